@@ -1,0 +1,2 @@
+//! quadrat-bench
+fn main() {}

@@ -1,0 +1,2 @@
+//! quadrat-cli
+fn main() {}

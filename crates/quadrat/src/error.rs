@@ -1,0 +1,177 @@
+//! Errors of the library, one enum per stage. Every message states the fact and the remedy.
+
+use thiserror::Error;
+
+/// Something the caller handed over is not usable; nothing was computed.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum InputError {
+    /// Two lengths that must agree do not.
+    #[error("{what} has length {got}, expected {expected}")]
+    Shape {
+        /// What was measured.
+        what: &'static str,
+        /// The length that was needed.
+        expected: usize,
+        /// The length that was given.
+        got: usize,
+    },
+    /// A number that must be finite is NaN or infinite.
+    #[error("{what} of row {row} is {value}; every number must be finite")]
+    NotFinite {
+        /// Which quantity.
+        what: String,
+        /// Row, counted from 0.
+        row: usize,
+        /// The value found.
+        value: f64,
+    },
+    /// A number lies outside the range where the model is defined.
+    #[error("{what} of row {row} is {value}; it must be {requirement}")]
+    Range {
+        /// Which quantity.
+        what: String,
+        /// Row, counted from 0.
+        row: usize,
+        /// The value found.
+        value: f64,
+        /// What would be accepted.
+        requirement: &'static str,
+    },
+    /// A box of zero width was combined with `sum`: its integral is zero.
+    #[error(
+        "the box of row {row} has zero width along `{dim}`, so its sum is zero whatever the function; use `mean` or a point"
+    )]
+    ZeroWidth {
+        /// Row, counted from 0.
+        row: usize,
+        /// The dimension.
+        dim: String,
+    },
+    /// A table without rows.
+    #[error("there are no observations; at least one row is needed")]
+    Empty,
+    /// A parameter name that the model does not have.
+    #[error("there is no hyperparameter `{name}`; the model has: {}", known.join(", "))]
+    UnknownParameter {
+        /// The name that was asked for.
+        name: String,
+        /// The names that exist.
+        known: Vec<String>,
+    },
+    /// A setting of a hyperparameter (value, bound or prior) is not usable.
+    #[error("hyperparameter `{name}`: {reason}")]
+    Parameter {
+        /// Its name.
+        name: String,
+        /// What is wrong and how to mend it.
+        reason: String,
+    },
+    /// A dimension name that the supports do not have.
+    #[error("there is no input named `{name}`; the inputs are: {}", known.join(", "))]
+    UnknownDimension {
+        /// The name that was asked for.
+        name: String,
+        /// The names that exist.
+        known: Vec<String>,
+    },
+    /// Something asked for does not exist for this model.
+    #[error("{what} is not available: {remedy}")]
+    Unavailable {
+        /// What was asked for.
+        what: &'static str,
+        /// What to do instead.
+        remedy: &'static str,
+    },
+}
+
+/// Linear algebra that failed.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum LinalgError {
+    /// A Cholesky factorisation met a pivot that is not positive.
+    #[error("the matrix of size {size} is not positive definite (pivot {pivot})")]
+    NotPositiveDefinite {
+        /// Its size.
+        size: usize,
+        /// Index of the first pivot that failed.
+        pivot: usize,
+    },
+    /// A symmetric eigendecomposition did not converge.
+    #[error("the eigenvalue iteration on a matrix of size {size} did not converge")]
+    Eigen {
+        /// Its size.
+        size: usize,
+    },
+}
+
+/// Fitting or conditioning that failed.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum FitError {
+    /// The input was refused.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// The covariance of the observations could not be factorised even with jitter.
+    #[error(
+        "the covariance of the observations under `{kernel}` with {parameters} is not positive definite, even with jitter {jitter:e}; rows {} and {} are the most collinear (correlation {correlation:.12}): merge them, give them a noise variance, or shorten the lengthscale",
+        rows.0, rows.1
+    )]
+    Factorisation {
+        /// The kernel expression.
+        kernel: String,
+        /// Parameter values, as `name = value, ..`.
+        parameters: String,
+        /// The largest jitter tried, relative to the mean diagonal.
+        jitter: f64,
+        /// The two rows with the largest correlation, counted from 0.
+        rows: (usize, usize),
+        /// Their correlation.
+        correlation: f64,
+    },
+    /// Every start of the optimiser failed.
+    #[error("none of {starts} optimiser starts gave a finite evidence; last: {last}")]
+    NoStart {
+        /// How many were tried.
+        starts: usize,
+        /// The last error met.
+        last: String,
+    },
+    /// Other linear algebra that failed.
+    #[error(transparent)]
+    Linalg(#[from] LinalgError),
+}
+
+impl FitError {
+    /// Whether an optimiser may step back from here and go on.
+    #[must_use]
+    pub fn is_recoverable(&self) -> bool {
+        matches!(self, Self::Factorisation { .. } | Self::Linalg(_))
+    }
+}
+
+/// A saved model that cannot be used.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// Not a quadrat model at all.
+    #[error("this is not a quadrat model file")]
+    NotAModel,
+    /// Written by a newer version.
+    #[error("this model was saved in format {found}, this program reads up to {supported}; install a newer quadrat")]
+    Newer {
+        /// Format of the file.
+        found: u32,
+        /// Highest format this program reads.
+        supported: u32,
+    },
+    /// Cut off or changed after saving.
+    #[error("this model file is damaged ({detail}); save it again")]
+    Damaged {
+        /// What did not fit.
+        detail: String,
+    },
+    /// Intact, but its contents cannot be conditioned again.
+    #[error("the saved model cannot be restored: {0}")]
+    Restore(#[from] FitError),
+}

@@ -1,0 +1,21 @@
+//! Gaussian-process inference for data that were only seen through bins, areas,
+//! bags, intervals, ranks, caps or samples.
+//!
+//! Every arrow points down: `model`, `baseline` -> `inference` -> `covariance` ->
+//! `kernel`, `support`, `likelihood` -> `parameter`, `optimise`, `quadrature` ->
+//! `linalg`, `special`, `error`, `progress`.
+
+pub mod baseline;
+pub mod covariance;
+pub mod error;
+pub mod inference;
+pub mod kernel;
+pub mod likelihood;
+pub mod linalg;
+pub mod model;
+pub mod optimise;
+pub mod parameter;
+pub mod progress;
+pub mod quadrature;
+pub mod special;
+pub mod support;
