@@ -370,6 +370,10 @@ impl Functionals {
         &self.weight
     }
 
+    pub(crate) fn scale_weights(&mut self, factor: f64) {
+        self.weight.iter_mut().for_each(|w| *w *= factor);
+    }
+
     /// Distinct intervals along dimension `d`, computed once.
     pub(crate) fn unique(&self, d: usize) -> &UniqueIntervals {
         &self.unique.get_or_init(|| {
