@@ -1,6 +1,6 @@
 //! Exact conditioning on linear Gaussian observations; evidence and its gradient.
 
-use super::{Factor, Gram, KroneckerFactor, LinearGaussian};
+use super::{Evidence, Factor, Gram, KroneckerFactor, LinearGaussian};
 use crate::error::{FitError, InputError, LinalgError};
 use crate::linalg::{Cholesky, Mat, dot};
 use crate::parameter::{self, Parameter};
@@ -89,6 +89,24 @@ pub fn evidence_and_gradient(
     let mut gradient = vec![0.0; theta.len()];
     problem.contract(theta, &adjoint, &noise_adjoint, &mut gradient);
     Ok((conditioned.log_evidence, gradient))
+}
+
+/// The exact evidence of a linear Gaussian problem.
+#[derive(Clone, Copy)]
+pub struct Exact<'a>(pub &'a dyn LinearGaussian);
+
+impl Evidence for Exact<'_> {
+    fn evaluate(&self, theta: &[f64]) -> Result<(f64, Vec<f64>), FitError> {
+        evidence_and_gradient(self.0, theta)
+    }
+
+    fn value(&self, theta: &[f64]) -> Result<f64, FitError> {
+        Ok(condition(self.0, theta)?.log_evidence)
+    }
+
+    fn parameters(&self) -> &[Parameter] {
+        self.0.parameters()
+    }
 }
 
 /// Tries without jitter, then with every jitter in turn.

@@ -16,14 +16,19 @@
 
 pub mod exact;
 mod factor;
+mod free;
 mod kronecker;
+pub mod learn;
+mod polish;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub use exact::{Conditioned, condition, evidence_and_gradient};
+pub use exact::{Conditioned, Exact, condition, evidence_and_gradient};
 pub use factor::Factor;
 pub use kronecker::KroneckerFactor;
+pub use learn::{LearnOptions, LocalOptimum, Optimum, Start, maximise};
 
+use crate::error::FitError;
 use crate::linalg::Mat;
 use crate::parameter::Parameter;
 
@@ -68,6 +73,27 @@ pub trait LinearGaussian: Sync {
 
     /// The kernel expression, for error messages.
     fn describe(&self) -> String;
+
+    /// Every hyperparameter, in the order of `theta`.
+    fn parameters(&self) -> &[Parameter];
+}
+
+/// The log evidence of a model as a function of its hyperparameters, exact or approximate: all that
+/// learning and integration need.
+pub trait Evidence: Sync {
+    /// The log evidence in nats and its gradient, at `theta` (all parameters, natural units).
+    ///
+    /// # Errors
+    /// A recoverable [`FitError`] where it cannot be evaluated: the search steps back.
+    fn evaluate(&self, theta: &[f64]) -> Result<(f64, Vec<f64>), FitError>;
+
+    /// The log evidence alone, where that is cheaper.
+    ///
+    /// # Errors
+    /// As [`Evidence::evaluate`].
+    fn value(&self, theta: &[f64]) -> Result<f64, FitError> {
+        Ok(self.evaluate(theta)?.0)
+    }
 
     /// Every hyperparameter, in the order of `theta`.
     fn parameters(&self) -> &[Parameter];

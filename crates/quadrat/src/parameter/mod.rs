@@ -173,6 +173,24 @@ impl Parameter {
         }
     }
 
+    /// A natural length of the free coordinate, by which the optimiser scales it: 1 in `log theta`;
+    /// for a parameter of either sign the prior's scale, else a tenth of the bounds, else
+    /// `|start|`, else 1.
+    #[must_use]
+    pub fn free_unit(&self) -> f64 {
+        if self.transform == Transform::Log {
+            return 1.0;
+        }
+        let width = 0.1 * (self.upper - self.lower);
+        match self.prior {
+            PriorDensity::Normal { sd, .. } => sd,
+            PriorDensity::HalfNormal { scale } | PriorDensity::HalfStudentT { scale, .. } => scale,
+            _ if width.is_finite() => width,
+            _ if self.start != 0.0 => self.start.abs(),
+            _ => 1.0,
+        }
+    }
+
     /// The log prior density *per unit of the free coordinate* `phi`, and its derivative in `phi`.
     ///
     /// `log p(theta(phi)) + log |d theta / d phi|`: a proper prior includes the Jacobian, so its
@@ -194,19 +212,13 @@ impl Parameter {
 
     /// A starting value: the prior's quantile at `0 < u < 1`, moved into the bounds.
     ///
-    /// A flat prior is replaced by a normal one around the start with sd 1.5 in `log theta`, or
-    /// `1.5 max(|start|, 1)` in `theta` for a parameter of either sign.
+    /// A flat prior is replaced by a normal one around the start with sd 1.5 times
+    /// [`Parameter::free_unit`].
     #[must_use]
     pub fn start_at(&self, u: f64) -> f64 {
         let phi = match self.prior.quantile(u) {
             Some(theta) => self.to_free(theta),
-            None => {
-                let unit = match self.transform {
-                    Transform::Log => 1.0,
-                    Transform::Identity => self.start.abs().max(1.0),
-                };
-                self.to_free(self.start) + FLAT_SPREAD * unit * normal_quantile(u)
-            }
+            None => self.to_free(self.start) + FLAT_SPREAD * self.free_unit() * normal_quantile(u),
         };
         let (lower, upper) = self.free_bounds();
         self.from_free(phi.clamp(lower, upper))
