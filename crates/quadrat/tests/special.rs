@@ -1,11 +1,14 @@
 //! The special functions against an mpmath table (`reference/special.py`, mpmath 1.3.0, 25 digits), and their laws.
 
+#![allow(clippy::unwrap_used)]
+
 use quadrat::special::{
     erf_into, erfc_into, erfcx_into, exp, exp_into, log_cdf_difference_into, log_cdf_into,
     normal_cdf_into, normal_pdf_into, scalar,
 };
 
 type Map = fn(&[f64], &mut [f64]);
+type Function = fn(f64) -> f64;
 
 const TABLE: &str = include_str!("reference/special.csv");
 
@@ -95,7 +98,7 @@ const FUNCTIONS: [(&str, Map, f64); 7] = [
 ];
 
 /// Applies a scalar function to a slice.
-fn each(f: fn(f64) -> f64, x: &[f64], out: &mut [f64]) {
+fn each(f: Function, x: &[f64], out: &mut [f64]) {
     for (x, out) in x.iter().zip(out) {
         *out = f(*x);
     }
@@ -337,7 +340,7 @@ fn value_does_not_depend_on_place_or_length() {
 
 #[test]
 fn scalar_forms_give_the_bits_of_the_array_forms() {
-    let pairs: [(Map, fn(f64) -> f64); 7] = [
+    let pairs: [(Map, Function); 7] = [
         (exp_into, scalar::exp),
         (erf_into, scalar::erf),
         (erfc_into, scalar::erfc),

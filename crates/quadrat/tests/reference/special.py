@@ -1,6 +1,7 @@
 """Coefficients and reference table of `quadrat::special`, from mpmath alone.
 
     python3 crates/quadrat/tests/reference/special.py coefficients > crates/quadrat/src/special/coefficients.rs
+    cargo fmt -p quadrat
     python3 crates/quadrat/tests/reference/special.py table > crates/quadrat/tests/reference/special.csv
 
 Written for mpmath 1.3.0. Polynomials are weighted minimax fits (Remez exchange on 600 points, 50 digits);
