@@ -164,18 +164,29 @@ pub(super) fn two_sum<S: Simd>(s: S, a: S::f64s, b: S::f64s) -> (S::f64s, S::f64
     )
 }
 
-/// `min(x, limit)` that keeps NaN (the instruction sets differ in theirs).
+/// `min(x, limit)` that keeps NaN.
+///
+/// The vector instructions return the second operand (x86) or NaN (others) when one is NaN; plain `f64::min`
+/// returns the other number. A comparison with a selection would be portable but costs four times as much.
 #[inline(always)]
 pub(super) fn at_most<S: Simd>(s: S, x: S::f64s, limit: f64) -> S::f64s {
     let limit = s.splat_f64s(limit);
-    s.select_f64s(s.greater_than_f64s(x, limit), limit, x)
+    if S::IS_SCALAR {
+        s.select_f64s(s.greater_than_f64s(x, limit), limit, x)
+    } else {
+        s.min_f64s(limit, x)
+    }
 }
 
-/// `max(x, limit)` that keeps NaN.
+/// `max(x, limit)` that keeps NaN, like [`at_most`].
 #[inline(always)]
 pub(super) fn at_least<S: Simd>(s: S, x: S::f64s, limit: f64) -> S::f64s {
     let limit = s.splat_f64s(limit);
-    s.select_f64s(s.less_than_f64s(x, limit), limit, x)
+    if S::IS_SCALAR {
+        s.select_f64s(s.less_than_f64s(x, limit), limit, x)
+    } else {
+        s.max_f64s(limit, x)
+    }
 }
 
 /// Whether the mask holds in some lane.
