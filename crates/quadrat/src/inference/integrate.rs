@@ -68,8 +68,9 @@ pub(super) enum Shape {
 /// How to integrate.
 #[derive(Clone, Copy)]
 pub struct IntegrateOptions<'a> {
-    /// Follow the density until it is this far below its peak, in nats.
-    pub drop: f64,
+    /// Follow the density until it is this far below its peak, in nats; `None`: 12, 9 or 7.5 for one, two or
+    /// three free parameters.
+    pub drop: Option<f64>,
     /// Lattice points at most.
     pub max_nodes: usize,
     /// Threads; 0: those of the current rayon pool. The result does not depend on it.
@@ -81,7 +82,7 @@ pub struct IntegrateOptions<'a> {
 impl Default for IntegrateOptions<'_> {
     fn default() -> Self {
         Self {
-            drop: 7.5,
+            drop: None,
             max_nodes: 400,
             threads: 0,
             progress: &Silent,
@@ -158,7 +159,7 @@ fn integrate_here(
     }
     if d <= lattice::MOST {
         let extent = Extent {
-            drop: options.drop,
+            drop: options.drop.unwrap_or([12.0, 9.0, 7.5][d - 1]),
             most: options.max_nodes.max(1),
         };
         let plan = Lattice::plan(&mut profile, &curvature, extent)?;

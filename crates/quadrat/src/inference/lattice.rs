@@ -18,6 +18,11 @@ use crate::progress::{Event, Progress};
 /// Largest number of dimensions.
 pub(super) const MOST: usize = 3;
 
+/// Cells by which a filled region is wider than where the density fell off: the rim on both sides.
+const RIM: f64 = 1.5;
+/// One round of filling expands the points within this of the best one not yet expanded, in nats.
+const BAND: f64 = 1.0;
+
 /// A lattice point, unused dimensions 0.
 type Site = [i32; MOST];
 
@@ -100,14 +105,18 @@ impl Lattice {
     ) -> Self {
         let d = cut.len();
         let sd: Vec<f64> = sides.iter().map(typical_sd).collect();
-        // Volume of the ellipsoid over that of its box.
+        // The finest step whose points, rim included, are expected to fit.
+        let (mut step, coarsest) = [(1.0, 1.0), (0.5, 1.0), (0.75, 1.25), (1.0, 1.5)][d];
         let filling = [1.0, 1.0, 0.785, 0.524][d];
-        let boxes: f64 = (0..d)
-            .map(|j| (sides[j][0].reach + sides[j][1].reach) / sd[j])
-            .product();
-        let finest = [1.0, 0.4, 0.5, 0.75][d];
-        let wanted = (filling * boxes / (0.6 * extent.most as f64)).powf(1.0 / d as f64);
-        let step = wanted.clamp(finest, 1.0);
+        let expected = |step: f64| -> f64 {
+            (0..d)
+                .map(|j| (sides[j][0].reach + sides[j][1].reach) / (step * sd[j]) + RIM)
+                .product::<f64>()
+                * filling
+        };
+        while step < coarsest && expected(step) > extent.most as f64 {
+            step += 0.05;
+        }
         let mut origin = profile.mode.clone();
         for j in 0..d {
             let mut length = step * sd[j];
@@ -161,7 +170,7 @@ impl Lattice {
 
     /// Fills the lattice from the sites nearest to `peaks`, while the density is within `extent.drop` of
     /// its maximum. The rim, which had to be evaluated, is kept too. Order and result do not depend on
-    /// threads; when capped, the neighbours of the highest points come first.
+    /// threads; the highest points are expanded first, so that a cap loses the least.
     pub(super) fn fill(
         &self,
         space: &FreeSpace<'_>,
@@ -213,6 +222,8 @@ impl Lattice {
                 break;
             }
             sources.sort_by(|a, b| b.1.total_cmp(&a.1));
+            let level = sources[0].1 - BAND;
+            sources.retain(|(_, value)| *value >= level);
             frontier = Vec::new();
             for (site, _) in sources {
                 expanded.insert(site, ());

@@ -15,6 +15,7 @@
 //! | `G` | `d log evidence / d K` |
 
 mod ccd;
+pub mod crossvalidate;
 pub mod exact;
 mod factor;
 mod free;
@@ -28,6 +29,7 @@ mod profile;
 #[cfg(test)]
 pub(crate) mod testing;
 
+pub use crossvalidate::{LeftOut, leave_one_out, leave_out};
 pub use exact::{Conditioned, Exact, condition, evidence_and_gradient};
 pub use factor::Factor;
 pub use integrate::{IntegrateOptions, Integration, Node, Rule, integrate};
