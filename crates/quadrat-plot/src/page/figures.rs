@@ -1,0 +1,171 @@
+//! Figures inside the page.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+
+use crate::escape::{id as plain, json as script, text};
+use crate::figure::{CalibrationFigure, Figure};
+use crate::paint;
+use crate::palette::BAND_OPACITY;
+use crate::vega::{Entry, View, interactive};
+
+/// Marks in a view above which it is drawn on a canvas instead of as SVG.
+const CANVAS_FROM: usize = 2500;
+
+/// Ids given so far.
+#[derive(Default)]
+pub(super) struct Ids(BTreeSet<String>);
+
+impl Ids {
+    fn take(&mut self, wanted: &str) -> String {
+        let base = match plain(wanted) {
+            name if name.is_empty() => "figure".to_owned(),
+            name => name,
+        };
+        let mut id = base.clone();
+        let mut n = 2;
+        while !self.0.insert(id.clone()) {
+            id = format!("{base}-{n}");
+            n += 1;
+        }
+        id
+    }
+}
+
+/// A figure with its title, legend, views, still image and caption.
+pub(super) fn figure(figure: &Figure, ids: &mut Ids) -> String {
+    let title = if figure.title().is_empty() {
+        String::new()
+    } else {
+        format!("<h2>{}</h2>\n", text(figure.title()))
+    };
+    block(figure, &title, ids)
+}
+
+/// The calibration figure under its one-sentence reading.
+pub(super) fn calibration(calibration: &CalibrationFigure, ids: &mut Ids) -> String {
+    let mut calibration = calibration.clone();
+    if calibration.heading.title.is_empty() {
+        calibration.heading.title = "Can the intervals be believed?".to_owned();
+    }
+    if calibration.heading.id.is_empty() {
+        calibration.heading.id = "calibration".to_owned();
+    }
+    let head = format!(
+        "<h2>{}</h2>\n<p class=\"reading\">Each row was left out and predicted from the others. <strong>{}</strong></p>\n",
+        text(&calibration.heading.title),
+        text(&calibration.reading())
+    );
+    block(&Figure::Calibration(calibration), &head, ids)
+}
+
+fn block(figure: &Figure, head: &str, ids: &mut Ids) -> String {
+    let id = ids.take(figure.id());
+    let drawn = interactive(figure);
+    let mut out = format!("<figure class=\"block\" id=\"{id}\" data-figure=\"{id}\"");
+    if drawn.arrangement == "maps" {
+        out.push_str(" data-linked=\"true\"");
+    }
+    out.push_str(&format!(">\n{head}"));
+    if !drawn.legend.is_empty() {
+        out.push_str("<ul class=\"legend\">");
+        out.extend(
+            drawn
+                .legend
+                .iter()
+                .map(|entry| format!("<li>{}{}</li>", swatch(entry), text(&entry.label))),
+        );
+        out.push_str("</ul>\n");
+    }
+    out.push_str(&format!("<div class=\"views {}\">\n", drawn.arrangement));
+    out.extend(drawn.views.iter().map(place));
+    out.push_str("</div>\n");
+    out.push_str("<p class=\"figure-error\">The interactive figure could not be drawn; this is its still image.</p>\n");
+    out.push_str(&format!(
+        "<div class=\"still\">{}</div>\n",
+        paint::svg(figure)
+    ));
+    if !drawn.caption.is_empty() {
+        out.push_str(&format!(
+            "<figcaption>{}</figcaption>\n",
+            text(&drawn.caption)
+        ));
+    }
+    let views: Vec<_> = drawn.views.into_iter().map(view).collect();
+    out.push_str(&format!(
+        "<script type=\"application/json\">{}</script>\n</figure>\n",
+        script(&json!(views))
+    ));
+    out
+}
+
+fn view(view: View) -> serde_json::Value {
+    let marks = marks(&view.spec);
+    json!({
+        "spec": view.spec, "aspect": view.aspect,
+        "renderer": if marks > CANVAS_FROM { "canvas" } else { "svg" },
+    })
+}
+
+/// Rows of data of a view whose marks are one per row.
+fn marks(spec: &serde_json::Value) -> usize {
+    let rows = |layer: &serde_json::Value| layer["data"]["values"].as_array().map_or(0, Vec::len);
+    let is_path =
+        |layer: &serde_json::Value| matches!(layer["mark"]["type"].as_str(), Some("line" | "area"));
+    spec["layer"].as_array().map_or(0, |layers| {
+        layers.iter().filter(|l| !is_path(l)).map(rows).sum()
+    })
+}
+
+fn place(view: &View) -> String {
+    let mut out = String::from("<div class=\"view\">");
+    if !view.title.is_empty() {
+        out.push_str(&format!("<h3>{}</h3>", text(&view.title)));
+    }
+    out.push_str("<div class=\"plot\"></div>");
+    if let Some((stops, low, high)) = &view.scale {
+        out.push_str(&format!(
+            "<div class=\"scale\"><span>{}</span><i style=\"background:linear-gradient(90deg,{})\"></i><span>{}</span></div>",
+            text(low),
+            stops.join(","),
+            text(high)
+        ));
+    }
+    out.push_str("</div>\n");
+    out
+}
+
+fn swatch(entry: &Entry) -> String {
+    let colour = entry.colour;
+    let shape = match entry.shape {
+        "bar" => format!("<rect x=\"2\" y=\"2\" width=\"18\" height=\"10\" fill=\"{colour}\"/>"),
+        "band" => format!(
+            "<rect x=\"0\" y=\"2\" width=\"22\" height=\"10\" fill=\"{colour}\" opacity=\"{BAND_OPACITY}\"/>"
+        ),
+        "level" => format!("<path d=\"M1 7h20\" stroke=\"{colour}\" stroke-width=\"3\"/>"),
+        "rod" => format!("<path d=\"M11 1v12\" stroke=\"{colour}\" stroke-width=\"1.5\"/>"),
+        "dot" => format!("<circle cx=\"11\" cy=\"7\" r=\"3.4\" fill=\"{colour}\"/>"),
+        "ring" => format!(
+            "<circle cx=\"11\" cy=\"7\" r=\"3.6\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.8\"/>"
+        ),
+        _ => format!("<path d=\"M0 7h22\" stroke=\"{colour}\" stroke-width=\"2.2\"/>"),
+    };
+    format!(
+        "<svg width=\"22\" height=\"14\" viewBox=\"0 0 22 14\" aria-hidden=\"true\">{shape}</svg>"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ids;
+
+    #[test]
+    fn ids_are_unique_and_plain() {
+        let mut ids = Ids::default();
+        assert_eq!(ids.take("a b"), "a-b");
+        assert_eq!(ids.take("a-b"), "a-b-2");
+        assert_eq!(ids.take("\"<>"), "figure");
+        assert_eq!(ids.take(""), "figure-2");
+    }
+}
