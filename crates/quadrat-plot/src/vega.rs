@@ -54,7 +54,24 @@ pub(crate) fn interactive(figure: &Figure) -> Interactive {
         Figure::Forest(figure) => forest::interactive(figure),
     };
     out.caption = joined(figure.caption(), std::slice::from_ref(&out.caption));
+    for view in &mut out.views {
+        clean(&mut view.spec);
+    }
     out
+}
+
+/// Replaces characters that end a line inside an expression: Vega-Lite builds expressions from titles.
+fn clean(spec: &mut Value) {
+    match spec {
+        Value::String(words) if words.contains(breaks) => *words = words.replace(breaks, " "),
+        Value::Array(items) => items.iter_mut().for_each(clean),
+        Value::Object(fields) => fields.values_mut().for_each(clean),
+        _ => {}
+    }
+}
+
+fn breaks(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
 /// Settings that all views share.
@@ -62,6 +79,8 @@ pub(crate) fn config() -> Value {
     let font = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
     json!({
         "background": null,
+        // Descriptions of single marks are expressions made of titles; the page describes each figure instead.
+        "aria": false,
         "font": font,
         "view": {"stroke": null},
         "axis": {

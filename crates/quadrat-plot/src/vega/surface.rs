@@ -142,8 +142,8 @@ fn map(
             "strokeOpacity": {"expr": "here ? 1 : 0"}
         },
         "encoding": {
-            "x": {"datum": {"expr": "here ? here.x0 : 0"}}, "x2": {"datum": {"expr": "here ? here.x1 : 0"}},
-            "y": {"datum": {"expr": "here ? here.y0 : 0"}}, "y2": {"datum": {"expr": "here ? here.y1 : 0"}},
+            "x": {"datum": {"expr": "here ? here.x0 : 0"}, "type": "quantitative"}, "x2": {"datum": {"expr": "here ? here.x1 : 0"}},
+            "y": {"datum": {"expr": "here ? here.y0 : 0"}, "type": "quantitative"}, "y2": {"datum": {"expr": "here ? here.y1 : 0"}},
         },
     });
     let mut shadow = outline.clone();
