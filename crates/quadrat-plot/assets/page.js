@@ -23,8 +23,10 @@
     return Math.round(Math.max(180, Math.min(460, (place.clientWidth - 60) * view.aspect)));
   }
 
-  function embed(view, place, config) {
+  function embed(view, place, config, datasets) {
     var spec = Object.assign({ width: "container", autosize: { type: "fit-x", contains: "padding" }, config: config }, view.spec);
+    // A copy: Vega writes into the rows it is given.
+    spec.datasets = JSON.parse(JSON.stringify(datasets));
     if (view.aspect) { spec.height = heightOf(view, place); }
     var options = {
       mode: "vega-lite", renderer: view.renderer, actions: false, ast: true, loader: closedLoader(),
@@ -41,7 +43,7 @@
     var shown = null;
     charts.forEach(function (c) {
       c.chart.addEventListener("pointermove", function (event, item) {
-        var d = item && item.datum && item.datum.x1 !== undefined && item.datum.v !== undefined ? item.datum : null;
+        var d = item && item.datum && item.datum.x1 !== undefined && item.datum.words !== undefined ? item.datum : null;
         if (!d || d === shown) { return; }
         shown = d;
         show({ x0: d.x0, x1: d.x1, y0: d.y0, y1: d.y1 });
@@ -65,10 +67,11 @@
   }
 
   function draw(element, config) {
-    var views = JSON.parse(element.querySelector("script[type='application/json']").textContent);
+    var given = JSON.parse(element.querySelector("script[type='application/json']").textContent);
+    var views = given.views;
     var places = element.querySelectorAll(".plot");
     if (views.length !== places.length) { throw new Error("the page has " + places.length + " places for " + views.length + " views"); }
-    var started = views.map(function (view, i) { return embed(view, places[i], config); });
+    var started = views.map(function (view, i) { return embed(view, places[i], config, given.datasets); });
     return Promise.all(started).then(function (charts) {
       if (element.dataset.linked === "true") { link(charts); }
       refit(charts);

@@ -8,21 +8,48 @@ use std::fs;
 use std::path::PathBuf;
 
 use quadrat_plot::{
-    Area, Axis, CalibrationFigure, Coverage, CurveFigure, Evidence, Fact, Figure, ForestFigure, ForestRow, Heading, HyperRow,
-    LeftOut, Observed, Panel, Pixel, Places, Predicted, Reference, Report, SurfaceFigure, TablePreview,
+    Area, Axis, CalibrationFigure, Coverage, CurveFigure, Evidence, Fact, Figure, ForestFigure,
+    ForestRow, Heading, HyperRow, LeftOut, Observed, Panel, Pixel, Places, Predicted, Reference,
+    Report, SurfaceFigure, TablePreview,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| "gallery".to_owned()));
+    let folder = PathBuf::from(
+        std::env::args()
+            .nth(1)
+            .unwrap_or_else(|| "gallery".to_owned()),
+    );
     fs::create_dir_all(&folder)?;
-    for (name, report) in [("ages", ages()), ("gallery", gallery()), ("nasty", nasty()), ("plain", plain())] {
-        fs::write(folder.join(format!("{name}.html")), quadrat_plot::html(&report))?;
+    for (name, report) in [
+        ("ages", ages()),
+        ("gallery", gallery()),
+        ("nasty", nasty()),
+        ("plain", plain()),
+    ] {
+        fs::write(
+            folder.join(format!("{name}.html")),
+            quadrat_plot::html(&report),
+        )?;
     }
     let calibration = Figure::Calibration(calibration(10));
-    for figure in gallery().figures.iter().chain(&ages().figures).chain(&nasty().figures).chain([&calibration]) {
-        let name = figure.id().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
-        fs::write(folder.join(format!("{name}.svg")), quadrat_plot::svg(figure))?;
-        fs::write(folder.join(format!("{name}.png")), quadrat_plot::png(figure, 2.0)?)?;
+    for figure in gallery()
+        .figures
+        .iter()
+        .chain(&ages().figures)
+        .chain(&nasty().figures)
+        .chain([&calibration])
+    {
+        let name = figure
+            .id()
+            .replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+        fs::write(
+            folder.join(format!("{name}.svg")),
+            quadrat_plot::svg(figure),
+        )?;
+        fs::write(
+            folder.join(format!("{name}.png")),
+            quadrat_plot::png(figure, 2.0)?,
+        )?;
     }
     Ok(())
 }
@@ -32,7 +59,10 @@ struct Noise(u64);
 
 impl Noise {
     fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1_u64 << 53) as f64
     }
 
@@ -42,7 +72,9 @@ impl Noise {
 }
 
 fn people(age: f64) -> f64 {
-    let cohort = 620.0 + 260.0 * (-((age - 34.0) / 13.0).powi(2)).exp() + 190.0 * (-((age - 58.0) / 8.0).powi(2)).exp();
+    let cohort = 620.0
+        + 260.0 * (-((age - 34.0) / 13.0).powi(2)).exp()
+        + 190.0 * (-((age - 58.0) / 8.0).powi(2)).exp();
     let survival = 1.0 / (1.0 + ((age - 81.0) / 5.5).exp());
     1000.0 * cohort * survival / 2.0
 }
@@ -50,24 +82,61 @@ fn people(age: f64) -> f64 {
 /// The report people see first: people by year of age from a coarse table.
 fn ages() -> Report {
     let mut noise = Noise(3);
-    let edges = [0.0, 5.0, 15.0, 18.0, 25.0, 35.0, 45.0, 50.0, 65.0, 75.0, 85.0, 100.0];
-    let total = |from: f64, to: f64| (from as usize..to as usize).map(|a| people(a as f64 + 0.5)).sum::<f64>();
-    let observed: Vec<Observed> =
-        edges.windows(2).map(|e| Observed::total(e[0], e[1], total(e[0], e[1]).round())).collect();
-    let cells: Vec<(f64, f64)> = (0..100).map(|a| (f64::from(a), f64::from(a) + 1.0)).collect();
-    let mean: Vec<f64> = cells.iter().map(|c| people(c.0 + 0.5) * (1.0 + 0.012 * (c.0 / 7.0).sin())).collect();
+    let edges = [
+        0.0, 5.0, 15.0, 18.0, 25.0, 35.0, 45.0, 50.0, 65.0, 75.0, 85.0, 100.0,
+    ];
+    let total = |from: f64, to: f64| {
+        (from as usize..to as usize)
+            .map(|a| people(a as f64 + 0.5))
+            .sum::<f64>()
+    };
+    let observed: Vec<Observed> = edges
+        .windows(2)
+        .map(|e| Observed::total(e[0], e[1], total(e[0], e[1]).round()))
+        .collect();
+    let cells: Vec<(f64, f64)> = (0..100)
+        .map(|a| (f64::from(a), f64::from(a) + 1.0))
+        .collect();
+    let mean: Vec<f64> = cells
+        .iter()
+        .map(|c| people(c.0 + 0.5) * (1.0 + 0.012 * (c.0 / 7.0).sin()))
+        .collect();
     let width = |age: f64| {
-        let bin = edges.windows(2).find(|e| e[0] <= age && age < e[1]).map_or(1.0, |e| {
-            let share = (age - e[0]) / (e[1] - e[0]);
-            (e[1] - e[0]).sqrt() * (0.5 + (share - 0.5).abs())
-        });
+        let bin = edges
+            .windows(2)
+            .find(|e| e[0] <= age && age < e[1])
+            .map_or(1.0, |e| {
+                let share = (age - e[0]) / (e[1] - e[0]);
+                (e[1] - e[0]).sqrt() * (0.5 + (share - 0.5).abs())
+            });
         3800.0 * bin
     };
-    let lower: Vec<f64> = cells.iter().zip(&mean).map(|(c, m)| (m - width(c.0 + 0.5)).max(0.0)).collect();
-    let upper: Vec<f64> = cells.iter().zip(&mean).map(|(c, m)| m + width(c.0 + 0.5)).collect();
-    let truth: Vec<f64> = cells.iter().map(|c| people(c.0 + 0.5) + 1500.0 * noise.normal()).collect();
+    let lower: Vec<f64> = cells
+        .iter()
+        .zip(&mean)
+        .map(|(c, m)| (m - width(c.0 + 0.5)).max(0.0))
+        .collect();
+    let upper: Vec<f64> = cells
+        .iter()
+        .zip(&mean)
+        .map(|(c, m)| m + width(c.0 + 0.5))
+        .collect();
+    let truth: Vec<f64> = cells
+        .iter()
+        .map(|c| people(c.0 + 0.5) + 1500.0 * noise.normal())
+        .collect();
     let rows = (0..100)
-        .map(|i| [cells[i].0, cells[i].1, mean[i], (upper[i] - mean[i]) / 1.96, lower[i], mean[i], upper[i]])
+        .map(|i| {
+            [
+                cells[i].0,
+                cells[i].1,
+                mean[i],
+                (upper[i] - mean[i]) / 1.96,
+                lower[i],
+                mean[i],
+                upper[i],
+            ]
+        })
         .map(|row| row.map(Into::into).to_vec())
         .collect();
     let figure = CurveFigure {
@@ -177,15 +246,42 @@ fn clinic() -> CurveFigure {
             let x = 1.0 + 2.3 * f64::from(i);
             let y = truth(x, shift) + 0.35 * noise.normal();
             observed.push(match i % 5 {
-                0 => Observed::Range { x, lower: f64::NEG_INFINITY, upper: y + 0.6, label: "below the limit".to_owned() },
-                1 => Observed::Range { x, lower: y - 0.7, upper: y + 0.9, label: String::new() },
-                2 => Observed::Level { x0: x - 1.0, x1: x + 1.4, y, label: "composite sample".to_owned() },
-                3 => Observed::Range { x, lower: y - 0.5, upper: f64::INFINITY, label: "capped".to_owned() },
-                _ => Observed::Point { x, y, error: Some(0.7), label: String::new() },
+                0 => Observed::Range {
+                    x,
+                    lower: f64::NEG_INFINITY,
+                    upper: y + 0.6,
+                    label: "below the limit".to_owned(),
+                },
+                1 => Observed::Range {
+                    x,
+                    lower: y - 0.7,
+                    upper: y + 0.9,
+                    label: String::new(),
+                },
+                2 => Observed::Level {
+                    x0: x - 1.0,
+                    x1: x + 1.4,
+                    y,
+                    label: "composite sample".to_owned(),
+                },
+                3 => Observed::Range {
+                    x,
+                    lower: y - 0.5,
+                    upper: f64::INFINITY,
+                    label: "capped".to_owned(),
+                },
+                _ => Observed::Point {
+                    x,
+                    y,
+                    error: Some(0.7),
+                    label: String::new(),
+                },
             });
         }
         let mean: Vec<f64> = at.iter().map(|&x| truth(x, shift)).collect();
-        let half = |x: f64| 0.45 + 0.1 * (x * 1.3).sin().abs() + if x > 33.0 { 0.22 * (x - 33.0) } else { 0.0 };
+        let half = |x: f64| {
+            0.45 + 0.1 * (x * 1.3).sin().abs() + if x > 33.0 { 0.22 * (x - 33.0) } else { 0.0 }
+        };
         Panel {
             title: title.to_owned(),
             y: Axis::new("cadmium").with_unit("µg/L"),
@@ -215,15 +311,27 @@ fn surface(id: &str, nx: usize, ny: usize, map: bool) -> SurfaceFigure {
             + 90.0 * (-(((u - 0.75) / 0.12).powi(2) + ((v - 0.3) / 0.2).powi(2))).exp()
             + 8.0 * (1.0 + (6.0 * PI * u * v).sin())
     };
-    let (x, y) = if map { ((0.0, 420.0), (0.0, 310.0)) } else { ((15.0, 87.0), (0.0, 140.0)) };
+    let (x, y) = if map {
+        ((0.0, 420.0), (0.0, 310.0))
+    } else {
+        ((15.0, 87.0), (0.0, 140.0))
+    };
     let place = |range: (f64, f64), share: f64| range.0 + share * (range.1 - range.0);
     let step = |i: usize, n: usize| i as f64 / n as f64;
     let mut observed = Vec::new();
-    let (us, vs) = ([0.0, 0.1, 0.25, 0.45, 0.6, 0.8, 1.0], [0.0, 0.2, 0.35, 0.5, 0.75, 1.0]);
+    let (us, vs) = (
+        [0.0, 0.1, 0.25, 0.45, 0.6, 0.8, 1.0],
+        [0.0, 0.2, 0.35, 0.5, 0.75, 1.0],
+    );
     for u in us.windows(2) {
         for v in vs.windows(2) {
             let inner: f64 = (0..25)
-                .map(|k| height(u[0] + (u[1] - u[0]) * (0.1 + 0.2 * (k / 5) as f64), v[0] + (v[1] - v[0]) * (0.1 + 0.2 * (k % 5) as f64)))
+                .map(|k| {
+                    height(
+                        u[0] + (u[1] - u[0]) * (0.1 + 0.2 * (k / 5) as f64),
+                        v[0] + (v[1] - v[0]) * (0.1 + 0.2 * (k % 5) as f64),
+                    )
+                })
                 .sum::<f64>()
                 / 25.0;
             observed.push(Area {
@@ -240,7 +348,10 @@ fn surface(id: &str, nx: usize, ny: usize, map: bool) -> SurfaceFigure {
     for i in 0..nx {
         for j in 0..ny {
             let (u, v) = (step(i, nx) + 0.5 / nx as f64, step(j, ny) + 0.5 / ny as f64);
-            let (mean, sd) = (height(u, v), 3.0 + 9.0 * ((u - 0.5).powi(2) + (v - 0.5).powi(2)).sqrt());
+            let (mean, sd) = (
+                height(u, v),
+                3.0 + 9.0 * ((u - 0.5).powi(2) + (v - 0.5).powi(2)).sqrt(),
+            );
             predicted.push(Pixel {
                 x0: place(x, step(i, nx)),
                 x1: place(x, step(i + 1, nx)),
@@ -254,7 +365,12 @@ fn surface(id: &str, nx: usize, ny: usize, map: bool) -> SurfaceFigure {
         }
     }
     let (title, x_axis, y_axis, value) = if map {
-        ("A map of 66,000 pixels", Axis::new("east").with_unit("km"), Axis::new("north").with_unit("km"), Axis::new("cases").with_unit("per km²"))
+        (
+            "A map of 66,000 pixels",
+            Axis::new("east").with_unit("km"),
+            Axis::new("north").with_unit("km"),
+            Axis::new("cases").with_unit("per km²"),
+        )
     } else {
         (
             "Households by age and income",
@@ -264,7 +380,8 @@ fn surface(id: &str, nx: usize, ny: usize, map: bool) -> SurfaceFigure {
         )
     };
     SurfaceFigure {
-        heading: Heading::new(id, title).with_caption("Point at a cell to see the same place in all three maps."),
+        heading: Heading::new(id, title)
+            .with_caption("Point at a cell to see the same place in all three maps."),
         x: x_axis,
         y: y_axis,
         value,
@@ -276,7 +393,15 @@ fn surface(id: &str, nx: usize, ny: usize, map: bool) -> SurfaceFigure {
 }
 
 fn forest(n: usize) -> ForestFigure {
-    let names = ["Northern Isles", "Upper Valley", "Port & Harbour", "Old Town", "Lake District", "Heath", "Marshland with a rather long name of a district"];
+    let names = [
+        "Northern Isles",
+        "Upper Valley",
+        "Port & Harbour",
+        "Old Town",
+        "Lake District",
+        "Heath",
+        "Marshland with a rather long name of a district",
+    ];
     let mut noise = Noise(5);
     let rows = (0..n)
         .map(|i| {
@@ -284,11 +409,18 @@ fn forest(n: usize) -> ForestFigure {
             let half = 4.0 + 9.0 * noise.uniform();
             let (lower, upper) = (mean - half, mean + half);
             let label = format!("{} {}", names[i % names.len()], i / names.len() + 1);
-            ForestRow { label, mean, lower, upper, observed: (i % 3 != 2).then(|| mean + 0.6 * half * noise.normal()) }
+            ForestRow {
+                label,
+                mean,
+                lower,
+                upper,
+                observed: (i % 3 != 2).then(|| mean + 0.6 * half * noise.normal()),
+            }
         })
         .collect();
     ForestFigure {
-        heading: Heading::new("forest", "Risk in every district").with_caption("Sorted as in the file."),
+        heading: Heading::new("forest", "Risk in every district")
+            .with_caption("Sorted as in the file."),
         value: Axis::new("cases").with_unit("per 100,000"),
         rows,
         level: 0.95,
@@ -298,11 +430,18 @@ fn forest(n: usize) -> ForestFigure {
 /// A hundred thousand predicted points.
 fn long() -> CurveFigure {
     let mut noise = Noise(17);
-    let at: Vec<f64> = (0..100_000).map(|i| 1950.0 + f64::from(i) * 7.2e-4).collect();
-    let mean: Vec<f64> =
-        at.iter().map(|t| 2.4e6 + 3e4 * (t - 1950.0) + 2e5 * (2.0 * PI * t / 11.0).sin() + 2e4 * noise.normal()).collect();
+    let at: Vec<f64> = (0..100_000)
+        .map(|i| 1950.0 + f64::from(i) * 7.2e-4)
+        .collect();
+    let mean: Vec<f64> = at
+        .iter()
+        .map(|t| {
+            2.4e6 + 3e4 * (t - 1950.0) + 2e5 * (2.0 * PI * t / 11.0).sin() + 2e4 * noise.normal()
+        })
+        .collect();
     CurveFigure {
-        heading: Heading::new("long", "A long series").with_caption("A series of one hundred thousand rows."),
+        heading: Heading::new("long", "A long series")
+            .with_caption("A series of one hundred thousand rows."),
         x: Axis::new("year"),
         panels: vec![Panel {
             y: Axis::new("trips per day"),
@@ -326,10 +465,20 @@ fn calibration(n: usize) -> CalibrationFigure {
             let mean = 20.0 + 160.0 * noise.uniform();
             let sd = 4.0 + 0.06 * mean;
             let observed = mean + sd * noise.normal();
-            LeftOut { label: format!("row {}", i + 1), observed, mean, lower: mean - 1.96 * sd, upper: mean + 1.96 * sd }
+            LeftOut {
+                label: format!("row {}", i + 1),
+                observed,
+                mean,
+                lower: mean - 1.96 * sd,
+                upper: mean + 1.96 * sd,
+            }
         })
         .collect();
-    let share = |z: f64| rows.iter().filter(|r| (r.observed - r.mean).abs() < z * (r.upper - r.mean) / 1.96).count();
+    let share = |z: f64| {
+        rows.iter()
+            .filter(|r| (r.observed - r.mean).abs() < z * (r.upper - r.mean) / 1.96)
+            .count()
+    };
     CalibrationFigure {
         heading: Heading::new("calibration", "").with_caption(
             "Left: dots on the dashed line mean that intervals hold as many rows as they promise. Middle: even bars mean \
@@ -362,31 +511,73 @@ fn nasty() -> Report {
         observed,
         observed_label: evil.to_owned(),
         predicted,
-        reference: Some(Reference { label: evil.to_owned(), x: vec![0.5, f64::NAN], y: vec![1.0, 2.0] }),
+        reference: Some(Reference {
+            label: evil.to_owned(),
+            x: vec![0.5, f64::NAN],
+            y: vec![1.0, 2.0],
+        }),
     };
     let figure = CurveFigure {
         heading: Heading::new(evil, evil).with_caption(evil),
         x: Axis::new(evil),
         panels: vec![
             panel(
-                vec![Observed::total(0.0, 2.0, f64::NAN), Observed::total(2.0, 3.0, 4.0), Observed::total(1.0, 1.0, 1.0)],
-                vec![predicted(Places::Cells(vec![(0.0, 1.0), (1.0, 2.0), (4.0, 5.0)]), vec![1.0, f64::NAN, 2.0])],
+                vec![
+                    Observed::total(0.0, 2.0, f64::NAN),
+                    Observed::total(2.0, 3.0, 4.0),
+                    Observed::total(1.0, 1.0, 1.0),
+                ],
+                vec![predicted(
+                    Places::Cells(vec![(0.0, 1.0), (1.0, 2.0), (4.0, 5.0)]),
+                    vec![1.0, f64::NAN, 2.0],
+                )],
             ),
-            panel(vec![], vec![predicted(Places::Points(vec![3.0]), vec![2.0])]),
+            panel(
+                vec![],
+                vec![predicted(Places::Points(vec![3.0]), vec![2.0])],
+            ),
             panel(vec![], vec![]),
         ],
     };
-    let row = ForestRow { label: evil.to_owned(), mean: 1.0, lower: f64::NEG_INFINITY, upper: 3.0, observed: Some(f64::NAN) };
+    let row = ForestRow {
+        label: evil.to_owned(),
+        mean: 1.0,
+        lower: f64::NEG_INFINITY,
+        upper: 3.0,
+        observed: Some(f64::NAN),
+    };
     let forest = ForestFigure {
         heading: Heading::new(evil, evil),
-        rows: vec![row.clone(), row, ForestRow { mean: f64::NAN, ..ForestRow::default() }],
+        rows: vec![
+            row.clone(),
+            row,
+            ForestRow {
+                mean: f64::NAN,
+                ..ForestRow::default()
+            },
+        ],
         ..ForestFigure::default()
     };
-    let one = Pixel { x0: 0.0, x1: 1.0, y0: 0.0, y1: 1.0, mean: 2.0, sd: f64::NAN, lower: 1.0, upper: 3.0 };
+    let one = Pixel {
+        x0: 0.0,
+        x1: 1.0,
+        y0: 0.0,
+        y1: 1.0,
+        mean: 2.0,
+        sd: f64::NAN,
+        lower: 1.0,
+        upper: 3.0,
+    };
     let surface = SurfaceFigure {
         heading: Heading::new("one", evil),
         x: Axis::new(evil),
-        predicted: vec![one.clone(), Pixel { mean: f64::INFINITY, ..one }],
+        predicted: vec![
+            one.clone(),
+            Pixel {
+                mean: f64::INFINITY,
+                ..one
+            },
+        ],
         ..SurfaceFigure::default()
     };
     let mut check = calibration(1);
@@ -408,8 +599,19 @@ fn nasty() -> Report {
             Figure::Calibration(CalibrationFigure::default()),
         ],
         calibration: Some(check),
-        hyperparameters: vec![hyper(evil, f64::NAN, Some((f64::NEG_INFINITY, f64::INFINITY)), false, evil)],
-        evidence: Some(Evidence { log_evidence: f64::NAN, kind: evil.to_owned(), seconds: f64::NAN, ..Evidence::default() }),
+        hyperparameters: vec![hyper(
+            evil,
+            f64::NAN,
+            Some((f64::NEG_INFINITY, f64::INFINITY)),
+            false,
+            evil,
+        )],
+        evidence: Some(Evidence {
+            log_evidence: f64::NAN,
+            kind: evil.to_owned(),
+            seconds: f64::NAN,
+            ..Evidence::default()
+        }),
         predictions: vec![TablePreview {
             name: evil.to_owned(),
             file: evil.to_owned(),
@@ -425,14 +627,28 @@ fn nasty() -> Report {
 
 /// A report without a figure.
 fn plain() -> Report {
-    Report { title: "Only words".to_owned(), generated_by: "quadrat 0.1.0".to_owned(), ..Report::default() }
+    Report {
+        title: "Only words".to_owned(),
+        generated_by: "quadrat 0.1.0".to_owned(),
+        ..Report::default()
+    }
 }
 
 fn fact(label: &str, value: &str, detail: &str) -> Fact {
-    Fact { label: label.to_owned(), value: value.to_owned(), detail: detail.to_owned() }
+    Fact {
+        label: label.to_owned(),
+        value: value.to_owned(),
+        detail: detail.to_owned(),
+    }
 }
 
-fn hyper(name: &str, value: f64, interval: Option<(f64, f64)>, fixed: bool, meaning: &str) -> HyperRow {
+fn hyper(
+    name: &str,
+    value: f64,
+    interval: Option<(f64, f64)>,
+    fixed: bool,
+    meaning: &str,
+) -> HyperRow {
     HyperRow {
         name: name.to_owned(),
         value,

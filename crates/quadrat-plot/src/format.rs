@@ -15,6 +15,23 @@ pub fn number(value: f64) -> String {
     trim(&fixed(value, decimals(size)))
 }
 
+/// A number with three significant digits, for the ends of a scale.
+pub fn rounded(value: f64) -> String {
+    match format!("{value:.2e}").parse::<f64>() {
+        Ok(rounded) if rounded.is_finite() => number(rounded),
+        _ => number(value),
+    }
+}
+
+/// A hyperparameter: as [`number`], but large ones by their power of ten.
+pub fn parameter(value: f64) -> String {
+    if value.is_finite() && value.abs() >= 1e7 {
+        scientific(value)
+    } else {
+        number(value)
+    }
+}
+
 /// A number with a fixed number of decimals and thousands separators.
 pub fn fixed(value: f64, decimals: usize) -> String {
     if let Some(words) = not_finite(value) {

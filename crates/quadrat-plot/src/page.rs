@@ -63,8 +63,8 @@ pub fn html(report: &Report) -> String {
     for figure in &shown {
         page.push_str(figure);
     }
-    page.push_str(&blocks::predictions(&report.predictions));
     page.push_str(&calibration);
+    page.push_str(&blocks::predictions(&report.predictions));
     page.push_str(&blocks::hyperparameters(&report.hyperparameters));
     page.push_str(&blocks::evidence(report.evidence.as_ref()));
     page.push_str(&blocks::how_to_read(report));

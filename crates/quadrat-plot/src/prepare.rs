@@ -15,6 +15,28 @@ pub(crate) const LEFT_OUT_ROWS: usize = 600;
 /// Bars of the histogram of probability integral transforms.
 const PIT_BINS: usize = 10;
 
+/// An entry of a legend.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Key {
+    /// Shape of the swatch: `bar`, `level`, `rod`, `line`, `band`, `dot`, `ring`.
+    pub shape: &'static str,
+    /// Colour of the swatch.
+    pub colour: &'static str,
+    /// Words.
+    pub label: String,
+}
+
+impl Key {
+    /// An entry of a legend.
+    pub(crate) fn new(shape: &'static str, colour: &'static str, label: impl Into<String>) -> Self {
+        Self {
+            shape,
+            colour,
+            label: label.into(),
+        }
+    }
+}
+
 /// Smallest and largest of the finite numbers, none if there are none.
 pub(crate) fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     values

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::figure::Figure;
 use crate::palette;
-use crate::prepare::joined;
+use crate::prepare::{Key, joined};
 
 /// A figure as the page embeds it.
 pub(crate) struct Interactive {
@@ -18,7 +18,9 @@ pub(crate) struct Interactive {
     /// How the page arranges them: `stack`, `maps` or `trio`.
     pub arrangement: &'static str,
     /// The legend above the views.
-    pub legend: Vec<Entry>,
+    pub legend: Vec<Key>,
+    /// Data that several views share, by name.
+    pub datasets: Value,
     /// Caption with remarks.
     pub caption: String,
 }
@@ -35,16 +37,6 @@ pub(crate) struct View {
     pub aspect: Option<f64>,
 }
 
-/// An entry of the legend.
-pub(crate) struct Entry {
-    /// Shape of the swatch: `bar`, `level`, `line`, `band`, `dot`, `ring`, `dash`.
-    pub shape: &'static str,
-    /// Colour of the swatch.
-    pub colour: &'static str,
-    /// Words.
-    pub label: String,
-}
-
 /// The specification of a figure.
 pub(crate) fn interactive(figure: &Figure) -> Interactive {
     let mut out = match figure {
@@ -57,6 +49,7 @@ pub(crate) fn interactive(figure: &Figure) -> Interactive {
     for view in &mut out.views {
         clean(&mut view.spec);
     }
+    clean(&mut out.datasets);
     out
 }
 
@@ -98,10 +91,16 @@ pub(crate) fn config() -> Value {
 pub(crate) fn tick_format(range: (f64, f64)) -> &'static str {
     let size = range.0.abs().max(range.1.abs());
     match size {
-        s if s >= 1e6 => "~s",
-        s if s >= 1e4 => ",~r",
+        s if s >= 1e6 => "s",
+        s if s >= 1e4 => ",f",
+        s if s >= 1e-3 => "f",
         _ => "~g",
     }
+}
+
+/// A number for drawing: nine significant digits, to keep the page small.
+fn short(value: f64) -> f64 {
+    format!("{value:.8e}").parse().unwrap_or(value)
 }
 
 /// A quantitative scale with fixed ends.
@@ -115,8 +114,8 @@ mod tests {
 
     #[test]
     fn years_have_no_separators() {
-        assert_eq!(tick_format((1990.0, 2020.0)), "~g");
-        assert_eq!(tick_format((0.0, 20_000.0)), ",~r");
-        assert_eq!(tick_format((0.0, 2e6)), "~s");
+        assert_eq!(tick_format((1990.0, 2020.0)), "f");
+        assert_eq!(tick_format((0.0, 20_000.0)), ",f");
+        assert_eq!(tick_format((0.0, 2e6)), "s");
     }
 }

@@ -1,7 +1,7 @@
 //! The parts of the page that are words and tables.
 
 use crate::escape::text;
-use crate::format::{column, count, duration, interval, number};
+use crate::format::{column, count, duration, interval, number, parameter};
 use crate::report::{Cell, Evidence, HyperRow, Report, TablePreview};
 
 /// Rows shown of a prediction table.
@@ -63,7 +63,7 @@ pub(super) fn hyperparameters(rows: &[HyperRow]) -> String {
     for row in rows {
         let range = match (row.fixed, row.lower, row.upper) {
             (true, ..) => "<span class=\"tag\">fixed by the study</span>".to_owned(),
-            (false, Some(lower), Some(upper)) => text(&interval(lower, upper)),
+            (false, Some(lower), Some(upper)) => text(&range(lower, upper)),
             _ => "–".to_owned(),
         };
         let meaning = if row.meaning.is_empty() {
@@ -73,12 +73,21 @@ pub(super) fn hyperparameters(rows: &[HyperRow]) -> String {
         };
         out.push_str(&format!(
             "<tr><td>{meaning}</td><td class=\"n\">{}</td><td class=\"n\">{range}</td><td><code>{}</code></td></tr>\n",
-            text(&number(row.value)),
+            text(&parameter(row.value)),
             text(&row.name)
         ));
     }
     out.push_str("</tbody></table></div>\n</section>\n");
     out
+}
+
+/// An interval of a hyperparameter.
+fn range(lower: f64, upper: f64) -> String {
+    if lower.is_finite() && upper.is_finite() {
+        format!("{} to {}", parameter(lower), parameter(upper))
+    } else {
+        interval(lower, upper)
+    }
 }
 
 /// The evidence box.

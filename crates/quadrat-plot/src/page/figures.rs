@@ -8,10 +8,14 @@ use crate::escape::{id as plain, json as script, text};
 use crate::figure::{CalibrationFigure, Figure};
 use crate::paint;
 use crate::palette::BAND_OPACITY;
-use crate::vega::{Entry, View, interactive};
+use crate::prepare::Key;
+use crate::vega::{Interactive, View, interactive};
 
 /// Marks in a view above which it is drawn on a canvas instead of as SVG.
 const CANVAS_FROM: usize = 2500;
+
+/// Size in bytes from which a still image is kept as PNG.
+const STILL_SVG: usize = 150_000;
 
 /// Ids given so far.
 #[derive(Default)]
@@ -82,26 +86,59 @@ fn block(figure: &Figure, head: &str, ids: &mut Ids) -> String {
     out.extend(drawn.views.iter().map(place));
     out.push_str("</div>\n");
     out.push_str("<p class=\"figure-error\">The interactive figure could not be drawn; this is its still image.</p>\n");
-    out.push_str(&format!(
-        "<div class=\"still\">{}</div>\n",
-        paint::svg(figure)
-    ));
+    if drawn.views.is_empty() {
+        out.push_str("<p class=\"note\">There is nothing to draw.</p>\n");
+    } else {
+        out.push_str(&format!("<div class=\"still\">{}</div>\n", still(figure)));
+    }
     if !drawn.caption.is_empty() {
         out.push_str(&format!(
             "<figcaption>{}</figcaption>\n",
             text(&drawn.caption)
         ));
     }
-    let views: Vec<_> = drawn.views.into_iter().map(view).collect();
+    let Interactive {
+        views, datasets, ..
+    } = drawn;
+    let views: Vec<_> = views.into_iter().map(|v| view(v, &datasets)).collect();
     out.push_str(&format!(
         "<script type=\"application/json\">{}</script>\n</figure>\n",
-        script(&json!(views))
+        script(&json!({"views": views, "datasets": datasets}))
     ));
     out
 }
 
-fn view(view: View) -> serde_json::Value {
-    let marks = marks(&view.spec);
+/// The still image for readers without scripts and for print shops: SVG, or PNG when that is smaller.
+fn still(figure: &Figure) -> String {
+    let svg = paint::svg(figure);
+    if svg.len() < STILL_SVG {
+        return svg;
+    }
+    match paint::png(figure, 1.5) {
+        Ok(png) => {
+            let (title, data) = (text(figure.title()), base64(&png));
+            format!("<img alt=\"{title}\" src=\"data:image/png;base64,{data}\">")
+        }
+        Err(_) => svg,
+    }
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let byte = |i: usize| u32::from(chunk.get(i).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for i in 0..4 {
+            let letter = char::from(LETTERS[(bits >> (18 - 6 * i) & 63) as usize]);
+            out.push(if i <= chunk.len() { letter } else { '=' });
+        }
+    }
+    out
+}
+
+fn view(view: View, datasets: &serde_json::Value) -> serde_json::Value {
+    let marks = marks(&view.spec, datasets);
     json!({
         "spec": view.spec, "aspect": view.aspect,
         "renderer": if marks > CANVAS_FROM { "canvas" } else { "svg" },
@@ -109,8 +146,14 @@ fn view(view: View) -> serde_json::Value {
 }
 
 /// Rows of data of a view whose marks are one per row.
-fn marks(spec: &serde_json::Value) -> usize {
-    let rows = |layer: &serde_json::Value| layer["data"]["values"].as_array().map_or(0, Vec::len);
+fn marks(spec: &serde_json::Value, datasets: &serde_json::Value) -> usize {
+    let rows = |layer: &serde_json::Value| {
+        let data = &layer["data"];
+        let values = data["name"]
+            .as_str()
+            .map_or(&data["values"], |name| &datasets[name]);
+        values.as_array().map_or(0, Vec::len)
+    };
     let is_path =
         |layer: &serde_json::Value| matches!(layer["mark"]["type"].as_str(), Some("line" | "area"));
     spec["layer"].as_array().map_or(0, |layers| {
@@ -136,7 +179,7 @@ fn place(view: &View) -> String {
     out
 }
 
-fn swatch(entry: &Entry) -> String {
+fn swatch(entry: &Key) -> String {
     let colour = entry.colour;
     let shape = match entry.shape {
         "bar" => format!("<rect x=\"2\" y=\"2\" width=\"18\" height=\"10\" fill=\"{colour}\"/>"),
@@ -158,7 +201,21 @@ fn swatch(entry: &Entry) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Ids;
+    use super::{Ids, base64};
+
+    #[test]
+    fn bytes_become_letters() {
+        let cases = [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foobar", "Zm9vYmFy"),
+        ];
+        for (plain, coded) in cases {
+            assert_eq!(base64(plain.as_bytes()), coded);
+        }
+    }
 
     #[test]
     fn ids_are_unique_and_plain() {

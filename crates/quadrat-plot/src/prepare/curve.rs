@@ -1,8 +1,9 @@
 //! A curve figure, ready to draw.
 
-use super::{evenly, extremes, interval_words, padded, range, widened};
+use super::{Key, evenly, extremes, interval_words, padded, range, widened};
 use crate::figure::{CurveFigure, Observed, Panel, Places, Predicted};
 use crate::format::{count, interval, number};
+use crate::palette::{BAR, OBSERVED, PREDICTED, REFERENCE};
 
 /// Predictions drawn in a panel; more are thinned.
 const PLACES: usize = 1500;
@@ -15,6 +16,7 @@ const DOTS: usize = 1500;
 pub(crate) struct Curve<'a> {
     pub x_range: (f64, f64),
     pub panels: Vec<CurvePanel<'a>>,
+    pub keys: Vec<Key>,
     pub remarks: Vec<String>,
 }
 
@@ -99,6 +101,7 @@ pub(crate) fn prepare(figure: &CurveFigure) -> Curve<'_> {
     });
     Curve {
         x_range: widened(range(xs), false),
+        keys: keys(&panels),
         panels,
         remarks,
     }
@@ -480,6 +483,61 @@ fn dots(panel: &Panel, remarks: &mut Vec<String>) -> Vec<(f64, f64)> {
         ));
     }
     kept.into_iter().map(|i| all[i]).collect()
+}
+
+/// The legend of all panels, each entry once.
+fn keys(panels: &[CurvePanel<'_>]) -> Vec<Key> {
+    let mut keys: Vec<Key> = Vec::new();
+    for key in panels.iter().flat_map(panel_keys) {
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    keys
+}
+
+fn panel_keys(panel: &CurvePanel<'_>) -> Vec<Key> {
+    let mut keys = Vec::new();
+    if let Some(mark) = panel.marks.first() {
+        let (shape, colour) = match mark {
+            Mark::Bar { .. } => ("bar", BAR),
+            Mark::Level { .. } => ("level", OBSERVED),
+            Mark::Point { .. } => ("dot", OBSERVED),
+            Mark::Range { .. } => ("rod", OBSERVED),
+        };
+        keys.push(Key::new(shape, colour, &panel.observed_label));
+    }
+    for (i, band) in panel
+        .bands
+        .iter()
+        .enumerate()
+        .filter(|(_, band)| !band.pieces.is_empty())
+    {
+        let colour = PREDICTED[i % PREDICTED.len()];
+        keys.push(Key::new("line", colour, &band.label));
+        keys.extend(
+            band.band_label
+                .as_ref()
+                .map(|words| Key::new("band", colour, words)),
+        );
+    }
+    if !panel.dots.is_empty() {
+        let given = panel
+            .panel
+            .reference
+            .as_ref()
+            .map_or("", |r| r.label.as_str());
+        keys.push(Key::new(
+            "dot",
+            REFERENCE,
+            if given.is_empty() {
+                "True values"
+            } else {
+                given
+            },
+        ));
+    }
+    keys
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::figure::{Area, Pixel, SurfaceFigure};
 use crate::format::count;
 
 /// Predicted cells drawn; more are averaged over blocks.
-const CELLS: usize = 10_000;
+const CELLS: usize = 6_400;
 /// Observed areas drawn.
 const AREAS: usize = 10_000;
 
@@ -213,7 +213,7 @@ mod tests {
             ..SurfaceFigure::default()
         };
         let drawn = prepare(&figure);
-        assert_eq!(drawn.predicted.len(), 100 * 75);
+        assert_eq!(drawn.predicted.len(), 80 * 60);
         assert_eq!((drawn.x_range, drawn.y_range), ((0.0, 400.0), (0.0, 300.0)));
         let area: f64 = drawn
             .predicted
@@ -221,8 +221,8 @@ mod tests {
             .map(|p| (p.x1 - p.x0) * (p.y1 - p.y0))
             .sum();
         assert_eq!(area, 120_000.0);
-        assert_eq!(drawn.predicted[0].mean, 1.5);
-        assert!(drawn.remarks[0].contains("4 × 4"));
+        assert_eq!(drawn.predicted[0].mean, 2.0);
+        assert!(drawn.remarks[0].contains("5 × 5"));
     }
 
     #[test]

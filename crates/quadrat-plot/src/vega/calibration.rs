@@ -38,6 +38,7 @@ pub(super) fn interactive(figure: &CalibrationFigure) -> Interactive {
         views,
         arrangement: "trio",
         legend: Vec::new(),
+        datasets: json!({}),
         caption,
     }
 }
@@ -76,7 +77,7 @@ fn coverage(figure: &CalibrationFigure) -> Value {
                 "encoding": {"x": x, "y": y, "tooltip": tooltip},
             },
             {
-                "mark": {"type": "text", "align": "right", "baseline": "middle", "dx": -9, "fontSize": 12, "color": "#1f2933"},
+                "mark": {"type": "text", "align": "right", "baseline": "bottom", "dx": -6, "dy": -5, "fontSize": 12, "color": "#1f2933"},
                 "encoding": {"x": x, "y": y, "text": {"field": "text"}},
             },
         ],

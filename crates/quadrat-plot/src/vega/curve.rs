@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Entry, Interactive, View, domain, tick_format};
+use super::{Interactive, View, domain, short, tick_format};
 use crate::figure::CurveFigure;
 use crate::palette::{BAND_OPACITY, BAR, OBSERVED, PREDICTED, REFERENCE};
 use crate::prepare::{self, Band, Mark, Slot};
@@ -17,7 +17,6 @@ pub(super) fn interactive(figure: &CurveFigure) -> Interactive {
     } else {
         HEIGHT.0
     };
-    let mut legend: Vec<Entry> = Vec::new();
     let mut views = Vec::new();
     for panel in &drawn.panels {
         let mut layers = Vec::new();
@@ -34,11 +33,6 @@ pub(super) fn interactive(figure: &CurveFigure) -> Interactive {
                 .flat_map(|(i, band)| lines(band, PREDICTED[i % PREDICTED.len()])),
         );
         layers.extend(other_marks(&panel.marks));
-        let label = panel
-            .panel
-            .reference
-            .as_ref()
-            .map_or("", |r| r.label.as_str());
         layers.extend(dots(&panel.dots));
         layers.extend(pointer(&panel.slots, drawn.x_range));
         if layers.is_empty() {
@@ -53,19 +47,12 @@ pub(super) fn interactive(figure: &CurveFigure) -> Interactive {
             spec: json!({"height": height, "layer": layers}),
             aspect: None,
         });
-        for entry in entries(panel, label) {
-            if !legend
-                .iter()
-                .any(|e| e.label == entry.label && e.shape == entry.shape)
-            {
-                legend.push(entry);
-            }
-        }
     }
     Interactive {
         views,
         arrangement: "stack",
-        legend,
+        legend: drawn.keys,
+        datasets: json!({}),
         caption: prepare::joined("", &drawn.remarks),
     }
 }
@@ -128,8 +115,7 @@ fn lines(band: &Band, colour: &str) -> Vec<Value> {
         .flat_map(|(piece, vertices)| {
             vertices
                 .iter()
-                .enumerate()
-                .map(move |(i, v)| json!({"i": i, "x": v[0], "m": v[1], "l": v[2], "u": v[3], "p": piece}))
+                .map(move |v| json!({"x": v[0], "m": short(v[1]), "l": short(v[2]), "u": short(v[3]), "p": piece}))
         })
         .collect();
     if values.is_empty() {
@@ -143,7 +129,7 @@ fn lines(band: &Band, colour: &str) -> Vec<Value> {
             "mark": {"type": "area", "color": colour, "opacity": BAND_OPACITY},
             "encoding": {
                 "x": {"field": "x"}, "y": {"field": "l"}, "y2": {"field": "u"},
-                "detail": {"field": "p", "type": "nominal"}, "order": {"field": "i", "type": "quantitative"},
+                "detail": {"field": "p", "type": "nominal"}, "order": {"value": null},
             },
         }));
     }
@@ -152,7 +138,7 @@ fn lines(band: &Band, colour: &str) -> Vec<Value> {
         "mark": {"type": "line", "color": colour, "strokeWidth": 2, "strokeJoin": "round"},
         "encoding": {
             "x": {"field": "x"}, "y": {"field": "m"},
-            "detail": {"field": "p", "type": "nominal"}, "order": {"field": "i", "type": "quantitative"},
+            "detail": {"field": "p", "type": "nominal"}, "order": {"value": null},
         },
     }));
     // A piece of one point has no line: show it as a dot.
@@ -295,44 +281,4 @@ fn pointer(slots: &[Slot], x_range: (f64, f64)) -> Option<Value> {
             },
         })
     })
-}
-
-fn entries(panel: &prepare::CurvePanel<'_>, reference: &str) -> Vec<Entry> {
-    let entry = |shape, colour, label: &str| Entry {
-        shape,
-        colour,
-        label: label.to_owned(),
-    };
-    let mut out = Vec::new();
-    let shape = panel.marks.first().map(|mark| match mark {
-        Mark::Bar { .. } => ("bar", BAR),
-        Mark::Level { .. } => ("level", OBSERVED),
-        Mark::Point { .. } => ("dot", OBSERVED),
-        Mark::Range { .. } => ("rod", OBSERVED),
-    });
-    if let Some((shape, colour)) = shape {
-        out.push(entry(shape, colour, &panel.observed_label));
-    }
-    for (i, band) in panel.bands.iter().enumerate() {
-        let colour = PREDICTED[i % PREDICTED.len()];
-        if band.pieces.is_empty() {
-            continue;
-        }
-        out.push(entry("line", colour, &band.label));
-        if let Some(words) = &band.band_label {
-            out.push(entry("band", colour, words));
-        }
-    }
-    if !panel.dots.is_empty() {
-        out.push(entry(
-            "dot",
-            REFERENCE,
-            if reference.is_empty() {
-                "True values"
-            } else {
-                reference
-            },
-        ));
-    }
-    out
 }

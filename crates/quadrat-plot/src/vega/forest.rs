@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Entry, Interactive, View, domain, tick_format};
+use super::{Interactive, View, domain, tick_format};
 use crate::figure::ForestFigure;
 use crate::format::{count, interval, number};
 use crate::palette::{OBSERVED, PREDICTED};
-use crate::prepare::{FOREST_ROWS, interval_words, padded, range, widened};
+use crate::prepare::{FOREST_ROWS, Key, interval_words, padded, range, widened};
 
 /// Height of a row in pixels.
 const ROW: usize = 22;
@@ -68,23 +68,11 @@ pub(super) fn interactive(figure: &ForestFigure) -> Interactive {
         }));
     }
     let mut legend = vec![
-        Entry {
-            shape: "dot",
-            colour: PREDICTED[0],
-            label: "Predicted mean".to_owned(),
-        },
-        Entry {
-            shape: "band",
-            colour: PREDICTED[0],
-            label: interval_words(figure.level),
-        },
+        Key::new("dot", PREDICTED[0], "Predicted mean"),
+        Key::new("band", PREDICTED[0], interval_words(figure.level)),
     ];
     if with_observed {
-        legend.push(Entry {
-            shape: "ring",
-            colour: OBSERVED,
-            label: "Observed".to_owned(),
-        });
+        legend.push(Key::new("ring", OBSERVED, "Observed"));
     }
     let caption = if figure.rows.len() > rows.len() {
         format!(
@@ -111,6 +99,7 @@ pub(super) fn interactive(figure: &ForestFigure) -> Interactive {
         views,
         arrangement: "stack",
         legend,
+        datasets: json!({}),
         caption,
     }
 }

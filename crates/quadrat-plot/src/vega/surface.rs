@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{Interactive, View, domain, tick_format};
-use crate::figure::SurfaceFigure;
-use crate::format::{interval, number};
+use super::{Interactive, View, domain, short, tick_format};
+use crate::figure::{Pixel, SurfaceFigure};
+use crate::format::{interval, number, rounded};
 use crate::palette::{SPREAD, VALUES};
 use crate::prepare::{self, interval_words};
 
@@ -33,99 +33,95 @@ pub(super) fn interactive(figure: &SurfaceFigure) -> Interactive {
             };
             with(
                 place(a.x0, a.x1, a.y0, a.y1),
-                vec![("v", json!(a.value)), ("words", json!(words))],
+                vec![("mean", json!(short(a.value))), ("words", json!(words))],
             )
         })
         .collect();
     let level = interval_words(figure.level);
-    let told = |p: &crate::figure::Pixel| {
+    let told = |p: &Pixel| {
         let mut words = format!("{} (sd {}", number(p.mean), number(p.sd));
         if p.lower < p.upper {
             words.push_str(&format!("; {level} {}", interval(p.lower, p.upper)));
         }
         words + ")"
     };
-    let predicted = |value: fn(&crate::figure::Pixel) -> f64| -> Vec<Value> {
-        let cell = |p: &crate::figure::Pixel| {
-            with(
-                place(p.x0, p.x1, p.y0, p.y1),
-                vec![("v", json!(value(p))), ("words", json!(told(p)))],
-            )
-        };
-        drawn
-            .predicted
-            .iter()
-            .filter(|p| value(p).is_finite())
-            .map(cell)
-            .collect()
-    };
-    let ends = |range: (f64, f64)| (number(range.0), number(range.1));
-    let mut views = Vec::new();
-    let mut add = |title: String,
-                   rows: Vec<Value>,
-                   scale: &'static [&'static str],
-                   range: (f64, f64),
-                   what: &str| {
-        if rows.is_empty() {
-            return;
-        }
-        let (low, high) = ends(range);
-        let spec = map(
-            figure,
-            rows,
-            scale,
-            range,
-            (drawn.x_range, drawn.y_range),
-            what,
-        );
-        views.push(View {
-            title,
-            scale: Some((scale, low, high)),
-            spec,
-            aspect: Some(aspect),
-        });
-    };
+    let predicted: Vec<Value> = drawn
+        .predicted
+        .iter()
+        .map(|p| {
+            let values = vec![
+                ("mean", json!(short(p.mean))),
+                ("sd", json!(short(p.sd))),
+                ("words", json!(told(p))),
+            ];
+            with(place(p.x0, p.x1, p.y0, p.y1), values)
+        })
+        .collect();
     let unit = if figure.value.label.is_empty() {
         "value".to_owned()
     } else {
         figure.value.title()
     };
-    add(
-        format!("Observed {unit}"),
-        observed,
-        &VALUES,
-        drawn.value_range,
-        "observed",
-    );
-    add(
-        format!("Predicted {unit}"),
-        predicted(|p| p.mean),
-        &VALUES,
-        drawn.value_range,
-        "predicted",
-    );
-    add(
-        "Standard deviation".to_owned(),
-        predicted(|p| p.sd),
-        &SPREAD,
-        drawn.sd_range,
-        "predicted",
-    );
+    let has_sd = drawn.predicted.iter().any(|p| p.sd.is_finite());
+    let maps = [
+        (
+            !observed.is_empty(),
+            format!("Observed {unit}"),
+            "observed",
+            "mean",
+            &VALUES[..],
+            drawn.value_range,
+        ),
+        (
+            !predicted.is_empty(),
+            format!("Predicted {unit}"),
+            "predicted",
+            "mean",
+            &VALUES[..],
+            drawn.value_range,
+        ),
+        (
+            has_sd,
+            "Standard deviation".to_owned(),
+            "predicted",
+            "sd",
+            &SPREAD[..],
+            drawn.sd_range,
+        ),
+    ];
+    let views = maps
+        .into_iter()
+        .filter(|map| map.0)
+        .map(|(_, title, data, field, colours, range)| View {
+            title,
+            scale: Some((colours, rounded(range.0), rounded(range.1))),
+            spec: map(
+                figure,
+                data,
+                field,
+                colours,
+                range,
+                (drawn.x_range, drawn.y_range),
+            ),
+            aspect: Some(aspect),
+        })
+        .collect();
     Interactive {
         views,
         arrangement: "maps",
         legend: Vec::new(),
+        datasets: json!({"observed": observed, "predicted": predicted}),
         caption: prepare::joined("", &drawn.remarks),
     }
 }
 
 fn map(
     figure: &SurfaceFigure,
-    rows: Vec<Value>,
-    colours: &[&str],
+    data: &str,
+    field: &str,
+    colours: &[&'static str],
     range: (f64, f64),
     (x_range, y_range): ((f64, f64), (f64, f64)),
-    what: &str,
 ) -> Value {
     let axis = |title: String, range| {
         json!({
@@ -152,19 +148,19 @@ fn map(
     x["field"] = json!("x0");
     y["field"] = json!("y0");
     let fields = json!([
-        {"field": "x", "title": figure.x.label}, {"field": "y", "title": figure.y.label}, {"field": "words", "title": what}
+        {"field": "x", "title": figure.x.label}, {"field": "y", "title": figure.y.label}, {"field": "words", "title": data}
     ]);
     json!({
         "params": [{"name": "here", "value": null}],
         "layer": [
             {
-                "data": {"values": rows},
+                "data": {"name": data},
                 "mark": {"type": "rect", "clip": true, "strokeWidth": 0.4},
                 "encoding": {
                     "x": x, "x2": {"field": "x1"}, "y": y, "y2": {"field": "y1"},
-                    "fill": {"field": "v", "type": "quantitative", "legend": null,
+                    "fill": {"field": field, "type": "quantitative", "legend": null,
                         "scale": {"domain": [range.0, range.1], "range": colours, "interpolate": "rgb", "zero": false, "nice": false, "clamp": true}},
-                    "stroke": {"field": "v", "type": "quantitative", "legend": null,
+                    "stroke": {"field": field, "type": "quantitative", "legend": null,
                         "scale": {"domain": [range.0, range.1], "range": colours, "interpolate": "rgb", "zero": false, "nice": false, "clamp": true}},
                     "tooltip": fields,
                 },
