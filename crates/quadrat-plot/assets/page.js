@@ -30,7 +30,7 @@
     if (view.aspect) { spec.height = heightOf(view, place); }
     var options = {
       mode: "vega-lite", renderer: view.renderer, actions: false, ast: true, loader: closedLoader(),
-      tooltip: { id: "vg-tooltip-element", theme: "quadrat-tooltip", disableDefaultStyle: true }
+      tooltip: { id: "vg-tooltip-element", disableDefaultStyle: true }
     };
     return vegaEmbed(place, spec, options).then(function (result) { return { view: view, place: place, chart: result.view }; });
   }

@@ -3,6 +3,8 @@
 //! Whoever has results fills a [`Report`] or a [`Figure`] and chooses the form: [`html`] writes a page that needs nothing else,
 //! [`svg`] and [`png`] write still images.
 
+#![cfg_attr(test, allow(clippy::expect_used, clippy::panic, clippy::unwrap_used))]
+
 mod error;
 mod escape;
 mod figure;

@@ -15,7 +15,7 @@ pub(crate) const REFERENCE: &str = "#c2470a";
 /// Predictions: blue first, then the darker colours of Okabe and Ito.
 pub(crate) const PREDICTED: [&str; 4] = ["#0b5c94", "#8a3b74", "#00765a", "#8f6a00"];
 /// Opacity of bands.
-pub(crate) const BAND_OPACITY: f64 = 0.22;
+pub(crate) const BAND_OPACITY: f64 = 0.26;
 
 /// Viridis: dark is little, bright is much.
 pub(crate) const VALUES: [&str; 9] = [

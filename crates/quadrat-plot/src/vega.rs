@@ -82,7 +82,8 @@ pub(crate) fn config() -> Value {
             "tickSize": 4, "labelPadding": 5, "titlePadding": 10, "labelFlush": false, "labelOverlap": "greedy",
         },
         "axisX": {"grid": false, "tickCount": {"expr": "max(3, floor(width / 80))"}},
-        "axisY": {"domain": false, "ticks": false, "tickCount": 6},
+        "axisY": {"titleAngle": 0, "titleAlign": "left", "titleBaseline": "bottom", "titleX": -26, "titleY": -9,
+            "titleLimit": {"expr": "width + 20"}, "domain": false, "ticks": false, "tickCount": 6},
         "range": {"category": palette::PREDICTED},
     })
 }

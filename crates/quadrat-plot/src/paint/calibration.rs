@@ -18,7 +18,7 @@ pub(super) fn draw(figure: &CalibrationFigure, width: f64) -> Canvas {
         &figure.heading.title
     };
     let mut top = title(&mut canvas, heading, width);
-    let mut panels: Vec<(&str, fn(&mut Canvas, &CalibrationFigure, Place))> = Vec::new();
+    let mut panels: Vec<(&str, Draw)> = Vec::new();
     if figure.coverage.iter().any(|c| c.total > 0) {
         panels.push(("Do the intervals hold?", coverage));
     }
@@ -54,13 +54,16 @@ pub(super) fn draw(figure: &CalibrationFigure, width: f64) -> Canvas {
             Place {
                 left,
                 right: left + share - 22.0,
-                top: top + 30.0,
+                top: top + 50.0,
             },
         );
     }
-    canvas.set_height(top + 30.0 + HIGH + 58.0);
+    canvas.set_height(top + 50.0 + HIGH + 58.0);
     canvas
 }
+
+/// Draws a panel at its place.
+type Draw = fn(&mut Canvas, &CalibrationFigure, Place);
 
 /// Where a panel lies.
 #[derive(Clone, Copy)]
@@ -96,14 +99,14 @@ fn diagonal(canvas: &mut Canvas, frame: &Frame) {
 }
 
 fn coverage(canvas: &mut Canvas, figure: &CalibrationFigure, place: Place) {
-    let frame = place.frame(68.0, (0.0, 1.0), (0.0, 1.0));
+    let frame = place.frame(52.0, (0.0, 1.0), (0.0, 1.0));
     let percents = || shares(|v| format!("{}%", v * 100.0));
     let look = Look {
         x_title: "level of the interval",
         y_title: "rows inside",
         grid_x: true,
         grid_y: true,
-        y_room: 68.0,
+        y_room: 52.0,
         x_ticks: percents(),
         y_ticks: percents(),
     };

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use kuva::RasterBackend;
 use kuva::render::color::Color;
-use kuva::render::render::{PathData, Primitive, Scene, TextAnchor};
+use kuva::render::render::{PathData, Primitive, Scene, TextAnchor, TextSpan};
 
 use crate::error::PlotError;
 use crate::escape::text;
@@ -59,9 +59,16 @@ impl Ink {
         }
     }
 
-    /// The same with an opacity.
+    /// The same, fainter: an area lets through what lies below, a line is mixed with paper.
     pub(super) fn faint(self, opacity: f64) -> Self {
-        Self { opacity, ..self }
+        let mixed = |c: u8| (255.0 + opacity * (f64::from(c) - 255.0)).round() as u8;
+        match self.line {
+            Some((r, g, b)) => Self {
+                line: Some((mixed(r), mixed(g), mixed(b))),
+                ..self
+            },
+            None => Self { opacity, ..self },
+        }
     }
 
     /// The same with a dashed line.
@@ -99,7 +106,6 @@ enum Shape {
         size: u32,
         anchor: Anchor,
         bold: bool,
-        upright: bool,
         colour: (u8, u8, u8),
     },
 }
@@ -175,7 +181,7 @@ impl Canvas {
         anchor: Anchor,
         colour: &str,
     ) {
-        self.write((x, y), words, size, anchor, colour, false, false);
+        self.write((x, y), words, size, anchor, colour, false);
     }
 
     /// Bold words on a base line.
@@ -187,12 +193,7 @@ impl Canvas {
         anchor: Anchor,
         colour: &str,
     ) {
-        self.write((x, y), words, size, anchor, colour, true, false);
-    }
-
-    /// Words that run upwards, centred.
-    pub(super) fn upright(&mut self, (x, y): (f64, f64), words: &str, size: u32, colour: &str) {
-        self.write((x, y), words, size, Anchor::Middle, colour, false, true);
+        self.write((x, y), words, size, anchor, colour, true);
     }
 
     fn write(
@@ -203,7 +204,6 @@ impl Canvas {
         anchor: Anchor,
         colour: &str,
         bold: bool,
-        upright: bool,
     ) {
         if !words.is_empty() {
             let words: String = words
@@ -217,7 +217,6 @@ impl Canvas {
                 size,
                 anchor,
                 bold,
-                upright,
                 colour: rgb(colour),
             });
         }
@@ -299,7 +298,6 @@ impl Shape {
                 size,
                 anchor,
                 bold,
-                upright,
                 colour,
             } => {
                 let anchor = match anchor {
@@ -309,15 +307,10 @@ impl Shape {
                 };
                 let weight = if *bold { " font-weight=\"bold\"" } else { "" };
                 let (x, y) = (short(*x), short(*y));
-                let turn = if *upright {
-                    format!(" transform=\"rotate(-90 {x} {y})\"")
-                } else {
-                    String::new()
-                };
                 let (words, fill) = (text(words), hex(*colour));
                 write!(
                     out,
-                    "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\"{anchor}{weight}{turn} fill=\"{fill}\">{words}</text>"
+                    "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\"{anchor}{weight} fill=\"{fill}\">{words}</text>"
                 )
             }
         };
@@ -380,23 +373,26 @@ impl Shape {
                 size,
                 anchor,
                 bold,
-                upright,
                 colour: ink,
-            } => Primitive::Text {
-                x: *x,
-                y: *y,
-                // The backend reads dollars as mathematics.
-                content: words.replace('$', "\\$"),
-                size: *size,
-                anchor: match anchor {
-                    Anchor::Start => TextAnchor::Start,
-                    Anchor::Middle => TextAnchor::Middle,
-                    Anchor::End => TextAnchor::End,
-                },
-                rotate: upright.then_some(-90.0),
-                bold: *bold,
-                color: Some(colour(*ink)),
-            },
+            } => {
+                // Spans, because plain text of the backend is never bold and reads dollars as mathematics.
+                let span = TextSpan {
+                    bold: *bold,
+                    ..TextSpan::plain(words.as_str())
+                };
+                Primitive::RichText {
+                    x: *x,
+                    y: *y,
+                    spans: vec![span],
+                    size: *size,
+                    anchor: match anchor {
+                        Anchor::Start => TextAnchor::Start,
+                        Anchor::Middle => TextAnchor::Middle,
+                        Anchor::End => TextAnchor::End,
+                    },
+                    color: Some(colour(*ink)),
+                }
+            }
         }
     }
 }
@@ -518,8 +514,8 @@ mod tests {
             (f64::NAN, 1.0 / 3.0),
             Ink::line("#1f2933", 1.5).dashed().faint(0.5),
         );
-        canvas.upright((2.0, 3.0), "a < \"b\"\u{1}", 9, "#000000");
-        insta::assert_snapshot!(canvas.svg("T & T"), @r##"<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10" viewBox="0 0 20 10" role="img" font-family="'DejaVu Sans', 'Segoe UI', 'Helvetica Neue', Helvetica, Arial, sans-serif"><title>T &amp; T</title><rect width="20" height="10" fill="#ffffff"/><rect x="1" y="2.5" width="3" height="5.5" fill="#d5dae1"/><path d="M0 0L0 0.33" fill="none" stroke="#1f2933" stroke-width="1.5" stroke-linejoin="round" stroke-dasharray="4 4" opacity="0.5"/><text x="2" y="3" font-size="9" text-anchor="middle" transform="rotate(-90 2 3)" fill="#000000">a &lt; &quot;b&quot; </text></svg>"##);
+        canvas.words((2.0, 3.0), "a < \"b\"\u{1}", 9, Anchor::End, "#000000");
+        insta::assert_snapshot!(canvas.svg("T & T"), @r##"<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10" viewBox="0 0 20 10" role="img" font-family="'DejaVu Sans', 'Segoe UI', 'Helvetica Neue', Helvetica, Arial, sans-serif"><title>T &amp; T</title><rect width="20" height="10" fill="#ffffff"/><rect x="1" y="2.5" width="3" height="5.5" fill="#d5dae1"/><path d="M0 0L0 0.33" fill="none" stroke="#8f9499" stroke-width="1.5" stroke-linejoin="round" stroke-dasharray="4 4"/><text x="2" y="3" font-size="9" text-anchor="end" fill="#000000">a &lt; &quot;b&quot; </text></svg>"##);
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub(super) fn draw(figure: &CurveFigure, width: f64) -> Canvas {
         nothing(&mut canvas, top);
         return canvas;
     }
-    top += legend(&mut canvas, &drawn.keys, top, width) + 12.0;
+    top += legend(&mut canvas, &drawn.keys, top, width) + 8.0;
     let height = if drawn.panels.len() > 1 { 230.0 } else { 360.0 };
     let room = drawn
         .panels
@@ -32,6 +32,7 @@ pub(super) fn draw(figure: &CurveFigure, width: f64) -> Canvas {
             );
             top += 26.0;
         }
+        top += 24.0;
         let frame = Frame {
             left: EDGE + room,
             right: width - EDGE - 8.0,
@@ -51,7 +52,7 @@ pub(super) fn draw(figure: &CurveFigure, width: f64) -> Canvas {
         };
         frame.axes(&mut canvas, &look);
         fill(&mut canvas, &frame, panel);
-        top = frame.bottom + 64.0;
+        top = frame.bottom + 60.0;
     }
     canvas.set_height(top - 8.0);
     canvas

@@ -83,7 +83,7 @@ pub(super) fn draw(figure: &ForestFigure, width: f64) -> Canvas {
         );
         canvas.circle((frame.at_x(row.mean), y), 4.2, Ink::fill(PREDICTED[0]));
         if let Some(seen) = row.observed.filter(|v| v.is_finite()) {
-            canvas.circle((frame.at_x(seen), y), 4.2, Ink::line(OBSERVED, 1.8));
+            canvas.circle((frame.at_x(seen), y), 4.4, Ink::line(OBSERVED, 2.0));
         }
     }
     canvas.set_height(bottom + 56.0);

@@ -67,7 +67,7 @@ impl Frame {
         for (value, label) in look
             .x_ticks
             .clone()
-            .unwrap_or_else(|| ticks(self.x, wide / 85.0))
+            .unwrap_or_else(|| ticks(self.x, wide / 75.0))
         {
             let x = self.at_x(value);
             if look.grid_x {
@@ -100,14 +100,17 @@ impl Frame {
             Anchor::Middle,
             INK,
         );
-        let words = cut(look.y_title, SMALL, high + 30.0);
-        canvas.upright(
-            (
-                self.left - look.y_room + 10.0,
-                f64::midpoint(self.top, self.bottom),
-            ),
+        // Above the axis and level: easier to read than words that run upwards.
+        let words = cut(
+            look.y_title,
+            SMALL,
+            self.right - self.left + look.y_room - 12.0,
+        );
+        canvas.words(
+            (self.left - look.y_room + 12.0, self.top - 14.0),
             &words,
             SMALL,
+            Anchor::Start,
             INK,
         );
     }
@@ -129,7 +132,7 @@ pub(super) struct Look<'a> {
 /// Round numbers in a range, about `wanted` of them, with labels.
 pub(super) fn ticks(range: (f64, f64), wanted: f64) -> Vec<(f64, String)> {
     let (low, high) = range;
-    let rough = (high - low) / wanted.clamp(2.0, 12.0);
+    let rough = (high - low) / wanted.clamp(3.0, 12.0);
     if !(rough.is_finite() && rough > 0.0) {
         return Vec::new();
     }
@@ -183,7 +186,7 @@ pub(super) fn y_room(range: (f64, f64), high: f64) -> f64 {
         .iter()
         .map(|(_, label)| width_of(label, SMALL))
         .fold(0.0, f64::max);
-    widest + 40.0
+    widest + 20.0
 }
 
 /// Writes the title of a figure; gives the height used.

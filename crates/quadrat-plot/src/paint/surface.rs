@@ -7,7 +7,10 @@ use crate::format::rounded;
 use crate::palette::{INK, MUTED, SPREAD, VALUES, at};
 use crate::prepare;
 
+/// Edges and value of a cell.
 type Rectangle = ([f64; 4], f64);
+/// Title, cells, colours and range of a map.
+type Map<'a> = (String, Vec<Rectangle>, &'a [&'a str], (f64, f64));
 
 pub(super) fn draw(figure: &SurfaceFigure, width: f64) -> Canvas {
     let drawn = prepare::surface(figure);
@@ -31,7 +34,7 @@ pub(super) fn draw(figure: &SurfaceFigure, width: f64) -> Canvas {
             .filter(|c| c.1.is_finite())
             .collect()
     };
-    let maps: Vec<(String, Vec<Rectangle>, &[&str], (f64, f64))> = [
+    let maps: Vec<Map<'_>> = [
         (
             format!("Observed {unit}"),
             observed,
@@ -67,13 +70,13 @@ pub(super) fn draw(figure: &SurfaceFigure, width: f64) -> Canvas {
     } else {
         0.9
     };
-    let bottom = top + 30.0 + wide * aspect;
+    let bottom = top + 52.0 + wide * aspect;
     for (i, (words, cells, scale, range)) in maps.iter().enumerate() {
         let left = EDGE + share * i as f64 + room;
         let frame = Frame {
             left,
             right: left + wide,
-            top: top + 30.0,
+            top: top + 52.0,
             bottom,
             x: drawn.x_range,
             y: drawn.y_range,

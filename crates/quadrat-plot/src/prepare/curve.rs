@@ -375,8 +375,8 @@ fn marks(panel: &Panel, remarks: &mut Vec<String>) -> Vec<Mark> {
 
 fn mark(observed: &Observed) -> Option<Mark> {
     let finite = |values: &[f64]| values.iter().all(|v| v.is_finite());
-    match observed {
-        &Observed::Bar {
+    match *observed {
+        Observed::Bar {
             x0,
             x1,
             height,
@@ -388,7 +388,7 @@ fn mark(observed: &Observed) -> Option<Mark> {
             height,
             words: bar_words(x0, x1, height, total, label),
         }),
-        &Observed::Level {
+        Observed::Level {
             x0,
             x1,
             y,
@@ -399,7 +399,7 @@ fn mark(observed: &Observed) -> Option<Mark> {
             y,
             words: level_words(x0, x1, y, label),
         }),
-        &Observed::Point {
+        Observed::Point {
             x,
             y,
             error,
@@ -415,7 +415,7 @@ fn mark(observed: &Observed) -> Option<Mark> {
                 words: with_label(format!("{value} at {}", number(x)), label),
             }
         }),
-        &Observed::Range {
+        Observed::Range {
             x,
             lower,
             upper,

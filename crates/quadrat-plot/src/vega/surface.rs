@@ -155,7 +155,7 @@ fn map(
         "layer": [
             {
                 "data": {"name": data},
-                "mark": {"type": "rect", "clip": true, "strokeWidth": 0.4},
+                "mark": {"type": "rect", "clip": true, "strokeWidth": 0.8},
                 "encoding": {
                     "x": x, "x2": {"field": "x1"}, "y": y, "y2": {"field": "y1"},
                     "fill": {"field": field, "type": "quantitative", "legend": null,
