@@ -481,7 +481,7 @@ fn calibration(n: usize) -> CalibrationFigure {
     };
     CalibrationFigure {
         heading: Heading::new("calibration", "").with_caption(
-            "Left: dots on the dashed line mean that intervals hold as many rows as they promise. Middle: even bars mean \
+            "Left: the tick is the share of rows an interval promises to hold, the dot the share it held. Middle: even bars mean \
              that predicted distributions are neither too wide nor too narrow. Right: rows outside their interval are orange.",
         ),
         value: Axis::new("people"),

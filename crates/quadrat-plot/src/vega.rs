@@ -29,6 +29,8 @@ pub(crate) struct Interactive {
 pub(crate) struct View {
     /// Title above the view, may be empty.
     pub title: String,
+    /// Title of the vertical axis, written level above it; may be empty.
+    pub y_title: String,
     /// Colour scale below the view: stops, words at the two ends.
     pub scale: Option<(&'static [&'static str], String, String)>,
     /// The specification, without a width.
@@ -81,9 +83,8 @@ pub(crate) fn config() -> Value {
             "titleFontWeight": 500, "gridColor": palette::GRID, "domainColor": "#9aa5b1", "tickColor": "#9aa5b1",
             "tickSize": 4, "labelPadding": 5, "titlePadding": 10, "labelFlush": false, "labelOverlap": "greedy",
         },
-        "axisX": {"grid": false, "tickCount": {"expr": "max(3, floor(width / 80))"}},
-        "axisY": {"titleAngle": 0, "titleAlign": "left", "titleBaseline": "bottom", "titleX": -26, "titleY": -9,
-            "titleLimit": {"expr": "width + 20"}, "domain": false, "ticks": false, "tickCount": 6},
+        "axisX": {"grid": false, "titleLimit": {"expr": "width + 20"}, "tickCount": {"expr": "max(3, floor(width / 80))"}},
+        "axisY": {"title": null, "domain": false, "ticks": false, "tickCount": 6},
         "range": {"category": palette::PREDICTED},
     })
 }

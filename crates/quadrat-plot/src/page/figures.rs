@@ -114,7 +114,7 @@ fn still(figure: &Figure) -> String {
     if svg.len() < STILL_SVG {
         return svg;
     }
-    match paint::png(figure, 1.5) {
+    match paint::png(figure, 2.0) {
         Ok(png) => {
             let (title, data) = (text(figure.title()), base64(&png));
             format!("<img alt=\"{title}\" src=\"data:image/png;base64,{data}\">")
@@ -165,6 +165,9 @@ fn place(view: &View) -> String {
     let mut out = String::from("<div class=\"view\">");
     if !view.title.is_empty() {
         out.push_str(&format!("<h3>{}</h3>", text(&view.title)));
+    }
+    if !view.y_title.is_empty() {
+        out.push_str(&format!("<p class=\"axis\">{}</p>", text(&view.y_title)));
     }
     out.push_str("<div class=\"plot\"></div>");
     if let Some((stops, low, high)) = &view.scale {

@@ -3,7 +3,7 @@
 use super::canvas::{Anchor, Canvas, Ink};
 use super::frame::{EDGE, Frame, Look, SMALL, TEXT, nothing, title, y_room};
 use crate::figure::CalibrationFigure;
-use crate::format::count;
+use crate::format::{count, percent};
 use crate::palette::{BAR, INK, MUTED, PREDICTED, REFERENCE};
 use crate::prepare::{LEFT_OUT_ROWS, evenly, padded, pit_histogram, range, widened};
 
@@ -98,30 +98,40 @@ fn diagonal(canvas: &mut Canvas, frame: &Frame) {
     );
 }
 
+/// One line per level: a tick where rows inside should be, a dot where they are.
 fn coverage(canvas: &mut Canvas, figure: &CalibrationFigure, place: Place) {
-    let frame = place.frame(52.0, (0.0, 1.0), (0.0, 1.0));
-    let percents = || shares(|v| format!("{}%", v * 100.0));
+    let room = 52.0;
+    let frame = place.frame(room, (0.0, 1.0), (0.0, 1.0));
     let look = Look {
-        x_title: "level of the interval",
-        y_title: "rows inside",
+        x_title: "rows inside",
+        y_title: "interval",
         grid_x: true,
-        grid_y: true,
-        y_room: 52.0,
-        x_ticks: percents(),
-        y_ticks: percents(),
+        grid_y: false,
+        y_room: room,
+        x_ticks: shares(|v| format!("{}%", v * 100.0)),
+        y_ticks: Some(Vec::new()),
     };
     frame.axes(canvas, &look);
-    diagonal(canvas, &frame);
-    for c in figure.coverage.iter().filter(|c| c.total > 0) {
-        let (x, y) = frame.at(c.nominal, c.actual());
-        canvas.circle((x, y), 5.0, Ink::fill(PREDICTED[0]));
+    let levels: Vec<_> = figure.coverage.iter().filter(|c| c.total > 0).collect();
+    for (i, c) in levels.iter().enumerate() {
+        let y = frame.top + HIGH * (i as f64 + 0.5) / levels.len() as f64;
         canvas.words(
-            (x - 8.0, y - 5.0),
-            &format!("{} of {}", count(c.held), count(c.total)),
+            (frame.left - 8.0, y + 4.5),
+            &percent(c.nominal),
             SMALL,
             Anchor::End,
             INK,
         );
+        canvas.line((frame.left, y), (frame.right, y), Ink::line(BAR, 4.0));
+        let promised = frame.at_x(c.nominal);
+        canvas.line(
+            (promised, y - 11.0),
+            (promised, y + 11.0),
+            Ink::line(INK, 2.5),
+        );
+        canvas.circle((frame.at_x(c.actual()), y), 5.5, Ink::fill(PREDICTED[0]));
+        let held = format!("{} of {}", count(c.held), count(c.total));
+        canvas.words((frame.right, y - 14.0), &held, SMALL, Anchor::End, INK);
     }
 }
 

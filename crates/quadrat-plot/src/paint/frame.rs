@@ -107,7 +107,7 @@ impl Frame {
             self.right - self.left + look.y_room - 12.0,
         );
         canvas.words(
-            (self.left - look.y_room + 12.0, self.top - 14.0),
+            (self.left - look.y_room, self.top - 14.0),
             &words,
             SMALL,
             Anchor::Start,

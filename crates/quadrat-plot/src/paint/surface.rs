@@ -126,7 +126,12 @@ fn colour_bar(
     let x = |i: i32| left + (f64::from(i) / f64::from(steps) * wide * 2.0).round() / 2.0;
     for i in 0..steps {
         let colour = at(scale, (f64::from(i) + 0.5) / f64::from(steps));
-        canvas.rect((x(i), top), (x(i + 1), top + 9.0), Ink::filled(colour));
+        // Overlapping, so that no seam shows at any scale.
+        canvas.rect(
+            (x(i), top),
+            (x((i + 2).min(steps)), top + 9.0),
+            Ink::filled(colour),
+        );
     }
     canvas.words(
         (left, top + 25.0),

@@ -5,16 +5,17 @@ use serde_json::{Value, json};
 use super::{Interactive, View, domain, tick_format};
 use crate::figure::CalibrationFigure;
 use crate::format::{count, interval, number, percent};
-use crate::palette::{BAR, MUTED, OBSERVED, PREDICTED};
+use crate::palette::{BAR, INK, MUTED, OBSERVED, PREDICTED};
 use crate::prepare::{
     LEFT_OUT_ROWS, evenly, interval_words, padded, pit_histogram, range, widened,
 };
 
 pub(super) fn interactive(figure: &CalibrationFigure) -> Interactive {
     let mut views = Vec::new();
-    let mut add = |title: &str, spec: Value| {
+    let mut add = |title: &str, y_title: &str, spec: Value| {
         views.push(View {
             title: title.to_owned(),
+            y_title: y_title.to_owned(),
             scale: None,
             spec,
             aspect: Some(0.95),
@@ -22,17 +23,21 @@ pub(super) fn interactive(figure: &CalibrationFigure) -> Interactive {
     };
     let mut caption = String::new();
     if figure.coverage.iter().any(|c| c.total > 0) {
-        add("Do the intervals hold?", coverage(figure));
+        add("Do the intervals hold?", "interval", coverage(figure));
     }
     if figure.pit.iter().any(|p| p.is_finite()) {
-        add("Where do the rows fall?", histogram(figure));
+        add("Where do the rows fall?", "rows", histogram(figure));
     }
     if figure
         .rows
         .iter()
         .any(|r| r.observed.is_finite() && r.mean.is_finite())
     {
-        add("Observed against predicted", scatter(figure, &mut caption));
+        add(
+            "Observed against predicted",
+            "observed",
+            scatter(figure, &mut caption),
+        );
     }
     Interactive {
         views,
@@ -43,42 +48,44 @@ pub(super) fn interactive(figure: &CalibrationFigure) -> Interactive {
     }
 }
 
+/// One line per level: a tick where rows inside should be, a dot where they are.
 fn coverage(figure: &CalibrationFigure) -> Value {
     let rows: Vec<Value> = figure
         .coverage
         .iter()
         .filter(|c| c.total > 0)
         .map(|c| {
-            let told = format!("{} of {} ({})", count(c.held), count(c.total), percent(c.actual()));
-            json!({"nominal": c.nominal, "actual": c.actual(), "level": percent(c.nominal), "held": told,
-                   "text": format!("{} of {}", count(c.held), count(c.total))})
+            let held = format!("{} of {}", count(c.held), count(c.total));
+            json!({"nominal": c.nominal, "actual": c.actual(), "level": percent(c.nominal), "zero": 0, "one": 1,
+                   "told": format!("{held} ({})", percent(c.actual())), "held": held})
         })
         .collect();
-    let axis = |field: &str, title: &str| {
-        json!({"field": field, "type": "quantitative", "title": title, "scale": domain((0.0, 1.0), false),
+    let x = |field: &str| {
+        json!({"field": field, "type": "quantitative", "title": "rows inside", "scale": domain((0.0, 1.0), false),
                "axis": {"format": ".0%", "values": [0, 0.25, 0.5, 0.75, 1], "grid": true}})
     };
-    let (x, y) = (
-        axis("nominal", "level of the interval"),
-        axis("actual", "rows inside"),
-    );
+    let y = json!({"field": "level", "type": "ordinal", "sort": null, "title": null,
+                   "axis": {"grid": false, "labelColor": INK}});
     let tooltip =
-        json!([{"field": "level", "title": "interval"}, {"field": "held", "title": "held"}]);
+        json!([{"field": "level", "title": "interval"}, {"field": "told", "title": "held"}]);
     json!({
         "data": {"values": rows},
         "layer": [
             {
-                "data": {"values": [{"nominal": 0, "actual": 0}, {"nominal": 1, "actual": 1}]},
-                "mark": {"type": "line", "color": MUTED, "strokeDash": [4, 4], "strokeWidth": 1.2},
-                "encoding": {"x": x, "y": y},
+                "mark": {"type": "rule", "color": BAR, "strokeWidth": 4},
+                "encoding": {"x": x("zero"), "x2": {"field": "one"}, "y": y},
             },
             {
-                "mark": {"type": "circle", "color": PREDICTED[0], "size": 80, "opacity": 1},
-                "encoding": {"x": x, "y": y, "tooltip": tooltip},
+                "mark": {"type": "tick", "color": INK, "thickness": 2.5, "size": 22, "orient": "vertical", "opacity": 1},
+                "encoding": {"x": x("nominal"), "y": y, "tooltip": tooltip},
             },
             {
-                "mark": {"type": "text", "align": "right", "baseline": "bottom", "dx": -6, "dy": -5, "fontSize": 12, "color": "#1f2933"},
-                "encoding": {"x": x, "y": y, "text": {"field": "text"}},
+                "mark": {"type": "circle", "color": PREDICTED[0], "size": 110, "opacity": 1},
+                "encoding": {"x": x("actual"), "y": y, "tooltip": tooltip},
+            },
+            {
+                "mark": {"type": "text", "align": "right", "baseline": "bottom", "dy": -13, "fontSize": 12, "color": INK},
+                "encoding": {"x": x("one"), "y": y, "text": {"field": "held"}},
             },
         ],
     })
@@ -94,7 +101,7 @@ fn histogram(figure: &CalibrationFigure) -> Value {
         .map(|(from, to, n)| json!({"x0": from, "x1": to, "zero": 0, "n": n, "place": interval(*from, *to), "rows": count(*n)}))
         .collect();
     let y = |field: &str| {
-        json!({"field": field, "type": "quantitative", "title": "rows", "scale": domain((0.0, top), false),
+        json!({"field": field, "type": "quantitative", "title": null, "scale": domain((0.0, top), false),
                "axis": {"tickMinStep": 1, "format": "~g"}})
     };
     let x = json!({"field": "x0", "type": "quantitative", "title": "place in the predicted distribution",
@@ -152,10 +159,7 @@ fn scatter(figure: &CalibrationFigure, caption: &mut String) -> Value {
         json!({"field": field, "type": "quantitative", "title": title, "scale": domain(span, false),
                "axis": {"format": tick_format(span), "grid": true, "tickCount": 5}})
     };
-    let (x, y) = (
-        axis("m", "predicted from the other rows"),
-        axis("o", "observed"),
-    );
+    let (x, y) = (axis("m", "predicted from the other rows"), axis("o", ""));
     let colour =
         json!({"condition": {"test": "datum.inside", "value": PREDICTED[0]}, "value": "#c2470a"});
     let mut tooltip = vec![

@@ -21,7 +21,7 @@ pub(super) fn interactive(figure: &CurveFigure) -> Interactive {
     for panel in &drawn.panels {
         let mut layers = Vec::new();
         let y = json!({
-            "type": "quantitative", "title": panel.panel.y.title(), "scale": domain(panel.y_range, false),
+            "type": "quantitative", "title": null, "scale": domain(panel.y_range, false),
             "axis": {"format": tick_format(panel.y_range)},
         });
         layers.extend(bars(&panel.marks));
@@ -43,6 +43,7 @@ pub(super) fn interactive(figure: &CurveFigure) -> Interactive {
         }
         views.push(View {
             title: panel.panel.title.clone(),
+            y_title: panel.panel.y.title(),
             scale: None,
             spec: json!({"height": height, "layer": layers}),
             aspect: None,

@@ -31,6 +31,7 @@ pub(super) fn interactive(figure: &ForestFigure) -> Interactive {
             })
         })
         .collect();
+    let data_is_empty = data.is_empty();
     let names: Vec<&str> = rows.iter().map(|(_, row)| row.label.as_str()).collect();
     let x = |field: &str| {
         json!({
@@ -89,12 +90,17 @@ pub(super) fn interactive(figure: &ForestFigure) -> Interactive {
         "data": {"values": data},
         "layer": layers,
     });
-    let views = vec![View {
+    let mut views = vec![View {
         title: String::new(),
+        y_title: String::new(),
         scale: None,
         spec,
         aspect: None,
     }];
+    if data_is_empty {
+        views.clear();
+        legend.clear();
+    }
     Interactive {
         views,
         arrangement: "stack",

@@ -94,6 +94,7 @@ pub(super) fn interactive(figure: &SurfaceFigure) -> Interactive {
         .filter(|map| map.0)
         .map(|(_, title, data, field, colours, range)| View {
             title,
+            y_title: figure.y.title(),
             scale: Some((colours, rounded(range.0), rounded(range.1))),
             spec: map(
                 figure,
@@ -130,7 +131,7 @@ fn map(
         })
     };
     let mut x = axis(figure.x.title(), x_range);
-    let mut y = axis(figure.y.title(), y_range);
+    let mut y = axis(String::new(), y_range);
     let outline = json!({
         "data": {"values": [{}]},
         "mark": {
