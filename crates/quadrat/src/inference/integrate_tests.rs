@@ -184,12 +184,8 @@ fn print_errors() {
         for rows in [4, 8, 20] {
             for free in 1..=3 {
                 let problem = with_free(SePoints::wave(rows, prior), free);
-                for most in if free == 3 {
-                    vec![400, 1000]
-                } else {
-                    vec![400]
-                } {
-                    let (e, got) = compare(&problem, [0, 2000, 300, 60][free], most);
+                for most in if free == 3 { vec![400, 700] } else { vec![400] } {
+                    let (e, got) = compare(&problem, [0, 2000, 300, 50][free], most);
                     println!(
                         "{name} n={rows} free={free}: mean {:.4} sd {:.4} tails {:.4} predictive {:.4} nodes {} evaluations {} capped {}",
                         e.mean,
