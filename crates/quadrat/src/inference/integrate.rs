@@ -11,6 +11,8 @@ use crate::error::{FitError, InputError};
 use crate::linalg::Mat;
 use crate::progress::{Event, Progress, Silent};
 
+/// Lattice points at most, where the caller does not say.
+const MAX_NODES: usize = 1000;
 /// Nodes below this weight are dropped.
 const NEGLIGIBLE: f64 = 1e-8;
 
@@ -30,7 +32,7 @@ pub struct Node {
 /// Which rule placed the nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// No parameter is free: one node.
+    /// No parameter is free, or the density vanishes everywhere else: one node.
     Single,
     /// A lattice: one to three free parameters.
     Lattice,
@@ -65,6 +67,27 @@ pub(super) enum Shape {
     },
 }
 
+impl Integration {
+    /// The heaviest nodes that together hold `mass` of the posterior, their weights renormalised: fewer
+    /// predictions for an error of at most `1 - mass` in any probability.
+    #[must_use]
+    pub fn covering(&self, mass: f64) -> Vec<Node> {
+        let mut held = 0.0;
+        let mut nodes = Vec::new();
+        for node in &self.nodes {
+            if held >= mass {
+                break;
+            }
+            held += node.weight;
+            nodes.push(node.clone());
+        }
+        for node in &mut nodes {
+            node.weight /= held;
+        }
+        nodes
+    }
+}
+
 /// How to integrate.
 #[derive(Clone, Copy)]
 pub struct IntegrateOptions<'a> {
@@ -83,7 +106,7 @@ impl Default for IntegrateOptions<'_> {
     fn default() -> Self {
         Self {
             drop: None,
-            max_nodes: 400,
+            max_nodes: MAX_NODES,
             threads: 0,
             progress: &Silent,
         }
@@ -108,9 +131,11 @@ impl Default for IntegrateOptions<'_> {
 /// not recoverable; where it is, the density counts as zero.
 ///
 /// # Numerics
-/// On skewed posteriors of 4 to 20 rows, mean, sd and quantiles of `log theta` agree with dense quadrature to
-/// 1-2 % of the standard deviation on a lattice. A design matches second moments of a normal density.
-/// Deterministic for any number of threads.
+/// Measured against dense quadrature on skewed posteriors of 4 to 20 rows: with one or two free parameters
+/// mean, sd, tail and predictive probabilities are right to 0.005; with three to 0.025, but with priors
+/// over ten e-folds and two regimes of noise the sd of `log theta` errs by up to 10 % and predictive probabilities
+/// by 0.01. A design is exact for the second moments of a normal density and errs by 7 % of an sd on logs of gamma
+/// variables of shape 2. Deterministic for any number of threads.
 ///
 /// # Source
 /// Rue, Martino & Chopin 2009, sections 3.1 and 6.5.
@@ -141,21 +166,7 @@ fn integrate_here(
         evaluations: 0,
     };
     if d == 0 {
-        let node = Node {
-            theta: optimum.theta.clone(),
-            log_posterior: optimum.log_posterior,
-            log_evidence: optimum.log_evidence,
-            weight: 1.0,
-        };
-        return Ok(Integration {
-            nodes: vec![node],
-            rule: Rule::Single,
-            capped: false,
-            evaluations: 0,
-            shape: Shape::Lattice {
-                spread: vec![Vec::new()],
-            },
-        });
+        return Ok(alone(optimum, 0));
     }
     if d <= lattice::MOST {
         let extent = Extent {
@@ -173,6 +184,9 @@ fn integrate_here(
         let filled = plan.fill(&space, &profile.bounds, &peaks, extent, options.progress)?;
         let evaluations = profile.evaluations + filled.points.len();
         let (nodes, kept) = weigh(&space, &filled.points);
+        if nodes.is_empty() {
+            return Ok(alone(optimum, evaluations));
+        }
         let in_phi = |i: usize| -> Vec<f64> {
             let spread = filled.points[i].spread.iter().zip(units);
             spread.map(|(s, unit)| s * unit * unit).collect()
@@ -188,6 +202,25 @@ fn integrate_here(
         });
     }
     by_design(&mut profile, &curvature, options)
+}
+
+/// The optimum as the only node.
+fn alone(optimum: &Optimum, evaluations: usize) -> Integration {
+    let node = Node {
+        theta: optimum.theta.clone(),
+        log_posterior: optimum.log_posterior,
+        log_evidence: optimum.log_evidence,
+        weight: 1.0,
+    };
+    Integration {
+        nodes: vec![node],
+        rule: Rule::Single,
+        capped: false,
+        evaluations,
+        shape: Shape::Lattice {
+            spread: vec![vec![0.0; optimum.hessian.nrows()]],
+        },
+    }
 }
 
 fn by_design(

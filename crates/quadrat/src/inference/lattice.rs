@@ -6,8 +6,9 @@
 //! the weights. A coordinate whose bound cuts the density gets lattice planes parallel to the bound, half a
 //! step away from it (midpoint rule).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use faer::linalg::solvers::Solve;
 use rayon::prelude::*;
 
 use super::free::FreeSpace;
@@ -259,15 +260,15 @@ impl Lattice {
         self.axes.iter().zip(site).map(slope).collect()
     }
 
-    /// The site nearest to `z`, in lattice coordinates.
-    fn nearest(&self, z: &[f64]) -> Site {
+    /// Where `z` lies between the sites.
+    fn coordinates(&self, z: &[f64]) -> [f64; MOST] {
         let shift = Mat::from_fn(z.len(), 1, |i, _| z[i] - self.origin[i]);
-        let inverse = faer::linalg::solvers::Solve::solve(&self.basis.partial_piv_lu(), &shift);
-        let mut site = [0; MOST];
-        for i in 0..z.len() {
-            site[i] = (self.axes[i].invert(inverse[(i, 0)]) / self.axes[i].step).round() as i32;
+        let y = self.basis.partial_piv_lu().solve(&shift);
+        let mut out = [0.0; MOST];
+        for (i, axis) in self.axes.iter().enumerate() {
+            out[i] = axis.invert(y[(i, 0)]) / axis.step;
         }
-        site
+        out
     }
 
     /// Fills the lattice from the sites nearest to `peaks`, while the mass of a cell is within `extent.drop` of
@@ -289,13 +290,19 @@ impl Lattice {
                 .all(|(z, (lower, upper))| z >= lower && z <= upper)
         };
         let mut known: BTreeMap<Site, (f64, f64)> = BTreeMap::new();
-        let mut expanded: BTreeMap<Site, ()> = BTreeMap::new();
+        let mut expanded: BTreeSet<Site> = BTreeSet::new();
         let mut peak = f64::NEG_INFINITY;
         let mut capped = false;
-        let mut frontier: Vec<Site> = peaks.iter().map(|z| self.nearest(z)).collect();
+        // The nearest site of a peak on a bound may lie outside: the site towards the origin is inside.
+        let mut frontier: Vec<Site> = vec![[0; MOST]];
+        for z in peaks {
+            let y = self.coordinates(z);
+            frontier.push(y.map(|y| y.round() as i32));
+            frontier.push(y.map(|y| y.trunc() as i32));
+        }
         loop {
             frontier.retain(|site| inside(site) && !known.contains_key(site));
-            let mut seen = std::collections::BTreeSet::new();
+            let mut seen = BTreeSet::new();
             frontier.retain(|site| seen.insert(*site));
             if frontier.len() > extent.most - known.len() {
                 capped = true;
@@ -316,9 +323,7 @@ impl Lattice {
             });
             let mut sources: Vec<(Site, f64)> = known
                 .iter()
-                .filter(|(site, value)| {
-                    value.0 > peak - extent.drop && !expanded.contains_key(*site)
-                })
+                .filter(|(site, value)| value.0 > peak - extent.drop && !expanded.contains(*site))
                 .map(|(site, value)| (*site, value.0))
                 .collect();
             if sources.is_empty() || known.len() >= extent.most {
@@ -329,7 +334,7 @@ impl Lattice {
             sources.retain(|(_, value)| *value >= level);
             frontier = Vec::new();
             for (site, _) in sources {
-                expanded.insert(site, ());
+                expanded.insert(site);
                 for j in 0..d {
                     for sign in [-1, 1] {
                         let mut next = site;
