@@ -72,7 +72,13 @@ pub(super) fn fill<P: Profile>(
     slope: Option<&mut [f64]>,
 ) {
     let inverse = lengthscale.recip();
-    let lanes = Lanes::new(a, inverse);
+    let narrow = |x: Intervals<'_>| {
+        let mut widths = x.width.iter();
+        widths.any(|w| Width::of(w * inverse) == Width::Narrow)
+    };
+    // Only quadrature over a kink cares; sorting pays from a few columns on.
+    let sorted = !P::SMOOTH && b.len() > 4 && (narrow(a) || narrow(b));
+    let lanes = Lanes::new(a, inverse, sorted);
     let arch = Arch::new();
     match slope {
         None => arch.dispatch(Fill::<P, false> {
@@ -116,9 +122,10 @@ impl Width {
 }
 
 /// Most lanes any instruction set has.
-const PAD: usize = 16;
+const PAD: usize = 8;
 
-/// The `a` intervals sorted by width class and padded, so that every vector is of one class.
+/// The `a` intervals by width class and padded, so that every vector is of one class; on request
+/// by lower edge within a class, so that few vectors hold a change of sign.
 struct Lanes {
     lower: Vec<f64>,
     /// In lengthscales.
@@ -132,7 +139,7 @@ struct Lanes {
 }
 
 impl Lanes {
-    fn new(a: Intervals<'_>, inverse: f64) -> Self {
+    fn new(a: Intervals<'_>, inverse: f64, sorted: bool) -> Self {
         let n = a.len();
         let mut lanes = Self {
             lower: Vec::with_capacity(n + 3 * PAD),
@@ -148,20 +155,24 @@ impl Lanes {
             for i in 0..n {
                 let w = a.width[i] * inverse;
                 if Width::of(w) == class {
-                    lanes.lower.push(a.lower[i]);
-                    lanes.width.push(w);
                     lanes.order.push(i as u32);
                     widest = widest.max(w);
                 }
             }
+            if sorted {
+                let lower = |i: &u32| a.lower[*i as usize];
+                lanes.order[start..].sort_unstable_by(|i, j| lower(i).total_cmp(&lower(j)));
+            }
             let Some(&last) = lanes.order.get(start..).and_then(<[u32]>::last) else {
                 continue;
             };
-            lanes.identity = lanes.order.len() - start == n;
+            lanes.identity = !sorted && lanes.order.len() - start == n;
             while lanes.order.len() % PAD != 0 {
-                lanes.lower.push(a.lower[last as usize]);
-                lanes.width.push(a.width[last as usize] * inverse);
                 lanes.order.push(last);
+            }
+            for &i in &lanes.order[start..] {
+                lanes.lower.push(a.lower[i as usize]);
+                lanes.width.push(a.width[i as usize] * inverse);
             }
             lanes
                 .classes
