@@ -158,7 +158,9 @@ pub enum LoadError {
     #[error("this is not a quadrat model file")]
     NotAModel,
     /// Written by a newer version.
-    #[error("this model was saved in format {found}, this program reads up to {supported}; install a newer quadrat")]
+    #[error(
+        "this model was saved in format {found}, this program reads up to {supported}; install a newer quadrat"
+    )]
     Newer {
         /// Format of the file.
         found: u32,

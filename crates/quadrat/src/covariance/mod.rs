@@ -1,1 +1,380 @@
-//! covariance
+//! Covariances between supports: the only place where kernel and support are both known.
+//!
+//! [`Covariance`] turns a kernel and sets of functionals into matrices, diagonals and, given an
+//! adjoint `G = dL/dK`, the derivative of `L` in every hyperparameter in one pass. Nothing of the
+//! size of one matrix per hyperparameter is ever stored: tiles of the matrix are evaluated with
+//! the slopes of their factors, contracted and dropped.
+
+mod axes;
+mod coupled;
+mod factor;
+mod line;
+mod plan;
+mod radial;
+mod series;
+
+use std::ops::Range;
+
+use faer::{Mat, MatRef};
+use rayon::prelude::*;
+
+use crate::kernel::Kernel;
+use crate::support::Functionals;
+use factor::{Evaluated, Prepared, Sides, Tile};
+use plan::{Term, plan};
+
+/// Atoms per tile along the lanes and along the columns: a tile and its slopes stay in the
+/// second-level cache.
+const LANES: usize = 256;
+const COLUMNS: usize = 16;
+
+/// Covariances of linear functionals of `f ~ GP(0, k)`.
+///
+/// `K_ij = L_i L_j' k(x, x')`; between boxes `integral integral k` (sums) or the average (means).
+/// Supports must have exactly the columns of the kernel, in its order
+/// ([`Functionals::select`] with [`Kernel::columns`]).
+///
+/// # Examples
+/// ```
+/// use quadrat::{covariance::Covariance, kernel::Kernel, support::{Aggregate, Functionals}};
+/// let covariance = Covariance::new(&Kernel::se(["t"]));
+/// let mut a = Functionals::new(vec!["t".into()]);
+/// a.push_box(&[(0.0, 2.0)], Aggregate::Sum)?;
+/// a.push_point(&[1.0])?;
+/// // variance 3, lengthscale 0.5
+/// let k = covariance.matrix(&[3.0, 0.5], &a);
+/// assert!((k[(1, 1)] - 3.0).abs() < 1e-15);
+/// // integral_0^2 3 exp(-(u - 1)^2 / (2 * 0.25)) du = 3 * 0.5 * sqrt(2 pi) * erf(sqrt 2)
+/// let expected = 1.5 * (2.0 * std::f64::consts::PI).sqrt() * 0.954_499_736_103_641_6;
+/// assert!((k[(0, 1)] - expected).abs() < 1e-14);
+/// # Ok::<(), quadrat::error::InputError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Covariance {
+    terms: Vec<Term>,
+    parameters: usize,
+}
+
+impl Covariance {
+    /// Plans the computation for a kernel.
+    #[must_use]
+    pub fn new(kernel: &Kernel) -> Self {
+        Self {
+            terms: plan(kernel),
+            parameters: kernel.parameters().len(),
+        }
+    }
+
+    /// Number of hyperparameters, the length of `theta`.
+    #[must_use]
+    pub fn parameters(&self) -> usize {
+        self.parameters
+    }
+
+    /// `K`, shape `[n, n]`, symmetric; units of the functionals' values squared.
+    ///
+    /// # Arguments
+    /// * `theta` - hyperparameters in natural units, in the order of [`Kernel::parameters`]
+    /// * `a` - `n` functionals
+    #[must_use]
+    pub fn matrix(&self, theta: &[f64], a: &Functionals) -> Mat<f64> {
+        let n = a.len();
+        let mut out = self.blocks(theta, Sides { a, b: a }, true);
+        for j in 0..n {
+            for i in 0..j {
+                out[i * n + j] = out[j * n + i];
+            }
+        }
+        MatRef::from_column_major_slice(&out, n, n).to_owned()
+    }
+
+    /// `K_ab`, shape `[a.len(), b.len()]`.
+    #[must_use]
+    pub fn cross(&self, theta: &[f64], a: &Functionals, b: &Functionals) -> Mat<f64> {
+        let out = self.blocks(theta, Sides { a, b }, false);
+        MatRef::from_column_major_slice(&out, a.len(), b.len()).to_owned()
+    }
+
+    /// The diagonal of [`Self::matrix`] without the matrix.
+    #[must_use]
+    pub fn diagonal(&self, theta: &[f64], a: &Functionals) -> Vec<f64> {
+        let sides = Sides { a, b: a };
+        (0..a.len())
+            .collect::<Vec<_>>()
+            .par_chunks(COLUMNS)
+            .flat_map_iter(|rows| {
+                // Few rows at a time, so that tables of repeated intervals never pay here.
+                let mut work = Work::default();
+                let own: Vec<f64> = rows
+                    .iter()
+                    .map(|&row| {
+                        let single = a.rows(&[row]);
+                        let sides = Sides { a: &single, b: &single };
+                        let prepared = self.prepare(theta, sides, false);
+                        let mut out = [0.0];
+                        column_block(&prepared, sides, 0..1, 0..1, &mut work, &mut out);
+                        out[0]
+                    })
+                    .collect();
+                debug_assert!(sides.a.len() >= own.len());
+                own
+            })
+            .collect()
+    }
+
+    /// `gradient[p] += sum_ij adjoint[i, j] dK_ij / d theta_p` for a symmetric adjoint.
+    ///
+    /// # Arguments
+    /// * `adjoint` - `dL/dK`, shape `[n, n]`, symmetric; only the upper triangle is read
+    /// * `gradient` - length [`Self::parameters`]
+    pub fn contract(
+        &self,
+        theta: &[f64],
+        a: &Functionals,
+        adjoint: MatRef<'_, f64>,
+        gradient: &mut [f64],
+    ) {
+        self.contract_blocks(theta, Sides { a, b: a }, adjoint, true, gradient);
+    }
+
+    /// `gradient[p] += sum_ij adjoint[i, j] d(K_ab)_ij / d theta_p`.
+    pub fn contract_cross(
+        &self,
+        theta: &[f64],
+        a: &Functionals,
+        b: &Functionals,
+        adjoint: MatRef<'_, f64>,
+        gradient: &mut [f64],
+    ) {
+        self.contract_blocks(theta, Sides { a, b }, adjoint, false, gradient);
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        theta: &'a [f64],
+        sides: Sides<'_>,
+        with_slopes: bool,
+    ) -> Vec<PreparedTerm<'a>> {
+        self.terms
+            .iter()
+            .map(|term| PreparedTerm {
+                term,
+                variance: term.variances.iter().map(|&i| theta[i]).product(),
+                factors: term
+                    .factors
+                    .iter()
+                    .map(|f| Prepared::new(f, theta, sides, with_slopes))
+                    .collect(),
+            })
+            .collect()
+    }
+
+    /// Column-major `K_ab`; of a symmetric one only blocks on and above the diagonal.
+    fn blocks(&self, theta: &[f64], sides: Sides<'_>, symmetric: bool) -> Vec<f64> {
+        let (n, m) = (sides.a.len(), sides.b.len());
+        let mut out = vec![0.0; n * m];
+        if out.is_empty() {
+            return out;
+        }
+        let prepared = self.prepare(theta, sides, false);
+        out.par_chunks_mut(n * COLUMNS)
+            .enumerate()
+            .for_each_init(Work::default, |work, (block, out)| {
+                let columns = block * COLUMNS..((block + 1) * COLUMNS).min(m);
+                let rows = if symmetric { 0..columns.end } else { 0..n };
+                column_block(&prepared, sides, rows, columns, work, out);
+            });
+        out
+    }
+
+    fn contract_blocks(
+        &self,
+        theta: &[f64],
+        sides: Sides<'_>,
+        adjoint: MatRef<'_, f64>,
+        symmetric: bool,
+        gradient: &mut [f64],
+    ) {
+        let (n, m) = (sides.a.len(), sides.b.len());
+        let prepared = self.prepare(theta, sides, true);
+        let blocks: Vec<Vec<f64>> = (0..m.div_ceil(COLUMNS))
+            .into_par_iter()
+            .map_init(Work::default, |work, block| {
+                let columns = block * COLUMNS..((block + 1) * COLUMNS).min(m);
+                let mut own = vec![0.0; self.parameters];
+                let mut part = |rows: Range<usize>, factor: f64, own: &mut [f64]| {
+                    contract_block(&prepared, sides, rows, columns.clone(), adjoint, factor, work, own);
+                };
+                if symmetric {
+                    part(0..columns.start, 2.0, &mut own);
+                    part(columns.clone(), 1.0, &mut own);
+                } else {
+                    part(0..n, 1.0, &mut own);
+                }
+                own
+            })
+            .collect();
+        // Summed in order, so that the result does not depend on the number of threads.
+        for block in blocks {
+            gradient.iter_mut().zip(&block).for_each(|(g, b)| *g += b);
+        }
+    }
+}
+
+struct PreparedTerm<'a> {
+    term: &'a Term,
+    variance: f64,
+    factors: Vec<Prepared<'a>>,
+}
+
+/// Buffers of one thread.
+#[derive(Default)]
+struct Work {
+    factors: Vec<Evaluated>,
+    product: Vec<f64>,
+    total: Vec<f64>,
+    adjoint: Vec<f64>,
+    row_of: Vec<u32>,
+}
+
+/// Cuts the atoms of a range of rows into tiles.
+fn tiles(set: &Functionals, rows: &Range<usize>, size: usize) -> impl Iterator<Item = Range<usize>> {
+    let (start, end) = (set.offsets()[rows.start], set.offsets()[rows.end]);
+    (start..end)
+        .step_by(size)
+        .map(move |s| s..(s + size).min(end))
+}
+
+/// Adds the columns `columns` of the covariance to `out` (column-major, all rows of `a`).
+fn column_block(
+    prepared: &[PreparedTerm<'_>],
+    sides: Sides<'_>,
+    rows: Range<usize>,
+    columns: Range<usize>,
+    work: &mut Work,
+    out: &mut [f64],
+) {
+    let n = sides.a.len();
+    for b in tiles(sides.b, &columns, COLUMNS) {
+        for a in tiles(sides.a, &rows, LANES) {
+            let tile = Tile { a, b: b.clone() };
+            work.total.clear();
+            work.total.resize(tile.len(), 0.0);
+            for term in prepared {
+                evaluate(term, sides, &tile, false, work);
+                for (t, p) in work.total.iter_mut().zip(&work.product) {
+                    *t += term.variance * p;
+                }
+            }
+            let weight_a = &sides.a.weight()[tile.a.clone()];
+            rows_of(sides.a, &tile.a, &mut work.row_of);
+            let mut column = row_at(sides.b, tile.b.start);
+            for (atom, total) in tile.b.clone().zip(work.total.chunks_exact(tile.a.len())) {
+                while atom >= sides.b.offsets()[column + 1] {
+                    column += 1;
+                }
+                let w = sides.b.weight()[atom];
+                let out = &mut out[(column - columns.start) * n..(column - columns.start + 1) * n];
+                for ((&row, &v), &t) in work.row_of.iter().zip(weight_a).zip(total) {
+                    out[row as usize] += w * v * t;
+                }
+            }
+        }
+    }
+}
+
+fn contract_block(
+    prepared: &[PreparedTerm<'_>],
+    sides: Sides<'_>,
+    rows: Range<usize>,
+    columns: Range<usize>,
+    adjoint: MatRef<'_, f64>,
+    factor: f64,
+    work: &mut Work,
+    gradient: &mut [f64],
+) {
+    let mut own = Vec::new();
+    for b in tiles(sides.b, &columns, COLUMNS) {
+        for a in tiles(sides.a, &rows, LANES) {
+            let tile = Tile { a, b: b.clone() };
+            let weight_a = &sides.a.weight()[tile.a.clone()];
+            rows_of(sides.a, &tile.a, &mut work.row_of);
+            work.adjoint.resize(tile.len(), 0.0);
+            let mut column = row_at(sides.b, tile.b.start);
+            for (k, atom) in tile.b.clone().enumerate() {
+                while atom >= sides.b.offsets()[column + 1] {
+                    column += 1;
+                }
+                let w = factor * sides.b.weight()[atom];
+                let target = &mut work.adjoint[k * tile.a.len()..(k + 1) * tile.a.len()];
+                for ((g, &row), &v) in target.iter_mut().zip(&work.row_of).zip(weight_a) {
+                    *g = w * v * adjoint[(row as usize, column)];
+                }
+            }
+            for term in prepared {
+                evaluate(term, sides, &tile, true, work);
+                let total = crate::linalg::dot(&work.adjoint, &work.product);
+                // d/d variance_i = product of the other variances.
+                for &i in &term.term.variances {
+                    let others: f64 = term.term.variances.iter().filter(|j| **j != i).count() as f64;
+                    debug_assert!(others == 0.0, "a product keeps one variance");
+                    gradient[i] += total;
+                }
+                for f in 0..term.factors.len() {
+                    own.clear();
+                    own.extend(work.adjoint.iter().map(|g| g * term.variance));
+                    for (e, other) in work.factors[..term.factors.len()].iter().enumerate() {
+                        if e != f {
+                            own.iter_mut().zip(&other.value).for_each(|(g, v)| *g *= v);
+                        }
+                    }
+                    term.factors[f].contract(sides, &tile, &work.factors[f], &own, gradient);
+                }
+            }
+        }
+    }
+}
+
+/// Evaluates the factors of a term on a tile, and their product.
+fn evaluate(
+    term: &PreparedTerm<'_>,
+    sides: Sides<'_>,
+    tile: &Tile,
+    with_slopes: bool,
+    work: &mut Work,
+) {
+    if work.factors.len() < term.factors.len() {
+        work.factors.resize_with(term.factors.len(), Evaluated::default);
+    }
+    work.product.clear();
+    work.product.resize(tile.len(), 1.0);
+    for (prepared, out) in term.factors.iter().zip(&mut work.factors) {
+        prepared.evaluate(sides, tile, with_slopes, out);
+        work.product
+            .iter_mut()
+            .zip(&out.value)
+            .for_each(|(p, v)| *p *= v);
+    }
+}
+
+fn row_at(set: &Functionals, atom: usize) -> usize {
+    set.offsets().partition_point(|&o| o <= atom) - 1
+}
+
+fn rows_of(set: &Functionals, atoms: &Range<usize>, out: &mut Vec<u32>) {
+    out.clear();
+    if set.all_single() {
+        out.extend(atoms.clone().map(|a| a as u32));
+        return;
+    }
+    let mut row = row_at(set, atoms.start);
+    for atom in atoms.clone() {
+        while atom >= set.offsets()[row + 1] {
+            row += 1;
+        }
+        out.push(row as u32);
+    }
+}
+
+#[cfg(test)]
+mod tests;

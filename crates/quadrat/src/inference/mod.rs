@@ -1,1 +1,100 @@
-//! inference
+//! Conditioning a Gaussian prior on what was observed, and learning its hyperparameters.
+//!
+//! Nothing here knows a kernel or a support: the model hands over a [`LinearGaussian`] problem,
+//! inference hands back the adjoint of its covariance.
+//!
+//! | symbol | meaning |
+//! |---|---|
+//! | `n` | rows (observed functionals) |
+//! | `theta` | hyperparameters in natural units, fixed ones included |
+//! | `phi` | the free hyperparameters in their optimised coordinates |
+//! | `K` | prior covariance of the observed functionals |
+//! | `Ky` | `K` + diag(noise variances) |
+//! | `r` | residual: observed value - prior mean |
+//! | `alpha` | `Ky^-1 r` |
+//! | `G` | `d log evidence / d K` |
+
+pub mod exact;
+mod factor;
+mod free;
+mod kronecker;
+pub mod learn;
+mod polish;
+#[cfg(test)]
+pub(crate) mod testing;
+
+pub use exact::{Conditioned, Exact, condition, evidence_and_gradient};
+pub use factor::Factor;
+pub use kronecker::KroneckerFactor;
+pub use learn::{LearnOptions, LocalOptimum, Optimum, Start, maximise};
+
+use crate::error::FitError;
+use crate::linalg::Mat;
+use crate::parameter::Parameter;
+
+/// Prior covariance of the observed functionals, in the representation its structure allows;
+/// also the adjoint of such a covariance.
+#[derive(Debug, Clone)]
+pub enum Gram {
+    /// `K`, shape `[n, n]`, both triangles.
+    Dense(Mat<f64>),
+    /// `K = axes[0] (x) axes[1] (x) .. + u u'`; the index of the first axis varies slowest.
+    Kronecker {
+        /// One symmetric matrix per axis.
+        axes: Vec<Mat<f64>>,
+        /// `u`, length `n`: a free mean with a wide prior. It does not depend on `theta`.
+        rank_one: Option<Vec<f64>>,
+    },
+}
+
+/// A linear observation of a Gaussian process with Gaussian noise: `y = L f + noise`.
+pub trait LinearGaussian: Sync {
+    /// Number of rows `n`.
+    fn rows(&self) -> usize;
+
+    /// `r = y - prior mean`, length `n`.
+    fn residual(&self) -> &[f64];
+
+    /// Prior covariance of the observed functionals at `theta` (all parameters, natural units).
+    ///
+    /// The Kronecker form requires the same noise variance on every row.
+    fn gram(&self, theta: &[f64]) -> Gram;
+
+    /// Writes the noise variance of every row, each >= 0, into `variances`, length `n`.
+    fn noise(&self, theta: &[f64], variances: &mut [f64]);
+
+    /// Adds `dL/dtheta` to `gradient`, one entry per parameter, natural units.
+    ///
+    /// # Arguments
+    /// * `adjoint` - `G = dL/dK`, symmetric, in the form that [`LinearGaussian::gram`] returned, so that
+    ///   `dL = <G, dK>`; for Kronecker `dL = sum_d <axes_d, dK_d>`, without `rank_one`
+    /// * `noise_adjoint` - `dL / d variance` of every row, length `n`
+    fn contract(&self, theta: &[f64], adjoint: &Gram, noise_adjoint: &[f64], gradient: &mut [f64]);
+
+    /// The kernel expression, for error messages.
+    fn describe(&self) -> String;
+
+    /// Every hyperparameter, in the order of `theta`.
+    fn parameters(&self) -> &[Parameter];
+}
+
+/// The log evidence of a model as a function of its hyperparameters, exact or approximate: all that
+/// learning and integration need.
+pub trait Evidence: Sync {
+    /// The log evidence in nats and its gradient, at `theta` (all parameters, natural units).
+    ///
+    /// # Errors
+    /// A recoverable [`FitError`] where it cannot be evaluated: the search steps back.
+    fn evaluate(&self, theta: &[f64]) -> Result<(f64, Vec<f64>), FitError>;
+
+    /// The log evidence alone, where that is cheaper.
+    ///
+    /// # Errors
+    /// As [`Evidence::evaluate`].
+    fn value(&self, theta: &[f64]) -> Result<f64, FitError> {
+        Ok(self.evaluate(theta)?.0)
+    }
+
+    /// Every hyperparameter, in the order of `theta`.
+    fn parameters(&self) -> &[Parameter];
+}

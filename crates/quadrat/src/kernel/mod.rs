@@ -1,1 +1,347 @@
-//! kernel
+//! Kernels: sums and products of leaves over named columns.
+//!
+//! A kernel here is a structure without parameter values. The values live in one flat vector
+//! `theta`, in natural units, in the order of [`Kernel::parameters`]. One file holds one leaf;
+//! supports are not known here (see [`crate::covariance`]).
+
+mod constant;
+mod expression;
+mod leaf;
+mod linear;
+mod matern12;
+mod matern32;
+mod matern52;
+pub(crate) mod mixture;
+mod parse;
+mod periodic;
+mod pointwise;
+mod profile;
+mod rational_quadratic;
+mod se;
+
+use std::fmt;
+use std::ops::{Add, Mul};
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+pub use constant::Constant;
+pub use leaf::{Kind, Leaf};
+pub use linear::Linear;
+pub use matern12::Matern12;
+pub use matern32::Matern32;
+pub use matern52::Matern52;
+pub use parse::KernelSyntaxError;
+pub use periodic::Periodic;
+pub use profile::Profile;
+pub use rational_quadratic::RationalQuadratic;
+pub use se::Se;
+
+use expression::Expression;
+
+/// Terms an expression may expand to.
+const MAX_TERMS: usize = 256;
+
+/// What a parameter of a kernel is; decides its start, its prior and its meaning in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Role {
+    /// Variance of a leaf, units of `f^2` (linear: of the squared slope).
+    Variance,
+    /// Lengthscale along the given columns (indices into [`Kernel::columns`]).
+    Lengthscale(Vec<usize>),
+    /// Lengthscale of a periodic leaf, without unit.
+    PeriodicLengthscale,
+    /// Period along a column.
+    Period(usize),
+    /// Shape `alpha` of a rational quadratic leaf.
+    Alpha,
+}
+
+/// One parameter of a kernel.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KernelParameter {
+    /// `<leaf>.<parameter>[.<column>]`, the second leaf of a kind is `se#2`.
+    pub name: String,
+    /// What it is.
+    pub role: Role,
+    /// Which kind of leaf it belongs to.
+    pub kind: Kind,
+    /// The columns of its leaf, as indices into [`Kernel::columns`].
+    pub leaf_columns: Vec<usize>,
+    /// A value fixed in the expression (`period = 24`).
+    pub fixed: Option<f64>,
+}
+
+/// A leaf whose columns and parameters are indices.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct IndexedLeaf {
+    pub kind: Kind,
+    pub columns: Vec<usize>,
+    /// Index of the variance; none inside a product.
+    pub variance: Option<usize>,
+    /// One index per column (repeated when shared); empty when the kind has none.
+    pub lengthscales: Vec<usize>,
+    pub alpha: Option<usize>,
+    /// One index per column; periodic only.
+    pub periods: Vec<usize>,
+}
+
+/// A kernel expression over named columns.
+///
+/// # Examples
+/// ```
+/// use quadrat::kernel::Kernel;
+/// let kernel = Kernel::parse("se(t) * periodic(t, period = 24) + linear(t)")?;
+/// assert_eq!(kernel.columns(), ["t"]);
+/// let names: Vec<_> = kernel.parameters().iter().map(|p| p.name.as_str()).collect();
+/// assert_eq!(names, [
+///     "se.variance", "se.lengthscale.t", "periodic.lengthscale.t", "periodic.period.t",
+///     "linear.variance",
+/// ]);
+/// assert_eq!(kernel, Kernel::se(["t"]) * Kernel::periodic("t", Some(24.0)) + Kernel::linear(["t"]));
+/// # Ok::<(), quadrat::kernel::KernelSyntaxError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Kernel {
+    expression: Expression,
+    columns: Vec<String>,
+    leaves: Vec<IndexedLeaf>,
+    terms: Vec<Vec<usize>>,
+    parameters: Vec<KernelParameter>,
+}
+
+impl Kernel {
+    /// Reads a kernel expression.
+    ///
+    /// Leaves `se matern12 matern32 matern52 rq periodic linear constant` over named columns,
+    /// `+`, `*`, parentheses; `se(x, y, shared = true)` shares one lengthscale;
+    /// `periodic(t, period = 24)` fixes the period.
+    ///
+    /// # Errors
+    /// [`KernelSyntaxError`] with the byte offset of the character at fault.
+    pub fn parse(expression: &str) -> Result<Self, KernelSyntaxError> {
+        let tree = parse::parse(expression)?;
+        if tree.term_count() > MAX_TERMS {
+            return Err(KernelSyntaxError {
+                expression: expression.to_owned(),
+                at: 0,
+                message: format!(
+                    "this product of sums expands to more than {MAX_TERMS} terms; simplify it"
+                ),
+            });
+        }
+        Ok(Self::from_expression(tree))
+    }
+
+    fn leaf(kind: Kind, columns: Vec<String>, period: Option<f64>) -> Self {
+        Self::from_expression(Expression::Leaf(Leaf {
+            kind,
+            columns,
+            shared: false,
+            period,
+        }))
+    }
+
+    /// Squared exponential over the columns, one lengthscale each.
+    #[must_use]
+    pub fn se<S: Into<String>>(columns: impl IntoIterator<Item = S>) -> Self {
+        Self::leaf(Kind::Se, collect(columns), None)
+    }
+
+    /// Matern 1/2 over the columns, one lengthscale each.
+    #[must_use]
+    pub fn matern12<S: Into<String>>(columns: impl IntoIterator<Item = S>) -> Self {
+        Self::leaf(Kind::Matern12, collect(columns), None)
+    }
+
+    /// Matern 3/2 over the columns, one lengthscale each.
+    #[must_use]
+    pub fn matern32<S: Into<String>>(columns: impl IntoIterator<Item = S>) -> Self {
+        Self::leaf(Kind::Matern32, collect(columns), None)
+    }
+
+    /// Matern 5/2 over the columns, one lengthscale each.
+    #[must_use]
+    pub fn matern52<S: Into<String>>(columns: impl IntoIterator<Item = S>) -> Self {
+        Self::leaf(Kind::Matern52, collect(columns), None)
+    }
+
+    /// Rational quadratic over the columns, one lengthscale each.
+    #[must_use]
+    pub fn rq<S: Into<String>>(columns: impl IntoIterator<Item = S>) -> Self {
+        Self::leaf(Kind::Rq, collect(columns), None)
+    }
+
+    /// Periodic in one column; the period is learned when absent.
+    #[must_use]
+    pub fn periodic(column: impl Into<String>, period: Option<f64>) -> Self {
+        Self::leaf(Kind::Periodic, vec![column.into()], period)
+    }
+
+    /// Linear in the columns.
+    #[must_use]
+    pub fn linear<S: Into<String>>(columns: impl IntoIterator<Item = S>) -> Self {
+        Self::leaf(Kind::Linear, collect(columns), None)
+    }
+
+    /// Constant.
+    #[must_use]
+    pub fn constant() -> Self {
+        Self::leaf(Kind::Constant, Vec::new(), None)
+    }
+
+    /// The columns in the order of their first appearance.
+    #[must_use]
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// The parameters, in the order of `theta`.
+    #[must_use]
+    pub fn parameters(&self) -> &[KernelParameter] {
+        &self.parameters
+    }
+
+    pub(crate) fn leaves(&self) -> &[IndexedLeaf] {
+        &self.leaves
+    }
+
+    /// Products of leaves (indices into `leaves`) whose sum is the kernel.
+    pub(crate) fn terms(&self) -> &[Vec<usize>] {
+        &self.terms
+    }
+
+    fn from_expression(expression: Expression) -> Self {
+        let mut columns: Vec<String> = Vec::new();
+        let mut leaves = Vec::new();
+        let mut parameters: Vec<KernelParameter> = Vec::new();
+        let mut seen = [0usize; Kind::ALL.len()];
+        for (leaf, keeps_variance) in expression.leaves() {
+            let indices: Vec<usize> = leaf
+                .columns
+                .iter()
+                .map(|name| {
+                    columns.iter().position(|c| c == name).unwrap_or_else(|| {
+                        columns.push(name.clone());
+                        columns.len() - 1
+                    })
+                })
+                .collect();
+            let count = &mut seen[leaf.kind as usize];
+            *count += 1;
+            let label = match *count {
+                1 => leaf.kind.name().to_owned(),
+                n => format!("{}#{n}", leaf.kind.name()),
+            };
+            let mut add = |suffix: String, role: Role, fixed: Option<f64>| {
+                parameters.push(KernelParameter {
+                    name: format!("{label}.{suffix}"),
+                    role,
+                    kind: leaf.kind,
+                    leaf_columns: indices.clone(),
+                    fixed,
+                });
+                parameters.len() - 1
+            };
+            let variance = keeps_variance.then(|| add("variance".into(), Role::Variance, None));
+            let periodic = leaf.kind == Kind::Periodic;
+            let lengthscales = if !leaf.kind.has_lengthscale(indices.len()) {
+                Vec::new()
+            } else if leaf.shared {
+                let role = if periodic {
+                    Role::PeriodicLengthscale
+                } else {
+                    Role::Lengthscale(indices.clone())
+                };
+                vec![add("lengthscale".into(), role, None); indices.len()]
+            } else {
+                (0..indices.len())
+                    .map(|i| {
+                        let role = if periodic {
+                            Role::PeriodicLengthscale
+                        } else {
+                            Role::Lengthscale(vec![indices[i]])
+                        };
+                        add(format!("lengthscale.{}", leaf.columns[i]), role, None)
+                    })
+                    .collect()
+            };
+            let alpha =
+                (leaf.kind == Kind::Rq).then(|| add("alpha".into(), Role::Alpha, None));
+            let periods = if periodic {
+                (0..indices.len())
+                    .map(|i| {
+                        let name = format!("period.{}", leaf.columns[i]);
+                        add(name, Role::Period(indices[i]), leaf.period)
+                    })
+                    .collect()
+            } else {
+                Vec::new()
+            };
+            leaves.push(IndexedLeaf {
+                kind: leaf.kind,
+                columns: indices,
+                variance,
+                lengthscales,
+                alpha,
+                periods,
+            });
+        }
+        let terms = expression.terms();
+        Self {
+            expression,
+            columns,
+            leaves,
+            terms,
+            parameters,
+        }
+    }
+}
+
+fn collect<S: Into<String>>(columns: impl IntoIterator<Item = S>) -> Vec<String> {
+    columns.into_iter().map(Into::into).collect()
+}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.expression.fmt(f)
+    }
+}
+
+impl FromStr for Kernel {
+    type Err = KernelSyntaxError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::parse(text)
+    }
+}
+
+impl TryFrom<String> for Kernel {
+    type Error = KernelSyntaxError;
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Self::parse(&text)
+    }
+}
+
+impl From<Kernel> for String {
+    fn from(kernel: Kernel) -> Self {
+        kernel.to_string()
+    }
+}
+
+impl Add for Kernel {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self::from_expression(Expression::sum(vec![self.expression, other.expression]))
+    }
+}
+
+impl Mul for Kernel {
+    type Output = Self;
+    fn mul(self, other: Self) -> Self {
+        Self::from_expression(Expression::product(vec![self.expression, other.expression]))
+    }
+}
+
+#[cfg(test)]
+mod tests;

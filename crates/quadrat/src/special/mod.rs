@@ -1,1 +1,30 @@
-//! special
+//! Special functions over arrays, and the same as scalars.
+//!
+//! Each array function runs one generic kernel through `pulp`'s run-time dispatch: AVX2 or AVX-512 on x86-64,
+//! NEON on AArch64, plain code elsewhere. The kernels (`exp_simd` and its siblings) are open to the rest of the
+//! crate, so that a covariance loop can fuse them with its own arithmetic. All take any bit pattern: infinities
+//! and subnormal results are right, NaN gives NaN. The result of an element does not depend on its place in the
+//! slice nor on the slice's length.
+//!
+//! Coefficients are our own minimax fits: `tests/reference/special.py`.
+
+mod coefficients;
+mod erf;
+mod erfc;
+mod erfcx;
+mod exp;
+mod lanes;
+
+pub use erf::erf_into;
+pub use erfc::erfc_into;
+pub use erfcx::erfcx_into;
+pub use exp::{exp, exp_into};
+
+// For fused loops elsewhere in the crate; not every kernel has such a caller.
+#[allow(unused_imports)]
+pub(crate) use {
+    erf::erf_simd,
+    erfc::erfc_simd,
+    erfcx::{erfcx_positive_simd, erfcx_simd},
+    exp::exp_simd,
+};

@@ -1,1 +1,13 @@
-//! support
+//! Supports: where an observation looked.
+//!
+//! An observation sees a linear functional of the latent function: its value at a point, its
+//! integral or average over a box, a weighted sum over nodes. A support is turned into a
+//! [`Functional`] once, at the border; nothing downstream asks what the shape was.
+
+mod functional;
+mod functionals;
+mod unique;
+
+pub use functional::{Aggregate, Functional};
+pub use functionals::Functionals;
+pub(crate) use unique::UniqueIntervals;

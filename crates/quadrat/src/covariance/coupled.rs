@@ -1,0 +1,290 @@
+//! Products of leaves on common dimensions, such as `se(t) * periodic(t)`, over boxes.
+//!
+//! Between points the product is direct. In one dimension and for stationary leaves a box needs
+//! only `integral T(u) k(u) du` with the trapezoid `T` of [`super::line`], by composite
+//! Gauss-Legendre cut at every corner and at zero: kinks cost nothing. Otherwise each box becomes
+//! a tensor of Gauss-Legendre nodes.
+
+use std::sync::LazyLock;
+
+use super::line::Intervals;
+use crate::kernel::{IndexedLeaf, Kind};
+use crate::quadrature::gauss_legendre;
+
+static RULE: LazyLock<(Vec<f64>, Vec<f64>)> = LazyLock::new(|| gauss_legendre(12));
+
+/// Nodes one box may have when it is integrated by a tensor rule.
+const MAX_NODES: usize = 4096;
+/// Panels one pair of intervals may have.
+const MAX_PANELS: usize = 100_000;
+
+/// Leaves that share dimensions.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Coupled {
+    leaves: Vec<IndexedLeaf>,
+    dims: Vec<usize>,
+    parameters: Vec<usize>,
+    /// Length of the coordinate vectors handed to the leaves.
+    columns: usize,
+}
+
+impl Coupled {
+    pub fn new(leaves: Vec<IndexedLeaf>) -> Self {
+        let mut dims: Vec<usize> = leaves.iter().flat_map(|l| l.columns.clone()).collect();
+        dims.sort_unstable();
+        dims.dedup();
+        let mut parameters: Vec<usize> = leaves
+            .iter()
+            .flat_map(|l| {
+                l.lengthscales
+                    .iter()
+                    .chain(&l.alpha)
+                    .chain(&l.periods)
+                    .copied()
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        parameters.sort_unstable();
+        parameters.dedup();
+        let columns = dims.last().map_or(0, |d| d + 1);
+        Self {
+            leaves,
+            dims,
+            parameters,
+            columns,
+        }
+    }
+
+    pub fn dims(&self) -> &[usize] {
+        &self.dims
+    }
+
+    pub fn parameters(&self) -> &[usize] {
+        &self.parameters
+    }
+
+    /// Fills `value[j * na + i]` and, when given, one slope per parameter.
+    ///
+    /// `a[k]`, `b[k]` are the intervals along `self.dims()[k]`.
+    pub fn fill(
+        &self,
+        theta: &[f64],
+        a: &[Intervals<'_>],
+        b: &[Intervals<'_>],
+        value: &mut [f64],
+        mut slopes: Option<&mut [Vec<f64>]>,
+    ) {
+        let (na, nb) = (a[0].len(), b[0].len());
+        let mut pair = PairSum::new(self, theta, slopes.is_some());
+        let line = self.dims.len() == 1 && self.leaves.iter().all(|l| l.kind != Kind::Linear);
+        let nodes_a: Vec<Nodes> = if line { Vec::new() } else { self.all_nodes(theta, a) };
+        let nodes_b: Vec<Nodes> = if line { Vec::new() } else { self.all_nodes(theta, b) };
+        for j in 0..nb {
+            for i in 0..na {
+                pair.reset();
+                if line {
+                    let step = self.step(theta, 0);
+                    let delta = b[0].lower[j] - a[0].lower[i];
+                    pair.trapezoid(delta, a[0].width[i], b[0].width[j], step);
+                } else {
+                    pair.nodes(&nodes_a[i], &nodes_b[j]);
+                }
+                let at = j * na + i;
+                value[at] = pair.value;
+                if let Some(slopes) = &mut slopes {
+                    for (out, &p) in slopes.iter_mut().zip(&self.parameters) {
+                        out[at] = pair.slope[p];
+                    }
+                }
+            }
+        }
+    }
+
+    /// Length along dimension `k` of `dims` that 12 nodes resolve to rounding.
+    fn step(&self, theta: &[f64], k: usize) -> f64 {
+        let mut step = f64::INFINITY;
+        for leaf in &self.leaves {
+            let Some(i) = leaf.columns.iter().position(|c| *c == self.dims[k]) else {
+                continue;
+            };
+            let length = leaf.lengthscales.get(i).map_or(f64::INFINITY, |&l| theta[l]);
+            step = step.min(match leaf.kind {
+                Kind::Periodic => 0.2 * theta[leaf.periods[i]] * length.min(1.0),
+                Kind::Rq => {
+                    let alpha = leaf.alpha.map_or(1.0, |a| theta[a]);
+                    length * alpha.sqrt().min(1.0)
+                }
+                Kind::Linear | Kind::Constant => f64::INFINITY,
+                _ => length,
+            });
+        }
+        step
+    }
+
+    fn all_nodes(&self, theta: &[f64], x: &[Intervals<'_>]) -> Vec<Nodes> {
+        (0..x[0].len())
+            .map(|i| {
+                let mut nodes = Nodes {
+                    points: vec![vec![0.0; self.columns]],
+                    weights: vec![1.0],
+                };
+                for (k, intervals) in x.iter().enumerate() {
+                    nodes.refine(
+                        self.dims[k],
+                        intervals.lower[i],
+                        intervals.width[i],
+                        self.step(theta, k),
+                    );
+                }
+                nodes
+            })
+            .collect()
+    }
+}
+
+/// Nodes of the average over a box.
+struct Nodes {
+    points: Vec<Vec<f64>>,
+    weights: Vec<f64>,
+}
+
+impl Nodes {
+    fn refine(&mut self, dim: usize, lower: f64, width: f64, step: f64) {
+        let line: Vec<(f64, f64)> = if width == 0.0 {
+            vec![(lower, 1.0)]
+        } else {
+            let room = (MAX_NODES / self.points.len() / RULE.0.len()).max(1);
+            let panels = ((width / step).ceil() as usize).clamp(1, room);
+            let share = 1.0 / panels as f64;
+            (0..panels)
+                .flat_map(|p| {
+                    RULE.0.iter().zip(&RULE.1).map(move |(x, w)| {
+                        let at = (p as f64 + 0.5 * (x + 1.0)) * share;
+                        (lower + width * at, 0.5 * w * share)
+                    })
+                })
+                .collect()
+        };
+        let mut points = Vec::with_capacity(self.points.len() * line.len());
+        let mut weights = Vec::with_capacity(points.capacity());
+        for (point, weight) in self.points.iter().zip(&self.weights) {
+            for &(x, w) in &line {
+                let mut next = point.clone();
+                next[dim] = x;
+                points.push(next);
+                weights.push(weight * w);
+            }
+        }
+        *self = Self { points, weights };
+    }
+}
+
+/// Accumulates the value and slopes of one pair.
+struct PairSum<'a> {
+    coupled: &'a Coupled,
+    theta: &'a [f64],
+    with_slopes: bool,
+    value: f64,
+    slope: Vec<f64>,
+    /// Slopes of one leaf, and of the product, at one pair of points.
+    leaf: Vec<f64>,
+    product: Vec<f64>,
+    x: Vec<f64>,
+    y: Vec<f64>,
+}
+
+impl<'a> PairSum<'a> {
+    fn new(coupled: &'a Coupled, theta: &'a [f64], with_slopes: bool) -> Self {
+        Self {
+            coupled,
+            theta,
+            with_slopes,
+            value: 0.0,
+            slope: vec![0.0; theta.len()],
+            leaf: vec![0.0; theta.len()],
+            product: vec![0.0; theta.len()],
+            x: vec![0.0; coupled.columns],
+            y: vec![0.0; coupled.columns],
+        }
+    }
+
+    fn reset(&mut self) {
+        self.value = 0.0;
+        self.slope.fill(0.0);
+    }
+
+    /// Adds `weight` times the product of the leaves at `self.x`, `self.y`.
+    fn add(&mut self, weight: f64) {
+        let mut k = 1.0;
+        self.product.fill(0.0);
+        for leaf in &self.coupled.leaves {
+            if !self.with_slopes {
+                k *= leaf.at(self.theta, &self.x, &self.y, None);
+                continue;
+            }
+            self.leaf.fill(0.0);
+            let factor = leaf.at(self.theta, &self.x, &self.y, Some(&mut self.leaf));
+            for (p, d) in self.product.iter_mut().zip(&self.leaf) {
+                *p = *p * factor + k * d;
+            }
+            k *= factor;
+        }
+        self.value += weight * k;
+        if self.with_slopes {
+            for (s, p) in self.slope.iter_mut().zip(&self.product) {
+                *s += weight * p;
+            }
+        }
+    }
+
+    fn nodes(&mut self, a: &Nodes, b: &Nodes) {
+        for (x, w) in a.points.iter().zip(&a.weights) {
+            for (y, v) in b.points.iter().zip(&b.weights) {
+                self.x.copy_from_slice(x);
+                self.y.copy_from_slice(y);
+                self.add(w * v);
+            }
+        }
+    }
+
+    /// `integral T(u) k(u) du / (w v)` for intervals `[0, w]` and `[delta, delta + v]`.
+    fn trapezoid(&mut self, delta: f64, w: f64, v: f64, step: f64) {
+        let dim = self.coupled.dims[0];
+        let (small, large) = (w.min(v), w.max(v));
+        if large == 0.0 {
+            self.x[dim] = delta;
+            self.add(1.0);
+            return;
+        }
+        let start = delta - w;
+        let flat = large - small;
+        let (ramp_end, plateau_end) = (start + small, start + small + flat);
+        let ratio = small / large;
+        // (from, length, weight density in tau: p + q tau, times the scale)
+        self.piece(start, small, 0.0, 1.0, ratio, step);
+        self.piece(ramp_end, flat, 1.0, 0.0, flat / large, step);
+        self.piece(plateau_end, small, 1.0, -1.0, ratio, step);
+    }
+
+    fn piece(&mut self, lo: f64, length: f64, p: f64, q: f64, scale: f64, step: f64) {
+        if scale == 0.0 {
+            return;
+        }
+        let cut = if lo < 0.0 && 0.0 < lo + length { -lo / length } else { 0.0 };
+        for (from, extent) in [(0.0, cut), (cut, 1.0 - cut)] {
+            if extent == 0.0 {
+                continue;
+            }
+            let panels = ((extent * length / step).ceil() as usize).clamp(1, MAX_PANELS);
+            let share = extent / panels as f64;
+            let dim = self.coupled.dims[0];
+            for panel in 0..panels {
+                for (x, weight) in RULE.0.iter().zip(&RULE.1) {
+                    let tau = from + (panel as f64 + 0.5 * (x + 1.0)) * share;
+                    self.x[dim] = lo + length * tau;
+                    self.add(scale * 0.5 * weight * share * (p + q * tau));
+                }
+            }
+        }
+    }
+}

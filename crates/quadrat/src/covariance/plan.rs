@@ -1,0 +1,228 @@
+//! From a kernel expression to products of factors that act on disjoint dimensions.
+
+use super::coupled::Coupled;
+use crate::kernel::{IndexedLeaf, Kernel, Kind};
+
+/// One product of the expanded kernel: `variance * prod factors`.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Term {
+    /// Parameters whose product is the variance.
+    pub variances: Vec<usize>,
+    /// Factors on disjoint sets of dimensions.
+    pub factors: Vec<Factor>,
+}
+
+/// The closed-form families of one dimension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Family {
+    Se,
+    Matern12,
+    Matern32,
+    Matern52,
+}
+
+/// A correlation on some dimensions. All indices of parameters are positions in `theta`.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Factor {
+    /// Stationary in one dimension, closed form.
+    Line {
+        family: Family,
+        dim: usize,
+        lengthscale: usize,
+    },
+    /// Isotropic after scaling: direct between points, a mixture of squared exponentials over
+    /// boxes.
+    Isotropic {
+        family: Isotropic,
+        dims: Vec<usize>,
+        lengthscales: Vec<usize>,
+    },
+    /// Periodic in one dimension, Fourier series.
+    Periodic {
+        dim: usize,
+        lengthscale: usize,
+        period: usize,
+    },
+    /// Sum of products of coordinates.
+    Linear {
+        dims: Vec<usize>,
+        lengthscales: Vec<usize>,
+    },
+    /// Several leaves on common dimensions, by quadrature.
+    Coupled(Coupled),
+}
+
+/// Families that need all their dimensions at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Isotropic {
+    Radial(Family),
+    /// With the position of `alpha`.
+    RationalQuadratic(usize),
+}
+
+/// Expands a kernel.
+pub(super) fn plan(kernel: &Kernel) -> Vec<Term> {
+    kernel
+        .terms()
+        .iter()
+        .map(|term| {
+            let leaves: Vec<&IndexedLeaf> = term.iter().map(|&i| &kernel.leaves()[i]).collect();
+            Term {
+                variances: leaves.iter().filter_map(|l| l.variance).collect(),
+                factors: factors(&leaves),
+            }
+        })
+        .collect()
+}
+
+fn factors(leaves: &[&IndexedLeaf]) -> Vec<Factor> {
+    let active: Vec<&IndexedLeaf> = leaves
+        .iter()
+        .copied()
+        .filter(|l| l.kind != Kind::Constant)
+        .collect();
+    let pieces: Vec<IndexedLeaf> = active.iter().flat_map(|l| split(l, &active)).collect();
+    // Pieces that share a dimension belong together.
+    let mut groups: Vec<Vec<IndexedLeaf>> = Vec::new();
+    for piece in pieces {
+        let touches =
+            |g: &Vec<IndexedLeaf>| g.iter().any(|l| l.columns.iter().any(|c| piece.columns.contains(c)));
+        let (mut joined, rest): (Vec<_>, Vec<_>) = groups.into_iter().partition(touches);
+        groups = rest;
+        let mut group: Vec<IndexedLeaf> = joined.drain(..).flatten().collect();
+        group.push(piece);
+        groups.push(group);
+    }
+    groups
+        .into_iter()
+        .map(|mut group| {
+            if group.len() > 1 {
+                return Factor::Coupled(Coupled::new(group));
+            }
+            single(&group.swap_remove(0))
+        })
+        .collect()
+}
+
+/// Splits a leaf that is a product over its dimensions, where that separates it from others.
+fn split(leaf: &IndexedLeaf, all: &[&IndexedLeaf]) -> Vec<IndexedLeaf> {
+    let shares = |c: &usize| all.iter().filter(|l| l.columns.contains(c)).count() > 1;
+    let product = match leaf.kind {
+        Kind::Periodic => true,
+        // Kept whole when it can be: between points one exponential serves all dimensions.
+        Kind::Se => leaf.columns.iter().any(shares),
+        _ => false,
+    };
+    if !product {
+        return vec![leaf.clone()];
+    }
+    (0..leaf.columns.len())
+        .map(|i| IndexedLeaf {
+            kind: leaf.kind,
+            columns: vec![leaf.columns[i]],
+            variance: None,
+            lengthscales: vec![leaf.lengthscales[i]],
+            alpha: None,
+            periods: leaf.periods.get(i).copied().into_iter().collect(),
+        })
+        .collect()
+}
+
+fn single(leaf: &IndexedLeaf) -> Factor {
+    let family = match leaf.kind {
+        Kind::Se => Family::Se,
+        Kind::Matern12 => Family::Matern12,
+        Kind::Matern32 => Family::Matern32,
+        Kind::Matern52 => Family::Matern52,
+        Kind::Rq => {
+            return Factor::Isotropic {
+                family: Isotropic::RationalQuadratic(leaf.alpha.unwrap_or(0)),
+                dims: leaf.columns.clone(),
+                lengthscales: leaf.lengthscales.clone(),
+            };
+        }
+        Kind::Periodic => {
+            return Factor::Periodic {
+                dim: leaf.columns[0],
+                lengthscale: leaf.lengthscales[0],
+                period: leaf.periods[0],
+            };
+        }
+        Kind::Linear | Kind::Constant => {
+            return Factor::Linear {
+                dims: leaf.columns.clone(),
+                lengthscales: leaf.lengthscales.clone(),
+            };
+        }
+    };
+    if leaf.columns.len() == 1 {
+        return Factor::Line {
+            family,
+            dim: leaf.columns[0],
+            lengthscale: leaf.lengthscales[0],
+        };
+    }
+    Factor::Isotropic {
+        family: Isotropic::Radial(family),
+        dims: leaf.columns.clone(),
+        lengthscales: leaf.lengthscales.clone(),
+    }
+}
+
+impl Factor {
+    /// The dimensions it acts on.
+    pub fn dims(&self) -> &[usize] {
+        match self {
+            Self::Line { dim, .. } | Self::Periodic { dim, .. } => std::slice::from_ref(dim),
+            Self::Isotropic { dims, .. } | Self::Linear { dims, .. } => dims,
+            Self::Coupled(c) => c.dims(),
+        }
+    }
+
+    /// The parameters it depends on, in the order of its slopes; one may occur twice.
+    pub fn parameters(&self) -> Vec<usize> {
+        match self {
+            Self::Line { lengthscale, .. } => vec![*lengthscale],
+            Self::Isotropic {
+                family,
+                lengthscales,
+                ..
+            } => {
+                let mut all = lengthscales.clone();
+                if let Isotropic::RationalQuadratic(alpha) = family {
+                    all.push(*alpha);
+                }
+                all
+            }
+            Self::Periodic {
+                lengthscale,
+                period,
+                ..
+            } => vec![*lengthscale, *period],
+            Self::Linear { lengthscales, .. } => lengthscales.clone(),
+            Self::Coupled(c) => c.parameters().to_vec(),
+        }
+    }
+
+    /// The factor seen along dimension `d` alone, when it is a product over dimensions.
+    pub fn along(&self, d: usize) -> Option<Self> {
+        if self.dims() == [d] {
+            return Some(self.clone());
+        }
+        match self {
+            Self::Isotropic {
+                family: Isotropic::Radial(Family::Se),
+                dims,
+                lengthscales,
+            } => {
+                let i = dims.iter().position(|k| *k == d)?;
+                Some(Self::Line {
+                    family: Family::Se,
+                    dim: d,
+                    lengthscale: lengthscales[i],
+                })
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Exact conditioning on linear Gaussian observations; evidence and its gradient.
+
+use super::{Evidence, Factor, Gram, KroneckerFactor, LinearGaussian};
+use crate::error::{FitError, InputError, LinalgError};
+use crate::linalg::{Cholesky, Mat, dot};
+use crate::parameter::{self, Parameter};
+
+/// Jitters tried in turn when the plain factorisation fails, relative to the mean diagonal.
+const JITTERS: [f64; 4] = [1e-12, 1e-10, 1e-8, 1e-6];
+
+/// A prior conditioned on its observations.
+#[derive(Debug, Clone)]
+pub struct Conditioned {
+    /// `alpha = Ky^-1 r`, length `n`: the posterior mean of any functional is its
+    /// cross-covariance with the rows, times `alpha`.
+    pub alpha: Vec<f64>,
+    /// The factorised `Ky`.
+    pub factor: Factor,
+    /// `log p(y | theta)` in nats, every constant included.
+    pub log_evidence: f64,
+    /// What was added to the diagonal of `Ky`, relative to its mean; 0 when nothing was needed.
+    pub jitter: f64,
+}
+
+/// Conditions the prior at `theta` on the observations.
+///
+/// $$ \log p(y) = -\tfrac12 r' K_y^{-1} r - \tfrac12 \log\det K_y - \tfrac n2 \log 2\pi $$
+///
+/// # Arguments
+/// * `problem` - the prior covariance, noise and residual
+/// * `theta` - every hyperparameter, natural units
+///
+/// # Errors
+/// [`FitError::Factorisation`] when `Ky` is not positive definite even with jitter
+/// 1e-6; [`FitError::Input`] for a Kronecker prior whose noise differs between rows.
+///
+/// # Numerics
+/// `O(n^3)` dense; for a grid see [`KroneckerFactor`]. Jitter is added only when the plain
+/// factorisation fails, and reported.
+///
+/// # Source
+/// Rasmussen & Williams 2006, Algorithm 2.1, eq. 2.30.
+pub fn condition(problem: &dyn LinearGaussian, theta: &[f64]) -> Result<Conditioned, FitError> {
+    let residual = problem.residual();
+    let mut noise = vec![0.0; problem.rows()];
+    problem.noise(theta, &mut noise);
+    let (factor, jitter) = match problem.gram(theta) {
+        Gram::Dense(k) => factor_dense(problem, theta, k, &noise)?,
+        Gram::Kronecker { axes, rank_one } => {
+            factor_kronecker(problem, theta, &axes, rank_one.as_deref(), &noise)?
+        }
+    };
+    let alpha = factor.solve(residual);
+    let constant = residual.len() as f64 * (2.0 * std::f64::consts::PI).ln();
+    let log_evidence = -0.5 * (dot(residual, &alpha) + factor.log_det() + constant);
+    Ok(Conditioned {
+        alpha,
+        factor,
+        log_evidence,
+        jitter,
+    })
+}
+
+/// The log evidence at `theta` in nats, and its gradient in `theta` (natural units, every parameter).
+///
+/// The adjoint is `G = (alpha alpha' - Ky^-1) / 2`, R&W eq. 5.9; jitter counts as a constant.
+///
+/// # Errors
+/// As [`condition`].
+pub fn evidence_and_gradient(
+    problem: &dyn LinearGaussian,
+    theta: &[f64],
+) -> Result<(f64, Vec<f64>), FitError> {
+    let conditioned = condition(problem, theta)?;
+    let alpha = &conditioned.alpha;
+    let (adjoint, noise_adjoint) = match &conditioned.factor {
+        Factor::Dense(factor) => {
+            let mut g = factor.inverse();
+            for j in 0..alpha.len() {
+                for (value, a) in g.col_as_slice_mut(j).iter_mut().zip(alpha) {
+                    *value = 0.5 * (a * alpha[j] - *value);
+                }
+            }
+            let diagonal = (0..alpha.len()).map(|i| g[(i, i)]).collect();
+            (Gram::Dense(g), diagonal)
+        }
+        Factor::Kronecker(factor) => factor.adjoint(alpha),
+    };
+    let mut gradient = vec![0.0; theta.len()];
+    problem.contract(theta, &adjoint, &noise_adjoint, &mut gradient);
+    Ok((conditioned.log_evidence, gradient))
+}
+
+/// The exact evidence of a linear Gaussian problem.
+#[derive(Clone, Copy)]
+pub struct Exact<'a>(pub &'a dyn LinearGaussian);
+
+impl Evidence for Exact<'_> {
+    fn evaluate(&self, theta: &[f64]) -> Result<(f64, Vec<f64>), FitError> {
+        evidence_and_gradient(self.0, theta)
+    }
+
+    fn value(&self, theta: &[f64]) -> Result<f64, FitError> {
+        Ok(condition(self.0, theta)?.log_evidence)
+    }
+
+    fn parameters(&self) -> &[Parameter] {
+        self.0.parameters()
+    }
+}
+
+/// Tries without jitter, then with every jitter in turn.
+fn with_jitter<T>(
+    mut attempt: impl FnMut(f64) -> Result<T, LinalgError>,
+) -> Result<Option<(T, f64)>, LinalgError> {
+    for jitter in std::iter::once(0.0).chain(JITTERS) {
+        match attempt(jitter) {
+            Ok(factor) => return Ok(Some((factor, jitter))),
+            Err(LinalgError::NotPositiveDefinite { .. }) => {}
+            Err(other) => return Err(other),
+        }
+    }
+    Ok(None)
+}
+
+fn factor_dense(
+    problem: &dyn LinearGaussian,
+    theta: &[f64],
+    k: Mat<f64>,
+    noise: &[f64],
+) -> Result<(Factor, f64), FitError> {
+    let n = noise.len();
+    let scale = (0..n).map(|i| k[(i, i)] + noise[i]).sum::<f64>() / n.max(1) as f64;
+    let attempt = |jitter: f64| {
+        let mut a = k.clone();
+        for i in 0..n {
+            a[(i, i)] += noise[i] + jitter * scale;
+        }
+        Cholesky::factor_owned(a)
+    };
+    match with_jitter(attempt)? {
+        Some((factor, jitter)) => Ok((Factor::Dense(factor), jitter)),
+        None => Err(refusal(problem, theta, collinear(&k))),
+    }
+}
+
+fn factor_kronecker(
+    problem: &dyn LinearGaussian,
+    theta: &[f64],
+    axes: &[Mat<f64>],
+    rank_one: Option<&[f64]>,
+    noise: &[f64],
+) -> Result<(Factor, f64), FitError> {
+    let variance = noise.first().copied().unwrap_or(0.0);
+    if noise.iter().any(|v| *v != variance) {
+        return Err(FitError::Input(InputError::Unavailable {
+            what: "a Kronecker prior with noise that differs between rows",
+            remedy: "use the dense form of the prior",
+        }));
+    }
+    let eigen = KroneckerFactor::decompose(axes)?;
+    let mean_diagonal: f64 = axes
+        .iter()
+        .map(|a| (0..a.nrows()).map(|i| a[(i, i)]).sum::<f64>() / a.nrows().max(1) as f64)
+        .product();
+    let scale = mean_diagonal + variance;
+    let attempt =
+        |jitter: f64| KroneckerFactor::new(eigen.clone(), rank_one, variance + jitter * scale);
+    match with_jitter(attempt)? {
+        Some((factor, jitter)) => Ok((Factor::Kronecker(factor), jitter)),
+        None => Err(refusal(problem, theta, collinear_on_grid(axes))),
+    }
+}
+
+fn refusal(
+    problem: &dyn LinearGaussian,
+    theta: &[f64],
+    (rows, correlation): ((usize, usize), f64),
+) -> FitError {
+    let parameters: &[Parameter] = problem.parameters();
+    FitError::Factorisation {
+        kernel: problem.describe(),
+        parameters: parameter::describe(parameters, theta),
+        jitter: JITTERS[JITTERS.len() - 1],
+        rows,
+        correlation,
+    }
+}
+
+/// The two rows with the largest absolute correlation, and that correlation.
+fn collinear(k: &Mat<f64>) -> ((usize, usize), f64) {
+    let mut worst = ((0, 0), 0.0);
+    for j in 0..k.ncols() {
+        for i in 0..j {
+            let correlation = k[(i, j)] / (k[(i, i)] * k[(j, j)]).sqrt();
+            if correlation.abs() > f64::abs(worst.1) {
+                worst = ((i, j), correlation);
+            }
+        }
+    }
+    worst
+}
+
+/// As [`collinear`] on a grid: the worst pair differs along one axis only.
+fn collinear_on_grid(axes: &[Mat<f64>]) -> ((usize, usize), f64) {
+    let mut worst = ((0, 0), 0.0);
+    for (d, axis) in axes.iter().enumerate() {
+        let stride: usize = axes[d + 1..].iter().map(Mat::nrows).product();
+        let ((i, j), correlation) = collinear(axis);
+        if correlation.abs() > f64::abs(worst.1) {
+            worst = ((i * stride, j * stride), correlation);
+        }
+    }
+    worst
+}
+
+#[cfg(test)]
+#[path = "exact_tests.rs"]
+mod tests;

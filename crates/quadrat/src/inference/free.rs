@@ -1,0 +1,174 @@
+//! The log posterior density of the hyperparameters over their free, scaled coordinates.
+//!
+//! `z = phi / unit`, one coordinate per parameter that is not fixed, so that no result depends on
+//! the unit in which a parameter is stated.
+
+use super::Evidence;
+use crate::error::FitError;
+use crate::linalg::Mat;
+use crate::parameter::Parameter;
+
+/// Step of the central differences of the gradient: truncation and rounding both about 1e-8.
+const STEP: f64 = 1e-4;
+
+pub(super) struct FreeSpace<'a> {
+    evidence: &'a dyn Evidence,
+    free: Vec<usize>,
+    units: Vec<f64>,
+    start: Vec<f64>,
+}
+
+/// The density at one point.
+#[derive(Debug, Clone)]
+pub(super) struct Density {
+    pub(super) log_posterior: f64,
+    pub(super) log_evidence: f64,
+    /// Derivative of `log_posterior` in `z`; empty when only the value was asked for.
+    pub(super) gradient: Vec<f64>,
+}
+
+impl<'a> FreeSpace<'a> {
+    /// # Errors
+    /// [`FitError::Input`] when a parameter is not valid.
+    pub(super) fn new(evidence: &'a dyn Evidence) -> Result<Self, FitError> {
+        let parameters = evidence.parameters();
+        for parameter in parameters {
+            parameter.validate()?;
+        }
+        let free: Vec<usize> = (0..parameters.len())
+            .filter(|i| !parameters[*i].fixed)
+            .collect();
+        Ok(Self {
+            evidence,
+            units: free.iter().map(|i| parameters[*i].free_unit()).collect(),
+            free,
+            start: parameters.iter().map(|p| p.start).collect(),
+        })
+    }
+
+    fn coordinates(&self) -> impl Iterator<Item = (usize, &'a Parameter, f64)> + '_ {
+        let parameters = self.evidence.parameters();
+        self.free
+            .iter()
+            .zip(&self.units)
+            .map(move |(i, unit)| (*i, &parameters[*i], *unit))
+    }
+
+    /// Number of free parameters.
+    pub(super) fn size(&self) -> usize {
+        self.free.len()
+    }
+
+    /// Index in `theta` of every coordinate.
+    pub(super) fn indices(&self) -> &[usize] {
+        &self.free
+    }
+
+    /// `phi / z` of every coordinate.
+    pub(super) fn units(&self) -> &[f64] {
+        &self.units
+    }
+
+    pub(super) fn bounds(&self) -> Vec<(f64, f64)> {
+        self.coordinates()
+            .map(|(_, parameter, unit)| {
+                let (lower, upper) = parameter.free_bounds();
+                (lower / unit, upper / unit)
+            })
+            .collect()
+    }
+
+    /// The coordinates of a full vector `theta`.
+    pub(super) fn from_theta(&self, theta: &[f64]) -> Vec<f64> {
+        self.coordinates()
+            .map(|(i, parameter, unit)| parameter.to_free(theta[i]) / unit)
+            .collect()
+    }
+
+    /// The full vector `theta`, natural units, fixed parameters included.
+    pub(super) fn theta(&self, z: &[f64]) -> Vec<f64> {
+        let mut theta = self.start.clone();
+        for ((i, parameter, unit), z) in self.coordinates().zip(z) {
+            let value = parameter.from_free(z * unit);
+            // exp(ln(bound)) may miss the bound by rounding.
+            theta[i] = value.max(parameter.lower).min(parameter.upper);
+        }
+        theta
+    }
+
+    fn log_prior(&self, z: &[f64]) -> (f64, Vec<f64>) {
+        let mut total = 0.0;
+        let gradient = self
+            .coordinates()
+            .zip(z)
+            .map(|((_, parameter, unit), z)| {
+                let (value, derivative) = parameter.log_prior_free(z * unit);
+                total += value;
+                derivative * unit
+            })
+            .collect();
+        (total, gradient)
+    }
+
+    /// The density and its gradient.
+    pub(super) fn evaluate(&self, z: &[f64]) -> Result<Density, FitError> {
+        let theta = self.theta(z);
+        let (log_evidence, d_theta) = self.evidence.evaluate(&theta)?;
+        let (log_prior, mut gradient) = self.log_prior(z);
+        for ((i, parameter, unit), g) in self.coordinates().zip(&mut gradient) {
+            *g += d_theta[i] * parameter.jacobian(theta[i]) * unit;
+        }
+        Ok(Density {
+            log_posterior: log_evidence + log_prior,
+            log_evidence,
+            gradient,
+        })
+    }
+
+    /// The density without its gradient.
+    pub(super) fn value(&self, z: &[f64]) -> Result<Density, FitError> {
+        let log_evidence = self.evidence.value(&self.theta(z))?;
+        Ok(Density {
+            log_posterior: log_evidence + self.log_prior(z).0,
+            log_evidence,
+            gradient: Vec::new(),
+        })
+    }
+
+    /// The Hessian of the *negative* log posterior in `z`, by second-order differences of the gradient:
+    /// central ones, or one-sided where a bound is nearer than the step. Counts its evaluations.
+    pub(super) fn curvature(
+        &self,
+        z: &[f64],
+        gradient: &[f64],
+        evaluations: &mut usize,
+    ) -> Result<Mat<f64>, FitError> {
+        let n = self.size();
+        let mut out = Mat::<f64>::zeros(n, n);
+        for (j, (lower, upper)) in self.bounds().into_iter().enumerate() {
+            let at = |offset: f64| {
+                let mut moved = z.to_vec();
+                moved[j] += offset;
+                self.evaluate(&moved)
+            };
+            *evaluations += 2;
+            let inward = if z[j] + STEP > upper { -1.0 } else { 1.0 };
+            let column: Vec<f64> = if z[j] - STEP >= lower && z[j] + STEP <= upper {
+                let (plus, minus) = (at(STEP)?.gradient, at(-STEP)?.gradient);
+                (0..n)
+                    .map(|i| (plus[i] - minus[i]) / (2.0 * STEP))
+                    .collect()
+            } else {
+                let h = inward * STEP;
+                let (one, two) = (at(h)?.gradient, at(2.0 * h)?.gradient);
+                (0..n)
+                    .map(|i| (4.0 * one[i] - 3.0 * gradient[i] - two[i]) / (2.0 * h))
+                    .collect()
+            };
+            for i in 0..n {
+                out[(i, j)] = -column[i];
+            }
+        }
+        Ok(Mat::from_fn(n, n, |i, j| 0.5 * (out[(i, j)] + out[(j, i)])))
+    }
+}

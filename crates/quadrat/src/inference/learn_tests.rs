@@ -1,0 +1,234 @@
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use super::super::exact::{Exact, condition};
+use super::super::testing::SePoints;
+use super::*;
+use crate::parameter::{Parameter, PriorDensity};
+
+fn prior() -> PriorDensity {
+    PriorDensity::LogNormal {
+        mu: 0.0,
+        sigma: 1.5,
+    }
+}
+
+fn learn(problem: &SePoints, options: &LearnOptions<'_>) -> Optimum {
+    maximise(&Exact(problem), options).unwrap()
+}
+
+#[test]
+fn the_optimum_beats_its_neighbours_and_is_stationary() {
+    let problem = SePoints::wave(30, prior());
+    let best = learn(&problem, &LearnOptions::default());
+    assert!(best.converged);
+    assert!(
+        best.projected_gradient < 1e-8,
+        "{:e}",
+        best.projected_gradient
+    );
+    let log_posterior = |theta: &[f64]| {
+        let prior: f64 = problem
+            .parameters
+            .iter()
+            .zip(theta)
+            .map(|(p, t)| p.log_prior_free(t.ln()).0)
+            .sum();
+        condition(&problem, theta).unwrap().log_evidence + prior
+    };
+    assert!((log_posterior(&best.theta) - best.log_posterior).abs() < 1e-12);
+    for i in 0..3 {
+        // The second difference of the value is the Hessian's diagonal: error h^2 + eps / h^2.
+        let h = 1e-3f64;
+        let at = |sign: f64| {
+            let mut theta = best.theta.clone();
+            theta[i] *= (sign * h).exp();
+            log_posterior(&theta)
+        };
+        assert!(at(1.0) < best.log_posterior && at(-1.0) < best.log_posterior);
+        let second = (2.0 * best.log_posterior - at(1.0) - at(-1.0)) / (h * h);
+        assert!((second - best.hessian[(i, i)]).abs() < 1e-4 * (1.0 + second.abs()));
+    }
+}
+
+#[test]
+fn neither_threads_nor_starts_nor_units_move_the_optimum() {
+    let problem = SePoints::wave(25, prior());
+    let options = LearnOptions {
+        threads: 1,
+        ..LearnOptions::default()
+    };
+    let one = learn(&problem, &options);
+    let two = learn(
+        &problem,
+        &LearnOptions {
+            threads: 2,
+            ..options
+        },
+    );
+    assert_eq!(one.theta, two.theta);
+    assert_eq!(one.starts, two.starts);
+    assert_eq!(one.log_posterior, two.log_posterior);
+    let many = learn(
+        &problem,
+        &LearnOptions {
+            starts: 9,
+            seed: 5,
+            ..options
+        },
+    );
+    // x in thousandths, y in millions: variances scale by 1e12, the lengthscale by 1e3.
+    let scale = [1e12, 1e3, 1e12];
+    let mut units = SePoints::new(
+        problem.x.iter().map(|x| x * 1e3).collect(),
+        problem.residual.iter().map(|y| y * 1e6).collect(),
+        prior(),
+    );
+    for (parameter, scale) in units.parameters.iter_mut().zip(scale) {
+        parameter.start *= scale;
+        parameter.prior = PriorDensity::LogNormal {
+            mu: f64::ln(scale),
+            sigma: 1.5,
+        };
+    }
+    let moved = learn(&units, &options);
+    for i in 0..3 {
+        assert!((many.theta[i] / one.theta[i]).ln().abs() < 1e-8);
+        assert!((moved.theta[i] / scale[i] / one.theta[i]).ln().abs() < 1e-8);
+    }
+    assert!((moved.log_evidence - one.log_evidence + 25.0 * 1e6f64.ln()).abs() < 1e-8);
+}
+
+#[test]
+fn fixed_parameters_and_bounds_are_kept() {
+    let mut problem = SePoints::wave(20, PriorDensity::Flat);
+    problem.parameters[2].fixed = true;
+    problem.parameters[2].start = 0.37;
+    problem.parameters[1].upper = 1.05;
+    let best = learn(&problem, &LearnOptions::default());
+    assert_eq!(best.theta[2], 0.37);
+    assert_eq!(best.theta[1], 1.05);
+    assert_eq!(best.at_bound, [1]);
+    assert_eq!(best.hessian.nrows(), 2);
+    assert!(best.converged);
+    for parameter in &mut problem.parameters {
+        parameter.fixed = true;
+    }
+    let nothing_free = learn(&problem, &LearnOptions::default());
+    assert_eq!(nothing_free.theta, [1.0, 1.0, 0.37]);
+    assert!(nothing_free.converged);
+}
+
+/// A posterior with chosen peaks in the logs of two parameters.
+struct Peaks {
+    parameters: Vec<Parameter>,
+}
+
+impl Peaks {
+    fn new() -> Self {
+        let parameter = |name| Parameter::positive(name, "", 1.0, PriorDensity::Flat);
+        Self {
+            parameters: vec![parameter("a"), parameter("b")],
+        }
+    }
+}
+
+impl Evidence for Peaks {
+    /// log(exp(-|phi - p|^2 / 2) + exp(-3 - |phi - q|^2 / 2)), p = (-2, 0), q = (2, 0); fails beyond |phi| = 6.
+    fn evaluate(&self, theta: &[f64]) -> Result<(f64, Vec<f64>), FitError> {
+        let phi = [theta[0].ln(), theta[1].ln()];
+        if phi[0].abs() > 6.0 {
+            return Err(FitError::Linalg(crate::error::LinalgError::Eigen {
+                size: 1,
+            }));
+        }
+        let form = |c: f64| -0.5 * ((phi[0] - c).powi(2) + phi[1] * phi[1]);
+        let (a, b) = (form(-2.0).exp(), (form(2.0) - 3.0).exp());
+        let share = a / (a + b);
+        let g0 = -(share * (phi[0] + 2.0) + (1.0 - share) * (phi[0] - 2.0));
+        Ok(((a + b).ln(), vec![g0 / theta[0], -phi[1] / theta[1]]))
+    }
+    fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+}
+
+#[test]
+fn another_peak_is_reported() {
+    let best = maximise(
+        &Peaks::new(),
+        &LearnOptions {
+            starts: 12,
+            ..LearnOptions::default()
+        },
+    )
+    .unwrap();
+    assert!((best.theta[0].ln() + 2.0).abs() < 0.1 && best.theta[1].ln().abs() < 1e-8);
+    assert_eq!(best.others.len(), 1, "{:?}", best.others);
+    assert!((best.others[0].theta[0].ln() - 2.0).abs() < 0.1);
+    assert!((best.log_posterior - best.others[0].log_posterior - 3.0).abs() < 0.1);
+    assert_eq!(best.starts.len(), 12);
+}
+
+#[test]
+fn too_few_iterations_are_not_hidden() {
+    let problem = SePoints::wave(30, prior());
+    let search = optimise::Options {
+        max_iterations: 1,
+        ..optimise::Options::default()
+    };
+    let best = learn(
+        &problem,
+        &LearnOptions {
+            starts: 1,
+            search,
+            ..LearnOptions::default()
+        },
+    );
+    assert!(!best.starts[0].converged);
+    // The polish may still arrive; it says so honestly.
+    assert_eq!(best.converged, best.projected_gradient <= 1e-4);
+}
+
+#[test]
+fn no_usable_start_is_an_error_with_the_reason() {
+    let mut peaks = Peaks::new();
+    peaks.parameters[0].start = 1e6;
+    peaks.parameters[0].lower = 1e5;
+    let error = maximise(&peaks, &LearnOptions::default()).unwrap_err();
+    let FitError::NoStart { starts, last } = error else {
+        panic!()
+    };
+    assert_eq!(starts, 5);
+    assert!(last.contains("eigenvalue"), "{last}");
+}
+
+#[test]
+fn invalid_parameters_are_refused() {
+    let mut problem = SePoints::wave(5, prior());
+    problem.parameters[0].start = -1.0;
+    assert!(matches!(
+        maximise(&Exact(&problem), &LearnOptions::default()),
+        Err(FitError::Input(_))
+    ));
+}
+
+#[test]
+fn progress_counts_the_starts() {
+    struct Count(Mutex<Vec<usize>>);
+    impl Progress for Count {
+        fn report(&self, event: Event) {
+            if let Event::Start { done, total: 5, .. } = event {
+                self.0.lock().unwrap().push(done);
+            }
+        }
+    }
+    let count = Count(Mutex::new(Vec::new()));
+    learn(
+        &SePoints::wave(8, prior()),
+        &LearnOptions {
+            progress: &count,
+            ..LearnOptions::default()
+        },
+    );
+    assert_eq!(*count.0.lock().unwrap(), [1, 2, 3, 4, 5]);
+}

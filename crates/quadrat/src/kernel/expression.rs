@@ -1,0 +1,147 @@
+//! The tree of a kernel expression, and its expansion into sums of products.
+
+use std::fmt;
+
+use super::leaf::Leaf;
+
+/// Sums and products of leaves. Build it with [`Kernel::parse`](super::Kernel::parse) or the
+/// operators of [`Kernel`](super::Kernel).
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Expression {
+    Leaf(Leaf),
+    Sum(Vec<Expression>),
+    Product(Vec<Expression>),
+}
+
+impl Expression {
+    /// A sum, with nested sums merged.
+    pub(super) fn sum(terms: Vec<Self>) -> Self {
+        let mut flat = Vec::with_capacity(terms.len());
+        for term in terms {
+            match term {
+                Self::Sum(inner) => flat.extend(inner),
+                other => flat.push(other),
+            }
+        }
+        match <[Self; 1]>::try_from(flat) {
+            Ok([only]) => only,
+            Err(flat) => Self::Sum(flat),
+        }
+    }
+
+    /// A product, with nested products merged.
+    pub(super) fn product(factors: Vec<Self>) -> Self {
+        let mut flat = Vec::with_capacity(factors.len());
+        for factor in factors {
+            match factor {
+                Self::Product(inner) => flat.extend(inner),
+                other => flat.push(other),
+            }
+        }
+        match <[Self; 1]>::try_from(flat) {
+            Ok([only]) => only,
+            Err(flat) => Self::Product(flat),
+        }
+    }
+
+    /// The leaves from left to right, each with whether it keeps its variance.
+    ///
+    /// A product is identified only up to moving a constant between its factors, so every factor
+    /// but the first gives up one variance: a leaf its own, a sum that of its first term (the
+    /// others stay relative to it).
+    pub(super) fn leaves(&self) -> Vec<(&Leaf, bool)> {
+        let mut out = Vec::new();
+        self.collect(true, &mut out);
+        out
+    }
+
+    fn collect<'a>(&'a self, keep: bool, out: &mut Vec<(&'a Leaf, bool)>) {
+        match self {
+            Self::Leaf(leaf) => out.push((leaf, keep)),
+            Self::Sum(terms) => {
+                for (i, term) in terms.iter().enumerate() {
+                    term.collect(keep || i > 0, out);
+                }
+            }
+            Self::Product(factors) => {
+                for (i, factor) in factors.iter().enumerate() {
+                    factor.collect(keep && i == 0, out);
+                }
+            }
+        }
+    }
+
+    /// Number of terms after expansion, saturating.
+    pub(super) fn term_count(&self) -> usize {
+        match self {
+            Self::Leaf(_) => 1,
+            Self::Sum(terms) => terms
+                .iter()
+                .fold(0, |n, t| n.saturating_add(t.term_count())),
+            Self::Product(factors) => factors
+                .iter()
+                .fold(1, |n, f| n.saturating_mul(f.term_count())),
+        }
+    }
+
+    /// Expands into a sum of products; leaves are numbered from left to right.
+    pub(super) fn terms(&self) -> Vec<Vec<usize>> {
+        self.expand(&mut 0)
+    }
+
+    fn expand(&self, next: &mut usize) -> Vec<Vec<usize>> {
+        match self {
+            Self::Leaf(_) => {
+                *next += 1;
+                vec![vec![*next - 1]]
+            }
+            Self::Sum(terms) => terms.iter().flat_map(|t| t.expand(next)).collect(),
+            Self::Product(factors) => {
+                let mut products = vec![Vec::new()];
+                for factor in factors {
+                    let right = factor.expand(next);
+                    products = products
+                        .iter()
+                        .flat_map(|left| {
+                            right.iter().map(move |r| {
+                                let mut product: Vec<usize> = left.clone();
+                                product.extend(r);
+                                product
+                            })
+                        })
+                        .collect();
+                }
+                products
+            }
+        }
+    }
+}
+
+impl fmt::Display for Expression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Leaf(leaf) => write!(f, "{leaf}"),
+            Self::Sum(terms) => join(f, terms, " + ", |_| false),
+            Self::Product(factors) => join(f, factors, " * ", |e| matches!(e, Self::Sum(_))),
+        }
+    }
+}
+
+fn join(
+    f: &mut fmt::Formatter<'_>,
+    parts: &[Expression],
+    sign: &str,
+    parenthesise: impl Fn(&Expression) -> bool,
+) -> fmt::Result {
+    for (i, part) in parts.iter().enumerate() {
+        if i > 0 {
+            f.write_str(sign)?;
+        }
+        if parenthesise(part) {
+            write!(f, "({part})")?;
+        } else {
+            write!(f, "{part}")?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,335 @@
+//! The Cholesky factor of a symmetric positive definite matrix and what is solved with it.
+
+use faer::Spec;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt;
+use faer::linalg::triangular_inverse::invert_lower_triangular;
+use faer::linalg::triangular_solve::{
+    solve_lower_triangular_in_place, solve_upper_triangular_in_place,
+};
+
+use super::{Mat, MatMut, MatRef, gemm_into, mirror_lower, parallelism};
+use crate::error::LinalgError;
+
+/// The factor `L` of `A = L L'`, lower triangular with a positive diagonal.
+///
+/// # Source
+/// Golub & Van Loan 2013, section 4.2.
+#[derive(Debug, Clone)]
+pub struct Cholesky {
+    lower: Mat<f64>,
+}
+
+impl Cholesky {
+    /// Factorises `a`, of which only the lower triangle is read.
+    ///
+    /// # Errors
+    /// [`LinalgError::NotPositiveDefinite`] at the first pivot that is not positive (NaN included).
+    ///
+    /// # Examples
+    /// ```
+    /// use quadrat::linalg::{Cholesky, Mat};
+    /// let a = Mat::from_fn(2, 2, |i, j| if i == j { 2.0 } else { 1.0 });
+    /// let factor = Cholesky::factor(a.as_ref())?;
+    /// assert!((factor.log_det() - 3f64.ln()).abs() < 1e-15);
+    /// # Ok::<(), quadrat::error::LinalgError>(())
+    /// ```
+    pub fn factor(a: MatRef<'_, f64>) -> Result<Self, LinalgError> {
+        Self::factor_owned(a.to_owned())
+    }
+
+    /// As [`Cholesky::factor`], in the memory of `a`.
+    ///
+    /// # Errors
+    /// As [`Cholesky::factor`].
+    pub fn factor_owned(mut a: Mat<f64>) -> Result<Self, LinalgError> {
+        let n = a.nrows();
+        let par = parallelism(n);
+        let scratch = llt::factor::cholesky_in_place_scratch::<f64>(n, par, Spec::default());
+        let mut memory = MemBuffer::new(scratch);
+        if n > 0 {
+            llt::factor::cholesky_in_place(
+                a.as_mut(),
+                llt::factor::LltRegularization::default(),
+                par,
+                MemStack::new(&mut memory),
+                Spec::default(),
+            )
+            .map_err(|llt::factor::LltError::NonPositivePivot { index }| {
+                LinalgError::NotPositiveDefinite {
+                    size: n,
+                    pivot: index,
+                }
+            })?;
+        }
+        for j in 0..n {
+            if !(a[(j, j)].is_finite() && a[(j, j)] > 0.0) {
+                return Err(LinalgError::NotPositiveDefinite { size: n, pivot: j });
+            }
+            for i in 0..j {
+                a[(i, j)] = 0.0;
+            }
+        }
+        Ok(Self { lower: a })
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.lower.nrows()
+    }
+
+    /// The factor `L`, zero above the diagonal.
+    #[must_use]
+    pub fn lower(&self) -> MatRef<'_, f64> {
+        self.lower.as_ref()
+    }
+
+    /// `log det A`, in nats.
+    #[must_use]
+    pub fn log_det(&self) -> f64 {
+        2.0 * (0..self.size())
+            .map(|i| self.lower[(i, i)].ln())
+            .sum::<f64>()
+    }
+
+    /// `A^-1 b`.
+    #[must_use]
+    pub fn solve(&self, b: &[f64]) -> Vec<f64> {
+        let mut x = b.to_vec();
+        self.solve_in_place(column_mut(&mut x));
+        x
+    }
+
+    /// Overwrites `b`, shape `[n, m]`, with `A^-1 b`.
+    pub fn solve_in_place(&self, mut b: MatMut<'_, f64>) {
+        self.half_solve_in_place(b.as_mut());
+        self.half_solve_transpose_in_place(b);
+    }
+
+    /// `L^-1 b`; its squared length is `b' A^-1 b`.
+    #[must_use]
+    pub fn half_solve(&self, b: &[f64]) -> Vec<f64> {
+        let mut x = b.to_vec();
+        self.half_solve_in_place(column_mut(&mut x));
+        x
+    }
+
+    /// Overwrites `b`, shape `[n, m]`, with `L^-1 b`.
+    pub fn half_solve_in_place(&self, b: MatMut<'_, f64>) {
+        let par = parallelism(self.size().min(b.ncols()));
+        solve_lower_triangular_in_place(self.lower(), b, par);
+    }
+
+    /// Overwrites `b`, shape `[n, m]`, with `L'^-1 b`.
+    pub fn half_solve_transpose_in_place(&self, b: MatMut<'_, f64>) {
+        let par = parallelism(self.size().min(b.ncols()));
+        solve_upper_triangular_in_place(self.lower().transpose(), b, par);
+    }
+
+    /// `L z`: turns standard normal numbers into a draw with covariance `A`.
+    #[must_use]
+    pub fn multiply(&self, z: &[f64]) -> Vec<f64> {
+        super::matvec(self.lower(), z)
+    }
+
+    /// `A^-1`, both triangles, `O(n^3)`.
+    #[must_use]
+    pub fn inverse(&self) -> Mat<f64> {
+        let n = self.size();
+        let par = parallelism(n);
+        let mut out = Mat::zeros(n, n);
+        if n > 0 {
+            let mut memory = MemBuffer::new(llt::inverse::inverse_scratch::<f64>(n, par));
+            llt::inverse::inverse(out.as_mut(), self.lower(), par, MemStack::new(&mut memory));
+        }
+        mirror_lower(&mut out);
+        out
+    }
+
+    /// The diagonal of `A^-1`: the squared column lengths of `L^-1`.
+    #[must_use]
+    pub fn inverse_diagonal(&self) -> Vec<f64> {
+        let n = self.size();
+        if n == 0 {
+            return Vec::new();
+        }
+        let mut inverse = Mat::zeros(n, n);
+        invert_lower_triangular(inverse.as_mut(), self.lower(), parallelism(n));
+        (0..n)
+            .map(|j| inverse.col_as_slice(j)[j..].iter().map(|v| v * v).sum())
+            .collect()
+    }
+
+    /// Extends the factor of `A` to that of `[[A, C], [C', B]]` without redoing `A`.
+    ///
+    /// # Arguments
+    /// * `cross` - `C`, shape `[n, m]`
+    /// * `block` - `B`, shape `[m, m]`
+    ///
+    /// # Errors
+    /// [`LinalgError::NotPositiveDefinite`] when the extended matrix is not; `self` is unchanged then.
+    pub fn append(
+        &mut self,
+        cross: MatRef<'_, f64>,
+        block: MatRef<'_, f64>,
+    ) -> Result<(), LinalgError> {
+        let (n, m) = (self.size(), block.nrows());
+        let mut whitened = cross.to_owned();
+        self.half_solve_in_place(whitened.as_mut());
+        let mut schur = block.to_owned();
+        gemm_into(
+            schur.as_mut(),
+            true,
+            -1.0,
+            whitened.transpose(),
+            whitened.as_ref(),
+        );
+        let corner = Self::factor_owned(schur).map_err(|error| match error {
+            LinalgError::NotPositiveDefinite { pivot, .. } => LinalgError::NotPositiveDefinite {
+                size: n + m,
+                pivot: n + pivot,
+            },
+            other => other,
+        })?;
+        self.lower = Mat::from_fn(n + m, n + m, |i, j| match (i < n, j < n) {
+            (true, true) => self.lower[(i, j)],
+            (true, false) => 0.0,
+            (false, true) => whitened[(j, i - n)],
+            (false, false) => corner.lower[(i - n, j - n)],
+        });
+        Ok(())
+    }
+
+    /// Replaces `A` by `A + v v'` in `O(n^2)`.
+    ///
+    /// # Source
+    /// Gill, Golub, Murray & Saunders 1974, method C1 (Givens rotations).
+    pub fn rank_one_update(&mut self, v: &[f64]) {
+        let mut v = v.to_vec();
+        for k in 0..self.size() {
+            let diagonal = self.lower[(k, k)];
+            let r = diagonal.hypot(v[k]);
+            let (c, s) = (diagonal / r, v[k] / r);
+            let column = self.lower.col_as_slice_mut(k);
+            column[k] = r;
+            for i in k + 1..column.len() {
+                let below = column[i];
+                column[i] = c * below + s * v[i];
+                v[i] = c * v[i] - s * below;
+            }
+        }
+    }
+}
+
+fn column_mut(x: &mut [f64]) -> MatMut<'_, f64> {
+    let n = x.len();
+    MatMut::from_column_major_slice_mut(x, n, 1)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::linalg::{dot, gemm, matvec, symmetric_from_fn};
+
+    /// Well conditioned (about 1e2), entries of order 1.
+    fn matrix(n: usize) -> Mat<f64> {
+        symmetric_from_fn(n, |i, j| {
+            let d = i as f64 - j as f64;
+            (-0.5 * d * d / 9.0).exp() + if i == j { 0.1 } else { 0.0 }
+        })
+    }
+
+    fn distance(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> f64 {
+        (a - b).norm_max()
+    }
+
+    /// Condition number times size times eps, with a margin of ten.
+    const TOLERANCE: f64 = 1e-11;
+
+    #[test]
+    fn factor_solves_and_inverts() {
+        for n in [0, 1, 2, 7, 60] {
+            let a = matrix(n);
+            let factor = Cholesky::factor(a.as_ref()).unwrap();
+            assert!(
+                distance(
+                    gemm(factor.lower(), factor.lower().transpose()).as_ref(),
+                    a.as_ref()
+                ) < TOLERANCE
+            );
+            let b: Vec<f64> = (0..n).map(|i| (i as f64).sin()).collect();
+            let x = factor.solve(&b);
+            for (got, want) in matvec(a.as_ref(), &x).iter().zip(&b) {
+                assert!((got - want).abs() < TOLERANCE);
+            }
+            let half = factor.half_solve(&b);
+            assert!((dot(&half, &half) - dot(&b, &x)).abs() < TOLERANCE);
+            let inverse = factor.inverse();
+            assert!(
+                distance(
+                    gemm(inverse.as_ref(), a.as_ref()).as_ref(),
+                    Mat::<f64>::identity(n, n).as_ref()
+                ) < TOLERANCE
+            );
+            for (i, d) in factor.inverse_diagonal().iter().enumerate() {
+                assert!((d - inverse[(i, i)]).abs() < TOLERANCE);
+            }
+        }
+    }
+
+    #[test]
+    fn log_det_of_a_tridiagonal_matrix_is_known() {
+        // det of the second-difference matrix of size n is n + 1.
+        let a = symmetric_from_fn(9, |i, j| match i - j {
+            0 => 2.0,
+            1 => -1.0,
+            _ => 0.0,
+        });
+        let factor = Cholesky::factor(a.as_ref()).unwrap();
+        assert!((factor.log_det() - 10f64.ln()).abs() < 1e-14);
+    }
+
+    #[test]
+    fn append_equals_a_fresh_factorisation() {
+        let a = matrix(12);
+        let mut factor = Cholesky::factor(a.submatrix(0, 0, 8, 8)).unwrap();
+        factor
+            .append(a.submatrix(0, 8, 8, 4), a.submatrix(8, 8, 4, 4))
+            .unwrap();
+        let fresh = Cholesky::factor(a.as_ref()).unwrap();
+        assert!(distance(factor.lower(), fresh.lower()) < TOLERANCE);
+    }
+
+    #[test]
+    fn rank_one_update_equals_a_fresh_factorisation() {
+        let a = matrix(10);
+        let v: Vec<f64> = (0..10).map(|i| 1.0 - 0.3 * i as f64).collect();
+        let mut factor = Cholesky::factor(a.as_ref()).unwrap();
+        factor.rank_one_update(&v);
+        let moved = Mat::from_fn(10, 10, |i, j| a[(i, j)] + v[i] * v[j]);
+        let fresh = Cholesky::factor(moved.as_ref()).unwrap();
+        assert!(distance(factor.lower(), fresh.lower()) < TOLERANCE);
+    }
+
+    #[test]
+    fn indefinite_and_nan_matrices_are_refused() {
+        let a = symmetric_from_fn(3, |i, j| if i == j { 1.0 } else { 2.0 });
+        assert!(matches!(
+            Cholesky::factor(a.as_ref()),
+            Err(LinalgError::NotPositiveDefinite { size: 3, pivot: 1 })
+        ));
+        let mut b = matrix(4);
+        b[(2, 1)] = f64::NAN;
+        assert!(Cholesky::factor(b.as_ref()).is_err());
+        let mut factor = Cholesky::factor(matrix(2).as_ref()).unwrap();
+        let bad = Mat::from_fn(2, 1, |_, _| 5.0);
+        assert!(
+            factor
+                .append(bad.as_ref(), Mat::full(1, 1, 1.0).as_ref())
+                .is_err()
+        );
+        assert_eq!(factor.size(), 2);
+    }
+}

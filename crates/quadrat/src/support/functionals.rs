@@ -1,0 +1,414 @@
+//! Many linear functionals, stored by column.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Aggregate, Functional, UniqueIntervals};
+use crate::error::InputError;
+
+/// `n` linear functionals over `d` named inputs.
+///
+/// Every functional is a weighted sum of *atoms*; an atom is the average over a box, which may
+/// have zero width in some or all dimensions. A box has one atom, of weight one (`mean`) or its
+/// volume (`sum`); nodes have one atom each. Averages keep wide and narrow boxes on one scale.
+///
+/// # Examples
+/// ```
+/// use quadrat::support::{Aggregate, Functionals};
+/// let mut bands = Functionals::new(vec!["age".into()]);
+/// bands.push_box(&[(0.0, 10.0)], Aggregate::Sum)?;
+/// bands.push_box(&[(20.0, 10.0)], Aggregate::Sum)?;
+/// bands.push_point(&[35.0])?;
+/// assert_eq!((bands.len(), bands.size(1)), (3, 10.0));
+/// # Ok::<(), quadrat::error::InputError>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Functionals {
+    dims: Vec<String>,
+    /// `lower[d][atom]`
+    lower: Vec<Vec<f64>>,
+    /// `width[d][atom]`, zero for points.
+    width: Vec<Vec<f64>>,
+    weight: Vec<f64>,
+    /// Atoms of row `i` are `offsets[i]..offsets[i + 1]`.
+    offsets: Vec<usize>,
+    #[serde(skip)]
+    unique: OnceLock<Vec<UniqueIntervals>>,
+}
+
+impl PartialEq for Functionals {
+    fn eq(&self, other: &Self) -> bool {
+        self.dims == other.dims
+            && self.lower == other.lower
+            && self.width == other.width
+            && self.weight == other.weight
+            && self.offsets == other.offsets
+    }
+}
+
+impl Functionals {
+    /// An empty set over the named inputs.
+    #[must_use]
+    pub fn new(dims: Vec<String>) -> Self {
+        let d = dims.len();
+        Self {
+            dims,
+            lower: vec![Vec::new(); d],
+            width: vec![Vec::new(); d],
+            weight: Vec::new(),
+            offsets: vec![0],
+            unique: OnceLock::new(),
+        }
+    }
+
+    /// Values at the points of one column.
+    ///
+    /// # Errors
+    /// [`InputError::NotFinite`].
+    pub fn points(dim: &str, x: &[f64]) -> Result<Self, InputError> {
+        let mut set = Self::new(vec![dim.to_owned()]);
+        x.iter().try_for_each(|&v| set.push_point(&[v]))?;
+        Ok(set)
+    }
+
+    /// Integrals or averages over the intervals of one column.
+    ///
+    /// # Errors
+    /// As [`Self::push`].
+    pub fn intervals(
+        dim: &str,
+        edges: &[(f64, f64)],
+        aggregate: Aggregate,
+    ) -> Result<Self, InputError> {
+        let mut set = Self::new(vec![dim.to_owned()]);
+        edges
+            .iter()
+            .try_for_each(|&e| set.push_box(&[e], aggregate))?;
+        Ok(set)
+    }
+
+    /// Adds the value at `x`.
+    ///
+    /// # Errors
+    /// As [`Self::push`].
+    pub fn push_point(&mut self, x: &[f64]) -> Result<(), InputError> {
+        self.check_finite(x.iter().copied())?;
+        self.check_shape("the point", x.len())?;
+        for (d, &v) in x.iter().enumerate() {
+            self.lower[d].push(v);
+            self.width[d].push(0.0);
+        }
+        self.weight.push(1.0);
+        self.close_row();
+        Ok(())
+    }
+
+    /// Adds the integral (`Sum`) or average (`Mean`) over a box; edges in either order.
+    ///
+    /// # Errors
+    /// As [`Self::push`].
+    pub fn push_box(
+        &mut self,
+        edges: &[(f64, f64)],
+        aggregate: Aggregate,
+    ) -> Result<(), InputError> {
+        self.push_partial_box(edges, aggregate, &[])
+    }
+
+    /// Adds a box that is a point in the dimensions `points`, by intention.
+    ///
+    /// # Errors
+    /// As [`Self::push`].
+    pub fn push_partial_box(
+        &mut self,
+        edges: &[(f64, f64)],
+        aggregate: Aggregate,
+        points: &[usize],
+    ) -> Result<(), InputError> {
+        self.check_shape("the box", edges.len())?;
+        self.check_finite(edges.iter().flat_map(|&(a, b)| [a, b]))?;
+        let mut volume = 1.0;
+        for (d, &(a, b)) in edges.iter().enumerate() {
+            let width = (b - a).abs();
+            if aggregate == Aggregate::Sum && !points.contains(&d) {
+                if width == 0.0 {
+                    return Err(InputError::ZeroWidth {
+                        row: self.len(),
+                        dim: self.dims[d].clone(),
+                    });
+                }
+                volume *= width;
+            }
+            if !width.is_finite() {
+                return Err(InputError::NotFinite {
+                    what: format!("the width along `{}`", self.dims[d]),
+                    row: self.len(),
+                    value: width,
+                });
+            }
+        }
+        if volume == 0.0 || !volume.is_finite() {
+            return Err(InputError::Range {
+                what: "the volume of the box".into(),
+                row: self.len(),
+                value: volume,
+                requirement: "representable as a positive number; change the units of the inputs",
+            });
+        }
+        for (d, &(a, b)) in edges.iter().enumerate() {
+            self.lower[d].push(a.min(b));
+            self.width[d].push((b - a).abs());
+        }
+        self.weight.push(volume);
+        self.close_row();
+        Ok(())
+    }
+
+    /// Adds `sum_j weights[j] f(points[j])`.
+    ///
+    /// # Errors
+    /// As [`Self::push`]; also [`InputError::Range`] when every weight is zero.
+    pub fn push_nodes(&mut self, points: &[Vec<f64>], weights: &[f64]) -> Result<(), InputError> {
+        if points.len() != weights.len() {
+            return Err(InputError::Shape {
+                what: "the weights",
+                expected: points.len(),
+                got: weights.len(),
+            });
+        }
+        for point in points {
+            self.check_shape("the node", point.len())?;
+            self.check_finite(point.iter().copied())?;
+        }
+        self.check_finite(weights.iter().copied())?;
+        if weights.iter().all(|w| *w == 0.0) {
+            return Err(InputError::Range {
+                what: "the sum of absolute weights".into(),
+                row: self.len(),
+                value: 0.0,
+                requirement: "positive; give at least one node a weight",
+            });
+        }
+        for (point, &w) in points.iter().zip(weights).filter(|(_, w)| **w != 0.0) {
+            for (d, &v) in point.iter().enumerate() {
+                self.lower[d].push(v);
+                self.width[d].push(0.0);
+            }
+            self.weight.push(w);
+        }
+        self.close_row();
+        Ok(())
+    }
+
+    /// Adds a functional.
+    ///
+    /// # Errors
+    /// [`InputError::Shape`] for the wrong number of dimensions, [`InputError::NotFinite`],
+    /// [`InputError::ZeroWidth`] for a sum over a box without volume, [`InputError::Range`] for
+    /// a volume that overflows.
+    pub fn push(&mut self, functional: &Functional) -> Result<(), InputError> {
+        match functional {
+            Functional::Box {
+                edges,
+                aggregate,
+                points,
+            } => self.push_partial_box(edges, *aggregate, points),
+            Functional::Nodes { points, weights } => self.push_nodes(points, weights),
+        }
+    }
+
+    /// Appends all rows of `other`, whose inputs must have the same names in the same order.
+    ///
+    /// # Errors
+    /// [`InputError::UnknownDimension`].
+    pub fn extend(&mut self, other: &Self) -> Result<(), InputError> {
+        if let Some(name) = self.dims.iter().zip(&other.dims).find_map(|(a, b)| (a != b).then_some(b)) {
+            return Err(InputError::UnknownDimension {
+                name: name.clone(),
+                known: self.dims.clone(),
+            });
+        }
+        self.check_shape("the other set's inputs", other.dims.len())?;
+        let shift = self.weight.len();
+        for d in 0..self.dims.len() {
+            self.lower[d].extend_from_slice(&other.lower[d]);
+            self.width[d].extend_from_slice(&other.width[d]);
+        }
+        self.weight.extend_from_slice(&other.weight);
+        self.offsets
+            .extend(other.offsets[1..].iter().map(|o| o + shift));
+        self.unique = OnceLock::new();
+        Ok(())
+    }
+
+    /// The same functionals seen as functions of the named inputs only: the others, on which the
+    /// function does not depend, keep their part in the volume but lose their edges.
+    ///
+    /// # Errors
+    /// [`InputError::UnknownDimension`].
+    pub fn select(&self, dims: &[String]) -> Result<Self, InputError> {
+        let mut lower = Vec::with_capacity(dims.len());
+        let mut width = Vec::with_capacity(dims.len());
+        for name in dims {
+            let Some(d) = self.dims.iter().position(|k| k == name) else {
+                return Err(InputError::UnknownDimension {
+                    name: name.clone(),
+                    known: self.dims.clone(),
+                });
+            };
+            lower.push(self.lower[d].clone());
+            width.push(self.width[d].clone());
+        }
+        Ok(Self {
+            dims: dims.to_vec(),
+            lower,
+            width,
+            weight: self.weight.clone(),
+            offsets: self.offsets.clone(),
+            unique: OnceLock::new(),
+        })
+    }
+
+    /// The rows `rows`, in that order.
+    ///
+    /// # Panics
+    /// If a row does not exist.
+    #[must_use]
+    pub fn rows(&self, rows: &[usize]) -> Self {
+        let mut out = Self::new(self.dims.clone());
+        for &row in rows {
+            let atoms = self.atoms(row);
+            for d in 0..self.dims.len() {
+                out.lower[d].extend_from_slice(&self.lower[d][atoms.clone()]);
+                out.width[d].extend_from_slice(&self.width[d][atoms.clone()]);
+            }
+            out.weight.extend_from_slice(&self.weight[atoms]);
+            out.offsets.push(out.weight.len());
+        }
+        out
+    }
+
+    /// Number of functionals.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Names of the inputs.
+    #[must_use]
+    pub fn dims(&self) -> &[String] {
+        &self.dims
+    }
+
+    /// The functional of the constant function one: the volume of a sum, one for a mean, the
+    /// total weight of nodes.
+    #[must_use]
+    pub fn size(&self, row: usize) -> f64 {
+        self.weight[self.atoms(row)].iter().sum()
+    }
+
+    /// Smallest and largest coordinate of the row along dimension `d`.
+    #[must_use]
+    pub fn extent(&self, row: usize, d: usize) -> (f64, f64) {
+        self.atoms(row)
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), a| {
+                let low = self.lower[d][a];
+                (lo.min(low), hi.max(low + self.width[d][a]))
+            })
+    }
+
+    /// Smallest and largest coordinate of all rows along dimension `d`.
+    #[must_use]
+    pub fn range(&self, d: usize) -> (f64, f64) {
+        (0..self.len()).fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), row| {
+            let (a, b) = self.extent(row, d);
+            (lo.min(a), hi.max(b))
+        })
+    }
+
+    /// Whether the row is a single box or point, and not a sum of nodes.
+    #[must_use]
+    pub fn is_single(&self, row: usize) -> bool {
+        self.atoms(row).len() == 1
+    }
+
+    /// Whether every row is a single box or point.
+    #[must_use]
+    pub fn all_single(&self) -> bool {
+        self.weight.len() == self.len()
+    }
+
+    pub(crate) fn atoms(&self, row: usize) -> Range<usize> {
+        self.offsets[row]..self.offsets[row + 1]
+    }
+
+    pub(crate) fn atom_count(&self) -> usize {
+        self.weight.len()
+    }
+
+    pub(crate) fn offsets(&self) -> &[usize] {
+        &self.offsets
+    }
+
+    pub(crate) fn lower(&self, d: usize) -> &[f64] {
+        &self.lower[d]
+    }
+
+    pub(crate) fn width(&self, d: usize) -> &[f64] {
+        &self.width[d]
+    }
+
+    pub(crate) fn weight(&self) -> &[f64] {
+        &self.weight
+    }
+
+    pub(crate) fn scale_weights(&mut self, factor: f64) {
+        self.weight.iter_mut().for_each(|w| *w *= factor);
+    }
+
+    /// Distinct intervals along dimension `d`, computed once.
+    pub(crate) fn unique(&self, d: usize) -> &UniqueIntervals {
+        &self.unique.get_or_init(|| {
+            (0..self.dims.len())
+                .map(|d| UniqueIntervals::new(&self.lower[d], &self.width[d]))
+                .collect()
+        })[d]
+    }
+
+    fn close_row(&mut self) {
+        self.offsets.push(self.weight.len());
+        self.unique = OnceLock::new();
+    }
+
+    fn check_shape(&self, what: &'static str, got: usize) -> Result<(), InputError> {
+        if got == self.dims.len() {
+            return Ok(());
+        }
+        Err(InputError::Shape {
+            what,
+            expected: self.dims.len(),
+            got,
+        })
+    }
+
+    fn check_finite(&self, values: impl Iterator<Item = f64>) -> Result<(), InputError> {
+        for value in values {
+            if !value.is_finite() {
+                return Err(InputError::NotFinite {
+                    what: "the support".into(),
+                    row: self.len(),
+                    value,
+                });
+            }
+        }
+        Ok(())
+    }
+}
