@@ -59,7 +59,7 @@ pub fn kernel_columns(expression: &str) -> Result<Vec<String>, (usize, String)> 
 pub fn check_prior(text: &str) -> Result<(), String> {
     match text.parse::<PriorDensity>() {
         Ok(_) => Ok(()),
-        Err(error) => Err(error.to_string()),
+        Err(message) => Err(message),
     }
 }
 
@@ -144,15 +144,17 @@ fn functionals(places: &Places, dims: &[String], rows: std::ops::Range<usize>) -
             known: places.dims.iter().map(|dim| dim.name.clone()).collect(),
         })?);
     }
+    let points: Vec<usize> = (0..along.len()).filter(|&d| along[d].second.is_none()).collect();
     for row in rows {
         match places.aggregate {
             None => functionals.push_point(&along.iter().map(|dim| dim.first[row]).collect::<Vec<_>>())?,
             Some(aggregate) => {
                 let edges: Vec<(f64, f64)> = along.iter().map(|dim| dim.ends(row)).collect();
-                functionals.push_box(&edges, match aggregate {
+                let aggregate = match aggregate {
                     Aggregate::Sum => LibraryAggregate::Sum,
                     Aggregate::Mean => LibraryAggregate::Mean,
-                })?;
+                };
+                functionals.push_partial_box(&edges, aggregate, &points)?;
             }
         }
     }

@@ -16,6 +16,8 @@ mod output;
 mod places;
 mod prediction_csv;
 mod progress;
+#[cfg(test)]
+mod properties;
 mod report;
 mod resolve;
 mod stand_in;

@@ -2,49 +2,9 @@
 #![allow(missing_docs, dead_code, clippy::all)]
 pub use quadrat::error::{FitError, InputError, LoadError};
 use std::sync::Arc;
-#[derive(Debug, Clone)]
-pub struct Kernel { text: String, columns: Vec<String> }
-#[derive(Debug)]
-pub struct KernelSyntaxError { pub at: usize, pub message: String }
-impl Kernel {
-    pub fn parse(e: &str) -> Result<Kernel, KernelSyntaxError> {
-        let leaves = ["se", "matern12", "matern32", "matern52", "rq", "periodic", "linear", "constant"];
-        let mut columns: Vec<String> = Vec::new();
-        let mut depth = 0i32;
-        let mut i = 0;
-        let b: Vec<(usize, char)> = e.char_indices().collect();
-        if e.trim().is_empty() { return Err(KernelSyntaxError { at: 0, message: "expected a kernel".into() }); }
-        while i < b.len() {
-            let (at, c) = b[i];
-            if c == '(' { depth += 1; }
-            if c == ')' { depth -= 1; if depth < 0 { return Err(KernelSyntaxError { at, message: "unbalanced `)`".into() }); } }
-            if c.is_alphabetic() || c == '_' {
-                let mut j = i; let mut word = String::new();
-                while j < b.len() && (b[j].1.is_alphanumeric() || b[j].1 == '_') { word.push(b[j].1); j += 1; }
-                if j < b.len() && b[j].1 == '(' {
-                    if !leaves.contains(&word.as_str()) { return Err(KernelSyntaxError { at, message: format!("there is no kernel `{word}`") }); }
-                } else if !["shared", "true", "period"].contains(&word.as_str()) && !columns.contains(&word) { columns.push(word); }
-                i = j; continue;
-            }
-            i += 1;
-        }
-        if depth > 0 { return Err(KernelSyntaxError { at: e.len(), message: "expected `)`".into() }); }
-        Ok(Kernel { text: e.into(), columns })
-    }
-    pub fn columns(&self) -> &[String] { &self.columns }
-}
-impl std::fmt::Display for Kernel { fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { f.write_str(&self.text) } }
-#[derive(Debug, Clone, Copy)]
-pub enum Aggregate { Sum, Mean }
-#[derive(Debug, Clone)]
-pub struct Functionals { dims: Vec<String>, n: usize }
-impl Functionals {
-    pub fn new(dims: Vec<String>) -> Self { Self { dims, n: 0 } }
-    pub fn push_point(&mut self, _x: &[f64]) -> Result<(), InputError> { self.n += 1; Ok(()) }
-    pub fn push_box(&mut self, _e: &[(f64, f64)], _a: Aggregate) -> Result<(), InputError> { self.n += 1; Ok(()) }
-    pub fn len(&self) -> usize { self.n }
-    pub fn dims(&self) -> &[String] { &self.dims }
-}
+pub use quadrat::kernel::{Kernel, KernelSyntaxError};
+pub use quadrat::support::{Aggregate, Functionals};
+pub use quadrat::parameter::PriorDensity;
 pub enum Mean { Zero, Fixed(f64), Constant }
 pub enum Noise { Known(Vec<f64>), Learned, KnownPlusLearned(Vec<f64>) }
 #[derive(Clone)]
@@ -53,10 +13,6 @@ impl Observations {
     pub fn gaussian(_s: Functionals, values: Vec<f64>, _n: Noise) -> Result<Self, InputError> { Ok(Self { values }) }
     pub fn share_noise(self) -> Self { self }
 }
-#[derive(Debug, Clone)]
-pub struct PriorDensity;
-impl std::str::FromStr for PriorDensity { type Err = InputError; fn from_str(s: &str) -> Result<Self, InputError> {
-    if ["flat", "half_student_t", "log_normal", "normal", "half_normal", "gamma", "inverse_gamma"].iter().any(|p| s == *p || s.starts_with(&format!("{p}("))) { Ok(Self) } else { Err(InputError::Parameter { name: s.into(), reason: format!("`{s}` is not a known prior") }) } } }
 #[derive(Debug, Clone, Default)]
 pub struct Setting { pub start: Option<f64>, pub value: Option<f64>, pub fixed: bool, pub prior: Option<PriorDensity>, pub lower: Option<f64>, pub upper: Option<f64> }
 pub struct Parameter { pub name: String, pub meaning: String }
@@ -68,7 +24,7 @@ impl Model {
     pub fn set(self, _n: &str, _s: Setting) -> Self { self }
     pub fn parameters(&self) -> Result<Vec<Parameter>, InputError> {
         let mut names = vec!["se.variance".to_owned(), "noise.variance".into(), "mean.constant".into()];
-        names.extend(self.kernel.columns.iter().map(|c| format!("se.lengthscale.{c}")));
+        names.extend(self.kernel.columns().iter().map(|c| format!("se.lengthscale.{c}")));
         Ok(names.into_iter().map(|name| Parameter { name, meaning: "something".into() }).collect())
     }
     pub fn fit(&self, _o: &FitOptions) -> Result<Posterior, FitError> {
@@ -97,13 +53,13 @@ impl Posterior {
     pub fn predict(&self, at: &Functionals, _s: Scale) -> Result<Prediction, FitError> { Ok(Prediction { mean: vec![1.0; at.len()], sd: vec![0.5; at.len()] }) }
     pub fn leave_one_out(&self) -> &[LeaveOneOut] { &self.loo }
     pub fn extrapolation(&self, _at: &Functionals) -> Vec<usize> { vec![] }
-    pub fn to_bytes(&self) -> Vec<u8> { self.kernel.text.as_bytes().to_vec() }
+    pub fn to_bytes(&self) -> Vec<u8> { self.kernel.to_string().into_bytes() }
     pub fn from_bytes(b: &[u8]) -> Result<Posterior, LoadError> {
         let text = String::from_utf8(b.to_vec()).map_err(|_| LoadError::NotAModel)?;
         let kernel = Kernel::parse(&text).map_err(|_| LoadError::NotAModel)?;
         Model::new(kernel).fit(&FitOptions::default()).map_err(LoadError::Restore)
     }
-    pub fn dims(&self) -> &[String] { &self.kernel.columns }
+    pub fn dims(&self) -> &[String] { self.kernel.columns() }
     pub fn kernel(&self) -> &Kernel { &self.kernel }
 }
 #[derive(Debug, Clone)]
