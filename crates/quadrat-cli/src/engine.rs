@@ -9,7 +9,7 @@ use crate::stand_in::{
     Aggregate as LibraryAggregate, FitError, FitOptions, Functionals, Hyperparameters, InputError, Kernel,
     Mean as LibraryMean, Model, Noise, Observations, PriorDensity, Scale as LibraryScale, Setting as LibrarySetting,
 };
-pub use crate::stand_in::{FitSummary, LeaveOneOut, Posterior};
+pub use crate::stand_in::{FitSummary, Hyper, Posterior};
 
 use crate::diagnostic::{Problem, Problems};
 use crate::places::Places;

@@ -30,7 +30,7 @@ pub fn run(args: &Demo) -> Result<()> {
     }
     let study = scratch.path().join("study.toml");
     let shown = args.output.join("study.toml");
-    run::go((&study, &shown), &args.output, example.truths, staged, &args.saying)
+    run::go((&study, &shown), &args.output, Some(&example.extras), staged, &args.saying)
 }
 
 fn list() -> String {

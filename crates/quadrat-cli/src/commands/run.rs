@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use super::{print, running, spare_inputs};
 use crate::args::{Run, Saying};
-use crate::demo::Truth;
+use crate::demo::Extras;
 use crate::diagnostic::Paint;
 use crate::outcome::Outcome;
 use crate::output::Staged;
@@ -24,15 +24,15 @@ pub fn run(args: &Run) -> Result<()> {
             PathBuf::from(format!("{}-out", stem.to_string_lossy()))
         }
     };
-    go((&args.study, &args.study), &folder, &[], Staged::new(), &args.saying)
+    go((&args.study, &args.study), &folder, None, Staged::new(), &args.saying)
 }
 
 /// Runs a study (its path, and the path shown to people) into a folder, with files already staged and
-/// truths to draw beside the predictions.
+/// perhaps more for the report.
 pub fn go(
     (path, shown): (&Path, &Path),
     folder: &Path,
-    truths: &[Truth],
+    extras: Option<&Extras>,
     mut staged: Staged,
     saying: &Saying,
 ) -> Result<()> {
@@ -51,7 +51,7 @@ pub fn go(
         staged.write(&path, |out| prediction_csv::write(out, &asked.places, answer))?;
     }
     staged.bytes(&folder.join("fit.json"), json.as_bytes())?;
-    report::stage(&outcome, truths, folder, &mut staged)?;
+    report::stage(&outcome, extras, folder, &mut staged)?;
     let written = staged.finish()?;
     bar.finish();
     if saying.json {
