@@ -102,7 +102,7 @@ impl Table {
     pub fn place(&self, row: usize, column: usize) -> Place {
         let spot = match &self.format {
             Format::Csv(csv) => csv.spot(row, column),
-            Format::Parquet(_) => parquet::spot(row),
+            Format::Parquet(_) => Some(parquet::spot(row)),
         };
         Place { file: self.name.clone(), spot, column_name: self.headers.get(column).cloned() }
     }
