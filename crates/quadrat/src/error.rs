@@ -51,6 +51,38 @@ pub enum InputError {
     /// A table without rows.
     #[error("there are no observations; at least one row is needed")]
     Empty,
+    /// Too few rows to learn anything from.
+    #[error(
+        "{rows} row cannot teach {} hyperparameters ({}); add rows, or fix them with `value = .., fixed = true`",
+        free.len(), free.join(", ")
+    )]
+    TooFewRows {
+        /// How many there are.
+        rows: usize,
+        /// The hyperparameters to be learned.
+        free: Vec<String>,
+    },
+    /// Every row has the same support and the same value.
+    #[error(
+        "all {rows} rows are equal (same support, same value), so nothing can be learned about {}; add rows elsewhere, or fix the hyperparameters with `value = .., fixed = true`",
+        free.join(", ")
+    )]
+    AllRowsEqual {
+        /// How many there are.
+        rows: usize,
+        /// The hyperparameters to be learned.
+        free: Vec<String>,
+    },
+    /// More rows than a dense covariance can hold.
+    #[error(
+        "exact inference on {rows} rows that are not a complete grid needs a {rows} x {rows} matrix; at most {limit} rows are accepted: aggregate repeated rows, or thin the table"
+    )]
+    TooManyRows {
+        /// How many there are.
+        rows: usize,
+        /// How many are accepted.
+        limit: usize,
+    },
     /// A parameter name that the model does not have.
     #[error("there is no hyperparameter `{name}`; the model has: {}", known.join(", "))]
     UnknownParameter {

@@ -6,6 +6,10 @@ use rcompat_lbfgsb::{
     ArithmeticProfile, Bounds, OptimControl, OptimEvent, optim_lbfgsb_with_gradient_observed,
 };
 
+/// A function to minimise: writes the gradient and returns the value, or `None` where it cannot be
+/// evaluated.
+pub type Objective<'f> = dyn FnMut(&[f64], &mut [f64]) -> Option<f64> + 'f;
+
 /// When to stop, and how much history to keep.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
@@ -81,7 +85,7 @@ pub struct Report {
 /// assert_eq!(report.x, [2.0]);
 /// ```
 pub fn minimise(
-    f: &mut dyn FnMut(&[f64], &mut [f64]) -> Option<f64>,
+    f: &mut Objective<'_>,
     x0: &[f64],
     bounds: &[(f64, f64)],
     options: &Options,
@@ -178,14 +182,14 @@ struct Point {
 }
 
 /// Evaluates every point once, although value and gradient are asked for separately.
-struct Search<'f> {
-    f: &'f mut dyn FnMut(&[f64], &mut [f64]) -> Option<f64>,
+struct Search<'f, 'o> {
+    f: &'f mut Objective<'o>,
     best: Point,
     last: Point,
     evaluations: usize,
 }
 
-impl Search<'_> {
+impl Search<'_, '_> {
     fn at(&mut self, x: &[f64]) -> &Point {
         if self.last.x == x {
             return &self.last;

@@ -1,8 +1,14 @@
 //! The special functions against an mpmath table (`reference/special.py`, mpmath 1.3.0, 25 digits), and their laws.
 
-use quadrat::special::{erf_into, erfc_into, erfcx_into, exp, exp_into};
+#![allow(clippy::unwrap_used)]
+
+use quadrat::special::{
+    erf_into, erfc_into, erfcx_into, exp, exp_into, log_cdf_difference_into, log_cdf_into,
+    normal_cdf_into, normal_pdf_into, scalar,
+};
 
 type Map = fn(&[f64], &mut [f64]);
+type Function = fn(f64) -> f64;
 
 const TABLE: &str = include_str!("reference/special.csv");
 
@@ -80,18 +86,93 @@ fn spread(n: usize) -> Vec<f64> {
         .collect()
 }
 
-const FUNCTIONS: [(&str, Map); 4] = [
-    ("exp", exp_into),
-    ("erf", erf_into),
-    ("erfc", erfc_into),
-    ("erfcx", erfcx_into),
+/// Every array function with the largest distance allowed, in ulps.
+const FUNCTIONS: [(&str, Map, f64); 7] = [
+    ("exp", exp_into, 2.0),
+    ("erf", erf_into, 2.0),
+    ("erfc", erfc_into, 2.0),
+    ("erfcx", erfcx_into, 2.0),
+    ("normal_cdf", normal_cdf_into, 3.0),
+    ("normal_pdf", normal_pdf_into, 2.0),
+    ("log_cdf", log_cdf_into, 4.0),
 ];
 
+/// Applies a scalar function to a slice.
+fn each(f: Function, x: &[f64], out: &mut [f64]) {
+    for (x, out) in x.iter().zip(out) {
+        *out = f(*x);
+    }
+}
+
 #[test]
-fn agrees_with_mpmath_to_two_ulp() {
-    for (name, map) in FUNCTIONS {
+fn array_functions_agree_with_mpmath() {
+    for (name, map, limit) in FUNCTIONS {
         let (distance, x) = worst(name, map);
-        assert!(distance <= 2.0, "{name}({x:e}) is {distance} ulp off");
+        assert!(distance <= limit, "{name}({x:e}) is {distance} ulp off");
+    }
+}
+
+#[test]
+fn log_cdf_difference_agrees_with_mpmath() {
+    let rows = rows("log_cdf_difference");
+    assert!(rows.len() > 400);
+    let (a, b): (Vec<f64>, Vec<f64>) = rows.iter().map(|row| (row.0, row.1)).unzip();
+    let mirrored: (Vec<f64>, Vec<f64>) = rows.iter().map(|row| (-row.1, -row.0)).unzip();
+    let (mut out, mut mirrored_out) = (vec![0.0; a.len()], vec![0.0; a.len()]);
+    log_cdf_difference_into(&a, &b, &mut out);
+    log_cdf_difference_into(&mirrored.0, &mirrored.1, &mut mirrored_out);
+    let mut worst: f64 = 0.0;
+    for i in 0..rows.len() {
+        assert_eq!(
+            out[i], mirrored_out[i],
+            "mirror image of [{}, {}]",
+            a[i], b[i]
+        );
+        assert_eq!(
+            out[i].to_bits(),
+            scalar::log_cdf_difference(a[i], b[i]).to_bits()
+        );
+        let distance = ulps(out[i], rows[i].2);
+        assert!(
+            distance <= 4.0,
+            "[{:e}, {:e}]: {} is {distance} ulp off",
+            a[i],
+            b[i],
+            out[i]
+        );
+        worst = worst.max(distance);
+    }
+    println!("log_cdf_difference: {worst} ulp");
+}
+
+#[test]
+fn scalar_functions_agree_with_mpmath() {
+    let (distance, p) = worst("normal_quantile", |x, out| {
+        each(scalar::normal_quantile, x, out)
+    });
+    assert!(
+        distance <= 3.0,
+        "normal_quantile({p:e}) is {distance} ulp off"
+    );
+    // libm documents no bound; sums of two terms of either sign stay within these on the positive axis.
+    let (distance, x) = worst("ln_gamma", |x, out| each(scalar::ln_gamma, x, out));
+    assert!(distance <= 8.0, "ln_gamma({x:e}) is {distance} ulp off");
+    for (x, _, exact) in rows("digamma") {
+        let value = scalar::digamma(x);
+        if x > 0.0 {
+            assert!(
+                ulps(value, exact) <= 8.0,
+                "digamma({x:e}) = {value}, exact {exact}"
+            );
+        } else {
+            // Reflection subtracts terms of the size of pi cot(pi x).
+            let scale =
+                exact.abs() + (std::f64::consts::PI / (std::f64::consts::PI * x).tan()).abs();
+            assert!(
+                (value - exact).abs() <= 8.0 * f64::EPSILON * scale,
+                "digamma({x:e})"
+            );
+        }
     }
 }
 
@@ -158,7 +239,61 @@ fn special_values() {
     ] {
         assert_eq!(one(erfcx_into, x), value, "erfcx({x})");
     }
-    for (name, map) in FUNCTIONS {
+    for (x, value) in [
+        (0.0, 0.5),
+        (inf, 1.0),
+        (-inf, 0.0),
+        (-39.0, 0.0),
+        (9.0, 1.0),
+        (f64::MIN, 0.0),
+    ] {
+        assert_eq!(one(normal_cdf_into, x), value, "normal_cdf({x})");
+    }
+    for (x, value) in [(inf, 0.0), (-inf, 0.0), (f64::MAX, 0.0), (39.0, 0.0)] {
+        assert_eq!(one(normal_pdf_into, x), value, "normal_pdf({x})");
+    }
+    for (x, value) in [
+        (0.0, -std::f64::consts::LN_2),
+        (inf, 0.0),
+        (-inf, -inf),
+        (f64::MIN, -inf),
+        (40.0, 0.0),
+    ] {
+        assert_eq!(one(log_cdf_into, x), value, "log_cdf({x})");
+    }
+    for (a, b, value) in [
+        (-inf, inf, 0.0),
+        (-inf, -inf, -inf),
+        (inf, inf, -inf),
+        (1.0, 1.0, -inf),
+        (0.0, 0.0, -inf),
+        (-inf, 50.0, 0.0),
+        (f64::MAX, inf, -inf),
+        (-inf, 0.0, -std::f64::consts::LN_2),
+    ] {
+        assert_eq!(scalar::log_cdf_difference(a, b), value, "[{a}, {b}]");
+    }
+    for (a, b) in [
+        (1.0, 0.5),
+        (inf, -inf),
+        (f64::NAN, 1.0),
+        (1.0, f64::NAN),
+        (f64::NAN, f64::NAN),
+        (3.0, -3.0),
+    ] {
+        assert!(scalar::log_cdf_difference(a, b).is_nan(), "[{a}, {b}]");
+    }
+    for (p, x) in [(0.0, -inf), (-0.0, -inf), (1.0, inf), (0.5, 0.0)] {
+        assert_eq!(scalar::normal_quantile(p), x, "normal_quantile({p})");
+    }
+    for p in [-1e-300, 1.0 + f64::EPSILON, f64::NAN, inf] {
+        assert!(scalar::normal_quantile(p).is_nan(), "normal_quantile({p})");
+    }
+    for x in [0.0, -0.0, -1.0, -1e300, f64::NAN, -inf] {
+        assert!(scalar::digamma(x).is_nan(), "digamma({x})");
+    }
+    assert_eq!(scalar::digamma(inf), inf);
+    for (name, map, _) in FUNCTIONS {
         for nan in [f64::NAN, -f64::NAN] {
             assert!(one(map, nan).is_nan(), "{name}(NaN)");
         }
@@ -176,7 +311,7 @@ fn special_values() {
 #[test]
 fn value_does_not_depend_on_place_or_length() {
     let x = spread(64);
-    for (name, map) in FUNCTIONS {
+    for (name, map, _) in FUNCTIONS {
         for length in 0..=40 {
             for start in 0..8 {
                 let part = &x[start..start + length];
@@ -201,6 +336,48 @@ fn value_does_not_depend_on_place_or_length() {
     exp(&mut in_place);
     exp_into(&x, &mut out);
     assert_eq!(in_place, out);
+}
+
+#[test]
+fn scalar_forms_give_the_bits_of_the_array_forms() {
+    let pairs: [(Map, Function); 7] = [
+        (exp_into, scalar::exp),
+        (erf_into, scalar::erf),
+        (erfc_into, scalar::erfc),
+        (erfcx_into, scalar::erfcx),
+        (normal_cdf_into, scalar::normal_cdf),
+        (normal_pdf_into, scalar::normal_pdf),
+        (log_cdf_into, scalar::log_cdf),
+    ];
+    let x = spread(2000);
+    for (map, f) in pairs {
+        let mut out = vec![0.0; x.len()];
+        map(&x, &mut out);
+        for (x, value) in x.iter().zip(out) {
+            assert_eq!(value.to_bits(), f(*x).to_bits(), "at {x}");
+        }
+    }
+}
+
+#[test]
+fn quantile_inverts_the_distribution_function() {
+    for i in 1..2000 {
+        let p = f64::from(i) / 2000.0;
+        let x = scalar::normal_quantile(p);
+        // Rounding of x moves Phi by phi(x) ulp(x) / 2.
+        let allowed = 3.0 * f64::EPSILON * (p + scalar::normal_pdf(x) * x.abs());
+        assert!((scalar::normal_cdf(x) - p).abs() <= allowed, "p = {p}");
+    }
+}
+
+#[test]
+fn digamma_satisfies_its_recurrence() {
+    for x in spread(500).iter().map(|x| x.abs() + 1e-3) {
+        let (low, high) = (scalar::digamma(x), scalar::digamma(x + 1.0));
+        // x + 1 is rounded too, which moves digamma by its slope times that.
+        let allowed = 8.0 * f64::EPSILON * (low.abs() + high.abs() + 1.0 / x + 1.0);
+        assert!((high - low - 1.0 / x).abs() <= allowed, "x = {x}");
+    }
 }
 
 #[test]

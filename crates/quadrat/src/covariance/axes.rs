@@ -27,13 +27,16 @@ impl Grid {
             return None;
         }
         let sizes: Vec<usize> = (0..set.dims().len()).map(|d| set.unique(d).len()).collect();
-        if sizes.iter().filter(|s| **s > 1).count() < 2 || sizes.iter().try_fold(1usize, |p, &s| p.checked_mul(s))? != n {
+        if sizes.iter().filter(|s| **s > 1).count() < 2
+            || sizes.iter().try_fold(1usize, |p, &s| p.checked_mul(s))? != n
+        {
             return None;
         }
         let mut seen = vec![false; n];
         let mut position = Vec::with_capacity(n);
         for row in 0..n {
-            let at = (0..sizes.len()).fold(0, |at, d| at * sizes[d] + set.unique(d).index[row] as usize);
+            let at =
+                (0..sizes.len()).fold(0, |at, d| at * sizes[d] + set.unique(d).index[row] as usize);
             if std::mem::replace(&mut seen[at], true) {
                 return None;
             }
@@ -90,7 +93,11 @@ impl Covariance {
         (0..dims)
             .map(|d| {
                 let mut own = super::plan::Term {
-                    variances: if d == 0 { term.variances.clone() } else { Vec::new() },
+                    variances: if d == 0 {
+                        term.variances.clone()
+                    } else {
+                        Vec::new()
+                    },
                     factors: Vec::new(),
                 };
                 for factor in &term.factors {

@@ -77,8 +77,16 @@ impl Coupled {
         let (na, nb) = (a[0].len(), b[0].len());
         let mut pair = PairSum::new(self, theta, slopes.is_some());
         let line = self.dims.len() == 1 && self.leaves.iter().all(|l| l.kind != Kind::Linear);
-        let nodes_a: Vec<Nodes> = if line { Vec::new() } else { self.all_nodes(theta, a) };
-        let nodes_b: Vec<Nodes> = if line { Vec::new() } else { self.all_nodes(theta, b) };
+        let nodes_a: Vec<Nodes> = if line {
+            Vec::new()
+        } else {
+            self.all_nodes(theta, a)
+        };
+        let nodes_b: Vec<Nodes> = if line {
+            Vec::new()
+        } else {
+            self.all_nodes(theta, b)
+        };
         for j in 0..nb {
             for i in 0..na {
                 pair.reset();
@@ -107,7 +115,10 @@ impl Coupled {
             let Some(i) = leaf.columns.iter().position(|c| *c == self.dims[k]) else {
                 continue;
             };
-            let length = leaf.lengthscales.get(i).map_or(f64::INFINITY, |&l| theta[l]);
+            let length = leaf
+                .lengthscales
+                .get(i)
+                .map_or(f64::INFINITY, |&l| theta[l]);
             step = step.min(match leaf.kind {
                 Kind::Periodic => 0.2 * theta[leaf.periods[i]] * length.min(1.0),
                 Kind::Rq => {
@@ -270,7 +281,11 @@ impl<'a> PairSum<'a> {
         if scale == 0.0 {
             return;
         }
-        let cut = if lo < 0.0 && 0.0 < lo + length { -lo / length } else { 0.0 };
+        let cut = if lo < 0.0 && 0.0 < lo + length {
+            -lo / length
+        } else {
+            0.0
+        };
         for (from, extent) in [(0.0, cut), (cut, 1.0 - cut)] {
             if extent == 0.0 {
                 continue;

@@ -29,6 +29,20 @@ impl Tile {
     }
 }
 
+/// Whether derivatives are wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Slopes {
+    No,
+    Yes,
+}
+
+/// Whether factors of one dimension may be tabulated on distinct intervals.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tables {
+    Never,
+    WhenRepeated,
+}
+
 /// Values and slopes of one factor on one tile, `[j * na + i]`; buffers are reused.
 #[derive(Default)]
 pub(super) struct Evaluated {
@@ -43,7 +57,11 @@ pub(super) struct Evaluated {
 enum Source {
     Direct,
     /// Evaluated once on the distinct intervals of both sides.
-    Table { value: Vec<f64>, slopes: Vec<Vec<f64>>, na: usize },
+    Table {
+        value: Vec<f64>,
+        slopes: Vec<Vec<f64>>,
+        na: usize,
+    },
 }
 
 /// One-dimensional pieces share this face, whatever their formula.
@@ -84,10 +102,24 @@ impl Piece<'_> {
                     Family::Matern52 => line::fill::<Matern52>(lengthscale, a, b, value, slope),
                 }
             }
-            Self::Factor(Factor::Line { family, lengthscale, .. }, theta) => {
+            Self::Factor(
+                Factor::Line {
+                    family,
+                    lengthscale,
+                    ..
+                },
+                theta,
+            ) => {
                 Self::Line(*family, theta[*lengthscale]).fill(a, b, value, slopes);
             }
-            Self::Factor(Factor::Periodic { lengthscale, period, .. }, theta) => {
+            Self::Factor(
+                Factor::Periodic {
+                    lengthscale,
+                    period,
+                    ..
+                },
+                theta,
+            ) => {
                 let slopes = slopes.and_then(|s| match s {
                     [l, p, ..] => Some((l.as_mut_slice(), p.as_mut_slice())),
                     _ => None,
@@ -111,19 +143,37 @@ fn side<'a>(set: &'a Functionals, dim: usize, range: &Range<usize>) -> Intervals
 }
 
 impl<'a> OneDim<'a> {
-    fn new(piece: Piece<'a>, dim: usize, sides: Sides<'_>, with_slopes: bool) -> Self {
+    fn new(piece: Piece<'a>, dim: usize, sides: Sides<'_>, slopes: Slopes, tables: Tables) -> Self {
+        if tables == Tables::Never {
+            return Self {
+                piece,
+                dim,
+                source: Source::Direct,
+            };
+        }
         let (ua, ub) = (sides.a.unique(dim), sides.b.unique(dim));
         let pairs = ua.len() * ub.len();
+        let with_slopes = slopes == Slopes::Yes;
         // A table pays when every entry is used at least twice.
         let source = if 2 * pairs <= sides.a.atom_count() * sides.b.atom_count() {
-            let a = Intervals { lower: &ua.lower, width: &ua.width };
-            let b = Intervals { lower: &ub.lower, width: &ub.width };
+            let a = Intervals {
+                lower: &ua.lower,
+                width: &ua.width,
+            };
+            let b = Intervals {
+                lower: &ub.lower,
+                width: &ub.width,
+            };
             let mut value = vec![0.0; pairs];
             let mut slopes =
                 vec![vec![0.0; pairs]; if with_slopes { piece.parameters() } else { 0 }];
             let target = with_slopes.then_some(slopes.as_mut_slice());
             piece.fill(a, b, &mut value, target);
-            Source::Table { value, slopes, na: ua.len() }
+            Source::Table {
+                value,
+                slopes,
+                na: ua.len(),
+            }
         } else {
             Source::Direct
         };
@@ -143,7 +193,11 @@ impl<'a> OneDim<'a> {
                 let (a, b) = (side(sides.a, dim, &tile.a), side(sides.b, dim, &tile.b));
                 self.piece.fill(a, b, value, slopes);
             }
-            Source::Table { value: table, slopes: slope_tables, na } => {
+            Source::Table {
+                value: table,
+                slopes: slope_tables,
+                na,
+            } => {
                 let rows = &sides.a.unique(dim).index[tile.a.clone()];
                 let columns = &sides.b.unique(dim).index[tile.b.clone()];
                 let gather = |table: &[f64], out: &mut [f64]| {
@@ -175,16 +229,27 @@ pub(super) struct Prepared<'a> {
 enum How<'a> {
     OneDim(OneDim<'a>),
     /// Isotropic over boxes: members, each a product of lines.
-    Mixture { members: Vec<(Member, Vec<OneDim<'a>>)>, has_alpha: bool },
+    Mixture {
+        members: Vec<(Member, Vec<OneDim<'a>>)>,
+        has_alpha: bool,
+    },
     /// Isotropic between points, with inverse lengthscales.
-    Radial { inverse: Vec<f64> },
+    Radial {
+        inverse: Vec<f64>,
+    },
     Linear,
     Tensor,
 }
 
 impl<'a> Prepared<'a> {
-    pub fn new(factor: &'a Factor, theta: &'a [f64], sides: Sides<'_>, with_slopes: bool) -> Self {
-        let one = |dim| OneDim::new(Piece::Factor(factor, theta), dim, sides, with_slopes);
+    pub fn new(
+        factor: &'a Factor,
+        theta: &'a [f64],
+        sides: Sides<'_>,
+        slopes: Slopes,
+        tables: Tables,
+    ) -> Self {
+        let one = |dim| OneDim::new(Piece::Factor(factor, theta), dim, sides, slopes, tables);
         let how = match factor {
             Factor::Line { dim, .. } | Factor::Periodic { dim, .. } => How::OneDim(one(*dim)),
             Factor::Linear { .. } => How::Linear,
@@ -192,18 +257,29 @@ impl<'a> Prepared<'a> {
                 [dim] => How::OneDim(one(*dim)),
                 _ => How::Tensor,
             },
-            Factor::Isotropic { family, dims, lengthscales } => {
+            Factor::Isotropic {
+                family,
+                dims,
+                lengthscales,
+            } => {
                 let points = dims.iter().all(|&d| {
                     let is_point = |w: &f64| *w == 0.0;
                     sides.a.width(d).iter().all(is_point) && sides.b.width(d).iter().all(is_point)
                 });
                 if points {
-                    How::Radial { inverse: lengthscales.iter().map(|&l| theta[l].recip()).collect() }
+                    How::Radial {
+                        inverse: lengthscales.iter().map(|&l| theta[l].recip()).collect(),
+                    }
                 } else {
                     let (members, has_alpha) = match family {
-                        Isotropic::Radial(Family::Se) => {
-                            (vec![Member { scale: 1.0, weight: 1.0, slope: 0.0 }], false)
-                        }
+                        Isotropic::Radial(Family::Se) => (
+                            vec![Member {
+                                scale: 1.0,
+                                weight: 1.0,
+                                slope: 0.0,
+                            }],
+                            false,
+                        ),
                         Isotropic::Radial(Family::Matern12) => (matern_members(0.5), false),
                         Isotropic::Radial(Family::Matern32) => (matern_members(1.5), false),
                         Isotropic::Radial(Family::Matern52) => (matern_members(2.5), false),
@@ -216,7 +292,7 @@ impl<'a> Prepared<'a> {
                         .map(|m| {
                             let lines = dims.iter().zip(lengthscales).map(|(&d, &l)| {
                                 let piece = Piece::Line(Family::Se, theta[l] * m.scale);
-                                OneDim::new(piece, d, sides, with_slopes)
+                                OneDim::new(piece, d, sides, slopes, tables)
                             });
                             (m, lines.collect())
                         })
@@ -229,8 +305,9 @@ impl<'a> Prepared<'a> {
     }
 
     /// Values of the factor on a tile, and slopes when asked for.
-    pub fn evaluate(&self, sides: Sides<'_>, tile: &Tile, with_slopes: bool, out: &mut Evaluated) {
+    pub fn evaluate(&self, sides: Sides<'_>, tile: &Tile, slopes: Slopes, out: &mut Evaluated) {
         let n = tile.len();
+        let with_slopes = slopes == Slopes::Yes;
         let slopes = match (&self.how, with_slopes) {
             (_, false) | (How::Linear, _) => 0,
             _ => self.factor.parameters().len().max(1),
@@ -270,7 +347,14 @@ impl<'a> Prepared<'a> {
         gradient: &mut [f64],
     ) {
         match (&self.how, self.factor) {
-            (How::Radial { inverse }, Factor::Isotropic { family, dims, lengthscales }) => {
+            (
+                How::Radial { inverse },
+                Factor::Isotropic {
+                    family,
+                    dims,
+                    lengthscales,
+                },
+            ) => {
                 let na = tile.a.len();
                 let slope = &evaluated.slopes[0];
                 for ((&d, &l), inverse) in dims.iter().zip(lengthscales).zip(inverse) {
@@ -323,8 +407,14 @@ impl<'a> Prepared<'a> {
             return;
         };
         let points = radial::Points {
-            a: dims.iter().map(|&d| &sides.a.lower(d)[tile.a.clone()]).collect(),
-            b: dims.iter().map(|&d| &sides.b.lower(d)[tile.b.clone()]).collect(),
+            a: dims
+                .iter()
+                .map(|&d| &sides.a.lower(d)[tile.a.clone()])
+                .collect(),
+            b: dims
+                .iter()
+                .map(|&d| &sides.b.lower(d)[tile.b.clone()])
+                .collect(),
         };
         let (slope, d_alpha) = match out.slopes.as_mut_slice() {
             [slope, d_alpha, ..] => (Some(slope.as_mut_slice()), Some(d_alpha.as_mut_slice())),
@@ -332,7 +422,15 @@ impl<'a> Prepared<'a> {
             [] => (None, None),
         };
         let slope = slope.filter(|_| with_slopes);
-        radial::fill(*family, self.theta, inverse, &points, &mut out.value, slope, d_alpha);
+        radial::fill(
+            *family,
+            self.theta,
+            inverse,
+            &points,
+            &mut out.value,
+            slope,
+            d_alpha,
+        );
     }
 
     fn linear(&self, sides: Sides<'_>, tile: &Tile, value: &mut [f64]) {
@@ -355,7 +453,11 @@ impl<'a> Prepared<'a> {
 /// The average of a coordinate over an atom is its centre.
 fn centres(set: &Functionals, d: usize, range: &Range<usize>) -> Vec<f64> {
     let x = side(set, d, range);
-    x.lower.iter().zip(x.width).map(|(l, w)| l + 0.5 * w).collect()
+    x.lower
+        .iter()
+        .zip(x.width)
+        .map(|(l, w)| l + 0.5 * w)
+        .collect()
 }
 
 fn mixture(

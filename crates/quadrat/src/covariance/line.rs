@@ -163,7 +163,9 @@ impl Lanes {
                 lanes.width.push(a.width[last as usize] * inverse);
                 lanes.order.push(last);
             }
-            lanes.classes.push((class, start..lanes.order.len(), widest));
+            lanes
+                .classes
+                .push((class, start..lanes.order.len(), widest));
         }
         lanes
     }
@@ -205,14 +207,18 @@ impl<P: Profile, const SLOPE: bool> WithSimd for Fill<'_, P, SLOPE> {
                 } else {
                     &mut []
                 };
-                let rule: &[(f64, f64)] = if widest.max(v) <= TINY
-                    || (widest.min(v) <= TINY && widest.max(v) > NARROW)
-                {
-                    &TINY_RULE.0
-                } else {
-                    &NARROW_RULE.0
+                let rule: &[(f64, f64)] =
+                    if widest.max(v) <= TINY || (widest.min(v) <= TINY && widest.max(v) > NARROW) {
+                        &TINY_RULE.0
+                    } else {
+                        &NARROW_RULE.0
+                    };
+                let run = Run::<S, SLOPE> {
+                    lower,
+                    width,
+                    k,
+                    dk,
                 };
-                let run = Run::<S, SLOPE> { lower, width, k, dk };
                 match (class_a, class_b) {
                     (Width::Point, Width::Point) => {
                         run.each(s, |s, lower, _| {
@@ -221,7 +227,9 @@ impl<P: Profile, const SLOPE: bool> WithSimd for Fill<'_, P, SLOPE> {
                         });
                     }
                     (Width::Wide, Width::Wide) => {
-                        run.each(s, |s, lower, w| wide::<P, S>(s, pair.delta(s, lower), w, pair.v));
+                        run.each(s, |s, lower, w| {
+                            wide::<P, S>(s, pair.delta(s, lower), w, pair.v)
+                        });
                     }
                     (Width::Point, Width::Narrow) | (Width::Narrow, Width::Point) => {
                         run.each(s, |s, lower, w| {
@@ -309,12 +317,7 @@ impl<S: Simd, const SLOPE: bool> Run<'_, S, SLOPE> {
 
 /// Both wide: corner form.
 #[inline(always)]
-fn wide<P: Profile, S: Simd>(
-    s: S,
-    delta: S::f64s,
-    w: S::f64s,
-    v: S::f64s,
-) -> (S::f64s, S::f64s) {
+fn wide<P: Profile, S: Simd>(s: S, delta: S::f64s, w: S::f64s, v: S::f64s) -> (S::f64s, S::f64s) {
     let zero = s.splat_f64s(0.0);
     let end = s.add_f64s(delta, v);
     let r1 = P::tail(s, s.abs_f64s(s.sub_f64s(delta, w)));

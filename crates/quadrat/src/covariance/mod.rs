@@ -20,8 +20,10 @@ use rayon::prelude::*;
 
 use crate::kernel::Kernel;
 use crate::support::Functionals;
-use factor::{Evaluated, Prepared, Sides, Tile};
+use factor::{Evaluated, Prepared, Sides, Slopes, Tables, Tile};
 use plan::{Term, plan};
+
+pub use axes::Grid;
 
 /// Atoms per tile along the lanes and along the columns: a tile and its slopes stay in the
 /// second-level cache.
@@ -99,27 +101,15 @@ impl Covariance {
     #[must_use]
     pub fn diagonal(&self, theta: &[f64], a: &Functionals) -> Vec<f64> {
         let sides = Sides { a, b: a };
-        (0..a.len())
-            .collect::<Vec<_>>()
-            .par_chunks(COLUMNS)
-            .flat_map_iter(|rows| {
-                // Few rows at a time, so that tables of repeated intervals never pay here.
-                let mut work = Work::default();
-                let own: Vec<f64> = rows
-                    .iter()
-                    .map(|&row| {
-                        let single = a.rows(&[row]);
-                        let sides = Sides { a: &single, b: &single };
-                        let prepared = self.prepare(theta, sides, false);
-                        let mut out = [0.0];
-                        column_block(&prepared, sides, 0..1, 0..1, &mut work, &mut out);
-                        out[0]
-                    })
-                    .collect();
-                debug_assert!(sides.a.len() >= own.len());
-                own
-            })
-            .collect()
+        let prepared = self.prepare(theta, sides, Slopes::No, Tables::Never);
+        let mut out = vec![0.0; a.len()];
+        out.par_iter_mut()
+            .enumerate()
+            .for_each_init(Work::default, |work, (row, out)| {
+                let one = std::slice::from_mut(out);
+                block(&prepared, sides, row..row + 1, row..row + 1, 1, work, one);
+            });
+        out
     }
 
     /// `gradient[p] += sum_ij adjoint[i, j] dK_ij / d theta_p` for a symmetric adjoint.
@@ -153,7 +143,8 @@ impl Covariance {
         &'a self,
         theta: &'a [f64],
         sides: Sides<'_>,
-        with_slopes: bool,
+        slopes: Slopes,
+        tables: Tables,
     ) -> Vec<PreparedTerm<'a>> {
         self.terms
             .iter()
@@ -163,7 +154,7 @@ impl Covariance {
                 factors: term
                     .factors
                     .iter()
-                    .map(|f| Prepared::new(f, theta, sides, with_slopes))
+                    .map(|f| Prepared::new(f, theta, sides, slopes, tables))
                     .collect(),
             })
             .collect()
@@ -176,14 +167,15 @@ impl Covariance {
         if out.is_empty() {
             return out;
         }
-        let prepared = self.prepare(theta, sides, false);
-        out.par_chunks_mut(n * COLUMNS)
-            .enumerate()
-            .for_each_init(Work::default, |work, (block, out)| {
-                let columns = block * COLUMNS..((block + 1) * COLUMNS).min(m);
+        let prepared = self.prepare(theta, sides, Slopes::No, Tables::WhenRepeated);
+        out.par_chunks_mut(n * COLUMNS).enumerate().for_each_init(
+            Work::default,
+            |work, (index, out)| {
+                let columns = index * COLUMNS..((index + 1) * COLUMNS).min(m);
                 let rows = if symmetric { 0..columns.end } else { 0..n };
-                column_block(&prepared, sides, rows, columns, work, out);
-            });
+                block(&prepared, sides, rows, columns, n, work, out);
+            },
+        );
         out
     }
 
@@ -196,14 +188,17 @@ impl Covariance {
         gradient: &mut [f64],
     ) {
         let (n, m) = (sides.a.len(), sides.b.len());
-        let prepared = self.prepare(theta, sides, true);
+        let prepared = self.prepare(theta, sides, Slopes::Yes, Tables::WhenRepeated);
         let blocks: Vec<Vec<f64>> = (0..m.div_ceil(COLUMNS))
             .into_par_iter()
-            .map_init(Work::default, |work, block| {
-                let columns = block * COLUMNS..((block + 1) * COLUMNS).min(m);
+            .map_init(Work::default, |work, index| {
+                let columns = index * COLUMNS..((index + 1) * COLUMNS).min(m);
                 let mut own = vec![0.0; self.parameters];
                 let mut part = |rows: Range<usize>, factor: f64, own: &mut [f64]| {
-                    contract_block(&prepared, sides, rows, columns.clone(), adjoint, factor, work, own);
+                    let columns = columns.clone();
+                    contract_block(
+                        &prepared, sides, rows, columns, theta, adjoint, factor, work, own,
+                    );
                 };
                 if symmetric {
                     part(0..columns.start, 2.0, &mut own);
@@ -227,6 +222,16 @@ struct PreparedTerm<'a> {
     factors: Vec<Prepared<'a>>,
 }
 
+impl PreparedTerm<'_> {
+    /// `d variance / d theta` of the `k`-th variance parameter: the product of the others.
+    fn other_variances(&self, theta: &[f64], k: usize) -> f64 {
+        let all = self.term.variances.iter().enumerate();
+        all.filter(|(e, _)| *e != k)
+            .map(|(_, &i)| theta[i])
+            .product()
+    }
+}
+
 /// Buffers of one thread.
 #[derive(Default)]
 struct Work {
@@ -238,30 +243,34 @@ struct Work {
 }
 
 /// Cuts the atoms of a range of rows into tiles.
-fn tiles(set: &Functionals, rows: &Range<usize>, size: usize) -> impl Iterator<Item = Range<usize>> {
+fn tiles(
+    set: &Functionals,
+    rows: &Range<usize>,
+    size: usize,
+) -> impl Iterator<Item = Range<usize>> {
     let (start, end) = (set.offsets()[rows.start], set.offsets()[rows.end]);
     (start..end)
         .step_by(size)
         .map(move |s| s..(s + size).min(end))
 }
 
-/// Adds the columns `columns` of the covariance to `out` (column-major, all rows of `a`).
-fn column_block(
+/// Adds a block of the covariance to `out`, column-major with the given distance between columns.
+fn block(
     prepared: &[PreparedTerm<'_>],
     sides: Sides<'_>,
     rows: Range<usize>,
     columns: Range<usize>,
+    stride: usize,
     work: &mut Work,
     out: &mut [f64],
 ) {
-    let n = sides.a.len();
     for b in tiles(sides.b, &columns, COLUMNS) {
         for a in tiles(sides.a, &rows, LANES) {
             let tile = Tile { a, b: b.clone() };
             work.total.clear();
             work.total.resize(tile.len(), 0.0);
             for term in prepared {
-                evaluate(term, sides, &tile, false, work);
+                evaluate(term, sides, &tile, Slopes::No, work);
                 for (t, p) in work.total.iter_mut().zip(&work.product) {
                     *t += term.variance * p;
                 }
@@ -274,9 +283,10 @@ fn column_block(
                     column += 1;
                 }
                 let w = sides.b.weight()[atom];
-                let out = &mut out[(column - columns.start) * n..(column - columns.start + 1) * n];
+                let start = (column - columns.start) * stride;
+                let out = &mut out[start..start + stride];
                 for ((&row, &v), &t) in work.row_of.iter().zip(weight_a).zip(total) {
-                    out[row as usize] += w * v * t;
+                    out[row as usize - rows.start] += w * v * t;
                 }
             }
         }
@@ -288,6 +298,7 @@ fn contract_block(
     sides: Sides<'_>,
     rows: Range<usize>,
     columns: Range<usize>,
+    theta: &[f64],
     adjoint: MatRef<'_, f64>,
     factor: f64,
     work: &mut Work,
@@ -312,13 +323,10 @@ fn contract_block(
                 }
             }
             for term in prepared {
-                evaluate(term, sides, &tile, true, work);
+                evaluate(term, sides, &tile, Slopes::Yes, work);
                 let total = crate::linalg::dot(&work.adjoint, &work.product);
-                // d/d variance_i = product of the other variances.
-                for &i in &term.term.variances {
-                    let others: f64 = term.term.variances.iter().filter(|j| **j != i).count() as f64;
-                    debug_assert!(others == 0.0, "a product keeps one variance");
-                    gradient[i] += total;
+                for (k, &i) in term.term.variances.iter().enumerate() {
+                    gradient[i] += total * term.other_variances(theta, k);
                 }
                 for f in 0..term.factors.len() {
                     own.clear();
@@ -340,16 +348,17 @@ fn evaluate(
     term: &PreparedTerm<'_>,
     sides: Sides<'_>,
     tile: &Tile,
-    with_slopes: bool,
+    slopes: Slopes,
     work: &mut Work,
 ) {
     if work.factors.len() < term.factors.len() {
-        work.factors.resize_with(term.factors.len(), Evaluated::default);
+        work.factors
+            .resize_with(term.factors.len(), Evaluated::default);
     }
     work.product.clear();
     work.product.resize(tile.len(), 1.0);
     for (prepared, out) in term.factors.iter().zip(&mut work.factors) {
-        prepared.evaluate(sides, tile, with_slopes, out);
+        prepared.evaluate(sides, tile, slopes, out);
         work.product
             .iter_mut()
             .zip(&out.value)

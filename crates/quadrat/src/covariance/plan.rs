@@ -85,8 +85,10 @@ fn factors(leaves: &[&IndexedLeaf]) -> Vec<Factor> {
     // Pieces that share a dimension belong together.
     let mut groups: Vec<Vec<IndexedLeaf>> = Vec::new();
     for piece in pieces {
-        let touches =
-            |g: &Vec<IndexedLeaf>| g.iter().any(|l| l.columns.iter().any(|c| piece.columns.contains(c)));
+        let touches = |g: &Vec<IndexedLeaf>| {
+            g.iter()
+                .any(|l| l.columns.iter().any(|c| piece.columns.contains(c)))
+        };
         let (mut joined, rest): (Vec<_>, Vec<_>) = groups.into_iter().partition(touches);
         groups = rest;
         let mut group: Vec<IndexedLeaf> = joined.drain(..).flatten().collect();

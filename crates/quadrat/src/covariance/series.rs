@@ -25,8 +25,7 @@ pub(super) fn fill(
         for j in 0..b.len() {
             for i in 0..na {
                 let at = j * na + i;
-                let (k, dl, dp) =
-                    Periodic::value(b.lower[j] - a.lower[i], lengthscale, period);
+                let (k, dl, dp) = Periodic::value(b.lower[j] - a.lower[i], lengthscale, period);
                 value[at] = k;
                 if let Some(out) = &mut d_lengthscale {
                     out[at] = dl;
@@ -44,13 +43,41 @@ pub(super) fn fill(
     let features_b = features(b, period, coefficients.len(), with_slopes);
     let count = 2 * coefficients.len();
     let weights: Vec<f64> = coefficients.iter().flat_map(|&c| [c, c]).collect();
-    contract(&weights, &features_a.value, &features_b.value, count, na, value);
+    contract(
+        &weights,
+        &features_a.value,
+        &features_b.value,
+        count,
+        na,
+        value,
+    );
     if let Some((d_lengthscale, d_period)) = slopes {
         let slope_weights: Vec<f64> = coefficient_slopes.iter().flat_map(|&c| [c, c]).collect();
-        contract(&slope_weights, &features_a.value, &features_b.value, count, na, d_lengthscale);
-        contract(&weights, &features_a.slope, &features_b.value, count, na, d_period);
+        contract(
+            &slope_weights,
+            &features_a.value,
+            &features_b.value,
+            count,
+            na,
+            d_lengthscale,
+        );
+        contract(
+            &weights,
+            &features_a.slope,
+            &features_b.value,
+            count,
+            na,
+            d_period,
+        );
         let mut other = vec![0.0; value.len()];
-        contract(&weights, &features_a.value, &features_b.slope, count, na, &mut other);
+        contract(
+            &weights,
+            &features_a.value,
+            &features_b.slope,
+            count,
+            na,
+            &mut other,
+        );
         d_period.iter_mut().zip(&other).for_each(|(d, o)| *d += o);
     }
 }

@@ -79,7 +79,7 @@ impl<'a> FreeSpace<'a> {
     }
 
     /// The coordinates of a full vector `theta`.
-    pub(super) fn from_theta(&self, theta: &[f64]) -> Vec<f64> {
+    pub(super) fn coordinates_of(&self, theta: &[f64]) -> Vec<f64> {
         self.coordinates()
             .map(|(i, parameter, unit)| parameter.to_free(theta[i]) / unit)
             .collect()

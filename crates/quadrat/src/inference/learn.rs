@@ -129,7 +129,12 @@ pub fn maximise(evidence: &dyn Evidence, options: &LearnOptions<'_>) -> Result<O
     let from = starting_points(evidence, &space, options);
     let finished = Mutex::new((0, f64::NEG_INFINITY));
     let run = |theta: &Vec<f64>| {
-        let outcome = one_start(&space, &space.from_theta(theta), &bounds, &options.search);
+        let outcome = one_start(
+            &space,
+            &space.coordinates_of(theta),
+            &bounds,
+            &options.search,
+        );
         if let Ok(mut state) = finished.lock() {
             state.0 += 1;
             state.1 = state.1.max(-outcome.0.value);

@@ -14,17 +14,26 @@
 //! | `alpha` | `Ky^-1 r` |
 //! | `G` | `d log evidence / d K` |
 
+mod ccd;
+pub mod crossvalidate;
 pub mod exact;
 mod factor;
 mod free;
+pub mod integrate;
+mod interval;
 mod kronecker;
+mod lattice;
 pub mod learn;
 mod polish;
+mod profile;
 #[cfg(test)]
 pub(crate) mod testing;
 
+pub use crossvalidate::{LeftOut, leave_one_out, leave_out};
 pub use exact::{Conditioned, Exact, condition, evidence_and_gradient};
 pub use factor::Factor;
+pub use integrate::{IntegrateOptions, Integration, Node, Rule, integrate};
+pub use interval::Interval;
 pub use kronecker::KroneckerFactor;
 pub use learn::{LearnOptions, LocalOptimum, Optimum, Start, maximise};
 

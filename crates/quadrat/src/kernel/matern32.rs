@@ -27,10 +27,7 @@ impl Profile for Matern32 {
     #[inline(always)]
     fn value<S: Simd>(s: S, z: S::f64s) -> (S::f64s, S::f64s) {
         let (t, e) = scaled(s, z);
-        (
-            s.mul_add_f64s(t, e, e),
-            s.mul_f64s(s.mul_f64s(t, t), e),
-        )
+        (s.mul_add_f64s(t, e, e), s.mul_f64s(s.mul_f64s(t, t), e))
     }
 
     #[inline(always)]

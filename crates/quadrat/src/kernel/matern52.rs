@@ -71,6 +71,9 @@ impl Profile for Matern52 {
     fn radial<S: Simd>(s: S, r2: S::f64s) -> (S::f64s, S::f64s) {
         let (t, e) = scaled(s, s.sqrt_f64s(r2));
         let slope = s.mul_f64s(s.splat_f64s(5.0 / 3.0), s.mul_add_f64s(t, e, e));
-        (s.mul_f64s(polynomial(s, t, [1.0, 1.0, 1.0 / 3.0]), e), slope)
+        (
+            s.mul_f64s(polynomial(s, t, [1.0, 1.0, 1.0 / 3.0]), e),
+            slope,
+        )
     }
 }

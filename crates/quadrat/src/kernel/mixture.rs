@@ -108,7 +108,10 @@ mod tests {
                 let (k, _) = mixture_at(&matern_members(nu), r);
                 // 400 positive terms of relative error 1e-16 each, weights with an argument of
                 // exp up to 41: about 1e-14 at worst.
-                assert!((k - expected).abs() < 2e-14, "nu {nu} r {r}: {k} {expected}");
+                assert!(
+                    (k - expected).abs() < 2e-14,
+                    "nu {nu} r {r}: {k} {expected}"
+                );
             }
         }
     }
@@ -121,7 +124,10 @@ mod tests {
                 let (m, dm) = mixture_at(&rational_quadratic_members(alpha), r);
                 let tolerance = 1e-13 * alpha.max(1.0);
                 assert!((k - m).abs() < tolerance, "alpha {alpha} r {r}: {m} {k}");
-                assert!((dk - dm).abs() < tolerance / alpha, "alpha {alpha} r {r}: {dm} {dk}");
+                assert!(
+                    (dk - dm).abs() < tolerance / alpha,
+                    "alpha {alpha} r {r}: {dm} {dk}"
+                );
             }
         }
     }

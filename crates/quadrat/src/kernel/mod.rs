@@ -267,8 +267,7 @@ impl Kernel {
                     })
                     .collect()
             };
-            let alpha =
-                (leaf.kind == Kind::Rq).then(|| add("alpha".into(), Role::Alpha, None));
+            let alpha = (leaf.kind == Kind::Rq).then(|| add("alpha".into(), Role::Alpha, None));
             let periods = if periodic {
                 (0..indices.len())
                     .map(|i| {

@@ -18,7 +18,9 @@ pub struct KernelSyntaxError {
 
 impl fmt::Display for KernelSyntaxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let column = self.expression[..self.at.min(self.expression.len())].chars().count();
+        let column = self.expression[..self.at.min(self.expression.len())]
+            .chars()
+            .count();
         writeln!(f, "{}", self.message)?;
         writeln!(f, "  {}", self.expression)?;
         write!(f, "  {:column$}^", "")
@@ -34,7 +36,11 @@ const MAX_LEAVES: usize = 64;
 
 /// Reads an expression. `*` binds tighter than `+`.
 pub(super) fn parse(text: &str) -> Result<Expression, KernelSyntaxError> {
-    let mut parser = Parser { text, at: 0, leaves: 0 };
+    let mut parser = Parser {
+        text,
+        at: 0,
+        leaves: 0,
+    };
     parser.skip_space();
     if parser.at == text.len() {
         return Err(parser.error(0, "the kernel is empty; write for example se(x)"));
@@ -154,7 +160,10 @@ impl Parser<'_> {
         };
         self.leaves += 1;
         if self.leaves > MAX_LEAVES {
-            return Err(self.error(start, format!("more than {MAX_LEAVES} kernels in one expression")));
+            return Err(self.error(
+                start,
+                format!("more than {MAX_LEAVES} kernels in one expression"),
+            ));
         }
         let mut leaf = Leaf {
             kind,
@@ -230,7 +239,12 @@ impl Parser<'_> {
         Ok((word, false))
     }
 
-    fn option(&mut self, leaf: &mut Leaf, name: &str, start: usize) -> Result<(), KernelSyntaxError> {
+    fn option(
+        &mut self,
+        leaf: &mut Leaf,
+        name: &str,
+        start: usize,
+    ) -> Result<(), KernelSyntaxError> {
         self.skip_space();
         let value_at = self.at;
         let rest = &self.text[value_at..];
@@ -268,7 +282,10 @@ impl Parser<'_> {
                 };
                 return Err(self.error(
                     start,
-                    format!("`{}` has no option `{name}`; it takes {allowed}", kind.name()),
+                    format!(
+                        "`{}` has no option `{name}`; it takes {allowed}",
+                        kind.name()
+                    ),
                 ));
             }
         }

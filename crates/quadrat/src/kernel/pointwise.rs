@@ -2,8 +2,10 @@
 
 use pulp::Scalar;
 
-use super::{IndexedLeaf, Kernel, Kind, Matern12, Matern32, Matern52, Periodic, Profile,
-    RationalQuadratic, Se};
+use super::{
+    IndexedLeaf, Kernel, Kind, Matern12, Matern32, Matern52, Periodic, Profile, RationalQuadratic,
+    Se,
+};
 
 impl Kernel {
     /// `k(x, x')`, units of `f^2`.
@@ -96,17 +98,15 @@ impl IndexedLeaf {
         }
     }
 
-    fn periodic_at(
-        &self,
-        theta: &[f64],
-        x: &[f64],
-        y: &[f64],
-        slopes: Option<&mut [f64]>,
-    ) -> f64 {
+    fn periodic_at(&self, theta: &[f64], x: &[f64], y: &[f64], slopes: Option<&mut [f64]>) -> f64 {
         let parts: Vec<(f64, f64, f64)> = (0..self.columns.len())
             .map(|i| {
                 let c = self.columns[i];
-                Periodic::value(x[c] - y[c], theta[self.lengthscales[i]], theta[self.periods[i]])
+                Periodic::value(
+                    x[c] - y[c],
+                    theta[self.lengthscales[i]],
+                    theta[self.periods[i]],
+                )
             })
             .collect();
         let k = parts.iter().map(|p| p.0).product();

@@ -3,7 +3,12 @@
 use super::*;
 
 fn names(text: &str) -> Vec<String> {
-    Kernel::parse(text).unwrap().parameters().iter().map(|p| p.name.clone()).collect()
+    Kernel::parse(text)
+        .unwrap()
+        .parameters()
+        .iter()
+        .map(|p| p.name.clone())
+        .collect()
 }
 
 #[test]
@@ -11,16 +16,33 @@ fn only_the_first_leaf_of_a_product_keeps_a_variance() {
     assert_eq!(
         names("se(x) * matern32(y) + se(x) * (periodic(t) + rq(t))"),
         [
-            "se.variance", "se.lengthscale.x", "matern32.lengthscale.y", "se#2.variance",
-            "se#2.lengthscale.x", "periodic.lengthscale.t", "periodic.period.t", "rq.variance",
-            "rq.lengthscale.t", "rq.alpha",
+            "se.variance",
+            "se.lengthscale.x",
+            "matern32.lengthscale.y",
+            "se#2.variance",
+            "se#2.lengthscale.x",
+            "periodic.lengthscale.t",
+            "periodic.period.t",
+            "rq.variance",
+            "rq.lengthscale.t",
+            "rq.alpha",
         ]
     );
-    assert_eq!(names("se(x, y, shared = true)"), ["se.variance", "se.lengthscale"]);
-    assert_eq!(names("linear(x) + constant"), ["linear.variance", "constant.variance"]);
+    assert_eq!(
+        names("se(x, y, shared = true)"),
+        ["se.variance", "se.lengthscale"]
+    );
+    assert_eq!(
+        names("linear(x) + constant"),
+        ["linear.variance", "constant.variance"]
+    );
     assert_eq!(
         names("linear(x, y)"),
-        ["linear.variance", "linear.lengthscale.x", "linear.lengthscale.y"]
+        [
+            "linear.variance",
+            "linear.lengthscale.x",
+            "linear.lengthscale.y"
+        ]
     );
 }
 
@@ -42,7 +64,10 @@ fn printing_an_expression_reads_back_as_itself() {
 #[test]
 fn products_of_sums_expand() {
     let kernel = Kernel::parse("(se(x) + se(y)) * (rq(t) + constant)").unwrap();
-    assert_eq!(kernel.terms(), [vec![0, 2], vec![0, 3], vec![1, 2], vec![1, 3]]);
+    assert_eq!(
+        kernel.terms(),
+        [vec![0, 2], vec![0, 3], vec![1, 2], vec![1, 3]]
+    );
     let theta = [2.0, 1.0, 3.0, 0.5, 1.2, 0.7, 4.0];
     assert_eq!(kernel.parameters().len(), theta.len());
     let (x, y) = ([0.1, 0.4, 0.2], [0.5, -0.3, 1.0]);
@@ -84,9 +109,19 @@ fn errors_point_at_the_character() {
         assert_eq!(error.at, at, "{text}: {}", error.message);
     }
     let deep = "(".repeat(5000) + "se(x)";
-    assert!(Kernel::parse(&deep).unwrap_err().message.contains("too deeply"));
+    assert!(
+        Kernel::parse(&deep)
+            .unwrap_err()
+            .message
+            .contains("too deeply")
+    );
     let wide = vec!["(se(x) + se(y))"; 12].join(" * ");
-    assert!(Kernel::parse(&wide).unwrap_err().message.contains("expands to more"));
+    assert!(
+        Kernel::parse(&wide)
+            .unwrap_err()
+            .message
+            .contains("expands to more")
+    );
 }
 
 #[test]
@@ -95,7 +130,9 @@ fn slopes_of_every_leaf_are_central_differences() {
         for columns in [vec!["x"], vec!["x", "y"]] {
             let kernel = Kernel::leaf(kind, collect(columns), None);
             let leaf = &kernel.leaves()[0];
-            let theta: Vec<f64> = (0..kernel.parameters().len()).map(|i| 0.6 + 0.2 * i as f64).collect();
+            let theta: Vec<f64> = (0..kernel.parameters().len())
+                .map(|i| 0.6 + 0.2 * i as f64)
+                .collect();
             let (x, y) = ([0.3, -0.2], [-0.4, 0.5]);
             let mut slopes = vec![0.0; theta.len()];
             leaf.at(&theta, &x, &y, Some(&mut slopes));
@@ -110,7 +147,8 @@ fn slopes_of_every_leaf_are_central_differences() {
                 // Second-order difference: h^2 = 1e-10 times a third derivative of order 10.
                 assert!(
                     (slopes[i] - difference).abs() < 1e-8,
-                    "{kernel} {i}: {} {difference}", slopes[i]
+                    "{kernel} {i}: {} {difference}",
+                    slopes[i]
                 );
             }
         }

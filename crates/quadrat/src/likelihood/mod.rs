@@ -1,1 +1,5 @@
-//! likelihood
+//! Likelihoods: what the instrument reported about a linear functional of the latent function.
+
+mod gaussian;
+
+pub use gaussian::{Gaussian, Noise};

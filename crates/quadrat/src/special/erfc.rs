@@ -15,16 +15,20 @@ pub(crate) fn erfc_simd<S: Simd>(s: S, x: S::f64s) -> S::f64s {
     let size = at_most(s, s.abs_f64s(x), 28.0);
     let square = s.neg_f64s(s.mul_f64s(size, size));
     let square_lo = s.neg_f64s(s.mul_add_f64s(size, size, square));
-    let upper = scaled_tail(s, square, square_lo, size);
+    let upper = exp_times(s, square, square_lo, erfcx_parts(s, size));
     let negative = s.less_than_f64s(x, s.splat_f64s(0.0));
     s.select_f64s(negative, s.sub_f64s(s.splat_f64s(2.0), upper), upper)
 }
 
-/// $e^{h+l}\,\mathrm{erfcx}(z)$ for z >= 0 and -800 <= h <= 0, |l| <= ulp(h).
+/// $e^{h+l} (f + f_{lo})$ for |h| < 1400, |l| <= ulp(h) and |f_lo| of the order of ulp(f); rounded once.
 #[inline(always)]
-pub(super) fn scaled_tail<S: Simd>(s: S, h: S::f64s, l: S::f64s, z: S::f64s) -> S::f64s {
+pub(super) fn exp_times<S: Simd>(
+    s: S,
+    h: S::f64s,
+    l: S::f64s,
+    (f, f_lo): (S::f64s, S::f64s),
+) -> S::f64s {
     let e = exp_parts(s, h, l);
-    let (f, f_lo) = erfcx_parts(s, z);
     let product = s.mul_f64s(e.hi, f);
     let rounding = s.mul_add_f64s(e.hi, f, s.neg_f64s(product));
     let cross = s.mul_add_f64s(

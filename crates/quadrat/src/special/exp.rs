@@ -36,8 +36,8 @@ pub(super) fn exp_bounded_simd<S: Simd>(s: S, x: S::f64s) -> S::f64s {
     let r = s.negate_mul_add_f64s(k, s.splat_f64s(LN4_HI), x);
     let r = s.negate_mul_add_f64s(k, s.splat_f64s(LN4_LO), r);
     let square = s.mul_f64s(r, r);
-    let y = s.mul_add_f64s(square, polynomial(s, r, &EXP), r);
-    let y = s.add_f64s(y, s.splat_f64s(1.0));
+    let (hi, lo) = fast_two_sum(s, s.splat_f64s(1.0), r);
+    let y = s.add_f64s(hi, s.mul_add_f64s(square, polynomial(s, r, &EXP), lo));
     s.mul_f64s(s.mul_f64s(y, scale), scale)
 }
 

@@ -98,6 +98,13 @@ pub(super) fn map_one<F: Unary>(x: f64) -> f64 {
     value[0]
 }
 
+/// As [`map_one`], of two arguments.
+pub(super) fn map_binary_one<F: Binary>(a: f64, b: f64) -> f64 {
+    let mut value = [0.0];
+    map_binary_into::<F>(&[a], &[b], &mut value);
+    value[0]
+}
+
 /// Polynomial with ascending coefficients `c`, as two interleaved Horner chains (half the latency of one).
 #[inline(always)]
 pub(super) fn polynomial<S: Simd, const N: usize>(s: S, x: S::f64s, c: &[f64; N]) -> S::f64s {
@@ -157,18 +164,29 @@ pub(super) fn two_sum<S: Simd>(s: S, a: S::f64s, b: S::f64s) -> (S::f64s, S::f64
     )
 }
 
-/// `min(x, limit)` that keeps NaN (the instruction sets differ in theirs).
+/// `min(x, limit)` that keeps NaN.
+///
+/// The vector instructions return the second operand (x86) or NaN (others) when one is NaN; plain `f64::min`
+/// returns the other number. A comparison with a selection would be portable but costs four times as much.
 #[inline(always)]
 pub(super) fn at_most<S: Simd>(s: S, x: S::f64s, limit: f64) -> S::f64s {
     let limit = s.splat_f64s(limit);
-    s.select_f64s(s.greater_than_f64s(x, limit), limit, x)
+    if S::IS_SCALAR {
+        s.select_f64s(s.greater_than_f64s(x, limit), limit, x)
+    } else {
+        s.min_f64s(limit, x)
+    }
 }
 
-/// `max(x, limit)` that keeps NaN.
+/// `max(x, limit)` that keeps NaN, like [`at_most`].
 #[inline(always)]
 pub(super) fn at_least<S: Simd>(s: S, x: S::f64s, limit: f64) -> S::f64s {
     let limit = s.splat_f64s(limit);
-    s.select_f64s(s.less_than_f64s(x, limit), limit, x)
+    if S::IS_SCALAR {
+        s.select_f64s(s.less_than_f64s(x, limit), limit, x)
+    } else {
+        s.max_f64s(limit, x)
+    }
 }
 
 /// Whether the mask holds in some lane.
@@ -186,4 +204,53 @@ pub(super) fn into_exponent<S: Simd>(bits: S::u64s) -> S::u64s {
         *word <<= 52;
     }
     lanes[0]
+}
+
+/// `bits >> 52` in each lane: sign and exponent field as an integer.
+#[inline(always)]
+pub(super) fn from_exponent<S: Simd>(bits: S::u64s) -> S::u64s {
+    let mut lanes = [bits];
+    for word in bytemuck::cast_slice_mut::<S::u64s, u64>(&mut lanes) {
+        *word >>= 52;
+    }
+    lanes[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use pulp::Scalar;
+
+    use super::super::{
+        erf::Erf, erfc::Erfc, erfcx::Erfcx, exp::Exp, log_cdf::LogCdf, normal::NormalCdf,
+        normal::NormalPdf,
+    };
+    use super::*;
+
+    fn same_bits<F: Unary>(name: &str) {
+        for i in -400..400 {
+            for x in [
+                f64::from(i) * 0.0987654321,
+                f64::from(i) * 7.7,
+                1.3f64.powi(i),
+            ] {
+                let (wide, narrow) = (map_one::<F>(x), F::eval(Scalar, x));
+                assert_eq!(
+                    wide.to_bits(),
+                    narrow.to_bits(),
+                    "{name}({x}): {wide} and {narrow}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn special_plain_code_gives_the_bits_of_the_vector_code() {
+        same_bits::<Exp>("exp");
+        same_bits::<Erf>("erf");
+        same_bits::<Erfc>("erfc");
+        same_bits::<Erfcx>("erfcx");
+        same_bits::<NormalCdf>("normal_cdf");
+        same_bits::<NormalPdf>("normal_pdf");
+        same_bits::<LogCdf>("log_cdf");
+    }
 }

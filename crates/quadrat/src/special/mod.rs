@@ -13,12 +13,22 @@ mod erf;
 mod erfc;
 mod erfcx;
 mod exp;
+mod gamma;
 mod lanes;
+mod log;
+mod log_cdf;
+mod log_cdf_difference;
+mod normal;
+mod quantile;
+pub mod scalar;
 
 pub use erf::erf_into;
 pub use erfc::erfc_into;
 pub use erfcx::erfcx_into;
 pub use exp::{exp, exp_into};
+pub use log_cdf::log_cdf_into;
+pub use log_cdf_difference::log_cdf_difference_into;
+pub use normal::{normal_cdf_into, normal_pdf_into};
 
 // For fused loops elsewhere in the crate; not every kernel has such a caller.
 #[allow(unused_imports)]
@@ -27,4 +37,6 @@ pub(crate) use {
     erfc::erfc_simd,
     erfcx::{erfcx_positive_simd, erfcx_simd},
     exp::exp_simd,
+    log_cdf::log_cdf_simd,
+    log_cdf_difference::log_cdf_difference_simd,
 };

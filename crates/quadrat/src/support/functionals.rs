@@ -224,7 +224,12 @@ impl Functionals {
     /// # Errors
     /// [`InputError::UnknownDimension`].
     pub fn extend(&mut self, other: &Self) -> Result<(), InputError> {
-        if let Some(name) = self.dims.iter().zip(&other.dims).find_map(|(a, b)| (a != b).then_some(b)) {
+        if let Some(name) = self
+            .dims
+            .iter()
+            .zip(&other.dims)
+            .find_map(|(a, b)| (a != b).then_some(b))
+        {
             return Err(InputError::UnknownDimension {
                 name: name.clone(),
                 known: self.dims.clone(),

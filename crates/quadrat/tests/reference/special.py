@@ -1,6 +1,7 @@
 """Coefficients and reference table of `quadrat::special`, from mpmath alone.
 
     python3 crates/quadrat/tests/reference/special.py coefficients > crates/quadrat/src/special/coefficients.rs
+    cargo fmt -p quadrat
     python3 crates/quadrat/tests/reference/special.py table > crates/quadrat/tests/reference/special.csv
 
 Written for mpmath 1.3.0. Polynomials are weighted minimax fits (Remez exchange on 600 points, 50 digits);
@@ -10,7 +11,7 @@ the table holds 25 digits, and arguments are exact doubles printed with `repr`.
 import random
 import sys
 
-from mpmath import cos, digamma, erf, erfc, exp, fabs, findroot, log, loggamma, lu_solve, matrix, mp, mpf, ncdf, nstr, pi, sqrt
+from mpmath import cos, digamma, erf, erfc, exp, fabs, findroot, log, loggamma, lu_solve, matrix, mp, mpf, nstr, pi, sqrt
 
 mp.dps = 50
 
@@ -188,13 +189,16 @@ def table():
         + uniform(60, -2, 0) + [-v for v in powers(20, -20, 0)] + [1.7976931348623157e308, 2e154, 1.2676506002282294e30, 1.3e30, -26.628735713751],
         "log_cdf": uniform(150, -8, 8) + uniform(100, -40, 38.5) + signed(powers(40, -20, 1)) + [-v for v in powers(60, 0, 154)]
         + uniform(60, -1, 1) + [-1.8e154],
+        "normal_cdf": uniform(150, -8, 8) + uniform(100, -38.4, 0) + signed(powers(30, -20, 0)),
+        "normal_pdf": uniform(150, -8, 8) + uniform(100, -38.4, 38.4) + signed(powers(30, -20, 0)),
         "normal_quantile": uniform(150, 0, 1) + powers(80, -307, 0) + [1 - v for v in powers(60, -15.9, -0.31)]
         + [0.5 + v for v in signed(powers(30, -16, -0.7))] + [5e-324, 1e-310, 0.25, 0.75, 0.5000000000000001],
         "ln_gamma": powers(100, -300, 300) + uniform(100, 0, 20) + uniform(50, 0.9, 2.1),
         "digamma": powers(100, -300, 300) + uniform(150, 0, 20) + uniform(80, 1, 2) + uniform(40, -20, 0) + [1.4616321449683622, 1.4616321449683625],
     }
     functions = {"exp": lambda x: exp(mpf(x)), "erf": lambda x: erf(mpf(x)), "erfc": lambda x: erfc(mpf(x)) if fabs(x) < 50 else mpf(2 if x < 0 else 0), "erfcx": erfcx,
-                 "log_cdf": log_cdf, "normal_quantile": quantile, "ln_gamma": lambda x: loggamma(mpf(x)), "digamma": lambda x: digamma(mpf(x))}
+                 "log_cdf": log_cdf, "normal_quantile": quantile,
+                 "normal_cdf": lambda x: erfc(-mpf(x) / sqrt(mpf(2))) / 2, "normal_pdf": lambda x: exp(-mpf(x) ** 2 / 2) / sqrt(2 * pi), "ln_gamma": lambda x: loggamma(mpf(x)), "digamma": lambda x: digamma(mpf(x))}
     print("function,a,b,value")
     for name, xs in points.items():
         for x in xs:

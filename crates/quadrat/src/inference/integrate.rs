@@ -1,0 +1,282 @@
+//! Integration over the hyperparameters: a small set of weighted values in place of one.
+
+use rayon::prelude::*;
+
+use super::free::FreeSpace;
+use super::lattice::{Extent, Lattice};
+use super::learn::{Optimum, in_pool};
+use super::profile::{Profile, log_posterior, principal_steps};
+use super::{Evidence, ccd, lattice};
+use crate::error::{FitError, InputError};
+use crate::linalg::Mat;
+use crate::progress::{Event, Progress, Silent};
+
+/// Nodes below this weight are dropped.
+const NEGLIGIBLE: f64 = 1e-8;
+
+/// One value of the hyperparameters, and its share of the posterior.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    /// All parameters, natural units.
+    pub theta: Vec<f64>,
+    /// Log posterior density, per unit of the free coordinates.
+    pub log_posterior: f64,
+    /// Log evidence in nats.
+    pub log_evidence: f64,
+    /// Weight; all weights sum to 1.
+    pub weight: f64,
+}
+
+/// Which rule placed the nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// No parameter is free: one node.
+    Single,
+    /// A lattice: one to three free parameters.
+    Lattice,
+    /// A central composite design: four and more.
+    Design,
+}
+
+/// The integrated hyperparameters.
+#[derive(Debug, Clone)]
+pub struct Integration {
+    /// The nodes, heaviest first.
+    pub nodes: Vec<Node>,
+    /// How they were placed.
+    pub rule: Rule,
+    /// Whether `max_nodes` stopped the lattice before the density had fallen off everywhere.
+    pub capped: bool,
+    /// Evaluations of the evidence.
+    pub evaluations: usize,
+    pub(super) shape: Shape,
+}
+
+/// What the marginal intervals need to know, in the free coordinates `phi`.
+#[derive(Debug, Clone)]
+pub(super) enum Shape {
+    /// Columns: the edges of one lattice cell.
+    Lattice { cell: Mat<f64> },
+    /// Split normal: `phi = mode + steps t`, with a standard deviation per direction and side.
+    Design {
+        mode: Vec<f64>,
+        steps: Mat<f64>,
+        stretch: Vec<[f64; 2]>,
+    },
+}
+
+/// How to integrate.
+#[derive(Clone, Copy)]
+pub struct IntegrateOptions<'a> {
+    /// Follow the density until it is this far below its peak, in nats; `None`: 12, 9 or 7.5 for one, two or
+    /// three free parameters.
+    pub drop: Option<f64>,
+    /// Lattice points at most.
+    pub max_nodes: usize,
+    /// Threads; 0: those of the current rayon pool. The result does not depend on it.
+    pub threads: usize,
+    /// Told of finished nodes.
+    pub progress: &'a dyn Progress,
+}
+
+impl Default for IntegrateOptions<'_> {
+    fn default() -> Self {
+        Self {
+            drop: None,
+            max_nodes: 400,
+            threads: 0,
+            progress: &Silent,
+        }
+    }
+}
+
+/// Replaces the posterior of the hyperparameters by weighted nodes around its optimum.
+///
+/// $$ p(\cdot \mid y) \approx \sum_k w_k\, p(\cdot \mid y, \theta_k) $$
+///
+/// Up to three free parameters: a lattice along the principal axes of the Hessian, with steps judged
+/// from how the density really falls, filled from the optimum and from the other optima. More: a
+/// central composite design around the best optimum alone, stretched along every half-axis.
+///
+/// # Arguments
+/// * `evidence` - what was maximised
+/// * `optimum` - where
+/// * `options` - how far and how fine
+///
+/// # Errors
+/// [`FitError::Input`] for invalid parameters or more than 20 free ones, and any error of the evidence that is
+/// not recoverable; where it is, the density counts as zero.
+///
+/// # Numerics
+/// On skewed posteriors of 4 to 20 rows, mean, sd and quantiles of `log theta` agree with dense quadrature to
+/// 1-2 % of the standard deviation on a lattice. A design matches second moments of a normal density.
+/// Deterministic for any number of threads.
+///
+/// # Source
+/// Rue, Martino & Chopin 2009, sections 3.1 and 6.5.
+pub fn integrate(
+    evidence: &dyn Evidence,
+    optimum: &Optimum,
+    options: &IntegrateOptions<'_>,
+) -> Result<Integration, FitError> {
+    in_pool(options.threads, || {
+        integrate_here(evidence, optimum, options)
+    })
+}
+
+fn integrate_here(
+    evidence: &dyn Evidence,
+    optimum: &Optimum,
+    options: &IntegrateOptions<'_>,
+) -> Result<Integration, FitError> {
+    let space = FreeSpace::new(evidence)?;
+    let d = space.size();
+    let units = space.units();
+    let curvature = Mat::from_fn(d, d, |i, j| optimum.hessian[(i, j)] * units[i] * units[j]);
+    let mut profile = Profile {
+        bounds: space.bounds(),
+        mode: space.coordinates_of(&optimum.theta),
+        peak: optimum.log_posterior,
+        space: &space,
+        evaluations: 0,
+    };
+    if d == 0 {
+        let node = Node {
+            theta: optimum.theta.clone(),
+            log_posterior: optimum.log_posterior,
+            log_evidence: optimum.log_evidence,
+            weight: 1.0,
+        };
+        return Ok(Integration {
+            nodes: vec![node],
+            rule: Rule::Single,
+            capped: false,
+            evaluations: 0,
+            shape: Shape::Lattice {
+                cell: Mat::zeros(0, 0),
+            },
+        });
+    }
+    if d <= lattice::MOST {
+        let extent = Extent {
+            drop: options.drop.unwrap_or([12.0, 9.0, 7.5][d - 1]),
+            most: options.max_nodes.max(1),
+        };
+        let plan = Lattice::plan(&mut profile, &curvature, extent)?;
+        let mut peaks = vec![profile.mode.clone()];
+        peaks.extend(
+            optimum
+                .others
+                .iter()
+                .map(|o| space.coordinates_of(&o.theta)),
+        );
+        let filled = plan.fill(&space, &profile.bounds, &peaks, extent, options.progress)?;
+        let evaluations = profile.evaluations + filled.points.len();
+        let weighted = filled.points.into_iter().map(|p| (p, 0.0)).collect();
+        return Ok(Integration {
+            nodes: weigh(&space, weighted),
+            rule: Rule::Lattice,
+            capped: filled.capped,
+            evaluations,
+            shape: Shape::Lattice {
+                cell: Mat::from_fn(d, d, |i, j| plan.basis[(i, j)] * units[i]),
+            },
+        });
+    }
+    by_design(&mut profile, &curvature, options)
+}
+
+fn by_design(
+    profile: &mut Profile<'_, '_>,
+    curvature: &Mat<f64>,
+    options: &IntegrateOptions<'_>,
+) -> Result<Integration, FitError> {
+    let d = profile.mode.len();
+    if d > ccd::MOST {
+        return Err(FitError::Input(InputError::Unavailable {
+            what: "integration over more than 20 free hyperparameters",
+            remedy: "fix some of them, or use the maximum a posteriori",
+        }));
+    }
+    let steps = principal_steps(curvature)?;
+    let mut stretch = Vec::with_capacity(d);
+    for j in 0..d {
+        let sides = profile.sides(steps.col_as_slice(j), 2.0)?;
+        // A side without room keeps a sliver, so that its point stays beside the mode.
+        stretch.push(sides.map(|side| side.sd.unwrap_or(side.reach).clamp(1e-3, 6.0)));
+    }
+    let points = ccd::design(d);
+    let (space, bounds, mode) = (profile.space, &profile.bounds, &profile.mode);
+    let values: Vec<((Vec<f64>, f64, f64), f64)> = points
+        .par_iter()
+        .map(|point| {
+            let stretched: Vec<f64> = (0..d)
+                .map(|j| point.t[j] * stretch[j][usize::from(point.t[j] > 0.0)])
+                .collect();
+            let z: Vec<f64> = (0..d)
+                .map(|i| {
+                    let shift: f64 = (0..d).map(|j| steps[(i, j)] * stretched[j]).sum();
+                    (mode[i] + shift).max(bounds[i].0).min(bounds[i].1)
+                })
+                .collect();
+            let (posterior, evidence) = log_posterior(space, &z)?;
+            let square: f64 = point.t.iter().map(|t| t * t).sum();
+            // The volume element of the stretched coordinates.
+            let volume: f64 = (0..d)
+                .map(|j| match point.t[j].total_cmp(&0.0) {
+                    std::cmp::Ordering::Less => stretch[j][0].ln(),
+                    std::cmp::Ordering::Greater => stretch[j][1].ln(),
+                    std::cmp::Ordering::Equal => (0.5 * (stretch[j][0] + stretch[j][1])).ln(),
+                })
+                .sum();
+            let correction = point.weight.ln() + 0.5 * square + volume;
+            Ok(((z, posterior, evidence), correction))
+        })
+        .collect::<Result<_, FitError>>()?;
+    options.progress.report(Event::Node {
+        done: points.len(),
+        total: points.len(),
+    });
+    let units = space.units();
+    Ok(Integration {
+        nodes: weigh(space, values),
+        rule: Rule::Design,
+        capped: false,
+        evaluations: profile.evaluations + points.len(),
+        shape: Shape::Design {
+            mode: (0..d).map(|i| mode[i] * units[i]).collect(),
+            steps: Mat::from_fn(d, d, |i, j| steps[(i, j)] * units[i]),
+            stretch,
+        },
+    })
+}
+
+/// Weights proportional to `exp(log posterior + correction)`, heaviest first, negligible ones dropped.
+fn weigh(space: &FreeSpace<'_>, points: Vec<((Vec<f64>, f64, f64), f64)>) -> Vec<Node> {
+    let peak = points
+        .iter()
+        .fold(f64::NEG_INFINITY, |a, (p, c)| a.max(p.1 + c));
+    let raw: Vec<f64> = points.iter().map(|(p, c)| (p.1 + c - peak).exp()).collect();
+    let total: f64 = raw.iter().sum();
+    let mut nodes: Vec<Node> = points
+        .into_iter()
+        .zip(raw)
+        .filter(|(_, raw)| *raw >= NEGLIGIBLE * total)
+        .map(|(((z, log_posterior, log_evidence), _), raw)| Node {
+            theta: space.theta(&z),
+            log_posterior,
+            log_evidence,
+            weight: raw,
+        })
+        .collect();
+    let kept: f64 = nodes.iter().map(|n| n.weight).sum();
+    for node in &mut nodes {
+        node.weight /= kept;
+    }
+    nodes.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+    nodes
+}
+
+#[cfg(test)]
+#[path = "integrate_tests.rs"]
+mod tests;

@@ -1,0 +1,251 @@
+//! Starts, priors and meanings of hyperparameters, scaled from the data.
+//!
+//! Priors are weakly informative: wide enough to let the data speak, narrow enough that a handful
+//! of rows does not run away. All are normal in the logarithm:
+//!
+//! | parameter | log mean | log sd |
+//! |---|---|---|
+//! | variance | `2 log s_f` | 2 (that is 1 for the sd) |
+//! | lengthscale | `log(0.15 range sqrt(columns))`, a third of it for every repetition of a leaf | 0.7 |
+//! | lengthscale of a periodic leaf | 0 | 0.75 |
+//! | period | `log(range / 5)` | 1 |
+//! | alpha | 0 | 1 |
+//! | variance of a linear leaf in one column | `2 log(s_f / range)` | 2 |
+//! | lengthscale of a linear leaf | `log range` | 1 |
+//! | noise variance | `2 log(0.3 s_y)` | 2 |
+//!
+//! `s_f` is the spread of the observed densities (value per unit of size): their root mean square
+//! for sums, whose natural zero is zero, else their sd around the mean. `s_y` is the same for
+//! the values.
+
+use crate::kernel::{Kernel, KernelParameter, Kind, Role};
+use crate::parameter::{Parameter, PriorDensity};
+
+use super::observations::Observations;
+use super::settings::Mean;
+
+/// How many times `s_f` the prior sd of an unknown constant mean is.
+const MEAN_WIDTH: f64 = 10.0;
+
+/// Scales read off the data.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Scales {
+    /// Level of the latent function.
+    pub level: f64,
+    /// Spread of the latent function.
+    pub spread: f64,
+    /// Spread of the values, per table.
+    pub values: Vec<f64>,
+    /// Extent of the supports per column of the kernel.
+    pub range: Vec<f64>,
+    /// Largest absolute coordinate per column.
+    pub largest: Vec<f64>,
+}
+
+impl Scales {
+    /// `tables` must already be restricted to the columns of the kernel.
+    pub fn new(tables: &[Observations], mean: Mean) -> Self {
+        let mut total = (0.0, 0.0);
+        let mut densities = Vec::new();
+        let mut sums = true;
+        for table in tables {
+            for (row, &y) in table.values().iter().enumerate() {
+                let size = table.supports().size(row);
+                sums &= size != 1.0;
+                if size > 0.0 {
+                    total = (total.0 + y, total.1 + size);
+                }
+                if size != 0.0 {
+                    densities.push(y / size);
+                }
+            }
+        }
+        let level = match mean {
+            Mean::Zero => 0.0,
+            Mean::Fixed(m) => m,
+            Mean::Constant if total.1 > 0.0 => total.0 / total.1,
+            Mean::Constant => 0.0,
+        };
+        let centre = if sums { 0.0 } else { level };
+        let spread = positive(rms(densities.iter().map(|d| d - centre)), level);
+        let values = tables
+            .iter()
+            .map(|t| {
+                let residual = t.values().iter().enumerate().map(|(row, y)| {
+                    y - if sums {
+                        0.0
+                    } else {
+                        level * t.supports().size(row)
+                    }
+                });
+                positive(rms(residual), spread)
+            })
+            .collect();
+        let columns = tables.first().map_or(0, |t| t.supports().dims().len());
+        let mut range = Vec::with_capacity(columns);
+        let mut largest = Vec::with_capacity(columns);
+        for d in 0..columns {
+            let (lo, hi) = tables
+                .iter()
+                .map(|t| t.supports().range(d))
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |a, b| {
+                    (a.0.min(b.0), a.1.max(b.1))
+                });
+            let most = lo.abs().max(hi.abs());
+            range.push(positive(hi - lo, most));
+            largest.push(most);
+        }
+        Self {
+            level,
+            spread,
+            values,
+            range,
+            largest,
+        }
+    }
+
+    /// Prior mean and sd of an unknown constant.
+    pub fn mean_prior(&self, kernel: &Kernel) -> (f64, f64) {
+        // A line through the origin needs a constant that brings it back to the data.
+        let reach = kernel
+            .parameters()
+            .iter()
+            .filter(|p| p.kind == Kind::Linear)
+            .flat_map(|p| &p.leaf_columns)
+            .map(|&c| self.largest[c] / self.range[c])
+            .fold(0.0, f64::max);
+        (self.level, MEAN_WIDTH * self.spread * (1.0 + reach))
+    }
+
+    /// The parameters of the kernel with their defaults.
+    pub fn kernel_parameters(&self, kernel: &Kernel) -> Vec<Parameter> {
+        let all = kernel.parameters();
+        all.iter()
+            .enumerate()
+            .map(|(i, p)| {
+                let repetitions = all[..i]
+                    .iter()
+                    .filter(|q| q.role == p.role && q.kind == p.kind)
+                    .count();
+                self.kernel_parameter(kernel, p, repetitions)
+            })
+            .collect()
+    }
+
+    fn kernel_parameter(
+        &self,
+        kernel: &Kernel,
+        p: &KernelParameter,
+        repetitions: usize,
+    ) -> Parameter {
+        let columns = kernel.columns();
+        let linear = p.kind == Kind::Linear;
+        let leaf = p.name.split('.').next().unwrap_or_default();
+        let (centre, width, meaning) = match &p.role {
+            Role::Variance if linear && p.leaf_columns.len() == 1 => {
+                let c = p.leaf_columns[0];
+                (
+                    (self.spread / self.range[c]).powi(2),
+                    2.0,
+                    format!("variance of the slope along {}", columns[c]),
+                )
+            }
+            Role::Variance => (
+                self.spread.powi(2),
+                2.0,
+                format!("how far the part `{leaf}` of the curve moves up and down, as a variance"),
+            ),
+            Role::Lengthscale(dims) if linear => {
+                let log: f64 = dims.iter().map(|&c| self.range[c].ln()).sum::<f64>();
+                (
+                    (log / dims.len() as f64).exp(),
+                    1.0,
+                    format!(
+                        "change of {} that counts as one unit of slope",
+                        names(columns, dims)
+                    ),
+                )
+            }
+            Role::Lengthscale(dims) => {
+                let log: f64 = dims.iter().map(|&c| self.range[c].ln()).sum::<f64>();
+                let spread = (p.leaf_columns.len() as f64).sqrt();
+                let centre = 0.15 * (log / dims.len() as f64).exp() * spread;
+                (
+                    centre / 3f64.powi(repetitions as i32),
+                    0.7,
+                    format!(
+                        "distance along {} over which the curve changes",
+                        names(columns, dims)
+                    ),
+                )
+            }
+            Role::PeriodicLengthscale => (
+                1.0,
+                0.75,
+                "how smooth one cycle is: large for a plain wave, small for sharp peaks".into(),
+            ),
+            Role::Period(c) => (
+                p.fixed.unwrap_or(self.range[*c] / 5.0),
+                1.0,
+                format!("length of one cycle along {}", columns[*c]),
+            ),
+            Role::Alpha => (
+                1.0,
+                1.0,
+                "how alike the scales of change are: small for many different ones".into(),
+            ),
+        };
+        let prior = PriorDensity::LogNormal {
+            mu: centre.ln(),
+            sigma: width,
+        };
+        let mut parameter = Parameter::positive(&p.name, &meaning, centre, prior);
+        parameter.fixed = p.fixed.is_some();
+        parameter
+    }
+
+    /// The learned noise variance of a table.
+    pub fn noise_parameter(&self, table: usize, name: &str) -> Parameter {
+        let centre = (0.3 * self.values[table]).powi(2);
+        let prior = PriorDensity::LogNormal {
+            mu: centre.ln(),
+            sigma: 2.0,
+        };
+        Parameter::positive(
+            name,
+            "variance of the noise on a single observation",
+            centre,
+            prior,
+        )
+    }
+}
+
+fn names(columns: &[String], dims: &[usize]) -> String {
+    let parts: Vec<&str> = dims.iter().map(|&c| columns[c].as_str()).collect();
+    parts.join(", ")
+}
+
+fn rms(values: impl Iterator<Item = f64>) -> f64 {
+    // Scaled by the largest, so that no unit overflows.
+    let all: Vec<f64> = values.collect();
+    let largest = all.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+    if largest == 0.0 {
+        return 0.0;
+    }
+    let mean = all.iter().map(|v| (v / largest).powi(2)).sum::<f64>() / all.len() as f64;
+    largest * mean.sqrt()
+}
+
+/// `value`, else the size of `fallback`, else one.
+///
+/// Rounding of equal numbers is not a spread.
+fn positive(value: f64, fallback: f64) -> f64 {
+    let fallback = fallback.abs();
+    if value > 1e-12 * fallback {
+        value
+    } else if fallback > 0.0 {
+        fallback
+    } else {
+        1.0
+    }
+}

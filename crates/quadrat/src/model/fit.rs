@@ -1,0 +1,253 @@
+//! Learning the hyperparameters and conditioning.
+
+use std::time::Instant;
+
+use faer::Mat;
+
+use super::checks::MAX_DENSE_ROWS;
+use super::posterior::{Component, Posterior};
+use super::problem::Problem;
+use super::settings::{AUTO_FREE, AUTO_ROWS, FitOptions, Hyperparameters};
+use super::summary::{FitSummary, Hyper};
+use super::{MEAN_NAME, Model};
+use crate::error::{FitError, InputError};
+use crate::inference::{
+    Exact, IntegrateOptions, Interval, LearnOptions, LinearGaussian, condition, integrate, maximise,
+};
+use crate::linalg::dot;
+use crate::parameter::Parameter;
+use crate::progress::{Progress, Silent};
+
+/// Nodes that together hold less than this share of the posterior are dropped.
+const TRIMMED: f64 = 1e-3;
+
+impl Model {
+    /// Learns the hyperparameters and conditions on the observations, exactly.
+    ///
+    /// # Errors
+    /// [`FitError::Input`] for input that cannot be used, before any work;
+    /// [`FitError::Factorisation`] when the covariance is singular even with jitter;
+    /// [`FitError::NoStart`] when no start of the optimiser could be evaluated.
+    pub fn fit(&self, options: &FitOptions) -> Result<Posterior, FitError> {
+        let started = Instant::now();
+        let problem = self.problem()?;
+        if !problem.is_grid() && problem.rows() > MAX_DENSE_ROWS {
+            return Err(InputError::TooManyRows {
+                rows: problem.rows(),
+                limit: MAX_DENSE_ROWS,
+            }
+            .into());
+        }
+        match options.threads {
+            None => fit(self, problem, options, started),
+            Some(threads) => {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+                match pool {
+                    Ok(pool) => pool.install(|| fit(self, problem, options, started)),
+                    // Threads cannot be had: the answer is the same without them.
+                    Err(_) => fit(self, problem, options, started),
+                }
+            }
+        }
+    }
+}
+
+fn fit(
+    model: &Model,
+    problem: Problem,
+    options: &FitOptions,
+    started: Instant,
+) -> Result<Posterior, FitError> {
+    let silent = Silent;
+    let progress: &dyn Progress = options.progress.as_deref().map_or(&silent, |p| p);
+    let evidence = Exact(&problem);
+    let free = problem.parameters.iter().filter(|p| !p.fixed).count();
+    let learn = LearnOptions {
+        starts: if free == 0 { 1 } else { options.starts.max(1) },
+        seed: options.seed,
+        progress,
+        ..LearnOptions::default()
+    };
+    let optimum = maximise(&evidence, &learn)?;
+    let mut warnings = Vec::new();
+    if !optimum.converged {
+        warnings.push(format!(
+            "learning the hyperparameters did not converge: {}",
+            optimum.reason
+        ));
+    }
+    warn_about_bounds(
+        &problem.parameters,
+        &optimum.theta,
+        &optimum.at_bound,
+        &mut warnings,
+    );
+    let integrated = free > 0
+        && match options.hyperparameters {
+            Hyperparameters::Map => false,
+            Hyperparameters::Integrate => true,
+            Hyperparameters::Auto => problem.rows() <= AUTO_ROWS && free <= AUTO_FREE,
+        };
+    let (nodes, intervals) = if integrated {
+        let settings = IntegrateOptions {
+            progress,
+            ..IntegrateOptions::default()
+        };
+        let integration = integrate(&evidence, &optimum, &settings)?;
+        if integration.capped {
+            warnings.push(format!(
+                "the integration over the hyperparameters stopped at {} nodes before the posterior had fallen off everywhere",
+                integration.nodes.len()
+            ));
+        }
+        let intervals = integration.intervals(&problem.parameters, 0.95);
+        let nodes = trim(
+            integration
+                .nodes
+                .iter()
+                .map(|n| (n.weight, n.theta.clone()))
+                .collect(),
+        );
+        (nodes, intervals)
+    } else {
+        let intervals = optimum.intervals(&problem.parameters, 0.95)?;
+        (vec![(1.0, optimum.theta.clone())], intervals)
+    };
+    let components = condition_all(&problem, &nodes)?;
+    let jitter = components
+        .iter()
+        .fold(0.0_f64, |j, c| j.max(c.conditioned.jitter));
+    if jitter > 0.0 {
+        warnings.push(format!(
+            "the covariance of the rows was nearly singular: jitter of {jitter:e} of its mean variance was added"
+        ));
+    }
+    let mut hyperparameters = hypers(&problem.parameters, &optimum.theta, &intervals);
+    hyperparameters.extend(mean_hyper(&problem, &components));
+    let summary = FitSummary {
+        inference: "exact".into(),
+        structure: if problem.is_grid() {
+            "kronecker"
+        } else {
+            "dense"
+        }
+        .into(),
+        converged: optimum.converged,
+        log_evidence: optimum.log_evidence,
+        log_posterior: optimum.log_posterior,
+        evidence: "exact".into(),
+        hyperparameters,
+        integrated,
+        nodes: components.len(),
+        rows: problem.rows(),
+        iterations: optimum.iterations,
+        seconds: 0.0,
+        jitter,
+        warnings,
+    };
+    let mut posterior = Posterior::new(problem, model.tables.clone(), components, summary);
+    posterior.summary.seconds = started.elapsed().as_secs_f64();
+    Ok(posterior)
+}
+
+/// Drops the lightest nodes; weights are renormalised.
+fn trim(mut nodes: Vec<(f64, Vec<f64>)>) -> Vec<(f64, Vec<f64>)> {
+    nodes.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut sum = 0.0;
+    let keep = nodes
+        .iter()
+        .position(|n| {
+            sum += n.0;
+            sum >= 1.0 - TRIMMED
+        })
+        .map_or(nodes.len(), |i| i + 1);
+    nodes.truncate(keep);
+    let total: f64 = nodes.iter().map(|n| n.0).sum();
+    nodes.iter_mut().for_each(|n| n.0 /= total);
+    nodes
+}
+
+/// Conditions at every node.
+pub(super) fn condition_all(
+    problem: &Problem,
+    nodes: &[(f64, Vec<f64>)],
+) -> Result<Vec<Component>, FitError> {
+    use rayon::prelude::*;
+    nodes
+        .par_iter()
+        .map(|(weight, theta)| {
+            Ok(Component {
+                weight: *weight,
+                theta: theta.clone(),
+                conditioned: condition(problem, theta)?,
+            })
+        })
+        .collect()
+}
+
+fn hypers(parameters: &[Parameter], theta: &[f64], intervals: &[Interval]) -> Vec<Hyper> {
+    parameters
+        .iter()
+        .enumerate()
+        .map(|(i, p)| {
+            let interval = intervals.iter().find(|v| v.parameter == i);
+            Hyper {
+                name: p.name.clone(),
+                value: theta[i],
+                lower: interval.map_or(theta[i], |v| v.lower),
+                upper: interval.map_or(theta[i], |v| v.upper),
+                fixed: p.fixed,
+                meaning: p.meaning.clone(),
+            }
+        })
+        .collect()
+}
+
+/// Posterior of the unknown constant: its functional is covariant with the rows only through
+/// itself, `cov(m, L_i) = sd^2 size_i`.
+fn mean_hyper(problem: &Problem, components: &[Component]) -> Option<Hyper> {
+    let prior = problem.mean;
+    if prior.sd == 0.0 {
+        return None;
+    }
+    let n = problem.rows();
+    let cross: Vec<f64> = (0..n)
+        .map(|i| prior.sd * prior.sd * problem.supports.size(i))
+        .collect();
+    let (mut mean, mut square) = (0.0, 0.0);
+    for component in components {
+        let own = dot(&cross, &component.conditioned.alpha);
+        let whitened = component
+            .conditioned
+            .factor
+            .whiten(Mat::from_fn(n, 1, |i, _| cross[i]));
+        let reduction = dot(whitened.col_as_slice(0), whitened.col_as_slice(0));
+        let variance = (prior.sd * prior.sd - reduction).max(0.0);
+        mean += component.weight * own;
+        square += component.weight * (variance + own * own);
+    }
+    let sd = (square - mean * mean).max(0.0).sqrt();
+    let centre = prior.mean + mean;
+    Some(Hyper {
+        name: MEAN_NAME.into(),
+        value: centre,
+        lower: centre - 1.959_963_984_540_054 * sd,
+        upper: centre + 1.959_963_984_540_054 * sd,
+        fixed: false,
+        meaning: "level to which the curve returns far from the data".into(),
+    })
+}
+
+fn warn_about_bounds(
+    parameters: &[Parameter],
+    theta: &[f64],
+    at_bound: &[usize],
+    warnings: &mut Vec<String>,
+) {
+    for &i in at_bound {
+        warnings.push(format!(
+            "`{}` stopped at a bound ({}): the data would prefer a value beyond it",
+            parameters[i].name, theta[i]
+        ));
+    }
+}

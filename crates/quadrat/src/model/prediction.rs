@@ -1,0 +1,260 @@
+//! Marginal predictive distributions.
+
+use rayon::prelude::*;
+
+use crate::special::scalar::{normal_cdf, normal_quantile};
+
+/// One marginal predictive distribution per row: a mixture of normal densities, one for every
+/// node of the hyperparameter integration (one in all for MAP).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prediction {
+    /// Share of every node; sums to one.
+    weights: Vec<f64>,
+    /// `means[row * nodes + k]`.
+    means: Vec<f64>,
+    /// `sds[row * nodes + k]`, each >= 0.
+    sds: Vec<f64>,
+    mean: Vec<f64>,
+    sd: Vec<f64>,
+}
+
+impl Prediction {
+    /// From node-major moments: `moments[k]` holds the means and variances of all rows.
+    pub(crate) fn from_moments(weights: Vec<f64>, moments: &[(Vec<f64>, Vec<f64>)]) -> Self {
+        let rows = moments.first().map_or(0, |m| m.0.len());
+        let nodes = weights.len();
+        let mut out = Self {
+            weights,
+            means: Vec::with_capacity(rows * nodes),
+            sds: Vec::with_capacity(rows * nodes),
+            mean: Vec::with_capacity(rows),
+            sd: Vec::with_capacity(rows),
+        };
+        for row in 0..rows {
+            let mean: f64 = out
+                .weights
+                .iter()
+                .zip(moments)
+                .map(|(w, m)| w * m.0[row])
+                .sum();
+            let mut variance = 0.0;
+            for (w, (m, v)) in out.weights.iter().zip(moments) {
+                variance += w * (v[row].max(0.0) + (m[row] - mean).powi(2));
+                out.means.push(m[row]);
+                out.sds.push(v[row].max(0.0).sqrt());
+            }
+            out.mean.push(mean);
+            out.sd.push(variance.sqrt());
+        }
+        out
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.mean.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.mean.is_empty()
+    }
+
+    /// Means.
+    #[must_use]
+    pub fn mean(&self) -> &[f64] {
+        &self.mean
+    }
+
+    /// Standard deviations.
+    #[must_use]
+    pub fn sd(&self) -> &[f64] {
+        &self.sd
+    }
+
+    /// The `p`-quantile of every row, `0 < p < 1`; NaN outside.
+    ///
+    /// # Numerics
+    /// Exact for a single node; else the root of the mixture's distribution function, to `1e-12`
+    /// of the standard deviation.
+    #[must_use]
+    pub fn quantile(&self, p: f64) -> Vec<f64> {
+        if !(p > 0.0 && p < 1.0) {
+            return vec![f64::NAN; self.len()];
+        }
+        let z = normal_quantile(p);
+        (0..self.len())
+            .into_par_iter()
+            .map(|row| self.row(row).quantile(p, z))
+            .collect()
+    }
+
+    /// `P(Y_i <= y_i)` for every row.
+    ///
+    /// # Panics
+    /// If `y` has another length.
+    #[must_use]
+    pub fn cdf(&self, y: &[f64]) -> Vec<f64> {
+        assert_eq!(y.len(), self.len(), "one value per row");
+        (0..self.len())
+            .map(|row| self.row(row).cdf(y[row]))
+            .collect()
+    }
+
+    /// Log predictive density of `y_i` in nats, for every row.
+    ///
+    /// # Panics
+    /// If `y` has another length.
+    #[must_use]
+    pub fn log_density(&self, y: &[f64]) -> Vec<f64> {
+        assert_eq!(y.len(), self.len(), "one value per row");
+        (0..self.len())
+            .map(|row| self.row(row).log_density(y[row]))
+            .collect()
+    }
+
+    fn row(&self, row: usize) -> Mixture<'_> {
+        let range = row * self.weights.len()..(row + 1) * self.weights.len();
+        Mixture {
+            weights: &self.weights,
+            means: &self.means[range.clone()],
+            sds: &self.sds[range],
+        }
+    }
+}
+
+/// A mixture of normal densities; a component of zero sd is a point mass.
+pub(crate) struct Mixture<'a> {
+    pub weights: &'a [f64],
+    pub means: &'a [f64],
+    pub sds: &'a [f64],
+}
+
+impl Mixture<'_> {
+    fn components(&self) -> impl Iterator<Item = (f64, f64, f64)> {
+        self.weights
+            .iter()
+            .zip(self.means)
+            .zip(self.sds)
+            .map(|((&w, &m), &s)| (w, m, s))
+    }
+
+    pub fn cdf(&self, y: f64) -> f64 {
+        self.components()
+            .map(|(w, m, s)| {
+                w * if s > 0.0 {
+                    normal_cdf((y - m) / s)
+                } else if y >= m {
+                    1.0
+                } else {
+                    0.0
+                }
+            })
+            .sum()
+    }
+
+    pub fn log_density(&self, y: f64) -> f64 {
+        let logs: Vec<f64> = self
+            .components()
+            .map(|(w, m, s)| w.ln() + log_normal_density(y, m, s * s))
+            .collect();
+        log_sum_exp(&logs)
+    }
+
+    /// `z` is the standard normal quantile of `p`.
+    fn quantile(&self, p: f64, z: f64) -> f64 {
+        let ends = self.components().map(|(_, m, s)| m + s * z);
+        let (mut lo, mut hi) = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), q| {
+            (lo.min(q), hi.max(q))
+        });
+        // The mixture's quantile lies between those of its components. Regula falsi inside a
+        // bisection: the bracket always halves at least every second step.
+        let widest = self.sds.iter().fold(0.0_f64, |m, s| m.max(*s));
+        let tolerance = 1e-13 * widest.max(lo.abs().max(hi.abs()) * f64::EPSILON);
+        for _ in 0..200 {
+            if hi - lo <= tolerance {
+                break;
+            }
+            let middle = 0.5 * (lo + hi);
+            if middle <= lo || middle >= hi {
+                break;
+            }
+            if self.cdf(middle) < p {
+                lo = middle;
+            } else {
+                hi = middle;
+            }
+            let slope: f64 = self
+                .components()
+                .filter(|c| c.2 > 0.0)
+                .map(|(w, m, s)| w * (-0.5 * ((middle - m) / s).powi(2)).exp() / s)
+                .sum::<f64>()
+                * 0.398_942_280_401_432_7;
+            let newton = middle - (self.cdf(middle) - p) / slope;
+            let margin = 1e-9 * (hi - lo);
+            if newton.is_finite() && newton > lo && newton < hi {
+                for probe in [newton - margin, newton + margin] {
+                    if probe > lo && probe < hi {
+                        if self.cdf(probe) < p {
+                            lo = probe;
+                        } else {
+                            hi = probe;
+                        }
+                    }
+                }
+            }
+        }
+        0.5 * (lo + hi)
+    }
+}
+
+/// `log N(y | mean, variance)`.
+pub(crate) fn log_normal_density(y: f64, mean: f64, variance: f64) -> f64 {
+    -0.5 * ((2.0 * std::f64::consts::PI * variance).ln() + (y - mean).powi(2) / variance)
+}
+
+/// `log sum exp`, safe for large arguments.
+pub(crate) fn log_sum_exp(logs: &[f64]) -> f64 {
+    let most = logs.iter().fold(f64::NEG_INFINITY, |m, l| m.max(*l));
+    if !most.is_finite() {
+        return most;
+    }
+    most + logs.iter().map(|l| (l - most).exp()).sum::<f64>().ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantile_and_cdf_invert_each_other() {
+        let moments = vec![
+            (vec![0.0, 1e6], vec![1.0, 4.0]),
+            (vec![3.0, 1e6 + 1.0], vec![0.01, 0.0]),
+            (vec![-40.0, 1e6], vec![25.0, 1e-12]),
+        ];
+        let prediction = Prediction::from_moments(vec![0.5, 0.3, 0.2], &moments);
+        for p in [1e-6, 0.025, 0.4, 0.5, 0.62, 0.975, 1.0 - 1e-6] {
+            let q = prediction.quantile(p);
+            let back = prediction.cdf(&q)[0];
+            assert!((back - p).abs() < 1e-11, "{p} {back}");
+        }
+        // A point mass of 0.3 at 1e6 + 1: every level it covers has it as quantile.
+        assert!((prediction.quantile(0.75)[1] - (1e6 + 1.0)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn moments_of_a_mixture() {
+        let p = Prediction::from_moments(
+            vec![0.25, 0.75],
+            &[(vec![0.0], vec![1.0]), (vec![4.0], vec![2.0])],
+        );
+        assert!((p.mean()[0] - 3.0).abs() < 1e-15);
+        // E[v] + Var[m] = 1.75 + 0.25 * 9 + 0.75 * 1
+        assert!((p.sd()[0] - 4.75_f64.sqrt()).abs() < 1e-15);
+        let single = Prediction::from_moments(vec![1.0], &[(vec![2.0], vec![9.0])]);
+        assert!((single.quantile(0.975)[0] - (2.0 + 3.0 * 1.959_963_984_540_054)).abs() < 1e-12);
+        assert!((single.log_density(&[5.0])[0] + 2.517_550_821_872_782_6).abs() < 1e-14);
+    }
+}

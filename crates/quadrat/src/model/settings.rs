@@ -1,0 +1,160 @@
+//! What the user says about single hyperparameters and about the fit.
+
+use std::sync::Arc;
+
+use crate::parameter::PriorDensity;
+use crate::progress::Progress;
+
+/// The prior mean of the latent function.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Mean {
+    /// Zero everywhere.
+    Zero,
+    /// A known constant.
+    Fixed(f64),
+    /// An unknown constant with a wide normal prior scaled from the data, integrated analytically
+    /// together with the latent function. The default.
+    #[default]
+    Constant,
+}
+
+/// What the user says about one hyperparameter; whatever is left out comes from the data.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Setting {
+    /// Where the first optimiser start begins.
+    pub start: Option<f64>,
+    /// Like `start`, or the value itself when `fixed`.
+    pub value: Option<f64>,
+    /// Held at `value`.
+    pub fixed: bool,
+    /// Prior density.
+    pub prior: Option<PriorDensity>,
+    /// Lower bound.
+    pub lower: Option<f64>,
+    /// Upper bound.
+    pub upper: Option<f64>,
+}
+
+impl Setting {
+    /// Holds the hyperparameter at a value.
+    #[must_use]
+    pub fn fixed(value: f64) -> Self {
+        Self {
+            value: Some(value),
+            fixed: true,
+            ..Self::default()
+        }
+    }
+
+    /// Replaces its prior.
+    #[must_use]
+    pub fn prior(prior: PriorDensity) -> Self {
+        Self {
+            prior: Some(prior),
+            ..Self::default()
+        }
+    }
+
+    /// Starts the optimiser at a value.
+    #[must_use]
+    pub fn start(value: f64) -> Self {
+        Self {
+            start: Some(value),
+            ..Self::default()
+        }
+    }
+}
+
+/// What becomes of the hyperparameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Hyperparameters {
+    /// Integrated when there are at most [`AUTO_ROWS`] rows and [`AUTO_FREE`] free
+    /// hyperparameters, else MAP.
+    #[default]
+    Auto,
+    /// Type-II maximum a posteriori: one value.
+    Map,
+    /// Mixture over a lattice (up to three free) or a central composite design.
+    Integrate,
+}
+
+/// Most rows for which [`Hyperparameters::Auto`] integrates.
+pub const AUTO_ROWS: usize = 400;
+/// Most free hyperparameters for which [`Hyperparameters::Auto`] integrates.
+pub const AUTO_FREE: usize = 10;
+
+/// How to fit.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct FitOptions {
+    /// MAP or integrated.
+    pub hyperparameters: Hyperparameters,
+    /// Seed of the optimiser's starts.
+    pub seed: u64,
+    /// Number of optimiser starts.
+    pub starts: usize,
+    /// Threads; `None`: all. The result does not depend on it.
+    pub threads: Option<usize>,
+    /// Told of progress.
+    pub progress: Option<Arc<dyn Progress + Send + Sync>>,
+}
+
+impl Default for FitOptions {
+    fn default() -> Self {
+        Self {
+            hyperparameters: Hyperparameters::Auto,
+            seed: 1,
+            starts: 6,
+            threads: None,
+            progress: None,
+        }
+    }
+}
+
+impl FitOptions {
+    /// Chooses between MAP and integration.
+    #[must_use]
+    pub fn with_hyperparameters(mut self, hyperparameters: Hyperparameters) -> Self {
+        self.hyperparameters = hyperparameters;
+        self
+    }
+
+    /// Sets the seed.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Sets the number of optimiser starts.
+    #[must_use]
+    pub fn with_starts(mut self, starts: usize) -> Self {
+        self.starts = starts;
+        self
+    }
+
+    /// Sets the number of threads.
+    #[must_use]
+    pub fn with_threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// Sets who is told of progress.
+    #[must_use]
+    pub fn with_progress(mut self, progress: Arc<dyn Progress + Send + Sync>) -> Self {
+        self.progress = Some(progress);
+        self
+    }
+}
+
+impl std::fmt::Debug for FitOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FitOptions")
+            .field("hyperparameters", &self.hyperparameters)
+            .field("seed", &self.seed)
+            .field("starts", &self.starts)
+            .field("threads", &self.threads)
+            .finish_non_exhaustive()
+    }
+}

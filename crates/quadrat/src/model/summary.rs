@@ -1,0 +1,71 @@
+//! What a fit reports about itself.
+
+use serde::{Deserialize, Serialize};
+
+/// What was done and what was found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct FitSummary {
+    /// Method of inference: `exact`.
+    pub inference: String,
+    /// How the covariance was represented: `dense` or `kronecker`.
+    pub structure: String,
+    /// Whether learning the hyperparameters met its stopping rule.
+    pub converged: bool,
+    /// Log evidence at the MAP in nats; an unknown constant mean is integrated out of it, the
+    /// priors of the other hyperparameters are not part of it.
+    pub log_evidence: f64,
+    /// `log_evidence` plus the log prior density of the free hyperparameters, per unit of their
+    /// logarithms.
+    pub log_posterior: f64,
+    /// Which approximation `log_evidence` is: `exact`.
+    pub evidence: String,
+    /// Every hyperparameter.
+    pub hyperparameters: Vec<Hyper>,
+    /// Whether the hyperparameters are integrated.
+    pub integrated: bool,
+    /// Nodes of the integration; 1 for MAP.
+    pub nodes: usize,
+    /// Rows observed.
+    pub rows: usize,
+    /// Iterations of the optimiser over all starts.
+    pub iterations: usize,
+    /// Wall-clock time of the fit.
+    pub seconds: f64,
+    /// Largest jitter used, relative to the mean variance of the rows; usually 0.
+    pub jitter: f64,
+    /// What a careful reader should know.
+    pub warnings: Vec<String>,
+}
+
+/// One hyperparameter after the fit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Hyper {
+    /// Its public name.
+    pub name: String,
+    /// MAP value; for the mean, its posterior mean.
+    pub value: f64,
+    /// Lower end of its 95 % interval.
+    pub lower: f64,
+    /// Upper end of its 95 % interval.
+    pub upper: f64,
+    /// Whether it was fixed.
+    pub fixed: bool,
+    /// What it means, in words.
+    pub meaning: String,
+}
+
+/// The prediction of one row from all others.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct LeaveOneOut {
+    /// The observed value.
+    pub value: f64,
+    /// Mean of its prediction.
+    pub mean: f64,
+    /// Standard deviation of its prediction, noise included.
+    pub sd: f64,
+    /// Log predictive density of the observed value, nats.
+    pub log_density: f64,
+    /// Probability of a value not above the observed one; uniform when calibrated.
+    pub pit: f64,
+}
