@@ -1,0 +1,91 @@
+// Draws every [data-figure] of the page. Says so in data-drawn, or in data-error; body[data-ready] when all are drawn.
+(function () {
+  "use strict";
+  var body = document.body;
+
+  function fail(element, error) {
+    var words = String((error && error.message) || error || "unknown error");
+    if (element) { element.dataset.error = words; }
+    body.dataset.error = words;
+    console.error("figure " + (element ? element.dataset.figure : "?") + ": " + words);
+  }
+
+  function refuse() { return Promise.reject(new Error("a report loads nothing")); }
+
+  // A loader that never loads: a report is one file.
+  function closedLoader() {
+    var loader = vega.loader();
+    loader.load = refuse; loader.http = refuse; loader.file = refuse;
+    return loader;
+  }
+
+  function heightOf(view, place) {
+    return Math.round(Math.max(180, Math.min(460, (place.clientWidth - 60) * view.aspect)));
+  }
+
+  function embed(view, place, config, datasets) {
+    var spec = Object.assign({ width: "container", autosize: { type: "fit-x", contains: "padding" }, config: config }, view.spec);
+    // A copy: Vega writes into the rows it is given.
+    spec.datasets = JSON.parse(JSON.stringify(datasets));
+    if (view.aspect) { spec.height = heightOf(view, place); }
+    var options = {
+      mode: "vega-lite", renderer: view.renderer, actions: false, ast: true, loader: closedLoader(),
+      tooltip: { id: "vg-tooltip-element", disableDefaultStyle: true }
+    };
+    return vegaEmbed(place, spec, options).then(function (result) { return { view: view, place: place, chart: result.view }; });
+  }
+
+  // Pointing at a place in one map outlines it in all of them.
+  function link(charts) {
+    function show(cell) {
+      charts.forEach(function (c) { c.chart.signal("here", cell).runAsync(); });
+    }
+    var shown = null;
+    charts.forEach(function (c) {
+      c.chart.addEventListener("pointermove", function (event, item) {
+        var d = item && item.datum && item.datum.x1 !== undefined && item.datum.words !== undefined ? item.datum : null;
+        if (!d || d === shown) { return; }
+        shown = d;
+        show({ x0: d.x0, x1: d.x1, y0: d.y0, y1: d.y1 });
+      });
+      c.place.addEventListener("pointerleave", function () { shown = null; show(null); });
+    });
+  }
+
+  function refit(charts) {
+    var width = window.innerWidth, waiting = 0;
+    window.addEventListener("resize", function () {
+      clearTimeout(waiting);
+      waiting = setTimeout(function () {
+        if (window.innerWidth === width) { return; }
+        width = window.innerWidth;
+        charts.forEach(function (c) {
+          if (c.view.aspect) { c.chart.height(heightOf(c.view, c.place)).runAsync(); }
+        });
+      }, 150);
+    });
+  }
+
+  function draw(element, config) {
+    var given = JSON.parse(element.querySelector("script[type='application/json']").textContent);
+    var views = given.views;
+    var places = element.querySelectorAll(".plot");
+    if (views.length !== places.length) { throw new Error("the page has " + places.length + " places for " + views.length + " views"); }
+    var started = views.map(function (view, i) { return embed(view, places[i], config, given.datasets); });
+    return Promise.all(started).then(function (charts) {
+      if (element.dataset.linked === "true") { link(charts); }
+      refit(charts);
+      element.dataset.drawn = "true";
+    });
+  }
+
+  try {
+    var config = JSON.parse(document.getElementById("vega-config").textContent);
+    var figures = Array.prototype.slice.call(document.querySelectorAll("[data-figure]"));
+    var drawn = figures.map(function (element) {
+      return Promise.resolve().then(function () { return draw(element, config); })
+        .then(function () { return true; }, function (error) { fail(element, error); return false; });
+    });
+    Promise.all(drawn).then(function (all) { if (all.every(Boolean)) { body.dataset.ready = "true"; } });
+  } catch (error) { fail(null, error); }
+})();

@@ -1,0 +1,35 @@
+//! Predictions without an axis.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Axis, Heading};
+
+/// A dot and an interval for each row: predictions for named things, or over more than two dimensions.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ForestFigure {
+    /// Id, title and caption.
+    pub heading: Heading,
+    /// What is predicted.
+    pub value: Axis,
+    /// The rows, top to bottom.
+    pub rows: Vec<ForestRow>,
+    /// Level of the intervals.
+    pub level: f64,
+}
+
+/// One row of a [`ForestFigure`].
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ForestRow {
+    /// Name of the row.
+    pub label: String,
+    /// Predicted mean.
+    pub mean: f64,
+    /// Lower end of the interval.
+    pub lower: f64,
+    /// Upper end of the interval.
+    pub upper: f64,
+    /// What was observed for the same thing, if anything.
+    pub observed: Option<f64>,
+}

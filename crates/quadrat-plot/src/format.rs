@@ -1,0 +1,215 @@
+//! Numbers in words: four significant digits, thousands separators, real minus signs.
+
+/// A number for running text: `1,234`, `12.35`, `0.001235`, `1.2 × 10⁻⁷`, `–` for NaN.
+pub fn number(value: f64) -> String {
+    if let Some(words) = not_finite(value) {
+        return words.to_owned();
+    }
+    let size = value.abs();
+    if size == 0.0 {
+        return "0".to_owned();
+    }
+    if !(1e-4..1e10).contains(&size) {
+        return scientific(value);
+    }
+    trim(&fixed(value, decimals(size)))
+}
+
+/// A number with three significant digits, for the ends of a scale.
+pub fn rounded(value: f64) -> String {
+    match format!("{value:.2e}").parse::<f64>() {
+        Ok(rounded) if rounded.is_finite() => number(rounded),
+        _ => number(value),
+    }
+}
+
+/// A hyperparameter: as [`number`], but large ones by their power of ten.
+pub fn parameter(value: f64) -> String {
+    if value.is_finite() && value.abs() >= 1e7 {
+        scientific(value)
+    } else {
+        number(value)
+    }
+}
+
+/// A number with a fixed number of decimals and thousands separators.
+pub fn fixed(value: f64, decimals: usize) -> String {
+    if let Some(words) = not_finite(value) {
+        return words.to_owned();
+    }
+    let text = format!("{:.*}", decimals, value.abs());
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let mut out = String::with_capacity(text.len() + 8);
+    if value < 0.0 && text.bytes().any(|b| (b'1'..=b'9').contains(&b)) {
+        out.push('\u{2212}');
+    }
+    let lead = whole.len() % 3;
+    for (i, digit) in whole.chars().enumerate() {
+        if i > 0 && i % 3 == lead && whole.len() > 3 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    if !fraction.is_empty() {
+        out.push('.');
+        out.push_str(fraction);
+    }
+    out
+}
+
+/// A column of numbers with the decimals that its typical size needs, so that the points align.
+pub fn column(values: &[f64]) -> Vec<String> {
+    let sizes = || {
+        values
+            .iter()
+            .copied()
+            .filter(|v| v.is_finite())
+            .map(f64::abs)
+    };
+    let largest = sizes().fold(0.0, f64::max);
+    if largest > 0.0 && !(1e-3..1e10).contains(&largest) {
+        return values.iter().map(|&v| number(v)).collect();
+    }
+    let whole = sizes().all(|v| v.fract() == 0.0);
+    let places = if whole {
+        0
+    } else {
+        decimals(largest.max(1e-4))
+    };
+    values.iter().map(|&v| fixed(v, places)).collect()
+}
+
+/// An interval: `1,190 to 1,220`.
+pub fn interval(lower: f64, upper: f64) -> String {
+    match (lower == f64::NEG_INFINITY, upper == f64::INFINITY) {
+        (true, true) => "anything".to_owned(),
+        (true, false) => format!("up to {}", number(upper)),
+        (false, true) => format!("at least {}", number(lower)),
+        (false, false) => format!("{} to {}", number(lower), number(upper)),
+    }
+}
+
+/// A share as a percentage: `95 %`.
+pub fn percent(share: f64) -> String {
+    if share.is_finite() {
+        format!("{}\u{a0}%", trim(&fixed(share * 100.0, 1)))
+    } else {
+        number(share)
+    }
+}
+
+/// A whole number: `1,000`.
+pub fn count(value: usize) -> String {
+    fixed(value as f64, 0)
+}
+
+/// Seconds in the unit that people use.
+pub fn duration(seconds: f64) -> String {
+    match seconds {
+        s if !s.is_finite() || s < 0.0 => number(f64::NAN),
+        s if s < 0.001 => "under 1 ms".to_owned(),
+        s if s < 1.0 => format!("{} ms", fixed(s * 1e3, 0)),
+        s if s < 120.0 => format!("{} s", trim(&fixed(s, 1))),
+        s => format!("{} min", trim(&fixed(s / 60.0, 1))),
+    }
+}
+
+fn not_finite(value: f64) -> Option<&'static str> {
+    match value {
+        v if v.is_nan() => Some("–"),
+        f64::INFINITY => Some("∞"),
+        f64::NEG_INFINITY => Some("\u{2212}∞"),
+        _ => None,
+    }
+}
+
+/// Decimals that leave four significant digits, and never cut whole ones.
+fn decimals(size: f64) -> usize {
+    let magnitude = size.log10().floor() as i32;
+    (3 - magnitude).clamp(0, 8) as usize
+}
+
+fn trim(text: &str) -> String {
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text.to_owned()
+    }
+}
+
+fn scientific(value: f64) -> String {
+    let text = format!("{value:.3e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let raised: String = exponent
+        .chars()
+        .map(|c| match c {
+            '-' => '⁻',
+            '0' => '⁰',
+            '1' => '¹',
+            '2' => '²',
+            '3' => '³',
+            '4' => '⁴',
+            '5' => '⁵',
+            '6' => '⁶',
+            '7' => '⁷',
+            '8' => '⁸',
+            _ => '⁹',
+        })
+        .collect();
+    format!("{} × 10{raised}", trim(mantissa).replace('-', "\u{2212}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_as_people_write_them() {
+        let cases = [
+            (0.0, "0"),
+            (-0.0, "0"),
+            (1.0, "1"),
+            (1234.0, "1,234"),
+            (123_456.7, "123,457"),
+            (12_345_678.0, "12,345,678"),
+            (123.456, "123.5"),
+            (0.001_234_5, "0.001234"),
+            (0.5, "0.5"),
+            (-2.25, "\u{2212}2.25"),
+            (1.2e-7, "1.2 × 10⁻⁷"),
+            (-3.0e12, "\u{2212}3 × 10¹²"),
+            (f64::NAN, "–"),
+            (f64::NEG_INFINITY, "\u{2212}∞"),
+        ];
+        for (value, words) in cases {
+            assert_eq!(number(value), words);
+        }
+    }
+
+    #[test]
+    fn a_column_shares_its_decimals() {
+        assert_eq!(column(&[1.0, 20.0, 300.0]), ["1", "20", "300"]);
+        assert_eq!(column(&[1.25, 20.0, f64::NAN]), ["1.25", "20.00", "–"]);
+        assert_eq!(column(&[]), Vec::<String>::new());
+        assert_eq!(column(&[0.0, 0.0]), ["0", "0"]);
+    }
+
+    #[test]
+    fn a_rounded_negative_zero_has_no_sign() {
+        assert_eq!(fixed(-0.001, 1), "0.0");
+    }
+
+    #[test]
+    fn open_intervals_are_told_in_words() {
+        assert_eq!(interval(f64::NEG_INFINITY, 3.0), "up to 3");
+        assert_eq!(interval(3.0, f64::INFINITY), "at least 3");
+        assert_eq!(interval(3.0, 4.5), "3 to 4.5");
+    }
+
+    #[test]
+    fn durations_choose_their_unit() {
+        assert_eq!(duration(0.0123), "12 ms");
+        assert_eq!(duration(1.26), "1.3 s");
+        assert_eq!(duration(600.0), "10 min");
+    }
+}

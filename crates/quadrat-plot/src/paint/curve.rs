@@ -1,0 +1,147 @@
+//! Curves as still images.
+
+use super::canvas::{Anchor, Canvas, Ink, cut};
+use super::frame::{EDGE, Frame, Look, TEXT, legend, nothing, title, y_room};
+use crate::figure::CurveFigure;
+use crate::palette::{BAND_OPACITY, BAR, INK, OBSERVED, PREDICTED, REFERENCE};
+use crate::prepare::{self, CurvePanel, Mark};
+
+pub(super) fn draw(figure: &CurveFigure, width: f64) -> Canvas {
+    let drawn = prepare::curve(figure);
+    let mut canvas = Canvas::new(width, 100.0);
+    let mut top = title(&mut canvas, &figure.heading.title, width);
+    if drawn.panels.is_empty() {
+        nothing(&mut canvas, top);
+        return canvas;
+    }
+    top += legend(&mut canvas, &drawn.keys, top, width) + 8.0;
+    let height = if drawn.panels.len() > 1 { 230.0 } else { 360.0 };
+    let room = drawn
+        .panels
+        .iter()
+        .map(|p| y_room(p.y_range, height))
+        .fold(0.0, f64::max);
+    for panel in &drawn.panels {
+        if !panel.panel.title.is_empty() {
+            canvas.bold(
+                (EDGE, top + 12.0),
+                &cut(&panel.panel.title, TEXT, width - 2.0 * EDGE),
+                TEXT,
+                Anchor::Start,
+                INK,
+            );
+            top += 26.0;
+        }
+        top += 24.0;
+        let frame = Frame {
+            left: EDGE + room,
+            right: width - EDGE - 8.0,
+            top,
+            bottom: top + height,
+            x: drawn.x_range,
+            y: panel.y_range,
+        };
+        let look = Look {
+            x_title: &figure.x.title(),
+            y_title: &panel.panel.y.title(),
+            grid_x: false,
+            grid_y: true,
+            y_room: room,
+            x_ticks: None,
+            y_ticks: None,
+        };
+        frame.axes(&mut canvas, &look);
+        fill(&mut canvas, &frame, panel);
+        top = frame.bottom + 60.0;
+    }
+    canvas.set_height(top - 8.0);
+    canvas
+}
+
+fn fill(canvas: &mut Canvas, frame: &Frame, panel: &CurvePanel<'_>) {
+    for mark in &panel.marks {
+        if let Mark::Bar { x0, x1, height, .. } = *mark {
+            let (left, right) = (frame.at_x(x0), frame.at_x(x1));
+            // A hairline of paper between neighbours, as in the page.
+            let gap = if right - left > 3.0 { 0.5 } else { 0.0 };
+            canvas.rect(
+                (left + gap, frame.at_y(0.0)),
+                (right - gap, frame.at_y(height)),
+                Ink::fill(BAR),
+            );
+        }
+    }
+    for (i, band) in panel.bands.iter().enumerate() {
+        let colour = PREDICTED[i % PREDICTED.len()];
+        for piece in &band.pieces {
+            if band.band_label.is_some() && piece.len() > 1 {
+                let upper = piece.iter().map(|v| frame.at(v[0], v[3]));
+                let lower = piece.iter().rev().map(|v| frame.at(v[0], v[2]));
+                canvas.polygon(
+                    upper.chain(lower).collect(),
+                    Ink::fill(colour).faint(BAND_OPACITY),
+                );
+            }
+        }
+        for piece in &band.pieces {
+            if let [v] = piece.as_slice() {
+                canvas.line(
+                    frame.at(v[0], v[2]),
+                    frame.at(v[0], v[3]),
+                    Ink::line(colour, 2.0).faint(0.5),
+                );
+                canvas.circle(frame.at(v[0], v[1]), 4.0, Ink::fill(colour));
+            } else {
+                canvas.path(
+                    piece.iter().map(|v| frame.at(v[0], v[1])).collect(),
+                    Ink::line(colour, 2.0),
+                );
+            }
+        }
+    }
+    for mark in &panel.marks {
+        observed(canvas, frame, mark);
+    }
+    let radius = if panel.dots.len() > 200 { 1.6 } else { 2.4 };
+    for (x, y) in &panel.dots {
+        canvas.circle(frame.at(*x, *y), radius, Ink::fill(REFERENCE));
+    }
+}
+
+fn observed(canvas: &mut Canvas, frame: &Frame, mark: &Mark) {
+    let rod = Ink::line(OBSERVED, 1.5);
+    match *mark {
+        Mark::Bar { .. } => {}
+        Mark::Level { x0, x1, y, .. } => {
+            canvas.line(frame.at(x0, y), frame.at(x1, y), Ink::line(OBSERVED, 3.0))
+        }
+        Mark::Point { x, y, error, .. } => {
+            if let Some(e) = error {
+                canvas.line(frame.at(x, y - e), frame.at(x, y + e), rod);
+            }
+            canvas.circle(frame.at(x, y), 3.4, Ink::fill(OBSERVED));
+        }
+        Mark::Range {
+            x,
+            lower,
+            upper,
+            open,
+            ..
+        } => {
+            canvas.line(frame.at(x, lower), frame.at(x, upper), rod);
+            for (is_open, y, down) in [(open.0, lower, 1.0), (open.1, upper, -1.0)] {
+                let (px, py) = frame.at(x, y);
+                if is_open {
+                    let tip = vec![
+                        (px, py),
+                        (px - 4.5, py - down * 8.0),
+                        (px + 4.5, py - down * 8.0),
+                    ];
+                    canvas.polygon(tip, Ink::fill(OBSERVED));
+                } else {
+                    canvas.line((px - 4.0, py), (px + 4.0, py), rod);
+                }
+            }
+        }
+    }
+}

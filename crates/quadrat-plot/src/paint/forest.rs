@@ -1,0 +1,91 @@
+//! Forests as still images.
+
+use super::canvas::{Anchor, Canvas, Ink, cut, width_of};
+use super::frame::{EDGE, Frame, Look, SMALL, legend, nothing, title};
+use crate::figure::ForestFigure;
+use crate::palette::{INK, OBSERVED, PREDICTED};
+use crate::prepare::{FOREST_ROWS, Key, interval_words, padded, range, widened};
+
+/// Height of a row in pixels.
+const ROW: f64 = 24.0;
+
+pub(super) fn draw(figure: &ForestFigure, width: f64) -> Canvas {
+    let mut canvas = Canvas::new(width, 100.0);
+    let mut top = title(&mut canvas, &figure.heading.title, width);
+    let rows = &figure.rows[..figure.rows.len().min(FOREST_ROWS)];
+    if rows.iter().all(|row| !row.mean.is_finite()) {
+        nothing(&mut canvas, top);
+        return canvas;
+    }
+    let mut keys = vec![
+        Key::new("dot", PREDICTED[0], "Predicted mean"),
+        Key::new("band", PREDICTED[0], interval_words(figure.level)),
+    ];
+    if rows
+        .iter()
+        .any(|row| row.observed.is_some_and(f64::is_finite))
+    {
+        keys.push(Key::new("ring", OBSERVED, "Observed"));
+    }
+    top += legend(&mut canvas, &keys, top, width) + 8.0;
+    let values = rows
+        .iter()
+        .flat_map(|r| [r.mean, r.lower, r.upper, r.observed.unwrap_or(f64::NAN)]);
+    let span = padded(widened(range(values), false), 0.04);
+    let room = rows
+        .iter()
+        .map(|r| width_of(&r.label, SMALL))
+        .fold(40.0, f64::max)
+        .min(width * 0.36)
+        + 14.0;
+    let bottom = top + ROW * rows.len() as f64;
+    let frame = Frame {
+        left: EDGE + room,
+        right: width - EDGE - 8.0,
+        top,
+        bottom,
+        x: span,
+        y: (0.0, 1.0),
+    };
+    let look = Look {
+        x_title: &figure.value.title(),
+        y_title: "",
+        grid_x: true,
+        grid_y: false,
+        y_room: room,
+        x_ticks: None,
+        y_ticks: Some(Vec::new()),
+    };
+    frame.axes(&mut canvas, &look);
+    for (i, row) in rows.iter().enumerate() {
+        let y = top + ROW * (i as f64 + 0.5);
+        canvas.words(
+            (frame.left - 10.0, y + 4.5),
+            &cut(&row.label, SMALL, room - 12.0),
+            SMALL,
+            Anchor::End,
+            INK,
+        );
+        if !row.mean.is_finite() {
+            continue;
+        }
+        let end = |v: f64| {
+            if v.is_nan() {
+                frame.at_x(row.mean)
+            } else {
+                frame.at_x(v)
+            }
+        };
+        canvas.rect(
+            (end(row.lower), y - 3.0),
+            (end(row.upper), y + 3.0),
+            Ink::fill(PREDICTED[0]).faint(0.35),
+        );
+        canvas.circle((frame.at_x(row.mean), y), 4.2, Ink::fill(PREDICTED[0]));
+        if let Some(seen) = row.observed.filter(|v| v.is_finite()) {
+            canvas.circle((frame.at_x(seen), y), 4.4, Ink::line(OBSERVED, 2.0));
+        }
+    }
+    canvas.set_height(bottom + 56.0);
+    canvas
+}

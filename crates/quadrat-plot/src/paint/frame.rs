@@ -1,0 +1,288 @@
+//! Axes, titles and legends of still images.
+
+use super::canvas::{Anchor, Canvas, Ink, cut, width_of, wrapped};
+use crate::format::fixed;
+use crate::palette::{BAND_OPACITY, GRID, INK, MUTED};
+use crate::prepare::Key;
+
+/// Size of tick labels and axis titles.
+pub(super) const SMALL: u32 = 13;
+/// Size of legends and panel titles.
+pub(super) const TEXT: u32 = 14;
+/// Room at the left and right edge of a figure.
+pub(super) const EDGE: f64 = 16.0;
+
+const AXIS: &str = "#9aa5b1";
+
+/// A rectangle of the sheet with a scale along each side.
+pub(super) struct Frame {
+    pub left: f64,
+    pub right: f64,
+    pub top: f64,
+    pub bottom: f64,
+    pub x: (f64, f64),
+    pub y: (f64, f64),
+}
+
+impl Frame {
+    /// The horizontal position of a value, inside the frame.
+    pub(super) fn at_x(&self, value: f64) -> f64 {
+        let share = (value - self.x.0) / (self.x.1 - self.x.0);
+        self.left + share.clamp(0.0, 1.0) * (self.right - self.left)
+    }
+
+    /// The vertical position of a value, inside the frame.
+    pub(super) fn at_y(&self, value: f64) -> f64 {
+        let share = (value - self.y.0) / (self.y.1 - self.y.0);
+        self.bottom - share.clamp(0.0, 1.0) * (self.bottom - self.top)
+    }
+
+    /// Both positions.
+    pub(super) fn at(&self, x: f64, y: f64) -> (f64, f64) {
+        (self.at_x(x), self.at_y(y))
+    }
+
+    /// Ticks, labels and titles; grid lines first, so that the data lie on them.
+    pub(super) fn axes(&self, canvas: &mut Canvas, look: &Look<'_>) {
+        let (wide, high) = (self.right - self.left, self.bottom - self.top);
+        for (value, label) in look
+            .y_ticks
+            .clone()
+            .unwrap_or_else(|| ticks(self.y, high / 45.0))
+        {
+            let y = self.at_y(value);
+            if look.grid_y {
+                canvas.line((self.left, y), (self.right, y), Ink::line(GRID, 1.0));
+            } else {
+                canvas.line((self.left - 4.0, y), (self.left, y), Ink::line(AXIS, 1.0));
+            }
+            canvas.words(
+                (self.left - 8.0, y + 4.5),
+                &label,
+                SMALL,
+                Anchor::End,
+                MUTED,
+            );
+        }
+        for (value, label) in look
+            .x_ticks
+            .clone()
+            .unwrap_or_else(|| ticks(self.x, wide / 75.0))
+        {
+            let x = self.at_x(value);
+            if look.grid_x {
+                canvas.line((x, self.top), (x, self.bottom), Ink::line(GRID, 1.0));
+            }
+            canvas.line(
+                (x, self.bottom),
+                (x, self.bottom + 4.0),
+                Ink::line(AXIS, 1.0),
+            );
+            canvas.words(
+                (x, self.bottom + 19.0),
+                &label,
+                SMALL,
+                Anchor::Middle,
+                MUTED,
+            );
+        }
+        canvas.line(
+            (self.left, self.bottom),
+            (self.right, self.bottom),
+            Ink::line(AXIS, 1.0),
+        );
+        let middle = f64::midpoint(self.left, self.right);
+        let room = (self.right - EDGE).min(2.0 * (middle - EDGE)).max(60.0);
+        canvas.words(
+            (middle, self.bottom + 40.0),
+            &cut(look.x_title, SMALL, room),
+            SMALL,
+            Anchor::Middle,
+            INK,
+        );
+        // Above the axis and level: easier to read than words that run upwards.
+        let words = cut(
+            look.y_title,
+            SMALL,
+            self.right - self.left + look.y_room - 12.0,
+        );
+        canvas.words(
+            (self.left - look.y_room, self.top - 14.0),
+            &words,
+            SMALL,
+            Anchor::Start,
+            INK,
+        );
+    }
+}
+
+/// How the axes of a frame look.
+pub(super) struct Look<'a> {
+    pub x_title: &'a str,
+    pub y_title: &'a str,
+    pub grid_x: bool,
+    pub grid_y: bool,
+    /// Room left of the frame for labels and title.
+    pub y_room: f64,
+    /// Ticks to use instead of round numbers.
+    pub x_ticks: Option<Vec<(f64, String)>>,
+    pub y_ticks: Option<Vec<(f64, String)>>,
+}
+
+/// Round numbers in a range, about `wanted` of them, with labels.
+pub(super) fn ticks(range: (f64, f64), wanted: f64) -> Vec<(f64, String)> {
+    let (low, high) = range;
+    let rough = (high - low) / wanted.clamp(3.0, 12.0);
+    if !(rough.is_finite() && rough > 0.0) {
+        return Vec::new();
+    }
+    let power = 10.0_f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 2.5, 5.0, 10.0]
+        .iter()
+        .map(|m| m * power)
+        .find(|s| *s >= rough * 0.999)
+        .unwrap_or(10.0 * power);
+    let first = (low / step - 1e-9).ceil();
+    let values = (0..40)
+        .map(|i| (first + f64::from(i)) * step)
+        .take_while(|v| *v <= high + 1e-9 * step);
+    let size = low.abs().max(high.abs());
+    values.map(|v| (v, label(v, step, size))).collect()
+}
+
+fn label(value: f64, step: f64, size: f64) -> String {
+    let (unit, suffix) = match size {
+        s if s >= 1e9 => (1e9, "G"),
+        s if s >= 1e6 => (1e6, "M"),
+        _ => (1.0, ""),
+    };
+    if size < 1e-3 {
+        return crate::format::number(if value.abs() < step * 1e-6 {
+            0.0
+        } else {
+            value
+        });
+    }
+    let decimals = (0..8)
+        .find(|d| (step / unit * 10_f64.powi(*d) + 1e-9).fract() < 1e-6)
+        .unwrap_or(8);
+    let text = fixed(value / unit, decimals as usize);
+    // Years have no separators.
+    let text = if size < 1e4 {
+        text.replace(',', "")
+    } else {
+        text
+    };
+    if value == 0.0 {
+        "0".to_owned()
+    } else {
+        format!("{text}{suffix}")
+    }
+}
+
+/// The room that labels of a vertical axis and its title need.
+pub(super) fn y_room(range: (f64, f64), high: f64) -> f64 {
+    let widest = ticks(range, high / 45.0)
+        .iter()
+        .map(|(_, label)| width_of(label, SMALL))
+        .fold(0.0, f64::max);
+    widest + 20.0
+}
+
+/// Writes the title of a figure; gives the height used.
+pub(super) fn title(canvas: &mut Canvas, words: &str, width: f64) -> f64 {
+    let mut y = 14.0;
+    for line in wrapped(words, 19, width - 2.0 * EDGE).iter().take(2) {
+        canvas.bold((EDGE, y + 18.0), line, 19, Anchor::Start, INK);
+        y += 26.0;
+    }
+    y + 4.0
+}
+
+/// Writes a legend in rows; gives the height used.
+pub(super) fn legend(canvas: &mut Canvas, keys: &[Key], top: f64, width: f64) -> f64 {
+    if keys.is_empty() {
+        return 0.0;
+    }
+    let (mut x, mut y) = (EDGE, top + 10.0);
+    for key in keys {
+        let words = cut(&key.label, TEXT, width - 2.0 * EDGE - 40.0);
+        let needed = 31.0 + width_of(&words, TEXT);
+        if x > EDGE && x + needed > width - EDGE {
+            x = EDGE;
+            y += 22.0;
+        }
+        let middle = (x + 12.0, y);
+        match key.shape {
+            "bar" => canvas.rect(
+                (x + 1.0, y - 6.0),
+                (x + 23.0, y + 6.0),
+                Ink::fill(key.colour),
+            ),
+            "band" => canvas.rect(
+                (x, y - 6.0),
+                (x + 24.0, y + 6.0),
+                Ink::fill(key.colour).faint(BAND_OPACITY),
+            ),
+            "level" => canvas.line((x + 1.0, y), (x + 23.0, y), Ink::line(key.colour, 3.0)),
+            "rod" => canvas.line(
+                (x + 12.0, y - 7.0),
+                (x + 12.0, y + 7.0),
+                Ink::line(key.colour, 1.5),
+            ),
+            "dot" => canvas.circle(middle, 3.6, Ink::fill(key.colour)),
+            "ring" => canvas.circle(middle, 3.8, Ink::line(key.colour, 1.8)),
+            _ => canvas.line((x, y), (x + 24.0, y), Ink::line(key.colour, 2.2)),
+        }
+        canvas.words((x + 31.0, y + 5.0), &words, TEXT, Anchor::Start, INK);
+        x += needed + 22.0;
+    }
+    y + 14.0 - top
+}
+
+/// The words of a figure without data.
+pub(super) fn nothing(canvas: &mut Canvas, top: f64) {
+    canvas.words(
+        (EDGE, top + 24.0),
+        "There is nothing to draw.",
+        TEXT,
+        Anchor::Start,
+        MUTED,
+    );
+    canvas.set_height(top + 48.0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ticks;
+
+    fn labels(range: (f64, f64), wanted: f64) -> Vec<String> {
+        ticks(range, wanted).into_iter().map(|t| t.1).collect()
+    }
+
+    #[test]
+    fn ticks_are_round_numbers_inside_the_range() {
+        assert_eq!(
+            labels((0.0, 100.0), 5.0),
+            ["0", "20", "40", "60", "80", "100"]
+        );
+        assert_eq!(
+            labels((1950.0, 2021.0), 4.0),
+            ["1960", "1980", "2000", "2020"]
+        );
+        assert_eq!(
+            labels((0.0, 460_000.0), 5.0),
+            ["0", "100,000", "200,000", "300,000", "400,000"]
+        );
+        assert_eq!(
+            labels((-1.0, 1.0), 4.0),
+            ["\u{2212}1.0", "\u{2212}0.5", "0", "0.5", "1.0"]
+        );
+        assert_eq!(
+            labels((2.2e6, 4.1e6), 4.0),
+            ["2.5M", "3.0M", "3.5M", "4.0M"]
+        );
+        assert!(labels((1.0, 1.0), 4.0).is_empty());
+        assert!(labels((f64::NAN, 1.0), 4.0).is_empty());
+    }
+}

@@ -1,0 +1,112 @@
+//! From figure data to what is drawn: finite, ordered, thinned, with its axis ranges. Shared by the page and the images.
+
+mod curve;
+mod surface;
+mod thin;
+
+pub(crate) use curve::{Band, CurvePanel, Mark, Slot, prepare as curve};
+pub(crate) use surface::prepare as surface;
+pub(crate) use thin::{evenly, extremes};
+
+/// Rows drawn of a forest figure.
+pub(crate) const FOREST_ROWS: usize = 60;
+/// Rows drawn in the observed-against-predicted panel.
+pub(crate) const LEFT_OUT_ROWS: usize = 600;
+/// Bars of the histogram of probability integral transforms.
+const PIT_BINS: usize = 10;
+
+/// An entry of a legend.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Key {
+    /// Shape of the swatch: `bar`, `level`, `rod`, `line`, `band`, `dot`, `ring`.
+    pub shape: &'static str,
+    /// Colour of the swatch.
+    pub colour: &'static str,
+    /// Words.
+    pub label: String,
+}
+
+impl Key {
+    /// An entry of a legend.
+    pub(crate) fn new(shape: &'static str, colour: &'static str, label: impl Into<String>) -> Self {
+        Self {
+            shape,
+            colour,
+            label: label.into(),
+        }
+    }
+}
+
+/// Smallest and largest of the finite numbers, none if there are none.
+pub(crate) fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    values
+        .filter(|v| v.is_finite())
+        .fold(None, |range, v| match range {
+            None => Some((v, v)),
+            Some((low, high)) => Some((v.min(low), v.max(high))),
+        })
+}
+
+/// An axis range that has a width and, where asked, holds zero.
+pub(crate) fn widened(range: Option<(f64, f64)>, with_zero: bool) -> (f64, f64) {
+    let (mut low, mut high) = range.unwrap_or((0.0, 1.0));
+    if with_zero {
+        low = low.min(0.0);
+        high = high.max(0.0);
+    }
+    if low == high {
+        let half = if low == 0.0 { 1.0 } else { low.abs() * 0.1 };
+        return (low - half, high + half);
+    }
+    (low, high)
+}
+
+/// A range with a margin on both sides, except at zero.
+pub(crate) fn padded(range: (f64, f64), share: f64) -> (f64, f64) {
+    let margin = (range.1 - range.0) * share;
+    let low = if range.0 == 0.0 {
+        0.0
+    } else {
+        range.0 - margin
+    };
+    let high = if range.1 == 0.0 {
+        0.0
+    } else {
+        range.1 + margin
+    };
+    (low, high)
+}
+
+/// Share of the transforms in each of ten equal bins, relative to a flat histogram; NaNs are left out.
+pub(crate) fn pit_histogram(pit: &[f64]) -> Vec<(f64, f64, usize)> {
+    let mut counts = [0_usize; PIT_BINS];
+    for &p in pit.iter().filter(|p| p.is_finite()) {
+        let bin = (p.clamp(0.0, 1.0) * PIT_BINS as f64) as usize;
+        counts[bin.min(PIT_BINS - 1)] += 1;
+    }
+    let width = 1.0 / PIT_BINS as f64;
+    counts
+        .iter()
+        .enumerate()
+        .map(|(i, &n)| (i as f64 * width, (i + 1) as f64 * width, n))
+        .collect()
+}
+
+/// "95 % interval", or "interval" when the level is not known.
+pub(crate) fn interval_words(level: f64) -> String {
+    if level > 0.0 && level < 1.0 {
+        format!("{} interval", crate::format::percent(level))
+    } else {
+        "interval".to_owned()
+    }
+}
+
+/// Joins a caption with remarks, each a sentence.
+pub(crate) fn joined(caption: &str, remarks: &[String]) -> String {
+    let mut words: Vec<&str> = Vec::new();
+    if !caption.trim().is_empty() {
+        words.push(caption.trim());
+    }
+    words.extend(remarks.iter().map(String::as_str));
+    words.join(" ")
+}

@@ -1,0 +1,259 @@
+//! A surface figure, ready to draw.
+
+use super::{range, widened};
+use crate::figure::{Area, Pixel, SurfaceFigure};
+use crate::format::count;
+
+/// Predicted cells drawn; more are averaged over blocks.
+const CELLS: usize = 6_400;
+/// Observed areas drawn.
+const AREAS: usize = 10_000;
+
+/// Ranges of the axes and colour scales, and the cells to draw.
+pub(crate) struct Surface {
+    pub x_range: (f64, f64),
+    pub y_range: (f64, f64),
+    pub value_range: (f64, f64),
+    pub sd_range: (f64, f64),
+    pub observed: Vec<Area>,
+    pub predicted: Vec<Pixel>,
+    pub remarks: Vec<String>,
+}
+
+/// Cleans, coarsens and measures a figure.
+pub(crate) fn prepare(figure: &SurfaceFigure) -> Surface {
+    let mut remarks = Vec::new();
+    let whole = |a: &Area| {
+        [a.x0, a.x1, a.y0, a.y1, a.value]
+            .iter()
+            .all(|v| v.is_finite())
+    };
+    let mut observed: Vec<Area> = figure
+        .observed
+        .iter()
+        .filter(|a| whole(a))
+        .cloned()
+        .collect();
+    tell_lost(
+        &mut remarks,
+        "observed areas",
+        figure.observed.len(),
+        observed.len(),
+    );
+    if observed.len() > AREAS {
+        remarks.push(format!(
+            "The first {} of {} observed areas are drawn.",
+            count(AREAS),
+            count(observed.len())
+        ));
+        observed.truncate(AREAS);
+    }
+    let usable = |p: &Pixel| {
+        [p.x0, p.x1, p.y0, p.y1, p.mean]
+            .iter()
+            .all(|v| v.is_finite())
+    };
+    let predicted: Vec<Pixel> = figure
+        .predicted
+        .iter()
+        .filter(|p| usable(p))
+        .cloned()
+        .map(tidy)
+        .collect();
+    tell_lost(
+        &mut remarks,
+        "predicted cells",
+        figure.predicted.len(),
+        predicted.len(),
+    );
+    let predicted = coarsened(predicted, &mut remarks);
+
+    let xs = observed
+        .iter()
+        .flat_map(|a| [a.x0, a.x1])
+        .chain(predicted.iter().flat_map(|p| [p.x0, p.x1]));
+    let ys = observed
+        .iter()
+        .flat_map(|a| [a.y0, a.y1])
+        .chain(predicted.iter().flat_map(|p| [p.y0, p.y1]));
+    let values = observed
+        .iter()
+        .map(|a| a.value)
+        .chain(predicted.iter().map(|p| p.mean));
+    Surface {
+        x_range: widened(range(xs), false),
+        y_range: widened(range(ys), false),
+        value_range: from_zero(widened(range(values), false)),
+        sd_range: from_zero(widened(range(predicted.iter().map(|p| p.sd)), false)),
+        observed,
+        predicted,
+        remarks,
+    }
+}
+
+/// A pixel with its edges in order and missing interval ends closed to the mean.
+fn tidy(mut pixel: Pixel) -> Pixel {
+    if pixel.x1 < pixel.x0 {
+        (pixel.x0, pixel.x1) = (pixel.x1, pixel.x0);
+    }
+    if pixel.y1 < pixel.y0 {
+        (pixel.y0, pixel.y1) = (pixel.y1, pixel.y0);
+    }
+    pixel
+}
+
+/// A colour scale of positive values starts at zero when that costs little contrast.
+fn from_zero((low, high): (f64, f64)) -> (f64, f64) {
+    if low > 0.0 && low < 0.2 * high {
+        (0.0, high)
+    } else {
+        (low, high)
+    }
+}
+
+fn tell_lost(remarks: &mut Vec<String>, what: &str, before: usize, after: usize) {
+    if after < before {
+        remarks.push(format!(
+            "{} of {} {what} have no finite value and are not drawn.",
+            count(before - after),
+            count(before)
+        ));
+    }
+}
+
+/// Averages cells over blocks of a raster when there are too many to draw.
+fn coarsened(cells: Vec<Pixel>, remarks: &mut Vec<String>) -> Vec<Pixel> {
+    if cells.len() <= CELLS {
+        return cells;
+    }
+    let columns = ranks(&cells, |p| f64::midpoint(p.x0, p.x1));
+    let rows = ranks(&cells, |p| f64::midpoint(p.y0, p.y1));
+    let (nx, ny) = (
+        1 + columns.iter().max().unwrap_or(&0),
+        1 + rows.iter().max().unwrap_or(&0),
+    );
+    let block = (1..)
+        .find(|k| nx.div_ceil(*k) * ny.div_ceil(*k) <= CELLS)
+        .unwrap_or(nx.max(ny));
+    let wide = nx.div_ceil(block);
+    let mut blocks: Vec<Option<(Pixel, f64)>> = vec![None; wide * ny.div_ceil(block)];
+    let before = cells.len();
+    for (i, cell) in cells.into_iter().enumerate() {
+        let slot = &mut blocks[columns[i] / block + wide * (rows[i] / block)];
+        match slot {
+            None => *slot = Some((cell, 1.0)),
+            Some((sum, n)) => {
+                *n += 1.0;
+                (sum.x0, sum.x1) = (sum.x0.min(cell.x0), sum.x1.max(cell.x1));
+                (sum.y0, sum.y1) = (sum.y0.min(cell.y0), sum.y1.max(cell.y1));
+                sum.mean += cell.mean;
+                sum.sd += cell.sd;
+                sum.lower += cell.lower;
+                sum.upper += cell.upper;
+            }
+        }
+    }
+    let mean = |(mut p, n): (Pixel, f64)| {
+        p.mean /= n;
+        p.sd /= n;
+        p.lower /= n;
+        p.upper /= n;
+        p
+    };
+    let out: Vec<Pixel> = blocks.into_iter().flatten().map(mean).collect();
+    remarks.push(format!(
+        "Drawn as averages over blocks of {block} × {block} cells: {} for {} predicted cells.",
+        count(out.len()),
+        count(before)
+    ));
+    out
+}
+
+/// The rank of each cell's centre among the distinct centres; irregular centres are put on 1,000 steps.
+fn ranks(cells: &[Pixel], centre: impl Fn(&Pixel) -> f64) -> Vec<usize> {
+    let (low, high) = widened(range(cells.iter().map(&centre)), false);
+    let step = |v: f64| ((v - low) / (high - low) * 1e7).round() as u64;
+    let mut distinct: Vec<u64> = cells.iter().map(|p| step(centre(p))).collect();
+    distinct.sort_unstable();
+    distinct.dedup();
+    if distinct.len() * 4 > cells.len() {
+        return cells
+            .iter()
+            .map(|p| ((centre(p) - low) / (high - low) * 999.0).round() as usize)
+            .collect();
+    }
+    cells
+        .iter()
+        .map(|p| distinct.partition_point(|&d| d < step(centre(p))))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid(nx: usize, ny: usize) -> Vec<Pixel> {
+        let cell = |i: usize, j: usize| Pixel {
+            x0: i as f64,
+            x1: i as f64 + 1.0,
+            y0: j as f64,
+            y1: j as f64 + 1.0,
+            mean: i as f64,
+            ..Pixel::default()
+        };
+        (0..nx)
+            .flat_map(|i| (0..ny).map(move |j| cell(i, j)))
+            .collect()
+    }
+
+    #[test]
+    fn a_large_raster_becomes_blocks_that_cover_it() {
+        let figure = SurfaceFigure {
+            predicted: grid(400, 300),
+            ..SurfaceFigure::default()
+        };
+        let drawn = prepare(&figure);
+        assert_eq!(drawn.predicted.len(), 80 * 60);
+        assert_eq!((drawn.x_range, drawn.y_range), ((0.0, 400.0), (0.0, 300.0)));
+        let area: f64 = drawn
+            .predicted
+            .iter()
+            .map(|p| (p.x1 - p.x0) * (p.y1 - p.y0))
+            .sum();
+        assert_eq!(area, 120_000.0);
+        assert_eq!(drawn.predicted[0].mean, 2.0);
+        assert!(drawn.remarks[0].contains("5 × 5"));
+    }
+
+    #[test]
+    fn cells_without_a_mean_are_left_out_and_told() {
+        let mut cells = grid(2, 2);
+        cells[0].mean = f64::NAN;
+        let drawn = prepare(&SurfaceFigure {
+            predicted: cells,
+            ..SurfaceFigure::default()
+        });
+        assert_eq!(drawn.predicted.len(), 3);
+        assert_eq!(
+            drawn.remarks,
+            ["1 of 4 predicted cells have no finite value and are not drawn."]
+        );
+    }
+
+    #[test]
+    fn scattered_cells_can_be_coarsened_too() {
+        let at = |i: usize| (i as f64 * 0.754_877_666).fract();
+        let cell = |i: usize| Pixel {
+            x0: at(i),
+            x1: at(i) + 0.01,
+            y0: at(7 * i),
+            y1: at(7 * i) + 0.01,
+            ..Pixel::default()
+        };
+        let figure = SurfaceFigure {
+            predicted: (0..50_000).map(cell).collect(),
+            ..SurfaceFigure::default()
+        };
+        assert!(prepare(&figure).predicted.len() <= CELLS);
+    }
+}

@@ -1,0 +1,123 @@
+//! Vega-Lite specifications of the figures.
+
+mod calibration;
+mod curve;
+mod forest;
+mod surface;
+
+use serde_json::{Value, json};
+
+use crate::figure::Figure;
+use crate::palette;
+use crate::prepare::{Key, joined};
+
+/// A figure as the page embeds it.
+pub(crate) struct Interactive {
+    /// Views side by side or below each other.
+    pub views: Vec<View>,
+    /// How the page arranges them: `stack`, `maps` or `trio`.
+    pub arrangement: &'static str,
+    /// The legend above the views.
+    pub legend: Vec<Key>,
+    /// Data that several views share, by name.
+    pub datasets: Value,
+    /// Caption with remarks.
+    pub caption: String,
+}
+
+/// One Vega-Lite view; its width is that of its place on the page.
+pub(crate) struct View {
+    /// Title above the view, may be empty.
+    pub title: String,
+    /// Title of the vertical axis, written level above it; may be empty.
+    pub y_title: String,
+    /// Colour scale below the view: stops, words at the two ends.
+    pub scale: Option<(&'static [&'static str], String, String)>,
+    /// The specification, without a width.
+    pub spec: Value,
+    /// Height over width, or none for the height in the specification.
+    pub aspect: Option<f64>,
+}
+
+/// The specification of a figure.
+pub(crate) fn interactive(figure: &Figure) -> Interactive {
+    let mut out = match figure {
+        Figure::Curve(figure) => curve::interactive(figure),
+        Figure::Surface(figure) => surface::interactive(figure),
+        Figure::Calibration(figure) => calibration::interactive(figure),
+        Figure::Forest(figure) => forest::interactive(figure),
+    };
+    out.caption = joined(figure.caption(), std::slice::from_ref(&out.caption));
+    for view in &mut out.views {
+        clean(&mut view.spec);
+    }
+    clean(&mut out.datasets);
+    out
+}
+
+/// Replaces characters that end a line inside an expression: Vega-Lite builds expressions from titles.
+fn clean(spec: &mut Value) {
+    match spec {
+        Value::String(words) if words.contains(breaks) => *words = words.replace(breaks, " "),
+        Value::Array(items) => items.iter_mut().for_each(clean),
+        Value::Object(fields) => fields.values_mut().for_each(clean),
+        _ => {}
+    }
+}
+
+fn breaks(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
+}
+
+/// Settings that all views share.
+pub(crate) fn config() -> Value {
+    let font = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
+    json!({
+        "background": null,
+        // Descriptions of single marks are expressions made of titles; the page describes each figure instead.
+        "aria": false,
+        "font": font,
+        "view": {"stroke": null},
+        "axis": {
+            "labelColor": palette::MUTED, "titleColor": palette::INK, "labelFontSize": 12, "titleFontSize": 12.5,
+            "titleFontWeight": 500, "gridColor": palette::GRID, "domainColor": "#9aa5b1", "tickColor": "#9aa5b1",
+            "tickSize": 4, "labelPadding": 5, "titlePadding": 10, "labelFlush": false, "labelOverlap": "greedy",
+        },
+        "axisX": {"grid": false, "titleLimit": {"expr": "width + 20"}, "tickCount": {"expr": "max(3, floor(width / 80))"}},
+        "axisY": {"title": null, "domain": false, "ticks": false, "tickCount": 6},
+        "range": {"category": palette::PREDICTED},
+    })
+}
+
+/// How tick labels of a range are written: years without separators, millions with a letter.
+pub(crate) fn tick_format(range: (f64, f64)) -> &'static str {
+    let size = range.0.abs().max(range.1.abs());
+    match size {
+        s if s >= 1e6 => "s",
+        s if s >= 1e4 => ",f",
+        s if s >= 1e-3 => "f",
+        _ => "~g",
+    }
+}
+
+/// A number for drawing: nine significant digits, to keep the page small.
+fn short(value: f64) -> f64 {
+    format!("{value:.8e}").parse().unwrap_or(value)
+}
+
+/// A quantitative scale with fixed ends.
+pub(crate) fn domain(range: (f64, f64), nice: bool) -> Value {
+    json!({"domain": [range.0, range.1], "nice": nice, "zero": false})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tick_format;
+
+    #[test]
+    fn years_have_no_separators() {
+        assert_eq!(tick_format((1990.0, 2020.0)), "f");
+        assert_eq!(tick_format((0.0, 20_000.0)), ",f");
+        assert_eq!(tick_format((0.0, 2e6)), "s");
+    }
+}

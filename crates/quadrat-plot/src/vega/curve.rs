@@ -1,0 +1,285 @@
+//! Curves: bars, bands, lines, dots, and a column to point at.
+
+use serde_json::{Value, json};
+
+use super::{Interactive, View, domain, short, tick_format};
+use crate::figure::CurveFigure;
+use crate::palette::{BAND_OPACITY, BAR, OBSERVED, PREDICTED, REFERENCE};
+use crate::prepare::{self, Band, Mark, Slot};
+
+/// Height of a panel in pixels, alone and among others.
+const HEIGHT: (u32, u32) = (380, 240);
+
+pub(super) fn interactive(figure: &CurveFigure) -> Interactive {
+    let drawn = prepare::curve(figure);
+    let height = if drawn.panels.len() > 1 {
+        HEIGHT.1
+    } else {
+        HEIGHT.0
+    };
+    let mut views = Vec::new();
+    for panel in &drawn.panels {
+        let mut layers = Vec::new();
+        let y = json!({
+            "type": "quantitative", "title": null, "scale": domain(panel.y_range, false),
+            "axis": {"format": tick_format(panel.y_range)},
+        });
+        layers.extend(bars(&panel.marks));
+        layers.extend(
+            panel
+                .bands
+                .iter()
+                .enumerate()
+                .flat_map(|(i, band)| lines(band, PREDICTED[i % PREDICTED.len()])),
+        );
+        layers.extend(other_marks(&panel.marks));
+        layers.extend(dots(&panel.dots));
+        layers.extend(pointer(&panel.slots, drawn.x_range));
+        if layers.is_empty() {
+            layers.push(json!({"mark": "point", "data": {"values": []}}));
+        }
+        for layer in &mut layers {
+            complete(layer, &figure.x.title(), drawn.x_range, &y);
+        }
+        views.push(View {
+            title: panel.panel.title.clone(),
+            y_title: panel.panel.y.title(),
+            scale: None,
+            spec: json!({"height": height, "layer": layers}),
+            aspect: None,
+        });
+    }
+    Interactive {
+        views,
+        arrangement: "stack",
+        legend: drawn.keys,
+        datasets: json!({}),
+        caption: prepare::joined("", &drawn.remarks),
+    }
+}
+
+/// Gives a layer the axes of the panel.
+fn complete(layer: &mut Value, x_title: &str, x_range: (f64, f64), y: &Value) {
+    let Some(layer) = layer.as_object_mut() else {
+        return;
+    };
+    let encoding = layer.entry("encoding").or_insert_with(|| json!({}));
+    let axis = json!({
+        "type": "quantitative", "title": x_title, "scale": domain(x_range, false),
+        "axis": {"format": tick_format(x_range)},
+    });
+    for (channel, defaults) in [("x", &axis), ("y", y)] {
+        match (
+            encoding.get_mut(channel).and_then(Value::as_object_mut),
+            defaults.as_object(),
+        ) {
+            (Some(given), Some(defaults)) if !given.contains_key("value") => {
+                for (key, value) in defaults {
+                    given.entry(key.clone()).or_insert_with(|| value.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn bars(marks: &[Mark]) -> Option<Value> {
+    let values: Vec<Value> = marks
+        .iter()
+        .filter_map(|mark| match mark {
+            Mark::Bar {
+                x0,
+                x1,
+                height,
+                words,
+            } => Some(json!({"x0": x0, "x1": x1, "y": height, "zero": 0, "words": words})),
+            _ => None,
+        })
+        .collect();
+    (!values.is_empty()).then(|| {
+        json!({
+            "data": {"values": values},
+            "mark": {"type": "rect", "fill": BAR, "stroke": "#ffffff", "strokeWidth": 1},
+            "encoding": {
+                "x": {"field": "x0"}, "x2": {"field": "x1"}, "y": {"field": "zero"}, "y2": {"field": "y"},
+                "tooltip": [{"field": "words", "title": "observed"}],
+            },
+        })
+    })
+}
+
+fn lines(band: &Band, colour: &str) -> Vec<Value> {
+    let values: Vec<Value> = band
+        .pieces
+        .iter()
+        .enumerate()
+        .flat_map(|(piece, vertices)| {
+            vertices
+                .iter()
+                .map(move |v| json!({"x": v[0], "m": short(v[1]), "l": short(v[2]), "u": short(v[3]), "p": piece}))
+        })
+        .collect();
+    if values.is_empty() {
+        return Vec::new();
+    }
+    let data = json!({"values": values});
+    let mut layers = Vec::new();
+    if band.band_label.is_some() {
+        layers.push(json!({
+            "data": data,
+            "mark": {"type": "area", "color": colour, "opacity": BAND_OPACITY},
+            "encoding": {
+                "x": {"field": "x"}, "y": {"field": "l"}, "y2": {"field": "u"},
+                "detail": {"field": "p", "type": "nominal"}, "order": {"value": null},
+            },
+        }));
+    }
+    layers.push(json!({
+        "data": data,
+        "mark": {"type": "line", "color": colour, "strokeWidth": 2, "strokeJoin": "round"},
+        "encoding": {
+            "x": {"field": "x"}, "y": {"field": "m"},
+            "detail": {"field": "p", "type": "nominal"}, "order": {"value": null},
+        },
+    }));
+    // A piece of one point has no line: show it as a dot.
+    let alone: Vec<Value> = band
+        .pieces
+        .iter()
+        .filter(|p| p.len() == 1)
+        .map(|p| json!({"x": p[0][0], "m": p[0][1], "l": p[0][2], "u": p[0][3]}))
+        .collect();
+    if !alone.is_empty() {
+        layers.push(json!({
+            "data": {"values": alone},
+            "mark": {"type": "rule", "color": colour, "strokeWidth": 2, "opacity": 0.5},
+            "encoding": {"x": {"field": "x"}, "y": {"field": "l"}, "y2": {"field": "u"}},
+        }));
+        layers.push(json!({
+            "data": {"values": alone},
+            "mark": {"type": "circle", "color": colour, "size": 50, "opacity": 1},
+            "encoding": {"x": {"field": "x"}, "y": {"field": "m"}},
+        }));
+    }
+    layers
+}
+
+fn other_marks(marks: &[Mark]) -> Vec<Value> {
+    let (mut levels, mut rules, mut points, mut arrows) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for mark in marks {
+        match mark {
+            Mark::Bar { .. } => {}
+            Mark::Level { x0, x1, y, words } => {
+                levels.push(json!({"x0": x0, "x1": x1, "y": y, "words": words}))
+            }
+            Mark::Point { x, y, error, words } => {
+                if let Some(e) = error {
+                    rules.push(json!({"x": x, "l": y - e, "u": y + e, "words": words}));
+                }
+                points.push(json!({"x": x, "y": y, "words": words}));
+            }
+            Mark::Range {
+                x,
+                lower,
+                upper,
+                open,
+                words,
+            } => {
+                rules.push(json!({"x": x, "l": lower, "u": upper, "words": words}));
+                for (end, y, shape) in [
+                    (open.0, lower, "triangle-down"),
+                    (open.1, upper, "triangle-up"),
+                ] {
+                    if end {
+                        arrows.push(json!({"x": x, "y": y, "shape": shape, "words": words}));
+                    } else {
+                        arrows.push(json!({"x": x, "y": y, "shape": "stroke", "words": words}));
+                    }
+                }
+            }
+        }
+    }
+    let tooltip = json!([{"field": "words", "title": "observed"}]);
+    let mut layers = Vec::new();
+    if !levels.is_empty() {
+        layers.push(json!({
+            "data": {"values": levels},
+            "mark": {"type": "rule", "color": OBSERVED, "strokeWidth": 3},
+            "encoding": {"x": {"field": "x0"}, "x2": {"field": "x1"}, "y": {"field": "y"}, "tooltip": tooltip},
+        }));
+    }
+    if !rules.is_empty() {
+        layers.push(json!({
+            "data": {"values": rules},
+            "mark": {"type": "rule", "color": OBSERVED, "strokeWidth": 1.5},
+            "encoding": {"x": {"field": "x"}, "y": {"field": "l"}, "y2": {"field": "u"}, "tooltip": tooltip},
+        }));
+    }
+    if !arrows.is_empty() {
+        layers.push(json!({
+            "data": {"values": arrows},
+            "mark": {"type": "point", "color": OBSERVED, "filled": true, "stroke": OBSERVED, "size": 45, "opacity": 1},
+            "encoding": {
+                "x": {"field": "x"}, "y": {"field": "y"}, "shape": {"field": "shape", "type": "nominal", "scale": null},
+                "tooltip": tooltip,
+            },
+        }));
+    }
+    if !points.is_empty() {
+        layers.push(json!({
+            "data": {"values": points},
+            "mark": {"type": "circle", "color": OBSERVED, "size": 34, "opacity": 0.85},
+            "encoding": {"x": {"field": "x"}, "y": {"field": "y"}, "tooltip": tooltip},
+        }));
+    }
+    layers
+}
+
+fn dots(dots: &[(f64, f64)]) -> Option<Value> {
+    let values: Vec<Value> = dots.iter().map(|(x, y)| json!({"x": x, "y": y})).collect();
+    (!values.is_empty()).then(|| {
+        json!({
+            "data": {"values": values},
+            "mark": {"type": "circle", "color": REFERENCE, "size": if dots.len() > 200 { 10 } else { 20 }, "opacity": 0.9},
+            "encoding": {"x": {"field": "x"}, "y": {"field": "y"}},
+        })
+    })
+}
+
+/// Invisible columns, one per predicted row, which darken and tell their row when pointed at.
+fn pointer(slots: &[Slot], x_range: (f64, f64)) -> Option<Value> {
+    let middle = |i: usize| f64::midpoint(slots[i].x0, slots[i].x1);
+    let last = slots.len().saturating_sub(1);
+    let values: Vec<Value> = slots
+        .iter()
+        .enumerate()
+        .map(|(i, slot)| {
+            let (from, to) = if slot.x1 > slot.x0 {
+                (slot.x0, slot.x1)
+            } else {
+                let from = if i == 0 { x_range.0 } else { f64::midpoint(middle(i - 1), middle(i)) };
+                let to = if i == last { x_range.1 } else { f64::midpoint(middle(i), middle(i + 1)) };
+                (from, to)
+            };
+            json!({"x0": from, "x1": to, "at": slot.x, "predicted": slot.predicted, "observed": slot.observed})
+        })
+        .collect();
+    let with_observed = slots.iter().any(|s| !s.observed.is_empty());
+    let mut tooltip = vec![json!({"field": "at"}), json!({"field": "predicted"})];
+    if with_observed {
+        tooltip.push(json!({"field": "observed"}));
+    }
+    (!values.is_empty()).then(|| {
+        json!({
+            "data": {"values": values},
+            "params": [{"name": "here", "select": {"type": "point", "on": "pointerover", "clear": "pointerout"}}],
+            "mark": {"type": "rect", "fill": "#1f2933", "tooltip": true},
+            "encoding": {
+                "x": {"field": "x0"}, "x2": {"field": "x1"}, "y": {"value": 0}, "y2": {"value": "height"},
+                "fillOpacity": {"condition": {"param": "here", "empty": false, "value": 0.07}, "value": 0},
+                "tooltip": tooltip,
+            },
+        })
+    })
+}

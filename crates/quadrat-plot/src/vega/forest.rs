@@ -1,0 +1,111 @@
+//! Forests: a dot and an interval per row.
+
+use serde_json::{Value, json};
+
+use super::{Interactive, View, domain, tick_format};
+use crate::figure::ForestFigure;
+use crate::format::{count, interval, number};
+use crate::palette::{OBSERVED, PREDICTED};
+use crate::prepare::{FOREST_ROWS, Key, interval_words, padded, range, widened};
+
+/// Height of a row in pixels.
+const ROW: usize = 22;
+
+pub(super) fn interactive(figure: &ForestFigure) -> Interactive {
+    let rows: Vec<_> = figure.rows.iter().take(FOREST_ROWS).enumerate().collect();
+    let values = rows
+        .iter()
+        .flat_map(|(_, r)| [r.mean, r.lower, r.upper, r.observed.unwrap_or(f64::NAN)]);
+    let span = padded(widened(range(values), false), 0.04);
+    let data: Vec<Value> = rows
+        .iter()
+        .filter(|(_, row)| row.mean.is_finite())
+        .map(|(i, row)| {
+            // Rows are placed by number: two rows may have the same name.
+            json!({
+                "row": i, "name": row.label, "mean": row.mean,
+                "lower": row.lower.clamp(span.0, span.1), "upper": row.upper.clamp(span.0, span.1),
+                "told": format!("{} ({}: {})", number(row.mean), interval_words(figure.level), interval(row.lower, row.upper)),
+                "observed": row.observed.filter(|v| v.is_finite()),
+                "seen": row.observed.map(number),
+            })
+        })
+        .collect();
+    let data_is_empty = data.is_empty();
+    let names: Vec<&str> = rows.iter().map(|(_, row)| row.label.as_str()).collect();
+    let x = |field: &str| {
+        json!({
+            "field": field, "type": "quantitative", "title": figure.value.title(), "scale": domain(span, false),
+            "axis": {"format": tick_format(span), "grid": true},
+        })
+    };
+    let y = json!({
+        "field": "row", "type": "ordinal", "title": null, "scale": {"domain": (0..rows.len()).collect::<Vec<_>>()},
+        "axis": {"labelExpr": "names[datum.value]", "labelLimit": {"expr": "max(80, width * 0.45)"}, "labelColor": "#1f2933", "labelOverlap": false},
+    });
+    let with_observed = data.iter().any(|row| !row["observed"].is_null());
+    let mut tooltip = vec![
+        json!({"field": "name", "title": "row"}),
+        json!({"field": "told", "title": "predicted"}),
+    ];
+    if with_observed {
+        tooltip.push(json!({"field": "seen", "title": "observed"}));
+    }
+    let mut layers = vec![
+        json!({
+            "mark": {"type": "rule", "color": PREDICTED[0], "strokeWidth": 5, "opacity": 0.35, "strokeCap": "round"},
+            "encoding": {"x": x("lower"), "x2": {"field": "upper"}, "y": y, "tooltip": tooltip},
+        }),
+        json!({
+            "mark": {"type": "circle", "color": PREDICTED[0], "size": 60, "opacity": 1},
+            "encoding": {"x": x("mean"), "y": y, "tooltip": tooltip},
+        }),
+    ];
+    if with_observed {
+        layers.push(json!({
+            "transform": [{"filter": "isValid(datum.observed)"}],
+            "mark": {"type": "point", "color": OBSERVED, "size": 60, "strokeWidth": 1.8, "opacity": 1, "filled": false},
+            "encoding": {"x": x("observed"), "y": y, "tooltip": tooltip},
+        }));
+    }
+    let mut legend = vec![
+        Key::new("dot", PREDICTED[0], "Predicted mean"),
+        Key::new("band", PREDICTED[0], interval_words(figure.level)),
+    ];
+    if with_observed {
+        legend.push(Key::new("ring", OBSERVED, "Observed"));
+    }
+    let caption = if figure.rows.len() > rows.len() {
+        format!(
+            "The first {} of {} rows are drawn.",
+            count(rows.len()),
+            count(figure.rows.len())
+        )
+    } else {
+        String::new()
+    };
+    let spec = json!({
+        "height": (rows.len() * ROW).max(60),
+        "params": [{"name": "names", "value": names}],
+        "data": {"values": data},
+        "layer": layers,
+    });
+    let mut views = vec![View {
+        title: String::new(),
+        y_title: String::new(),
+        scale: None,
+        spec,
+        aspect: None,
+    }];
+    if data_is_empty {
+        views.clear();
+        legend.clear();
+    }
+    Interactive {
+        views,
+        arrangement: "stack",
+        legend,
+        datasets: json!({}),
+        caption,
+    }
+}

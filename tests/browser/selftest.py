@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Shows that check.py refuses broken reports, each for its own reason, and accepts a good one.
+
+usage: selftest.py [--require]
+"""
+
+import argparse
+import pathlib
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import browser as devtools  # noqa: E402
+import check  # noqa: E402
+
+GOOD = """<!doctype html><html><head><link rel="icon" href="data:,"></head><body>
+<figure data-figure="a"><div class="view"><div class="plot" style="width:200px;height:100px"></div></div></figure>
+<script>
+const plot = document.querySelector(".plot"), figure = document.querySelector("figure");
+plot.innerHTML = '<svg class="marks" width="200" height="100"><rect width="9" height="9"/><rect x="20" width="9" height="9"/>' +
+  '<rect x="40" width="9" height="9"/></svg>';
+figure.dataset.drawn = "true"; document.body.dataset.ready = "true";
+//MORE
+</script></body></html>"""
+
+DRAWN = 'figure.dataset.drawn = "true"; document.body.dataset.ready = "true";'
+CASES = {
+    "a figure that throws": (DRAWN, 'figure.dataset.error = "no such column"; document.body.dataset.error = "no such column";', "no such column"),
+    "an exception": ("//MORE", 'throw new Error("broken on purpose");', "exception"),
+    "a rejected promise": ("//MORE", 'Promise.reject(new Error("broken later"));', "exception"),
+    "a console error": ("//MORE", 'console.error("oh dear");', "console error: oh dear"),
+    "a console warning": ("//MORE", 'console.warn("hm");', "console warning: hm"),
+    "an external script": ("</head>", '<script src="https://example.org/vega.js"></script></head>', "request: https://example.org"),
+    "an external image": ("</body>", '<img src="http://example.org/pixel.png"></body>', "request: http://example.org"),
+    "a file beside it": ("</head>", '<link rel="stylesheet" href="style.css"></head>', "style.css"),
+    "a late fetch": ("//MORE", 'setTimeout(() => fetch("https://example.org/x").catch(() => 0), 50);', "request: https://example.org"),
+    "a websocket": ("//MORE", 'try { new WebSocket("ws://example.org/"); } catch (e) {}', "websocket"),
+    "a figure never drawn": (DRAWN, 'document.body.dataset.ready = "true";', "is not drawn"),
+    "a page never ready": (DRAWN, 'figure.dataset.drawn = "true";', "never became ready"),
+    "an empty picture": ('<rect width="9" height="9"/>', "", "nothing to see"),
+    "a blank canvas": ("//MORE", 'plot.innerHTML = "<canvas width=200 height=100></canvas>";', "nothing to see"),
+    "a squeezed picture": ("width:200px;height:100px", "width:20px;height:100px", "only 20 x 100 px"),
+    "a page too wide": ("</body>", '<div style="width:3000px;height:9px"></div></body>', "wider than the window"),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--require", action="store_true", help="fail when there is no browser")
+    args = parser.parse_args()
+    path = devtools.find()
+    if path is None:
+        print("no chromium found: the self-test is skipped")
+        return 1 if args.require else 0
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder, devtools.Browser(path) as browser:
+        report = pathlib.Path(folder) / "report.html"
+        report.write_text(GOOD, encoding="utf-8")
+        found = check.check(browser, report)
+        if found:
+            failed += 1
+            print(f"a good report was refused: {found}", file=sys.stderr)
+        for name, (before, after, reason) in CASES.items():
+            assert before in GOOD, name
+            report.write_text(GOOD.replace(before, after), encoding="utf-8")
+            found = check.check(browser, report, patience=1.5)
+            if not any(reason in words for words in found):
+                failed += 1
+                print(f"{name}: accepted, or refused for another reason: {found}", file=sys.stderr)
+    print(f"{len(CASES) + 1 - failed} of {len(CASES) + 1} reports judged rightly")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
