@@ -2,20 +2,23 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
-use quadrat::progress::Progress;
-
-use crate::stand_in::{
-    Aggregate as LibraryAggregate, FitError, FitOptions, Functionals, Hyperparameters, InputError, Kernel,
-    Mean as LibraryMean, Model, Noise, Observations, PriorDensity, Scale as LibraryScale, Setting as LibrarySetting,
+use anyhow::Result;
+use quadrat::error::{FitError, InputError};
+use quadrat::kernel::Kernel;
+use quadrat::model::{
+    FitOptions, Hyperparameters, Mean as LibraryMean, Model, Noise, Observations, Scale as LibraryScale,
+    Setting as LibrarySetting,
 };
-pub use crate::stand_in::{FitSummary, Hyper, Posterior};
+pub use quadrat::model::{FitSummary, Hyper, Posterior};
+use quadrat::parameter::PriorDensity;
+use quadrat::progress::Progress;
+use quadrat::support::{Aggregate as LibraryAggregate, Functionals};
 
 use crate::diagnostic::{Problem, Problems};
 use crate::places::Places;
 use crate::resolve::{Observed, Resolved};
 use crate::study::support::Aggregate;
-use crate::study::{Integration, Mean, Scale, Setting};
+use crate::study::{Integration, Mean, Scale, Setting, Study};
 use crate::suggest;
 
 /// Predictions are computed this many rows at a time, which bounds memory.
@@ -24,8 +27,6 @@ const CHUNK: usize = 50_000;
 /// How to run, apart from what the study says.
 #[derive(Clone, Default)]
 pub struct Running {
-    /// Threads; all cores when absent.
-    pub threads: Option<usize>,
     /// Hears how far the fit is.
     pub progress: Option<Arc<dyn Progress + Send + Sync>>,
 }
@@ -64,52 +65,65 @@ pub fn check_prior(text: &str) -> Result<(), String> {
 }
 
 /// A model of the study; settings of unknown hyperparameters are refused here.
-pub fn model(resolved: &Resolved) -> Result<Model> {
+fn model(resolved: &Resolved) -> Result<Model> {
     let study = &resolved.study;
-    let kernel = Kernel::parse(&study.latent.kernel.value).map_err(|error| anyhow::anyhow!("{}", error.message))?;
+    let kernel = Kernel::parse(&study.latent.kernel.value)?;
     let mut model = Model::new(kernel).mean(match study.latent.mean {
         Mean::Constant => LibraryMean::Constant,
         Mean::Zero => LibraryMean::Zero,
         Mean::Fixed(value) => LibraryMean::Fixed(value),
     });
-    for table in &resolved.tables {
-        let observations = observations(table, &resolved.dims)
-            .with_context(|| format!("the table {} cannot be used", table.table.name()))?;
+    for (table, observe) in resolved.tables.iter().zip(&study.observe) {
+        let observations = observations(table).map_err(|error| {
+            let problem = Problem::new(format!("{}: {error}", table.table.name()));
+            Problems::from(problem.at(study.source.place(&observe.file.span)))
+        })?;
         model = model.observe(observations);
     }
-    let known: Vec<String> = model.parameters()?.into_iter().map(|parameter| parameter.name).collect();
+    let mut settings: Vec<&Setting> = study.settings.iter().collect();
     let mut problems = Problems::default();
-    for setting in &study.settings {
-        let name = &setting.name.value;
-        if known.contains(name) {
-            model = model.set(name, setting_for_library(setting));
-            continue;
+    // The library stops at the first setting it refuses; without that one it tells the next.
+    loop {
+        let with_settings = settings
+            .iter()
+            .fold(model.clone(), |model, setting| model.set(&setting.name.value, setting_for_library(setting)));
+        let Err(error) = with_settings.parameters() else {
+            problems.or(())?;
+            return Ok(with_settings);
+        };
+        let name = match &error {
+            InputError::UnknownParameter { name, .. } | InputError::Parameter { name, .. } => name.clone(),
+            _ => String::new(),
+        };
+        problems.push(refused(study, error));
+        let before = settings.len();
+        settings.retain(|setting| setting.name.value != name);
+        if settings.len() == before {
+            return Err(problems.into());
         }
-        let near = suggest::nearest(name, known.iter().map(String::as_str));
-        let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-        problems.push(
-            Problem::new(format!("the model has no hyperparameter `{name}`{hint}"))
-                .at(study.source.place(&setting.name.span))
-                .remedy(format!("it has {}", suggest::list(&known))),
-        );
     }
-    problems.or(())?;
-    if let Err(error) = model.parameters() {
-        return Err(refused_setting(resolved, error).into());
-    }
-    Ok(model)
 }
 
-/// A problem of the library with a hyperparameter, at the line that set it.
-fn refused_setting(resolved: &Resolved, error: InputError) -> Problems {
-    let study = &resolved.study;
-    let mut problem = Problem::new(error.to_string());
-    if let InputError::Parameter { name, .. } = &error
-        && let Some(setting) = study.settings.iter().find(|setting| &setting.name.value == name)
-    {
-        problem = problem.at(study.source.place(&setting.name.span));
-    }
-    problem.into()
+/// What the library refuses, at the line of the study that is at fault.
+fn refused(study: &Study, error: InputError) -> Problem {
+    let place = |name: &str| {
+        let setting = study.settings.iter().find(|setting| setting.name.value == name);
+        setting.map(|setting| study.source.place(&setting.name.span))
+    };
+    let mut problem = match &error {
+        InputError::UnknownParameter { name, known } => {
+            let near = suggest::nearest(name, known.iter().map(String::as_str));
+            let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            Problem::new(format!("the model has no hyperparameter `{name}`{hint}"))
+                .remedy(format!("it has {}", suggest::list(known)))
+        }
+        _ => Problem::new(error.to_string()),
+    };
+    problem.place = match &error {
+        InputError::UnknownParameter { name, .. } | InputError::Parameter { name, .. } => place(name),
+        _ => study.observe.first().map(|observe| study.source.place(&observe.file.span)),
+    };
+    problem
 }
 
 fn setting_for_library(setting: &Setting) -> LibrarySetting {
@@ -123,8 +137,8 @@ fn setting_for_library(setting: &Setting) -> LibrarySetting {
     }
 }
 
-fn observations(table: &Observed, dims: &[String]) -> Result<Observations, InputError> {
-    let supports = functionals(&table.places, dims, 0..table.places.len())?;
+fn observations(table: &Observed) -> Result<Observations, InputError> {
+    let supports = functionals(&table.places, 0..table.places.len())?;
     let noise = match (&table.known, table.learned) {
         (Some(known), true) => Noise::KnownPlusLearned(known.clone()),
         (Some(known), false) => Noise::Known(known.clone()),
@@ -134,16 +148,10 @@ fn observations(table: &Observed, dims: &[String]) -> Result<Observations, Input
     Ok(if table.share_noise { observations.share_noise() } else { observations })
 }
 
-/// Some rows of places as functionals over the inputs of the model.
-fn functionals(places: &Places, dims: &[String], rows: std::ops::Range<usize>) -> Result<Functionals, InputError> {
-    let mut functionals = Functionals::new(dims.to_vec());
-    let mut along = Vec::with_capacity(dims.len());
-    for dim in dims {
-        along.push(places.dim(dim).ok_or_else(|| InputError::UnknownDimension {
-            name: dim.clone(),
-            known: places.dims.iter().map(|dim| dim.name.clone()).collect(),
-        })?);
-    }
+/// Some rows of places as functionals.
+fn functionals(places: &Places, rows: std::ops::Range<usize>) -> Result<Functionals, InputError> {
+    let along = &places.dims;
+    let mut functionals = Functionals::new(along.iter().map(|dim| dim.name.clone()).collect());
     let points: Vec<usize> = (0..along.len()).filter(|&d| along[d].second.is_none()).collect();
     for row in rows {
         match places.aggregate {
@@ -171,8 +179,7 @@ pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
             Integration::Map => Hyperparameters::Map,
             Integration::Integrate => Hyperparameters::Integrate,
         })
-        .with_seed(inference.seed)
-        .with_threads(running.threads);
+        .with_seed(inference.seed);
     if let Some(progress) = &running.progress {
         options = options.with_progress(Arc::clone(progress));
     }
@@ -216,14 +223,14 @@ pub fn predict(posterior: &Posterior, places: &Places, scale: Scale, level: f64)
     let mut start = 0;
     while start < places.len() {
         let end = places.len().min(start + CHUNK);
-        let at = functionals(places, posterior.dims(), start..end)?;
+        let at = functionals(places, start..end)?;
         let prediction = posterior.predict(&at, scale)?;
         answer.mean.extend_from_slice(prediction.mean());
         answer.sd.extend_from_slice(prediction.sd());
         answer.lower.extend(prediction.quantile(tail));
         answer.median.extend(prediction.quantile(0.5));
         answer.upper.extend(prediction.quantile(1.0 - tail));
-        answer.far.extend(posterior.extrapolation(&at).into_iter().map(|row| row + start));
+        answer.far.extend(posterior.extrapolation(&at)?.into_iter().map(|row| row + start));
         start = end;
     }
     Ok(answer)

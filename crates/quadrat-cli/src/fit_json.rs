@@ -17,8 +17,7 @@ struct FitJson<'a> {
     evidence: &'a str,
     log_posterior: f64,
     hyperparameters: Values<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hyperparameter_intervals: Option<Intervals<'a>>,
+    hyperparameter_intervals: Intervals<'a>,
     rows: usize,
     iterations: usize,
     seconds: f64,
@@ -38,13 +37,13 @@ impl Serialize for Values<'_> {
     }
 }
 
-/// 95 % intervals of the hyperparameters that were not fixed.
+/// 95 % intervals of the hyperparameters that were not fixed, where they are known.
 struct Intervals<'a>(&'a FitSummary);
 
 impl Serialize for Intervals<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        for hyper in self.0.hyperparameters.iter().filter(|hyper| !hyper.fixed) {
+        for hyper in self.0.hyperparameters.iter().filter(|hyper| !hyper.fixed && hyper.lower.is_finite() && hyper.upper.is_finite()) {
             map.serialize_entry(&hyper.name, &[hyper.lower, hyper.upper])?;
         }
         map.end()
@@ -64,7 +63,7 @@ pub fn text(outcome: &Outcome) -> anyhow::Result<String> {
         evidence: &summary.evidence,
         log_posterior: summary.log_posterior,
         hyperparameters: Values(summary),
-        hyperparameter_intervals: summary.integrated.then_some(Intervals(summary)),
+        hyperparameter_intervals: Intervals(summary),
         rows: summary.rows,
         iterations: summary.iterations,
         seconds: summary.seconds,

@@ -20,7 +20,6 @@ mod progress;
 mod properties;
 mod report;
 mod resolve;
-mod stand_in;
 mod study;
 mod suggest;
 mod table;

@@ -18,8 +18,6 @@ pub const DENSE_ROWS: usize = 20_000;
 pub struct Resolved {
     /// The study.
     pub study: Study,
-    /// The inputs of the model, in the kernel's order.
-    pub dims: Vec<String>,
     /// The tables, in order.
     pub tables: Vec<Observed>,
     /// The predictions, in order.
@@ -85,6 +83,7 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
     let predictions = study.predict.iter().filter_map(|p| asked(&check, &study, &inputs, p, &mut warnings)).collect();
     if tables.len() == study.observe.len() {
         too_many_rows(&check, &study, &tables);
+        new_rows_have_noise(&check, &study, &tables);
     }
     let problems = check.finish();
     problems.or(())?;
@@ -92,7 +91,7 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
         keep_dims(&mut table.places, &dims);
     }
     warnings.dedup();
-    Ok(Resolved { study, dims, tables, predictions, warnings })
+    Ok(Resolved { study, tables, predictions, warnings })
 }
 
 /// The inputs of the model, and whether the tables give all that the kernel uses.
@@ -363,6 +362,23 @@ pub fn read_places(check: &Check<'_>, table: &Table, support: &Support) -> Optio
 /// Drops dimensions that the model does not use.
 fn keep_dims(places: &mut Places, dims: &[String]) {
     places.dims.retain(|dim| dims.contains(&dim.name));
+}
+
+/// A prediction of new observations needs one noise variance that holds for them.
+fn new_rows_have_noise(check: &Check<'_>, study: &Study, tables: &[Observed]) {
+    let known = |table: &Observed, row: usize| table.known.as_ref().map_or(0.0, |known| known[row]);
+    let first = tables.first().map_or(0.0, |table| known(table, 0));
+    let same = tables.iter().all(|table| (0..table.values.len()).all(|row| known(table, row) == first));
+    let learned = tables.iter().any(|table| table.learned);
+    let own = tables.iter().any(|table| table.learned && (0..table.values.len()).any(|row| known(table, row) > 0.0));
+    if same || (learned && !own) {
+        return;
+    }
+    for predict in study.predict.iter().filter(|predict| predict.scale == Scale::Observation) {
+        let message = "the noise variances differ from row to row, so that of a new observation is not known";
+        let remedy = "predict `scale = \"response\"` and add the variance of the new row";
+        check.refuse(&predict.scale_span, message, remedy);
+    }
 }
 
 fn too_many_rows(check: &Check<'_>, study: &Study, tables: &[Observed]) {

@@ -18,7 +18,7 @@ pub fn run(args: &Fit) -> Result<()> {
     let resolved = resolve(study::open(&args.study, &args.study)?)?;
     spare_inputs(&resolved, &args.study, std::slice::from_ref(&args.output))?;
     let bar = Bar::new(args.saying.quiet);
-    let outcome = Outcome::fit(resolved, &running(&args.saying, &bar))?;
+    let outcome = Outcome::fit(resolved, &running(&args.saying, &bar)?)?;
     let mut staged = Staged::new();
     staged.bytes(&args.output, &engine::to_bytes(&outcome.posterior))?;
     let written = staged.finish()?;

@@ -7,6 +7,7 @@ pub mod run;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Result;
 
@@ -17,9 +18,12 @@ use crate::progress::Bar;
 use crate::resolve::Resolved;
 use crate::study::Where;
 
-/// How to run, with the bar that hears about it.
-pub fn running(saying: &Saying, bar: &std::sync::Arc<Bar>) -> Running {
-    Running { threads: saying.threads.map(usize::from), progress: Some(std::sync::Arc::clone(bar) as _) }
+/// How to run: on how many threads, and which bar hears about it.
+pub fn running(saying: &Saying, bar: &Arc<Bar>) -> Result<Running> {
+    if let Some(threads) = saying.threads {
+        rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads)).build_global()?;
+    }
+    Ok(Running { progress: Some(Arc::clone(bar) as _) })
 }
 
 /// Prints to standard output; a reader that left is success.

@@ -43,7 +43,7 @@ pub fn go(
     outputs.push(folder.join("report.html"));
     spare_inputs(&resolved, path, &outputs)?;
     let bar = Bar::new(saying.quiet);
-    let outcome = Outcome::compute(resolved, &running(saying, &bar))?;
+    let outcome = Outcome::compute(resolved, &running(saying, &bar)?)?;
     bar.say("writing");
     let json = fit_json::text(&outcome)?;
     for (asked, answer) in outcome.predictions() {

@@ -63,7 +63,7 @@ fn marks(table: &Observed) -> Vec<Mark> {
     let Some(dim) = table.places.dims.first() else { return Vec::new() };
     let variance = |row: usize| {
         let known = table.known.as_ref()?;
-        known.get(row).or(known.first()).copied().filter(|variance| *variance > 0.0)
+        known.get(row).copied().filter(|variance| *variance > 0.0)
     };
     let mark = |(row, &value): (usize, &f64)| {
         let (x0, x1) = dim.ends(row);

@@ -1,5 +1,7 @@
 //! `[[predict]]`: where to answer, on which scale, how sure.
 
+use std::ops::Range;
+
 use super::fields::{Section, Spanned};
 use super::support::{self, Support};
 use super::{names, repeated};
@@ -14,6 +16,8 @@ pub struct Predict {
     pub place: Where,
     /// What to answer for.
     pub scale: Scale,
+    /// Where that is said.
+    pub scale_span: Range<usize>,
     /// Probability of the interval.
     pub level: f64,
 }
@@ -92,7 +96,7 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
     // A bad name was already noted; `text` must not note it again.
     let item = section.get("name")?;
     let name = Spanned { value: item.as_str()?.to_owned(), span: item.span()? };
-    Some(Predict { name, place, scale, level: level.map_or(0.95, |level| level.value) })
+    Some(Predict { name, place, scale, scale_span: section.span_of("scale"), level: level.map_or(0.95, |level| level.value) })
 }
 
 fn place(section: &Section<'_>) -> Option<Where> {
