@@ -15,8 +15,8 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import browser as devtools  # noqa: E402
 
-# Every figure, with what can be seen of it. A view counts as drawn when its SVG has marks with a size, or when its canvas
-# has at least two colours.
+# Every figure, with what can be seen of it. A view counts as drawn when its SVG has marks with a size (axes do not count),
+# or when its canvas has more than two colours.
 LOOK = r"""
 (() => {
   function inked(canvas) {
@@ -28,8 +28,10 @@ LOOK = r"""
     }
     return false;
   }
+  // Shapes with a size; axes do not count.
   function marks(svg) {
-    return [...svg.querySelectorAll("path, rect, circle, line, text")].filter((e) => {
+    const scope = svg.querySelector(".role-axis") ? ".role-mark path, .role-mark line, .role-mark text" : "path, rect, circle, line, text";
+    return [...svg.querySelectorAll(scope)].filter((e) => {
       const box = e.getBBox();
       return box.width + box.height > 0;
     }).length;
@@ -47,7 +49,7 @@ LOOK = r"""
         const canvas = plot.querySelector("canvas"), svg = plot.querySelector("svg.marks");
         return {
           width: box.width, height: box.height, room: plot.parentElement.getBoundingClientRect().width,
-          content: canvas ? (inked(canvas) ? "canvas" : null) : svg && marks(svg) >= 3 ? "svg" : null,
+          content: canvas ? (inked(canvas) ? "canvas" : null) : svg && marks(svg) >= 1 ? "svg" : null,
         };
       }),
     })),

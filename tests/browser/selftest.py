@@ -17,8 +17,8 @@ GOOD = """<!doctype html><html><head><link rel="icon" href="data:,"></head><body
 <figure data-figure="a"><div class="view"><div class="plot" style="width:200px;height:100px"></div></div></figure>
 <script>
 const plot = document.querySelector(".plot"), figure = document.querySelector("figure");
-plot.innerHTML = '<svg class="marks" width="200" height="100"><rect width="9" height="9"/><rect x="20" width="9" height="9"/>' +
-  '<rect x="40" width="9" height="9"/></svg>';
+plot.innerHTML = '<svg class="marks" width="200" height="100"><g class="role-axis"><path d="M0 0h99"/></g>' +
+  '<g class="role-mark"><path d="M9 9h9v9z"/></g></svg>';
 figure.dataset.drawn = "true"; document.body.dataset.ready = "true";
 //MORE
 </script></body></html>"""
@@ -37,7 +37,7 @@ CASES = {
     "a websocket": ("//MORE", 'try { new WebSocket("ws://example.org/"); } catch (e) {}', "websocket"),
     "a figure never drawn": (DRAWN, 'document.body.dataset.ready = "true";', "is not drawn"),
     "a page never ready": (DRAWN, 'figure.dataset.drawn = "true";', "never became ready"),
-    "an empty picture": ('<rect width="9" height="9"/>', "", "nothing to see"),
+    "axes without data": ('<path d="M9 9h9v9z"/>', "", "nothing to see"),
     "a blank canvas": ("//MORE", 'plot.innerHTML = "<canvas width=200 height=100></canvas>";', "nothing to see"),
     "a squeezed picture": ("width:200px;height:100px", "width:20px;height:100px", "only 20 x 100 px"),
     "a page too wide": ("</body>", '<div style="width:3000px;height:9px"></div></body>', "wider than the window"),

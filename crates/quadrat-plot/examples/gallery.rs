@@ -480,15 +480,21 @@ fn calibration(n: usize) -> CalibrationFigure {
             .count()
     };
     CalibrationFigure {
-        heading: Heading::new("calibration", "").with_caption(
-            "Left: the tick is the share of rows an interval promises to hold, the dot the share it held. Middle: even bars mean \
-             that predicted distributions are neither too wide nor too narrow. Right: rows outside their interval are orange.",
-        ),
+        heading: Heading::new("calibration", ""),
         value: Axis::new("people"),
         coverage: [(0.5, 0.674), (0.8, 1.282), (0.95, 1.96)]
-            .map(|(nominal, z)| Coverage { nominal, held: share(z), total: n })
+            .map(|(nominal, z)| Coverage {
+                nominal,
+                held: share(z),
+                total: n,
+            })
             .to_vec(),
-        pit: rows.iter().map(|r| 1.0 / (1.0 + (-1.702 * (r.observed - r.mean) * 1.96 / (r.upper - r.mean)).exp())).collect(),
+        pit: rows
+            .iter()
+            .map(|r| {
+                1.0 / (1.0 + (-1.702 * (r.observed - r.mean) * 1.96 / (r.upper - r.mean)).exp())
+            })
+            .collect(),
         rows,
         level: 0.95,
     }

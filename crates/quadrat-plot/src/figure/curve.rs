@@ -28,7 +28,7 @@ pub struct Panel {
     pub observed: Vec<Observed>,
     /// Legend of the observed marks; empty gives words that fit the marks.
     pub observed_label: String,
-    /// The predictions; usually one.
+    /// The predictions; usually one. Tooltips tell the first.
     pub predicted: Vec<Predicted>,
     /// Known true values to compare with, drawn as dots.
     pub reference: Option<Reference>,

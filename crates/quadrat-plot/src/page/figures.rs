@@ -17,6 +17,11 @@ const CANVAS_FROM: usize = 2500;
 /// Size in bytes from which a still image is kept as PNG.
 const STILL_SVG: usize = 150_000;
 
+/// How to read the calibration figure, unless the caller says it better.
+const CALIBRATION_CAPTION: &str = "Left: the tick is the share of rows an interval promises to hold, the dot the share it \
+     held. Middle: even bars mean that predicted distributions are neither too wide nor too narrow. Right: rows outside \
+     their interval are orange.";
+
 /// Ids given so far.
 #[derive(Default)]
 pub(super) struct Ids(BTreeSet<String>);
@@ -55,6 +60,9 @@ pub(super) fn calibration(calibration: &CalibrationFigure, ids: &mut Ids) -> Str
     }
     if calibration.heading.id.is_empty() {
         calibration.heading.id = "calibration".to_owned();
+    }
+    if calibration.heading.caption.is_empty() {
+        calibration.heading.caption = CALIBRATION_CAPTION.to_owned();
     }
     let head = format!(
         "<h2>{}</h2>\n<p class=\"reading\">Each row was left out and predicted from the others. <strong>{}</strong></p>\n",

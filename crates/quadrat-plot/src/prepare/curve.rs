@@ -319,7 +319,7 @@ fn slot(row: &Row, predicted: &Predicted, panel: &Panel) -> Slot {
         x1: row.x1,
         x,
         predicted: told,
-        observed: seen.unwrap_or_default(),
+        observed: seen.unwrap_or_else(|| "–".to_owned()),
     }
 }
 

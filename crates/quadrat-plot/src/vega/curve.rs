@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Interactive, View, domain, short, tick_format};
 use crate::figure::CurveFigure;
+use crate::format::number;
 use crate::palette::{BAND_OPACITY, BAR, OBSERVED, PREDICTED, REFERENCE};
 use crate::prepare::{self, Band, Mark, Slot};
 
@@ -32,9 +33,15 @@ pub(super) fn interactive(figure: &CurveFigure) -> Interactive {
                 .enumerate()
                 .flat_map(|(i, band)| lines(band, PREDICTED[i % PREDICTED.len()])),
         );
-        layers.extend(other_marks(&panel.marks));
-        layers.extend(dots(&panel.dots));
+        // Below the marks that can be pointed at themselves.
         layers.extend(pointer(&panel.slots, drawn.x_range));
+        layers.extend(other_marks(&panel.marks));
+        let label = panel
+            .panel
+            .reference
+            .as_ref()
+            .map_or("", |r| r.label.as_str());
+        layers.extend(dots(&panel.dots, label));
         if layers.is_empty() {
             layers.push(json!({"mark": "point", "data": {"values": []}}));
         }
@@ -236,13 +243,24 @@ fn other_marks(marks: &[Mark]) -> Vec<Value> {
     layers
 }
 
-fn dots(dots: &[(f64, f64)]) -> Option<Value> {
-    let values: Vec<Value> = dots.iter().map(|(x, y)| json!({"x": x, "y": y})).collect();
+fn dots(dots: &[(f64, f64)], label: &str) -> Option<Value> {
+    let values: Vec<Value> = dots
+        .iter()
+        .map(|(x, y)| json!({"x": x, "y": y, "words": format!("{} at {}", number(*y), number(*x))}))
+        .collect();
+    let size = if dots.len() > 200 { 10 } else { 20 };
+    let title = if label.is_empty() {
+        "true value"
+    } else {
+        label
+    };
     (!values.is_empty()).then(|| {
         json!({
             "data": {"values": values},
-            "mark": {"type": "circle", "color": REFERENCE, "size": if dots.len() > 200 { 10 } else { 20 }, "opacity": 0.9},
-            "encoding": {"x": {"field": "x"}, "y": {"field": "y"}},
+            "mark": {"type": "circle", "color": REFERENCE, "size": size, "opacity": 0.9},
+            "encoding": {
+                "x": {"field": "x"}, "y": {"field": "y"}, "tooltip": [{"field": "words", "title": title}],
+            },
         })
     })
 }
@@ -265,7 +283,7 @@ fn pointer(slots: &[Slot], x_range: (f64, f64)) -> Option<Value> {
             json!({"x0": from, "x1": to, "at": slot.x, "predicted": slot.predicted, "observed": slot.observed})
         })
         .collect();
-    let with_observed = slots.iter().any(|s| !s.observed.is_empty());
+    let with_observed = slots.iter().any(|s| s.observed != "–");
     let mut tooltip = vec![json!({"field": "at"}), json!({"field": "predicted"})];
     if with_observed {
         tooltip.push(json!({"field": "observed"}));

@@ -11,7 +11,9 @@ use super::line::Intervals;
 use crate::kernel::{IndexedLeaf, Kind};
 use crate::quadrature::gauss_legendre;
 
-static RULE: LazyLock<(Vec<f64>, Vec<f64>)> = LazyLock::new(|| gauss_legendre(12));
+/// Nodes and weights on `[0, 1]`.
+static RULE: LazyLock<Vec<(f64, f64)>> =
+    LazyLock::new(|| gauss_legendre(12).on(0.0, 1.0).collect());
 
 /// Nodes one box may have when it is integrated by a tensor rule.
 const MAX_NODES: usize = 4096;
@@ -164,14 +166,14 @@ impl Nodes {
         let line: Vec<(f64, f64)> = if width == 0.0 {
             vec![(lower, 1.0)]
         } else {
-            let room = (MAX_NODES / self.points.len() / RULE.0.len()).max(1);
+            let room = (MAX_NODES / self.points.len() / RULE.len()).max(1);
             let panels = ((width / step).ceil() as usize).clamp(1, room);
             let share = 1.0 / panels as f64;
             (0..panels)
                 .flat_map(|p| {
-                    RULE.0.iter().zip(&RULE.1).map(move |(x, w)| {
-                        let at = (p as f64 + 0.5 * (x + 1.0)) * share;
-                        (lower + width * at, 0.5 * w * share)
+                    RULE.iter().map(move |(x, w)| {
+                        let at = (p as f64 + x) * share;
+                        (lower + width * at, w * share)
                     })
                 })
                 .collect()
@@ -294,10 +296,10 @@ impl<'a> PairSum<'a> {
             let share = extent / panels as f64;
             let dim = self.coupled.dims[0];
             for panel in 0..panels {
-                for (x, weight) in RULE.0.iter().zip(&RULE.1) {
-                    let tau = from + (panel as f64 + 0.5 * (x + 1.0)) * share;
+                for (x, weight) in RULE.iter() {
+                    let tau = from + (panel as f64 + x) * share;
                     self.x[dim] = lo + length * tau;
-                    self.add(scale * 0.5 * weight * share * (p + q * tau));
+                    self.add(scale * weight * share * (p + q * tau));
                 }
             }
         }

@@ -31,23 +31,12 @@ const NARROW: f64 = 0.5;
 const TINY: f64 = 0.04;
 
 /// Nodes and weights on `[0, 1]`.
-struct Rule(Vec<(f64, f64)>);
-
-impl Rule {
-    fn new(n: usize) -> Self {
-        let (nodes, weights) = gauss_legendre(n);
-        Self(
-            nodes
-                .iter()
-                .zip(&weights)
-                .map(|(x, w)| (0.5 * (x + 1.0), 0.5 * w))
-                .collect(),
-        )
-    }
+fn unit_rule(n: usize) -> Vec<(f64, f64)> {
+    gauss_legendre(n).on(0.0, 1.0).collect()
 }
 
-static TINY_RULE: LazyLock<Rule> = LazyLock::new(|| Rule::new(4));
-static NARROW_RULE: LazyLock<Rule> = LazyLock::new(|| Rule::new(7));
+static TINY_RULE: LazyLock<Vec<(f64, f64)>> = LazyLock::new(|| unit_rule(4));
+static NARROW_RULE: LazyLock<Vec<(f64, f64)>> = LazyLock::new(|| unit_rule(7));
 
 /// Intervals along one dimension.
 #[derive(Clone, Copy)]
@@ -209,9 +198,9 @@ impl<P: Profile, const SLOPE: bool> WithSimd for Fill<'_, P, SLOPE> {
                 };
                 let rule: &[(f64, f64)] =
                     if widest.max(v) <= TINY || (widest.min(v) <= TINY && widest.max(v) > NARROW) {
-                        &TINY_RULE.0
+                        &TINY_RULE
                     } else {
-                        &NARROW_RULE.0
+                        &NARROW_RULE
                     };
                 let run = Run::<S, SLOPE> {
                     lower,

@@ -1,0 +1,283 @@
+//! The page and the images as their users see them: from the public structs.
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
+
+use quadrat_plot::{
+    Area, Axis, CalibrationFigure, Cell, Coverage, CurveFigure, Evidence, Fact, Figure,
+    ForestFigure, ForestRow, Heading, HyperRow, Observed, Panel, Pixel, Places, Predicted, Report,
+    SurfaceFigure, TablePreview, html, png, svg,
+};
+
+const EVIL: &str = "</script><script>alert('x')</script><img src=x onerror=\"y\">\u{2028}&";
+
+fn line(mean: Vec<f64>) -> Predicted {
+    Predicted {
+        at: Places::Points((0..mean.len()).map(|i| i as f64).collect()),
+        lower: mean.iter().map(|m| m - 1.0).collect(),
+        upper: mean.iter().map(|m| m + 1.0).collect(),
+        mean,
+        level: 0.95,
+        ..Predicted::default()
+    }
+}
+
+fn curve(words: &str, observed: Vec<Observed>, predicted: Predicted) -> Figure {
+    Figure::Curve(CurveFigure {
+        heading: Heading::new(words, words).with_caption(words),
+        x: Axis::new(words).with_unit(words),
+        panels: vec![Panel {
+            title: words.to_owned(),
+            y: Axis::new(words),
+            observed,
+            observed_label: words.to_owned(),
+            predicted: vec![Predicted {
+                label: words.to_owned(),
+                ..predicted
+            }],
+            reference: None,
+        }],
+    })
+}
+
+fn figures(words: &str) -> Vec<Figure> {
+    let pixel = Pixel {
+        x1: 1.0,
+        y1: 1.0,
+        mean: 2.0,
+        sd: 1.0,
+        ..Pixel::default()
+    };
+    let area = Area {
+        x1: 1.0,
+        y1: 1.0,
+        value: 2.0,
+        label: words.to_owned(),
+        ..Area::default()
+    };
+    vec![
+        curve(
+            words,
+            vec![Observed::point(1.0, 2.0)],
+            line(vec![1.0, 2.0, 3.0]),
+        ),
+        Figure::Surface(SurfaceFigure {
+            heading: Heading::new(words, words),
+            x: Axis::new(words),
+            y: Axis::new(words),
+            value: Axis::new(words),
+            observed: vec![area],
+            predicted: vec![pixel],
+            ..SurfaceFigure::default()
+        }),
+        Figure::Forest(ForestFigure {
+            heading: Heading::new(words, words),
+            value: Axis::new(words),
+            rows: vec![ForestRow {
+                label: words.to_owned(),
+                mean: 1.0,
+                lower: 0.0,
+                upper: 2.0,
+                observed: None,
+            }],
+            level: 0.9,
+        }),
+    ]
+}
+
+fn report(words: &str) -> Report {
+    let own = || words.to_owned();
+    Report {
+        title: own(),
+        generated_by: own(),
+        summary: vec![own()],
+        facts: vec![Fact {
+            label: own(),
+            value: own(),
+            detail: own(),
+        }],
+        warnings: vec![own()],
+        figures: figures(words),
+        calibration: Some(CalibrationFigure {
+            heading: Heading::new(words, words),
+            value: Axis::new(words),
+            coverage: vec![Coverage {
+                nominal: 0.95,
+                held: 9,
+                total: 10,
+            }],
+            ..CalibrationFigure::default()
+        }),
+        hyperparameters: vec![HyperRow {
+            name: own(),
+            meaning: own(),
+            value: 1.0,
+            ..HyperRow::default()
+        }],
+        evidence: Some(Evidence {
+            kind: own(),
+            inference: own(),
+            ..Evidence::default()
+        }),
+        predictions: vec![TablePreview {
+            name: own(),
+            file: own(),
+            note: own(),
+            columns: vec![own()],
+            rows: vec![vec![Cell::Text(own())]],
+            total_rows: 1,
+        }],
+        study: own(),
+        notes: vec![own()],
+    }
+}
+
+/// The JSON islands of a page.
+fn islands(page: &str) -> Vec<serde_json::Value> {
+    page.split("<script type=\"application/json\"")
+        .skip(1)
+        .map(|rest| {
+            let start = rest.find('>').expect("a tag ends") + 1;
+            let end = rest.find("</script>").expect("a script ends");
+            serde_json::from_str(&rest[start..end]).expect("valid JSON")
+        })
+        .collect()
+}
+
+#[test]
+fn no_word_of_a_user_becomes_markup() {
+    let (plain, evil) = (html(&report("word")), html(&report(EVIL)));
+    assert!(!evil.contains("<img src=x") && !evil.contains("<script>alert"));
+    for mark in ["<script", "</script", "<img"] {
+        assert_eq!(
+            evil.matches(mark).count(),
+            plain.matches(mark).count(),
+            "{mark}"
+        );
+    }
+    assert_eq!(islands(&evil).len(), 5);
+    for figure in figures(EVIL) {
+        let image = svg(&figure);
+        assert!(!image.contains("<script") && !image.contains("<img"));
+        assert!(png(&figure, 1.0).expect("a picture").len() > 1000);
+    }
+}
+
+#[test]
+fn a_page_names_nothing_outside_itself() {
+    let page = html(&report("word"));
+    let own: String = page
+        .split("<script>")
+        .filter(|part| part.len() < 50_000)
+        .collect();
+    for attribute in ["src=\"", "href=\"", "url(", "@import"] {
+        for rest in own.split(attribute).skip(1) {
+            assert!(
+                rest.starts_with("data:") || rest.starts_with('#'),
+                "{attribute}{}",
+                &rest[..40]
+            );
+        }
+    }
+    assert!(page.contains("default-src 'none'"));
+}
+
+#[test]
+fn numbers_that_are_none_leave_the_json_whole() {
+    let bad = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
+    let mut observed: Vec<Observed> = bad.iter().map(|&b| Observed::total(0.0, 1.0, b)).collect();
+    observed.extend(bad.iter().map(|&b| Observed::Range {
+        x: 1.0,
+        lower: b,
+        upper: b,
+        label: String::new(),
+    }));
+    let figure = curve("a", observed, line(vec![1.0, bad[0], bad[1], bad[2], 5.0]));
+    let pixels = bad
+        .iter()
+        .map(|&b| Pixel {
+            x1: 1.0,
+            y1: b,
+            mean: b,
+            ..Pixel::default()
+        })
+        .collect();
+    let surface = Figure::Surface(SurfaceFigure {
+        predicted: pixels,
+        ..SurfaceFigure::default()
+    });
+    let rows = bad.iter().map(|&b| ForestRow {
+        mean: b,
+        lower: b,
+        upper: b,
+        observed: Some(b),
+        ..ForestRow::default()
+    });
+    let forest = Figure::Forest(ForestFigure {
+        rows: rows.collect(),
+        ..ForestFigure::default()
+    });
+    let page = html(&Report {
+        figures: vec![figure.clone(), surface, forest],
+        ..Report::default()
+    });
+    assert_eq!(islands(&page).len(), 4);
+    assert!(page.contains("3 of 5 predicted rows have no finite value"));
+    assert!(!svg(&figure).contains("NaN") && !svg(&figure).contains("inf"));
+}
+
+#[test]
+fn a_long_prediction_is_thinned_and_the_caption_says_so() {
+    let figure = curve(
+        "long",
+        vec![],
+        line((0..100_000).map(|i| f64::from(i % 997)).collect()),
+    );
+    let page = html(&Report {
+        figures: vec![figure.clone()],
+        ..Report::default()
+    });
+    assert!(page.contains("of 100,000 predicted rows, peaks and troughs kept"));
+    assert!(page.len() < 1_500_000, "{}", page.len());
+    assert!(svg(&figure).len() < 200_000);
+}
+
+#[test]
+fn the_reading_of_the_calibration_is_on_the_page() {
+    let page = html(&report("word"));
+    assert!(page.contains("95\u{a0}% intervals held 9 of 10 left-out rows (about 9.5 expected)."));
+}
+
+#[test]
+fn what_did_not_converge_is_said_plainly() {
+    assert!(html(&report("word")).contains("no: do not rely on these results"));
+}
+
+#[test]
+fn structs_survive_json() {
+    let report = report("word");
+    let text = serde_json::to_string(&report).expect("writes");
+    assert_eq!(
+        serde_json::from_str::<Report>(&text).expect("reads"),
+        report
+    );
+}
+
+#[test]
+fn svg_and_png_agree_on_their_size() {
+    for figure in figures("word") {
+        let image = svg(&figure);
+        let attribute = |name: &str| -> f64 {
+            let rest = &image[image.find(name).expect("there") + name.len()..];
+            rest[..rest.find('"').expect("ends")]
+                .parse()
+                .expect("a number")
+        };
+        let bytes = png(&figure, 2.0).expect("a picture");
+        let side = |at: usize| {
+            f64::from(u32::from_be_bytes(
+                bytes[at..at + 4].try_into().expect("four bytes"),
+            ))
+        };
+        assert!((side(16) - 2.0 * attribute(" width=\"")).abs() <= 1.0);
+        assert!((side(20) - 2.0 * attribute(" height=\"")).abs() <= 1.0);
+    }
+}
