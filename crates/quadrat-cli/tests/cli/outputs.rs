@@ -286,3 +286,31 @@ fn the_demo_runs_lists_and_spares_changed_files() {
     );
     assert!(stderr(&quadrat(folder.path(), &["demo", "agse"])).contains("did you mean `ages`?"));
 }
+
+#[cfg(unix)]
+#[test]
+fn an_interruption_leaves_nothing_behind() {
+    use std::process::{Command, Stdio};
+    let mut table = String::from("from,to,people\n");
+    for i in 0..1500 {
+        table.push_str(&format!("{i},{},{}\n", i + 3, (i * 7919) % 101));
+    }
+    let folder = with_table(STUDY, table.as_bytes());
+    let mut child = Command::new(env!("CARGO_BIN_EXE_quadrat"))
+        .args(["run", "s.toml"])
+        .current_dir(folder.path())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let pid = child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &pid])
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(names(folder.path()), ["ages.csv", "s.toml"]);
+}
