@@ -314,3 +314,24 @@ fn an_interruption_leaves_nothing_behind() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert_eq!(names(folder.path()), ["ages.csv", "s.toml"]);
 }
+
+#[test]
+fn predicting_far_outside_the_data_warns() {
+    let folder = with_table(&study("to = 20", "to = 900"), TABLE.as_bytes());
+    let output = quadrat(folder.path(), &["run", "s.toml"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).contains("warning: prediction `by-year`"));
+    let json = std::fs::read_to_string(folder.path().join("s-out/fit.json")).unwrap();
+    assert!(json.contains("far outside the data"));
+}
+
+#[test]
+fn the_number_of_threads_does_not_change_the_answer() {
+    let folder = with_table(STUDY, TABLE.as_bytes());
+    let table = |threads: &str| {
+        let output = quadrat(folder.path(), &["run", "s.toml", "--threads", threads]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        std::fs::read_to_string(folder.path().join("s-out/by-year.csv")).unwrap()
+    };
+    assert_eq!(table("1"), table("4"));
+}
