@@ -333,7 +333,9 @@ fn the_number_of_threads_does_not_change_the_answer() {
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         let text = std::fs::read_to_string(folder.path().join("s-out/by-year.csv")).unwrap();
         let cells = text.lines().skip(1).flat_map(|line| line.split(','));
-        cells.map(|cell| cell.parse().unwrap()).collect::<Vec<f64>>()
+        cells
+            .map(|cell| cell.parse().unwrap())
+            .collect::<Vec<f64>>()
     };
     for (one, four) in table("1").into_iter().zip(table("4")) {
         // What the design promises.
