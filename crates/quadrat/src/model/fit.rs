@@ -75,6 +75,7 @@ fn fit(
         ..LearnOptions::default()
     };
     let optimum = maximise(&evidence, &learn)?;
+    let mut evaluations = optimum.evaluations;
     let mut warnings = Vec::new();
     if !optimum.converged {
         warnings.push(format!(
@@ -113,6 +114,7 @@ fn fit(
             ..defaults
         };
         let integration = integrate(&evidence, &optimum, &settings)?;
+        evaluations += integration.evaluations;
         if integration.capped {
             warnings.push(format!(
                 "the integration over the hyperparameters stopped at {} nodes before the posterior had fallen off everywhere",
@@ -155,6 +157,7 @@ fn fit(
         nodes: components.len(),
         rows: problem.rows(),
         iterations: optimum.iterations,
+        evaluations,
         seconds: 0.0,
         jitter,
         warnings,
