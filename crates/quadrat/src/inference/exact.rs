@@ -2,7 +2,7 @@
 
 use super::{Evidence, Factor, Gram, KroneckerFactor, LinearGaussian};
 use crate::error::{FitError, InputError, LinalgError};
-use crate::linalg::{Cholesky, Mat, dot};
+use crate::linalg::{Cholesky, Mat, dot, map_lower};
 use crate::parameter::{self, Parameter};
 
 /// Jitters tried in turn when the plain factorisation fails, relative to the mean diagonal.
@@ -75,12 +75,10 @@ pub fn evidence_and_gradient(
     let alpha = &conditioned.alpha;
     let (adjoint, noise_adjoint) = match &conditioned.factor {
         Factor::Dense(factor) => {
-            let mut g = factor.inverse();
-            for j in 0..alpha.len() {
-                for (value, a) in g.col_as_slice_mut(j).iter_mut().zip(alpha) {
-                    *value = 0.5 * (a * alpha[j] - *value);
-                }
-            }
+            let mut g = factor.inverse_lower();
+            map_lower(&mut g, |i, j, inverse| {
+                0.5 * (alpha[i] * alpha[j] - inverse)
+            });
             let diagonal = (0..alpha.len()).map(|i| g[(i, i)]).collect();
             (Gram::Dense(g), diagonal)
         }
@@ -131,8 +129,15 @@ fn factor_dense(
 ) -> Result<(Factor, f64), FitError> {
     let n = noise.len();
     let scale = (0..n).map(|i| k[(i, i)] + noise[i]).sum::<f64>() / n.max(1) as f64;
+    // The factor takes the memory of `K`: a further attempt, rare, evaluates `K` again.
+    let again = || match problem.gram(theta) {
+        Gram::Dense(k) => k,
+        // It was dense a moment ago.
+        Gram::Kronecker { .. } => Mat::full(n, n, f64::NAN),
+    };
+    let mut first = Some(k);
     let attempt = |jitter: f64| {
-        let mut a = k.clone();
+        let mut a = first.take().unwrap_or_else(&again);
         for i in 0..n {
             a[(i, i)] += noise[i] + jitter * scale;
         }
@@ -140,7 +145,7 @@ fn factor_dense(
     };
     match with_jitter(attempt)? {
         Some((factor, jitter)) => Ok((Factor::Dense(factor), jitter)),
-        None => Err(refusal(problem, theta, collinear(&k))),
+        None => Err(refusal(problem, theta, collinear(&again()))),
     }
 }
 

@@ -66,9 +66,7 @@ impl Cholesky {
             if !(a[(j, j)].is_finite() && a[(j, j)] > 0.0) {
                 return Err(LinalgError::NotPositiveDefinite { size: n, pivot: j });
             }
-            for i in 0..j {
-                a[(i, j)] = 0.0;
-            }
+            a.col_as_slice_mut(j)[..j].fill(0.0);
         }
         Ok(Self { lower: a })
     }
@@ -136,6 +134,14 @@ impl Cholesky {
     /// `A^-1`, both triangles, `O(n^3)`.
     #[must_use]
     pub fn inverse(&self) -> Mat<f64> {
+        let mut out = self.inverse_lower();
+        mirror_lower(&mut out);
+        out
+    }
+
+    /// The lower triangle of `A^-1`; the upper one holds nothing of use.
+    #[must_use]
+    pub fn inverse_lower(&self) -> Mat<f64> {
         let n = self.size();
         let par = parallelism(n);
         let mut out = Mat::zeros(n, n);
@@ -143,7 +149,6 @@ impl Cholesky {
             let mut memory = MemBuffer::new(llt::inverse::inverse_scratch::<f64>(n, par));
             llt::inverse::inverse(out.as_mut(), self.lower(), par, MemStack::new(&mut memory));
         }
-        mirror_lower(&mut out);
         out
     }
 
