@@ -25,7 +25,7 @@ pub(super) fn fill(
         for j in 0..b.len() {
             for i in 0..na {
                 let at = j * na + i;
-                let (k, dl, dp) = Periodic::value(b.lower[j] - a.lower[i], lengthscale, period);
+                let (k, dl, dp) = Periodic::between(b.lower[j], a.lower[i], lengthscale, period);
                 value[at] = k;
                 if let Some(out) = &mut d_lengthscale {
                     out[at] = dl;

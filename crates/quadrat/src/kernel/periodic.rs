@@ -18,12 +18,19 @@ impl Periodic {
     /// `(kappa, d kappa / d lengthscale, d kappa / d period)` at `u = x - x'`.
     #[must_use]
     pub fn value(u: f64, lengthscale: f64, period: f64) -> (f64, f64, f64) {
-        let angle = PI * (remainder(u, period) / period);
+        Self::between(u, 0.0, lengthscale, period)
+    }
+
+    /// As [`Self::value`] at `x - y`, whose rounding does not count however many periods it spans.
+    #[must_use]
+    pub fn between(x: f64, y: f64, lengthscale: f64, period: f64) -> (f64, f64, f64) {
+        let u = x - y;
+        let angle = PI * ((remainder(x, period) - remainder(y, period)) / period);
         let sine = angle.sin();
-        let x = lengthscale.powi(-2);
-        let k = (-2.0 * x * sine * sine).exp();
-        let d_lengthscale = k * 4.0 * x * sine * sine / lengthscale;
-        let d_period = k * 4.0 * x * sine * angle.cos() * PI * u / (period * period);
+        let steep = lengthscale.powi(-2);
+        let k = (-2.0 * steep * sine * sine).exp();
+        let d_lengthscale = k * 4.0 * steep * sine * sine / lengthscale;
+        let d_period = k * 4.0 * steep * sine * angle.cos() * PI * u / (period * period);
         (k, d_lengthscale, d_period)
     }
 

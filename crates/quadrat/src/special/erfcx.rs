@@ -6,7 +6,9 @@ use pulp::Simd;
 
 use super::coefficients::{ERFCX, ERFCX_LEAD_LO, ERFCX_SHIFT};
 use super::exp::exp_parts;
-use super::lanes::{Unary, any, at_most, fast_two_sum, map_into, polynomial, polynomial_rest, two_sum};
+use super::lanes::{
+    Unary, any, at_most, fast_two_sum, map_into, polynomial, polynomial_rest, two_sum,
+};
 
 /// Above this erfcx(x) = 1 / (x sqrt(pi)) to the last bit, and products of two arguments could overflow.
 const FAR: f64 = 1.0e30;

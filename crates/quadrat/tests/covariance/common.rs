@@ -112,7 +112,11 @@ pub fn supports(
                 let edges: Vec<_> = (0..d)
                     .map(|k| {
                         let (low, high) = edge(rng);
-                        if flat.contains(&k) { (low, low) } else { (low, high) }
+                        if flat.contains(&k) {
+                            (low, low)
+                        } else {
+                            (low, high)
+                        }
                     })
                     .collect();
                 set.push_partial_box(&edges, Aggregate::Sum, &flat).unwrap();
