@@ -18,13 +18,19 @@ impl Periodic {
     /// `(kappa, d kappa / d lengthscale, d kappa / d period)` at `u = x - x'`.
     #[must_use]
     pub fn value(u: f64, lengthscale: f64, period: f64) -> (f64, f64, f64) {
-        let cycles = u / period;
-        let angle = PI * (cycles - cycles.round());
+        Self::between(u, 0.0, lengthscale, period)
+    }
+
+    /// As [`Self::value`] at `x - y`, whose rounding does not count however many periods it spans.
+    #[must_use]
+    pub fn between(x: f64, y: f64, lengthscale: f64, period: f64) -> (f64, f64, f64) {
+        let u = x - y;
+        let angle = PI * ((remainder(x, period) - remainder(y, period)) / period);
         let sine = angle.sin();
-        let x = lengthscale.powi(-2);
-        let k = (-2.0 * x * sine * sine).exp();
-        let d_lengthscale = k * 4.0 * x * sine * sine / lengthscale;
-        let d_period = k * 4.0 * x * sine * angle.cos() * PI * u / (period * period);
+        let steep = lengthscale.powi(-2);
+        let k = (-2.0 * steep * sine * sine).exp();
+        let d_lengthscale = k * 4.0 * steep * sine * sine / lengthscale;
+        let d_period = k * 4.0 * steep * sine * angle.cos() * PI * u / (period * period);
         (k, d_lengthscale, d_period)
     }
 
@@ -69,6 +75,17 @@ impl Periodic {
     }
 }
 
+/// `x - n period` for the whole `n` that brings it into `[-period/2, period/2]`, exactly: far from
+/// zero the phase keeps all its digits.
+pub(crate) fn remainder(x: f64, period: f64) -> f64 {
+    let rest = x % period;
+    if rest.abs() <= 0.5 * period {
+        rest
+    } else {
+        rest - period.copysign(rest)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,6 +108,17 @@ mod tests {
                 assert!((series(&da) - dk).abs() < tolerance, "{lengthscale} {u}");
             }
         }
+    }
+
+    #[test]
+    fn the_remainder_is_exact_far_from_zero() {
+        for x in [0.0, 0.3, -0.3, 0.61, 7.3e9, -1.1e15] {
+            let r = remainder(x, 0.7);
+            assert!(r.abs() <= 0.35, "{x}: {r}");
+        }
+        assert_eq!(remainder(1_000_000.25, 0.5), 0.25);
+        assert_eq!(remainder(-1_000_000.125, 0.5), -0.125);
+        assert_eq!(remainder(1_000_000.375, 0.5), -0.125);
     }
 
     #[test]
