@@ -26,8 +26,8 @@ use crate::kernel::Profile;
 use crate::quadrature::gauss_legendre;
 
 /// Width, in lengthscales, up to which ramps are integrated by quadrature. Above it the corner
-/// form loses at most `4 eps / NARROW^2 = 4e-15`.
-const NARROW: f64 = 0.5;
+/// form loses at most `4 eps / NARROW^2 = 7e-15`; below it 7 nodes leave less than `1e-15`.
+const NARROW: f64 = 0.35;
 /// Width up to which 4 nodes do (error `(w/2)^8` times an eighth derivative: below `1e-15`).
 const TINY: f64 = 0.04;
 
