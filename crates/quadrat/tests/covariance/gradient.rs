@@ -73,7 +73,9 @@ fn worst(kernel: &Kernel, theta: &[f64], a: &Functionals, b: &Functionals, step:
             ),
         ] {
             let error = (got - expected).abs() * theta[p] / size;
-            worst = if error <= worst { worst } else { error };
+            if error > worst || error.is_nan() {
+                worst = error;
+            }
         }
     }
     worst

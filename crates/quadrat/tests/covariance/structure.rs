@@ -16,12 +16,8 @@ fn distance(a: &Mat<f64>, b: &Mat<f64>, rows: &[f64], columns: &[f64]) -> f64 {
         for i in 0..rows.len() {
             let scale = (rows[i] * columns[j]).sqrt();
             let error = (a[(i, j)] - b[(i, j)]).abs() / scale;
-            if !(error <= worst) {
-                worst = if error.is_nan() && a[(i, j)] == b[(i, j)] {
-                    worst
-                } else {
-                    error
-                };
+            if a[(i, j)] != b[(i, j)] && (error > worst || error.is_nan()) {
+                worst = error;
             }
         }
     }
