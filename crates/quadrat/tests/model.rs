@@ -1,5 +1,7 @@
 //! The model against brute force: predictions, cross-validation, draws, updates, saved files.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use faer::Mat;
 use quadrat::covariance::Covariance;
 use quadrat::error::{FitError, InputError, LoadError};
@@ -552,4 +554,100 @@ fn leaving_out_folds_equals_fitting_without_them() {
     assert!((one.prediction.sd()[0] - loo.sd).abs() < 1e-9);
     assert!(all.leave_out(&[vec![15]]).is_err());
     assert!(all.leave_out(&[vec![2, 2]]).is_err());
+}
+
+/// Totals over bins of width one are totals, whatever the unit makes of the width.
+#[test]
+fn totals_in_years_and_in_months_give_the_same_answer() {
+    let people = vec![12.0, 18.0, 26.0, 21.0, 13.0, 4.0];
+    let fit = |unit: f64| {
+        let edges: Vec<(f64, f64)> = (0..6)
+            .map(|i| (unit * f64::from(i), unit * f64::from(i + 1)))
+            .collect();
+        let set = Functionals::intervals("age", &edges, Aggregate::Sum).unwrap();
+        let table = Observations::gaussian(set, people.clone(), Noise::Learned).unwrap();
+        let posterior = Model::new(Kernel::se(["age"]))
+            .observe(table)
+            .fit(&FitOptions::default())
+            .unwrap();
+        let at =
+            Functionals::intervals("age", &[(0.5 * unit, 1.5 * unit)], Aggregate::Sum).unwrap();
+        let p = posterior.predict(&at, Scale::Response).unwrap();
+        (p.mean()[0], p.sd()[0], posterior.summary().log_evidence)
+    };
+    let (years, months) = (fit(1.0), fit(12.0));
+    assert!((years.0 - months.0).abs() < 1e-6 * years.1);
+    assert!((years.1 / months.1 - 1.0).abs() < 1e-6);
+    assert!((years.2 - months.2).abs() < 1e-6);
+}
+
+#[test]
+fn kernels_that_no_expression_says_are_refused() {
+    let (set, y) = waves(5);
+    let refused = |kernel: Kernel| {
+        let table = Observations::gaussian(set.clone(), y.clone(), Noise::Learned).unwrap();
+        Model::new(kernel)
+            .observe(table)
+            .parameters()
+            .unwrap_err()
+            .to_string()
+    };
+    assert!(refused(Kernel::se(["t", "t"])).contains("stands twice"));
+    assert!(refused(Kernel::se(Vec::<String>::new())).contains("needs the columns"));
+    assert!(refused(Kernel::periodic("t", Some(-1.0))).contains("positive number"));
+    let sum = || Kernel::se(["t"]) + Kernel::constant();
+    let product = (0..12).fold(sum(), |k, _| k * sum());
+    assert!(refused(product).contains("terms"));
+}
+
+#[test]
+fn updating_an_integrated_posterior_reweights_its_nodes() {
+    let (set, y) = waves(16);
+    let part = |rows: Vec<usize>| {
+        let values = rows.iter().map(|&i| y[i]).collect();
+        Observations::gaussian(
+            set.rows(&rows),
+            values,
+            Noise::Known(vec![0.01; rows.len()]),
+        )
+        .unwrap()
+    };
+    // The same priors for both: those read off all rows.
+    let with_priors = |table: Observations| {
+        let all = Model::new(Kernel::matern52(["t"])).observe(part((0..16).collect()));
+        let mut model = Model::new(Kernel::matern52(["t"])).observe(table);
+        for p in all.parameters().unwrap() {
+            let setting = Setting {
+                start: Some(p.start),
+                prior: Some(p.prior),
+                ..Setting::default()
+            };
+            model = model.set(&p.name, setting);
+        }
+        model.set(
+            "mean.constant",
+            Setting::prior("normal(2, 3)".parse().unwrap()),
+        )
+    };
+    let whole = with_priors(part((0..16).collect()))
+        .fit(&FitOptions::default())
+        .unwrap();
+    let first = with_priors(part((0..13).collect()))
+        .fit(&FitOptions::default())
+        .unwrap();
+    let both = first.condition(part((13..16).collect())).unwrap();
+    let (a, b) = (
+        whole.predict(&times(), Scale::Latent).unwrap(),
+        both.predict(&times(), Scale::Latent).unwrap(),
+    );
+    for j in 0..a.len() {
+        // Two lattices of the same posterior: 2 % of an sd each.
+        assert!((a.mean()[j] - b.mean()[j]).abs() < 0.05 * a.sd()[j], "{j}");
+        assert!((a.sd()[j] / b.sd()[j] - 1.0).abs() < 0.05, "{j}");
+    }
+    let (a, b) = (
+        hyper(&whole, "mean.constant"),
+        hyper(&both, "mean.constant"),
+    );
+    assert!((a - b).abs() < 0.05, "{a} {b}");
 }

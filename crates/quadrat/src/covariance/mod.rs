@@ -9,6 +9,8 @@ mod axes;
 mod coupled;
 mod factor;
 mod line;
+mod mixture;
+mod one_dim;
 mod plan;
 mod radial;
 mod series;

@@ -34,7 +34,8 @@ impl Posterior {
     /// Rasmussen and Williams 2006, eq. 5.12; Gelfand, Dey and Chang 1992 for the weights.
     #[must_use]
     pub fn leave_one_out(&self) -> &[LeaveOneOut] {
-        &self.loo
+        self.loo
+            .get_or_init(|| leave_one_out(&self.problem, &self.components))
     }
 
     /// Predicts every fold of rows from all rows outside it, noise included.
@@ -101,23 +102,16 @@ impl Posterior {
 }
 
 /// See [`Posterior::leave_one_out`].
-pub(super) fn leave_one_out(problem: &Problem, components: &[Component]) -> Vec<LeaveOneOut> {
+fn leave_one_out(problem: &Problem, components: &[Component]) -> Vec<LeaveOneOut> {
     let moments: Vec<(Vec<f64>, Vec<f64>)> = components
         .par_iter()
         .map(|c| crossvalidate::leave_one_out(problem.residual(), &c.conditioned))
         .collect();
-    let n = problem.rows();
-    let mut out = vec![
-        LeaveOneOut {
-            value: 0.0,
-            mean: 0.0,
-            sd: 0.0,
-            log_density: 0.0,
-            pit: 0.0
-        };
-        n
-    ];
-    for place in 0..n {
+    let mut place = vec![0; problem.rows()];
+    for (at, &row) in problem.order.iter().enumerate() {
+        place[row] = at;
+    }
+    let one = |place: usize| {
         let y = problem.residual()[place];
         let means: Vec<f64> = moments.iter().map(|m| m.0[place]).collect();
         let variances: Vec<f64> = moments.iter().map(|m| m.1[place]).collect();
@@ -141,13 +135,16 @@ pub(super) fn leave_one_out(problem: &Problem, components: &[Component]) -> Vec<
             sds: &sds,
         };
         let value = problem.values()[place];
-        out[problem.order[place]] = LeaveOneOut {
+        let prior_mean = value - y;
+        LeaveOneOut {
             value,
-            mean: mean + value - y,
+            mean: mean + prior_mean,
             sd: variance.sqrt(),
+            lower: mixture.quantile(0.025) + prior_mean,
+            upper: mixture.quantile(0.975) + prior_mean,
             log_density: -total,
             pit: mixture.cdf(y),
-        };
-    }
-    out
+        }
+    };
+    place.into_par_iter().map(one).collect()
 }

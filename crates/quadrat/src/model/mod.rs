@@ -108,6 +108,9 @@ impl Model {
 
     /// Checks the input and assembles the problem.
     fn problem(&self) -> Result<Problem, InputError> {
+        self.kernel.check().map_err(|e| InputError::Kernel {
+            reason: e.to_string(),
+        })?;
         let tables = checks::restrict(&self.kernel, &self.tables)?;
         let mean = self.effective_mean()?;
         let scales = Scales::new(&tables, mean);

@@ -1,8 +1,9 @@
 //! The answer: a Gaussian process given the data, or a mixture of them.
 
+use std::sync::OnceLock;
+
 use rayon::prelude::*;
 
-use super::crossvalidation;
 use super::observations::Observations;
 use super::prediction::Prediction;
 use super::problem::Problem;
@@ -45,7 +46,7 @@ pub struct Posterior {
     pub(super) tables: Vec<Observations>,
     pub(super) components: Vec<Component>,
     pub(super) summary: FitSummary,
-    pub(super) loo: Vec<LeaveOneOut>,
+    pub(super) loo: OnceLock<Vec<LeaveOneOut>>,
 }
 
 impl std::fmt::Debug for Posterior {
@@ -65,13 +66,12 @@ impl Posterior {
         components: Vec<Component>,
         summary: FitSummary,
     ) -> Self {
-        let loo = crossvalidation::leave_one_out(&problem, &components);
         Self {
             problem,
             tables,
             components,
             summary,
-            loo,
+            loo: OnceLock::new(),
         }
     }
 

@@ -83,10 +83,9 @@ impl Prediction {
         if !(p > 0.0 && p < 1.0) {
             return vec![f64::NAN; self.len()];
         }
-        let z = normal_quantile(p);
         (0..self.len())
             .into_par_iter()
-            .map(|row| self.row(row).quantile(p, z))
+            .map(|row| self.row(row).quantile(p))
             .collect()
     }
 
@@ -165,8 +164,8 @@ impl Mixture<'_> {
             })
     }
 
-    /// `z` is the standard normal quantile of `p`.
-    fn quantile(&self, p: f64, z: f64) -> f64 {
+    pub fn quantile(&self, p: f64) -> f64 {
+        let z = normal_quantile(p);
         // The mixture's quantile lies between those of its components: Newton's method inside
         // that bracket, halved whenever a step would leave it or shrinks it too slowly.
         let (mut lo, mut hi) = (f64::INFINITY, f64::NEG_INFINITY);

@@ -1,8 +1,9 @@
 //! Adding observations to a posterior.
 
-use super::fit::condition_all;
+use super::MEAN_NAME;
+use super::fit::{check_size, condition_all, mean_hyper};
 use super::observations::Observations;
-use super::posterior::Posterior;
+use super::posterior::{Component, Posterior};
 use super::prediction::log_sum_exp;
 use crate::error::FitError;
 use crate::inference::LinearGaussian;
@@ -11,7 +12,9 @@ impl Posterior {
     /// Adds observations without learning the hyperparameters again.
     ///
     /// Learned noise of the new table is that of the first table that learned one. The weights
-    /// of the nodes are updated by how well each predicted the new rows.
+    /// of the nodes are updated by how well each predicted the new rows. The summary's
+    /// `log_evidence` grows by the log predictive density of the new rows at the heaviest node;
+    /// intervals of the hyperparameters other than the mean stay those of the fit.
     ///
     /// # Errors
     /// [`InputError`] for rows that do not fit the model; [`FitError::Factorisation`].
@@ -24,6 +27,7 @@ impl Posterior {
         let mut tables = self.tables.clone();
         tables.push(more);
         let problem = self.problem.with_tables(&tables)?;
+        check_size(&problem)?;
         let nodes: Vec<(f64, Vec<f64>)> = self
             .components
             .iter()
@@ -41,13 +45,21 @@ impl Posterior {
         for (component, log) in components.iter_mut().zip(&logs) {
             component.weight = (log - total).exp();
         }
+        // At the heaviest node of the old weights: the MAP is not searched again.
+        let gain =
+            components[0].conditioned.log_evidence - self.components[0].conditioned.log_evidence;
+        components.sort_by(|a, b| b.weight.total_cmp(&a.weight));
         let mut summary = self.summary.clone();
         summary.rows = problem.rows();
-        if let (Some(new), Some(old)) = (components.first(), self.components.first()) {
-            // At the heaviest node: the MAP was not searched again.
-            summary.log_evidence += new.conditioned.log_evidence - old.conditioned.log_evidence;
-            summary.log_posterior += new.conditioned.log_evidence - old.conditioned.log_evidence;
-        }
+        summary.log_evidence += gain;
+        summary.log_posterior += gain;
+        summary.structure = problem.structure().into();
+        let jitter = |j: f64, c: &Component| j.max(c.conditioned.jitter);
+        summary.jitter = components.iter().fold(0.0, jitter);
+        summary.hyperparameters.retain(|h| h.name != MEAN_NAME);
+        summary
+            .hyperparameters
+            .extend(mean_hyper(&problem, &components));
         Ok(Self::new(problem, tables, components, summary))
     }
 }

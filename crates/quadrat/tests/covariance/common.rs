@@ -1,7 +1,7 @@
 //! Random kernels and supports.
 
 use quadrat::kernel::{Kernel, Role};
-use quadrat::support::{Aggregate, Functionals};
+use quadrat::support::{Aggregate, Functional, Functionals, Side};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -108,18 +108,14 @@ pub fn supports(
             }
             // A box in some dimensions, a point in the others.
             Shapes::Mixed => {
-                let flat: Vec<usize> = (0..d).filter(|_| below(rng, 2) == 0).collect();
-                let edges: Vec<_> = (0..d)
-                    .map(|k| {
-                        let (low, high) = edge(rng);
-                        if flat.contains(&k) {
-                            (low, low)
-                        } else {
-                            (low, high)
-                        }
+                let sides = (0..d)
+                    .map(|_| match (below(rng, 2), edge(rng)) {
+                        (0, (low, _)) => Side::Point(low),
+                        (_, (low, high)) => Side::Interval(low, high),
                     })
                     .collect();
-                set.push_partial_box(&edges, Aggregate::Sum, &flat).unwrap();
+                let aggregate = Aggregate::Sum;
+                set.push(&Functional::Box { sides, aggregate }).unwrap();
             }
             Shapes::Nodes => {
                 let count = 1 + below(rng, 4);

@@ -124,7 +124,7 @@ fn size(kernel: &Kernel, theta: &[f64], a: &Functionals) -> Vec<f64> {
     // Nodes lie in [-2, 2] with at most four weights below one.
     let corner = vec![2.0; kernel.columns().len()];
     let bound = 16.0 * kernel.value(theta, &corner, &corner);
-    let row = |(i, d): (usize, &f64)| if a.is_single(i) { *d } else { bound };
+    let row = |(i, d): (usize, &f64)| if a.rows(&[i]).all_single() { *d } else { bound };
     diagonal.iter().enumerate().map(row).collect()
 }
 
