@@ -1,0 +1,187 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Fine-grained truth, with honest uncertainty, from data only seen through bins and boxes.
+#[derive(Debug, Parser)]
+#[command(name = "quadrat", version, about, arg_required_else_help = true, max_term_width = 100)]
+#[command(after_help = "Start with `quadrat demo`. A study is one TOML file; `quadrat demo` writes one to begin from.\n\
+Exit codes: 0 done; 1 input refused, or not converged (nothing is written then); 2 wrong usage.")]
+pub struct Cli {
+    /// What to do
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a built-in example and write its files, results and report
+    Demo(Demo),
+    /// Fit a study, predict, and write tables and a report
+    Run(Run),
+    /// Fit a study and save the model
+    Fit(Fit),
+    /// Predict from a saved model at the rows of a table
+    Predict(Predict),
+}
+
+/// How much to say.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Saying {
+    /// Print fit.json to standard output instead of the summary
+    #[arg(long)]
+    pub json: bool,
+    /// Print nothing but errors (and fit.json with --json)
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Number of threads; all cores when absent
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+}
+
+/// `quadrat demo`.
+#[derive(Debug, Args)]
+pub struct Demo {
+    /// Name of the example; the first one when absent
+    #[arg(conflicts_with = "list")]
+    pub name: Option<String>,
+    /// List the examples
+    #[arg(long)]
+    pub list: bool,
+    /// Folder to write to
+    #[arg(long, short, value_name = "DIR", default_value = "quadrat-demo")]
+    pub output: PathBuf,
+    /// How much to say.
+    #[command(flatten)]
+    pub saying: Saying,
+}
+
+/// `quadrat run`.
+#[derive(Debug, Args)]
+pub struct Run {
+    /// The study file
+    #[arg(value_name = "STUDY.toml")]
+    pub study: PathBuf,
+    /// Folder to write to; `<name of the study>-out` in the current folder when absent
+    #[arg(long, short, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// How much to say.
+    #[command(flatten)]
+    pub saying: Saying,
+}
+
+/// `quadrat fit`.
+#[derive(Debug, Args)]
+pub struct Fit {
+    /// The study file
+    #[arg(value_name = "STUDY.toml")]
+    pub study: PathBuf,
+    /// File for the model
+    #[arg(long, short, value_name = "M.quadrat")]
+    pub output: PathBuf,
+    /// How much to say.
+    #[command(flatten)]
+    pub saying: Saying,
+}
+
+/// `quadrat predict`.
+#[derive(Debug, Args)]
+pub struct Predict {
+    /// A model saved by `quadrat fit`
+    #[arg(value_name = "M.quadrat")]
+    pub model: PathBuf,
+    /// Table of the places to predict at
+    #[arg(long, value_name = "FILE")]
+    pub at: PathBuf,
+    /// Columns of coordinates, named as in the kernel
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', num_args = 1.., required_unless_present = "boxes")]
+    pub point: Vec<String>,
+    /// A dimension and the columns of its two edges, such as `age=from,to`; may be repeated
+    #[arg(long = "box", id = "boxes", value_name = "DIM=LO,HI", value_parser = edges)]
+    pub boxes: Vec<Edges>,
+    /// Whether to predict totals or averages of the boxes
+    #[arg(long, value_enum, required_unless_present = "point")]
+    pub aggregate: Option<Aggregation>,
+    /// What to predict
+    #[arg(long, value_enum, default_value = "response")]
+    pub scale: ScaleWord,
+    /// Probability of the interval
+    #[arg(long, default_value = "0.95", value_parser = level)]
+    pub level: f64,
+    /// File for the table; standard output when absent
+    #[arg(long, short, value_name = "OUT.csv")]
+    pub output: Option<PathBuf>,
+    /// Print nothing but errors
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// A dimension and the columns of its edges.
+#[derive(Debug, Clone)]
+pub struct Edges {
+    /// The dimension.
+    pub dim: String,
+    /// Column of one edge.
+    pub first: String,
+    /// Column of the other.
+    pub second: String,
+}
+
+/// `sum` or `mean`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Aggregation {
+    /// Totals
+    Sum,
+    /// Averages
+    Mean,
+}
+
+/// A scale.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ScaleWord {
+    /// The latent function
+    Latent,
+    /// After aggregation, without noise
+    Response,
+    /// A new observation, with noise
+    Observation,
+}
+
+fn edges(text: &str) -> Result<Edges, String> {
+    let parts = text.split_once('=').and_then(|(dim, edges)| Some((dim, edges.split_once(',')?)));
+    match parts {
+        Some((dim, (first, second))) if !dim.is_empty() && !first.is_empty() && !second.is_empty() => {
+            Ok(Edges { dim: dim.trim().into(), first: first.trim().into(), second: second.trim().into() })
+        }
+        _ => Err("write a dimension and two columns, such as `age=from,to`".to_owned()),
+    }
+}
+
+fn level(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(level) if level > 0.0 && level < 1.0 => Ok(level),
+        _ => Err("the level must lie between 0 and 1, such as 0.95".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn edges_need_a_dimension_and_two_columns() {
+        assert!(edges("age=from,to").is_ok());
+        for bad in ["age", "age=from", "=from,to", "age=,to"] {
+            assert!(edges(bad).is_err());
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! `quadrat fit`: fit a study and save the model.
+
+use std::io::IsTerminal;
+
+use anyhow::Result;
+
+use super::{print, running, spare_inputs};
+use crate::args::Fit;
+use crate::diagnostic::Paint;
+use crate::outcome::Outcome;
+use crate::output::Staged;
+use crate::progress::Bar;
+use crate::resolve::resolve;
+use crate::{engine, fit_json, study, terminal};
+
+/// Runs the command.
+pub fn run(args: &Fit) -> Result<()> {
+    let resolved = resolve(study::open(&args.study, &args.study)?)?;
+    spare_inputs(&resolved, &args.study, std::slice::from_ref(&args.output))?;
+    let bar = Bar::new(args.saying.quiet);
+    let outcome = Outcome::fit(resolved, &running(&args.saying, &bar)?)?;
+    let mut staged = Staged::new();
+    staged.bytes(&args.output, &engine::to_bytes(&outcome.posterior))?;
+    let written = staged.finish()?;
+    bar.finish();
+    if args.saying.json {
+        return print(&fit_json::text(&outcome)?);
+    }
+    if args.saying.quiet {
+        return Ok(());
+    }
+    let paint = Paint::on(std::io::stdout().is_terminal());
+    print(&terminal::summary(&outcome, &written, None, paint))
+}

@@ -1,0 +1,65 @@
+//! `quadrat run`: fit, predict, write tables and a report.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use super::{print, running, spare_inputs};
+use crate::args::{Run, Saying};
+use crate::demo::Extras;
+use crate::diagnostic::Paint;
+use crate::outcome::Outcome;
+use crate::output::Staged;
+use crate::progress::Bar;
+use crate::resolve::resolve;
+use crate::{fit_json, prediction_csv, report, study, terminal};
+
+/// Runs the command.
+pub fn run(args: &Run) -> Result<()> {
+    let folder = match &args.output {
+        Some(folder) => folder.clone(),
+        None => {
+            let stem = args.study.file_stem().unwrap_or(args.study.as_os_str());
+            PathBuf::from(format!("{}-out", stem.to_string_lossy()))
+        }
+    };
+    go((&args.study, &args.study), &folder, None, Staged::new(), &args.saying)
+}
+
+/// Runs a study (its path, and the path shown to people) into a folder, with files already staged and
+/// perhaps more for the report.
+pub fn go(
+    (path, shown): (&Path, &Path),
+    folder: &Path,
+    extras: Option<&Extras>,
+    mut staged: Staged,
+    saying: &Saying,
+) -> Result<()> {
+    let resolved = resolve(study::open(path, shown)?)?;
+    let mut outputs: Vec<PathBuf> =
+        resolved.predictions.iter().map(|asked| folder.join(format!("{}.csv", asked.name))).collect();
+    outputs.push(folder.join("fit.json"));
+    outputs.push(folder.join("report.html"));
+    spare_inputs(&resolved, path, &outputs)?;
+    let bar = Bar::new(saying.quiet);
+    let outcome = Outcome::compute(resolved, &running(saying, &bar)?)?;
+    bar.say("writing");
+    let json = fit_json::text(&outcome)?;
+    for (asked, answer) in outcome.predictions() {
+        let path = folder.join(format!("{}.csv", asked.name));
+        staged.write(&path, |out| prediction_csv::write(out, &asked.places, answer))?;
+    }
+    staged.bytes(&folder.join("fit.json"), json.as_bytes())?;
+    report::stage(&outcome, extras, folder, &mut staged)?;
+    let written = staged.finish()?;
+    bar.finish();
+    if saying.json {
+        return print(&json);
+    }
+    if saying.quiet {
+        return Ok(());
+    }
+    let paint = Paint::on(std::io::stdout().is_terminal());
+    print(&terminal::summary(&outcome, &written, Some(folder), paint))
+}

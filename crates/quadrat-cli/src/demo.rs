@@ -1,0 +1,93 @@
+//! The examples that are built into the program.
+
+/// An example: a study, its data, and perhaps the truth to compare with.
+#[derive(Debug)]
+pub struct Example {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// One line about it.
+    pub about: &'static str,
+    /// Files and their texts; one is `study.toml`.
+    pub files: &'static [(&'static str, &'static str)],
+    /// What its report shows besides.
+    pub extras: Extras,
+}
+
+/// What the report of an example shows besides the results.
+#[derive(Debug)]
+pub struct Extras {
+    /// Truths to draw beside predictions.
+    pub truths: &'static [Truth],
+    /// Sources and licences.
+    pub notes: &'static [&'static str],
+}
+
+/// A column of true values to draw beside a prediction.
+#[derive(Debug)]
+pub struct Truth {
+    /// Name of the prediction.
+    pub prediction: &'static str,
+    /// The table, as text.
+    pub table: &'static str,
+    /// Column of the place; the middle of a cell is compared with it.
+    pub x: &'static str,
+    /// Column of the value.
+    pub value: &'static str,
+    /// What to call it.
+    pub label: &'static str,
+}
+
+impl Truth {
+    /// Places and values.
+    pub fn columns(&self) -> Vec<(f64, f64)> {
+        let mut lines = self.table.lines();
+        let header: Vec<&str> = lines.next().unwrap_or("").split(',').collect();
+        let find = |name: &str| header.iter().position(|column| *column == name);
+        let (Some(x), Some(value)) = (find(self.x), find(self.value)) else { return Vec::new() };
+        let row = |line: &str| {
+            let cells: Vec<&str> = line.split(',').collect();
+            Some((cells.get(x)?.parse().ok()?, cells.get(value)?.parse().ok()?))
+        };
+        lines.filter_map(row).collect()
+    }
+}
+
+/// Files of an example in the folder `examples/` of the repository.
+macro_rules! files {
+    ($folder:literal: $($file:literal),+ $(,)?) => {
+        &[$(($file, include_str!(concat!("../../../examples/", $folder, "/", $file)))),+]
+    };
+}
+
+/// All examples; the first one is run when none is named.
+pub const EXAMPLES: &[Example] = &[Example {
+    name: "ages",
+    about: "people by single year of age, from ten-year bands (United States, 2020)",
+    files: files!("ages": "study.toml", "ages.csv", "bands.csv", "truth.csv", "README.md"),
+    extras: Extras {
+        truths: &[Truth {
+            prediction: "by-year",
+            table: include_str!("../../../examples/ages/truth.csv"),
+            x: "age",
+            value: "people",
+            label: "True counts by single year",
+        }],
+        notes: &["Data: survival::uspop2 from the Debian package r-cran-survival 3.5-3-1, licence LGPL (>= 2)."],
+    },
+}];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_example_has_its_study_and_its_truth() {
+        for example in EXAMPLES {
+            assert!(example.files.iter().any(|(name, _)| *name == "study.toml"), "{}", example.name);
+            for truth in example.extras.truths {
+                let lines = truth.table.lines().filter(|line| !line.is_empty()).count();
+                assert_eq!(truth.columns().len() + 1, lines, "{}", example.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! Problems with what the user gave, shown with the line they are about.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+/// How many problems are listed before the rest is only counted.
+const LISTED: usize = 20;
+/// The widest part of a source line that is shown, in characters.
+const WIDEST: usize = 110;
+
+/// A text file that problems can point into.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// The path as it is shown to people.
+    pub name: String,
+    /// The whole text, without a byte order mark.
+    pub text: Arc<str>,
+}
+
+/// A place in a file: where, and the line as it stands there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Place {
+    /// The path as it is shown to people.
+    pub file: String,
+    /// Line, column (both from 1, in characters) and what the line holds; absent when the whole file is meant.
+    pub spot: Option<Spot>,
+    /// Which column of a table, in words.
+    pub column_name: Option<String>,
+}
+
+/// A stretch of one line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spot {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// Length of the stretch in characters.
+    pub width: usize,
+    /// The line itself; empty when there is no text to show (Parquet).
+    pub text: String,
+}
+
+/// One thing that is wrong, where, and how to mend it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Problem {
+    /// The fact.
+    pub message: String,
+    /// Where it is.
+    pub place: Option<Place>,
+    /// How to mend it.
+    pub remedies: Vec<String>,
+}
+
+/// Everything found wrong in one reading; never empty when used as an error.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Problems(pub Vec<Problem>);
+
+impl Source {
+    /// A source under the name shown to people.
+    pub fn new(path: &Path, text: &str) -> Self {
+        let name = path.display().to_string();
+        Self { name, text: text.into() }
+    }
+
+    /// The place of a byte range, cut to its first line.
+    pub fn place(&self, span: &Range<usize>) -> Place {
+        let bytes = self.text.as_bytes();
+        let start = span.start.min(bytes.len());
+        let spot = Spot::in_bytes(bytes, start..span.end.max(start));
+        Place { file: self.name.clone(), spot: Some(spot), column_name: None }
+    }
+
+}
+
+impl Spot {
+    /// The line and column of a byte range; counts `\n`, `\r\n` and lone `\r` as line ends.
+    pub fn in_bytes(bytes: &[u8], span: Range<usize>) -> Self {
+        let start = span.start.min(bytes.len());
+        let is_end = |i: usize| match bytes[i] {
+            b'\n' => true,
+            b'\r' => bytes.get(i + 1) != Some(&b'\n'),
+            _ => false,
+        };
+        let line_start = (0..start).rev().find(|&i| is_end(i)).map_or(0, |i| i + 1);
+        let line_end = (start..bytes.len())
+            .find(|&i| bytes[i] == b'\n' || bytes[i] == b'\r')
+            .unwrap_or(bytes.len());
+        let line = 1 + (0..line_start).filter(|&i| is_end(i)).count();
+        let count = |part: &[u8]| String::from_utf8_lossy(part).chars().count();
+        let end = span.end.clamp(start, line_end.max(start));
+        Self {
+            line,
+            column: 1 + count(&bytes[line_start..start]),
+            width: count(&bytes[start..end]).max(1),
+            text: String::from_utf8_lossy(&bytes[line_start..line_end.max(line_start)]).into_owned(),
+        }
+    }
+}
+
+impl Problem {
+    /// A problem without a place or remedy yet.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), place: None, remedies: Vec::new() }
+    }
+
+    /// Says where it is.
+    #[must_use]
+    pub fn at(mut self, place: Place) -> Self {
+        self.place = Some(place);
+        self
+    }
+
+    /// Adds a way to mend it.
+    #[must_use]
+    pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.remedies.push(remedy.into());
+        self
+    }
+
+    fn render(&self, out: &mut String, paint: Paint) {
+        out.push_str(&format!("{}: {}\n", paint.red("error"), self.message));
+        let spot = self.place.as_ref().and_then(|place| place.spot.as_ref());
+        let gutter = spot.map_or(1, |spot| spot.line.to_string().len());
+        let margin = " ".repeat(gutter + 1);
+        if let Some(place) = &self.place {
+            let arrow = paint.blue("-->");
+            out.push_str(&format!("{margin}{arrow} {}\n", place.address()));
+        }
+        let bar = paint.blue("|");
+        if let Some(spot) = spot.filter(|spot| !spot.text.trim().is_empty()) {
+            let (text, column, width) = window(spot);
+            let caret = paint.red(&"^".repeat(width));
+            let number = paint.blue(&spot.line.to_string());
+            out.push_str(&format!("{margin} {bar}\n"));
+            out.push_str(&format!(" {number} {bar} {text}\n"));
+            out.push_str(&format!("{margin} {bar} {}{caret}\n", " ".repeat(column)));
+        }
+        for remedy in &self.remedies {
+            out.push_str(&format!("{margin} {} {remedy}\n", paint.blue("=")));
+        }
+    }
+}
+
+impl Place {
+    fn address(&self) -> String {
+        let mut address = self.file.clone();
+        if let Some(spot) = &self.spot {
+            address.push_str(&format!(":{}", spot.line));
+            if !spot.text.is_empty() {
+                address.push_str(&format!(":{}", spot.column));
+            }
+        }
+        if let Some(name) = &self.column_name {
+            address.push_str(&format!(" (column `{name}`)"));
+        }
+        address
+    }
+}
+
+/// The part of the line around the spot, its column from 0 and the caret's width.
+fn window(spot: &Spot) -> (String, usize, usize) {
+    let clean = |c: char| if c.is_control() { ' ' } else { c };
+    let chars: Vec<char> = spot.text.chars().map(clean).collect();
+    let column = (spot.column - 1).min(chars.len());
+    let first = if chars.len() <= WIDEST { 0 } else { column.saturating_sub(WIDEST / 2) };
+    let last = chars.len().min(first + WIDEST);
+    let mut text: String = chars[first..last].iter().collect();
+    let mut column = column - first;
+    if first > 0 {
+        text.insert_str(0, "...");
+        column += 3;
+    }
+    if last < chars.len() {
+        text.push_str("...");
+    }
+    let room = (text.chars().count() + 1).saturating_sub(column).max(1);
+    (text, column, spot.width.min(room))
+}
+
+impl Problems {
+    /// Adds one.
+    pub fn push(&mut self, problem: Problem) {
+        self.0.push(problem);
+    }
+
+    /// `Ok` when nothing was found.
+    pub fn or<T>(self, value: T) -> Result<T, Problems> {
+        if self.0.is_empty() { Ok(value) } else { Err(self) }
+    }
+
+    /// The text for a terminal, or for anything else when `paint` is off.
+    pub fn render(&self, paint: Paint) -> String {
+        let mut out = String::new();
+        for (i, problem) in self.0.iter().take(LISTED).enumerate() {
+            if i > 0 {
+                out.push('\n');
+            }
+            problem.render(&mut out, paint);
+        }
+        if self.0.len() > LISTED {
+            out.push_str(&format!("\n... and {} more problems like these\n", self.0.len() - LISTED));
+        }
+        out
+    }
+}
+
+impl From<Problem> for Problems {
+    fn from(problem: Problem) -> Self {
+        Self(vec![problem])
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(Paint::plain()))
+    }
+}
+
+impl std::error::Error for Problems {}
+
+/// Whether to colour what is written.
+#[derive(Debug, Clone, Copy)]
+pub struct Paint(bool);
+
+impl Paint {
+    /// No colour.
+    pub fn plain() -> Self {
+        Self(false)
+    }
+
+    /// Colour only on a terminal, unless `NO_COLOR` is set.
+    pub fn on(terminal: bool) -> Self {
+        let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        Self(terminal && !refused)
+    }
+
+    fn wrap(self, code: &str, text: &str) -> String {
+        if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    /// For what is wrong.
+    pub fn red(self, text: &str) -> String {
+        self.wrap("1;31", text)
+    }
+
+    /// For warnings.
+    pub fn yellow(self, text: &str) -> String {
+        self.wrap("1;33", text)
+    }
+
+    /// For frames and arrows.
+    pub fn blue(self, text: &str) -> String {
+        self.wrap("1;34", text)
+    }
+
+    /// For headings.
+    pub fn bold(self, text: &str) -> String {
+        self.wrap("1", text)
+    }
+}
+
+/// A value from a file as it may be shown: escaped and not too long.
+pub fn shown(value: &str) -> String {
+    const MOST: usize = 40;
+    let mut text: String = value.chars().take(MOST).flat_map(|c| c.escape_debug()).collect();
+    if value.chars().count() > MOST {
+        text.push_str("...");
+    }
+    text.replace("\\\"", "\"").replace("\\'", "'")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_caret_stands_under_the_span() {
+        let source = Source::new(Path::new("a.toml"), "x = 1\nsuport = 2\n");
+        let problem = Problem::new("unknown key `suport`").at(source.place(&(6..12))).remedy("did you mean `support`?");
+        let expected = "error: unknown key `suport`\n  --> a.toml:2:1\n   |\n 2 | suport = 2\n   | ^^^^^^\n   = did you mean `support`?\n";
+        assert_eq!(Problems::from(problem).to_string(), expected);
+    }
+
+    #[test]
+    fn columns_count_characters_and_lines_count_every_ending() {
+        let spot = Spot::in_bytes("é\r\nß\rüx".as_bytes(), 8..9);
+        assert_eq!((spot.line, spot.column, spot.text.as_str()), (3, 2, "üx"));
+    }
+
+    #[test]
+    fn places_past_the_end_are_harmless() {
+        let spot = Spot::in_bytes(b"a\n", 90..95);
+        assert_eq!((spot.line, spot.column), (2, 1));
+        let long = Spot { line: 1, column: 500, width: 999, text: "y".repeat(2000) };
+        assert!(window(&long).0.len() < 200);
+    }
+
+    #[test]
+    fn colour_is_off_when_plain() {
+        assert_eq!(Paint::plain().red("x"), "x");
+        assert_eq!(Paint(true).red("x"), "\x1b[1;31mx\x1b[0m");
+    }
+
+    #[test]
+    fn long_and_wild_values_are_cut_and_escaped() {
+        assert_eq!(shown("a\u{1b}b"), "a\\u{1b}b");
+        assert!(shown(&"z".repeat(99)).ends_with("..."));
+    }
+}

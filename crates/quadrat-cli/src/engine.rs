@@ -1,0 +1,247 @@
+//! The one place that talks to the library: from resolved studies to answers.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use quadrat::error::{FitError, InputError};
+use quadrat::kernel::Kernel;
+use quadrat::model::{
+    FitOptions, Hyperparameters, Mean as LibraryMean, Model, Noise, Observations, Scale as LibraryScale,
+    Setting as LibrarySetting,
+};
+pub use quadrat::model::{FitSummary, Hyper, Posterior};
+use quadrat::parameter::PriorDensity;
+use quadrat::progress::Progress;
+use quadrat::support::{Aggregate as LibraryAggregate, Functionals};
+
+use crate::diagnostic::{Problem, Problems};
+use crate::places::Places;
+use crate::resolve::{Observed, Resolved};
+use crate::study::support::Aggregate;
+use crate::study::{Integration, Mean, Scale, Setting, Study};
+use crate::suggest;
+
+/// Predictions are computed this many rows at a time, which bounds memory.
+const CHUNK: usize = 50_000;
+
+/// How to run, apart from what the study says.
+#[derive(Clone, Default)]
+pub struct Running {
+    /// Hears how far the fit is.
+    pub progress: Option<Arc<dyn Progress + Send + Sync>>,
+}
+
+/// Marginals at some places.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Answer {
+    /// Means.
+    pub mean: Vec<f64>,
+    /// Standard deviations.
+    pub sd: Vec<f64>,
+    /// Lower ends of the interval.
+    pub lower: Vec<f64>,
+    /// Medians.
+    pub median: Vec<f64>,
+    /// Upper ends of the interval.
+    pub upper: Vec<f64>,
+    /// Rows far outside the data.
+    pub far: Vec<usize>,
+}
+
+/// Columns of a kernel expression; the error is a byte offset into it and the message.
+pub fn kernel_columns(expression: &str) -> Result<Vec<String>, (usize, String)> {
+    match Kernel::parse(expression) {
+        Ok(kernel) => Ok(kernel.columns().to_vec()),
+        Err(error) => Err((error.at, error.message)),
+    }
+}
+
+/// Whether a prior parses.
+pub fn check_prior(text: &str) -> Result<(), String> {
+    match text.parse::<PriorDensity>() {
+        Ok(_) => Ok(()),
+        Err(message) => Err(message),
+    }
+}
+
+/// A model of the study; settings of unknown hyperparameters are refused here.
+fn model(resolved: &Resolved) -> Result<Model> {
+    let study = &resolved.study;
+    let kernel = Kernel::parse(&study.latent.kernel.value)?;
+    let mut model = Model::new(kernel).mean(match study.latent.mean {
+        Mean::Constant => LibraryMean::Constant,
+        Mean::Zero => LibraryMean::Zero,
+        Mean::Fixed(value) => LibraryMean::Fixed(value),
+    });
+    for (table, observe) in resolved.tables.iter().zip(&study.observe) {
+        let observations = observations(table).map_err(|error| {
+            let problem = Problem::new(format!("{}: {error}", table.table.name()));
+            Problems::from(problem.at(study.source.place(&observe.file.span)))
+        })?;
+        model = model.observe(observations);
+    }
+    let mut settings: Vec<&Setting> = study.settings.iter().collect();
+    let mut problems = Problems::default();
+    // The library stops at the first setting it refuses; without that one it tells the next.
+    loop {
+        let with_settings = settings
+            .iter()
+            .fold(model.clone(), |model, setting| model.set(&setting.name.value, setting_for_library(setting)));
+        let Err(error) = with_settings.parameters() else {
+            problems.or(())?;
+            return Ok(with_settings);
+        };
+        let name = match &error {
+            InputError::UnknownParameter { name, .. } | InputError::Parameter { name, .. } => name.clone(),
+            _ => String::new(),
+        };
+        problems.push(refused(study, error));
+        let before = settings.len();
+        settings.retain(|setting| setting.name.value != name);
+        if settings.len() == before {
+            return Err(problems.into());
+        }
+    }
+}
+
+/// What the library refuses, at the line of the study that is at fault.
+fn refused(study: &Study, error: InputError) -> Problem {
+    let place = |name: &str| {
+        let setting = study.settings.iter().find(|setting| setting.name.value == name);
+        setting.map(|setting| study.source.place(&setting.name.span))
+    };
+    let mut problem = match &error {
+        InputError::UnknownParameter { name, known } => {
+            let near = suggest::nearest(name, known.iter().map(String::as_str));
+            let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            Problem::new(format!("the model has no hyperparameter `{name}`{hint}"))
+                .remedy(format!("it has {}", suggest::list(known)))
+        }
+        _ => Problem::new(error.to_string()),
+    };
+    problem.place = match &error {
+        InputError::UnknownParameter { name, .. } | InputError::Parameter { name, .. } => place(name),
+        _ => study.observe.first().map(|observe| study.source.place(&observe.file.span)),
+    };
+    problem
+}
+
+fn setting_for_library(setting: &Setting) -> LibrarySetting {
+    LibrarySetting {
+        start: setting.start,
+        value: setting.value,
+        fixed: setting.fixed,
+        prior: setting.prior.as_ref().and_then(|prior| prior.parse().ok()),
+        lower: setting.lower,
+        upper: setting.upper,
+    }
+}
+
+fn observations(table: &Observed) -> Result<Observations, InputError> {
+    let supports = functionals(&table.places, 0..table.places.len())?;
+    let noise = match (&table.known, table.learned) {
+        (Some(known), true) => Noise::KnownPlusLearned(known.clone()),
+        (Some(known), false) => Noise::Known(known.clone()),
+        (None, _) => Noise::Learned,
+    };
+    let observations = Observations::gaussian(supports, table.values.clone(), noise)?;
+    Ok(if table.share_noise { observations.share_noise() } else { observations })
+}
+
+/// Some rows of places as functionals.
+fn functionals(places: &Places, rows: std::ops::Range<usize>) -> Result<Functionals, InputError> {
+    let along = &places.dims;
+    let mut functionals = Functionals::new(along.iter().map(|dim| dim.name.clone()).collect());
+    let points: Vec<usize> = (0..along.len()).filter(|&d| along[d].second.is_none()).collect();
+    for row in rows {
+        match places.aggregate {
+            None => functionals.push_point(&along.iter().map(|dim| dim.first[row]).collect::<Vec<_>>())?,
+            Some(aggregate) => {
+                let edges: Vec<(f64, f64)> = along.iter().map(|dim| dim.ends(row)).collect();
+                let aggregate = match aggregate {
+                    Aggregate::Sum => LibraryAggregate::Sum,
+                    Aggregate::Mean => LibraryAggregate::Mean,
+                };
+                functionals.push_partial_box(&edges, aggregate, &points)?;
+            }
+        }
+    }
+    Ok(functionals)
+}
+
+/// Fits the model of a study.
+pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
+    let model = model(resolved)?;
+    let inference = &resolved.study.inference;
+    let mut options = FitOptions::default()
+        .with_hyperparameters(match inference.hyperparameters {
+            Integration::Auto => Hyperparameters::Auto,
+            Integration::Map => Hyperparameters::Map,
+            Integration::Integrate => Hyperparameters::Integrate,
+        })
+        .with_seed(inference.seed);
+    if let Some(progress) = &running.progress {
+        options = options.with_progress(Arc::clone(progress));
+    }
+    let posterior = model.fit(&options).map_err(|error| explain(resolved, error))?;
+    if !posterior.summary().converged {
+        let reason = posterior.summary().warnings.join("; ");
+        anyhow::bail!("the fit did not converge ({reason}); give starts or bounds in [hyperparameters], or simplify the kernel");
+    }
+    Ok(posterior)
+}
+
+/// A failed fit in terms of the user's rows.
+fn explain(resolved: &Resolved, error: FitError) -> anyhow::Error {
+    let FitError::Factorisation { rows, .. } = &error else {
+        return error.into();
+    };
+    let (first, second) = (address(resolved, rows.0), address(resolved, rows.1));
+    anyhow::anyhow!("{error}\n(row {} is {first}, row {} is {second})", rows.0, rows.1)
+}
+
+/// Where a row of all tables together stands.
+fn address(resolved: &Resolved, mut row: usize) -> String {
+    for table in &resolved.tables {
+        if row < table.values.len() {
+            return table.address(row);
+        }
+        row -= table.values.len();
+    }
+    "unknown".to_owned()
+}
+
+/// Answers at places, chunk by chunk.
+pub fn predict(posterior: &Posterior, places: &Places, scale: Scale, level: f64) -> Result<Answer> {
+    let scale = match scale {
+        Scale::Latent => LibraryScale::Latent,
+        Scale::Response => LibraryScale::Response,
+        Scale::Observation => LibraryScale::Observation,
+    };
+    let tail = (1.0 - level) / 2.0;
+    let mut answer = Answer::default();
+    let mut start = 0;
+    while start < places.len() {
+        let end = places.len().min(start + CHUNK);
+        let at = functionals(places, start..end)?;
+        let prediction = posterior.predict(&at, scale)?;
+        answer.mean.extend_from_slice(prediction.mean());
+        answer.sd.extend_from_slice(prediction.sd());
+        answer.lower.extend(prediction.quantile(tail));
+        answer.median.extend(prediction.quantile(0.5));
+        answer.upper.extend(prediction.quantile(1.0 - tail));
+        answer.far.extend(posterior.extrapolation(&at)?.into_iter().map(|row| row + start));
+        start = end;
+    }
+    Ok(answer)
+}
+
+/// A saved model as bytes.
+pub fn to_bytes(posterior: &Posterior) -> Vec<u8> {
+    posterior.to_bytes()
+}
+
+/// A saved model again.
+pub fn from_bytes(bytes: &[u8]) -> Result<Posterior> {
+    Ok(Posterior::from_bytes(bytes)?)
+}

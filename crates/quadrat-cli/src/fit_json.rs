@@ -1,0 +1,75 @@
+//! `fit.json`: the result of a fit for other programs. Format 1.
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use crate::engine::FitSummary;
+use crate::outcome::Outcome;
+
+#[derive(Serialize)]
+struct FitJson<'a> {
+    quadrat: &'a str,
+    format: u32,
+    title: &'a str,
+    inference: &'a str,
+    converged: bool,
+    log_evidence: f64,
+    evidence: &'a str,
+    log_posterior: f64,
+    hyperparameters: Values<'a>,
+    hyperparameter_intervals: Intervals<'a>,
+    rows: usize,
+    iterations: usize,
+    seconds: f64,
+    warnings: &'a [String],
+}
+
+/// Hyperparameters by name, in the model's order.
+struct Values<'a>(&'a FitSummary);
+
+impl Serialize for Values<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.hyperparameters.len()))?;
+        for hyper in &self.0.hyperparameters {
+            map.serialize_entry(&hyper.name, &hyper.value)?;
+        }
+        map.end()
+    }
+}
+
+/// 95 % intervals of the hyperparameters that were not fixed, where they are known.
+struct Intervals<'a>(&'a FitSummary);
+
+impl Serialize for Intervals<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for hyper in self.0.hyperparameters.iter().filter(|hyper| !hyper.fixed && hyper.lower.is_finite() && hyper.upper.is_finite()) {
+            map.serialize_entry(&hyper.name, &[hyper.lower, hyper.upper])?;
+        }
+        map.end()
+    }
+}
+
+/// The text of `fit.json`, with a newline at its end.
+pub fn text(outcome: &Outcome) -> anyhow::Result<String> {
+    let summary = outcome.summary();
+    let json = FitJson {
+        quadrat: crate::VERSION,
+        format: 1,
+        title: &outcome.resolved.study.title,
+        inference: &summary.inference,
+        converged: summary.converged,
+        log_evidence: summary.log_evidence,
+        evidence: &summary.evidence,
+        log_posterior: summary.log_posterior,
+        hyperparameters: Values(summary),
+        hyperparameter_intervals: Intervals(summary),
+        rows: summary.rows,
+        iterations: summary.iterations,
+        seconds: summary.seconds,
+        warnings: &outcome.warnings,
+    };
+    let mut text = serde_json::to_string_pretty(&json)?;
+    text.push('\n');
+    Ok(text)
+}

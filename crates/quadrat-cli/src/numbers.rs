@@ -1,0 +1,69 @@
+//! Numbers for people: a few significant digits, thousands apart.
+
+/// About four significant digits; whole numbers from 1000 on, with thin groups of thousands.
+pub fn human(value: f64) -> String {
+    if !value.is_finite() {
+        return value.to_string();
+    }
+    let size = value.abs();
+    if size == 0.0 {
+        return "0".to_owned();
+    }
+    if !(1e-4..1e15).contains(&size) {
+        return format!("{value:.3e}");
+    }
+    if size >= 999.95 {
+        return thousands(value.round());
+    }
+    let digits = (3 - size.log10().floor() as i32).max(0) as usize;
+    let text = format!("{value:.digits$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+fn thousands(value: f64) -> String {
+    let digits = format!("{:.0}", value.abs());
+    let mut text = String::from(if value < 0.0 { "-" } else { "" });
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A count with its noun: "1 row", "2,000 rows".
+pub fn count(n: usize, noun: &str) -> String {
+    format!("{} {noun}{}", thousands(n as f64), if n == 1 { "" } else { "s" })
+}
+
+/// The level of an interval in percent: "95 %".
+pub fn percent(level: f64) -> String {
+    let percent = format!("{:.3}", 100.0 * level);
+    format!("{} %", percent.trim_end_matches('0').trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        for (value, text) in [
+            (0.0, "0"),
+            (60.7, "60.7"),
+            (9.523_45, "9.523"),
+            (-10.729_3, "-10.73"),
+            (999.96, "1,000"),
+            (4_218_812.4, "4,218,812"),
+            (1e-9, "1.000e-9"),
+            (0.001_234_5, "0.001234"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(human(value), text);
+        }
+        assert_eq!(count(1, "row"), "1 row");
+        assert_eq!(percent(0.95), "95 %");
+        assert_eq!(percent(0.999), "99.9 %");
+    }
+}

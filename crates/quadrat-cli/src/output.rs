@@ -1,0 +1,152 @@
+//! Writing several files so that either all of them appear or none.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use anyhow::{Context, Result};
+use tempfile::{NamedTempFile, TempPath};
+
+/// Temporary files and new folders that an interruption must remove.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// On Ctrl-C or termination: removes what is unfinished and exits with 130.
+pub fn clean_up_when_interrupted() -> Result<()> {
+    ctrlc::set_handler(|| {
+        // Held until the exit, so that no renaming starts or is cut in the middle.
+        let paths = unfinished();
+        for path in paths.iter().rev() {
+            if fs::remove_file(path).is_err() {
+                // Only a folder that is empty is removed.
+                drop(fs::remove_dir(path));
+            }
+        }
+        std::process::exit(130);
+    })
+    .context("cannot watch for Ctrl-C")
+}
+
+/// Files written under temporary names beside their places.
+#[derive(Debug, Default)]
+pub struct Staged {
+    files: Vec<(TempPath, PathBuf)>,
+    folders: Vec<PathBuf>,
+    done: bool,
+}
+
+impl Staged {
+    /// Nothing staged.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Writes a file under a temporary name; `write` gets a buffered writer.
+    pub fn write(&mut self, path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let describe = || format!("cannot write `{}`", path.display());
+        if path.is_dir() {
+            anyhow::bail!("`{}` is a folder; choose another name for the file", path.display());
+        }
+        let mut paths = unfinished();
+        self.create(folder, &mut paths).with_context(describe)?;
+        let file = NamedTempFile::with_prefix_in(".quadrat-", folder).with_context(describe)?;
+        paths.push(file.path().to_owned());
+        drop(paths);
+        let (file, temporary) = file.into_parts();
+        self.files.push((temporary, path.to_owned()));
+        let mut buffered = std::io::BufWriter::new(&file);
+        write(&mut buffered).with_context(describe)?;
+        buffered.flush().with_context(describe)?;
+        drop(buffered);
+        readable(&file).with_context(describe)?;
+        file.sync_all().with_context(describe)
+    }
+
+    /// Writes a file from bytes.
+    pub fn bytes(&mut self, path: &Path, bytes: &[u8]) -> Result<()> {
+        self.write(path, |out| Ok(out.write_all(bytes)?))
+    }
+
+    fn create(&mut self, folder: &Path, paths: &mut Vec<PathBuf>) -> std::io::Result<()> {
+        let missing: Vec<&Path> = folder.ancestors().take_while(|p| !p.as_os_str().is_empty() && !p.exists()).collect();
+        for folder in missing.into_iter().rev() {
+            fs::create_dir(folder)?;
+            paths.push(folder.to_owned());
+            self.folders.push(folder.to_owned());
+        }
+        Ok(())
+    }
+
+    /// Gives every file its name; returns the names in the order of writing.
+    pub fn finish(mut self) -> Result<Vec<PathBuf>> {
+        let mut paths = unfinished();
+        let mut written = Vec::new();
+        for (temporary, path) in std::mem::take(&mut self.files) {
+            temporary.persist(&path).with_context(|| format!("cannot write `{}`", path.display()))?;
+            written.push(path);
+        }
+        self.done = true;
+        paths.clear();
+        Ok(written)
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        self.files.clear();
+        if !self.done {
+            for folder in self.folders.iter().rev() {
+                // Fails, rightly, when something else is in there by now.
+                drop(fs::remove_dir(folder));
+            }
+        }
+    }
+}
+
+/// Temporary files are private; results are as readable as any new file.
+#[cfg(unix)]
+fn readable(file: &fs::File) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(fs::Permissions::from_mode(0o644))
+}
+
+#[cfg(not(unix))]
+fn readable(_file: &fs::File) -> std::io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_appears_until_everything_is_written() {
+        let root = tempfile::tempdir().unwrap();
+        let target = root.path().join("new/deep");
+        let mut staged = Staged::new();
+        staged.bytes(&target.join("a.txt"), b"a").unwrap();
+        assert!(!target.join("a.txt").exists());
+        staged.bytes(&target.join("b.txt"), b"b").unwrap();
+        staged.finish().unwrap();
+        assert_eq!(fs::read(target.join("b.txt")).unwrap(), b"b");
+        assert_eq!(fs::read_dir(&target).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_failure_leaves_no_file_and_no_new_folder_but_spares_others() {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("mine.txt"), "mine").unwrap();
+        let mut staged = Staged::new();
+        staged.bytes(&root.path().join("new/a.txt"), b"a").unwrap();
+        staged.bytes(&root.path().join("mine.txt"), b"other").unwrap();
+        assert!(staged.write(&root.path().join("c"), |_| anyhow::bail!("no")).is_err());
+        drop(staged);
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
+        assert_eq!(fs::read(root.path().join("mine.txt")).unwrap(), b"mine");
+    }
+}

@@ -1,0 +1,175 @@
+//! Supports as numbers: one entry per row and dimension, with the headers they are written under.
+
+use crate::grid::Axis;
+use crate::study::fields::Spanned;
+use crate::study::support::{Aggregate, Extent, Support};
+
+/// Where each row looks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Places {
+    /// One per dimension, all of one length.
+    pub dims: Vec<Along>,
+    /// Sum or average over the boxes; `None` for points.
+    pub aggregate: Option<Aggregate>,
+}
+
+/// Where each row looks along one dimension.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Along {
+    /// The dimension as the kernel names it.
+    pub name: String,
+    /// Headers of its columns: one for points, two for edges.
+    pub headers: Vec<String>,
+    /// The coordinate, or one edge, as given.
+    pub first: Vec<f64>,
+    /// The other edge, as given; `None` for points.
+    pub second: Option<Vec<f64>>,
+}
+
+impl Along {
+    /// Lower and upper end of a row; equal for points.
+    pub fn ends(&self, row: usize) -> (f64, f64) {
+        let first = self.first[row];
+        let second = self.second.as_ref().map_or(first, |second| second[row]);
+        (first.min(second), first.max(second))
+    }
+
+    /// Middle of a row.
+    pub fn middle(&self, row: usize) -> f64 {
+        let (lower, upper) = self.ends(row);
+        lower + (upper - lower) / 2.0
+    }
+}
+
+impl Places {
+    /// Places from columns read for a support: for each dimension one or two, in order.
+    pub fn from_columns(support: &Support, columns: Vec<Vec<f64>>) -> Self {
+        let mut columns = columns.into_iter();
+        let mut next = || columns.next().unwrap_or_default();
+        let along = |dim: &crate::study::support::Dim| match &dim.extent {
+            Extent::Point => Along {
+                name: dim.name.value.clone(),
+                headers: vec![dim.name.value.clone()],
+                first: next(),
+                second: None,
+            },
+            Extent::Edges(a, b) => Along {
+                name: dim.name.value.clone(),
+                headers: vec![a.value.clone(), b.value.clone()],
+                first: next(),
+                second: Some(next()),
+            },
+        };
+        Self { dims: support.dims.iter().map(along).collect(), aggregate: support.aggregate }
+    }
+
+    /// Every combination of the axes, the last one running fastest.
+    pub fn grid(axes: &[(Spanned<String>, Axis)], aggregate: Option<Aggregate>) -> Self {
+        let total: usize = axes.iter().map(|(_, axis)| axis.len).product();
+        let mut inner = total;
+        let mut dims = Vec::with_capacity(axes.len());
+        for (name, axis) in axes {
+            inner /= axis.len.max(1);
+            let ends = |row: usize| axis.ends(row / inner % axis.len);
+            let name = name.value.clone();
+            dims.push(if axis.cells {
+                Along {
+                    headers: vec![format!("{name}_lower"), format!("{name}_upper")],
+                    first: (0..total).map(|row| ends(row).0).collect(),
+                    second: Some((0..total).map(|row| ends(row).1).collect()),
+                    name,
+                }
+            } else {
+                Along {
+                    headers: vec![name.clone()],
+                    first: (0..total).map(|row| ends(row).0).collect(),
+                    second: None,
+                    name,
+                }
+            });
+        }
+        Self { dims, aggregate }
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.dims.first().map_or(0, |dim| dim.first.len())
+    }
+
+    /// The dimension of a name.
+    pub fn dim(&self, name: &str) -> Option<&Along> {
+        self.dims.iter().find(|dim| dim.name == name)
+    }
+
+    /// The support of a row as bits, for finding rows that look at the same place.
+    pub fn key(&self, row: usize) -> Vec<u64> {
+        let bits = |x: f64| (x + 0.0).to_bits();
+        self.dims.iter().flat_map(|dim| [bits(dim.ends(row).0), bits(dim.ends(row).1)]).collect()
+    }
+
+    /// Keeps the rows that `keep` says.
+    pub fn retain(&mut self, keep: &[bool]) {
+        for dim in &mut self.dims {
+            retain(&mut dim.first, keep);
+            if let Some(second) = &mut dim.second {
+                retain(second, keep);
+            }
+        }
+    }
+
+    /// Whether the rows are all combinations of distinct places along each dimension.
+    pub fn is_complete_grid(&self) -> bool {
+        let mut product = 1usize;
+        for dim in &self.dims {
+            let mut places: Vec<[u64; 2]> = (0..self.len())
+                .map(|row| dim.ends(row))
+                .map(|(lower, upper)| [(lower + 0.0).to_bits(), (upper + 0.0).to_bits()])
+                .collect();
+            places.sort_unstable();
+            places.dedup();
+            product = product.saturating_mul(places.len());
+        }
+        let mut keys: Vec<Vec<u64>> = (0..self.len()).map(|row| self.key(row)).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        product == self.len() && keys.len() == self.len()
+    }
+}
+
+/// Keeps the entries that `keep` says.
+pub fn retain(values: &mut Vec<f64>, keep: &[bool]) {
+    let mut row = 0;
+    values.retain(|_| {
+        row += 1;
+        keep.get(row - 1).copied().unwrap_or(true)
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axis(name: &str, to: f64, cells: bool) -> (Spanned<String>, Axis) {
+        (Spanned { value: name.into(), span: 0..0 }, Axis::new(0.0, to, 1.0, cells).unwrap())
+    }
+
+    #[test]
+    fn a_grid_runs_over_every_combination() {
+        let places = Places::grid(&[axis("x", 2.0, true), axis("y", 2.0, false)], Some(Aggregate::Sum));
+        assert_eq!(places.len(), 6);
+        assert_eq!(places.dims[0].first, [0.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
+        assert_eq!(places.dims[1].first, [0.0, 1.0, 2.0, 0.0, 1.0, 2.0]);
+        assert_eq!(places.dims[0].headers, ["x_lower", "x_upper"]);
+        assert!(places.is_complete_grid());
+    }
+
+    #[test]
+    fn a_grid_with_a_hole_or_a_repeat_is_not_complete() {
+        let mut places = Places::grid(&[axis("x", 2.0, true), axis("y", 2.0, true)], None);
+        places.retain(&[true, true, true, false]);
+        assert!(!places.is_complete_grid());
+        let mut twice = Places::grid(&[axis("x", 2.0, false)], None);
+        twice.dims[0].first[1] = 0.0;
+        assert!(!twice.is_complete_grid());
+    }
+}

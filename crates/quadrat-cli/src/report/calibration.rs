@@ -1,0 +1,48 @@
+//! How the left-out rows were predicted.
+
+use quadrat_plot::{Axis, CalibrationFigure, Coverage, Heading, LeftOut};
+
+use crate::outcome::Outcome;
+
+/// Levels whose coverage is told.
+const LEVELS: [f64; 4] = [0.5, 0.8, 0.9, 0.95];
+/// Half-width in standard deviations of the intervals drawn.
+const HALF_WIDTH: f64 = 1.959_963_984_540_054;
+
+/// The figure, when more than one row could be left out.
+pub fn figure(outcome: &Outcome) -> Option<CalibrationFigure> {
+    let rows = outcome.posterior.leave_one_out();
+    if rows.len() < 2 {
+        return None;
+    }
+    let inside = |level: f64| {
+        let tail = (1.0 - level) / 2.0;
+        rows.iter().filter(|row| (tail..=1.0 - tail).contains(&row.pit)).count()
+    };
+    let coverage = |level: f64| Coverage { nominal: level, held: inside(level), total: rows.len() };
+    let names: Vec<&str> = outcome.resolved.tables.iter().map(|table| table.value_name.as_str()).collect();
+    let label = names.first().copied().unwrap_or("value");
+    let addresses = outcome.resolved.tables.iter().flat_map(|table| {
+        // Finding a row's line reads the table again; beyond a few the number of the row will do.
+        let near = table.values.len() <= 200;
+        (0..table.values.len()).map(move |row| if near { table.address(row) } else { format!("row {}", row + 1) })
+    });
+    Some(CalibrationFigure {
+        heading: Heading::new("calibration", "Each row predicted from the others"),
+        value: Axis::new(label),
+        coverage: LEVELS.into_iter().map(coverage).collect(),
+        pit: rows.iter().map(|row| row.pit).collect(),
+        rows: rows
+            .iter()
+            .zip(addresses)
+            .map(|(row, label)| LeftOut {
+                label,
+                observed: row.value,
+                mean: row.mean,
+                lower: row.mean - HALF_WIDTH * row.sd,
+                upper: row.mean + HALF_WIDTH * row.sd,
+            })
+            .collect(),
+        level: 0.95,
+    })
+}

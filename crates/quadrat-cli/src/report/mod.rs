@@ -1,0 +1,174 @@
+//! Results as a report and figures.
+
+mod calibration;
+mod curve;
+mod forest;
+mod surface;
+
+use std::path::Path;
+
+use anyhow::Result;
+use quadrat_plot::{Cell, Evidence, Fact, Figure, HyperRow, Report, TablePreview};
+
+use crate::demo::Extras;
+use crate::engine::Answer;
+use crate::numbers::{count, human, percent};
+use crate::outcome::Outcome;
+use crate::output::Staged;
+use crate::places::Places;
+use crate::resolve::Asked;
+use crate::study::support::Aggregate;
+use crate::{prediction_csv, terminal};
+
+/// Rows of each prediction table that the report shows.
+const PREVIEW: usize = 12;
+/// Pixels per unit of a figure in a PNG; sharp in print.
+const PNG_SCALE: f64 = 2.0;
+
+/// Writes `report.html`, and each figure as SVG and PNG.
+pub fn stage(outcome: &Outcome, extras: Option<&Extras>, folder: &Path, staged: &mut Staged) -> Result<()> {
+    let report = report(outcome, extras);
+    staged.bytes(&folder.join("report.html"), quadrat_plot::html(&report).as_bytes())?;
+    let calibration = report.calibration.clone().map(Figure::Calibration);
+    for figure in report.figures.iter().chain(&calibration) {
+        staged.bytes(&folder.join(format!("{}.svg", figure.id())), quadrat_plot::svg(figure).as_bytes())?;
+        staged.bytes(&folder.join(format!("{}.png", figure.id())), &quadrat_plot::png(figure, PNG_SCALE)?)?;
+    }
+    Ok(())
+}
+
+fn report(outcome: &Outcome, extras: Option<&Extras>) -> Report {
+    let study = &outcome.resolved.study;
+    Report {
+        title: study.title.clone(),
+        generated_by: format!("quadrat {}", crate::VERSION),
+        summary: summary(outcome),
+        facts: facts(outcome, extras),
+        warnings: outcome.warnings.clone(),
+        figures: outcome.predictions().filter_map(|(asked, answer)| figure(outcome, asked, answer, extras)).collect(),
+        calibration: calibration::figure(outcome),
+        hyperparameters: hyperparameters(outcome),
+        evidence: Some(evidence(outcome)),
+        predictions: outcome.predictions().map(|(asked, answer)| preview(asked, answer)).collect(),
+        study: study.source.text.to_string(),
+        notes: extras.map(|extras| extras.notes.iter().map(|&note| note.to_owned()).collect()).unwrap_or_default(),
+    }
+}
+
+/// The figure of a prediction: along its one varying dimension, over its two, or row by row.
+fn figure(outcome: &Outcome, asked: &Asked, answer: &Answer, extras: Option<&Extras>) -> Option<Figure> {
+    let varying: Vec<usize> = (0..asked.places.dims.len()).filter(|&d| varies(&asked.places, d)).collect();
+    match varying.as_slice() {
+        [x] => Some(curve::figure(outcome, asked, answer, *x, extras)),
+        [] if asked.places.dims.len() == 1 => Some(curve::figure(outcome, asked, answer, 0, extras)),
+        [x, y] => surface::figure(outcome, asked, answer, (*x, *y)).or_else(|| forest::figure(outcome, asked, answer)),
+        _ => forest::figure(outcome, asked, answer),
+    }
+}
+
+/// Whether the rows differ along a dimension.
+fn varies(places: &Places, dim: usize) -> bool {
+    let dim = &places.dims[dim];
+    (1..places.len()).any(|row| dim.ends(row) != dim.ends(0))
+}
+
+/// What a row's total is divided by to be drawn: the volume of its box, 1 for averages and points.
+fn volume(places: &Places, row: usize) -> f64 {
+    if places.aggregate != Some(Aggregate::Sum) {
+        return 1.0;
+    }
+    let boxes = places.dims.iter().filter(|dim| dim.second.is_some());
+    boxes.map(|dim| dim.ends(row).1 - dim.ends(row).0).product()
+}
+
+/// What is predicted, in words: the observed quantity, per unit of the inputs when totals were observed.
+fn quantity(outcome: &Outcome) -> String {
+    let mut names: Vec<&str> = outcome.resolved.tables.iter().map(|table| table.value_name.as_str()).collect();
+    names.dedup();
+    let name = names.join(" / ");
+    let totals = outcome.resolved.tables.iter().find(|table| table.places.aggregate == Some(Aggregate::Sum));
+    match totals {
+        None => name,
+        Some(table) => {
+            let boxes = table.places.dims.iter().filter(|dim| dim.second.is_some());
+            let dims: Vec<&str> = boxes.map(|dim| dim.name.as_str()).collect();
+            format!("{name} per unit of {}", dims.join(" x "))
+        }
+    }
+}
+
+/// What a prediction table holds, in words.
+fn note(asked: &Asked) -> String {
+    let what = match asked.places.aggregate {
+        None => "values at points",
+        Some(Aggregate::Sum) => "totals over boxes",
+        Some(Aggregate::Mean) => "averages over boxes",
+    };
+    format!("{what}, {} scale, {} intervals", asked.scale.word(), percent(asked.level))
+}
+
+fn summary(outcome: &Outcome) -> Vec<String> {
+    let mut sentences: Vec<String> =
+        outcome.resolved.tables.iter().map(|table| format!("Observed: {}.", terminal::observed(table))).collect();
+    sentences.push(format!("Model: {}.", terminal::model(outcome)));
+    sentences
+}
+
+fn facts(outcome: &Outcome, extras: Option<&Extras>) -> Vec<Fact> {
+    let fact = |label: &str, value: String, detail: String| Fact { label: label.into(), value, detail };
+    let rows = outcome.summary().rows;
+    let mut facts = vec![fact("Observed rows", count(rows, "row"), String::new())];
+    let (inside, of) = outcome.coverage();
+    if of > 1 {
+        let detail = "left out one at a time and predicted from the others".to_owned();
+        facts.push(fact("Inside their 95 % interval", format!("{inside} of {of}"), detail));
+    }
+    for (asked, answer) in outcome.predictions() {
+        if let Some((inside, of)) = curve::truth_inside(asked, answer, extras) {
+            let detail = format!("inside the {} interval of `{}`", percent(asked.level), asked.name);
+            facts.push(fact("True values, never seen by the model", format!("{inside} of {of}"), detail));
+        }
+    }
+    facts.push(fact("Time", format!("{} s", human(outcome.summary().seconds)), String::new()));
+    facts
+}
+
+fn hyperparameters(outcome: &Outcome) -> Vec<HyperRow> {
+    let row = |hyper: &crate::engine::Hyper| HyperRow {
+        name: hyper.name.clone(),
+        value: hyper.value,
+        lower: (!hyper.fixed && hyper.lower.is_finite()).then_some(hyper.lower),
+        upper: (!hyper.fixed && hyper.upper.is_finite()).then_some(hyper.upper),
+        fixed: hyper.fixed,
+        meaning: hyper.meaning.clone(),
+    };
+    outcome.summary().hyperparameters.iter().map(row).collect()
+}
+
+fn evidence(outcome: &Outcome) -> Evidence {
+    let summary = outcome.summary();
+    Evidence {
+        log_evidence: summary.log_evidence,
+        kind: summary.evidence.clone(),
+        inference: summary.inference.clone(),
+        rows: summary.rows,
+        integrated: summary.integrated,
+        nodes: summary.nodes,
+        iterations: summary.iterations,
+        seconds: summary.seconds,
+        converged: summary.converged,
+    }
+}
+
+fn preview(asked: &Asked, answer: &Answer) -> TablePreview {
+    let rows = 0..asked.places.len().min(PREVIEW);
+    let cells = |row| prediction_csv::row(&asked.places, answer, row).into_iter().map(Cell::Number).collect();
+    TablePreview {
+        name: asked.name.clone(),
+        file: format!("{}.csv", asked.name),
+        note: note(asked),
+        columns: prediction_csv::header(&asked.places),
+        rows: rows.map(cells).collect(),
+        total_rows: asked.places.len(),
+    }
+}

@@ -1,0 +1,201 @@
+//! A study file as checked types that know where they stand in the text.
+//!
+//! Nothing here reads a table: that is `resolve`'s task.
+
+pub mod fields;
+mod names;
+mod observe;
+mod predict;
+mod settings;
+pub mod support;
+
+use std::path::{Path, PathBuf};
+
+use toml_edit::{Document, Item};
+
+use crate::diagnostic::{Problem, Problems, Source, shown};
+use crate::engine;
+use fields::{Check, Section, Spanned};
+
+pub use observe::{Observe, Variance};
+pub use predict::{Predict, Scale, Where};
+pub use settings::{Inference, Integration, Setting};
+
+/// A whole study, correct as far as the text alone can tell.
+#[derive(Debug)]
+pub struct Study {
+    /// The text, for problems found later.
+    pub source: Source,
+    /// The folder that paths are relative to.
+    pub folder: PathBuf,
+    /// The same folder as it is shown to people.
+    pub shown: PathBuf,
+    /// What it is about.
+    pub title: String,
+    /// The prior.
+    pub latent: Latent,
+    /// The tables, in order.
+    pub observe: Vec<Observe>,
+    /// The predictions, in order.
+    pub predict: Vec<Predict>,
+    /// What was said about hyperparameters.
+    pub settings: Vec<Setting>,
+    /// How to infer.
+    pub inference: Inference,
+}
+
+/// The prior of the latent function.
+#[derive(Debug)]
+pub struct Latent {
+    /// The kernel expression, already parsed once.
+    pub kernel: Spanned<String>,
+    /// Columns of the kernel in order of appearance.
+    pub columns: Vec<String>,
+    /// The mean function.
+    pub mean: Mean,
+}
+
+/// The mean function of the latent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Mean {
+    /// Learned.
+    Constant,
+    /// Zero.
+    Zero,
+    /// A given number.
+    Fixed(f64),
+}
+
+/// Reads a study file from disk; people see it under the name `shown`.
+pub fn open(path: &Path, shown: &Path) -> Result<Study, Problems> {
+    let unreadable = |message: String, remedy: &str| Problems::from(Problem::new(message).remedy(remedy));
+    let bytes = std::fs::read(path).map_err(|error| {
+        unreadable(format!("the study `{}` cannot be read: {error}", shown.display()), "give the path of a study file")
+    })?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let spot = crate::diagnostic::Spot::in_bytes(error.as_bytes(), at..at + 1);
+        let place = crate::diagnostic::Place { file: shown.display().to_string(), spot: Some(spot), column_name: None };
+        Problems::from(Problem::new("the study is not valid UTF-8").at(place).remedy("save it as UTF-8"))
+    })?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+    Ok(Study { folder, ..read(shown, text)? })
+}
+
+/// Checks the text of a study.
+pub fn read(path: &Path, text: &str) -> Result<Study, Problems> {
+    let source = Source::new(path, text);
+    let document = Document::parse(text).map_err(|error| {
+        let span = error.span().unwrap_or_default();
+        let message = format!("this is not valid TOML: {}", error.message().lines().next().unwrap_or(""));
+        Problems::from(Problem::new(message).at(source.place(&span)).remedy("see https://toml.io for the syntax"))
+    })?;
+    let check = Check::new(&source);
+    let root = Section::new(&check, "the study", document.as_table(), 0..0);
+    root.keys(
+        &["title", "latent", "observe", "predict", "hyperparameters", "inference"],
+        &["noise", "dispersion", "coregionalization"],
+    );
+    let stem = path.file_stem().map_or_else(|| "study".into(), |stem| stem.to_string_lossy());
+    let title = root.text("title").map_or_else(|| stem.into_owned(), |title| shown_title(&title.value));
+    let latent = latent(&root);
+    let observe = observe::read(&root);
+    let predict = predict::read(&root);
+    let settings = settings::hyperparameters(&root);
+    let inference = settings::inference(&root);
+    let problems = check.finish();
+    match latent {
+        Some(latent) if problems.0.is_empty() => {
+            let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+            Ok(Study { source, shown: folder.clone(), folder, title, latent, observe, predict, settings, inference })
+        }
+        _ => Err(problems),
+    }
+}
+
+/// A title fit for a terminal: no control characters.
+fn shown_title(title: &str) -> String {
+    title.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// The tables of a repeated section; a single table of that name is refused.
+fn repeated<'a>(root: &Section<'a>, key: &str) -> Vec<Section<'a>> {
+    let title = format!("[[{key}]]");
+    let check = root.check;
+    match root.get(key) {
+        None => Vec::new(),
+        Some(Item::ArrayOfTables(tables)) => tables
+            .iter()
+            .map(|table| Section::new(check, title.as_str(), table, table.span().unwrap_or_default()))
+            .collect(),
+        Some(Item::Value(toml_edit::Value::Array(array))) if !array.is_empty() => array
+            .iter()
+            .filter_map(|value| {
+                let span = value.span().unwrap_or_default();
+                match value.as_inline_table() {
+                    Some(table) => Some(Section::new(check, title.as_str(), table, span)),
+                    None => {
+                        check.refuse(&span, format!("`{key}` must hold tables"), format!("write a section {title}"));
+                        None
+                    }
+                }
+            })
+            .collect(),
+        Some(_) => {
+            check.refuse(&root.span_of(key), format!("`{key}` can occur several times, so it needs double brackets"), format!("write {title}"));
+            Vec::new()
+        }
+    }
+}
+
+fn latent(root: &Section<'_>) -> Option<Latent> {
+    let Some(item) = root.get("latent") else {
+        root.missing("[latent]", "add a section [latent] with a kernel, such as `kernel = \"se(age)\"`");
+        return None;
+    };
+    let section = Section::from_item(root.check, "[latent]", item, "[latent] above `kernel = ...`")?;
+    section.keys(&["kernel", "mean", "link"], &[]);
+    section.word("link", &["identity"], &["exp", "square", "softplus"]);
+    let mean = mean(&section);
+    if section.get("kernel").is_none() {
+        section.missing("kernel", "such as `kernel = \"se(age)\"`");
+    }
+    let kernel = section.text("kernel")?;
+    match engine::kernel_columns(&kernel.value) {
+        Ok(columns) => Some(Latent { kernel, columns, mean: mean? }),
+        Err((at, message)) => {
+            let span = inside(root.check.source, &kernel, at);
+            root.check.refuse(&span, format!("in the kernel: {message}"), "a kernel reads like `se(age) * periodic(year) + linear(age)`");
+            None
+        }
+    }
+}
+
+fn mean(section: &Section<'_>) -> Option<Mean> {
+    let Some(item) = section.get("mean") else {
+        return Some(Mean::Constant);
+    };
+    match item.as_str() {
+        Some("constant") => Some(Mean::Constant),
+        Some("zero") => Some(Mean::Zero),
+        Some(other) => {
+            let message = format!("`{}` is not a known `mean`", shown(other));
+            section.check.refuse(&section.span_of("mean"), message, "`mean` is \"constant\" (learned), \"zero\" or a number");
+            None
+        }
+        None => Some(Mean::Fixed(section.number("mean")?.value)),
+    }
+}
+
+/// The place of a byte of a string's value, when the string is written without escapes.
+fn inside(source: &Source, text: &Spanned<String>, at: usize) -> std::ops::Range<usize> {
+    let written = source.text.get(text.span.clone()).unwrap_or("");
+    match written.find(&text.value) {
+        Some(quote) if at <= text.value.len() => {
+            let start = text.span.start + quote + at;
+            start..start + 1
+        }
+        _ => text.span.clone(),
+    }
+}

@@ -1,0 +1,144 @@
+//! `[[predict]]`: where to answer, on which scale, how sure.
+
+use std::ops::Range;
+
+use super::fields::{Section, Spanned};
+use super::support::{self, Support};
+use super::{names, repeated};
+use crate::grid::{self, Axis};
+
+/// One prediction, one output table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Predict {
+    /// Its name, a plain file name.
+    pub name: Spanned<String>,
+    /// Where to answer.
+    pub place: Where,
+    /// What to answer for.
+    pub scale: Scale,
+    /// Where that is said.
+    pub scale_span: Range<usize>,
+    /// Probability of the interval.
+    pub level: f64,
+}
+
+/// Where to answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Where {
+    /// A full grid.
+    Grid {
+        /// One axis per dimension, the last one running fastest.
+        axes: Vec<(Spanned<String>, Axis)>,
+        /// Sum or average, when any axis has cells.
+        aggregate: Option<support::Aggregate>,
+    },
+    /// The rows of a table.
+    File {
+        /// Its path, relative to the study.
+        file: Spanned<String>,
+        /// Its columns.
+        support: Support,
+    },
+}
+
+/// What a prediction is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// The latent function.
+    Latent,
+    /// After link and aggregation, without noise.
+    Response,
+    /// A new observation, with noise.
+    Observation,
+}
+
+impl Scale {
+    /// The word of the study file.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Latent => "latent",
+            Self::Response => "response",
+            Self::Observation => "observation",
+        }
+    }
+}
+
+/// All predictions, names distinct.
+pub fn read(root: &Section<'_>) -> Vec<Predict> {
+    let sections = repeated(root, "predict");
+    let named: Vec<Spanned<String>> = sections.iter().filter_map(name).collect();
+    names::distinct(root.check, &named.iter().collect::<Vec<_>>());
+    sections.iter().filter_map(prediction).collect()
+}
+
+fn name(section: &Section<'_>) -> Option<Spanned<String>> {
+    if section.get("name").is_none() {
+        section.missing("name", "such as `name = \"by-year\"`; the table is written to `by-year.csv`");
+    }
+    section.text("name").filter(|name| names::check(section.check, name))
+}
+
+fn prediction(section: &Section<'_>) -> Option<Predict> {
+    section.keys(&["name", "support", "aggregate", "scale", "level"], &["output"]);
+    let scale = match section.word("scale", &["latent", "response", "observation"], &[]) {
+        Some(word) if word.value == "latent" => Scale::Latent,
+        Some(word) if word.value == "observation" => Scale::Observation,
+        _ => Scale::Response,
+    };
+    let level = section.number("level");
+    if let Some(level) = &level
+        && !(level.value > 0.0 && level.value < 1.0)
+    {
+        let message = format!("`level` is {}; it must lie between 0 and 1", level.value);
+        section.check.refuse(&level.span, message, "such as `level = 0.95`");
+    }
+    let place = place(section)?;
+    // A bad name was already noted; `text` must not note it again.
+    let item = section.get("name")?;
+    let name = Spanned { value: item.as_str()?.to_owned(), span: item.span()? };
+    Some(Predict { name, place, scale, scale_span: section.span_of("scale"), level: level.map_or(0.95, |level| level.value) })
+}
+
+fn place(section: &Section<'_>) -> Option<Where> {
+    const LIKE: &str = "such as `support = { grid = { age = { from = 0, to = 100, step = 1, cells = true } } }` or `support = { file = \"places.csv\", point = [\"age\"] }`";
+    let Some(item) = section.get("support") else {
+        section.missing("support", LIKE);
+        return None;
+    };
+    let inner = Section::from_item(section.check, "support", item, LIKE)?;
+    inner.keys(&["grid", "file", "point", "box"], &["region", "bag"]);
+    match (inner.get("grid"), inner.get("file")) {
+        (Some(item), None) => {
+            for key in ["point", "box"] {
+                if inner.get(key).is_some() {
+                    section.check.refuse(&inner.span_of(key), format!("`{key}` needs a `file`, not a `grid`"), LIKE);
+                }
+            }
+            let grid = Section::from_item(section.check, "grid", item, "`grid = { age = { from = 0, to = 100, step = 1 } }`")?;
+            let (axes, has_cells) = grid::axes(&grid);
+            Some(Where::Grid { aggregate: support::aggregate(section, has_cells), axes })
+        }
+        (None, Some(_)) => {
+            let file = inner.text("file");
+            let dims = support::dims(&inner);
+            if inner.get("point").is_none() && inner.get("box").is_none() {
+                if inner.get("region").is_none() && inner.get("bag").is_none() {
+                    section.check.refuse(&inner.span, "`support` does not say which columns of the file are coordinates", LIKE);
+                }
+                return None;
+            }
+            let aggregate = support::aggregate(section, inner.get("box").is_some());
+            Some(Where::File { file: file?, support: Support { dims, aggregate, span: inner.span.clone() } })
+        }
+        (Some(_), Some(_)) => {
+            section.check.refuse(&inner.span_of("grid"), "`support` has both a `grid` and a `file`", "write two [[predict]] sections");
+            None
+        }
+        (None, None) => {
+            if inner.get("region").is_none() && inner.get("bag").is_none() {
+                section.check.refuse(&inner.span, "`support` needs a `grid` or a `file`", LIKE);
+            }
+            None
+        }
+    }
+}

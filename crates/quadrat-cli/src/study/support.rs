@@ -1,0 +1,125 @@
+//! Where a row looks: which columns are coordinates or edges of which dimension.
+
+use std::ops::Range;
+
+use super::fields::{Section, Spanned, kind, text};
+
+/// Sum over a box, or average.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Aggregate {
+    /// Integral, total.
+    Sum,
+    /// Average.
+    Mean,
+}
+
+/// A support described by columns of a table; the dimensions are points or edges.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Support {
+    /// One entry per dimension, in the order of the file.
+    pub dims: Vec<Dim>,
+    /// Sum or average over the boxes; `None` when every dimension is a point.
+    pub aggregate: Option<Aggregate>,
+    /// Where it is described.
+    pub span: Range<usize>,
+}
+
+/// One dimension and the columns that give it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dim {
+    /// The dimension as the kernel names it.
+    pub name: Spanned<String>,
+    /// Its columns.
+    pub extent: Extent,
+}
+
+/// Columns of one dimension.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Extent {
+    /// A coordinate, in a column of the same name.
+    Point,
+    /// Two edges, in either order.
+    Edges(Spanned<String>, Spanned<String>),
+}
+
+impl Support {
+    /// Whether any dimension has a width.
+    pub fn has_boxes(&self) -> bool {
+        self.dims.iter().any(|dim| dim.extent != Extent::Point)
+    }
+}
+
+/// The dimensions of the keys `point` and `box` of a support.
+pub fn dims(section: &Section<'_>) -> Vec<Dim> {
+    let mut dims = Vec::new();
+    boxes(section, &mut dims);
+    points(section, &mut dims);
+    for (i, dim) in dims.iter().enumerate() {
+        if dims[..i].iter().any(|earlier| earlier.name.value == dim.name.value) {
+            let message = format!("dimension `{}` is given twice", dim.name.value);
+            section.check.refuse(&dim.name.span, message, "keep it either in `point` or in `box`");
+        }
+    }
+    dims
+}
+
+fn boxes(section: &Section<'_>, dims: &mut Vec<Dim>) {
+    const LIKE: &str = "`box = { age = [\"from\", \"to\"] }` with the columns of the two edges";
+    let Some(item) = section.get("box") else { return };
+    let Some(table) = Section::from_item(section.check, "box", item, LIKE) else { return };
+    let entries = table.entries();
+    if entries.is_empty() {
+        section.check.refuse(&table.span, "`box` names no dimension", format!("write {LIKE}"));
+    }
+    for (name, item) in entries {
+        let edges: Option<Vec<_>> = item.as_array().filter(|array| array.len() == 2).map(|array| {
+            let edge = |value: &toml_edit::Value| {
+                let span = value.span().unwrap_or_default();
+                value.as_str().filter(|text| !text.is_empty()).map(|text| Spanned { value: text.to_owned(), span })
+            };
+            array.iter().filter_map(edge).collect()
+        });
+        match edges.as_deref() {
+            Some([a, b]) => dims.push(Dim { name, extent: Extent::Edges(a.clone(), b.clone()) }),
+            _ => {
+                let span = item.span().unwrap_or(name.span);
+                let message = format!("the edges of `{}` must be two names of columns, not {}", name.value, kind(item));
+                section.check.refuse(&span, message, format!("write {LIKE}"));
+            }
+        }
+    }
+}
+
+fn points(section: &Section<'_>, dims: &mut Vec<Dim>) {
+    const LIKE: &str = "write `point = [\"age\"]` with the columns of the coordinates";
+    let Some(item) = section.get("point") else { return };
+    let span = item.span().unwrap_or_default();
+    let Some(array) = item.as_array().filter(|array| !array.is_empty()) else {
+        section.check.refuse(&span, format!("`point` must be an array of columns, not {}", kind(item)), LIKE);
+        return;
+    };
+    for value in array {
+        let item = toml_edit::Item::Value(value.clone());
+        let Some(mut name) = text(section.check, "a column in `point`", &item) else { continue };
+        name.span = value.span().unwrap_or_else(|| span.clone());
+        dims.push(Dim { name, extent: Extent::Point });
+    }
+}
+
+/// The key `aggregate`, needed with boxes and meaningless without.
+pub fn aggregate(section: &Section<'_>, has_boxes: bool) -> Option<Aggregate> {
+    let word = section.word("aggregate", &["sum", "mean"], &[]);
+    match (word, has_boxes) {
+        (Some(word), true) => Some(if word.value == "sum" { Aggregate::Sum } else { Aggregate::Mean }),
+        (Some(word), false) if word.value == "sum" => {
+            let message = "a point has no width, so `aggregate = \"sum\"` over it is zero";
+            section.check.refuse(&word.span, message, "leave `aggregate` out, or give the support a `box` (cells = true in a grid)");
+            None
+        }
+        (None, true) if section.get("aggregate").is_none() => {
+            section.missing("aggregate", "say whether the values are totals (`aggregate = \"sum\"`) or averages (`aggregate = \"mean\"`) of the boxes");
+            None
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,175 @@
+//! Comma-separated tables, read whole; cells are found again in the bytes when one is at fault.
+
+use std::ops::Range;
+
+use csv::{ByteRecord, Reader, ReaderBuilder};
+
+use super::{SHOWN_CELLS, number};
+use crate::diagnostic::{Place, Problem, Problems, Spot};
+
+/// The bytes of a CSV file, known to be UTF-8, without a byte order mark.
+#[derive(Debug)]
+pub struct Csv {
+    bytes: Vec<u8>,
+}
+
+impl Csv {
+    /// Checks the encoding and reads the header.
+    pub fn parse(mut bytes: Vec<u8>, name: &str) -> Result<(Self, Vec<String>), Problem> {
+        let whole = |message: String| {
+            Problem::new(message).at(Place { file: name.to_owned(), spot: None, column_name: None })
+        };
+        if bytes.starts_with(b"\xef\xbb\xbf") {
+            bytes.drain(..3);
+        }
+        if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+            return Err(whole(format!("{name} is UTF-16, not UTF-8")).remedy("save it as \"CSV UTF-8\""));
+        }
+        if let Err(error) = std::str::from_utf8(&bytes) {
+            let at = error.valid_up_to();
+            let spot = Spot::in_bytes(&bytes, at..at + 1);
+            let place = Place { file: name.to_owned(), spot: Some(spot), column_name: None };
+            return Err(Problem::new(format!("{name} is not valid UTF-8 (byte 0x{:02x})", bytes[at]))
+                .at(place)
+                .remedy("save it as \"CSV UTF-8\""));
+        }
+        if bytes.iter().all(u8::is_ascii_whitespace) {
+            return Err(whole(format!("{name} is empty")).remedy("it needs a header line and at least one row"));
+        }
+        let csv = Self { bytes };
+        let mut header = ByteRecord::new();
+        let mut reader = csv.reader();
+        if let Err(error) = reader.read_byte_record(&mut header) {
+            return Err(whole(format!("{name} cannot be read as CSV: {error}")).remedy("save it again as CSV"));
+        }
+        let headers = header.iter().map(|cell| String::from_utf8_lossy(cell).trim().to_owned()).collect();
+        Ok((csv, headers))
+    }
+
+    fn reader(&self) -> Reader<&[u8]> {
+        ReaderBuilder::new().has_headers(false).flexible(true).from_reader(self.bytes.as_slice())
+    }
+
+    /// Every row's cells of the wanted columns as numbers; every row must be as long as the header.
+    pub fn numbers(&self, name: &str, headers: &[String], wanted: &[usize]) -> Result<Vec<Vec<f64>>, Problems> {
+        let mut columns: Vec<Vec<f64>> = vec![Vec::new(); wanted.len()];
+        let mut found = Found { csv: self, name, headers, problems: Problems::default(), more: 0 };
+        let mut reader = self.reader();
+        let mut record = ByteRecord::new();
+        let mut header = true;
+        loop {
+            let start = usize::try_from(reader.position().byte()).unwrap_or(usize::MAX);
+            match reader.read_byte_record(&mut record) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => {
+                    found.add(start, None, format!("this row cannot be read: {error}"), "save the file again as CSV");
+                    break;
+                }
+            }
+            if std::mem::take(&mut header) {
+                continue;
+            }
+            if record.len() != headers.len() {
+                let fact = format!("this row has {}, the header has {}", cells(record.len()), headers.len());
+                found.add(start, None, fact, "give every row as many cells as the header; quote cells that contain commas");
+                continue;
+            }
+            for (column, &at) in columns.iter_mut().zip(wanted) {
+                let cell = std::str::from_utf8(&record[at]).unwrap_or("");
+                match number::parse(cell) {
+                    Ok(value) => column.push(value),
+                    Err(error) => found.add(start, Some(at), error.fact, error.remedy),
+                }
+            }
+        }
+        found.finish(columns)
+    }
+
+    /// Where a cell of a row (from 0, below the header) stands.
+    pub fn spot(&self, row: usize, column: usize) -> Option<Spot> {
+        let mut reader = self.reader();
+        let mut record = ByteRecord::new();
+        for _ in 0..=row {
+            reader.read_byte_record(&mut record).ok()?;
+        }
+        let start = usize::try_from(reader.position().byte()).ok()?;
+        Some(Spot::in_bytes(&self.bytes, self.cell(start, Some(column))))
+    }
+
+    /// Where a name of the header stands.
+    pub fn header_spot(&self, column: usize) -> Spot {
+        Spot::in_bytes(&self.bytes, self.cell(0, Some(column)))
+    }
+
+    /// The bytes of one cell of the row that starts at `start`, or of the whole row.
+    fn cell(&self, start: usize, column: Option<usize>) -> Range<usize> {
+        let at = |i: usize| self.bytes.get(i).copied();
+        let mut i = start;
+        while matches!(at(i), Some(b'\n' | b'\r')) {
+            i += 1;
+        }
+        let row_start = i;
+        for k in 0.. {
+            let cell_start = i;
+            if at(i) == Some(b'"') {
+                i += 1;
+                loop {
+                    match (at(i), at(i + 1)) {
+                        (None, _) => break,
+                        (Some(b'"'), Some(b'"')) => i += 2,
+                        (Some(b'"'), _) => {
+                            i += 1;
+                            break;
+                        }
+                        _ => i += 1,
+                    }
+                }
+            }
+            while !matches!(at(i), None | Some(b',' | b'\n' | b'\r')) {
+                i += 1;
+            }
+            if column == Some(k) {
+                return cell_start..i;
+            }
+            if at(i) != Some(b',') {
+                break;
+            }
+            i += 1;
+        }
+        row_start..i
+    }
+}
+
+/// Problems of one reading, the first few with their places.
+struct Found<'a> {
+    csv: &'a Csv,
+    name: &'a str,
+    headers: &'a [String],
+    problems: Problems,
+    more: usize,
+}
+
+impl Found<'_> {
+    fn add(&mut self, row_start: usize, column: Option<usize>, fact: String, remedy: &str) {
+        if self.problems.0.len() >= SHOWN_CELLS {
+            self.more += 1;
+            return;
+        }
+        let spot = Spot::in_bytes(&self.csv.bytes, self.csv.cell(row_start, column));
+        let column_name = column.and_then(|at| self.headers.get(at).cloned());
+        let place = Place { file: self.name.to_owned(), spot: Some(spot), column_name };
+        self.problems.push(Problem::new(fact).at(place).remedy(remedy));
+    }
+
+    fn finish(mut self, columns: Vec<Vec<f64>>) -> Result<Vec<Vec<f64>>, Problems> {
+        if self.more > 0 {
+            self.problems.push(Problem::new(format!("{} has {} more problems like these", self.name, self.more)));
+        }
+        self.problems.or(columns)
+    }
+}
+
+fn cells(n: usize) -> String {
+    if n == 1 { "1 cell".to_owned() } else { format!("{n} cells") }
+}

@@ -1,0 +1,73 @@
+//! A cell of text as a finite number.
+
+use crate::diagnostic::shown;
+
+/// What is wrong with a cell, and how to mend it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NotANumber {
+    /// The fact, a predicate of the cell: "is not a number".
+    pub fact: String,
+    /// How to mend it.
+    pub remedy: &'static str,
+}
+
+/// Words that other programs write for a missing value.
+const MISSING: [&str; 8] = ["na", "n/a", "null", "none", ".", "-", "?", "#n/a"];
+
+/// Reads a number; spaces around it are allowed, NaN and infinity are not.
+pub fn parse(cell: &str) -> Result<f64, NotANumber> {
+    let cell = cell.trim();
+    match cell.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(value),
+        Ok(_) if cell.bytes().any(|b| b.is_ascii_digit()) => Err(NotANumber {
+            fact: format!("`{}` is too large for a number", shown(cell)),
+            remedy: "change the units",
+        }),
+        Ok(_) => Err(NotANumber {
+            fact: format!("`{}` is not finite", shown(cell)),
+            remedy: "every number must be finite; delete the row if the value is missing",
+        }),
+        Err(_) if cell.is_empty() => Err(NotANumber {
+            fact: "the cell is empty".to_owned(),
+            remedy: "fill it in, or delete the row if the value is missing",
+        }),
+        Err(_) => Err(NotANumber { fact: format!("`{}` is not a number", shown(cell)), remedy: remedy(cell) }),
+    }
+}
+
+fn remedy(cell: &str) -> &'static str {
+    if MISSING.contains(&cell.to_lowercase().as_str()) {
+        "delete the row if the value is missing"
+    } else if cell.contains(',') && cell.replace(',', "").parse::<f64>().is_ok() {
+        "write numbers with a decimal point and without separators of thousands"
+    } else {
+        "write a plain number such as 12.5 or 3e-4"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_numbers_are_read_exactly() {
+        assert_eq!(parse(" 1e-9 "), Ok(1e-9));
+        assert_eq!(parse("-0.1"), Ok(-0.1));
+    }
+
+    #[test]
+    fn everything_else_says_how_to_mend_it() {
+        for (cell, fact, remedy) in [
+            ("", "empty", "fill it in"),
+            ("NaN", "not finite", "finite"),
+            ("-inf", "not finite", "finite"),
+            ("1e999", "too large", "units"),
+            ("NA", "not a number", "missing"),
+            ("1,234", "not a number", "thousands"),
+            ("abc", "not a number", "plain number"),
+        ] {
+            let error = parse(cell).unwrap_err();
+            assert!(error.fact.contains(fact) && error.remedy.contains(remedy), "{cell}: {error:?}");
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! What Parquet tables get without the feature.
+
+use crate::diagnostic::{Problem, Problems};
+
+/// Cannot be made without the feature.
+#[derive(Debug)]
+pub enum Parquet {}
+
+impl Parquet {
+    /// Refuses the file.
+    pub fn parse(_bytes: Vec<u8>, name: &str) -> Result<(Self, Vec<String>), Problem> {
+        Err(Problem::new(format!("`{name}`: this build of quadrat reads no Parquet files"))
+            .remedy("save the table as CSV, or install with `cargo install quadrat-cli --features parquet`"))
+    }
+
+    /// Never called.
+    pub fn numbers(&self, _: &str, _: &[String], _: &[usize]) -> Result<Vec<Vec<f64>>, Problems> {
+        match *self {}
+    }
+}

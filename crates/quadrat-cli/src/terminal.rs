@@ -1,0 +1,163 @@
+//! The summary for people, on standard output.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use crate::diagnostic::Paint;
+use crate::numbers::{count, human, percent};
+use crate::outcome::Outcome;
+use crate::prediction_csv;
+use crate::resolve::{Asked, Observed};
+use crate::study::Mean;
+use crate::study::support::Aggregate;
+
+/// Rows of each prediction that are shown.
+const HEAD: usize = 5;
+
+/// Everything about a run, as text.
+pub fn summary(outcome: &Outcome, written: &[PathBuf], folder: Option<&Path>, paint: Paint) -> String {
+    let mut text = String::new();
+    line(&mut text, &paint.bold(&outcome.resolved.study.title));
+    for table in &outcome.resolved.tables {
+        line(&mut text, &format!("  observed  {}", observed(table)));
+    }
+    line(&mut text, &format!("  model     {}", model(outcome)));
+    line(&mut text, "");
+    hyperparameters(&mut text, outcome, paint);
+    line(&mut text, "");
+    evidence(&mut text, outcome);
+    for (i, (asked, _)) in outcome.predictions().enumerate() {
+        line(&mut text, "");
+        prediction(&mut text, outcome, i, asked, paint);
+    }
+    if !outcome.warnings.is_empty() {
+        line(&mut text, "");
+    }
+    for warning in &outcome.warnings {
+        line(&mut text, &format!("{}: {warning}", paint.yellow("warning")));
+    }
+    line(&mut text, "");
+    files(&mut text, written, folder);
+    text
+}
+
+fn line(text: &mut String, content: &str) {
+    text.push_str(content);
+    text.push('\n');
+}
+
+/// One table of observations in words.
+pub fn observed(table: &Observed) -> String {
+    let dims: Vec<&str> = table.places.dims.iter().map(|dim| dim.name.as_str()).collect();
+    let what = match table.places.aggregate {
+        None => format!("`{}` at points of {}", table.value_name, dims.join(" x ")),
+        Some(Aggregate::Sum) => format!("totals of `{}` over boxes of {}", table.value_name, dims.join(" x ")),
+        Some(Aggregate::Mean) => format!("averages of `{}` over boxes of {}", table.value_name, dims.join(" x ")),
+    };
+    let noise = match (&table.known, table.learned) {
+        (Some(known), false) if known.iter().all(|variance| *variance == 0.0) => "known exactly",
+        (Some(_), false) => "known noise variance",
+        (Some(_), true) => "known noise variance and more to be learned",
+        (None, _) => "noise learned",
+    };
+    format!("{} of {}: {what}, {noise}", count(table.values.len(), "row"), table.table.name())
+}
+
+/// The model and how it was fitted, in words.
+pub fn model(outcome: &Outcome) -> String {
+    let mean = match outcome.resolved.study.latent.mean {
+        Mean::Constant => "a learned constant mean".to_owned(),
+        Mean::Zero => "mean zero".to_owned(),
+        Mean::Fixed(value) => format!("mean {}", human(value)),
+    };
+    let summary = outcome.summary();
+    let how = if summary.integrated {
+        format!("hyperparameters integrated over {}", count(summary.nodes, "setting"))
+    } else {
+        "hyperparameters at their most probable values".to_owned()
+    };
+    let structure = if summary.structure == "dense" { String::new() } else { format!(" ({})", summary.structure) };
+    format!(
+        "{} with {mean}; {} inference{structure}, {how}, {:.2} s",
+        outcome.posterior.kernel(),
+        summary.inference,
+        summary.seconds
+    )
+}
+
+fn hyperparameters(text: &mut String, outcome: &Outcome, paint: Paint) {
+    let summary = outcome.summary();
+    let interval = |lower: f64, upper: f64, fixed: bool| {
+        if fixed {
+            "fixed".to_owned()
+        } else if lower.is_finite() || upper.is_finite() {
+            format!("{} to {}", human(lower), human(upper))
+        } else {
+            String::new()
+        }
+    };
+    let mut rows = vec![["hyperparameter", "value", "95 % interval", "meaning"].map(str::to_owned)];
+    for hyper in &summary.hyperparameters {
+        rows.push([
+            hyper.name.clone(),
+            human(hyper.value),
+            interval(hyper.lower, hyper.upper, hyper.fixed),
+            hyper.meaning.clone(),
+        ]);
+    }
+    let widths: Vec<usize> = (0..3).map(|i| rows.iter().map(|r| r[i].chars().count()).max().unwrap_or(0)).collect();
+    for (i, [name, value, interval, meaning]) in rows.iter().enumerate() {
+        let (a, b, c) = (widths[0], widths[1], widths[2]);
+        let row = format!("  {name:<a$}  {value:>b$}  {interval:<c$}  {meaning}");
+        line(text, &if i == 0 { paint.bold(row.trim_end()) } else { row.trim_end().to_owned() });
+    }
+}
+
+fn evidence(text: &mut String, outcome: &Outcome) {
+    let summary = outcome.summary();
+    line(text, &format!("  log evidence {} ({})", human(summary.log_evidence), summary.evidence));
+    let (inside, of) = outcome.coverage();
+    if of > 0 {
+        line(text, &format!("  left out one at a time, {inside} of {} lie inside their 95 % interval", count(of, "row")));
+    }
+}
+
+fn prediction(text: &mut String, outcome: &Outcome, i: usize, asked: &Asked, paint: Paint) {
+    let answer = &outcome.answers[i];
+    let title = format!("{} ({}, {} interval)", asked.name, asked.scale.word(), percent(asked.level));
+    line(text, &paint.bold(&title));
+    let mut rows = vec![prediction_csv::header(&asked.places)];
+    for row in 0..asked.places.len().min(HEAD) {
+        rows.push(prediction_csv::row(&asked.places, answer, row).into_iter().map(human).collect());
+    }
+    let columns = rows[0].len();
+    let widths: Vec<usize> = (0..columns).map(|c| rows.iter().map(|r| r[c].len()).max().unwrap_or(0)).collect();
+    for row in &rows {
+        text.push_str("  ");
+        for (cell, width) in row.iter().zip(&widths) {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{cell:>width$}  ");
+        }
+        text.truncate(text.trim_end().len());
+        text.push('\n');
+    }
+    if asked.places.len() > HEAD {
+        line(text, &format!("  ... and {}", count(asked.places.len() - HEAD, "more row")));
+    }
+}
+
+fn files(text: &mut String, written: &[PathBuf], folder: Option<&Path>) {
+    let name = |path: &PathBuf| {
+        let short = folder.and_then(|folder| path.strip_prefix(folder).ok()).unwrap_or(path);
+        short.display().to_string()
+    };
+    let names: Vec<String> = written.iter().map(name).collect();
+    let report = written.iter().find(|path| path.ends_with("report.html"));
+    match folder {
+        Some(folder) => line(text, &format!("wrote {}: {}", folder.display(), names.join(", "))),
+        None => line(text, &format!("wrote {}", names.join(", "))),
+    }
+    if let Some(report) = report {
+        line(text, &format!("open {} in a browser", report.display()));
+    }
+}
