@@ -6,9 +6,17 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Fine-grained truth, with honest uncertainty, from data only seen through bins and boxes.
 #[derive(Debug, Parser)]
-#[command(name = "quadrat", version, about, arg_required_else_help = true, max_term_width = 100)]
-#[command(after_help = "Start with `quadrat demo`. A study is one TOML file; `quadrat demo` writes one to begin from.\n\
-Exit codes: 0 done; 1 input refused, or not converged (nothing is written then); 2 wrong usage.")]
+#[command(
+    name = "quadrat",
+    version,
+    about,
+    arg_required_else_help = true,
+    max_term_width = 100
+)]
+#[command(
+    after_help = "Start with `quadrat demo`. A study is one TOML file; `quadrat demo` writes one to begin from.\n\
+Exit codes: 0 done; 1 input refused, or not converged (nothing is written then); 2 wrong usage."
+)]
 pub struct Cli {
     /// What to do
     #[command(subcommand)]
@@ -151,10 +159,18 @@ pub enum ScaleWord {
 }
 
 fn edges(text: &str) -> Result<Edges, String> {
-    let parts = text.split_once('=').and_then(|(dim, edges)| Some((dim, edges.split_once(',')?)));
+    let parts = text
+        .split_once('=')
+        .and_then(|(dim, edges)| Some((dim, edges.split_once(',')?)));
     match parts {
-        Some((dim, (first, second))) if !dim.is_empty() && !first.is_empty() && !second.is_empty() => {
-            Ok(Edges { dim: dim.trim().into(), first: first.trim().into(), second: second.trim().into() })
+        Some((dim, (first, second)))
+            if !dim.is_empty() && !first.is_empty() && !second.is_empty() =>
+        {
+            Ok(Edges {
+                dim: dim.trim().into(),
+                first: first.trim().into(),
+                second: second.trim().into(),
+            })
         }
         _ => Err("write a dimension and two columns, such as `age=from,to`".to_owned()),
     }

@@ -43,7 +43,9 @@ impl Truth {
         let mut lines = self.table.lines();
         let header: Vec<&str> = lines.next().unwrap_or("").split(',').collect();
         let find = |name: &str| header.iter().position(|column| *column == name);
-        let (Some(x), Some(value)) = (find(self.x), find(self.value)) else { return Vec::new() };
+        let (Some(x), Some(value)) = (find(self.x), find(self.value)) else {
+            return Vec::new();
+        };
         let row = |line: &str| {
             let cells: Vec<&str> = line.split(',').collect();
             Some((cells.get(x)?.parse().ok()?, cells.get(value)?.parse().ok()?))
@@ -72,7 +74,9 @@ pub const EXAMPLES: &[Example] = &[Example {
             value: "people",
             label: "True counts by single year",
         }],
-        notes: &["Data: survival::uspop2 from the Debian package r-cran-survival 3.5-3-1, licence LGPL (>= 2)."],
+        notes: &[
+            "Data: survival::uspop2 from the Debian package r-cran-survival 3.5-3-1, licence LGPL (>= 2).",
+        ],
     },
 }];
 
@@ -83,7 +87,11 @@ mod tests {
     #[test]
     fn every_example_has_its_study_and_its_truth() {
         for example in EXAMPLES {
-            assert!(example.files.iter().any(|(name, _)| *name == "study.toml"), "{}", example.name);
+            assert!(
+                example.files.iter().any(|(name, _)| *name == "study.toml"),
+                "{}",
+                example.name
+            );
             for truth in example.extras.truths {
                 let lines = truth.table.lines().filter(|line| !line.is_empty()).count();
                 assert_eq!(truth.columns().len() + 1, lines, "{}", example.name);

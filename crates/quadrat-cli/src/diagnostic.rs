@@ -62,7 +62,10 @@ impl Source {
     /// A source under the name shown to people.
     pub fn new(path: &Path, text: &str) -> Self {
         let name = path.display().to_string();
-        Self { name, text: text.into() }
+        Self {
+            name,
+            text: text.into(),
+        }
     }
 
     /// The place of a byte range, cut to its first line.
@@ -70,9 +73,12 @@ impl Source {
         let bytes = self.text.as_bytes();
         let start = span.start.min(bytes.len());
         let spot = Spot::in_bytes(bytes, start..span.end.max(start));
-        Place { file: self.name.clone(), spot: Some(spot), column_name: None }
+        Place {
+            file: self.name.clone(),
+            spot: Some(spot),
+            column_name: None,
+        }
     }
-
 }
 
 impl Spot {
@@ -95,7 +101,8 @@ impl Spot {
             line,
             column: 1 + count(&bytes[line_start..start]),
             width: count(&bytes[start..end]).max(1),
-            text: String::from_utf8_lossy(&bytes[line_start..line_end.max(line_start)]).into_owned(),
+            text: String::from_utf8_lossy(&bytes[line_start..line_end.max(line_start)])
+                .into_owned(),
         }
     }
 }
@@ -103,7 +110,11 @@ impl Spot {
 impl Problem {
     /// A problem without a place or remedy yet.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), place: None, remedies: Vec::new() }
+        Self {
+            message: message.into(),
+            place: None,
+            remedies: Vec::new(),
+        }
     }
 
     /// Says where it is.
@@ -165,7 +176,11 @@ fn window(spot: &Spot) -> (String, usize, usize) {
     let clean = |c: char| if c.is_control() { ' ' } else { c };
     let chars: Vec<char> = spot.text.chars().map(clean).collect();
     let column = (spot.column - 1).min(chars.len());
-    let first = if chars.len() <= WIDEST { 0 } else { column.saturating_sub(WIDEST / 2) };
+    let first = if chars.len() <= WIDEST {
+        0
+    } else {
+        column.saturating_sub(WIDEST / 2)
+    };
     let last = chars.len().min(first + WIDEST);
     let mut text: String = chars[first..last].iter().collect();
     let mut column = column - first;
@@ -188,7 +203,11 @@ impl Problems {
 
     /// `Ok` when nothing was found.
     pub fn or<T>(self, value: T) -> Result<T, Problems> {
-        if self.0.is_empty() { Ok(value) } else { Err(self) }
+        if self.0.is_empty() {
+            Ok(value)
+        } else {
+            Err(self)
+        }
     }
 
     /// The text for a terminal, or for anything else when `paint` is off.
@@ -201,7 +220,10 @@ impl Problems {
             problem.render(&mut out, paint);
         }
         if self.0.len() > LISTED {
-            out.push_str(&format!("\n... and {} more problems like these\n", self.0.len() - LISTED));
+            out.push_str(&format!(
+                "\n... and {} more problems like these\n",
+                self.0.len() - LISTED
+            ));
         }
         out
     }
@@ -238,7 +260,11 @@ impl Paint {
     }
 
     fn wrap(self, code: &str, text: &str) -> String {
-        if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+        if self.0 {
+            format!("\x1b[{code}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
     }
 
     /// For what is wrong.
@@ -265,7 +291,11 @@ impl Paint {
 /// A value from a file as it may be shown: escaped and not too long.
 pub fn shown(value: &str) -> String {
     const MOST: usize = 40;
-    let mut text: String = value.chars().take(MOST).flat_map(|c| c.escape_debug()).collect();
+    let mut text: String = value
+        .chars()
+        .take(MOST)
+        .flat_map(|c| c.escape_debug())
+        .collect();
     if value.chars().count() > MOST {
         text.push_str("...");
     }
@@ -279,7 +309,9 @@ mod tests {
     #[test]
     fn the_caret_stands_under_the_span() {
         let source = Source::new(Path::new("a.toml"), "x = 1\nsuport = 2\n");
-        let problem = Problem::new("unknown key `suport`").at(source.place(&(6..12))).remedy("did you mean `support`?");
+        let problem = Problem::new("unknown key `suport`")
+            .at(source.place(&(6..12)))
+            .remedy("did you mean `support`?");
         let expected = "error: unknown key `suport`\n  --> a.toml:2:1\n   |\n 2 | suport = 2\n   | ^^^^^^\n   = did you mean `support`?\n";
         assert_eq!(Problems::from(problem).to_string(), expected);
     }
@@ -294,7 +326,12 @@ mod tests {
     fn places_past_the_end_are_harmless() {
         let spot = Spot::in_bytes(b"a\n", 90..95);
         assert_eq!((spot.line, spot.column), (2, 1));
-        let long = Spot { line: 1, column: 500, width: 999, text: "y".repeat(2000) };
+        let long = Spot {
+            line: 1,
+            column: 500,
+            width: 999,
+            text: "y".repeat(2000),
+        };
         assert!(window(&long).0.len() < 200);
     }
 

@@ -6,8 +6,8 @@ use anyhow::Result;
 use quadrat::error::{FitError, InputError};
 use quadrat::kernel::Kernel;
 use quadrat::model::{
-    FitOptions, Hyperparameters, Mean as LibraryMean, Model, Noise, Observations, Scale as LibraryScale,
-    Setting as LibrarySetting,
+    FitOptions, Hyperparameters, Mean as LibraryMean, Model, Noise, Observations,
+    Scale as LibraryScale, Setting as LibrarySetting,
 };
 pub use quadrat::model::{FitSummary, Hyper, Posterior};
 use quadrat::parameter::PriorDensity;
@@ -84,15 +84,17 @@ fn model(resolved: &Resolved) -> Result<Model> {
     let mut problems = Problems::default();
     // The library stops at the first setting it refuses; without that one it tells the next.
     loop {
-        let with_settings = settings
-            .iter()
-            .fold(model.clone(), |model, setting| model.set(&setting.name.value, setting_for_library(setting)));
+        let with_settings = settings.iter().fold(model.clone(), |model, setting| {
+            model.set(&setting.name.value, setting_for_library(setting))
+        });
         let Err(error) = with_settings.parameters() else {
             problems.or(())?;
             return Ok(with_settings);
         };
         let name = match &error {
-            InputError::UnknownParameter { name, .. } | InputError::Parameter { name, .. } => name.clone(),
+            InputError::UnknownParameter { name, .. } | InputError::Parameter { name, .. } => {
+                name.clone()
+            }
             _ => String::new(),
         };
         problems.push(refused(study, error));
@@ -107,7 +109,10 @@ fn model(resolved: &Resolved) -> Result<Model> {
 /// What the library refuses, at the line of the study that is at fault.
 fn refused(study: &Study, error: InputError) -> Problem {
     let place = |name: &str| {
-        let setting = study.settings.iter().find(|setting| setting.name.value == name);
+        let setting = study
+            .settings
+            .iter()
+            .find(|setting| setting.name.value == name);
         setting.map(|setting| study.source.place(&setting.name.span))
     };
     let mut problem = match &error {
@@ -120,8 +125,13 @@ fn refused(study: &Study, error: InputError) -> Problem {
         _ => Problem::new(error.to_string()),
     };
     problem.place = match &error {
-        InputError::UnknownParameter { name, .. } | InputError::Parameter { name, .. } => place(name),
-        _ => study.observe.first().map(|observe| study.source.place(&observe.file.span)),
+        InputError::UnknownParameter { name, .. } | InputError::Parameter { name, .. } => {
+            place(name)
+        }
+        _ => study
+            .observe
+            .first()
+            .map(|observe| study.source.place(&observe.file.span)),
     };
     problem
 }
@@ -145,17 +155,24 @@ fn observations(table: &Observed) -> Result<Observations, InputError> {
         (None, _) => Noise::Learned,
     };
     let observations = Observations::gaussian(supports, table.values.clone(), noise)?;
-    Ok(if table.share_noise { observations.share_noise() } else { observations })
+    Ok(if table.share_noise {
+        observations.share_noise()
+    } else {
+        observations
+    })
 }
 
 /// Some rows of places as functionals.
 fn functionals(places: &Places, rows: std::ops::Range<usize>) -> Result<Functionals, InputError> {
     let along = &places.dims;
     let mut functionals = Functionals::new(along.iter().map(|dim| dim.name.clone()).collect());
-    let points: Vec<usize> = (0..along.len()).filter(|&d| along[d].second.is_none()).collect();
+    let points: Vec<usize> = (0..along.len())
+        .filter(|&d| along[d].second.is_none())
+        .collect();
     for row in rows {
         match places.aggregate {
-            None => functionals.push_point(&along.iter().map(|dim| dim.first[row]).collect::<Vec<_>>())?,
+            None => functionals
+                .push_point(&along.iter().map(|dim| dim.first[row]).collect::<Vec<_>>())?,
             Some(aggregate) => {
                 let edges: Vec<(f64, f64)> = along.iter().map(|dim| dim.ends(row)).collect();
                 let aggregate = match aggregate {
@@ -183,10 +200,14 @@ pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
     if let Some(progress) = &running.progress {
         options = options.with_progress(Arc::clone(progress));
     }
-    let posterior = model.fit(&options).map_err(|error| explain(resolved, error))?;
+    let posterior = model
+        .fit(&options)
+        .map_err(|error| explain(resolved, error))?;
     if !posterior.summary().converged {
         let reason = posterior.summary().warnings.join("; ");
-        anyhow::bail!("the fit did not converge ({reason}); give starts or bounds in [hyperparameters], or simplify the kernel");
+        anyhow::bail!(
+            "the fit did not converge ({reason}); give starts or bounds in [hyperparameters], or simplify the kernel"
+        );
     }
     Ok(posterior)
 }
@@ -197,7 +218,11 @@ fn explain(resolved: &Resolved, error: FitError) -> anyhow::Error {
         return error.into();
     };
     let (first, second) = (address(resolved, rows.0), address(resolved, rows.1));
-    anyhow::anyhow!("{error}\n(row {} is {first}, row {} is {second})", rows.0, rows.1)
+    anyhow::anyhow!(
+        "{error}\n(row {} is {first}, row {} is {second})",
+        rows.0,
+        rows.1
+    )
 }
 
 /// Where a row of all tables together stands.
@@ -230,7 +255,12 @@ pub fn predict(posterior: &Posterior, places: &Places, scale: Scale, level: f64)
         answer.lower.extend(prediction.quantile(tail));
         answer.median.extend(prediction.quantile(0.5));
         answer.upper.extend(prediction.quantile(1.0 - tail));
-        answer.far.extend(posterior.extrapolation(&at)?.into_iter().map(|row| row + start));
+        answer.far.extend(
+            posterior
+                .extrapolation(&at)?
+                .into_iter()
+                .map(|row| row + start),
+        );
         start = end;
     }
     Ok(answer)

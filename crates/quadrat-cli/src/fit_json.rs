@@ -43,7 +43,12 @@ struct Intervals<'a>(&'a FitSummary);
 impl Serialize for Intervals<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        for hyper in self.0.hyperparameters.iter().filter(|hyper| !hyper.fixed && hyper.lower.is_finite() && hyper.upper.is_finite()) {
+        for hyper in self
+            .0
+            .hyperparameters
+            .iter()
+            .filter(|hyper| !hyper.fixed && hyper.lower.is_finite() && hyper.upper.is_finite())
+        {
             map.serialize_entry(&hyper.name, &[hyper.lower, hyper.upper])?;
         }
         map.end()

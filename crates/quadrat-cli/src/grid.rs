@@ -25,14 +25,23 @@ impl Axis {
     /// An axis; the error is the fact and the remedy.
     pub fn new(from: f64, to: f64, step: f64, cells: bool) -> Result<Self, (String, String)> {
         if from >= to {
-            return Err((format!("`from` is {from} and `to` is {to}; a grid must rise"), "make `to` larger than `from`".into()));
+            return Err((
+                format!("`from` is {from} and `to` is {to}; a grid must rise"),
+                "make `to` larger than `from`".into(),
+            ));
         }
         if step <= 0.0 {
-            return Err((format!("`step` is {step}; it must be positive"), "give the distance between neighbours".into()));
+            return Err((
+                format!("`step` is {step}; it must be positive"),
+                "give the distance between neighbours".into(),
+            ));
         }
         let count = (to - from) / step;
         if !count.is_finite() || count > MOST as f64 {
-            return Err((format!("a step of {step} from {from} to {to} makes more than 10^7 cells"), "use a larger step".into()));
+            return Err((
+                format!("a step of {step} from {from} to {to} makes more than 10^7 cells"),
+                "use a larger step".into(),
+            ));
         }
         let whole = count.round();
         // Edges are given with about 15 digits; a thousand times that may be lost in the division.
@@ -44,11 +53,24 @@ impl Axis {
                 .map(|n| format!("{}", from + n * step))
                 .collect();
             let message = format!("a step of {step} does not cut {from} to {to} into whole cells");
-            return Err((message, format!("let the grid end at {}, or change the step", ends.join(" or "))));
+            return Err((
+                message,
+                format!(
+                    "let the grid end at {}, or change the step",
+                    ends.join(" or ")
+                ),
+            ));
         }
         let intervals = if divides { whole } else { count.floor() } as usize;
         let len = if cells { intervals } else { intervals + 1 };
-        Ok(Self { from, to, cells, len, step, divides })
+        Ok(Self {
+            from,
+            to,
+            cells,
+            len,
+            step,
+            divides,
+        })
     }
 
     /// The edge or point of a number from 0; the ends are exact.
@@ -57,12 +79,20 @@ impl Axis {
             return self.from + i as f64 * self.step;
         }
         let intervals = if self.cells { self.len } else { self.len - 1 };
-        if i == intervals { self.to } else { self.from + (self.to - self.from) * i as f64 / intervals as f64 }
+        if i == intervals {
+            self.to
+        } else {
+            self.from + (self.to - self.from) * i as f64 / intervals as f64
+        }
     }
 
     /// Lower and upper end of an entry; equal for points.
     pub fn ends(&self, i: usize) -> (f64, f64) {
-        if self.cells { (self.at(i), self.at(i + 1)) } else { (self.at(i), self.at(i)) }
+        if self.cells {
+            (self.at(i), self.at(i + 1))
+        } else {
+            (self.at(i), self.at(i))
+        }
     }
 }
 
@@ -71,13 +101,19 @@ pub fn axes(grid: &Section<'_>) -> (Vec<(Spanned<String>, Axis)>, bool) {
     const LIKE: &str = "`{ from = 0, to = 100, step = 1 }`, with `cells = true` for boxes";
     let entries = grid.entries();
     if entries.is_empty() {
-        grid.check.refuse(&grid.span, "`grid` names no dimension", "write `grid = { age = { from = 0, to = 100, step = 1 } }`");
+        grid.check.refuse(
+            &grid.span,
+            "`grid` names no dimension",
+            "write `grid = { age = { from = 0, to = 100, step = 1 } }`",
+        );
     }
     let mut axes = Vec::new();
     let mut has_cells = false;
     for (name, item) in entries {
         let title = format!("the grid of `{}`", name.value);
-        let Some(section) = Section::from_item(grid.check, &title, item, LIKE) else { continue };
+        let Some(section) = Section::from_item(grid.check, &title, item, LIKE) else {
+            continue;
+        };
         section.keys(&["from", "to", "step", "cells"], &[]);
         for key in ["from", "to", "step"] {
             if section.get(key).is_none() {
@@ -86,12 +122,22 @@ pub fn axes(grid: &Section<'_>) -> (Vec<(Spanned<String>, Axis)>, bool) {
         }
         let cells = section.flag("cells").unwrap_or(false);
         has_cells |= cells;
-        let (from, to, step) = (section.number("from"), section.number("to"), section.number("step"));
-        let (Some(from), Some(to), Some(step)) = (from, to, step) else { continue };
+        let (from, to, step) = (
+            section.number("from"),
+            section.number("to"),
+            section.number("step"),
+        );
+        let (Some(from), Some(to), Some(step)) = (from, to, step) else {
+            continue;
+        };
         match Axis::new(from.value, to.value, step.value, cells) {
             Ok(axis) => axes.push((name, axis)),
             Err((fact, remedy)) => {
-                let span = if from.value >= to.value { from.span } else { step.span };
+                let span = if from.value >= to.value {
+                    from.span
+                } else {
+                    step.span
+                };
                 grid.check.refuse(&span, format!("{title}: {fact}"), remedy);
             }
         }
@@ -101,7 +147,9 @@ pub fn axes(grid: &Section<'_>) -> (Vec<(Spanned<String>, Axis)>, bool) {
 }
 
 fn too_many(check: &Check<'_>, span: &Range<usize>, axes: &[(Spanned<String>, Axis)]) {
-    let total = axes.iter().try_fold(1usize, |total, (_, axis)| total.checked_mul(axis.len));
+    let total = axes
+        .iter()
+        .try_fold(1usize, |total, (_, axis)| total.checked_mul(axis.len));
     if total.is_none_or(|total| total > MOST) {
         let sizes: Vec<String> = axes.iter().map(|(_, axis)| axis.len.to_string()).collect();
         let message = format!("the grid has {} cells, more than 10^7", sizes.join(" x "));
@@ -134,6 +182,11 @@ mod tests {
         assert!(Axis::new(0.0, 10.0, -1.0, false).is_err());
         assert!(Axis::new(10.0, 0.0, 1.0, false).is_err());
         assert!(Axis::new(0.0, 1.0, 1e-300, false).is_err());
-        assert!(Axis::new(0.0, 10.0, 3.0, true).unwrap_err().1.contains("9 or 12"));
+        assert!(
+            Axis::new(0.0, 10.0, 3.0, true)
+                .unwrap_err()
+                .1
+                .contains("9 or 12")
+        );
     }
 }

@@ -57,10 +57,12 @@ fn main() -> ExitCode {
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let kind = |io: &std::io::Error| io.kind() == std::io::ErrorKind::BrokenPipe;
-        let csv = cause.downcast_ref::<csv::Error>().and_then(|csv| match csv.kind() {
-            csv::ErrorKind::Io(io) => Some(kind(io)),
-            _ => None,
-        });
+        let csv = cause
+            .downcast_ref::<csv::Error>()
+            .and_then(|csv| match csv.kind() {
+                csv::ErrorKind::Io(io) => Some(kind(io)),
+                _ => None,
+            });
         csv.unwrap_or(false) || cause.downcast_ref::<std::io::Error>().is_some_and(kind)
     })
 }

@@ -17,7 +17,11 @@ pub fn human(value: f64) -> String {
     }
     let digits = (3 - size.log10().floor() as i32).max(0) as usize;
     let text = format!("{value:.digits$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
 }
 
 fn thousands(value: f64) -> String {
@@ -34,7 +38,11 @@ fn thousands(value: f64) -> String {
 
 /// A count with its noun: "1 row", "2,000 rows".
 pub fn count(n: usize, noun: &str) -> String {
-    format!("{} {noun}{}", thousands(n as f64), if n == 1 { "" } else { "s" })
+    format!(
+        "{} {noun}{}",
+        thousands(n as f64),
+        if n == 1 { "" } else { "s" }
+    )
 }
 
 /// The level of an interval in percent: "95 %".

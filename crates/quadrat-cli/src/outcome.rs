@@ -23,8 +23,9 @@ impl Outcome {
     pub fn compute(resolved: Resolved, running: &Running) -> Result<Self> {
         let mut outcome = Self::fit(resolved, running)?;
         for asked in &outcome.resolved.predictions {
-            let answer = engine::predict(&outcome.posterior, &asked.places, asked.scale, asked.level)
-                .with_context(|| format!("the prediction `{}` failed", asked.name))?;
+            let answer =
+                engine::predict(&outcome.posterior, &asked.places, asked.scale, asked.level)
+                    .with_context(|| format!("the prediction `{}` failed", asked.name))?;
             outcome.warnings.extend(far(&asked.name, asked, &answer));
             outcome.answers.push(answer);
         }
@@ -36,7 +37,12 @@ impl Outcome {
         let posterior = engine::fit(&resolved, running)?;
         let mut warnings = resolved.warnings.clone();
         warnings.extend(posterior.summary().warnings.iter().cloned());
-        Ok(Self { resolved, posterior, answers: Vec::new(), warnings })
+        Ok(Self {
+            resolved,
+            posterior,
+            answers: Vec::new(),
+            warnings,
+        })
     }
 
     /// What the fit did.
@@ -52,19 +58,33 @@ impl Outcome {
     /// How many left-out rows lie inside their 95 % interval, of how many.
     pub fn coverage(&self) -> (usize, usize) {
         let rows = self.posterior.leave_one_out();
-        (rows.iter().filter(|row| (0.025..=0.975).contains(&row.pit)).count(), rows.len())
+        (
+            rows.iter()
+                .filter(|row| (0.025..=0.975).contains(&row.pit))
+                .count(),
+            rows.len(),
+        )
     }
 }
 
 /// A warning when some rows lie far outside the data.
 fn far(name: &str, asked: &Asked, answer: &Answer) -> Option<String> {
     let first = *answer.far.first()?;
-    let place: Vec<String> =
-        asked.places.dims.iter().map(|dim| format!("{} = {}", dim.name, dim.middle(first))).collect();
+    let place: Vec<String> = asked
+        .places
+        .dims
+        .iter()
+        .map(|dim| format!("{} = {}", dim.name, dim.middle(first)))
+        .collect();
     Some(format!(
         "prediction `{name}`: {} of {} far outside the data, first row {} ({}); they say more about the prior than about the data",
         answer.far.len(),
-        count(asked.places.len(), "row") + if answer.far.len() == 1 { " lies" } else { " lie" },
+        count(asked.places.len(), "row")
+            + if answer.far.len() == 1 {
+                " lies"
+            } else {
+                " lie"
+            },
         first + 1,
         place.join(", ")
     ))

@@ -46,11 +46,21 @@ impl Staged {
     }
 
     /// Writes a file under a temporary name; `write` gets a buffered writer.
-    pub fn write(&mut self, path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    pub fn write(
+        &mut self,
+        path: &Path,
+        write: impl FnOnce(&mut dyn Write) -> Result<()>,
+    ) -> Result<()> {
+        let folder = path
+            .parent()
+            .filter(|p| !p.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
         let describe = || format!("cannot write `{}`", path.display());
         if path.is_dir() {
-            anyhow::bail!("`{}` is a folder; choose another name for the file", path.display());
+            anyhow::bail!(
+                "`{}` is a folder; choose another name for the file",
+                path.display()
+            );
         }
         let mut paths = unfinished();
         self.create(folder, &mut paths).with_context(describe)?;
@@ -73,7 +83,10 @@ impl Staged {
     }
 
     fn create(&mut self, folder: &Path, paths: &mut Vec<PathBuf>) -> std::io::Result<()> {
-        let missing: Vec<&Path> = folder.ancestors().take_while(|p| !p.as_os_str().is_empty() && !p.exists()).collect();
+        let missing: Vec<&Path> = folder
+            .ancestors()
+            .take_while(|p| !p.as_os_str().is_empty() && !p.exists())
+            .collect();
         for folder in missing.into_iter().rev() {
             fs::create_dir(folder)?;
             paths.push(folder.to_owned());
@@ -87,7 +100,9 @@ impl Staged {
         let mut paths = unfinished();
         let mut written = Vec::new();
         for (temporary, path) in std::mem::take(&mut self.files) {
-            temporary.persist(&path).with_context(|| format!("cannot write `{}`", path.display()))?;
+            temporary
+                .persist(&path)
+                .with_context(|| format!("cannot write `{}`", path.display()))?;
             written.push(path);
         }
         self.done = true;
@@ -143,8 +158,14 @@ mod tests {
         fs::write(root.path().join("mine.txt"), "mine").unwrap();
         let mut staged = Staged::new();
         staged.bytes(&root.path().join("new/a.txt"), b"a").unwrap();
-        staged.bytes(&root.path().join("mine.txt"), b"other").unwrap();
-        assert!(staged.write(&root.path().join("c"), |_| anyhow::bail!("no")).is_err());
+        staged
+            .bytes(&root.path().join("mine.txt"), b"other")
+            .unwrap();
+        assert!(
+            staged
+                .write(&root.path().join("c"), |_| anyhow::bail!("no"))
+                .is_err()
+        );
         drop(staged);
         assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
         assert_eq!(fs::read(root.path().join("mine.txt")).unwrap(), b"mine");

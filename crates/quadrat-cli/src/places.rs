@@ -60,7 +60,10 @@ impl Places {
                 second: Some(next()),
             },
         };
-        Self { dims: support.dims.iter().map(along).collect(), aggregate: support.aggregate }
+        Self {
+            dims: support.dims.iter().map(along).collect(),
+            aggregate: support.aggregate,
+        }
     }
 
     /// Every combination of the axes, the last one running fastest.
@@ -104,7 +107,10 @@ impl Places {
     /// The support of a row as bits, for finding rows that look at the same place.
     pub fn key(&self, row: usize) -> Vec<u64> {
         let bits = |x: f64| (x + 0.0).to_bits();
-        self.dims.iter().flat_map(|dim| [bits(dim.ends(row).0), bits(dim.ends(row).1)]).collect()
+        self.dims
+            .iter()
+            .flat_map(|dim| [bits(dim.ends(row).0), bits(dim.ends(row).1)])
+            .collect()
     }
 
     /// Keeps the rows that `keep` says.
@@ -150,12 +156,21 @@ mod tests {
     use super::*;
 
     fn axis(name: &str, to: f64, cells: bool) -> (Spanned<String>, Axis) {
-        (Spanned { value: name.into(), span: 0..0 }, Axis::new(0.0, to, 1.0, cells).unwrap())
+        (
+            Spanned {
+                value: name.into(),
+                span: 0..0,
+            },
+            Axis::new(0.0, to, 1.0, cells).unwrap(),
+        )
     }
 
     #[test]
     fn a_grid_runs_over_every_combination() {
-        let places = Places::grid(&[axis("x", 2.0, true), axis("y", 2.0, false)], Some(Aggregate::Sum));
+        let places = Places::grid(
+            &[axis("x", 2.0, true), axis("y", 2.0, false)],
+            Some(Aggregate::Sum),
+        );
         assert_eq!(places.len(), 6);
         assert_eq!(places.dims[0].first, [0.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
         assert_eq!(places.dims[1].first, [0.0, 1.0, 2.0, 0.0, 1.0, 2.0]);

@@ -12,7 +12,10 @@ pub const COLUMNS: [&str; 5] = ["mean", "sd", "lower", "median", "upper"];
 
 /// The header: columns of the places, then [`COLUMNS`].
 pub fn header(places: &Places) -> Vec<String> {
-    let own = places.dims.iter().flat_map(|dim| dim.headers.iter().cloned());
+    let own = places
+        .dims
+        .iter()
+        .flat_map(|dim| dim.headers.iter().cloned());
     own.chain(COLUMNS.map(str::to_owned)).collect()
 }
 
@@ -23,7 +26,13 @@ pub fn row(places: &Places, answer: &Answer, row: usize) -> Vec<f64> {
         cells.push(dim.first[row]);
         cells.extend(dim.second.as_ref().map(|second| second[row]));
     }
-    cells.extend([answer.mean[row], answer.sd[row], answer.lower[row], answer.median[row], answer.upper[row]]);
+    cells.extend([
+        answer.mean[row],
+        answer.sd[row],
+        answer.lower[row],
+        answer.median[row],
+        answer.upper[row],
+    ]);
     cells
 }
 
@@ -47,7 +56,11 @@ pub fn write(out: &mut dyn Write, places: &Places, answer: &Answer) -> Result<()
 /// The shortest text that reads back as the same number; exponents where zeros would pile up.
 fn write_number(out: &mut Vec<u8>, value: f64) -> std::io::Result<()> {
     let size = value.abs();
-    if size != 0.0 && !(1e-5..1e16).contains(&size) { write!(out, "{value:e}") } else { write!(out, "{value}") }
+    if size != 0.0 && !(1e-5..1e16).contains(&size) {
+        write!(out, "{value:e}")
+    } else {
+        write!(out, "{value}")
+    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,11 @@ pub struct Bar(ProgressBar);
 impl Bar {
     /// A bar that shows at once.
     pub fn new(quiet: bool) -> Arc<Self> {
-        let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let target = if quiet {
+            ProgressDrawTarget::hidden()
+        } else {
+            ProgressDrawTarget::stderr()
+        };
         let bar = ProgressBar::with_draw_target(None, target);
         let template = "{spinner} {msg} {wide_bar} {pos}/{len} {elapsed}";
         if let Ok(style) = ProgressStyle::with_template(template) {
@@ -45,7 +49,9 @@ impl Bar {
 impl Progress for Bar {
     fn report(&self, event: Event) {
         match event {
-            Event::Start { done, total, .. } => self.show("optimising hyperparameters", done, total),
+            Event::Start { done, total, .. } => {
+                self.show("optimising hyperparameters", done, total)
+            }
             Event::Node { done, total } => self.show("integrating hyperparameters", done, total),
             _ => {}
         }

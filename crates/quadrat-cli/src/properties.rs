@@ -37,30 +37,75 @@ seed = 1
 /// Words that the grammar knows, and some that break it.
 fn fragment() -> impl Strategy<Value = String> {
     let words = [
-        "{", "}", "[", "]", "[[observe]]", "[[predict]]", "\"", "'", "\"\"\"", "=", ",", ".", "#", "\n", "\r\n", "é", "\0",
-        "nan", "inf", "-1", "0", "1e308", "1e-308", "9223372036854775807", "true", "1979-05-27", "\\", "\\u0041", "se(", ")",
-        "box", "point", "grid", "from", "to", "step", "cells", "age", "file", "../x", "..", "support.box.age", "a.b.c = {}",
+        "{",
+        "}",
+        "[",
+        "]",
+        "[[observe]]",
+        "[[predict]]",
+        "\"",
+        "'",
+        "\"\"\"",
+        "=",
+        ",",
+        ".",
+        "#",
+        "\n",
+        "\r\n",
+        "é",
+        "\0",
+        "nan",
+        "inf",
+        "-1",
+        "0",
+        "1e308",
+        "1e-308",
+        "9223372036854775807",
+        "true",
+        "1979-05-27",
+        "\\",
+        "\\u0041",
+        "se(",
+        ")",
+        "box",
+        "point",
+        "grid",
+        "from",
+        "to",
+        "step",
+        "cells",
+        "age",
+        "file",
+        "../x",
+        "..",
+        "support.box.age",
+        "a.b.c = {}",
     ];
-    prop_oneof![proptest::sample::select(words.to_vec()).prop_map(str::to_owned), any::<char>().prop_map(String::from)]
+    prop_oneof![
+        proptest::sample::select(words.to_vec()).prop_map(str::to_owned),
+        any::<char>().prop_map(String::from)
+    ]
 }
 
 /// A good text with a few pieces replaced, removed or put in.
 fn broken(text: &'static str) -> impl Strategy<Value = String> {
-    proptest::collection::vec((0..=text.len(), 0..12usize, fragment()), 1..6).prop_map(move |edits| {
-        let mut broken = text.to_owned();
-        for (at, remove, insert) in edits {
-            let mut start = at.min(broken.len());
-            while !broken.is_char_boundary(start) {
-                start -= 1;
+    proptest::collection::vec((0..=text.len(), 0..12usize, fragment()), 1..6).prop_map(
+        move |edits| {
+            let mut broken = text.to_owned();
+            for (at, remove, insert) in edits {
+                let mut start = at.min(broken.len());
+                while !broken.is_char_boundary(start) {
+                    start -= 1;
+                }
+                let mut end = (start + remove).min(broken.len());
+                while !broken.is_char_boundary(end) {
+                    end += 1;
+                }
+                broken.replace_range(start..end, &insert);
             }
-            let mut end = (start + remove).min(broken.len());
-            while !broken.is_char_boundary(end) {
-                end += 1;
-            }
-            broken.replace_range(start..end, &insert);
-        }
-        broken
-    })
+            broken
+        },
+    )
 }
 
 /// Every problem renders and says something.
@@ -103,7 +148,10 @@ fn table(bytes: &[u8]) {
         Ok(table) => table,
         Err(problem) => return assert!(worded(&problem.into())),
     };
-    let found: Vec<usize> = ["from", "to", "n"].iter().filter_map(|name| table.find(name).ok()).collect();
+    let found: Vec<usize> = ["from", "to", "n"]
+        .iter()
+        .filter_map(|name| table.find(name).ok())
+        .collect();
     match table.numbers(&found) {
         Ok(columns) => {
             assert!(columns.iter().flatten().all(|value| value.is_finite()));

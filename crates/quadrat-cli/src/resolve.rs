@@ -63,7 +63,8 @@ pub struct Asked {
 impl Observed {
     /// Where a kept row stands: "ages.csv:7".
     pub fn address(&self, row: usize) -> String {
-        self.table.row_address(self.kept.get(row).copied().unwrap_or(row))
+        self.table
+            .row_address(self.kept.get(row).copied().unwrap_or(row))
     }
 }
 
@@ -71,7 +72,10 @@ impl Observed {
 pub fn resolve(study: Study) -> Result<Resolved, Problems> {
     let check = Check::new(&study.source);
     let (dims, all_known) = dims(&study, &check);
-    let inputs = Inputs { dims: &dims, all_known };
+    let inputs = Inputs {
+        dims: &dims,
+        all_known,
+    };
     let mut warnings = Vec::new();
     let mut tables = Vec::new();
     for observe in &study.observe {
@@ -80,7 +84,11 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
             tables.push(table);
         }
     }
-    let predictions = study.predict.iter().filter_map(|p| asked(&check, &study, &inputs, p, &mut warnings)).collect();
+    let predictions = study
+        .predict
+        .iter()
+        .filter_map(|p| asked(&check, &study, &inputs, p, &mut warnings))
+        .collect();
     if tables.len() == study.observe.len() {
         too_many_rows(&check, &study, &tables);
         new_rows_have_noise(&check, &study, &tables);
@@ -91,7 +99,12 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
         keep_dims(&mut table.places, &dims);
     }
     warnings.dedup();
-    Ok(Resolved { study, tables, predictions, warnings })
+    Ok(Resolved {
+        study,
+        tables,
+        predictions,
+        warnings,
+    })
 }
 
 /// The inputs of the model, and whether the tables give all that the kernel uses.
@@ -102,14 +115,25 @@ struct Inputs<'a> {
 
 /// The inputs of the model; unknown ones are noted once, at the kernel.
 fn dims(study: &Study, check: &Check<'_>) -> (Vec<String>, bool) {
-    let given: Vec<&str> =
-        study.observe.iter().flat_map(|o| o.support.dims.iter().map(|d| d.name.value.as_str())).collect();
+    let given: Vec<&str> = study
+        .observe
+        .iter()
+        .flat_map(|o| o.support.dims.iter().map(|d| d.name.value.as_str()))
+        .collect();
     if study.latent.columns.is_empty() {
-        let first = study.observe.first().map(|o| o.support.dims.as_slice()).unwrap_or_default();
+        let first = study
+            .observe
+            .first()
+            .map(|o| o.support.dims.as_slice())
+            .unwrap_or_default();
         return (first.iter().map(|d| d.name.value.clone()).collect(), true);
     }
-    let (known, unknown): (Vec<String>, Vec<String>) =
-        study.latent.columns.iter().cloned().partition(|column| given.contains(&column.as_str()));
+    let (known, unknown): (Vec<String>, Vec<String>) = study
+        .latent
+        .columns
+        .iter()
+        .cloned()
+        .partition(|column| given.contains(&column.as_str()));
     let all_known = unknown.is_empty();
     for column in unknown {
         let mut message = format!("the kernel uses `{column}`, which no [[observe]] gives");
@@ -145,10 +169,20 @@ fn word_in(study: &Study, column: &str) -> std::ops::Range<usize> {
 fn usable(check: &Check<'_>, inputs: &Inputs<'_>, support: &Support, warnings: &mut Vec<String>) {
     let dims = inputs.dims;
     let given: Vec<&str> = support.dims.iter().map(|d| d.name.value.as_str()).collect();
-    let lacking: Vec<&String> = dims.iter().filter(|dim| !given.contains(&dim.as_str())).collect();
+    let lacking: Vec<&String> = dims
+        .iter()
+        .filter(|dim| !given.contains(&dim.as_str()))
+        .collect();
     if !lacking.is_empty() {
-        let message = format!("this support lacks {}, which the kernel uses", suggest::list(&lacking));
-        check.refuse(&support.span, message, "name its columns under `point` or `box`");
+        let message = format!(
+            "this support lacks {}, which the kernel uses",
+            suggest::list(&lacking)
+        );
+        check.refuse(
+            &support.span,
+            message,
+            "name its columns under `point` or `box`",
+        );
     }
     for dim in &support.dims {
         if dims.contains(&dim.name.value) || !inputs.all_known {
@@ -156,8 +190,16 @@ fn usable(check: &Check<'_>, inputs: &Inputs<'_>, support: &Support, warnings: &
         }
         let name = &dim.name.value;
         if dim.extent != Extent::Point && support.aggregate == Some(Aggregate::Sum) {
-            let message = format!("the box has edges along `{name}`, which the kernel does not use, so its width would change the sum for no reason");
-            check.refuse(&dim.name.span, message, format!("leave `{name}` out of the box, or add it to the kernel, such as `* se({name})`"));
+            let message = format!(
+                "the box has edges along `{name}`, which the kernel does not use, so its width would change the sum for no reason"
+            );
+            check.refuse(
+                &dim.name.span,
+                message,
+                format!(
+                    "leave `{name}` out of the box, or add it to the kernel, such as `* se({name})`"
+                ),
+            );
         } else {
             warnings.push(format!("the dimension `{name}` is given but the kernel does not use it: rows that differ only there are alike"));
         }
@@ -165,7 +207,10 @@ fn usable(check: &Check<'_>, inputs: &Inputs<'_>, support: &Support, warnings: &
 }
 
 fn open(check: &Check<'_>, study: &Study, file: &Spanned<String>) -> Option<Table> {
-    match Table::open(&study.folder.join(&file.value), &study.shown.join(&file.value)) {
+    match Table::open(
+        &study.folder.join(&file.value),
+        &study.shown.join(&file.value),
+    ) {
         Ok(table) => Some(table),
         Err(mut problem) => {
             // A file that cannot be opened is the study's fault; a broken one is its own.
@@ -205,7 +250,12 @@ fn names(support: &Support) -> Vec<&Spanned<String>> {
     names
 }
 
-fn observed(check: &Check<'_>, study: &Study, observe: &Observe, warnings: &mut Vec<String>) -> Option<Observed> {
+fn observed(
+    check: &Check<'_>,
+    study: &Study,
+    observe: &Observe,
+    warnings: &mut Vec<String>,
+) -> Option<Observed> {
     let table = open(check, study, &observe.file)?;
     let mut wanted = names(&observe.support);
     wanted.push(&observe.value);
@@ -213,7 +263,10 @@ fn observed(check: &Check<'_>, study: &Study, observe: &Observe, warnings: &mut 
         wanted.push(column);
     }
     let found = find(check, &table, &wanted)?;
-    let mut columns = table.numbers(&found).map_err(|problems| check.extend(problems)).ok()?;
+    let mut columns = table
+        .numbers(&found)
+        .map_err(|problems| check.extend(problems))
+        .ok()?;
     let mut variance = None;
     if let Some(Variance::Column(_)) = &observe.variance {
         variance = columns.pop();
@@ -221,7 +274,12 @@ fn observed(check: &Check<'_>, study: &Study, observe: &Observe, warnings: &mut 
     let values = columns.pop()?;
     let places = Places::from_columns(&observe.support, columns);
     let mut problems = Problems::default();
-    no_negative(&table, found.last().copied().unwrap_or(0), variance.as_deref(), &mut problems);
+    no_negative(
+        &table,
+        found.last().copied().unwrap_or(0),
+        variance.as_deref(),
+        &mut problems,
+    );
     no_zero_width(&table, &found, &places, &mut problems);
     if let Some(Variance::Number(number)) = &observe.variance {
         variance = Some(vec![number.value; values.len()]);
@@ -237,7 +295,15 @@ fn observed(check: &Check<'_>, study: &Study, observe: &Observe, warnings: &mut 
         kept: Vec::new(),
     };
     if problems.0.is_empty() {
-        merge_exact(&mut read, found.get(wanted_value(&found, &observe.variance)).copied().unwrap_or(0), &mut problems, warnings);
+        merge_exact(
+            &mut read,
+            found
+                .get(wanted_value(&found, &observe.variance))
+                .copied()
+                .unwrap_or(0),
+            &mut problems,
+            warnings,
+        );
     }
     if problems.0.is_empty() {
         return Some(read);
@@ -247,14 +313,22 @@ fn observed(check: &Check<'_>, study: &Study, observe: &Observe, warnings: &mut 
 }
 
 fn wanted_value(found: &[usize], variance: &Option<Variance>) -> usize {
-    let behind = if matches!(variance, Some(Variance::Column(_))) { 2 } else { 1 };
+    let behind = if matches!(variance, Some(Variance::Column(_))) {
+        2
+    } else {
+        1
+    };
     found.len().saturating_sub(behind)
 }
 
 const SHOWN_ROWS: usize = 20;
 
 fn no_negative(table: &Table, column: usize, variance: Option<&[f64]>, problems: &mut Problems) {
-    let bad = variance.unwrap_or_default().iter().enumerate().filter(|(_, v)| **v < 0.0);
+    let bad = variance
+        .unwrap_or_default()
+        .iter()
+        .enumerate()
+        .filter(|(_, v)| **v < 0.0);
     for (row, value) in bad.take(SHOWN_ROWS) {
         problems.push(
             Problem::new(format!("the variance is {value}; it cannot be negative"))
@@ -286,8 +360,19 @@ fn no_zero_width(table: &Table, found: &[usize], places: &Places, problems: &mut
 }
 
 /// Rows that report an exact value for the same place: repeats are left out, contradictions refused.
-fn merge_exact(read: &mut Observed, value_column: usize, problems: &mut Problems, warnings: &mut Vec<String>) {
-    let Some(known) = read.known.clone().filter(|known| !read.learned && known.contains(&0.0)) else { return };
+fn merge_exact(
+    read: &mut Observed,
+    value_column: usize,
+    problems: &mut Problems,
+    warnings: &mut Vec<String>,
+) {
+    let Some(known) = read
+        .known
+        .clone()
+        .filter(|known| !read.learned && known.contains(&0.0))
+    else {
+        return;
+    };
     let mut first: HashMap<Vec<u64>, usize> = HashMap::new();
     let mut keep = vec![true; known.len()];
     for row in (0..known.len()).filter(|&row| known[row] == 0.0) {
@@ -311,7 +396,10 @@ fn merge_exact(read: &mut Observed, value_column: usize, problems: &mut Problems
     }
     let repeats = keep.iter().filter(|kept| !**kept).count();
     if repeats > 0 && problems.0.is_empty() {
-        warnings.push(format!("{}: {repeats} rows repeat an earlier exact row and were left out", read.table.name()));
+        warnings.push(format!(
+            "{}: {repeats} rows repeat an earlier exact row and were left out",
+            read.table.name()
+        ));
         read.kept = (0..keep.len()).filter(|&row| keep[row]).collect();
         read.places.retain(&keep);
         retain(&mut read.values, &keep);
@@ -321,7 +409,13 @@ fn merge_exact(read: &mut Observed, value_column: usize, problems: &mut Problems
     }
 }
 
-fn asked(check: &Check<'_>, study: &Study, inputs: &Inputs<'_>, predict: &Predict, warnings: &mut Vec<String>) -> Option<Asked> {
+fn asked(
+    check: &Check<'_>,
+    study: &Study,
+    inputs: &Inputs<'_>,
+    predict: &Predict,
+    warnings: &mut Vec<String>,
+) -> Option<Asked> {
     let places = match &predict.place {
         Where::Grid { axes, aggregate } => {
             let support = Support {
@@ -329,11 +423,17 @@ fn asked(check: &Check<'_>, study: &Study, inputs: &Inputs<'_>, predict: &Predic
                     .iter()
                     .map(|(name, axis)| crate::study::support::Dim {
                         name: name.clone(),
-                        extent: if axis.cells { Extent::Edges(name.clone(), name.clone()) } else { Extent::Point },
+                        extent: if axis.cells {
+                            Extent::Edges(name.clone(), name.clone())
+                        } else {
+                            Extent::Point
+                        },
                     })
                     .collect(),
                 aggregate: *aggregate,
-                span: axes.first().map_or(predict.name.span.clone(), |(name, _)| name.span.clone()),
+                span: axes
+                    .first()
+                    .map_or(predict.name.span.clone(), |(name, _)| name.span.clone()),
             };
             usable(check, inputs, &support, warnings);
             Places::grid(axes, *aggregate)
@@ -344,13 +444,21 @@ fn asked(check: &Check<'_>, study: &Study, inputs: &Inputs<'_>, predict: &Predic
             read_places(check, &table, support)?
         }
     };
-    Some(Asked { name: predict.name.value.clone(), places, scale: predict.scale, level: predict.level })
+    Some(Asked {
+        name: predict.name.value.clone(),
+        places,
+        scale: predict.scale,
+        level: predict.level,
+    })
 }
 
 /// The places of a support read from a table.
 pub fn read_places(check: &Check<'_>, table: &Table, support: &Support) -> Option<Places> {
     let found = find(check, table, &names(support))?;
-    let columns = table.numbers(&found).map_err(|problems| check.extend(problems)).ok()?;
+    let columns = table
+        .numbers(&found)
+        .map_err(|problems| check.extend(problems))
+        .ok()?;
     let places = Places::from_columns(support, columns);
     let mut problems = Problems::default();
     no_zero_width(table, &found, &places, &mut problems);
@@ -368,14 +476,23 @@ fn keep_dims(places: &mut Places, dims: &[String]) {
 fn new_rows_have_noise(check: &Check<'_>, study: &Study, tables: &[Observed]) {
     let known = |table: &Observed, row: usize| table.known.as_ref().map_or(0.0, |known| known[row]);
     let first = tables.first().map_or(0.0, |table| known(table, 0));
-    let same = tables.iter().all(|table| (0..table.values.len()).all(|row| known(table, row) == first));
+    let same = tables
+        .iter()
+        .all(|table| (0..table.values.len()).all(|row| known(table, row) == first));
     let learned = tables.iter().any(|table| table.learned);
-    let own = tables.iter().any(|table| table.learned && (0..table.values.len()).any(|row| known(table, row) > 0.0));
+    let own = tables
+        .iter()
+        .any(|table| table.learned && (0..table.values.len()).any(|row| known(table, row) > 0.0));
     if same || (learned && !own) {
         return;
     }
-    for predict in study.predict.iter().filter(|predict| predict.scale == Scale::Observation) {
-        let message = "the noise variances differ from row to row, so that of a new observation is not known";
+    for predict in study
+        .predict
+        .iter()
+        .filter(|predict| predict.scale == Scale::Observation)
+    {
+        let message =
+            "the noise variances differ from row to row, so that of a new observation is not known";
         let remedy = "predict `scale = \"response\"` and add the variance of the new row";
         check.refuse(&predict.scale_span, message, remedy);
     }
@@ -386,15 +503,26 @@ fn too_many_rows(check: &Check<'_>, study: &Study, tables: &[Observed]) {
     if rows <= DENSE_ROWS || (tables.len() == 1 && tables[0].places.is_complete_grid()) {
         return;
     }
-    let mut keys: Vec<Vec<u64>> = tables.iter().flat_map(|t| (0..t.values.len()).map(|row| t.places.key(row))).collect();
+    let mut keys: Vec<Vec<u64>> = tables
+        .iter()
+        .flat_map(|t| (0..t.values.len()).map(|row| t.places.key(row)))
+        .collect();
     keys.sort_unstable();
     keys.dedup();
-    let message = format!("{rows} rows are more than exact inference can hold in memory (at most {DENSE_ROWS})");
+    let message = format!(
+        "{rows} rows are more than exact inference can hold in memory (at most {DENSE_ROWS})"
+    );
     let remedy = if keys.len() <= DENSE_ROWS {
-        format!("they look at only {} different places: average the rows of each place and give the mean's variance (variance / count)", keys.len())
+        format!(
+            "they look at only {} different places: average the rows of each place and give the mean's variance (variance / count)",
+            keys.len()
+        )
     } else {
         "use fewer or coarser bins; sparse inference is not available in this version".to_owned()
     };
-    let span = study.observe.first().map_or(0..0, |observe| observe.file.span.clone());
+    let span = study
+        .observe
+        .first()
+        .map_or(0..0, |observe| observe.file.span.clone());
     check.refuse(&span, message, remedy);
 }

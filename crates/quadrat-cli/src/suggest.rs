@@ -38,7 +38,11 @@ fn distance(a: &str, b: &str) -> usize {
 /// Names in a sentence: "`a`, `b` and `c`", at most a dozen.
 pub fn list<S: AsRef<str>>(names: &[S]) -> String {
     const MOST: usize = 12;
-    let mut quoted: Vec<String> = names.iter().take(MOST).map(|name| format!("`{}`", name.as_ref())).collect();
+    let mut quoted: Vec<String> = names
+        .iter()
+        .take(MOST)
+        .map(|name| format!("`{}`", name.as_ref()))
+        .collect();
     if names.len() > MOST {
         quoted.push(format!("{} more", names.len() - MOST));
     }

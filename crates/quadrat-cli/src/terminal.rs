@@ -15,7 +15,12 @@ use crate::study::support::Aggregate;
 const HEAD: usize = 5;
 
 /// Everything about a run, as text.
-pub fn summary(outcome: &Outcome, written: &[PathBuf], folder: Option<&Path>, paint: Paint) -> String {
+pub fn summary(
+    outcome: &Outcome,
+    written: &[PathBuf],
+    folder: Option<&Path>,
+    paint: Paint,
+) -> String {
     let mut text = String::new();
     line(&mut text, &paint.bold(&outcome.resolved.study.title));
     for table in &outcome.resolved.tables {
@@ -34,7 +39,10 @@ pub fn summary(outcome: &Outcome, written: &[PathBuf], folder: Option<&Path>, pa
         line(&mut text, "");
     }
     for warning in &outcome.warnings {
-        line(&mut text, &format!("{}: {warning}", paint.yellow("warning")));
+        line(
+            &mut text,
+            &format!("{}: {warning}", paint.yellow("warning")),
+        );
     }
     line(&mut text, "");
     files(&mut text, written, folder);
@@ -48,11 +56,24 @@ fn line(text: &mut String, content: &str) {
 
 /// One table of observations in words.
 pub fn observed(table: &Observed) -> String {
-    let dims: Vec<&str> = table.places.dims.iter().map(|dim| dim.name.as_str()).collect();
+    let dims: Vec<&str> = table
+        .places
+        .dims
+        .iter()
+        .map(|dim| dim.name.as_str())
+        .collect();
     let what = match table.places.aggregate {
         None => format!("`{}` at points of {}", table.value_name, dims.join(" x ")),
-        Some(Aggregate::Sum) => format!("totals of `{}` over boxes of {}", table.value_name, dims.join(" x ")),
-        Some(Aggregate::Mean) => format!("averages of `{}` over boxes of {}", table.value_name, dims.join(" x ")),
+        Some(Aggregate::Sum) => format!(
+            "totals of `{}` over boxes of {}",
+            table.value_name,
+            dims.join(" x ")
+        ),
+        Some(Aggregate::Mean) => format!(
+            "averages of `{}` over boxes of {}",
+            table.value_name,
+            dims.join(" x ")
+        ),
     };
     let noise = match (&table.known, table.learned) {
         (Some(known), false) if known.iter().all(|variance| *variance == 0.0) => "known exactly",
@@ -60,7 +81,11 @@ pub fn observed(table: &Observed) -> String {
         (Some(_), true) => "known noise variance and more to be learned",
         (None, _) => "noise learned",
     };
-    format!("{} of {}: {what}, {noise}", count(table.values.len(), "row"), table.table.name())
+    format!(
+        "{} of {}: {what}, {noise}",
+        count(table.values.len(), "row"),
+        table.table.name()
+    )
 }
 
 /// The model and how it was fitted, in words.
@@ -72,11 +97,18 @@ pub fn model(outcome: &Outcome) -> String {
     };
     let summary = outcome.summary();
     let how = if summary.integrated {
-        format!("hyperparameters integrated over {}", count(summary.nodes, "setting"))
+        format!(
+            "hyperparameters integrated over {}",
+            count(summary.nodes, "setting")
+        )
     } else {
         "hyperparameters at their most probable values".to_owned()
     };
-    let structure = if summary.structure == "dense" { String::new() } else { format!(" ({})", summary.structure) };
+    let structure = if summary.structure == "dense" {
+        String::new()
+    } else {
+        format!(" ({})", summary.structure)
+    };
     format!(
         "{} with {mean}; {} inference{structure}, {how}, {:.2} s",
         outcome.posterior.kernel(),
@@ -105,33 +137,67 @@ fn hyperparameters(text: &mut String, outcome: &Outcome, paint: Paint) {
             hyper.meaning.clone(),
         ]);
     }
-    let widths: Vec<usize> = (0..3).map(|i| rows.iter().map(|r| r[i].chars().count()).max().unwrap_or(0)).collect();
+    let widths: Vec<usize> = (0..3)
+        .map(|i| rows.iter().map(|r| r[i].chars().count()).max().unwrap_or(0))
+        .collect();
     for (i, [name, value, interval, meaning]) in rows.iter().enumerate() {
         let (a, b, c) = (widths[0], widths[1], widths[2]);
         let row = format!("  {name:<a$}  {value:>b$}  {interval:<c$}  {meaning}");
-        line(text, &if i == 0 { paint.bold(row.trim_end()) } else { row.trim_end().to_owned() });
+        line(
+            text,
+            &if i == 0 {
+                paint.bold(row.trim_end())
+            } else {
+                row.trim_end().to_owned()
+            },
+        );
     }
 }
 
 fn evidence(text: &mut String, outcome: &Outcome) {
     let summary = outcome.summary();
-    line(text, &format!("  log evidence {} ({})", human(summary.log_evidence), summary.evidence));
+    line(
+        text,
+        &format!(
+            "  log evidence {} ({})",
+            human(summary.log_evidence),
+            summary.evidence
+        ),
+    );
     let (inside, of) = outcome.coverage();
     if of > 0 {
-        line(text, &format!("  left out one at a time, {inside} of {} lie inside their 95 % interval", count(of, "row")));
+        line(
+            text,
+            &format!(
+                "  left out one at a time, {inside} of {} lie inside their 95 % interval",
+                count(of, "row")
+            ),
+        );
     }
 }
 
 fn prediction(text: &mut String, outcome: &Outcome, i: usize, asked: &Asked, paint: Paint) {
     let answer = &outcome.answers[i];
-    let title = format!("{} ({}, {} interval)", asked.name, asked.scale.word(), percent(asked.level));
+    let title = format!(
+        "{} ({}, {} interval)",
+        asked.name,
+        asked.scale.word(),
+        percent(asked.level)
+    );
     line(text, &paint.bold(&title));
     let mut rows = vec![prediction_csv::header(&asked.places)];
     for row in 0..asked.places.len().min(HEAD) {
-        rows.push(prediction_csv::row(&asked.places, answer, row).into_iter().map(human).collect());
+        rows.push(
+            prediction_csv::row(&asked.places, answer, row)
+                .into_iter()
+                .map(human)
+                .collect(),
+        );
     }
     let columns = rows[0].len();
-    let widths: Vec<usize> = (0..columns).map(|c| rows.iter().map(|r| r[c].len()).max().unwrap_or(0)).collect();
+    let widths: Vec<usize> = (0..columns)
+        .map(|c| rows.iter().map(|r| r[c].len()).max().unwrap_or(0))
+        .collect();
     for row in &rows {
         text.push_str("  ");
         for (cell, width) in row.iter().zip(&widths) {
@@ -142,19 +208,27 @@ fn prediction(text: &mut String, outcome: &Outcome, i: usize, asked: &Asked, pai
         text.push('\n');
     }
     if asked.places.len() > HEAD {
-        line(text, &format!("  ... and {}", count(asked.places.len() - HEAD, "more row")));
+        line(
+            text,
+            &format!("  ... and {}", count(asked.places.len() - HEAD, "more row")),
+        );
     }
 }
 
 fn files(text: &mut String, written: &[PathBuf], folder: Option<&Path>) {
     let name = |path: &PathBuf| {
-        let short = folder.and_then(|folder| path.strip_prefix(folder).ok()).unwrap_or(path);
+        let short = folder
+            .and_then(|folder| path.strip_prefix(folder).ok())
+            .unwrap_or(path);
         short.display().to_string()
     };
     let names: Vec<String> = written.iter().map(name).collect();
     let report = written.iter().find(|path| path.ends_with("report.html"));
     match folder {
-        Some(folder) => line(text, &format!("wrote {}: {}", folder.display(), names.join(", "))),
+        Some(folder) => line(
+            text,
+            &format!("wrote {}: {}", folder.display(), names.join(", ")),
+        ),
         None => line(text, &format!("wrote {}", names.join(", "))),
     }
     if let Some(report) = report {

@@ -30,21 +30,39 @@ pub fn run(args: &Demo) -> Result<()> {
     }
     let study = scratch.path().join("study.toml");
     let shown = args.output.join("study.toml");
-    run::go((&study, &shown), &args.output, Some(&example.extras), staged, &args.saying)
+    run::go(
+        (&study, &shown),
+        &args.output,
+        Some(&example.extras),
+        staged,
+        &args.saying,
+    )
 }
 
 fn list() -> String {
-    let width = EXAMPLES.iter().map(|example| example.name.len()).max().unwrap_or(0);
-    EXAMPLES.iter().map(|example| format!("{:<width$}  {}\n", example.name, example.about)).collect()
+    let width = EXAMPLES
+        .iter()
+        .map(|example| example.name.len())
+        .max()
+        .unwrap_or(0);
+    EXAMPLES
+        .iter()
+        .map(|example| format!("{:<width$}  {}\n", example.name, example.about))
+        .collect()
 }
 
 fn find(name: &str) -> Result<&'static Example, Problems> {
     let names: Vec<&str> = EXAMPLES.iter().map(|example| example.name).collect();
-    EXAMPLES.iter().find(|example| example.name == name).ok_or_else(|| {
-        let near = suggest::nearest(name, names.iter().copied());
-        let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-        Problem::new(format!("there is no example `{name}`{hint}")).remedy(format!("the examples are {}", suggest::list(&names))).into()
-    })
+    EXAMPLES
+        .iter()
+        .find(|example| example.name == name)
+        .ok_or_else(|| {
+            let near = suggest::nearest(name, names.iter().copied());
+            let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            Problem::new(format!("there is no example `{name}`{hint}"))
+                .remedy(format!("the examples are {}", suggest::list(&names)))
+                .into()
+        })
 }
 
 /// Refuses to replace files that were changed since a demo wrote them.
@@ -52,12 +70,20 @@ fn spare(example: &Example, folder: &Path) -> Result<(), Problems> {
     let mut problems = Problems::default();
     for (name, _) in example.files {
         let path = folder.join(name);
-        let Ok(present) = std::fs::read(&path) else { continue };
-        let ours = EXAMPLES.iter().flat_map(|e| e.files).any(|(n, text)| n == name && text.as_bytes() == present);
+        let Ok(present) = std::fs::read(&path) else {
+            continue;
+        };
+        let ours = EXAMPLES
+            .iter()
+            .flat_map(|e| e.files)
+            .any(|(n, text)| n == name && text.as_bytes() == present);
         if !ours {
             problems.push(
-                Problem::new(format!("`{}` was changed; the demo would replace it", path.display()))
-                    .remedy("move it away, or choose another folder with -o"),
+                Problem::new(format!(
+                    "`{}` was changed; the demo would replace it",
+                    path.display()
+                ))
+                .remedy("move it away, or choose another folder with -o"),
             );
         }
     }

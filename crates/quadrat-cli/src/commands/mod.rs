@@ -21,9 +21,13 @@ use crate::study::Where;
 /// How to run: on how many threads, and which bar hears about it.
 pub fn running(saying: &Saying, bar: &Arc<Bar>) -> Result<Running> {
     if let Some(threads) = saying.threads {
-        rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads)).build_global()?;
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(usize::from(threads))
+            .build_global()?;
     }
-    Ok(Running { progress: Some(Arc::clone(bar) as _) })
+    Ok(Running {
+        progress: Some(Arc::clone(bar) as _),
+    })
 }
 
 /// Prints to standard output; a reader that left is success.
@@ -34,21 +38,44 @@ pub fn print(text: &str) -> Result<()> {
 }
 
 /// Refuses to write over the study or a table that it reads.
-pub fn spare_inputs(resolved: &Resolved, study: &Path, outputs: &[PathBuf]) -> Result<(), Problems> {
+pub fn spare_inputs(
+    resolved: &Resolved,
+    study: &Path,
+    outputs: &[PathBuf],
+) -> Result<(), Problems> {
     let folder = &resolved.study.folder;
-    let predicted = resolved.study.predict.iter().filter_map(|predict| match &predict.place {
-        Where::File { file, .. } => Some(folder.join(&file.value)),
-        Where::Grid { .. } => None,
-    });
-    let observed = resolved.study.observe.iter().map(|observe| folder.join(&observe.file.value));
-    let inputs: Vec<PathBuf> = observed.chain(predicted).chain([study.to_owned()]).collect();
+    let predicted = resolved
+        .study
+        .predict
+        .iter()
+        .filter_map(|predict| match &predict.place {
+            Where::File { file, .. } => Some(folder.join(&file.value)),
+            Where::Grid { .. } => None,
+        });
+    let observed = resolved
+        .study
+        .observe
+        .iter()
+        .map(|observe| folder.join(&observe.file.value));
+    let inputs: Vec<PathBuf> = observed
+        .chain(predicted)
+        .chain([study.to_owned()])
+        .collect();
     let mut problems = Problems::default();
     for output in outputs {
-        let Ok(real) = output.canonicalize() else { continue };
-        if inputs.iter().any(|input| input.canonicalize().is_ok_and(|input| input == real)) {
+        let Ok(real) = output.canonicalize() else {
+            continue;
+        };
+        if inputs
+            .iter()
+            .any(|input| input.canonicalize().is_ok_and(|input| input == real))
+        {
             problems.push(
-                Problem::new(format!("the output `{}` would replace a file that the study reads", output.display()))
-                    .remedy("choose another output with -o, or rename the prediction"),
+                Problem::new(format!(
+                    "the output `{}` would replace a file that the study reads",
+                    output.display()
+                ))
+                .remedy("choose another output with -o, or rename the prediction"),
             );
         }
     }

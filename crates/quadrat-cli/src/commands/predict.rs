@@ -18,8 +18,10 @@ use crate::{engine, prediction_csv};
 
 /// Runs the command.
 pub fn run(args: &Predict) -> Result<()> {
-    let bytes = std::fs::read(&args.model).with_context(|| format!("cannot read `{}`", args.model.display()))?;
-    let posterior = engine::from_bytes(&bytes).with_context(|| format!("cannot use `{}`", args.model.display()))?;
+    let bytes = std::fs::read(&args.model)
+        .with_context(|| format!("cannot read `{}`", args.model.display()))?;
+    let posterior = engine::from_bytes(&bytes)
+        .with_context(|| format!("cannot use `{}`", args.model.display()))?;
     let (source, support) = described(args);
     let check = Check::new(&source);
     suits(&check, &support, posterior.dims());
@@ -37,7 +39,11 @@ pub fn run(args: &Predict) -> Result<()> {
     let answer = engine::predict(&posterior, &places, scale(args.scale), args.level)?;
     if !answer.far.is_empty() && !args.quiet {
         let far = count(answer.far.len(), "row");
-        eprintln!("warning: {far} of {} far outside the data, first row {}", places.len(), answer.far[0] + 1);
+        eprintln!(
+            "warning: {far} of {} far outside the data, first row {}",
+            places.len(),
+            answer.far[0] + 1
+        );
     }
     match &args.output {
         Some(path) => {
@@ -47,7 +53,11 @@ pub fn run(args: &Predict) -> Result<()> {
             if args.quiet {
                 return Ok(());
             }
-            print(&format!("wrote {}: {}\n", path.display(), count(places.len(), "row")))
+            print(&format!(
+                "wrote {}: {}\n",
+                path.display(),
+                count(places.len(), "row")
+            ))
         }
         None => prediction_csv::write(&mut std::io::stdout().lock(), &places, &answer),
     }
@@ -63,23 +73,36 @@ fn scale(word: ScaleWord) -> Scale {
 
 /// The support that the flags describe, and the flags as a text that problems can point into.
 fn described(args: &Predict) -> (Source, Support) {
-    let mut text = format!("quadrat predict {} --at {}", args.model.display(), args.at.display());
+    let mut text = format!(
+        "quadrat predict {} --at {}",
+        args.model.display(),
+        args.at.display()
+    );
     let word = |text: &mut String, before: &str, word: &str| {
         text.push_str(before);
         let start = text.len();
         text.push_str(word);
-        Spanned { value: word.to_owned(), span: start..text.len() }
+        Spanned {
+            value: word.to_owned(),
+            span: start..text.len(),
+        }
     };
     let mut dims = Vec::new();
     for edges in &args.boxes {
         let name = word(&mut text, " --box ", &edges.dim);
         let first = word(&mut text, "=", &edges.first);
         let second = word(&mut text, ",", &edges.second);
-        dims.push(Dim { name, extent: Extent::Edges(first, second) });
+        dims.push(Dim {
+            name,
+            extent: Extent::Edges(first, second),
+        });
     }
     for (i, column) in args.point.iter().enumerate() {
         let name = word(&mut text, if i == 0 { " --point " } else { "," }, column);
-        dims.push(Dim { name, extent: Extent::Point });
+        dims.push(Dim {
+            name,
+            extent: Extent::Point,
+        });
     }
     let aggregate = match args.aggregate {
         Some(Aggregation::Sum) if !args.boxes.is_empty() => Some(Aggregate::Sum),
@@ -87,8 +110,18 @@ fn described(args: &Predict) -> (Source, Support) {
         _ => None,
     };
     let span: Range<usize> = 0..text.len();
-    let source = Source { name: "command line".to_owned(), text: text.into() };
-    (source, Support { dims, aggregate, span })
+    let source = Source {
+        name: "command line".to_owned(),
+        text: text.into(),
+    };
+    (
+        source,
+        Support {
+            dims,
+            aggregate,
+            span,
+        },
+    )
 }
 
 /// The support must have exactly the inputs of the model.
@@ -99,25 +132,48 @@ fn suits(check: &Check<'_>, support: &Support, dims: &[String]) {
         if !dims.contains(name) {
             let message = format!("the model has no input `{name}`");
             check.refuse(&dim.name.span, message, format!("its inputs are {inputs}"));
-        } else if support.dims[..i].iter().any(|earlier| &earlier.name.value == name) {
-            check.refuse(&dim.name.span, format!("`{name}` is given twice"), "give each input once");
+        } else if support.dims[..i]
+            .iter()
+            .any(|earlier| &earlier.name.value == name)
+        {
+            check.refuse(
+                &dim.name.span,
+                format!("`{name}` is given twice"),
+                "give each input once",
+            );
         }
     }
-    for dim in dims.iter().filter(|dim| !support.dims.iter().any(|given| &given.name.value == *dim)) {
+    for dim in dims
+        .iter()
+        .filter(|dim| !support.dims.iter().any(|given| &given.name.value == *dim))
+    {
         let remedy = format!("add `--point {dim}` or `--box {dim}=LO,HI`; the inputs are {inputs}");
-        check.refuse(&support.span, format!("the model's input `{dim}` is not given"), remedy);
+        check.refuse(
+            &support.span,
+            format!("the model's input `{dim}` is not given"),
+            remedy,
+        );
     }
     if support.has_boxes() && support.aggregate.is_none() {
-        check.refuse(&support.span, "boxes need --aggregate", "add `--aggregate sum` or `--aggregate mean`");
+        check.refuse(
+            &support.span,
+            "boxes need --aggregate",
+            "add `--aggregate sum` or `--aggregate mean`",
+        );
     }
 }
 
 /// Refuses to write over the model or the table.
 fn spare(args: &Predict) -> Result<(), Problems> {
-    let real = args.output.as_ref().and_then(|path| path.canonicalize().ok());
+    let real = args
+        .output
+        .as_ref()
+        .and_then(|path| path.canonicalize().ok());
     let taken = |path: &std::path::Path| real.is_some() && path.canonicalize().ok() == real;
     if taken(&args.at) || taken(&args.model) {
-        return Err(Problem::new("the output would replace a file that is read").remedy("choose another file with -o").into());
+        return Err(Problem::new("the output would replace a file that is read")
+            .remedy("choose another file with -o")
+            .into());
     }
     Ok(())
 }

@@ -24,7 +24,13 @@ pub fn run(args: &Run) -> Result<()> {
             PathBuf::from(format!("{}-out", stem.to_string_lossy()))
         }
     };
-    go((&args.study, &args.study), &folder, None, Staged::new(), &args.saying)
+    go(
+        (&args.study, &args.study),
+        &folder,
+        None,
+        Staged::new(),
+        &args.saying,
+    )
 }
 
 /// Runs a study (its path, and the path shown to people) into a folder, with files already staged and
@@ -37,8 +43,11 @@ pub fn go(
     saying: &Saying,
 ) -> Result<()> {
     let resolved = resolve(study::open(path, shown)?)?;
-    let mut outputs: Vec<PathBuf> =
-        resolved.predictions.iter().map(|asked| folder.join(format!("{}.csv", asked.name))).collect();
+    let mut outputs: Vec<PathBuf> = resolved
+        .predictions
+        .iter()
+        .map(|asked| folder.join(format!("{}.csv", asked.name)))
+        .collect();
     outputs.push(folder.join("fit.json"));
     outputs.push(folder.join("report.html"));
     spare_inputs(&resolved, path, &outputs)?;
@@ -48,7 +57,9 @@ pub fn go(
     let json = fit_json::text(&outcome)?;
     for (asked, answer) in outcome.predictions() {
         let path = folder.join(format!("{}.csv", asked.name));
-        staged.write(&path, |out| prediction_csv::write(out, &asked.places, answer))?;
+        staged.write(&path, |out| {
+            prediction_csv::write(out, &asked.places, answer)
+        })?;
     }
     staged.bytes(&folder.join("fit.json"), json.as_bytes())?;
     report::stage(&outcome, extras, folder, &mut staged)?;

@@ -17,19 +17,29 @@ pub fn figure(outcome: &Outcome) -> Option<CalibrationFigure> {
     }
     let inside = |level: f64| {
         let tail = (1.0 - level) / 2.0;
-        rows.iter().filter(|row| (tail..=1.0 - tail).contains(&row.pit)).count()
+        rows.iter()
+            .filter(|row| (tail..=1.0 - tail).contains(&row.pit))
+            .count()
     };
-    let coverage = |level: f64| Coverage { nominal: level, held: inside(level), total: rows.len() };
-    let names: Vec<&str> = outcome.resolved.tables.iter().map(|table| table.value_name.as_str()).collect();
-    let label = names.first().copied().unwrap_or("value");
+    let coverage = |level: f64| Coverage {
+        nominal: level,
+        held: inside(level),
+        total: rows.len(),
+    };
     let addresses = outcome.resolved.tables.iter().flat_map(|table| {
         // Finding a row's line reads the table again; beyond a few the number of the row will do.
         let near = table.values.len() <= 200;
-        (0..table.values.len()).map(move |row| if near { table.address(row) } else { format!("row {}", row + 1) })
+        (0..table.values.len()).map(move |row| {
+            if near {
+                table.address(row)
+            } else {
+                format!("row {}", row + 1)
+            }
+        })
     });
     Some(CalibrationFigure {
         heading: Heading::new("calibration", "Each row predicted from the others"),
-        value: Axis::new(label),
+        value: Axis::new(super::value_name(outcome)),
         coverage: LEVELS.into_iter().map(coverage).collect(),
         pit: rows.iter().map(|row| row.pit).collect(),
         rows: rows

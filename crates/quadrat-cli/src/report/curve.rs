@@ -1,6 +1,8 @@
 //! A prediction along one dimension, with what was observed and perhaps the truth.
 
-use quadrat_plot::{Axis, CurveFigure, Figure, Heading, Observed as Mark, Panel, Places as At, Predicted, Reference};
+use quadrat_plot::{
+    Axis, CurveFigure, Figure, Heading, Observed as Mark, Panel, Places as At, Predicted, Reference,
+};
 
 use super::{note, quantity, volume};
 use crate::demo::{Extras, Truth};
@@ -13,7 +15,13 @@ use crate::study::support::Aggregate;
 const HALF_WIDTH: f64 = 1.96;
 
 /// The figure; totals are drawn per unit of their boxes.
-pub fn figure(outcome: &Outcome, asked: &Asked, answer: &Answer, x: usize, extras: Option<&Extras>) -> Figure {
+pub fn figure(
+    outcome: &Outcome,
+    asked: &Asked,
+    answer: &Answer,
+    x: usize,
+    extras: Option<&Extras>,
+) -> Figure {
     let dim = &asked.places.dims[x];
     let rows = 0..asked.places.len();
     let at = match dim.second {
@@ -21,13 +29,21 @@ pub fn figure(outcome: &Outcome, asked: &Asked, answer: &Answer, x: usize, extra
         Some(_) => At::Cells(rows.map(|row| dim.ends(row)).collect()),
     };
     let scaled = |values: &[f64]| -> Vec<f64> {
-        values.iter().enumerate().map(|(row, value)| value / volume(&asked.places, row)).collect()
+        values
+            .iter()
+            .enumerate()
+            .map(|(row, value)| value / volume(&asked.places, row))
+            .collect()
     };
     let alone = asked.places.dims.len() == 1;
     let panel = Panel {
         title: String::new(),
         y: Axis::new(quantity(outcome)),
-        observed: if alone { outcome.resolved.tables.iter().flat_map(marks).collect() } else { Vec::new() },
+        observed: if alone {
+            outcome.resolved.tables.iter().flat_map(marks).collect()
+        } else {
+            Vec::new()
+        },
         observed_label: String::new(),
         predicted: vec![Predicted {
             label: String::new(),
@@ -60,7 +76,9 @@ pub fn figure(outcome: &Outcome, asked: &Asked, answer: &Answer, x: usize, extra
 
 /// The rows of a one-dimensional table as marks.
 fn marks(table: &Observed) -> Vec<Mark> {
-    let Some(dim) = table.places.dims.first() else { return Vec::new() };
+    let Some(dim) = table.places.dims.first() else {
+        return Vec::new();
+    };
     let variance = |row: usize| {
         let known = table.known.as_ref()?;
         known.get(row).copied().filter(|variance| *variance > 0.0)
@@ -69,15 +87,28 @@ fn marks(table: &Observed) -> Vec<Mark> {
         let (x0, x1) = dim.ends(row);
         match (dim.second.is_some(), table.places.aggregate) {
             (true, Some(Aggregate::Sum)) => Mark::total(x0, x1, value),
-            (true, _) if x0 < x1 => Mark::Level { x0, x1, y: value, label: String::new() },
-            _ => Mark::Point { x: x0, y: value, error: variance(row).map(|v| HALF_WIDTH * v.sqrt()), label: String::new() },
+            (true, _) if x0 < x1 => Mark::Level {
+                x0,
+                x1,
+                y: value,
+                label: String::new(),
+            },
+            _ => Mark::Point {
+                x: x0,
+                y: value,
+                error: variance(row).map(|v| HALF_WIDTH * v.sqrt()),
+                label: String::new(),
+            },
         }
     };
     table.values.iter().enumerate().map(mark).collect()
 }
 
 fn truth_of<'a>(asked: &Asked, extras: Option<&'a Extras>) -> Option<&'a Truth> {
-    extras?.truths.iter().find(|truth| truth.prediction == asked.name)
+    extras?
+        .truths
+        .iter()
+        .find(|truth| truth.prediction == asked.name)
 }
 
 /// The row of a prediction that holds a place, and what its total is divided by.
@@ -91,17 +122,32 @@ fn row_at(asked: &Asked, x: f64) -> Option<usize> {
 
 fn reference(asked: &Asked, truth: &Truth) -> Reference {
     let scale = |x: f64| row_at(asked, x).map_or(1.0, |row| volume(&asked.places, row));
-    let (x, y) = truth.columns().into_iter().map(|(x, value)| (x, value / scale(x))).unzip();
-    Reference { label: truth.label.to_owned(), x, y }
+    let (x, y) = truth
+        .columns()
+        .into_iter()
+        .map(|(x, value)| (x, value / scale(x)))
+        .unzip();
+    Reference {
+        label: truth.label.to_owned(),
+        x,
+        y,
+    }
 }
 
 /// How many true values lie inside the interval, of how many.
-pub fn truth_inside(asked: &Asked, answer: &Answer, extras: Option<&Extras>) -> Option<(usize, usize)> {
+pub fn truth_inside(
+    asked: &Asked,
+    answer: &Answer,
+    extras: Option<&Extras>,
+) -> Option<(usize, usize)> {
     let rows: Vec<(usize, f64)> = truth_of(asked, extras)?
         .columns()
         .into_iter()
         .filter_map(|(x, value)| Some((row_at(asked, x)?, value)))
         .collect();
-    let inside = rows.iter().filter(|(row, value)| (answer.lower[*row]..=answer.upper[*row]).contains(value)).count();
+    let inside = rows
+        .iter()
+        .filter(|(row, value)| (answer.lower[*row]..=answer.upper[*row]).contains(value))
+        .count();
     Some((inside, rows.len()))
 }

@@ -2,7 +2,7 @@
 
 use quadrat_plot::{Axis, Figure, ForestFigure, ForestRow, Heading};
 
-use super::{note, quantity};
+use super::{note, value_name};
 use crate::engine::Answer;
 use crate::numbers::human;
 use crate::outcome::Outcome;
@@ -21,7 +21,13 @@ pub fn figure(outcome: &Outcome, asked: &Asked, answer: &Answer) -> Option<Figur
             (lower, upper) if lower == upper => format!("{} {}", dim.name, human(lower)),
             (lower, upper) => format!("{} {} to {}", dim.name, human(lower), human(upper)),
         };
-        asked.places.dims.iter().map(part).collect::<Vec<_>>().join(", ")
+        asked
+            .places
+            .dims
+            .iter()
+            .map(part)
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     let row = |row: usize| ForestRow {
         label: label(row),
@@ -31,8 +37,9 @@ pub fn figure(outcome: &Outcome, asked: &Asked, answer: &Answer) -> Option<Figur
         observed: None,
     };
     Some(Figure::Forest(ForestFigure {
-        heading: Heading::new(asked.name.clone(), asked.name.clone()).with_caption(format!("{}.", note(asked))),
-        value: Axis::new(quantity(outcome)),
+        heading: Heading::new(asked.name.clone(), asked.name.clone())
+            .with_caption(format!("{}.", note(asked))),
+        value: Axis::new(value_name(outcome)),
         rows: (0..asked.places.len()).map(row).collect(),
         level: asked.level,
     }))

@@ -12,7 +12,7 @@ use quadrat_plot::{Cell, Evidence, Fact, Figure, HyperRow, Report, TablePreview}
 
 use crate::demo::Extras;
 use crate::engine::Answer;
-use crate::numbers::{count, human, percent};
+use crate::numbers::{count, percent};
 use crate::outcome::Outcome;
 use crate::output::Staged;
 use crate::places::Places;
@@ -26,13 +26,27 @@ const PREVIEW: usize = 12;
 const PNG_SCALE: f64 = 2.0;
 
 /// Writes `report.html`, and each figure as SVG and PNG.
-pub fn stage(outcome: &Outcome, extras: Option<&Extras>, folder: &Path, staged: &mut Staged) -> Result<()> {
+pub fn stage(
+    outcome: &Outcome,
+    extras: Option<&Extras>,
+    folder: &Path,
+    staged: &mut Staged,
+) -> Result<()> {
     let report = report(outcome, extras);
-    staged.bytes(&folder.join("report.html"), quadrat_plot::html(&report).as_bytes())?;
+    staged.bytes(
+        &folder.join("report.html"),
+        quadrat_plot::html(&report).as_bytes(),
+    )?;
     let calibration = report.calibration.clone().map(Figure::Calibration);
     for figure in report.figures.iter().chain(&calibration) {
-        staged.bytes(&folder.join(format!("{}.svg", figure.id())), quadrat_plot::svg(figure).as_bytes())?;
-        staged.bytes(&folder.join(format!("{}.png", figure.id())), &quadrat_plot::png(figure, PNG_SCALE)?)?;
+        staged.bytes(
+            &folder.join(format!("{}.svg", figure.id())),
+            quadrat_plot::svg(figure).as_bytes(),
+        )?;
+        staged.bytes(
+            &folder.join(format!("{}.png", figure.id())),
+            &quadrat_plot::png(figure, PNG_SCALE)?,
+        )?;
     }
     Ok(())
 }
@@ -45,23 +59,41 @@ fn report(outcome: &Outcome, extras: Option<&Extras>) -> Report {
         summary: summary(outcome),
         facts: facts(outcome, extras),
         warnings: outcome.warnings.clone(),
-        figures: outcome.predictions().filter_map(|(asked, answer)| figure(outcome, asked, answer, extras)).collect(),
+        figures: outcome
+            .predictions()
+            .filter_map(|(asked, answer)| figure(outcome, asked, answer, extras))
+            .collect(),
         calibration: calibration::figure(outcome),
         hyperparameters: hyperparameters(outcome),
         evidence: Some(evidence(outcome)),
-        predictions: outcome.predictions().map(|(asked, answer)| preview(asked, answer)).collect(),
+        predictions: outcome
+            .predictions()
+            .map(|(asked, answer)| preview(asked, answer))
+            .collect(),
         study: study.source.text.to_string(),
-        notes: extras.map(|extras| extras.notes.iter().map(|&note| note.to_owned()).collect()).unwrap_or_default(),
+        notes: extras
+            .map(|extras| extras.notes.iter().map(|&note| note.to_owned()).collect())
+            .unwrap_or_default(),
     }
 }
 
 /// The figure of a prediction: along its one varying dimension, over its two, or row by row.
-fn figure(outcome: &Outcome, asked: &Asked, answer: &Answer, extras: Option<&Extras>) -> Option<Figure> {
-    let varying: Vec<usize> = (0..asked.places.dims.len()).filter(|&d| varies(&asked.places, d)).collect();
+fn figure(
+    outcome: &Outcome,
+    asked: &Asked,
+    answer: &Answer,
+    extras: Option<&Extras>,
+) -> Option<Figure> {
+    let varying: Vec<usize> = (0..asked.places.dims.len())
+        .filter(|&d| varies(&asked.places, d))
+        .collect();
     match varying.as_slice() {
         [x] => Some(curve::figure(outcome, asked, answer, *x, extras)),
-        [] if asked.places.dims.len() == 1 => Some(curve::figure(outcome, asked, answer, 0, extras)),
-        [x, y] => surface::figure(outcome, asked, answer, (*x, *y)).or_else(|| forest::figure(outcome, asked, answer)),
+        [] if asked.places.dims.len() == 1 => {
+            Some(curve::figure(outcome, asked, answer, 0, extras))
+        }
+        [x, y] => surface::figure(outcome, asked, answer, (*x, *y))
+            .or_else(|| forest::figure(outcome, asked, answer)),
         _ => forest::figure(outcome, asked, answer),
     }
 }
@@ -81,12 +113,26 @@ fn volume(places: &Places, row: usize) -> f64 {
     boxes.map(|dim| dim.ends(row).1 - dim.ends(row).0).product()
 }
 
+/// The names of the observed values.
+fn value_name(outcome: &Outcome) -> String {
+    let mut names: Vec<&str> = outcome
+        .resolved
+        .tables
+        .iter()
+        .map(|table| table.value_name.as_str())
+        .collect();
+    names.dedup();
+    names.join(" / ")
+}
+
 /// What is predicted, in words: the observed quantity, per unit of the inputs when totals were observed.
 fn quantity(outcome: &Outcome) -> String {
-    let mut names: Vec<&str> = outcome.resolved.tables.iter().map(|table| table.value_name.as_str()).collect();
-    names.dedup();
-    let name = names.join(" / ");
-    let totals = outcome.resolved.tables.iter().find(|table| table.places.aggregate == Some(Aggregate::Sum));
+    let name = value_name(outcome);
+    let totals = outcome
+        .resolved
+        .tables
+        .iter()
+        .find(|table| table.places.aggregate == Some(Aggregate::Sum));
     match totals {
         None => name,
         Some(table) => {
@@ -100,36 +146,66 @@ fn quantity(outcome: &Outcome) -> String {
 /// What a prediction table holds, in words.
 fn note(asked: &Asked) -> String {
     let what = match asked.places.aggregate {
-        None => "values at points",
-        Some(Aggregate::Sum) => "totals over boxes",
-        Some(Aggregate::Mean) => "averages over boxes",
+        None => "Values at points",
+        Some(Aggregate::Sum) => "Totals over boxes",
+        Some(Aggregate::Mean) => "Averages over boxes",
     };
-    format!("{what}, {} scale, {} intervals", asked.scale.word(), percent(asked.level))
+    format!(
+        "{what}, {} scale, {} intervals",
+        asked.scale.word(),
+        percent(asked.level)
+    )
 }
 
 fn summary(outcome: &Outcome) -> Vec<String> {
-    let mut sentences: Vec<String> =
-        outcome.resolved.tables.iter().map(|table| format!("Observed: {}.", terminal::observed(table))).collect();
+    let tables = outcome.resolved.tables.iter();
+    let mut sentences: Vec<String> = tables
+        .map(|table| format!("Observed: {}.", terminal::observed(table)))
+        .collect();
     sentences.push(format!("Model: {}.", terminal::model(outcome)));
+    // Backticks are for terminals.
     sentences
+        .into_iter()
+        .map(|sentence| sentence.replace('`', ""))
+        .collect()
 }
 
 fn facts(outcome: &Outcome, extras: Option<&Extras>) -> Vec<Fact> {
-    let fact = |label: &str, value: String, detail: String| Fact { label: label.into(), value, detail };
+    let fact = |label: &str, value: String, detail: String| Fact {
+        label: label.into(),
+        value,
+        detail,
+    };
     let rows = outcome.summary().rows;
     let mut facts = vec![fact("Observed rows", count(rows, "row"), String::new())];
     let (inside, of) = outcome.coverage();
     if of > 1 {
         let detail = "left out one at a time and predicted from the others".to_owned();
-        facts.push(fact("Inside their 95 % interval", format!("{inside} of {of}"), detail));
+        facts.push(fact(
+            "Inside their 95 % interval",
+            format!("{inside} of {of}"),
+            detail,
+        ));
     }
     for (asked, answer) in outcome.predictions() {
         if let Some((inside, of)) = curve::truth_inside(asked, answer, extras) {
-            let detail = format!("inside the {} interval of `{}`", percent(asked.level), asked.name);
-            facts.push(fact("True values, never seen by the model", format!("{inside} of {of}"), detail));
+            let detail = format!(
+                "inside the {} interval of {}",
+                percent(asked.level),
+                asked.name
+            );
+            facts.push(fact(
+                "True values, never seen by the model",
+                format!("{inside} of {of}"),
+                detail,
+            ));
         }
     }
-    facts.push(fact("Time", format!("{} s", human(outcome.summary().seconds)), String::new()));
+    facts.push(fact(
+        "Time",
+        format!("{:.2} s", outcome.summary().seconds),
+        String::new(),
+    ));
     facts
 }
 
@@ -162,7 +238,12 @@ fn evidence(outcome: &Outcome) -> Evidence {
 
 fn preview(asked: &Asked, answer: &Answer) -> TablePreview {
     let rows = 0..asked.places.len().min(PREVIEW);
-    let cells = |row| prediction_csv::row(&asked.places, answer, row).into_iter().map(Cell::Number).collect();
+    let cells = |row| {
+        prediction_csv::row(&asked.places, answer, row)
+            .into_iter()
+            .map(Cell::Number)
+            .collect()
+    };
     TablePreview {
         name: asked.name.clone(),
         file: format!("{}.csv", asked.name),

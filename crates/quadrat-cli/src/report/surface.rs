@@ -10,9 +10,15 @@ use crate::places::{Along, Places};
 use crate::resolve::{Asked, Observed};
 
 /// The figure, when the rows are cells or the points of a complete grid.
-pub fn figure(outcome: &Outcome, asked: &Asked, answer: &Answer, (x, y): (usize, usize)) -> Option<Figure> {
+pub fn figure(
+    outcome: &Outcome,
+    asked: &Asked,
+    answer: &Answer,
+    (x, y): (usize, usize),
+) -> Option<Figure> {
     let (across, up) = (&asked.places.dims[x], &asked.places.dims[y]);
-    let scattered = across.second.is_none() && up.second.is_none() && !asked.places.is_complete_grid();
+    let scattered =
+        across.second.is_none() && up.second.is_none() && !asked.places.is_complete_grid();
     if scattered || asked.places.len() == 0 {
         return None;
     }
@@ -33,12 +39,18 @@ pub fn figure(outcome: &Outcome, asked: &Asked, answer: &Answer, (x, y): (usize,
     };
     let alone = asked.places.dims.len() == 2;
     let observed = if alone {
-        outcome.resolved.tables.iter().flat_map(|table| areas(table, &across.name, &up.name)).collect()
+        outcome
+            .resolved
+            .tables
+            .iter()
+            .flat_map(|table| areas(table, &across.name, &up.name))
+            .collect()
     } else {
         Vec::new()
     };
     Some(Figure::Surface(SurfaceFigure {
-        heading: Heading::new(asked.name.clone(), asked.name.clone()).with_caption(format!("{}.", note(asked))),
+        heading: Heading::new(asked.name.clone(), asked.name.clone())
+            .with_caption(format!("{}.", note(asked))),
         x: Axis::new(across.name.clone()),
         y: Axis::new(up.name.clone()),
         value: Axis::new(quantity(outcome)),
@@ -61,7 +73,9 @@ fn sides(dim: &Along) -> Vec<(f64, f64)> {
         let at = places.partition_point(|place| place < x);
         let below = at.checked_sub(1).map(|i| x - places[i]);
         let above = places.get(at + 1).map(|next| next - x);
-        let (Some(low), Some(high)) = (below.or(above), above.or(below)) else { return (x - 0.5, x + 0.5) };
+        let (Some(low), Some(high)) = (below.or(above), above.or(below)) else {
+            return (x - 0.5, x + 0.5);
+        };
         (x - low / 2.0, x + high / 2.0)
     };
     dim.first.iter().map(side).collect()
@@ -70,11 +84,20 @@ fn sides(dim: &Along) -> Vec<(f64, f64)> {
 /// The rows of a table as rectangles.
 fn areas(table: &Observed, across: &str, up: &str) -> Vec<Area> {
     let places: &Places = &table.places;
-    let (Some(across), Some(up)) = (places.dim(across), places.dim(up)) else { return Vec::new() };
+    let (Some(across), Some(up)) = (places.dim(across), places.dim(up)) else {
+        return Vec::new();
+    };
     let (columns, rows) = (sides(across), sides(up));
     let area = |(row, &value): (usize, &f64)| {
         let ((x0, x1), (y0, y1)) = (columns[row], rows[row]);
-        Area { x0, x1, y0, y1, value: value / volume(places, row), label: format!("{} {}", table.value_name, human(value)) }
+        Area {
+            x0,
+            x1,
+            y0,
+            y1,
+            value: value / volume(places, row),
+            label: format!("{} {}", table.value_name, human(value)),
+        }
     };
     table.values.iter().enumerate().map(area).collect()
 }

@@ -27,12 +27,24 @@ pub struct Check<'a> {
 impl<'a> Check<'a> {
     /// Nothing found yet.
     pub fn new(source: &'a Source) -> Self {
-        Self { source, problems: RefCell::default() }
+        Self {
+            source,
+            problems: RefCell::default(),
+        }
     }
 
     /// Notes a problem at a span of the study, with one remedy.
-    pub fn refuse(&self, span: &Range<usize>, message: impl Into<String>, remedy: impl Into<String>) {
-        self.add(Problem::new(message).at(self.source.place(span)).remedy(remedy));
+    pub fn refuse(
+        &self,
+        span: &Range<usize>,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        self.add(
+            Problem::new(message)
+                .at(self.source.place(span))
+                .remedy(remedy),
+        );
     }
 
     /// Notes a finished problem.
@@ -47,7 +59,10 @@ impl<'a> Check<'a> {
 
     /// Notes something of the vocabulary that this version does not do.
     pub fn later(&self, span: &Range<usize>, what: &str, instead: &str) {
-        let message = format!("{what} is not available in this version ({})", crate::VERSION);
+        let message = format!(
+            "{what} is not available in this version ({})",
+            crate::VERSION
+        );
         self.refuse(span, message, instead);
     }
 
@@ -70,16 +85,35 @@ pub struct Section<'a> {
 
 impl<'a> Section<'a> {
     /// A section from a table at hand.
-    pub fn new(check: &'a Check<'a>, title: impl Into<String>, table: &'a dyn TableLike, span: Range<usize>) -> Self {
-        Self { check, title: title.into(), span, table }
+    pub fn new(
+        check: &'a Check<'a>,
+        title: impl Into<String>,
+        table: &'a dyn TableLike,
+        span: Range<usize>,
+    ) -> Self {
+        Self {
+            check,
+            title: title.into(),
+            span,
+            table,
+        }
     }
 
     /// A section from an item that must be a table; `like` shows how to write one.
-    pub fn from_item(check: &'a Check<'a>, title: &str, item: &'a Item, like: &str) -> Option<Self> {
+    pub fn from_item(
+        check: &'a Check<'a>,
+        title: &str,
+        item: &'a Item,
+        like: &str,
+    ) -> Option<Self> {
         let span = item.span().unwrap_or_default();
         let Some(table) = item.as_table_like() else {
             let got = kind(item);
-            check.refuse(&span, format!("`{title}` must be a table, not {got}"), format!("write {like}"));
+            check.refuse(
+                &span,
+                format!("`{title}` must be a table, not {got}"),
+                format!("write {like}"),
+            );
             return None;
         };
         Some(Self::new(check, title, table, span))
@@ -90,7 +124,8 @@ impl<'a> Section<'a> {
         for (key, item) in self.table.iter() {
             let span = self.key_span(key, item);
             if later.contains(&key) {
-                self.check.later(&span, &format!("`{key}` in {}", self.title), "leave it out");
+                self.check
+                    .later(&span, &format!("`{key}` in {}", self.title), "leave it out");
             } else if !here.contains(&key) {
                 let message = format!("unknown key `{}` in {}", shown(key), self.title);
                 let known: Vec<&str> = here.iter().chain(later).copied().collect();
@@ -106,7 +141,13 @@ impl<'a> Section<'a> {
     /// Every key with its place and its item, in the order of the file.
     pub fn entries(&self) -> Vec<(Spanned<String>, &'a Item)> {
         let entry = |(key, item): (&str, &'a Item)| {
-            (Spanned { value: key.to_owned(), span: self.key_span(key, item) }, item)
+            (
+                Spanned {
+                    value: key.to_owned(),
+                    span: self.key_span(key, item),
+                },
+                item,
+            )
         };
         self.table.iter().map(entry).collect()
     }
@@ -127,12 +168,15 @@ impl<'a> Section<'a> {
 
     /// Where the value of a key stands.
     pub fn span_of(&self, key: &str) -> Range<usize> {
-        self.get(key).and_then(Item::span).unwrap_or_else(|| self.span.clone())
+        self.get(key)
+            .and_then(Item::span)
+            .unwrap_or_else(|| self.span.clone())
     }
 
     /// Notes that a key is missing.
     pub fn missing(&self, key: &str, remedy: &str) {
-        self.check.refuse(&self.span, format!("{} needs `{key}`", self.title), remedy);
+        self.check
+            .refuse(&self.span, format!("{} needs `{key}`", self.title), remedy);
     }
 
     /// A string; empty ones are refused.
@@ -152,7 +196,8 @@ impl<'a> Section<'a> {
         let value = item.as_bool();
         if value.is_none() {
             let message = format!("`{key}` must be true or false, not {}", kind(item));
-            self.check.refuse(&self.span_of(key), message, format!("write `{key} = true`"));
+            self.check
+                .refuse(&self.span_of(key), message, format!("write `{key} = true`"));
         }
         value
     }
@@ -164,14 +209,22 @@ impl<'a> Section<'a> {
             return Some(word);
         }
         if later.contains(&word.value.as_str()) {
-            self.check.later(&word.span, &format!("`{key} = \"{}\"`", word.value), &format!("use one of {}", suggest::list(here)));
+            self.check.later(
+                &word.span,
+                &format!("`{key} = \"{}\"`", word.value),
+                &format!("use one of {}", suggest::list(here)),
+            );
             return None;
         }
         let mut remedy = format!("`{key}` is one of {}", suggest::list(here));
         if let Some(near) = suggest::nearest(&word.value, here.iter().chain(later).copied()) {
             remedy = format!("did you mean `{near}`? {remedy}");
         }
-        self.check.refuse(&word.span, format!("`{}` is not a known `{key}`", shown(&word.value)), remedy);
+        self.check.refuse(
+            &word.span,
+            format!("`{}` is not a known `{key}`", shown(&word.value)),
+            remedy,
+        );
         None
     }
 }
@@ -180,9 +233,22 @@ impl<'a> Section<'a> {
 pub fn text(check: &Check<'_>, what: &str, item: &Item) -> Option<Spanned<String>> {
     let span = item.span().unwrap_or_default();
     match item.as_str() {
-        Some("") => check.refuse(&span, format!("{what} is empty"), "write a text between the quotes"),
-        Some(value) => return Some(Spanned { value: value.to_owned(), span }),
-        None => check.refuse(&span, format!("{what} must be a text in quotes, not {}", kind(item)), "put it in quotes"),
+        Some("") => check.refuse(
+            &span,
+            format!("{what} is empty"),
+            "write a text between the quotes",
+        ),
+        Some(value) => {
+            return Some(Spanned {
+                value: value.to_owned(),
+                span,
+            });
+        }
+        None => check.refuse(
+            &span,
+            format!("{what} must be a text in quotes, not {}", kind(item)),
+            "put it in quotes",
+        ),
     }
     None
 }
@@ -190,13 +256,23 @@ pub fn text(check: &Check<'_>, what: &str, item: &Item) -> Option<Spanned<String
 /// A finite number.
 pub fn number(check: &Check<'_>, what: &str, item: &Item) -> Option<Spanned<f64>> {
     let span = item.span().unwrap_or_default();
-    let value = item.as_float().or_else(|| item.as_integer().map(|i| i as f64));
+    let value = item
+        .as_float()
+        .or_else(|| item.as_integer().map(|i| i as f64));
     match value {
         Some(value) if value.is_finite() => return Some(Spanned { value, span }),
         Some(value) => {
-            check.refuse(&span, format!("{what} is {value}; it must be finite"), "write a finite number, or leave the key out");
+            check.refuse(
+                &span,
+                format!("{what} is {value}; it must be finite"),
+                "write a finite number, or leave the key out",
+            );
         }
-        None => check.refuse(&span, format!("{what} must be a number, not {}", kind(item)), "write a number without quotes"),
+        None => check.refuse(
+            &span,
+            format!("{what} must be a number, not {}", kind(item)),
+            "write a number without quotes",
+        ),
     }
     None
 }
@@ -222,5 +298,10 @@ pub fn kind(item: &Item) -> String {
 /// The first place inside an item that has no place itself (tables made by dotted keys).
 fn first_of(item: &Item) -> Option<Range<usize>> {
     let table = item.as_table_like()?;
-    table.iter().find_map(|(key, item)| table.key(key).and_then(toml_edit::Key::span).or_else(|| item.span()))
+    table.iter().find_map(|(key, item)| {
+        table
+            .key(key)
+            .and_then(toml_edit::Key::span)
+            .or_else(|| item.span())
+    })
 }

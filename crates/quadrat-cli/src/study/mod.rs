@@ -68,19 +68,34 @@ pub enum Mean {
 
 /// Reads a study file from disk; people see it under the name `shown`.
 pub fn open(path: &Path, shown: &Path) -> Result<Study, Problems> {
-    let unreadable = |message: String, remedy: &str| Problems::from(Problem::new(message).remedy(remedy));
+    let unreadable =
+        |message: String, remedy: &str| Problems::from(Problem::new(message).remedy(remedy));
     let bytes = std::fs::read(path).map_err(|error| {
-        unreadable(format!("the study `{}` cannot be read: {error}", shown.display()), "give the path of a study file")
+        unreadable(
+            format!("the study `{}` cannot be read: {error}", shown.display()),
+            "give the path of a study file",
+        )
     })?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let spot = crate::diagnostic::Spot::in_bytes(error.as_bytes(), at..at + 1);
-        let place = crate::diagnostic::Place { file: shown.display().to_string(), spot: Some(spot), column_name: None };
-        Problems::from(Problem::new("the study is not valid UTF-8").at(place).remedy("save it as UTF-8"))
+        let place = crate::diagnostic::Place {
+            file: shown.display().to_string(),
+            spot: Some(spot),
+            column_name: None,
+        };
+        Problems::from(
+            Problem::new("the study is not valid UTF-8")
+                .at(place)
+                .remedy("save it as UTF-8"),
+        )
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-    Ok(Study { folder, ..read(shown, text)? })
+    Ok(Study {
+        folder,
+        ..read(shown, text)?
+    })
 }
 
 /// Checks the text of a study.
@@ -88,17 +103,35 @@ pub fn read(path: &Path, text: &str) -> Result<Study, Problems> {
     let source = Source::new(path, text);
     let document = Document::parse(text).map_err(|error| {
         let span = error.span().unwrap_or_default();
-        let message = format!("this is not valid TOML: {}", error.message().lines().next().unwrap_or(""));
-        Problems::from(Problem::new(message).at(source.place(&span)).remedy("see https://toml.io for the syntax"))
+        let message = format!(
+            "this is not valid TOML: {}",
+            error.message().lines().next().unwrap_or("")
+        );
+        Problems::from(
+            Problem::new(message)
+                .at(source.place(&span))
+                .remedy("see https://toml.io for the syntax"),
+        )
     })?;
     let check = Check::new(&source);
     let root = Section::new(&check, "the study", document.as_table(), 0..0);
     root.keys(
-        &["title", "latent", "observe", "predict", "hyperparameters", "inference"],
+        &[
+            "title",
+            "latent",
+            "observe",
+            "predict",
+            "hyperparameters",
+            "inference",
+        ],
         &["noise", "dispersion", "coregionalization"],
     );
-    let stem = path.file_stem().map_or_else(|| "study".into(), |stem| stem.to_string_lossy());
-    let title = root.text("title").map_or_else(|| stem.into_owned(), |title| shown_title(&title.value));
+    let stem = path
+        .file_stem()
+        .map_or_else(|| "study".into(), |stem| stem.to_string_lossy());
+    let title = root
+        .text("title")
+        .map_or_else(|| stem.into_owned(), |title| shown_title(&title.value));
     let latent = latent(&root);
     let observe = observe::read(&root);
     let predict = predict::read(&root);
@@ -108,7 +141,17 @@ pub fn read(path: &Path, text: &str) -> Result<Study, Problems> {
     match latent {
         Some(latent) if problems.0.is_empty() => {
             let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-            Ok(Study { source, shown: folder.clone(), folder, title, latent, observe, predict, settings, inference })
+            Ok(Study {
+                source,
+                shown: folder.clone(),
+                folder,
+                title,
+                latent,
+                observe,
+                predict,
+                settings,
+                inference,
+            })
         }
         _ => Err(problems),
     }
@@ -116,7 +159,10 @@ pub fn read(path: &Path, text: &str) -> Result<Study, Problems> {
 
 /// A title fit for a terminal: no control characters.
 fn shown_title(title: &str) -> String {
-    title.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    title
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
 }
 
 /// The tables of a repeated section; a single table of that name is refused.
@@ -127,7 +173,14 @@ fn repeated<'a>(root: &Section<'a>, key: &str) -> Vec<Section<'a>> {
         None => Vec::new(),
         Some(Item::ArrayOfTables(tables)) => tables
             .iter()
-            .map(|table| Section::new(check, title.as_str(), table, table.span().unwrap_or_default()))
+            .map(|table| {
+                Section::new(
+                    check,
+                    title.as_str(),
+                    table,
+                    table.span().unwrap_or_default(),
+                )
+            })
             .collect(),
         Some(Item::Value(toml_edit::Value::Array(array))) if !array.is_empty() => array
             .iter()
@@ -136,14 +189,22 @@ fn repeated<'a>(root: &Section<'a>, key: &str) -> Vec<Section<'a>> {
                 match value.as_inline_table() {
                     Some(table) => Some(Section::new(check, title.as_str(), table, span)),
                     None => {
-                        check.refuse(&span, format!("`{key}` must hold tables"), format!("write a section {title}"));
+                        check.refuse(
+                            &span,
+                            format!("`{key}` must hold tables"),
+                            format!("write a section {title}"),
+                        );
                         None
                     }
                 }
             })
             .collect(),
         Some(_) => {
-            check.refuse(&root.span_of(key), format!("`{key}` can occur several times, so it needs double brackets"), format!("write {title}"));
+            check.refuse(
+                &root.span_of(key),
+                format!("`{key}` can occur several times, so it needs double brackets"),
+                format!("write {title}"),
+            );
             Vec::new()
         }
     }
@@ -151,10 +212,18 @@ fn repeated<'a>(root: &Section<'a>, key: &str) -> Vec<Section<'a>> {
 
 fn latent(root: &Section<'_>) -> Option<Latent> {
     let Some(item) = root.get("latent") else {
-        root.missing("[latent]", "add a section [latent] with a kernel, such as `kernel = \"se(age)\"`");
+        root.missing(
+            "[latent]",
+            "add a section [latent] with a kernel, such as `kernel = \"se(age)\"`",
+        );
         return None;
     };
-    let section = Section::from_item(root.check, "[latent]", item, "[latent] above `kernel = ...`")?;
+    let section = Section::from_item(
+        root.check,
+        "[latent]",
+        item,
+        "[latent] above `kernel = ...`",
+    )?;
     section.keys(&["kernel", "mean", "link"], &[]);
     section.word("link", &["identity"], &["exp", "square", "softplus"]);
     let mean = mean(&section);
@@ -163,10 +232,18 @@ fn latent(root: &Section<'_>) -> Option<Latent> {
     }
     let kernel = section.text("kernel")?;
     match engine::kernel_columns(&kernel.value) {
-        Ok(columns) => Some(Latent { kernel, columns, mean: mean? }),
+        Ok(columns) => Some(Latent {
+            kernel,
+            columns,
+            mean: mean?,
+        }),
         Err((at, message)) => {
             let span = inside(root.check.source, &kernel, at);
-            root.check.refuse(&span, format!("in the kernel: {message}"), "a kernel reads like `se(age) * periodic(year) + linear(age)`");
+            root.check.refuse(
+                &span,
+                format!("in the kernel: {message}"),
+                "a kernel reads like `se(age) * periodic(year) + linear(age)`",
+            );
             None
         }
     }
@@ -181,7 +258,11 @@ fn mean(section: &Section<'_>) -> Option<Mean> {
         Some("zero") => Some(Mean::Zero),
         Some(other) => {
             let message = format!("`{}` is not a known `mean`", shown(other));
-            section.check.refuse(&section.span_of("mean"), message, "`mean` is \"constant\" (learned), \"zero\" or a number");
+            section.check.refuse(
+                &section.span_of("mean"),
+                message,
+                "`mean` is \"constant\" (learned), \"zero\" or a number",
+            );
             None
         }
         None => Some(Mean::Fixed(section.number("mean")?.value)),

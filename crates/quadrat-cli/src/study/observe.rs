@@ -35,14 +35,25 @@ pub enum Variance {
 }
 
 const LIKELIHOODS_LATER: [&str; 10] = [
-    "laplace", "student_t", "interval", "censored", "ordinal", "positive", "bernoulli", "binomial", "poisson",
+    "laplace",
+    "student_t",
+    "interval",
+    "censored",
+    "ordinal",
+    "positive",
+    "bernoulli",
+    "binomial",
+    "poisson",
     "negative_binomial",
 ];
 
 /// All tables; at least one.
 pub fn read(root: &Section<'_>) -> Vec<Observe> {
     if root.get("observe").is_none() {
-        root.missing("[[observe]]", "add a section [[observe]] with a file, a support and a likelihood");
+        root.missing(
+            "[[observe]]",
+            "add a section [[observe]] with a file, a support and a likelihood",
+        );
     }
     repeated(root, "observe").iter().filter_map(table).collect()
 }
@@ -60,7 +71,15 @@ fn table(section: &Section<'_>) -> Option<Observe> {
     let gaussian = likelihood(section);
     let share_noise = section.flag("share_noise").unwrap_or(false);
     let (value, variance, learned) = gaussian?;
-    Some(Observe { file: file?, support: support?, value, variance, learned, share_noise, span: section.span.clone() })
+    Some(Observe {
+        file: file?,
+        support: support?,
+        value,
+        variance,
+        learned,
+        share_noise,
+        span: section.span.clone(),
+    })
 }
 
 fn support(section: &Section<'_>) -> Option<Support> {
@@ -74,12 +93,20 @@ fn support(section: &Section<'_>) -> Option<Support> {
     let dims = support::dims(&inner);
     if inner.get("point").is_none() && inner.get("box").is_none() {
         if inner.get("region").is_none() && inner.get("bag").is_none() {
-            section.check.refuse(&inner.span, "`support` says nothing about where the rows looked", LIKE);
+            section.check.refuse(
+                &inner.span,
+                "`support` says nothing about where the rows looked",
+                LIKE,
+            );
         }
         return None;
     }
     let has_boxes = inner.get("box").is_some();
-    Some(Support { dims, aggregate: support::aggregate(section, has_boxes), span: inner.span.clone() })
+    Some(Support {
+        dims,
+        aggregate: support::aggregate(section, has_boxes),
+        span: inner.span.clone(),
+    })
 }
 
 /// Column of the value, known variance, and whether one is learned.
@@ -90,29 +117,50 @@ fn likelihood(section: &Section<'_>) -> Option<(Spanned<String>, Option<Variance
         return None;
     };
     let choice = Section::from_item(section.check, "likelihood", item, LIKE)?;
-    let later: Vec<&str> = LIKELIHOODS_LATER.into_iter().chain(["exponential"]).collect();
+    let later: Vec<&str> = LIKELIHOODS_LATER
+        .into_iter()
+        .chain(["exponential"])
+        .collect();
     choice.keys(&["gaussian"], &later);
     let Some(item) = choice.get("gaussian") else {
         if choice.entries().is_empty() {
-            section.check.refuse(&choice.span, "`likelihood` is empty", LIKE);
+            section
+                .check
+                .refuse(&choice.span, "`likelihood` is empty", LIKE);
         }
         return None;
     };
-    let gaussian = Section::from_item(section.check, "gaussian", item, "`gaussian = { value = \"people\" }`")?;
+    let gaussian = Section::from_item(
+        section.check,
+        "gaussian",
+        item,
+        "`gaussian = { value = \"people\" }`",
+    )?;
     gaussian.keys(&["value", "variance", "extra"], &[]);
     if gaussian.get("value").is_none() {
-        gaussian.missing("value", "name the column of the values: `gaussian = { value = \"people\" }`");
+        gaussian.missing(
+            "value",
+            "name the column of the values: `gaussian = { value = \"people\" }`",
+        );
     }
     let extra = gaussian.word("extra", &["learn"], &[]);
     let variance = variance(&gaussian);
     if let (Some(extra), None) = (&extra, gaussian.get("variance")) {
         let message = "`extra = \"learn\"` adds to a known variance, but none is given";
-        section.check.refuse(&extra.span, message, "leave `extra` out: without `variance` one is learned");
+        section.check.refuse(
+            &extra.span,
+            message,
+            "leave `extra` out: without `variance` one is learned",
+        );
     }
     if let (Some(Variance::Number(zero)), Some(_)) = (&variance, &extra)
         && zero.value == 0.0
     {
-        section.check.refuse(&zero.span, "a known variance of 0 adds nothing to a learned one", "leave `variance` and `extra` out to learn it");
+        section.check.refuse(
+            &zero.span,
+            "a known variance of 0 adds nothing to a learned one",
+            "leave `variance` and `extra` out to learn it",
+        );
     }
     let learned = gaussian.get("variance").is_none() || extra.is_some();
     Some((gaussian.text("value")?, variance, learned))
@@ -124,14 +172,28 @@ fn variance(gaussian: &Section<'_>) -> Option<Variance> {
         return text(gaussian.check, "`variance`", item).map(Variance::Column);
     }
     if item.as_float().is_none() && item.as_integer().is_none() {
-        let message = format!("`variance` must be a number or the name of a column, not {}", kind(item));
-        gaussian.check.refuse(&gaussian.span_of("variance"), message, "leave it out to learn it");
+        let message = format!(
+            "`variance` must be a number or the name of a column, not {}",
+            kind(item)
+        );
+        gaussian.check.refuse(
+            &gaussian.span_of("variance"),
+            message,
+            "leave it out to learn it",
+        );
         return None;
     }
     let number = gaussian.number("variance")?;
     if number.value < 0.0 {
-        let message = format!("`variance` is {}; a variance cannot be negative", number.value);
-        gaussian.check.refuse(&number.span, message, "give the square of the standard deviation, or leave it out to learn it");
+        let message = format!(
+            "`variance` is {}; a variance cannot be negative",
+            number.value
+        );
+        gaussian.check.refuse(
+            &number.span,
+            message,
+            "give the square of the standard deviation, or leave it out to learn it",
+        );
         return None;
     }
     Some(Variance::Number(number))

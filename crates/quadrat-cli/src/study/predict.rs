@@ -73,13 +73,21 @@ pub fn read(root: &Section<'_>) -> Vec<Predict> {
 
 fn name(section: &Section<'_>) -> Option<Spanned<String>> {
     if section.get("name").is_none() {
-        section.missing("name", "such as `name = \"by-year\"`; the table is written to `by-year.csv`");
+        section.missing(
+            "name",
+            "such as `name = \"by-year\"`; the table is written to `by-year.csv`",
+        );
     }
-    section.text("name").filter(|name| names::check(section.check, name))
+    section
+        .text("name")
+        .filter(|name| names::check(section.check, name))
 }
 
 fn prediction(section: &Section<'_>) -> Option<Predict> {
-    section.keys(&["name", "support", "aggregate", "scale", "level"], &["output"]);
+    section.keys(
+        &["name", "support", "aggregate", "scale", "level"],
+        &["output"],
+    );
     let scale = match section.word("scale", &["latent", "response", "observation"], &[]) {
         Some(word) if word.value == "latent" => Scale::Latent,
         Some(word) if word.value == "observation" => Scale::Observation,
@@ -90,13 +98,24 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
         && !(level.value > 0.0 && level.value < 1.0)
     {
         let message = format!("`level` is {}; it must lie between 0 and 1", level.value);
-        section.check.refuse(&level.span, message, "such as `level = 0.95`");
+        section
+            .check
+            .refuse(&level.span, message, "such as `level = 0.95`");
     }
     let place = place(section)?;
     // A bad name was already noted; `text` must not note it again.
     let item = section.get("name")?;
-    let name = Spanned { value: item.as_str()?.to_owned(), span: item.span()? };
-    Some(Predict { name, place, scale, scale_span: section.span_of("scale"), level: level.map_or(0.95, |level| level.value) })
+    let name = Spanned {
+        value: item.as_str()?.to_owned(),
+        span: item.span()?,
+    };
+    Some(Predict {
+        name,
+        place,
+        scale,
+        scale_span: section.span_of("scale"),
+        level: level.map_or(0.95, |level| level.value),
+    })
 }
 
 fn place(section: &Section<'_>) -> Option<Where> {
@@ -111,32 +130,61 @@ fn place(section: &Section<'_>) -> Option<Where> {
         (Some(item), None) => {
             for key in ["point", "box"] {
                 if inner.get(key).is_some() {
-                    section.check.refuse(&inner.span_of(key), format!("`{key}` needs a `file`, not a `grid`"), LIKE);
+                    section.check.refuse(
+                        &inner.span_of(key),
+                        format!("`{key}` needs a `file`, not a `grid`"),
+                        LIKE,
+                    );
                 }
             }
-            let grid = Section::from_item(section.check, "grid", item, "`grid = { age = { from = 0, to = 100, step = 1 } }`")?;
+            let grid = Section::from_item(
+                section.check,
+                "grid",
+                item,
+                "`grid = { age = { from = 0, to = 100, step = 1 } }`",
+            )?;
             let (axes, has_cells) = grid::axes(&grid);
-            Some(Where::Grid { aggregate: support::aggregate(section, has_cells), axes })
+            Some(Where::Grid {
+                aggregate: support::aggregate(section, has_cells),
+                axes,
+            })
         }
         (None, Some(_)) => {
             let file = inner.text("file");
             let dims = support::dims(&inner);
             if inner.get("point").is_none() && inner.get("box").is_none() {
                 if inner.get("region").is_none() && inner.get("bag").is_none() {
-                    section.check.refuse(&inner.span, "`support` does not say which columns of the file are coordinates", LIKE);
+                    section.check.refuse(
+                        &inner.span,
+                        "`support` does not say which columns of the file are coordinates",
+                        LIKE,
+                    );
                 }
                 return None;
             }
             let aggregate = support::aggregate(section, inner.get("box").is_some());
-            Some(Where::File { file: file?, support: Support { dims, aggregate, span: inner.span.clone() } })
+            Some(Where::File {
+                file: file?,
+                support: Support {
+                    dims,
+                    aggregate,
+                    span: inner.span.clone(),
+                },
+            })
         }
         (Some(_), Some(_)) => {
-            section.check.refuse(&inner.span_of("grid"), "`support` has both a `grid` and a `file`", "write two [[predict]] sections");
+            section.check.refuse(
+                &inner.span_of("grid"),
+                "`support` has both a `grid` and a `file`",
+                "write two [[predict]] sections",
+            );
             None
         }
         (None, None) => {
             if inner.get("region").is_none() && inner.get("bag").is_none() {
-                section.check.refuse(&inner.span, "`support` needs a `grid` or a `file`", LIKE);
+                section
+                    .check
+                    .refuse(&inner.span, "`support` needs a `grid` or a `file`", LIKE);
             }
             None
         }

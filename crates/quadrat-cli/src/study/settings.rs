@@ -45,29 +45,68 @@ pub enum Integration {
 
 /// Every entry of `[hyperparameters]`.
 pub fn hyperparameters(root: &Section<'_>) -> Vec<Setting> {
-    let Some(item) = root.get("hyperparameters") else { return Vec::new() };
-    let Some(section) = Section::from_item(root.check, "[hyperparameters]", item, "[hyperparameters] above the names") else {
+    let Some(item) = root.get("hyperparameters") else {
         return Vec::new();
     };
-    section.entries().into_iter().filter_map(|(name, item)| setting(&section, name, item)).collect()
+    let Some(section) = Section::from_item(
+        root.check,
+        "[hyperparameters]",
+        item,
+        "[hyperparameters] above the names",
+    ) else {
+        return Vec::new();
+    };
+    section
+        .entries()
+        .into_iter()
+        .filter_map(|(name, item)| setting(&section, name, item))
+        .collect()
 }
 
 const KEYS: [&str; 6] = ["start", "value", "fixed", "prior", "lower", "upper"];
 
-fn setting(section: &Section<'_>, name: Spanned<String>, item: &toml_edit::Item) -> Option<Setting> {
+fn setting(
+    section: &Section<'_>,
+    name: Spanned<String>,
+    item: &toml_edit::Item,
+) -> Option<Setting> {
     let check = section.check;
     let Some(table) = item.as_table_like() else {
-        let message = format!("hyperparameter `{}` must be a table, not {}", name.value, kind(item));
-        check.refuse(&item.span().unwrap_or(name.span), message, "write `{ start = 1.0 }`, or `{ value = 1.0, fixed = true }` to hold it there");
+        let message = format!(
+            "hyperparameter `{}` must be a table, not {}",
+            name.value,
+            kind(item)
+        );
+        check.refuse(
+            &item.span().unwrap_or(name.span),
+            message,
+            "write `{ start = 1.0 }`, or `{ value = 1.0, fixed = true }` to hold it there",
+        );
         return None;
     };
-    if !name.value.contains('.') && table.iter().any(|(key, inner)| inner.is_table_like() && !KEYS.contains(&key)) {
-        let message = format!("the name of the hyperparameter that starts with `{}` is not in quotes", name.value);
-        check.refuse(&name.span, message, "write `\"se.lengthscale.age\" = { start = 10.0 }`");
+    if !name.value.contains('.')
+        && table
+            .iter()
+            .any(|(key, inner)| inner.is_table_like() && !KEYS.contains(&key))
+    {
+        let message = format!(
+            "the name of the hyperparameter that starts with `{}` is not in quotes",
+            name.value
+        );
+        check.refuse(
+            &name.span,
+            message,
+            "write `\"se.lengthscale.age\" = { start = 10.0 }`",
+        );
         return None;
     }
     let span = item.span().unwrap_or_else(|| name.span.clone());
-    let own = Section::new(check, format!("hyperparameter `{}`", name.value), table, span);
+    let own = Section::new(
+        check,
+        format!("hyperparameter `{}`", name.value),
+        table,
+        span,
+    );
     own.keys(&KEYS, &[]);
     let number = |key: &str| own.number(key).map(|number| number.value);
     let setting = Setting {
@@ -88,7 +127,11 @@ fn prior(own: &Section<'_>) -> Option<String> {
     match engine::check_prior(&text.value) {
         Ok(()) => Some(text.value),
         Err(message) => {
-            own.check.refuse(&text.span, format!("`prior`: {message}"), "a prior reads like \"flat\", \"log_normal(0, 1)\" or \"half_student_t(1, 1)\"");
+            own.check.refuse(
+                &text.span,
+                format!("`prior`: {message}"),
+                "a prior reads like \"flat\", \"log_normal(0, 1)\" or \"half_student_t(1, 1)\"",
+            );
             None
         }
     }
@@ -96,43 +139,80 @@ fn prior(own: &Section<'_>) -> Option<String> {
 
 fn consistent(own: &Section<'_>, setting: &Setting) {
     let name = &setting.name.value;
-    let refuse = |key: &str, message: String, remedy: &str| own.check.refuse(&own.span_of(key), message, remedy);
+    let refuse = |key: &str, message: String, remedy: &str| {
+        own.check.refuse(&own.span_of(key), message, remedy)
+    };
     match (setting.value, setting.fixed) {
         (None, true) if own.get("value").is_none() => {
-            refuse("fixed", format!("`{name}` is fixed, but no `value` says at what"), "write `{ value = 1.0, fixed = true }`");
+            refuse(
+                "fixed",
+                format!("`{name}` is fixed, but no `value` says at what"),
+                "write `{ value = 1.0, fixed = true }`",
+            );
         }
-        (Some(value), false) if own.get("fixed").and_then(toml_edit::Item::as_bool) != Some(true) => {
-            refuse("value", format!("`{name}` has the value {value} but is not fixed"), "add `fixed = true`, or say `start` instead of `value`");
+        (Some(value), false)
+            if own.get("fixed").and_then(toml_edit::Item::as_bool) != Some(true) =>
+        {
+            refuse(
+                "value",
+                format!("`{name}` has the value {value} but is not fixed"),
+                "add `fixed = true`, or say `start` instead of `value`",
+            );
         }
         _ => {}
     }
     if setting.fixed {
         for key in ["start", "prior", "lower", "upper"] {
             if own.get(key).is_some() {
-                refuse(key, format!("`{name}` is fixed, so its `{key}` has no effect"), "leave it out");
+                refuse(
+                    key,
+                    format!("`{name}` is fixed, so its `{key}` has no effect"),
+                    "leave it out",
+                );
             }
         }
     }
     if let (Some(lower), Some(upper)) = (setting.lower, setting.upper)
         && lower >= upper
     {
-        refuse("upper", format!("the bounds of `{name}` are {lower} and {upper}; `upper` must be larger"), "swap them; to hold a value, use `{ value = .., fixed = true }`");
+        refuse(
+            "upper",
+            format!("the bounds of `{name}` are {lower} and {upper}; `upper` must be larger"),
+            "swap them; to hold a value, use `{ value = .., fixed = true }`",
+        );
     } else if let Some(start) = setting.start
-        && (setting.lower.is_some_and(|lower| start < lower) || setting.upper.is_some_and(|upper| start > upper))
+        && (setting.lower.is_some_and(|lower| start < lower)
+            || setting.upper.is_some_and(|upper| start > upper))
     {
-        refuse("start", format!("`{name}` starts at {start}, outside its bounds"), "start between `lower` and `upper`");
+        refuse(
+            "start",
+            format!("`{name}` starts at {start}, outside its bounds"),
+            "start between `lower` and `upper`",
+        );
     }
 }
 
 /// The section `[inference]`.
 pub fn inference(root: &Section<'_>) -> Inference {
-    let Some(item) = root.get("inference") else { return Inference::default() };
-    let Some(section) = Section::from_item(root.check, "[inference]", item, "[inference] above `method = ...`") else {
+    let Some(item) = root.get("inference") else {
+        return Inference::default();
+    };
+    let Some(section) = Section::from_item(
+        root.check,
+        "[inference]",
+        item,
+        "[inference] above `method = ...`",
+    ) else {
         return Inference::default();
     };
     section.keys(&["method", "hyperparameters", "seed"], &["inducing"]);
-    section.word("method", &["auto", "exact"], &["laplace", "ep", "variational", "sparse", "mcmc"]);
-    let hyperparameters = match section.word("hyperparameters", &["auto", "map", "integrate"], &[]) {
+    section.word(
+        "method",
+        &["auto", "exact"],
+        &["laplace", "ep", "variational", "sparse", "mcmc"],
+    );
+    let hyperparameters = match section.word("hyperparameters", &["auto", "map", "integrate"], &[])
+    {
         Some(word) if word.value == "map" => Integration::Map,
         Some(word) if word.value == "integrate" => Integration::Integrate,
         _ => Integration::Auto,
@@ -142,10 +222,18 @@ pub fn inference(root: &Section<'_>) -> Inference {
         match item.as_integer().and_then(|seed| u64::try_from(seed).ok()) {
             Some(value) => seed = value,
             None => {
-                let message = format!("`seed` must be a whole number from 0 on, not {}", kind(item));
-                section.check.refuse(&section.span_of("seed"), message, "such as `seed = 1`");
+                let message = format!(
+                    "`seed` must be a whole number from 0 on, not {}",
+                    kind(item)
+                );
+                section
+                    .check
+                    .refuse(&section.span_of("seed"), message, "such as `seed = 1`");
             }
         }
     }
-    Inference { hyperparameters, seed }
+    Inference {
+        hyperparameters,
+        seed,
+    }
 }

@@ -55,9 +55,16 @@ pub fn dims(section: &Section<'_>) -> Vec<Dim> {
     boxes(section, &mut dims);
     points(section, &mut dims);
     for (i, dim) in dims.iter().enumerate() {
-        if dims[..i].iter().any(|earlier| earlier.name.value == dim.name.value) {
+        if dims[..i]
+            .iter()
+            .any(|earlier| earlier.name.value == dim.name.value)
+        {
             let message = format!("dimension `{}` is given twice", dim.name.value);
-            section.check.refuse(&dim.name.span, message, "keep it either in `point` or in `box`");
+            section.check.refuse(
+                &dim.name.span,
+                message,
+                "keep it either in `point` or in `box`",
+            );
         }
     }
     dims
@@ -65,26 +72,52 @@ pub fn dims(section: &Section<'_>) -> Vec<Dim> {
 
 fn boxes(section: &Section<'_>, dims: &mut Vec<Dim>) {
     const LIKE: &str = "`box = { age = [\"from\", \"to\"] }` with the columns of the two edges";
-    let Some(item) = section.get("box") else { return };
-    let Some(table) = Section::from_item(section.check, "box", item, LIKE) else { return };
+    let Some(item) = section.get("box") else {
+        return;
+    };
+    let Some(table) = Section::from_item(section.check, "box", item, LIKE) else {
+        return;
+    };
     let entries = table.entries();
     if entries.is_empty() {
-        section.check.refuse(&table.span, "`box` names no dimension", format!("write {LIKE}"));
+        section.check.refuse(
+            &table.span,
+            "`box` names no dimension",
+            format!("write {LIKE}"),
+        );
     }
     for (name, item) in entries {
-        let edges: Option<Vec<_>> = item.as_array().filter(|array| array.len() == 2).map(|array| {
-            let edge = |value: &toml_edit::Value| {
-                let span = value.span().unwrap_or_default();
-                value.as_str().filter(|text| !text.is_empty()).map(|text| Spanned { value: text.to_owned(), span })
-            };
-            array.iter().filter_map(edge).collect()
-        });
+        let edges: Option<Vec<_>> = item
+            .as_array()
+            .filter(|array| array.len() == 2)
+            .map(|array| {
+                let edge = |value: &toml_edit::Value| {
+                    let span = value.span().unwrap_or_default();
+                    value
+                        .as_str()
+                        .filter(|text| !text.is_empty())
+                        .map(|text| Spanned {
+                            value: text.to_owned(),
+                            span,
+                        })
+                };
+                array.iter().filter_map(edge).collect()
+            });
         match edges.as_deref() {
-            Some([a, b]) => dims.push(Dim { name, extent: Extent::Edges(a.clone(), b.clone()) }),
+            Some([a, b]) => dims.push(Dim {
+                name,
+                extent: Extent::Edges(a.clone(), b.clone()),
+            }),
             _ => {
                 let span = item.span().unwrap_or(name.span);
-                let message = format!("the edges of `{}` must be two names of columns, not {}", name.value, kind(item));
-                section.check.refuse(&span, message, format!("write {LIKE}"));
+                let message = format!(
+                    "the edges of `{}` must be two names of columns, not {}",
+                    name.value,
+                    kind(item)
+                );
+                section
+                    .check
+                    .refuse(&span, message, format!("write {LIKE}"));
             }
         }
     }
@@ -92,17 +125,28 @@ fn boxes(section: &Section<'_>, dims: &mut Vec<Dim>) {
 
 fn points(section: &Section<'_>, dims: &mut Vec<Dim>) {
     const LIKE: &str = "write `point = [\"age\"]` with the columns of the coordinates";
-    let Some(item) = section.get("point") else { return };
+    let Some(item) = section.get("point") else {
+        return;
+    };
     let span = item.span().unwrap_or_default();
     let Some(array) = item.as_array().filter(|array| !array.is_empty()) else {
-        section.check.refuse(&span, format!("`point` must be an array of columns, not {}", kind(item)), LIKE);
+        section.check.refuse(
+            &span,
+            format!("`point` must be an array of columns, not {}", kind(item)),
+            LIKE,
+        );
         return;
     };
     for value in array {
         let item = toml_edit::Item::Value(value.clone());
-        let Some(mut name) = text(section.check, "a column in `point`", &item) else { continue };
+        let Some(mut name) = text(section.check, "a column in `point`", &item) else {
+            continue;
+        };
         name.span = value.span().unwrap_or_else(|| span.clone());
-        dims.push(Dim { name, extent: Extent::Point });
+        dims.push(Dim {
+            name,
+            extent: Extent::Point,
+        });
     }
 }
 
@@ -110,10 +154,18 @@ fn points(section: &Section<'_>, dims: &mut Vec<Dim>) {
 pub fn aggregate(section: &Section<'_>, has_boxes: bool) -> Option<Aggregate> {
     let word = section.word("aggregate", &["sum", "mean"], &[]);
     match (word, has_boxes) {
-        (Some(word), true) => Some(if word.value == "sum" { Aggregate::Sum } else { Aggregate::Mean }),
+        (Some(word), true) => Some(if word.value == "sum" {
+            Aggregate::Sum
+        } else {
+            Aggregate::Mean
+        }),
         (Some(word), false) if word.value == "sum" => {
             let message = "a point has no width, so `aggregate = \"sum\"` over it is zero";
-            section.check.refuse(&word.span, message, "leave `aggregate` out, or give the support a `box` (cells = true in a grid)");
+            section.check.refuse(
+                &word.span,
+                message,
+                "leave `aggregate` out, or give the support a `box` (cells = true in a grid)",
+            );
             None
         }
         (None, true) if section.get("aggregate").is_none() => {

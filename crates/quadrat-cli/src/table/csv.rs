@@ -17,43 +17,75 @@ impl Csv {
     /// Checks the encoding and reads the header.
     pub fn parse(mut bytes: Vec<u8>, name: &str) -> Result<(Self, Vec<String>), Problem> {
         let whole = |message: String| {
-            Problem::new(message).at(Place { file: name.to_owned(), spot: None, column_name: None })
+            Problem::new(message).at(Place {
+                file: name.to_owned(),
+                spot: None,
+                column_name: None,
+            })
         };
         if bytes.starts_with(b"\xef\xbb\xbf") {
             bytes.drain(..3);
         }
         if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
-            return Err(whole(format!("{name} is UTF-16, not UTF-8")).remedy("save it as \"CSV UTF-8\""));
+            return Err(
+                whole(format!("{name} is UTF-16, not UTF-8")).remedy("save it as \"CSV UTF-8\"")
+            );
         }
         if let Err(error) = std::str::from_utf8(&bytes) {
             let at = error.valid_up_to();
             let spot = Spot::in_bytes(&bytes, at..at + 1);
-            let place = Place { file: name.to_owned(), spot: Some(spot), column_name: None };
-            return Err(Problem::new(format!("{name} is not valid UTF-8 (byte 0x{:02x})", bytes[at]))
-                .at(place)
-                .remedy("save it as \"CSV UTF-8\""));
+            let place = Place {
+                file: name.to_owned(),
+                spot: Some(spot),
+                column_name: None,
+            };
+            return Err(Problem::new(format!(
+                "{name} is not valid UTF-8 (byte 0x{:02x})",
+                bytes[at]
+            ))
+            .at(place)
+            .remedy("save it as \"CSV UTF-8\""));
         }
         if bytes.iter().all(u8::is_ascii_whitespace) {
-            return Err(whole(format!("{name} is empty")).remedy("it needs a header line and at least one row"));
+            return Err(whole(format!("{name} is empty"))
+                .remedy("it needs a header line and at least one row"));
         }
         let csv = Self { bytes };
         let mut header = ByteRecord::new();
         let mut reader = csv.reader();
         if let Err(error) = reader.read_byte_record(&mut header) {
-            return Err(whole(format!("{name} cannot be read as CSV: {error}")).remedy("save it again as CSV"));
+            return Err(whole(format!("{name} cannot be read as CSV: {error}"))
+                .remedy("save it again as CSV"));
         }
-        let headers = header.iter().map(|cell| String::from_utf8_lossy(cell).trim().to_owned()).collect();
+        let headers = header
+            .iter()
+            .map(|cell| String::from_utf8_lossy(cell).trim().to_owned())
+            .collect();
         Ok((csv, headers))
     }
 
     fn reader(&self) -> Reader<&[u8]> {
-        ReaderBuilder::new().has_headers(false).flexible(true).from_reader(self.bytes.as_slice())
+        ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .from_reader(self.bytes.as_slice())
     }
 
     /// Every row's cells of the wanted columns as numbers; every row must be as long as the header.
-    pub fn numbers(&self, name: &str, headers: &[String], wanted: &[usize]) -> Result<Vec<Vec<f64>>, Problems> {
+    pub fn numbers(
+        &self,
+        name: &str,
+        headers: &[String],
+        wanted: &[usize],
+    ) -> Result<Vec<Vec<f64>>, Problems> {
         let mut columns: Vec<Vec<f64>> = vec![Vec::new(); wanted.len()];
-        let mut found = Found { csv: self, name, headers, problems: Problems::default(), more: 0 };
+        let mut found = Found {
+            csv: self,
+            name,
+            headers,
+            problems: Problems::default(),
+            more: 0,
+        };
         let mut reader = self.reader();
         let mut record = ByteRecord::new();
         let mut header = true;
@@ -63,7 +95,12 @@ impl Csv {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(error) => {
-                    found.add(start, None, format!("this row cannot be read: {error}"), "save the file again as CSV");
+                    found.add(
+                        start,
+                        None,
+                        format!("this row cannot be read: {error}"),
+                        "save the file again as CSV",
+                    );
                     break;
                 }
             }
@@ -71,8 +108,17 @@ impl Csv {
                 continue;
             }
             if record.len() != headers.len() {
-                let fact = format!("this row has {}, the header has {}", cells(record.len()), headers.len());
-                found.add(start, None, fact, "give every row as many cells as the header; quote cells that contain commas");
+                let fact = format!(
+                    "this row has {}, the header has {}",
+                    cells(record.len()),
+                    headers.len()
+                );
+                found.add(
+                    start,
+                    None,
+                    fact,
+                    "give every row as many cells as the header; quote cells that contain commas",
+                );
                 continue;
             }
             for (column, &at) in columns.iter_mut().zip(wanted) {
@@ -158,18 +204,30 @@ impl Found<'_> {
         }
         let spot = Spot::in_bytes(&self.csv.bytes, self.csv.cell(row_start, column));
         let column_name = column.and_then(|at| self.headers.get(at).cloned());
-        let place = Place { file: self.name.to_owned(), spot: Some(spot), column_name };
-        self.problems.push(Problem::new(fact).at(place).remedy(remedy));
+        let place = Place {
+            file: self.name.to_owned(),
+            spot: Some(spot),
+            column_name,
+        };
+        self.problems
+            .push(Problem::new(fact).at(place).remedy(remedy));
     }
 
     fn finish(mut self, columns: Vec<Vec<f64>>) -> Result<Vec<Vec<f64>>, Problems> {
         if self.more > 0 {
-            self.problems.push(Problem::new(format!("{} has {} more problems like these", self.name, self.more)));
+            self.problems.push(Problem::new(format!(
+                "{} has {} more problems like these",
+                self.name, self.more
+            )));
         }
         self.problems.or(columns)
     }
 }
 
 fn cells(n: usize) -> String {
-    if n == 1 { "1 cell".to_owned() } else { format!("{n} cells") }
+    if n == 1 {
+        "1 cell".to_owned()
+    } else {
+        format!("{n} cells")
+    }
 }

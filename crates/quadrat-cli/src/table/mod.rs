@@ -44,15 +44,24 @@ impl Table {
                 (Format::Parquet(parquet), headers)
             }
             Some("geojson") => {
-                return Err(Problem::new(format!("`{name}`: GeoJSON is not available in this version ({})", crate::VERSION))
-                    .remedy("give points or boxes as a CSV table"));
+                return Err(Problem::new(format!(
+                    "`{name}`: GeoJSON is not available in this version ({})",
+                    crate::VERSION
+                ))
+                .remedy("give points or boxes as a CSV table"));
             }
             _ => {
-                return Err(Problem::new(format!("`{name}`: the extension does not tell a known format"))
-                    .remedy("quadrat reads `.csv` (comma-separated, one header line) and `.parquet`"));
+                return Err(Problem::new(format!(
+                    "`{name}`: the extension does not tell a known format"
+                ))
+                .remedy("quadrat reads `.csv` (comma-separated, one header line) and `.parquet`"));
             }
         };
-        let table = Self { name, headers, format };
+        let table = Self {
+            name,
+            headers,
+            format,
+        };
         table.check_headers()?;
         Ok(table)
     }
@@ -71,11 +80,14 @@ impl Table {
         if let Some(near) = suggest::nearest(header, self.headers.iter().map(String::as_str)) {
             message.push_str(&format!("; did you mean `{near}`?"));
         }
-        let mut problem = Problem::new(message).remedy(format!("its columns are {}", suggest::list(&self.headers)));
+        let mut problem = Problem::new(message)
+            .remedy(format!("its columns are {}", suggest::list(&self.headers)));
         if let [only] = self.headers.as_slice()
             && let Some(other) = [';', '\t', '|'].into_iter().find(|&c| only.contains(c))
         {
-            problem = problem.remedy(format!("the file seems to be separated by {other:?}; save it with commas"));
+            problem = problem.remedy(format!(
+                "the file seems to be separated by {other:?}; save it with commas"
+            ));
         } else if !self.headers.is_empty() && self.headers.iter().all(|h| parse_number(h).is_ok()) {
             problem = problem.remedy("the first line must hold the names of the columns");
         }
@@ -89,11 +101,17 @@ impl Table {
             Format::Parquet(parquet) => parquet.numbers(&self.name, &self.headers, wanted)?,
         };
         if columns.first().is_some_and(Vec::is_empty) {
-            let place = Place { file: self.name.clone(), spot: None, column_name: None };
-            return Err(Problem::new(format!("{} has a header but no rows", self.name))
-                .at(place)
-                .remedy("add at least one row")
-                .into());
+            let place = Place {
+                file: self.name.clone(),
+                spot: None,
+                column_name: None,
+            };
+            return Err(
+                Problem::new(format!("{} has a header but no rows", self.name))
+                    .at(place)
+                    .remedy("add at least one row")
+                    .into(),
+            );
         }
         Ok(columns)
     }
@@ -104,7 +122,11 @@ impl Table {
             Format::Csv(csv) => csv.spot(row, column),
             Format::Parquet(_) => Some(parquet::spot(row)),
         };
-        Place { file: self.name.clone(), spot, column_name: self.headers.get(column).cloned() }
+        Place {
+            file: self.name.clone(),
+            spot,
+            column_name: self.headers.get(column).cloned(),
+        }
     }
 
     /// Where a row (from 0) stands, in words: "ages.csv:7".
@@ -118,14 +140,21 @@ impl Table {
 
     fn check_headers(&self) -> Result<(), Problem> {
         for (i, header) in self.headers.iter().enumerate() {
-            let Some(first) = self.headers[..i].iter().position(|h| h == header && !h.is_empty()) else {
+            let Some(first) = self.headers[..i]
+                .iter()
+                .position(|h| h == header && !h.is_empty())
+            else {
                 continue;
             };
             let mut place = self.place_of_header(i);
             place.column_name = None;
-            return Err(Problem::new(format!("two columns are named `{header}` (number {} and {})", first + 1, i + 1))
-                .at(place)
-                .remedy("rename one of them"));
+            return Err(Problem::new(format!(
+                "two columns are named `{header}` (number {} and {})",
+                first + 1,
+                i + 1
+            ))
+            .at(place)
+            .remedy("rename one of them"));
         }
         Ok(())
     }
@@ -135,7 +164,11 @@ impl Table {
             Format::Csv(csv) => Some(csv.header_spot(column)),
             Format::Parquet(_) => None,
         };
-        Place { file: self.name.clone(), spot, column_name: None }
+        Place {
+            file: self.name.clone(),
+            spot,
+            column_name: None,
+        }
     }
 }
 
@@ -156,7 +189,10 @@ fn read(path: &Path, name: &str) -> Result<Vec<u8>, Problem> {
 
 /// A file of a similar name in the same folder.
 fn neighbour(path: &Path) -> Option<String> {
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = path
+        .parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     let names: Vec<String> = std::fs::read_dir(folder)
         .ok()?
         .take(1000)
@@ -185,21 +221,31 @@ mod tests {
 
     #[test]
     fn bom_crlf_quotes_and_spaces_are_read() {
-        let got = columns(b"\xef\xbb\xbffrom, \"to\"\r\n\"0\", 10\r\n10,2e1\r\n", &[0, 1]).unwrap();
+        let got = columns(
+            b"\xef\xbb\xbffrom, \"to\"\r\n\"0\", 10\r\n10,2e1\r\n",
+            &[0, 1],
+        )
+        .unwrap();
         assert_eq!(got, vec![vec![0.0, 10.0], vec![10.0, 20.0]]);
     }
 
     #[test]
     fn a_missing_column_lists_what_there_is() {
         let (_keep, path) = written("t.csv", b"from,to,people\n1,2,3\n");
-        let problem = Table::open(&path, &path).unwrap().find("peple").unwrap_err();
+        let problem = Table::open(&path, &path)
+            .unwrap()
+            .find("peple")
+            .unwrap_err();
         assert!(problem.message.contains("did you mean `people`?"));
         assert!(problem.remedies[0].contains("`from`, `to` and `people`"));
     }
 
     #[test]
     fn a_bad_cell_is_pointed_at() {
-        let problem = columns(b"a,b\n1,2\n3,\"x\"\n", &[1]).unwrap_err().0.remove(0);
+        let problem = columns(b"a,b\n1,2\n3,\"x\"\n", &[1])
+            .unwrap_err()
+            .0
+            .remove(0);
         let place = problem.place.unwrap();
         let spot = place.spot.unwrap();
         assert_eq!((spot.line, spot.column, spot.width), (3, 3, 3));

@@ -31,7 +31,10 @@ pub fn parse(cell: &str) -> Result<f64, NotANumber> {
             fact: "the cell is empty".to_owned(),
             remedy: "fill it in, or delete the row if the value is missing",
         }),
-        Err(_) => Err(NotANumber { fact: format!("`{}` is not a number", shown(cell)), remedy: remedy(cell) }),
+        Err(_) => Err(NotANumber {
+            fact: format!("`{}` is not a number", shown(cell)),
+            remedy: remedy(cell),
+        }),
     }
 }
 
@@ -67,7 +70,10 @@ mod tests {
             ("abc", "not a number", "plain number"),
         ] {
             let error = parse(cell).unwrap_err();
-            assert!(error.fact.contains(fact) && error.remedy.contains(remedy), "{cell}: {error:?}");
+            assert!(
+                error.fact.contains(fact) && error.remedy.contains(remedy),
+                "{cell}: {error:?}"
+            );
         }
     }
 }

@@ -41,7 +41,11 @@ pub fn folder(files: &[(&str, &[u8])]) -> tempfile::TempDir {
 
 /// The program with arguments, in a folder.
 pub fn quadrat(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_quadrat")).args(args).current_dir(folder).output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_quadrat"))
+        .args(args)
+        .current_dir(folder)
+        .output()
+        .unwrap()
 }
 
 /// Standard error as text.
@@ -65,7 +69,12 @@ pub fn names(folder: &Path) -> Vec<String> {
 }
 
 /// Runs a broken study: refused with every text expected, exit code 1, nothing written, no panic.
-pub fn refused(name: &str, study: &str, files: &[(&str, &[u8])], expected: &[&str]) -> Result<(), String> {
+pub fn refused(
+    name: &str,
+    study: &str,
+    files: &[(&str, &[u8])],
+    expected: &[&str],
+) -> Result<(), String> {
     let mut all: Vec<(&str, &[u8])> = vec![("s.toml", study.as_bytes())];
     all.extend_from_slice(files);
     let folder = folder(&all);
@@ -82,6 +91,15 @@ pub fn refused(name: &str, study: &str, files: &[(&str, &[u8])], expected: &[&st
     if names(folder.path()) != before || !output.stdout.is_empty() {
         wrong.push(format!("it wrote {:?}", names(folder.path())));
     }
-    wrong.extend(expected.iter().filter(|part| !text.contains(**part)).map(|part| format!("no `{part}`")));
-    if wrong.is_empty() { Ok(()) } else { Err(format!("{name}: {}\n{text}", wrong.join("; "))) }
+    wrong.extend(
+        expected
+            .iter()
+            .filter(|part| !text.contains(**part))
+            .map(|part| format!("no `{part}`")),
+    );
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("{name}: {}\n{text}", wrong.join("; ")))
+    }
 }

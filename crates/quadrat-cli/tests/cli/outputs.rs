@@ -18,11 +18,20 @@ fn a_run_writes_tables_fit_and_report() {
     }
     let table = std::fs::read_to_string(out.join("by-year.csv")).unwrap();
     let mut lines = table.lines();
-    assert_eq!(lines.next(), Some("age_lower,age_upper,mean,sd,lower,median,upper"));
+    assert_eq!(
+        lines.next(),
+        Some("age_lower,age_upper,mean,sd,lower,median,upper")
+    );
     assert!(lines.next().unwrap().starts_with("0,1,"));
     assert_eq!(table.lines().count(), 21);
     let text = stdout(&output);
-    for part in ["Ages", "3 rows of ages.csv", "log evidence", "by-year", "wrote s-out"] {
+    for part in [
+        "Ages",
+        "3 rows of ages.csv",
+        "log evidence",
+        "by-year",
+        "wrote s-out",
+    ] {
         assert!(text.contains(part), "no `{part}` in\n{text}");
     }
     assert_eq!(names(folder.path()), ["ages.csv", "s-out", "s.toml"]);
@@ -32,9 +41,25 @@ fn a_run_writes_tables_fit_and_report() {
 fn json_prints_fit_json_and_nothing_else() {
     let folder = with_table(STUDY, TABLE.as_bytes());
     let output = quadrat(folder.path(), &["run", "s.toml", "--json", "-o", "o"]);
-    assert_eq!(stdout(&output), std::fs::read_to_string(folder.path().join("o/fit.json")).unwrap());
+    assert_eq!(
+        stdout(&output),
+        std::fs::read_to_string(folder.path().join("o/fit.json")).unwrap()
+    );
     let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
-    for key in ["quadrat", "format", "title", "inference", "converged", "log_evidence", "evidence", "hyperparameters", "rows", "iterations", "seconds", "warnings"] {
+    for key in [
+        "quadrat",
+        "format",
+        "title",
+        "inference",
+        "converged",
+        "log_evidence",
+        "evidence",
+        "hyperparameters",
+        "rows",
+        "iterations",
+        "seconds",
+        "warnings",
+    ] {
         assert!(!json[key].is_null(), "no {key}");
     }
     assert_eq!(json["format"], 1);
@@ -45,7 +70,10 @@ fn json_prints_fit_json_and_nothing_else() {
 fn quiet_says_nothing() {
     let folder = with_table(STUDY, TABLE.as_bytes());
     let output = quadrat(folder.path(), &["run", "s.toml", "--quiet"]);
-    assert_eq!((output.status.code(), stdout(&output), stderr(&output)), (Some(0), String::new(), String::new()));
+    assert_eq!(
+        (output.status.code(), stdout(&output), stderr(&output)),
+        (Some(0), String::new(), String::new())
+    );
 }
 
 #[test]
@@ -58,22 +86,53 @@ fn bom_crlf_quotes_and_edges_in_either_order_are_accepted() {
 }
 
 #[test]
-fn one_row_equal_rows_and_repeats_work() {
+fn equal_values_and_repeated_rows_work() {
     let repeated = format!("from,to,people\n{}", "0,10,5\n10,20,7\n".repeat(100));
-    let cases: [(&str, &str); 4] = [
-        ("one", "from,to,people\n0,10,5\n"),
+    let cases: [(&str, &str); 2] = [
         ("equal values", "from,to,people\n0,10,5\n10,20,5\n20,30,5\n"),
-        ("equal rows", "from,to,people\n0,10,5\n0,10,5\n0,10,5\n"),
         ("repeats", &repeated),
     ];
     for variance in ["", ", variance = 0", ", variance = 1"] {
         for (name, table) in cases {
             let folder = with_table(&study(", variance = 1", variance), table.as_bytes());
             let output = quadrat(folder.path(), &["run", "s.toml"]);
-            assert_eq!(output.status.code(), Some(0), "{name}{variance}: {}", stderr(&output));
+            assert_eq!(
+                output.status.code(),
+                Some(0),
+                "{name}{variance}: {}",
+                stderr(&output)
+            );
             let csv = std::fs::read_to_string(folder.path().join("s-out/by-year.csv")).unwrap();
-            assert!(!csv.contains("NaN") && !csv.contains("inf"), "{name}{variance}");
+            assert!(
+                !csv.contains("NaN") && !csv.contains("inf"),
+                "{name}{variance}"
+            );
         }
+    }
+}
+
+#[test]
+fn one_row_or_all_rows_equal_teach_nothing_and_say_so() {
+    let fixed = "[hyperparameters]\n\"se.variance\" = { value = 4, fixed = true }\n\"se.lengthscale.age\" = { value = 9, fixed = true }\n";
+    for (table, expected) in [
+        ("from,to,people\n0,10,5\n", "1 row cannot teach"),
+        (
+            "from,to,people\n0,10,5\n0,10,5\n0,10,5\n",
+            "all 3 rows are equal",
+        ),
+    ] {
+        let folder = with_table(STUDY, table.as_bytes());
+        let output = quadrat(folder.path(), &["run", "s.toml"]);
+        assert_eq!(output.status.code(), Some(1));
+        let text = stderr(&output);
+        assert!(
+            text.contains(expected) && text.contains("s.toml:7:8") && text.contains("fixed = true"),
+            "{text}"
+        );
+        assert_eq!(names(folder.path()), ["ages.csv", "s.toml"]);
+        let folder = with_table(&format!("{STUDY}{fixed}"), table.as_bytes());
+        let output = quadrat(folder.path(), &["run", "s.toml"]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     }
 }
 
@@ -94,7 +153,16 @@ fn a_model_is_saved_and_used_without_its_study() {
     quadrat(folder.path(), &["run", "s.toml"]);
     std::fs::remove_file(folder.path().join("s.toml")).unwrap();
     let at = folder.path().join("s-out/by-year.csv");
-    let args = ["predict", "m.quadrat", "--at", at.to_str().unwrap(), "--box", "age=age_lower,age_upper", "--aggregate", "sum"];
+    let args = [
+        "predict",
+        "m.quadrat",
+        "--at",
+        at.to_str().unwrap(),
+        "--box",
+        "age=age_lower,age_upper",
+        "--aggregate",
+        "sum",
+    ];
     let output = quadrat(folder.path(), &args);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(stdout(&output), std::fs::read_to_string(&at).unwrap());
@@ -106,7 +174,10 @@ fn predict_refuses_what_does_not_suit_the_model() {
     quadrat(folder.path(), &["fit", "s.toml", "-o", "m.quadrat"]);
     for (args, expected) in [
         (&["--point", "from"][..], "no input `from`"),
-        (&["--box", "age=from,too", "--aggregate", "sum"][..], "did you mean `to`?"),
+        (
+            &["--box", "age=from,too", "--aggregate", "sum"][..],
+            "did you mean `to`?",
+        ),
         (&["--box", "age=from,to"][..], "--aggregate"),
     ] {
         let mut all = vec!["predict", "m.quadrat", "--at", "ages.csv"];
@@ -116,9 +187,23 @@ fn predict_refuses_what_does_not_suit_the_model() {
         assert!(stderr(&output).contains(expected), "{}", stderr(&output));
     }
     std::fs::write(folder.path().join("bad.quadrat"), b"\xff\xfenonsense").unwrap();
-    let output = quadrat(folder.path(), &["predict", "bad.quadrat", "--at", "ages.csv", "--point", "age"]);
+    let output = quadrat(
+        folder.path(),
+        &[
+            "predict",
+            "bad.quadrat",
+            "--at",
+            "ages.csv",
+            "--point",
+            "age",
+        ],
+    );
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("not a quadrat model"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("not a quadrat model"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]
@@ -129,14 +214,27 @@ fn outputs_never_replace_what_the_study_reads() {
     assert!(stderr(&output).contains("would replace a file that the study reads"));
     let output = quadrat(folder.path(), &["fit", "s.toml", "-o", "s.toml"]);
     assert_eq!(output.status.code(), Some(1));
-    assert_eq!(std::fs::read_to_string(folder.path().join("ages.csv")).unwrap(), TABLE);
+    assert_eq!(
+        std::fs::read_to_string(folder.path().join("ages.csv")).unwrap(),
+        TABLE
+    );
 }
 
 #[test]
 fn wrong_usage_is_two_and_help_and_version_are_zero() {
     let folder = folder(&[]);
-    for (args, code) in [(&["rnu"][..], 2), (&["run"], 2), (&["--help"], 0), (&["--version"], 0), (&["run", "no.toml"], 1)] {
-        assert_eq!(quadrat(folder.path(), args).status.code(), Some(code), "{args:?}");
+    for (args, code) in [
+        (&["rnu"][..], 2),
+        (&["run"], 2),
+        (&["--help"], 0),
+        (&["--version"], 0),
+        (&["run", "no.toml"], 1),
+    ] {
+        assert_eq!(
+            quadrat(folder.path(), args).status.code(),
+            Some(code),
+            "{args:?}"
+        );
     }
     assert!(stdout(&quadrat(folder.path(), &["--version"])).contains("quadrat 0.1.0"));
 }
@@ -165,14 +263,26 @@ fn the_demo_runs_lists_and_spares_changed_files() {
     let output = quadrat(folder.path(), &["demo"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let written = names(&folder.path().join("quadrat-demo"));
-    for name in ["study.toml", "ages.csv", "by-year.csv", "fit.json", "report.html"] {
+    for name in [
+        "study.toml",
+        "ages.csv",
+        "by-year.csv",
+        "fit.json",
+        "report.html",
+    ] {
         assert!(written.iter().any(|n| n == name), "{written:?}");
     }
-    assert_eq!(quadrat(folder.path(), &["demo", "ages"]).status.code(), Some(0));
+    assert_eq!(
+        quadrat(folder.path(), &["demo", "ages"]).status.code(),
+        Some(0)
+    );
     std::fs::write(folder.path().join("quadrat-demo/study.toml"), "mine").unwrap();
     let output = quadrat(folder.path(), &["demo"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("was changed"));
-    assert_eq!(std::fs::read_to_string(folder.path().join("quadrat-demo/study.toml")).unwrap(), "mine");
+    assert_eq!(
+        std::fs::read_to_string(folder.path().join("quadrat-demo/study.toml")).unwrap(),
+        "mine"
+    );
     assert!(stderr(&quadrat(folder.path(), &["demo", "agse"])).contains("did you mean `ages`?"));
 }

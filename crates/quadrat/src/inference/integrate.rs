@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::free::FreeSpace;
-use super::lattice::{Extent, Lattice};
+use super::lattice::{Extent, Lattice, Point};
 use super::learn::{Optimum, in_pool};
 use super::profile::{Profile, log_posterior, principal_steps};
 use super::{Evidence, ccd, lattice};
@@ -11,6 +11,8 @@ use crate::error::{FitError, InputError};
 use crate::linalg::Mat;
 use crate::progress::{Event, Progress, Silent};
 
+/// Lattice points at most, where the caller does not say.
+const MAX_NODES: usize = 1000;
 /// Nodes below this weight are dropped.
 const NEGLIGIBLE: f64 = 1e-8;
 
@@ -30,7 +32,7 @@ pub struct Node {
 /// Which rule placed the nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// No parameter is free: one node.
+    /// No parameter is free, or the density vanishes everywhere else: one node.
     Single,
     /// A lattice: one to three free parameters.
     Lattice,
@@ -55,14 +57,35 @@ pub struct Integration {
 /// What the marginal intervals need to know, in the free coordinates `phi`.
 #[derive(Debug, Clone)]
 pub(super) enum Shape {
-    /// Columns: the edges of one lattice cell.
-    Lattice { cell: Mat<f64> },
+    /// Variance of a uniform density on the cell of every node, along every free coordinate.
+    Lattice { spread: Vec<Vec<f64>> },
     /// Split normal: `phi = mode + steps t`, with a standard deviation per direction and side.
     Design {
         mode: Vec<f64>,
         steps: Mat<f64>,
         stretch: Vec<[f64; 2]>,
     },
+}
+
+impl Integration {
+    /// The heaviest nodes that together hold `mass` of the posterior, their weights renormalised: fewer
+    /// predictions for an error of at most `1 - mass` in any probability.
+    #[must_use]
+    pub fn covering(&self, mass: f64) -> Vec<Node> {
+        let mut held = 0.0;
+        let mut nodes = Vec::new();
+        for node in &self.nodes {
+            if held >= mass {
+                break;
+            }
+            held += node.weight;
+            nodes.push(node.clone());
+        }
+        for node in &mut nodes {
+            node.weight /= held;
+        }
+        nodes
+    }
 }
 
 /// How to integrate.
@@ -83,7 +106,7 @@ impl Default for IntegrateOptions<'_> {
     fn default() -> Self {
         Self {
             drop: None,
-            max_nodes: 400,
+            max_nodes: MAX_NODES,
             threads: 0,
             progress: &Silent,
         }
@@ -108,9 +131,11 @@ impl Default for IntegrateOptions<'_> {
 /// not recoverable; where it is, the density counts as zero.
 ///
 /// # Numerics
-/// On skewed posteriors of 4 to 20 rows, mean, sd and quantiles of `log theta` agree with dense quadrature to
-/// 1-2 % of the standard deviation on a lattice. A design matches second moments of a normal density.
-/// Deterministic for any number of threads.
+/// Measured against dense quadrature on skewed posteriors of 4 to 20 rows: with one or two free parameters
+/// mean, sd, tail and predictive probabilities are right to 0.005; with three to 0.025, but with priors
+/// over ten e-folds and two regimes of noise the sd of `log theta` errs by up to 10 % and predictive probabilities
+/// by 0.01. A design is exact for the second moments of a normal density and errs by 7 % of an sd on logs of gamma
+/// variables of shape 2. Deterministic for any number of threads.
 ///
 /// # Source
 /// Rue, Martino & Chopin 2009, sections 3.1 and 6.5.
@@ -141,21 +166,7 @@ fn integrate_here(
         evaluations: 0,
     };
     if d == 0 {
-        let node = Node {
-            theta: optimum.theta.clone(),
-            log_posterior: optimum.log_posterior,
-            log_evidence: optimum.log_evidence,
-            weight: 1.0,
-        };
-        return Ok(Integration {
-            nodes: vec![node],
-            rule: Rule::Single,
-            capped: false,
-            evaluations: 0,
-            shape: Shape::Lattice {
-                cell: Mat::zeros(0, 0),
-            },
-        });
+        return Ok(alone(optimum, 0));
     }
     if d <= lattice::MOST {
         let extent = Extent {
@@ -172,18 +183,44 @@ fn integrate_here(
         );
         let filled = plan.fill(&space, &profile.bounds, &peaks, extent, options.progress)?;
         let evaluations = profile.evaluations + filled.points.len();
-        let weighted = filled.points.into_iter().map(|p| (p, 0.0)).collect();
+        let (nodes, kept) = weigh(&space, &filled.points);
+        if nodes.is_empty() {
+            return Ok(alone(optimum, evaluations));
+        }
+        let in_phi = |i: usize| -> Vec<f64> {
+            let spread = filled.points[i].spread.iter().zip(units);
+            spread.map(|(s, unit)| s * unit * unit).collect()
+        };
         return Ok(Integration {
-            nodes: weigh(&space, weighted),
+            nodes,
             rule: Rule::Lattice,
             capped: filled.capped,
             evaluations,
             shape: Shape::Lattice {
-                cell: Mat::from_fn(d, d, |i, j| plan.basis[(i, j)] * units[i]),
+                spread: kept.into_iter().map(in_phi).collect(),
             },
         });
     }
     by_design(&mut profile, &curvature, options)
+}
+
+/// The optimum as the only node.
+fn alone(optimum: &Optimum, evaluations: usize) -> Integration {
+    let node = Node {
+        theta: optimum.theta.clone(),
+        log_posterior: optimum.log_posterior,
+        log_evidence: optimum.log_evidence,
+        weight: 1.0,
+    };
+    Integration {
+        nodes: vec![node],
+        rule: Rule::Single,
+        capped: false,
+        evaluations,
+        shape: Shape::Lattice {
+            spread: vec![vec![0.0; optimum.hessian.nrows()]],
+        },
+    }
 }
 
 fn by_design(
@@ -207,7 +244,7 @@ fn by_design(
     }
     let points = ccd::design(d);
     let (space, bounds, mode) = (profile.space, &profile.bounds, &profile.mode);
-    let values: Vec<((Vec<f64>, f64, f64), f64)> = points
+    let values: Vec<Point> = points
         .par_iter()
         .map(|point| {
             let stretched: Vec<f64> = (0..d)
@@ -219,7 +256,7 @@ fn by_design(
                     (mode[i] + shift).max(bounds[i].0).min(bounds[i].1)
                 })
                 .collect();
-            let (posterior, evidence) = log_posterior(space, &z)?;
+            let (log_posterior, log_evidence) = log_posterior(space, &z)?;
             let square: f64 = point.t.iter().map(|t| t * t).sum();
             // The volume element of the stretched coordinates.
             let volume: f64 = (0..d)
@@ -229,8 +266,13 @@ fn by_design(
                     std::cmp::Ordering::Equal => (0.5 * (stretch[j][0] + stretch[j][1])).ln(),
                 })
                 .sum();
-            let correction = point.weight.ln() + 0.5 * square + volume;
-            Ok(((z, posterior, evidence), correction))
+            Ok(Point {
+                z,
+                log_posterior,
+                log_evidence,
+                log_volume: point.weight.ln() + 0.5 * square + volume,
+                spread: Vec::new(),
+            })
         })
         .collect::<Result<_, FitError>>()?;
     options.progress.report(Event::Node {
@@ -239,7 +281,7 @@ fn by_design(
     });
     let units = space.units();
     Ok(Integration {
-        nodes: weigh(space, values),
+        nodes: weigh(space, &values).0,
         rule: Rule::Design,
         capped: false,
         evaluations: profile.evaluations + points.len(),
@@ -251,30 +293,28 @@ fn by_design(
     })
 }
 
-/// Weights proportional to `exp(log posterior + correction)`, heaviest first, negligible ones dropped.
-fn weigh(space: &FreeSpace<'_>, points: Vec<((Vec<f64>, f64, f64), f64)>) -> Vec<Node> {
-    let peak = points
-        .iter()
-        .fold(f64::NEG_INFINITY, |a, (p, c)| a.max(p.1 + c));
-    let raw: Vec<f64> = points.iter().map(|(p, c)| (p.1 + c - peak).exp()).collect();
+/// Weights proportional to `exp(log posterior + log volume)`, heaviest first, negligible ones dropped; and
+/// the index of the point that every node comes from.
+fn weigh(space: &FreeSpace<'_>, points: &[Point]) -> (Vec<Node>, Vec<usize>) {
+    let mass = |p: &Point| p.log_posterior + p.log_volume;
+    let peak = points.iter().map(mass).fold(f64::NEG_INFINITY, f64::max);
+    let raw: Vec<f64> = points.iter().map(|p| (mass(p) - peak).exp()).collect();
     let total: f64 = raw.iter().sum();
-    let mut nodes: Vec<Node> = points
-        .into_iter()
-        .zip(raw)
-        .filter(|(_, raw)| *raw >= NEGLIGIBLE * total)
-        .map(|(((z, log_posterior, log_evidence), _), raw)| Node {
-            theta: space.theta(&z),
-            log_posterior,
-            log_evidence,
-            weight: raw,
+    let mut kept: Vec<usize> = (0..points.len())
+        .filter(|i| raw[*i] >= NEGLIGIBLE * total)
+        .collect();
+    kept.sort_by(|a, b| raw[*b].total_cmp(&raw[*a]));
+    let total: f64 = kept.iter().map(|i| raw[*i]).sum();
+    let nodes = kept
+        .iter()
+        .map(|i| Node {
+            theta: space.theta(&points[*i].z),
+            log_posterior: points[*i].log_posterior,
+            log_evidence: points[*i].log_evidence,
+            weight: raw[*i] / total,
         })
         .collect();
-    let kept: f64 = nodes.iter().map(|n| n.weight).sum();
-    for node in &mut nodes {
-        node.weight /= kept;
-    }
-    nodes.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-    nodes
+    (nodes, kept)
 }
 
 #[cfg(test)]

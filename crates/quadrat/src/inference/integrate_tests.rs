@@ -5,7 +5,7 @@ use super::super::learn::{LearnOptions, maximise};
 use super::super::testing::SePoints;
 use super::*;
 use crate::linalg::dot;
-use crate::parameter::PriorDensity;
+use crate::parameter::{Parameter, PriorDensity};
 
 /// Weighted values of all parameters.
 type Sample = Vec<(Vec<f64>, f64)>;
@@ -166,42 +166,345 @@ fn with_free(mut problem: SePoints, free: usize) -> SePoints {
     problem
 }
 
+const NORMAL: PriorDensity = PriorDensity::LogNormal {
+    mu: 0.0,
+    sigma: 1.0,
+};
+const WIDE: PriorDensity = PriorDensity::LogNormal {
+    mu: 0.0,
+    sigma: 2.0,
+};
+const CAUCHY: PriorDensity = PriorDensity::HalfStudentT {
+    dof: 1.0,
+    scale: 1.0,
+};
+
+fn check(errors: &Errors, limit: f64, label: &str) {
+    let Errors {
+        mean,
+        sd,
+        tails,
+        predictive,
+    } = errors;
+    println!("{label}: mean {mean:.4} sd {sd:.4} tails {tails:.4} predictive {predictive:.4}");
+    assert!(
+        *mean < limit && *sd < limit && *tails < limit && *predictive < limit,
+        "{label}"
+    );
+}
+
 #[test]
-fn print_errors() {
-    let normal = PriorDensity::LogNormal {
-        mu: 0.0,
-        sigma: 1.0,
-    };
-    let wide = PriorDensity::LogNormal {
-        mu: 0.0,
-        sigma: 2.0,
-    };
-    let cauchy = PriorDensity::HalfStudentT {
-        dof: 1.0,
-        scale: 1.0,
-    };
-    for (name, prior) in [("normal", normal), ("wide", wide), ("cauchy", cauchy)] {
+fn one_and_two_parameters_agree_with_dense_quadrature() {
+    for (name, prior) in [("normal", NORMAL), ("wide", WIDE), ("cauchy", CAUCHY)] {
         for rows in [4, 8, 20] {
-            for free in 1..=3 {
+            for free in 1..=2 {
                 let problem = with_free(SePoints::wave(rows, prior), free);
-                for most in if free == 3 {
-                    vec![400, 1000]
-                } else {
-                    vec![400]
-                } {
-                    let (e, got) = compare(&problem, [0, 2000, 300, 60][free], most);
-                    println!(
-                        "{name} n={rows} free={free}: mean {:.4} sd {:.4} tails {:.4} predictive {:.4} nodes {} evaluations {} capped {}",
-                        e.mean,
-                        e.sd,
-                        e.tails,
-                        e.predictive,
-                        got.nodes.len(),
-                        got.evaluations,
-                        got.capped
-                    );
-                }
+                let (errors, got) = compare(&problem, [0, 2000, 200][free], 400);
+                check(
+                    &errors,
+                    0.01,
+                    &format!(
+                        "{name}, {rows} rows, {free} free, {} nodes",
+                        got.nodes.len()
+                    ),
+                );
+                assert!(!got.capped && got.nodes.len() < 200);
             }
         }
     }
+}
+
+#[test]
+fn three_parameters_agree_with_dense_quadrature() {
+    for (name, prior, rows, limit) in [
+        ("normal", NORMAL, 8, 0.015),
+        ("wide", WIDE, 4, 0.03),
+        ("cauchy", CAUCHY, 4, 0.02),
+    ] {
+        let problem = with_free(SePoints::wave(rows, prior), 3);
+        let (errors, got) = compare(&problem, 40, MAX_NODES);
+        check(
+            &errors,
+            limit,
+            &format!("{name}, {rows} rows, {} nodes", got.nodes.len()),
+        );
+    }
+}
+
+/// Two regimes (all signal, all noise) under priors that reach over ten e-folds: the sd of `log theta` is
+/// hard, what is predicted is not.
+#[test]
+fn predictions_survive_the_hardest_posteriors() {
+    let problem = with_free(SePoints::wave(8, CAUCHY), 3);
+    let (errors, got) = compare(&problem, 40, MAX_NODES);
+    println!("{} nodes", got.nodes.len());
+    let Errors {
+        mean,
+        sd,
+        tails,
+        predictive,
+    } = errors;
+    assert!(predictive < 0.01 && tails < 0.02 && mean < 0.1 && sd < 0.1);
+}
+
+#[test]
+fn the_comparison_rejects_the_optimum_alone() {
+    let problem = with_free(SePoints::wave(8, CAUCHY), 2);
+    let evidence = Exact(&problem);
+    let optimum = maximise(&evidence, &LearnOptions::default()).unwrap();
+    let alone: Sample = vec![(optimum.theta.clone(), 1.0)];
+    let want = brute_force(&evidence, &optimum.theta, 200);
+    let (mean, _) = moments(&alone, 1);
+    assert!((mean - moments(&want, 1).0).abs() / moments(&want, 1).1 > 0.05);
+    let difference =
+        predictive_cdf(&problem, &alone, 7.5, 0.0) - predictive_cdf(&problem, &want, 7.5, 0.0);
+    assert!(difference.abs() > 0.01);
+}
+
+/// A log evidence given as a function of the logs of the parameters.
+struct Made<F> {
+    parameters: Vec<Parameter>,
+    value: F,
+}
+
+impl<F: Fn(&[f64]) -> f64 + Sync> Made<F> {
+    fn new(free: usize, value: F) -> Self {
+        let parameter = |i| Parameter::positive(&format!("p{i}"), "", 1.0, PriorDensity::Flat);
+        Self {
+            parameters: (0..free).map(parameter).collect(),
+            value,
+        }
+    }
+}
+
+impl<F: Fn(&[f64]) -> f64 + Sync> Evidence for Made<F> {
+    fn evaluate(&self, theta: &[f64]) -> Result<(f64, Vec<f64>), FitError> {
+        let phi: Vec<f64> = theta.iter().map(|t| t.ln()).collect();
+        let h = 1e-5;
+        let gradient = (0..phi.len())
+            .map(|i| {
+                let at = |sign: f64| {
+                    let mut moved = phi.clone();
+                    moved[i] += sign * h;
+                    (self.value)(&moved)
+                };
+                (at(1.0) - at(-1.0)) / (2.0 * h) / theta[i]
+            })
+            .collect();
+        Ok(((self.value)(&phi), gradient))
+    }
+    fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+}
+
+fn integrate_made<F: Fn(&[f64]) -> f64 + Sync>(made: &Made<F>, starts: usize) -> Integration {
+    let optimum = maximise(
+        made,
+        &LearnOptions {
+            starts,
+            ..LearnOptions::default()
+        },
+    )
+    .unwrap();
+    integrate(made, &optimum, &IntegrateOptions::default()).unwrap()
+}
+
+fn sample(integration: &Integration) -> Sample {
+    integration
+        .nodes
+        .iter()
+        .map(|n| (n.theta.clone(), n.weight))
+        .collect()
+}
+
+#[test]
+fn bounds_cut_the_density() {
+    // exp(-phi^2 / 2) on [-0.5, 2]: the mean and sd of a truncated normal density.
+    let mut made = Made::new(1, |phi: &[f64]| -0.5 * phi[0] * phi[0]);
+    made.parameters[0].lower = (-0.5f64).exp();
+    made.parameters[0].upper = 2f64.exp();
+    let got = integrate_made(&made, 1);
+    let fine: Vec<(f64, f64)> = (0..100_000)
+        .map(|i| -0.5 + 2.5 * (f64::from(i) + 0.5) / 1e5)
+        .map(|x| (x, (-0.5 * x * x).exp()))
+        .collect();
+    let total: f64 = fine.iter().map(|p| p.1).sum();
+    let mean: f64 = fine.iter().map(|p| p.0 * p.1).sum::<f64>() / total;
+    let sd = (fine.iter().map(|p| (p.0 - mean).powi(2) * p.1).sum::<f64>() / total).sqrt();
+    let (m, s) = moments(&sample(&got), 0);
+    assert!(
+        (m - mean).abs() < 0.01 * sd && (s / sd - 1.0).abs() < 0.02,
+        "{m} {mean} {s} {sd}"
+    );
+    assert!(
+        got.nodes
+            .iter()
+            .all(|n| n.theta[0] >= made.parameters[0].lower
+                && n.theta[0] <= made.parameters[0].upper)
+    );
+
+    // Two coordinates, correlated, the first cut at its mode.
+    let form =
+        |phi: &[f64]| -0.5 * (phi[0] * phi[0] + phi[1] * phi[1] - 1.2 * phi[0] * phi[1]) / 0.64;
+    let mut made = Made::new(2, form);
+    made.parameters[0].upper = 1.0;
+    let got = sample(&integrate_made(&made, 1));
+    // phi_0 is half normal: mean -sqrt(2 / pi); phi_1 = 0.6 phi_0 + noise.
+    let half = (2.0 / std::f64::consts::PI).sqrt();
+    assert!(
+        (moments(&got, 0).0 + half).abs() < 0.02,
+        "{}",
+        moments(&got, 0).0
+    );
+    assert!((moments(&got, 1).0 + 0.6 * half).abs() < 0.02);
+}
+
+#[test]
+fn a_flat_direction_fills_its_box() {
+    let mut made = Made::new(2, |phi: &[f64]| -0.5 * phi[0] * phi[0]);
+    made.parameters[1].lower = 0.1;
+    made.parameters[1].upper = 10.0;
+    let got = integrate_made(&made, 1);
+    let (mean, sd) = moments(&sample(&got), 1);
+    let width = 100f64.ln();
+    assert!(
+        mean.abs() < 0.02 * width && (sd / (width / 12f64.sqrt()) - 1.0).abs() < 0.02,
+        "{mean} {sd}"
+    );
+    let interval = &got.intervals(&made.parameters, 0.95)[1];
+    assert!(
+        (interval.upper.ln() - 0.475 * width).abs() < 0.03 * width,
+        "{interval:?}"
+    );
+}
+
+#[test]
+fn a_second_peak_gets_its_share() {
+    let peaks = |phi: &[f64]| {
+        let form = |c: f64| -0.5 * ((phi[0] - c).powi(2) + phi[1] * phi[1]) / 0.09;
+        let (a, b): (f64, f64) = (form(-2.0), form(2.0) - 1.0);
+        a.max(b) + (-(a - b).abs()).exp().ln_1p()
+    };
+    let made = Made::new(2, peaks);
+    let got = integrate_made(&made, 10);
+    let right: f64 = got
+        .nodes
+        .iter()
+        .filter(|n| n.theta[0] > 1.0)
+        .map(|n| n.weight)
+        .sum();
+    let share = (-1f64).exp() / (1.0 + (-1f64).exp());
+    assert!((right - share).abs() < 0.01, "{right} {share}");
+}
+
+/// A correlated normal density of five logs, with the given precision on the diagonal.
+fn normal_form(phi: &[f64]) -> f64 {
+    let square: f64 = phi
+        .iter()
+        .enumerate()
+        .map(|(i, p)| (1.0 + i as f64) * p * p)
+        .sum();
+    let sum: f64 = phi.iter().sum();
+    -0.5 * (square + sum * sum)
+}
+
+#[test]
+fn the_design_is_exact_for_a_normal_density() {
+    let made = Made::new(5, normal_form);
+    let got = integrate_made(&made, 1);
+    assert_eq!(got.rule, Rule::Design);
+    assert_eq!(got.nodes.len(), 1 + 10 + 16);
+    let precision = Mat::from_fn(5, 5, |i, j| if i == j { 2.0 + i as f64 } else { 1.0 });
+    let covariance = crate::linalg::Cholesky::factor(precision.as_ref())
+        .unwrap()
+        .inverse();
+    let intervals = got.intervals(&made.parameters, 0.95);
+    for i in 0..5 {
+        let (mean, sd) = moments(&sample(&got), i);
+        let want = covariance[(i, i)].sqrt();
+        // The stretch is found to 3 %.
+        assert!(
+            mean.abs() < 0.03 * want && (sd / want - 1.0).abs() < 0.03,
+            "{mean} {sd} {want}"
+        );
+        assert!((intervals[i].upper.ln() / (1.96 * want) - 1.0).abs() < 0.05);
+    }
+}
+
+#[test]
+fn the_design_follows_skewness() {
+    // Logs of gamma variables of shape a: mean digamma(a), variance trigamma(a).
+    let made = Made::new(4, |phi: &[f64]| {
+        phi.iter()
+            .zip([2.0, 3.0, 5.0, 8.0])
+            .map(|(p, a)| a * p - p.exp())
+            .sum()
+    });
+    let got = integrate_made(&made, 1);
+    let digamma = [0.422_784_335, 0.922_784_335, 1.506_117_668, 2.015_641_478];
+    let trigamma = [0.644_934_067, 0.394_934_067, 0.221_322_956, 0.133_137_015];
+    for i in 0..4 {
+        let (mean, sd) = moments(&sample(&got), i);
+        let want = f64::sqrt(trigamma[i]);
+        println!(
+            "shape {i}: mean error {:.3} sd, sd ratio {:.3}",
+            (mean - digamma[i]) / want,
+            sd / want
+        );
+        assert!((mean - digamma[i]).abs() < 0.1 * want && (sd / want - 1.0).abs() < 0.1);
+    }
+}
+
+#[test]
+fn threads_do_not_matter_and_caps_are_reported() {
+    let problem = with_free(SePoints::wave(8, NORMAL), 3);
+    let evidence = Exact(&problem);
+    let optimum = maximise(&evidence, &LearnOptions::default()).unwrap();
+    let run = |threads, max_nodes| {
+        let options = IntegrateOptions {
+            threads,
+            max_nodes,
+            ..IntegrateOptions::default()
+        };
+        integrate(&evidence, &optimum, &options).unwrap()
+    };
+    let (one, two) = (run(1, 100), run(2, 100));
+    assert_eq!(one.nodes, two.nodes);
+    assert!(one.capped && one.nodes.len() <= 100);
+    let whole = run(2, MAX_NODES);
+    assert!(!whole.capped);
+    assert!((whole.nodes.iter().map(|n| n.weight).sum::<f64>() - 1.0).abs() < 1e-12);
+    let most = whole.covering(0.99);
+    assert!(most.len() < whole.nodes.len() / 2);
+    assert!((most.iter().map(|n| n.weight).sum::<f64>() - 1.0).abs() < 1e-12);
+    assert!(whole.nodes.windows(2).all(|w| w[0].weight >= w[1].weight));
+}
+
+#[test]
+fn nothing_free_gives_one_node() {
+    let problem = with_free(SePoints::wave(8, NORMAL), 0);
+    let evidence = Exact(&problem);
+    let optimum = maximise(&evidence, &LearnOptions::default()).unwrap();
+    let got = integrate(&evidence, &optimum, &IntegrateOptions::default()).unwrap();
+    assert_eq!((got.nodes.len(), got.rule), (1, Rule::Single));
+    assert!(got.intervals(&problem.parameters, 0.95).is_empty());
+}
+
+#[test]
+fn hessian_intervals_are_those_of_a_normal_density() {
+    let made = Made::new(2, |phi: &[f64]| {
+        -0.5 * (phi[0] * phi[0] / 0.25 + phi[1] * phi[1])
+    });
+    let optimum = maximise(
+        &made,
+        &LearnOptions {
+            starts: 1,
+            ..LearnOptions::default()
+        },
+    )
+    .unwrap();
+    let intervals = optimum.intervals(&made.parameters, 0.95).unwrap();
+    assert!((intervals[0].upper.ln() - 0.98).abs() < 1e-3);
+    assert!((intervals[1].lower.ln() + 1.96).abs() < 1e-3);
 }

@@ -90,14 +90,18 @@ impl Integration {
             .enumerate()
             .map(|(k, i)| {
                 let ends = match (&self.shape, &split) {
-                    (Shape::Lattice { cell }, _) => {
-                        let values: Vec<(f64, f64)> = self
+                    (Shape::Lattice { spread }, _) => {
+                        let cells: Vec<Cell> = self
                             .nodes
                             .iter()
-                            .map(|node| (parameters[*i].to_free(node.theta[*i]), node.weight))
+                            .zip(spread)
+                            .map(|(node, spread)| Cell {
+                                centre: parameters[*i].to_free(node.theta[*i]),
+                                weight: node.weight,
+                                variance: spread[k],
+                            })
                             .collect();
-                        let width: f64 = (0..free.len()).map(|j| cell[(k, j)].powi(2)).sum();
-                        tails.map(|u| smooth_quantile(&values, width / 12.0, u))
+                        tails.map(|u| smooth_quantile(&cells, u))
                     }
                     (Shape::Design { .. }, Some(draws)) => tails.map(|u| {
                         let mut sorted: Vec<f64> = draws.iter().map(|z| z[k]).collect();
@@ -128,29 +132,40 @@ fn natural(parameters: &[Parameter], index: usize, lower: f64, upper: f64) -> In
     }
 }
 
-/// The quantile `u` of a weighted sample smoothed by a normal kernel of the given variance.
-fn smooth_quantile(values: &[(f64, f64)], kernel: f64, u: f64) -> f64 {
-    let mean: f64 = values.iter().map(|(x, w)| x * w).sum();
-    let variance: f64 = values.iter().map(|(x, w)| w * (x - mean).powi(2)).sum();
-    let kernel = kernel.min(0.5 * variance);
-    if kernel <= 0.0 {
+/// A node seen along one coordinate.
+struct Cell {
+    centre: f64,
+    weight: f64,
+    variance: f64,
+}
+
+/// The quantile `u` of the weighted nodes, each smoothed by a normal kernel of its own variance and drawn
+/// towards the mean so that the total variance is that of the nodes.
+fn smooth_quantile(cells: &[Cell], u: f64) -> f64 {
+    let mean: f64 = cells.iter().map(|c| c.centre * c.weight).sum();
+    let variance: f64 = cells
+        .iter()
+        .map(|c| c.weight * (c.centre - mean).powi(2))
+        .sum();
+    let kernel: f64 = cells.iter().map(|c| c.weight * c.variance).sum();
+    if variance <= 0.0 || kernel <= 0.0 {
         return mean;
     }
-    let shrink = (1.0 - kernel / variance).sqrt();
-    let width = (2.0 * kernel).sqrt();
+    let narrow = (0.5 * variance / kernel).min(1.0);
+    let shrink = (1.0 - narrow * kernel / variance).sqrt();
     let cdf = |at: f64| -> f64 {
-        values
+        cells
             .iter()
-            .map(|(x, w)| {
-                let centre = mean + shrink * (x - mean);
-                0.5 * w * libm::erfc((centre - at) / width)
+            .map(|c| {
+                let centre = mean + shrink * (c.centre - mean);
+                0.5 * c.weight * libm::erfc((centre - at) / (2.0 * narrow * c.variance).sqrt())
             })
             .sum()
     };
-    let span = values
-        .iter()
-        .fold(0.0, |a: f64, (x, _)| a.max((x - mean).abs()));
-    let (mut low, mut high) = (mean - span - 10.0 * width, mean + span + 10.0 * width);
+    let span = cells.iter().fold(0.0, |a: f64, c| {
+        a.max((c.centre - mean).abs() + 10.0 * c.variance.sqrt())
+    });
+    let (mut low, mut high) = (mean - span, mean + span);
     for _ in 0..60 {
         let middle = 0.5 * (low + high);
         if cdf(middle) < u {

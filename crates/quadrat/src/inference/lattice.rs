@@ -2,11 +2,13 @@
 //!
 //! The trapezoid rule on a lattice converges faster than any power of the step for a smooth density,
 //! so steps near one standard deviation are enough; what matters is to follow tails to where nothing
-//! is left. A coordinate whose bound cuts the density gets lattice planes parallel to the bound, half a
+//! is left. Heavy tails are walked with longer steps, by a smooth stretch of the axis whose slope enters
+//! the weights. A coordinate whose bound cuts the density gets lattice planes parallel to the bound, half a
 //! step away from it (midpoint rule).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use faer::linalg::solvers::Solve;
 use rayon::prelude::*;
 
 use super::free::FreeSpace;
@@ -23,21 +25,88 @@ const RIM: f64 = 1.5;
 /// One round of filling expands the points within this of the best one not yet expanded, in nats.
 const BAND: f64 = 1.0;
 
-/// A lattice point, unused dimensions 0.
+/// The index of a lattice point, unused dimensions 0.
 type Site = [i32; MOST];
 
-/// `z = origin + basis * site`.
+/// `z = origin + basis * g(step * site)`, `g` acting on every axis by its own.
 #[derive(Debug, Clone)]
 pub(super) struct Lattice {
     origin: Vec<f64>,
-    /// One step per column, shape `[d, d]`.
-    pub(super) basis: Mat<f64>,
+    /// One standard deviation (of a cut coordinate: one step) per column, shape `[d, d]`.
+    basis: Mat<f64>,
+    axes: Vec<Axis>,
+}
+
+/// `g(t) = t + above S(t) - below S(-t)`, `S` a smooth ramp that starts at `t = 2` with slope 1.
+#[derive(Debug, Clone, Copy)]
+struct Axis {
+    step: f64,
+    below: f64,
+    above: f64,
+}
+
+impl Axis {
+    /// Where the ramp starts.
+    const KNEE: f64 = 2.0;
+    /// Slope of the ramp at most: one cell of a tail should not fall by more than about two nats.
+    const STEEPEST: f64 = 1.5;
+
+    /// The ramp and its slope.
+    fn ramp(t: f64) -> (f64, f64) {
+        let root = |u: f64| (1.0 + u * u).sqrt();
+        let u = t - Self::KNEE;
+        let start = 0.5 * (root(Self::KNEE) - Self::KNEE);
+        (0.5 * (root(u) + u) - start, 0.5 * (1.0 + u / root(u)))
+    }
+
+    /// The slope of the ramp that brings a side of `reach` standard deviations to where a normal density
+    /// would have fallen by `drop`.
+    fn slope_for(reach: f64, drop: f64) -> f64 {
+        let normal = (2.0 * drop).sqrt();
+        ((reach - normal) / Self::ramp(normal).0).clamp(0.0, Self::STEEPEST)
+    }
+
+    /// `g(t)` and `g'(t)`.
+    fn stretch(&self, t: f64) -> (f64, f64) {
+        let (up, down) = (Self::ramp(t), Self::ramp(-t));
+        (
+            t + self.above * up.0 - self.below * down.0,
+            1.0 + self.above * up.1 + self.below * down.1,
+        )
+    }
+
+    /// `t` with `g(t) = y`.
+    fn invert(&self, y: f64) -> f64 {
+        // g moves away from 0 at least as fast as t does, up to the offset of the ramps.
+        let (mut low, mut high) = (-y.abs() - 1.0, y.abs() + 1.0);
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            if self.stretch(middle).0 < y {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        0.5 * (low + high)
+    }
+}
+
+/// An evaluated lattice point.
+#[derive(Debug, Clone)]
+pub(super) struct Point {
+    pub(super) z: Vec<f64>,
+    pub(super) log_posterior: f64,
+    pub(super) log_evidence: f64,
+    /// Log volume of its cell, up to a constant.
+    pub(super) log_volume: f64,
+    /// Variance of a uniform density on its cell, along every coordinate.
+    pub(super) spread: Vec<f64>,
 }
 
 /// What the filling found.
 pub(super) struct Filled {
-    /// `(z, log posterior, log evidence)` in the order of the sites.
-    pub(super) points: Vec<(Vec<f64>, f64, f64)>,
+    /// In the order of the sites.
+    pub(super) points: Vec<Point>,
     pub(super) capped: bool,
 }
 
@@ -108,23 +177,39 @@ impl Lattice {
         // The finest step whose points, rim included, are expected to fit.
         let (mut step, coarsest) = [(1.0, 1.0), (0.5, 1.0), (0.75, 1.25), (1.0, 1.5)][d];
         let filling = [1.0, 1.0, 0.785, 0.524][d];
+        let mut axes: Vec<Axis> = (0..d)
+            .map(|j| {
+                let slope = |side: &Side| Axis::slope_for(side.reach / sd[j], extent.drop);
+                let free = if cut[j] { 0.0 } else { 1.0 };
+                Axis {
+                    step: 1.0,
+                    below: free * slope(&sides[j][0]),
+                    above: free * slope(&sides[j][1]),
+                }
+            })
+            .collect();
+        let lengths: Vec<f64> = (0..d)
+            .map(|j| {
+                axes[j].invert(sides[j][1].reach / sd[j])
+                    - axes[j].invert(-sides[j][0].reach / sd[j])
+            })
+            .collect();
         let expected = |step: f64| -> f64 {
-            (0..d)
-                .map(|j| (sides[j][0].reach + sides[j][1].reach) / (step * sd[j]) + RIM)
-                .product::<f64>()
-                * filling
+            lengths.iter().map(|l| l / step + RIM).product::<f64>() * filling
         };
         while step < coarsest && expected(step) > extent.most as f64 {
             step += 0.05;
         }
         let mut origin = profile.mode.clone();
         for j in 0..d {
-            let mut length = step * sd[j];
+            let mut length = sd[j];
+            axes[j].step = step;
             if cut[j] {
+                axes[j].step = 1.0;
                 let (lower, upper) = profile.bounds[j];
                 let below = profile.mode[j] - lower;
                 let above = upper - profile.mode[j];
-                length *= 0.5;
+                length *= 0.5 * step;
                 if below <= sides[j][0].reach && above <= sides[j][1].reach {
                     let cells = ((upper - lower) / length).ceil().max(1.0);
                     length = (upper - lower) / cells;
@@ -143,33 +228,51 @@ impl Lattice {
                 basis[(i, j)] *= length;
             }
         }
-        Self { origin, basis }
+        Self {
+            origin,
+            basis,
+            axes,
+        }
     }
 
     fn at(&self, site: &Site) -> Vec<f64> {
+        let y: Vec<f64> = self
+            .axes
+            .iter()
+            .zip(site)
+            .map(|(axis, i)| axis.stretch(axis.step * f64::from(*i)).0)
+            .collect();
         (0..self.origin.len())
             .map(|i| {
-                let shift: f64 = (0..self.origin.len())
-                    .map(|j| self.basis[(i, j)] * f64::from(site[j]))
+                let shift: f64 = y
+                    .iter()
+                    .enumerate()
+                    .map(|(j, y)| self.basis[(i, j)] * y)
                     .sum();
                 self.origin[i] + shift
             })
             .collect()
     }
 
-    /// The site nearest to `z`, in lattice coordinates.
-    fn nearest(&self, z: &[f64]) -> Site {
-        let shift = Mat::from_fn(z.len(), 1, |i, _| z[i] - self.origin[i]);
-        let inverse = faer::linalg::solvers::Solve::solve(&self.basis.partial_piv_lu(), &shift);
-        let mut site = [0; MOST];
-        for i in 0..z.len() {
-            site[i] = inverse[(i, 0)].round() as i32;
-        }
-        site
+    /// The slopes of the stretches at a site.
+    fn slopes(&self, site: &Site) -> Vec<f64> {
+        let slope = |(axis, i): (&Axis, &i32)| axis.stretch(axis.step * f64::from(*i)).1;
+        self.axes.iter().zip(site).map(slope).collect()
     }
 
-    /// Fills the lattice from the sites nearest to `peaks`, while the density is within `extent.drop` of
-    /// its maximum. The rim, which had to be evaluated, is kept too. Order and result do not depend on
+    /// Where `z` lies between the sites.
+    fn coordinates(&self, z: &[f64]) -> [f64; MOST] {
+        let shift = Mat::from_fn(z.len(), 1, |i, _| z[i] - self.origin[i]);
+        let y = self.basis.partial_piv_lu().solve(&shift);
+        let mut out = [0.0; MOST];
+        for (i, axis) in self.axes.iter().enumerate() {
+            out[i] = axis.invert(y[(i, 0)]) / axis.step;
+        }
+        out
+    }
+
+    /// Fills the lattice from the sites nearest to `peaks`, while the mass of a cell is within `extent.drop` of
+    /// the largest. The rim, which had to be evaluated, is kept too. Order and result do not depend on
     /// threads; the highest points are expanded first, so that a cap loses the least.
     pub(super) fn fill(
         &self,
@@ -187,13 +290,19 @@ impl Lattice {
                 .all(|(z, (lower, upper))| z >= lower && z <= upper)
         };
         let mut known: BTreeMap<Site, (f64, f64)> = BTreeMap::new();
-        let mut expanded: BTreeMap<Site, ()> = BTreeMap::new();
+        let mut expanded: BTreeSet<Site> = BTreeSet::new();
         let mut peak = f64::NEG_INFINITY;
         let mut capped = false;
-        let mut frontier: Vec<Site> = peaks.iter().map(|z| self.nearest(z)).collect();
+        // The nearest site of a peak on a bound may lie outside: the site towards the origin is inside.
+        let mut frontier: Vec<Site> = vec![[0; MOST]];
+        for z in peaks {
+            let y = self.coordinates(z);
+            frontier.push(y.map(|y| y.round() as i32));
+            frontier.push(y.map(|y| y.trunc() as i32));
+        }
         loop {
             frontier.retain(|site| inside(site) && !known.contains_key(site));
-            let mut seen = std::collections::BTreeSet::new();
+            let mut seen = BTreeSet::new();
             frontier.retain(|site| seen.insert(*site));
             if frontier.len() > extent.most - known.len() {
                 capped = true;
@@ -203,9 +312,10 @@ impl Lattice {
                 .par_iter()
                 .map(|site| log_posterior(space, &self.at(site)))
                 .collect::<Result<_, FitError>>()?;
-            for (site, value) in frontier.iter().zip(values) {
-                peak = peak.max(value.0);
-                known.insert(*site, value);
+            for (site, (posterior, evidence)) in frontier.iter().zip(values) {
+                let volume = self.slopes(site).iter().map(|s| s.ln()).sum::<f64>();
+                peak = peak.max(posterior + volume);
+                known.insert(*site, (posterior + volume, evidence));
             }
             progress.report(Event::Node {
                 done: known.len(),
@@ -213,9 +323,7 @@ impl Lattice {
             });
             let mut sources: Vec<(Site, f64)> = known
                 .iter()
-                .filter(|(site, value)| {
-                    value.0 > peak - extent.drop && !expanded.contains_key(*site)
-                })
+                .filter(|(site, value)| value.0 > peak - extent.drop && !expanded.contains(*site))
                 .map(|(site, value)| (*site, value.0))
                 .collect();
             if sources.is_empty() || known.len() >= extent.most {
@@ -226,7 +334,7 @@ impl Lattice {
             sources.retain(|(_, value)| *value >= level);
             frontier = Vec::new();
             for (site, _) in sources {
-                expanded.insert(site, ());
+                expanded.insert(site);
                 for j in 0..d {
                     for sign in [-1, 1] {
                         let mut next = site;
@@ -238,7 +346,20 @@ impl Lattice {
         }
         let points = known
             .into_iter()
-            .map(|(site, (posterior, evidence))| (self.at(&site), posterior, evidence))
+            .map(|(site, (mass, log_evidence))| {
+                let slopes = self.slopes(&site);
+                let log_volume = slopes.iter().map(|s| s.ln()).sum::<f64>();
+                let edge = |i: usize, j: usize| self.basis[(i, j)] * self.axes[j].step * slopes[j];
+                Point {
+                    z: self.at(&site),
+                    log_posterior: mass - log_volume,
+                    log_evidence,
+                    log_volume,
+                    spread: (0..d)
+                        .map(|i| (0..d).map(|j| edge(i, j).powi(2)).sum::<f64>() / 12.0)
+                        .collect(),
+                }
+            })
             .collect();
         Ok(Filled { points, capped })
     }

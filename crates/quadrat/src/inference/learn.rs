@@ -86,7 +86,8 @@ pub struct Optimum {
     /// Log evidence + log prior density per unit of the free coordinates (`log theta`).
     pub log_posterior: f64,
     /// Hessian of the *negative* log posterior in the free coordinates, shape `[free, free]`, in the
-    /// order of the parameters that are not fixed.
+    /// order of the parameters that are not fixed. The identity (scaled), and not converged, where the
+    /// evidence cannot be evaluated beside the optimum.
     pub hessian: Mat<f64>,
     /// Largest component of the projected gradient, nats per unit of a free coordinate.
     pub projected_gradient: f64,

@@ -232,3 +232,32 @@ fn progress_counts_the_starts() {
     );
     assert_eq!(*count.0.lock().unwrap(), [1, 2, 3, 4, 5]);
 }
+
+/// Rises up to a cliff at `theta = 1`, beyond which it cannot be evaluated.
+struct Cliff(Vec<Parameter>);
+
+impl Evidence for Cliff {
+    fn evaluate(&self, theta: &[f64]) -> Result<(f64, Vec<f64>), FitError> {
+        if theta[0] > 1.0 {
+            return Err(FitError::Linalg(crate::error::LinalgError::Eigen {
+                size: 1,
+            }));
+        }
+        Ok((theta[0].ln(), vec![1.0 / theta[0]]))
+    }
+    fn parameters(&self) -> &[Parameter] {
+        &self.0
+    }
+}
+
+#[test]
+fn the_edge_of_a_cliff_is_not_called_an_optimum() {
+    let parameter = Parameter::positive("a", "", 0.5, PriorDensity::Flat);
+    let best = maximise(&Cliff(vec![parameter]), &LearnOptions::default()).unwrap();
+    assert!(!best.converged);
+    assert!(
+        best.theta[0] > 0.9 && best.theta[0] <= 1.0,
+        "{:?}",
+        best.theta
+    );
+}

@@ -40,8 +40,21 @@ pub(super) fn polish(space: &FreeSpace<'_>, from: &[f64]) -> Result<Polished, Fi
     let mut steps = 0;
     loop {
         let slope = uphill(&z, &density, &bounds);
-        let curvature = space.curvature(&z, &density.gradient, &mut evaluations)?;
-        let (step, gain) = newton_step(&z, &density.gradient, &curvature, &bounds)?;
+        let newton = space
+            .curvature(&z, &density.gradient, &mut evaluations)
+            .and_then(|curvature| {
+                let (step, gain) = newton_step(&z, &density.gradient, &curvature, &bounds)?;
+                Ok((curvature, step, gain))
+            });
+        let (curvature, step, gain) = match newton {
+            // Beside the optimum the evidence cannot be evaluated: no step, and no claim of a maximum.
+            Err(error) if error.is_recoverable() => (
+                Mat::identity(z.len(), z.len()),
+                vec![0.0; z.len()],
+                f64::INFINITY,
+            ),
+            other => other?,
+        };
         let longest = step.iter().fold(0.0, |a: f64, s| a.max(s.abs()));
         let mut moved = None;
         if steps < STEPS && longest > SHORTEST {

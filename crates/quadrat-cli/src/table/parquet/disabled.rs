@@ -9,8 +9,12 @@ pub enum Parquet {}
 impl Parquet {
     /// Refuses the file.
     pub fn parse(_bytes: Vec<u8>, name: &str) -> Result<(Self, Vec<String>), Problem> {
-        Err(Problem::new(format!("`{name}`: this build of quadrat reads no Parquet files"))
-            .remedy("save the table as CSV, or install with `cargo install quadrat-cli --features parquet`"))
+        Err(Problem::new(format!(
+            "`{name}`: this build of quadrat reads no Parquet files"
+        ))
+        .remedy(
+            "save the table as CSV, or install with `cargo install quadrat-cli --features parquet`",
+        ))
     }
 
     /// Never called.

@@ -27,15 +27,26 @@ impl Parquet {
     /// Reads the names of the columns.
     pub fn parse(bytes: Vec<u8>, name: &str) -> Result<(Self, Vec<String>), Problem> {
         let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).map_err(|error| {
-            Problem::new(format!("{name} is not a readable Parquet file: {error}")).at(whole(name)).remedy("write it again, or save it as CSV")
+            Problem::new(format!("{name} is not a readable Parquet file: {error}"))
+                .at(whole(name))
+                .remedy("write it again, or save it as CSV")
         })?;
         let schema = reader.metadata().file_metadata().schema_descr();
-        let headers = schema.columns().iter().map(|column| column.path().string()).collect();
+        let headers = schema
+            .columns()
+            .iter()
+            .map(|column| column.path().string())
+            .collect();
         Ok((Self { reader }, headers))
     }
 
     /// The wanted columns as finite numbers.
-    pub fn numbers(&self, name: &str, headers: &[String], wanted: &[usize]) -> Result<Vec<Vec<f64>>, Problems> {
+    pub fn numbers(
+        &self,
+        name: &str,
+        headers: &[String],
+        wanted: &[usize],
+    ) -> Result<Vec<Vec<f64>>, Problems> {
         let mut columns = Vec::with_capacity(wanted.len());
         let mut problems = Problems::default();
         for &at in wanted {
@@ -48,13 +59,20 @@ impl Parquet {
     }
 
     fn column(&self, name: &str, header: &str, at: usize) -> Result<Vec<f64>, Problems> {
-        let place = Place { column_name: Some(header.to_owned()), ..whole(name) };
+        let place = Place {
+            column_name: Some(header.to_owned()),
+            ..whole(name)
+        };
         if let Some(kind) = self.unsuitable(at) {
             let problem = Problem::new(format!("the column `{header}` holds {kind}, not numbers"));
-            return Err(problem.at(place).remedy("convert it to floating-point numbers").into());
+            return Err(problem
+                .at(place)
+                .remedy("convert it to floating-point numbers")
+                .into());
         }
         let cells = self.cells(at).map_err(|error| {
-            let problem = Problem::new(format!("the column `{header}` cannot be read: {error}")).at(place.clone());
+            let problem = Problem::new(format!("the column `{header}` cannot be read: {error}"))
+                .at(place.clone());
             problem.remedy("write the file again with Snappy compression, or save it as CSV")
         })?;
         let mut problems = Problems::default();
@@ -73,18 +91,32 @@ impl Parquet {
                 more += 1;
                 continue;
             }
-            let place = Place { spot: Some(spot(row)), ..place.clone() };
-            problems.push(Problem::new(fact).at(place).remedy("delete the row if the value is missing"));
+            let place = Place {
+                spot: Some(spot(row)),
+                ..place.clone()
+            };
+            problems.push(
+                Problem::new(fact)
+                    .at(place)
+                    .remedy("delete the row if the value is missing"),
+            );
         }
         if more > 0 {
-            problems.push(Problem::new(format!("{name} has {more} more problems like these")));
+            problems.push(Problem::new(format!(
+                "{name} has {more} more problems like these"
+            )));
         }
         problems.or(column)
     }
 
     /// What a column holds, if it is no plain number.
     fn unsuitable(&self, at: usize) -> Option<String> {
-        let column = self.reader.metadata().file_metadata().schema_descr().column(at);
+        let column = self
+            .reader
+            .metadata()
+            .file_metadata()
+            .schema_descr()
+            .column(at);
         if column.max_rep_level() > 0 {
             return Some("lists".to_owned());
         }
@@ -110,10 +142,18 @@ impl Parquet {
             let group = self.reader.get_row_group(group)?;
             let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
             match group.get_column_reader(at)? {
-                ColumnReader::Int32ColumnReader(column) => read(column, rows, f64::from, &mut cells)?,
-                ColumnReader::Int64ColumnReader(column) => read(column, rows, |value| value as f64, &mut cells)?,
-                ColumnReader::FloatColumnReader(column) => read(column, rows, f64::from, &mut cells)?,
-                ColumnReader::DoubleColumnReader(column) => read(column, rows, |value| value, &mut cells)?,
+                ColumnReader::Int32ColumnReader(column) => {
+                    read(column, rows, f64::from, &mut cells)?
+                }
+                ColumnReader::Int64ColumnReader(column) => {
+                    read(column, rows, |value| value as f64, &mut cells)?
+                }
+                ColumnReader::FloatColumnReader(column) => {
+                    read(column, rows, f64::from, &mut cells)?
+                }
+                ColumnReader::DoubleColumnReader(column) => {
+                    read(column, rows, |value| value, &mut cells)?
+                }
                 _ => {}
             }
         }
@@ -122,7 +162,11 @@ impl Parquet {
 }
 
 fn whole(name: &str) -> Place {
-    Place { file: name.to_owned(), spot: None, column_name: None }
+    Place {
+        file: name.to_owned(),
+        spot: None,
+        column_name: None,
+    }
 }
 
 fn read<T: DataType>(
@@ -147,7 +191,13 @@ fn read<T: DataType>(
     // A cell is there where the definition level is the highest; nested optional columns have several.
     let defined = levels.iter().copied().max().unwrap_or(0).max(1);
     let mut values = values.into_iter();
-    cells.extend(levels.into_iter().map(|level| if level == defined { values.next().map(&number) } else { None }));
+    cells.extend(levels.into_iter().map(|level| {
+        if level == defined {
+            values.next().map(&number)
+        } else {
+            None
+        }
+    }));
     Ok(())
 }
 
@@ -165,16 +215,28 @@ mod tests {
     fn written(second: &[f64], levels: &[i16]) -> (tempfile::TempDir, Table) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.parquet");
-        let schema = parse_message_type("message t { required int64 a; optional double b; }").unwrap();
+        let schema =
+            parse_message_type("message t { required int64 a; optional double b; }").unwrap();
         let file = std::fs::File::create(&path).unwrap();
-        let mut writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(WriterProperties::default())).unwrap();
+        let mut writer = SerializedFileWriter::new(
+            file,
+            Arc::new(schema),
+            Arc::new(WriterProperties::default()),
+        )
+        .unwrap();
         let mut group = writer.next_row_group().unwrap();
         let mut column = group.next_column().unwrap().unwrap();
         let first: Vec<i64> = (0..levels.len() as i64).collect();
-        column.typed::<Int64Type>().write_batch(&first, None, None).unwrap();
+        column
+            .typed::<Int64Type>()
+            .write_batch(&first, None, None)
+            .unwrap();
         column.close().unwrap();
         let mut column = group.next_column().unwrap().unwrap();
-        column.typed::<DoubleType>().write_batch(second, Some(levels), None).unwrap();
+        column
+            .typed::<DoubleType>()
+            .write_batch(second, Some(levels), None)
+            .unwrap();
         column.close().unwrap();
         group.close().unwrap();
         writer.close().unwrap();
@@ -186,15 +248,24 @@ mod tests {
     fn numbers_of_every_type_are_read() {
         let (_keep, table) = written(&[0.5, 1.5], &[1, 1]);
         assert_eq!(table.find("b").unwrap(), 1);
-        assert_eq!(table.numbers(&[1, 0]).unwrap(), [vec![0.5, 1.5], vec![0.0, 1.0]]);
+        assert_eq!(
+            table.numbers(&[1, 0]).unwrap(),
+            [vec![0.5, 1.5], vec![0.0, 1.0]]
+        );
     }
 
     #[test]
     fn empty_and_infinite_cells_are_refused_with_their_row() {
         let (_keep, table) = written(&[0.5, f64::NAN], &[1, 0, 1]);
         let text = table.numbers(&[1]).unwrap_err().to_string();
-        assert!(text.contains("the cell is empty") && text.contains("t.parquet:2 (column `b`)"), "{text}");
-        assert!(text.contains("`NaN` is not finite") && text.contains("t.parquet:3 (column `b`)"), "{text}");
+        assert!(
+            text.contains("the cell is empty") && text.contains("t.parquet:2 (column `b`)"),
+            "{text}"
+        );
+        assert!(
+            text.contains("`NaN` is not finite") && text.contains("t.parquet:3 (column `b`)"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -202,6 +273,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.parquet");
         std::fs::write(&path, b"PAR1nonsensePAR1").unwrap();
-        assert!(Table::open(&path, &path).unwrap_err().message.contains("not a readable Parquet file"));
+        assert!(
+            Table::open(&path, &path)
+                .unwrap_err()
+                .message
+                .contains("not a readable Parquet file")
+        );
     }
 }

@@ -14,5 +14,10 @@ use crate::diagnostic::Spot;
 
 /// A row (from 0) as a place: rows count from 1, and there is no text to show.
 pub fn spot(row: usize) -> Spot {
-    Spot { line: row + 1, column: 1, width: 1, text: String::new() }
+    Spot {
+        line: row + 1,
+        column: 1,
+        width: 1,
+        text: String::new(),
+    }
 }
