@@ -146,7 +146,7 @@ def main():
     args = parser.parse_args()
     path = devtools.find()
     if path is None:
-        print("no chromium found: the browser test is skipped")
+        print("no chromium found: the browser test " + ("cannot run" if args.require else "is skipped"))
         return 1 if args.require else 0
     if args.screenshots:
         os.makedirs(args.screenshots, exist_ok=True)

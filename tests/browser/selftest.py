@@ -50,7 +50,7 @@ def main():
     args = parser.parse_args()
     path = devtools.find()
     if path is None:
-        print("no chromium found: the self-test is skipped")
+        print("no chromium found: the self-test " + ("cannot run" if args.require else "is skipped"))
         return 1 if args.require else 0
     failed = 0
     with tempfile.TemporaryDirectory() as folder, devtools.Browser(path) as browser:

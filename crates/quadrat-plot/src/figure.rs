@@ -42,6 +42,17 @@ impl Figure {
         &self.head().caption
     }
 
+    /// Takes the title away, for a page that writes it itself.
+    pub(crate) fn clear_title(&mut self) {
+        let heading = match self {
+            Self::Curve(figure) => &mut figure.heading,
+            Self::Surface(figure) => &mut figure.heading,
+            Self::Calibration(figure) => &mut figure.heading,
+            Self::Forest(figure) => &mut figure.heading,
+        };
+        heading.title.clear();
+    }
+
     fn head(&self) -> &Heading {
         match self {
             Self::Curve(figure) => &figure.heading,

@@ -118,11 +118,14 @@ fn block(figure: &Figure, head: &str, ids: &mut Ids) -> String {
 
 /// The still image for readers without scripts and for print shops: SVG, or PNG when that is smaller.
 fn still(figure: &Figure) -> String {
-    let svg = paint::svg(figure);
+    // The page has the title already.
+    let mut untitled = figure.clone();
+    untitled.clear_title();
+    let svg = paint::svg(&untitled);
     if svg.len() < STILL_SVG {
         return svg;
     }
-    match paint::png(figure, 2.0) {
+    match paint::png(&untitled, 2.0) {
         Ok(png) => {
             let (title, data) = (text(figure.title()), base64(&png));
             format!("<img alt=\"{title}\" src=\"data:image/png;base64,{data}\">")

@@ -12,12 +12,7 @@ const HIGH: f64 = 230.0;
 
 pub(super) fn draw(figure: &CalibrationFigure, width: f64) -> Canvas {
     let mut canvas = Canvas::new(width, 100.0);
-    let heading = if figure.heading.title.is_empty() {
-        "Can the intervals be believed?"
-    } else {
-        &figure.heading.title
-    };
-    let mut top = title(&mut canvas, heading, width);
+    let mut top = title(&mut canvas, &figure.heading.title, width);
     let mut panels: Vec<(&str, Draw)> = Vec::new();
     if figure.coverage.iter().any(|c| c.total > 0) {
         panels.push(("Do the intervals hold?", coverage));

@@ -96,6 +96,9 @@ pub struct IntegrateOptions<'a> {
     pub drop: Option<f64>,
     /// Lattice points at most.
     pub max_nodes: usize,
+    /// Free parameters up to which a lattice is used, at most 3; above, a design. Zero is right
+    /// when rows are many: the posterior is then close to normal and evaluations are dear.
+    pub lattice_up_to: usize,
     /// Threads; 0: those of the current rayon pool. The result does not depend on it.
     pub threads: usize,
     /// Told of finished nodes.
@@ -107,6 +110,7 @@ impl Default for IntegrateOptions<'_> {
         Self {
             drop: None,
             max_nodes: MAX_NODES,
+            lattice_up_to: lattice::MOST,
             threads: 0,
             progress: &Silent,
         }
@@ -168,7 +172,7 @@ fn integrate_here(
     if d == 0 {
         return Ok(alone(optimum, 0));
     }
-    if d <= lattice::MOST {
+    if d <= options.lattice_up_to.min(lattice::MOST) {
         let extent = Extent {
             drop: options.drop.unwrap_or([12.0, 9.0, 7.5][d - 1]),
             most: options.max_nodes.max(1),

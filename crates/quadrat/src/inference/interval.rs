@@ -8,7 +8,8 @@ use super::learn::Optimum;
 use super::profile::principal_steps;
 use crate::error::FitError;
 use crate::linalg::Mat;
-use crate::parameter::{Parameter, normal_quantile};
+use crate::parameter::Parameter;
+use crate::special::scalar::normal_quantile;
 
 /// Draws from the split normal density of a central composite design.
 const DRAWS: usize = 20_000;

@@ -18,8 +18,14 @@ use crate::linalg::dot;
 use crate::parameter::Parameter;
 use crate::progress::{Progress, Silent};
 
-/// Nodes that together hold less than this share of the posterior are dropped.
-const TRIMMED: f64 = 1e-3;
+/// Share of the hyperparameters' posterior that the kept nodes hold; the rest moves no
+/// predictive probability by more than its complement.
+const COVERED: f64 = 0.999;
+/// Most rows for which the hyperparameters are integrated over a lattice of hundreds of nodes;
+/// above, their posterior is close to normal and a design of tens does.
+const LATTICE_ROWS: usize = 200;
+/// Most rows for which hyperparameters are integrated at all: every node keeps its factor.
+const INTEGRATED_ROWS: usize = 4000;
 
 impl Model {
     /// Learns the hyperparameters and conditions on the observations, exactly.
@@ -88,10 +94,23 @@ fn fit(
             Hyperparameters::Integrate => true,
             Hyperparameters::Auto => problem.rows() <= AUTO_ROWS && free <= AUTO_FREE,
         };
-    let (nodes, intervals) = if integrated {
+    let (nodes, intervals): (Vec<(f64, Vec<f64>)>, _) = if integrated {
+        if problem.rows() > INTEGRATED_ROWS {
+            return Err(InputError::Unavailable {
+                what: "integration of the hyperparameters above 4,000 rows",
+                remedy: "use hyperparameters = \"map\": with so many rows they are well determined",
+            }
+            .into());
+        }
+        let defaults = IntegrateOptions::default();
         let settings = IntegrateOptions {
             progress,
-            ..IntegrateOptions::default()
+            lattice_up_to: if problem.rows() <= LATTICE_ROWS {
+                defaults.lattice_up_to
+            } else {
+                0
+            },
+            ..defaults
         };
         let integration = integrate(&evidence, &optimum, &settings)?;
         if integration.capped {
@@ -101,13 +120,8 @@ fn fit(
             ));
         }
         let intervals = integration.intervals(&problem.parameters, 0.95);
-        let nodes = trim(
-            integration
-                .nodes
-                .iter()
-                .map(|n| (n.weight, n.theta.clone()))
-                .collect(),
-        );
+        let covering = integration.covering(COVERED);
+        let nodes = covering.into_iter().map(|n| (n.weight, n.theta)).collect();
         (nodes, intervals)
     } else {
         let intervals = optimum.intervals(&problem.parameters, 0.95)?;
@@ -148,23 +162,6 @@ fn fit(
     let mut posterior = Posterior::new(problem, model.tables.clone(), components, summary);
     posterior.summary.seconds = started.elapsed().as_secs_f64();
     Ok(posterior)
-}
-
-/// Drops the lightest nodes; weights are renormalised.
-fn trim(mut nodes: Vec<(f64, Vec<f64>)>) -> Vec<(f64, Vec<f64>)> {
-    nodes.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let mut sum = 0.0;
-    let keep = nodes
-        .iter()
-        .position(|n| {
-            sum += n.0;
-            sum >= 1.0 - TRIMMED
-        })
-        .map_or(nodes.len(), |i| i + 1);
-    nodes.truncate(keep);
-    let total: f64 = nodes.iter().map(|n| n.0).sum();
-    nodes.iter_mut().for_each(|n| n.0 /= total);
-    nodes
 }
 
 /// Conditions at every node.

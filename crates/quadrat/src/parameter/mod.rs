@@ -3,11 +3,11 @@
 mod prior;
 
 pub use prior::PriorDensity;
-pub(crate) use prior::normal_quantile;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::InputError;
+use crate::special::scalar::normal_quantile;
 
 /// How far the optimiser may go from the start, in `log theta`, where no bound is given.
 const LOG_REACH: f64 = 12.0;
