@@ -1,5 +1,6 @@
-//! Benches of quadrat: `quadrat-bench <subject>`.
+//! Benches of quadrat: `quadrat-bench <subject>`, always as ratios in one run.
 
+mod gram;
 mod special;
 
 use clap::{Parser, Subcommand};
@@ -15,10 +16,14 @@ struct Arguments {
 enum Subject {
     /// Array special functions, ns per element.
     Special,
+    /// Gram matrices of boxes and their gradients, against the special functions they need.
+    Gram,
 }
 
-fn main() {
+fn main() -> anyhow::Result<()> {
     match Arguments::parse().subject {
         Subject::Special => special::run(),
+        Subject::Gram => gram::run()?,
     }
+    Ok(())
 }

@@ -9,7 +9,6 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[command(
     name = "quadrat",
     version,
-    about,
     arg_required_else_help = true,
     max_term_width = 100
 )]

@@ -49,7 +49,7 @@ pub struct Problem {
     /// The fact.
     pub message: String,
     /// Where it is.
-    pub place: Option<Place>,
+    pub place: Option<Box<Place>>,
     /// How to mend it.
     pub remedies: Vec<String>,
 }
@@ -120,7 +120,7 @@ impl Problem {
     /// Says where it is.
     #[must_use]
     pub fn at(mut self, place: Place) -> Self {
-        self.place = Some(place);
+        self.place = Some(Box::new(place));
         self
     }
 

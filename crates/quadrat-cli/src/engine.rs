@@ -108,14 +108,14 @@ fn model(resolved: &Resolved) -> Result<Model> {
 
 /// What the library refuses, at the line of the study that is at fault.
 fn refused(study: &Study, error: InputError) -> Problem {
-    let place = |name: &str| {
-        let setting = study
-            .settings
-            .iter()
-            .find(|setting| setting.name.value == name);
-        setting.map(|setting| study.source.place(&setting.name.span))
+    let span = match &error {
+        InputError::UnknownParameter { name, .. } | InputError::Parameter { name, .. } => {
+            let setting = study.settings.iter().find(|s| &s.name.value == name);
+            setting.map(|setting| &setting.name.span)
+        }
+        _ => study.observe.first().map(|observe| &observe.file.span),
     };
-    let mut problem = match &error {
+    let problem = match &error {
         InputError::UnknownParameter { name, known } => {
             let near = suggest::nearest(name, known.iter().map(String::as_str));
             let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
@@ -124,16 +124,10 @@ fn refused(study: &Study, error: InputError) -> Problem {
         }
         _ => Problem::new(error.to_string()),
     };
-    problem.place = match &error {
-        InputError::UnknownParameter { name, .. } | InputError::Parameter { name, .. } => {
-            place(name)
-        }
-        _ => study
-            .observe
-            .first()
-            .map(|observe| study.source.place(&observe.file.span)),
-    };
-    problem
+    match span {
+        Some(span) => problem.at(study.source.place(span)),
+        None => problem,
+    }
 }
 
 fn setting_for_library(setting: &Setting) -> LibrarySetting {

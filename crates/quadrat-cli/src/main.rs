@@ -3,6 +3,8 @@
 //! A study goes through four stages: TOML -> checked study (`study`) -> tables read and everything
 //! compared (`resolve`) -> library objects and answers (`engine`, `outcome`) -> files (`output`).
 
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
 mod args;
 mod commands;
 mod demo;

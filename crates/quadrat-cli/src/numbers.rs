@@ -24,6 +24,16 @@ pub fn human(value: f64) -> String {
     }
 }
 
+/// A place along an axis: years are not counted in thousands.
+pub fn coordinate(value: f64) -> String {
+    let exact = value.to_string();
+    if exact.len() <= 12 {
+        exact
+    } else {
+        format!("{value:.6e}")
+    }
+}
+
 fn thousands(value: f64) -> String {
     let digits = format!("{:.0}", value.abs());
     let mut text = String::from(if value < 0.0 { "-" } else { "" });
@@ -70,6 +80,8 @@ mod tests {
         ] {
             assert_eq!(human(value), text);
         }
+        assert_eq!(coordinate(2020.5), "2020.5");
+        assert_eq!(coordinate(1.0 / 3.0), "3.333333e-1");
         assert_eq!(count(1, "row"), "1 row");
         assert_eq!(percent(0.95), "95 %");
         assert_eq!(percent(0.999), "99.9 %");

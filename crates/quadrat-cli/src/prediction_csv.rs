@@ -19,6 +19,11 @@ pub fn header(places: &Places) -> Vec<String> {
     own.chain(COLUMNS.map(str::to_owned)).collect()
 }
 
+/// How many columns are the places' own.
+pub fn own_columns(places: &Places) -> usize {
+    places.dims.iter().map(|dim| dim.headers.len()).sum()
+}
+
 /// One row, in the order of the header.
 pub fn row(places: &Places, answer: &Answer, row: usize) -> Vec<f64> {
     let mut cells = Vec::with_capacity(2 * places.dims.len() + COLUMNS.len());

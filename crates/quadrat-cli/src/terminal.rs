@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use crate::diagnostic::Paint;
-use crate::numbers::{count, human, percent};
+use crate::numbers::{coordinate, count, human, percent};
 use crate::outcome::Outcome;
 use crate::prediction_csv;
 use crate::resolve::{Asked, Observed};
@@ -185,14 +185,18 @@ fn prediction(text: &mut String, outcome: &Outcome, i: usize, asked: &Asked, pai
         percent(asked.level)
     );
     line(text, &paint.bold(&title));
+    let own = prediction_csv::own_columns(&asked.places);
     let mut rows = vec![prediction_csv::header(&asked.places)];
     for row in 0..asked.places.len().min(HEAD) {
-        rows.push(
-            prediction_csv::row(&asked.places, answer, row)
-                .into_iter()
-                .map(human)
-                .collect(),
-        );
+        let cells = prediction_csv::row(&asked.places, answer, row).into_iter();
+        let shown = |(i, cell)| {
+            if i < own {
+                coordinate(cell)
+            } else {
+                human(cell)
+            }
+        };
+        rows.push(cells.enumerate().map(shown).collect());
     }
     let columns = rows[0].len();
     let widths: Vec<usize> = (0..columns)

@@ -12,7 +12,7 @@ use quadrat_plot::{Cell, Evidence, Fact, Figure, HyperRow, Report, TablePreview}
 
 use crate::demo::Extras;
 use crate::engine::Answer;
-use crate::numbers::{count, percent};
+use crate::numbers::{coordinate, count, percent};
 use crate::outcome::Outcome;
 use crate::output::Staged;
 use crate::places::Places;
@@ -238,11 +238,17 @@ fn evidence(outcome: &Outcome) -> Evidence {
 
 fn preview(asked: &Asked, answer: &Answer) -> TablePreview {
     let rows = 0..asked.places.len().min(PREVIEW);
+    let own = prediction_csv::own_columns(&asked.places);
+    let shown = |(i, cell)| {
+        if i < own {
+            Cell::Text(coordinate(cell))
+        } else {
+            Cell::Number(cell)
+        }
+    };
     let cells = |row| {
-        prediction_csv::row(&asked.places, answer, row)
-            .into_iter()
-            .map(Cell::Number)
-            .collect()
+        let row = prediction_csv::row(&asked.places, answer, row);
+        row.into_iter().enumerate().map(shown).collect()
     };
     TablePreview {
         name: asked.name.clone(),

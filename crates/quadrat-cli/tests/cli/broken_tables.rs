@@ -2,145 +2,30 @@
 
 use crate::harness::{STUDY, TABLE, refused, study};
 
+#[rustfmt::skip]
 const CASES: &[(&str, &[u8], &[&str])] = &[
-    (
-        "text",
-        b"from,to,people\n0,10,5\n10,20,many\n",
-        &[
-            "`many` is not a number",
-            "ages.csv:3:7 (column `people`)",
-            "^^^^",
-            "plain number",
-        ],
-    ),
-    (
-        "nan",
-        b"from,to,people\n0,10,NaN\n",
-        &[
-            "`NaN` is not finite",
-            "ages.csv:2:6 (column `people`)",
-            "delete the row",
-        ],
-    ),
-    (
-        "infinity",
-        b"from,to,people\n0,inf,5\n",
-        &["`inf` is not finite", "ages.csv:2:3 (column `to`)"],
-    ),
-    (
-        "overflow",
-        b"from,to,people\n0,10,1e999\n",
-        &["`1e999` is too large", "ages.csv:2:6", "units"],
-    ),
-    (
-        "empty_cell",
-        b"from,to,people\n0,10,\n",
-        &[
-            "the cell is empty",
-            "ages.csv:2:6 (column `people`)",
-            "fill it in",
-        ],
-    ),
-    (
-        "missing_word",
-        b"from,to,people\n0,10,NA\n",
-        &[
-            "`NA` is not a number",
-            "ages.csv:2:6",
-            "delete the row if the value is missing",
-        ],
-    ),
-    (
-        "thousands",
-        b"from,to,people\n0,10,\"1,234\"\n",
-        &["`1,234` is not a number", "ages.csv:2:6", "thousands"],
-    ),
-    (
-        "short_row",
-        b"from,to,people\n0,10,5\n10,20\n",
-        &["this row has 2 cells, the header has 3", "ages.csv:3:1"],
-    ),
-    (
-        "long_row",
-        b"from,to,people\n0,10,5,6\n",
-        &["this row has 4 cells, the header has 3", "ages.csv:2:1"],
-    ),
-    (
-        "quote_left_open",
-        b"from,to,people\n0,10,\"5\n10,20,7\n",
-        &["ages.csv:2:6 (column `people`)", "is not a number"],
-    ),
-    (
-        "same_header",
-        b"from,from,people\n0,10,5\n",
-        &[
-            "two columns are named `from` (number 1 and 2)",
-            "ages.csv:1:6",
-            "rename",
-        ],
-    ),
-    (
-        "empty_file",
-        b"",
-        &["ages.csv is empty", "--> ages.csv", "header"],
-    ),
-    (
-        "blank_file",
-        b"\n\n  \n",
-        &["ages.csv is empty", "--> ages.csv"],
-    ),
-    (
-        "header_only",
-        b"from,to,people\n",
-        &[
-            "ages.csv has a header but no rows",
-            "--> ages.csv",
-            "at least one row",
-        ],
-    ),
-    (
-        "no_header",
-        b"0,10,5\n10,20,7\n",
-        &[
-            "there is no column `from`",
-            "the first line must hold the names",
-        ],
-    ),
-    (
-        "semicolons",
-        b"from;to;people\n0;10;5\n",
-        &["there is no column `from`", "separated by ';'", "commas"],
-    ),
-    (
-        "not_utf8",
-        b"from,to,people\n0,10,5\n10,20,\xff\n",
-        &["not valid UTF-8 (byte 0xff)", "ages.csv:3:7", "UTF-8"],
-    ),
+    ("text", b"from,to,people\n0,10,5\n10,20,many\n", &["`many` is not a number", "ages.csv:3:7 (column `people`)", "^^^^", "plain number"]),
+    ("nan", b"from,to,people\n0,10,NaN\n", &["`NaN` is not finite", "ages.csv:2:6 (column `people`)", "delete the row"]),
+    ("infinity", b"from,to,people\n0,inf,5\n", &["`inf` is not finite", "ages.csv:2:3 (column `to`)"]),
+    ("overflow", b"from,to,people\n0,10,1e999\n", &["`1e999` is too large", "ages.csv:2:6", "units"]),
+    ("empty_cell", b"from,to,people\n0,10,\n", &["the cell is empty", "ages.csv:2:6 (column `people`)", "fill it in"]),
+    ("missing_word", b"from,to,people\n0,10,NA\n", &["`NA` is not a number", "ages.csv:2:6", "delete the row if the value is missing"]),
+    ("thousands", b"from,to,people\n0,10,\"1,234\"\n", &["`1,234` is not a number", "ages.csv:2:6", "thousands"]),
+    ("short_row", b"from,to,people\n0,10,5\n10,20\n", &["this row has 2 cells, the header has 3", "ages.csv:3:1"]),
+    ("long_row", b"from,to,people\n0,10,5,6\n", &["this row has 4 cells, the header has 3", "ages.csv:2:1"]),
+    ("quote_left_open", b"from,to,people\n0,10,\"5\n10,20,7\n", &["ages.csv:2:6 (column `people`)", "is not a number"]),
+    ("same_header", b"from,from,people\n0,10,5\n", &["two columns are named `from` (number 1 and 2)", "ages.csv:1:6", "rename"]),
+    ("empty_file", b"", &["ages.csv is empty", "--> ages.csv", "header"]),
+    ("blank_file", b"\n\n  \n", &["ages.csv is empty", "--> ages.csv"]),
+    ("header_only", b"from,to,people\n", &["ages.csv has a header but no rows", "--> ages.csv", "at least one row"]),
+    ("no_header", b"0,10,5\n10,20,7\n", &["there is no column `from`", "the first line must hold the names"]),
+    ("semicolons", b"from;to;people\n0;10;5\n", &["there is no column `from`", "separated by ';'", "commas"]),
+    ("not_utf8", b"from,to,people\n0,10,5\n10,20,\xff\n", &["not valid UTF-8 (byte 0xff)", "ages.csv:3:7", "UTF-8"]),
     ("utf16", b"\xff\xfef\0r\0", &["ages.csv is UTF-16", "UTF-8"]),
-    (
-        "zero_width",
-        b"from,to,people\n0,10,5\n10,10,7\n",
-        &[
-            "zero width along `age`: both edges are 10",
-            "ages.csv:3:1 (column `from`)",
-            "aggregate = \"mean\"",
-        ],
-    ),
-    (
-        "crlf_line",
-        b"from,to,people\r\n0,10,5\r\n10,20,x\r\n",
-        &["`x` is not a number", "ages.csv:3:7"],
-    ),
-    (
-        "bom_line",
-        b"\xef\xbb\xbffrom,to,people\n0,10,x\n",
-        &["`x` is not a number", "ages.csv:2:6"],
-    ),
-    (
-        "after_quoted_lines",
-        b"from,to,people,\"a\nb\"\n0,10,5,\"x\ny\"\n10,20,z,1\n",
-        &["`z` is not a number", "ages.csv:5:7"],
-    ),
+    ("zero_width", b"from,to,people\n0,10,5\n10,10,7\n", &["zero width along `age`: both edges are 10", "ages.csv:3:1 (column `from`)", "aggregate = \"mean\""]),
+    ("crlf_line", b"from,to,people\r\n0,10,5\r\n10,20,x\r\n", &["`x` is not a number", "ages.csv:3:7"]),
+    ("bom_line", b"\xef\xbb\xbffrom,to,people\n0,10,x\n", &["`x` is not a number", "ages.csv:2:6"]),
+    ("after_quoted_lines", b"from,to,people,\"a\nb\"\n0,10,5,\"x\ny\"\n10,20,z,1\n", &["`z` is not a number", "ages.csv:5:7"]),
 ];
 
 #[test]

@@ -1,5 +1,7 @@
 //! Black-box tests of the program.
 
+#![allow(clippy::unwrap_used)]
+
 mod broken_studies;
 mod broken_tables;
 mod harness;

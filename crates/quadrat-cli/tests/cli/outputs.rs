@@ -286,3 +286,59 @@ fn the_demo_runs_lists_and_spares_changed_files() {
     );
     assert!(stderr(&quadrat(folder.path(), &["demo", "agse"])).contains("did you mean `ages`?"));
 }
+
+#[cfg(unix)]
+#[test]
+fn an_interruption_leaves_nothing_behind() {
+    use std::process::{Command, Stdio};
+    let mut table = String::from("from,to,people\n");
+    for i in 0..1500 {
+        table.push_str(&format!("{i},{},{}\n", i + 3, (i * 7919) % 101));
+    }
+    let folder = with_table(STUDY, table.as_bytes());
+    let mut child = Command::new(env!("CARGO_BIN_EXE_quadrat"))
+        .args(["run", "s.toml"])
+        .current_dir(folder.path())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let pid = child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &pid])
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(names(folder.path()), ["ages.csv", "s.toml"]);
+}
+
+#[test]
+fn predicting_far_outside_the_data_warns() {
+    let folder = with_table(&study("to = 20", "to = 900"), TABLE.as_bytes());
+    let output = quadrat(folder.path(), &["run", "s.toml"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).contains("warning: prediction `by-year`"));
+    let json = std::fs::read_to_string(folder.path().join("s-out/fit.json")).unwrap();
+    assert!(json.contains("far outside the data"));
+}
+
+#[test]
+fn the_number_of_threads_does_not_change_the_answer() {
+    let folder = with_table(STUDY, TABLE.as_bytes());
+    let table = |threads: &str| {
+        let output = quadrat(folder.path(), &["run", "s.toml", "--threads", threads]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let text = std::fs::read_to_string(folder.path().join("s-out/by-year.csv")).unwrap();
+        let cells = text.lines().skip(1).flat_map(|line| line.split(','));
+        cells
+            .map(|cell| cell.parse().unwrap())
+            .collect::<Vec<f64>>()
+    };
+    for (one, four) in table("1").into_iter().zip(table("4")) {
+        // What the design promises.
+        assert!((one - four).abs() <= 1e-10 * one.abs().max(1.0));
+    }
+}

@@ -61,7 +61,13 @@ pub(super) fn fill<P: Profile>(
     slope: Option<&mut [f64]>,
 ) {
     let inverse = lengthscale.recip();
-    let lanes = Lanes::new(a, inverse);
+    let narrow = |x: Intervals<'_>| {
+        let mut widths = x.width.iter();
+        widths.any(|w| Width::of(w * inverse) == Width::Narrow)
+    };
+    // Only quadrature over a kink cares; sorting pays from a few columns on.
+    let sorted = !P::SMOOTH && b.len() > 4 && (narrow(a) || narrow(b));
+    let lanes = Lanes::new(a, inverse, sorted);
     let arch = Arch::new();
     match slope {
         None => arch.dispatch(Fill::<P, false> {
@@ -105,9 +111,10 @@ impl Width {
 }
 
 /// Most lanes any instruction set has.
-const PAD: usize = 16;
+const PAD: usize = 8;
 
-/// The `a` intervals sorted by width class and padded, so that every vector is of one class.
+/// The `a` intervals by width class and padded, so that every vector is of one class; on request
+/// by lower edge within a class, so that few vectors hold a change of sign.
 struct Lanes {
     lower: Vec<f64>,
     /// In lengthscales.
@@ -121,7 +128,7 @@ struct Lanes {
 }
 
 impl Lanes {
-    fn new(a: Intervals<'_>, inverse: f64) -> Self {
+    fn new(a: Intervals<'_>, inverse: f64, sorted: bool) -> Self {
         let n = a.len();
         let mut lanes = Self {
             lower: Vec::with_capacity(n + 3 * PAD),
@@ -137,20 +144,24 @@ impl Lanes {
             for i in 0..n {
                 let w = a.width[i] * inverse;
                 if Width::of(w) == class {
-                    lanes.lower.push(a.lower[i]);
-                    lanes.width.push(w);
                     lanes.order.push(i as u32);
                     widest = widest.max(w);
                 }
             }
+            if sorted {
+                let lower = |i: &u32| a.lower[*i as usize];
+                lanes.order[start..].sort_unstable_by(|i, j| lower(i).total_cmp(&lower(j)));
+            }
             let Some(&last) = lanes.order.get(start..).and_then(<[u32]>::last) else {
                 continue;
             };
-            lanes.identity = lanes.order.len() - start == n;
+            lanes.identity = !sorted && lanes.order.len() - start == n;
             while lanes.order.len() % PAD != 0 {
-                lanes.lower.push(a.lower[last as usize]);
-                lanes.width.push(a.width[last as usize] * inverse);
                 lanes.order.push(last);
+            }
+            for &i in &lanes.order[start..] {
+                lanes.lower.push(a.lower[i as usize]);
+                lanes.width.push(a.width[i as usize] * inverse);
             }
             lanes
                 .classes
@@ -202,43 +213,45 @@ impl<P: Profile, const SLOPE: bool> WithSimd for Fill<'_, P, SLOPE> {
                     } else {
                         &NARROW_RULE
                     };
-                let run = Run::<S, SLOPE> {
-                    lower,
-                    width,
-                    k,
-                    dk,
-                };
+                // A macro and not a closure: a closure would not be compiled for the instruction set
+                // that was dispatched to, and every operation would become a call.
+                macro_rules! each {
+                    ($lower:ident, $w:ident => $pair:expr) => {
+                        for i in 0..lower.len() {
+                            let ($lower, $w) = (lower[i], width[i]);
+                            let both = $pair;
+                            k[i] = both.0;
+                            if SLOPE {
+                                dk[i] = both.1;
+                            }
+                        }
+                    };
+                }
                 match (class_a, class_b) {
-                    (Width::Point, Width::Point) => {
-                        run.each(s, |s, lower, _| {
-                            let delta = pair.delta(s, lower);
-                            P::value(s, s.abs_f64s(delta))
-                        });
-                    }
-                    (Width::Wide, Width::Wide) => {
-                        run.each(s, |s, lower, w| {
-                            wide::<P, S>(s, pair.delta(s, lower), w, pair.v)
-                        });
-                    }
+                    (Width::Point, Width::Point) => each!(lower, _w => {
+                        P::value(s, s.abs_f64s(pair.delta(s, lower)))
+                    }),
+                    (Width::Wide, Width::Wide) => each!(lower, w => {
+                        wide::<P, S>(s, pair.delta(s, lower), w, pair.v)
+                    }),
                     (Width::Point, Width::Narrow) | (Width::Narrow, Width::Point) => {
-                        run.each(s, |s, lower, w| {
-                            let delta = pair.delta(s, lower);
+                        let (one, zero) = (s.splat_f64s(1.0), s.splat_f64s(0.0));
+                        each!(lower, w => {
                             // w = 0 or v = 0: the plateau is all there is.
-                            let (lo, length) = (s.sub_f64s(delta, w), s.add_f64s(w, pair.v));
-                            let one = s.splat_f64s(1.0);
-                            segment::<P, S>(s, lo, length, one, s.splat_f64s(0.0), rule)
+                            let lo = s.sub_f64s(pair.delta(s, lower), w);
+                            segment::<P, S>(s, lo, s.add_f64s(w, pair.v), one, zero, rule)
                         });
                     }
                     (Width::Point, Width::Wide) | (Width::Wide, Width::Point) => {
-                        run.each(s, |s, lower, w| {
-                            let delta = pair.delta(s, lower);
-                            let (lo, length) = (s.sub_f64s(delta, w), s.add_f64s(w, pair.v));
+                        each!(lower, w => {
+                            let lo = s.sub_f64s(pair.delta(s, lower), w);
+                            let length = s.add_f64s(w, pair.v);
                             long::<P, S>(s, lo, length, length)
                         });
                     }
                     (Width::Narrow, _) | (_, Width::Narrow) => {
                         let long_plateau = *class_a == Width::Wide || class_b == Width::Wide;
-                        run.each(s, |s, lower, w| {
+                        each!(lower, w => {
                             let delta = pair.delta(s, lower);
                             narrow::<P, S>(s, delta, w, pair.v, long_plateau, rule)
                         });
@@ -284,26 +297,6 @@ impl<V: Copy> Pair<V> {
     }
 }
 
-struct Run<'a, S: Simd, const SLOPE: bool> {
-    lower: &'a [S::f64s],
-    width: &'a [S::f64s],
-    k: &'a mut [S::f64s],
-    dk: &'a mut [S::f64s],
-}
-
-impl<S: Simd, const SLOPE: bool> Run<'_, S, SLOPE> {
-    #[inline(always)]
-    fn each(self, s: S, f: impl Fn(S, S::f64s, S::f64s) -> (S::f64s, S::f64s)) {
-        for i in 0..self.lower.len() {
-            let (k, dk) = f(s, self.lower[i], self.width[i]);
-            self.k[i] = k;
-            if SLOPE {
-                self.dk[i] = dk;
-            }
-        }
-    }
-}
-
 /// Both wide: corner form.
 #[inline(always)]
 fn wide<P: Profile, S: Simd>(s: S, delta: S::f64s, w: S::f64s, v: S::f64s) -> (S::f64s, S::f64s) {
@@ -319,12 +312,17 @@ fn wide<P: Profile, S: Simd>(s: S, delta: S::f64s, w: S::f64s, v: S::f64s) -> (S
     );
     let linear = s.mul_f64s(s.splat_f64s(2.0 * P::HALF_AREA), overlap);
     let scale = s.div_f64s(s.splat_f64s(1.0), s.mul_f64s(w, v));
-    let sum = |a, b, c, d| {
-        let positive = s.add_f64s(a, b);
-        let negative = s.add_f64s(c, d);
-        s.mul_f64s(scale, s.add_f64s(linear, s.sub_f64s(positive, negative)))
-    };
-    (sum(r1.0, r2.0, r3.0, r4.0), sum(r1.1, r2.1, r3.1, r4.1))
+    (
+        corners(s, scale, linear, [r1.0, r2.0, r3.0, r4.0]),
+        corners(s, scale, linear, [r1.1, r2.1, r3.1, r4.1]),
+    )
+}
+
+#[inline(always)]
+fn corners<S: Simd>(s: S, scale: S::f64s, linear: S::f64s, r: [S::f64s; 4]) -> S::f64s {
+    let positive = s.add_f64s(r[0], r[1]);
+    let negative = s.add_f64s(r[2], r[3]);
+    s.mul_f64s(scale, s.add_f64s(linear, s.sub_f64s(positive, negative)))
 }
 
 /// One at least narrow, none a point: ramps by quadrature, plateau by quadrature or by the first
@@ -358,8 +356,12 @@ fn narrow<P: Profile, S: Simd>(
         )
     };
     let ratio = s.mul_f64s(small, inverse);
-    let join = |a, b, c| s.mul_add_f64s(ratio, s.add_f64s(a, b), s.mul_f64s(fraction, c));
-    (join(up.0, down.0, middle.0), join(up.1, down.1, middle.1))
+    let value = s.mul_f64s(fraction, middle.0);
+    let slope = s.mul_f64s(fraction, middle.1);
+    (
+        s.mul_add_f64s(ratio, s.add_f64s(up.0, down.0), value),
+        s.mul_add_f64s(ratio, s.add_f64s(up.1, down.1), slope),
+    )
 }
 
 /// `1/divisor integral_lo^(lo + length) kappa(|u|) du` by the first antiderivative.
@@ -370,20 +372,20 @@ fn long<P: Profile, S: Simd>(
     length: S::f64s,
     divisor: S::f64s,
 ) -> (S::f64s, S::f64s) {
-    let zero = s.splat_f64s(0.0);
     let hi = s.add_f64s(lo, length);
     let a = P::integral(s, s.abs_f64s(lo));
     let b = P::integral(s, s.abs_f64s(hi));
     // k1 is odd.
-    let negative_lo = s.less_than_f64s(lo, zero);
-    let negative_hi = s.less_than_f64s(hi, zero);
     let inverse = s.div_f64s(s.splat_f64s(1.0), divisor);
-    let difference = |a: S::f64s, b: S::f64s| {
-        let a = s.select_f64s(negative_lo, s.neg_f64s(a), a);
-        let b = s.select_f64s(negative_hi, s.neg_f64s(b), b);
-        s.mul_f64s(inverse, s.sub_f64s(b, a))
-    };
-    (difference(a.0, b.0), difference(a.1, b.1))
+    let value = s.sub_f64s(with_sign(s, b.0, hi), with_sign(s, a.0, lo));
+    let slope = s.sub_f64s(with_sign(s, b.1, hi), with_sign(s, a.1, lo));
+    (s.mul_f64s(inverse, value), s.mul_f64s(inverse, slope))
+}
+
+/// `x` with its sign turned where `of` is negative.
+#[inline(always)]
+fn with_sign<S: Simd>(s: S, x: S::f64s, of: S::f64s) -> S::f64s {
+    s.xor_f64s(x, s.and_f64s(of, s.splat_f64s(-0.0)))
 }
 
 /// `integral_0^1 (p + q tau) kappa(|lo + length tau|) d tau`, cut where the argument changes sign

@@ -3,7 +3,7 @@
 use pulp::Simd;
 
 use super::profile::Profile;
-use crate::special::{erf_simd, erfcx_positive_simd, exp_simd};
+use crate::special::{erf_simd, erfcx_short_simd, exp_simd};
 
 /// Squared exponential, `kappa(z) = exp(-z^2 / 2)`: infinitely smooth.
 ///
@@ -46,7 +46,7 @@ impl Profile for Se {
         let scaled = s.mul_f64s(z, s.splat_f64s(std::f64::consts::FRAC_1_SQRT_2));
         let q = s.mul_f64s(
             s.mul_f64s(s.splat_f64s(ROOT_HALF_PI), z),
-            erfcx_positive_simd(s, scaled),
+            erfcx_short_simd(s, scaled),
         );
         (
             s.mul_f64s(e, s.sub_f64s(s.splat_f64s(1.0), q)),

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::special::scalar::{normal_cdf, normal_quantile};
+use crate::special::scalar::{normal_cdf, normal_pdf, normal_quantile};
 
 /// One marginal predictive distribution per row: a mixture of normal densities, one for every
 /// node of the hyperparameter integration (one in all for MAP).
@@ -141,17 +141,7 @@ impl Mixture<'_> {
     }
 
     pub fn cdf(&self, y: f64) -> f64 {
-        self.components()
-            .map(|(w, m, s)| {
-                w * if s > 0.0 {
-                    normal_cdf((y - m) / s)
-                } else if y >= m {
-                    1.0
-                } else {
-                    0.0
-                }
-            })
-            .sum()
+        self.cdf_and_density(y).0
     }
 
     pub fn log_density(&self, y: f64) -> f64 {
@@ -162,50 +152,54 @@ impl Mixture<'_> {
         log_sum_exp(&logs)
     }
 
+    /// Distribution function and density; point masses have no density.
+    fn cdf_and_density(&self, y: f64) -> (f64, f64) {
+        self.components()
+            .fold((0.0, 0.0), |(cdf, density), (w, m, s)| {
+                if s > 0.0 {
+                    let z = (y - m) / s;
+                    (cdf + w * normal_cdf(z), density + w * normal_pdf(z) / s)
+                } else {
+                    (cdf + if y >= m { w } else { 0.0 }, density)
+                }
+            })
+    }
+
     /// `z` is the standard normal quantile of `p`.
     fn quantile(&self, p: f64, z: f64) -> f64 {
-        let ends = self.components().map(|(_, m, s)| m + s * z);
-        let (mut lo, mut hi) = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), q| {
-            (lo.min(q), hi.max(q))
-        });
-        // The mixture's quantile lies between those of its components. Regula falsi inside a
-        // bisection: the bracket always halves at least every second step.
-        let widest = self.sds.iter().fold(0.0_f64, |m, s| m.max(*s));
-        let tolerance = 1e-13 * widest.max(lo.abs().max(hi.abs()) * f64::EPSILON);
+        // The mixture's quantile lies between those of its components: Newton's method inside
+        // that bracket, halved whenever a step would leave it or shrinks it too slowly.
+        let (mut lo, mut hi) = (f64::INFINITY, f64::NEG_INFINITY);
+        let (mut centre, mut widest) = (0.0, 0.0_f64);
+        for (w, m, s) in self.components() {
+            let q = m + s * z;
+            (lo, hi) = (lo.min(q), hi.max(q));
+            centre += w * q;
+            widest = widest.max(s);
+        }
+        let tolerance = 1e-13 * widest + f64::EPSILON * lo.abs().max(hi.abs());
+        let mut y = centre.clamp(lo, hi);
+        let mut last = hi - lo;
         for _ in 0..200 {
             if hi - lo <= tolerance {
                 break;
             }
-            let middle = 0.5 * (lo + hi);
-            if middle <= lo || middle >= hi {
+            let (cdf, density) = self.cdf_and_density(y);
+            if cdf < p {
+                lo = y;
+            } else {
+                hi = y;
+            }
+            let newton = y - (cdf - p) / density;
+            let usable = newton > lo && newton < hi && (newton - y).abs() < 0.5 * last;
+            let next = if usable { newton } else { 0.5 * (lo + hi) };
+            last = (next - y).abs();
+            y = next;
+            if usable && last <= tolerance {
                 break;
             }
-            if self.cdf(middle) < p {
-                lo = middle;
-            } else {
-                hi = middle;
-            }
-            let slope: f64 = self
-                .components()
-                .filter(|c| c.2 > 0.0)
-                .map(|(w, m, s)| w * (-0.5 * ((middle - m) / s).powi(2)).exp() / s)
-                .sum::<f64>()
-                * 0.398_942_280_401_432_7;
-            let newton = middle - (self.cdf(middle) - p) / slope;
-            let margin = 1e-9 * (hi - lo);
-            if newton.is_finite() && newton > lo && newton < hi {
-                for probe in [newton - margin, newton + margin] {
-                    if probe > lo && probe < hi {
-                        if self.cdf(probe) < p {
-                            lo = probe;
-                        } else {
-                            hi = probe;
-                        }
-                    }
-                }
-            }
         }
-        0.5 * (lo + hi)
+        y
     }
 }
 

@@ -6,7 +6,9 @@ use pulp::Simd;
 
 use super::coefficients::{ERFCX, ERFCX_LEAD_LO, ERFCX_SHIFT};
 use super::exp::exp_parts;
-use super::lanes::{Unary, any, at_most, fast_two_sum, map_into, polynomial_rest, two_sum};
+use super::lanes::{
+    Unary, any, at_most, fast_two_sum, map_into, polynomial, polynomial_rest, two_sum,
+};
 
 /// Above this erfcx(x) = 1 / (x sqrt(pi)) to the last bit, and products of two arguments could overflow.
 const FAR: f64 = 1.0e30;
@@ -59,6 +61,18 @@ fn with_far<S: Simd>(s: S, x: S::f64s, value: S::f64s) -> S::f64s {
 pub(crate) fn erfcx_positive_simd<S: Simd>(s: S, x: S::f64s) -> S::f64s {
     let (hi, lo) = erfcx_parts(s, x);
     with_far(s, x, s.add_f64s(hi, lo))
+}
+
+/// $e^{x^2} \mathrm{erfc}(x)$ in each lane for 0 <= x < 1e150, to some 4 ulp: without the compensation of
+/// [`erfcx_parts`], for loops that add the result to something larger.
+#[inline(always)]
+pub(crate) fn erfcx_short_simd<S: Simd>(s: S, x: S::f64s) -> S::f64s {
+    let shifted = s.add_f64s(x, s.splat_f64s(ERFCX_SHIFT));
+    let sum = s.add_f64s(x, s.splat_f64s(4.0));
+    let difference = s.sub_f64s(x, s.splat_f64s(4.0));
+    let inverse = s.div_f64s(s.splat_f64s(1.0), s.mul_f64s(sum, shifted));
+    let t = s.mul_f64s(difference, s.mul_f64s(inverse, shifted));
+    s.mul_f64s(polynomial(s, t, &ERFCX), s.mul_f64s(inverse, sum))
 }
 
 /// $e^{x^2} \mathrm{erfc}(x)$ in each lane, any `x`; infinite below -26.6.

@@ -35,7 +35,7 @@ pub use normal::{normal_cdf_into, normal_pdf_into};
 pub(crate) use {
     erf::erf_simd,
     erfc::erfc_simd,
-    erfcx::{erfcx_positive_simd, erfcx_simd},
+    erfcx::{erfcx_positive_simd, erfcx_short_simd, erfcx_simd},
     exp::exp_simd,
     log_cdf::log_cdf_simd,
     log_cdf_difference::log_cdf_difference_simd,

@@ -1,0 +1,112 @@
+//! The inputs of the model: what the kernel uses and what the supports give.
+
+use crate::study::Study;
+use crate::study::fields::Check;
+use crate::study::support::{Aggregate, Extent, Support};
+use crate::suggest;
+
+/// The inputs of the model, and whether the tables give all that the kernel uses.
+pub(super) struct Inputs<'a> {
+    /// The inputs that the kernel uses and some table gives.
+    pub dims: &'a [String],
+    /// Whether the kernel uses no others.
+    pub all_known: bool,
+}
+
+/// The inputs of the model; unknown ones are noted once, at the kernel.
+pub(super) fn dims(study: &Study, check: &Check<'_>) -> (Vec<String>, bool) {
+    let given: Vec<&str> = study
+        .observe
+        .iter()
+        .flat_map(|o| o.support.dims.iter().map(|d| d.name.value.as_str()))
+        .collect();
+    if study.latent.columns.is_empty() {
+        let first = study
+            .observe
+            .first()
+            .map(|o| o.support.dims.as_slice())
+            .unwrap_or_default();
+        return (first.iter().map(|d| d.name.value.clone()).collect(), true);
+    }
+    let (known, unknown): (Vec<String>, Vec<String>) = study
+        .latent
+        .columns
+        .iter()
+        .cloned()
+        .partition(|column| given.contains(&column.as_str()));
+    let all_known = unknown.is_empty();
+    for column in unknown {
+        let mut message = format!("the kernel uses `{column}`, which no [[observe]] gives");
+        if let Some(near) = suggest::nearest(&column, given.iter().copied()) {
+            message.push_str(&format!("; did you mean `{near}`?"));
+        }
+        let mut all: Vec<&str> = given.clone();
+        all.sort_unstable();
+        all.dedup();
+        let remedy = format!("the supports give {}", suggest::list(&all));
+        check.refuse(&word_in(study, &column), message, remedy);
+    }
+    (known, all_known)
+}
+
+/// Where a column's name stands inside the kernel expression.
+fn word_in(study: &Study, column: &str) -> std::ops::Range<usize> {
+    let kernel = &study.latent.kernel;
+    let written = study.source.text.get(kernel.span.clone()).unwrap_or("");
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    let found = written.match_indices(column).find(|(at, _)| {
+        let before = written[..*at].chars().next_back();
+        let after = written[at + column.len()..].chars().next();
+        !before.is_some_and(is_name) && !after.is_some_and(|c| is_name(c) || c == '(')
+    });
+    match found {
+        Some((at, _)) => kernel.span.start + at..kernel.span.start + at + column.len(),
+        None => kernel.span.clone(),
+    }
+}
+
+/// Whether a support gives every input, and what happens to those it gives in excess.
+pub(super) fn usable(
+    check: &Check<'_>,
+    inputs: &Inputs<'_>,
+    support: &Support,
+    warnings: &mut Vec<String>,
+) {
+    let dims = inputs.dims;
+    let given: Vec<&str> = support.dims.iter().map(|d| d.name.value.as_str()).collect();
+    let lacking: Vec<&String> = dims
+        .iter()
+        .filter(|dim| !given.contains(&dim.as_str()))
+        .collect();
+    if !lacking.is_empty() {
+        let message = format!(
+            "this support lacks {}, which the kernel uses",
+            suggest::list(&lacking)
+        );
+        check.refuse(
+            &support.span,
+            message,
+            "name its columns under `point` or `box`",
+        );
+    }
+    for dim in &support.dims {
+        if dims.contains(&dim.name.value) || !inputs.all_known {
+            continue;
+        }
+        let name = &dim.name.value;
+        if dim.extent != Extent::Point && support.aggregate == Some(Aggregate::Sum) {
+            let message = format!(
+                "the box has edges along `{name}`, which the kernel does not use, so its width would change the sum for no reason"
+            );
+            check.refuse(
+                &dim.name.span,
+                message,
+                format!(
+                    "leave `{name}` out of the box, or add it to the kernel, such as `* se({name})`"
+                ),
+            );
+        } else {
+            warnings.push(format!("the dimension `{name}` is given but the kernel does not use it: rows that differ only there are alike"));
+        }
+    }
+}
