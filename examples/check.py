@@ -35,7 +35,7 @@ def differences(expected, got, where):
             yield from differences(want, got.get(key, {}), f"{where}.{key}")
         elif key not in got:
             yield f"{where} has no `{key}`"
-        elif isinstance(want, list):
+        elif isinstance(want, list) and len(want) == 2:
             if not near(got[key], want):
                 yield f"{where}.{key} is {got[key]}, expected {want[0]} +- {want[1]}"
         elif got[key] != want:
