@@ -271,6 +271,14 @@ impl<'a> Prepared<'a> {
                         inverse: lengthscales.iter().map(|&l| theta[l].recip()).collect(),
                     }
                 } else {
+                    let reach: Vec<f64> = dims
+                        .iter()
+                        .zip(lengthscales)
+                        .map(|(&d, &l)| {
+                            let widths = sides.a.width(d).iter().chain(sides.b.width(d));
+                            widths.fold(0.0, |w: f64, &v| w.max(v)) / theta[l]
+                        })
+                        .collect();
                     let (members, has_alpha) = match family {
                         Isotropic::Radial(Family::Se) => (
                             vec![Member {
@@ -280,11 +288,11 @@ impl<'a> Prepared<'a> {
                             }],
                             false,
                         ),
-                        Isotropic::Radial(Family::Matern12) => (matern_members(0.5), false),
-                        Isotropic::Radial(Family::Matern32) => (matern_members(1.5), false),
-                        Isotropic::Radial(Family::Matern52) => (matern_members(2.5), false),
+                        Isotropic::Radial(Family::Matern12) => (matern_members(0.5, &reach), false),
+                        Isotropic::Radial(Family::Matern32) => (matern_members(1.5, &reach), false),
+                        Isotropic::Radial(Family::Matern52) => (matern_members(2.5, &reach), false),
                         Isotropic::RationalQuadratic(alpha) => {
-                            (rational_quadratic_members(theta[*alpha]), true)
+                            (rational_quadratic_members(theta[*alpha], &reach), true)
                         }
                     };
                     let members = members

@@ -33,6 +33,7 @@ pub use matern32::Matern32;
 pub use matern52::Matern52;
 pub use parse::KernelSyntaxError;
 pub use periodic::Periodic;
+pub(crate) use periodic::remainder;
 pub use profile::Profile;
 pub use rational_quadratic::RationalQuadratic;
 pub use se::Se;

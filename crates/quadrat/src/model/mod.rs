@@ -1,7 +1,9 @@
 //! What users build: observations + prior -> posterior.
 
 mod checks;
+mod crossvalidation;
 mod defaults;
+mod draws;
 mod fit;
 mod observations;
 mod posterior;
@@ -10,8 +12,10 @@ mod problem;
 mod save;
 mod settings;
 mod summary;
+mod update;
 
 pub use crate::likelihood::Noise;
+pub use crossvalidation::LeftOutFold;
 pub use observations::Observations;
 pub use posterior::{Posterior, Scale};
 pub use prediction::Prediction;
