@@ -1,5 +1,7 @@
 //! The model against brute force: predictions, cross-validation, draws, updates, saved files.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use faer::Mat;
 use quadrat::covariance::Covariance;
 use quadrat::error::{FitError, InputError, LoadError};

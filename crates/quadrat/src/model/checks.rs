@@ -95,14 +95,13 @@ fn apply(parameter: &mut Parameter, setting: &Setting) -> Result<(), InputError>
     }
     // Noise may be fixed at zero: exact observations.
     let zero_noise = setting.fixed && parameter.name.starts_with("noise") && value == Some(0.0);
-    if let Some(value) = value {
-        if !value.is_finite()
-            || (parameter.transform == Transform::Log && value <= 0.0 && !zero_noise)
-        {
-            return Err(refuse(format!(
-                "the value {value} must be a positive, finite number"
-            )));
-        }
+    if let Some(value) = value
+        && (!value.is_finite()
+            || (parameter.transform == Transform::Log && value <= 0.0 && !zero_noise))
+    {
+        return Err(refuse(format!(
+            "the value {value} must be a positive, finite number"
+        )));
     }
     if zero_noise {
         return Err(refuse(
@@ -112,7 +111,7 @@ fn apply(parameter: &mut Parameter, setting: &Setting) -> Result<(), InputError>
     parameter.lower = setting.lower.unwrap_or(parameter.lower);
     parameter.upper = setting.upper.unwrap_or(parameter.upper);
     if let Some(prior) = &setting.prior {
-        parameter.prior = prior.clone();
+        parameter.prior = *prior;
     }
     if let Some(value) = value {
         parameter.start = value;
