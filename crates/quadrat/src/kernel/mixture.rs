@@ -100,9 +100,9 @@ mod tests {
 
     #[test]
     fn matern_mixtures_equal_the_closed_forms() {
-        for r in [0.0, 1e-6, 1e-3, 0.1, 0.7, 2.0, 5.0, 20.0] {
+        for r in [0.0_f64, 1e-6, 1e-3, 0.1, 0.7, 2.0, 5.0, 20.0] {
             let closed = [
-                (0.5, (-r as f64).exp()),
+                (0.5, (-r).exp()),
                 (1.5, (1.0 + 3f64.sqrt() * r) * (-(3f64.sqrt()) * r).exp()),
                 (
                     2.5,
