@@ -1,7 +1,13 @@
 //! Benches of quadrat: `quadrat-bench <subject>`, always as ratios in one run.
 
+mod cells;
+mod clock;
+mod fit;
 mod gram;
+mod peer;
+mod points;
 mod special;
+mod table;
 
 use clap::{Parser, Subcommand};
 
@@ -18,12 +24,19 @@ enum Subject {
     Special,
     /// Gram matrices of boxes and their gradients, against the special functions they need.
     Gram,
+    /// Where the time of a fit goes, as shares.
+    Fit,
+    /// Our half of a comparison with another library; `peers/run.py` runs both.
+    #[command(subcommand)]
+    Peer(peer::Peer),
 }
 
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().subject {
         Subject::Special => special::run(),
         Subject::Gram => gram::run()?,
+        Subject::Fit => fit::run()?,
+        Subject::Peer(peer) => peer::run(peer)?,
     }
     Ok(())
 }

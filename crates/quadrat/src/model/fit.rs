@@ -81,6 +81,7 @@ fn fit(
         ..LearnOptions::default()
     };
     let optimum = maximise(&evidence, &learn).map_err(|e| problem.in_user_rows(e))?;
+    let mut evaluations = optimum.evaluations;
     let mut warnings = Vec::new();
     if !optimum.converged {
         warnings.push(format!(
@@ -119,6 +120,7 @@ fn fit(
             ..defaults
         };
         let integration = integrate(&evidence, &optimum, &settings)?;
+        evaluations += integration.evaluations;
         if integration.capped {
             warnings.push(format!(
                 "the integration over the hyperparameters stopped at {} nodes before the posterior had fallen off everywhere",
@@ -156,6 +158,7 @@ fn fit(
         nodes: components.len(),
         rows: problem.rows(),
         iterations: optimum.iterations,
+        evaluations,
         seconds: 0.0,
         jitter,
         warnings,

@@ -30,6 +30,8 @@ pub struct FitSummary {
     pub rows: usize,
     /// Iterations of the optimiser over all starts.
     pub iterations: usize,
+    /// Evaluations of the evidence, those of the integration included.
+    pub evaluations: usize,
     /// Wall-clock time of the fit.
     pub seconds: f64,
     /// Largest jitter used, relative to the variance of the rows; usually 0.
