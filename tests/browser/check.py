@@ -107,6 +107,8 @@ def visible(state):
                 found.append(f"{name}, view {i}: nothing to see")
             elif view["width"] < 40 or view["height"] < 40:
                 found.append(f"{name}, view {i}: only {view['width']:.0f} x {view['height']:.0f} px")
+            elif view["height"] > 4 * max(view["room"], 300):
+                found.append(f"{name}, view {i}: {view['height']:.0f} px high")
     return found
 
 

@@ -40,6 +40,7 @@ CASES = {
     "axes without data": ('<path d="M9 9h9v9z"/>', "", "nothing to see"),
     "a blank canvas": ("//MORE", 'plot.innerHTML = "<canvas width=200 height=100></canvas>";', "nothing to see"),
     "a squeezed picture": ("width:200px;height:100px", "width:20px;height:100px", "only 20 x 100 px"),
+    "a picture without end": ("width:200px;height:100px", "width:200px;height:9000px", "9000 px high"),
     "a page too wide": ("</body>", '<div style="width:3000px;height:9px"></div></body>', "wider than the window"),
 }
 

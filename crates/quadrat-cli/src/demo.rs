@@ -62,23 +62,70 @@ macro_rules! files {
 }
 
 /// All examples; the first one is run when none is named.
-pub const EXAMPLES: &[Example] = &[Example {
-    name: "ages",
-    about: "people by single year of age, from ten-year bands (United States, 2020)",
-    files: files!("ages": "study.toml", "ages.csv", "bands.csv", "truth.csv", "README.md"),
-    extras: Extras {
-        truths: &[Truth {
-            prediction: "by-year",
-            table: include_str!("../../../examples/ages/truth.csv"),
-            x: "age",
-            value: "people",
-            label: "True counts by single year",
-        }],
-        notes: &[
-            "Data: survival::uspop2 from the Debian package r-cran-survival 3.5-3-1, licence LGPL (>= 2).",
-        ],
+pub const EXAMPLES: &[Example] = &[
+    Example {
+        name: "ages",
+        about: "people by single year of age, from ten-year bands (United States, 2020)",
+        files: files!("ages": "study.toml", "ages.csv", "bands.csv", "truth.csv", "README.md"),
+        extras: Extras {
+            truths: &[Truth {
+                prediction: "by-year",
+                table: include_str!("../../../examples/ages/truth.csv"),
+                x: "age",
+                value: "people",
+                label: "True counts by single year",
+            }],
+            notes: &[
+                "Data: survival::uspop2 from the Debian package r-cran-survival 3.5-3-1, licence LGPL (>= 2).",
+            ],
+        },
     },
-}];
+    Example {
+        name: "robot",
+        about: "the speed of a robot, from distances over four overlapping intervals",
+        files: files!("robot": "study.toml", "distances.csv", "README.md"),
+        extras: Extras {
+            truths: &[],
+            notes: &[
+                "Data: Table 1 of M. T. Smith, M. A. Alvarez and N. D. Lawrence, Gaussian process regression for binned data.",
+            ],
+        },
+    },
+    Example {
+        name: "age-by-year",
+        about: "people by single year of age and calendar year, from ten-year bands over five-year periods",
+        files: files!("age-by-year": "study.toml", "person-years.csv", "truth.csv", "truth-67.csv", "README.md"),
+        extras: Extras {
+            truths: &[Truth {
+                prediction: "aged-67-by-year",
+                table: include_str!("../../../examples/age-by-year/truth-67.csv"),
+                x: "year",
+                value: "people",
+                label: "True counts",
+            }],
+            notes: &[
+                "Data: survival::uspop2 from the Debian package r-cran-survival 3.5-3-1, licence LGPL (>= 2).",
+            ],
+        },
+    },
+    Example {
+        name: "seasonal",
+        about: "hourly riders of a bicycle hire scheme with two stretches missing, a daily and a weekly rhythm",
+        files: files!("seasonal": "study.toml", "riders.csv", "truth.csv", "README.md"),
+        extras: Extras {
+            truths: &[Truth {
+                prediction: "every-hour",
+                table: include_str!("../../../examples/seasonal/truth.csv"),
+                x: "hour",
+                value: "sqrt_riders",
+                label: "Hours left out",
+            }],
+            notes: &[
+                "Data: Bikeshare of the Python package ISLP 0.6.0, licence BSD; first published by UCI.",
+            ],
+        },
+    },
+];
 
 #[cfg(test)]
 mod tests {

@@ -12,7 +12,7 @@ use quadrat::model::{
 pub use quadrat::model::{FitSummary, Hyper, Posterior};
 use quadrat::parameter::PriorDensity;
 use quadrat::progress::Progress;
-use quadrat::support::{Aggregate as LibraryAggregate, Functionals};
+use quadrat::support::{Aggregate as LibraryAggregate, Functional, Functionals, Side};
 
 use crate::diagnostic::{Problem, Problems};
 use crate::places::Places;
@@ -160,20 +160,23 @@ fn observations(table: &Observed) -> Result<Observations, InputError> {
 fn functionals(places: &Places, rows: std::ops::Range<usize>) -> Result<Functionals, InputError> {
     let along = &places.dims;
     let mut functionals = Functionals::new(along.iter().map(|dim| dim.name.clone()).collect());
-    let points: Vec<usize> = (0..along.len())
-        .filter(|&d| along[d].second.is_none())
-        .collect();
     for row in rows {
         match places.aggregate {
             None => functionals
                 .push_point(&along.iter().map(|dim| dim.first[row]).collect::<Vec<_>>())?,
             Some(aggregate) => {
-                let edges: Vec<(f64, f64)> = along.iter().map(|dim| dim.ends(row)).collect();
+                let sides = along
+                    .iter()
+                    .map(|dim| match dim.ends(row) {
+                        (x, _) if dim.second.is_none() => Side::Point(x),
+                        (from, to) => Side::Interval(from, to),
+                    })
+                    .collect();
                 let aggregate = match aggregate {
                     Aggregate::Sum => LibraryAggregate::Sum,
                     Aggregate::Mean => LibraryAggregate::Mean,
                 };
-                functionals.push_partial_box(&edges, aggregate, &points)?;
+                functionals.push(&Functional::Box { sides, aggregate })?;
             }
         }
     }

@@ -99,6 +99,12 @@ pub enum InputError {
         /// What is wrong and how to mend it.
         reason: String,
     },
+    /// A kernel that could not be written as an expression.
+    #[error("the kernel cannot be used: {reason}")]
+    Kernel {
+        /// What is wrong and how to mend it.
+        reason: String,
+    },
     /// A dimension name that the supports do not have.
     #[error("there is no input named `{name}`; the inputs are: {}", known.join(", "))]
     UnknownDimension {
@@ -122,7 +128,9 @@ pub enum InputError {
 #[non_exhaustive]
 pub enum LinalgError {
     /// A Cholesky factorisation met a pivot that is not positive.
-    #[error("the matrix of size {size} is not positive definite (pivot {pivot})")]
+    #[error(
+        "the matrix of size {size} is not positive definite (pivot {pivot}): rows or supports repeat; remove repetitions or add noise"
+    )]
     NotPositiveDefinite {
         /// Its size.
         size: usize,
@@ -130,7 +138,9 @@ pub enum LinalgError {
         pivot: usize,
     },
     /// A symmetric eigendecomposition did not converge.
-    #[error("the eigenvalue iteration on a matrix of size {size} did not converge")]
+    #[error(
+        "the eigenvalue iteration on a matrix of size {size} did not converge: values are too large or too small; change the units"
+    )]
     Eigen {
         /// Its size.
         size: usize,
@@ -162,12 +172,12 @@ pub enum FitError {
         correlation: f64,
     },
     /// Every start of the optimiser failed.
-    #[error("none of {starts} optimiser starts gave a finite evidence; last: {last}")]
+    #[error(
+        "the evidence was not finite at any of {starts} optimiser starts; give starts or bounds of the hyperparameters that fit the units of the data"
+    )]
     NoStart {
         /// How many were tried.
         starts: usize,
-        /// The last error met.
-        last: String,
     },
     /// Other linear algebra that failed.
     #[error(transparent)]
@@ -187,7 +197,7 @@ impl FitError {
 #[non_exhaustive]
 pub enum LoadError {
     /// Not a quadrat model at all.
-    #[error("this is not a quadrat model file")]
+    #[error("this is not a quadrat model file; write one with `quadrat fit`")]
     NotAModel,
     /// Written by a newer version.
     #[error(

@@ -5,6 +5,8 @@
 //! `kernel`, `support`, `likelihood` -> `parameter`, `optimise`, `quadrature` ->
 //! `linalg`, `special`, `error`, `progress`.
 
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
 pub mod baseline;
 pub mod covariance;
 pub mod error;

@@ -2,6 +2,8 @@
 //! variance 60.73, lengthscale 9.522 (standard convention), noise 0.578, log evidence -10.729,
 //! speed at 5 s 5.052 +- 0.574 (95 %, latent) and +- 1.597 with noise.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use quadrat::kernel::Kernel;
 use quadrat::model::{
     FitOptions, Hyperparameters, Mean, Model, Noise, Observations, Posterior, Scale, Setting,

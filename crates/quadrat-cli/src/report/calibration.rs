@@ -6,8 +6,6 @@ use crate::outcome::Outcome;
 
 /// Levels whose coverage is told.
 const LEVELS: [f64; 4] = [0.5, 0.8, 0.9, 0.95];
-/// Half-width in standard deviations of the intervals drawn.
-const HALF_WIDTH: f64 = 1.959_963_984_540_054;
 
 /// The figure, when more than one row could be left out.
 pub fn figure(outcome: &Outcome) -> Option<CalibrationFigure> {
@@ -49,8 +47,8 @@ pub fn figure(outcome: &Outcome) -> Option<CalibrationFigure> {
                 label,
                 observed: row.value,
                 mean: row.mean,
-                lower: row.mean - HALF_WIDTH * row.sd,
-                upper: row.mean + HALF_WIDTH * row.sd,
+                lower: row.lower,
+                upper: row.upper,
             })
             .collect(),
         level: 0.95,

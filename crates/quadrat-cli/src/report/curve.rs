@@ -113,10 +113,12 @@ fn truth_of<'a>(asked: &Asked, extras: Option<&'a Extras>) -> Option<&'a Truth> 
 
 /// The row of a prediction that holds a place, and what its total is divided by.
 fn row_at(asked: &Asked, x: f64) -> Option<usize> {
-    let dim = asked.places.dims.first()?;
-    (0..asked.places.len()).find(|&row| {
+    let places = &asked.places;
+    let along = (0..places.dims.len()).find(|&d| super::varies(places, d));
+    let dim = places.dims.get(along.unwrap_or(0))?;
+    (0..places.len()).find(|&row| {
         let (lower, upper) = dim.ends(row);
-        lower <= x && (x < upper || lower == upper)
+        lower == x || (lower < x && x < upper)
     })
 }
 
@@ -150,4 +152,42 @@ pub fn truth_inside(
         .filter(|(row, value)| (answer.lower[*row]..=answer.upper[*row]).contains(value))
         .count();
     Some((inside, rows.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::Axis;
+    use crate::places::Places;
+    use crate::study::Scale;
+    use crate::study::fields::Spanned;
+
+    fn asked(axes: &[(&str, Axis)], aggregate: Option<Aggregate>) -> Asked {
+        let named = |(name, axis): &(&str, Axis)| {
+            let name = Spanned {
+                value: (*name).to_owned(),
+                span: 0..0,
+            };
+            (name, axis.clone())
+        };
+        let axes: Vec<_> = axes.iter().map(named).collect();
+        Asked {
+            name: "p".into(),
+            places: Places::grid(&axes, aggregate),
+            scale: Scale::Response,
+            level: 0.95,
+        }
+    }
+
+    #[test]
+    fn a_truth_belongs_to_the_row_along_the_dimension_that_varies() {
+        let age = Axis::new(67.0, 68.0, 1.0, true).unwrap();
+        let year = Axis::new(2000.0, 2003.0, 1.0, true).unwrap();
+        let cells = asked(&[("age", age), ("year", year)], Some(Aggregate::Sum));
+        assert_eq!(row_at(&cells, 2001.5), Some(1));
+        assert_eq!(row_at(&cells, 2003.5), None);
+        let points = asked(&[("hour", Axis::new(0.0, 3.0, 1.0, false).unwrap())], None);
+        assert_eq!(row_at(&points, 2.0), Some(2));
+        assert_eq!(row_at(&points, 2.5), None);
+    }
 }

@@ -26,6 +26,11 @@ impl Csv {
         if bytes.starts_with(b"\xef\xbb\xbf") {
             bytes.drain(..3);
         }
+        // A zip archive (xlsx, ods) or an OLE file (xls) under the wrong name.
+        if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"\xd0\xcf\x11\xe0") {
+            return Err(whole(format!("{name} is a spreadsheet, not a CSV table"))
+                .remedy("open it in the spreadsheet program and save it as \"CSV UTF-8\""));
+        }
         if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
             return Err(
                 whole(format!("{name} is UTF-16, not UTF-8")).remedy("save it as \"CSV UTF-8\"")
@@ -107,6 +112,27 @@ impl Csv {
             if std::mem::take(&mut header) {
                 continue;
             }
+            let stop = usize::try_from(reader.position().byte()).unwrap_or(usize::MAX);
+            if stop >= self.bytes.len()
+                && let Some(at) = self.open_quote(start)
+            {
+                found.at(
+                    at..at + 1,
+                    None,
+                    "the quote that opens here is never closed".to_owned(),
+                    "close it, or write it twice where the cell itself holds a quote",
+                );
+                break;
+            }
+            if record.len() > 1 && record.iter().all(<[u8]>::is_empty) {
+                found.add(
+                    start,
+                    None,
+                    "every cell of this row is empty".to_owned(),
+                    "delete the row",
+                );
+                continue;
+            }
             if record.len() != headers.len() {
                 let fact = format!(
                     "this row has {}, the header has {}",
@@ -146,6 +172,22 @@ impl Csv {
     /// Where a name of the header stands.
     pub fn header_spot(&self, column: usize) -> Spot {
         Spot::in_bytes(&self.bytes, self.cell(0, Some(column)))
+    }
+
+    /// Where a quote opens, from `start` on, that nothing closes.
+    fn open_quote(&self, start: usize) -> Option<usize> {
+        let mut cell_start = true;
+        let mut open = None;
+        for (i, &byte) in self.bytes.iter().enumerate().skip(start) {
+            match (open, byte) {
+                // A doubled quote closes and opens again at once.
+                (Some(_), b'"') => open = None,
+                (None, b'"') if cell_start || i > 0 && self.bytes[i - 1] == b'"' => open = Some(i),
+                _ => {}
+            }
+            cell_start = matches!(byte, b',' | b'\n' | b'\r');
+        }
+        open
     }
 
     /// The bytes of one cell of the row that starts at `start`, or of the whole row.
@@ -202,7 +244,11 @@ impl Found<'_> {
             self.more += 1;
             return;
         }
-        let spot = Spot::in_bytes(&self.csv.bytes, self.csv.cell(row_start, column));
+        self.at(self.csv.cell(row_start, column), column, fact, remedy);
+    }
+
+    fn at(&mut self, bytes: Range<usize>, column: Option<usize>, fact: String, remedy: &str) {
+        let spot = Spot::in_bytes(&self.csv.bytes, bytes);
         let column_name = column.and_then(|at| self.headers.get(at).cloned());
         let place = Place {
             file: self.name.to_owned(),

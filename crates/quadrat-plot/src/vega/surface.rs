@@ -132,15 +132,17 @@ fn map(
     };
     let mut x = axis(figure.x.title(), x_range);
     let mut y = axis(String::new(), y_range);
+    // Pointing nowhere, it waits in a corner of the map: outside, it would stretch the page.
+    let corner = |end: &str, start: f64| format!("here ? here.{end} : {start}");
     let outline = json!({
         "data": {"values": [{}]},
         "mark": {
-            "type": "rect", "fill": null, "stroke": "#ffffff", "strokeWidth": 2.5, "tooltip": null,
+            "type": "rect", "clip": true, "fill": null, "stroke": "#ffffff", "strokeWidth": 2.5, "tooltip": null,
             "strokeOpacity": {"expr": "here ? 1 : 0"}
         },
         "encoding": {
-            "x": {"datum": {"expr": "here ? here.x0 : 0"}, "type": "quantitative"}, "x2": {"datum": {"expr": "here ? here.x1 : 0"}},
-            "y": {"datum": {"expr": "here ? here.y0 : 0"}, "type": "quantitative"}, "y2": {"datum": {"expr": "here ? here.y1 : 0"}},
+            "x": {"datum": {"expr": corner("x0", x_range.0)}, "type": "quantitative"}, "x2": {"datum": {"expr": corner("x1", x_range.0)}},
+            "y": {"datum": {"expr": corner("y0", y_range.0)}, "type": "quantitative"}, "y2": {"datum": {"expr": corner("y1", y_range.0)}},
         },
     });
     let mut shadow = outline.clone();

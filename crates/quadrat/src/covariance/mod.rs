@@ -9,6 +9,8 @@ mod axes;
 mod coupled;
 mod factor;
 mod line;
+mod mixture;
+mod one_dim;
 mod plan;
 mod radial;
 mod series;
@@ -289,10 +291,10 @@ fn is_small(sides: Sides<'_>) -> bool {
 
 /// Whether two rows are single boxes that differ by a shift only.
 fn same_shape(set: &Functionals, one: usize, other: usize) -> bool {
-    if !(set.is_single(one) && set.is_single(other)) {
+    let (a, b) = (set.offsets()[one], set.offsets()[other]);
+    if set.offsets()[one + 1] != a + 1 || set.offsets()[other + 1] != b + 1 {
         return false;
     }
-    let (a, b) = (set.offsets()[one], set.offsets()[other]);
     set.weight()[a] == set.weight()[b]
         && (0..set.dims().len()).all(|d| set.width(d)[a] == set.width(d)[b])
 }

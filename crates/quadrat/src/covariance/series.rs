@@ -7,7 +7,7 @@
 use std::f64::consts::PI;
 
 use super::line::Intervals;
-use crate::kernel::Periodic;
+use crate::kernel::{Periodic, remainder};
 
 /// Fills `value` and, when given, the derivatives in lengthscale and period.
 pub(super) fn fill(
@@ -25,7 +25,7 @@ pub(super) fn fill(
         for j in 0..b.len() {
             for i in 0..na {
                 let at = j * na + i;
-                let (k, dl, dp) = Periodic::value(b.lower[j] - a.lower[i], lengthscale, period);
+                let (k, dl, dp) = Periodic::between(b.lower[j], a.lower[i], lengthscale, period);
                 value[at] = k;
                 if let Some(out) = &mut d_lengthscale {
                     out[at] = dl;
@@ -39,46 +39,32 @@ pub(super) fn fill(
     }
     let (coefficients, coefficient_slopes) = Periodic::coefficients(lengthscale);
     let with_slopes = slopes.is_some();
-    let features_a = features(a, period, coefficients.len(), with_slopes);
-    let features_b = features(b, period, coefficients.len(), with_slopes);
-    let count = 2 * coefficients.len();
-    let weights: Vec<f64> = coefficients.iter().flat_map(|&c| [c, c]).collect();
-    contract(
-        &weights,
-        &features_a.value,
-        &features_b.value,
-        count,
-        na,
-        value,
-    );
+    let side = |x| features(x, period, coefficients.len(), with_slopes);
+    let (features_a, features_b) = (side(a), side(b));
+    let double = |c: &[f64]| -> Vec<f64> { c.iter().flat_map(|&c| [c, c]).collect() };
+    let weights = double(&coefficients);
+    let sum = |weights: &[f64], a: &[f64], b: &[f64], out: &mut [f64]| {
+        contract(weights, a, b, 2 * coefficients.len(), na, out);
+    };
+    sum(&weights, &features_a.value, &features_b.value, value);
     if let Some((d_lengthscale, d_period)) = slopes {
-        let slope_weights: Vec<f64> = coefficient_slopes.iter().flat_map(|&c| [c, c]).collect();
-        contract(
-            &slope_weights,
-            &features_a.value,
-            &features_b.value,
-            count,
-            na,
-            d_lengthscale,
-        );
-        contract(
-            &weights,
-            &features_a.slope,
-            &features_b.value,
-            count,
-            na,
-            d_period,
-        );
+        let slope_weights = double(&coefficient_slopes);
+        let (value_a, value_b) = (&features_a.value, &features_b.value);
+        sum(&slope_weights, value_a, value_b, d_lengthscale);
+        sum(&weights, &features_a.slope, value_b, d_period);
         let mut other = vec![0.0; value.len()];
-        contract(
-            &weights,
-            &features_a.value,
-            &features_b.slope,
-            count,
-            na,
-            &mut other,
-        );
+        sum(&weights, value_a, &features_b.slope, &mut other);
         d_period.iter_mut().zip(&other).for_each(|(d, o)| *d += o);
+        // The phases change in proportion to the separation of the centres.
+        sum(&weights, &features_a.turned, value_b, &mut other);
+        let scale = 2.0 * PI / (period * period);
+        for j in 0..b.len() {
+            for i in 0..na {
+                let shift = 0.5 * (b.width[j] - a.width[i]);
+                let separation = (b.lower[j] - a.lower[i]) + shift;
+                d_period[j * na + i] += scale * separation * other[j * na + i];
+            }
+        }
     }
 }
 
@@ -98,45 +84,41 @@ fn contract(weights: &[f64], a: &[f64], b: &[f64], count: usize, na: usize, out:
 struct Features {
     /// Per interval: `sinc cos, sinc sin` for every frequency.
     value: Vec<f64>,
-    /// Derivative in the period.
+    /// Derivative in the period at fixed phase.
     slope: Vec<f64>,
+    /// Derivative in the phase of the first frequency.
+    turned: Vec<f64>,
 }
 
 fn features(x: Intervals<'_>, period: f64, frequencies: usize, with_slopes: bool) -> Features {
-    let mut value = Vec::with_capacity(2 * frequencies * x.len());
-    let mut slope = Vec::with_capacity(if with_slopes { value.capacity() } else { 0 });
+    let size = 2 * frequencies * x.len();
+    let mut value = Vec::with_capacity(size);
+    let mut slope = Vec::with_capacity(if with_slopes { size } else { 0 });
+    let mut turned = Vec::with_capacity(slope.capacity());
+    // Whole cycles are removed exactly: phases keep their digits at every distance and width.
+    let angle = |u: f64| 2.0 * PI * (remainder(u, period) / period);
     for i in 0..x.len() {
         let half = 0.5 * x.width[i];
-        let centre = x.lower[i] + half;
-        // The whole cycles are removed first: the phase keeps its digits far from the origin.
-        let cycles = centre / period;
-        let phase = 2.0 * PI * (cycles - cycles.round());
+        let half_angle = angle(half);
+        let phase = angle(x.lower[i]) + half_angle;
         for m in 0..frequencies {
             let m = m as f64;
-            let omega = 2.0 * PI * m / period;
-            let t = omega * half;
-            let (sinc, d_sinc) = sinc(t);
+            let t = 2.0 * PI * m * (half / period);
+            let (sin_t, cos_t) = (m * half_angle).sin_cos();
+            let sinc = if t == 0.0 { 1.0 } else { sin_t / t };
             let (sin, cos) = (m * phase).sin_cos();
             value.extend([sinc * cos, sinc * sin]);
             if with_slopes {
-                // d omega / d period = -omega / period; the phase changes with the true centre.
-                let d_t = -t / period;
-                let d_phase = -omega * centre / period;
-                slope.extend([
-                    d_sinc * d_t * cos - sinc * sin * d_phase,
-                    d_sinc * d_t * sin + sinc * cos * d_phase,
-                ]);
+                // t d sinc/dt = cos t - sinc t, and dt/d period = -t / period.
+                let d_sinc = (sinc - cos_t) / period;
+                slope.extend([d_sinc * cos, d_sinc * sin]);
+                turned.extend([-m * sinc * sin, m * sinc * cos]);
             }
         }
     }
-    Features { value, slope }
-}
-
-/// `sin(t)/t` and its derivative.
-fn sinc(t: f64) -> (f64, f64) {
-    if t.abs() < 1e-4 {
-        (1.0 - t * t / 6.0, -t / 3.0)
-    } else {
-        (t.sin() / t, (t.cos() - t.sin() / t) / t)
+    Features {
+        value,
+        slope,
+        turned,
     }
 }

@@ -5,7 +5,8 @@ use crate::error::{FitError, InputError, LinalgError};
 use crate::linalg::{Cholesky, Mat, dot, map_lower};
 use crate::parameter::{self, Parameter};
 
-/// Jitters tried in turn when the plain factorisation fails, relative to the mean diagonal.
+/// Jitters tried in turn when the plain factorisation fails, relative to the variance of each row
+/// (of the mean row on a grid), so that rows of very different size keep their proportions.
 const JITTERS: [f64; 4] = [1e-12, 1e-10, 1e-8, 1e-6];
 
 /// A prior conditioned on its observations.
@@ -18,7 +19,7 @@ pub struct Conditioned {
     pub factor: Factor,
     /// `log p(y | theta)` in nats, every constant included.
     pub log_evidence: f64,
-    /// What was added to the diagonal of `Ky`, relative to its mean; 0 when nothing was needed.
+    /// What was added to the diagonal of `Ky`, relative to it; 0 when nothing was needed.
     pub jitter: f64,
 }
 
@@ -127,26 +128,30 @@ fn factor_dense(
     k: Mat<f64>,
     noise: &[f64],
 ) -> Result<(Factor, f64), FitError> {
-    let n = noise.len();
-    let scale = (0..n).map(|i| k[(i, i)] + noise[i]).sum::<f64>() / n.max(1) as f64;
-    // The factor takes the memory of `K`: a further attempt, rare, evaluates `K` again.
-    let again = || match problem.gram(theta) {
-        Gram::Dense(k) => k,
-        // It was dense a moment ago.
-        Gram::Kronecker { .. } => Mat::full(n, n, f64::NAN),
-    };
-    let mut first = Some(k);
-    let attempt = |jitter: f64| {
-        let mut a = first.take().unwrap_or_else(&again);
-        for i in 0..n {
-            a[(i, i)] += noise[i] + jitter * scale;
+    let prepare = |mut a: Mat<f64>, jitter: f64| {
+        for (i, noise) in noise.iter().enumerate() {
+            a[(i, i)] = (a[(i, i)] + noise) * (1.0 + jitter);
         }
-        Cholesky::factor_owned(a)
+        a
     };
-    match with_jitter(attempt)? {
-        Some((factor, jitter)) => Ok((Factor::Dense(factor), jitter)),
-        None => Err(refusal(problem, theta, collinear(&again()))),
+    match Cholesky::factor_owned(prepare(k, 0.0)) {
+        Ok(factor) => return Ok((Factor::Dense(factor), 0.0)),
+        Err(LinalgError::NotPositiveDefinite { .. }) => {}
+        Err(other) => return Err(other.into()),
     }
+    // Rare: the matrix is computed again rather than kept twice in memory every time.
+    let dense = || match problem.gram(theta) {
+        Gram::Dense(k) => k,
+        Gram::Kronecker { .. } => Mat::new(),
+    };
+    for jitter in JITTERS {
+        match Cholesky::factor_owned(prepare(dense(), jitter)) {
+            Ok(factor) => return Ok((Factor::Dense(factor), jitter)),
+            Err(LinalgError::NotPositiveDefinite { .. }) => {}
+            Err(other) => return Err(other.into()),
+        }
+    }
+    Err(refusal(problem, theta, collinear(&dense())))
 }
 
 fn factor_kronecker(

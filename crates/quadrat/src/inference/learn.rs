@@ -115,7 +115,8 @@ pub struct Optimum {
 /// start). The best end is polished by Newton steps, so that it does not depend on the path.
 ///
 /// # Errors
-/// [`FitError::NoStart`] when no start can be evaluated; [`FitError::Input`] for invalid parameters, and at
+/// When no start can be evaluated, the error of the first, or [`FitError::NoStart`] when the evidence was
+/// not finite; [`FitError::Input`] for invalid parameters, and at
 /// once for any error that is not recoverable.
 ///
 /// # Numerics
@@ -163,14 +164,9 @@ pub fn maximise(evidence: &dyn Evidence, options: &LearnOptions<'_>) -> Result<O
         }
     }
     let Some(winner) = winner else {
-        let last = ends.iter().rev().find_map(|(_, error)| error.as_ref());
-        return Err(FitError::NoStart {
-            starts: ends.len(),
-            last: last.map_or_else(
-                || "the evidence is not finite".to_owned(),
-                ToString::to_string,
-            ),
-        });
+        // The first start is the most sensible place: its error is the one to mend.
+        let reason = ends.into_iter().find_map(|(_, error)| error);
+        return Err(reason.unwrap_or(FitError::NoStart { starts: from.len() }));
     };
     let best = polish(&space, &ends[winner].0.x)?;
     let starts: Vec<Start> = ends

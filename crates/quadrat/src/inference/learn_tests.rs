@@ -195,11 +195,7 @@ fn no_usable_start_is_an_error_with_the_reason() {
     peaks.parameters[0].start = 1e6;
     peaks.parameters[0].lower = 1e5;
     let error = maximise(&peaks, &LearnOptions::default()).unwrap_err();
-    let FitError::NoStart { starts, last } = error else {
-        panic!()
-    };
-    assert_eq!(starts, 5);
-    assert!(last.contains("eigenvalue"), "{last}");
+    assert!(error.to_string().contains("eigenvalue"), "{error}");
 }
 
 #[test]

@@ -14,9 +14,6 @@ const LONGEST: f64 = 0.5;
 const GRADIENT: f64 = 1e-4;
 /// Stationary when Newton's estimate of what is left to gain is below this, in nats.
 const GAIN: f64 = 1e-6;
-/// A step below this length, in units of the free coordinates, leaves the curvature as it was, up to
-/// that much relative: less than its differences err.
-const LEVEL: f64 = 1e-5;
 /// No further step below this length, in units of the free coordinates.
 const SHORTEST: f64 = 1e-10;
 
@@ -41,15 +38,10 @@ pub(super) fn polish(space: &FreeSpace<'_>, from: &[f64]) -> Result<Polished, Fi
     let mut density = space.evaluate(&z)?;
     let mut evaluations = 1;
     let mut steps = 0;
-    let mut known: Option<Mat<f64>> = None;
     loop {
         let slope = uphill(&z, &density, &bounds);
-        let newton = known
-            .take()
-            .map_or_else(
-                || space.curvature(&z, &density.gradient, &mut evaluations),
-                Ok,
-            )
+        let newton = space
+            .curvature(&z, &density.gradient, &mut evaluations)
             .and_then(|curvature| {
                 let (step, gain) = newton_step(&z, &density.gradient, &curvature, &bounds)?;
                 Ok((curvature, step, gain))
@@ -90,7 +82,6 @@ pub(super) fn polish(space: &FreeSpace<'_>, from: &[f64]) -> Result<Polished, Fi
         }
         match moved {
             Some((trial, next)) => {
-                known = (longest < LEVEL).then_some(curvature);
                 z = trial;
                 density = next;
                 steps += 1;

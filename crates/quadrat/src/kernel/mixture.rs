@@ -28,13 +28,16 @@ pub struct Member {
     pub slope: f64,
 }
 
-/// Members below this weight are left out: together they move the sum by less than rounding.
+/// Members that count for less than this are left out: together they move the sum by less than
+/// rounding.
 const SMALLEST_WEIGHT: f64 = 1e-18;
 
 /// Trapezoid rule for `Gamma(shape, rate = shape)` in the logarithm `x` of the variable.
 ///
-/// `map` turns `x` into the relative lengthscale of the member.
-fn gamma_members(shape: f64, map: impl Fn(f64) -> f64) -> Vec<Member> {
+/// `map` turns `x` into the relative lengthscale of the member. `reach` holds the largest width of
+/// a box along every dimension, in lengthscales: over a box wider than its lengthscale a member
+/// counts in proportion to the lengthscale, so that rare long ones matter.
+fn gamma_members(shape: f64, reach: &[f64], map: impl Fn(f64) -> f64) -> Vec<Member> {
     // The density has sd about 1/sqrt(shape) when the shape is large.
     let step = 0.2_f64.min(0.55 / shape.sqrt());
     let constant = shape * shape.ln() - ln_gamma(shape) + step.ln();
@@ -47,12 +50,14 @@ fn gamma_members(shape: f64, map: impl Fn(f64) -> f64) -> Vec<Member> {
     let mut push = |index: i64| {
         let x = index as f64 * step;
         let log = log_weight(x);
-        if log < floor {
+        let scale = map(x);
+        let gain: f64 = reach.iter().map(|w| scale.min(*w).max(1.0).ln()).sum();
+        if log + gain < floor {
             return false;
         }
         let weight = log.exp();
         members.push(Member {
-            scale: map(x),
+            scale,
             weight,
             slope: weight * slope(x),
         });
@@ -69,16 +74,16 @@ fn gamma_members(shape: f64, map: impl Fn(f64) -> f64) -> Vec<Member> {
     members
 }
 
-/// Members of a Matern kernel of smoothness `nu`.
+/// Members of a Matern kernel of smoothness `nu` for boxes up to `reach` lengthscales wide.
 #[must_use]
-pub fn matern_members(nu: f64) -> Vec<Member> {
-    gamma_members(nu, |x| (0.5 * x).exp())
+pub fn matern_members(nu: f64, reach: &[f64]) -> Vec<Member> {
+    gamma_members(nu, reach, |x| (0.5 * x).exp())
 }
 
-/// Members of a rational quadratic kernel of shape `alpha`.
+/// Members of a rational quadratic kernel of shape `alpha` for boxes up to `reach` lengthscales wide.
 #[must_use]
-pub fn rational_quadratic_members(alpha: f64) -> Vec<Member> {
-    gamma_members(alpha, |x| (-0.5 * x).exp())
+pub fn rational_quadratic_members(alpha: f64, reach: &[f64]) -> Vec<Member> {
+    gamma_members(alpha, reach, |x| (-0.5 * x).exp())
 }
 
 #[cfg(test)]
@@ -95,9 +100,9 @@ mod tests {
 
     #[test]
     fn matern_mixtures_equal_the_closed_forms() {
-        for r in [0.0, 1e-6, 1e-3, 0.1, 0.7, 2.0, 5.0, 20.0] {
+        for r in [0.0_f64, 1e-6, 1e-3, 0.1, 0.7, 2.0, 5.0, 20.0] {
             let closed = [
-                (0.5, (-r as f64).exp()),
+                (0.5, (-r).exp()),
                 (1.5, (1.0 + 3f64.sqrt() * r) * (-(3f64.sqrt()) * r).exp()),
                 (
                     2.5,
@@ -105,7 +110,7 @@ mod tests {
                 ),
             ];
             for (nu, expected) in closed {
-                let (k, _) = mixture_at(&matern_members(nu), r);
+                let (k, _) = mixture_at(&matern_members(nu, &[]), r);
                 // 400 positive terms of relative error 1e-16 each, weights with an argument of
                 // exp up to 41: about 1e-14 at worst.
                 assert!(
@@ -121,7 +126,7 @@ mod tests {
         for alpha in [0.1, 0.3, 1.0, 2.5, 10.0, 100.0, 1e4] {
             for r in [0.0, 1e-3, 0.5, 2.0, 30.0] {
                 let (k, _, dk) = RationalQuadratic::radial(r * r, alpha);
-                let (m, dm) = mixture_at(&rational_quadratic_members(alpha), r);
+                let (m, dm) = mixture_at(&rational_quadratic_members(alpha, &[]), r);
                 let tolerance = 1e-13 * alpha.max(1.0);
                 assert!((k - m).abs() < tolerance, "alpha {alpha} r {r}: {m} {k}");
                 assert!(

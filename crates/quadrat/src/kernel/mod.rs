@@ -33,6 +33,7 @@ pub use matern32::Matern32;
 pub use matern52::Matern52;
 pub use parse::KernelSyntaxError;
 pub use periodic::Periodic;
+pub(crate) use periodic::remainder;
 pub use profile::Profile;
 pub use rational_quadratic::RationalQuadratic;
 pub use se::Se;
@@ -212,6 +213,23 @@ impl Kernel {
         &self.terms
     }
 
+    /// Refuses what no expression says: a kernel must print as text that reads back as itself.
+    ///
+    /// # Errors
+    /// What is wrong with that text: repeated or missing columns, a period that is not positive,
+    /// a column name with both kinds of quotes, too many terms.
+    pub(crate) fn check(&self) -> Result<(), KernelSyntaxError> {
+        let text = self.to_string();
+        if Self::parse(&text)? == *self {
+            return Ok(());
+        }
+        Err(KernelSyntaxError {
+            expression: text,
+            at: 0,
+            message: "this kernel reads back as another one; rename its columns".into(),
+        })
+    }
+
     fn from_expression(expression: Expression) -> Self {
         let mut columns: Vec<String> = Vec::new();
         let mut leaves = Vec::new();
@@ -287,7 +305,12 @@ impl Kernel {
                 periods,
             });
         }
-        let terms = expression.terms();
+        // Too many terms are refused by `check`, not expanded.
+        let terms = if expression.term_count() <= MAX_TERMS {
+            expression.terms()
+        } else {
+            Vec::new()
+        };
         Self {
             expression,
             columns,

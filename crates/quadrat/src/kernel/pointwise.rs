@@ -102,8 +102,9 @@ impl IndexedLeaf {
         let parts: Vec<(f64, f64, f64)> = (0..self.columns.len())
             .map(|i| {
                 let c = self.columns[i];
-                Periodic::value(
-                    x[c] - y[c],
+                Periodic::between(
+                    x[c],
+                    y[c],
                     theta[self.lengthscales[i]],
                     theta[self.periods[i]],
                 )

@@ -71,7 +71,7 @@ fn products_of_sums_expand() {
     let theta = [2.0, 1.0, 3.0, 0.5, 1.2, 0.7, 4.0];
     assert_eq!(kernel.parameters().len(), theta.len());
     let (x, y) = ([0.1, 0.4, 0.2], [0.5, -0.3, 1.0]);
-    let se = |i: usize, v: f64, l: f64| v * (-0.5 * ((x[i] - y[i]) / l as f64).powi(2)).exp();
+    let se = |i: usize, v: f64, l: f64| v * (-0.5 * ((x[i] - y[i]) / l).powi(2)).exp();
     let rq = (1.0 + (0.8f64 / 1.2).powi(2) / (2.0 * 0.7)).powf(-0.7);
     let expected = (se(0, 2.0, 1.0) + se(1, 3.0, 0.5)) * (rq + 4.0);
     assert!((kernel.value(&theta, &x, &y) - expected).abs() < 1e-14);
@@ -115,7 +115,7 @@ fn errors_point_at_the_character() {
             .message
             .contains("too deeply")
     );
-    let wide = vec!["(se(x) + se(y))"; 12].join(" * ");
+    let wide = ["(se(x) + se(y))"; 12].join(" * ");
     assert!(
         Kernel::parse(&wide)
             .unwrap_err()

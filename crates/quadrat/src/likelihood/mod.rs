@@ -3,3 +3,29 @@
 mod gaussian;
 
 pub use gaussian::{Gaussian, Noise};
+
+use serde::{Deserialize, Serialize};
+
+/// The likelihoods. A new one is a file of its own plus one line here.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Likelihood {
+    /// Normal noise of known or learned variance.
+    Gaussian(Gaussian),
+}
+
+impl From<Gaussian> for Likelihood {
+    fn from(gaussian: Gaussian) -> Self {
+        Self::Gaussian(gaussian)
+    }
+}
+
+impl Likelihood {
+    /// Number of rows it has something to say about.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        match self {
+            Self::Gaussian(gaussian) => gaussian.values().len(),
+        }
+    }
+}

@@ -65,7 +65,16 @@ pub(super) fn apply_settings(
     parameters: &mut [Parameter],
     settings: &[(String, Setting)],
 ) -> Result<(), InputError> {
-    for (name, setting) in settings.iter().filter(|(n, _)| n != MEAN_NAME) {
+    for (i, (name, setting)) in settings.iter().enumerate() {
+        if settings[..i].iter().any(|(n, _)| n == name) {
+            return Err(InputError::Parameter {
+                name: name.clone(),
+                reason: "it is set twice; remove one".into(),
+            });
+        }
+        if name == MEAN_NAME {
+            continue;
+        }
         let known: Vec<String> = parameters.iter().map(|p| p.name.clone()).collect();
         let Some(parameter) = parameters.iter_mut().find(|p| p.name == *name) else {
             return Err(InputError::UnknownParameter {
@@ -93,33 +102,35 @@ fn apply(parameter: &mut Parameter, setting: &Setting) -> Result<(), InputError>
     if setting.fixed && setting.value.is_none() {
         return Err(refuse("`fixed = true` needs a `value`".into()));
     }
-    // Noise may be fixed at zero: exact observations.
-    let zero_noise = setting.fixed && parameter.name.starts_with("noise") && value == Some(0.0);
-    if let Some(value) = value {
-        if !value.is_finite()
-            || (parameter.transform == Transform::Log && value <= 0.0 && !zero_noise)
-        {
-            return Err(refuse(format!(
-                "the value {value} must be a positive, finite number"
-            )));
-        }
+    if parameter.fixed && setting != &Setting::fixed(parameter.start) {
+        return Err(refuse(format!(
+            "its value {} is fixed in the kernel expression; change it there",
+            parameter.start
+        )));
     }
-    if zero_noise {
-        return Err(refuse(
-            "a noise variance of zero is written `variance = 0` in the likelihood".into(),
-        ));
+    if let Some(value) = value
+        && (!value.is_finite() || (parameter.transform == Transform::Log && value <= 0.0))
+    {
+        let hint = if parameter.name.starts_with("noise") {
+            "; exact observations are written `variance = 0` in the likelihood"
+        } else {
+            ""
+        };
+        return Err(refuse(format!(
+            "the value {value} must be a positive, finite number{hint}"
+        )));
     }
     parameter.lower = setting.lower.unwrap_or(parameter.lower);
     parameter.upper = setting.upper.unwrap_or(parameter.upper);
     if let Some(prior) = &setting.prior {
-        parameter.prior = prior.clone();
+        parameter.prior = *prior;
     }
     if let Some(value) = value {
         parameter.start = value;
     } else if parameter.lower < parameter.upper {
         parameter.start = parameter.start.clamp(parameter.lower, parameter.upper);
     }
-    parameter.fixed = setting.fixed || (parameter.fixed && setting == &Setting::default());
+    parameter.fixed = setting.fixed;
     Ok(())
 }
 

@@ -51,7 +51,7 @@ impl Scales {
         for table in tables {
             for (row, &y) in table.values().iter().enumerate() {
                 let size = table.supports().size(row);
-                sums &= size != 1.0;
+                sums &= table.supports().is_total(row);
                 if size > 0.0 {
                     total = (total.0 + y, total.1 + size);
                 }

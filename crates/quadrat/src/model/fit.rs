@@ -6,6 +6,7 @@ use faer::Mat;
 
 use super::checks::MAX_DENSE_ROWS;
 use super::posterior::{Component, Posterior};
+use super::prediction::Prediction;
 use super::problem::Problem;
 use super::settings::{AUTO_FREE, AUTO_ROWS, FitOptions, Hyperparameters};
 use super::summary::{FitSummary, Hyper};
@@ -37,13 +38,7 @@ impl Model {
     pub fn fit(&self, options: &FitOptions) -> Result<Posterior, FitError> {
         let started = Instant::now();
         let problem = self.problem()?;
-        if !problem.is_grid() && problem.rows() > MAX_DENSE_ROWS {
-            return Err(InputError::TooManyRows {
-                rows: problem.rows(),
-                limit: MAX_DENSE_ROWS,
-            }
-            .into());
-        }
+        check_size(&problem)?;
         match options.threads {
             None => fit(self, problem, options, started),
             Some(threads) => {
@@ -56,6 +51,17 @@ impl Model {
             }
         }
     }
+}
+
+/// Refuses what would need more memory than a dense covariance may.
+pub(super) fn check_size(problem: &Problem) -> Result<(), InputError> {
+    if !problem.is_grid() && problem.rows() > MAX_DENSE_ROWS {
+        return Err(InputError::TooManyRows {
+            rows: problem.rows(),
+            limit: MAX_DENSE_ROWS,
+        });
+    }
+    Ok(())
 }
 
 fn fit(
@@ -74,7 +80,7 @@ fn fit(
         progress,
         ..LearnOptions::default()
     };
-    let optimum = maximise(&evidence, &learn)?;
+    let optimum = maximise(&evidence, &learn).map_err(|e| problem.in_user_rows(e))?;
     let mut evaluations = optimum.evaluations;
     let mut warnings = Vec::new();
     if !optimum.converged {
@@ -142,12 +148,7 @@ fn fit(
     hyperparameters.extend(mean_hyper(&problem, &components));
     let summary = FitSummary {
         inference: "exact".into(),
-        structure: if problem.is_grid() {
-            "kronecker"
-        } else {
-            "dense"
-        }
-        .into(),
+        structure: problem.structure().into(),
         converged: optimum.converged,
         log_evidence: optimum.log_evidence,
         log_posterior: optimum.log_posterior,
@@ -179,7 +180,7 @@ pub(super) fn condition_all(
             Ok(Component {
                 weight: *weight,
                 theta: theta.clone(),
-                conditioned: condition(problem, theta)?,
+                conditioned: condition(problem, theta).map_err(|e| problem.in_user_rows(e))?,
             })
         })
         .collect()
@@ -205,7 +206,7 @@ fn hypers(parameters: &[Parameter], theta: &[f64], intervals: &[Interval]) -> Ve
 
 /// Posterior of the unknown constant: its functional is covariant with the rows only through
 /// itself, `cov(m, L_i) = sd^2 size_i`.
-fn mean_hyper(problem: &Problem, components: &[Component]) -> Option<Hyper> {
+pub(super) fn mean_hyper(problem: &Problem, components: &[Component]) -> Option<Hyper> {
     let prior = problem.mean;
     if prior.sd == 0.0 {
         return None;
@@ -214,25 +215,25 @@ fn mean_hyper(problem: &Problem, components: &[Component]) -> Option<Hyper> {
     let cross: Vec<f64> = (0..n)
         .map(|i| prior.sd * prior.sd * problem.supports.size(i))
         .collect();
-    let (mut mean, mut square) = (0.0, 0.0);
-    for component in components {
-        let own = dot(&cross, &component.conditioned.alpha);
-        let whitened = component
-            .conditioned
-            .factor
-            .whiten(Mat::from_fn(n, 1, |i, _| cross[i]));
-        let reduction = dot(whitened.col_as_slice(0), whitened.col_as_slice(0));
-        let variance = (prior.sd * prior.sd - reduction).max(0.0);
-        mean += component.weight * own;
-        square += component.weight * (variance + own * own);
-    }
-    let sd = (square - mean * mean).max(0.0).sqrt();
-    let centre = prior.mean + mean;
+    let moments: Vec<(Vec<f64>, Vec<f64>)> = components
+        .iter()
+        .map(|component| {
+            let conditioned = &component.conditioned;
+            let whitened = conditioned
+                .factor
+                .whiten(Mat::from_fn(n, 1, |i, _| cross[i]));
+            let reduction = dot(whitened.col_as_slice(0), whitened.col_as_slice(0));
+            let mean = prior.mean + dot(&cross, &conditioned.alpha);
+            (vec![mean], vec![(prior.sd * prior.sd - reduction).max(0.0)])
+        })
+        .collect();
+    let weights = components.iter().map(|c| c.weight).collect();
+    let marginal = Prediction::from_moments(weights, &moments);
     Some(Hyper {
         name: MEAN_NAME.into(),
-        value: centre,
-        lower: centre - 1.959_963_984_540_054 * sd,
-        upper: centre + 1.959_963_984_540_054 * sd,
+        value: marginal.mean()[0],
+        lower: marginal.quantile(0.025)[0],
+        upper: marginal.quantile(0.975)[0],
         fixed: false,
         meaning: "level to which the curve returns far from the data".into(),
     })

@@ -1,7 +1,9 @@
 //! What users build: observations + prior -> posterior.
 
 mod checks;
+mod crossvalidation;
 mod defaults;
+mod draws;
 mod fit;
 mod observations;
 mod posterior;
@@ -10,8 +12,10 @@ mod problem;
 mod save;
 mod settings;
 mod summary;
+mod update;
 
 pub use crate::likelihood::Noise;
+pub use crossvalidation::LeftOutFold;
 pub use observations::Observations;
 pub use posterior::{Posterior, Scale};
 pub use prediction::Prediction;
@@ -104,6 +108,9 @@ impl Model {
 
     /// Checks the input and assembles the problem.
     fn problem(&self) -> Result<Problem, InputError> {
+        self.kernel.check().map_err(|e| InputError::Kernel {
+            reason: e.to_string(),
+        })?;
         let tables = checks::restrict(&self.kernel, &self.tables)?;
         let mean = self.effective_mean()?;
         let scales = Scales::new(&tables, mean);

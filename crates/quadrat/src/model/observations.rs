@@ -3,22 +3,49 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::InputError;
-use crate::likelihood::{Gaussian, Noise};
+use crate::likelihood::{Gaussian, Likelihood, Noise};
 use crate::support::Functionals;
 
 /// Rows that share a likelihood: where each looked and what it reported.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Observations {
     pub(super) supports: Functionals,
-    pub(super) likelihood: Gaussian,
+    pub(super) likelihood: Likelihood,
     pub(super) share_noise: bool,
 }
 
 impl Observations {
+    /// Supports and what was reported there.
+    ///
+    /// # Errors
+    /// [`InputError::Empty`] without rows, [`InputError::Shape`] when the likelihood speaks of
+    /// another number of rows.
+    pub fn new(
+        supports: Functionals,
+        likelihood: impl Into<Likelihood>,
+    ) -> Result<Self, InputError> {
+        let likelihood = likelihood.into();
+        if supports.is_empty() {
+            return Err(InputError::Empty);
+        }
+        if likelihood.rows() != supports.len() {
+            return Err(InputError::Shape {
+                what: "the values",
+                expected: supports.len(),
+                got: likelihood.rows(),
+            });
+        }
+        Ok(Self {
+            supports,
+            likelihood,
+            share_noise: false,
+        })
+    }
+
     /// Values of linear functionals with normal noise.
     ///
     /// # Errors
-    /// [`InputError::Empty`] without rows, and as [`Gaussian::new`].
+    /// As [`Self::new`] and [`Gaussian::new`].
     pub fn gaussian(
         supports: Functionals,
         values: Vec<f64>,
@@ -27,18 +54,16 @@ impl Observations {
         if supports.is_empty() {
             return Err(InputError::Empty);
         }
-        if values.len() != supports.len() {
-            return Err(InputError::Shape {
-                what: "the values",
-                expected: supports.len(),
-                got: values.len(),
-            });
-        }
-        Ok(Self {
-            supports,
-            likelihood: Gaussian::new(values, noise)?,
-            share_noise: false,
-        })
+        Self::new(supports, Gaussian::new(values, noise)?)
+    }
+
+    /// Whether the parts fit together; deserialised tables are not trusted.
+    pub(super) fn is_consistent(&self) -> bool {
+        let Likelihood::Gaussian(gaussian) = &self.likelihood;
+        let again = Gaussian::new(gaussian.values().to_vec(), gaussian.noise().clone());
+        self.supports.is_consistent()
+            && self.supports.len() == self.likelihood.rows()
+            && again.is_ok()
     }
 
     /// Uses the learned noise variance of the first table instead of one of its own.
@@ -57,12 +82,14 @@ impl Observations {
     /// What the rows reported.
     #[must_use]
     pub fn values(&self) -> &[f64] {
-        self.likelihood.values()
+        let Likelihood::Gaussian(gaussian) = &self.likelihood;
+        gaussian.values()
     }
 
     /// What is known of the noise.
     #[must_use]
     pub fn noise(&self) -> &Noise {
-        self.likelihood.noise()
+        let Likelihood::Gaussian(gaussian) = &self.likelihood;
+        gaussian.noise()
     }
 }

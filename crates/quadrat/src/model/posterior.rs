@@ -1,20 +1,17 @@
 //! The answer: a Gaussian process given the data, or a mixture of them.
 
-use faer::Mat;
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
-use rand_distr::{Distribution, StandardNormal};
+use std::sync::OnceLock;
+
 use rayon::prelude::*;
 
-use super::fit::condition_all;
 use super::observations::Observations;
-use super::prediction::{Mixture, Prediction, Work, log_normal_density, log_sum_exp};
+use super::prediction::Prediction;
 use super::problem::Problem;
 use super::summary::{FitSummary, LeaveOneOut};
 use crate::error::{FitError, InputError};
-use crate::inference::{Conditioned, LinearGaussian, crossvalidate};
+use crate::inference::{Conditioned, LinearGaussian};
 use crate::kernel::{Kernel, Role};
-use crate::linalg::{Cholesky, dot, gemm};
+use crate::linalg::dot;
 use crate::support::Functionals;
 
 /// Rows predicted at a time: bounds memory to this many columns per node.
@@ -49,7 +46,7 @@ pub struct Posterior {
     pub(super) tables: Vec<Observations>,
     pub(super) components: Vec<Component>,
     pub(super) summary: FitSummary,
-    loo: Vec<LeaveOneOut>,
+    pub(super) loo: OnceLock<Vec<LeaveOneOut>>,
 }
 
 impl std::fmt::Debug for Posterior {
@@ -69,13 +66,12 @@ impl Posterior {
         components: Vec<Component>,
         summary: FitSummary,
     ) -> Self {
-        let loo = leave_one_out(&problem, &components);
         Self {
             problem,
             tables,
             components,
             summary,
-            loo,
+            loo: OnceLock::new(),
         }
     }
 
@@ -166,144 +162,6 @@ impl Posterior {
         (means, variances)
     }
 
-    /// Joint posterior covariance of the functionals, shape `[m, m]`, between nodes included.
-    ///
-    /// # Errors
-    /// As [`Self::predict`].
-    pub fn covariance(&self, at: &Functionals) -> Result<Mat<f64>, FitError> {
-        let at = at.select(self.dims())?;
-        let joint: Vec<(f64, Vec<f64>, Mat<f64>)> = self
-            .components
-            .iter()
-            .map(|c| {
-                let (mean, covariance) = self.joint(c, &at);
-                (c.weight, mean, covariance)
-            })
-            .collect();
-        let m = at.len();
-        let mean: Vec<f64> = (0..m)
-            .map(|i| joint.iter().map(|(w, mean, _)| w * mean[i]).sum())
-            .collect();
-        Ok(Mat::from_fn(m, m, |i, j| {
-            joint
-                .iter()
-                .map(|(w, own, k)| w * (k[(i, j)] + (own[i] - mean[i]) * (own[j] - mean[j])))
-                .sum()
-        }))
-    }
-
-    /// Mean and covariance at one node.
-    fn joint(&self, component: &Component, at: &Functionals) -> (Vec<f64>, Mat<f64>) {
-        let cross = self.problem.cross(&component.theta, at);
-        let mean = (0..at.len())
-            .map(|j| {
-                self.problem.mean.mean * at.size(j)
-                    + dot(cross.col_as_slice(j), &component.conditioned.alpha)
-            })
-            .collect();
-        let whitened = component.conditioned.factor.whiten(cross);
-        let reduction = gemm(whitened.transpose(), whitened.as_ref());
-        let prior = self.problem.prior_covariance(&component.theta, at);
-        (mean, prior - reduction)
-    }
-
-    /// Joint draws of the functionals, shape `[m, draws]`, reproducible for a seed.
-    ///
-    /// # Errors
-    /// As [`Self::predict`]; [`FitError::Linalg`] when the joint covariance cannot be factorised
-    /// even with jitter.
-    pub fn sample(&self, at: &Functionals, draws: usize, seed: u64) -> Result<Mat<f64>, FitError> {
-        let at = at.select(self.dims())?;
-        let m = at.len();
-        let mut random = ChaCha8Rng::seed_from_u64(seed);
-        // Which node every draw comes from, then the draws of each node together.
-        let nodes: Vec<usize> = (0..draws)
-            .map(|_| {
-                let mut u: f64 = rand_distr::StandardUniform.sample(&mut random);
-                let last = self.components.len() - 1;
-                self.components
-                    .iter()
-                    .position(|c| {
-                        u -= c.weight;
-                        u < 0.0
-                    })
-                    .unwrap_or(last)
-            })
-            .collect();
-        let mut out = Mat::zeros(m, draws);
-        for (k, component) in self.components.iter().enumerate() {
-            let own: Vec<usize> = (0..draws).filter(|d| nodes[*d] == k).collect();
-            if own.is_empty() {
-                continue;
-            }
-            let (mean, covariance) = self.joint(component, &at);
-            let factor = factor_with_jitter(covariance)?;
-            for draw in own {
-                let z: Vec<f64> = (0..m).map(|_| StandardNormal.sample(&mut random)).collect();
-                let values = factor.multiply(&z);
-                for (i, out) in out.col_as_slice_mut(draw).iter_mut().enumerate() {
-                    *out = mean[i] + values[i];
-                }
-            }
-        }
-        Ok(out)
-    }
-
-    /// Adds observations without learning the hyperparameters again.
-    ///
-    /// Learned noise of the new table is that of the first table that learned one. The weights
-    /// of the nodes are updated by how well each predicted the new rows.
-    ///
-    /// # Errors
-    /// [`InputError`] for rows that do not fit the model; [`FitError::Factorisation`].
-    pub fn condition(&self, more: Observations) -> Result<Self, FitError> {
-        let more = if more.noise().is_learned() {
-            more.share_noise()
-        } else {
-            more
-        };
-        let mut tables = self.tables.clone();
-        tables.push(more);
-        let problem = self.problem.with_tables(&tables)?;
-        let nodes: Vec<(f64, Vec<f64>)> = self
-            .components
-            .iter()
-            .map(|c| (c.weight, c.theta.clone()))
-            .collect();
-        let mut components = condition_all(&problem, &nodes)?;
-        let logs: Vec<f64> = components
-            .iter()
-            .zip(&self.components)
-            .map(|(new, old)| {
-                old.weight.ln() + new.conditioned.log_evidence - old.conditioned.log_evidence
-            })
-            .collect();
-        let total = log_sum_exp(&logs);
-        for (component, log) in components.iter_mut().zip(&logs) {
-            component.weight = (log - total).exp();
-        }
-        let mut summary = self.summary.clone();
-        summary.rows = problem.rows();
-        if let (Some(new), Some(old)) = (components.first(), self.components.first()) {
-            // At the heaviest node: the MAP was not searched again.
-            summary.log_evidence += new.conditioned.log_evidence - old.conditioned.log_evidence;
-            summary.log_posterior += new.conditioned.log_evidence - old.conditioned.log_evidence;
-        }
-        Ok(Self::new(problem, tables, components, summary))
-    }
-
-    /// Every row predicted from all others, in the order of the tables.
-    ///
-    /// With integrated hyperparameters the weights of the nodes are those without the row,
-    /// `w_k / p(y_i | y_-i, theta_k)` up to a constant.
-    ///
-    /// # Source
-    /// Rasmussen and Williams 2006, eq. 5.12; Gelfand, Dey and Chang 1992 for the weights.
-    #[must_use]
-    pub fn leave_one_out(&self) -> &[LeaveOneOut] {
-        &self.loo
-    }
-
     /// Rows of `at` that lie farther outside the observed range than the largest lengthscale
     /// along some input (half the range where there is none): the data say little there.
     ///
@@ -339,79 +197,4 @@ impl Posterior {
             })
             .collect())
     }
-}
-
-/// Joint posterior covariances are singular when supports repeat: tiny jitter makes draws exist.
-fn factor_with_jitter(mut covariance: Mat<f64>) -> Result<Cholesky, FitError> {
-    let m = covariance.nrows();
-    let scale = (0..m)
-        .map(|i| covariance[(i, i)].abs())
-        .fold(0.0, f64::max)
-        .max(f64::MIN_POSITIVE);
-    let mut added = 0.0;
-    for relative in [0.0, 1e-14, 1e-12, 1e-10, 1e-8] {
-        let jitter = relative * scale;
-        for i in 0..m {
-            covariance[(i, i)] += jitter - added;
-        }
-        added = jitter;
-        match Cholesky::factor(covariance.as_ref()) {
-            Ok(factor) => return Ok(factor),
-            Err(error) if relative == 1e-8 => return Err(error.into()),
-            Err(_) => {}
-        }
-    }
-    Err(crate::error::LinalgError::NotPositiveDefinite { size: m, pivot: 0 }.into())
-}
-
-fn leave_one_out(problem: &Problem, components: &[Component]) -> Vec<LeaveOneOut> {
-    let moments: Vec<(Vec<f64>, Vec<f64>)> = components
-        .par_iter()
-        .map(|c| crossvalidate::leave_one_out(problem.residual(), &c.conditioned))
-        .collect();
-    let n = problem.rows();
-    let mut out = vec![
-        LeaveOneOut {
-            value: 0.0,
-            mean: 0.0,
-            sd: 0.0,
-            log_density: 0.0,
-            pit: 0.0
-        };
-        n
-    ];
-    let mut work = Work::default();
-    for place in 0..n {
-        let y = problem.residual()[place];
-        let means: Vec<f64> = moments.iter().map(|m| m.0[place]).collect();
-        let variances: Vec<f64> = moments.iter().map(|m| m.1[place]).collect();
-        let logs: Vec<f64> = components
-            .iter()
-            .zip(means.iter().zip(&variances))
-            .map(|(c, (m, v))| c.weight.ln() - log_normal_density(y, *m, *v))
-            .collect();
-        let total = log_sum_exp(&logs);
-        let weights: Vec<f64> = logs.iter().map(|l| (l - total).exp()).collect();
-        let mean: f64 = weights.iter().zip(&means).map(|(w, m)| w * m).sum();
-        let variance: f64 = weights
-            .iter()
-            .zip(means.iter().zip(&variances))
-            .map(|(w, (m, v))| w * (v + (m - mean).powi(2)))
-            .sum();
-        let sds: Vec<f64> = variances.iter().map(|v| v.sqrt()).collect();
-        let mixture = Mixture {
-            weights: &weights,
-            means: &means,
-            sds: &sds,
-        };
-        let value = problem.values()[place];
-        out[problem.order[place]] = LeaveOneOut {
-            value,
-            mean: mean + value - y,
-            sd: variance.sqrt(),
-            log_density: -total,
-            pit: mixture.cdf(y, &mut work),
-        };
-    }
-    out
 }

@@ -96,9 +96,7 @@ impl Prediction {
         (0..self.len())
             .into_par_iter()
             .with_min_len(ROWS_PER_TASK)
-            .map_init(Work::default, |work, row| {
-                self.row(row).quantile(p, z, work)
-            })
+            .map_init(Work::default, |work, row| self.row(row).quantile(p, work))
             .collect()
     }
 
@@ -176,8 +174,8 @@ impl Mixture<'_> {
         (cdf, density.map(|((w, _, s), v)| w * v / s).sum())
     }
 
-    /// `z` is the standard normal quantile of `p`.
-    fn quantile(&self, p: f64, z: f64, work: &mut Work) -> f64 {
+    pub fn quantile(&self, p: f64, work: &mut Work) -> f64 {
+        let z = normal_quantile(p);
         // The mixture's quantile lies between those of its components: Newton's method inside
         // that bracket, halved whenever a step would leave it or shrinks it too slowly. Newton
         // acts on the normal score of the distribution function, a straight line for a single

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::observations::Observations;
 use crate::covariance::{Covariance, Grid};
-use crate::error::InputError;
+use crate::error::{FitError, InputError};
 use crate::inference::{Gram, LinearGaussian};
 use crate::kernel::Kernel;
 use crate::parameter::Parameter;
@@ -158,6 +158,26 @@ impl Problem {
         }
     }
 
+    /// An error in terms of the user's rows.
+    pub fn in_user_rows(&self, error: FitError) -> FitError {
+        match error {
+            FitError::Factorisation {
+                kernel,
+                parameters,
+                jitter,
+                rows,
+                correlation,
+            } => FitError::Factorisation {
+                kernel,
+                parameters,
+                jitter,
+                rows: (self.order[rows.0], self.order[rows.1]),
+                correlation,
+            },
+            other => other,
+        }
+    }
+
     /// Observed values, in working order.
     pub fn values(&self) -> &[f64] {
         &self.values
@@ -166,6 +186,11 @@ impl Problem {
     /// Whether the covariance is a Kronecker product.
     pub fn is_grid(&self) -> bool {
         self.axes.is_some()
+    }
+
+    /// How the covariance is represented, in a word.
+    pub fn structure(&self) -> &'static str {
+        if self.is_grid() { "kronecker" } else { "dense" }
     }
 
     /// `K_(rows, at)`, the unknown mean included; shape `[n, at.len()]`.

@@ -31,6 +31,31 @@ struct Saved {
     summary: FitSummary,
 }
 
+impl Saved {
+    /// Whether lengths and indices agree: a file with a valid checksum may still be made up.
+    fn fits_together(&self) -> bool {
+        let parameters = self.parameters.len();
+        let kernel = self.kernel.parameters();
+        let named = self
+            .parameters
+            .iter()
+            .zip(kernel)
+            .all(|(p, k)| p.name == k.name);
+        named
+            && kernel.len() <= parameters
+            && !self.tables.is_empty()
+            && self.tables.iter().all(Observations::is_consistent)
+            && self.groups.len() == self.tables.len()
+            && self.groups.iter().flatten().all(|g| *g < parameters)
+            && !self.nodes.is_empty()
+            && self.nodes.iter().all(|(weight, theta)| {
+                weight.is_finite() && *weight >= 0.0 && theta.len() == parameters
+            })
+            && self.mean.mean.is_finite()
+            && self.mean.sd >= 0.0
+    }
+}
+
 impl Posterior {
     /// The posterior as bytes, for [`Self::from_bytes`].
     #[must_use]
@@ -99,11 +124,11 @@ impl Posterior {
             return Err(damaged("its checksum does not match"));
         }
         let saved: Saved = postcard::from_bytes(payload).map_err(|e| damaged(&e.to_string()))?;
-        let tables = super::checks::restrict(&saved.kernel, &saved.tables)
-            .map_err(crate::error::FitError::from)?;
-        if saved.groups.len() != tables.len() || saved.nodes.is_empty() {
+        if !saved.fits_together() {
             return Err(damaged("its parts do not fit together"));
         }
+        let tables = super::checks::restrict(&saved.kernel, &saved.tables)
+            .map_err(crate::error::FitError::from)?;
         let problem = Problem::new(
             saved.kernel,
             &tables,

@@ -34,7 +34,7 @@ pub struct FitSummary {
     pub evaluations: usize,
     /// Wall-clock time of the fit.
     pub seconds: f64,
-    /// Largest jitter used, relative to the mean variance of the rows; usually 0.
+    /// Largest jitter used, relative to the variance of the rows; usually 0.
     pub jitter: f64,
     /// What a careful reader should know.
     pub warnings: Vec<String>,
@@ -66,6 +66,10 @@ pub struct LeaveOneOut {
     pub mean: f64,
     /// Standard deviation of its prediction, noise included.
     pub sd: f64,
+    /// Lower end of its central 95 % interval.
+    pub lower: f64,
+    /// Upper end of its central 95 % interval.
+    pub upper: f64,
     /// Log predictive density of the observed value, nats.
     pub log_density: f64,
     /// Probability of a value not above the observed one; uniform when calibrated.

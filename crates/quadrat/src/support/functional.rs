@@ -13,6 +13,15 @@ pub enum Aggregate {
     Mean,
 }
 
+/// Where a box lies along one dimension.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub enum Side {
+    /// At a point: not integrated, and no part of the volume.
+    Point(f64),
+    /// Between two edges, in either order.
+    Interval(f64, f64),
+}
+
 /// A linear functional `L[f]` of a function over named inputs.
 ///
 /// | variant | `L[f]` |
@@ -21,19 +30,16 @@ pub enum Aggregate {
 /// | `Box`, `Mean` | average of `f` over the box |
 /// | `Nodes` | `sum_j weights[j] f(points[j])` |
 ///
-/// In a box a dimension of equal edges is a point: it is neither integrated nor counted in the
-/// volume of a mean. A point is a box of equal edges in every dimension.
+/// A point is a box that is a point along every dimension.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Functional {
     /// An axis-parallel box.
     Box {
-        /// Both edges of every dimension, in either order.
-        edges: Vec<(f64, f64)>,
+        /// One side per dimension.
+        sides: Vec<Side>,
         /// Integral or average.
         aggregate: Aggregate,
-        /// Dimensions (indices) that are points by intention, so that their zero width is
-        /// allowed beside a sum.
-        points: Vec<usize>,
     },
     /// Weighted points.
     Nodes {
@@ -49,9 +55,8 @@ impl Functional {
     #[must_use]
     pub fn point(x: &[f64]) -> Self {
         Self::Box {
-            edges: x.iter().map(|&v| (v, v)).collect(),
+            sides: x.iter().map(|&v| Side::Point(v)).collect(),
             aggregate: Aggregate::Mean,
-            points: (0..x.len()).collect(),
         }
     }
 
@@ -59,9 +64,8 @@ impl Functional {
     #[must_use]
     pub fn boxed(edges: &[(f64, f64)], aggregate: Aggregate) -> Self {
         Self::Box {
-            edges: edges.to_vec(),
+            sides: edges.iter().map(|&(a, b)| Side::Interval(a, b)).collect(),
             aggregate,
-            points: Vec::new(),
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Aggregate, Functional, UniqueIntervals};
+use super::{Aggregate, Functional, Side, UniqueIntervals};
 use crate::error::InputError;
 
 /// `n` linear functionals over `d` named inputs.
@@ -34,6 +34,8 @@ pub struct Functionals {
     weight: Vec<f64>,
     /// Atoms of row `i` are `offsets[i]..offsets[i + 1]`.
     offsets: Vec<usize>,
+    /// Whether row `i` is a total: its natural zero is zero.
+    totals: Vec<bool>,
     #[serde(skip)]
     unique: OnceLock<Vec<UniqueIntervals>>,
 }
@@ -45,6 +47,7 @@ impl PartialEq for Functionals {
             && self.width == other.width
             && self.weight == other.weight
             && self.offsets == other.offsets
+            && self.totals == other.totals
     }
 }
 
@@ -59,6 +62,7 @@ impl Functionals {
             width: vec![Vec::new(); d],
             weight: Vec::new(),
             offsets: vec![0],
+            totals: Vec::new(),
             unique: OnceLock::new(),
         }
     }
@@ -101,7 +105,7 @@ impl Functionals {
             self.width[d].push(0.0);
         }
         self.weight.push(1.0);
-        self.close_row();
+        self.close_row(false);
         Ok(())
     }
 
@@ -114,40 +118,28 @@ impl Functionals {
         edges: &[(f64, f64)],
         aggregate: Aggregate,
     ) -> Result<(), InputError> {
-        self.push_partial_box(edges, aggregate, &[])
+        self.push(&Functional::boxed(edges, aggregate))
     }
 
-    /// Adds a box that is a point in the dimensions `points`, by intention.
-    ///
-    /// # Errors
-    /// As [`Self::push`].
-    pub fn push_partial_box(
-        &mut self,
-        edges: &[(f64, f64)],
-        aggregate: Aggregate,
-        points: &[usize],
-    ) -> Result<(), InputError> {
-        self.check_shape("the box", edges.len())?;
-        self.check_finite(edges.iter().flat_map(|&(a, b)| [a, b]))?;
+    fn push_sides(&mut self, sides: &[Side], aggregate: Aggregate) -> Result<(), InputError> {
+        self.check_shape("the box", sides.len())?;
         let mut volume = 1.0;
-        for (d, &(a, b)) in edges.iter().enumerate() {
+        for (d, side) in sides.iter().enumerate() {
+            let Side::Interval(a, b) = *side else {
+                continue;
+            };
             let width = (b - a).abs();
-            if aggregate == Aggregate::Sum && !points.contains(&d) {
-                if width == 0.0 {
-                    return Err(InputError::ZeroWidth {
-                        row: self.len(),
-                        dim: self.dims[d].clone(),
-                    });
-                }
-                volume *= width;
-            }
-            if !width.is_finite() {
-                return Err(InputError::NotFinite {
-                    what: format!("the width along `{}`", self.dims[d]),
+            if width == 0.0 && aggregate == Aggregate::Sum {
+                return Err(InputError::ZeroWidth {
                     row: self.len(),
-                    value: width,
+                    dim: self.dims[d].clone(),
                 });
             }
+            self.check_finite([a, b, width].into_iter())?;
+            volume *= width;
+        }
+        if aggregate == Aggregate::Mean {
+            volume = 1.0;
         }
         if volume == 0.0 || !volume.is_finite() {
             return Err(InputError::Range {
@@ -157,12 +149,17 @@ impl Functionals {
                 requirement: "representable as a positive number; change the units of the inputs",
             });
         }
-        for (d, &(a, b)) in edges.iter().enumerate() {
-            self.lower[d].push(a.min(b));
-            self.width[d].push((b - a).abs());
+        let edges = sides.iter().map(|side| match *side {
+            Side::Point(x) => (x, x),
+            Side::Interval(a, b) => (a.min(b), a.max(b)),
+        });
+        self.check_finite(edges.clone().map(|e| e.0))?;
+        for (d, (lower, upper)) in edges.enumerate() {
+            self.lower[d].push(lower);
+            self.width[d].push(upper - lower);
         }
         self.weight.push(volume);
-        self.close_row();
+        self.close_row(aggregate == Aggregate::Sum);
         Ok(())
     }
 
@@ -198,7 +195,7 @@ impl Functionals {
             }
             self.weight.push(w);
         }
-        self.close_row();
+        self.close_row(false);
         Ok(())
     }
 
@@ -210,11 +207,7 @@ impl Functionals {
     /// a volume that overflows.
     pub fn push(&mut self, functional: &Functional) -> Result<(), InputError> {
         match functional {
-            Functional::Box {
-                edges,
-                aggregate,
-                points,
-            } => self.push_partial_box(edges, *aggregate, points),
+            Functional::Box { sides, aggregate } => self.push_sides(sides, *aggregate),
             Functional::Nodes { points, weights } => self.push_nodes(points, weights),
         }
     }
@@ -244,6 +237,7 @@ impl Functionals {
         self.weight.extend_from_slice(&other.weight);
         self.offsets
             .extend(other.offsets[1..].iter().map(|o| o + shift));
+        self.totals.extend_from_slice(&other.totals);
         self.unique = OnceLock::new();
         Ok(())
     }
@@ -272,6 +266,7 @@ impl Functionals {
             width,
             weight: self.weight.clone(),
             offsets: self.offsets.clone(),
+            totals: self.totals.clone(),
             unique: OnceLock::new(),
         })
     }
@@ -291,6 +286,7 @@ impl Functionals {
             }
             out.weight.extend_from_slice(&self.weight[atoms]);
             out.offsets.push(out.weight.len());
+            out.totals.push(self.totals[row]);
         }
         out
     }
@@ -320,6 +316,12 @@ impl Functionals {
         self.weight[self.atoms(row)].iter().sum()
     }
 
+    /// Whether the row is a total: the integral over a box.
+    #[must_use]
+    pub fn is_total(&self, row: usize) -> bool {
+        self.totals[row]
+    }
+
     /// Smallest and largest coordinate of the row along dimension `d`.
     #[must_use]
     pub fn extent(&self, row: usize, d: usize) -> (f64, f64) {
@@ -339,16 +341,31 @@ impl Functionals {
         })
     }
 
-    /// Whether the row is a single box or point, and not a sum of nodes.
-    #[must_use]
-    pub fn is_single(&self, row: usize) -> bool {
-        self.atoms(row).len() == 1
-    }
-
     /// Whether every row is a single box or point.
     #[must_use]
     pub fn all_single(&self) -> bool {
         self.weight.len() == self.len()
+    }
+
+    /// Whether the parts fit together; deserialised sets are not trusted.
+    pub(crate) fn is_consistent(&self) -> bool {
+        let atoms = self.weight.len();
+        let columns = [&self.lower, &self.width];
+        columns
+            .iter()
+            .all(|c| c.len() == self.dims.len() && c.iter().all(|v| v.len() == atoms))
+            && self.totals.len() + 1 == self.offsets.len()
+            && self.offsets.first() == Some(&0)
+            && self.offsets.last() == Some(&atoms)
+            && self.offsets.is_sorted()
+            && self
+                .lower
+                .iter()
+                .chain(&self.width)
+                .flatten()
+                .all(|v| v.is_finite())
+            && self.width.iter().flatten().all(|w| *w >= 0.0)
+            && self.weight.iter().all(|w| w.is_finite())
     }
 
     pub(crate) fn atoms(&self, row: usize) -> Range<usize> {
@@ -388,8 +405,9 @@ impl Functionals {
         })[d]
     }
 
-    fn close_row(&mut self) {
+    fn close_row(&mut self, total: bool) {
         self.offsets.push(self.weight.len());
+        self.totals.push(total);
         self.unique = OnceLock::new();
     }
 

@@ -8,6 +8,6 @@ mod functional;
 mod functionals;
 mod unique;
 
-pub use functional::{Aggregate, Functional};
+pub use functional::{Aggregate, Functional, Side};
 pub use functionals::Functionals;
 pub(crate) use unique::UniqueIntervals;

@@ -1,0 +1,182 @@
+//! Factors of one dimension on tiles, tabulated when intervals repeat.
+
+use std::ops::Range;
+
+use super::factor::{Sides, Slopes, Tables, Tile};
+use super::line::{self, Intervals};
+use super::plan::{Factor, Family};
+use super::series;
+use crate::kernel::{Matern12, Matern32, Matern52, Se};
+use crate::support::Functionals;
+
+/// A factor of one dimension: how to get it on a tile.
+enum Source {
+    Direct,
+    /// Evaluated once on the distinct intervals of both sides.
+    Table {
+        value: Vec<f64>,
+        slopes: Vec<Vec<f64>>,
+        na: usize,
+    },
+}
+
+/// One-dimensional pieces share this face, whatever their formula.
+pub(super) struct OneDim<'a> {
+    piece: Piece<'a>,
+    dim: usize,
+    source: Source,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Piece<'a> {
+    Line(Family, f64),
+    Factor(&'a Factor, &'a [f64]),
+}
+
+impl Piece<'_> {
+    fn parameters(self) -> usize {
+        match self {
+            Self::Line(..) => 1,
+            Self::Factor(f, _) => f.parameters().len(),
+        }
+    }
+
+    fn fill(
+        self,
+        a: Intervals<'_>,
+        b: Intervals<'_>,
+        value: &mut [f64],
+        slopes: Option<&mut [Vec<f64>]>,
+    ) {
+        match self {
+            Self::Line(family, lengthscale) => {
+                let slope = slopes.map(|s| s[0].as_mut_slice());
+                match family {
+                    Family::Se => line::fill::<Se>(lengthscale, a, b, value, slope),
+                    Family::Matern12 => line::fill::<Matern12>(lengthscale, a, b, value, slope),
+                    Family::Matern32 => line::fill::<Matern32>(lengthscale, a, b, value, slope),
+                    Family::Matern52 => line::fill::<Matern52>(lengthscale, a, b, value, slope),
+                }
+            }
+            Self::Factor(
+                Factor::Line {
+                    family,
+                    lengthscale,
+                    ..
+                },
+                theta,
+            ) => {
+                Self::Line(*family, theta[*lengthscale]).fill(a, b, value, slopes);
+            }
+            Self::Factor(
+                Factor::Periodic {
+                    lengthscale,
+                    period,
+                    ..
+                },
+                theta,
+            ) => {
+                let slopes = slopes.and_then(|s| match s {
+                    [l, p, ..] => Some((l.as_mut_slice(), p.as_mut_slice())),
+                    _ => None,
+                });
+                series::fill(theta[*lengthscale], theta[*period], a, b, value, slopes);
+            }
+            Self::Factor(Factor::Coupled(coupled), theta) => {
+                coupled.fill(theta, &[a], &[b], value, slopes);
+            }
+            // Never asked for: these factors are not of one dimension.
+            Self::Factor(..) => value.fill(f64::NAN),
+        }
+    }
+}
+
+pub(super) fn side<'a>(set: &'a Functionals, dim: usize, range: &Range<usize>) -> Intervals<'a> {
+    Intervals {
+        lower: &set.lower(dim)[range.clone()],
+        width: &set.width(dim)[range.clone()],
+    }
+}
+
+impl<'a> OneDim<'a> {
+    pub fn new(
+        piece: Piece<'a>,
+        dim: usize,
+        sides: Sides<'_>,
+        slopes: Slopes,
+        tables: Tables,
+    ) -> Self {
+        if tables == Tables::Never {
+            return Self {
+                piece,
+                dim,
+                source: Source::Direct,
+            };
+        }
+        let (ua, ub) = (sides.a.unique(dim), sides.b.unique(dim));
+        let pairs = ua.len() * ub.len();
+        let with_slopes = slopes == Slopes::Yes;
+        // A table pays when every entry is used at least twice.
+        let source = if 2 * pairs <= sides.a.atom_count() * sides.b.atom_count() {
+            let a = Intervals {
+                lower: &ua.lower,
+                width: &ua.width,
+            };
+            let b = Intervals {
+                lower: &ub.lower,
+                width: &ub.width,
+            };
+            let mut value = vec![0.0; pairs];
+            let mut slopes =
+                vec![vec![0.0; pairs]; if with_slopes { piece.parameters() } else { 0 }];
+            let target = with_slopes.then_some(slopes.as_mut_slice());
+            piece.fill(a, b, &mut value, target);
+            Source::Table {
+                value,
+                slopes,
+                na: ua.len(),
+            }
+        } else {
+            Source::Direct
+        };
+        Self { piece, dim, source }
+    }
+
+    pub fn fill(
+        &self,
+        sides: Sides<'_>,
+        tile: &Tile,
+        value: &mut [f64],
+        slopes: Option<&mut [Vec<f64>]>,
+    ) {
+        let dim = self.dim;
+        match &self.source {
+            Source::Direct => {
+                let (a, b) = (side(sides.a, dim, &tile.a), side(sides.b, dim, &tile.b));
+                self.piece.fill(a, b, value, slopes);
+            }
+            Source::Table {
+                value: table,
+                slopes: slope_tables,
+                na,
+            } => {
+                let rows = &sides.a.unique(dim).index[tile.a.clone()];
+                let columns = &sides.b.unique(dim).index[tile.b.clone()];
+                let gather = |table: &[f64], out: &mut [f64]| {
+                    for (&j, out) in columns.iter().zip(out.chunks_exact_mut(rows.len())) {
+                        let column = &table[j as usize * na..(j as usize + 1) * na];
+                        for (o, &i) in out.iter_mut().zip(rows) {
+                            *o = column[i as usize];
+                        }
+                    }
+                };
+                gather(table, value);
+                if let Some(slopes) = slopes {
+                    for (out, table) in slopes.iter_mut().zip(slope_tables) {
+                        gather(table, out);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Adding observations to a posterior.
+
+use super::MEAN_NAME;
+use super::fit::{check_size, condition_all, mean_hyper};
+use super::observations::Observations;
+use super::posterior::{Component, Posterior};
+use super::prediction::log_sum_exp;
+use crate::error::FitError;
+use crate::inference::LinearGaussian;
+
+impl Posterior {
+    /// Adds observations without learning the hyperparameters again.
+    ///
+    /// Learned noise of the new table is that of the first table that learned one. The weights
+    /// of the nodes are updated by how well each predicted the new rows. The summary's
+    /// `log_evidence` grows by the log predictive density of the new rows at the heaviest node;
+    /// intervals of the hyperparameters other than the mean stay those of the fit.
+    ///
+    /// # Errors
+    /// [`InputError`] for rows that do not fit the model; [`FitError::Factorisation`].
+    pub fn condition(&self, more: Observations) -> Result<Self, FitError> {
+        let more = if more.noise().is_learned() {
+            more.share_noise()
+        } else {
+            more
+        };
+        let mut tables = self.tables.clone();
+        tables.push(more);
+        let problem = self.problem.with_tables(&tables)?;
+        check_size(&problem)?;
+        let nodes: Vec<(f64, Vec<f64>)> = self
+            .components
+            .iter()
+            .map(|c| (c.weight, c.theta.clone()))
+            .collect();
+        let mut components = condition_all(&problem, &nodes)?;
+        let logs: Vec<f64> = components
+            .iter()
+            .zip(&self.components)
+            .map(|(new, old)| {
+                old.weight.ln() + new.conditioned.log_evidence - old.conditioned.log_evidence
+            })
+            .collect();
+        let total = log_sum_exp(&logs);
+        for (component, log) in components.iter_mut().zip(&logs) {
+            component.weight = (log - total).exp();
+        }
+        // At the heaviest node of the old weights: the MAP is not searched again.
+        let gain =
+            components[0].conditioned.log_evidence - self.components[0].conditioned.log_evidence;
+        components.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        let mut summary = self.summary.clone();
+        summary.rows = problem.rows();
+        summary.log_evidence += gain;
+        summary.log_posterior += gain;
+        summary.structure = problem.structure().into();
+        let jitter = |j: f64, c: &Component| j.max(c.conditioned.jitter);
+        summary.jitter = components.iter().fold(0.0, jitter);
+        summary.hyperparameters.retain(|h| h.name != MEAN_NAME);
+        summary
+            .hyperparameters
+            .extend(mean_hyper(&problem, &components));
+        Ok(Self::new(problem, tables, components, summary))
+    }
+}

@@ -1,0 +1,11 @@
+//! The contract of `quadrat::covariance`: values and slopes against an mpmath table, gradients against
+//! differences, structure, positive definiteness, grids.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used)]
+
+mod common;
+mod gradient;
+mod grid;
+mod psd;
+mod reference;
+mod structure;

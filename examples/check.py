@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Runs every study in this folder with the program and compares what comes out with its `expected.json`.
+
+usage: check.py PROGRAM FOLDER      (results are left in FOLDER)
+
+In `expected.json` a number is written [value, tolerance]; every key is optional:
+  "fit"      values of fit.json, nested as there
+  "rows"     of a prediction: the row `at` some columns has these values
+  "coverage" how many rows of a table of truths lie inside the interval of the prediction that `on` (columns of the
+             truth: columns of the prediction, `lower..upper` for the middle of a cell) selects, at least and at most
+"""
+
+import csv
+import json
+import math
+import pathlib
+import subprocess
+import sys
+
+
+def table(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def near(got, expected):
+    value, tolerance = expected
+    return abs(float(got) - value) <= tolerance
+
+
+def differences(expected, got, where):
+    """Every leaf of `expected` that `got` does not agree with."""
+    for key, want in expected.items():
+        if isinstance(want, dict):
+            yield from differences(want, got.get(key, {}), f"{where}.{key}")
+        elif key not in got:
+            yield f"{where} has no `{key}`"
+        elif isinstance(want, list) and len(want) == 2:
+            if not near(got[key], want):
+                yield f"{where}.{key} is {got[key]}, expected {want[0]} +- {want[1]}"
+        elif got[key] != want:
+            yield f"{where}.{key} is {got[key]!r}, expected {want!r}"
+
+
+def place(row, column):
+    """A column, or the middle of the two columns of a cell, written `lower..upper`."""
+    ends = [float(row[name]) for name in column.split("..")]
+    return sum(ends) / len(ends)
+
+
+def select(rows, at):
+    return [row for row in rows if all(place(row, column) == float(value) for column, value in at.items())]
+
+
+def covered(rows, truths, expected):
+    """How many truths lie inside the interval."""
+    inside = 0
+    for truth in truths:
+        row, = select(rows, {column: truth[name] for name, column in expected["on"].items()})
+        inside += float(row["lower"]) <= float(truth[expected["value"]]) <= float(row["upper"])
+    return inside
+
+
+def numbers(rows, name):
+    """A prediction whose numbers are not what every prediction must be."""
+    for i, row in enumerate(rows):
+        mean, sd, lower, median, upper = (float(row[c]) for c in ("mean", "sd", "lower", "median", "upper"))
+        if not all(map(math.isfinite, (mean, sd, lower, median, upper))) or sd < 0 or not lower <= median <= upper:
+            yield f"{name}, row {i + 1}: {row}"
+
+
+def check(program, study, out):
+    """Everything wrong with one example."""
+    run = subprocess.run([program, "run", study / "study.toml", "-o", out], capture_output=True, text=True, check=False)
+    if run.returncode:
+        yield f"exit status {run.returncode}: {run.stderr}"
+        return
+    expected = json.loads((study / "expected.json").read_text(encoding="utf-8"))
+    fit = json.loads((out / "fit.json").read_text(encoding="utf-8"))
+    yield from differences({"format": 1, "converged": True, "warnings": [], **expected.get("fit", {})}, fit, "fit.json")
+    report = out / "report.html"
+    if not report.is_file() or report.stat().st_size < 10_000:
+        yield "no report, or an empty one"
+    predictions = {path.stem: table(path) for path in out.glob("*.csv")}
+    if sorted(predictions) != sorted(expected["predictions"]):
+        yield f"the tables are {sorted(predictions)}, expected {sorted(expected['predictions'])}"
+        return
+    for name, count in expected["predictions"].items():
+        if len(predictions[name]) != count:
+            yield f"{name}: {len(predictions[name])} rows, expected {count}"
+        yield from numbers(predictions[name], name)
+    for want in expected.get("rows", []):
+        for row in select(predictions[want["of"]], want["at"]) or [{}]:
+            yield from differences(want["has"], row, f"{want['of']} at {want['at']}")
+    for want in expected.get("coverage", []):
+        truths = table(study / want["truth"])
+        inside = covered(predictions[want["of"]], truths, want)
+        if not want["at_least"] <= inside <= want["at_most"]:
+            yield f"{want['of']}: {inside} of {len(truths)} truths inside, expected {want['at_least']} to {want['at_most']}"
+
+
+def main():
+    program, folder = map(pathlib.Path, sys.argv[1:])
+    studies = sorted(path.parent for path in pathlib.Path(__file__).resolve().parent.glob("*/study.toml"))
+    good = 0
+    for study in studies:
+        found = list(check(program.resolve(), study, folder / study.name))
+        good += not found
+        print(f"{study.name}: {'as expected' if not found else 'NOT as expected'}", flush=True)
+        for words in found:
+            print(f"{study.name}: {words}", file=sys.stderr)
+    print(f"{good} of {len(studies)} checks passed")
+    return 0 if studies and good == len(studies) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
