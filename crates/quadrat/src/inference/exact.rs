@@ -74,9 +74,9 @@ pub fn evidence_and_gradient(
 ) -> Result<(f64, Vec<f64>), FitError> {
     let conditioned = condition(problem, theta)?;
     let alpha = &conditioned.alpha;
-    let (adjoint, noise_adjoint) = match &conditioned.factor {
+    let (adjoint, noise_adjoint) = match conditioned.factor {
         Factor::Dense(factor) => {
-            let mut g = factor.inverse_lower();
+            let mut g = factor.into_inverse_lower();
             map_lower(&mut g, |i, j, inverse| {
                 0.5 * (alpha[i] * alpha[j] - inverse)
             });

@@ -8,6 +8,7 @@
 
 mod cholesky;
 mod eigen;
+mod scratch;
 
 pub use cholesky::Cholesky;
 pub use eigen::{SymmetricEigen, symmetric_eigen};
