@@ -14,9 +14,11 @@
 //! | lengthscale of a linear leaf | `log range` | 1 |
 //! | noise variance | `2 log(0.3 s_y)` | 2 |
 //!
-//! `s_f` is the spread of the observed densities (value per unit of size): their root mean square
-//! for sums, whose natural zero is zero, else their sd around the mean. `s_y` is the same for
-//! the values.
+//! `s_f` is the root mean square of the observed densities (value per unit of size) around the
+//! prior mean: zero, the fixed number, or the overall density where the mean is learned. `s_y`
+//! is the same for the values. Both contain the noise. A constant that is learned has the
+//! prior `N(overall density, (10 s_f)^2)`, wider where a linear leaf needs it to reach the data
+//! from the origin.
 
 use crate::kernel::{Kernel, KernelParameter, Kind, Role};
 use crate::parameter::{Parameter, PriorDensity};
@@ -47,11 +49,9 @@ impl Scales {
     pub fn new(tables: &[Observations], mean: Mean) -> Self {
         let mut total = (0.0, 0.0);
         let mut densities = Vec::new();
-        let mut sums = true;
         for table in tables {
             for (row, &y) in table.values().iter().enumerate() {
                 let size = table.supports().size(row);
-                sums &= table.supports().is_total(row);
                 if size > 0.0 {
                     total = (total.0 + y, total.1 + size);
                 }
@@ -66,18 +66,15 @@ impl Scales {
             Mean::Constant if total.1 > 0.0 => total.0 / total.1,
             Mean::Constant => 0.0,
         };
-        let centre = if sums { 0.0 } else { level };
-        let spread = positive(rms(densities.iter().map(|d| d - centre)), level);
+        let spread = positive(rms(densities.iter().map(|d| d - level)), level);
         let values = tables
             .iter()
             .map(|t| {
-                let residual = t.values().iter().enumerate().map(|(row, y)| {
-                    y - if sums {
-                        0.0
-                    } else {
-                        level * t.supports().size(row)
-                    }
-                });
+                let residual = t
+                    .values()
+                    .iter()
+                    .enumerate()
+                    .map(|(row, y)| y - level * t.supports().size(row));
                 positive(rms(residual), spread)
             })
             .collect();
