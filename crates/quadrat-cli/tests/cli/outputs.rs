@@ -207,6 +207,50 @@ fn predict_refuses_what_does_not_suit_the_model() {
 }
 
 #[test]
+fn places_that_cannot_be_written_are_refused_before_the_fit() {
+    let folder = with_table(STUDY, TABLE.as_bytes());
+    std::fs::write(folder.path().join("taken"), "mine").unwrap();
+    std::fs::create_dir_all(folder.path().join("out/fit.json")).unwrap();
+    let before = names(folder.path());
+    for (target, expected) in [
+        ("taken", "cannot write into `taken`: it is not a folder"),
+        (
+            "taken/deep",
+            "cannot write into `taken`: it is not a folder",
+        ),
+        ("out", "`out/fit.json` is a folder, not a file"),
+    ] {
+        let output = quadrat(folder.path(), &["run", "s.toml", "-o", target]);
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{target}");
+        assert!(
+            text.contains(expected) && text.contains("choose another"),
+            "{text}"
+        );
+    }
+    assert_eq!(names(folder.path()), before);
+    assert_eq!(names(&folder.path().join("out")), ["fit.json"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn results_are_as_private_as_the_user_wants_new_files() {
+    use std::os::unix::fs::PermissionsExt;
+    for (mask, mode) in [("077", 0o600), ("022", 0o644)] {
+        let folder = with_table(STUDY, TABLE.as_bytes());
+        let done = std::process::Command::new("sh")
+            .args(["-c", "umask $0; exec \"$1\" run s.toml -q -o out", mask])
+            .arg(env!("CARGO_BIN_EXE_quadrat"))
+            .current_dir(folder.path())
+            .status()
+            .unwrap();
+        assert!(done.success());
+        let table = std::fs::metadata(folder.path().join("out/by-year.csv")).unwrap();
+        assert_eq!(table.permissions().mode() & 0o777, mode, "umask {mask}");
+    }
+}
+
+#[test]
 fn outputs_never_replace_what_the_study_reads() {
     let folder = with_table(&study("by-year", "ages"), TABLE.as_bytes());
     let output = quadrat(folder.path(), &["run", "s.toml", "-o", "."]);
