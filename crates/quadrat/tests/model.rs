@@ -326,6 +326,49 @@ fn a_saved_posterior_answers_to_the_bit_and_a_damaged_one_is_refused() {
 }
 
 #[test]
+fn bins_of_width_one_are_totals_like_any_other() {
+    let fit = |width: f64| {
+        let edges: Vec<(f64, f64)> = (0..6)
+            .map(|i| (width * f64::from(i), width * f64::from(i + 1)))
+            .collect();
+        let set = Functionals::intervals("x", &edges, Aggregate::Sum).unwrap();
+        let counts = vec![100.0, 120.0, 90.0, 60.0, 30.0, 10.0];
+        let table = Observations::gaussian(set, counts, Noise::Learned).unwrap();
+        let model = Model::new("se(x)".parse().unwrap()).observe(table);
+        model.fit(&FitOptions::default()).unwrap()
+    };
+    let (one, ten) = (fit(1.0), fit(10.0));
+    let (a, b) = (one.summary().log_evidence, ten.summary().log_evidence);
+    assert!((a - b).abs() < 1e-6, "{a} {b}");
+}
+
+#[test]
+fn a_learned_period_is_no_alias_of_the_spacing() {
+    let x: Vec<f64> = (0..24).map(f64::from).collect();
+    let y: Vec<f64> = x
+        .iter()
+        .map(|t| (t / 6.0 * std::f64::consts::TAU).sin())
+        .collect();
+    let set = Functionals::points("t", &x).unwrap();
+    let table = Observations::gaussian(set, y, Noise::Learned).unwrap();
+    let model = Model::new("periodic(t)".parse().unwrap()).observe(table);
+    let fit = model.fit(&FitOptions::default()).unwrap();
+    let period = fit
+        .summary()
+        .hyperparameters
+        .iter()
+        .find(|h| h.name == "periodic.period.t")
+        .unwrap();
+    assert!(period.value >= 2.0 && period.lower >= 2.0, "{period:?}");
+    // Whoever knows better may say so.
+    let known = Setting {
+        start: Some(0.8),
+        ..Setting::default()
+    };
+    assert!(model.set("periodic.period.t", known).parameters().is_ok());
+}
+
+#[test]
 fn wild_units_change_nothing_but_the_units() {
     let (set, y) = waves(18);
     let plain = model(18).fit(&FitOptions::default()).unwrap();

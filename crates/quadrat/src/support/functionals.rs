@@ -34,6 +34,9 @@ pub struct Functionals {
     weight: Vec<f64>,
     /// Atoms of row `i` are `offsets[i]..offsets[i + 1]`.
     offsets: Vec<usize>,
+    /// Whether row `i` was given as a total; a hint for defaults, which saved models need no more.
+    #[serde(skip)]
+    total: Vec<bool>,
     #[serde(skip)]
     unique: OnceLock<Vec<UniqueIntervals>>,
 }
@@ -59,6 +62,7 @@ impl Functionals {
             width: vec![Vec::new(); d],
             weight: Vec::new(),
             offsets: vec![0],
+            total: Vec::new(),
             unique: OnceLock::new(),
         }
     }
@@ -101,6 +105,7 @@ impl Functionals {
             self.width[d].push(0.0);
         }
         self.weight.push(1.0);
+        self.total.push(false);
         self.close_row();
         Ok(())
     }
@@ -162,6 +167,7 @@ impl Functionals {
             self.width[d].push((b - a).abs());
         }
         self.weight.push(volume);
+        self.total.push(aggregate == Aggregate::Sum);
         self.close_row();
         Ok(())
     }
@@ -198,6 +204,8 @@ impl Functionals {
             }
             self.weight.push(w);
         }
+        // Weights that add up to one make an average.
+        self.total.push(weights.iter().sum::<f64>() != 1.0);
         self.close_row();
         Ok(())
     }
@@ -242,6 +250,8 @@ impl Functionals {
             self.width[d].extend_from_slice(&other.width[d]);
         }
         self.weight.extend_from_slice(&other.weight);
+        let totals = (0..other.len()).map(|row| other.is_total(row));
+        self.total.extend(totals);
         self.offsets
             .extend(other.offsets[1..].iter().map(|o| o + shift));
         self.unique = OnceLock::new();
@@ -272,6 +282,7 @@ impl Functionals {
             width,
             weight: self.weight.clone(),
             offsets: self.offsets.clone(),
+            total: self.total.clone(),
             unique: OnceLock::new(),
         })
     }
@@ -291,6 +302,7 @@ impl Functionals {
             }
             out.weight.extend_from_slice(&self.weight[atoms]);
             out.offsets.push(out.weight.len());
+            out.total.push(self.is_total(row));
         }
         out
     }
@@ -318,6 +330,14 @@ impl Functionals {
     #[must_use]
     pub fn size(&self, row: usize) -> f64 {
         self.weight[self.atoms(row)].iter().sum()
+    }
+
+    /// Whether the row was given as a total: a sum over a box, or nodes whose weights do not add
+    /// up to one. A box of volume one tells so by what was said, not by its size.
+    #[must_use]
+    pub fn is_total(&self, row: usize) -> bool {
+        let said = self.total.get(row).copied();
+        said.unwrap_or_else(|| self.size(row) != 1.0)
     }
 
     /// Smallest and largest coordinate of the row along dimension `d`.
