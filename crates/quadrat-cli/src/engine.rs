@@ -288,9 +288,18 @@ pub fn predict(posterior: &Posterior, places: &Places, scale: Scale, level: f64)
         let prediction = posterior.predict(&at, scale)?;
         answer.mean.extend_from_slice(prediction.mean());
         answer.sd.extend_from_slice(prediction.sd());
-        answer.lower.extend(prediction.quantile(tail));
-        answer.median.extend(prediction.quantile(0.5));
-        answer.upper.extend(prediction.quantile(1.0 - tail));
+        // Quantiles of close levels can differ by less than they are solved to.
+        let median = prediction.quantile(0.5);
+        let ordered = |p: f64, pick: fn(f64, f64) -> f64| {
+            let ends = prediction.quantile(p);
+            ends.into_iter()
+                .zip(&median)
+                .map(|(end, &m)| pick(end, m))
+                .collect::<Vec<f64>>()
+        };
+        answer.lower.extend(ordered(tail, f64::min));
+        answer.upper.extend(ordered(1.0 - tail, f64::max));
+        answer.median.extend(median);
         answer.far.extend(
             posterior
                 .extrapolation(&at)?

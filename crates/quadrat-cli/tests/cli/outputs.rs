@@ -251,6 +251,30 @@ fn results_are_as_private_as_the_user_wants_new_files() {
 }
 
 #[test]
+fn control_characters_of_names_do_not_reach_the_terminal() {
+    let text = study("value = \"people\"", "value = \"peo\\u001B[2Jple\"")
+        .replace("\"Ages\"", "\"A\\u001B[31mges\"");
+    let table = TABLE.replace("people", "peo\u{1b}[2Jple");
+    let folder = with_table(&text, table.as_bytes());
+    let output = quadrat(folder.path(), &["run", "s.toml", "-o", "o"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(!stdout(&output).contains('\u{1b}'), "{}", stdout(&output));
+}
+
+#[test]
+fn intervals_of_almost_no_probability_keep_their_order() {
+    let text = study("name = \"by-year\"", "name = \"by-year\"\nlevel = 1e-12");
+    let folder = with_table(&text, TABLE.as_bytes());
+    let output = quadrat(folder.path(), &["run", "s.toml", "-o", "o"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let table = std::fs::read_to_string(folder.path().join("o/by-year.csv")).unwrap();
+    for row in table.lines().skip(1) {
+        let cells: Vec<f64> = row.split(',').map(|cell| cell.parse().unwrap()).collect();
+        assert!(cells[4] <= cells[5] && cells[5] <= cells[6], "{row}");
+    }
+}
+
+#[test]
 fn outputs_never_replace_what_the_study_reads() {
     let folder = with_table(&study("by-year", "ages"), TABLE.as_bytes());
     let output = quadrat(folder.path(), &["run", "s.toml", "-o", "."]);
