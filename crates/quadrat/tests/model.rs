@@ -330,6 +330,32 @@ fn a_saved_posterior_answers_to_the_bit_and_a_damaged_one_is_refused() {
 }
 
 #[test]
+fn a_learned_period_is_no_alias_of_the_spacing() {
+    let x: Vec<f64> = (0..24).map(f64::from).collect();
+    let y: Vec<f64> = x
+        .iter()
+        .map(|t| (t / 6.0 * std::f64::consts::TAU).sin())
+        .collect();
+    let set = Functionals::points("t", &x).unwrap();
+    let table = Observations::gaussian(set, y, Noise::Learned).unwrap();
+    let model = Model::new("periodic(t)".parse().unwrap()).observe(table);
+    let fit = model.fit(&FitOptions::default()).unwrap();
+    let period = fit
+        .summary()
+        .hyperparameters
+        .iter()
+        .find(|h| h.name == "periodic.period.t")
+        .unwrap();
+    assert!(period.value >= 2.0 && period.lower >= 2.0, "{period:?}");
+    // Whoever knows better may say so.
+    let known = Setting {
+        start: Some(0.8),
+        ..Setting::default()
+    };
+    assert!(model.set("periodic.period.t", known).parameters().is_ok());
+}
+
+#[test]
 fn wild_units_change_nothing_but_the_units() {
     let (set, y) = waves(18);
     let plain = model(18).fit(&FitOptions::default()).unwrap();
