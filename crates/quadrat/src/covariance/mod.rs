@@ -17,13 +17,14 @@ mod series;
 
 use std::ops::Range;
 
-use faer::{Mat, MatRef};
+use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
 use crate::kernel::Kernel;
+use crate::linalg::mirror_upper;
 use crate::support::Functionals;
 use factor::{Evaluated, Prepared, Sides, Slopes, Tables, Tile};
-use plan::{Term, plan};
+use plan::{Factor, Term, plan};
 
 pub use axes::Grid;
 
@@ -31,6 +32,8 @@ pub use axes::Grid;
 /// second-level cache.
 const LANES: usize = 256;
 const COLUMNS: usize = 16;
+/// Below so many pairs of atoms handing work to other threads costs more than it saves.
+const PARALLEL_FROM: usize = 8192;
 
 /// Covariances of linear functionals of `f ~ GP(0, k)`.
 ///
@@ -82,21 +85,15 @@ impl Covariance {
     /// * `a` - `n` functionals
     #[must_use]
     pub fn matrix(&self, theta: &[f64], a: &Functionals) -> Mat<f64> {
-        let n = a.len();
         let mut out = self.blocks(theta, Sides { a, b: a }, true);
-        for j in 0..n {
-            for i in 0..j {
-                out[i * n + j] = out[j * n + i];
-            }
-        }
-        MatRef::from_column_major_slice(&out, n, n).to_owned()
+        mirror_upper(&mut out);
+        out
     }
 
     /// `K_ab`, shape `[a.len(), b.len()]`.
     #[must_use]
     pub fn cross(&self, theta: &[f64], a: &Functionals, b: &Functionals) -> Mat<f64> {
-        let out = self.blocks(theta, Sides { a, b }, false);
-        MatRef::from_column_major_slice(&out, a.len(), b.len()).to_owned()
+        self.blocks(theta, Sides { a, b }, false)
     }
 
     /// The diagonal of [`Self::matrix`] without the matrix.
@@ -104,14 +101,44 @@ impl Covariance {
     pub fn diagonal(&self, theta: &[f64], a: &Functionals) -> Vec<f64> {
         let sides = Sides { a, b: a };
         let prepared = self.prepare(theta, sides, Slopes::No, Tables::Never);
-        let mut out = vec![0.0; a.len()];
-        out.par_iter_mut()
-            .enumerate()
-            .for_each_init(Work::default, |work, (row, out)| {
-                let one = std::slice::from_mut(out);
-                block(&prepared, sides, row..row + 1, row..row + 1, 1, work, one);
-            });
+        let stationary = self.is_stationary();
+        // Rows whose value is not that of the row before.
+        let fresh: Vec<usize> = (0..a.len())
+            .filter(|&row| row == 0 || !(stationary && same_shape(a, row - 1, row)))
+            .collect();
+        let evaluate = |work: &mut Work, &row: &usize| {
+            let mut one = Mat::zeros(1, 1);
+            block(
+                &prepared,
+                sides,
+                row..row + 1,
+                row..row + 1,
+                work,
+                one.as_mut(),
+            );
+            one[(0, 0)]
+        };
+        let values: Vec<f64> = if fresh.len() < PARALLEL_FROM / 64 {
+            let mut work = Work::default();
+            fresh.iter().map(|row| evaluate(&mut work, row)).collect()
+        } else {
+            fresh.par_iter().map_init(Work::default, evaluate).collect()
+        };
+        let ends = fresh.iter().skip(1).copied().chain([a.len()]);
+        let mut out = Vec::with_capacity(a.len());
+        for (value, end) in values.into_iter().zip(ends) {
+            out.resize(end, value);
+        }
         out
+    }
+
+    /// Whether the covariance of two supports stays when both are shifted.
+    fn is_stationary(&self) -> bool {
+        let mut factors = self.terms.iter().flat_map(|term| &term.factors);
+        factors.all(|factor| match factor {
+            Factor::Line { .. } | Factor::Isotropic { .. } | Factor::Periodic { .. } => true,
+            Factor::Linear { .. } | Factor::Coupled(_) => false,
+        })
     }
 
     /// `gradient[p] += sum_ij adjoint[i, j] dK_ij / d theta_p` for a symmetric adjoint.
@@ -183,22 +210,29 @@ impl Covariance {
             .collect()
     }
 
-    /// Column-major `K_ab`; of a symmetric one only blocks on and above the diagonal.
-    fn blocks(&self, theta: &[f64], sides: Sides<'_>, symmetric: bool) -> Vec<f64> {
+    /// `K_ab`; of a symmetric one only blocks on and above the diagonal.
+    fn blocks(&self, theta: &[f64], sides: Sides<'_>, symmetric: bool) -> Mat<f64> {
         let (n, m) = (sides.a.len(), sides.b.len());
-        let mut out = vec![0.0; n * m];
-        if out.is_empty() {
+        let mut out = Mat::zeros(n, m);
+        if n == 0 || m == 0 {
             return out;
         }
         let prepared = self.prepare(theta, sides, Slopes::No, Tables::WhenRepeated);
-        out.par_chunks_mut(n * COLUMNS).enumerate().for_each_init(
-            Work::default,
-            |work, (index, out)| {
-                let columns = index * COLUMNS..((index + 1) * COLUMNS).min(m);
-                let rows = if symmetric { 0..columns.end } else { 0..n };
-                block(&prepared, sides, rows, columns, n, work, out);
-            },
-        );
+        let fill = |work: &mut Work, (index, out): (usize, MatMut<'_, f64>)| {
+            let columns = index * COLUMNS..((index + 1) * COLUMNS).min(m);
+            let rows = if symmetric { 0..columns.end } else { 0..n };
+            block(&prepared, sides, rows, columns, work, out);
+        };
+        if is_small(sides) {
+            let mut work = Work::default();
+            for (index, first) in (0..m).step_by(COLUMNS).enumerate() {
+                let chunk = out.as_mut().subcols_mut(first, COLUMNS.min(m - first));
+                fill(&mut work, (index, chunk));
+            }
+        } else {
+            let chunks = out.as_mut().par_col_chunks_mut(COLUMNS);
+            chunks.enumerate().for_each_init(Work::default, fill);
+        }
         out
     }
 
@@ -212,26 +246,33 @@ impl Covariance {
     ) {
         let (n, m) = (sides.a.len(), sides.b.len());
         let prepared = self.prepare(theta, sides, Slopes::Yes, Tables::WhenRepeated);
-        let blocks: Vec<Vec<f64>> = (0..m.div_ceil(COLUMNS))
-            .into_par_iter()
-            .map_init(Work::default, |work, index| {
-                let columns = index * COLUMNS..((index + 1) * COLUMNS).min(m);
-                let mut own = vec![0.0; self.parameters];
-                let mut part = |rows: Range<usize>, factor: f64, own: &mut [f64]| {
-                    let columns = columns.clone();
-                    contract_block(
-                        &prepared, sides, rows, columns, theta, adjoint, factor, work, own,
-                    );
-                };
-                if symmetric {
-                    part(0..columns.start, 2.0, &mut own);
-                    part(columns.clone(), 1.0, &mut own);
-                } else {
-                    part(0..n, 1.0, &mut own);
-                }
-                own
-            })
-            .collect();
+        let contract = |work: &mut Work, index: usize| {
+            let columns = index * COLUMNS..((index + 1) * COLUMNS).min(m);
+            let mut own = vec![0.0; self.parameters];
+            let mut part = |rows: Range<usize>, factor: f64, own: &mut [f64]| {
+                let columns = columns.clone();
+                contract_block(
+                    &prepared, sides, rows, columns, theta, adjoint, factor, work, own,
+                );
+            };
+            if symmetric {
+                part(0..columns.start, 2.0, &mut own);
+                part(columns.clone(), 1.0, &mut own);
+            } else {
+                part(0..n, 1.0, &mut own);
+            }
+            own
+        };
+        let indices = 0..m.div_ceil(COLUMNS);
+        let blocks: Vec<Vec<f64>> = if is_small(sides) {
+            let mut work = Work::default();
+            indices.map(|index| contract(&mut work, index)).collect()
+        } else {
+            indices
+                .into_par_iter()
+                .map_init(Work::default, contract)
+                .collect()
+        };
         // Summed in order, so that the result does not depend on the number of threads.
         for block in blocks {
             gradient.iter_mut().zip(&block).for_each(|(g, b)| *g += b);
@@ -265,6 +306,20 @@ struct Work {
     row_of: Vec<u32>,
 }
 
+fn is_small(sides: Sides<'_>) -> bool {
+    sides.a.atom_count().saturating_mul(sides.b.atom_count()) < PARALLEL_FROM
+}
+
+/// Whether two rows are single boxes that differ by a shift only.
+fn same_shape(set: &Functionals, one: usize, other: usize) -> bool {
+    let (a, b) = (set.offsets()[one], set.offsets()[other]);
+    if set.offsets()[one + 1] != a + 1 || set.offsets()[other + 1] != b + 1 {
+        return false;
+    }
+    set.weight()[a] == set.weight()[b]
+        && (0..set.dims().len()).all(|d| set.width(d)[a] == set.width(d)[b])
+}
+
 /// Cuts the atoms of a range of rows into tiles.
 fn tiles(
     set: &Functionals,
@@ -277,16 +332,17 @@ fn tiles(
         .map(move |s| s..(s + size).min(end))
 }
 
-/// Adds a block of the covariance to `out`, column-major with the given distance between columns.
+/// Adds a block of the covariance to `out`, whose columns are those of the block and whose rows
+/// begin with those of the block.
 fn block(
     prepared: &[PreparedTerm<'_>],
     sides: Sides<'_>,
     rows: Range<usize>,
     columns: Range<usize>,
-    stride: usize,
     work: &mut Work,
-    out: &mut [f64],
+    mut out: MatMut<'_, f64>,
 ) {
+    let single = sides.a.all_single();
     for b in tiles(sides.b, &columns, COLUMNS) {
         for a in tiles(sides.a, &rows, LANES) {
             let tile = Tile { a, b: b.clone() };
@@ -299,17 +355,29 @@ fn block(
                 }
             }
             let weight_a = &sides.a.weight()[tile.a.clone()];
-            rows_of(sides.a, &tile.a, &mut work.row_of);
+            if !single {
+                rows_of(sides.a, &tile.a, &mut work.row_of);
+            }
             let mut column = row_at(sides.b, tile.b.start);
             for (atom, total) in tile.b.clone().zip(work.total.chunks_exact(tile.a.len())) {
                 while atom >= sides.b.offsets()[column + 1] {
                     column += 1;
                 }
                 let w = sides.b.weight()[atom];
-                let start = (column - columns.start) * stride;
-                let out = &mut out[start..start + stride];
-                for ((&row, &v), &t) in work.row_of.iter().zip(weight_a).zip(total) {
-                    out[row as usize - rows.start] += w * v * t;
+                let out = out.as_mut().col_mut(column - columns.start);
+                let Some(out) = out.try_as_col_major_mut() else {
+                    continue; // Columns of a matrix of ours are contiguous.
+                };
+                let out = out.as_slice_mut();
+                if single {
+                    let from = tile.a.start - rows.start;
+                    for ((o, &v), &t) in out[from..].iter_mut().zip(weight_a).zip(total) {
+                        *o += w * v * t;
+                    }
+                } else {
+                    for ((&row, &v), &t) in work.row_of.iter().zip(weight_a).zip(total) {
+                        out[row as usize - rows.start] += w * v * t;
+                    }
                 }
             }
         }
@@ -327,12 +395,15 @@ fn contract_block(
     work: &mut Work,
     gradient: &mut [f64],
 ) {
+    let single = sides.a.all_single();
     let mut own = Vec::new();
     for b in tiles(sides.b, &columns, COLUMNS) {
         for a in tiles(sides.a, &rows, LANES) {
             let tile = Tile { a, b: b.clone() };
             let weight_a = &sides.a.weight()[tile.a.clone()];
-            rows_of(sides.a, &tile.a, &mut work.row_of);
+            if !single {
+                rows_of(sides.a, &tile.a, &mut work.row_of);
+            }
             work.adjoint.resize(tile.len(), 0.0);
             let mut column = row_at(sides.b, tile.b.start);
             for (k, atom) in tile.b.clone().enumerate() {
@@ -341,6 +412,13 @@ fn contract_block(
                 }
                 let w = factor * sides.b.weight()[atom];
                 let target = &mut work.adjoint[k * tile.a.len()..(k + 1) * tile.a.len()];
+                if single {
+                    let own = adjoint.col(column).subrows(tile.a.start, tile.a.len());
+                    for ((g, &v), &own) in target.iter_mut().zip(weight_a).zip(own.iter()) {
+                        *g = w * v * own;
+                    }
+                    continue;
+                }
                 for ((g, &row), &v) in target.iter_mut().zip(&work.row_of).zip(weight_a) {
                     *g = w * v * adjoint[(row as usize, column)];
                 }
@@ -379,14 +457,19 @@ fn evaluate(
             .resize_with(term.factors.len(), Evaluated::default);
     }
     work.product.clear();
-    work.product.resize(tile.len(), 1.0);
     for (prepared, out) in term.factors.iter().zip(&mut work.factors) {
         prepared.evaluate(sides, tile, slopes, out);
+        if work.product.is_empty() {
+            work.product.extend_from_slice(&out.value);
+            continue;
+        }
         work.product
             .iter_mut()
             .zip(&out.value)
             .for_each(|(p, v)| *p *= v);
     }
+    // A constant has no factors.
+    work.product.resize(tile.len(), 1.0);
 }
 
 fn row_at(set: &Functionals, atom: usize) -> usize {
@@ -395,10 +478,6 @@ fn row_at(set: &Functionals, atom: usize) -> usize {
 
 fn rows_of(set: &Functionals, atoms: &Range<usize>, out: &mut Vec<u32>) {
     out.clear();
-    if set.all_single() {
-        out.extend(atoms.clone().map(|a| a as u32));
-        return;
-    }
     let mut row = row_at(set, atoms.start);
     for atom in atoms.clone() {
         while atom >= set.offsets()[row + 1] {

@@ -2,7 +2,7 @@
 
 use super::{Evidence, Factor, Gram, KroneckerFactor, LinearGaussian};
 use crate::error::{FitError, InputError, LinalgError};
-use crate::linalg::{Cholesky, Mat, dot};
+use crate::linalg::{Cholesky, Mat, dot, map_lower};
 use crate::parameter::{self, Parameter};
 
 /// Jitters tried in turn when the plain factorisation fails, relative to the variance of each row
@@ -74,14 +74,12 @@ pub fn evidence_and_gradient(
 ) -> Result<(f64, Vec<f64>), FitError> {
     let conditioned = condition(problem, theta)?;
     let alpha = &conditioned.alpha;
-    let (adjoint, noise_adjoint) = match &conditioned.factor {
+    let (adjoint, noise_adjoint) = match conditioned.factor {
         Factor::Dense(factor) => {
-            let mut g = factor.inverse();
-            for j in 0..alpha.len() {
-                for (value, a) in g.col_as_slice_mut(j).iter_mut().zip(alpha) {
-                    *value = 0.5 * (a * alpha[j] - *value);
-                }
-            }
+            let mut g = factor.into_inverse_lower();
+            map_lower(&mut g, |i, j, inverse| {
+                0.5 * (alpha[i] * alpha[j] - inverse)
+            });
             let diagonal = (0..alpha.len()).map(|i| g[(i, i)]).collect();
             (Gram::Dense(g), diagonal)
         }

@@ -8,6 +8,8 @@
 //! Saatci 2012, *Scalable inference for structured Gaussian process models*, chapter 5; the rank-one
 //! term by the matrix determinant lemma.
 
+use std::ops::Range;
+
 use super::Gram;
 use crate::error::LinalgError;
 use crate::linalg::{Mat, MatMut, MatRef, SymmetricEigen, dot, gemm, gemm_into, symmetric_eigen};
@@ -30,6 +32,8 @@ struct RankOne {
     solved: Vec<f64>,
     /// `z = diag(e)^-1/2 Q' u`.
     whitened: Vec<f64>,
+    /// `Q' w`.
+    rotated: Vec<f64>,
     /// `c = u' A^-1 u`.
     form: f64,
 }
@@ -74,13 +78,16 @@ impl KroneckerFactor {
         };
         if let Some(u) = rank_one {
             let mut whitened = factor.to_eigenbasis(u);
-            for (value, e) in whitened.iter_mut().zip(&factor.spectrum) {
-                *value /= e.sqrt();
+            let mut rotated = whitened.clone();
+            for ((z, w), e) in whitened.iter_mut().zip(&mut rotated).zip(&factor.spectrum) {
+                *z /= e.sqrt();
+                *w /= e;
             }
             factor.rank_one = Some(RankOne {
-                solved: factor.solve_without_rank_one(u),
+                solved: factor.from_eigenbasis(rotated.clone()),
                 form: dot(&whitened, &whitened),
                 whitened,
+                rotated,
             });
         }
         Ok(factor)
@@ -104,7 +111,7 @@ impl KroneckerFactor {
     #[must_use]
     pub fn log_det(&self) -> f64 {
         let correction = self.rank_one.as_ref().map_or(0.0, |r| r.form.ln_1p());
-        self.spectrum.iter().map(|e| e.ln()).sum::<f64>() + correction
+        log_product(&self.spectrum) + correction
     }
 
     /// `Ky^-1 b`.
@@ -170,7 +177,7 @@ impl KroneckerFactor {
     pub fn adjoint(&self, alpha: &[f64]) -> (Gram, Vec<f64>) {
         let mut outer_terms = vec![(self.to_eigenbasis(alpha), 1.0)];
         if let Some(r) = &self.rank_one {
-            outer_terms.push((self.to_eigenbasis(&r.solved), 1.0 / (1.0 + r.form)));
+            outer_terms.push((r.rotated.clone(), 1.0 / (1.0 + r.form)));
         }
         let axes = (0..self.axes.len())
             .map(|axis| self.axis_adjoint(axis, &outer_terms))
@@ -201,13 +208,27 @@ impl KroneckerFactor {
             }
         }
         let after = others.len() / before;
-        let index = |b: usize, i: usize, a: usize| (b * size + i) * after + a;
+        // Runs along the axes after this one, in the order of the vector: the index on this axis,
+        // and where the run lies among the others.
+        let runs = |vector: &mut dyn Iterator<Item = &[f64]>,
+                    visit: &mut dyn FnMut(usize, Range<usize>, &[f64])| {
+            for (k, run) in vector.enumerate() {
+                let start = k / size * after;
+                visit(k % size, start..start + after, run);
+            }
+        };
         let mut core = Mat::<f64>::zeros(size, size);
         for (vector, scale) in outer_terms {
-            let unfolded = Mat::from_fn(n / size, size, |o, i| {
-                vector[index(o / after, i, o % after)]
+            let mut unfolded = Mat::<f64>::zeros(n / size, size);
+            runs(&mut vector.chunks_exact(after), &mut |i, places, run| {
+                unfolded.col_as_slice_mut(i)[places].copy_from_slice(run);
             });
-            let scaled = Mat::from_fn(n / size, size, |o, i| unfolded[(o, i)] * others[o]);
+            let mut scaled = unfolded.clone();
+            for i in 0..size {
+                for (value, other) in scaled.col_as_slice_mut(i).iter_mut().zip(&others) {
+                    *value *= other;
+                }
+            }
             gemm_into(
                 core.as_mut(),
                 true,
@@ -216,12 +237,13 @@ impl KroneckerFactor {
                 scaled.as_ref(),
             );
         }
-        for i in 0..size {
-            let trace: f64 = (0..n / size)
-                .map(|o| others[o] / self.spectrum[index(o / after, i, o % after)])
-                .sum();
-            core[(i, i)] -= 0.5 * trace;
-        }
+        runs(
+            &mut self.spectrum.chunks_exact(after),
+            &mut |i, places, run| {
+                let shares = others[places].iter().zip(run).map(|(other, e)| other / e);
+                core[(i, i)] -= 0.5 * shares.sum::<f64>();
+            },
+        );
         let vectors = self.axes[axis].vectors.as_ref();
         let half = gemm(vectors, core.as_ref());
         gemm(half.as_ref(), vectors.transpose())
@@ -238,9 +260,36 @@ impl KroneckerFactor {
         for (value, e) in x.iter_mut().zip(&self.spectrum) {
             *value /= e;
         }
+        self.from_eigenbasis(x)
+    }
+
+    fn from_eigenbasis(&self, x: Vec<f64>) -> Vec<f64> {
         let vectors: Vec<MatRef<'_, f64>> = self.axes.iter().map(|a| a.vectors.as_ref()).collect();
         multiply_axes(&vectors, x)
     }
+}
+
+/// `sum log v` of positive numbers, by one logarithm for many factors.
+fn log_product(values: &[f64]) -> f64 {
+    // Products of mantissas in [1, 2) and sums of exponents; 512 mantissas cannot overflow.
+    const MANTISSA: u64 = (1 << 52) - 1;
+    const ONE: u64 = 1023 << 52;
+    values
+        .chunks(512)
+        .map(|chunk| {
+            let (mut product, mut exponent) = (1.0, 0_i64);
+            for value in chunk {
+                if value.is_normal() {
+                    let bits = value.to_bits();
+                    product *= f64::from_bits(bits & MANTISSA | ONE);
+                    exponent += (bits >> 52) as i64 - 1023;
+                } else {
+                    product *= value;
+                }
+            }
+            product.ln() + exponent as f64 * std::f64::consts::LN_2
+        })
+        .sum()
 }
 
 /// `a (x) b` of two vectors, the index of `a` slowest.

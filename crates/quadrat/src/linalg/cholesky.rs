@@ -1,13 +1,15 @@
 //! The Cholesky factor of a symmetric positive definite matrix and what is solved with it.
 
-use faer::Spec;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::triangular_inverse::invert_lower_triangular;
 use faer::linalg::triangular_solve::{
     solve_lower_triangular_in_place, solve_upper_triangular_in_place,
 };
+use faer::{Accum, Spec};
 
+use super::scratch::with_scratch;
 use super::{Mat, MatMut, MatRef, gemm_into, mirror_lower, parallelism};
 use crate::error::LinalgError;
 
@@ -66,9 +68,7 @@ impl Cholesky {
             if !(a[(j, j)].is_finite() && a[(j, j)] > 0.0) {
                 return Err(LinalgError::NotPositiveDefinite { size: n, pivot: j });
             }
-            for i in 0..j {
-                a[(i, j)] = 0.0;
-            }
+            a.col_as_slice_mut(j)[..j].fill(0.0);
         }
         Ok(Self { lower: a })
     }
@@ -136,14 +136,31 @@ impl Cholesky {
     /// `A^-1`, both triangles, `O(n^3)`.
     #[must_use]
     pub fn inverse(&self) -> Mat<f64> {
-        let n = self.size();
-        let par = parallelism(n);
-        let mut out = Mat::zeros(n, n);
-        if n > 0 {
-            let mut memory = MemBuffer::new(llt::inverse::inverse_scratch::<f64>(n, par));
-            llt::inverse::inverse(out.as_mut(), self.lower(), par, MemStack::new(&mut memory));
-        }
+        let mut out = self.clone().into_inverse_lower();
         mirror_lower(&mut out);
+        out
+    }
+
+    /// The lower triangle of `A^-1`, in the memory of the factor; the upper one holds nothing of use.
+    #[must_use]
+    pub fn into_inverse_lower(self) -> Mat<f64> {
+        let mut out = self.lower;
+        let n = out.nrows();
+        let par = parallelism(n);
+        with_scratch(n, |mut inverse| {
+            invert_lower_triangular(inverse.as_mut(), out.as_ref(), par);
+            triangular::matmul(
+                out.as_mut(),
+                BlockStructure::TriangularLower,
+                Accum::Replace,
+                inverse.as_ref().transpose(),
+                BlockStructure::TriangularUpper,
+                inverse.as_ref(),
+                BlockStructure::TriangularLower,
+                1.0,
+                par,
+            );
+        });
         out
     }
 
@@ -154,11 +171,12 @@ impl Cholesky {
         if n == 0 {
             return Vec::new();
         }
-        let mut inverse = Mat::zeros(n, n);
-        invert_lower_triangular(inverse.as_mut(), self.lower(), parallelism(n));
-        (0..n)
-            .map(|j| inverse.col_as_slice(j)[j..].iter().map(|v| v * v).sum())
-            .collect()
+        with_scratch(n, |mut inverse| {
+            invert_lower_triangular(inverse.as_mut(), self.lower(), parallelism(n));
+            (0..n)
+                .map(|j| (j..n).map(|i| inverse[(i, j)].powi(2)).sum())
+                .collect()
+        })
     }
 
     /// Extends the factor of `A` to that of `[[A, C], [C', B]]` without redoing `A`.

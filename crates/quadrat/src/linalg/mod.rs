@@ -8,6 +8,7 @@
 
 mod cholesky;
 mod eigen;
+mod scratch;
 
 pub use cholesky::Cholesky;
 pub use eigen::{SymmetricEigen, symmetric_eigen};
@@ -88,11 +89,39 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
+/// Side of the tiles in which a triangle is copied to the other: two of them fit the first-level
+/// cache, while whole columns against whole rows would miss it at every entry.
+const MIRROR_TILE: usize = 32;
+
 /// Copies the lower triangle of a square matrix into the upper one.
 pub fn mirror_lower(a: &mut Mat<f64>) {
-    for j in 1..a.ncols() {
-        for i in 0..j {
-            a[(i, j)] = a[(j, i)];
+    map_lower(a, |_, _, value| value);
+}
+
+/// Copies the upper triangle of a square matrix into the lower one.
+pub fn mirror_upper(a: &mut Mat<f64>) {
+    for_lower(a.ncols(), |i, j| a[(i, j)] = a[(j, i)]);
+}
+
+/// Replaces every entry of the lower triangle by `value(i, j, entry)`, `i >= j`, and the upper
+/// triangle by its mirror image.
+pub fn map_lower(a: &mut Mat<f64>, value: impl Fn(usize, usize, f64) -> f64) {
+    for_lower(a.ncols(), |i, j| {
+        let new = value(i, j, a[(i, j)]);
+        a[(i, j)] = new;
+        a[(j, i)] = new;
+    });
+}
+
+/// Calls `visit(i, j)` for every `i >= j` below `n`, tile by tile.
+fn for_lower(n: usize, mut visit: impl FnMut(usize, usize)) {
+    for first in (0..n).step_by(MIRROR_TILE) {
+        for top in (first..n).step_by(MIRROR_TILE) {
+            for j in first..(first + MIRROR_TILE).min(n) {
+                for i in top.max(j)..(top + MIRROR_TILE).min(n) {
+                    visit(i, j);
+                }
+            }
         }
     }
 }
@@ -136,6 +165,19 @@ mod tests {
         let a = symmetric_from_fn(3, |i, j| (10 * i + j) as f64);
         assert_eq!(a[(0, 2)], 20.0);
         assert_eq!(a[(2, 0)], 20.0);
+    }
+
+    #[test]
+    fn triangles_are_mirrored_across_tiles() {
+        let n = 2 * MIRROR_TILE + 5;
+        let full = symmetric_from_fn(n, |i, j| (n * i + j) as f64);
+        let mut upper = Mat::from_fn(n, n, |i, j| if i <= j { full[(i, j)] } else { f64::NAN });
+        mirror_upper(&mut upper);
+        assert_eq!(upper, full);
+        let mut lower = Mat::from_fn(n, n, |i, j| if i >= j { full[(i, j)] } else { f64::NAN });
+        map_lower(&mut lower, |i, j, value| value + (i + j) as f64);
+        let moved = Mat::from_fn(n, n, |i, j| full[(i, j)] + (i + j) as f64);
+        assert_eq!(lower, moved);
     }
 
     #[test]

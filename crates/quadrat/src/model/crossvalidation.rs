@@ -8,7 +8,7 @@
 use rayon::prelude::*;
 
 use super::posterior::Posterior;
-use super::prediction::{Mixture, Prediction, log_normal_density, log_sum_exp};
+use super::prediction::{Mixture, Prediction, Work, log_normal_density, log_sum_exp};
 use super::problem::Problem;
 use super::summary::LeaveOneOut;
 use crate::error::{FitError, InputError};
@@ -120,7 +120,7 @@ impl Posterior {
             .at_every_node(|conditioned| Ok(crossvalidate::leave_one_out(residual, conditioned)))
             // Every node was conditioned before, when it was weighed.
             .unwrap_or_default();
-        let one = |place: usize| {
+        let one = |work: &mut Work, place: usize| {
             let y = residual[place];
             let means: Vec<f64> = moments.iter().map(|m| m.1.0[place]).collect();
             let sds: Vec<f64> = moments.iter().map(|m| m.1.1[place].sqrt()).collect();
@@ -142,13 +142,14 @@ impl Posterior {
                 value: problem.values()[place],
                 mean: mean + prior_mean,
                 sd,
-                lower: mixture.quantile(0.025) + prior_mean,
-                upper: mixture.quantile(0.975) + prior_mean,
+                lower: mixture.quantile(0.025, work) + prior_mean,
+                upper: mixture.quantile(0.975, work) + prior_mean,
                 log_density: -total,
-                pit: mixture.cdf(y),
+                pit: mixture.cdf(y, work),
             }
         };
-        places(problem).into_par_iter().map(one).collect()
+        let rows = places(problem).into_par_iter();
+        rows.map_init(Work::default, one).collect()
     }
 }
 

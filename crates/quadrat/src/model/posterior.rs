@@ -141,12 +141,15 @@ impl Posterior {
             Scale::Latent | Scale::Response => vec![0.0; self.components.len()],
         };
         let weights = self.components.iter().map(|c| c.weight).collect();
+        // Shared by all nodes, with the tables of repeated intervals that each part keeps.
+        let rows: Vec<usize> = (0..at.len()).collect();
+        let parts: Vec<Functionals> = rows.chunks(CHUNK).map(|chunk| at.rows(chunk)).collect();
         let moments: Vec<(Vec<f64>, Vec<f64>)> = self
             .components
             .par_iter()
             .zip(&noise)
             .map(|(component, noise)| {
-                let (mean, mut variance) = self.moments(component, &at);
+                let (mean, mut variance) = self.moments(component, &parts);
                 variance.iter_mut().for_each(|v| *v += noise);
                 (mean, variance)
             })
@@ -154,16 +157,14 @@ impl Posterior {
         Ok(Prediction::from_moments(weights, &moments))
     }
 
-    /// Mean and variance of every functional at one node.
-    fn moments(&self, component: &Component, at: &Functionals) -> (Vec<f64>, Vec<f64>) {
-        let mut means = Vec::with_capacity(at.len());
-        let mut variances = Vec::with_capacity(at.len());
+    /// Mean and variance of every functional of every part at one node.
+    fn moments(&self, component: &Component, parts: &[Functionals]) -> (Vec<f64>, Vec<f64>) {
+        let mut means = Vec::new();
+        let mut variances = Vec::new();
         let conditioned = &component.conditioned;
-        let rows: Vec<usize> = (0..at.len()).collect();
-        for chunk in rows.chunks(CHUNK) {
-            let part = at.rows(chunk);
-            let cross = self.problem.cross(&component.theta, &part);
-            let prior = self.problem.prior_variance(&component.theta, &part);
+        for part in parts {
+            let cross = self.problem.cross(&component.theta, part);
+            let prior = self.problem.prior_variance(&component.theta, part);
             for j in 0..part.len() {
                 let mean = self.problem.mean.mean * part.size(j);
                 means.push(mean + dot(cross.col_as_slice(j), &conditioned.alpha));

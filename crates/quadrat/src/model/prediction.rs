@@ -2,7 +2,12 @@
 
 use rayon::prelude::*;
 
-use crate::special::scalar::{normal_cdf, normal_pdf, normal_quantile};
+use crate::linalg::dot;
+use crate::special::scalar::{normal_pdf, normal_quantile};
+use crate::special::{normal_cdf_into, normal_pdf_into};
+
+/// Quantiles of so many rows are one task: fewer would cost more to hand over than to do.
+const ROWS_PER_TASK: usize = 16;
 
 /// One marginal predictive distribution per row: a mixture of normal densities, one for every
 /// node of the hyperparameter integration (one in all for MAP).
@@ -83,9 +88,15 @@ impl Prediction {
         if !(p > 0.0 && p < 1.0) {
             return vec![f64::NAN; self.len()];
         }
+        let z = normal_quantile(p);
+        if self.weights.len() == 1 {
+            let components = self.means.iter().zip(&self.sds);
+            return components.map(|(m, s)| m + s * z).collect();
+        }
         (0..self.len())
             .into_par_iter()
-            .map(|row| self.row(row).quantile(p))
+            .with_min_len(ROWS_PER_TASK)
+            .map_init(Work::default, |work, row| self.row(row).quantile(p, work))
             .collect()
     }
 
@@ -96,8 +107,9 @@ impl Prediction {
     #[must_use]
     pub fn cdf(&self, y: &[f64]) -> Vec<f64> {
         assert_eq!(y.len(), self.len(), "one value per row");
+        let mut work = Work::default();
         (0..self.len())
-            .map(|row| self.row(row).cdf(y[row]))
+            .map(|row| self.row(row).cdf(y[row], &mut work))
             .collect()
     }
 
@@ -149,8 +161,10 @@ impl Mixture<'_> {
         (mean, variance.sqrt())
     }
 
-    pub fn cdf(&self, y: f64) -> f64 {
-        self.cdf_and_density(y).0
+    pub fn cdf(&self, y: f64, work: &mut Work) -> f64 {
+        work.standardise(self, y);
+        normal_cdf_into(&work.z, &mut work.value);
+        dot(self.weights, &work.value)
     }
 
     pub fn log_density(&self, y: f64) -> f64 {
@@ -162,22 +176,20 @@ impl Mixture<'_> {
     }
 
     /// Distribution function and density; point masses have no density.
-    fn cdf_and_density(&self, y: f64) -> (f64, f64) {
-        self.components()
-            .fold((0.0, 0.0), |(cdf, density), (w, m, s)| {
-                if s > 0.0 {
-                    let z = (y - m) / s;
-                    (cdf + w * normal_cdf(z), density + w * normal_pdf(z) / s)
-                } else {
-                    (cdf + if y >= m { w } else { 0.0 }, density)
-                }
-            })
+    fn cdf_and_density(&self, y: f64, work: &mut Work) -> (f64, f64) {
+        let cdf = self.cdf(y, work);
+        normal_pdf_into(&work.z, &mut work.value);
+        let parts = self.components().zip(&work.value);
+        let density = parts.filter(|((_, _, s), _)| *s > 0.0);
+        (cdf, density.map(|((w, _, s), v)| w * v / s).sum())
     }
 
-    pub fn quantile(&self, p: f64) -> f64 {
+    pub fn quantile(&self, p: f64, work: &mut Work) -> f64 {
         let z = normal_quantile(p);
         // The mixture's quantile lies between those of its components: Newton's method inside
-        // that bracket, halved whenever a step would leave it or shrinks it too slowly.
+        // that bracket, halved whenever a step would leave it or shrinks it too slowly. Newton
+        // acts on the normal score of the distribution function, a straight line for a single
+        // component and nearly one for a mixture of similar ones, tails included.
         let (mut lo, mut hi) = (f64::INFINITY, f64::NEG_INFINITY);
         let (mut centre, mut widest) = (0.0, 0.0_f64);
         for (w, m, s) in self.components() {
@@ -193,13 +205,14 @@ impl Mixture<'_> {
             if hi - lo <= tolerance {
                 break;
             }
-            let (cdf, density) = self.cdf_and_density(y);
+            let (cdf, density) = self.cdf_and_density(y, work);
             if cdf < p {
                 lo = y;
             } else {
                 hi = y;
             }
-            let newton = y - (cdf - p) / density;
+            let score = normal_quantile(cdf);
+            let newton = y - (score - z) * normal_pdf(score) / density;
             let usable = newton > lo && newton < hi && (newton - y).abs() < 0.5 * last;
             let next = if usable { newton } else { 0.5 * (lo + hi) };
             last = (next - y).abs();
@@ -209,6 +222,30 @@ impl Mixture<'_> {
             }
         }
         y
+    }
+}
+
+/// Buffers of one thread, one entry per component.
+#[derive(Default)]
+pub(crate) struct Work {
+    z: Vec<f64>,
+    value: Vec<f64>,
+}
+
+impl Work {
+    /// `z = (y - mean) / sd`; infinite for a point mass.
+    fn standardise(&mut self, mixture: &Mixture<'_>, y: f64) {
+        self.value.resize(mixture.weights.len(), 0.0);
+        self.z.clear();
+        self.z.extend(mixture.components().map(|(_, m, s)| {
+            if s > 0.0 {
+                (y - m) / s
+            } else if y >= m {
+                f64::INFINITY
+            } else {
+                f64::NEG_INFINITY
+            }
+        }));
     }
 }
 
