@@ -19,7 +19,7 @@ impl Posterior {
     /// intervals of the hyperparameters other than the mean stay those of the fit.
     ///
     /// # Errors
-    /// [`InputError`] for rows that do not fit the model; [`FitError::Factorisation`].
+    /// [`InputError`](crate::error::InputError) for rows that do not fit the model; [`FitError::Factorisation`].
     pub fn condition(&self, more: Observations) -> Result<Self, FitError> {
         let more = if more.noise().is_learned() {
             more.share_noise()
