@@ -38,6 +38,9 @@ struct RankOne {
     form: f64,
 }
 
+/// Called with the index on an axis, the places among the other axes, and a run of values.
+type Visit<'a> = dyn FnMut(usize, Range<usize>, &[f64]) + 'a;
+
 impl KroneckerFactor {
     /// Factorises `K_1 (x) .. (x) K_D + u u' + noise_variance I`.
     ///
@@ -84,7 +87,7 @@ impl KroneckerFactor {
                 *w /= e;
             }
             factor.rank_one = Some(RankOne {
-                solved: factor.from_eigenbasis(rotated.clone()),
+                solved: factor.back_from_eigenbasis(rotated.clone()),
                 form: dot(&whitened, &whitened),
                 whitened,
                 rotated,
@@ -210,8 +213,7 @@ impl KroneckerFactor {
         let after = others.len() / before;
         // Runs along the axes after this one, in the order of the vector: the index on this axis,
         // and where the run lies among the others.
-        let runs = |vector: &mut dyn Iterator<Item = &[f64]>,
-                    visit: &mut dyn FnMut(usize, Range<usize>, &[f64])| {
+        let runs = |vector: &mut dyn Iterator<Item = &[f64]>, visit: &mut Visit<'_>| {
             for (k, run) in vector.enumerate() {
                 let start = k / size * after;
                 visit(k % size, start..start + after, run);
@@ -260,10 +262,10 @@ impl KroneckerFactor {
         for (value, e) in x.iter_mut().zip(&self.spectrum) {
             *value /= e;
         }
-        self.from_eigenbasis(x)
+        self.back_from_eigenbasis(x)
     }
 
-    fn from_eigenbasis(&self, x: Vec<f64>) -> Vec<f64> {
+    fn back_from_eigenbasis(&self, x: Vec<f64>) -> Vec<f64> {
         let vectors: Vec<MatRef<'_, f64>> = self.axes.iter().map(|a| a.vectors.as_ref()).collect();
         multiply_axes(&vectors, x)
     }
