@@ -75,8 +75,28 @@ fn model(resolved: &Resolved) -> Result<Model> {
     });
     for (table, observe) in resolved.tables.iter().zip(&study.observe) {
         let observations = observations(table).map_err(|error| {
-            let problem = Problem::new(format!("{}: {error}", table.table.name()));
-            Problems::from(problem.at(study.source.place(&observe.file.span)))
+            let (message, at) = match &error {
+                // The library counts rows from 0; people look for the line.
+                InputError::NotFinite { what, row, value } => (
+                    format!("{what} is {value}; every number must be finite"),
+                    Some(*row),
+                ),
+                InputError::Range {
+                    what,
+                    row,
+                    value,
+                    requirement,
+                } => (
+                    format!("{what} is {value}; it must be {requirement}"),
+                    Some(*row),
+                ),
+                _ => (error.to_string(), None),
+            };
+            let message = match at {
+                Some(row) => format!("{}: {message}", table.address(row)),
+                None => format!("{}: {message}", table.table.name()),
+            };
+            Problems::from(Problem::new(message).at(study.source.place(&observe.file.span)))
         })?;
         model = model.observe(observations);
     }
@@ -108,7 +128,7 @@ fn model(resolved: &Resolved) -> Result<Model> {
 
 /// What the library refuses, at the line of the study that is at fault.
 fn refused(study: &Study, error: InputError) -> Problem {
-    let span = match &error {
+    let mut span = match &error {
         InputError::UnknownParameter { name, .. } | InputError::Parameter { name, .. } => {
             let setting = study.settings.iter().find(|s| &s.name.value == name);
             setting.map(|setting| &setting.name.span)
@@ -121,6 +141,14 @@ fn refused(study: &Study, error: InputError) -> Problem {
             let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
             Problem::new(format!("the model has no hyperparameter `{name}`{hint}"))
                 .remedy(format!("it has {}", suggest::list(known)))
+        }
+        // Nobody set it: the default that was scaled from the data is not usable.
+        InputError::Parameter { name, .. } if span.is_none() => {
+            span = study.observe.first().map(|observe| &observe.file.span);
+            Problem::new(format!(
+                "the sizes of these numbers leave no usable start for `{name}`"
+            ))
+            .remedy("change the units, so that values and supports are of ordinary size")
         }
         _ => Problem::new(error.to_string()),
     };
@@ -211,15 +239,29 @@ pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
 
 /// A failed fit in terms of the user's rows.
 fn explain(resolved: &Resolved, error: FitError) -> anyhow::Error {
-    let FitError::Factorisation { rows, .. } = &error else {
-        return error.into();
+    let problem = match &error {
+        FitError::Factorisation {
+            kernel,
+            parameters,
+            rows,
+            correlation,
+            ..
+        } => Problem::new(format!(
+            "the covariance of the rows under `{kernel}` with {parameters} cannot be factorised: {} and {} are almost the same (correlation {correlation:.6})",
+            address(resolved, rows.0),
+            address(resolved, rows.1)
+        ))
+        .remedy("merge these rows, give them a noise variance, or shorten the lengthscale"),
+        FitError::NoStart { .. } => Problem::new(
+            "no start of the hyperparameters gives the data a finite probability",
+        )
+        .remedy("check the sizes of the variances and the values set in [hyperparameters], or change the units"),
+        FitError::Input(error) => return Problems::from(refused(&resolved.study, error.clone())).into(),
+        FitError::Linalg(_) => return error.into(),
+        _ => return error.into(),
     };
-    let (first, second) = (address(resolved, rows.0), address(resolved, rows.1));
-    anyhow::anyhow!(
-        "{error}\n(row {} is {first}, row {} is {second})",
-        rows.0,
-        rows.1
-    )
+    let study = &resolved.study;
+    Problems::from(problem.at(study.source.place(&study.latent.kernel.span))).into()
 }
 
 /// Where a row of all tables together stands.
@@ -249,9 +291,18 @@ pub fn predict(posterior: &Posterior, places: &Places, scale: Scale, level: f64)
         let prediction = posterior.predict(&at, scale)?;
         answer.mean.extend_from_slice(prediction.mean());
         answer.sd.extend_from_slice(prediction.sd());
-        answer.lower.extend(prediction.quantile(tail));
-        answer.median.extend(prediction.quantile(0.5));
-        answer.upper.extend(prediction.quantile(1.0 - tail));
+        // Quantiles of close levels can differ by less than they are solved to.
+        let median = prediction.quantile(0.5);
+        let ordered = |p: f64, pick: fn(f64, f64) -> f64| {
+            let ends = prediction.quantile(p);
+            ends.into_iter()
+                .zip(&median)
+                .map(|(end, &m)| pick(end, m))
+                .collect::<Vec<f64>>()
+        };
+        answer.lower.extend(ordered(tail, f64::min));
+        answer.upper.extend(ordered(1.0 - tail, f64::max));
+        answer.median.extend(median);
         answer.far.extend(
             posterior
                 .extrapolation(&at)?

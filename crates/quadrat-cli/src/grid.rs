@@ -3,6 +3,8 @@
 use crate::study::fields::{Check, Section, Spanned};
 use std::ops::Range;
 
+use crate::numbers::exact;
+
 /// The most points or cells a grid may have in all.
 pub const MOST: usize = 10_000_000;
 
@@ -24,22 +26,33 @@ pub struct Axis {
 impl Axis {
     /// An axis; the error is the fact and the remedy.
     pub fn new(from: f64, to: f64, step: f64, cells: bool) -> Result<Self, (String, String)> {
+        let (shown_from, shown_to, shown_step) = (exact(from), exact(to), exact(step));
         if from >= to {
             return Err((
-                format!("`from` is {from} and `to` is {to}; a grid must rise"),
+                format!("`from` is {shown_from} and `to` is {shown_to}; a grid must rise"),
                 "make `to` larger than `from`".into(),
             ));
         }
         if step <= 0.0 {
             return Err((
-                format!("`step` is {step}; it must be positive"),
+                format!("`step` is {shown_step}; it must be positive"),
                 "give the distance between neighbours".into(),
+            ));
+        }
+        if from.abs().max(to.abs()) + step / 2.0 == from.abs().max(to.abs()) {
+            return Err((
+                format!(
+                    "a step of {shown_step} is lost in rounding between {shown_from} and {shown_to}"
+                ),
+                "use a larger step, or count this dimension from a nearer origin".into(),
             ));
         }
         let count = (to - from) / step;
         if !count.is_finite() || count > MOST as f64 {
             return Err((
-                format!("a step of {step} from {from} to {to} makes more than 10^7 cells"),
+                format!(
+                    "a step of {shown_step} from {shown_from} to {shown_to} makes more than 10^7 cells"
+                ),
                 "use a larger step".into(),
             ));
         }
@@ -50,9 +63,11 @@ impl Axis {
             let ends: Vec<String> = [count.floor(), count.ceil()]
                 .into_iter()
                 .filter(|&n| n >= 1.0)
-                .map(|n| format!("{}", from + n * step))
+                .map(|n| exact(from + n * step))
                 .collect();
-            let message = format!("a step of {step} does not cut {from} to {to} into whole cells");
+            let message = format!(
+                "a step of {shown_step} does not cut {shown_from} to {shown_to} into whole cells"
+            );
             return Err((
                 message,
                 format!(

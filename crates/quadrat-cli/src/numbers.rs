@@ -34,6 +34,15 @@ pub fn coordinate(value: f64) -> String {
     }
 }
 
+/// Every digit, with an exponent where it would take a line of zeros.
+pub fn exact(value: f64) -> String {
+    if value == 0.0 || (1e-5..1e16).contains(&value.abs()) {
+        value.to_string()
+    } else {
+        format!("{value:e}")
+    }
+}
+
 fn thousands(value: f64) -> String {
     let digits = format!("{:.0}", value.abs());
     let mut text = String::from(if value < 0.0 { "-" } else { "" });
@@ -82,6 +91,8 @@ mod tests {
         }
         assert_eq!(coordinate(2020.5), "2020.5");
         assert_eq!(coordinate(1.0 / 3.0), "3.333333e-1");
+        assert_eq!(exact(0.1), "0.1");
+        assert_eq!(exact(-1e300), "-1e300");
         assert_eq!(count(1, "row"), "1 row");
         assert_eq!(percent(0.95), "95 %");
         assert_eq!(percent(0.999), "99.9 %");

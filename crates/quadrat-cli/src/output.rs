@@ -8,6 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use anyhow::{Context, Result};
 use tempfile::{NamedTempFile, TempPath};
 
+use crate::diagnostic::{Problem, Problems};
+
 /// Temporary files and new folders that an interruption must remove.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
@@ -31,6 +33,56 @@ pub fn clean_up_when_interrupted() -> Result<()> {
     .context("cannot watch for Ctrl-C")
 }
 
+/// Refuses places that cannot be written to, before anything is computed for them.
+pub fn writable(paths: &[PathBuf]) -> Result<(), Problems> {
+    let mut problems = Problems::default();
+    for path in paths.iter().filter(|path| path.is_dir()) {
+        problems.push(folder_in_the_way(path));
+    }
+    let mut folders: Vec<&Path> = paths.iter().map(|path| parent(path)).collect();
+    folders.dedup();
+    for folder in folders {
+        let there = folder
+            .ancestors()
+            .find(|p| !p.as_os_str().is_empty() && p.symlink_metadata().is_ok())
+            .unwrap_or(Path::new("."));
+        let name = there.display();
+        let reason = if there.is_dir() {
+            let _held = unfinished();
+            match NamedTempFile::with_prefix_in(".quadrat-", there) {
+                Ok(_) => continue,
+                Err(error) => format!(
+                    "cannot write into the folder `{name}`: {}",
+                    plain(error.kind())
+                ),
+            }
+        } else {
+            format!("cannot write into `{name}`: it is not a folder")
+        };
+        problems.push(Problem::new(reason).remedy("choose another place with -o"));
+    }
+    problems.or(())
+}
+
+fn plain(kind: std::io::ErrorKind) -> String {
+    match kind {
+        std::io::ErrorKind::PermissionDenied => "you may not write there".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+fn folder_in_the_way(path: &Path) -> Problem {
+    Problem::new(format!("`{}` is a folder, not a file", path.display()))
+        .remedy("choose another name for the file")
+}
+
+/// The folder of a file.
+fn parent(path: &Path) -> &Path {
+    path.parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
+}
+
 /// Files written under temporary names beside their places.
 #[derive(Debug, Default)]
 pub struct Staged {
@@ -51,20 +103,14 @@ impl Staged {
         path: &Path,
         write: impl FnOnce(&mut dyn Write) -> Result<()>,
     ) -> Result<()> {
-        let folder = path
-            .parent()
-            .filter(|p| !p.as_os_str().is_empty())
-            .unwrap_or(Path::new("."));
+        let folder = parent(path);
         let describe = || format!("cannot write `{}`", path.display());
         if path.is_dir() {
-            anyhow::bail!(
-                "`{}` is a folder; choose another name for the file",
-                path.display()
-            );
+            return Err(Problems::from(folder_in_the_way(path)).into());
         }
         let mut paths = unfinished();
         self.create(folder, &mut paths).with_context(describe)?;
-        let file = NamedTempFile::with_prefix_in(".quadrat-", folder).with_context(describe)?;
+        let file = temporary(folder).with_context(describe)?;
         paths.push(file.path().to_owned());
         drop(paths);
         let (file, temporary) = file.into_parts();
@@ -73,7 +119,6 @@ impl Staged {
         write(&mut buffered).with_context(describe)?;
         buffered.flush().with_context(describe)?;
         drop(buffered);
-        readable(&file).with_context(describe)?;
         file.sync_all().with_context(describe)
     }
 
@@ -123,16 +168,19 @@ impl Drop for Staged {
     }
 }
 
-/// Temporary files are private; results are as readable as any new file.
+/// Temporary files are private by default; results are as open as the user's other new files.
 #[cfg(unix)]
-fn readable(file: &fs::File) -> std::io::Result<()> {
+fn temporary(folder: &Path) -> std::io::Result<NamedTempFile> {
     use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(fs::Permissions::from_mode(0o644))
+    tempfile::Builder::new()
+        .prefix(".quadrat-")
+        .permissions(fs::Permissions::from_mode(0o666))
+        .tempfile_in(folder)
 }
 
 #[cfg(not(unix))]
-fn readable(_file: &fs::File) -> std::io::Result<()> {
-    Ok(())
+fn temporary(folder: &Path) -> std::io::Result<NamedTempFile> {
+    NamedTempFile::with_prefix_in(".quadrat-", folder)
 }
 
 #[cfg(test)]

@@ -19,6 +19,14 @@ pub fn header(places: &Places) -> Vec<String> {
     own.chain(COLUMNS.map(str::to_owned)).collect()
 }
 
+/// A name that would head two columns.
+pub fn clash(places: &Places) -> Option<String> {
+    let mut names = header(places);
+    names.sort_unstable();
+    let twice = names.windows(2).find(|pair| pair[0] == pair[1])?;
+    Some(twice[0].clone())
+}
+
 /// How many columns are the places' own.
 pub fn own_columns(places: &Places) -> usize {
     places.dims.iter().map(|dim| dim.headers.len()).sum()

@@ -22,9 +22,15 @@ pub fn summary(
     paint: Paint,
 ) -> String {
     let mut text = String::new();
-    line(&mut text, &paint.bold(&outcome.resolved.study.title));
+    line(
+        &mut text,
+        &paint.bold(&clean(&outcome.resolved.study.title)),
+    );
     for table in &outcome.resolved.tables {
-        line(&mut text, &format!("  observed  {}", observed(table)));
+        line(
+            &mut text,
+            &format!("  observed  {}", clean(&observed(table))),
+        );
     }
     line(&mut text, &format!("  model     {}", model(outcome)));
     line(&mut text, "");
@@ -41,7 +47,7 @@ pub fn summary(
     for warning in &outcome.warnings {
         line(
             &mut text,
-            &format!("{}: {warning}", paint.yellow("warning")),
+            &format!("{}: {}", paint.yellow("warning"), clean(warning)),
         );
     }
     line(&mut text, "");
@@ -52,6 +58,13 @@ pub fn summary(
 fn line(text: &mut String, content: &str) {
     text.push_str(content);
     text.push('\n');
+}
+
+/// A name from the user's files: control characters in it must not reach the terminal.
+fn clean(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
 }
 
 /// One table of observations in words.
@@ -186,7 +199,8 @@ fn prediction(text: &mut String, outcome: &Outcome, i: usize, asked: &Asked, pai
     );
     line(text, &paint.bold(&title));
     let own = prediction_csv::own_columns(&asked.places);
-    let mut rows = vec![prediction_csv::header(&asked.places)];
+    let header = prediction_csv::header(&asked.places);
+    let mut rows: Vec<Vec<String>> = vec![header.iter().map(|name| clean(name)).collect()];
     for row in 0..asked.places.len().min(HEAD) {
         let cells = prediction_csv::row(&asked.places, answer, row).into_iter();
         let shown = |(i, cell)| {
@@ -200,7 +214,7 @@ fn prediction(text: &mut String, outcome: &Outcome, i: usize, asked: &Asked, pai
     }
     let columns = rows[0].len();
     let widths: Vec<usize> = (0..columns)
-        .map(|c| rows.iter().map(|r| r[c].len()).max().unwrap_or(0))
+        .map(|c| rows.iter().map(|r| r[c].chars().count()).max().unwrap_or(0))
         .collect();
     for row in &rows {
         text.push_str("  ");

@@ -330,6 +330,32 @@ fn a_saved_posterior_answers_to_the_bit_and_a_damaged_one_is_refused() {
 }
 
 #[test]
+fn a_learned_period_is_no_alias_of_the_spacing() {
+    let x: Vec<f64> = (0..24).map(f64::from).collect();
+    let y: Vec<f64> = x
+        .iter()
+        .map(|t| (t / 6.0 * std::f64::consts::TAU).sin())
+        .collect();
+    let set = Functionals::points("t", &x).unwrap();
+    let table = Observations::gaussian(set, y, Noise::Learned).unwrap();
+    let model = Model::new("periodic(t)".parse().unwrap()).observe(table);
+    let fit = model.fit(&FitOptions::default()).unwrap();
+    let period = fit
+        .summary()
+        .hyperparameters
+        .iter()
+        .find(|h| h.name == "periodic.period.t")
+        .unwrap();
+    assert!(period.value >= 2.0 && period.lower >= 2.0, "{period:?}");
+    // Whoever knows better may say so.
+    let known = Setting {
+        start: Some(0.8),
+        ..Setting::default()
+    };
+    assert!(model.set("periodic.period.t", known).parameters().is_ok());
+}
+
+#[test]
 fn wild_units_change_nothing_but_the_units() {
     let (set, y) = waves(18);
     let plain = model(18).fit(&FitOptions::default()).unwrap();
@@ -650,4 +676,71 @@ fn updating_an_integrated_posterior_reweights_its_nodes() {
         hyper(&both, "mean.constant"),
     );
     assert!((a - b).abs() < 0.05, "{a} {b}");
+}
+
+/// An influential row makes nodes heavy that weigh nothing with it: they must not have been
+/// dropped (that gave twice the sd). Against integrating again without the row.
+#[test]
+fn an_outlier_left_out_is_judged_by_the_others_alone() {
+    let edges: Vec<(f64, f64)> = (0..10)
+        .map(|i| (10.0 * f64::from(i), 10.0 * f64::from(i + 1)))
+        .collect();
+    let mut people: Vec<f64> = (0..10)
+        .map(|i| 45.0 + 20.0 * (f64::from(i) / 3.0).sin())
+        .collect();
+    people[4] += 25.0;
+    let all = Functionals::intervals("age", &edges, Aggregate::Sum).unwrap();
+    let model = |rows: &[usize]| {
+        let values: Vec<f64> = rows.iter().map(|&i| people[i]).collect();
+        let noise = Noise::Known(vec![9.0; rows.len()]);
+        Model::new(Kernel::se(["age"]))
+            .observe(Observations::gaussian(all.rows(rows), values, noise).unwrap())
+    };
+    let rows: Vec<usize> = (0..10).collect();
+    let rest: Vec<usize> = rows.iter().copied().filter(|i| *i != 4).collect();
+    let level = people.iter().sum::<f64>() / 100.0;
+    let mean = || Setting::prior(format!("normal({level}, 20)").parse().unwrap());
+    let full = model(&rows).set("mean.constant", mean());
+    let mut without = model(&rest).set("mean.constant", mean());
+    for p in full.parameters().unwrap() {
+        let setting = Setting {
+            start: Some(p.start),
+            prior: Some(p.prior),
+            ..Setting::default()
+        };
+        without = without.set(&p.name, setting);
+    }
+    let loo = full.fit(&FitOptions::default()).unwrap().leave_one_out()[4];
+    let refit = without.fit(&FitOptions::default()).unwrap();
+    let p = refit.predict(&all.rows(&[4]), Scale::Response).unwrap();
+    let sd = (p.sd()[0].powi(2) + 9.0).sqrt();
+    // The lattice lies around the posterior with the row: reweighting it costs some accuracy.
+    assert!(
+        (loo.mean - p.mean()[0]).abs() < 0.15 * sd,
+        "{} {}",
+        loo.mean,
+        p.mean()[0]
+    );
+    assert!((loo.sd / sd - 1.0).abs() < 0.25, "{} {sd}", loo.sd);
+}
+
+#[test]
+fn coarse_quadrature_is_known() {
+    let covariance = |text: &str| Covariance::new(&Kernel::parse(text).unwrap());
+    let set = |width: f64| {
+        let mut set = Functionals::new(vec!["x".into(), "y".into()]);
+        set.push_box(&[(0.0, width), (0.0, width)], Aggregate::Mean)
+            .unwrap();
+        set
+    };
+    let smooth = covariance("rq(x, y) * periodic(x)");
+    let theta = [1.0; 6];
+    assert_eq!(smooth.coarseness(&theta, &set(0.3)), None);
+    assert!(smooth.coarseness(&theta, &set(30.0)).unwrap() > 2.0);
+    // A kink is cut through however narrow the box.
+    let kinked = covariance("matern32(x, y) * periodic(x)");
+    assert!(kinked.coarseness(&theta, &set(0.3)).is_some());
+    // Closed forms need no panels.
+    let closed = covariance("matern32(x) * se(y) + rq(x, y)");
+    assert_eq!(closed.coarseness(&theta, &set(1e4)), None);
 }

@@ -8,7 +8,7 @@ use super::{print, running, spare_inputs};
 use crate::args::Fit;
 use crate::diagnostic::Paint;
 use crate::outcome::Outcome;
-use crate::output::Staged;
+use crate::output::{Staged, writable};
 use crate::progress::Bar;
 use crate::resolve::resolve;
 use crate::{engine, fit_json, study, terminal};
@@ -17,6 +17,7 @@ use crate::{engine, fit_json, study, terminal};
 pub fn run(args: &Fit) -> Result<()> {
     let resolved = resolve(study::open(&args.study, &args.study)?)?;
     spare_inputs(&resolved, &args.study, std::slice::from_ref(&args.output))?;
+    writable(std::slice::from_ref(&args.output))?;
     let bar = Bar::new(args.saying.quiet);
     let outcome = Outcome::fit(resolved, &running(&args.saying, &bar)?)?;
     let mut staged = Staged::new();

@@ -8,7 +8,7 @@ use super::print;
 use crate::args::{Aggregation, Predict, ScaleWord};
 use crate::diagnostic::{Problem, Problems, Source};
 use crate::numbers::count;
-use crate::output::Staged;
+use crate::output::{Staged, writable};
 use crate::resolve::read_places;
 use crate::study::Scale;
 use crate::study::fields::{Check, Spanned};
@@ -24,18 +24,35 @@ pub fn run(args: &Predict) -> Result<()> {
         .with_context(|| format!("cannot use `{}`", args.model.display()))?;
     let (source, support) = described(args);
     let check = Check::new(&source);
-    suits(&check, &support, posterior.dims());
+    suits(&check, &support, posterior.dims(), args.aggregate);
     let places = match Table::open(&args.at, &args.at) {
         Ok(table) => read_places(&check, &table, &support),
         Err(problem) => {
+            // Here a path is relative to where the command runs, as everywhere in a shell.
+            let mut problem = problem;
+            for remedy in &mut problem.remedies {
+                if remedy.starts_with("paths are relative") {
+                    *remedy = "give --at the path of a table".to_owned();
+                }
+            }
             check.add(problem);
             None
         }
     };
+    if let Some(name) = places.as_ref().and_then(prediction_csv::clash) {
+        check.refuse(
+            &support.span,
+            format!("the table of predictions would have two columns named `{name}`"),
+            "rename that column in the table",
+        );
+    }
     let problems: Problems = check.finish();
     problems.or(())?;
     let places = places.context("no places to predict at")?;
     spare(args)?;
+    if let Some(output) = &args.output {
+        writable(std::slice::from_ref(output))?;
+    }
     let answer = engine::predict(&posterior, &places, scale(args.scale), args.level)?;
     if !answer.far.is_empty() && !args.quiet {
         let far = count(answer.far.len(), "row");
@@ -125,12 +142,14 @@ fn described(args: &Predict) -> (Source, Support) {
 }
 
 /// The support must have exactly the inputs of the model.
-fn suits(check: &Check<'_>, support: &Support, dims: &[String]) {
+fn suits(check: &Check<'_>, support: &Support, dims: &[String], aggregate: Option<Aggregation>) {
     let inputs = crate::suggest::list(dims);
     for (i, dim) in support.dims.iter().enumerate() {
         let name = &dim.name.value;
         if !dims.contains(name) {
-            let message = format!("the model has no input `{name}`");
+            let near = crate::suggest::nearest(name, dims.iter().map(String::as_str));
+            let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            let message = format!("the model has no input `{name}`{hint}");
             check.refuse(&dim.name.span, message, format!("its inputs are {inputs}"));
         } else if support.dims[..i]
             .iter()
@@ -152,6 +171,13 @@ fn suits(check: &Check<'_>, support: &Support, dims: &[String]) {
             &support.span,
             format!("the model's input `{dim}` is not given"),
             remedy,
+        );
+    }
+    if !support.has_boxes() && aggregate.is_some() {
+        check.refuse(
+            &support.span,
+            "a point has neither a total nor an average, so --aggregate has no meaning",
+            "leave --aggregate out, or give boxes with `--box`",
         );
     }
     if support.has_boxes() && support.aggregate.is_none() {

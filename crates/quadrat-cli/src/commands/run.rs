@@ -10,7 +10,7 @@ use crate::args::{Run, Saying};
 use crate::demo::Extras;
 use crate::diagnostic::Paint;
 use crate::outcome::Outcome;
-use crate::output::Staged;
+use crate::output::{Staged, writable};
 use crate::progress::Bar;
 use crate::resolve::resolve;
 use crate::{fit_json, prediction_csv, report, study, terminal};
@@ -51,6 +51,7 @@ pub fn go(
     outputs.push(folder.join("fit.json"));
     outputs.push(folder.join("report.html"));
     spare_inputs(&resolved, path, &outputs)?;
+    writable(&outputs)?;
     let bar = Bar::new(saying.quiet);
     let outcome = Outcome::compute(resolved, &running(saying, &bar)?)?;
     bar.say("writing");

@@ -147,6 +147,13 @@ fn asked(
             read_places(check, &table, support)?
         }
     };
+    if let Some(name) = crate::prediction_csv::clash(&places) {
+        check.refuse(
+            &predict.name.span,
+            format!("the table of this prediction would have two columns named `{name}`"),
+            "rename that column in the tables and in the study",
+        );
+    }
     Some(Asked {
         name: predict.name.value.clone(),
         places,

@@ -1,7 +1,7 @@
 //! Tables read into the columns that the study names.
 
 use super::Observed;
-use super::rows::{merge_exact, no_negative, no_zero_width};
+use super::rows::{merge_exact, no_giants, no_negative, no_zero_width};
 use crate::diagnostic::Problems;
 use crate::places::Places;
 use crate::study::fields::{Check, Spanned};
@@ -70,13 +70,14 @@ pub(super) fn observed(
         .numbers(&found)
         .map_err(|problems| check.extend(problems))
         .ok()?;
+    let mut problems = Problems::default();
+    no_giants(&table, &found, &columns, &mut problems);
     let mut variance = None;
     if let Some(Variance::Column(_)) = &observe.variance {
         variance = columns.pop();
     }
     let values = columns.pop()?;
     let places = Places::from_columns(&observe.support, columns);
-    let mut problems = Problems::default();
     no_negative(
         &table,
         found.last().copied().unwrap_or(0),
@@ -131,8 +132,9 @@ pub fn read_places(check: &Check<'_>, table: &Table, support: &Support) -> Optio
         .numbers(&found)
         .map_err(|problems| check.extend(problems))
         .ok()?;
-    let places = Places::from_columns(support, columns);
     let mut problems = Problems::default();
+    no_giants(table, &found, &columns, &mut problems);
+    let places = Places::from_columns(support, columns);
     no_zero_width(table, &found, &places, &mut problems);
     let fine = problems.0.is_empty();
     check.extend(problems);

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::{DENSE_ROWS, Observed};
 use crate::diagnostic::{Problem, Problems};
+use crate::numbers::count;
 use crate::places::{Places, retain};
 use crate::study::fields::Check;
 use crate::study::support::Aggregate;
@@ -29,6 +30,27 @@ pub(super) fn no_negative(
                 .at(table.place(row, column))
                 .remedy("give the square of the standard deviation"),
         );
+    }
+}
+
+/// Numbers beyond this are refused: their squares, which every variance needs, do not fit.
+const LARGEST: f64 = 1e150;
+
+pub(super) fn no_giants(
+    table: &Table,
+    found: &[usize],
+    columns: &[Vec<f64>],
+    problems: &mut Problems,
+) {
+    for (&at, column) in found.iter().zip(columns) {
+        let giants = column.iter().enumerate().filter(|(_, v)| v.abs() > LARGEST);
+        for (row, value) in giants.take(SHOWN_ROWS) {
+            problems.push(
+                Problem::new(format!("{value:e} is too large: its square is no number"))
+                    .at(table.place(row, at))
+                    .remedy("change the units of this column"),
+            );
+        }
     }
 }
 
@@ -136,7 +158,11 @@ pub(super) fn new_rows_have_noise(check: &Check<'_>, study: &Study, tables: &[Ob
 
 pub(super) fn too_many_rows(check: &Check<'_>, study: &Study, tables: &[Observed]) {
     let rows: usize = tables.iter().map(|t| t.values.len()).sum();
-    if rows <= DENSE_ROWS || (tables.len() == 1 && tables[0].places.is_complete_grid()) {
+    if rows <= DENSE_ROWS
+        || (tables.len() == 1
+            && tables[0].places.dims.len() > 1
+            && tables[0].places.is_complete_grid())
+    {
         return;
     }
     let mut keys: Vec<Vec<u64>> = tables
@@ -150,8 +176,8 @@ pub(super) fn too_many_rows(check: &Check<'_>, study: &Study, tables: &[Observed
     );
     let remedy = if keys.len() <= DENSE_ROWS {
         format!(
-            "they look at only {} different places: average the rows of each place and give the mean's variance (variance / count)",
-            keys.len()
+            "they look at only {}: average the rows of each place and give the mean's variance (variance / count)",
+            count(keys.len(), "different place")
         )
     } else {
         "use fewer or coarser bins; sparse inference is not available in this version".to_owned()

@@ -124,8 +124,14 @@ impl<'a> Section<'a> {
         for (key, item) in self.table.iter() {
             let span = self.key_span(key, item);
             if later.contains(&key) {
+                // One of several alternatives cannot just go.
+                let instead = if matches!(self.title.as_str(), "likelihood" | "support") {
+                    format!("use {}", suggest::list(here))
+                } else {
+                    "leave it out".to_owned()
+                };
                 self.check
-                    .later(&span, &format!("`{key}` in {}", self.title), "leave it out");
+                    .later(&span, &format!("`{key}` in {}", self.title), &instead);
             } else if !here.contains(&key) {
                 let message = format!("unknown key `{}` in {}", shown(key), self.title);
                 let known: Vec<&str> = here.iter().chain(later).copied().collect();

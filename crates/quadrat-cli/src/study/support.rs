@@ -110,10 +110,14 @@ fn boxes(section: &Section<'_>, dims: &mut Vec<Dim>) {
             }),
             _ => {
                 let span = item.span().unwrap_or(name.span);
+                let got = match item.as_array().map(toml_edit::Array::len) {
+                    Some(2) => "other values".to_owned(),
+                    Some(n) => format!("an array of {n}"),
+                    None => kind(item),
+                };
                 let message = format!(
-                    "the edges of `{}` must be two names of columns, not {}",
+                    "the edges of `{}` must be two names of columns, not {got}",
                     name.value,
-                    kind(item)
                 );
                 section
                     .check

@@ -77,6 +77,10 @@ const CASES: &[Case] = &[
     ("{ age = { from = 0, to = 20, step = 1, cells = true } } }", "{ age = { from = 0, to = 20, step = 1, cells = true }, year = { from = 0, to = 3e6, step = 1, cells = true } } }", &["20 x 3000000 cells, more than 10^7", "s.toml:14:20"]),
     ("{ grid = { age =", "{ grid = { year =", &["this support lacks `age`", "s.toml:14:"]),
     ("grid = { age = { from = 0, to = 20, step = 1, cells = true } }", "file = \"at.csv\", box = { age = [\"lo\", \"hi\"] }", &["the file `at.csv` does not exist", "s.toml:14:20"]),
+    ("[\"from\", \"to\"]", "[\"from\"]", &["must be two names of columns, not an array of 1", "s.toml:8:27"]),
+    ("gaussian = { value", "poisson = { value", &["`poisson` in likelihood is not available", "s.toml:10:16", "use `gaussian`"]),
+    ("variance = 1 ", "variance = 1e308 ", &["no start of the hyperparameters gives the data a finite probability", "s.toml:4:10", "sizes of the variances"]),
+    ("from = 0, to = 20, step = 1", "from = 1e300, to = 1.1e300, step = 1", &["a step of 1 is lost in rounding between 1e300 and 1.1e300", "s.toml:14:", "larger step"]),
     ("aggregate = \"sum\"\nlike", "aggregate = \"sum\"\nlevel = 1\nlike", &["unknown key `level` in [[observe]]"]),
     ("name = \"by-year\"", "name = \"by-year\"\nlevel = 1.5", &["`level` is 1.5; it must lie between 0 and 1", "s.toml:14:9"]),
     ("name = \"by-year\"", "name = \"by-year\"\nscale = \"log\"", &["`log` is not a known `scale`", "`latent`, `response` and `observation`"]),
@@ -119,6 +123,25 @@ fn broken_studies_are_refused_with_place_and_remedy() {
         wrong.len(),
         wrong.join("\n----\n")
     );
+}
+
+#[test]
+fn a_column_that_would_stand_twice_in_a_prediction_is_refused() {
+    let text = STUDY
+        .replace("box = { age = [\"from\", \"to\"] }", "point = [\"mean\"]")
+        .replace("aggregate = \"sum\"\n", "")
+        .replace(
+            "{ age = { from = 0, to = 20, step = 1, cells = true } }",
+            "{ mean = { from = 0, to = 20, step = 1 } }",
+        )
+        .replace("se(age)", "se(mean)");
+    refused(
+        "mean",
+        &text,
+        &[("ages.csv", b"mean,people\n0,3\n1,4\n2,4\n")],
+        &["two columns named `mean`", "s.toml:12:8", "rename"],
+    )
+    .unwrap();
 }
 
 #[test]

@@ -17,6 +17,8 @@ const CASES: &[(&str, &[u8], &[&str])] = &[
     ("quote_left_open_at_the_end", b"from,to,people\n0,10,5\n10,20,\"7\n", &["the quote that opens here is never closed", "ages.csv:3:7", "close it"]),
     ("row_of_commas", b"from,to,people\n0,10,5\n10,20,7\n,,\n", &["every cell of this row is empty", "ages.csv:4:1", "delete the row"]),
     ("workbook", b"PK\x03\x04\x14\0\x06\0", &["ages.csv is a spreadsheet, not a CSV table", "CSV UTF-8"]),
+    ("giant", b"from,to,people\n0,10,5\n10,20,1e308\n", &["1e308 is too large: its square is no number", "ages.csv:3:7 (column `people`)", "units"]),
+    ("dwarfs", b"from,to,people\n0,10,3e-310\n10,20,4e-310\n", &["leave no usable start for `se.variance`", "s.toml:7:8", "change the units"]),
     ("same_header", b"from,from,people\n0,10,5\n", &["two columns are named `from` (number 1 and 2)", "ages.csv:1:6", "rename"]),
     ("empty_file", b"", &["ages.csv is empty", "--> ages.csv", "header"]),
     ("blank_file", b"\n\n  \n", &["ages.csv is empty", "--> ages.csv"]),

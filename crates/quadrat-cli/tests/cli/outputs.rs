@@ -207,6 +207,74 @@ fn predict_refuses_what_does_not_suit_the_model() {
 }
 
 #[test]
+fn places_that_cannot_be_written_are_refused_before_the_fit() {
+    let folder = with_table(STUDY, TABLE.as_bytes());
+    std::fs::write(folder.path().join("taken"), "mine").unwrap();
+    std::fs::create_dir_all(folder.path().join("out/fit.json")).unwrap();
+    let before = names(folder.path());
+    for (target, expected) in [
+        ("taken", "cannot write into `taken`: it is not a folder"),
+        (
+            "taken/deep",
+            "cannot write into `taken`: it is not a folder",
+        ),
+        ("out", "`out/fit.json` is a folder, not a file"),
+    ] {
+        let output = quadrat(folder.path(), &["run", "s.toml", "-o", target]);
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{target}");
+        assert!(
+            text.contains(expected) && text.contains("choose another"),
+            "{text}"
+        );
+    }
+    assert_eq!(names(folder.path()), before);
+    assert_eq!(names(&folder.path().join("out")), ["fit.json"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn results_are_as_private_as_the_user_wants_new_files() {
+    use std::os::unix::fs::PermissionsExt;
+    for (mask, mode) in [("077", 0o600), ("022", 0o644)] {
+        let folder = with_table(STUDY, TABLE.as_bytes());
+        let done = std::process::Command::new("sh")
+            .args(["-c", "umask $0; exec \"$1\" run s.toml -q -o out", mask])
+            .arg(env!("CARGO_BIN_EXE_quadrat"))
+            .current_dir(folder.path())
+            .status()
+            .unwrap();
+        assert!(done.success());
+        let table = std::fs::metadata(folder.path().join("out/by-year.csv")).unwrap();
+        assert_eq!(table.permissions().mode() & 0o777, mode, "umask {mask}");
+    }
+}
+
+#[test]
+fn control_characters_of_names_do_not_reach_the_terminal() {
+    let text = study("value = \"people\"", "value = \"peo\\u001B[2Jple\"")
+        .replace("\"Ages\"", "\"A\\u001B[31mges\"");
+    let table = TABLE.replace("people", "peo\u{1b}[2Jple");
+    let folder = with_table(&text, table.as_bytes());
+    let output = quadrat(folder.path(), &["run", "s.toml", "-o", "o"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(!stdout(&output).contains('\u{1b}'), "{}", stdout(&output));
+}
+
+#[test]
+fn intervals_of_almost_no_probability_keep_their_order() {
+    let text = study("name = \"by-year\"", "name = \"by-year\"\nlevel = 1e-12");
+    let folder = with_table(&text, TABLE.as_bytes());
+    let output = quadrat(folder.path(), &["run", "s.toml", "-o", "o"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let table = std::fs::read_to_string(folder.path().join("o/by-year.csv")).unwrap();
+    for row in table.lines().skip(1) {
+        let cells: Vec<f64> = row.split(',').map(|cell| cell.parse().unwrap()).collect();
+        assert!(cells[4] <= cells[5] && cells[5] <= cells[6], "{row}");
+    }
+}
+
+#[test]
 fn outputs_never_replace_what_the_study_reads() {
     let folder = with_table(&study("by-year", "ages"), TABLE.as_bytes());
     let output = quadrat(folder.path(), &["run", "s.toml", "-o", "."]);

@@ -17,8 +17,8 @@ use crate::quadrature::gauss_legendre;
 static RULE: LazyLock<Vec<(f64, f64)>> =
     LazyLock::new(|| gauss_legendre(12).on(0.0, 1.0).collect());
 
-/// Nodes one box may have when it is integrated by a tensor rule.
-const MAX_NODES: usize = 4096;
+/// Nodes a box should not exceed when it is integrated by a tensor rule.
+const MAX_NODES: usize = 1296;
 /// Panels one pair of intervals may have.
 const MAX_PANELS: usize = 100_000;
 
@@ -143,17 +143,56 @@ impl Coupled {
                     points: vec![vec![0.0; self.columns]],
                     weights: vec![1.0],
                 };
+                let widths: Vec<f64> = x.iter().map(|intervals| intervals.width[i]).collect();
+                let (panels, _) = self.panels(theta, &widths);
                 for (k, intervals) in x.iter().enumerate() {
-                    nodes.refine(
-                        self.dims[k],
-                        intervals.lower[i],
-                        intervals.width[i],
-                        self.step(theta, k),
-                    );
+                    nodes.refine(self.dims[k], intervals.lower[i], widths[k], panels[k]);
                 }
                 nodes
             })
             .collect()
+    }
+
+    /// Panels along every dimension for a box of these widths, and how many times longer they
+    /// are than needed: a budget of [`MAX_NODES`] is shared in proportion.
+    fn panels(&self, theta: &[f64], widths: &[f64]) -> (Vec<usize>, f64) {
+        let wanted: Vec<f64> = widths
+            .iter()
+            .enumerate()
+            .map(|(k, w)| (w / self.step(theta, k)).max(1.0))
+            .collect();
+        let wide = widths.iter().filter(|w| **w > 0.0).count() as i32;
+        let affordable = MAX_NODES as f64 / (RULE.len() as f64).powi(wide);
+        let product: f64 = wanted.iter().product();
+        let shrink = (affordable.max(1.0) / product)
+            .powf(1.0 / f64::from(wide.max(1)))
+            .min(1.0);
+        let panels: Vec<usize> = wanted
+            .iter()
+            .map(|w| (w * shrink).ceil().max(1.0) as usize)
+            .collect();
+        let coarseness = wanted
+            .iter()
+            .zip(&panels)
+            .map(|(w, &p)| w / p as f64)
+            .fold(1.0, f64::max);
+        (panels, coarseness)
+    }
+
+    /// How many times longer panels are than needed for the widest box, or 1; kinked leaves over
+    /// boxes of several dimensions count as at least 2, since panels cut through the kink.
+    pub fn coarseness(&self, theta: &[f64], widths: &[f64]) -> f64 {
+        if self.dims.len() == 1 || widths.iter().all(|w| *w == 0.0) {
+            return 1.0;
+        }
+        let kinked =
+            |l: &IndexedLeaf| matches!(l.kind, Kind::Matern12 | Kind::Matern32 | Kind::Matern52);
+        let floor = if self.leaves.iter().any(kinked) {
+            2.0
+        } else {
+            1.0
+        };
+        self.panels(theta, widths).1.max(floor)
     }
 }
 
@@ -164,12 +203,10 @@ struct Nodes {
 }
 
 impl Nodes {
-    fn refine(&mut self, dim: usize, lower: f64, width: f64, step: f64) {
+    fn refine(&mut self, dim: usize, lower: f64, width: f64, panels: usize) {
         let line: Vec<(f64, f64)> = if width == 0.0 {
             vec![(lower, 1.0)]
         } else {
-            let room = (MAX_NODES / self.points.len() / RULE.len()).max(1);
-            let panels = ((width / step).ceil() as usize).clamp(1, room);
             let share = 1.0 / panels as f64;
             (0..panels)
                 .flat_map(|p| {

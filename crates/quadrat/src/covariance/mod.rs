@@ -144,7 +144,7 @@ impl Covariance {
     /// `gradient[p] += sum_ij adjoint[i, j] dK_ij / d theta_p` for a symmetric adjoint.
     ///
     /// # Arguments
-    /// * `adjoint` - `dL/dK`, shape `[n, n]`, symmetric; only the upper triangle is read
+    /// * `adjoint` - `dL/dK`, shape `[n, n]`, both triangles of a symmetric matrix
     /// * `gradient` - length [`Self::parameters`]
     pub fn contract(
         &self,
@@ -166,6 +166,27 @@ impl Covariance {
         gradient: &mut [f64],
     ) {
         self.contract_blocks(theta, Sides { a, b }, adjoint, false, gradient);
+    }
+
+    /// How many times longer the panels of a quadrature are than the kernel needs, for the widest
+    /// box of `a`; `None` when every box is integrated to rounding.
+    ///
+    /// Only kernels that share columns in two or more dimensions, such as
+    /// `matern32(x, y) * periodic(x)`, are not.
+    #[must_use]
+    pub fn coarseness(&self, theta: &[f64], a: &Functionals) -> Option<f64> {
+        let factors = self.terms.iter().flat_map(|term| &term.factors);
+        let worst = factors
+            .filter_map(|factor| match factor {
+                plan::Factor::Coupled(coupled) => {
+                    let widest = |&d: &usize| a.width(d).iter().fold(0.0, |w: f64, &v| w.max(v));
+                    let widths: Vec<f64> = coupled.dims().iter().map(widest).collect();
+                    Some(coupled.coarseness(theta, &widths))
+                }
+                _ => None,
+            })
+            .fold(1.0, f64::max);
+        (worst > 1.0).then_some(worst)
     }
 
     fn prepare<'a>(

@@ -219,15 +219,3 @@ fn an_impossible_covariance_names_kernel_parameters_and_rows() {
     assert!(parameters.contains("se.lengthscale = 2.0"));
     assert_eq!((jitter, rows, correlation), (1e-6, (1, 2), 1.5));
 }
-
-#[test]
-#[ignore = "a timing, for the release profile"]
-fn a_hundred_by_hundred_grid_takes_milliseconds() {
-    let grid = SeGrid::new(&[100, 100], true, false);
-    let theta = [1.0, 2.0, 3.0, 0.1];
-    let start = std::time::Instant::now();
-    for _ in 0..5 {
-        evidence_and_gradient(&grid, &theta).unwrap();
-    }
-    println!("{:?} per evidence and gradient", start.elapsed() / 5);
-}

@@ -6,6 +6,7 @@
 /// The integral over a box is the value at its centre times its volume.
 ///
 /// # Source
-/// Rasmussen and Williams 2006, eq. 4.8 (dot product).
+/// Rasmussen and Williams 2006, section 4.2.2 (dot product). Lines pass through the origin of the
+/// column: with an unknown constant mean predictions hardly depend on it, evidences do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Linear;

@@ -10,8 +10,8 @@ use crate::special::{erf_simd, erfcx_short_simd, exp_simd};
 /// Its product over dimensions is isotropic, so boxes integrate in closed form in any dimension.
 ///
 /// # Source
-/// Smith, Alvarez and Lawrence, *Gaussian process regression for binned data*, eqs. 1-5, in the
-/// convention `exp(-r^2 / (2 l^2))`.
+/// Smith, Alvarez and Lawrence, *Gaussian process regression for binned data*, eqs. 1-3, in the
+/// convention `exp(-r^2 / (2 l^2))`; their eqs. 4 and 5 (derivatives) are misprinted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Se;
 

@@ -120,7 +120,14 @@ fn apply(parameter: &mut Parameter, setting: &Setting) -> Result<(), InputError>
             "the value {value} must be a positive, finite number{hint}"
         )));
     }
-    parameter.lower = setting.lower.unwrap_or(parameter.lower);
+    // What the user says goes before a default bound.
+    let below = value.or(setting.upper).filter(|v| *v <= parameter.lower);
+    let default_lower = if below.is_some() {
+        0.0
+    } else {
+        parameter.lower
+    };
+    parameter.lower = setting.lower.unwrap_or(default_lower);
     parameter.upper = setting.upper.unwrap_or(parameter.upper);
     if let Some(prior) = &setting.prior {
         parameter.prior = *prior;

@@ -2,16 +2,17 @@
 //!
 //! Leaving out rows `S` changes the weight of a node to `w_k / p(y_S | y_-S, theta_k)`, up to a
 //! constant: the posterior of the hyperparameters without those rows, on the nodes of the full
-//! one (Gelfand, Dey and Chang 1992).
+//! one (Gelfand, Dey and Chang 1992). A row that alone moves the hyperparameters far is judged a
+//! little too kindly: the nodes lie around the posterior that has seen it.
 
 use rayon::prelude::*;
 
-use super::posterior::{Component, Posterior};
+use super::posterior::Posterior;
 use super::prediction::{Mixture, Prediction, Work, log_normal_density, log_sum_exp};
 use super::problem::Problem;
 use super::summary::LeaveOneOut;
 use crate::error::{FitError, InputError};
-use crate::inference::{LinearGaussian, crossvalidate};
+use crate::inference::{Conditioned, LinearGaussian, crossvalidate};
 
 /// The prediction of a fold from all rows outside it.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,8 +35,7 @@ impl Posterior {
     /// Rasmussen and Williams 2006, eq. 5.12; Gelfand, Dey and Chang 1992 for the weights.
     #[must_use]
     pub fn leave_one_out(&self) -> &[LeaveOneOut] {
-        self.loo
-            .get_or_init(|| leave_one_out(&self.problem, &self.components))
+        self.loo.get_or_init(|| self.leave_every_row_out())
     }
 
     /// Predicts every fold of rows from all rows outside it, noise included.
@@ -50,101 +50,114 @@ impl Posterior {
     /// # Source
     /// Rasmussen and Williams 2006, section 5.4.2, by blocks.
     pub fn leave_out(&self, folds: &[Vec<usize>]) -> Result<Vec<LeftOutFold>, FitError> {
-        folds
+        let problem = &self.problem;
+        let place = places(problem);
+        let in_order = folds
+            .iter()
+            .map(|rows| {
+                let found = rows.iter().enumerate().map(|(position, &row)| {
+                    place.get(row).copied().ok_or_else(|| InputError::Range {
+                        what: "the row number in a fold".into(),
+                        row: position,
+                        value: row as f64,
+                        requirement: "below the number of rows",
+                    })
+                });
+                found.collect::<Result<Vec<usize>, _>>()
+            })
+            .collect::<Result<Vec<Vec<usize>>, _>>()?;
+        let per_node = self.at_every_node(|conditioned| {
+            crossvalidate::leave_out(problem.residual(), conditioned, &in_order)
+        })?;
+        let fold = |f: usize| {
+            let own = per_node.iter().map(|(weight, folds)| (weight, &folds[f]));
+            let logs: Vec<f64> = own.clone().map(|(w, o)| w.ln() - o.log_density).collect();
+            let total = log_sum_exp(&logs);
+            let moments: Vec<(Vec<f64>, Vec<f64>)> = own
+                .map(|(_, left_out)| {
+                    let prior_mean = |at: &usize| problem.values()[*at] - problem.residual()[*at];
+                    let means = left_out.mean.iter().zip(&in_order[f]);
+                    let variances = (0..in_order[f].len()).map(|i| left_out.covariance[(i, i)]);
+                    (
+                        means.map(|(m, at)| m + prior_mean(at)).collect(),
+                        variances.collect(),
+                    )
+                })
+                .collect();
+            let weights = logs.iter().map(|l| (l - total).exp()).collect();
+            LeftOutFold {
+                rows: folds[f].clone(),
+                prediction: Prediction::from_moments(weights, &moments),
+                log_density: -total,
+            }
+        };
+        Ok((0..folds.len()).map(fold).collect())
+    }
+
+    /// Something of the conditioned rows at every node, with the node's weight. The light nodes,
+    /// which keep no factor, are conditioned again: an influential row makes them heavy.
+    fn at_every_node<T: Send>(
+        &self,
+        f: impl Fn(&Conditioned) -> Result<T, FitError> + Sync,
+    ) -> Result<Vec<(f64, T)>, FitError> {
+        self.nodes
             .par_iter()
-            .map(|rows| self.leave_fold_out(rows))
+            .enumerate()
+            .map(|(k, node)| {
+                let own = match self.components.get(k) {
+                    Some(component) => f(&component.conditioned),
+                    None => f(&self.problem.condition(&node.theta)?),
+                };
+                Ok((node.weight, own?))
+            })
             .collect()
     }
 
-    fn leave_fold_out(&self, rows: &[usize]) -> Result<LeftOutFold, FitError> {
-        let mut place = vec![0; self.problem.rows()];
-        for (at, &row) in self.problem.order.iter().enumerate() {
-            place[row] = at;
-        }
-        let places = rows
-            .iter()
-            .enumerate()
-            .map(|(position, &row)| {
-                place.get(row).copied().ok_or_else(|| InputError::Range {
-                    what: "the row number in a fold".into(),
-                    row: position,
-                    value: row as f64,
-                    requirement: "below the number of rows",
-                })
-            })
-            .collect::<Result<Vec<usize>, _>>()?;
-        let residual = self.problem.residual();
-        let fold = [places.clone()];
-        let mut logs = Vec::with_capacity(self.components.len());
-        let mut moments = Vec::with_capacity(self.components.len());
-        for component in &self.components {
-            let left_out = crossvalidate::leave_out(residual, &component.conditioned, &fold)?;
-            for own in left_out {
-                logs.push(component.weight.ln() - own.log_density);
-                let prior_mean = |at: usize| self.problem.values()[at] - residual[at];
-                let means = own
-                    .mean
-                    .iter()
-                    .zip(&places)
-                    .map(|(m, &at)| m + prior_mean(at));
-                let variances = (0..rows.len()).map(|i| own.covariance[(i, i)]);
-                moments.push((means.collect::<Vec<f64>>(), variances.collect::<Vec<f64>>()));
+    fn leave_every_row_out(&self) -> Vec<LeaveOneOut> {
+        let problem = &self.problem;
+        let residual = problem.residual();
+        let moments = self
+            .at_every_node(|conditioned| Ok(crossvalidate::leave_one_out(residual, conditioned)))
+            // Every node was conditioned before, when it was weighed.
+            .unwrap_or_default();
+        let one = |work: &mut Work, place: usize| {
+            let y = residual[place];
+            let means: Vec<f64> = moments.iter().map(|m| m.1.0[place]).collect();
+            let sds: Vec<f64> = moments.iter().map(|m| m.1.1[place].sqrt()).collect();
+            let logs: Vec<f64> = moments
+                .iter()
+                .zip(means.iter().zip(&sds))
+                .map(|((weight, _), (m, s))| weight.ln() - log_normal_density(y, *m, s * s))
+                .collect();
+            let total = log_sum_exp(&logs);
+            let weights: Vec<f64> = logs.iter().map(|l| (l - total).exp()).collect();
+            let mixture = Mixture {
+                weights: &weights,
+                means: &means,
+                sds: &sds,
+            };
+            let (mean, sd) = mixture.moments();
+            let prior_mean = problem.values()[place] - y;
+            LeaveOneOut {
+                value: problem.values()[place],
+                mean: mean + prior_mean,
+                sd,
+                lower: mixture.quantile(0.025, work) + prior_mean,
+                upper: mixture.quantile(0.975, work) + prior_mean,
+                log_density: -total,
+                pit: mixture.cdf(y, work),
             }
-        }
-        let total = log_sum_exp(&logs);
-        let weights = logs.iter().map(|l| (l - total).exp()).collect();
-        Ok(LeftOutFold {
-            rows: rows.to_vec(),
-            prediction: Prediction::from_moments(weights, &moments),
-            log_density: -total,
-        })
+        };
+        let rows = places(problem).into_par_iter();
+        rows.map_init(Work::default, one).collect()
     }
 }
 
-/// See [`Posterior::leave_one_out`].
-fn leave_one_out(problem: &Problem, components: &[Component]) -> Vec<LeaveOneOut> {
-    let moments: Vec<(Vec<f64>, Vec<f64>)> = components
-        .par_iter()
-        .map(|c| crossvalidate::leave_one_out(problem.residual(), &c.conditioned))
-        .collect();
+/// The place of every row of the user in working order.
+fn places(problem: &Problem) -> Vec<usize> {
     let mut place = vec![0; problem.rows()];
     for (at, &row) in problem.order.iter().enumerate() {
         place[row] = at;
     }
-    let one = |work: &mut Work, place: usize| {
-        let y = problem.residual()[place];
-        let means: Vec<f64> = moments.iter().map(|m| m.0[place]).collect();
-        let variances: Vec<f64> = moments.iter().map(|m| m.1[place]).collect();
-        let logs: Vec<f64> = components
-            .iter()
-            .zip(means.iter().zip(&variances))
-            .map(|(c, (m, v))| c.weight.ln() - log_normal_density(y, *m, *v))
-            .collect();
-        let total = log_sum_exp(&logs);
-        let weights: Vec<f64> = logs.iter().map(|l| (l - total).exp()).collect();
-        let mean: f64 = weights.iter().zip(&means).map(|(w, m)| w * m).sum();
-        let variance: f64 = weights
-            .iter()
-            .zip(means.iter().zip(&variances))
-            .map(|(w, (m, v))| w * (v + (m - mean).powi(2)))
-            .sum();
-        let sds: Vec<f64> = variances.iter().map(|v| v.sqrt()).collect();
-        let mixture = Mixture {
-            weights: &weights,
-            means: &means,
-            sds: &sds,
-        };
-        let value = problem.values()[place];
-        let prior_mean = value - y;
-        LeaveOneOut {
-            value,
-            mean: mean + prior_mean,
-            sd: variance.sqrt(),
-            lower: mixture.quantile(0.025, work) + prior_mean,
-            upper: mixture.quantile(0.975, work) + prior_mean,
-            log_density: -total,
-            pit: mixture.cdf(y, work),
-        }
-    };
-    place.into_par_iter().map_init(Work::default, one).collect()
+    place
 }

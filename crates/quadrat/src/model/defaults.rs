@@ -8,15 +8,17 @@
 //! | variance | `2 log s_f` | 2 (that is 1 for the sd) |
 //! | lengthscale | `log(0.15 range sqrt(columns))`, a third of it for every repetition of a leaf | 0.7 |
 //! | lengthscale of a periodic leaf | 0 | 0.75 |
-//! | period | `log(range / 5)` | 1 |
+//! | period, at least two of the smallest gaps | `log(range / 5)` | 1 |
 //! | alpha | 0 | 1 |
 //! | variance of a linear leaf in one column | `2 log(s_f / range)` | 2 |
 //! | lengthscale of a linear leaf | `log range` | 1 |
 //! | noise variance | `2 log(0.3 s_y)` | 2 |
 //!
-//! `s_f` is the spread of the observed densities (value per unit of size): their root mean square
-//! for sums, whose natural zero is zero, else their sd around the mean. `s_y` is the same for
-//! the values.
+//! `s_f` is the root mean square of the observed densities (value per unit of size) around the
+//! prior mean: zero, the fixed number, or the overall density where the mean is learned. `s_y`
+//! is the same for the values. Both contain the noise. A constant that is learned has the
+//! prior `N(overall density, (10 s_f)^2)`, wider where a linear leaf needs it to reach the data
+//! from the origin.
 
 use crate::kernel::{Kernel, KernelParameter, Kind, Role};
 use crate::parameter::{Parameter, PriorDensity};
@@ -40,6 +42,8 @@ pub(super) struct Scales {
     pub range: Vec<f64>,
     /// Largest absolute coordinate per column.
     pub largest: Vec<f64>,
+    /// Smallest distance between different coordinates per column; zero when there is none.
+    pub gap: Vec<f64>,
 }
 
 impl Scales {
@@ -47,11 +51,9 @@ impl Scales {
     pub fn new(tables: &[Observations], mean: Mean) -> Self {
         let mut total = (0.0, 0.0);
         let mut densities = Vec::new();
-        let mut sums = true;
         for table in tables {
             for (row, &y) in table.values().iter().enumerate() {
                 let size = table.supports().size(row);
-                sums &= table.supports().is_total(row);
                 if size > 0.0 {
                     total = (total.0 + y, total.1 + size);
                 }
@@ -66,24 +68,22 @@ impl Scales {
             Mean::Constant if total.1 > 0.0 => total.0 / total.1,
             Mean::Constant => 0.0,
         };
-        let centre = if sums { 0.0 } else { level };
-        let spread = positive(rms(densities.iter().map(|d| d - centre)), level);
+        let spread = positive(rms(densities.iter().map(|d| d - level)), level);
         let values = tables
             .iter()
             .map(|t| {
-                let residual = t.values().iter().enumerate().map(|(row, y)| {
-                    y - if sums {
-                        0.0
-                    } else {
-                        level * t.supports().size(row)
-                    }
-                });
+                let residual = t
+                    .values()
+                    .iter()
+                    .enumerate()
+                    .map(|(row, y)| y - level * t.supports().size(row));
                 positive(rms(residual), spread)
             })
             .collect();
         let columns = tables.first().map_or(0, |t| t.supports().dims().len());
         let mut range = Vec::with_capacity(columns);
         let mut largest = Vec::with_capacity(columns);
+        let mut gap = Vec::with_capacity(columns);
         for d in 0..columns {
             let (lo, hi) = tables
                 .iter()
@@ -94,6 +94,7 @@ impl Scales {
             let most = lo.abs().max(hi.abs());
             range.push(positive(hi - lo, most));
             largest.push(most);
+            gap.push(smallest_gap(tables, d));
         }
         Self {
             level,
@@ -101,6 +102,7 @@ impl Scales {
             values,
             range,
             largest,
+            gap,
         }
     }
 
@@ -201,6 +203,11 @@ impl Scales {
         };
         let mut parameter = Parameter::positive(&p.name, &meaning, centre, prior);
         parameter.fixed = p.fixed.is_some();
+        if let (Role::Period(c), None) = (&p.role, p.fixed) {
+            // Shorter cycles look the same as longer ones in rows this far apart.
+            parameter.lower = 2.0 * self.gap[*c];
+            parameter.start = parameter.start.max(1.5 * parameter.lower);
+        }
         parameter
     }
 
@@ -218,6 +225,24 @@ impl Scales {
             prior,
         )
     }
+}
+
+/// Smallest distance between different ends of the supports along a column, rounding aside.
+fn smallest_gap(tables: &[Observations], d: usize) -> f64 {
+    let mut ends: Vec<f64> = tables
+        .iter()
+        .map(Observations::supports)
+        .flat_map(|set| (0..set.len()).map(move |row| set.extent(row, d)))
+        .flat_map(|(lo, hi)| [lo, hi])
+        .collect();
+    ends.sort_unstable_by(f64::total_cmp);
+    let gaps = ends.windows(2).map(|pair| {
+        let gap = pair[1] - pair[0];
+        let rounding = 1e-12 * pair[0].abs().max(pair[1].abs());
+        if gap > rounding { gap } else { f64::INFINITY }
+    });
+    let smallest = gaps.fold(f64::INFINITY, f64::min);
+    if smallest.is_finite() { smallest } else { 0.0 }
 }
 
 fn names(columns: &[String], dims: &[usize]) -> String {

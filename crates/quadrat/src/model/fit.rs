@@ -3,9 +3,10 @@
 use std::time::Instant;
 
 use faer::Mat;
+use rayon::prelude::*;
 
 use super::checks::MAX_DENSE_ROWS;
-use super::posterior::{Component, Posterior};
+use super::posterior::{Component, Node, Posterior};
 use super::prediction::Prediction;
 use super::problem::Problem;
 use super::settings::{AUTO_FREE, AUTO_ROWS, FitOptions, Hyperparameters};
@@ -13,14 +14,14 @@ use super::summary::{FitSummary, Hyper};
 use super::{MEAN_NAME, Model};
 use crate::error::{FitError, InputError};
 use crate::inference::{
-    Exact, IntegrateOptions, Interval, LearnOptions, LinearGaussian, condition, integrate, maximise,
+    self, Exact, IntegrateOptions, Interval, LearnOptions, LinearGaussian, integrate, maximise,
 };
 use crate::linalg::dot;
 use crate::parameter::Parameter;
 use crate::progress::{Progress, Silent};
 
-/// Share of the hyperparameters' posterior that the kept nodes hold; the rest moves no
-/// predictive probability by more than its complement.
+/// Share of the hyperparameters' posterior that the nodes answering predictions hold: the others
+/// move no predictive probability by more than its complement.
 const COVERED: f64 = 0.999;
 /// Most rows for which the hyperparameters are integrated over a lattice of hundreds of nodes;
 /// above, their posterior is close to normal and a design of tens does.
@@ -89,6 +90,7 @@ fn fit(
             optimum.reason
         ));
     }
+    warnings.extend(problem.quadrature_warning(&optimum.theta));
     warn_about_bounds(
         &problem.parameters,
         &optimum.theta,
@@ -101,7 +103,7 @@ fn fit(
             Hyperparameters::Integrate => true,
             Hyperparameters::Auto => problem.rows() <= AUTO_ROWS && free <= AUTO_FREE,
         };
-    let (nodes, intervals): (Vec<(f64, Vec<f64>)>, _) = if integrated {
+    let (nodes, intervals): (Vec<Node>, _) = if integrated {
         if problem.rows() > INTEGRATED_ROWS {
             return Err(InputError::Unavailable {
                 what: "integration of the hyperparameters above 4,000 rows",
@@ -128,20 +130,28 @@ fn fit(
             ));
         }
         let intervals = integration.intervals(&problem.parameters, 0.95);
-        let covering = integration.covering(COVERED);
-        let nodes = covering.into_iter().map(|n| (n.weight, n.theta)).collect();
-        (nodes, intervals)
+        let node = |n: inference::Node| Node {
+            weight: n.weight,
+            theta: n.theta,
+            log_evidence: n.log_evidence,
+        };
+        (integration.nodes.into_iter().map(node).collect(), intervals)
     } else {
         let intervals = optimum.intervals(&problem.parameters, 0.95)?;
-        (vec![(1.0, optimum.theta.clone())], intervals)
+        let only = Node {
+            weight: 1.0,
+            theta: optimum.theta.clone(),
+            log_evidence: optimum.log_evidence,
+        };
+        (vec![only], intervals)
     };
-    let components = condition_all(&problem, &nodes)?;
+    let components = condition_covering(&problem, &nodes)?;
     let jitter = components
         .iter()
         .fold(0.0_f64, |j, c| j.max(c.conditioned.jitter));
     if jitter > 0.0 {
         warnings.push(format!(
-            "the covariance of the rows was nearly singular: jitter of {jitter:e} of its mean variance was added"
+            "the covariance of the rows was nearly singular: jitter of {jitter:e} of their variance was added"
         ));
     }
     let mut hyperparameters = hypers(&problem.parameters, &optimum.theta, &intervals);
@@ -163,24 +173,32 @@ fn fit(
         jitter,
         warnings,
     };
-    let mut posterior = Posterior::new(problem, model.tables.clone(), components, summary);
+    let mut posterior = Posterior::new(problem, model.tables.clone(), nodes, components, summary);
     posterior.summary.seconds = started.elapsed().as_secs_f64();
     Ok(posterior)
 }
 
-/// Conditions at every node.
-pub(super) fn condition_all(
+/// Conditions at the heaviest nodes, which together hold [`COVERED`] of the weight.
+pub(super) fn condition_covering(
     problem: &Problem,
-    nodes: &[(f64, Vec<f64>)],
+    nodes: &[Node],
 ) -> Result<Vec<Component>, FitError> {
-    use rayon::prelude::*;
-    nodes
-        .par_iter()
-        .map(|(weight, theta)| {
+    let mut held = 0.0;
+    let kept: Vec<&Node> = nodes
+        .iter()
+        .take_while(|node| {
+            let wanted = held < COVERED;
+            held += node.weight;
+            wanted
+        })
+        .collect();
+    let total: f64 = kept.iter().map(|node| node.weight).sum();
+    kept.par_iter()
+        .map(|node| {
             Ok(Component {
-                weight: *weight,
-                theta: theta.clone(),
-                conditioned: condition(problem, theta).map_err(|e| problem.in_user_rows(e))?,
+                weight: node.weight / total,
+                theta: node.theta.clone(),
+                conditioned: problem.condition(&node.theta)?,
             })
         })
         .collect()

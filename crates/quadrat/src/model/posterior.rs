@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::observations::Observations;
 use super::prediction::Prediction;
@@ -10,7 +11,7 @@ use super::problem::Problem;
 use super::summary::{FitSummary, LeaveOneOut};
 use crate::error::{FitError, InputError};
 use crate::inference::{Conditioned, LinearGaussian};
-use crate::kernel::{Kernel, Role};
+use crate::kernel::{Kernel, Kind, Role};
 use crate::linalg::dot;
 use crate::support::Functionals;
 
@@ -25,8 +26,17 @@ pub enum Scale {
     /// The observed mean; with an identity link the same as latent.
     #[default]
     Response,
-    /// A new observation: the response plus the learned noise of the first table that has one.
+    /// A new observation: the response plus the noise of a new row, which is the learned noise of
+    /// the first table that learns one and the known noise that all rows share.
     Observation,
+}
+
+/// One value of the hyperparameters in their integration.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Node {
+    pub weight: f64,
+    pub theta: Vec<f64>,
+    pub log_evidence: f64,
 }
 
 /// One node of the hyperparameter integration, conditioned.
@@ -44,6 +54,10 @@ pub(super) struct Component {
 pub struct Posterior {
     pub(super) problem: Problem,
     pub(super) tables: Vec<Observations>,
+    /// Every node, heaviest first; weights sum to one. Those that matter when rows are left out or
+    /// added may weigh next to nothing now.
+    pub(super) nodes: Vec<Node>,
+    /// The heaviest nodes, conditioned: they answer predictions. Weights sum to one.
     pub(super) components: Vec<Component>,
     pub(super) summary: FitSummary,
     pub(super) loo: OnceLock<Vec<LeaveOneOut>>,
@@ -63,12 +77,14 @@ impl Posterior {
     pub(super) fn new(
         problem: Problem,
         tables: Vec<Observations>,
+        nodes: Vec<Node>,
         components: Vec<Component>,
         summary: FitSummary,
     ) -> Self {
         Self {
             problem,
             tables,
+            nodes,
             components,
             summary,
             loo: OnceLock::new(),
@@ -162,8 +178,9 @@ impl Posterior {
         (means, variances)
     }
 
-    /// Rows of `at` that lie farther outside the observed range than the largest lengthscale
-    /// along some input (half the range where there is none): the data say little there.
+    /// Rows of `at` that lie farther outside the observed range along some input than its largest
+    /// lengthscale, or than the range if that is shorter (half the range where there is no
+    /// lengthscale): the data say little there.
     ///
     /// # Errors
     /// [`InputError::UnknownDimension`].
@@ -175,9 +192,10 @@ impl Posterior {
                 let (lo, hi) = self.problem.supports.range(d);
                 let parameters = self.problem.kernel.parameters().iter().zip(theta);
                 let reach = parameters
-                    .filter(
-                        |(p, _)| matches!(&p.role, Role::Lengthscale(dims) if dims.contains(&d)),
-                    )
+                    .filter(|(p, _)| {
+                        p.kind != Kind::Linear
+                            && matches!(&p.role, Role::Lengthscale(dims) if dims.contains(&d))
+                    })
                     .map(|(_, l)| *l)
                     .fold(0.0, f64::max);
                 let reach = if reach > 0.0 {

@@ -151,6 +151,16 @@ impl Mixture<'_> {
             .map(|((&w, &m), &s)| (w, m, s))
     }
 
+    /// Mean and standard deviation.
+    pub fn moments(&self) -> (f64, f64) {
+        let mean: f64 = self.components().map(|(w, m, _)| w * m).sum();
+        let variance: f64 = self
+            .components()
+            .map(|(w, m, s)| w * (s * s + (m - mean).powi(2)))
+            .sum();
+        (mean, variance.sqrt())
+    }
+
     pub fn cdf(&self, y: f64, work: &mut Work) -> f64 {
         work.standardise(self, y);
         normal_cdf_into(&work.z, &mut work.value);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::observations::Observations;
 use crate::covariance::{Covariance, Grid};
 use crate::error::{FitError, InputError};
-use crate::inference::{Gram, LinearGaussian};
+use crate::inference::{self, Conditioned, Gram, LinearGaussian};
 use crate::kernel::Kernel;
 use crate::parameter::Parameter;
 use crate::support::Functionals;
@@ -186,6 +186,20 @@ impl Problem {
     /// Whether the covariance is a Kronecker product.
     pub fn is_grid(&self) -> bool {
         self.axes.is_some()
+    }
+
+    /// Conditions at one value of the hyperparameters; errors speak of the user's rows.
+    pub fn condition(&self, theta: &[f64]) -> Result<Conditioned, FitError> {
+        inference::condition(self, theta).map_err(|error| self.in_user_rows(error))
+    }
+
+    /// What to say when boxes were integrated more coarsely than the kernel needs.
+    pub fn quadrature_warning(&self, theta: &[f64]) -> Option<String> {
+        self.covariance.coarseness(theta, &self.supports).map(|ratio| {
+            format!(
+                "some boxes are too wide for the quadrature of kernels that share columns: panels are {ratio:.1} times as long as the kernel needs, or its kinks are cut through; prefer products of kernels on separate columns"
+            )
+        })
     }
 
     /// How the covariance is represented, in a word.

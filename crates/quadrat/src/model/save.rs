@@ -6,9 +6,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::fit::condition_all;
+use super::fit::condition_covering;
 use super::observations::Observations;
-use super::posterior::Posterior;
+use super::posterior::{Node, Posterior};
 use super::problem::{MeanPrior, Problem};
 use super::summary::FitSummary;
 use crate::error::LoadError;
@@ -27,7 +27,7 @@ struct Saved {
     groups: Vec<Option<usize>>,
     mean: MeanPrior,
     parameters: Vec<Parameter>,
-    nodes: Vec<(f64, Vec<f64>)>,
+    nodes: Vec<Node>,
     summary: FitSummary,
 }
 
@@ -48,8 +48,8 @@ impl Saved {
             && self.groups.len() == self.tables.len()
             && self.groups.iter().flatten().all(|g| *g < parameters)
             && !self.nodes.is_empty()
-            && self.nodes.iter().all(|(weight, theta)| {
-                weight.is_finite() && *weight >= 0.0 && theta.len() == parameters
+            && self.nodes.iter().all(|node| {
+                node.weight >= 0.0 && node.weight <= 1.0 && node.theta.len() == parameters
             })
             && self.mean.mean.is_finite()
             && self.mean.sd >= 0.0
@@ -66,11 +66,7 @@ impl Posterior {
             groups: self.problem.groups.clone(),
             mean: self.problem.mean,
             parameters: self.problem.parameters.clone(),
-            nodes: self
-                .components
-                .iter()
-                .map(|c| (c.weight, c.theta.clone()))
-                .collect(),
+            nodes: self.nodes.clone(),
             summary: self.summary.clone(),
         };
         // Plain numbers and strings in memory always serialise.
@@ -136,7 +132,13 @@ impl Posterior {
             saved.mean,
             saved.parameters,
         );
-        let components = condition_all(&problem, &saved.nodes)?;
-        Ok(Self::new(problem, saved.tables, components, saved.summary))
+        let components = condition_covering(&problem, &saved.nodes)?;
+        Ok(Self::new(
+            problem,
+            saved.tables,
+            saved.nodes,
+            components,
+            saved.summary,
+        ))
     }
 }

@@ -47,9 +47,10 @@ pub struct Hyper {
     pub name: String,
     /// MAP value; for the mean, its posterior mean.
     pub value: f64,
-    /// Lower end of its 95 % interval.
+    /// Lower end of its central 95 % interval: from the integrated posterior, or from the normal
+    /// approximation in its logarithm when it is the MAP (too narrow when rows are few).
     pub lower: f64,
-    /// Upper end of its 95 % interval.
+    /// Upper end of that interval.
     pub upper: f64,
     /// Whether it was fixed.
     pub fixed: bool,

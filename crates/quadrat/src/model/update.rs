@@ -1,9 +1,11 @@
 //! Adding observations to a posterior.
 
+use rayon::prelude::*;
+
 use super::MEAN_NAME;
-use super::fit::{check_size, condition_all, mean_hyper};
+use super::fit::{check_size, condition_covering, mean_hyper};
 use super::observations::Observations;
-use super::posterior::{Component, Posterior};
+use super::posterior::{Component, Node, Posterior};
 use super::prediction::log_sum_exp;
 use crate::error::FitError;
 use crate::inference::LinearGaussian;
@@ -17,7 +19,7 @@ impl Posterior {
     /// intervals of the hyperparameters other than the mean stay those of the fit.
     ///
     /// # Errors
-    /// [`InputError`] for rows that do not fit the model; [`FitError::Factorisation`].
+    /// [`InputError`](crate::error::InputError) for rows that do not fit the model; [`FitError::Factorisation`].
     pub fn condition(&self, more: Observations) -> Result<Self, FitError> {
         let more = if more.noise().is_learned() {
             more.share_noise()
@@ -28,27 +30,32 @@ impl Posterior {
         tables.push(more);
         let problem = self.problem.with_tables(&tables)?;
         check_size(&problem)?;
-        let nodes: Vec<(f64, Vec<f64>)> = self
-            .components
+        let evidences = self
+            .nodes
+            .par_iter()
+            .map(|node| Ok(problem.condition(&node.theta)?.log_evidence))
+            .collect::<Result<Vec<f64>, FitError>>()?;
+        let logs: Vec<f64> = self
+            .nodes
             .iter()
-            .map(|c| (c.weight, c.theta.clone()))
-            .collect();
-        let mut components = condition_all(&problem, &nodes)?;
-        let logs: Vec<f64> = components
-            .iter()
-            .zip(&self.components)
-            .map(|(new, old)| {
-                old.weight.ln() + new.conditioned.log_evidence - old.conditioned.log_evidence
-            })
+            .zip(&evidences)
+            .map(|(node, new)| node.weight.ln() + new - node.log_evidence)
             .collect();
         let total = log_sum_exp(&logs);
-        for (component, log) in components.iter_mut().zip(&logs) {
-            component.weight = (log - total).exp();
-        }
         // At the heaviest node of the old weights: the MAP is not searched again.
-        let gain =
-            components[0].conditioned.log_evidence - self.components[0].conditioned.log_evidence;
-        components.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        let gain = evidences[0] - self.nodes[0].log_evidence;
+        let mut nodes: Vec<Node> = self
+            .nodes
+            .iter()
+            .zip(logs.iter().zip(&evidences))
+            .map(|(node, (log, &log_evidence))| Node {
+                weight: (log - total).exp(),
+                theta: node.theta.clone(),
+                log_evidence,
+            })
+            .collect();
+        nodes.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        let components = condition_covering(&problem, &nodes)?;
         let mut summary = self.summary.clone();
         summary.rows = problem.rows();
         summary.log_evidence += gain;
@@ -60,6 +67,7 @@ impl Posterior {
         summary
             .hyperparameters
             .extend(mean_hyper(&problem, &components));
-        Ok(Self::new(problem, tables, components, summary))
+        summary.nodes = components.len();
+        Ok(Self::new(problem, tables, nodes, components, summary))
     }
 }

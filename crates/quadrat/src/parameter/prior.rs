@@ -120,7 +120,8 @@ impl PriorDensity {
     ///
     /// # Numerics
     /// Closed form for the normal family, else the trapezoid rule on 2001 points in
-    /// `log theta`: good to about 1e-4 relative inside the central 99.9 %. Meant for starting points.
+    /// `log theta`, meant for starting values only: good to about 1e-3 for shapes near one, coarse in the tails
+    /// and for shapes far below one or above 1000.
     #[must_use]
     pub fn quantile(&self, u: f64) -> Option<f64> {
         match *self {

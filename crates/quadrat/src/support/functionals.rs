@@ -34,8 +34,6 @@ pub struct Functionals {
     weight: Vec<f64>,
     /// Atoms of row `i` are `offsets[i]..offsets[i + 1]`.
     offsets: Vec<usize>,
-    /// Whether row `i` is a total: its natural zero is zero.
-    totals: Vec<bool>,
     #[serde(skip)]
     unique: OnceLock<Vec<UniqueIntervals>>,
 }
@@ -47,7 +45,6 @@ impl PartialEq for Functionals {
             && self.width == other.width
             && self.weight == other.weight
             && self.offsets == other.offsets
-            && self.totals == other.totals
     }
 }
 
@@ -62,7 +59,6 @@ impl Functionals {
             width: vec![Vec::new(); d],
             weight: Vec::new(),
             offsets: vec![0],
-            totals: Vec::new(),
             unique: OnceLock::new(),
         }
     }
@@ -105,7 +101,7 @@ impl Functionals {
             self.width[d].push(0.0);
         }
         self.weight.push(1.0);
-        self.close_row(false);
+        self.close_row();
         Ok(())
     }
 
@@ -159,7 +155,7 @@ impl Functionals {
             self.width[d].push(upper - lower);
         }
         self.weight.push(volume);
-        self.close_row(aggregate == Aggregate::Sum);
+        self.close_row();
         Ok(())
     }
 
@@ -195,7 +191,7 @@ impl Functionals {
             }
             self.weight.push(w);
         }
-        self.close_row(false);
+        self.close_row();
         Ok(())
     }
 
@@ -237,7 +233,6 @@ impl Functionals {
         self.weight.extend_from_slice(&other.weight);
         self.offsets
             .extend(other.offsets[1..].iter().map(|o| o + shift));
-        self.totals.extend_from_slice(&other.totals);
         self.unique = OnceLock::new();
         Ok(())
     }
@@ -266,7 +261,6 @@ impl Functionals {
             width,
             weight: self.weight.clone(),
             offsets: self.offsets.clone(),
-            totals: self.totals.clone(),
             unique: OnceLock::new(),
         })
     }
@@ -286,7 +280,6 @@ impl Functionals {
             }
             out.weight.extend_from_slice(&self.weight[atoms]);
             out.offsets.push(out.weight.len());
-            out.totals.push(self.totals[row]);
         }
         out
     }
@@ -314,12 +307,6 @@ impl Functionals {
     #[must_use]
     pub fn size(&self, row: usize) -> f64 {
         self.weight[self.atoms(row)].iter().sum()
-    }
-
-    /// Whether the row is a total: the integral over a box.
-    #[must_use]
-    pub fn is_total(&self, row: usize) -> bool {
-        self.totals[row]
     }
 
     /// Smallest and largest coordinate of the row along dimension `d`.
@@ -354,7 +341,7 @@ impl Functionals {
         columns
             .iter()
             .all(|c| c.len() == self.dims.len() && c.iter().all(|v| v.len() == atoms))
-            && self.totals.len() + 1 == self.offsets.len()
+            && !self.offsets.is_empty()
             && self.offsets.first() == Some(&0)
             && self.offsets.last() == Some(&atoms)
             && self.offsets.is_sorted()
@@ -405,9 +392,8 @@ impl Functionals {
         })[d]
     }
 
-    fn close_row(&mut self, total: bool) {
+    fn close_row(&mut self) {
         self.offsets.push(self.weight.len());
-        self.totals.push(total);
         self.unique = OnceLock::new();
     }
 
