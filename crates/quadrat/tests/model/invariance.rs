@@ -1,0 +1,102 @@
+//! Units, threads and seeds change nothing.
+
+use quadrat::kernel::Kernel;
+use quadrat::model::{FitOptions, Model, Noise, Observations, Scale};
+use quadrat::support::{Aggregate, Functionals};
+
+use crate::common::{model, times, waves};
+
+#[test]
+fn wild_units_change_nothing_but_the_units() {
+    let (set, y) = waves(18);
+    let plain = model(18).fit(&FitOptions::default()).unwrap();
+    let p = plain.predict(&times(), Scale::Observation).unwrap();
+    for (sx, sy) in [(1e-9, 1e9), (1e9, 1e-9), (1e9, 1e9), (1e-9, 1e-9)] {
+        let scaled = |set: &Functionals| {
+            let mut out = Functionals::new(vec!["t".into()]);
+            for row in 0..set.len() {
+                let (a, b) = set.extent(row, 0);
+                out.push_box(&[(a * sx, b * sx)], Aggregate::Mean).unwrap();
+            }
+            out
+        };
+        let table = Observations::gaussian(
+            scaled(&set),
+            y.iter().map(|v| v * sy).collect(),
+            Noise::Learned,
+        )
+        .unwrap();
+        let fit = Model::new(Kernel::matern52(["t"]))
+            .observe(table)
+            .fit(&FitOptions::default())
+            .unwrap();
+        let q = fit.predict(&scaled(&times()), Scale::Observation).unwrap();
+        for j in 0..p.len() {
+            assert!(
+                (q.mean()[j] / sy - p.mean()[j]).abs() < 1e-6 * p.sd()[j],
+                "{sx} {sy} {j}"
+            );
+            assert!(
+                (q.sd()[j] / sy / p.sd()[j] - 1.0).abs() < 1e-6,
+                "{sx} {sy} {j}"
+            );
+        }
+        let evidence = fit.summary().log_evidence + 18.0 * sy.ln();
+        assert!((evidence - plain.summary().log_evidence).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn threads_and_seeds_do_not_matter() {
+    let fit = |threads, seed| {
+        let options = FitOptions::default().with_threads(threads).with_seed(seed);
+        let p = model(25)
+            .fit(&options)
+            .unwrap()
+            .predict(&times(), Scale::Observation)
+            .unwrap();
+        (p.mean().to_vec(), p.sd().to_vec())
+    };
+    let one = fit(1, 1);
+    for other in [fit(2, 1), fit(4, 1), fit(2, 99)] {
+        for j in 0..one.0.len() {
+            assert!(
+                (one.0[j] / other.0[j] - 1.0).abs() < 1e-10,
+                "{} {}",
+                one.0[j],
+                other.0[j]
+            );
+            assert!(
+                (one.1[j] / other.1[j] - 1.0).abs() < 1e-10,
+                "{} {}",
+                one.1[j],
+                other.1[j]
+            );
+        }
+    }
+}
+
+/// Totals over bins of width one are totals, whatever the unit makes of the width.
+#[test]
+fn totals_in_years_and_in_months_give_the_same_answer() {
+    let people = vec![12.0, 18.0, 26.0, 21.0, 13.0, 4.0];
+    let fit = |unit: f64| {
+        let edges: Vec<(f64, f64)> = (0..6)
+            .map(|i| (unit * f64::from(i), unit * f64::from(i + 1)))
+            .collect();
+        let set = Functionals::intervals("age", &edges, Aggregate::Sum).unwrap();
+        let table = Observations::gaussian(set, people.clone(), Noise::Learned).unwrap();
+        let posterior = Model::new(Kernel::se(["age"]))
+            .observe(table)
+            .fit(&FitOptions::default())
+            .unwrap();
+        let at =
+            Functionals::intervals("age", &[(0.5 * unit, 1.5 * unit)], Aggregate::Sum).unwrap();
+        let p = posterior.predict(&at, Scale::Response).unwrap();
+        (p.mean()[0], p.sd()[0], posterior.summary().log_evidence)
+    };
+    let (years, months) = (fit(1.0), fit(12.0));
+    assert!((years.0 - months.0).abs() < 1e-6 * years.1);
+    assert!((years.1 / months.1 - 1.0).abs() < 1e-6);
+    assert!((years.2 - months.2).abs() < 1e-6);
+}

@@ -1,0 +1,9 @@
+//! The model against brute force: predictions, cross-validation, draws, updates, saved files.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod answers;
+mod common;
+mod crossvalidation;
+mod invariance;
+mod refused;
