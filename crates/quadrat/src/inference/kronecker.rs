@@ -38,9 +38,6 @@ struct RankOne {
     form: f64,
 }
 
-/// Called with the index on an axis, the places among the other axes, and a run of values.
-type Visit<'a> = dyn FnMut(usize, Range<usize>, &[f64]) + 'a;
-
 impl KroneckerFactor {
     /// Factorises `K_1 (x) .. (x) K_D + u u' + noise_variance I`.
     ///
