@@ -49,6 +49,8 @@ def main():
         print(heading(python))
         for name in missing:
             print(f"could not install {name}: its comparisons are left out")
+        if not (data / "grid.csv").exists():
+            print("without numpy there are no data: the grid is left out")
         rows = []
         if "scikit-learn" not in missing and wanted(options, "exact"):
             rows += exact(python, bench, data, options.rounds)

@@ -166,6 +166,9 @@ fn likelihood(section: &Section<'_>) -> Option<(Spanned<String>, Option<Variance
     Some((gaussian.text("value")?, variance, learned))
 }
 
+/// Variances beyond this are refused: sums of their squares do not fit.
+const LARGEST_VARIANCE: f64 = 1e150;
+
 fn variance(gaussian: &Section<'_>) -> Option<Variance> {
     let item = gaussian.get("variance")?;
     if item.is_str() {
@@ -193,6 +196,15 @@ fn variance(gaussian: &Section<'_>) -> Option<Variance> {
             &number.span,
             message,
             "give the square of the standard deviation, or leave it out to learn it",
+        );
+        return None;
+    }
+    if number.value > LARGEST_VARIANCE {
+        let message = format!("`variance` is {:e}, which is too large", number.value);
+        gaussian.check.refuse(
+            &number.span,
+            message,
+            "it has the squared unit of the values: change that unit",
         );
         return None;
     }

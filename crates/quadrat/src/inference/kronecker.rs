@@ -38,9 +38,6 @@ struct RankOne {
     form: f64,
 }
 
-/// Called with the index on an axis, the places among the other axes, and a run of values.
-type Visit<'a> = dyn FnMut(usize, Range<usize>, &[f64]) + 'a;
-
 impl KroneckerFactor {
     /// Factorises `K_1 (x) .. (x) K_D + u u' + noise_variance I`.
     ///
@@ -87,7 +84,7 @@ impl KroneckerFactor {
                 *w /= e;
             }
             factor.rank_one = Some(RankOne {
-                solved: factor.back_from_eigenbasis(rotated.clone()),
+                solved: factor.rotate_back(rotated.clone()),
                 form: dot(&whitened, &whitened),
                 whitened,
                 rotated,
@@ -211,20 +208,12 @@ impl KroneckerFactor {
             }
         }
         let after = others.len() / before;
-        // Runs along the axes after this one, in the order of the vector: the index on this axis,
-        // and where the run lies among the others.
-        let runs = |vector: &mut dyn Iterator<Item = &[f64]>, visit: &mut Visit<'_>| {
-            for (k, run) in vector.enumerate() {
-                let start = k / size * after;
-                visit(k % size, start..start + after, run);
-            }
-        };
         let mut core = Mat::<f64>::zeros(size, size);
         for (vector, scale) in outer_terms {
             let mut unfolded = Mat::<f64>::zeros(n / size, size);
-            runs(&mut vector.chunks_exact(after), &mut |i, places, run| {
+            for (i, places, run) in runs(vector, size, after) {
                 unfolded.col_as_slice_mut(i)[places].copy_from_slice(run);
-            });
+            }
             let mut scaled = unfolded.clone();
             for i in 0..size {
                 for (value, other) in scaled.col_as_slice_mut(i).iter_mut().zip(&others) {
@@ -239,13 +228,10 @@ impl KroneckerFactor {
                 scaled.as_ref(),
             );
         }
-        runs(
-            &mut self.spectrum.chunks_exact(after),
-            &mut |i, places, run| {
-                let shares = others[places].iter().zip(run).map(|(other, e)| other / e);
-                core[(i, i)] -= 0.5 * shares.sum::<f64>();
-            },
-        );
+        for (i, places, run) in runs(&self.spectrum, size, after) {
+            let shares = others[places].iter().zip(run).map(|(other, e)| other / e);
+            core[(i, i)] -= 0.5 * shares.sum::<f64>();
+        }
         let vectors = self.axes[axis].vectors.as_ref();
         let half = gemm(vectors, core.as_ref());
         gemm(half.as_ref(), vectors.transpose())
@@ -262,13 +248,26 @@ impl KroneckerFactor {
         for (value, e) in x.iter_mut().zip(&self.spectrum) {
             *value /= e;
         }
-        self.back_from_eigenbasis(x)
+        self.rotate_back(x)
     }
 
-    fn back_from_eigenbasis(&self, x: Vec<f64>) -> Vec<f64> {
+    fn rotate_back(&self, x: Vec<f64>) -> Vec<f64> {
         let vectors: Vec<MatRef<'_, f64>> = self.axes.iter().map(|a| a.vectors.as_ref()).collect();
         multiply_axes(&vectors, x)
     }
+}
+
+/// Cuts a vector over the grid into runs along the axes after one of `size` points, in order: the
+/// index on that axis, where the run lies among the points of all other axes, and the run.
+fn runs(
+    vector: &[f64],
+    size: usize,
+    after: usize,
+) -> impl Iterator<Item = (usize, Range<usize>, &[f64])> {
+    vector.chunks_exact(after).enumerate().map(move |(k, run)| {
+        let start = k / size * after;
+        (k % size, start..start + after, run)
+    })
 }
 
 /// `sum log v` of positive numbers, by one logarithm for many factors.
@@ -324,4 +323,23 @@ fn multiply_axes(matrices: &[MatRef<'_, f64>], mut x: Vec<f64>) -> Vec<f64> {
         std::mem::swap(&mut x, &mut out);
     }
     x
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_product_of_any_size_has_its_logarithm() {
+        let values: Vec<f64> = (0..1500)
+            .map(|i| (f64::from(i) * 0.7).sin().abs() + 1e-3)
+            .collect();
+        for scale in [1e-300, 1.0, 1e300] {
+            let scaled: Vec<f64> = values.iter().map(|v| v * scale).collect();
+            let want: f64 = scaled.iter().map(|v| v.ln()).sum();
+            assert!((log_product(&scaled) - want).abs() < 1e-13 * want.abs());
+        }
+        assert_eq!(log_product(&[5e-324]), f64::ln(5e-324));
+        assert_eq!(log_product(&[]), 0.0);
+    }
 }

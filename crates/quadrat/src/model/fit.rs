@@ -26,6 +26,10 @@ const COVERED: f64 = 0.999;
 /// Most rows for which the hyperparameters are integrated over a lattice of hundreds of nodes;
 /// above, their posterior is close to normal and a design of tens does.
 const LATTICE_ROWS: usize = 200;
+/// Above this many rows the starts compete on a thinned table; the best goes on with all rows.
+const THINNED_FROM: usize = 1500;
+/// Rows of the thinned table.
+const THINNED_TO: usize = 600;
 /// Most rows for which hyperparameters are integrated at all: every node keeps its factor.
 const INTEGRATED_ROWS: usize = 4000;
 
@@ -67,22 +71,32 @@ pub(super) fn check_size(problem: &Problem) -> Result<(), InputError> {
 
 fn fit(
     model: &Model,
-    problem: Problem,
+    mut problem: Problem,
     options: &FitOptions,
     started: Instant,
 ) -> Result<Posterior, FitError> {
     let silent = Silent;
     let progress: &dyn Progress = options.progress.as_deref().map_or(&silent, |p| p);
-    let evidence = Exact(&problem);
     let free = problem.parameters.iter().filter(|p| !p.fixed).count();
-    let learn = LearnOptions {
+    let mut learn = LearnOptions {
         starts: if free == 0 { 1 } else { options.starts.max(1) },
         seed: options.seed,
         progress,
         ..LearnOptions::default()
     };
+    let mut rough = 0;
+    if learn.starts > 1 && !problem.is_grid() && problem.rows() > THINNED_FROM {
+        let thinned = problem.thinned(THINNED_TO);
+        let optimum = maximise(&Exact(&thinned), &learn).map_err(|e| thinned.in_user_rows(e))?;
+        rough = optimum.evaluations;
+        for (parameter, theta) in problem.parameters.iter_mut().zip(&optimum.theta) {
+            parameter.start = *theta;
+        }
+        learn.starts = 1;
+    }
+    let evidence = Exact(&problem);
     let optimum = maximise(&evidence, &learn).map_err(|e| problem.in_user_rows(e))?;
-    let mut evaluations = optimum.evaluations;
+    let mut evaluations = rough + optimum.evaluations;
     let mut warnings = Vec::new();
     if !optimum.converged {
         warnings.push(format!(

@@ -188,6 +188,28 @@ impl Problem {
         self.axes.is_some()
     }
 
+    /// About `rows` of the rows, evenly spread over the table, under the same prior.
+    pub fn thinned(&self, rows: usize) -> Self {
+        let n = self.values.len();
+        let kept: Vec<usize> = (0..rows.min(n)).map(|i| i * n / rows.min(n)).collect();
+        let pick = |all: &[f64]| kept.iter().map(|&i| all[i]).collect::<Vec<f64>>();
+        Self {
+            kernel: self.kernel.clone(),
+            covariance: self.covariance.clone(),
+            supports: self.supports.rows(&kept),
+            mean: self.mean,
+            parameters: self.parameters.clone(),
+            order: kept.iter().map(|&i| self.order[i]).collect(),
+            groups: self.groups.clone(),
+            values: pick(&self.values),
+            residual: pick(&self.residual),
+            known: pick(&self.known),
+            group: kept.iter().map(|&i| self.group[i]).collect(),
+            mean_vector: self.mean_vector.as_deref().map(pick),
+            axes: None,
+        }
+    }
+
     /// Conditions at one value of the hyperparameters; errors speak of the user's rows.
     pub fn condition(&self, theta: &[f64]) -> Result<Conditioned, FitError> {
         inference::condition(self, theta).map_err(|error| self.in_user_rows(error))
