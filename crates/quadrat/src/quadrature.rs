@@ -82,69 +82,6 @@ fn legendre(n: usize, x: f64) -> (f64, f64) {
     (current, derivative)
 }
 
-/// The Gauss-Hermite rule for expectations under the standard normal density, `n <= 64` nodes:
-/// `E[f(Z)] = sum_k weights[k] f(nodes[k])`, exact for polynomials of degree `2n - 1`.
-///
-/// # Numerics
-/// The nodes are the eigenvalues of the Jacobi matrix with off-diagonal `sqrt(k)` (Golub & Welsch 1969), found by
-/// bisection on its Sturm sequence and polished by Newton's method on the normalised recurrence.
-#[must_use]
-pub fn gauss_hermite(n: usize) -> Rule {
-    let mut nodes = vec![0.0; n];
-    let mut weights = vec![0.0; n];
-    let bound = 2.0 * (n as f64).sqrt() + 1.0;
-    for k in 0..n {
-        let (mut low, mut high) = (-bound, bound);
-        for _ in 0..40 {
-            let middle = 0.5 * (low + high);
-            if below(n, middle) > k {
-                high = middle;
-            } else {
-                low = middle;
-            }
-        }
-        let mut x = 0.5 * (low + high);
-        for _ in 0..3 {
-            let (value, previous) = hermite(n, x);
-            // h_n' = sqrt(n) h_(n-1) for the normalised polynomials.
-            x -= value / ((n as f64).sqrt() * previous);
-        }
-        nodes[k] = x;
-        weights[k] = 1.0 / (n as f64 * hermite(n, x).1.powi(2));
-    }
-    for k in 0..n / 2 {
-        let node = 0.5 * (nodes[n - 1 - k] - nodes[k]);
-        (nodes[k], nodes[n - 1 - k]) = (-node, node);
-    }
-    if n % 2 == 1 {
-        nodes[n / 2] = 0.0;
-    }
-    Rule { nodes, weights }
-}
-
-/// Eigenvalues of the Jacobi matrix below `x`.
-fn below(n: usize, x: f64) -> usize {
-    let mut pivot = -x;
-    let mut count = usize::from(pivot < 0.0);
-    for k in 1..n {
-        let divisor = if pivot == 0.0 { 1e-300 } else { pivot };
-        pivot = -x - k as f64 / divisor;
-        count += usize::from(pivot < 0.0);
-    }
-    count
-}
-
-/// `He_n / sqrt(n!)` and `He_(n-1) / sqrt((n-1)!)` at `x`.
-fn hermite(n: usize, x: f64) -> (f64, f64) {
-    let (mut previous, mut current) = (0.0, 1.0);
-    for k in 0..n {
-        let k = k as f64;
-        let next = (x * current - k.sqrt() * previous) / (k + 1.0).sqrt();
-        (previous, current) = (current, next);
-    }
-    (current, previous)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -190,35 +127,5 @@ mod tests {
             .map(|(x, w)| w * x.exp())
             .sum();
         assert!((integral - (3f64.exp() - 1f64.exp())).abs() < 1e-13);
-    }
-
-    #[test]
-    fn hermite_gives_normal_moments() {
-        for n in [1, 2, 3, 10, 21, 32, 64] {
-            let rule = gauss_hermite(n);
-            let moment = |p: i32| -> f64 {
-                rule.nodes
-                    .iter()
-                    .zip(&rule.weights)
-                    .map(|(x, w)| w * x.powi(p))
-                    .sum()
-            };
-            assert!((moment(0) - 1.0).abs() < 1e-13, "{n}: {}", moment(0));
-            if n >= 2 {
-                assert!((moment(2) - 1.0).abs() < 1e-13);
-            }
-            if n >= 4 {
-                assert!((moment(6) - 15.0).abs() < 1e-11);
-            }
-        }
-        // E exp(Z) = exp(1/2).
-        let rule = gauss_hermite(32);
-        let got: f64 = rule
-            .nodes
-            .iter()
-            .zip(&rule.weights)
-            .map(|(x, w)| w * x.exp())
-            .sum();
-        assert!((got - 0.5f64.exp()).abs() < 1e-13);
     }
 }

@@ -67,27 +67,6 @@ pub(super) enum Shape {
     },
 }
 
-impl Integration {
-    /// The heaviest nodes that together hold `mass` of the posterior, their weights renormalised: fewer
-    /// predictions for an error of at most `1 - mass` in any probability.
-    #[must_use]
-    pub fn covering(&self, mass: f64) -> Vec<Node> {
-        let mut held = 0.0;
-        let mut nodes = Vec::new();
-        for node in &self.nodes {
-            if held >= mass {
-                break;
-            }
-            held += node.weight;
-            nodes.push(node.clone());
-        }
-        for node in &mut nodes {
-            node.weight /= held;
-        }
-        nodes
-    }
-}
-
 /// How to integrate.
 #[derive(Clone, Copy)]
 pub struct IntegrateOptions<'a> {

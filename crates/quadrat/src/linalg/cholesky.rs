@@ -10,7 +10,7 @@ use faer::linalg::triangular_solve::{
 use faer::{Accum, Spec};
 
 use super::scratch::with_scratch;
-use super::{Mat, MatMut, MatRef, gemm_into, mirror_lower, parallelism};
+use super::{Mat, MatMut, MatRef, mirror_lower, parallelism};
 use crate::error::LinalgError;
 
 /// The factor `L` of `A = L L'`, lower triangular with a positive diagonal.
@@ -178,66 +178,6 @@ impl Cholesky {
                 .collect()
         })
     }
-
-    /// Extends the factor of `A` to that of `[[A, C], [C', B]]` without redoing `A`.
-    ///
-    /// # Arguments
-    /// * `cross` - `C`, shape `[n, m]`
-    /// * `block` - `B`, shape `[m, m]`
-    ///
-    /// # Errors
-    /// [`LinalgError::NotPositiveDefinite`] when the extended matrix is not; `self` is unchanged then.
-    pub fn append(
-        &mut self,
-        cross: MatRef<'_, f64>,
-        block: MatRef<'_, f64>,
-    ) -> Result<(), LinalgError> {
-        let (n, m) = (self.size(), block.nrows());
-        let mut whitened = cross.to_owned();
-        self.half_solve_in_place(whitened.as_mut());
-        let mut schur = block.to_owned();
-        gemm_into(
-            schur.as_mut(),
-            true,
-            -1.0,
-            whitened.transpose(),
-            whitened.as_ref(),
-        );
-        let corner = Self::factor_owned(schur).map_err(|error| match error {
-            LinalgError::NotPositiveDefinite { pivot, .. } => LinalgError::NotPositiveDefinite {
-                size: n + m,
-                pivot: n + pivot,
-            },
-            other => other,
-        })?;
-        self.lower = Mat::from_fn(n + m, n + m, |i, j| match (i < n, j < n) {
-            (true, true) => self.lower[(i, j)],
-            (true, false) => 0.0,
-            (false, true) => whitened[(j, i - n)],
-            (false, false) => corner.lower[(i - n, j - n)],
-        });
-        Ok(())
-    }
-
-    /// Replaces `A` by `A + v v'` in `O(n^2)`.
-    ///
-    /// # Source
-    /// Gill, Golub, Murray & Saunders 1974, method C1 (Givens rotations).
-    pub fn rank_one_update(&mut self, v: &[f64]) {
-        let mut v = v.to_vec();
-        for k in 0..self.size() {
-            let diagonal = self.lower[(k, k)];
-            let r = diagonal.hypot(v[k]);
-            let (c, s) = (diagonal / r, v[k] / r);
-            let column = self.lower.col_as_slice_mut(k);
-            column[k] = r;
-            for i in k + 1..column.len() {
-                let below = column[i];
-                column[i] = c * below + s * v[i];
-                v[i] = c * v[i] - s * below;
-            }
-        }
-    }
 }
 
 fn column_mut(x: &mut [f64]) -> MatMut<'_, f64> {
@@ -310,28 +250,6 @@ mod tests {
     }
 
     #[test]
-    fn append_equals_a_fresh_factorisation() {
-        let a = matrix(12);
-        let mut factor = Cholesky::factor(a.submatrix(0, 0, 8, 8)).unwrap();
-        factor
-            .append(a.submatrix(0, 8, 8, 4), a.submatrix(8, 8, 4, 4))
-            .unwrap();
-        let fresh = Cholesky::factor(a.as_ref()).unwrap();
-        assert!(distance(factor.lower(), fresh.lower()) < TOLERANCE);
-    }
-
-    #[test]
-    fn rank_one_update_equals_a_fresh_factorisation() {
-        let a = matrix(10);
-        let v: Vec<f64> = (0..10).map(|i| 1.0 - 0.3 * i as f64).collect();
-        let mut factor = Cholesky::factor(a.as_ref()).unwrap();
-        factor.rank_one_update(&v);
-        let moved = Mat::from_fn(10, 10, |i, j| a[(i, j)] + v[i] * v[j]);
-        let fresh = Cholesky::factor(moved.as_ref()).unwrap();
-        assert!(distance(factor.lower(), fresh.lower()) < TOLERANCE);
-    }
-
-    #[test]
     fn indefinite_and_nan_matrices_are_refused() {
         let a = symmetric_from_fn(3, |i, j| if i == j { 1.0 } else { 2.0 });
         assert!(matches!(
@@ -341,13 +259,5 @@ mod tests {
         let mut b = matrix(4);
         b[(2, 1)] = f64::NAN;
         assert!(Cholesky::factor(b.as_ref()).is_err());
-        let mut factor = Cholesky::factor(matrix(2).as_ref()).unwrap();
-        let bad = Mat::from_fn(2, 1, |_, _| 5.0);
-        assert!(
-            factor
-                .append(bad.as_ref(), Mat::full(1, 1, 1.0).as_ref())
-                .is_err()
-        );
-        assert_eq!(factor.size(), 2);
     }
 }
