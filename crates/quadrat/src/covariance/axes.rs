@@ -23,7 +23,7 @@ impl Grid {
     #[must_use]
     pub fn find(set: &Functionals) -> Option<Self> {
         let n = set.len();
-        if !set.all_single() || n < 4 {
+        if !set.all_single() || set.has_regions() || n < 4 {
             return None;
         }
         let sizes: Vec<usize> = (0..set.dims().len()).map(|d| set.unique(d).len()).collect();

@@ -1,6 +1,10 @@
 //! One linear functional.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
+
+use super::Region;
 
 /// Whether a support reports the integral or the average over it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -28,16 +32,26 @@ pub enum Side {
 /// |---|---|
 /// | `Box`, `Sum` | integral of `f` over the box |
 /// | `Box`, `Mean` | average of `f` over the box |
+/// | `Region`, `Sum` or `Mean` | integral or average over the product of a region and a box |
 /// | `Nodes` | `sum_j weights[j] f(points[j])` |
 ///
 /// A point is a box that is a point along every dimension.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Functional {
     /// An axis-parallel box.
     Box {
         /// One side per dimension.
         sides: Vec<Side>,
+        /// Integral or average.
+        aggregate: Aggregate,
+    },
+    /// A region over some inputs times a box over the others.
+    Region {
+        /// The region, over the inputs without a side, in order.
+        region: Arc<Region>,
+        /// One entry per dimension.
+        sides: Vec<Option<Side>>,
         /// Integral or average.
         aggregate: Aggregate,
     },
@@ -65,6 +79,17 @@ impl Functional {
     pub fn boxed(edges: &[(f64, f64)], aggregate: Aggregate) -> Self {
         Self::Box {
             sides: edges.iter().map(|&(a, b)| Side::Interval(a, b)).collect(),
+            aggregate,
+        }
+    }
+
+    /// The integral or average over a region that extends over all inputs.
+    #[must_use]
+    pub fn region(region: impl Into<Region>, aggregate: Aggregate) -> Self {
+        let region = Arc::new(region.into());
+        Self::Region {
+            sides: vec![None; region.dim()],
+            region,
             aggregate,
         }
     }

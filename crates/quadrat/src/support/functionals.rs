@@ -1,18 +1,20 @@
 //! Many linear functionals, stored by column.
 
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Aggregate, Functional, Side, UniqueIntervals};
+use super::placed::{NO_REGION, Placed};
+use super::{Aggregate, Functional, Region, Side, UniqueIntervals};
 use crate::error::InputError;
 
 /// `n` linear functionals over `d` named inputs.
 ///
 /// Every functional is a weighted sum of *atoms*; an atom is the average over a box, which may
-/// have zero width in some or all dimensions. A box has one atom, of weight one (`mean`) or its
-/// volume (`sum`); nodes have one atom each. Averages keep wide and narrow boxes on one scale.
+/// have zero width in some or all dimensions, or over the product of a region and a box. A box or
+/// region has one atom, of weight one (`mean`) or its volume (`sum`); nodes have one atom each.
+/// Averages keep wide and narrow boxes on one scale.
 ///
 /// # Examples
 /// ```
@@ -32,6 +34,10 @@ pub struct Functionals {
     /// `width[d][atom]`, zero for points.
     width: Vec<Vec<f64>>,
     weight: Vec<f64>,
+    /// `region[atom]` is the position in `regions` or [`NO_REGION`]; along the columns of a region
+    /// `lower` and `width` are those of its bounding box.
+    region: Vec<u32>,
+    regions: Vec<Placed>,
     /// Atoms of row `i` are `offsets[i]..offsets[i + 1]`.
     offsets: Vec<usize>,
     #[serde(skip)]
@@ -44,6 +50,8 @@ impl PartialEq for Functionals {
             && self.lower == other.lower
             && self.width == other.width
             && self.weight == other.weight
+            && self.region == other.region
+            && self.regions == other.regions
             && self.offsets == other.offsets
     }
 }
@@ -58,6 +66,8 @@ impl Functionals {
             lower: vec![Vec::new(); d],
             width: vec![Vec::new(); d],
             weight: Vec::new(),
+            region: Vec::new(),
+            regions: Vec::new(),
             offsets: vec![0],
             unique: OnceLock::new(),
         }
@@ -101,6 +111,7 @@ impl Functionals {
             self.width[d].push(0.0);
         }
         self.weight.push(1.0);
+        self.region.push(NO_REGION);
         self.close_row();
         Ok(())
     }
@@ -155,7 +166,74 @@ impl Functionals {
             self.width[d].push(upper - lower);
         }
         self.weight.push(volume);
+        self.region.push(NO_REGION);
         self.close_row();
+        Ok(())
+    }
+
+    /// Adds the integral (`Sum`) or average (`Mean`) over a region that extends over all inputs.
+    ///
+    /// # Errors
+    /// As [`Self::push`].
+    pub fn push_region(
+        &mut self,
+        region: impl Into<Arc<Region>>,
+        aggregate: Aggregate,
+    ) -> Result<(), InputError> {
+        let region = region.into();
+        let sides = vec![None; region.dim()];
+        self.push_product(region, &sides, aggregate)
+    }
+
+    /// Adds the integral or average over the product of a region and a box: `sides[d]` is `None`
+    /// along the inputs of the region, in its order, and the side of the box along the others.
+    ///
+    /// # Errors
+    /// As [`Self::push`].
+    pub fn push_product(
+        &mut self,
+        region: Arc<Region>,
+        sides: &[Option<Side>],
+        aggregate: Aggregate,
+    ) -> Result<(), InputError> {
+        let columns: Vec<Option<usize>> = (0..sides.len())
+            .filter(|&d| sides[d].is_none())
+            .map(Some)
+            .collect();
+        if columns.len() != region.dim() {
+            return Err(InputError::Shape {
+                what: "the inputs left to the region",
+                expected: region.dim(),
+                got: columns.len(),
+            });
+        }
+        let mut bounds = region.bounds().into_iter();
+        let sides: Vec<Side> = sides
+            .iter()
+            .map(
+                |side| match (side, side.is_none().then(|| bounds.next()).flatten()) {
+                    (Some(side), _) => *side,
+                    (None, Some((lower, upper))) => Side::Interval(lower, upper),
+                    (None, None) => Side::Point(f64::NAN),
+                },
+            )
+            .collect();
+        let boxed: f64 = region.bounds().iter().map(|(a, b)| b - a).product();
+        let volume = region.volume();
+        self.push_sides(&sides, aggregate)?;
+        let atom = self.weight.len() - 1;
+        if aggregate == Aggregate::Sum {
+            self.weight[atom] *= volume / boxed;
+        }
+        // Neighbouring rows often share a region.
+        let again = self
+            .regions
+            .last()
+            .is_some_and(|last| Arc::ptr_eq(&last.region, &region) && last.columns == columns);
+        if !again {
+            self.regions.push(Placed { region, columns });
+        }
+        self.region[atom] = self.regions.len() as u32 - 1;
         Ok(())
     }
 
@@ -190,6 +268,7 @@ impl Functionals {
                 self.width[d].push(0.0);
             }
             self.weight.push(w);
+            self.region.push(NO_REGION);
         }
         self.close_row();
         Ok(())
@@ -205,6 +284,11 @@ impl Functionals {
         match functional {
             Functional::Box { sides, aggregate } => self.push_sides(sides, *aggregate),
             Functional::Nodes { points, weights } => self.push_nodes(points, weights),
+            Functional::Region {
+                region,
+                sides,
+                aggregate,
+            } => self.push_product(Arc::clone(region), sides, *aggregate),
         }
     }
 
@@ -231,6 +315,14 @@ impl Functionals {
             self.width[d].extend_from_slice(&other.width[d]);
         }
         self.weight.extend_from_slice(&other.weight);
+        let known = self.regions.len() as u32;
+        self.region.extend(
+            other
+                .region
+                .iter()
+                .map(|&r| if r == NO_REGION { r } else { r + known }),
+        );
+        self.regions.extend(other.regions.iter().cloned());
         self.offsets
             .extend(other.offsets[1..].iter().map(|o| o + shift));
         self.unique = OnceLock::new();
@@ -245,7 +337,8 @@ impl Functionals {
     pub fn select(&self, dims: &[String]) -> Result<Self, InputError> {
         let mut lower = Vec::with_capacity(dims.len());
         let mut width = Vec::with_capacity(dims.len());
-        for name in dims {
+        let mut place = vec![None; self.dims.len()];
+        for (new, name) in dims.iter().enumerate() {
             let Some(d) = self.dims.iter().position(|k| k == name) else {
                 return Err(InputError::UnknownDimension {
                     name: name.clone(),
@@ -254,12 +347,15 @@ impl Functionals {
             };
             lower.push(self.lower[d].clone());
             width.push(self.width[d].clone());
+            place[d] = Some(new);
         }
         Ok(Self {
             dims: dims.to_vec(),
             lower,
             width,
             weight: self.weight.clone(),
+            region: self.region.clone(),
+            regions: self.regions.iter().map(|r| r.moved(&place)).collect(),
             offsets: self.offsets.clone(),
             unique: OnceLock::new(),
         })
@@ -272,13 +368,15 @@ impl Functionals {
     #[must_use]
     pub fn rows(&self, rows: &[usize]) -> Self {
         let mut out = Self::new(self.dims.clone());
+        out.regions.clone_from(&self.regions);
         for &row in rows {
             let atoms = self.atoms(row);
             for d in 0..self.dims.len() {
                 out.lower[d].extend_from_slice(&self.lower[d][atoms.clone()]);
                 out.width[d].extend_from_slice(&self.width[d][atoms.clone()]);
             }
-            out.weight.extend_from_slice(&self.weight[atoms]);
+            out.weight.extend_from_slice(&self.weight[atoms.clone()]);
+            out.region.extend_from_slice(&self.region[atoms]);
             out.offsets.push(out.weight.len());
         }
         out
@@ -353,6 +451,27 @@ impl Functionals {
                 .all(|v| v.is_finite())
             && self.width.iter().flatten().all(|w| *w >= 0.0)
             && self.weight.iter().all(|w| w.is_finite())
+            && self.region.len() == atoms
+            && self
+                .region
+                .iter()
+                .all(|&r| r == NO_REGION || (r as usize) < self.regions.len())
+            && self
+                .regions
+                .iter()
+                .all(|r| r.is_consistent(self.dims.len()))
+    }
+
+    /// Whether any atom is a region.
+    #[must_use]
+    pub fn has_regions(&self) -> bool {
+        !self.regions.is_empty()
+    }
+
+    /// The region of an atom.
+    pub(crate) fn region(&self, atom: usize) -> Option<&Placed> {
+        // `NO_REGION` is beyond every index.
+        self.regions.get(self.region[atom] as usize)
     }
 
     pub(crate) fn atoms(&self, row: usize) -> Range<usize> {
