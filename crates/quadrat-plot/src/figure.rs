@@ -3,11 +3,13 @@
 mod calibration;
 mod curve;
 mod forest;
+mod map;
 mod surface;
 
 pub use calibration::{CalibrationFigure, Coverage, LeftOut};
 pub use curve::{CurveFigure, Observed, Panel, Places, Predicted, Reference};
 pub use forest::{ForestFigure, ForestRow};
+pub use map::{Colours, MapFigure, MapPanel, MapPrediction, MapRegion, MapRow, Ring, Spacing};
 use serde::{Deserialize, Serialize};
 pub use surface::{Area, Pixel, SurfaceFigure};
 
