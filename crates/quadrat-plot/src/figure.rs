@@ -26,6 +26,8 @@ pub enum Figure {
     Calibration(CalibrationFigure),
     /// Predictions without an axis: a dot and an interval for each row.
     Forest(ForestFigure),
+    /// Values of regions, as linked choropleth maps.
+    Map(MapFigure),
 }
 
 impl Figure {
@@ -51,6 +53,7 @@ impl Figure {
             Self::Surface(figure) => &mut figure.heading,
             Self::Calibration(figure) => &mut figure.heading,
             Self::Forest(figure) => &mut figure.heading,
+            Self::Map(figure) => &mut figure.heading,
         };
         heading.title.clear();
     }
@@ -61,6 +64,7 @@ impl Figure {
             Self::Surface(figure) => &figure.heading,
             Self::Calibration(figure) => &figure.heading,
             Self::Forest(figure) => &figure.heading,
+            Self::Map(figure) => &figure.heading,
         }
     }
 }

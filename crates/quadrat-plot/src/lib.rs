@@ -14,6 +14,7 @@ mod paint;
 mod palette;
 mod prepare;
 mod report;
+mod ticks;
 mod vega;
 
 pub use error::{MapError, PlotError};
