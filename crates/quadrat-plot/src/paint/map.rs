@@ -34,14 +34,9 @@ pub(super) fn draw(figure: &MapFigure, width: f64) -> Canvas {
         canvas.words((left, top + 35.0), &unit, SMALL, Anchor::Start, MUTED);
         map(&mut canvas, &drawn, panel, (left, top + head), (wide, high));
         if let Some(scale) = &panel.legend {
+            let stops: Vec<&str> = scale.stops.iter().map(String::as_str).collect();
             let bar = (left, top + head + high + 14.0);
-            colour_bar(
-                &mut canvas,
-                bar,
-                wide.min(300.0),
-                scale.stops,
-                &scale.labels,
-            );
+            colour_bar(&mut canvas, bar, wide.min(300.0), &stops, &scale.labels);
         }
     }
     canvas.set_height(top + step * drawn.panels.len().div_ceil(columns) as f64);
@@ -112,10 +107,10 @@ mod tests {
     fn a_map_with_an_enclave_is_these_paths() {
         let svg = draw(&figure(vec![Some(1.0), Some(2.0)]), 100.0).svg("");
         let paths = |i: usize| svg.split("<path").nth(i).and_then(|p| p.split('>').next());
-        let drawn = [paths(1).unwrap(), paths(2).unwrap()].join("\n");
+        let drawn = [paths(1).unwrap(), paths(2).unwrap()].map(str::trim).join("\n");
         insta::assert_snapshot!(drawn, @r##"
-        fill-rule="evenodd" d="M16 46L84 46L84 114L16 114ZM33 97L67 97L67 63L33 63Z" fill="#fde725" stroke="#ffffff" stroke-width="0.9" stroke-linejoin="round"/
-         fill-rule="evenodd" d="M33 63L67 63L67 97L33 97Z" fill="#440154" stroke="#ffffff" stroke-width="0.9" stroke-linejoin="round"/
+        fill-rule="evenodd" d="M16 46L84 46L84 114L16 114ZM33 97L67 97L67 63L33 63Z" fill="#fde725" stroke="#d3d9df" stroke-width="0.9" stroke-linejoin="round"/
+        fill-rule="evenodd" d="M33 63L67 63L67 97L33 97Z" fill="#440154" stroke="#d3d9df" stroke-width="0.9" stroke-linejoin="round"/
         "##);
     }
 
