@@ -64,9 +64,15 @@ POINTS = r"""
   if (!plot) return null;
   plot.scrollIntoView({block: "center"});
   const box = plot.getBoundingClientRect(), canvas = plot.querySelector("canvas"), points = [];
+  // A copy made for reading: browsers warn of a page that often reads its canvas, and this page does not.
+  const copy = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+  if (canvas) {
+    [copy.canvas.width, copy.canvas.height] = [canvas.width, canvas.height];
+    copy.drawImage(canvas, 0, 0);
+  }
   const paper = (x, y) => {
-    const at = canvas.width / canvas.getBoundingClientRect().width, own = canvas.getBoundingClientRect();
-    return canvas.getContext("2d").getImageData((x - own.left) * at, (y - own.top) * at, 1, 1).data[3] === 0;
+    const own = canvas.getBoundingClientRect(), at = canvas.width / own.width;
+    return copy.getImageData((x - own.left) * at, (y - own.top) * at, 1, 1).data[3] === 0;
   };
   for (let k = 0; k < 900; k++) {
     // The golden ratio and its square scatter evenly.

@@ -27,7 +27,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         },
         PathBuf::from,
     );
-    fs::create_dir_all(&folder)?;
     write(&folder, "island", vec![Figure::Map(island()?)])?;
     let Ok(text) = fs::read_to_string(&path) else {
         println!("counties skipped: there is no {}", path.display());
@@ -42,6 +41,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn write(folder: &Path, name: &str, figures: Vec<Figure>) -> Result<(), Box<dyn Error>> {
+    let folder = folder.join(name);
+    fs::create_dir_all(&folder)?;
     for figure in &figures {
         let path = folder.join(figure.id());
         fs::write(path.with_extension("svg"), quadrat_plot::svg(figure))?;
@@ -52,8 +53,10 @@ fn write(folder: &Path, name: &str, figures: Vec<Figure>) -> Result<(), Box<dyn 
         figures,
         ..Report::default()
     };
-    let path = folder.join(name).with_extension("html");
-    Ok(fs::write(path, quadrat_plot::html(&report))?)
+    Ok(fs::write(
+        folder.join("report.html"),
+        quadrat_plot::html(&report),
+    )?)
 }
 
 /// Hexagons with a lake, a town inside a district, islets of one district, districts without a value, and markup for a name.
@@ -82,7 +85,7 @@ fn island() -> Result<MapFigure, Box<dyn Error>> {
                     regions.push(MapRegion::new("town", "The town", town));
                     values.push(Some(9.0));
                 }
-                (4, 7) => parts.extend([0.3, 1.1].map(|d| vec![hexagon(x + 1.6, y + d, 0.25)])),
+                (4, 7) => parts.extend([0.3, 1.1].map(|d| vec![hexagon(x + 2.3, y + d, 0.25)])),
                 _ => {}
             }
             let name = match (row, column) {

@@ -146,13 +146,13 @@ fn values(panel: &MapPanel, regions: &[MapRegion]) -> Result<(), MapError> {
             });
         }
     }
-    if let Colours::Diverging { centre } = panel.colours {
-        if !centre.is_finite() || (panel.spacing == Spacing::Log && centre <= 0.0) {
-            return Err(MapError::Centre {
-                panel: panel.title.clone(),
-                centre,
-            });
-        }
+    if let Colours::Diverging { centre } = panel.colours
+        && (!centre.is_finite() || (panel.spacing == Spacing::Log && centre <= 0.0))
+    {
+        return Err(MapError::Centre {
+            panel: panel.title.clone(),
+            centre,
+        });
     }
     Ok(())
 }
