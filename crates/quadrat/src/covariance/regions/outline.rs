@@ -8,6 +8,8 @@ use crate::quadrature::gauss_legendre;
 
 /// What a covariance of two regions may be off by, relative to `sqrt(K_ii K_jj)`.
 pub(super) const TOLERANCE: f64 = 1e-8;
+/// The same where the kink of the kernel is felt, which costs more to resolve.
+const KINK_TOLERANCE: f64 = 1e-7;
 /// Most Gauss-Legendre nodes on one panel of an edge.
 const MAX_LINE: usize = 12;
 /// Most panels of one edge: edges beyond some hundred lengthscales are resolved less finely.
@@ -125,21 +127,47 @@ impl Outline {
         along(0).hypot(along(1))
     }
 
-    /// The length below which panels that meet need not be split for the kink of the kernel.
-    pub fn finest<P: Potential>(&self, other: &Self) -> f64 {
-        let Some((m, c)) = P::KINK else {
-            return f64::INFINITY;
-        };
-        // H has the kink c r^(m+2) / (m+2)^2, of which a rule of six nodes misses a small part,
-        // along a strip as wide as the panels.
-        let strength = c / f64::from((m + 2) * (m + 2)) * MISSED;
-        let grown = self.growth * other.growth * strength;
-        (TOLERANCE / grown).powf(1.0 / f64::from(m + 2))
+    /// How the kink of the kernel is felt where panels of this region and another meet.
+    pub fn kink<P: Potential>(&self, other_growth: f64) -> Option<Kink> {
+        let (m, c) = P::KINK?;
+        // H has the kink c r^(m+2) / (m+2)^2.
+        let strength = c / f64::from((m + 2) * (m + 2)) * self.growth * other_growth / KINK_TOLERANCE;
+        Some(Kink {
+            power: m + 2,
+            strength,
+            finest: (strength * MISSED).powf(-1.0 / f64::from(m + 2)),
+        })
     }
 }
 
+/// The kink of `H` against what it may be off by, for one pair of regions.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kink {
+    power: i32,
+    strength: f64,
+    /// Panels shorter than this may touch.
+    pub finest: f64,
+}
+
+impl Kink {
+    /// Gauss-Legendre nodes for a panel of length `h` whose partner is at least as far away:
+    /// `strength h^power rho^-2n <= 1`, `rho = 2 + sqrt(5)`.
+    pub fn nodes(&self, h: f64) -> usize {
+        if h <= self.finest {
+            return TOUCHING;
+        }
+        let excess = (self.strength * h.powi(self.power)).ln();
+        let nodes = (excess / (2.0 * RHO.ln())).ceil();
+        nodes.clamp(2.0, MAX_LINE as f64) as usize
+    }
+}
+
+/// Nodes on panels so short that they may touch.
+const TOUCHING: usize = 6;
+/// `2 + sqrt(5)`: where a singularity at the distance of a panel's length lies.
+const RHO: f64 = 4.236_067_977_499_79;
 /// Part of a kink that Gauss-Legendre rules on touching panels miss.
-const MISSED: f64 = 1e-3;
+const MISSED: f64 = 1e-5;
 
 /// Panels and nodes per panel for an edge, at least cost.
 fn rule<P: Potential>(length: f64, allowed: f64) -> (usize, usize) {
@@ -180,7 +208,7 @@ fn line_error<P: Potential>(n: usize, h: f64) -> f64 {
     }
     if let Some((m, c)) = P::KINK {
         let kink = c / f64::from((m + 2) * (m + 2)) * h.min(1.0).powi(m + 2);
-        error += kink * 4.236_f64.powi(-2 * n as i32);
+        error += kink * RHO.powi(-2 * n as i32);
     }
     error
 }
@@ -229,7 +257,7 @@ fn compact<P: Potential>(
 
 /// Error of the interpolant of degree `p` of a kernel over a box with half diagonal `size`, away
 /// from any kink: `2 (size / 2)^(p+1) max |d^(p+1) k| / (p+1)!`.
-fn area_error<P: Potential>(p: usize, size: f64) -> f64 {
+pub(super) fn area_error<P: Potential>(p: usize, size: f64) -> f64 {
     let mut error = 2.0;
     for k in 1..=p + 1 {
         let k = k as f64;

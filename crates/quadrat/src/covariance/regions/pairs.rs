@@ -11,7 +11,7 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::outline::{Compact, LINES, Outline, Panel};
+use super::outline::{Compact, Kink, LINES, Outline, Panel};
 use crate::kernel::Potential;
 
 /// A covariance and its derivatives in the logarithms of the two lengthscales.
@@ -205,17 +205,17 @@ pub(super) fn region_region<P: Potential>(
         })
     };
     let scale = a.inverse_area * b.inverse_area;
-    let finest = a.finest::<P>(b);
     let widest = |o: &Outline| o.panels.iter().fold(0.0, |m: f64, p| m.max(p.length));
-    if widest(a).max(widest(b)) <= finest {
+    let kink = a.kink::<P>(b.growth);
+    let Some(kink) = kink.filter(|k| widest(a).max(widest(b)) > k.finest) else {
         return product((0, a.x.len()), (0, b.x.len())).value(scale);
-    }
+    };
     let mut sums = Sums::default();
     for q in &b.panels {
         // Runs of panels that are clear of `q` at once, the others one by one.
         let mut run = (0, 0);
         for p in &a.panels {
-            if p.length.max(q.length) <= finest || is_clear(p, q) {
+            if p.length.max(q.length) <= kink.finest || is_clear(p, q) {
                 run.1 = p.nodes.1;
                 continue;
             }
@@ -223,7 +223,7 @@ pub(super) fn region_region<P: Potential>(
                 sums.add(product(run, q.nodes));
             }
             run = (p.nodes.1, p.nodes.1);
-            sums.add(touching::<P>(p, q, finest, buffer));
+            sums.add(touching::<P>(p, q, kink, buffer));
         }
         if run.0 < run.1 {
             sums.add(product(run, q.nodes));
@@ -240,13 +240,11 @@ fn is_clear(p: &Panel, q: &Panel) -> bool {
     (c[0] - e[0]).powi(2) + (c[1] - e[1]).powi(2) >= reach * reach
 }
 
-/// Nodes per panel where panels meet.
-const CLOSE: usize = 6;
 /// Nodes on a panel that meets itself.
 const SELF: usize = 12;
 
 /// Two panels that are close to each other, halved until the kink of `H` does no harm.
-fn touching<P: Potential>(p: &Panel, q: &Panel, finest: f64, buffer: &mut Buffer) -> Sums {
+fn touching<P: Potential>(p: &Panel, q: &Panel, kink: Kink, buffer: &mut Buffer) -> Sums {
     buffer.ux.clear();
     buffer.uy.clear();
     buffer.w.clear();
@@ -262,10 +260,11 @@ fn touching<P: Potential>(p: &Panel, q: &Panel, finest: f64, buffer: &mut Buffer
                 buffer.uy.push(u * p.along[1]);
                 buffer.w.push(2.0 * weight * w * (1.0 - u));
             }
-        } else if p.length.max(q.length) <= finest || is_clear(&p, &q) {
-            for &(t, w) in &LINES[CLOSE] {
+        } else if p.length.max(q.length) <= kink.finest || is_clear(&p, &q) {
+            let line = &LINES[kink.nodes(p.length.max(q.length))];
+            for &(t, w) in line {
                 let x = [0, 1].map(|d| p.from[d] + t * p.along[d] - q.from[d]);
-                for &(u, v) in &LINES[CLOSE] {
+                for &(u, v) in line {
                     buffer.ux.push(x[0] - u * q.along[0]);
                     buffer.uy.push(x[1] - u * q.along[1]);
                     buffer.w.push(weight * w * v);
@@ -355,11 +354,8 @@ pub(super) fn region_point<P: Potential>(
     buffer.ux.clear();
     buffer.uy.clear();
     buffer.w.clear();
-    let finest = match P::KINK {
-        None => f64::INFINITY,
-        // Points are never harder than the region itself.
-        Some(_) => a.finest::<P>(a),
-    };
+    let kink = a.kink::<P>(1.0);
+    let finest = kink.map_or(f64::INFINITY, |k| k.finest);
     let mut stack: Vec<Panel> = Vec::new();
     for p in &a.panels {
         if p.length <= finest || is_clear_of(p, point) {
@@ -377,7 +373,7 @@ pub(super) fn region_point<P: Potential>(
                 stack.extend(halves(&p));
                 continue;
             }
-            for &(t, w) in &LINES[CLOSE] {
+            for &(t, w) in &LINES[kink.map_or(0, |k| k.nodes(p.length))] {
                 let ux = p.from[0] + t * p.along[0] - point[0];
                 let uy = p.from[1] + t * p.along[1] - point[1];
                 buffer.ux.push(ux);
