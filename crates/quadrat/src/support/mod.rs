@@ -6,15 +6,18 @@
 
 mod functional;
 mod functionals;
+mod mend;
 mod placed;
 mod polygon;
 mod region;
 mod simplices;
+mod topology;
 mod unique;
 
 pub use functional::{Aggregate, Functional, Side};
 pub use functionals::Functionals;
+pub use mend::Mend;
 pub use polygon::{Polygon, Ring};
-pub use region::{Region, RegionError};
+pub use region::{Region, RegionError, RingPlace};
 pub use simplices::Simplices;
 pub(crate) use unique::UniqueIntervals;

@@ -1,5 +1,7 @@
 //! A bounded set with volume that is not an axis-parallel box.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -56,6 +58,22 @@ impl From<Simplices> for Region {
     }
 }
 
+/// Which ring of a polygon, as in a GeoJSON MultiPolygon.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct RingPlace {
+    /// Part, counted from 0.
+    pub part: usize,
+    /// Ring within the part: 0 is its exterior, the others are holes.
+    pub ring: usize,
+}
+
+impl fmt::Display for RingPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = if self.ring == 0 { "exterior" } else { "hole" };
+        write!(f, "ring {} ({kind}) of part {}", self.ring, self.part)
+    }
+}
+
 /// Why coordinates do not describe a region.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
@@ -67,13 +85,69 @@ pub enum RegionError {
         what: &'static str,
     },
     /// A vertex that is NaN or infinite.
-    #[error("vertex {vertex} of ring {ring} is ({x}, {y}); every coordinate must be finite")]
+    #[error("{ring}: vertex {vertex} is ({x}, {y}); every coordinate must be a finite number")]
     NotFinite {
-        /// Ring, counted from 0 over all parts.
-        ring: usize,
+        /// Where.
+        ring: RingPlace,
         /// Vertex, counted from 0.
         vertex: usize,
         /// First coordinate.
+        x: f64,
+        /// Second coordinate.
+        y: f64,
+    },
+    /// A ring with fewer than three distinct vertices.
+    #[error("{ring} has {got} distinct vertices; give at least three, or remove it")]
+    FewVertices {
+        /// Where.
+        ring: RingPlace,
+        /// How many it has.
+        got: usize,
+    },
+    /// A ring without area.
+    #[error("{ring} has no area; remove it, or give the support as points")]
+    ZeroArea {
+        /// Where.
+        ring: RingPlace,
+    },
+    /// A ring that crosses itself.
+    #[error("{ring} crosses itself at ({x}, {y}); split it there into two parts, or take the loop out")]
+    SelfCrossing {
+        /// Where.
+        ring: RingPlace,
+        /// First coordinate of a crossing.
+        x: f64,
+        /// Second coordinate.
+        y: f64,
+    },
+    /// A ring that runs back along itself.
+    #[error("{ring} runs back along itself at ({x}, {y}); take the spike or cut line out")]
+    Folded {
+        /// Where.
+        ring: RingPlace,
+        /// First coordinate of a point of the line that is walked twice.
+        x: f64,
+        /// Second coordinate.
+        y: f64,
+    },
+    /// A hole that is not inside the exterior ring of its part.
+    #[error("{ring} lies outside the exterior of its part at ({x}, {y}); make it a part, or move it to the part that it is a hole of")]
+    HoleOutside {
+        /// Where.
+        ring: RingPlace,
+        /// First coordinate of a point outside.
+        x: f64,
+        /// Second coordinate.
+        y: f64,
+    },
+    /// Two rings that cross, or whose areas overlap.
+    #[error("{first} and {second} overlap at ({x}, {y}); parts and holes may only touch: remove one, or unite them")]
+    Overlap {
+        /// One ring.
+        first: RingPlace,
+        /// The other.
+        second: RingPlace,
+        /// First coordinate of a common point.
         x: f64,
         /// Second coordinate.
         y: f64,
