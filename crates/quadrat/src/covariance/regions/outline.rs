@@ -131,7 +131,8 @@ impl Outline {
     pub fn kink<P: Potential>(&self, other_growth: f64) -> Option<Kink> {
         let (m, c) = P::KINK?;
         // H has the kink c r^(m+2) / (m+2)^2.
-        let strength = c / f64::from((m + 2) * (m + 2)) * self.growth * other_growth / KINK_TOLERANCE;
+        let strength =
+            c / f64::from((m + 2) * (m + 2)) * self.growth * other_growth / KINK_TOLERANCE;
         Some(Kink {
             power: m + 2,
             strength,
