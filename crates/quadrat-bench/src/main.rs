@@ -6,6 +6,7 @@ mod fit;
 mod gram;
 mod peer;
 mod points;
+mod regions;
 mod special;
 mod table;
 
@@ -24,6 +25,8 @@ enum Subject {
     Special,
     /// Gram matrices of boxes and their gradients, against the special functions they need.
     Gram,
+    /// Gram matrices of a map of polygons, against the kernel evaluations they need.
+    Regions,
     /// Where the time of a fit goes, as shares.
     Fit,
     /// Our half of a comparison with another library; `peers/run.py` runs both.
@@ -35,6 +38,7 @@ fn main() -> anyhow::Result<()> {
     match Arguments::parse().subject {
         Subject::Special => special::run(),
         Subject::Gram => gram::run()?,
+        Subject::Regions => regions::run()?,
         Subject::Fit => fit::run()?,
         Subject::Peer(peer) => peer::run(peer)?,
     }

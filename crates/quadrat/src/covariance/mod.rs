@@ -165,6 +165,15 @@ impl Covariance {
         self.contract_blocks(theta, Sides { a, b }, adjoint, false, gradient);
     }
 
+    /// Nodes that stand for every row at these hyperparameters, over all terms of the kernel: one
+    /// for a box or point, those on its area or else on its boundary for a region.
+    #[must_use]
+    pub fn nodes_per_row(&self, theta: &[f64], a: &Functionals) -> Vec<usize> {
+        let groups = regions::resolve(&self.terms, theta, Sides { a, b: a });
+        let count = |row| groups.iter().map(|group| group.nodes(row)).sum();
+        (0..a.len()).map(count).collect()
+    }
+
     /// How many times longer the panels of a quadrature are than the kernel needs, for the widest
     /// box of `a`; `None` when every box is integrated to rounding.
     ///
@@ -184,6 +193,26 @@ impl Covariance {
             })
             .fold(1.0, f64::max);
         (worst > 1.0).then_some(worst)
+    }
+
+    /// An estimate of the relative error of the variances of regions under terms that are rough
+    /// where points meet and have no edge rule, such as `matern12(x) * matern12(y)`; `None` when
+    /// every term has one or is smooth.
+    ///
+    /// The usual nodes are compared with a rule of higher degree on the same pieces.
+    #[must_use]
+    pub fn region_error(&self, theta: &[f64], a: &Functionals) -> Option<f64> {
+        let rough = regions::rough(&self.terms, theta, a);
+        let worst = rough.into_iter().map(|(term, usual, finer)| {
+            let own = Self {
+                terms: vec![term],
+                parameters: self.parameters,
+            };
+            let (usual, finer) = (own.diagonal(theta, &usual), own.diagonal(theta, &finer));
+            let errors = usual.iter().zip(&finer).map(|(u, f)| (u / f - 1.0).abs());
+            errors.fold(0.0, f64::max)
+        });
+        worst.reduce(f64::max)
     }
 
     /// `K_ab`; of a symmetric one only blocks on and above the diagonal.

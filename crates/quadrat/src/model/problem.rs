@@ -215,11 +215,19 @@ impl Problem {
         inference::condition(self, theta).map_err(|error| self.in_user_rows(error))
     }
 
-    /// What to say when boxes were integrated more coarsely than the kernel needs.
+    /// What to say when supports were integrated more coarsely than the kernel needs.
     pub fn quadrature_warning(&self, theta: &[f64]) -> Option<String> {
-        self.covariance.coarseness(theta, &self.supports).map(|ratio| {
-            format!(
+        if let Some(ratio) = self.covariance.coarseness(theta, &self.supports) {
+            return Some(format!(
                 "some boxes are too wide for the quadrature of kernels that share columns: panels are {ratio:.1} times as long as the kernel needs, or its kinks are cut through; prefer products of kernels on separate columns"
+            ));
+        }
+        // Below this the noise of any data hides it.
+        let error = self.covariance.region_error(theta, &self.supports);
+        error.filter(|e| *e > 1e-5).map(|error| {
+            format!(
+                "variances of regions under `{}` are known to about {error:.0e} only: the kernel is rough and has no rule on boundaries; `matern32(x, y)` in place of `matern32(x) * matern32(y)` has one",
+                self.kernel
             )
         })
     }

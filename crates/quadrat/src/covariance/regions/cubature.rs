@@ -6,7 +6,7 @@ use super::outline::area_error;
 use super::padua::{self, Padua};
 use crate::covariance::plan::{Factor, Family, Isotropic, Term};
 use crate::kernel::Matern52;
-use crate::support::{Functionals, Placed, Region, Spread, region_nodes};
+use crate::support::{Functionals, Placed, Region, Spread, finer_region_nodes, region_nodes};
 
 /// Of an average with itself or with the value at a point, under a smooth kernel.
 const TOLERANCE: f64 = 1e-7;
@@ -14,12 +14,20 @@ const TOLERANCE: f64 = 1e-7;
 /// merely tries cannot fill the memory.
 const FINEST: f64 = 1.0 / 48.0;
 
+/// How finely regions are resolved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Level {
+    Usual,
+    /// A rule of higher degree on the same pieces, to judge the usual one by.
+    Finer,
+}
+
 /// The supports with every region spread over nodes fit for a term.
-pub(super) fn spread(term: &Term, theta: &[f64], set: &Functionals) -> Functionals {
+pub(super) fn spread(term: &Term, theta: &[f64], set: &Functionals, level: Level) -> Functionals {
     let nodes: Vec<Placement> = set
         .regions()
         .par_iter()
-        .map(|placed| Placement::new(term, theta, placed))
+        .map(|placed| Placement::new(term, theta, placed, level))
         .collect();
     set.spread(|atom| match set.region(atom) {
         None => Spread::Keep,
@@ -44,7 +52,7 @@ struct Placement {
 }
 
 impl Placement {
-    fn new(term: &Term, theta: &[f64], placed: &Placed) -> Self {
+    fn new(term: &Term, theta: &[f64], placed: &Placed, level: Level) -> Self {
         let bounds = placed.region.bounds();
         let lengths: Vec<f64> = bounds
             .iter()
@@ -60,7 +68,11 @@ impl Placement {
             _ => None,
         }
         .or_else(|| {
-            let nodes = region_nodes(&placed.region, &lengths, TOLERANCE).ok()?;
+            let nodes = match level {
+                Level::Usual => region_nodes(&placed.region, &lengths, TOLERANCE),
+                Level::Finer => finer_region_nodes(&placed.region, &lengths, TOLERANCE),
+            }
+            .ok()?;
             Some((nodes.columns, nodes.weights))
         })
         .unwrap_or_else(|| {
@@ -95,7 +107,7 @@ fn small(placed: &Placed, lengths: &[f64]) -> Option<(Vec<Vec<f64>>, Vec<f64>)> 
 }
 
 /// Whether a factor of the term that acts on the region is not smooth where points meet.
-fn is_kinked(term: &Term, placed: &Placed) -> bool {
+pub(super) fn is_kinked(term: &Term, placed: &Placed) -> bool {
     term.factors.iter().any(|factor| {
         let touches = placed
             .columns

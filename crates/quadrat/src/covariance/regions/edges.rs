@@ -99,6 +99,16 @@ impl Edges {
         self.planar.joined(&self.others)
     }
 
+    /// Boundary nodes of the atoms of a row that the bulk does not have.
+    pub fn boundary_nodes(&self, row: usize) -> usize {
+        let items = &self.a.items[self.a.set.atoms(row)];
+        let outlines = items
+            .iter()
+            .filter(|i| !i.in_bulk)
+            .filter_map(|i| i.outline);
+        outlines.map(|o| self.a.outlines[o].x.len()).sum()
+    }
+
     /// Whether the bulk leaves anything to add.
     pub fn matters(&self) -> bool {
         let b = self.b.as_ref().unwrap_or(&self.a);

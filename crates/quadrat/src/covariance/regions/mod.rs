@@ -18,6 +18,7 @@ use std::borrow::Cow;
 use super::factor::Sides;
 use super::plan::Term;
 use crate::support::{Functionals, Placed};
+use cubature::Level;
 use edges::Edges;
 use planar::Planar;
 
@@ -34,6 +35,12 @@ pub(super) struct Group<'a> {
 }
 
 impl Group<'_> {
+    /// Nodes of a row of the first side.
+    pub fn nodes(&self, row: usize) -> usize {
+        let boundary = self.edges.as_ref().map_or(0, |e| e.boundary_nodes(row));
+        self.a.atoms(row).len() + boundary
+    }
+
     pub fn sides(&self) -> Sides<'_> {
         Sides {
             a: &self.a,
@@ -81,7 +88,7 @@ pub(super) fn resolve<'a>(terms: &'a [Term], theta: &[f64], sides: Sides<'a>) ->
                 }
             }
             None => {
-                let spread = |set| Cow::Owned(cubature::spread(term, theta, set));
+                let spread = |set| Cow::Owned(cubature::spread(term, theta, set, Level::Usual));
                 Group {
                     terms: vec![Cow::Borrowed(term)],
                     a: spread(sides.a),
@@ -92,6 +99,44 @@ pub(super) fn resolve<'a>(terms: &'a [Term], theta: &[f64], sides: Sides<'a>) ->
         });
     }
     groups
+}
+
+/// Terms that are rough where points meet and have no edge rule, each with some of the largest
+/// regions as they are spread and spread more finely.
+pub(super) fn rough(
+    terms: &[Term],
+    theta: &[f64],
+    set: &Functionals,
+) -> Vec<(Term, Functionals, Functionals)> {
+    let Some(rows) = largest_regions(set) else {
+        return Vec::new();
+    };
+    let regions: Vec<&Placed> = set.regions().iter().collect();
+    let plane = plane(&regions);
+    let is_rough = |term: &&Term| {
+        plane.and_then(|dims| Planar::split(term, dims)).is_none()
+            && regions.iter().any(|r| cubature::is_kinked(term, r))
+    };
+    let some = set.rows(&rows);
+    let spread = |term: &Term, level| cubature::spread(term, theta, &some, level);
+    terms
+        .iter()
+        .filter(is_rough)
+        .map(|t| (t.clone(), spread(t, Level::Usual), spread(t, Level::Finer)))
+        .collect()
+}
+
+/// Up to four rows whose regions have the largest bounding boxes.
+fn largest_regions(set: &Functionals) -> Option<Vec<usize>> {
+    let has_region = |row: &usize| set.atoms(*row).any(|atom| set.region(atom).is_some());
+    let mut rows: Vec<usize> = (0..set.len()).filter(has_region).collect();
+    let size = |row: usize| -> f64 {
+        let extents = (0..set.dims().len()).map(|d| set.extent(row, d));
+        extents.map(|(low, high)| high - low).product()
+    };
+    rows.sort_by(|&a, &b| size(b).total_cmp(&size(a)));
+    rows.truncate(4);
+    (!rows.is_empty()).then_some(rows)
 }
 
 /// The two columns of all regions, when every one is planar and lies along the same two.

@@ -4,7 +4,7 @@ use crate::covariance::plan::{Factor, Family, Isotropic, Term};
 
 /// A factor that is isotropic, after scaling, in exactly the two columns of the regions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Planar {
+pub(in crate::covariance) struct Planar {
     pub family: Family,
     pub dims: [usize; 2],
     /// Positions of the lengthscales.
