@@ -199,3 +199,16 @@ fn settings_that_give_no_privacy_are_refused() {
     let missing = quadrat(folder.path(), &["noise", "t.csv", "--epsilon", "1"]);
     assert_eq!(missing.status.code(), Some(2));
 }
+
+#[test]
+fn the_example_is_what_the_command_writes() {
+    let example = |name: &str| {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        std::fs::read_to_string(folder.join("../../examples/private-ages").join(name)).unwrap()
+    };
+    let (_keep, output) = run(
+        &example("counted.csv"),
+        &usual(&["--mechanism", "geometric", "--seed", "1"]),
+    );
+    assert_eq!(stdout(&output), example("released.csv"));
+}
