@@ -82,7 +82,7 @@ pub const EXAMPLES: &[Example] = &[
     },
     Example {
         name: "private-ages",
-        about: "the same from a small table with privacy noise, which the study knows (1,139 people)",
+        about: "people by single year of age, from ten-year bands of 1,139 people released with privacy noise",
         files: files!("private-ages": "study.toml", "counted.csv", "released.csv", "truth.csv", "README.md"),
         extras: Extras {
             truths: &[Truth {
