@@ -33,6 +33,8 @@ pub enum Command {
     Fit(Fit),
     /// Predict from a saved model at the rows of a table
     Predict(Predict),
+    /// Release a table of counts with differential-privacy noise of known variance
+    Noise(Noise),
 }
 
 /// How much to say.
@@ -124,6 +126,47 @@ pub struct Predict {
     /// Print nothing but errors
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// `quadrat noise`.
+#[derive(Debug, Args)]
+pub struct Noise {
+    /// The table of true counts (CSV)
+    #[arg(value_name = "FILE.csv")]
+    pub table: PathBuf,
+    /// Privacy spent per column; smaller is more private and more noisy
+    #[arg(long, value_name = "E")]
+    pub epsilon: f64,
+    /// The most by which one person changes a column, all its rows together; 1 where everybody is counted in one row
+    #[arg(long, value_name = "S")]
+    pub sensitivity: f64,
+    /// Columns of counts; may be left out where only one column can be meant
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', num_args = 1..)]
+    pub column: Vec<String>,
+    /// Distribution of the noise
+    #[arg(long, value_enum, default_value = "laplace")]
+    pub mechanism: MechanismWord,
+    /// Raise negative noisy values to zero; this biases small counts and all sums upwards
+    #[arg(long)]
+    pub clip: bool,
+    /// The same noise again, for studies and tests only: who knows the seed can take the noise away
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// File for the released table; standard output when absent
+    #[arg(long, short, value_name = "OUT.csv")]
+    pub output: Option<PathBuf>,
+    /// Print nothing but errors
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// A distribution of noise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MechanismWord {
+    /// Laplace noise, on any numbers
+    Laplace,
+    /// Two-sided geometric noise: whole numbers stay whole, and no low digits betray them
+    Geometric,
 }
 
 /// A dimension and the columns of its edges.

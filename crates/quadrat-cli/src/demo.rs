@@ -81,6 +81,23 @@ pub const EXAMPLES: &[Example] = &[
         },
     },
     Example {
+        name: "private-ages",
+        about: "people by single year of age, from ten-year bands of 1,139 people released with privacy noise",
+        files: files!("private-ages": "study.toml", "counted.csv", "released.csv", "truth.csv", "README.md"),
+        extras: Extras {
+            truths: &[Truth {
+                prediction: "by-year",
+                table: include_str!("../../../examples/private-ages/truth.csv"),
+                x: "age",
+                value: "people",
+                label: "True counts by single year",
+            }],
+            notes: &[
+                "Data: survival::uspop2 from the Debian package r-cran-survival 3.5-3-1, licence LGPL (>= 2), year 2020, divided by 300,000.",
+            ],
+        },
+    },
+    Example {
         name: "robot",
         about: "the speed of a robot, from distances over four overlapping intervals",
         files: files!("robot": "study.toml", "distances.csv", "README.md"),

@@ -44,6 +44,7 @@ fn main() -> ExitCode {
         args::Command::Run(args) => commands::run::run(args),
         args::Command::Fit(args) => commands::fit::run(args),
         args::Command::Predict(args) => commands::predict::run(args),
+        args::Command::Noise(args) => commands::noise::run(args),
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -2,7 +2,7 @@
 //! bags, intervals, ranks, caps or samples.
 //!
 //! Every arrow points down: `model`, `baseline` -> `inference` -> `covariance` ->
-//! `kernel`, `support`, `likelihood` -> `parameter`, `optimise`, `quadrature` ->
+//! `kernel`, `support`, `likelihood`, `privacy` -> `parameter`, `optimise`, `quadrature` ->
 //! `linalg`, `special`, `error`, `progress`.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
@@ -17,6 +17,7 @@ pub mod linalg;
 pub mod model;
 pub mod optimise;
 pub mod parameter;
+pub mod privacy;
 pub mod progress;
 pub mod quadrature;
 pub mod special;

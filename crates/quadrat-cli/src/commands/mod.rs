@@ -2,6 +2,7 @@
 
 pub mod demo;
 pub mod fit;
+pub mod noise;
 pub mod predict;
 pub mod run;
 

@@ -1,11 +1,15 @@
 //! Comma-separated tables, read whole; cells are found again in the bytes when one is at fault.
 
+mod rewrite;
+
 use std::ops::Range;
 
 use csv::{ByteRecord, Reader, ReaderBuilder};
 
 use super::{SHOWN_CELLS, number};
 use crate::diagnostic::{Place, Problem, Problems, Spot};
+
+pub use rewrite::NewColumn;
 
 /// The bytes of a CSV file, known to be UTF-8, without a byte order mark.
 #[derive(Debug)]

@@ -9,6 +9,7 @@ use std::path::Path;
 use crate::diagnostic::{Place, Problem, Problems};
 use crate::suggest;
 
+pub use csv::NewColumn;
 pub use number::parse as parse_number;
 
 /// How many bad cells of one table are shown before the rest is only counted.
@@ -69,6 +70,27 @@ impl Table {
     /// The path as it is shown to people.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The names of the columns.
+    pub fn headers(&self) -> &[String] {
+        &self.headers
+    }
+
+    /// The bytes of the same table with columns replaced and added, every other byte as it was; CSV only.
+    /// The replaced columns must have been read without a problem.
+    pub fn rewritten(&self, new: &[NewColumn]) -> Result<Vec<u8>, Problem> {
+        match &self.format {
+            Format::Csv(csv) => csv.rewritten(new).map_err(|error| {
+                Problem::new(format!("{} cannot be read as CSV: {error}", self.name))
+                    .remedy("save it again as CSV")
+            }),
+            Format::Parquet(_) => Err(Problem::new(format!(
+                "`{}`: only CSV tables can be copied column by column",
+                self.name
+            ))
+            .remedy("save the table as CSV")),
+        }
     }
 
     /// Position of a column by its header.

@@ -5,4 +5,5 @@
 mod broken_studies;
 mod broken_tables;
 mod harness;
+mod noise;
 mod outputs;

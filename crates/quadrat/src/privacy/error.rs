@@ -1,0 +1,51 @@
+//! What a mechanism refuses.
+
+use thiserror::Error;
+
+/// Why no noise was added.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum PrivacyError {
+    /// The privacy parameter is not usable.
+    #[error("epsilon is {value}; it must be {requirement}")]
+    Epsilon {
+        /// The value given.
+        value: f64,
+        /// What would be accepted.
+        requirement: &'static str,
+    },
+    /// The sensitivity is not usable.
+    #[error("the sensitivity is {value}; it must be {requirement}")]
+    Sensitivity {
+        /// The value given.
+        value: f64,
+        /// What would be accepted.
+        requirement: &'static str,
+    },
+    /// The range to clip to is not usable.
+    #[error("values cannot be clipped to [{lower}, {upper}]: {requirement}")]
+    Clip {
+        /// Lower end.
+        lower: f64,
+        /// Upper end.
+        upper: f64,
+        /// What would be accepted.
+        requirement: &'static str,
+    },
+    /// A count is not usable.
+    #[error("the count of row {row} is {value}; it must be {requirement}")]
+    Count {
+        /// Row, counted from 0.
+        row: usize,
+        /// The value found.
+        value: f64,
+        /// What would be accepted.
+        requirement: &'static str,
+    },
+    /// The operating system gave no randomness.
+    #[error("the operating system gives no random numbers ({reason}); nothing was released")]
+    NoRandomness {
+        /// What it said.
+        reason: String,
+    },
+}

@@ -1,0 +1,305 @@
+//! The mechanism: which noise, how much, and what may be done to the result.
+
+use rand::Rng;
+
+use super::clip::{self, Moments};
+use super::geometric::{EPSILON, SENSITIVITY};
+use super::{Geometric, Laplace, NoiseSource, PrivacyError};
+
+/// The distribution of the noise.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Law {
+    /// Laplace.
+    Laplace(Laplace),
+    /// Two-sided geometric.
+    Geometric(Geometric),
+}
+
+impl Law {
+    pub(super) fn scale(&self) -> f64 {
+        match self {
+            Self::Laplace(noise) => noise.scale(),
+            Self::Geometric(noise) => noise.scale(),
+        }
+    }
+
+    pub(super) fn half_moments(&self, h: f64) -> (f64, f64) {
+        match self {
+            Self::Laplace(noise) => noise.half_moments(h),
+            Self::Geometric(noise) => noise.half_moments(h),
+        }
+    }
+
+    fn ln_upper(&self, x: f64) -> f64 {
+        match self {
+            Self::Laplace(noise) => noise.ln_upper(x),
+            Self::Geometric(noise) => noise.ln_upper(x),
+        }
+    }
+}
+
+/// Noise that makes a table of counts `epsilon`-differentially private.
+///
+/// # Examples
+/// ```
+/// use quadrat::privacy::{Mechanism, NoiseSource};
+/// let mechanism = Mechanism::geometric(1.0, 0.1)?;
+/// let noisy = mechanism.release(&[12.0, 40.0, 3.0], &mut NoiseSource::from_os()?)?;
+/// assert!(noisy.iter().all(|value| value.fract() == 0.0));
+/// // What inference takes as the known variance of these values, 2 alpha / (1 - alpha)^2:
+/// assert!((mechanism.variance() - 199.833).abs() < 1e-3);
+/// # Ok::<(), quadrat::privacy::PrivacyError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mechanism {
+    law: Law,
+    sensitivity: f64,
+    epsilon: f64,
+    lower: f64,
+    upper: f64,
+}
+
+impl Mechanism {
+    /// Laplace noise of scale `b = sensitivity / epsilon`, variance `2 b^2`, on any numbers.
+    ///
+    /// **Floating point weakens it.** Of the doubles near a noisy value only some can be reached from a given count, so
+    /// the low digits of a textbook Laplace draw can tell two counts apart (I. Mironov, *On significance of the
+    /// least significant bits for differential privacy*, CCS 2012). For counts take [`Mechanism::geometric`], which
+    /// has no such digits.
+    ///
+    /// # Errors
+    /// [`PrivacyError::Epsilon`], [`PrivacyError::Sensitivity`] unless both are positive and finite and so is the
+    /// variance.
+    pub fn laplace(sensitivity: f64, epsilon: f64) -> Result<Self, PrivacyError> {
+        positive(sensitivity, epsilon)?;
+        let noise = Laplace::new(sensitivity / epsilon);
+        if !noise.variance().is_normal() {
+            return Err(PrivacyError::Epsilon {
+                value: epsilon,
+                requirement: "such that the variance 2 (sensitivity / epsilon)^2 is a number",
+            });
+        }
+        Ok(Self::new(Law::Laplace(noise), sensitivity, epsilon))
+    }
+
+    /// Two-sided geometric noise with `alpha = exp(-epsilon / sensitivity)`, variance `2 alpha / (1 - alpha)^2`: whole
+    /// numbers in, whole numbers out. Drawn exactly, in integers; see [`Geometric::sample`].
+    ///
+    /// # Errors
+    /// [`PrivacyError::Epsilon`] unless `2^-30 <= epsilon <= 2^10`, [`PrivacyError::Sensitivity`] unless it is a whole
+    /// number from 1 to `2^30`.
+    pub fn geometric(sensitivity: f64, epsilon: f64) -> Result<Self, PrivacyError> {
+        positive(sensitivity, epsilon)?;
+        if sensitivity.fract() != 0.0 || sensitivity > SENSITIVITY {
+            return Err(PrivacyError::Sensitivity {
+                value: sensitivity,
+                requirement: "a whole number, at most 2^30, for geometric noise",
+            });
+        }
+        if !(EPSILON.0..=EPSILON.1).contains(&epsilon) {
+            return Err(PrivacyError::Epsilon {
+                value: epsilon,
+                requirement: "from 2^-30 (9.4e-10) to 1024 for geometric noise",
+            });
+        }
+        let noise = Geometric::new(sensitivity as u32, epsilon);
+        Ok(Self::new(Law::Geometric(noise), sensitivity, epsilon))
+    }
+
+    fn new(law: Law, sensitivity: f64, epsilon: f64) -> Self {
+        Self {
+            law,
+            sensitivity,
+            epsilon,
+            lower: f64::NEG_INFINITY,
+            upper: f64::INFINITY,
+        }
+    }
+
+    /// The same, with released values clipped to `[lower, upper]` *after* the noise; the ends may be infinite. Costs
+    /// no privacy, being done to what is public already.
+    ///
+    /// **Clipping biases.** Mean and variance of a clipped value depend on the true count ([`Mechanism::moments`]):
+    /// clipped at zero, small counts come out too large on average, by up to about half a scale, and so do all sums of
+    /// them. Inference undoes noise of mean zero, so release without clipping where the table is to be analysed.
+    ///
+    /// # Errors
+    /// [`PrivacyError::Clip`] unless `lower < upper`; for geometric noise finite ends must be whole numbers up to `2^53`.
+    pub fn clipped(mut self, lower: f64, upper: f64) -> Result<Self, PrivacyError> {
+        let refuse = |requirement| {
+            Err(PrivacyError::Clip {
+                lower,
+                upper,
+                requirement,
+            })
+        };
+        let ordered = lower < upper && lower < f64::INFINITY && upper > f64::NEG_INFINITY;
+        if !ordered {
+            return refuse("the lower end must be below the upper one");
+        }
+        let whole = |end: f64| end.is_infinite() || exact_integer(end);
+        if self.is_integer() && !(whole(lower) && whole(upper)) {
+            return refuse("geometric noise gives whole numbers, so the ends must be whole");
+        }
+        (self.lower, self.upper) = (lower, upper);
+        Ok(self)
+    }
+
+    /// The distribution of the noise, before clipping.
+    #[must_use]
+    pub fn law(&self) -> &Law {
+        &self.law
+    }
+
+    /// Whether counts must be, and released values are, whole numbers.
+    #[must_use]
+    pub fn is_integer(&self) -> bool {
+        matches!(self.law, Law::Geometric(_))
+    }
+
+    /// The most by which one person changes the counts, all rows together.
+    #[must_use]
+    pub fn sensitivity(&self) -> f64 {
+        self.sensitivity
+    }
+
+    /// The privacy spent by one release of one column. Releases about the same people add up (sequential
+    /// composition): `k` columns cost `k epsilon`.
+    #[must_use]
+    pub fn epsilon(&self) -> f64 {
+        self.epsilon
+    }
+
+    /// `sensitivity / epsilon`, in the unit of the counts: the scale of the Laplace distribution.
+    #[must_use]
+    pub fn scale(&self) -> f64 {
+        self.law.scale()
+    }
+
+    /// Variance of the noise **before clipping**, in the unit of the counts squared: what to give as the known noise
+    /// variance. After clipping it is an upper bound that no longer comes with mean zero; see [`Mechanism::clipped`].
+    #[must_use]
+    pub fn variance(&self) -> f64 {
+        match &self.law {
+            Law::Laplace(noise) => noise.variance(),
+            Law::Geometric(noise) => noise.variance(),
+        }
+    }
+
+    /// Exact mean and variance of what is released for a true count, clipping included.
+    ///
+    /// # Examples
+    /// ```
+    /// # use quadrat::privacy::Mechanism;
+    /// // Clipped at zero, a true zero is released as b/2 on average.
+    /// let clipped = Mechanism::laplace(1.0, 0.1)?.clipped(0.0, f64::INFINITY)?;
+    /// assert!((clipped.moments(0.0).mean - 5.0).abs() < 1e-12);
+    /// assert!((clipped.moments(0.0).variance - 75.0).abs() < 1e-12);
+    /// # Ok::<(), quadrat::privacy::PrivacyError>(())
+    /// ```
+    #[must_use]
+    pub fn moments(&self, truth: f64) -> Moments {
+        clip::moments(&self.law, truth, self.lower, self.upper)
+    }
+
+    /// `P(released <= value)` for a true count, clipping included.
+    #[must_use]
+    pub fn cdf(&self, value: f64, truth: f64) -> f64 {
+        if value < self.lower {
+            return 0.0;
+        }
+        if value >= self.upper {
+            return 1.0;
+        }
+        match &self.law {
+            Law::Laplace(noise) => noise.cdf(value - truth),
+            Law::Geometric(noise) => noise.cdf(value - truth),
+        }
+    }
+
+    /// Log likelihood of a true count given the value released, nats: the log density (Laplace) or log probability
+    /// (geometric); at a clipped end the log probability of everything beyond it; minus infinity outside.
+    #[must_use]
+    pub fn ln_pdf(&self, value: f64, truth: f64) -> f64 {
+        if value < self.lower || value > self.upper {
+            f64::NEG_INFINITY
+        } else if value == self.lower {
+            self.law.ln_upper(truth - value)
+        } else if value == self.upper {
+            self.law.ln_upper(value - truth)
+        } else {
+            match &self.law {
+                Law::Laplace(noise) => noise.ln_pdf(value - truth),
+                Law::Geometric(noise) => noise.ln_pmf(value - truth),
+            }
+        }
+    }
+
+    /// One released value for a true count that [`Mechanism::requirement`] accepts.
+    pub fn sample(&self, truth: f64, random: &mut impl Rng) -> f64 {
+        let noisy = match &self.law {
+            Law::Laplace(noise) => truth + noise.sample(random),
+            // Added in integers, so that what is rounded (beyond 2^53) is the noisy value, not the noise.
+            Law::Geometric(noise) => (truth as i128).saturating_add(noise.sample(random)) as f64,
+        };
+        noisy.clamp(self.lower, self.upper)
+    }
+
+    /// What a count must be, if it is not that: a remedy to print.
+    #[must_use]
+    pub fn requirement(&self, count: f64) -> Option<&'static str> {
+        if !count.is_finite() {
+            Some("a finite number")
+        } else if count < 0.0 {
+            Some("zero or more")
+        } else if self.is_integer() && !exact_integer(count) {
+            Some("a whole number up to 2^53 for geometric noise")
+        } else {
+            None
+        }
+    }
+
+    /// Releases a column: every count with noise of its own. Columns released together take their noise from **one**
+    /// source.
+    ///
+    /// # Errors
+    /// [`PrivacyError::Count`] for a count that is negative, not finite, or (geometric) not whole.
+    pub fn release(
+        &self,
+        counts: &[f64],
+        source: &mut NoiseSource,
+    ) -> Result<Vec<f64>, PrivacyError> {
+        for (row, &value) in counts.iter().enumerate() {
+            if let Some(requirement) = self.requirement(value) {
+                return Err(PrivacyError::Count {
+                    row,
+                    value,
+                    requirement,
+                });
+            }
+        }
+        Ok(counts
+            .iter()
+            .map(|&count| self.sample(count, source))
+            .collect())
+    }
+}
+
+/// Whether a double is a whole number and its neighbours are representable.
+fn exact_integer(value: f64) -> bool {
+    value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0
+}
+
+fn positive(sensitivity: f64, epsilon: f64) -> Result<(), PrivacyError> {
+    let requirement = "a finite number above zero";
+    if !(epsilon > 0.0 && epsilon.is_finite()) {
+        let value = epsilon;
+        return Err(PrivacyError::Epsilon { value, requirement });
+    }
+    if !(sensitivity > 0.0 && sensitivity.is_finite()) {
+        let value = sensitivity;
+        return Err(PrivacyError::Sensitivity { value, requirement });
+    }
+    Ok(())
+}
