@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod broken_regions;
 mod broken_studies;
 mod broken_tables;
 mod harness;
 mod outputs;
+mod regions;
