@@ -1,12 +1,13 @@
-//! Writes maps of the counties of North Carolina as a report page, SVG and PNG.
+//! Writes maps as report pages, SVG and PNG: of a made-up island, and of the counties of North Carolina.
 //!
 //! `cargo run -p quadrat-plot --example maps -- FOLDER [GEOJSON]`
 //!
-//! The file is `nc_sids.geojson` with the births of 1974 to 1978 (`BIR74`), by default the one in `../shared/data/areal`.
+//! The file is `nc_sids.geojson` with the births of 1974 to 1978 (`BIR74`), by default the one in `../shared/data/areal`;
+//! without it the counties are skipped.
 
 use std::error::Error;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use quadrat_plot::{
     Axis, Colours, Figure, Heading, MapFigure, MapPanel, MapPrediction, MapRegion, Report, Ring,
@@ -26,28 +27,89 @@ fn main() -> Result<(), Box<dyn Error>> {
         },
         PathBuf::from,
     );
+    write(&folder, "island", vec![Figure::Map(island()?)])?;
     let Ok(text) = fs::read_to_string(&path) else {
-        println!("skipped: there is no {}", path.display());
+        println!("counties skipped: there is no {}", path.display());
         return Ok(());
     };
     let counties = counties(&serde_json::from_str(&text)?)?;
-    fs::create_dir_all(&folder)?;
     let figures = vec![
         Figure::Map(births(&counties)?),
         Figure::Map(deaths(&counties)?),
     ];
+    write(&folder, "counties", figures)
+}
+
+fn write(folder: &Path, name: &str, figures: Vec<Figure>) -> Result<(), Box<dyn Error>> {
+    let folder = folder.join(name);
+    fs::create_dir_all(&folder)?;
     for figure in &figures {
         let path = folder.join(figure.id());
         fs::write(path.with_extension("svg"), quadrat_plot::svg(figure))?;
         fs::write(path.with_extension("png"), quadrat_plot::png(figure, 2.0)?)?;
     }
     let report = Report {
-        title: "Births in North Carolina".to_owned(),
+        title: format!("Maps: {name}"),
         figures,
         ..Report::default()
     };
-    fs::write(folder.join("report.html"), quadrat_plot::html(&report))?;
-    Ok(())
+    Ok(fs::write(
+        folder.join("report.html"),
+        quadrat_plot::html(&report),
+    )?)
+}
+
+/// Hexagons with a lake, a town inside a district, islets of one district, districts without a value, and markup for a name.
+fn island() -> Result<MapFigure, Box<dyn Error>> {
+    let hexagon = |x: f64, y: f64, r: f64| -> Ring {
+        (0..6)
+            .map(|k| (f64::from(k) + 0.5) * std::f64::consts::FRAC_PI_3)
+            .map(|a| [x + r * a.cos(), y + r * a.sin()])
+            .collect()
+    };
+    let (mut regions, mut values) = (Vec::new(), Vec::new());
+    for row in 0..9 {
+        for column in 0..8 {
+            let (i, j) = (f64::from(column), f64::from(row));
+            let (x, y) = (3.0_f64.sqrt() * (i + 0.5 * (j % 2.0)), 1.5 * j);
+            let from_middle = ((x - 6.5) / 7.0).hypot((y - 6.0) / 6.5);
+            if from_middle > 1.0 {
+                continue;
+            }
+            let mut parts = vec![vec![hexagon(x, y, 1.0)]];
+            match (row, column) {
+                (4, 3) => parts[0].push(hexagon(x, y, 0.5)),
+                (6, 4) => {
+                    parts[0].push(hexagon(x, y, 0.45));
+                    let town = vec![vec![hexagon(x, y, 0.45)]];
+                    regions.push(MapRegion::new("town", "The town", town));
+                    values.push(Some(9.0));
+                }
+                (4, 7) => parts.extend([0.3, 1.1].map(|d| vec![hexagon(x + 2.3, y + d, 0.25)])),
+                _ => {}
+            }
+            let name = match (row, column) {
+                (3, 2) => "<b>\"Bold\"</b> & </script><img src=x>".to_owned(),
+                _ => format!("District {row}-{column}"),
+            };
+            regions.push(MapRegion::new(format!("{row}{column}"), name, parts));
+            values.push((row + column != 9).then_some(8.0 * (1.0 - from_middle)));
+        }
+    }
+    let panels = [
+        ("Observed", Colours::Sequential),
+        ("Change", Colours::Diverging { centre: 4.0 }),
+        ("Standard deviation", Colours::Spread),
+    ];
+    let panels = panels.map(|(title, colours)| MapPanel {
+        title: title.to_owned(),
+        value: Axis::new("rain").with_unit("mm"),
+        values: values.clone(),
+        colours,
+        ..MapPanel::default()
+    });
+    let heading = Heading::new("island", "Rain on a made-up island");
+    Ok(MapFigure::new(heading, regions, panels.to_vec())?)
 }
 
 struct County {

@@ -124,7 +124,7 @@ pub enum MapError {
     },
     /// A diverging scale without a middle.
     #[error(
-        "\"{panel}\" has diverging colours around {centre}; give a finite centre, such as 0 or 1"
+        "\"{panel}\" has diverging colours around {centre}; give a finite centre, such as 0 or 1, and a positive one for a logarithmic scale"
     )]
     Centre {
         /// Title of the panel.

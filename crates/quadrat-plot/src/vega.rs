@@ -51,7 +51,7 @@ pub(crate) struct View {
 /// A colour scale with labels.
 pub(crate) struct Scale {
     /// Colours at equal steps.
-    pub stops: &'static [&'static str],
+    pub stops: Vec<String>,
     /// Labels with their place, from 0 to 1.
     pub labels: Vec<(f64, String)>,
 }

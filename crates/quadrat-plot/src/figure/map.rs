@@ -131,7 +131,7 @@ pub enum Colours {
 #[non_exhaustive]
 pub enum Spacing {
     /// [`Spacing::Log`] when all values are positive and so skewed that most would share one colour, else [`Spacing::Linear`].
-    /// Diverging colours are always linear.
+    /// Diverging colours are linear unless [`Spacing::Log`] is asked for.
     #[default]
     Auto,
     /// Equal differences are equal steps of colour.

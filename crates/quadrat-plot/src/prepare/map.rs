@@ -63,11 +63,18 @@ pub(crate) fn prepare(figure: &MapFigure) -> Map {
     let sheet = Sheet::new(figure);
     let regions: Vec<_> = figure.regions.iter().map(|r| sheet.region(r)).collect();
     let mut remarks = Vec::new();
+    let (mut log, mut beyond) = (Vec::new(), Vec::new());
     let panels: Vec<Coloured> = figure
         .panels
         .iter()
         .map(|panel| {
-            let colours = colour::panel(panel, &figure.panels, &mut remarks);
+            let colours = colour::panel(panel, &figure.panels);
+            if colours.log {
+                log.push(panel.title.as_str());
+            }
+            if colours.beyond {
+                beyond.push(panel.title.as_str());
+            }
             let unit = &panel.value.unit;
             let words = panel.values.iter().map(|value| match value {
                 None => "no value".to_owned(),
@@ -84,6 +91,12 @@ pub(crate) fn prepare(figure: &MapFigure) -> Map {
             }
         })
         .collect();
+    tell(&mut remarks, "Logarithmic colour scale", &log);
+    tell(
+        &mut remarks,
+        "Values beyond the ends of the colour scale have the colours of its ends",
+        &beyond,
+    );
     tell_missing(figure, &mut remarks);
     let hatching = (0..regions.len())
         .map(|i| {
@@ -102,6 +115,16 @@ pub(crate) fn prepare(figure: &MapFigure) -> Map {
         hatching,
         panels,
         remarks,
+    }
+}
+
+/// A sentence about some of the panels.
+fn tell(remarks: &mut Vec<String>, words: &str, titles: &[&str]) {
+    let named: Vec<&str> = titles.iter().copied().filter(|t| !t.is_empty()).collect();
+    if !named.is_empty() {
+        remarks.push(format!("{words}: {}.", named.join(", ")));
+    } else if !titles.is_empty() {
+        remarks.push(format!("{words}."));
     }
 }
 

@@ -96,7 +96,7 @@ pub(super) fn interactive(figure: &SurfaceFigure) -> Interactive {
             title,
             y_title: figure.y.title(),
             scale: Some(Scale {
-                stops: colours,
+                stops: colours.iter().map(ToString::to_string).collect(),
                 labels: vec![(0.0, rounded(range.0)), (1.0, rounded(range.1))],
             }),
             spec: map(

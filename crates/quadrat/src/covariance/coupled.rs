@@ -113,7 +113,7 @@ impl Coupled {
     }
 
     /// Length along dimension `k` of `dims` that 12 nodes resolve to rounding.
-    fn step(&self, theta: &[f64], k: usize) -> f64 {
+    pub fn step(&self, theta: &[f64], k: usize) -> f64 {
         let mut step = f64::INFINITY;
         for leaf in &self.leaves {
             let Some(i) = leaf.columns.iter().position(|c| *c == self.dims[k]) else {
@@ -179,19 +179,20 @@ impl Coupled {
         (panels, coarseness)
     }
 
+    /// Whether a leaf is not smooth where points meet.
+    pub fn is_kinked(&self) -> bool {
+        let kinked =
+            |l: &IndexedLeaf| matches!(l.kind, Kind::Matern12 | Kind::Matern32 | Kind::Matern52);
+        self.leaves.iter().any(kinked)
+    }
+
     /// How many times longer panels are than needed for the widest box, or 1; kinked leaves over
     /// boxes of several dimensions count as at least 2, since panels cut through the kink.
     pub fn coarseness(&self, theta: &[f64], widths: &[f64]) -> f64 {
         if self.dims.len() == 1 || widths.iter().all(|w| *w == 0.0) {
             return 1.0;
         }
-        let kinked =
-            |l: &IndexedLeaf| matches!(l.kind, Kind::Matern12 | Kind::Matern32 | Kind::Matern52);
-        let floor = if self.leaves.iter().any(kinked) {
-            2.0
-        } else {
-            1.0
-        };
+        let floor = if self.is_kinked() { 2.0 } else { 1.0 };
         self.panels(theta, widths).1.max(floor)
     }
 }

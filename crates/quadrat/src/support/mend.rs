@@ -10,9 +10,6 @@ use super::polygon::{Polygon, Ring, bounds, distinct, oriented, signed_area};
 use super::region::{RegionError, RingPlace};
 use super::topology::side;
 
-/// Largest relative change of the area that counts as mending.
-const AREA_TOLERANCE: f64 = 1e-6;
-
 /// New vertices closer than this to an old one, relative to the size of the whole, are put back on
 /// it: the overlay works on a grid of about 2^-30 of the size.
 const SNAP: f64 = 1e-8;
@@ -78,8 +75,11 @@ impl fmt::Display for Mend {
     }
 }
 
-/// See [`Polygon::mended`].
-pub(super) fn mended(parts: Vec<Vec<Ring>>) -> Result<(Polygon, Vec<Mend>), RegionError> {
+/// See [`Polygon::mended_within`].
+pub(super) fn mended(
+    parts: Vec<Vec<Ring>>,
+    tolerance: f64,
+) -> Result<(Polygon, Vec<Mend>), RegionError> {
     let mut mends = Vec::new();
     let mut kept = Vec::new();
     let mut empty = None;
@@ -132,7 +132,7 @@ pub(super) fn mended(parts: Vec<Vec<Ring>>) -> Result<(Polygon, Vec<Mend>), Regi
             continue;
         };
         let after = polygon.area();
-        if (after - before).abs() <= AREA_TOLERANCE * after {
+        if (after - before).abs() <= tolerance * after {
             mends.push(Mend::Redrawn {
                 x: at[0],
                 y: at[1],
@@ -202,7 +202,7 @@ fn flatness(ring: &[[f64; 2]]) -> f64 {
 
 /// The set of points that the rings surround an odd number of times, drawn without crossings: with
 /// vertices put back where they were, and, should that cross again, as the overlay gave it.
-fn redrawn(parts: &[Vec<Ring>]) -> Vec<Vec<Vec<Ring>>> {
+pub(super) fn redrawn(parts: &[Vec<Ring>]) -> Vec<Vec<Vec<Ring>>> {
     let all: Vec<Ring> = parts.concat();
     let [(x0, x1), (y0, y1)] = bounds(&all);
     let origin = [0.5 * (x0 + x1), 0.5 * (y0 + y1)];
@@ -300,13 +300,13 @@ impl Nearest {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use geo::Area;
     use serde_json::Value;
 
     /// Features of a file that is not part of the repository.
-    fn features(name: &str) -> Option<Vec<Vec<Vec<Ring>>>> {
+    pub(in crate::support) fn features(name: &str) -> Option<Vec<Vec<Vec<Ring>>>> {
         let path = format!("/work/shared/data/areal/{name}.geojson");
         let Ok(text) = std::fs::read_to_string(&path) else {
             eprintln!("skipped: {path} is absent");
@@ -325,41 +325,60 @@ mod tests {
                 _ => coordinates.as_array().unwrap().iter().map(part).collect(),
             }
         };
-        Some(file["features"].as_array().unwrap().iter().map(read).collect())
+        Some(
+            file["features"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(read)
+                .collect(),
+        )
     }
 
     fn as_geo(parts: &[Vec<Ring>]) -> MultiPolygon {
         let line = |r: &Ring| r.iter().map(|v| (v[0], v[1])).collect::<LineString>();
-        let part = |p: &Vec<Ring>| geo::Polygon::new(line(&p[0]), p[1..].iter().map(line).collect());
+        let part =
+            |p: &Vec<Ring>| geo::Polygon::new(line(&p[0]), p[1..].iter().map(line).collect());
         MultiPolygon(parts.iter().map(part).collect())
     }
 
     #[test]
     fn real_files_are_mended_without_a_change_of_area() {
-        for (name, invalid) in [
-            ("nc_sids", 0),
-            ("ny8_leukemia", 5),
-            ("scotland_lip", 1),
-            ("breast_cancer_counties", 4),
+        // Of 5, 1 and 4 polygons that OGC calls invalid the ones left out here only touch themselves.
+        for (name, invalid, lost) in [
+            ("nc_sids", &[][..], None),
+            ("ny8_leukemia", &[23, 27, 172, 209, 223], Some(209)),
+            ("scotland_lip", &[], None),
+            ("breast_cancer_counties", &[], None),
         ] {
             let Some(features) = features(name) else {
                 continue;
             };
             let mut refused = Vec::new();
             for (k, parts) in features.iter().enumerate() {
-                let (polygon, mends) = Polygon::mended(parts.clone())
-                    .unwrap_or_else(|e| panic!("{name} {k}: {e}"));
+                if let Err(e) = Polygon::new(parts.clone()) {
+                    eprintln!("{name} {k}: {e}");
+                    refused.push(k);
+                }
+                let (polygon, mends) = match Polygon::mended(parts.clone()) {
+                    Ok(mended) => mended,
+                    Err(e) => {
+                        // A piece counted twice, about 2 % of the area: nobody knows which is meant.
+                        assert!(matches!(e, RegionError::SelfCrossing { .. }));
+                        assert_eq!(Some(k), lost, "{name} {k}: {e}");
+                        assert!(Polygon::mended_within(parts.clone(), 0.05).is_ok());
+                        continue;
+                    }
+                };
+                mends.iter().for_each(|m| eprintln!("{name} {k}: {m}"));
                 let want = as_geo(parts).unsigned_area();
                 // Redrawing may change it by what the mend says.
-                let slack = if mends.iter().any(|m| matches!(m, Mend::Redrawn { .. })) {
-                    AREA_TOLERANCE
-                } else {
-                    1e-12
-                };
+                let redrawn = mends.iter().any(|m| matches!(m, Mend::Redrawn { .. }));
+                let slack = if redrawn { 1e-6 } else { 1e-12 };
+                let got = polygon.area();
                 assert!(
-                    (polygon.area() / want - 1.0).abs() <= slack,
-                    "{name} {k}: {} {want}",
-                    polygon.area()
+                    (got / want - 1.0).abs() <= slack,
+                    "{name} {k}: {got} {want}"
                 );
                 assert!(polygon.is_consistent());
                 match Polygon::new(parts.clone()) {
@@ -368,15 +387,10 @@ mod tests {
                         let harmless = |m: &Mend| matches!(m, Mend::Repeated { .. });
                         assert!(mends.iter().all(harmless), "{name} {k}: {mends:?}");
                     }
-                    Err(e) => {
-                        eprintln!("{name} {k}: {e}");
-                        mends.iter().for_each(|m| eprintln!("  {m}"));
-                        assert!(!mends.is_empty());
-                        refused.push(k);
-                    }
+                    Err(_) => assert!(!mends.is_empty()),
                 }
             }
-            assert_eq!(refused.len(), invalid, "{name}: {refused:?}");
+            assert_eq!(refused, invalid, "{name}");
         }
     }
 
@@ -406,7 +420,11 @@ mod tests {
         }));
         assert!(mends.contains(&Mend::Dropped { ring: of(0, 1) }));
         assert!(mends.contains(&Mend::Dropped { ring: of(1, 0) }));
-        assert!(mends.iter().any(|m| matches!(m, Mend::Spike { x: 7.0, .. })));
+        assert!(
+            mends
+                .iter()
+                .any(|m| matches!(m, Mend::Spike { x: 7.0, .. }))
+        );
         assert_eq!(
             Polygon::mended(vec![vec![flat]]),
             Err(RegionError::ZeroArea { ring: of(0, 0) })
@@ -429,7 +447,11 @@ mod tests {
                 [2.0, 4.0 - size],
                 [0.0, 4.0],
             ];
-            vec![vec![ring.iter().map(|v| [v[0] + far, v[1] - far]).collect::<Ring>()]]
+            vec![vec![
+                ring.iter()
+                    .map(|v| [v[0] + far, v[1] - far])
+                    .collect::<Ring>(),
+            ]]
         };
         for far in [0.0, 1e6] {
             let small = looped(1e-4, far);

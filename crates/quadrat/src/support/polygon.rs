@@ -87,19 +87,35 @@ impl Polygon {
         })
     }
 
-    /// As [`Self::new`], after mending what can be mended without changing the area.
-    ///
-    /// Closes rings, leaves out repeated vertices, spikes, and rings without area when others
-    /// remain, and draws rings that cross themselves or each other slightly anew.
-    ///
-    /// # Returns
-    /// The polygon, and what was done; nothing when [`Self::new`] would have taken the parts.
+    /// As [`Self::new`], after mending what can be mended without changing the area: by at most
+    /// 1e-6 of it.
     ///
     /// # Errors
-    /// As [`Self::new`]; among them crossings whose mending would change the area by more than
-    /// 1e-6 of it.
+    /// As [`Self::mended_within`].
     pub fn mended(parts: Vec<Vec<Ring>>) -> Result<(Self, Vec<Mend>), RegionError> {
-        mend::mended(parts)
+        mend::mended(parts, 1e-6)
+    }
+
+    /// As [`Self::new`], after mending.
+    ///
+    /// Closes rings, leaves out repeated vertices, spikes, and rings without area when others
+    /// remain. Rings that still cross are drawn anew around the points that they surround an odd
+    /// number of times.
+    ///
+    /// # Arguments
+    /// * `tolerance` - by how much of the area redrawing may change it
+    /// # Returns
+    /// The polygon, and what was done; nothing but repeated vertices when [`Self::new`] would have
+    /// taken the parts.
+    /// # Errors
+    /// As [`Self::new`], crossings that are too large to be redrawn among them.
+    /// # Numerics
+    /// Vertices stay where they are; new ones are right to about 1e-9 of the size of the polygon.
+    pub fn mended_within(
+        parts: Vec<Vec<Ring>>,
+        tolerance: f64,
+    ) -> Result<(Self, Vec<Mend>), RegionError> {
+        mend::mended(parts, tolerance)
     }
 
     /// An axis-parallel rectangle, edges in either order.
@@ -233,10 +249,7 @@ pub(super) fn signed_area(ring: &[[f64; 2]]) -> f64 {
         return 0.0;
     };
     let cross = ring.windows(2).map(|w| {
-        let (a, b) = (
-            [w[0][0] - x0, w[0][1] - y0],
-            [w[1][0] - x0, w[1][1] - y0],
-        );
+        let (a, b) = ([w[0][0] - x0, w[0][1] - y0], [w[1][0] - x0, w[1][1] - y0]);
         a[0] * b[1] - a[1] * b[0]
     });
     0.5 * cross.sum::<f64>()
@@ -353,8 +366,14 @@ mod tests {
                 vec![vec![outer(), hole(1.0, 1.0, 1.0), hole(1.5, 1.5, 1.0)]],
             ),
             ("equal parts", vec![vec![outer()], vec![outer()]]),
-            ("nested parts", vec![vec![outer()], vec![hole(1.0, 1.0, 1.0)]]),
-            ("crossing parts", vec![vec![outer()], vec![hole(3.0, 3.0, 2.0)]]),
+            (
+                "nested parts",
+                vec![vec![outer()], vec![hole(1.0, 1.0, 1.0)]],
+            ),
+            (
+                "crossing parts",
+                vec![vec![outer()], vec![hole(3.0, 3.0, 2.0)]],
+            ),
             (
                 "parts that cross at vertices only",
                 vec![

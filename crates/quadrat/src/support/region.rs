@@ -44,6 +44,16 @@ impl Region {
             Self::Simplices(simplices) => simplices.bounds(),
         }
     }
+
+    /// Whether volume and bounds are those of the coordinates, as they may not be in one read from a
+    /// file that was changed.
+    #[must_use]
+    pub fn is_consistent(&self) -> bool {
+        match self {
+            Self::Polygon(polygon) => polygon.is_consistent(),
+            Self::Simplices(simplices) => simplices.is_consistent(),
+        }
+    }
 }
 
 impl From<Polygon> for Region {
@@ -111,7 +121,9 @@ pub enum RegionError {
         ring: RingPlace,
     },
     /// A ring that crosses itself.
-    #[error("{ring} crosses itself at ({x}, {y}); split it there into two parts, or take the loop out")]
+    #[error(
+        "{ring} crosses itself at ({x}, {y}); split it there into two parts, or take the loop out"
+    )]
     SelfCrossing {
         /// Where.
         ring: RingPlace,
@@ -131,7 +143,9 @@ pub enum RegionError {
         y: f64,
     },
     /// A hole that is not inside the exterior ring of its part.
-    #[error("{ring} lies outside the exterior of its part at ({x}, {y}); make it a part, or move it to the part that it is a hole of")]
+    #[error(
+        "{ring} lies outside the exterior of its part at ({x}, {y}); make it a part, or move it to the part that it is a hole of"
+    )]
     HoleOutside {
         /// Where.
         ring: RingPlace,
@@ -141,7 +155,9 @@ pub enum RegionError {
         y: f64,
     },
     /// Two rings that cross, or whose areas overlap.
-    #[error("{first} and {second} overlap at ({x}, {y}); parts and holes may only touch: remove one, or unite them")]
+    #[error(
+        "{first} and {second} overlap at ({x}, {y}); parts and holes may only touch: remove one, or unite them"
+    )]
     Overlap {
         /// One ring.
         first: RingPlace,
@@ -159,6 +175,22 @@ pub enum RegionError {
         what: &'static str,
         /// Which, counted from 0.
         index: usize,
+    },
+    /// More nodes than can be used.
+    #[error(
+        "the region needs more than two million nodes at a lengthscale of {lengthscale}; give a longer lengthscale, a looser tolerance, or smaller regions"
+    )]
+    TooFine {
+        /// The shortest lengthscale.
+        lengthscale: f64,
+    },
+    /// No rectangle fits in.
+    #[error(
+        "no axis-parallel rectangle on a grid of {cells} x {cells} cells fits into the polygon; use points instead"
+    )]
+    TooThin {
+        /// Cells along each input.
+        cells: usize,
     },
     /// Vertices of the wrong number, or of the wrong number of coordinates.
     #[error("{what} has {got}, expected {expected}")]

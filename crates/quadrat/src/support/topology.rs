@@ -163,7 +163,11 @@ fn meet(
         let mut shared: Vec<Point> = [e.from, e.to]
             .into_iter()
             .filter(|&p| between(f.from, f.to, p))
-            .chain([f.from, f.to].into_iter().filter(|&p| between(e.from, e.to, p)))
+            .chain(
+                [f.from, f.to]
+                    .into_iter()
+                    .filter(|&p| between(e.from, e.to, p)),
+            )
             .collect();
         shared.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
         shared.dedup();
@@ -201,7 +205,12 @@ fn meet(
     }
     // Edges that follow each other share the vertex between them, and no other point.
     if !(e.follows(f) || f.follows(e)) {
-        let ends = [(e.from, of_e[0]), (e.to, of_e[1]), (f.from, of_f[0]), (f.to, of_f[1])];
+        let ends = [
+            (e.from, of_e[0]),
+            (e.to, of_e[1]),
+            (f.from, of_f[0]),
+            (f.to, of_f[1]),
+        ];
         ends.into_iter()
             .filter(|&(p, s)| s == 0 && between(e.from, e.to, p) && between(f.from, f.to, p))
             .for_each(|(p, _)| touch(p));

@@ -146,13 +146,13 @@ fn values(panel: &MapPanel, regions: &[MapRegion]) -> Result<(), MapError> {
             });
         }
     }
-    if let Colours::Diverging { centre } = panel.colours {
-        if !centre.is_finite() {
-            return Err(MapError::Centre {
-                panel: panel.title.clone(),
-                centre,
-            });
-        }
+    if let Colours::Diverging { centre } = panel.colours
+        && (!centre.is_finite() || (panel.spacing == Spacing::Log && centre <= 0.0))
+    {
+        return Err(MapError::Centre {
+            panel: panel.title.clone(),
+            centre,
+        });
     }
     Ok(())
 }
@@ -255,6 +255,13 @@ mod tests {
                 ..
             })
         ));
+        let colours = Colours::Diverging { centre: 0.0 };
+        let zero = MapPanel {
+            spacing,
+            colours,
+            ..base(1.0)
+        };
+        assert!(matches!(with(square(), zero), Err(MapError::Centre { .. })));
         let domain = Some((0.0, 1.0));
         let zero = with(
             square(),

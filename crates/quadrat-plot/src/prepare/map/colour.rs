@@ -6,6 +6,8 @@ use crate::format::{number, rounded};
 use crate::palette::{SIDES, SPREAD, VALUES, at};
 use crate::ticks::{log_ticks, ticks};
 
+/// Colours that make up a legend: twice the steps of the longest scale, and both ends.
+const STOPS: usize = 17;
 /// Labels along a legend at most.
 const LABELS: usize = 6;
 /// Ratios of largest to smallest between which skewed values are worth a logarithm.
@@ -15,7 +17,7 @@ const SKEWED: (f64, f64) = (20.0, 1e5);
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Legend {
     /// Colours at equal steps.
-    pub stops: &'static [&'static str],
+    pub stops: Vec<String>,
     /// Labels with their place on the scale, from 0 to 1.
     pub labels: Vec<(f64, String)>,
 }
@@ -25,6 +27,9 @@ pub(super) struct Look {
     pub of: Vec<Option<(u8, u8, u8)>>,
     pub legend: Option<Legend>,
     pub border: &'static str,
+    pub log: bool,
+    /// Whether values lie beyond the ends of the scale.
+    pub beyond: bool,
 }
 
 /// Ends of a scale and its spacing.
@@ -33,22 +38,51 @@ struct Ends {
     low: f64,
     high: f64,
     log: bool,
+    /// The value in the middle of the colours, wherever that is between the ends.
+    centre: Option<f64>,
 }
 
 impl Ends {
-    /// The place of a value, from 0 to 1.
+    /// Half of the place of a value along the scale: the difference of two finite numbers need not be finite, that of halves is.
+    fn place(self, value: f64) -> f64 {
+        (if self.log { value.ln() } else { value }) / 2.0
+    }
+
+    /// The place of a value between the ends, from 0 to 1.
+    fn along(self, value: f64) -> f64 {
+        let (low, high) = (self.place(self.low), self.place(self.high));
+        ((self.place(self.held(value)) - low) / (high - low)).clamp(0.0, 1.0)
+    }
+
+    /// The place of a value in the colours, from 0 to 1: equal distances from a centre are equally dark.
     fn share(self, value: f64) -> f64 {
-        let place = |v: f64| if self.log { v.max(0.0).ln() } else { v };
-        let (v, low, high) = (place(value), place(self.low), place(self.high));
-        // Halves, since the difference of two finite numbers need not be finite.
-        ((v / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0)).clamp(0.0, 1.0)
+        let Some(centre) = self.centre.map(|c| self.place(c)) else {
+            return self.along(value);
+        };
+        let reach = (self.place(self.high) - centre).max(centre - self.place(self.low));
+        0.5 + 0.5 * ((self.place(self.held(value)) - centre) / reach).clamp(-1.0, 1.0)
+    }
+
+    fn held(self, value: f64) -> f64 {
+        value.clamp(self.low, self.high)
+    }
+
+    /// Colours at equal steps from end to end.
+    fn stops(self, colours: &[&str]) -> Vec<String> {
+        let (from, to) = (self.share(self.low), self.share(self.high));
+        (0..STOPS)
+            .map(|i| {
+                let (r, g, b) = at(colours, from + (to - from) * i as f64 / (STOPS - 1) as f64);
+                format!("#{r:02x}{g:02x}{b:02x}")
+            })
+            .collect()
     }
 }
 
 /// The colours of a panel; those that share its scale have a say in its ends.
-pub(super) fn panel(panel: &MapPanel, all: &[MapPanel], remarks: &mut Vec<String>) -> Look {
+pub(super) fn panel(panel: &MapPanel, all: &[MapPanel]) -> Look {
     let (stops, border): (&'static [&'static str], _) = match panel.colours {
-        Colours::Sequential => (&VALUES, "#ffffff"),
+        Colours::Sequential => (&VALUES, "#d3d9df"),
         Colours::Diverging { .. } => (&SIDES, "#b4bcc5"),
         Colours::Spread => (&SPREAD, "#b4bcc5"),
     };
@@ -62,18 +96,6 @@ pub(super) fn panel(panel: &MapPanel, all: &[MapPanel], remarks: &mut Vec<String
         .collect();
     let ends = ends(panel, &sharing, &mut values);
     let own = || panel.values.iter().flatten();
-    if own().any(|v| *v < ends.low || *v > ends.high) {
-        push(
-            remarks,
-            "Values beyond the ends of a colour scale have the colours of its ends.",
-        );
-    }
-    if ends.log && own().next().is_some() {
-        push(
-            remarks,
-            "Colours follow the logarithm of the value where the labels of their scale do.",
-        );
-    }
     Look {
         of: panel
             .values
@@ -81,21 +103,17 @@ pub(super) fn panel(panel: &MapPanel, all: &[MapPanel], remarks: &mut Vec<String
             .map(|v| v.map(|v| at(stops, ends.share(v))))
             .collect(),
         legend: own().next().map(|_| Legend {
-            stops,
+            stops: ends.stops(stops),
             labels: labels(ends),
         }),
         border,
+        log: ends.log && own().next().is_some(),
+        beyond: own().any(|v| *v < ends.low || *v > ends.high),
     }
 }
 
 fn shares(a: &MapPanel, b: &MapPanel) -> bool {
     !a.scale.is_empty() && a.scale == b.scale && a.colours == b.colours && a.spacing == b.spacing
-}
-
-fn push(remarks: &mut Vec<String>, words: &str) {
-    if !remarks.iter().any(|r| r == words) {
-        remarks.push(words.to_owned());
-    }
 }
 
 fn ends(panel: &MapPanel, sharing: &[&MapPanel], values: &mut [f64]) -> Ends {
@@ -106,16 +124,19 @@ fn ends(panel: &MapPanel, sharing: &[&MapPanel], values: &mut [f64]) -> Ends {
             .flat_map(|(a, b)| [a, b]),
     );
     let (low, high) = given.unwrap_or_else(|| widened(range(values.iter().copied()), false));
+    let (low, high) = (low.max(f64::MIN), high.min(f64::MAX));
     if let Colours::Diverging { centre } = panel.colours {
-        let reach = (high / 2.0 - centre / 2.0)
-            .abs()
-            .max((low / 2.0 - centre / 2.0).abs());
-        // Equal distances are equally dark; a scale of nothing but the centre still has two sides.
-        let reach = if reach > 0.0 { reach } else { 0.5 };
+        let log = panel.spacing == Spacing::Log;
+        let (mut low, mut high) = (low.min(centre), high.max(centre));
+        // A scale of nothing but the centre still has two sides.
+        if values.iter().all(|v| *v == centre) && given.is_none() {
+            (low, high) = widened(Some((centre, centre)), false);
+        }
         return Ends {
-            low: (centre - 2.0 * reach).max(f64::MIN),
-            high: (centre + 2.0 * reach).min(f64::MAX),
-            log: false,
+            low,
+            high,
+            log,
+            centre: Some(centre),
         };
     }
     let log = low > 0.0
@@ -129,6 +150,7 @@ fn ends(panel: &MapPanel, sharing: &[&MapPanel], values: &mut [f64]) -> Ends {
         low: if from_zero { 0.0 } else { low },
         high,
         log,
+        centre: None,
     }
 }
 
@@ -145,7 +167,7 @@ fn labels(ends: Ends) -> Vec<(f64, String)> {
     let inside = |found: Vec<(f64, String)>| -> Vec<(f64, String)> {
         found
             .into_iter()
-            .map(|(v, words)| (ends.share(v), words))
+            .map(|(v, words)| (ends.along(v), words))
             .collect()
     };
     let mut found = if ends.log {
@@ -177,10 +199,9 @@ mod tests {
         }
     }
 
-    fn look(panel: &MapPanel) -> (Look, Vec<String>) {
-        let mut remarks = Vec::new();
+    fn look(panel: &MapPanel) -> Look {
         let panels = [panel.clone()];
-        (super::panel(&panels[0], &panels, &mut remarks), remarks)
+        super::panel(&panels[0], &panels)
     }
 
     fn words(look: &Look) -> Vec<&str> {
@@ -190,29 +211,29 @@ mod tests {
 
     #[test]
     fn a_linear_scale_ends_at_its_values_or_at_zero() {
-        let (drawn, remarks) = look(&of(&[10.0, 15.0, 20.0]));
+        let drawn = look(&of(&[10.0, 15.0, 20.0]));
         assert_eq!(drawn.of[0], Some(rgb(VALUES[0])));
         assert_eq!(drawn.of[1], Some(rgb(VALUES[4])));
         assert_eq!(drawn.of[2], Some(rgb(VALUES[8])));
         assert_eq!(words(&drawn), ["10.0", "12.5", "15.0", "17.5", "20.0"]);
-        assert!(remarks.is_empty());
-        let (drawn, _) = look(&of(&[1.0, 60.0, 100.0]));
+        assert!(!drawn.log && !drawn.beyond);
+        let drawn = look(&of(&[1.0, 60.0, 100.0]));
         assert_eq!(words(&drawn)[0], "0");
     }
 
     #[test]
     fn skewed_values_get_a_logarithm_and_this_is_told() {
         let values: Vec<f64> = (0..40).map(|i| 1.2_f64.powi(i)).collect();
-        let (drawn, remarks) = look(&of(&values));
+        let drawn = look(&of(&values));
         assert_eq!(words(&drawn), ["1", "10", "100", "1,000"]);
-        assert!(remarks[0].contains("logarithm"));
+        assert!(drawn.log);
         let linear = MapPanel {
             spacing: Spacing::Linear,
             ..of(&values)
         };
-        assert_eq!(words(&look(&linear).0)[0], "0");
+        assert_eq!(words(&look(&linear))[0], "0");
         // Half-way in the logarithm is half-way in colour.
-        let (drawn, _) = look(&of(&[1.0, 10.0, 10.0, 11.0, 100.0]));
+        let drawn = look(&of(&[1.0, 10.0, 10.0, 11.0, 100.0]));
         assert_eq!(drawn.of[1], Some(rgb(VALUES[4])));
     }
 
@@ -222,16 +243,36 @@ mod tests {
             colours: Colours::Diverging { centre: 1.0 },
             ..of(&[1.0, 0.5, 3.0, 1.5])
         };
-        let (drawn, _) = look(&panel);
+        let drawn = look(&panel);
         assert_eq!(drawn.of[0], Some(rgb(SIDES[3])));
         assert_eq!(drawn.of[2], Some(rgb(SIDES[6])));
         assert_eq!(drawn.of[1], Some(at(&SIDES, 0.375)));
         assert_eq!(drawn.of[3], Some(at(&SIDES, 0.625)));
-        let (flat, _) = look(&MapPanel {
+        let flat = look(&MapPanel {
             values: vec![Some(1.0)],
             ..panel
         });
         assert_eq!(flat.of[0], Some(rgb(SIDES[3])));
+    }
+
+    #[test]
+    fn a_legend_has_two_sides_no_longer_than_its_values() {
+        let risks = |spacing| MapPanel {
+            colours: Colours::Diverging { centre: 1.0 },
+            spacing,
+            ..of(&[0.5, 2.5])
+        };
+        let legend = look(&risks(Spacing::Auto)).legend.unwrap();
+        let (r, g, b) = at(&SIDES, 0.5 - 0.5 * 0.5 / 1.5);
+        assert_eq!(legend.stops[0], format!("#{r:02x}{g:02x}{b:02x}"));
+        assert_eq!(legend.stops[STOPS - 1], SIDES[6]);
+        assert_eq!(legend.labels[0], (0.0, "0.5".to_owned()));
+        // Half and twice are equally far from 1 by their ratio.
+        let log = look(&MapPanel {
+            values: vec![Some(0.5), Some(2.0)],
+            ..risks(Spacing::Log)
+        });
+        assert_eq!(log.of, [Some(rgb(SIDES[0])), Some(rgb(SIDES[6]))]);
     }
 
     #[test]
@@ -245,11 +286,7 @@ mod tests {
             named(&[20.0], "a"),
             named(&[15.0], "b"),
         ];
-        let mut remarks = Vec::new();
-        let looks: Vec<Look> = panels
-            .iter()
-            .map(|p| panel(p, &panels, &mut remarks))
-            .collect();
+        let looks: Vec<Look> = panels.iter().map(|p| panel(p, &panels)).collect();
         assert_eq!(looks[0].of[0], Some(rgb(VALUES[0])));
         assert_eq!(looks[1].of[0], Some(rgb(VALUES[8])));
         assert_eq!(looks[0].legend, looks[1].legend);
@@ -262,17 +299,17 @@ mod tests {
             domain: Some((0.0, 1.0)),
             ..of(&[0.5, 7.0])
         };
-        let (drawn, remarks) = look(&panel);
+        let drawn = look(&panel);
         assert_eq!(drawn.of[1], Some(rgb(VALUES[8])));
-        assert!(remarks[0].contains("beyond the ends"));
+        assert!(drawn.beyond);
     }
 
     #[test]
     fn extreme_values_have_colours_and_labels() {
-        let far = look(&of(&[f64::MIN, 0.0, f64::MAX])).0;
+        let far = look(&of(&[f64::MIN, 0.0, f64::MAX]));
         assert_eq!(far.of[1], Some(rgb(VALUES[4])));
         assert_eq!(far.of[2], Some(rgb(VALUES[8])));
-        let tiny = look(&of(&[1e-310, 2e-310])).0;
+        let tiny = look(&of(&[1e-310, 2e-310]));
         assert_ne!(tiny.of[0], tiny.of[1]);
         for values in [
             &[f64::MIN, f64::MAX][..],
@@ -281,7 +318,7 @@ mod tests {
             &[7.0],
             &[0.0],
         ] {
-            let (drawn, _) = look(&of(values));
+            let drawn = look(&of(values));
             let labels = drawn.legend.unwrap().labels;
             assert!((2..=8).contains(&labels.len()), "{values:?}: {labels:?}");
             assert!(
@@ -294,7 +331,7 @@ mod tests {
             colours: Colours::Diverging { centre: 0.0 },
             ..of(&[f64::MAX, f64::MIN])
         };
-        assert_eq!(look(&sides).0.of[0], Some(rgb(SIDES[6])));
+        assert_eq!(look(&sides).of[0], Some(rgb(SIDES[6])));
     }
 
     #[test]
@@ -303,6 +340,6 @@ mod tests {
             values: vec![None, None],
             ..MapPanel::default()
         };
-        assert!(look(&panel).0.legend.is_none());
+        assert!(look(&panel).legend.is_none());
     }
 }

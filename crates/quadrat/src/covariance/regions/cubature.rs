@@ -1,0 +1,158 @@
+//! Regions as cubature nodes, for every kernel.
+
+use rayon::prelude::*;
+
+use super::outline::area_error;
+use super::padua::{self, Padua};
+use crate::covariance::plan::{Factor, Family, Isotropic, Term};
+use crate::kernel::Matern52;
+use crate::support::{Functionals, Placed, Region, Spread, region_nodes};
+
+/// Of an average with itself or with the value at a point, under a smooth kernel.
+const TOLERANCE: f64 = 1e-7;
+/// Regions are resolved down to this part of their extent, so that a lengthscale the optimiser
+/// merely tries cannot fill the memory.
+const FINEST: f64 = 1.0 / 48.0;
+
+/// The supports with every region spread over nodes fit for a term.
+pub(super) fn spread(term: &Term, theta: &[f64], set: &Functionals) -> Functionals {
+    let nodes: Vec<Placement> = set
+        .regions()
+        .par_iter()
+        .map(|placed| Placement::new(term, theta, placed))
+        .collect();
+    set.spread(|atom| match set.region(atom) {
+        None => Spread::Keep,
+        Some(region) => {
+            let placement = &nodes[region];
+            Spread::Nodes {
+                along: placement
+                    .along
+                    .iter()
+                    .map(|(column, x)| (*column, x.as_slice()))
+                    .collect(),
+                weights: &placement.weights,
+            }
+        }
+    })
+}
+
+/// Nodes of the average over one region, along the columns it has in a set.
+struct Placement {
+    along: Vec<(usize, Vec<f64>)>,
+    weights: Vec<f64>,
+}
+
+impl Placement {
+    fn new(term: &Term, theta: &[f64], placed: &Placed) -> Self {
+        let bounds = placed.region.bounds();
+        let lengths: Vec<f64> = bounds
+            .iter()
+            .zip(&placed.columns)
+            .map(|((low, high), column)| {
+                let step = column.map_or(f64::INFINITY, |c| resolution(term, theta, c));
+                // What the kernel does not vary along needs no more than its degree.
+                step.clamp(FINEST * (high - low), 8.0 * (high - low))
+            })
+            .collect();
+        let (columns, weights) = match (placed.region.as_ref(), is_kinked(term, placed)) {
+            (Region::Polygon(_), false) => small(placed, &lengths),
+            _ => None,
+        }
+        .or_else(|| {
+            let nodes = region_nodes(&placed.region, &lengths, TOLERANCE).ok()?;
+            Some((nodes.columns, nodes.weights))
+        })
+        .unwrap_or_else(|| {
+            // Not reached for consistent regions: one node keeps the volume right.
+            let centre = bounds.iter().map(|(a, b)| vec![0.5 * (a + b)]).collect();
+            (centre, vec![1.0])
+        });
+        let along = columns.into_iter().zip(&placed.columns);
+        Self {
+            along: along.filter_map(|(x, c)| c.map(|c| (c, x))).collect(),
+            weights,
+        }
+    }
+}
+
+/// Few nodes for a smooth kernel over a polygon of moderate size.
+fn small(placed: &Placed, lengths: &[f64]) -> Option<(Vec<Vec<f64>>, Vec<f64>)> {
+    let Region::Polygon(polygon) = placed.region.as_ref() else {
+        return None;
+    };
+    let bounds = polygon.bounds();
+    let centre = bounds.map(|(a, b)| 0.5 * (a + b));
+    let half = bounds.map(|(a, b)| 0.5 * (b - a));
+    let size = (half[0] / lengths[0]).hypot(half[1] / lengths[1]);
+    // Products of two linear leaves are polynomials of degree two.
+    let degree =
+        (2..=12.min(padua::MAX_DEGREE)).find(|&p| area_error::<Matern52>(p, size) <= TOLERANCE)?;
+    let map = |v: [f64; 2]| [0, 1].map(|d| (v[d] - centre[d]) / half[d]);
+    let nodes = Padua::of(degree).nodes(polygon.edges().map(|(p, q)| (map(p), map(q))));
+    let back = |d: usize, x: &[f64]| x.iter().map(|x| centre[d] + half[d] * x).collect();
+    Some((vec![back(0, &nodes.x), back(1, &nodes.y)], nodes.weights))
+}
+
+/// Whether a factor of the term that acts on the region is not smooth where points meet.
+fn is_kinked(term: &Term, placed: &Placed) -> bool {
+    term.factors.iter().any(|factor| {
+        let touches = placed
+            .columns
+            .iter()
+            .flatten()
+            .any(|c| factor.dims().contains(c));
+        touches
+            && match factor {
+                Factor::Line { family, .. }
+                | Factor::Isotropic {
+                    family: Isotropic::Radial(family),
+                    ..
+                } => *family != Family::Se,
+                Factor::Coupled(coupled) => coupled.is_kinked(),
+                _ => false,
+            }
+    })
+}
+
+/// Length along a column over which a term varies as a squared exponential does over one
+/// lengthscale; shorter for rough kernels, which cubature resolves by splitting.
+fn resolution(term: &Term, theta: &[f64], column: usize) -> f64 {
+    let of = |factor: &Factor| -> f64 {
+        let Some(k) = factor.dims().iter().position(|d| *d == column) else {
+            return f64::INFINITY;
+        };
+        let roughness = |family: Family| match family {
+            Family::Se => 1.0,
+            Family::Matern52 => 0.6,
+            Family::Matern32 => 0.4,
+            Family::Matern12 => 0.2,
+        };
+        match factor {
+            Factor::Line {
+                family,
+                lengthscale,
+                ..
+            } => theta[*lengthscale] * roughness(*family),
+            Factor::Isotropic {
+                family,
+                lengthscales,
+                ..
+            } => {
+                let share = match family {
+                    Isotropic::Radial(family) => roughness(*family),
+                    Isotropic::RationalQuadratic(alpha) => theta[*alpha].sqrt().min(1.0),
+                };
+                theta[lengthscales[k]] * share
+            }
+            Factor::Periodic {
+                lengthscale,
+                period,
+                ..
+            } => 0.2 * theta[*period] * theta[*lengthscale].min(1.0),
+            Factor::Linear { .. } => f64::INFINITY,
+            Factor::Coupled(coupled) => coupled.step(theta, k),
+        }
+    };
+    term.factors.iter().map(of).fold(f64::INFINITY, f64::min)
+}

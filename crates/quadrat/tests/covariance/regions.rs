@@ -1,0 +1,552 @@
+//! Covariances of regions against closed forms, cubature, differences and each other.
+
+use std::sync::Arc;
+
+use quadrat::covariance::Covariance;
+use quadrat::kernel::Kernel;
+use quadrat::quadrature::gauss_legendre;
+use quadrat::support::{Aggregate, Functionals, Polygon, Region, Side, Simplices, region_nodes};
+use rand_chacha::ChaCha8Rng;
+
+use crate::common::{below, random, uniform};
+
+fn plane() -> Functionals {
+    Functionals::new(vec!["x".into(), "y".into()])
+}
+
+fn log_uniform(rng: &mut ChaCha8Rng, low: f64, high: f64) -> f64 {
+    uniform(rng, low.ln(), high.ln()).exp()
+}
+
+fn kernel(text: &str) -> (Kernel, Covariance) {
+    let kernel: Kernel = text.parse().unwrap();
+    let covariance = Covariance::new(&kernel);
+    (kernel, covariance)
+}
+
+type Box2 = [(f64, f64); 2];
+
+/// A pair of rectangles that are the same, share a border or a corner, overlap, or lie apart.
+fn rectangles(rng: &mut ChaCha8Rng) -> [Box2; 2] {
+    let mut sides = || {
+        let w = log_uniform(rng, 0.01, 20.0);
+        (w, w * log_uniform(rng, 0.03, 1.0))
+    };
+    let ((w, h), (v, g)) = (sides(), sides());
+    let a = [(0.0, w), (0.0, h)];
+    let b = match below(rng, 6) {
+        0 => a,
+        1 => [(w, w + v), (0.0, h)],
+        2 => [(w, w + v), (h, h + g)],
+        3 => [(0.3 * w, 0.3 * w + v), (0.6 * h, 0.6 * h + g)],
+        4 => [(0.25 * w, 0.75 * w), (0.25 * h, 0.75 * h)],
+        _ => {
+            let (dx, dy) = (uniform(rng, -8.0, 8.0), uniform(rng, -8.0, 8.0));
+            [(dx, dx + v), (dy, dy + g)]
+        }
+    };
+    [a, b]
+}
+
+/// A rectangle turned by an angle and moved.
+fn turned(b: Box2, angle: f64, shift: [f64; 2]) -> Arc<Region> {
+    let (s, c) = angle.sin_cos();
+    let [(l, r), (lo, hi)] = b;
+    let ring = [[l, lo], [r, lo], [r, hi], [l, hi]]
+        .map(|[x, y]| [shift[0] + c * x - s * y, shift[1] + s * x + c * y]);
+    Arc::new(Polygon::new(vec![vec![ring.to_vec()]]).unwrap().into())
+}
+
+/// A star of `n` vertices about a centre, some with a hole, some squeezed to a sliver.
+fn star(rng: &mut ChaCha8Rng, size: f64, centre: [f64; 2]) -> Polygon {
+    let n = 3 + below(rng, 30);
+    let squeeze = match below(rng, 4) {
+        0 => log_uniform(rng, 0.01, 0.2),
+        _ => 1.0,
+    };
+    let turn = uniform(rng, 0.0, 6.0);
+    let (s, c) = turn.sin_cos();
+    let place = |radius: f64, k: usize, n: usize| {
+        let (v, u) = (std::f64::consts::TAU * k as f64 / n as f64).sin_cos();
+        let (x, y) = (0.5 * size * radius * u, 0.5 * size * radius * v * squeeze);
+        [centre[0] + c * x - s * y, centre[1] + s * x + c * y]
+    };
+    let outer = (0..n)
+        .map(|k| place(uniform(rng, 0.4, 1.0), k, n))
+        .collect();
+    let mut rings = vec![outer];
+    if below(rng, 3) == 0 && n > 5 {
+        let m = 3 + below(rng, 4);
+        rings.push((0..m).map(|k| place(0.15, k, m)).collect());
+    }
+    Polygon::new(vec![rings]).unwrap()
+}
+
+/// Nodes of the average over a polygon from signed triangles between its edges and a point near
+/// it, by collapsed Gauss-Legendre rules: no triangulation, no edge rule.
+fn fan(polygon: &Polygon, step: f64) -> (Vec<Vec<f64>>, Vec<f64>) {
+    let [x, y] = polygon.bounds();
+    let o = [0.5 * (x.0 + x.1), 0.5 * (y.0 + y.1)];
+    let rule = gauss_legendre(10);
+    let (mut points, mut weights) = (Vec::new(), Vec::new());
+    for (p, q) in polygon.edges() {
+        let (u, v) = ([p[0] - o[0], p[1] - o[1]], [q[0] - o[0], q[1] - o[1]]);
+        let cross = u[0] * v[1] - u[1] * v[0];
+        let reach = u[0].hypot(u[1]).max(v[0].hypot(v[1]));
+        let length = (q[0] - p[0]).hypot(q[1] - p[1]);
+        let (m, k) = (
+            (reach / step).ceil() as usize,
+            (length / step).ceil() as usize,
+        );
+        for i in 0..m {
+            for (r, wr) in rule.on(i as f64 / m as f64, (i + 1) as f64 / m as f64) {
+                for j in 0..k {
+                    for (t, wt) in rule.on(j as f64 / k as f64, (j + 1) as f64 / k as f64) {
+                        let at = [0, 1].map(|d| o[d] + r * ((1.0 - t) * u[d] + t * v[d]));
+                        points.push(at.to_vec());
+                        weights.push(cross * r * wr * wt / polygon.area());
+                    }
+                }
+            }
+        }
+    }
+    (points, weights)
+}
+
+#[test]
+fn rectangles_given_as_polygons_agree_with_the_closed_form_of_boxes() {
+    for (family, pairs, tolerance) in [
+        ("se", 300, 1e-7),
+        ("matern12", 40, 1e-6),
+        ("matern32", 60, 1e-6),
+        ("matern52", 150, 1e-6),
+    ] {
+        let (_, covariance) = kernel(&format!("{family}(x, y, shared = true)"));
+        let mut rng = random(11);
+        let mut worst = (0.0, [[(0.0, 0.0); 2]; 2]);
+        for _ in 0..pairs {
+            let pair = rectangles(&mut rng);
+            let angle = match below(&mut rng, 4) {
+                0 => 0.0,
+                _ => uniform(&mut rng, 0.0, 6.0),
+            };
+            let shift = [uniform(&mut rng, -50.0, 50.0), 20.0];
+            let (mut boxes, mut polygons) = (plane(), plane());
+            for b in pair {
+                boxes.push_box(&b, Aggregate::Mean).unwrap();
+                let region = turned(b, angle, shift);
+                polygons.push_region(region, Aggregate::Mean).unwrap();
+            }
+            let want = covariance.matrix(&[1.0, 1.0], &boxes);
+            let got = covariance.matrix(&[1.0, 1.0], &polygons);
+            for (i, j) in [(0, 0), (0, 1), (1, 1)] {
+                let scale = (want[(i, i)] * want[(j, j)]).sqrt();
+                let error = (got[(i, j)] - want[(i, j)]).abs() / scale;
+                if error > worst.0 {
+                    worst = (error, pair);
+                }
+            }
+        }
+        assert!(
+            worst.0 < tolerance,
+            "{family}: {:e} at {:?}",
+            worst.0,
+            worst.1
+        );
+    }
+}
+
+#[test]
+fn random_polygons_agree_with_dense_cubature() {
+    // Kinked kernels over one polygon twice are what cubature is bad at; pairs apart test the rest.
+    for (family, pairs, own) in [
+        ("se", 60, true),
+        ("matern52", 25, true),
+        ("matern12", 25, false),
+    ] {
+        let (_, covariance) = kernel(&format!("{family}(x, y)"));
+        let mut rng = random(5);
+        for k in 0..pairs {
+            let size = log_uniform(&mut rng, 0.01, 3.0);
+            let other = log_uniform(&mut rng, 0.01, 3.0);
+            let theta = [2.0, 1.0, 0.8];
+            let gap = 0.8 * (size + other);
+            let a = star(&mut rng, size, [3.0, -7.0]);
+            let b = star(
+                &mut rng,
+                other,
+                [3.0 + gap, -7.0 + uniform(&mut rng, -2.0, 2.0)],
+            );
+            let (mut regions, mut nodes) = (plane(), plane());
+            for polygon in [&a, &b] {
+                let region = Arc::new(Region::from(polygon.clone()));
+                regions.push_region(region, Aggregate::Mean).unwrap();
+                let (points, weights) = fan(polygon, 1.0);
+                nodes.push_nodes(&points, &weights).unwrap();
+            }
+            let point = [uniform(&mut rng, 2.0, 4.0), uniform(&mut rng, -8.0, -6.0)];
+            regions.push_point(&point).unwrap();
+            nodes.push_point(&point).unwrap();
+            let got = covariance.matrix(&theta, &regions);
+            let want = covariance.matrix(&theta, &nodes);
+            for (i, j) in [(0, 1), (0, 0), (1, 1), (0, 2), (1, 2)] {
+                if (i == j || j == 2) && !own {
+                    continue;
+                }
+                // The oracle's own error under Matern 5/2 where points coincide.
+                let tolerance = if family == "matern52" && i == j {
+                    1e-5
+                } else {
+                    1e-7
+                };
+                let scale = (got[(i, i)] * got[(j, j)]).sqrt();
+                let error = (got[(i, j)] - want[(i, j)]).abs() / scale;
+                assert!(
+                    error < tolerance,
+                    "{family} {k} ({i}, {j}): {error:e}, {size} {other}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_kernel_integrates_over_regions() {
+    // No edge rule: other kernels, products of columns, one column only, sums of terms.
+    let kernels = [
+        ("rq(x, y)", 1e-6),
+        ("periodic(x) * se(y)", 1e-6),
+        ("se(x) * se(y)", 1e-7),
+        ("matern52(x) * matern52(y)", 1e-5),
+        ("se(x) + matern52(y)", 1e-5),
+        ("linear(x, y) + constant", 1e-12),
+        ("se(x, y) * linear(x)", 1e-6),
+        ("se(x)", 1e-7),
+        ("se(x, y) * periodic(y)", 1e-5),
+    ];
+    for (text, tolerance) in kernels {
+        let (kernel, covariance) = kernel(text);
+        let mut rng = random(3);
+        for k in 0..6 {
+            let theta = crate::common::theta(&kernel, &mut rng);
+            let (mut regions, mut nodes) = (plane(), plane());
+            for _ in 0..3 {
+                let size = log_uniform(&mut rng, 0.1, 2.5);
+                let centre = [uniform(&mut rng, -1.0, 1.0), uniform(&mut rng, -1.0, 1.0)];
+                let polygon = star(&mut rng, size, centre);
+                let (points, weights) = fan(&polygon, 0.4);
+                nodes.push_nodes(&points, &weights).unwrap();
+                let region = Arc::new(Region::from(polygon));
+                regions.push_region(region, Aggregate::Mean).unwrap();
+            }
+            let columns = kernel.columns();
+            let (regions, nodes) = (
+                regions.select(columns).unwrap(),
+                nodes.select(columns).unwrap(),
+            );
+            let got = covariance.matrix(&theta, &regions);
+            let want = covariance.matrix(&theta, &nodes);
+            for (i, j) in (0..3).flat_map(|i| (0..=i).map(move |j| (i, j))) {
+                let scale = (want[(i, i)] * want[(j, j)]).sqrt();
+                let error = (got[(i, j)] - want[(i, j)]).abs() / scale;
+                assert!(error < tolerance, "{text} {k} ({i}, {j}): {error:e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_polygon_and_its_pieces_add_up() {
+    for family in ["se", "matern12", "matern52", "rq"] {
+        let (_, covariance) = kernel(&format!("{family}(x, y, shared = true)"));
+        let mut rng = random(8);
+        for _ in 0..8 {
+            let size = log_uniform(&mut rng, 0.1, 4.0);
+            let whole = star(&mut rng, size, [0.0, 0.0]);
+            let mut set = plane();
+            set.push_region(Arc::new(whole.clone().into()), Aggregate::Sum)
+                .unwrap();
+            let triangles = whole.triangles();
+            let area: f64 = whole.area();
+            for t in &triangles {
+                let region = Polygon::new(vec![vec![t.to_vec()]]).unwrap();
+                set.push_region(Arc::new(region.into()), Aggregate::Sum)
+                    .unwrap();
+            }
+            set.push_point(&[0.3 * size, 0.1 * size]).unwrap();
+            let theta: &[f64] = if family == "rq" {
+                &[1.5, 0.7, 1.2]
+            } else {
+                &[1.5, 0.7]
+            };
+            let k = covariance.matrix(theta, &set);
+            let n = triangles.len();
+            let tolerance = if family == "rq" { 1e-6 } else { 1e-7 };
+            for row in [0, n + 1] {
+                let pieces: f64 = (1..=n).map(|j| k[(row, j)]).sum();
+                let scale = (k[(0, 0)] * k[(row, row)]).sqrt();
+                let error = (pieces - k[(row, 0)]).abs() / scale;
+                assert!(
+                    error < tolerance,
+                    "{family}, row {row}: {error:e} size {size} area {area}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn regions_times_intervals_are_products() {
+    // A rectangle over two columns and an interval over the third is a box.
+    for text in [
+        "se(x, y, t)",
+        "matern32(x, y) * se(t)",
+        "matern52(x, y) * periodic(t) + se(t)",
+    ] {
+        let (kernel, covariance) = kernel(text);
+        let mut rng = random(21);
+        let dims: Vec<String> = ["x", "y", "t"].map(String::from).to_vec();
+        for _ in 0..10 {
+            let theta = crate::common::theta(&kernel, &mut rng);
+            let (mut boxes, mut regions) = (
+                Functionals::new(dims.clone()),
+                Functionals::new(dims.clone()),
+            );
+            for _ in 0..4 {
+                let mut edges = || {
+                    let at = uniform(&mut rng, -2.0, 2.0);
+                    (at, at + log_uniform(&mut rng, 0.05, 3.0))
+                };
+                let (x, y, t) = (edges(), edges(), edges());
+                boxes.push_box(&[x, y, t], Aggregate::Sum).unwrap();
+                let region = Arc::new(Region::from(Polygon::rectangle(x, y).unwrap()));
+                let sides = [None, None, Some(Side::Interval(t.0, t.1))];
+                regions
+                    .push_product(region, &sides, Aggregate::Sum)
+                    .unwrap();
+            }
+            let columns = kernel.columns();
+            let (boxes, regions) = (
+                boxes.select(columns).unwrap(),
+                regions.select(columns).unwrap(),
+            );
+            let want = covariance.matrix(&theta, &boxes);
+            let got = covariance.matrix(&theta, &regions);
+            let cross = covariance.cross(&theta, &boxes, &regions);
+            let diagonal = covariance.diagonal(&theta, &regions);
+            for i in 0..4 {
+                assert!((diagonal[i] - got[(i, i)]).abs() < 1e-12 * got[(i, i)]);
+                for j in 0..4 {
+                    let scale = (want[(i, i)] * want[(j, j)]).sqrt();
+                    for k in [&got, &cross] {
+                        let error = (k[(i, j)] - want[(i, j)]).abs() / scale;
+                        assert!(error < 1e-6, "{text}: {error:e}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A set of stars, boxes, points and nodes.
+fn mixture(rng: &mut ChaCha8Rng, rows: usize) -> Functionals {
+    let mut set = plane();
+    for _ in 0..rows {
+        let centre = [uniform(rng, -2.0, 2.0), uniform(rng, -2.0, 2.0)];
+        let size = log_uniform(rng, 0.02, 5.0);
+        match below(rng, 6) {
+            0 => set.push_point(&centre).unwrap(),
+            1 => {
+                let other = size * log_uniform(rng, 0.1, 1.0);
+                let edges = [
+                    (centre[0], centre[0] + size),
+                    (centre[1], centre[1] + other),
+                ];
+                set.push_box(&edges, Aggregate::Mean).unwrap();
+            }
+            2 => {
+                let points: Vec<_> = (0..3)
+                    .map(|k| vec![centre[0] + size * f64::from(k), centre[1]])
+                    .collect();
+                set.push_nodes(&points, &[0.5, -1.0, 2.0]).unwrap();
+            }
+            _ => {
+                let region = Arc::new(Region::from(star(rng, size, centre)));
+                let aggregate = if below(rng, 2) == 0 {
+                    Aggregate::Sum
+                } else {
+                    Aggregate::Mean
+                };
+                set.push_region(region, aggregate).unwrap();
+            }
+        }
+    }
+    set
+}
+
+#[test]
+fn random_mixtures_are_positive_semi_definite() {
+    for (k, family) in ["se", "matern52", "matern12", "matern32", "rq"]
+        .iter()
+        .cycle()
+        .take(500)
+        .enumerate()
+    {
+        let (_, covariance) = kernel(&format!("{family}(x, y, shared = true)"));
+        let mut rng = random(100 + k as u64);
+        let set = mixture(&mut rng, 8);
+        let theta: &[f64] = if *family == "rq" {
+            &[1.0, 1.0, 1.0]
+        } else {
+            &[1.0, 1.0]
+        };
+        let mut matrix = covariance.matrix(theta, &set);
+        let scale: Vec<f64> = (0..8).map(|i| matrix[(i, i)].sqrt()).collect();
+        for j in 0..8 {
+            for i in 0..8 {
+                matrix[(i, j)] /= scale[i] * scale[j];
+            }
+        }
+        let smallest = matrix.self_adjoint_eigenvalues(faer::Side::Lower).unwrap()[0];
+        // Eight rows, each entry within the rule's tolerance.
+        assert!(smallest > -1e-6, "{family} {k}: {smallest:e}");
+    }
+}
+
+#[test]
+fn gradients_are_differences() {
+    for text in [
+        "se(x, y)",
+        "matern12(x, y)",
+        "matern32(x, y, shared = true)",
+        "matern52(x, y)",
+        "rq(x, y)",
+        "se(x, y) * matern52(x) + linear(y)",
+    ] {
+        let (kernel, covariance) = kernel(text);
+        let mut rng = random(77);
+        for round in 0..4 {
+            let theta = crate::common::theta(&kernel, &mut rng);
+            let set = mixture(&mut rng, 7);
+            let other = mixture(&mut rng, 3);
+            let n = set.len();
+            let adjoint = faer::Mat::from_fn(n, n, |i, j| ((i * j + i + j) as f64).sin());
+            let across = faer::Mat::from_fn(n, 3, |i, j| ((i + 2 * j) as f64).cos());
+            let objective = |theta: &[f64]| -> f64 {
+                let (k, c) = (
+                    covariance.matrix(theta, &set),
+                    covariance.cross(theta, &set, &other),
+                );
+                let mut sum = 0.0;
+                for i in 0..n {
+                    sum += (0..n).map(|j| adjoint[(i, j)] * k[(i, j)]).sum::<f64>();
+                    sum += (0..3).map(|j| across[(i, j)] * c[(i, j)]).sum::<f64>();
+                }
+                sum
+            };
+            let mut gradient = vec![0.0; theta.len()];
+            covariance.contract(&theta, &set, adjoint.as_ref(), &mut gradient);
+            covariance.contract_cross(&theta, &set, &other, across.as_ref(), &mut gradient);
+            let size: f64 = gradient.iter().map(|g| g.abs()).sum();
+            for p in 0..theta.len() {
+                // Node counts may change within the step: differences are good to the tolerance of
+                // the rule over the step.
+                let h = 1e-3 * theta[p];
+                let at = |s: f64| {
+                    let mut t = theta.clone();
+                    t[p] += s * h;
+                    objective(&t)
+                };
+                let difference = (8.0 * (at(1.0) - at(-1.0)) - at(2.0) + at(-2.0)) / (12.0 * h);
+                let error = (difference - gradient[p]).abs();
+                assert!(
+                    error < 2e-4 * size,
+                    "{text} {round} {p}: {difference} {}",
+                    gradient[p]
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn triangles_are_a_polygon_and_tetrahedra_fill_a_box() {
+    let (_, covariance) = kernel("se(x, y)");
+    let mut rng = random(4);
+    let polygon = star(&mut rng, 2.0, [1.0, 1.0]);
+    let triangles: Vec<Vec<Vec<f64>>> = polygon
+        .triangles()
+        .iter()
+        .map(|t| t.iter().map(|v| v.to_vec()).collect())
+        .collect();
+    let mut set = plane();
+    set.push_region(Arc::new(polygon.into()), Aggregate::Mean)
+        .unwrap();
+    let simplices = Simplices::new(&triangles).unwrap();
+    set.push_region(Arc::new(simplices.into()), Aggregate::Mean)
+        .unwrap();
+    let k = covariance.matrix(&[1.0, 0.7, 0.9], &set);
+    assert!((k[(0, 1)] - k[(0, 0)]).abs() < 1e-9 && (k[(1, 1)] - k[(0, 0)]).abs() < 1e-9);
+
+    // The unit cube as six tetrahedra, one per order of the axes.
+    let orders = [
+        [0, 1, 2],
+        [0, 2, 1],
+        [1, 0, 2],
+        [1, 2, 0],
+        [2, 0, 1],
+        [2, 1, 0],
+    ];
+    let cube: Vec<Vec<Vec<f64>>> = orders
+        .iter()
+        .map(|order| {
+            let mut vertex = vec![0.0; 3];
+            let mut all = vec![vertex.clone()];
+            for &d in order {
+                vertex[d] = 1.5;
+                all.push(vertex.clone());
+            }
+            all
+        })
+        .collect();
+    for (text, tolerance) in [
+        ("se(x, y, z)", 1e-6),
+        ("matern52(x, y, z)", 1e-5),
+        ("matern12(x, y, z)", 1e-2),
+    ] {
+        let (_, covariance) = kernel(text);
+        let mut set = Functionals::new(["x", "y", "z"].map(String::from).to_vec());
+        set.push_box(&[(0.0, 1.5); 3], Aggregate::Sum).unwrap();
+        let region = Arc::new(Region::from(Simplices::new(&cube).unwrap()));
+        set.push_region(region, Aggregate::Sum).unwrap();
+        assert!((set.size(1) - set.size(0)).abs() < 1e-12);
+        let k = covariance.matrix(&[1.0, 1.0, 0.8, 1.3], &set);
+        for entry in [k[(0, 1)], k[(1, 1)]] {
+            let error = (entry / k[(0, 0)] - 1.0).abs();
+            assert!(error < tolerance, "{text}: {error:e}");
+        }
+    }
+}
+
+#[test]
+fn lengthscales_that_shrink_get_more_nodes() {
+    // The same region under lengthscales down to a fiftieth of its size, against nodes chosen for
+    // the shortest.
+    let (_, covariance) = kernel("rq(x, y)");
+    let mut rng = random(6);
+    let polygon = star(&mut rng, 1.0, [0.0, 0.0]);
+    let region = Region::from(polygon);
+    let fine = region_nodes(&region, &[0.02, 0.02], 1e-8).unwrap();
+    let (mut regions, mut nodes) = (plane(), plane());
+    regions.push_region(region, Aggregate::Mean).unwrap();
+    nodes.push_nodes(&fine.points(), &fine.weights).unwrap();
+    for lengthscale in [2.0, 0.3, 0.1, 0.04] {
+        let theta = [1.0, lengthscale, lengthscale, 2.0];
+        let (got, want) = (
+            covariance.matrix(&theta, &regions),
+            covariance.matrix(&theta, &nodes),
+        );
+        let error = (got[(0, 0)] / want[(0, 0)] - 1.0).abs();
+        assert!(error < 1e-6, "{lengthscale}: {error:e}");
+    }
+}
