@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::functionals::functionals;
+use crate::geographic::SAVED_AS;
 use anyhow::Result;
 use quadrat::error::{FitError, InputError};
 use quadrat::kernel::Kernel;
@@ -12,8 +14,6 @@ use quadrat::model::{
 pub use quadrat::model::{FitSummary, Hyper, Posterior};
 use quadrat::parameter::PriorDensity;
 use quadrat::progress::Progress;
-use crate::functionals::functionals;
-use crate::geographic::SAVED_AS;
 
 use crate::diagnostic::{Problem, Problems};
 use crate::places::Places;

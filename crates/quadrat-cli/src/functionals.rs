@@ -75,27 +75,26 @@ fn sides(
     };
     match (sides[0], sides[1]) {
         (Some(Side::Interval(west, east)), Some(Side::Interval(south, north))) => {
-            let cell = geographic
-                .cell((west, east), (south, north))
-                .map_err(|_| InputError::Range {
-                    what: "the area of the box in longitude and latitude".into(),
-                    row,
-                    value: 0.0,
-                    requirement: "positive; give it a width in both",
-                })?;
+            let cell =
+                geographic
+                    .cell((west, east), (south, north))
+                    .map_err(|_| InputError::Range {
+                        what: "the area of the box in longitude and latitude".into(),
+                        row,
+                        value: 0.0,
+                        requirement: "positive; give it a width in both",
+                    })?;
             sides[0] = None;
             sides[1] = None;
             Ok((sides, Some(Arc::new(cell.into()))))
         }
         (Some(Side::Point(lon)), Some(Side::Point(lat))) => {
-            let [x, y] = geographic
-                .point(lon, lat)
-                .map_err(|_| InputError::Range {
-                    what: "the longitude".into(),
-                    row,
-                    value: lon,
-                    requirement: "within 90 degrees of the centre of the map",
-                })?;
+            let [x, y] = geographic.point(lon, lat).map_err(|_| InputError::Range {
+                what: "the longitude".into(),
+                row,
+                value: lon,
+                requirement: "within 90 degrees of the centre of the map",
+            })?;
             sides[0] = Some(Side::Point(x));
             sides[1] = Some(Side::Point(y));
             Ok((sides, None))

@@ -179,7 +179,10 @@ impl Places {
     pub fn volume_unit(&self) -> String {
         let mut units: Vec<String> = Vec::new();
         if let Some(shapes) = &self.shapes {
-            let is_geographic = self.geographic.as_ref().is_some_and(|g| g.dims[..] == shapes.dims);
+            let is_geographic = self
+                .geographic
+                .as_ref()
+                .is_some_and(|g| g.dims[..] == shapes.dims);
             units.push(match &shapes.kind {
                 Kind::Bags(_) => "weight".to_owned(),
                 Kind::Regions(_) if is_geographic => "km²".to_owned(),
@@ -187,7 +190,11 @@ impl Places {
             });
         }
         let pair = self.pair();
-        for d in self.order().into_iter().filter(|&d| self.dims[d].second.is_some()) {
+        for d in self
+            .order()
+            .into_iter()
+            .filter(|&d| self.dims[d].second.is_some())
+        {
             match pair {
                 Some((lon, _)) if d == lon => units.push("km²".to_owned()),
                 Some((_, lat)) if d == lat => {}

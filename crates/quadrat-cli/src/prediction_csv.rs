@@ -106,21 +106,29 @@ pub fn property_clash(places: &Places) -> Option<&'static str> {
         .find(|column| regions.file.properties.iter().any(|name| name == column))
 }
 
-/// Writes the features again, in the order of the rows, with the row's cells as further properties.
+/// Writes the features again, in the order of the rows, with the row's numbers as further properties.
 pub fn write_geo(out: &mut dyn Write, places: &Places, answer: &Answer) -> Result<()> {
     let shapes = places.shapes.as_ref();
     let Some((shapes, regions)) = shapes.and_then(|s| Some((s, s.regions()?))) else {
         anyhow::bail!("only regions can be written as GeoJSON");
     };
     let header = header(places);
+    // The key is the feature's own.
     let properties = |at: usize| {
-        let cells = row(places, answer, at).into_iter().map(|cell| match cell {
-            Cell::Text(text) => Value::from(text),
-            Cell::Coordinate(value) | Cell::Number(value) => Value::from(value),
-        });
-        header.iter().cloned().zip(cells).collect()
+        let cells = row(places, answer, at).into_iter();
+        let named = header.iter().cloned().zip(cells);
+        let property = |(name, cell)| match cell {
+            Cell::Text(_) => None,
+            Cell::Coordinate(value) | Cell::Number(value) => Some((name, Value::from(value))),
+        };
+        named.filter_map(property).collect()
     };
-    Ok(geo_file::write(out, &regions.file, &shapes.of_row, properties)?)
+    Ok(geo_file::write(
+        out,
+        &regions.file,
+        &shapes.of_row,
+        properties,
+    )?)
 }
 
 /// The shortest text that reads back as the same number; exponents where zeros would pile up.

@@ -180,10 +180,15 @@ fn map(bytes: Vec<u8>) {
     }
     let all: Vec<usize> = (0..file.features.len()).collect();
     let mut out = Vec::new();
-    geo_file::write(&mut out, &file, &all, |_| vec![("mean".to_owned(), 0.5.into())]).unwrap();
+    geo_file::write(&mut out, &file, &all, |_| {
+        vec![("mean".to_owned(), 0.5.into())]
+    })
+    .unwrap();
     let again = GeoFile::parse(out, "m.geojson").unwrap();
     assert_eq!(again.features.len(), file.features.len());
-    assert!((0..all.len()).all(|i| again.property(i, "mean").is_some() || file.properties.contains(&"mean".to_owned())));
+    assert!((0..all.len()).all(
+        |i| again.property(i, "mean").is_some() || file.properties.contains(&"mean".to_owned())
+    ));
 }
 
 proptest! {

@@ -48,10 +48,13 @@ pub fn spare_inputs(
 ) -> Result<(), Problems> {
     let folder = &resolved.study.folder;
     let study_of = &resolved.study;
-    let predicted = study_of.predict.iter().flat_map(|predict| match &predict.place {
-        Where::File { file, support } => [file.as_ref(), shape_file(support)],
-        Where::Grid { .. } => [None, None],
-    });
+    let predicted = study_of
+        .predict
+        .iter()
+        .flat_map(|predict| match &predict.place {
+            Where::File { file, support } => [file.as_ref(), shape_file(support)],
+            Where::Grid { .. } => [None, None],
+        });
     let observed = study_of
         .observe
         .iter()

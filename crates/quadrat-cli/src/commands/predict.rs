@@ -9,9 +9,9 @@ use anyhow::{Context, Result};
 use super::print;
 use crate::args::{Aggregation, Predict, ScaleWord};
 use crate::diagnostic::{Problem, Problems, Source};
+use crate::geographic::{self, Geographic};
 use crate::numbers::count;
 use crate::output::{Staged, writable};
-use crate::geographic::{self, Geographic};
 use crate::places::Places;
 use crate::prediction_csv::has_regions;
 use crate::resolve::{Files, read_places, shapes, together};
@@ -30,9 +30,9 @@ pub fn run(args: &Predict) -> Result<()> {
         .with_context(|| format!("cannot use `{}`", args.model.display()))?;
     let geographic = match posterior.note(geographic::SAVED_AS) {
         None => None,
-        Some(note) => Some(Arc::new(Geographic::from_note(note).with_context(|| {
-            format!("cannot use the projection in `{}`", args.model.display())
-        })?)),
+        Some(note) => Some(Arc::new(Geographic::from_note(note).with_context(
+            || format!("cannot use the projection in `{}`", args.model.display()),
+        )?)),
     };
     let (source, support, at) = described(args);
     let check = Check::new(&source);
@@ -246,7 +246,9 @@ fn suits(check: &Check<'_>, support: &Support, dims: &[String], aggregate: Optio
         .iter()
         .filter(|dim| !given.iter().any(|given| &given.value == *dim))
     {
-        let remedy = format!("add `--point {dim}` or `--box {dim}=LO,HI`, or name it in `--region` or `--bag`; the inputs are {inputs}");
+        let remedy = format!(
+            "add `--point {dim}` or `--box {dim}=LO,HI`, or name it in `--region` or `--bag`; the inputs are {inputs}"
+        );
         check.refuse(
             &support.span,
             format!("the model's input `{dim}` is not given"),

@@ -64,9 +64,10 @@ pub fn go(
             prediction_csv::write(out, &asked.places, answer)
         })?;
         if prediction_csv::has_regions(&asked.places) {
-            staged.write(&path.with_file_name(format!("{}.geojson", asked.name)), |out| {
-                prediction_csv::write_geo(out, &asked.places, answer)
-            })?;
+            staged.write(
+                &path.with_file_name(format!("{}.geojson", asked.name)),
+                |out| prediction_csv::write_geo(out, &asked.places, answer),
+            )?;
         }
     }
     staged.bytes(&folder.join("fit.json"), json.as_bytes())?;

@@ -109,7 +109,9 @@ fn outline(file: &GeoFile, at: usize, degrees: bool) -> Result<Outline, Problem>
     }
     let (polygon, mends) = Polygon::mended(rings).map_err(|error| {
         let words = error.to_string();
-        let (fact, remedy) = words.split_once("; ").unwrap_or((&words, "mend the polygon"));
+        let (fact, remedy) = words
+            .split_once("; ")
+            .unwrap_or((&words, "mend the polygon"));
         let ring = match &error {
             RegionError::FewVertices { ring, .. }
             | RegionError::ZeroArea { ring }
@@ -179,13 +181,15 @@ fn parts(
             other @ ("Point" | "MultiPoint" | "LineString" | "MultiLineString"
             | "GeometryCollection"),
         ) => {
-            return Err(refuse(format!("{called} is a {other}, which has no area")).remedy(
-                if other.ends_with("Point") {
-                    "give points as a table with `point`, or a `bag` of points"
-                } else {
-                    "remove it, or give its polygons as one MultiPolygon"
-                },
-            ));
+            return Err(
+                refuse(format!("{called} is a {other}, which has no area")).remedy(
+                    if other.ends_with("Point") {
+                        "give points as a table with `point`, or a `bag` of points"
+                    } else {
+                        "remove it, or give its polygons as one MultiPolygon"
+                    },
+                ),
+            );
         }
         Some(other) => {
             return Err(refuse(format!(
@@ -275,10 +279,9 @@ mod tests {
 
     #[test]
     fn open_rings_and_altitudes_are_told() {
-        let (outlines, warnings) = outlined(
-            r#"{"type": "Polygon", "coordinates": [[[0,0,5],[4,0,5],[4,4,5],[0,4,5]]]}"#,
-        )
-        .unwrap();
+        let (outlines, warnings) =
+            outlined(r#"{"type": "Polygon", "coordinates": [[[0,0,5],[4,0,5],[4,4,5],[0,4,5]]]}"#)
+                .unwrap();
         assert_eq!(outlines[0].polygon.area(), 16.0);
         assert!(warnings[0].contains("altitude"), "{warnings:?}");
         assert!(
@@ -294,8 +297,9 @@ mod tests {
             ("[4,null]", "in the coordinates there is null", 91),
             ("[4,\"4\"]", "in the coordinates there is string \"4\"", 93),
         ] {
-            let geometry =
-                format!(r#"{{"type": "Polygon", "coordinates": [[[0,0],[4,0],{position},[0,0]]]}}"#);
+            let geometry = format!(
+                r#"{{"type": "Polygon", "coordinates": [[[0,0],[4,0],{position},[0,0]]]}}"#
+            );
             let problems = outlined(&geometry).unwrap_err();
             let spot = problems.0[0].place.clone().unwrap().spot.unwrap();
             assert!(problems.0[0].message.contains(fact), "{problems}");

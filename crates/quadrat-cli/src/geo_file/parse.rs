@@ -89,7 +89,8 @@ impl Whole {
     }
 
     fn features(&self) -> Result<Parts, Problems> {
-        const LIKE: &str = "a GeoJSON file is `{\"type\": \"FeatureCollection\", \"features\": [..]}`";
+        const LIKE: &str =
+            "a GeoJSON file is `{\"type\": \"FeatureCollection\", \"features\": [..]}`";
         let text = self.text();
         if text.trim().is_empty() {
             let name = &self.source.name;
@@ -126,9 +127,7 @@ impl Whole {
                 other @ ("Point" | "MultiPoint" | "LineString" | "MultiLineString" | "Polygon"
                 | "MultiPolygon" | "GeometryCollection"),
             ) => {
-                return Err(not_geo(&format!(
-                    "this is a bare {other} without features"
-                )));
+                return Err(not_geo(&format!("this is a bare {other} without features")));
             }
             Some("Topology") => {
                 return Err(self
@@ -185,7 +184,8 @@ impl Whole {
     fn feature(&self, span: &Range<usize>, line: usize) -> Result<Feature, Problem> {
         let text = self.text();
         let head = span.start..span.start + 1;
-        let like = "a feature is `{\"type\": \"Feature\", \"geometry\": {..}, \"properties\": {..}}`";
+        let like =
+            "a feature is `{\"type\": \"Feature\", \"geometry\": {..}, \"properties\": {..}}`";
         if !text[span.clone()].starts_with('{') {
             return Err(self.refuse(&head, "this is no feature", like));
         }
@@ -201,7 +201,11 @@ impl Whole {
                 .filter(|value: &Value| !value.is_null())
         };
         if get("type").and_then(value) != Some(Value::from("Feature")) {
-            return Err(self.refuse(&head, "this is no feature: its `type` is not `Feature`", like));
+            return Err(self.refuse(
+                &head,
+                "this is no feature: its `type` is not `Feature`",
+                like,
+            ));
         }
         let id = match get("id").and_then(value) {
             None => None,
@@ -218,9 +222,8 @@ impl Whole {
         let properties = get("properties");
         let entries = match &properties {
             None => Vec::new(),
-            Some(range) => entries(text, range).map_err(|_| {
-                self.refuse(range, "`properties` must be an object or null", like)
-            })?,
+            Some(range) => entries(text, range)
+                .map_err(|_| self.refuse(range, "`properties` must be an object or null", like))?,
         };
         Ok(Feature {
             line,
@@ -241,7 +244,10 @@ pub(super) fn offset(text: &str, line: usize, column: usize) -> usize {
         .map(str::len)
         .sum();
     let at = (start + column.saturating_sub(1)).min(text.len().saturating_sub(1));
-    (0..=at).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0)
+    (0..=at)
+        .rev()
+        .find(|&i| text.is_char_boundary(i))
+        .unwrap_or(0)
 }
 
 /// A syntax error at a byte, with a hint where the cause is common.
@@ -258,8 +264,9 @@ fn syntax(source: &Source, at: usize, error: &serde_json::Error) -> Problem {
             .remedy("write null where a property is missing; a coordinate must be a finite number"),
         None if error.is_eof() => Problem::new(format!("the file ends too early: {fact}"))
             .remedy("download or write it again: its end is missing"),
-        None => Problem::new(format!("this is not valid JSON: {fact}"))
-            .remedy(suggest_syntax(fact)),
+        None => {
+            Problem::new(format!("this is not valid JSON: {fact}")).remedy(suggest_syntax(fact))
+        }
     };
     problem.at(source.place(&(at..at + 1)))
 }
@@ -289,7 +296,10 @@ mod tests {
         assert_eq!(file.features[0].id.as_deref(), Some("7"));
         assert!(file.features[0].geometry.is_none() && file.features[1].geometry.is_some());
         let spot = file.property_spot(1, "c");
-        assert_eq!((spot.line, spot.text.get(spot.column - 1..spot.column + 2)), (3, Some("2.0")));
+        assert_eq!(
+            (spot.line, spot.text.get(spot.column - 1..spot.column + 2)),
+            (3, Some("2.0"))
+        );
         assert_eq!(key_text(&file.property(1, "c").unwrap()), "2");
         assert_eq!(file.property(0, "c"), None);
     }
@@ -314,10 +324,19 @@ mod tests {
             ("[1]", "it is no object"),
             ("{}", "it has no `type`"),
             ("{\"type\": \"Topology\"}", "TopoJSON"),
-            ("{\"type\": \"Polygon\", \"coordinates\": []}", "bare Polygon"),
+            (
+                "{\"type\": \"Polygon\", \"coordinates\": []}",
+                "bare Polygon",
+            ),
             ("{\"type\": \"FeatureCollection\"}", "no array `features`"),
-            ("{\"type\": \"FeatureCollection\", \"features\": []}", "has no features"),
-            ("{\"type\": \"FeatureCollection\", \"features\": [3]}", "this is no feature"),
+            (
+                "{\"type\": \"FeatureCollection\", \"features\": []}",
+                "has no features",
+            ),
+            (
+                "{\"type\": \"FeatureCollection\", \"features\": [3]}",
+                "this is no feature",
+            ),
             (" \n", "is empty"),
         ] {
             let problems = GeoFile::parse(text.into(), "t.geojson").unwrap_err();

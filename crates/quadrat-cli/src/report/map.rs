@@ -53,7 +53,9 @@ pub fn predicted(outcome: &Outcome, asked: &Asked, answer: &Answer) -> Vec<Figur
         let figure = MapFigure::prediction(
             heading.with_caption(format!("{}.{}", note(asked), on_map(outcome, shapes))),
             &Axis::new(quantity(outcome)),
-            rows.iter().map(|&row| region(shapes, regions, row)).collect(),
+            rows.iter()
+                .map(|&row| region(shapes, regions, row))
+                .collect(),
             &rows.iter().map(seen).collect::<Vec<_>>(),
             &rows.iter().map(guess).collect::<Vec<_>>(),
             asked.level,
@@ -71,16 +73,18 @@ pub fn observed(outcome: &Outcome) -> Option<Figure> {
         .iter()
         .any(|asked| of(&asked.places).is_some());
     let mut tables = outcome.resolved.tables.iter().filter(|_| !shown);
-    let (table, (shapes, regions)) =
-        tables.find_map(|table| Some((table, of(&table.places)?)))?;
+    let (table, (shapes, regions)) = tables.find_map(|table| Some((table, of(&table.places)?)))?;
     let rows = slices(&table.places).into_iter().next()?;
     let mut title = format!("Observed {}", table.value_name);
     if !table.places.dims.is_empty() {
         title.push_str(&format!(": {}", words(&table.places, *rows.first()?)));
     }
     let figure = MapFigure::new(
-        Heading::new("observed-regions", title).with_caption(on_map(outcome, shapes).trim_start().to_owned()),
-        rows.iter().map(|&row| region(shapes, regions, row)).collect(),
+        Heading::new("observed-regions", title)
+            .with_caption(on_map(outcome, shapes).trim_start().to_owned()),
+        rows.iter()
+            .map(|&row| region(shapes, regions, row))
+            .collect(),
         vec![MapPanel {
             title: "Observed".to_owned(),
             value: Axis::new(quantity(outcome)),
@@ -113,11 +117,7 @@ fn on_map(outcome: &Outcome, shapes: &Shapes) -> &'static str {
 }
 
 /// Maps that cannot be drawn are left out: the tables hold everything.
-fn finished<E>(
-    outcome: &Outcome,
-    shapes: &Shapes,
-    figure: Result<MapFigure, E>,
-) -> Option<Figure> {
+fn finished<E>(outcome: &Outcome, shapes: &Shapes, figure: Result<MapFigure, E>) -> Option<Figure> {
     let figure = figure.ok()?;
     if is_geographic(outcome, shapes) {
         return figure.geographic().ok().map(Figure::Map);

@@ -31,7 +31,14 @@ pub fn bags(
         Some(table) => {
             let joined = join(files, table, &keys.key, &names, "bag", points.name())?;
             if observed {
-                unused(files, &names, &joined.of_row, "bag", points.name(), table.name());
+                unused(
+                    files,
+                    &names,
+                    &joined.of_row,
+                    "bag",
+                    points.name(),
+                    table.name(),
+                );
             }
             let Joined { rows, of_row } = joined;
             (rows, of_row)
@@ -70,15 +77,22 @@ fn read(files: &Files<'_>, points: &Table, keys: &BagKeys) -> Option<(Vec<String
     for row in (0..of_point.len()).filter(|&row| weight(row) < 0.0) {
         if problems.0.len() < LISTED {
             problems.push(
-                Problem::new(format!("the weight is {}; it cannot be negative", weight(row)))
-                    .at(points.place(row, weight_column))
-                    .remedy("mend it, or delete the row if the point does not count"),
+                Problem::new(format!(
+                    "the weight is {}; it cannot be negative",
+                    weight(row)
+                ))
+                .at(points.place(row, weight_column))
+                .remedy("mend it, or delete the row if the point does not count"),
             );
         }
     }
     let pair = files.geographic.as_ref().and_then(|geographic| {
         let at = |name: &String| keys.dims.iter().position(|dim| &dim.value == name);
-        Some((geographic, at(&geographic.dims[0])?, at(&geographic.dims[1])?))
+        Some((
+            geographic,
+            at(&geographic.dims[0])?,
+            at(&geographic.dims[1])?,
+        ))
     });
     let mut names: Vec<String> = Vec::new();
     let mut bags: Vec<Bag> = Vec::new();
@@ -118,9 +132,14 @@ fn read(files: &Files<'_>, points: &Table, keys: &BagKeys) -> Option<(Vec<String
     for ((bag, name), &row) in bags.iter().zip(&names).zip(&first_rows) {
         if bag.total() == 0.0 && problems.0.len() < LISTED {
             problems.push(
-                Problem::new(format!("the weights of the bag `{}` are all zero", shown(name)))
-                    .at(points.place(row, weight_column))
-                    .remedy("give a point of the bag a positive weight, or remove the bag and its rows"),
+                Problem::new(format!(
+                    "the weights of the bag `{}` are all zero",
+                    shown(name)
+                ))
+                .at(points.place(row, weight_column))
+                .remedy(
+                    "give a point of the bag a positive weight, or remove the bag and its rows",
+                ),
             );
         }
     }

@@ -34,7 +34,9 @@ pub fn crs(file: &GeoFile) -> Result<(), Box<Problem>> {
         Problem::new(message)
             .at(file.place(range))
             .remedy(PLANAR)
-            .remedy("or convert it, such as with `ogr2ogr -t_srs EPSG:4326 out.geojson in.geojson`"),
+            .remedy(
+                "or convert it, such as with `ogr2ogr -t_srs EPSG:4326 out.geojson in.geojson`",
+            ),
     ))
 }
 
@@ -74,7 +76,10 @@ pub fn outlines(file: &GeoFile, outlines: &[Outline]) -> Result<(), Box<Problem>
 /// A longitude and latitude of a table; the error is the fact and which of them is at fault.
 pub fn degrees(lon: f64, lat: f64) -> Result<(), (String, usize)> {
     if !(-180.0..=360.0).contains(&lon) {
-        Err((format!("{lon} is no longitude between -180 and 180 (or 360)"), 0))
+        Err((
+            format!("{lon} is no longitude between -180 and 180 (or 360)"),
+            0,
+        ))
     } else if !(-90.0..=90.0).contains(&lat) {
         Err((format!("{lat} is no latitude between -90 and 90"), 1))
     } else {

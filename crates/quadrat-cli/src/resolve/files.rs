@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::diagnostic::{Problem, Problems};
 use crate::geo_file::{GeoFile, Outline, outlines};
 use crate::geographic::Geographic;
 use crate::shapes::Regions;
 use crate::study::fields::{Check, Spanned};
 use crate::table::{Table, is_geo, open_geo};
-use crate::diagnostic::{Problem, Problems};
 
 /// Reads tables and regions, each GeoJSON file once.
 pub struct Files<'a> {
@@ -138,18 +138,20 @@ impl<'a> Files<'a> {
                 Ok(polygon) => regions.push(Arc::new(polygon.into())),
                 Err(error) => {
                     let message = format!("{} cannot be projected: {error}", geo.called(feature));
-                    self.check.add(
-                        Problem::new(message)
-                            .at(geo.feature_place(feature))
-                            .remedy("mend the polygon, or project the file yourself and add `planar = true`"),
-                    );
+                    self.check
+                        .add(Problem::new(message).at(geo.feature_place(feature)).remedy(
+                        "mend the polygon, or project the file yourself and add `planar = true`",
+                    ));
                     return None;
                 }
             }
         }
         Some(Regions {
             file: geo,
-            given: outlines.iter().map(|outline| outline.polygon.clone()).collect(),
+            given: outlines
+                .iter()
+                .map(|outline| outline.polygon.clone())
+                .collect(),
             regions,
         })
     }

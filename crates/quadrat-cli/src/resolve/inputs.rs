@@ -143,7 +143,9 @@ pub fn together(check: &Check<'_>, geographic: &Geographic, support: &Support) {
     };
     let [lon, lat] = &geographic.dims;
     if how(lon) != how(lat) {
-        let message = format!("`{lon}` and `{lat}` are longitude and latitude in this study, but this support does not give them alike");
+        let message = format!(
+            "`{lon}` and `{lat}` are longitude and latitude in this study, but this support does not give them alike"
+        );
         let remedy = "give both as points, both as boxes, or both in one region or bag";
         check.refuse(&support.span, message, remedy);
     }

@@ -55,14 +55,19 @@ pub fn join(
             continue;
         }
         let near = near(name, names);
-        let hint = near.map_or_else(String::new, |near| format!("; did you mean `{}`?", shown(near)));
+        let hint = near.map_or_else(String::new, |near| {
+            format!("; did you mean `{}`?", shown(near))
+        });
         problems.push(
-            Problem::new(format!("no {noun} of {file} has the key `{}`{hint}", shown(name)))
-                .at(table.place(row, column))
-                .remedy(format!(
-                    "mend the key, or delete the row; the keys are {}",
-                    suggest::list(&names.iter().map(|name| shown(name)).collect::<Vec<_>>())
-                )),
+            Problem::new(format!(
+                "no {noun} of {file} has the key `{}`{hint}",
+                shown(name)
+            ))
+            .at(table.place(row, column))
+            .remedy(format!(
+                "mend the key, or delete the row; the keys are {}",
+                suggest::list(&names.iter().map(|name| shown(name)).collect::<Vec<_>>())
+            )),
         );
     }
     if missing > LISTED {
@@ -92,8 +97,10 @@ fn whole(key: &str) -> Option<&str> {
 fn near<'a>(key: &str, names: &'a [String]) -> Option<&'a str> {
     let bare = |text: &str| text.trim_start_matches('0').to_lowercase();
     let same = names.iter().find(|name| bare(name) == bare(key));
+    // Every other key is a slip away from one of a letter or two.
+    let slips = names.iter().filter(|_| key.chars().count() > 2);
     same.map(String::as_str)
-        .or_else(|| suggest::nearest(key, names.iter().map(String::as_str)))
+        .or_else(|| suggest::nearest(key, slips.map(String::as_str)))
 }
 
 /// Warns of shapes that no row refers to.
@@ -146,5 +153,6 @@ mod tests {
         assert_eq!(near("1001", &names), Some("01001"));
         assert_eq!(near("1003", &names), Some("1002"));
         assert_eq!(near("elsewhere", &names), None);
+        assert_eq!(near("b", &["a".to_owned()]), None);
     }
 }

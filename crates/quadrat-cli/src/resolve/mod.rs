@@ -19,9 +19,9 @@ use crate::study::support::{Extent, Support};
 use crate::study::{Predict, Scale, Study, Where};
 use crate::table::Table;
 use degrees::degrees;
-use inputs::{Inputs, dims, usable};
 pub use files::Files;
 pub use inputs::together;
+use inputs::{Inputs, dims, usable};
 use read::observed;
 pub use read::{read_places, shapes};
 use rows::{new_rows_have_noise, too_many_rows};
@@ -189,7 +189,9 @@ fn asked(
     };
     if let Some(name) = crate::prediction_csv::property_clash(&places) {
         let span = &predict.name.span;
-        let message = format!("the features have a property `{name}` already, which would be that of the prediction");
+        let message = format!(
+            "the features have a property `{name}` already, which would be that of the prediction"
+        );
         check.refuse(span, message, "rename or remove that property in the file");
     }
     if let Some(name) = crate::prediction_csv::clash(&places) {

@@ -32,7 +32,11 @@ pub fn shapes(
 }
 
 /// Positions of columns.
-pub(super) fn find(check: &Check<'_>, table: &Table, names: &[&Spanned<String>]) -> Option<Vec<usize>> {
+pub(super) fn find(
+    check: &Check<'_>,
+    table: &Table,
+    names: &[&Spanned<String>],
+) -> Option<Vec<usize>> {
     let mut found = Vec::new();
     for name in names {
         match table.find(&name.value) {

@@ -99,7 +99,8 @@ pub(super) fn only_degrees(
     let column = |dim: usize| -> usize { places.dims[..dim].iter().map(|d| d.headers.len()).sum() };
     let mut shown = 0;
     for row in 0..places.len() {
-        let ((west, east), (south, north)) = (places.dims[lon].ends(row), places.dims[lat].ends(row));
+        let ((west, east), (south, north)) =
+            (places.dims[lon].ends(row), places.dims[lat].ends(row));
         let wrong = fits(west, south).and_then(|()| fits(east, north));
         if let Err((fact, which)) = wrong
             && shown < SHOWN_ROWS

@@ -59,17 +59,10 @@ impl Shape {
             Self::Bag(bag) => Some(&bag.file),
         }
     }
-
-    /// Where it is described.
-    pub fn span(&self) -> &Range<usize> {
-        match self {
-            Self::Region(region) => &region.span,
-            Self::Bag(bag) => &bag.span,
-        }
-    }
 }
 
-const REGION: &str = "`region = { file = \"districts.geojson\", key = \"id\", dims = [\"lon\", \"lat\"] }`";
+const REGION: &str =
+    "`region = { file = \"districts.geojson\", key = \"id\", dims = [\"lon\", \"lat\"] }`";
 const BAG: &str = "`bag = { file = \"pixels.csv\", key = \"district\", dims = [\"x\", \"y\"], weight = \"population\" }`";
 
 /// The keys `region` and `bag` of a support.

@@ -342,7 +342,13 @@ mod tests {
         let (_keep, path) = written("t.geojson", text);
         let table = Table::open(&path, &path).unwrap();
         let keys = |name| table.keys(table.find(name).unwrap()).unwrap();
-        assert_eq!((keys("FIPS"), keys("id")), (vec!["37009".into(), "01".into()], vec!["7".to_owned(), "8".into()]));
+        assert_eq!(
+            (keys("FIPS"), keys("id")),
+            (
+                vec!["37009".into(), "01".into()],
+                vec!["7".to_owned(), "8".into()]
+            )
+        );
         let problems = table.numbers(&[0]).unwrap_err();
         let spot = problems.0[0].place.clone().unwrap().spot.unwrap();
         assert_eq!((spot.line, spot.width), (3, 3), "{problems}");

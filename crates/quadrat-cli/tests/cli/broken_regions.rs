@@ -34,8 +34,8 @@ type Case = (&'static str, &'static str, &'static [&'static str]);
 #[rustfmt::skip]
 const MAPS: &[Case] = &[
     // Syntax.
-    ("\n]}", "\n", &["the file ends too early", "map.geojson:4:", "its end is missing"]),
-    ("[1,1],[0,1]", "[1,1],[0,1],", &["trailing comma", "map.geojson:2:", "remove the comma"]),
+    ("\n]}", "\n", &["the file ends too early", "map.geojson:5", "its end is missing"]),
+    ("[0,1],[0,0]]]", "[0,1],[0,0],]]", &["trailing comma", "map.geojson:2:", "remove the comma"]),
     ("[1,1],[0,1]", "[1,NaN],[0,1]", &["`NaN` is no number in JSON", "map.geojson:2:1", "finite number"]),
     ("\"id\": \"a\"", "'id': 'a'", &["not valid JSON", "map.geojson:2:21", "double quotes"]),
     ("\"FeatureCollection\"", "\"Topology\"", &["TopoJSON", "map.geojson:1:1", "convert it"]),
@@ -64,7 +64,7 @@ const MAPS: &[Case] = &[
     // Keys.
     ("\"id\": \"b\"", "\"id\": \"a\"", &["two features have the key `a`: this one and that of line 2", "map.geojson:3:", "merge them"]),
     ("\"id\": \"b\", ", "", &["neither a property `id` nor an `id`", "s.toml:8:52", "their properties are `name` and `n`"]),
-    ("\"id\": \"b\"", "\"id\": \"bb\"", &["no region of map.geojson has the key `b`; did you mean `bb`?", "cases.csv:3:1 (column `id`)", "delete the row"]),
+    ("\"id\": \"b\"", "\"id\": \"bb\"", &["no region of map.geojson has the key `b`", "cases.csv:3:1 (column `id`)", "delete the row"]),
     ("\"n\": 5}", "\"mean\": 5}", &["the features have a property `mean` already", "s.toml:13:8", "rename"]),
 ];
 
@@ -103,11 +103,7 @@ const DEGREES: &[Case] = &[
     ("\"features\"", "\"crs\": {\"type\": \"name\", \"properties\": {\"name\": \"urn:ogc:def:crs:EPSG::32618\"}}, \"features\"", &["names the coordinate system `urn:ogc:def:crs:EPSG::32618`", "map.geojson:1:", "`planar = true`", "EPSG:4326"]),
 ];
 
-fn all(
-    cases: &[Case],
-    run: impl Fn(&str, &Case) -> Result<(), String>,
-    wrong: &mut Vec<String>,
-) {
+fn all(cases: &[Case], run: impl Fn(&str, &Case) -> Result<(), String>, wrong: &mut Vec<String>) {
     for case in cases {
         wrong.extend(run(case.1, case).err());
     }
@@ -131,14 +127,33 @@ fn told(wrong: &[String]) {
 fn broken_regions_are_refused_with_place_and_remedy() {
     let mut wrong = Vec::new();
     let run = |study: &str, map: &str, rows: &str, name: &str, case: &Case| {
-        let files = [("map.geojson", map.as_bytes()), ("cases.csv", rows.as_bytes())];
+        let files = [
+            ("map.geojson", map.as_bytes()),
+            ("cases.csv", rows.as_bytes()),
+        ];
         refused(name, study, &files, case.2)
     };
-    all(MAPS, |n, c| run(STUDY, &replaced(MAP, c), CASES, n, c), &mut wrong);
-    all(ROWS, |n, c| run(STUDY, MAP, &replaced(CASES, c), n, c), &mut wrong);
-    all(STUDIES, |n, c| run(&replaced(STUDY, c), MAP, CASES, n, c), &mut wrong);
+    all(
+        MAPS,
+        |n, c| run(STUDY, &replaced(MAP, c), CASES, n, c),
+        &mut wrong,
+    );
+    all(
+        ROWS,
+        |n, c| run(STUDY, MAP, &replaced(CASES, c), n, c),
+        &mut wrong,
+    );
+    all(
+        STUDIES,
+        |n, c| run(&replaced(STUDY, c), MAP, CASES, n, c),
+        &mut wrong,
+    );
     let geographic = STUDY.replace(", planar = true", "");
-    all(DEGREES, |n, c| run(&geographic, &replaced(MAP, c), CASES, n, c), &mut wrong);
+    all(
+        DEGREES,
+        |n, c| run(&geographic, &replaced(MAP, c), CASES, n, c),
+        &mut wrong,
+    );
     told(&wrong);
 }
 
@@ -146,12 +161,21 @@ fn broken_regions_are_refused_with_place_and_remedy() {
 fn an_empty_collection_and_an_empty_file_are_refused() {
     let mut wrong = Vec::new();
     for (map, expected) in [
-        ("{\"type\": \"FeatureCollection\", \"features\": []}", "the collection has no features"),
+        (
+            "{\"type\": \"FeatureCollection\", \"features\": []}",
+            "the collection has no features",
+        ),
         ("", "map.geojson is empty"),
-        ("{\"type\": \"Polygon\", \"coordinates\": []}", "a bare Polygon without features"),
+        (
+            "{\"type\": \"Polygon\", \"coordinates\": []}",
+            "a bare Polygon without features",
+        ),
         ("[]", "it is no object"),
     ] {
-        let files = [("map.geojson", map.as_bytes()), ("cases.csv", CASES.as_bytes())];
+        let files = [
+            ("map.geojson", map.as_bytes()),
+            ("cases.csv", CASES.as_bytes()),
+        ];
         wrong.extend(refused(map, STUDY, &files, &[expected, "map.geojson:1:1"]).err());
     }
     told(&wrong);
@@ -163,16 +187,30 @@ fn latitude_cannot_come_first() {
         .replace(", planar = true", "")
         .replace("\"x\", \"y\"", "\"lat\", \"lon\"")
         .replace("x, y", "lat, lon");
-    let files = [("map.geojson", MAP.as_bytes()), ("cases.csv", CASES.as_bytes())];
-    let expected = ["GeoJSON has longitude first", "s.toml:8:67", "[\"lon\", \"lat\"]"];
+    let files = [
+        ("map.geojson", MAP.as_bytes()),
+        ("cases.csv", CASES.as_bytes()),
+    ];
+    let expected = [
+        "GeoJSON has longitude first",
+        "s.toml:8:67",
+        "[\"lon\", \"lat\"]",
+    ];
     refused("swapped", &study, &files, &expected).unwrap();
 }
 
 #[test]
 fn planar_and_geographic_regions_do_not_mix() {
     let study = STUDY.replacen(", planar = true", "", 1);
-    let files = [("map.geojson", MAP.as_bytes()), ("cases.csv", CASES.as_bytes())];
-    let expected = ["these regions are planar, but others", "s.toml:14:", "all of them planar or none"];
+    let files = [
+        ("map.geojson", MAP.as_bytes()),
+        ("cases.csv", CASES.as_bytes()),
+    ];
+    let expected = [
+        "these regions are planar, but others",
+        "s.toml:14:",
+        "all of them planar or none",
+    ];
     refused("mixed", &study, &files, &expected).unwrap();
 }
 
@@ -219,10 +257,21 @@ const BAG_STUDIES: &[Case] = &[
 fn broken_bags_are_refused_with_place_and_remedy() {
     let mut wrong = Vec::new();
     let run = |study: &str, pixels: &str, name: &str, case: &Case| {
-        let files = [("pixels.csv", pixels.as_bytes()), ("cases.csv", CASES.as_bytes())];
+        let files = [
+            ("pixels.csv", pixels.as_bytes()),
+            ("cases.csv", CASES.as_bytes()),
+        ];
         refused(name, study, &files, case.2)
     };
-    all(PIXEL_CASES, |n, c| run(BAGS, &replaced(PIXELS, c), n, c), &mut wrong);
-    all(BAG_STUDIES, |n, c| run(&replaced(BAGS, c), PIXELS, n, c), &mut wrong);
+    all(
+        PIXEL_CASES,
+        |n, c| run(BAGS, &replaced(PIXELS, c), n, c),
+        &mut wrong,
+    );
+    all(
+        BAG_STUDIES,
+        |n, c| run(&replaced(BAGS, c), PIXELS, n, c),
+        &mut wrong,
+    );
     told(&wrong);
 }

@@ -22,7 +22,12 @@ fn with(study: &str, more: &[(&str, &str)]) -> tempfile::TempDir {
 
 fn done(folder: &Path, args: &[&str]) -> String {
     let output = quadrat(folder, args);
-    assert_eq!(output.status.code(), Some(0), "{args:?}: {}", stderr(&output));
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{args:?}: {}",
+        stderr(&output)
+    );
     stdout(&output)
 }
 
@@ -36,32 +41,52 @@ fn json(text: &str) -> Value {
 
 /// A column of a CSV table.
 fn column(table: &str, name: &str) -> Vec<String> {
-    let at = table.lines().next().unwrap().split(',').position(|h| h == name).unwrap();
+    let at = table
+        .lines()
+        .next()
+        .unwrap()
+        .split(',')
+        .position(|h| h == name)
+        .unwrap();
     let cell = |line: &str| line.split(',').nth(at).unwrap().to_owned();
     table.lines().skip(1).map(cell).collect()
 }
 
 fn numbers(table: &str, name: &str) -> Vec<f64> {
-    column(table, name).iter().map(|cell| cell.parse().unwrap()).collect()
+    column(table, name)
+        .iter()
+        .map(|cell| cell.parse().unwrap())
+        .collect()
 }
 
 fn evidence(folder: &Path) -> f64 {
-    json(&read(folder, "out/fit.json"))["log_evidence"].as_f64().unwrap()
+    json(&read(folder, "out/fit.json"))["log_evidence"]
+        .as_f64()
+        .unwrap()
 }
 
 #[test]
 fn regions_are_predicted_as_csv_and_geojson_in_the_order_of_the_file() {
     let folder = with(STUDY, &[]);
     let text = done(folder.path(), &["run", "s.toml", "-o", "out"]);
-    assert!(text.contains("totals of `cases` over 3 regions of x x y (map.geojson)"), "{text}");
+    assert!(
+        text.contains("totals of `cases` over 3 regions of x x y (map.geojson)"),
+        "{text}"
+    );
     let csv = read(folder.path(), "out/again.csv");
-    assert!(csv.starts_with("id,mean,sd,lower,median,upper\na,"), "{csv}");
+    assert!(
+        csv.starts_with("id,mean,sd,lower,median,upper\na,"),
+        "{csv}"
+    );
     assert_eq!(column(&csv, "id"), ["a", "b", "c"]);
     let (before, after) = (json(MAP), json(&read(folder.path(), "out/again.geojson")));
     let means = numbers(&csv, "mean");
     for i in 0..3 {
         let (old, new) = (&before["features"][i], &after["features"][i]);
-        assert_eq!((&old["id"], &old["geometry"]), (&new["id"], &new["geometry"]));
+        assert_eq!(
+            (&old["id"], &old["geometry"]),
+            (&new["id"], &new["geometry"])
+        );
         assert_eq!(old["properties"]["n"], new["properties"]["n"]);
         assert_eq!(new["properties"]["mean"].as_f64().unwrap(), means[i]);
         assert!(new["properties"]["upper"].as_f64().unwrap() > means[i]);
@@ -98,12 +123,17 @@ fn rows_of_several_times_refer_to_one_region() {
     let rows = "year,id,cases\n1,b,7\n1,a,5\n2,c,6\n2,a,4\n";
     let folder = with(&study, &[("cases.csv", rows)]);
     let text = done(folder.path(), &["run", "s.toml", "-o", "out"]);
-    assert!(text.contains("3 regions of x x y (map.geojson) and points of year"), "{text}");
+    assert!(
+        text.contains("3 regions of x x y (map.geojson) and points of year"),
+        "{text}"
+    );
     let csv = read(folder.path(), "out/again.csv");
     assert!(csv.starts_with("id,year,mean,"), "{csv}");
     assert_eq!(column(&csv, "id"), ["b", "a", "c", "a"]);
     let after = json(&read(folder.path(), "out/again.geojson"));
-    let ids: Vec<&str> = (0..4).map(|i| after["features"][i]["id"].as_str().unwrap()).collect();
+    let ids: Vec<&str> = (0..4)
+        .map(|i| after["features"][i]["id"].as_str().unwrap())
+        .collect();
     assert_eq!(ids, ["b", "a", "c", "a"]);
     assert_eq!(after["features"][3]["properties"]["year"], 2.0);
 }
@@ -135,7 +165,10 @@ support = { file = "at.csv", point = ["x", "y"] }
     let cells = numbers(&read(folder.path(), "out/cells.csv"), "mean");
     for (region, cell) in regions.iter().zip(&cells) {
         // The same sets, their edges cut into pieces in the same way.
-        assert!((region - cell).abs() < 1e-6 * region.abs(), "{region} {cell}");
+        assert!(
+            (region - cell).abs() < 1e-6 * region.abs(),
+            "{region} {cell}"
+        );
     }
     let point = numbers(&read(folder.path(), "out/points.csv"), "mean")[0];
     let density = regions[0] / 12_300.0;
@@ -148,8 +181,20 @@ fn a_saved_model_remembers_its_projection() {
     let folder = with(&study, &[]);
     done(folder.path(), &["run", "s.toml", "-o", "out"]);
     done(folder.path(), &["fit", "s.toml", "-o", "m.quadrat"]);
-    let at = ["predict", "m.quadrat", "--at", "map.geojson", "--region", "x,y", "--aggregate", "sum"];
-    assert_eq!(done(folder.path(), &at), read(folder.path(), "out/again.csv"));
+    let at = [
+        "predict",
+        "m.quadrat",
+        "--at",
+        "map.geojson",
+        "--region",
+        "x,y",
+        "--aggregate",
+        "sum",
+    ];
+    assert_eq!(
+        done(folder.path(), &at),
+        read(folder.path(), "out/again.csv")
+    );
     done(folder.path(), &[&at[..], &["-o", "p.geojson"]].concat());
     assert_eq!(
         read(folder.path(), "p.geojson"),
@@ -157,21 +202,50 @@ fn a_saved_model_remembers_its_projection() {
     );
     let planar = quadrat(folder.path(), &[&at[..], &["--planar"]].concat());
     assert_eq!(planar.status.code(), Some(1));
-    assert!(stderr(&planar).contains("leave --planar out"), "{}", stderr(&planar));
+    assert!(
+        stderr(&planar).contains("leave --planar out"),
+        "{}",
+        stderr(&planar)
+    );
 }
 
 #[test]
 fn a_planar_model_asks_for_planar_regions() {
     let folder = with(STUDY, &[("points.csv", "x,y\n0.5,0.5\n")]);
     done(folder.path(), &["fit", "s.toml", "-o", "m.quadrat"]);
-    let at = ["predict", "m.quadrat", "--at", "map.geojson", "--region", "x,y", "--aggregate", "mean"];
+    let at = [
+        "predict",
+        "m.quadrat",
+        "--at",
+        "map.geojson",
+        "--region",
+        "x,y",
+        "--aggregate",
+        "mean",
+    ];
     let refused = quadrat(folder.path(), &at);
     assert_eq!(refused.status.code(), Some(1));
-    assert!(stderr(&refused).contains("add `--planar`"), "{}", stderr(&refused));
+    assert!(
+        stderr(&refused).contains("add `--planar`"),
+        "{}",
+        stderr(&refused)
+    );
     let key = [&at[..], &["--planar", "--key", "name", "-o", "p.csv"]].concat();
     done(folder.path(), &key);
-    assert_eq!(column(&read(folder.path(), "p.csv"), "name"), ["A", "B", "C"]);
-    let points = ["predict", "m.quadrat", "--at", "points.csv", "--point", "x,y", "-o", "p.geojson"];
+    assert_eq!(
+        column(&read(folder.path(), "p.csv"), "name"),
+        ["A", "B", "C"]
+    );
+    let points = [
+        "predict",
+        "m.quadrat",
+        "--at",
+        "points.csv",
+        "--point",
+        "x,y",
+        "-o",
+        "p.geojson",
+    ];
     let refused = quadrat(folder.path(), &points);
     assert_eq!(refused.status.code(), Some(1));
     assert!(stderr(&refused).contains("only regions can be written as GeoJSON"));
@@ -181,7 +255,10 @@ fn a_planar_model_asks_for_planar_regions() {
 #[test]
 fn what_was_mended_or_left_over_is_said() {
     let map = MAP.replace(",[0,1],[0,0]]]", ",[0,1]]]");
-    let folder = with(STUDY, &[("map.geojson", &map), ("cases.csv", "id,cases\na,5\nc,6\n")]);
+    let folder = with(
+        STUDY,
+        &[("map.geojson", &map), ("cases.csv", "id,cases\na,5\nc,6\n")],
+    );
     done(folder.path(), &["run", "s.toml", "-o", "out"]);
     let warnings = json(&read(folder.path(), "out/fit.json"))["warnings"].to_string();
     for part in [
@@ -227,9 +304,15 @@ fn a_bag_of_one_point_is_the_point() {
     assert!((a - b).abs() < 1e-8, "{a} {b}");
     let bags = read(bags.path(), "out/bags.csv");
     assert_eq!(column(&bags, "id"), ["c", "a", "b"]);
-    let (a, b) = (numbers(&bags, "mean"), numbers(&read(points.path(), "out/bags.csv"), "mean"));
+    let (a, b) = (
+        numbers(&bags, "mean"),
+        numbers(&read(points.path(), "out/bags.csv"), "mean"),
+    );
     // Both are fitted on their own, to the optimiser's tolerance.
-    assert!((a[1] - b[0]).abs() < 1e-4 && (a[0] - b[2]).abs() < 1e-4, "{a:?} {b:?}");
+    assert!(
+        (a[1] - b[0]).abs() < 1e-4 && (a[0] - b[2]).abs() < 1e-4,
+        "{a:?} {b:?}"
+    );
 }
 
 #[test]
@@ -242,14 +325,31 @@ fn sums_of_bags_are_means_times_the_weight_and_a_saved_model_answers_for_bags() 
     done(folder.path(), &["run", "s.toml", "-o", "out"]);
     let means = read(folder.path(), "out/bags.csv");
     let sums = numbers(&read(folder.path(), "out/sums.csv"), "mean");
-    for ((mean, sum), weight) in numbers(&means, "mean").iter().zip(&sums).zip([4.0, 5.0, 2.0]) {
+    for ((mean, sum), weight) in numbers(&means, "mean")
+        .iter()
+        .zip(&sums)
+        .zip([4.0, 5.0, 2.0])
+    {
         // Rounding only.
-        assert!((mean * weight - sum).abs() < 1e-9 * sum.abs(), "{mean} {sum}");
+        assert!(
+            (mean * weight - sum).abs() < 1e-9 * sum.abs(),
+            "{mean} {sum}"
+        );
     }
     done(folder.path(), &["fit", "s.toml", "-o", "m.quadrat"]);
     let args = [
-        "predict", "m.quadrat", "--at", "pixels.csv", "--bag", "x,y", "--key", "id", "--weight",
-        "people", "--aggregate", "mean",
+        "predict",
+        "m.quadrat",
+        "--at",
+        "pixels.csv",
+        "--bag",
+        "x,y",
+        "--key",
+        "id",
+        "--weight",
+        "people",
+        "--aggregate",
+        "mean",
     ];
     assert_eq!(done(folder.path(), &args), means);
 }
