@@ -102,16 +102,31 @@ pub struct Predict {
     /// A model saved by `quadrat fit`
     #[arg(value_name = "M.quadrat")]
     pub model: PathBuf,
-    /// Table of the places to predict at
+    /// Table of the places to predict at; GeoJSON with --region
     #[arg(long, value_name = "FILE")]
     pub at: PathBuf,
     /// Columns of coordinates, named as in the kernel
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',', num_args = 1.., required_unless_present = "boxes")]
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', num_args = 1.., required_unless_present_any = ["boxes", "region", "bag"])]
     pub point: Vec<String>,
+    /// The two dimensions of the polygons in FILE, such as `lon,lat`
+    #[arg(long, value_name = "DIM,DIM", value_delimiter = ',', num_args = 1.., conflicts_with_all = ["bag", "weight"])]
+    pub region: Vec<String>,
+    /// Property that names the regions, or column that says which bag a point is in
+    #[arg(long, value_name = "NAME")]
+    pub key: Option<String>,
+    /// Take the coordinates of the polygons as they are, not as longitude and latitude
+    #[arg(long, requires = "region")]
+    pub planar: bool,
+    /// Columns of coordinates of the points in FILE that make up bags; needs --key
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', num_args = 1.., requires = "key")]
+    pub bag: Vec<String>,
+    /// Column of the weights of the points of bags
+    #[arg(long, value_name = "COLUMN", requires = "bag")]
+    pub weight: Option<String>,
     /// A dimension and the columns of its two edges, such as `age=from,to`; may be repeated
     #[arg(long = "box", id = "boxes", value_name = "DIM=LO,HI", value_parser = edges)]
     pub boxes: Vec<Edges>,
-    /// Whether to predict totals or averages of the boxes
+    /// Whether to predict totals or averages of the boxes, regions or bags
     #[arg(long, value_enum, required_unless_present = "point")]
     pub aggregate: Option<Aggregation>,
     /// What to predict
@@ -120,7 +135,8 @@ pub struct Predict {
     /// Probability of the interval
     #[arg(long, default_value = "0.95", value_parser = level)]
     pub level: f64,
-    /// File for the table; standard output when absent
+    /// File for the table, `.geojson` to have regions with their predictions; CSV on standard output
+    /// when absent
     #[arg(long, short, value_name = "OUT.csv")]
     pub output: Option<PathBuf>,
     /// Print nothing but errors

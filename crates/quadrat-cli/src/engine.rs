@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::functionals::functionals;
+use crate::geographic::SAVED_AS;
 use anyhow::Result;
 use quadrat::error::{FitError, InputError};
 use quadrat::kernel::Kernel;
@@ -12,12 +14,10 @@ use quadrat::model::{
 pub use quadrat::model::{FitSummary, Hyper, Posterior};
 use quadrat::parameter::PriorDensity;
 use quadrat::progress::Progress;
-use quadrat::support::{Aggregate as LibraryAggregate, Functional, Functionals, Side};
 
 use crate::diagnostic::{Problem, Problems};
 use crate::places::Places;
 use crate::resolve::{Observed, Resolved};
-use crate::study::support::Aggregate;
 use crate::study::{Integration, Mean, Scale, Setting, Study};
 use crate::suggest;
 
@@ -184,33 +184,6 @@ fn observations(table: &Observed) -> Result<Observations, InputError> {
     })
 }
 
-/// Some rows of places as functionals.
-fn functionals(places: &Places, rows: std::ops::Range<usize>) -> Result<Functionals, InputError> {
-    let along = &places.dims;
-    let mut functionals = Functionals::new(along.iter().map(|dim| dim.name.clone()).collect());
-    for row in rows {
-        match places.aggregate {
-            None => functionals
-                .push_point(&along.iter().map(|dim| dim.first[row]).collect::<Vec<_>>())?,
-            Some(aggregate) => {
-                let sides = along
-                    .iter()
-                    .map(|dim| match dim.ends(row) {
-                        (x, _) if dim.second.is_none() => Side::Point(x),
-                        (from, to) => Side::Interval(from, to),
-                    })
-                    .collect();
-                let aggregate = match aggregate {
-                    Aggregate::Sum => LibraryAggregate::Sum,
-                    Aggregate::Mean => LibraryAggregate::Mean,
-                };
-                functionals.push(&Functional::Box { sides, aggregate })?;
-            }
-        }
-    }
-    Ok(functionals)
-}
-
 /// Fits the model of a study.
 pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
     let model = model(resolved)?;
@@ -225,9 +198,12 @@ pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
     if let Some(progress) = &running.progress {
         options = options.with_progress(Arc::clone(progress));
     }
-    let posterior = model
+    let mut posterior = model
         .fit(&options)
         .map_err(|error| explain(resolved, error))?;
+    if let Some(geographic) = &resolved.geographic {
+        posterior.set_note(SAVED_AS, geographic.to_note()?);
+    }
     if !posterior.summary().converged {
         let reason = posterior.summary().warnings.join("; ");
         anyhow::bail!(

@@ -70,12 +70,11 @@ impl Outcome {
 /// A warning when some rows lie far outside the data.
 fn far(name: &str, asked: &Asked, answer: &Answer) -> Option<String> {
     let first = *answer.far.first()?;
-    let place: Vec<String> = asked
-        .places
-        .dims
-        .iter()
-        .map(|dim| format!("{} = {}", dim.name, dim.middle(first)))
-        .collect();
+    let key = asked.places.shapes.iter();
+    let key = key.map(|shapes| format!("{} = {}", shapes.header, shapes.keys[first]));
+    let along = asked.places.dims.iter();
+    let along = along.map(|dim| format!("{} = {}", dim.name, dim.middle(first)));
+    let place: Vec<String> = key.chain(along).collect();
     Some(format!(
         "prediction `{name}`: {} of {} far outside the data, first row {} ({}); they say more about the prior than about the data",
         answer.far.len(),

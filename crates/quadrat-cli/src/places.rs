@@ -1,16 +1,25 @@
 //! Supports as numbers: one entry per row and dimension, with the headers they are written under.
 
+use std::sync::Arc;
+
+use crate::geographic::Geographic;
 use crate::grid::Axis;
+use crate::shapes::{Kind, Shapes};
 use crate::study::fields::Spanned;
 use crate::study::support::{Aggregate, Extent, Support};
 
 /// Where each row looks.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Places {
-    /// One per dimension, all of one length.
+    rows: usize,
+    /// The region or bag of each row, over further dimensions.
+    pub shapes: Option<Shapes>,
+    /// One per dimension that is a point or has edges, all of one length.
     pub dims: Vec<Along>,
-    /// Sum or average over the boxes; `None` for points.
+    /// Sum or average over what has a width; `None` for points.
     pub aggregate: Option<Aggregate>,
+    /// What the numbers of two dimensions mean, when they are longitude and latitude.
+    pub geographic: Option<Arc<Geographic>>,
 }
 
 /// Where each row looks along one dimension.
@@ -43,7 +52,16 @@ impl Along {
 
 impl Places {
     /// Places from columns read for a support: for each dimension one or two, in order.
-    pub fn from_columns(support: &Support, columns: Vec<Vec<f64>>) -> Self {
+    pub fn from_columns(
+        support: &Support,
+        columns: Vec<Vec<f64>>,
+        shapes: Option<Shapes>,
+        geographic: Option<Arc<Geographic>>,
+    ) -> Self {
+        let rows = match (&shapes, columns.first()) {
+            (Some(shapes), _) => shapes.of_row.len(),
+            (None, first) => first.map_or(0, Vec::len),
+        };
         let mut columns = columns.into_iter();
         let mut next = || columns.next().unwrap_or_default();
         let along = |dim: &crate::study::support::Dim| match &dim.extent {
@@ -61,13 +79,20 @@ impl Places {
             },
         };
         Self {
+            rows,
             dims: support.dims.iter().map(along).collect(),
             aggregate: support.aggregate,
+            shapes,
+            geographic,
         }
     }
 
     /// Every combination of the axes, the last one running fastest.
-    pub fn grid(axes: &[(Spanned<String>, Axis)], aggregate: Option<Aggregate>) -> Self {
+    pub fn grid(
+        axes: &[(Spanned<String>, Axis)],
+        aggregate: Option<Aggregate>,
+        geographic: Option<Arc<Geographic>>,
+    ) -> Self {
         let total: usize = axes.iter().map(|(_, axis)| axis.len).product();
         let mut inner = total;
         let mut dims = Vec::with_capacity(axes.len());
@@ -91,12 +116,92 @@ impl Places {
                 }
             });
         }
-        Self { dims, aggregate }
+        Self {
+            rows: if axes.is_empty() { 0 } else { total },
+            shapes: None,
+            dims,
+            aggregate,
+            geographic,
+        }
     }
 
     /// Number of rows.
     pub fn len(&self) -> usize {
-        self.dims.first().map_or(0, |dim| dim.first.len())
+        self.rows
+    }
+
+    /// The names of all inputs, in the order that [`crate::engine`] hands them on: those of the
+    /// shapes, longitude and latitude, the others.
+    pub fn inputs(&self) -> Vec<String> {
+        let shapes = self.shapes.iter().flat_map(|shapes| shapes.dims.clone());
+        let along = self.order().into_iter().map(|d| self.dims[d].name.clone());
+        shapes.chain(along).collect()
+    }
+
+    /// Positions in `dims`: longitude and latitude first, when they are there.
+    pub fn order(&self) -> Vec<usize> {
+        let pair = self.pair().map_or(Vec::new(), |(lon, lat)| vec![lon, lat]);
+        let others = (0..self.dims.len()).filter(|d| !pair.contains(d));
+        pair.iter().copied().chain(others).collect()
+    }
+
+    /// Positions of longitude and latitude in `dims`.
+    pub fn pair(&self) -> Option<(usize, usize)> {
+        let [lon, lat] = &self.geographic.as_ref()?.dims;
+        let find = |name: &String| self.dims.iter().position(|dim| &dim.name == name);
+        Some((find(lon)?, find(lat)?))
+    }
+
+    /// What a total is divided by to be a density: the size of what has a width; 1 for averages
+    /// and points.
+    pub fn volume(&self, row: usize) -> f64 {
+        if self.aggregate != Some(Aggregate::Sum) {
+            return 1.0;
+        }
+        let mut volume = self.shapes.as_ref().map_or(1.0, |shapes| shapes.size(row));
+        let area = self.pair().and_then(|(lon, lat)| {
+            let (lon, lat) = (&self.dims[lon], &self.dims[lat]);
+            lon.second.as_ref()?;
+            let cell = self.geographic.as_ref()?.cell(lon.ends(row), lat.ends(row));
+            Some(cell.ok()?.area())
+        });
+        let pair = self.pair().filter(|_| area.is_some());
+        for (d, dim) in self.dims.iter().enumerate() {
+            if dim.second.is_some() && pair.is_none_or(|(lon, lat)| d != lon && d != lat) {
+                let (lower, upper) = dim.ends(row);
+                volume *= upper - lower;
+            }
+        }
+        volume * area.unwrap_or(1.0)
+    }
+
+    /// The unit of [`Self::volume`]: "age", "km² x year".
+    pub fn volume_unit(&self) -> String {
+        let mut units: Vec<String> = Vec::new();
+        if let Some(shapes) = &self.shapes {
+            let is_geographic = self
+                .geographic
+                .as_ref()
+                .is_some_and(|g| g.dims[..] == shapes.dims);
+            units.push(match &shapes.kind {
+                Kind::Bags(_) => "weight".to_owned(),
+                Kind::Regions(_) if is_geographic => "km²".to_owned(),
+                Kind::Regions(_) => shapes.dims.join(" x "),
+            });
+        }
+        let pair = self.pair();
+        for d in self
+            .order()
+            .into_iter()
+            .filter(|&d| self.dims[d].second.is_some())
+        {
+            match pair {
+                Some((lon, _)) if d == lon => units.push("km²".to_owned()),
+                Some((_, lat)) if d == lat => {}
+                _ => units.push(self.dims[d].name.clone()),
+            }
+        }
+        units.join(" x ")
     }
 
     /// The dimension of a name.
@@ -110,11 +215,18 @@ impl Places {
         self.dims
             .iter()
             .flat_map(|dim| [bits(dim.ends(row).0), bits(dim.ends(row).1)])
+            .chain(self.shapes.iter().map(|shapes| shapes.of_row[row] as u64))
             .collect()
     }
 
     /// Keeps the rows that `keep` says.
     pub fn retain(&mut self, keep: &[bool]) {
+        self.rows = (0..self.rows)
+            .filter(|&row| keep.get(row).copied().unwrap_or(true))
+            .count();
+        if let Some(shapes) = &mut self.shapes {
+            shapes.retain(keep);
+        }
         for dim in &mut self.dims {
             retain(&mut dim.first, keep);
             if let Some(second) = &mut dim.second {
@@ -125,6 +237,9 @@ impl Places {
 
     /// Whether the rows are all combinations of distinct places along each dimension.
     pub fn is_complete_grid(&self) -> bool {
+        if self.shapes.is_some() {
+            return false;
+        }
         let mut product = 1usize;
         for dim in &self.dims {
             let mut places: Vec<[u64; 2]> = (0..self.len())
@@ -143,7 +258,7 @@ impl Places {
 }
 
 /// Keeps the entries that `keep` says.
-pub fn retain(values: &mut Vec<f64>, keep: &[bool]) {
+pub fn retain<T>(values: &mut Vec<T>, keep: &[bool]) {
     let mut row = 0;
     values.retain(|_| {
         row += 1;
@@ -170,6 +285,7 @@ mod tests {
         let places = Places::grid(
             &[axis("x", 2.0, true), axis("y", 2.0, false)],
             Some(Aggregate::Sum),
+            None,
         );
         assert_eq!(places.len(), 6);
         assert_eq!(places.dims[0].first, [0.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
@@ -180,10 +296,10 @@ mod tests {
 
     #[test]
     fn a_grid_with_a_hole_or_a_repeat_is_not_complete() {
-        let mut places = Places::grid(&[axis("x", 2.0, true), axis("y", 2.0, true)], None);
+        let mut places = Places::grid(&[axis("x", 2.0, true), axis("y", 2.0, true)], None, None);
         places.retain(&[true, true, true, false]);
         assert!(!places.is_complete_grid());
-        let mut twice = Places::grid(&[axis("x", 2.0, false)], None);
+        let mut twice = Places::grid(&[axis("x", 2.0, false)], None, None);
         twice.dims[0].first[1] = 0.0;
         assert!(!twice.is_complete_grid());
     }

@@ -1,22 +1,39 @@
-//! Prediction tables: the support's own columns, then mean, sd, lower, median, upper.
+//! Prediction tables: the support's own columns, then mean, sd, lower, median, upper; as CSV, or among
+//! the properties of GeoJSON.
 
 use std::io::Write;
 
 use anyhow::Result;
 
+use serde_json::Value;
+
 use crate::engine::Answer;
+use crate::geo_file;
 use crate::places::Places;
+use crate::shapes::Shapes;
 
 /// The columns every prediction table ends with.
 pub const COLUMNS: [&str; 5] = ["mean", "sd", "lower", "median", "upper"];
 
+/// A cell of the table.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cell {
+    /// A key.
+    Text(String),
+    /// A coordinate or edge.
+    Coordinate(f64),
+    /// A predicted number.
+    Number(f64),
+}
+
 /// The header: columns of the places, then [`COLUMNS`].
 pub fn header(places: &Places) -> Vec<String> {
+    let key = places.shapes.iter().map(|shapes| shapes.header.clone());
     let own = places
         .dims
         .iter()
         .flat_map(|dim| dim.headers.iter().cloned());
-    own.chain(COLUMNS.map(str::to_owned)).collect()
+    key.chain(own).chain(COLUMNS.map(str::to_owned)).collect()
 }
 
 /// A name that would head two columns.
@@ -27,25 +44,31 @@ pub fn clash(places: &Places) -> Option<String> {
     Some(twice[0].clone())
 }
 
-/// How many columns are the places' own.
-pub fn own_columns(places: &Places) -> usize {
-    places.dims.iter().map(|dim| dim.headers.len()).sum()
-}
-
 /// One row, in the order of the header.
-pub fn row(places: &Places, answer: &Answer, row: usize) -> Vec<f64> {
-    let mut cells = Vec::with_capacity(2 * places.dims.len() + COLUMNS.len());
+pub fn row(places: &Places, answer: &Answer, row: usize) -> Vec<Cell> {
+    let mut cells = Vec::with_capacity(1 + 2 * places.dims.len() + COLUMNS.len());
+    cells.extend(
+        places
+            .shapes
+            .iter()
+            .map(|shapes| Cell::Text(shapes.keys[row].clone())),
+    );
     for dim in &places.dims {
-        cells.push(dim.first[row]);
-        cells.extend(dim.second.as_ref().map(|second| second[row]));
+        cells.push(Cell::Coordinate(dim.first[row]));
+        cells.extend(
+            dim.second
+                .as_ref()
+                .map(|second| Cell::Coordinate(second[row])),
+        );
     }
-    cells.extend([
+    let numbers = [
         answer.mean[row],
         answer.sd[row],
         answer.lower[row],
         answer.median[row],
         answer.upper[row],
-    ]);
+    ];
+    cells.extend(numbers.map(Cell::Number));
     cells
 }
 
@@ -58,12 +81,54 @@ pub fn write(out: &mut dyn Write, places: &Places, answer: &Answer) -> Result<()
         let mut record = csv::ByteRecord::new();
         for cell in row(places, answer, i) {
             buffer.clear();
-            write_number(&mut buffer, cell)?;
+            match cell {
+                Cell::Text(text) => buffer.extend_from_slice(text.as_bytes()),
+                Cell::Coordinate(value) | Cell::Number(value) => write_number(&mut buffer, value)?,
+            }
             record.push_field(&buffer);
         }
         table.write_byte_record(&record)?;
     }
     Ok(table.flush()?)
+}
+
+/// Whether the places are regions, whose predictions can be written as GeoJSON too.
+pub fn has_regions(places: &Places) -> bool {
+    let shapes = places.shapes.as_ref();
+    shapes.and_then(Shapes::regions).is_some()
+}
+
+/// A predicted column that the features have as a property already.
+pub fn property_clash(places: &Places) -> Option<&'static str> {
+    let regions = places.shapes.as_ref()?.regions()?;
+    COLUMNS
+        .into_iter()
+        .find(|column| regions.file.properties.iter().any(|name| name == column))
+}
+
+/// Writes the features again, in the order of the rows, with the row's numbers as further properties.
+pub fn write_geo(out: &mut dyn Write, places: &Places, answer: &Answer) -> Result<()> {
+    let shapes = places.shapes.as_ref();
+    let Some((shapes, regions)) = shapes.and_then(|s| Some((s, s.regions()?))) else {
+        anyhow::bail!("only regions can be written as GeoJSON");
+    };
+    let header = header(places);
+    // The key is the feature's own.
+    let properties = |at: usize| {
+        let cells = row(places, answer, at).into_iter();
+        let named = header.iter().cloned().zip(cells);
+        let property = |(name, cell)| match cell {
+            Cell::Text(_) => None,
+            Cell::Coordinate(value) | Cell::Number(value) => Some((name, Value::from(value))),
+        };
+        named.filter_map(property).collect()
+    };
+    Ok(geo_file::write(
+        out,
+        &regions.file,
+        &shapes.of_row,
+        properties,
+    )?)
 }
 
 /// The shortest text that reads back as the same number; exponents where zeros would pile up.

@@ -5,6 +5,7 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use crate::diagnostic::Problems;
+use crate::geo_file::{self, GeoFile, outlines};
 use crate::resolve::resolve;
 use crate::study;
 use crate::table::Table;
@@ -146,7 +147,7 @@ fn table(bytes: &[u8]) {
     std::fs::write(&path, bytes).unwrap();
     let table = match Table::open(&path, &path) {
         Ok(table) => table,
-        Err(problem) => return assert!(worded(&problem.into())),
+        Err(problems) => return assert!(worded(&problems)),
     };
     let found: Vec<usize> = ["from", "to", "n"]
         .iter()
@@ -161,6 +162,52 @@ fn table(bytes: &[u8]) {
         }
         Err(problems) => assert!(worded(&problems)),
     }
+}
+
+const MAP: &str = r#"{"type": "FeatureCollection", "features": [
+{"type": "Feature", "id": 1, "properties": {"n": 1.5}, "geometry": {"type": "Polygon", "coordinates": [[[0,0],[1,0],[1,1],[0,1],[0,0]]]}},
+{"type": "Feature", "id": "b", "properties": null, "geometry": {"type": "MultiPolygon", "coordinates": [[[[1,0],[2,0],[2,1],[1,0]]]]}}
+]}"#;
+
+/// A map is read and written again, or refused in words.
+fn map(bytes: Vec<u8>) {
+    let file = match GeoFile::parse(bytes, "m.geojson") {
+        Ok(file) => file,
+        Err(problems) => return assert!(worded(&problems)),
+    };
+    if let Err(problems) = outlines(&file, true, &mut Vec::new()) {
+        return assert!(worded(&problems));
+    }
+    let all: Vec<usize> = (0..file.features.len()).collect();
+    let mut out = Vec::new();
+    geo_file::write(&mut out, &file, &all, |_| {
+        vec![("mean".to_owned(), 0.5.into())]
+    })
+    .unwrap();
+    let again = GeoFile::parse(out, "m.geojson").unwrap();
+    assert_eq!(again.features.len(), file.features.len());
+    assert!((0..all.len()).all(
+        |i| again.property(i, "mean").is_some() || file.properties.contains(&"mean".to_owned())
+    ));
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_a_map_or_are_refused(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        map(bytes);
+    }
+
+    #[test]
+    fn broken_maps_are_refused(text in broken(MAP)) {
+        map(text.into_bytes());
+    }
+}
+
+#[test]
+fn the_unbroken_map_is_accepted() {
+    let file = GeoFile::parse(MAP.into(), "m.geojson").unwrap();
+    assert_eq!(outlines(&file, true, &mut Vec::new()).unwrap().len(), 2);
+    map(MAP.into());
 }
 
 #[test]

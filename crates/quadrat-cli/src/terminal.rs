@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::diagnostic::Paint;
 use crate::numbers::{coordinate, count, human, percent};
 use crate::outcome::Outcome;
-use crate::prediction_csv;
+use crate::prediction_csv::{self, Cell};
 use crate::resolve::{Asked, Observed};
 use crate::study::Mean;
 use crate::study::support::Aggregate;
@@ -33,6 +33,9 @@ pub fn summary(
         );
     }
     line(&mut text, &format!("  model     {}", model(outcome)));
+    if let Some(geographic) = &outcome.resolved.geographic {
+        line(&mut text, &format!("  map       {}", geographic.words()));
+    }
     line(&mut text, "");
     hyperparameters(&mut text, outcome, paint);
     line(&mut text, "");
@@ -69,24 +72,30 @@ fn clean(text: &str) -> String {
 
 /// One table of observations in words.
 pub fn observed(table: &Observed) -> String {
-    let dims: Vec<&str> = table
-        .places
-        .dims
-        .iter()
-        .map(|dim| dim.name.as_str())
-        .collect();
-    let what = match table.places.aggregate {
-        None => format!("`{}` at points of {}", table.value_name, dims.join(" x ")),
-        Some(Aggregate::Sum) => format!(
-            "totals of `{}` over boxes of {}",
-            table.value_name,
-            dims.join(" x ")
-        ),
-        Some(Aggregate::Mean) => format!(
-            "averages of `{}` over boxes of {}",
-            table.value_name,
-            dims.join(" x ")
-        ),
+    let places = &table.places;
+    let along: Vec<&str> = places.dims.iter().map(|dim| dim.name.as_str()).collect();
+    let mut over: Vec<String> = Vec::new();
+    if let Some(shapes) = &places.shapes {
+        over.push(format!(
+            "{} of {} ({})",
+            count(shapes.distinct(), shapes.noun()),
+            shapes.dims.join(" x "),
+            shapes.file()
+        ));
+    }
+    if !along.is_empty() {
+        let boxes = places.dims.iter().any(|dim| dim.second.is_some());
+        over.push(format!(
+            "{} of {}",
+            if boxes { "boxes" } else { "points" },
+            along.join(" x ")
+        ));
+    }
+    let over = over.join(" and ");
+    let what = match places.aggregate {
+        None => format!("`{}` at {over}", table.value_name),
+        Some(Aggregate::Sum) => format!("totals of `{}` over {over}", table.value_name),
+        Some(Aggregate::Mean) => format!("averages of `{}` over {over}", table.value_name),
     };
     let noise = match (&table.known, table.learned) {
         (Some(known), false) if known.iter().all(|variance| *variance == 0.0) => "known exactly",
@@ -198,19 +207,16 @@ fn prediction(text: &mut String, outcome: &Outcome, i: usize, asked: &Asked, pai
         percent(asked.level)
     );
     line(text, &paint.bold(&title));
-    let own = prediction_csv::own_columns(&asked.places);
     let header = prediction_csv::header(&asked.places);
     let mut rows: Vec<Vec<String>> = vec![header.iter().map(|name| clean(name)).collect()];
     for row in 0..asked.places.len().min(HEAD) {
         let cells = prediction_csv::row(&asked.places, answer, row).into_iter();
-        let shown = |(i, cell)| {
-            if i < own {
-                coordinate(cell)
-            } else {
-                human(cell)
-            }
+        let shown = |cell| match cell {
+            Cell::Text(text) => clean(&text),
+            Cell::Coordinate(value) => coordinate(value),
+            Cell::Number(value) => human(value),
         };
-        rows.push(cells.enumerate().map(shown).collect());
+        rows.push(cells.map(shown).collect());
     }
     let columns = rows[0].len();
     let widths: Vec<usize> = (0..columns)

@@ -209,6 +209,16 @@ pub enum LoadError {
         /// Highest format this program reads.
         supported: u32,
     },
+    /// Written by an older version whose format is no longer read.
+    #[error(
+        "this model was saved in format {found} by an older quadrat, this one reads format {supported}; save it again with `quadrat fit`"
+    )]
+    Older {
+        /// Format of the file.
+        found: u32,
+        /// Lowest format this program reads.
+        supported: u32,
+    },
     /// Cut off or changed after saving.
     #[error("this model file is damaged ({detail}); save it again")]
     Damaged {

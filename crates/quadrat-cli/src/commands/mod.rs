@@ -18,6 +18,9 @@ use crate::engine::Running;
 use crate::progress::Bar;
 use crate::resolve::Resolved;
 use crate::study::Where;
+use crate::study::fields::Spanned;
+use crate::study::shape::Shape;
+use crate::study::support::Support;
 
 /// How to run: on how many threads, and which bar hears about it.
 pub fn running(saying: &Saying, bar: &Arc<Bar>) -> Result<Running> {
@@ -45,21 +48,22 @@ pub fn spare_inputs(
     outputs: &[PathBuf],
 ) -> Result<(), Problems> {
     let folder = &resolved.study.folder;
-    let predicted = resolved
-        .study
+    let study_of = &resolved.study;
+    let predicted = study_of
         .predict
         .iter()
-        .filter_map(|predict| match &predict.place {
-            Where::File { file, .. } => Some(folder.join(&file.value)),
-            Where::Grid { .. } => None,
+        .flat_map(|predict| match &predict.place {
+            Where::File { file, support } => [file.as_ref(), shape_file(support)],
+            Where::Grid { .. } => [None, None],
         });
-    let observed = resolved
-        .study
+    let observed = study_of
         .observe
         .iter()
-        .map(|observe| folder.join(&observe.file.value));
+        .flat_map(|observe| [Some(&observe.file), shape_file(&observe.support)]);
     let inputs: Vec<PathBuf> = observed
         .chain(predicted)
+        .flatten()
+        .map(|file| folder.join(&file.value))
         .chain([study.to_owned()])
         .collect();
     let mut problems = Problems::default();
@@ -81,4 +85,9 @@ pub fn spare_inputs(
         }
     }
     problems.or(())
+}
+
+/// The file of the regions or bags of a support.
+fn shape_file(support: &Support) -> Option<&Spanned<String>> {
+    support.shape.as_ref().and_then(Shape::file)
 }

@@ -1,19 +1,25 @@
 //! `quadrat predict`: answers of a saved model at the rows of a table.
 
 use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 
 use super::print;
 use crate::args::{Aggregation, Predict, ScaleWord};
 use crate::diagnostic::{Problem, Problems, Source};
+use crate::geographic::{self, Geographic};
 use crate::numbers::count;
 use crate::output::{Staged, writable};
-use crate::resolve::read_places;
+use crate::places::Places;
+use crate::prediction_csv::has_regions;
+use crate::resolve::{Files, read_places, shapes, together};
 use crate::study::Scale;
 use crate::study::fields::{Check, Spanned};
+use crate::study::shape::{BagKeys, RegionKeys, Shape};
 use crate::study::support::{Aggregate, Dim, Extent, Support};
-use crate::table::Table;
+use crate::table::is_geo;
 use crate::{engine, prediction_csv};
 
 /// Runs the command.
@@ -22,23 +28,44 @@ pub fn run(args: &Predict) -> Result<()> {
         .with_context(|| format!("cannot read `{}`", args.model.display()))?;
     let posterior = engine::from_bytes(&bytes)
         .with_context(|| format!("cannot use `{}`", args.model.display()))?;
-    let (source, support) = described(args);
+    let geographic = match posterior.note(geographic::SAVED_AS) {
+        None => None,
+        Some(note) => Some(Arc::new(Geographic::from_note(note).with_context(
+            || format!("cannot use the projection in `{}`", args.model.display()),
+        )?)),
+    };
+    let (source, support, at) = described(args);
     let check = Check::new(&source);
     suits(&check, &support, posterior.dims(), args.aggregate);
-    let places = match Table::open(&args.at, &args.at) {
-        Ok(table) => read_places(&check, &table, &support),
-        Err(problem) => {
-            // Here a path is relative to where the command runs, as everywhere in a shell.
-            let mut problem = problem;
-            for remedy in &mut problem.remedies {
-                if remedy.starts_with("paths are relative") {
-                    *remedy = "give --at the path of a table".to_owned();
-                }
-            }
-            check.add(problem);
-            None
-        }
+    same_map(&check, &support, geographic.as_deref());
+    let mut files = Files::new(&check, Path::new(""), Path::new(""));
+    files.geographic = geographic;
+    let places = match (&support.shape, support.dims.is_empty()) {
+        // The regions or bags are the rows.
+        (Some(Shape::Bag(_)), true) => shapes(&files, &support, None, false).map(|shapes| {
+            Places::from_columns(&support, Vec::new(), shapes, files.geographic.clone())
+        }),
+        _ => files
+            .table(&at)
+            .and_then(|table| read_places(&files, (&table, &at), &support)),
     };
+    let warnings = files.warnings();
+    if let Some(column) = places.as_ref().and_then(prediction_csv::property_clash)
+        && wants_geo(args)
+    {
+        check.refuse(
+            &support.span,
+            format!("the features have a property `{column}` already, which would be that of the prediction"),
+            "rename or remove that property in the file, or write to a `.csv`",
+        );
+    }
+    if wants_geo(args) && places.as_ref().is_some_and(|places| !has_regions(places)) {
+        check.refuse(
+            &support.span,
+            "only regions can be written as GeoJSON",
+            "write to a `.csv`, or give the places with `--region`",
+        );
+    }
     if let Some(name) = places.as_ref().and_then(prediction_csv::clash) {
         check.refuse(
             &support.span,
@@ -46,7 +73,18 @@ pub fn run(args: &Predict) -> Result<()> {
             "rename that column in the table",
         );
     }
-    let problems: Problems = check.finish();
+    let mut problems: Problems = check.finish();
+    // Here a path is relative to where the command runs, as everywhere in a shell.
+    for problem in &mut problems.0 {
+        for remedy in &mut problem.remedies {
+            if remedy.starts_with("paths are relative") {
+                *remedy = "give --at the path of a table".to_owned();
+            }
+            if remedy.starts_with("add `planar = true`") {
+                *remedy = remedy.replace("`planar = true`", "`--planar`");
+            }
+        }
+    }
     problems.or(())?;
     let places = places.context("no places to predict at")?;
     spare(args)?;
@@ -54,6 +92,9 @@ pub fn run(args: &Predict) -> Result<()> {
         writable(std::slice::from_ref(output))?;
     }
     let answer = engine::predict(&posterior, &places, scale(args.scale), args.level)?;
+    for warning in warnings.iter().filter(|_| !args.quiet) {
+        eprintln!("warning: {warning}");
+    }
     if !answer.far.is_empty() && !args.quiet {
         let far = count(answer.far.len(), "row");
         eprintln!(
@@ -65,7 +106,10 @@ pub fn run(args: &Predict) -> Result<()> {
     match &args.output {
         Some(path) => {
             let mut staged = Staged::new();
-            staged.write(path, |out| prediction_csv::write(out, &places, &answer))?;
+            staged.write(path, |out| match wants_geo(args) {
+                true => prediction_csv::write_geo(out, &places, &answer),
+                false => prediction_csv::write(out, &places, &answer),
+            })?;
             staged.finish()?;
             if args.quiet {
                 return Ok(());
@@ -80,6 +124,11 @@ pub fn run(args: &Predict) -> Result<()> {
     }
 }
 
+/// Whether the output is to be GeoJSON.
+fn wants_geo(args: &Predict) -> bool {
+    args.output.as_deref().is_some_and(is_geo)
+}
+
 fn scale(word: ScaleWord) -> Scale {
     match word {
         ScaleWord::Latent => Scale::Latent,
@@ -89,12 +138,8 @@ fn scale(word: ScaleWord) -> Scale {
 }
 
 /// The support that the flags describe, and the flags as a text that problems can point into.
-fn described(args: &Predict) -> (Source, Support) {
-    let mut text = format!(
-        "quadrat predict {} --at {}",
-        args.model.display(),
-        args.at.display()
-    );
+fn described(args: &Predict) -> (Source, Support, Spanned<String>) {
+    let mut text = format!("quadrat predict {}", args.model.display());
     let word = |text: &mut String, before: &str, word: &str| {
         text.push_str(before);
         let start = text.len();
@@ -103,6 +148,39 @@ fn described(args: &Predict) -> (Source, Support) {
             value: word.to_owned(),
             span: start..text.len(),
         }
+    };
+    // A path that is not UTF-8 is shown, and then not found, with a replacement character.
+    let at = word(&mut text, " --at ", &args.at.to_string_lossy());
+    let start = text.len();
+    let words = |text: &mut String, before: &str, list: &[String]| -> Vec<Spanned<String>> {
+        let each = list.iter().enumerate();
+        each.map(|(i, item)| word(text, if i == 0 { before } else { "," }, item))
+            .collect()
+    };
+    let of_region = words(&mut text, " --region ", &args.region);
+    let of_bag = words(&mut text, " --bag ", &args.bag);
+    let key = args.key.as_ref().map(|key| word(&mut text, " --key ", key));
+    let weight = args.weight.as_ref();
+    let weight = weight.map(|weight| word(&mut text, " --weight ", weight));
+    let span = start + 1..text.len().max(start + 1);
+    let shape = if !of_region.is_empty() {
+        Some(Shape::Region(RegionKeys {
+            file: None,
+            key,
+            dims: of_region,
+            planar: args.planar,
+            span,
+        }))
+    } else {
+        key.filter(|_| !of_bag.is_empty()).map(|key| {
+            Shape::Bag(BagKeys {
+                file: at.clone(),
+                key,
+                dims: of_bag,
+                weight,
+                span,
+            })
+        })
     };
     let mut dims = Vec::new();
     for edges in &args.boxes {
@@ -122,8 +200,10 @@ fn described(args: &Predict) -> (Source, Support) {
         });
     }
     let aggregate = match args.aggregate {
-        Some(Aggregation::Sum) if !args.boxes.is_empty() => Some(Aggregate::Sum),
-        Some(Aggregation::Mean) if !args.boxes.is_empty() => Some(Aggregate::Mean),
+        Some(Aggregation::Sum) if shape.is_some() || !args.boxes.is_empty() => Some(Aggregate::Sum),
+        Some(Aggregation::Mean) if shape.is_some() || !args.boxes.is_empty() => {
+            Some(Aggregate::Mean)
+        }
         _ => None,
     };
     let span: Range<usize> = 0..text.len();
@@ -134,29 +214,29 @@ fn described(args: &Predict) -> (Source, Support) {
     (
         source,
         Support {
+            shape,
             dims,
             aggregate,
             span,
         },
+        at,
     )
 }
 
 /// The support must have exactly the inputs of the model.
 fn suits(check: &Check<'_>, support: &Support, dims: &[String], aggregate: Option<Aggregation>) {
     let inputs = crate::suggest::list(dims);
-    for (i, dim) in support.dims.iter().enumerate() {
-        let name = &dim.name.value;
+    let given: Vec<&Spanned<String>> = support.names().collect();
+    for (i, dim) in given.iter().enumerate() {
+        let name = &dim.value;
         if !dims.contains(name) {
             let near = crate::suggest::nearest(name, dims.iter().map(String::as_str));
             let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
             let message = format!("the model has no input `{name}`{hint}");
-            check.refuse(&dim.name.span, message, format!("its inputs are {inputs}"));
-        } else if support.dims[..i]
-            .iter()
-            .any(|earlier| &earlier.name.value == name)
-        {
+            check.refuse(&dim.span, message, format!("its inputs are {inputs}"));
+        } else if given[..i].iter().any(|earlier| &earlier.value == name) {
             check.refuse(
-                &dim.name.span,
+                &dim.span,
                 format!("`{name}` is given twice"),
                 "give each input once",
             );
@@ -164,28 +244,81 @@ fn suits(check: &Check<'_>, support: &Support, dims: &[String], aggregate: Optio
     }
     for dim in dims
         .iter()
-        .filter(|dim| !support.dims.iter().any(|given| &given.name.value == *dim))
+        .filter(|dim| !given.iter().any(|given| &given.value == *dim))
     {
-        let remedy = format!("add `--point {dim}` or `--box {dim}=LO,HI`; the inputs are {inputs}");
+        let remedy = format!(
+            "add `--point {dim}` or `--box {dim}=LO,HI`, or name it in `--region` or `--bag`; the inputs are {inputs}"
+        );
         check.refuse(
             &support.span,
             format!("the model's input `{dim}` is not given"),
             remedy,
         );
     }
-    if !support.has_boxes() && aggregate.is_some() {
+    let has_width = support.has_boxes() || support.shape.is_some();
+    if let Some(Shape::Region(region)) = &support.shape
+        && region.dims.len() != 2
+    {
+        check.refuse(
+            &region.span,
+            format!(
+                "a region extends over two dimensions, not {}",
+                region.dims.len()
+            ),
+            "such as `--region lon,lat`",
+        );
+    }
+    if let (Some(Shape::Bag(bag)), true) = (&support.shape, !support.dims.is_empty()) {
+        check.refuse(
+            &bag.span,
+            "`--bag` takes every bag of the file once, so nothing else can be given",
+            "name all inputs in `--bag`",
+        );
+    }
+    if !has_width && aggregate.is_some() {
         check.refuse(
             &support.span,
             "a point has neither a total nor an average, so --aggregate has no meaning",
             "leave --aggregate out, or give boxes with `--box`",
         );
     }
-    if support.has_boxes() && support.aggregate.is_none() {
+    if has_width && support.aggregate.is_none() {
         check.refuse(
             &support.span,
-            "boxes need --aggregate",
+            "boxes, regions and bags need --aggregate",
             "add `--aggregate sum` or `--aggregate mean`",
         );
+    }
+}
+
+/// Regions must be planar when those of the model were, and not otherwise.
+fn same_map(check: &Check<'_>, support: &Support, geographic: Option<&Geographic>) {
+    if let Some(Shape::Region(region)) = &support.shape {
+        let names: Vec<&String> = region.dims.iter().map(|dim| &dim.value).collect();
+        match geographic {
+            Some(geographic) if region.planar => check.refuse(
+                &region.span,
+                format!(
+                    "the model was fitted in longitude and latitude ({})",
+                    geographic.words()
+                ),
+                "leave --planar out",
+            ),
+            Some(geographic) if names != geographic.dims.each_ref() => check.refuse(
+                &region.span,
+                "these are not the longitude and latitude of the model",
+                format!("write `--region {}`", geographic.dims.join(",")),
+            ),
+            None if !region.planar => check.refuse(
+                &region.span,
+                "the model was not fitted in longitude and latitude",
+                "add `--planar` to take the numbers of the file as they are",
+            ),
+            _ => {}
+        }
+    }
+    if let Some(geographic) = geographic {
+        together(check, geographic, support);
     }
 }
 

@@ -43,11 +43,13 @@ pub fn go(
     saying: &Saying,
 ) -> Result<()> {
     let resolved = resolve(study::open(path, shown)?)?;
-    let mut outputs: Vec<PathBuf> = resolved
-        .predictions
-        .iter()
-        .map(|asked| folder.join(format!("{}.csv", asked.name)))
-        .collect();
+    let mut outputs: Vec<PathBuf> = Vec::new();
+    for asked in &resolved.predictions {
+        outputs.push(folder.join(format!("{}.csv", asked.name)));
+        if prediction_csv::has_regions(&asked.places) {
+            outputs.push(folder.join(format!("{}.geojson", asked.name)));
+        }
+    }
     outputs.push(folder.join("fit.json"));
     outputs.push(folder.join("report.html"));
     spare_inputs(&resolved, path, &outputs)?;
@@ -61,6 +63,12 @@ pub fn go(
         staged.write(&path, |out| {
             prediction_csv::write(out, &asked.places, answer)
         })?;
+        if prediction_csv::has_regions(&asked.places) {
+            staged.write(
+                &path.with_file_name(format!("{}.geojson", asked.name)),
+                |out| prediction_csv::write_geo(out, &asked.places, answer),
+            )?;
+        }
     }
     staged.bytes(&folder.join("fit.json"), json.as_bytes())?;
     report::stage(&outcome, extras, folder, &mut staged)?;

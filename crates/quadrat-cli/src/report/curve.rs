@@ -4,7 +4,7 @@ use quadrat_plot::{
     Axis, CurveFigure, Figure, Heading, Observed as Mark, Panel, Places as At, Predicted, Reference,
 };
 
-use super::{note, quantity, volume};
+use super::{note, quantity};
 use crate::demo::{Extras, Truth};
 use crate::engine::Answer;
 use crate::outcome::Outcome;
@@ -32,7 +32,7 @@ pub fn figure(
         values
             .iter()
             .enumerate()
-            .map(|(row, value)| value / volume(&asked.places, row))
+            .map(|(row, value)| value / asked.places.volume(row))
             .collect()
     };
     let alone = asked.places.dims.len() == 1;
@@ -123,7 +123,7 @@ fn row_at(asked: &Asked, x: f64) -> Option<usize> {
 }
 
 fn reference(asked: &Asked, truth: &Truth) -> Reference {
-    let scale = |x: f64| row_at(asked, x).map_or(1.0, |row| volume(&asked.places, row));
+    let scale = |x: f64| row_at(asked, x).map_or(1.0, |row| asked.places.volume(row));
     let (x, y) = truth
         .columns()
         .into_iter()
@@ -173,7 +173,7 @@ mod tests {
         let axes: Vec<_> = axes.iter().map(named).collect();
         Asked {
             name: "p".into(),
-            places: Places::grid(&axes, aggregate),
+            places: Places::grid(&axes, aggregate, None),
             scale: Scale::Response,
             level: 0.95,
         }

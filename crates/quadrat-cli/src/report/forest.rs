@@ -21,13 +21,10 @@ pub fn figure(outcome: &Outcome, asked: &Asked, answer: &Answer) -> Option<Figur
             (lower, upper) if lower == upper => format!("{} {}", dim.name, human(lower)),
             (lower, upper) => format!("{} {} to {}", dim.name, human(lower), human(upper)),
         };
-        asked
-            .places
-            .dims
-            .iter()
-            .map(part)
-            .collect::<Vec<_>>()
-            .join(", ")
+        let key = asked.places.shapes.iter();
+        let key = key.map(|shapes| format!("{} {}", shapes.header, shapes.keys[row]));
+        let parts = key.chain(asked.places.dims.iter().map(part));
+        parts.collect::<Vec<_>>().join(", ")
     };
     let row = |row: usize| ForestRow {
         label: label(row),

@@ -3,6 +3,7 @@
 mod calibration;
 mod curve;
 mod forest;
+mod map;
 mod surface;
 
 use std::path::Path;
@@ -59,9 +60,13 @@ fn report(outcome: &Outcome, extras: Option<&Extras>) -> Report {
         summary: summary(outcome),
         facts: facts(outcome, extras),
         warnings: outcome.warnings.clone(),
-        figures: outcome
-            .predictions()
-            .filter_map(|(asked, answer)| figure(outcome, asked, answer, extras))
+        figures: map::observed(outcome)
+            .into_iter()
+            .chain(
+                outcome
+                    .predictions()
+                    .flat_map(|(asked, answer)| figures(outcome, asked, answer, extras)),
+            )
             .collect(),
         calibration: calibration::figure(outcome),
         hyperparameters: hyperparameters(outcome),
@@ -77,6 +82,20 @@ fn report(outcome: &Outcome, extras: Option<&Extras>) -> Report {
     }
 }
 
+/// The figures of a prediction: maps of regions, else one figure.
+fn figures(
+    outcome: &Outcome,
+    asked: &Asked,
+    answer: &Answer,
+    extras: Option<&Extras>,
+) -> Vec<Figure> {
+    let maps = map::predicted(outcome, asked, answer);
+    if maps.is_empty() {
+        return figure(outcome, asked, answer, extras).into_iter().collect();
+    }
+    maps
+}
+
 /// The figure of a prediction: along its one varying dimension, over its two, or row by row.
 fn figure(
     outcome: &Outcome,
@@ -84,6 +103,9 @@ fn figure(
     answer: &Answer,
     extras: Option<&Extras>,
 ) -> Option<Figure> {
+    if asked.places.shapes.is_some() {
+        return forest::figure(outcome, asked, answer);
+    }
     let varying: Vec<usize> = (0..asked.places.dims.len())
         .filter(|&d| varies(&asked.places, d))
         .collect();
@@ -102,15 +124,6 @@ fn figure(
 fn varies(places: &Places, dim: usize) -> bool {
     let dim = &places.dims[dim];
     (1..places.len()).any(|row| dim.ends(row) != dim.ends(0))
-}
-
-/// What a row's total is divided by to be drawn: the volume of its box, 1 for averages and points.
-fn volume(places: &Places, row: usize) -> f64 {
-    if places.aggregate != Some(Aggregate::Sum) {
-        return 1.0;
-    }
-    let boxes = places.dims.iter().filter(|dim| dim.second.is_some());
-    boxes.map(|dim| dim.ends(row).1 - dim.ends(row).0).product()
 }
 
 /// The names of the observed values.
@@ -136,19 +149,26 @@ fn quantity(outcome: &Outcome) -> String {
     match totals {
         None => name,
         Some(table) => {
-            let boxes = table.places.dims.iter().filter(|dim| dim.second.is_some());
-            let dims: Vec<&str> = boxes.map(|dim| dim.name.as_str()).collect();
-            format!("{name} per unit of {}", dims.join(" x "))
+            let unit = table.places.volume_unit();
+            if unit.starts_with("km²") {
+                format!("{name} per {unit}")
+            } else {
+                format!("{name} per unit of {unit}")
+            }
         }
     }
 }
 
 /// What a prediction table holds, in words.
 fn note(asked: &Asked) -> String {
+    let over = match &asked.places.shapes {
+        Some(shapes) => format!("{}s", shapes.noun()),
+        None => "boxes".to_owned(),
+    };
     let what = match asked.places.aggregate {
-        None => "Values at points",
-        Some(Aggregate::Sum) => "Totals over boxes",
-        Some(Aggregate::Mean) => "Averages over boxes",
+        None => "Values at points".to_owned(),
+        Some(Aggregate::Sum) => format!("Totals over {over}"),
+        Some(Aggregate::Mean) => format!("Averages over {over}"),
     };
     format!(
         "{what}, {} scale, {} intervals",
@@ -163,6 +183,9 @@ fn summary(outcome: &Outcome) -> Vec<String> {
         .map(|table| format!("Observed: {}.", terminal::observed(table)))
         .collect();
     sentences.push(format!("Model: {}.", terminal::model(outcome)));
+    if let Some(geographic) = &outcome.resolved.geographic {
+        sentences.push(format!("Map: {}.", geographic.words()));
+    }
     // Backticks are for terminals.
     sentences
         .into_iter()
@@ -238,17 +261,14 @@ fn evidence(outcome: &Outcome) -> Evidence {
 
 fn preview(asked: &Asked, answer: &Answer) -> TablePreview {
     let rows = 0..asked.places.len().min(PREVIEW);
-    let own = prediction_csv::own_columns(&asked.places);
-    let shown = |(i, cell)| {
-        if i < own {
-            Cell::Text(coordinate(cell))
-        } else {
-            Cell::Number(cell)
-        }
+    let shown = |cell| match cell {
+        prediction_csv::Cell::Text(text) => Cell::Text(text),
+        prediction_csv::Cell::Coordinate(value) => Cell::Text(coordinate(value)),
+        prediction_csv::Cell::Number(value) => Cell::Number(value),
     };
     let cells = |row| {
         let row = prediction_csv::row(&asked.places, answer, row);
-        row.into_iter().enumerate().map(shown).collect()
+        row.into_iter().map(shown).collect()
     };
     TablePreview {
         name: asked.name.clone(),

@@ -2,7 +2,7 @@
 
 use quadrat_plot::{Area, Axis, Figure, Heading, Pixel, SurfaceFigure};
 
-use super::{note, quantity, volume};
+use super::{note, quantity};
 use crate::engine::Answer;
 use crate::numbers::human;
 use crate::outcome::Outcome;
@@ -24,7 +24,7 @@ pub fn figure(
     }
     let (columns, rows) = (sides(across), sides(up));
     let pixel = |row: usize| {
-        let scale = volume(&asked.places, row);
+        let scale = asked.places.volume(row);
         let ((x0, x1), (y0, y1)) = (columns[row], rows[row]);
         Pixel {
             x0,
@@ -95,7 +95,7 @@ fn areas(table: &Observed, across: &str, up: &str) -> Vec<Area> {
             x1,
             y0,
             y1,
-            value: value / volume(places, row),
+            value: value / places.volume(row),
             label: format!("{} {}", table.value_name, human(value)),
         }
     };

@@ -1,7 +1,9 @@
 //! The inputs of the model: what the kernel uses and what the supports give.
 
+use crate::geographic::Geographic;
 use crate::study::Study;
 use crate::study::fields::Check;
+use crate::study::shape::Shape;
 use crate::study::support::{Aggregate, Extent, Support};
 use crate::suggest;
 
@@ -11,6 +13,8 @@ pub(super) struct Inputs<'a> {
     pub dims: &'a [String],
     /// Whether the kernel uses no others.
     pub all_known: bool,
+    /// Longitude and latitude, when some regions are in them.
+    pub geographic: Option<&'a Geographic>,
 }
 
 /// The inputs of the model; unknown ones are noted once, at the kernel.
@@ -18,15 +22,15 @@ pub(super) fn dims(study: &Study, check: &Check<'_>) -> (Vec<String>, bool) {
     let given: Vec<&str> = study
         .observe
         .iter()
-        .flat_map(|o| o.support.dims.iter().map(|d| d.name.value.as_str()))
+        .flat_map(|o| o.support.names().map(|name| name.value.as_str()))
         .collect();
     if study.latent.columns.is_empty() {
         let first = study
             .observe
             .first()
-            .map(|o| o.support.dims.as_slice())
-            .unwrap_or_default();
-        return (first.iter().map(|d| d.name.value.clone()).collect(), true);
+            .into_iter()
+            .flat_map(|o| o.support.names());
+        return (first.map(|name| name.value.clone()).collect(), true);
     }
     let (known, unknown): (Vec<String>, Vec<String>) = study
         .latent
@@ -73,7 +77,7 @@ pub(super) fn usable(
     warnings: &mut Vec<String>,
 ) {
     let dims = inputs.dims;
-    let given: Vec<&str> = support.dims.iter().map(|d| d.name.value.as_str()).collect();
+    let given: Vec<&str> = support.names().map(|name| name.value.as_str()).collect();
     let lacking: Vec<&String> = dims
         .iter()
         .filter(|dim| !given.contains(&dim.as_str()))
@@ -88,6 +92,19 @@ pub(super) fn usable(
             message,
             "name its columns under `point` or `box`",
         );
+    }
+    for name in support.shape.iter().flat_map(Shape::dims) {
+        if inputs.all_known && !dims.contains(&name.value) {
+            let message = format!(
+                "`dims` names `{}`, which the kernel does not use",
+                name.value
+            );
+            let remedy = format!("the kernel uses {}", suggest::list(dims));
+            check.refuse(&name.span, message, remedy);
+        }
+    }
+    if let Some(geographic) = inputs.geographic {
+        together(check, geographic, support);
     }
     for dim in &support.dims {
         if dims.contains(&dim.name.value) || !inputs.all_known {
@@ -108,5 +125,28 @@ pub(super) fn usable(
         } else {
             warnings.push(format!("the dimension `{name}` is given but the kernel does not use it: rows that differ only there are alike"));
         }
+    }
+}
+
+/// Longitude and latitude are projected together, so a support must give them alike.
+pub fn together(check: &Check<'_>, geographic: &Geographic, support: &Support) {
+    let shape: Vec<&str> = support
+        .shape
+        .iter()
+        .flat_map(Shape::dims)
+        .map(|dim| dim.value.as_str())
+        .collect();
+    let how = |name: &String| {
+        let along = support.dims.iter().find(|dim| &dim.name.value == name);
+        let in_shape = shape.contains(&name.as_str());
+        (in_shape, along.map(|dim| dim.extent == Extent::Point))
+    };
+    let [lon, lat] = &geographic.dims;
+    if how(lon) != how(lat) {
+        let message = format!(
+            "`{lon}` and `{lat}` are longitude and latitude in this study, but this support does not give them alike"
+        );
+        let remedy = "give both as points, both as boxes, or both in one region or bag";
+        check.refuse(&support.span, message, remedy);
     }
 }

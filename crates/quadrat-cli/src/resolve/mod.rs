@@ -1,18 +1,29 @@
 //! A checked study with its tables read: everything that can be refused without computing is refused here.
 
+mod bags;
+mod degrees;
+mod files;
 mod inputs;
+mod join;
 mod read;
+mod regions;
 mod rows;
 
+use std::sync::Arc;
+
 use crate::diagnostic::Problems;
+use crate::geographic::Geographic;
 use crate::places::Places;
 use crate::study::fields::Check;
 use crate::study::support::{Extent, Support};
 use crate::study::{Predict, Scale, Study, Where};
 use crate::table::Table;
+use degrees::degrees;
+pub use files::Files;
+pub use inputs::together;
 use inputs::{Inputs, dims, usable};
-pub use read::read_places;
-use read::{observed, open};
+use read::observed;
+pub use read::{read_places, shapes};
 use rows::{new_rows_have_noise, too_many_rows};
 
 /// The most rows exact inference on a dense matrix takes: 20,000 rows are 3.2 GB for each matrix.
@@ -27,6 +38,8 @@ pub struct Resolved {
     pub tables: Vec<Observed>,
     /// The predictions, in order.
     pub predictions: Vec<Asked>,
+    /// Longitude and latitude, when some regions are in them.
+    pub geographic: Option<Arc<Geographic>>,
     /// What people should know.
     pub warnings: Vec<String>,
 }
@@ -76,28 +89,33 @@ impl Observed {
 /// Reads the tables of a study and checks everything against everything.
 pub fn resolve(study: Study) -> Result<Resolved, Problems> {
     let check = Check::new(&study.source);
+    let mut files = Files::new(&check, &study.folder, &study.shown);
+    let geographic = degrees::pair(&files, &study);
+    files.geographic.clone_from(&geographic);
     let (dims, all_known) = dims(&study, &check);
     let inputs = Inputs {
         dims: &dims,
         all_known,
+        geographic: geographic.as_deref(),
     };
     let mut warnings = Vec::new();
     let mut tables = Vec::new();
     for observe in &study.observe {
         usable(&check, &inputs, &observe.support, &mut warnings);
-        if let Some(table) = observed(&check, &study, observe, &mut warnings) {
+        if let Some(table) = observed(&files, observe, &mut warnings) {
             tables.push(table);
         }
     }
     let predictions = study
         .predict
         .iter()
-        .filter_map(|p| asked(&check, &study, &inputs, p, &mut warnings))
+        .filter_map(|p| asked(&files, &inputs, p, &mut warnings))
         .collect();
     if tables.len() == study.observe.len() {
         too_many_rows(&check, &study, &tables);
         new_rows_have_noise(&check, &study, &tables);
     }
+    warnings.extend(files.warnings());
     let problems = check.finish();
     problems.or(())?;
     for table in &mut tables {
@@ -108,20 +126,22 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
         study,
         tables,
         predictions,
+        geographic,
         warnings,
     })
 }
 
 fn asked(
-    check: &Check<'_>,
-    study: &Study,
+    files: &Files<'_>,
     inputs: &Inputs<'_>,
     predict: &Predict,
     warnings: &mut Vec<String>,
 ) -> Option<Asked> {
+    let check = files.check;
     let places = match &predict.place {
         Where::Grid { axes, aggregate } => {
             let support = Support {
+                shape: None,
                 dims: axes
                     .iter()
                     .map(|(name, axis)| crate::study::support::Dim {
@@ -139,14 +159,41 @@ fn asked(
                     .map_or(predict.name.span.clone(), |(name, _)| name.span.clone()),
             };
             usable(check, inputs, &support, warnings);
-            Places::grid(axes, *aggregate)
+            let places = Places::grid(axes, *aggregate, files.geographic.clone());
+            if let Some((lon, lat)) = places.pair() {
+                let ((a, b), (c, d)) = (ends(&axes[lon].1), ends(&axes[lat].1));
+                if let Err((fact, which)) = degrees(a, c).and_then(|()| degrees(b, d)) {
+                    let (name, _) = &axes[if which == 0 { lon } else { lat }];
+                    let remedy = "regions of this study are in longitude and latitude, so its grids must be too";
+                    check.refuse(&name.span, fact, remedy);
+                }
+            }
+            places
         }
-        Where::File { file, support } => {
+        Where::File {
+            file: Some(file),
+            support,
+        } => {
             usable(check, inputs, support, warnings);
-            let table = open(check, study, file)?;
-            read_places(check, &table, support)?
+            let table = files.table(file)?;
+            read_places(files, (&table, file), support)?
+        }
+        Where::File {
+            file: None,
+            support,
+        } => {
+            usable(check, inputs, support, warnings);
+            let shapes = shapes(files, support, None, false)?;
+            Places::from_columns(support, Vec::new(), shapes, files.geographic.clone())
         }
     };
+    if let Some(name) = crate::prediction_csv::property_clash(&places) {
+        let span = &predict.name.span;
+        let message = format!(
+            "the features have a property `{name}` already, which would be that of the prediction"
+        );
+        check.refuse(span, message, "rename or remove that property in the file");
+    }
     if let Some(name) = crate::prediction_csv::clash(&places) {
         check.refuse(
             &predict.name.span,
@@ -160,6 +207,10 @@ fn asked(
         scale: predict.scale,
         level: predict.level,
     })
+}
+
+fn ends(axis: &crate::grid::Axis) -> (f64, f64) {
+    (axis.from, axis.to)
 }
 
 /// Drops dimensions that the model does not use.

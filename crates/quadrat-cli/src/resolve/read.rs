@@ -1,33 +1,42 @@
 //! Tables read into the columns that the study names.
 
 use super::Observed;
-use super::rows::{merge_exact, no_giants, no_negative, no_zero_width};
+use super::bags::bags;
+use super::files::Files;
+use super::regions::regions;
+use super::rows::{merge_exact, no_giants, no_negative, no_zero_width, only_degrees};
 use crate::diagnostic::Problems;
 use crate::places::Places;
+use crate::shapes::Shapes;
 use crate::study::fields::{Check, Spanned};
+use crate::study::shape::Shape;
 use crate::study::support::{Extent, Support};
-use crate::study::{Observe, Study, Variance};
+use crate::study::{Observe, Variance};
 use crate::table::Table;
 
-pub(super) fn open(check: &Check<'_>, study: &Study, file: &Spanned<String>) -> Option<Table> {
-    match Table::open(
-        &study.folder.join(&file.value),
-        &study.shown.join(&file.value),
-    ) {
-        Ok(table) => Some(table),
-        Err(mut problem) => {
-            // A file that cannot be opened is the study's fault; a broken one is its own.
-            if problem.place.is_none() {
-                problem = problem.at(check.source.place(&file.span));
-            }
-            check.add(problem);
-            None
+/// The regions or bags of the rows of a table (which has a name in the study), or all of them when
+/// there is no table.
+pub fn shapes(
+    files: &Files<'_>,
+    support: &Support,
+    table: Option<(&Table, &Spanned<String>)>,
+    observed: bool,
+) -> Option<Option<Shapes>> {
+    match &support.shape {
+        None => Some(None),
+        Some(Shape::Region(keys)) => regions(files, keys, table, observed).map(Some),
+        Some(Shape::Bag(keys)) => {
+            bags(files, keys, table.map(|(table, _)| table), observed).map(Some)
         }
     }
 }
 
-/// Positions of a support's columns, dimension by dimension.
-fn find(check: &Check<'_>, table: &Table, names: &[&Spanned<String>]) -> Option<Vec<usize>> {
+/// Positions of columns.
+pub(super) fn find(
+    check: &Check<'_>,
+    table: &Table,
+    names: &[&Spanned<String>],
+) -> Option<Vec<usize>> {
     let mut found = Vec::new();
     for name in names {
         match table.find(&name.value) {
@@ -54,12 +63,13 @@ fn names(support: &Support) -> Vec<&Spanned<String>> {
 }
 
 pub(super) fn observed(
-    check: &Check<'_>,
-    study: &Study,
+    files: &Files<'_>,
     observe: &Observe,
     warnings: &mut Vec<String>,
 ) -> Option<Observed> {
-    let table = open(check, study, &observe.file)?;
+    let check = files.check;
+    let table = files.table(&observe.file)?;
+    let shapes = shapes(files, &observe.support, Some((&table, &observe.file)), true);
     let mut wanted = names(&observe.support);
     wanted.push(&observe.value);
     if let Some(Variance::Column(column)) = &observe.variance {
@@ -77,7 +87,9 @@ pub(super) fn observed(
         variance = columns.pop();
     }
     let values = columns.pop()?;
-    let places = Places::from_columns(&observe.support, columns);
+    let geographic = files.geographic.clone();
+    let places = Places::from_columns(&observe.support, columns, shapes?, geographic);
+    only_degrees(&table, &found, &places, &mut problems);
     no_negative(
         &table,
         found.last().copied().unwrap_or(0),
@@ -125,16 +137,26 @@ fn wanted_value(found: &[usize], variance: &Option<Variance>) -> usize {
     found.len().saturating_sub(behind)
 }
 
-/// The places of a support read from a table.
-pub fn read_places(check: &Check<'_>, table: &Table, support: &Support) -> Option<Places> {
+/// The places of a support read from a table, which has a name in the study.
+pub fn read_places(
+    files: &Files<'_>,
+    (table, file): (&Table, &Spanned<String>),
+    support: &Support,
+) -> Option<Places> {
+    let check = files.check;
+    let shapes = shapes(files, support, Some((table, file)), false);
     let found = find(check, table, &names(support))?;
-    let columns = table
-        .numbers(&found)
-        .map_err(|problems| check.extend(problems))
-        .ok()?;
+    let columns = match found.is_empty() {
+        true => Vec::new(),
+        false => table
+            .numbers(&found)
+            .map_err(|problems| check.extend(problems))
+            .ok()?,
+    };
     let mut problems = Problems::default();
     no_giants(table, &found, &columns, &mut problems);
-    let places = Places::from_columns(support, columns);
+    let places = Places::from_columns(support, columns, shapes?, files.geographic.clone());
+    only_degrees(table, &found, &places, &mut problems);
     no_zero_width(table, &found, &places, &mut problems);
     let fine = problems.0.is_empty();
     check.extend(problems);

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::degrees::degrees;
 use super::{DENSE_ROWS, Observed};
 use crate::diagnostic::{Problem, Problems};
 use crate::numbers::count;
@@ -77,6 +78,41 @@ pub(super) fn no_zero_width(
             }
         }
         column += dim.headers.len();
+    }
+}
+
+/// Longitudes and latitudes must be some.
+pub(super) fn only_degrees(
+    table: &Table,
+    found: &[usize],
+    places: &Places,
+    problems: &mut Problems,
+) {
+    let (Some((lon, lat)), Some(geographic)) = (places.pair(), &places.geographic) else {
+        return;
+    };
+    let fits = |lon: f64, lat: f64| {
+        degrees(lon, lat)?;
+        let place = geographic.point(lon, lat);
+        place.map_err(|error| (error.to_string(), 0)).map(|_| ())
+    };
+    let column = |dim: usize| -> usize { places.dims[..dim].iter().map(|d| d.headers.len()).sum() };
+    let mut shown = 0;
+    for row in 0..places.len() {
+        let ((west, east), (south, north)) =
+            (places.dims[lon].ends(row), places.dims[lat].ends(row));
+        let wrong = fits(west, south).and_then(|()| fits(east, north));
+        if let Err((fact, which)) = wrong
+            && shown < SHOWN_ROWS
+        {
+            shown += 1;
+            let at = found[column(if which == 0 { lon } else { lat })];
+            problems.push(
+                Problem::new(fact)
+                    .at(table.place(row, at))
+                    .remedy("regions of this study are in longitude and latitude, so its points and boxes must be too"),
+            );
+        }
     }
 }
 
@@ -161,6 +197,7 @@ pub(super) fn too_many_rows(check: &Check<'_>, study: &Study, tables: &[Observed
     if rows <= DENSE_ROWS
         || (tables.len() == 1
             && tables[0].places.dims.len() > 1
+            && tables[0].places.pair().is_none()
             && tables[0].places.is_complete_grid())
     {
         return;

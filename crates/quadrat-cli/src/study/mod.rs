@@ -7,6 +7,7 @@ mod names;
 mod observe;
 mod predict;
 mod settings;
+pub mod shape;
 pub mod support;
 
 use std::path::{Path, PathBuf};

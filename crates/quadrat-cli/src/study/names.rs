@@ -4,10 +4,11 @@ use super::fields::{Check, Spanned};
 use crate::diagnostic::shown;
 
 /// Names that something else uses: our own outputs, and devices of Windows.
-const RESERVED: [&str; 12] = [
+const RESERVED: [&str; 13] = [
     "report",
     "fit",
     "calibration",
+    "observed-regions",
     "study",
     "con",
     "prn",

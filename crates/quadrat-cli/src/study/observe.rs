@@ -89,24 +89,8 @@ fn support(section: &Section<'_>) -> Option<Support> {
         return None;
     };
     let inner = Section::from_item(section.check, "support", item, LIKE)?;
-    inner.keys(&["point", "box"], &["region", "bag"]);
-    let dims = support::dims(&inner);
-    if inner.get("point").is_none() && inner.get("box").is_none() {
-        if inner.get("region").is_none() && inner.get("bag").is_none() {
-            section.check.refuse(
-                &inner.span,
-                "`support` says nothing about where the rows looked",
-                LIKE,
-            );
-        }
-        return None;
-    }
-    let has_boxes = inner.get("box").is_some();
-    Some(Support {
-        dims,
-        aggregate: support::aggregate(section, has_boxes),
-        span: inner.span.clone(),
-    })
+    inner.keys(&["point", "box", "region", "bag"], &[]);
+    support::read(&inner, section, LIKE)
 }
 
 /// Column of the value, known variance, and whether one is learned.

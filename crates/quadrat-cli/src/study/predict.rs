@@ -32,10 +32,10 @@ pub enum Where {
         /// Sum or average, when any axis has cells.
         aggregate: Option<support::Aggregate>,
     },
-    /// The rows of a table.
+    /// The rows of a table, or every region or bag of a file.
     File {
-        /// Its path, relative to the study.
-        file: Spanned<String>,
+        /// Its path, relative to the study; absent when every region or bag of a file is asked for.
+        file: Option<Spanned<String>>,
         /// Its columns.
         support: Support,
     },
@@ -125,10 +125,11 @@ fn place(section: &Section<'_>) -> Option<Where> {
         return None;
     };
     let inner = Section::from_item(section.check, "support", item, LIKE)?;
-    inner.keys(&["grid", "file", "point", "box"], &["region", "bag"]);
+    inner.keys(&["grid", "file", "point", "box", "region", "bag"], &[]);
+    let has_shape = inner.get("region").is_some() || inner.get("bag").is_some();
     match (inner.get("grid"), inner.get("file")) {
         (Some(item), None) => {
-            for key in ["point", "box"] {
+            for key in ["point", "box", "region", "bag"] {
                 if inner.get(key).is_some() {
                     section.check.refuse(
                         &inner.span_of(key),
@@ -151,25 +152,10 @@ fn place(section: &Section<'_>) -> Option<Where> {
         }
         (None, Some(_)) => {
             let file = inner.text("file");
-            let dims = support::dims(&inner);
-            if inner.get("point").is_none() && inner.get("box").is_none() {
-                if inner.get("region").is_none() && inner.get("bag").is_none() {
-                    section.check.refuse(
-                        &inner.span,
-                        "`support` does not say which columns of the file are coordinates",
-                        LIKE,
-                    );
-                }
-                return None;
-            }
-            let aggregate = support::aggregate(section, inner.get("box").is_some());
+            let support = support::read(&inner, section, LIKE)?;
             Some(Where::File {
-                file: file?,
-                support: Support {
-                    dims,
-                    aggregate,
-                    span: inner.span.clone(),
-                },
+                file: Some(file?),
+                support,
             })
         }
         (Some(_), Some(_)) => {
@@ -180,12 +166,24 @@ fn place(section: &Section<'_>) -> Option<Where> {
             );
             None
         }
-        (None, None) => {
-            if inner.get("region").is_none() && inner.get("bag").is_none() {
-                section
-                    .check
-                    .refuse(&inner.span, "`support` needs a `grid` or a `file`", LIKE);
+        (None, None) if has_shape => {
+            let support = support::read(&inner, section, LIKE)?;
+            if let Some(dim) = support.dims.first() {
+                section.check.refuse(
+                    &dim.name.span,
+                    format!("`{}` is a column of a table, but no `file` is given", dim.name.value),
+                    "add `file = \"places.csv\"` with that column and the key of the regions or bags",
+                );
             }
+            Some(Where::File {
+                file: None,
+                support,
+            })
+        }
+        (None, None) => {
+            section
+                .check
+                .refuse(&inner.span, "`support` needs a `grid` or a `file`", LIKE);
             None
         }
     }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::fields::{Section, Spanned, kind, text};
+use super::shape::{self, Shape};
 
 /// Sum over a box, or average.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,12 +14,15 @@ pub enum Aggregate {
     Mean,
 }
 
-/// A support described by columns of a table; the dimensions are points or edges.
+/// A support described by columns of a table: points or edges, and perhaps a region or bag over
+/// further dimensions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Support {
-    /// One entry per dimension, in the order of the file.
+    /// A region or a bag.
+    pub shape: Option<Shape>,
+    /// One entry per dimension that is a point or has edges, in the order of the file.
     pub dims: Vec<Dim>,
-    /// Sum or average over the boxes; `None` when every dimension is a point.
+    /// Sum or average over what has a width; `None` when every dimension is a point.
     pub aggregate: Option<Aggregate>,
     /// Where it is described.
     pub span: Range<usize>,
@@ -47,10 +51,64 @@ impl Support {
     pub fn has_boxes(&self) -> bool {
         self.dims.iter().any(|dim| dim.extent != Extent::Point)
     }
+
+    /// The names of all dimensions.
+    pub fn names(&self) -> impl Iterator<Item = &Spanned<String>> {
+        let shape = self.shape.as_ref().map_or(&[][..], Shape::dims);
+        shape.iter().chain(self.dims.iter().map(|dim| &dim.name))
+    }
+}
+
+/// What `support` says besides `grid` and `file`; refused when it says nothing.
+pub fn read(inner: &Section<'_>, outer: &Section<'_>, like: &str) -> Option<Support> {
+    const KEYS: [&str; 4] = ["point", "box", "region", "bag"];
+    let dims = dims(inner);
+    if KEYS.iter().all(|key| inner.get(key).is_none()) {
+        inner.check.refuse(
+            &inner.span,
+            "`support` says nothing about where the rows looked",
+            like,
+        );
+        return None;
+    }
+    let has_shape = inner.get("region").is_some() || inner.get("bag").is_some();
+    let shape = shape::read(inner);
+    let aggregate = aggregate(outer, has_shape || inner.get("box").is_some());
+    if has_shape && shape.is_none() {
+        return None;
+    }
+    let support = Support {
+        shape,
+        dims,
+        aggregate,
+        span: inner.span.clone(),
+    };
+    let twice = |dim: &&Spanned<String>| support.dims.iter().any(|d| d.name.value == dim.value);
+    if let Some(shape) = &support.shape {
+        for dim in shape.dims().iter().filter(twice) {
+            let message = format!("dimension `{}` is given twice", dim.value);
+            inner.check.refuse(
+                &dim.span,
+                message,
+                "keep it either in `dims` or in `point` or `box`",
+            );
+        }
+        if let (Shape::Bag(_), Some(dim)) = (
+            shape,
+            support.dims.iter().find(|dim| dim.extent != Extent::Point),
+        ) {
+            inner.check.later(
+                &dim.name.span,
+                "a `box` beside a `bag`",
+                "give the other dimensions as `point`, or as further columns of the bag",
+            );
+        }
+    }
+    Some(support)
 }
 
 /// The dimensions of the keys `point` and `box` of a support.
-pub fn dims(section: &Section<'_>) -> Vec<Dim> {
+fn dims(section: &Section<'_>) -> Vec<Dim> {
     let mut dims = Vec::new();
     boxes(section, &mut dims);
     points(section, &mut dims);
@@ -173,7 +231,7 @@ pub fn aggregate(section: &Section<'_>, has_boxes: bool) -> Option<Aggregate> {
             None
         }
         (None, true) if section.get("aggregate").is_none() => {
-            section.missing("aggregate", "say whether the values are totals (`aggregate = \"sum\"`) or averages (`aggregate = \"mean\"`) of the boxes");
+            section.missing("aggregate", "say whether the values are totals (`aggregate = \"sum\"`) or averages (`aggregate = \"mean\"`) of where they looked");
             None
         }
         _ => None,

@@ -6,7 +6,8 @@ use std::ops::Range;
 
 use csv::{ByteRecord, Reader, ReaderBuilder};
 
-use super::{SHOWN_CELLS, number};
+use super::SHOWN_CELLS;
+use super::number::BadCell;
 use crate::diagnostic::{Place, Problem, Problems, Spot};
 
 pub use rewrite::NewColumn;
@@ -80,14 +81,16 @@ impl Csv {
             .from_reader(self.bytes.as_slice())
     }
 
-    /// Every row's cells of the wanted columns as numbers; every row must be as long as the header.
-    pub fn numbers(
+    /// Every row's cells of the wanted columns, read by `parse`; every row must be as long as the
+    /// header.
+    pub fn columns<T: Clone>(
         &self,
         name: &str,
         headers: &[String],
         wanted: &[usize],
-    ) -> Result<Vec<Vec<f64>>, Problems> {
-        let mut columns: Vec<Vec<f64>> = vec![Vec::new(); wanted.len()];
+        parse: impl Fn(&str) -> Result<T, BadCell>,
+    ) -> Result<Vec<Vec<T>>, Problems> {
+        let mut columns: Vec<Vec<T>> = vec![Vec::new(); wanted.len()];
         let mut found = Found {
             csv: self,
             name,
@@ -153,7 +156,7 @@ impl Csv {
             }
             for (column, &at) in columns.iter_mut().zip(wanted) {
                 let cell = std::str::from_utf8(&record[at]).unwrap_or("");
-                match number::parse(cell) {
+                match parse(cell) {
                     Ok(value) => column.push(value),
                     Err(error) => found.add(start, Some(at), error.fact, error.remedy),
                 }
@@ -263,7 +266,7 @@ impl Found<'_> {
             .push(Problem::new(fact).at(place).remedy(remedy));
     }
 
-    fn finish(mut self, columns: Vec<Vec<f64>>) -> Result<Vec<Vec<f64>>, Problems> {
+    fn finish<T>(mut self, columns: Vec<Vec<T>>) -> Result<Vec<Vec<T>>, Problems> {
         if self.more > 0 {
             self.problems.push(Problem::new(format!(
                 "{} has {} more problems like these",

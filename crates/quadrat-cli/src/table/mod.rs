@@ -5,8 +5,12 @@ mod number;
 mod parquet;
 
 use std::path::Path;
+use std::sync::Arc;
 
-use crate::diagnostic::{Place, Problem, Problems};
+use serde_json::Value;
+
+use crate::diagnostic::{Place, Problem, Problems, shown as short};
+use crate::geo_file::{GeoFile, key_text};
 use crate::suggest;
 
 pub use csv::NewColumn;
@@ -27,15 +31,18 @@ pub struct Table {
 enum Format {
     Csv(csv::Csv),
     Parquet(parquet::Parquet),
+    Geo(Arc<GeoFile>),
 }
+
+/// The column of the features' own `id`, where no property has that name.
+const ID: &str = "id";
 
 impl Table {
     /// Opens a file and reads its header. The problem has a place only when the contents are at fault.
     /// People see it under the name `shown`.
-    pub fn open(path: &Path, shown: &Path) -> Result<Self, Problem> {
+    pub fn open(path: &Path, shown: &Path) -> Result<Self, Problems> {
         let name = shown.display().to_string();
-        let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
-        let (format, headers) = match extension.as_deref() {
+        let (format, headers) = match extension(path).as_deref() {
             Some("csv") => {
                 let (csv, headers) = csv::Csv::parse(read(path, &name)?, &name)?;
                 (Format::Csv(csv), headers)
@@ -44,18 +51,13 @@ impl Table {
                 let (parquet, headers) = parquet::Parquet::parse(read(path, &name)?, &name)?;
                 (Format::Parquet(parquet), headers)
             }
-            Some("geojson") => {
-                return Err(Problem::new(format!(
-                    "`{name}`: GeoJSON is not available in this version ({})",
-                    crate::VERSION
-                ))
-                .remedy("give points or boxes as a CSV table"));
-            }
+            Some("geojson" | "json") => return Ok(Self::from_geo(open_geo(path, shown)?)),
             _ => {
                 return Err(Problem::new(format!(
                     "`{name}`: the extension does not tell a known format"
                 ))
-                .remedy("quadrat reads `.csv` (comma-separated, one header line) and `.parquet`"));
+                .remedy("quadrat reads `.csv` (comma-separated, one header line), `.parquet` and `.geojson`")
+                .into());
             }
         };
         let table = Self {
@@ -65,6 +67,29 @@ impl Table {
         };
         table.check_headers()?;
         Ok(table)
+    }
+
+    /// The properties of the features as a table, one row per feature.
+    pub fn from_geo(file: Arc<GeoFile>) -> Self {
+        let mut headers = file.properties.clone();
+        if !headers.iter().any(|header| header == ID)
+            && file.features.iter().any(|feature| feature.id.is_some())
+        {
+            headers.push(ID.to_owned());
+        }
+        Self {
+            name: file.name.clone(),
+            headers,
+            format: Format::Geo(file),
+        }
+    }
+
+    /// The features, when the table is their properties.
+    pub fn geo(&self) -> Option<&Arc<GeoFile>> {
+        match &self.format {
+            Format::Geo(file) => Some(file),
+            _ => None,
+        }
     }
 
     /// The path as it is shown to people.
@@ -119,9 +144,67 @@ impl Table {
     /// The columns at the given positions, as finite numbers; at least one row.
     pub fn numbers(&self, wanted: &[usize]) -> Result<Vec<Vec<f64>>, Problems> {
         let columns = match &self.format {
-            Format::Csv(csv) => csv.numbers(&self.name, &self.headers, wanted)?,
+            Format::Csv(csv) => csv.columns(&self.name, &self.headers, wanted, parse_number)?,
             Format::Parquet(parquet) => parquet.numbers(&self.name, &self.headers, wanted)?,
+            Format::Geo(file) => self.from_features(file, wanted, |value| match value {
+                Value::Number(number) => parse_number(&number.to_string()),
+                Value::String(text) => parse_number(text),
+                other => Err(number::not_a_number(&other.to_string())),
+            })?,
         };
+        self.has_rows(columns)
+    }
+
+    /// A column as keys, which are texts.
+    pub fn keys(&self, at: usize) -> Result<Vec<String>, Problems> {
+        let columns = match &self.format {
+            Format::Csv(csv) => csv.columns(&self.name, &self.headers, &[at], number::key)?,
+            Format::Parquet(parquet) => vec![parquet.keys(&self.name, &self.headers, at)?],
+            Format::Geo(file) => {
+                self.from_features(file, &[at], |value| number::key(&key_text(value)))?
+            }
+        };
+        Ok(self.has_rows(columns)?.pop().unwrap_or_default())
+    }
+
+    fn from_features<T>(
+        &self,
+        file: &GeoFile,
+        wanted: &[usize],
+        parse: impl Fn(&Value) -> Result<T, number::BadCell>,
+    ) -> Result<Vec<Vec<T>>, Problems> {
+        let mut problems = Problems::default();
+        let mut columns = Vec::with_capacity(wanted.len());
+        for &at in wanted {
+            let mut column = Vec::with_capacity(file.features.len());
+            for (row, feature) in file.features.iter().enumerate() {
+                let name = &self.headers[at];
+                let id = || feature.id.clone().filter(|_| name == ID).map(Value::from);
+                let value = file.property(row, name).or_else(id);
+                let problem = match value.as_ref().map(&parse) {
+                    Some(Ok(value)) => {
+                        column.push(value);
+                        continue;
+                    }
+                    Some(Err(error)) => Problem::new(error.fact).remedy(error.remedy),
+                    None => Problem::new(format!(
+                        "the property `{}` of feature {} is missing or null",
+                        short(name),
+                        row + 1
+                    ))
+                    .remedy("fill it in, or remove the feature"),
+                };
+                if problems.0.len() < SHOWN_CELLS {
+                    problems.push(problem.at(self.place(row, at)));
+                }
+            }
+            columns.push(column);
+        }
+        problems.or(columns)
+    }
+
+    /// The columns, when there is at least one row.
+    fn has_rows<T>(&self, columns: Vec<Vec<T>>) -> Result<Vec<Vec<T>>, Problems> {
         if columns.first().is_some_and(Vec::is_empty) {
             let place = Place {
                 file: self.name.clone(),
@@ -143,6 +226,7 @@ impl Table {
         let spot = match &self.format {
             Format::Csv(csv) => csv.spot(row, column),
             Format::Parquet(_) => Some(parquet::spot(row)),
+            Format::Geo(file) => Some(file.property_spot(row, &self.headers[column])),
         };
         Place {
             file: self.name.clone(),
@@ -156,6 +240,7 @@ impl Table {
         let line = match &self.format {
             Format::Csv(csv) => csv.spot(row, 0).map_or(row + 2, |spot| spot.line),
             Format::Parquet(_) => row + 1,
+            Format::Geo(file) => file.features.get(row).map_or(row + 1, |f| f.line),
         };
         format!("{}:{line}", self.name)
     }
@@ -184,7 +269,7 @@ impl Table {
     fn place_of_header(&self, column: usize) -> Place {
         let spot = match &self.format {
             Format::Csv(csv) => Some(csv.header_spot(column)),
-            Format::Parquet(_) => None,
+            Format::Parquet(_) | Format::Geo(_) => None,
         };
         Place {
             file: self.name.clone(),
@@ -192,6 +277,26 @@ impl Table {
             column_name: None,
         }
     }
+}
+
+fn extension(path: &Path) -> Option<String> {
+    Some(path.extension()?.to_string_lossy().to_lowercase())
+}
+
+/// Whether a file is GeoJSON by its name.
+pub fn is_geo(path: &Path) -> bool {
+    matches!(extension(path).as_deref(), Some("geojson" | "json"))
+}
+
+/// Reads a GeoJSON file; people see it under the name `shown`.
+pub fn open_geo(path: &Path, shown: &Path) -> Result<Arc<GeoFile>, Problems> {
+    let name = shown.display().to_string();
+    if !is_geo(path) {
+        return Err(Problem::new(format!("`{name}` is not a GeoJSON file by its name"))
+            .remedy("regions are read from `.geojson`; convert other formats, such as with `ogr2ogr -t_srs EPSG:4326 out.geojson in.shp`")
+            .into());
+    }
+    Ok(Arc::new(GeoFile::parse(read(path, &name)?, &name)?))
 }
 
 fn read(path: &Path, name: &str) -> Result<Vec<u8>, Problem> {
@@ -249,6 +354,26 @@ mod tests {
         )
         .unwrap();
         assert_eq!(got, vec![vec![0.0, 10.0], vec![10.0, 20.0]]);
+    }
+
+    #[test]
+    fn properties_are_columns() {
+        let text = br#"{"type": "FeatureCollection", "features": [
+{"type": "Feature", "id": 7, "geometry": null, "properties": {"n": 1.5, "FIPS": 37009.0}},
+{"type": "Feature", "id": 8, "geometry": null, "properties": {"n": "x", "FIPS": "01"}}]}"#;
+        let (_keep, path) = written("t.geojson", text);
+        let table = Table::open(&path, &path).unwrap();
+        let keys = |name| table.keys(table.find(name).unwrap()).unwrap();
+        assert_eq!(
+            (keys("FIPS"), keys("id")),
+            (
+                vec!["37009".into(), "01".into()],
+                vec!["7".to_owned(), "8".into()]
+            )
+        );
+        let problems = table.numbers(&[0]).unwrap_err();
+        let spot = problems.0[0].place.clone().unwrap().spot.unwrap();
+        assert_eq!((spot.line, spot.width), (3, 3), "{problems}");
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! A cell of text as a finite number.
+//! A cell of text as a finite number, or as a key.
 
 use crate::diagnostic::shown;
 
 /// What is wrong with a cell, and how to mend it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct NotANumber {
+pub struct BadCell {
     /// The fact, a predicate of the cell: "is not a number".
     pub fact: String,
     /// How to mend it.
@@ -15,26 +15,42 @@ pub struct NotANumber {
 const MISSING: [&str; 8] = ["na", "n/a", "null", "none", ".", "-", "?", "#n/a"];
 
 /// Reads a number; spaces around it are allowed, NaN and infinity are not.
-pub fn parse(cell: &str) -> Result<f64, NotANumber> {
+pub fn parse(cell: &str) -> Result<f64, BadCell> {
     let cell = cell.trim();
     match cell.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),
-        Ok(_) if cell.bytes().any(|b| b.is_ascii_digit()) => Err(NotANumber {
+        Ok(_) if cell.bytes().any(|b| b.is_ascii_digit()) => Err(BadCell {
             fact: format!("`{}` is too large for a number", shown(cell)),
             remedy: "change the units",
         }),
-        Ok(_) => Err(NotANumber {
+        Ok(_) => Err(BadCell {
             fact: format!("`{}` is not finite", shown(cell)),
             remedy: "every number must be finite; delete the row if the value is missing",
         }),
-        Err(_) if cell.is_empty() => Err(NotANumber {
+        Err(_) if cell.is_empty() => Err(BadCell {
             fact: "the cell is empty".to_owned(),
             remedy: "fill it in, or delete the row if the value is missing",
         }),
-        Err(_) => Err(NotANumber {
-            fact: format!("`{}` is not a number", shown(cell)),
-            remedy: remedy(cell),
+        Err(_) => Err(not_a_number(cell)),
+    }
+}
+
+/// What is wrong with a cell that holds something else.
+pub fn not_a_number(cell: &str) -> BadCell {
+    BadCell {
+        fact: format!("`{}` is not a number", shown(cell)),
+        remedy: remedy(cell),
+    }
+}
+
+/// Reads a key: any text but none, without the spaces around it.
+pub fn key(cell: &str) -> Result<String, BadCell> {
+    match cell.trim() {
+        "" => Err(BadCell {
+            fact: "the key is empty".to_owned(),
+            remedy: "fill it in, or delete the row",
         }),
+        key => Ok(key.to_owned()),
     }
 }
 

@@ -31,7 +31,7 @@ const CASES: &[Case] = &[
     ("kernel = \"se(age)\"", "kernel = \"se(age)\"\nmean = \"constnt\"", &["`constnt` is not a known `mean`", "s.toml:5:8"]),
     ("kernel = \"se(age)\"", "kernel = \"se(age)\"\nmean = nan", &["`mean` is NaN; it must be finite", "s.toml:5:8"]),
     // Supports and aggregates.
-    ("box = {", "region = {", &["`region` in support is not available", "s.toml:8:13"]),
+    ("box = {", "region = {", &["unknown key `age` in region", "s.toml:8:24", "`file`, `key`, `dims` and `planar`"]),
     ("{ box = { age = [\"from\", \"to\"] } }", "{ }", &["`support` says nothing", "s.toml:8:11"]),
     ("[\"from\", \"to\"]", "[\"from\"]", &["the edges of `age` must be two names of columns", "s.toml:8:27"]),
     ("[\"from\", \"to\"]", "\"from\"", &["the edges of `age` must be two names", "not the text \"from\"", "s.toml:8:27"]),

@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod broken_regions;
 mod broken_studies;
 mod broken_tables;
 mod harness;
 mod noise;
 mod outputs;
+mod regions;

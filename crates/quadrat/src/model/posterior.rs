@@ -1,5 +1,6 @@
 //! The answer: a Gaussian process given the data, or a mixture of them.
 
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
@@ -61,6 +62,7 @@ pub struct Posterior {
     pub(super) components: Vec<Component>,
     pub(super) summary: FitSummary,
     pub(super) loo: OnceLock<Vec<LeaveOneOut>>,
+    pub(super) notes: BTreeMap<String, String>,
 }
 
 impl std::fmt::Debug for Posterior {
@@ -88,7 +90,20 @@ impl Posterior {
             components,
             summary,
             loo: OnceLock::new(),
+            notes: BTreeMap::new(),
         }
+    }
+
+    /// Keeps a text under a name, which is saved with the posterior and not interpreted: what a
+    /// program must know to use it again, such as the projection of its inputs.
+    pub fn set_note(&mut self, name: impl Into<String>, text: impl Into<String>) {
+        self.notes.insert(name.into(), text.into());
+    }
+
+    /// The text kept under a name.
+    #[must_use]
+    pub fn note(&self, name: &str) -> Option<&str> {
+        self.notes.get(name).map(String::as_str)
     }
 
     /// What the fit reports about itself.

@@ -4,6 +4,8 @@
 //! (both little-endian), the payload. Factorisations are not stored: they are computed again,
 //! from the same numbers and so to the same result.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::fit::condition_covering;
@@ -15,8 +17,8 @@ use crate::error::LoadError;
 use crate::kernel::Kernel;
 use crate::parameter::Parameter;
 
-/// The format this version writes, and the highest it reads.
-pub const FORMAT: u32 = 1;
+/// The format this version writes, and the only one it reads. Format 1 had neither regions nor notes.
+pub const FORMAT: u32 = 2;
 
 const MAGIC: &[u8] = b"quadrat-model ";
 
@@ -29,6 +31,7 @@ struct Saved {
     parameters: Vec<Parameter>,
     nodes: Vec<Node>,
     summary: FitSummary,
+    notes: BTreeMap<String, String>,
 }
 
 impl Saved {
@@ -68,6 +71,7 @@ impl Posterior {
             parameters: self.problem.parameters.clone(),
             nodes: self.nodes.clone(),
             summary: self.summary.clone(),
+            notes: self.notes.clone(),
         };
         // Plain numbers and strings in memory always serialise.
         let payload = postcard::to_stdvec(&saved).unwrap_or_default();
@@ -84,7 +88,7 @@ impl Posterior {
     /// Reads what [`Self::to_bytes`] wrote.
     ///
     /// # Errors
-    /// [`LoadError::NotAModel`], [`LoadError::Newer`] for a format above [`FORMAT`],
+    /// [`LoadError::NotAModel`], [`LoadError::Newer`] or [`LoadError::Older`] for another [`FORMAT`],
     /// [`LoadError::Damaged`] when anything was cut off or changed.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, LoadError> {
         let rest = bytes.strip_prefix(MAGIC).ok_or(LoadError::NotAModel)?;
@@ -102,6 +106,12 @@ impl Posterior {
             .ok_or_else(|| damaged("the format number is unreadable"))?;
         if found > FORMAT {
             return Err(LoadError::Newer {
+                found,
+                supported: FORMAT,
+            });
+        }
+        if found < FORMAT {
+            return Err(LoadError::Older {
                 found,
                 supported: FORMAT,
             });
@@ -133,12 +143,14 @@ impl Posterior {
             saved.parameters,
         );
         let components = condition_covering(&problem, &saved.nodes)?;
-        Ok(Self::new(
+        let mut posterior = Self::new(
             problem,
             saved.tables,
             saved.nodes,
             components,
             saved.summary,
-        ))
+        );
+        posterior.notes = saved.notes;
+        Ok(posterior)
     }
 }

@@ -68,6 +68,8 @@ impl Posterior {
             .hyperparameters
             .extend(mean_hyper(&problem, &components));
         summary.nodes = components.len();
-        Ok(Self::new(problem, tables, nodes, components, summary))
+        let mut posterior = Self::new(problem, tables, nodes, components, summary);
+        posterior.notes.clone_from(&self.notes);
+        Ok(posterior)
     }
 }

@@ -172,11 +172,8 @@ fn random_polygons_agree_with_dense_cubature() {
             let theta = [2.0, 1.0, 0.8];
             let gap = 0.8 * (size + other);
             let a = star(&mut rng, size, [3.0, -7.0]);
-            let b = star(
-                &mut rng,
-                other,
-                [3.0 + gap, -7.0 + uniform(&mut rng, -2.0, 2.0)],
-            );
+            let beside = [3.0 + gap, -7.0 + uniform(&mut rng, -2.0, 2.0)];
+            let b = star(&mut rng, other, beside);
             let (mut regions, mut nodes) = (plane(), plane());
             for polygon in [&a, &b] {
                 let region = Arc::new(Region::from(polygon.clone()));

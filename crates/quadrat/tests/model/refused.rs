@@ -31,13 +31,28 @@ fn a_saved_posterior_answers_to_the_bit_and_a_damaged_one_is_refused() {
         Posterior::from_bytes(b"").unwrap_err(),
         LoadError::NotAModel
     );
-    let newer: Vec<u8> = [b"quadrat-model 2\n".as_slice(), &bytes[16..]].concat();
+    let newer: Vec<u8> = [b"quadrat-model 3\n".as_slice(), &bytes[16..]].concat();
     assert_eq!(
         Posterior::from_bytes(&newer).unwrap_err(),
         LoadError::Newer {
-            found: 2,
-            supported: 1
+            found: 3,
+            supported: 2
         }
+    );
+    let older: Vec<u8> = [b"quadrat-model 1\n".as_slice(), &bytes[16..]].concat();
+    assert_eq!(
+        Posterior::from_bytes(&older).unwrap_err(),
+        LoadError::Older {
+            found: 1,
+            supported: 2
+        }
+    );
+    let mut noted = again;
+    noted.set_note("projection", "about here");
+    let noted = Posterior::from_bytes(&noted.to_bytes()).unwrap();
+    assert_eq!(
+        (noted.note("projection"), noted.note("other")),
+        (Some("about here"), None)
     );
     for cut in 0..bytes.len() {
         let error = Posterior::from_bytes(&bytes[..cut]).unwrap_err();

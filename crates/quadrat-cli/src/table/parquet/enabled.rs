@@ -58,6 +58,67 @@ impl Parquet {
         problems.or(columns)
     }
 
+    /// A column of whole numbers or texts as keys.
+    pub fn keys(&self, name: &str, headers: &[String], at: usize) -> Result<Vec<String>, Problems> {
+        let place = Place {
+            column_name: headers.get(at).cloned(),
+            ..whole(name)
+        };
+        let cells = self.texts(at).map_err(|error| {
+            Problem::new(format!("the keys cannot be read: {error}"))
+                .at(place.clone())
+                .remedy("give them as texts or whole numbers, or save the table as CSV")
+        })?;
+        let mut problems = Problems::default();
+        let mut keys = Vec::with_capacity(cells.len());
+        for (row, cell) in cells.into_iter().enumerate() {
+            match cell.filter(|cell| !cell.is_empty()) {
+                Some(key) => keys.push(key),
+                None if problems.0.len() < SHOWN_CELLS => problems.push(
+                    Problem::new("the key is empty")
+                        .at(Place {
+                            spot: Some(spot(row)),
+                            ..place.clone()
+                        })
+                        .remedy("fill it in, or delete the row"),
+                ),
+                None => {}
+            }
+        }
+        problems.or(keys)
+    }
+
+    /// Every cell of a column of texts or numbers as text; `None` where it is empty.
+    fn texts(&self, at: usize) -> ParquetResult<Vec<Option<String>>> {
+        let column = self
+            .reader
+            .metadata()
+            .file_metadata()
+            .schema_descr()
+            .column(at);
+        if column.physical_type() != Type::BYTE_ARRAY {
+            if let Some(kind) = self.unsuitable(at) {
+                return Err(parquet::errors::ParquetError::General(format!(
+                    "it holds {kind}"
+                )));
+            }
+            let cells = self.cells(at)?.into_iter();
+            return Ok(cells.map(|cell| cell.map(|x| x.to_string())).collect());
+        }
+        let mut cells = Vec::new();
+        for group in 0..self.reader.num_row_groups() {
+            let group = self.reader.get_row_group(group)?;
+            let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+            if let ColumnReader::ByteArrayColumnReader(column) = group.get_column_reader(at)? {
+                let text = |bytes: parquet::data_type::ByteArray| {
+                    String::from_utf8_lossy(bytes.data()).trim().to_owned()
+                };
+                read(column, rows, text, &mut cells)?;
+            }
+        }
+        Ok(cells)
+    }
+
     fn column(&self, name: &str, header: &str, at: usize) -> Result<Vec<f64>, Problems> {
         let place = Place {
             column_name: Some(header.to_owned()),
@@ -169,11 +230,11 @@ fn whole(name: &str) -> Place {
     }
 }
 
-fn read<T: DataType>(
+fn read<T: DataType, V>(
     mut column: ColumnReaderImpl<T>,
     rows: usize,
-    number: impl Fn(T::T) -> f64,
-    cells: &mut Vec<Option<f64>>,
+    number: impl Fn(T::T) -> V,
+    cells: &mut Vec<Option<V>>,
 ) -> ParquetResult<()> {
     let (mut values, mut levels) = (Vec::new(), Vec::new());
     let mut left = rows;
@@ -269,6 +330,13 @@ mod tests {
     }
 
     #[test]
+    fn whole_numbers_and_texts_are_keys() {
+        let (_keep, table) = written(&[0.5, 2.0], &[1, 1]);
+        assert_eq!(table.keys(0).unwrap(), ["0", "1"]);
+        assert_eq!(table.keys(1).unwrap(), ["0.5", "2"]);
+    }
+
+    #[test]
     fn other_files_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.parquet");
@@ -276,7 +344,7 @@ mod tests {
         assert!(
             Table::open(&path, &path)
                 .unwrap_err()
-                .message
+                .to_string()
                 .contains("not a readable Parquet file")
         );
     }

@@ -1,0 +1,309 @@
+//! The polygons of features, in the coordinates of the file.
+
+use std::ops::Range;
+
+use geojson::Position;
+use quadrat::support::{Polygon, RegionError, Ring};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::parse::offset;
+use super::{GeoFile, entries};
+use crate::diagnostic::{Problem, Problems, shown};
+use crate::numbers::count;
+
+/// How many broken features are listed.
+const LISTED: usize = 20;
+
+/// The polygon of one feature.
+#[derive(Debug, Clone)]
+pub struct Outline {
+    /// In the coordinates of the file.
+    pub polygon: Polygon,
+    /// Whether the file has altitudes, which are not used.
+    altitude: bool,
+    /// What was mended, in words.
+    mended: Vec<String>,
+}
+
+/// A polygon of the file: rings of positions.
+type Rings = Vec<Vec<Position>>;
+
+/// The polygons of every feature; what was mended is told in `warnings`. In degrees, a ring that
+/// steps over the antimeridian is continued beyond 180.
+pub fn outlines(
+    file: &GeoFile,
+    degrees: bool,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<Outline>, Problems> {
+    let mut outlines = Vec::with_capacity(file.features.len());
+    let mut problems = Problems::default();
+    for feature in 0..file.features.len() {
+        match outline(file, feature, degrees) {
+            Ok(outline) => outlines.push(outline),
+            Err(problem) if problems.0.len() < LISTED => problems.push(problem),
+            Err(_) => {}
+        }
+    }
+    let outlines = problems.or(outlines)?;
+    let raised = outlines.iter().filter(|outline| outline.altitude).count();
+    if raised > 0 {
+        warnings.push(format!(
+            "{}: the third coordinate of {} (altitude) is not used",
+            file.name,
+            count(raised, "feature")
+        ));
+    }
+    let mended = outlines.iter().enumerate().filter_map(|(i, outline)| {
+        let first = outline.mended.first()?;
+        Some(format!("{}:{} {first}", file.name, file.features[i].line))
+    });
+    let mended: Vec<String> = mended.collect();
+    if let Some(first) = mended.first() {
+        let features = count(mended.len(), "feature");
+        warnings.push(match mended.len() {
+            1 => format!("a polygon was mended: {first}"),
+            _ => format!("the polygons of {features} were mended, such as {first}"),
+        });
+    }
+    Ok(outlines)
+}
+
+fn outline(file: &GeoFile, at: usize, degrees: bool) -> Result<Outline, Problem> {
+    let feature = &file.features[at];
+    let called = file.called(at);
+    let Some(range) = &feature.geometry else {
+        return Err(Problem::new(format!("{called} has no geometry"))
+            .at(file.feature_place(at))
+            .remedy("give it a Polygon or MultiPolygon, or remove it"));
+    };
+    let (parts, coordinates) = parts(file, at, range)?;
+    let mut rings = Vec::with_capacity(parts.len());
+    let (mut altitude, mut open) = (false, 0);
+    for (p, part) in parts.iter().enumerate() {
+        let mut part_rings: Vec<Ring> = Vec::with_capacity(part.len());
+        for (r, ring) in part.iter().enumerate() {
+            let mut vertices = Ring::with_capacity(ring.len());
+            for (v, position) in ring.iter().enumerate() {
+                let place = || file.place(&position_at(file, &coordinates, &[p, r, v]));
+                let &[x, y, ..] = position.as_slice() else {
+                    return Err(Problem::new(format!(
+                        "{called}: this position has {}, it needs two",
+                        count(position.len(), "coordinate")
+                    ))
+                    .at(place())
+                    .remedy("write `[longitude, latitude]`"));
+                };
+                altitude |= position.len() > 2;
+                vertices.push([x, y]);
+            }
+            if vertices.len() > 1 && vertices.first() != vertices.last() {
+                open += 1;
+            }
+            if degrees {
+                continue_over_antimeridian(&mut vertices);
+            }
+            part_rings.push(vertices);
+        }
+        rings.push(part_rings);
+    }
+    let (polygon, mends) = Polygon::mended(rings).map_err(|error| {
+        let words = error.to_string();
+        let (fact, remedy) = words
+            .split_once("; ")
+            .unwrap_or((&words, "mend the polygon"));
+        let ring = match &error {
+            RegionError::FewVertices { ring, .. }
+            | RegionError::ZeroArea { ring }
+            | RegionError::SelfCrossing { ring, .. }
+            | RegionError::Folded { ring, .. }
+            | RegionError::HoleOutside { ring, .. }
+            | RegionError::Overlap { second: ring, .. } => [ring.part, ring.ring],
+            _ => [0, 0],
+        };
+        Problem::new(format!("{called}: {fact}"))
+            .at(file.place(&position_at(file, &coordinates, &ring)))
+            .remedy(remedy)
+    })?;
+    let mut mended: Vec<String> = mends
+        .iter()
+        .map(|mend| format!("({called}): {mend}"))
+        .collect();
+    if open > 0 {
+        mended.push(format!(
+            "({called}): {} not closed",
+            count(open, "ring") + if open == 1 { " was" } else { " were" }
+        ));
+    }
+    Ok(Outline {
+        polygon,
+        altitude,
+        mended,
+    })
+}
+
+/// No edge spans more than half of the globe.
+fn continue_over_antimeridian(ring: &mut Ring) {
+    let crosses = ring
+        .windows(2)
+        .any(|edge| (edge[1][0] - edge[0][0]).abs() > 180.0);
+    for vertex in ring.iter_mut().filter(|vertex| crosses && vertex[0] < 0.0) {
+        vertex[0] += 360.0;
+    }
+}
+
+/// Where the coordinates of a geometry stand, and whether they are those of one polygon.
+struct Coordinates {
+    whole: Range<usize>,
+    one: bool,
+}
+
+fn parts(
+    file: &GeoFile,
+    at: usize,
+    range: &Range<usize>,
+) -> Result<(Vec<Rings>, Coordinates), Problem> {
+    const LIKE: &str = "regions are of the types Polygon and MultiPolygon";
+    let called = file.called(at);
+    let head = range.start..range.start + 1;
+    let refuse = |message: String| Problem::new(message).at(file.place(&head)).remedy(LIKE);
+    let members = entries(&file.text, range)
+        .ok()
+        .filter(|_| file.text[range.clone()].starts_with('{'))
+        .ok_or_else(|| refuse(format!("the geometry of {called} is no object")))?;
+    let get = |name: &str| members.iter().rev().find(|(known, _)| known == name);
+    let kind = get("type")
+        .and_then(|(_, range)| serde_json::from_str::<Value>(&file.text[range.clone()]).ok());
+    let one = match kind.as_ref().and_then(Value::as_str) {
+        Some("Polygon") => true,
+        Some("MultiPolygon") => false,
+        Some(
+            other @ ("Point" | "MultiPoint" | "LineString" | "MultiLineString"
+            | "GeometryCollection"),
+        ) => {
+            return Err(
+                refuse(format!("{called} is a {other}, which has no area")).remedy(
+                    if other.ends_with("Point") {
+                        "give points as a table with `point`, or a `bag` of points"
+                    } else {
+                        "remove it, or give its polygons as one MultiPolygon"
+                    },
+                ),
+            );
+        }
+        Some(other) => {
+            return Err(refuse(format!(
+                "{called} has the unknown geometry `{}`",
+                shown(other)
+            )));
+        }
+        None => return Err(refuse(format!("the geometry of {called} has no `type`"))),
+    };
+    let Some((_, whole)) = get("coordinates") else {
+        return Err(refuse(format!(
+            "the geometry of {called} has no `coordinates`"
+        )));
+    };
+    let text = &file.text[whole.clone()];
+    let read: serde_json::Result<Vec<Rings>> = if one {
+        serde_json::from_str(text).map(|rings| vec![rings])
+    } else {
+        serde_json::from_str(text)
+    };
+    let parts = read.map_err(|error| {
+        let byte = whole.start + offset(text, error.line(), error.column());
+        let words = error.to_string();
+        let fact = words.split(" at line ").next().unwrap_or(&words);
+        let fact = fact.replace("invalid type: ", "there is ");
+        Problem::new(format!("{called}: in the coordinates {fact}"))
+            .at(file.place(&(byte..byte + 1)))
+            .remedy("a polygon is an array of rings, a ring an array of positions, a position two finite numbers")
+    })?;
+    let whole = whole.clone();
+    if parts.iter().all(|part| part.iter().all(Vec::is_empty)) {
+        return Err(Problem::new(format!("the polygon of {called} is empty"))
+            .at(file.place(&whole))
+            .remedy("give it coordinates, or remove the feature"));
+    }
+    Ok((parts, Coordinates { whole, one }))
+}
+
+/// Where a ring (part, ring) or a position (part, ring, vertex) stands.
+fn position_at(file: &GeoFile, coordinates: &Coordinates, path: &[usize]) -> Range<usize> {
+    let path = if coordinates.one { &path[1..] } else { path };
+    let mut range = coordinates.whole.clone();
+    for &step in path {
+        let part = &file.text[range.clone()];
+        let Ok(raw) = serde_json::from_str::<Vec<&RawValue>>(part) else {
+            break;
+        };
+        let Some(item) = raw.get(step) else { break };
+        let start = range.start + (item.get().as_ptr() as usize - part.as_ptr() as usize);
+        range = start..start + item.get().len();
+    }
+    range
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outlined(geometry: &str) -> Result<(Vec<Outline>, Vec<String>), Problems> {
+        let text = format!(
+            "{{\"type\": \"FeatureCollection\", \"features\": [\n{{\"type\": \"Feature\", \"id\": \"a\", \"geometry\": {geometry}, \"properties\": {{}}}}]}}"
+        );
+        let file = GeoFile::parse(text.into(), "t.geojson").unwrap();
+        let mut warnings = Vec::new();
+        Ok((outlines(&file, true, &mut warnings)?, warnings))
+    }
+
+    #[test]
+    fn polygons_with_holes_and_several_parts_are_read() {
+        let (outlines, warnings) = outlined(
+            r#"{"type": "MultiPolygon", "coordinates": [[[[0,0],[4,0],[4,4],[0,4],[0,0]], [[1,1],[1,2],[2,2],[2,1],[1,1]]], [[[9,0],[10,0],[10,1],[9,0]]]]}"#,
+        )
+        .unwrap();
+        // 16 - 1 + 1/2, exact in binary.
+        assert_eq!(outlines[0].polygon.area(), 15.5);
+        assert!(warnings.is_empty());
+    }
+
+    #[test]
+    fn a_ring_over_the_antimeridian_stays_whole() {
+        let (outlines, _) = outlined(
+            r#"{"type": "Polygon", "coordinates": [[[179,0],[-179,0],[-179,1],[179,1],[179,0]]]}"#,
+        )
+        .unwrap();
+        assert_eq!(outlines[0].polygon.bounds()[0], (179.0, 181.0));
+    }
+
+    #[test]
+    fn open_rings_and_altitudes_are_told() {
+        let (outlines, warnings) =
+            outlined(r#"{"type": "Polygon", "coordinates": [[[0,0,5],[4,0,5],[4,4,5],[0,4,5]]]}"#)
+                .unwrap();
+        assert_eq!(outlines[0].polygon.area(), 16.0);
+        assert!(warnings[0].contains("altitude"), "{warnings:?}");
+        assert!(
+            warnings[1].contains("t.geojson:2 (the feature with id `a`): 1 ring was not closed"),
+            "{warnings:?}"
+        );
+    }
+
+    #[test]
+    fn a_broken_position_is_pointed_at() {
+        for (position, fact, column) in [
+            ("[4]", "this position has 1 coordinate", 88),
+            ("[4,null]", "in the coordinates there is null", 91),
+            ("[4,\"4\"]", "in the coordinates there is string \"4\"", 93),
+        ] {
+            let geometry = format!(
+                r#"{{"type": "Polygon", "coordinates": [[[0,0],[4,0],{position},[0,0]]]}}"#
+            );
+            let problems = outlined(&geometry).unwrap_err();
+            let spot = problems.0[0].place.clone().unwrap().spot.unwrap();
+            assert!(problems.0[0].message.contains(fact), "{problems}");
+            assert_eq!((spot.line, spot.column), (2, column), "{problems}");
+        }
+    }
+}

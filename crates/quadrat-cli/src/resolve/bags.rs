@@ -1,0 +1,150 @@
+//! Rows of a table joined to bags of weighted points.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::degrees::degrees;
+use super::files::Files;
+use super::join::{Joined, join, unused};
+use super::read::find;
+use super::rows::no_giants;
+use crate::diagnostic::{Problem, Problems, shown};
+use crate::shapes::{Bag, Bags, Kind, Shapes};
+use crate::study::fields::Spanned;
+use crate::study::shape::BagKeys;
+use crate::table::Table;
+
+/// How many problems of one kind are listed.
+const LISTED: usize = 20;
+
+/// The bags of the rows of a table, or every bag when there is no table.
+pub fn bags(
+    files: &Files<'_>,
+    keys: &BagKeys,
+    table: Option<&Table>,
+    observed: bool,
+) -> Option<Shapes> {
+    let points = files.table(&keys.file)?;
+    let (names, bags) = read(files, &points, keys)?;
+    let (rows, of_row) = match table {
+        None => (names.clone(), (0..names.len()).collect()),
+        Some(table) => {
+            let joined = join(files, table, &keys.key, &names, "bag", points.name())?;
+            if observed {
+                unused(
+                    files,
+                    &names,
+                    &joined.of_row,
+                    "bag",
+                    points.name(),
+                    table.name(),
+                );
+            }
+            let Joined { rows, of_row } = joined;
+            (rows, of_row)
+        }
+    };
+    Some(Shapes {
+        dims: keys.dims.iter().map(|dim| dim.value.clone()).collect(),
+        header: keys.key.value.clone(),
+        keys: rows,
+        of_row,
+        kind: Kind::Bags(Arc::new(Bags {
+            name: points.name().to_owned(),
+            bags,
+        })),
+    })
+}
+
+/// All bags of a table of points, in order of first appearance.
+fn read(files: &Files<'_>, points: &Table, keys: &BagKeys) -> Option<(Vec<String>, Vec<Bag>)> {
+    let check = files.check;
+    let wanted: Vec<&Spanned<String>> = keys.dims.iter().chain(&keys.weight).collect();
+    let found = find(check, points, &wanted);
+    let key = find(check, points, &[&keys.key]);
+    let (found, key) = (found?, key?[0]);
+    let of_point = points.keys(key).map_err(|problems| check.extend(problems));
+    let columns = points
+        .numbers(&found)
+        .map_err(|problems| check.extend(problems))
+        .ok()?;
+    let of_point = of_point.ok()?;
+    let mut problems = Problems::default();
+    no_giants(points, &found, &columns, &mut problems);
+    let (coordinates, weights) = columns.split_at(keys.dims.len());
+    let weight = |row: usize| weights.first().map_or(1.0, |weights| weights[row]);
+    let weight_column = found.last().copied().unwrap_or(0);
+    for row in (0..of_point.len()).filter(|&row| weight(row) < 0.0) {
+        if problems.0.len() < LISTED {
+            problems.push(
+                Problem::new(format!(
+                    "the weight is {}; it cannot be negative",
+                    weight(row)
+                ))
+                .at(points.place(row, weight_column))
+                .remedy("mend it, or delete the row if the point does not count"),
+            );
+        }
+    }
+    let pair = files.geographic.as_ref().and_then(|geographic| {
+        let at = |name: &String| keys.dims.iter().position(|dim| &dim.value == name);
+        Some((
+            geographic,
+            at(&geographic.dims[0])?,
+            at(&geographic.dims[1])?,
+        ))
+    });
+    let mut names: Vec<String> = Vec::new();
+    let mut bags: Vec<Bag> = Vec::new();
+    let mut first_rows = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
+    for (row, name) in of_point.into_iter().enumerate() {
+        let mut point: Vec<f64> = coordinates.iter().map(|column| column[row]).collect();
+        if let Some((geographic, lon, lat)) = pair {
+            let place = degrees(point[lon], point[lat]).and_then(|()| {
+                let place = geographic.point(point[lon], point[lat]);
+                place.map_err(|error| (error.to_string(), 0))
+            });
+            if let Err((fact, which)) = &place {
+                if problems.0.len() < LISTED {
+                    let column = found[if *which == 0 { lon } else { lat }];
+                    problems.push(
+                        Problem::new(fact.clone())
+                            .at(points.place(row, column))
+                            .remedy("regions of this study are in longitude and latitude, so its bags must be too"),
+                    );
+                }
+                continue;
+            }
+            if let Ok([x, y]) = place {
+                (point[lon], point[lat]) = (x, y);
+            }
+        }
+        let bag = *known.entry(name).or_insert_with_key(|name| {
+            names.push(name.clone());
+            bags.push(Bag::default());
+            first_rows.push(row);
+            bags.len() - 1
+        });
+        bags[bag].points.push(point);
+        bags[bag].weights.push(weight(row));
+    }
+    for ((bag, name), &row) in bags.iter().zip(&names).zip(&first_rows) {
+        if bag.total() == 0.0 && problems.0.len() < LISTED {
+            problems.push(
+                Problem::new(format!(
+                    "the weights of the bag `{}` are all zero",
+                    shown(name)
+                ))
+                .at(points.place(row, weight_column))
+                .remedy(
+                    "give a point of the bag a positive weight, or remove the bag and its rows",
+                ),
+            );
+        }
+    }
+    problems
+        .or((names, bags))
+        .map_err(|problems| check.extend(problems))
+        .ok()
+}

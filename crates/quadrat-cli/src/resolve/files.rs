@@ -1,0 +1,158 @@
+//! What reading a study shares: its folder, files that several sections read, and the projection.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::diagnostic::{Problem, Problems};
+use crate::geo_file::{GeoFile, Outline, outlines};
+use crate::geographic::Geographic;
+use crate::shapes::Regions;
+use crate::study::fields::{Check, Spanned};
+use crate::table::{Table, is_geo, open_geo};
+
+/// Reads tables and regions, each GeoJSON file once.
+pub struct Files<'a> {
+    /// Where problems go.
+    pub check: &'a Check<'a>,
+    /// Longitude and latitude, when the study has them.
+    pub geographic: Option<Arc<Geographic>>,
+    folder: PathBuf,
+    shown: PathBuf,
+    geo: RefCell<HashMap<PathBuf, Option<Arc<GeoFile>>>>,
+    outlines: RefCell<HashMap<(PathBuf, bool), Option<Arc<Vec<Outline>>>>>,
+    regions: RefCell<HashMap<(PathBuf, bool), Option<Arc<Regions>>>>,
+    warnings: RefCell<Vec<String>>,
+}
+
+impl<'a> Files<'a> {
+    /// Nothing read yet; `folder` is what paths are relative to, people see it as `shown`.
+    pub fn new(check: &'a Check<'a>, folder: &Path, shown: &Path) -> Self {
+        Self {
+            check,
+            geographic: None,
+            folder: folder.to_owned(),
+            shown: shown.to_owned(),
+            geo: RefCell::default(),
+            outlines: RefCell::default(),
+            regions: RefCell::default(),
+            warnings: RefCell::default(),
+        }
+    }
+
+    /// Notes what people should know.
+    pub fn warn(&self, warning: String) {
+        self.warnings.borrow_mut().push(warning);
+    }
+
+    /// What people should know.
+    pub fn warnings(self) -> Vec<String> {
+        self.warnings.into_inner()
+    }
+
+    /// A table.
+    pub fn table(&self, file: &Spanned<String>) -> Option<Table> {
+        let path = self.folder.join(&file.value);
+        if is_geo(&path) {
+            return self.geo(file).map(Table::from_geo);
+        }
+        Table::open(&path, &self.shown.join(&file.value))
+            .map_err(|problems| self.refuse(problems, file))
+            .ok()
+    }
+
+    /// A GeoJSON file; what is wrong with it is said once.
+    pub fn geo(&self, file: &Spanned<String>) -> Option<Arc<GeoFile>> {
+        let path = self.folder.join(&file.value);
+        if let Some(known) = self.geo.borrow().get(&path) {
+            return known.clone();
+        }
+        let read = open_geo(&path, &self.shown.join(&file.value))
+            .map_err(|problems| self.refuse(problems, file))
+            .ok();
+        self.geo.borrow_mut().insert(path, read.clone());
+        read
+    }
+
+    fn refuse(&self, problems: Problems, file: &Spanned<String>) {
+        for mut problem in problems.0 {
+            // A file that cannot be opened is the study's fault; a broken one is its own.
+            if problem.place.is_none() {
+                problem = problem.at(self.check.source.place(&file.span));
+            }
+            self.check.add(problem);
+        }
+    }
+
+    /// The polygons of a file in its own coordinates.
+    pub fn outlines(&self, file: &Spanned<String>, planar: bool) -> Option<Arc<Vec<Outline>>> {
+        let key = (self.folder.join(&file.value), planar);
+        if let Some(known) = self.outlines.borrow().get(&key) {
+            return known.clone();
+        }
+        let read = self.read_outlines(file, planar).map(Arc::new);
+        self.outlines.borrow_mut().insert(key, read.clone());
+        read
+    }
+
+    fn read_outlines(&self, file: &Spanned<String>, planar: bool) -> Option<Vec<Outline>> {
+        let geo = self.geo(file)?;
+        if !planar && let Err(problem) = super::degrees::crs(&geo) {
+            self.check.add(*problem);
+            return None;
+        }
+        let mut warnings = Vec::new();
+        let read = outlines(&geo, !planar, &mut warnings)
+            .map_err(|problems| self.check.extend(problems))
+            .ok()?;
+        self.warnings.borrow_mut().extend(warnings);
+        if !planar && let Err(problem) = super::degrees::outlines(&geo, &read) {
+            self.check.add(*problem);
+            return None;
+        }
+        Some(read)
+    }
+
+    /// The polygons of a file in the coordinates of the model.
+    pub fn regions(&self, file: &Spanned<String>, planar: bool) -> Option<Arc<Regions>> {
+        let key = (self.folder.join(&file.value), planar);
+        if let Some(known) = self.regions.borrow().get(&key) {
+            return known.clone();
+        }
+        let read = self.project(file, planar).map(Arc::new);
+        self.regions.borrow_mut().insert(key, read.clone());
+        read
+    }
+
+    fn project(&self, file: &Spanned<String>, planar: bool) -> Option<Regions> {
+        let outlines = self.outlines(file, planar)?;
+        let geo = self.geo(file)?;
+        let mut regions = Vec::with_capacity(outlines.len());
+        for (feature, outline) in outlines.iter().enumerate() {
+            let polygon = match &self.geographic {
+                Some(geographic) if !planar => geographic.polygon(&outline.polygon),
+                _ => Ok(outline.polygon.clone()),
+            };
+            match polygon {
+                Ok(polygon) => regions.push(Arc::new(polygon.into())),
+                Err(error) => {
+                    let message = format!("{} cannot be projected: {error}", geo.called(feature));
+                    self.check
+                        .add(Problem::new(message).at(geo.feature_place(feature)).remedy(
+                        "mend the polygon, or project the file yourself and add `planar = true`",
+                    ));
+                    return None;
+                }
+            }
+        }
+        Some(Regions {
+            file: geo,
+            given: outlines
+                .iter()
+                .map(|outline| outline.polygon.clone())
+                .collect(),
+            regions,
+        })
+    }
+}

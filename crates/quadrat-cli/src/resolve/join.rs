@@ -1,0 +1,158 @@
+//! Keys of a table looked up among those of regions or bags.
+
+use std::collections::HashMap;
+
+use super::files::Files;
+use crate::diagnostic::{Problem, Problems, shown};
+use crate::numbers::count;
+use crate::study::fields::Spanned;
+use crate::suggest;
+use crate::table::Table;
+
+/// How many rows without a partner are listed.
+const LISTED: usize = 20;
+/// How many shapes without a row are named.
+const NAMED: usize = 5;
+
+/// The rows of a table with their partners.
+pub struct Joined {
+    /// The key of every row.
+    pub rows: Vec<String>,
+    /// The position of its partner.
+    pub of_row: Vec<usize>,
+}
+
+/// Looks the column `key` of a table up among `names`; a row without a partner is refused.
+pub fn join(
+    files: &Files<'_>,
+    table: &Table,
+    key: &Spanned<String>,
+    names: &[String],
+    noun: &str,
+    file: &str,
+) -> Option<Joined> {
+    let check = files.check;
+    let column = table
+        .find(&key.value)
+        .map_err(|problem| check.add(problem.at(check.source.place(&key.span))))
+        .ok()?;
+    let rows = table
+        .keys(column)
+        .map_err(|problems| check.extend(problems))
+        .ok()?;
+    let known: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
+    let mut problems = Problems::default();
+    let mut of_row = Vec::with_capacity(rows.len());
+    let mut missing = 0;
+    for (row, name) in rows.iter().enumerate() {
+        let found = known.get(name.as_str()).or_else(|| known.get(whole(name)?));
+        if let Some(&at) = found {
+            of_row.push(at);
+            continue;
+        }
+        missing += 1;
+        if missing > LISTED {
+            continue;
+        }
+        let near = near(name, names);
+        let hint = near.map_or_else(String::new, |near| {
+            format!("; did you mean `{}`?", shown(near))
+        });
+        problems.push(
+            Problem::new(format!(
+                "no {noun} of {file} has the key `{}`{hint}",
+                shown(name)
+            ))
+            .at(table.place(row, column))
+            .remedy(format!(
+                "mend the key, or delete the row; the keys are {}",
+                suggest::list(&names.iter().map(|name| shown(name)).collect::<Vec<_>>())
+            )),
+        );
+    }
+    if missing > LISTED {
+        problems.push(Problem::new(format!(
+            "{} has {} more rows without a {noun}",
+            table.name(),
+            missing - LISTED
+        )));
+    }
+    problems
+        .or(Joined { rows, of_row })
+        .map_err(|problems| check.extend(problems))
+        .ok()
+}
+
+/// A whole number that was written with a decimal point: "37009.0".
+fn whole(key: &str) -> Option<&str> {
+    let (whole, zeros) = key.split_once('.')?;
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let is_whole = digits(whole.strip_prefix('-').unwrap_or(whole))
+        && digits(zeros)
+        && zeros.bytes().all(|b| b == b'0');
+    is_whole.then_some(whole)
+}
+
+/// A key that was likely meant: alike but for zeros in front, or for a slip.
+fn near<'a>(key: &str, names: &'a [String]) -> Option<&'a str> {
+    let bare = |text: &str| text.trim_start_matches('0').to_lowercase();
+    let same = names.iter().find(|name| bare(name) == bare(key));
+    // Every other key is a slip away from one of a letter or two.
+    let slips = names.iter().filter(|_| key.chars().count() > 2);
+    same.map(String::as_str)
+        .or_else(|| suggest::nearest(key, slips.map(String::as_str)))
+}
+
+/// Warns of shapes that no row refers to.
+pub fn unused(
+    files: &Files<'_>,
+    names: &[String],
+    of_row: &[usize],
+    noun: &str,
+    file: &str,
+    table: &str,
+) {
+    let mut used = vec![false; names.len()];
+    for &at in of_row {
+        used[at] = true;
+    }
+    let lonely: Vec<&String> = names
+        .iter()
+        .zip(&used)
+        .filter_map(|(name, used)| (!used).then_some(name))
+        .collect();
+    if lonely.is_empty() {
+        return;
+    }
+    let first: Vec<String> = lonely.iter().take(NAMED).map(|name| shown(name)).collect();
+    let more = if lonely.len() > NAMED { ", .." } else { "" };
+    files.warn(format!(
+        "{} of {file} {} no row in {table} ({}{more})",
+        count(lonely.len(), noun),
+        if lonely.len() == 1 { "has" } else { "have" },
+        first.join(", ")
+    ));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_are_keys_with_or_without_a_point() {
+        assert_eq!(whole("37009.0"), Some("37009"));
+        assert_eq!(whole("-3.00"), Some("-3"));
+        for other in ["3.5", "3.", ".0", "a.0", "1.0.0", "37009"] {
+            assert_eq!(whole(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn lost_zeros_are_suspected_before_slips() {
+        let names = ["1002".to_owned(), "01001".into()];
+        assert_eq!(near("1001", &names), Some("01001"));
+        assert_eq!(near("1003", &names), Some("1002"));
+        assert_eq!(near("elsewhere", &names), None);
+        assert_eq!(near("b", &["a".to_owned()]), None);
+    }
+}

@@ -1,0 +1,116 @@
+//! Regions and bags as the rows of a table refer to them.
+
+use std::sync::Arc;
+
+use quadrat::support::{Polygon, Region};
+
+use crate::geo_file::GeoFile;
+
+/// Which shape each row looks at.
+#[derive(Debug, Clone)]
+pub struct Shapes {
+    /// The dimensions that every shape extends over.
+    pub dims: Vec<String>,
+    /// The header of the keys.
+    pub header: String,
+    /// The key of every row.
+    pub keys: Vec<String>,
+    /// The shape of every row.
+    pub of_row: Vec<usize>,
+    /// The shapes.
+    pub kind: Kind,
+}
+
+/// The shapes of a file.
+#[derive(Debug, Clone)]
+pub enum Kind {
+    /// Polygons, one per feature.
+    Regions(Arc<Regions>),
+    /// Weighted points.
+    Bags(Arc<Bags>),
+}
+
+/// The polygons of a file, one per feature.
+#[derive(Debug)]
+pub struct Regions {
+    /// The file.
+    pub file: Arc<GeoFile>,
+    /// In the coordinates of the file.
+    pub given: Vec<Polygon>,
+    /// In the coordinates of the model.
+    pub regions: Vec<Arc<Region>>,
+}
+
+/// Bags of weighted points.
+#[derive(Debug)]
+pub struct Bags {
+    /// The file, as it is shown to people.
+    pub name: String,
+    /// The bags.
+    pub bags: Vec<Bag>,
+}
+
+/// Weighted points.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct Bag {
+    /// One point per weight, in the coordinates of the model.
+    pub points: Vec<Vec<f64>>,
+    /// Weights as given, none negative, not all zero.
+    pub weights: Vec<f64>,
+}
+
+impl Bag {
+    /// The sum of the weights.
+    pub fn total(&self) -> f64 {
+        self.weights.iter().sum()
+    }
+}
+
+impl Shapes {
+    /// What integrates to the row's size: the area of a region, the weight of a bag.
+    pub fn size(&self, row: usize) -> f64 {
+        let at = self.of_row[row];
+        match &self.kind {
+            Kind::Regions(regions) => regions.regions[at].volume(),
+            Kind::Bags(bags) => bags.bags[at].total(),
+        }
+    }
+
+    /// The regions, if they are regions.
+    pub fn regions(&self) -> Option<&Arc<Regions>> {
+        match &self.kind {
+            Kind::Regions(regions) => Some(regions),
+            Kind::Bags(_) => None,
+        }
+    }
+
+    /// The file the shapes come from, as it is shown to people.
+    pub fn file(&self) -> &str {
+        match &self.kind {
+            Kind::Regions(regions) => &regions.file.name,
+            Kind::Bags(bags) => &bags.name,
+        }
+    }
+
+    /// "regions" or "bags".
+    pub fn noun(&self) -> &'static str {
+        match &self.kind {
+            Kind::Regions(_) => "region",
+            Kind::Bags(_) => "bag",
+        }
+    }
+
+    /// How many different shapes the rows look at.
+    pub fn distinct(&self) -> usize {
+        let mut used = self.of_row.clone();
+        used.sort_unstable();
+        used.dedup();
+        used.len()
+    }
+
+    /// Keeps the rows that `keep` says.
+    pub fn retain(&mut self, keep: &[bool]) {
+        crate::places::retain(&mut self.keys, keep);
+        crate::places::retain(&mut self.of_row, keep);
+    }
+}
