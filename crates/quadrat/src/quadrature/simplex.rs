@@ -119,8 +119,8 @@ const TRIANGLE: [Reach; 6] = [
 ];
 const TETRAHEDRON: [Reach; 5] = [
     (1, [0.055, 0.0057, 5.9e-4, 5.5e-5]),
-    (2, [0.84, 0.24, 0.078, 0.022]),
-    (5, [1.6, 0.75, 0.34, 0.17]),
+    (2, [0.84, 0.27, 0.078, 0.025]),
+    (5, [1.8, 0.75, 0.34, 0.15]),
     (7, [2.9, 1.6, 0.84, 0.48]),
     (9, [4.1, 2.3, 1.4, 0.94]),
 ];
@@ -401,7 +401,7 @@ mod tests {
         for dim in 1..=4 {
             for &(degree, edges) in table(dim) {
                 let rule = Cubature::new(dim, degree);
-                for k in [0, 1] {
+                for k in 0..TOLERANCES.len() {
                     let error = worst(&rule, dim, edges[k], se);
                     assert!(error <= TOLERANCES[k], "{dim} {degree} {k}: {error}");
                     // And the table is not timid either; the step of its search is 1.12.
