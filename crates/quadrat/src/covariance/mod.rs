@@ -62,7 +62,11 @@ const PARALLEL_FROM: usize = 8192;
 pub struct Covariance {
     terms: Vec<Term>,
     parameters: usize,
+    tolerance: f64,
 }
+
+/// What entries over planar regions aim at, see [`Covariance::tolerance`].
+const REGION_TOLERANCE: f64 = 1e-8;
 
 impl Covariance {
     /// Plans the computation for a kernel.
@@ -71,7 +75,19 @@ impl Covariance {
         Self {
             terms: plan(kernel),
             parameters: kernel.parameters().len(),
+            tolerance: REGION_TOLERANCE,
         }
+    }
+
+    /// Chooses what entries over planar regions may be off by, relative to `sqrt(K_ii K_jj)`, for
+    /// kernels that integrate by boundaries; 1e-8 unless said, clamped to `[1e-13, 1e-3]`.
+    ///
+    /// Ten times as much where a Matern kernel meets its kink. Boxes and points are right to
+    /// rounding in any case.
+    #[must_use]
+    pub fn tolerance(mut self, tolerance: f64) -> Self {
+        self.tolerance = tolerance.clamp(1e-13, 1e-3);
+        self
     }
 
     /// Number of hyperparameters, the length of `theta`.
@@ -101,7 +117,7 @@ impl Covariance {
     /// The diagonal of [`Self::matrix`] without the matrix.
     #[must_use]
     pub fn diagonal(&self, theta: &[f64], a: &Functionals) -> Vec<f64> {
-        let groups = regions::resolve(&self.terms, theta, Sides { a, b: a });
+        let groups = regions::resolve(&self.terms, theta, Sides { a, b: a }, self.tolerance);
         let ready = prepare(&groups, theta, Slopes::No, Tables::Never);
         let stationary = self.is_stationary();
         // Rows whose value is not that of the row before.
@@ -169,7 +185,7 @@ impl Covariance {
     /// for a box or point, those on its area or else on its boundary for a region.
     #[must_use]
     pub fn nodes_per_row(&self, theta: &[f64], a: &Functionals) -> Vec<usize> {
-        let groups = regions::resolve(&self.terms, theta, Sides { a, b: a });
+        let groups = regions::resolve(&self.terms, theta, Sides { a, b: a }, self.tolerance);
         let count = |row| groups.iter().map(|group| group.nodes(row)).sum();
         (0..a.len()).map(count).collect()
     }
@@ -207,6 +223,7 @@ impl Covariance {
             let own = Self {
                 terms: vec![term],
                 parameters: self.parameters,
+                tolerance: self.tolerance,
             };
             let (usual, finer) = (own.diagonal(theta, &usual), own.diagonal(theta, &finer));
             let errors = usual.iter().zip(&finer).map(|(u, f)| (u / f - 1.0).abs());
@@ -222,7 +239,7 @@ impl Covariance {
         if n == 0 || m == 0 {
             return out;
         }
-        let groups = regions::resolve(&self.terms, theta, sides);
+        let groups = regions::resolve(&self.terms, theta, sides, self.tolerance);
         let ready = prepare(&groups, theta, Slopes::No, Tables::WhenRepeated);
         let fill = |work: &mut Work, (index, mut out): (usize, MatMut<'_, f64>)| {
             let columns = index * COLUMNS..((index + 1) * COLUMNS).min(m);
@@ -253,7 +270,7 @@ impl Covariance {
         gradient: &mut [f64],
     ) {
         let (n, m) = (sides.a.len(), sides.b.len());
-        let groups = regions::resolve(&self.terms, theta, sides);
+        let groups = regions::resolve(&self.terms, theta, sides, self.tolerance);
         let ready = prepare(&groups, theta, Slopes::Yes, Tables::WhenRepeated);
         let contract = |work: &mut Work, index: usize| {
             let columns = index * COLUMNS..((index + 1) * COLUMNS).min(m);

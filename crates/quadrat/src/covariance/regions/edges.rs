@@ -72,6 +72,7 @@ impl Edges {
         theta: &[f64],
         sides: Sides<'_>,
         same: bool,
+        tolerance: f64,
     ) -> (Self, Functionals, Option<Functionals>) {
         let bounds = planar.dims.map(|d| sides.a.range(d));
         let origin = bounds.map(|(lo, hi)| 0.5 * (lo + hi));
@@ -79,6 +80,7 @@ impl Edges {
             dims: planar.dims,
             origin,
             inverse: planar.lengthscales.map(|l| theta[l].recip()),
+            tolerance,
         };
         let side = |set: &Functionals| with_profile!(planar.family, new_side::<P>(scale, set));
         let a = side(sides.a);
@@ -140,6 +142,7 @@ struct Scale {
     dims: [usize; 2],
     origin: [f64; 2],
     inverse: [f64; 2],
+    tolerance: f64,
 }
 
 impl Scale {
@@ -159,7 +162,12 @@ impl Scale {
             self.to([bounds[0].0, bounds[1].0]),
             self.to([bounds[0].1, bounds[1].1]),
         );
-        Outline::new::<P>(&edges, area, [(low[0], high[0]), (low[1], high[1])])
+        Outline::new::<P>(
+            &edges,
+            area,
+            [(low[0], high[0]), (low[1], high[1])],
+            self.tolerance,
+        )
     }
 
     fn placed<P: Potential>(&self, placed: &Placed) -> Outline {

@@ -50,7 +50,12 @@ impl Group<'_> {
 }
 
 /// Groups the terms by the supports they see.
-pub(super) fn resolve<'a>(terms: &'a [Term], theta: &[f64], sides: Sides<'a>) -> Vec<Group<'a>> {
+pub(super) fn resolve<'a>(
+    terms: &'a [Term],
+    theta: &[f64],
+    sides: Sides<'a>,
+    tolerance: f64,
+) -> Vec<Group<'a>> {
     let same = std::ptr::eq(sides.a, sides.b);
     let mut regions: Vec<&Placed> = sides.a.regions().iter().collect();
     if !same {
@@ -79,7 +84,7 @@ pub(super) fn resolve<'a>(terms: &'a [Term], theta: &[f64], sides: Sides<'a>) ->
         let split = plane.and_then(|dims| Planar::split(term, dims));
         groups.push(match split {
             Some((planar, others)) => {
-                let (edges, a, b) = Edges::new(planar, others, theta, sides, same);
+                let (edges, a, b) = Edges::new(planar, others, theta, sides, same, tolerance);
                 Group {
                     terms: vec![Cow::Owned(edges.joined())],
                     a: Cow::Owned(a),

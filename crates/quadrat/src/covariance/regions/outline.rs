@@ -6,10 +6,9 @@ use super::padua::{self, Nodes, Padua};
 use crate::kernel::Potential;
 use crate::quadrature::gauss_legendre;
 
-/// What a covariance of two regions may be off by, relative to `sqrt(K_ii K_jj)`.
-pub(super) const TOLERANCE: f64 = 1e-8;
-/// The same where the kink of the kernel is felt, which costs more to resolve.
-const KINK_TOLERANCE: f64 = 1e-7;
+/// Where the kink of the kernel is felt, covariances may be this many times less accurate: kinks
+/// cost more to resolve.
+const KINK_EXCUSE: f64 = 10.0;
 /// Most Gauss-Legendre nodes on one panel of an edge.
 const MAX_LINE: usize = 12;
 /// Most panels of one edge: edges beyond some hundred lengthscales are resolved less finely.
@@ -50,6 +49,7 @@ pub(super) struct Outline {
     pub half: [f64; 2],
     /// Area nodes, when few are enough.
     pub compact: Option<Compact>,
+    tolerance: f64,
 }
 
 /// Area nodes of the average.
@@ -61,11 +61,13 @@ pub(super) struct Compact {
 
 impl Outline {
     /// From directed edges (region on the left) in scaled coordinates, its area there, and its
-    /// bounding box.
+    /// bounding box; `tolerance` is what a covariance may be off by, relative to
+    /// `sqrt(K_ii K_jj)`.
     pub fn new<P: Potential>(
         edges: &[([f64; 2], [f64; 2])],
         area: f64,
         [x, y]: [(f64, f64); 2],
+        tolerance: f64,
     ) -> Self {
         let centre = [0.5 * (x.0 + x.1), 0.5 * (y.0 + y.1)];
         let half = [0.5 * (x.1 - x.0), 0.5 * (y.1 - y.0)];
@@ -84,10 +86,11 @@ impl Outline {
             growth,
             centre,
             half,
-            compact: compact::<P>(edges, centre, half),
+            compact: compact::<P>(edges, centre, half, tolerance),
+            tolerance,
         };
         // Partners may be harder than the region itself.
-        let allowed = TOLERANCE / (2.0 * growth * growth.max(100.0));
+        let allowed = tolerance / (2.0 * growth * growth.max(100.0));
         for edge in edges {
             let whole = length(edge);
             if whole == 0.0 {
@@ -131,8 +134,8 @@ impl Outline {
     pub fn kink<P: Potential>(&self, other_growth: f64) -> Option<Kink> {
         let (m, c) = P::KINK?;
         // H has the kink c r^(m+2) / (m+2)^2.
-        let strength =
-            c / f64::from((m + 2) * (m + 2)) * self.growth * other_growth / KINK_TOLERANCE;
+        let strength = c / f64::from((m + 2) * (m + 2)) * self.growth * other_growth
+            / (KINK_EXCUSE * self.tolerance);
         Some(Kink {
             power: m + 2,
             strength,
@@ -219,13 +222,14 @@ fn compact<P: Potential>(
     edges: &[([f64; 2], [f64; 2])],
     centre: [f64; 2],
     half: [f64; 2],
+    tolerance: f64,
 ) -> Option<Compact> {
     let size = half[0].hypot(half[1]);
-    let degree = (0..=padua::MAX_DEGREE).find(|&p| area_error::<P>(p, size) <= TOLERANCE)?;
+    let degree = (0..=padua::MAX_DEGREE).find(|&p| area_error::<P>(p, size) <= tolerance)?;
     let clearance_of = |degree: usize| -> f64 {
         let Some((m, c)) = P::KINK else { return 0.0 };
         // What the kink leaves decays like rho^-(degree + 1) for a partner `clearance` away.
-        let strength = 0.1 * c * size.powi(m) / TOLERANCE;
+        let strength = 0.1 * c * size.powi(m) / tolerance;
         let rho = strength.powf(1.0 / (degree + 1) as f64);
         if rho <= 1.0 {
             0.0
