@@ -1,19 +1,18 @@
 //! What the boundaries of regions add to a block of the covariance.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use faer::{MatMut, MatRef};
-use rayon::prelude::*;
 
-use super::outline::{LINES, Outline};
-use super::pairs::{Area, Buffer, Value, area_area, region_point, region_region};
+use super::outline::Outline;
+use super::pairs::{Buffer, Value, area_area, region_point, region_region};
 use super::planar::Planar;
+use super::side::{Item, Scale, Side, new_side};
+use crate::covariance::block::{PreparedTerm, prepare_term};
 use crate::covariance::factor::{Evaluated, Sides, Slopes, Tables, Tile};
 use crate::covariance::plan::{Family, Term};
-use crate::covariance::{PreparedTerm, prepare_term};
 use crate::kernel::{Matern12, Matern32, Matern52, Potential, Se};
-use crate::support::{Functionals, Placed, Region, Spread};
+use crate::support::Functionals;
 
 /// Calls a function that is generic in the profile of a family.
 macro_rules! with_profile {
@@ -27,11 +26,6 @@ macro_rules! with_profile {
     };
 }
 
-/// Nodes of a line, per half lengthscale.
-const LINE_NODES: usize = 8;
-/// Most panels of a line.
-const LINE_PANELS: f64 = 64.0;
-
 /// The part of one term that needs boundaries.
 pub(in crate::covariance) struct Edges {
     planar: Planar,
@@ -39,29 +33,6 @@ pub(in crate::covariance) struct Edges {
     a: Side,
     /// `None` when both sides are one set.
     b: Option<Side>,
-}
-
-/// One side in scaled coordinates.
-struct Side {
-    /// Atoms are regions, boxes, or points along the columns of the regions.
-    set: Functionals,
-    outlines: Vec<Outline>,
-    items: Vec<Item>,
-}
-
-/// An atom along the columns of the regions.
-#[derive(Clone, Copy)]
-struct Item {
-    centre: [f64; 2],
-    half: [f64; 2],
-    /// Position in `outlines`, `None` for points.
-    outline: Option<usize>,
-    /// Whether the bulk of the matrix covers it, by area nodes or in closed form.
-    in_bulk: bool,
-    /// Whether the bulk is exact for every partner in the bulk.
-    is_exact: bool,
-    /// A box that the bulk integrates in closed form, or a point.
-    is_closed: bool,
 }
 
 impl Edges {
@@ -133,205 +104,6 @@ impl Edges {
             others,
             theta,
         }
-    }
-}
-
-/// From columns of the supports to scaled coordinates.
-#[derive(Clone, Copy)]
-struct Scale {
-    dims: [usize; 2],
-    origin: [f64; 2],
-    inverse: [f64; 2],
-    tolerance: f64,
-}
-
-impl Scale {
-    fn to(&self, v: [f64; 2]) -> [f64; 2] {
-        [0, 1].map(|d| (v[d] - self.origin[d]) * self.inverse[d])
-    }
-
-    fn outline<P: Potential>(
-        &self,
-        edges: impl Iterator<Item = ([f64; 2], [f64; 2])>,
-        area: f64,
-        bounds: [(f64, f64); 2],
-    ) -> Outline {
-        let edges: Vec<_> = edges.map(|(p, q)| (self.to(p), self.to(q))).collect();
-        let area = area * self.inverse[0] * self.inverse[1];
-        let (low, high) = (
-            self.to([bounds[0].0, bounds[1].0]),
-            self.to([bounds[0].1, bounds[1].1]),
-        );
-        Outline::new::<P>(
-            &edges,
-            area,
-            [(low[0], high[0]), (low[1], high[1])],
-            self.tolerance,
-        )
-    }
-
-    fn placed<P: Potential>(&self, placed: &Placed) -> Outline {
-        match placed.region.as_ref() {
-            Region::Polygon(polygon) => {
-                self.outline::<P>(polygon.edges(), polygon.area(), polygon.bounds())
-            }
-            Region::Simplices(triangles) => {
-                let bounds = triangles.bounds();
-                let edges = triangles.iter().flat_map(|v| anticlockwise(v));
-                // Planar by construction: two bounds.
-                let bounds = [bounds[0], bounds[bounds.len() - 1]];
-                self.outline::<P>(edges, triangles.volume(), bounds)
-            }
-        }
-    }
-}
-
-/// The edges of a triangle given by six numbers, with the triangle on the left.
-fn anticlockwise(v: &[f64]) -> [([f64; 2], [f64; 2]); 3] {
-    let [a, mut b, mut c] = [0, 1, 2].map(|i| [v[2 * i], v[2 * i + 1]]);
-    if (b[0] - a[0]) * (c[1] - a[1]) < (c[0] - a[0]) * (b[1] - a[1]) {
-        (b, c) = (c, b);
-    }
-    [(a, b), (b, c), (c, a)]
-}
-
-fn new_side<P: Potential>(scale: Scale, set: &Functionals) -> Side {
-    let set = without_lines(scale, set);
-    let mut outlines: Vec<Outline> = set
-        .regions()
-        .par_iter()
-        .map(|placed| scale.placed::<P>(placed))
-        .collect();
-    let mut rectangles: HashMap<[u64; 4], usize> = HashMap::new();
-    let [cx, cy] = scale.dims;
-    let items = (0..set.atom_count())
-        .map(|atom| {
-            let corner = [set.lower(cx)[atom], set.lower(cy)[atom]];
-            let width = [set.width(cx)[atom], set.width(cy)[atom]];
-            let region = set.region(atom);
-            if region.is_none() && width[0] == 0.0 {
-                return Item {
-                    centre: scale.to(corner),
-                    half: [0.0; 2],
-                    outline: None,
-                    in_bulk: true,
-                    is_exact: true,
-                    is_closed: true,
-                };
-            }
-            let outline = region.unwrap_or_else(|| {
-                let key = [corner[0], corner[1], width[0], width[1]].map(f64::to_bits);
-                *rectangles.entry(key).or_insert_with(|| {
-                    let [l, b] = corner;
-                    let [r, t] = [l + width[0], b + width[1]];
-                    let ring = [[l, b], [r, b], [r, t], [l, t]];
-                    let edges = (0..4).map(|i| (ring[i], ring[(i + 1) % 4]));
-                    let area = width[0] * width[1];
-                    outlines.push(scale.outline::<P>(edges, area, [(l, r), (b, t)]));
-                    outlines.len() - 1
-                })
-            });
-            let own = &outlines[outline];
-            // Boxes of a squared exponential have their closed form.
-            let closed = region.is_none() && P::KINK.is_none();
-            let clear = own.compact.as_ref().is_some_and(|c| c.clearance == 0.0);
-            Item {
-                centre: own.centre,
-                half: own.half,
-                outline: Some(outline),
-                in_bulk: closed || own.compact.is_some(),
-                is_exact: closed || clear,
-                is_closed: closed,
-            }
-        })
-        .collect();
-    Side {
-        set,
-        outlines,
-        items,
-    }
-}
-
-/// Spreads boxes that have a width along one of the two columns only over nodes.
-fn without_lines(scale: Scale, set: &Functionals) -> Functionals {
-    let [cx, cy] = scale.dims;
-    let is_line = |atom: usize| {
-        set.region(atom).is_none() && (set.width(cx)[atom] == 0.0) != (set.width(cy)[atom] == 0.0)
-    };
-    if !(0..set.atom_count()).any(is_line) {
-        return set.clone();
-    }
-    let nodes: Vec<Option<(usize, Vec<f64>, Vec<f64>)>> = (0..set.atom_count())
-        .map(|atom| {
-            if !is_line(atom) {
-                return None;
-            }
-            let k = usize::from(set.width(cx)[atom] == 0.0);
-            let column = scale.dims[k];
-            let (lower, width) = (set.lower(column)[atom], set.width(column)[atom]);
-            let panels = (2.0 * width * scale.inverse[k]).ceil();
-            let panels = panels.clamp(1.0, LINE_PANELS);
-            let (x, w) = (0..panels as usize)
-                .flat_map(|p| {
-                    LINES[LINE_NODES]
-                        .iter()
-                        .map(move |(t, w)| (lower + width * (p as f64 + t) / panels, w / panels))
-                })
-                .unzip();
-            Some((column, x, w))
-        })
-        .collect();
-    set.spread(|atom| match &nodes[atom] {
-        None => Spread::Keep,
-        Some((column, x, weights)) => Spread::Nodes {
-            along: vec![(*column, x)],
-            weights,
-        },
-    })
-}
-
-impl Side {
-    /// The set that the bulk of the matrix sees: small regions as area nodes, large ones nowhere.
-    fn bulk(&self, scale: Scale) -> Functionals {
-        let nodes: Vec<Option<[Vec<f64>; 2]>> = self
-            .outlines
-            .iter()
-            .map(|o| {
-                o.compact.as_ref().map(|c| {
-                    let back = |k: usize, x: &[f64]| {
-                        let unit = scale.inverse[k].recip();
-                        x.iter().map(|x| scale.origin[k] + x * unit).collect()
-                    };
-                    [back(0, &c.nodes.x), back(1, &c.nodes.y)]
-                })
-            })
-            .collect();
-        self.set.spread(|atom| {
-            let item = &self.items[atom];
-            let Some(outline) = item.outline else {
-                return Spread::Keep;
-            };
-            match (&nodes[outline], &self.outlines[outline].compact) {
-                _ if item.is_closed => Spread::Keep,
-                (Some([x, y]), Some(compact)) => Spread::Nodes {
-                    along: vec![(scale.dims[0], x), (scale.dims[1], y)],
-                    weights: &compact.nodes.weights,
-                },
-                _ => Spread::Drop,
-            }
-        })
-    }
-
-    fn area(&self, item: &Item) -> Option<Area<'_>> {
-        match item.outline {
-            None => Some(Area::Point(item.centre)),
-            Some(o) => self.outlines[o].compact.as_ref().map(Area::Compact),
-        }
-    }
-
-    fn clearance(&self, item: &Item) -> f64 {
-        let compact = item.outline.and_then(|o| self.outlines[o].compact.as_ref());
-        compact.map_or(0.0, |c| c.clearance)
     }
 }
 

@@ -12,6 +12,7 @@ mod outline;
 mod padua;
 mod pairs;
 mod planar;
+mod side;
 
 use std::borrow::Cow;
 

@@ -1,0 +1,294 @@
+//! Blocks of a covariance, tile by tile, and their contraction with an adjoint.
+
+use std::ops::Range;
+
+use faer::{MatMut, MatRef};
+
+use super::factor::{Evaluated, Prepared, Sides, Slopes, Tables, Tile};
+use super::plan::Term;
+use super::regions::{EdgeWork, Group, ReadyEdges};
+use super::{COLUMNS, LANES};
+use crate::support::Functionals;
+
+/// A [`Group`] at one value of the hyperparameters.
+pub(super) struct Ready<'a> {
+    terms: Vec<PreparedTerm<'a>>,
+    sides: Sides<'a>,
+    edges: Option<ReadyEdges<'a>>,
+}
+
+pub(super) fn prepare<'a>(
+    groups: &'a [Group<'a>],
+    theta: &'a [f64],
+    slopes: Slopes,
+    tables: Tables,
+) -> Vec<Ready<'a>> {
+    let one = |group: &'a Group<'a>| {
+        let sides = group.sides();
+        let terms = group.terms.iter();
+        Ready {
+            terms: terms
+                .map(|term| prepare_term(term, theta, sides, slopes, tables))
+                .collect(),
+            sides,
+            edges: group.edges.as_ref().map(|e| e.ready(theta, slopes)),
+        }
+    };
+    groups.iter().map(one).collect()
+}
+
+pub(super) fn prepare_term<'a>(
+    term: &'a Term,
+    theta: &'a [f64],
+    sides: Sides<'_>,
+    slopes: Slopes,
+    tables: Tables,
+) -> PreparedTerm<'a> {
+    let factors = term.factors.iter();
+    PreparedTerm {
+        term,
+        variance: term.variances.iter().map(|&i| theta[i]).product(),
+        factors: factors
+            .map(|f| Prepared::new(f, theta, sides, slopes, tables))
+            .collect(),
+    }
+}
+
+impl Ready<'_> {
+    /// Adds a block of the covariance to `out`, whose rows and columns begin with the block's.
+    pub fn add_block(
+        &self,
+        rows: Range<usize>,
+        columns: Range<usize>,
+        symmetric: bool,
+        work: &mut Work,
+        mut out: MatMut<'_, f64>,
+    ) {
+        let (r, c) = (rows.clone(), columns.clone());
+        block(&self.terms, self.sides, r, c, work, out.as_mut());
+        if let Some(edges) = &self.edges {
+            edges.add_block(rows, columns, symmetric, &mut work.edges, out);
+        }
+    }
+
+    pub fn contract_block(
+        &self,
+        rows: Range<usize>,
+        columns: Range<usize>,
+        theta: &[f64],
+        adjoint: MatRef<'_, f64>,
+        factor: f64,
+        work: &mut Work,
+        gradient: &mut [f64],
+    ) {
+        let (r, c) = (rows.clone(), columns.clone());
+        contract_block(
+            &self.terms,
+            self.sides,
+            r,
+            c,
+            theta,
+            adjoint,
+            factor,
+            work,
+            gradient,
+        );
+        if let Some(edges) = &self.edges {
+            edges.contract_block(rows, columns, adjoint, factor, &mut work.edges, gradient);
+        }
+    }
+}
+
+pub(super) struct PreparedTerm<'a> {
+    pub term: &'a Term,
+    pub variance: f64,
+    pub factors: Vec<Prepared<'a>>,
+}
+
+impl PreparedTerm<'_> {
+    /// `d variance / d theta` of the `k`-th variance parameter: the product of the others.
+    pub fn other_variances(&self, theta: &[f64], k: usize) -> f64 {
+        let all = self.term.variances.iter().enumerate();
+        all.filter(|(e, _)| *e != k)
+            .map(|(_, &i)| theta[i])
+            .product()
+    }
+}
+
+/// Buffers of one thread.
+#[derive(Default)]
+pub(super) struct Work {
+    factors: Vec<Evaluated>,
+    product: Vec<f64>,
+    total: Vec<f64>,
+    adjoint: Vec<f64>,
+    row_of: Vec<u32>,
+    edges: EdgeWork,
+}
+
+/// Cuts the atoms of a range of rows into tiles.
+fn tiles(
+    set: &Functionals,
+    rows: &Range<usize>,
+    size: usize,
+) -> impl Iterator<Item = Range<usize>> {
+    let (start, end) = (set.offsets()[rows.start], set.offsets()[rows.end]);
+    (start..end)
+        .step_by(size)
+        .map(move |s| s..(s + size).min(end))
+}
+
+/// Adds a block of the covariance to `out`, whose columns are those of the block and whose rows
+/// begin with those of the block.
+fn block(
+    prepared: &[PreparedTerm<'_>],
+    sides: Sides<'_>,
+    rows: Range<usize>,
+    columns: Range<usize>,
+    work: &mut Work,
+    mut out: MatMut<'_, f64>,
+) {
+    let single = sides.a.all_single();
+    for b in tiles(sides.b, &columns, COLUMNS) {
+        for a in tiles(sides.a, &rows, LANES) {
+            let tile = Tile { a, b: b.clone() };
+            work.total.clear();
+            work.total.resize(tile.len(), 0.0);
+            for term in prepared {
+                evaluate(term, sides, &tile, Slopes::No, work);
+                for (t, p) in work.total.iter_mut().zip(&work.product) {
+                    *t += term.variance * p;
+                }
+            }
+            let weight_a = &sides.a.weight()[tile.a.clone()];
+            if !single {
+                rows_of(sides.a, &tile.a, &mut work.row_of);
+            }
+            let mut column = row_at(sides.b, tile.b.start);
+            for (atom, total) in tile.b.clone().zip(work.total.chunks_exact(tile.a.len())) {
+                while atom >= sides.b.offsets()[column + 1] {
+                    column += 1;
+                }
+                let w = sides.b.weight()[atom];
+                let out = out.as_mut().col_mut(column - columns.start);
+                let Some(out) = out.try_as_col_major_mut() else {
+                    continue; // Columns of a matrix of ours are contiguous.
+                };
+                let out = out.as_slice_mut();
+                if single {
+                    let from = tile.a.start - rows.start;
+                    for ((o, &v), &t) in out[from..].iter_mut().zip(weight_a).zip(total) {
+                        *o += w * v * t;
+                    }
+                } else {
+                    for ((&row, &v), &t) in work.row_of.iter().zip(weight_a).zip(total) {
+                        out[row as usize - rows.start] += w * v * t;
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn contract_block(
+    prepared: &[PreparedTerm<'_>],
+    sides: Sides<'_>,
+    rows: Range<usize>,
+    columns: Range<usize>,
+    theta: &[f64],
+    adjoint: MatRef<'_, f64>,
+    factor: f64,
+    work: &mut Work,
+    gradient: &mut [f64],
+) {
+    let single = sides.a.all_single();
+    let mut own = Vec::new();
+    for b in tiles(sides.b, &columns, COLUMNS) {
+        for a in tiles(sides.a, &rows, LANES) {
+            let tile = Tile { a, b: b.clone() };
+            let weight_a = &sides.a.weight()[tile.a.clone()];
+            if !single {
+                rows_of(sides.a, &tile.a, &mut work.row_of);
+            }
+            work.adjoint.resize(tile.len(), 0.0);
+            let mut column = row_at(sides.b, tile.b.start);
+            for (k, atom) in tile.b.clone().enumerate() {
+                while atom >= sides.b.offsets()[column + 1] {
+                    column += 1;
+                }
+                let w = factor * sides.b.weight()[atom];
+                let target = &mut work.adjoint[k * tile.a.len()..(k + 1) * tile.a.len()];
+                if single {
+                    let own = adjoint.col(column).subrows(tile.a.start, tile.a.len());
+                    for ((g, &v), &own) in target.iter_mut().zip(weight_a).zip(own.iter()) {
+                        *g = w * v * own;
+                    }
+                    continue;
+                }
+                for ((g, &row), &v) in target.iter_mut().zip(&work.row_of).zip(weight_a) {
+                    *g = w * v * adjoint[(row as usize, column)];
+                }
+            }
+            for term in prepared {
+                evaluate(term, sides, &tile, Slopes::Yes, work);
+                let total = crate::linalg::dot(&work.adjoint, &work.product);
+                for (k, &i) in term.term.variances.iter().enumerate() {
+                    gradient[i] += total * term.other_variances(theta, k);
+                }
+                for f in 0..term.factors.len() {
+                    own.clear();
+                    own.extend(work.adjoint.iter().map(|g| g * term.variance));
+                    for (e, other) in work.factors[..term.factors.len()].iter().enumerate() {
+                        if e != f {
+                            own.iter_mut().zip(&other.value).for_each(|(g, v)| *g *= v);
+                        }
+                    }
+                    term.factors[f].contract(sides, &tile, &work.factors[f], &own, gradient);
+                }
+            }
+        }
+    }
+}
+
+/// Evaluates the factors of a term on a tile, and their product.
+fn evaluate(
+    term: &PreparedTerm<'_>,
+    sides: Sides<'_>,
+    tile: &Tile,
+    slopes: Slopes,
+    work: &mut Work,
+) {
+    if work.factors.len() < term.factors.len() {
+        work.factors
+            .resize_with(term.factors.len(), Evaluated::default);
+    }
+    work.product.clear();
+    for (prepared, out) in term.factors.iter().zip(&mut work.factors) {
+        prepared.evaluate(sides, tile, slopes, out);
+        if work.product.is_empty() {
+            work.product.extend_from_slice(&out.value);
+            continue;
+        }
+        work.product
+            .iter_mut()
+            .zip(&out.value)
+            .for_each(|(p, v)| *p *= v);
+    }
+    // A constant has no factors.
+    work.product.resize(tile.len(), 1.0);
+}
+
+fn row_at(set: &Functionals, atom: usize) -> usize {
+    set.offsets().partition_point(|&o| o <= atom) - 1
+}
+
+fn rows_of(set: &Functionals, atoms: &Range<usize>, out: &mut Vec<u32>) {
+    out.clear();
+    let mut row = row_at(set, atoms.start);
+    for atom in atoms.clone() {
+        while atom >= set.offsets()[row + 1] {
+            row += 1;
+        }
+        out.push(row as u32);
+    }
+}
