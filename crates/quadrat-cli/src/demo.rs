@@ -126,6 +126,15 @@ pub const EXAMPLES: &[Example] = &[
         },
     },
     Example {
+        name: "audience",
+        about: "how many people a survey will reach, from those reached by twelve others (boxes over age, income and date; simulated)",
+        files: files!("audience": "study.toml", "surveys.csv", "next.csv", "truth.csv", "README.md"),
+        extras: Extras {
+            truths: &[],
+            notes: &["Data: simulated; see the README of this example."],
+        },
+    },
+    Example {
         name: "seasonal",
         about: "hourly riders of a bicycle hire scheme with two stretches missing, a daily and a weekly rhythm",
         files: files!("seasonal": "study.toml", "riders.csv", "truth.csv", "README.md"),

@@ -106,14 +106,14 @@ fn open(path: &Path) -> Result<Table, Problems> {
         ));
         return Err(problem.remedy("save the table as CSV").into());
     }
-    Table::open(path, path).map_err(|mut problem| {
+    Table::open(path, path).map_err(|mut problems| {
         // Here a path is relative to where the command runs, as everywhere in a shell.
-        for remedy in &mut problem.remedies {
+        for remedy in problems.0.iter_mut().flat_map(|p| &mut p.remedies) {
             if remedy.starts_with("paths are relative") {
                 *remedy = "give the path of a CSV table".to_owned();
             }
         }
-        problem.into()
+        problems
     })
 }
 

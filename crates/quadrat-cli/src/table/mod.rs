@@ -110,7 +110,7 @@ impl Table {
                 Problem::new(format!("{} cannot be read as CSV: {error}", self.name))
                     .remedy("save it again as CSV")
             }),
-            Format::Parquet(_) => Err(Problem::new(format!(
+            Format::Parquet(_) | Format::Geo(_) => Err(Problem::new(format!(
                 "`{}`: only CSV tables can be copied column by column",
                 self.name
             ))
