@@ -1,0 +1,10 @@
+//! Smith, Alvarez, Lawrence, *Gaussian process regression for binned data*, section 5.
+
+pub mod ages;
+pub mod audience;
+pub mod citibike;
+
+pub mod population;
+pub mod privacy_ages;
+pub mod robot;
+pub mod trips;
