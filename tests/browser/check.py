@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Opens reports in a headless browser and checks that they are drawn, quiet, and ask the network for nothing.
+"""Opens reports in a headless browser and checks that they are drawn, answer to pointing, are quiet, and ask the network for nothing.
 
 usage: check.py [--require] [--screenshots DIR] REPORT.html...
 
@@ -28,10 +28,9 @@ LOOK = r"""
     }
     return false;
   }
-  // Shapes with a size; axes do not count.
+  // Shapes with a size; axes and the ground of the picture do not count.
   function marks(svg) {
-    const scope = svg.querySelector(".role-axis") ? ".role-mark path, .role-mark line, .role-mark text" : "path, rect, circle, line, text";
-    return [...svg.querySelectorAll(scope)].filter((e) => {
+    return [...svg.querySelectorAll(".role-mark path, .role-mark rect, .role-mark circle, .role-mark line, .role-mark text")].filter((e) => {
       const box = e.getBBox();
       return box.width + box.height > 0;
     }).length;
@@ -56,6 +55,73 @@ LOOK = r"""
   };
 })()
 """
+
+# Points over marks of the first view of a linked figure, spread over it: what to point at. None for a figure without links.
+POINTS = r"""
+(i) => {
+  const figure = document.querySelectorAll("[data-figure]")[i];
+  const plot = figure.dataset.linked === "true" && figure.querySelector(".plot");
+  if (!plot) return null;
+  plot.scrollIntoView({block: "center"});
+  const box = plot.getBoundingClientRect(), canvas = plot.querySelector("canvas"), points = [];
+  // A copy made for reading: browsers warn of a page that often reads its canvas, and this page does not.
+  const copy = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+  if (canvas) {
+    [copy.canvas.width, copy.canvas.height] = [canvas.width, canvas.height];
+    copy.drawImage(canvas, 0, 0);
+  }
+  const paper = (x, y) => {
+    const own = canvas.getBoundingClientRect(), at = canvas.width / own.width;
+    return copy.getImageData((x - own.left) * at, (y - own.top) * at, 1, 1).data[3] === 0;
+  };
+  for (let k = 0; k < 900; k++) {
+    // The golden ratio and its square scatter evenly.
+    const x = box.left + box.width * ((k * 0.7548776662) % 1), y = box.top + box.height * ((k * 0.5698402910) % 1);
+    const over = document.elementFromPoint(x, y);
+    if (canvas ? over === canvas && !paper(x, y) : over && over.closest(".role-mark")) points.push([x, y]);
+    if (points.length === 5) break;
+  }
+  return points;
+}
+"""
+
+# What pointing shows: the words of the tooltip, and in how many views of a map a region is outlined.
+POINTED = r"""
+(i) => {
+  const figure = document.querySelectorAll("[data-figure]")[i], tip = document.querySelector("#vg-tooltip-element.visible");
+  const views = [...figure.querySelectorAll(".atlas svg.marks")];
+  const outlined = (svg) => svg.querySelector('.role-mark path[stroke="#000000"]') !== null;
+  return {words: tip ? tip.innerText.trim() : null, markup: tip ? tip.querySelector("img, script, b") !== null : false,
+          views: views.length, outlined: views.filter(outlined).length};
+}
+"""
+
+
+def pointing(browser, page, state):
+    """What is wrong with the tooltips and outlines of linked figures."""
+    found = []
+    for i, figure in enumerate(state["figures"]):
+        name = f"figure {figure['id']}"
+        points = page.evaluate(f"({POINTS})({i})")
+        if points is None:
+            continue
+        shown = None
+        for x, y in points:
+            page.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+            browser.wait(0.15)
+            shown = page.evaluate(f"({POINTED})({i})")
+            if shown["words"]:
+                break
+        if not shown or shown["words"] is None:
+            found.append(f"{name}: pointing at {len(points)} marks shows no tooltip")
+        elif not shown["words"]:
+            found.append(f"{name}: the tooltip says nothing")
+        elif shown["markup"]:
+            found.append(f"{name}: words became markup in the tooltip")
+        elif shown["outlined"] < shown["views"]:
+            found.append(f"{name}: pointed at in one map, outlined in {shown['outlined']} of {shown['views']}")
+        page.call("Input.dispatchMouseEvent", type="mouseMoved", x=0, y=0)
+    return found
 
 
 def allowed(url, address):
@@ -132,7 +198,11 @@ def check(browser, path, screenshots=None, patience=30.0):
         state = page.evaluate(LOOK)
         if screenshots:
             page.screenshot(os.path.join(screenshots, f"{path.stem}-{name}.png"))
-        found += [f"{name}: {words}" for words in visible(state) + complaints(page.events(), address)]
+        wrong = visible(state)
+        # A finger points at nothing while it does not touch.
+        if not mobile and not wrong:
+            wrong = pointing(browser, page, state)
+        found += [f"{name}: {words}" for words in wrong + complaints(page.events(), address)]
         page.close()
     if path.stat().st_size > 0 and not found:
         count = len(state["figures"])

@@ -23,6 +23,26 @@ figure.dataset.drawn = "true"; document.body.dataset.ready = "true";
 //MORE
 </script></body></html>"""
 
+# Two linked maps: pointing at a region of one outlines it in both and tells it.
+MAP = """<!doctype html><html><head><link rel="icon" href="data:,"></head><body>
+<figure data-figure="m" data-linked="true"><div class="views atlas"><div class="view"><div class="plot"></div></div>
+<div class="view"><div class="plot"></div></div></div></figure>
+<div id="vg-tooltip-element"></div>
+<style>.plot { width: 200px; height: 100px } #vg-tooltip-element { visibility: hidden; pointer-events: none }
+#vg-tooltip-element.visible { visibility: visible }</style>
+<script>
+const figure = document.querySelector("figure"), tip = document.querySelector("#vg-tooltip-element");
+for (const plot of document.querySelectorAll(".plot")) {
+  plot.innerHTML = '<svg class="marks" width="200" height="100"><path class="background" d="M0 0h200v100h-200z" fill="none"/>' +
+    '<g class="role-mark"><path class="region" d="M0 0h150v90h-150z" fill="teal"/></g></svg>';
+  plot.querySelector(".role-mark").addEventListener("pointermove", () => {
+    tip.innerText = "Ashe"; tip.className = "visible";
+    for (const region of document.querySelectorAll(".region")) region.setAttribute("stroke", "#000000");
+  });
+}
+figure.dataset.drawn = "true"; document.body.dataset.ready = "true";
+</script></body></html>"""
+
 DRAWN = 'figure.dataset.drawn = "true"; document.body.dataset.ready = "true";'
 CASES = {
     "a figure that throws": (DRAWN, 'figure.dataset.error = "no such column"; document.body.dataset.error = "no such column";', "no such column"),
@@ -44,6 +64,14 @@ CASES = {
     "a page too wide": ("</body>", '<div style="width:3000px;height:9px"></div></body>', "wider than the window"),
 }
 
+MAP_CASES = {
+    "a map without regions": ('<path class="region" d="M0 0h150v90h-150z" fill="teal"/>', "", "nothing to see"),
+    "a map without tooltips": ('tip.className = "visible";', "", "shows no tooltip"),
+    "an empty tooltip": ('tip.innerText = "Ashe"', 'tip.innerText = ""', "says nothing"),
+    "markup in a tooltip": ('tip.innerText = "Ashe"', 'tip.innerHTML = "<b>Ashe</b>"', "words became markup"),
+    "maps that are not linked": ('document.querySelectorAll(".region")', '[document.querySelector(".region")]', "outlined in 1 of 2"),
+}
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -56,19 +84,22 @@ def main():
     failed = 0
     with tempfile.TemporaryDirectory() as folder, devtools.Browser(path) as browser:
         report = pathlib.Path(folder) / "report.html"
-        report.write_text(GOOD, encoding="utf-8")
-        found = check.check(browser, report)
-        if found:
-            failed += 1
-            print(f"a good report was refused: {found}", file=sys.stderr)
-        for name, (before, after, reason) in CASES.items():
-            assert before in GOOD, name
-            report.write_text(GOOD.replace(before, after), encoding="utf-8")
+        for page in (GOOD, MAP):
+            report.write_text(page, encoding="utf-8")
+            found = check.check(browser, report)
+            if found:
+                failed += 1
+                print(f"a good report was refused: {found}", file=sys.stderr)
+        cases = [(GOOD, *case) for case in CASES.items()] + [(MAP, *case) for case in MAP_CASES.items()]
+        for page, name, (before, after, reason) in cases:
+            assert before in page, name
+            report.write_text(page.replace(before, after), encoding="utf-8")
             found = check.check(browser, report, patience=1.5)
             if not any(reason in words for words in found):
                 failed += 1
                 print(f"{name}: accepted, or refused for another reason: {found}", file=sys.stderr)
-    print(f"{len(CASES) + 1 - failed} of {len(CASES) + 1} reports judged rightly")
+    total = len(cases) + 2
+    print(f"{total - failed} of {total} reports judged rightly")
     return 1 if failed else 0
 
 

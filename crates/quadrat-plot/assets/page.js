@@ -20,7 +20,9 @@
   }
 
   function heightOf(view, place) {
-    return Math.round(Math.max(180, Math.min(460, (place.clientWidth - 60) * view.aspect)));
+    // Without axes, as on a map, nothing but the shape decides.
+    var low = view.inset ? 180 : 60, high = view.inset ? 460 : 620;
+    return Math.round(Math.max(low, Math.min(high, (place.clientWidth - view.inset) * view.aspect)));
   }
 
   function embed(view, place, config, datasets) {
@@ -35,20 +37,28 @@
     return vegaEmbed(place, spec, options).then(function (result) { return { view: view, place: place, chart: result.view }; });
   }
 
+  // What is pointed at, in the form the outline of a view needs: edges of a cell, or number of a region.
+  function target(item) {
+    var d = item && item.datum;
+    if (!d) { return null; }
+    if (d.type === "Feature" && d.i !== undefined) { return d.i; }
+    return d.x1 !== undefined && d.words !== undefined ? { x0: d.x0, x1: d.x1, y0: d.y0, y1: d.y1 } : null;
+  }
+
   // Pointing at a place in one map outlines it in all of them.
   function link(charts) {
-    function show(cell) {
-      charts.forEach(function (c) { c.chart.signal("here", cell).runAsync(); });
+    function show(place) {
+      charts.forEach(function (c) { c.chart.signal("here", place).runAsync(); });
     }
-    var shown = null;
+    var shown = "null";
     charts.forEach(function (c) {
       c.chart.addEventListener("pointermove", function (event, item) {
-        var d = item && item.datum && item.datum.x1 !== undefined && item.datum.words !== undefined ? item.datum : null;
-        if (!d || d === shown) { return; }
-        shown = d;
-        show({ x0: d.x0, x1: d.x1, y0: d.y0, y1: d.y1 });
+        var place = target(item), words = JSON.stringify(place);
+        if (place === null || words === shown) { return; }
+        shown = words;
+        show(place);
       });
-      c.place.addEventListener("pointerleave", function () { shown = null; show(null); });
+      c.place.addEventListener("pointerleave", function () { shown = "null"; show(null); });
     });
   }
 

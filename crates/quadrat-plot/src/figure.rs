@@ -3,11 +3,13 @@
 mod calibration;
 mod curve;
 mod forest;
+mod map;
 mod surface;
 
 pub use calibration::{CalibrationFigure, Coverage, LeftOut};
 pub use curve::{CurveFigure, Observed, Panel, Places, Predicted, Reference};
 pub use forest::{ForestFigure, ForestRow};
+pub use map::{Colours, MapFigure, MapPanel, MapPrediction, MapRegion, MapRow, Ring, Spacing};
 use serde::{Deserialize, Serialize};
 pub use surface::{Area, Pixel, SurfaceFigure};
 
@@ -24,6 +26,8 @@ pub enum Figure {
     Calibration(CalibrationFigure),
     /// Predictions without an axis: a dot and an interval for each row.
     Forest(ForestFigure),
+    /// Values of regions, as linked choropleth maps.
+    Map(MapFigure),
 }
 
 impl Figure {
@@ -49,6 +53,7 @@ impl Figure {
             Self::Surface(figure) => &mut figure.heading,
             Self::Calibration(figure) => &mut figure.heading,
             Self::Forest(figure) => &mut figure.heading,
+            Self::Map(figure) => &mut figure.heading,
         };
         heading.title.clear();
     }
@@ -59,6 +64,7 @@ impl Figure {
             Self::Surface(figure) => &figure.heading,
             Self::Calibration(figure) => &figure.heading,
             Self::Forest(figure) => &figure.heading,
+            Self::Map(figure) => &figure.heading,
         }
     }
 }

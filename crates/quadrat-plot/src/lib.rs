@@ -14,12 +14,14 @@ mod paint;
 mod palette;
 mod prepare;
 mod report;
+mod ticks;
 mod vega;
 
-pub use error::PlotError;
+pub use error::{MapError, PlotError};
 pub use figure::{
-    Area, Axis, CalibrationFigure, Coverage, CurveFigure, Figure, ForestFigure, ForestRow, Heading,
-    LeftOut, Observed, Panel, Pixel, Places, Predicted, Reference, SurfaceFigure,
+    Area, Axis, CalibrationFigure, Colours, Coverage, CurveFigure, Figure, ForestFigure, ForestRow,
+    Heading, LeftOut, MapFigure, MapPanel, MapPrediction, MapRegion, MapRow, Observed, Panel,
+    Pixel, Places, Predicted, Reference, Ring, Spacing, SurfaceFigure,
 };
 pub use page::html;
 pub use paint::{png, svg};

@@ -5,6 +5,8 @@ mod canvas;
 mod curve;
 mod forest;
 mod frame;
+mod map;
+mod shape;
 mod surface;
 
 use canvas::Canvas;
@@ -39,6 +41,7 @@ fn draw(figure: &Figure) -> Canvas {
         Figure::Surface(figure) => surface::draw(figure, WIDTH),
         Figure::Calibration(figure) => calibration::draw(figure, WIDTH),
         Figure::Forest(figure) => forest::draw(figure, WIDTH),
+        Figure::Map(figure) => map::draw(figure, WIDTH),
     }
 }
 

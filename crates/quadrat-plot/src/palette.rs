@@ -25,6 +25,13 @@ pub(crate) const VALUES: [&str; 9] = [
 /// One hue of even lightness steps: white is sure, dark is unsure.
 pub(crate) const SPREAD: [&str; 5] = ["#f8f1f4", "#e0bccb", "#c085a4", "#97507f", "#5e2157"];
 
+/// Blue, paper, orange: two sides of a middle, told apart with any colour vision, equally dark at equal distance.
+pub(crate) const SIDES: [&str; 7] = [
+    "#0b4a84", "#4584b8", "#a3c6e0", "#f3f1ed", "#efc094", "#c8742b", "#833600",
+];
+/// Regions without a value, and the lines of their hatching.
+pub(crate) const MISSING: (&str, &str) = ("#f0f2f4", "#a7b1bc");
+
 /// The colour at `share` (0 to 1) of a scale.
 pub(crate) fn at(scale: &[&str], share: f64) -> (u8, u8, u8) {
     let last = scale.len().saturating_sub(1);
@@ -77,5 +84,12 @@ mod tests {
         assert!(rising(&VALUES));
         let reversed: Vec<&str> = SPREAD.iter().rev().copied().collect();
         assert!(rising(&reversed));
+        let right: Vec<&str> = SIDES[3..].iter().rev().copied().collect();
+        assert!(rising(&SIDES[..4]) && rising(&right));
+        for i in 0..3 {
+            let (a, b) = (lightness(rgb(SIDES[i])), lightness(rgb(SIDES[6 - i])));
+            // A tenth of the range from black to white: no side looks like more.
+            assert!((a - b).abs() < 25.5, "{a} against {b}");
+        }
     }
 }

@@ -1,10 +1,12 @@
 //! From figure data to what is drawn: finite, ordered, thinned, with its axis ranges. Shared by the page and the images.
 
 mod curve;
+mod map;
 mod surface;
 mod thin;
 
 pub(crate) use curve::{Band, CurvePanel, Mark, Slot, prepare as curve};
+pub(crate) use map::{Coloured, Map, Ring, prepare as map};
 pub(crate) use surface::prepare as surface;
 pub(crate) use thin::{evenly, extremes};
 
@@ -18,7 +20,7 @@ const PIT_BINS: usize = 10;
 /// An entry of a legend.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Key {
-    /// Shape of the swatch: `bar`, `level`, `rod`, `line`, `band`, `dot`, `ring`.
+    /// Shape of the swatch: `bar`, `level`, `rod`, `line`, `band`, `dot`, `ring`, `hatch`.
     pub shape: &'static str,
     /// Colour of the swatch.
     pub colour: &'static str,

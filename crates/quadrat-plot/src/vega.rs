@@ -3,6 +3,7 @@
 mod calibration;
 mod curve;
 mod forest;
+mod map;
 mod surface;
 
 use serde_json::{Value, json};
@@ -11,11 +12,14 @@ use crate::figure::Figure;
 use crate::palette;
 use crate::prepare::{Key, joined};
 
+/// Pixels of a view's width that the labels of a vertical axis take.
+const INSET: u32 = 60;
+
 /// A figure as the page embeds it.
 pub(crate) struct Interactive {
     /// Views side by side or below each other.
     pub views: Vec<View>,
-    /// How the page arranges them: `stack`, `maps` or `trio`.
+    /// How the page arranges them: `stack`, `maps`, `trio` or `atlas` with the columns on a wide screen.
     pub arrangement: &'static str,
     /// The legend above the views.
     pub legend: Vec<Key>,
@@ -26,17 +30,30 @@ pub(crate) struct Interactive {
 }
 
 /// One Vega-Lite view; its width is that of its place on the page.
+#[derive(Default)]
 pub(crate) struct View {
     /// Title above the view, may be empty.
     pub title: String,
     /// Title of the vertical axis, written level above it; may be empty.
     pub y_title: String,
-    /// Colour scale below the view: stops, words at the two ends.
-    pub scale: Option<(&'static [&'static str], String, String)>,
+    /// Colour scale below the view.
+    pub scale: Option<Scale>,
     /// The specification, without a width.
     pub spec: Value,
     /// Height over width, or none for the height in the specification.
     pub aspect: Option<f64>,
+    /// Pixels of the width that labels take, for the height.
+    pub inset: u32,
+    /// Whether to draw on a canvas whatever the number of marks.
+    pub canvas: bool,
+}
+
+/// A colour scale with labels.
+pub(crate) struct Scale {
+    /// Colours at equal steps.
+    pub stops: Vec<String>,
+    /// Labels with their place, from 0 to 1.
+    pub labels: Vec<(f64, String)>,
 }
 
 /// The specification of a figure.
@@ -46,6 +63,7 @@ pub(crate) fn interactive(figure: &Figure) -> Interactive {
         Figure::Surface(figure) => surface::interactive(figure),
         Figure::Calibration(figure) => calibration::interactive(figure),
         Figure::Forest(figure) => forest::interactive(figure),
+        Figure::Map(figure) => map::interactive(figure),
     };
     out.caption = joined(figure.caption(), std::slice::from_ref(&out.caption));
     for view in &mut out.views {

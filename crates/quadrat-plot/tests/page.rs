@@ -3,8 +3,8 @@
 
 use quadrat_plot::{
     Area, Axis, CalibrationFigure, Cell, Coverage, CurveFigure, Evidence, Fact, Figure,
-    ForestFigure, ForestRow, Heading, HyperRow, Observed, Panel, Pixel, Places, Predicted, Report,
-    SurfaceFigure, TablePreview, html, png, svg,
+    ForestFigure, ForestRow, Heading, HyperRow, MapFigure, MapPrediction, MapRegion, MapRow,
+    Observed, Panel, Pixel, Places, Predicted, Report, SurfaceFigure, TablePreview, html, png, svg,
 };
 
 const EVIL: &str = "</script><script>alert('x')</script><img src=x onerror=\"y\">\u{2028}&";
@@ -80,7 +80,49 @@ fn figures(words: &str) -> Vec<Figure> {
             }],
             level: 0.9,
         }),
+        Figure::Map(map(words)),
     ]
+}
+
+/// Two regions, one with a hole and one without a value.
+fn map(words: &str) -> MapFigure {
+    let square = |x: f64, side: f64| {
+        vec![
+            [x, x],
+            [x + side, x],
+            [x + side, x + side],
+            [x, x + side],
+            [x, x],
+        ]
+    };
+    let regions = vec![
+        MapRegion::new(words, words, vec![vec![square(0.0, 3.0), square(1.0, 1.0)]]),
+        MapRegion::new(
+            "b",
+            words,
+            vec![vec![square(4.0, 1.0)], vec![square(6.0, 1.0)]],
+        ),
+    ];
+    let predicted = MapPrediction {
+        mean: 1.0,
+        sd: 0.5,
+        lower: 0.0,
+        upper: 2.0,
+    };
+    let row = MapRow {
+        name: words.to_owned(),
+        words: vec![words.to_owned(), String::new()],
+    };
+    MapFigure::prediction(
+        Heading::new(words, words).with_caption(words),
+        &Axis::new(words).with_unit(words),
+        regions,
+        &[Some(3.0), None],
+        &[Some(predicted), None],
+        0.95,
+    )
+    .and_then(|figure| figure.with_row(row))
+    .expect("a map")
 }
 
 fn report(words: &str) -> Report {
@@ -153,7 +195,7 @@ fn no_word_of_a_user_becomes_markup() {
             "{mark}"
         );
     }
-    assert_eq!(islands(&evil).len(), 5);
+    assert_eq!(islands(&evil).len(), 6);
     for figure in figures(EVIL) {
         let image = svg(&figure);
         assert!(!image.contains("<script") && !image.contains("<img"));
@@ -259,6 +301,23 @@ fn structs_survive_json() {
         serde_json::from_str::<Report>(&text).expect("reads"),
         report
     );
+}
+
+#[test]
+fn a_map_has_its_geometry_once_and_says_what_is_missing() {
+    let page = html(&Report {
+        figures: vec![Figure::Map(map("word"))],
+        ..Report::default()
+    });
+    assert!(page.contains(
+        "Hatched regions have no value (Observed: 1 of 2; Predicted mean: 1 of 2; Standard deviation: 1 of 2)."
+    ));
+    let island = &islands(&page)[0];
+    assert_eq!(island["views"].as_array().map(Vec::len), Some(3));
+    assert!(!island["views"].to_string().contains("coordinates"));
+    let regions = &island["datasets"]["regions"];
+    assert_eq!(regions.as_array().map(Vec::len), Some(2));
+    assert_eq!(regions[0]["w0"], "3 word");
 }
 
 #[test]

@@ -7,9 +7,9 @@ use serde_json::json;
 use crate::escape::{id as plain, json as script, text};
 use crate::figure::{CalibrationFigure, Figure};
 use crate::paint;
-use crate::palette::BAND_OPACITY;
+use crate::palette::{BAND_OPACITY, MISSING};
 use crate::prepare::Key;
-use crate::vega::{Interactive, View, interactive};
+use crate::vega::{Interactive, Scale, View, interactive};
 
 /// Marks in a view above which it is drawn on a canvas instead of as SVG.
 const CANVAS_FROM: usize = 2500;
@@ -76,7 +76,7 @@ fn block(figure: &Figure, head: &str, ids: &mut Ids) -> String {
     let id = ids.take(figure.id());
     let drawn = interactive(figure);
     let mut out = format!("<figure class=\"block\" id=\"{id}\" data-figure=\"{id}\"");
-    if drawn.arrangement == "maps" {
+    if drawn.arrangement == "maps" || drawn.arrangement.starts_with("atlas") {
         out.push_str(" data-linked=\"true\"");
     }
     out.push_str(&format!(">\n{head}"));
@@ -151,8 +151,8 @@ fn base64(bytes: &[u8]) -> String {
 fn view(view: View, datasets: &serde_json::Value) -> serde_json::Value {
     let marks = marks(&view.spec, datasets);
     json!({
-        "spec": view.spec, "aspect": view.aspect,
-        "renderer": if marks > CANVAS_FROM { "canvas" } else { "svg" },
+        "spec": view.spec, "aspect": view.aspect, "inset": view.inset,
+        "renderer": if view.canvas || marks > CANVAS_FROM { "canvas" } else { "svg" },
     })
 }
 
@@ -181,16 +181,32 @@ fn place(view: &View) -> String {
         out.push_str(&format!("<p class=\"axis\">{}</p>", text(&view.y_title)));
     }
     out.push_str("<div class=\"plot\"></div>");
-    if let Some((stops, low, high)) = &view.scale {
-        out.push_str(&format!(
-            "<div class=\"scale\"><span>{}</span><i style=\"background:linear-gradient(90deg,{})\"></i><span>{}</span></div>",
-            text(low),
-            stops.join(","),
-            text(high)
-        ));
+    if let Some(scale) = &view.scale {
+        out.push_str(&colour_scale(scale));
     }
     out.push_str("</div>\n");
     out
+}
+
+/// A colour bar with its labels below.
+fn colour_scale(scale: &Scale) -> String {
+    let labels: String = scale
+        .labels
+        .iter()
+        .map(|(share, words)| {
+            // A label keeps within the bar: at its left end it begins, at its right end it ends there.
+            format!(
+                "<span style=\"left:{:.1}%\"><b style=\"--at:{:.1}%\">{}</b></span>",
+                share * 100.0,
+                share * -100.0,
+                text(words)
+            )
+        })
+        .collect();
+    format!(
+        "<div class=\"scale\"><i style=\"background:linear-gradient(90deg,{})\"></i><div>{labels}</div></div>",
+        scale.stops.join(",")
+    )
 }
 
 fn swatch(entry: &Key) -> String {
@@ -202,6 +218,10 @@ fn swatch(entry: &Key) -> String {
         ),
         "level" => format!("<path d=\"M1 7h20\" stroke=\"{colour}\" stroke-width=\"3\"/>"),
         "rod" => format!("<path d=\"M11 1v12\" stroke=\"{colour}\" stroke-width=\"1.5\"/>"),
+        "hatch" => format!(
+            "<rect x=\"2\" y=\"1\" width=\"18\" height=\"12\" fill=\"{}\"/><path d=\"M2 7L8 1M2 13L14 1M8 13L20 1M14 13L20 7\" stroke=\"{colour}\"/>",
+            MISSING.0
+        ),
         "dot" => format!("<circle cx=\"11\" cy=\"7\" r=\"3.4\" fill=\"{colour}\"/>"),
         "ring" => format!(
             "<circle cx=\"11\" cy=\"7\" r=\"3.6\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.8\"/>"

@@ -1,9 +1,9 @@
 //! Axes, titles and legends of still images.
 
 use super::canvas::{Anchor, Canvas, Ink, cut, width_of, wrapped};
-use crate::format::fixed;
-use crate::palette::{BAND_OPACITY, GRID, INK, MUTED};
+use crate::palette::{BAND_OPACITY, GRID, INK, MISSING, MUTED, at};
 use crate::prepare::Key;
+pub(super) use crate::ticks::ticks;
 
 /// Size of tick labels and axis titles.
 pub(super) const SMALL: u32 = 13;
@@ -129,57 +129,6 @@ pub(super) struct Look<'a> {
     pub y_ticks: Option<Vec<(f64, String)>>,
 }
 
-/// Round numbers in a range, about `wanted` of them, with labels.
-pub(super) fn ticks(range: (f64, f64), wanted: f64) -> Vec<(f64, String)> {
-    let (low, high) = range;
-    let rough = (high - low) / wanted.clamp(3.0, 12.0);
-    if !(rough.is_finite() && rough > 0.0) {
-        return Vec::new();
-    }
-    let power = 10.0_f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 2.5, 5.0, 10.0]
-        .iter()
-        .map(|m| m * power)
-        .find(|s| *s >= rough * 0.999)
-        .unwrap_or(10.0 * power);
-    let first = (low / step - 1e-9).ceil();
-    let values = (0..40)
-        .map(|i| (first + f64::from(i)) * step)
-        .take_while(|v| *v <= high + 1e-9 * step);
-    let size = low.abs().max(high.abs());
-    values.map(|v| (v, label(v, step, size))).collect()
-}
-
-fn label(value: f64, step: f64, size: f64) -> String {
-    let (unit, suffix) = match size {
-        s if s >= 1e9 => (1e9, "G"),
-        s if s >= 1e6 => (1e6, "M"),
-        _ => (1.0, ""),
-    };
-    if size < 1e-3 {
-        return crate::format::number(if value.abs() < step * 1e-6 {
-            0.0
-        } else {
-            value
-        });
-    }
-    let decimals = (0..8)
-        .find(|d| (step / unit * 10_f64.powi(*d) + 1e-9).fract() < 1e-6)
-        .unwrap_or(8);
-    let text = fixed(value / unit, decimals as usize);
-    // Years have no separators.
-    let text = if size < 1e4 {
-        text.replace(',', "")
-    } else {
-        text
-    };
-    if value == 0.0 {
-        "0".to_owned()
-    } else {
-        format!("{text}{suffix}")
-    }
-}
-
 /// The room that labels of a vertical axis and its title need.
 pub(super) fn y_room(range: (f64, f64), high: f64) -> f64 {
     let widest = ticks(range, high / 45.0)
@@ -230,6 +179,7 @@ pub(super) fn legend(canvas: &mut Canvas, keys: &[Key], top: f64, width: f64) ->
                 (x + 12.0, y + 7.0),
                 Ink::line(key.colour, 1.5),
             ),
+            "hatch" => hatch(canvas, (x + 1.0, y), key.colour),
             "dot" => canvas.circle(middle, 3.6, Ink::fill(key.colour)),
             "ring" => canvas.circle(middle, 3.8, Ink::line(key.colour, 1.8)),
             _ => canvas.line((x, y), (x + 24.0, y), Ink::line(key.colour, 2.2)),
@@ -238,6 +188,56 @@ pub(super) fn legend(canvas: &mut Canvas, keys: &[Key], top: f64, width: f64) ->
         x += needed + 22.0;
     }
     y + 14.0 - top
+}
+
+/// The swatch of regions without a value.
+fn hatch(canvas: &mut Canvas, (left, middle): (f64, f64), colour: &str) {
+    let (top, bottom) = (middle - 6.0, middle + 6.0);
+    canvas.rect((left, top), (left + 22.0, bottom), Ink::fill(MISSING.0));
+    for x in [-6.0_f64, 0.0, 6.0, 12.0, 18.0] {
+        let (low, high) = (x.max(0.0), (x + 12.0).min(22.0));
+        let at = |u: f64| (left + u, bottom - (u - x));
+        canvas.line(at(low), at(high), Ink::line(colour, 1.0));
+    }
+}
+
+/// A colour scale with labels at their places, from 0 to 1.
+pub(super) fn colour_bar(
+    canvas: &mut Canvas,
+    (left, top): (f64, f64),
+    wide: f64,
+    scale: &[&str],
+    labels: &[(f64, String)],
+) {
+    let steps = 48;
+    let x = |i: i32| left + (f64::from(i) / f64::from(steps) * wide * 2.0).round() / 2.0;
+    for i in 0..steps {
+        let colour = at(scale, (f64::from(i) + 0.5) / f64::from(steps));
+        // Overlapping, so that no seam shows at any scale.
+        canvas.rect(
+            (x(i), top),
+            (x((i + 2).min(steps)), top + 9.0),
+            Ink::filled(colour),
+        );
+    }
+    for (share, words) in labels {
+        // A label keeps within the bar: at its left end it begins, at its right end it ends there.
+        let room = width_of(words, SMALL).min(wide);
+        let (centre, half) = (left + share * wide, room / 2.0);
+        let (anchor, x) = if centre - half < left {
+            (Anchor::Start, left)
+        } else if centre + half > left + wide {
+            (Anchor::End, left + wide)
+        } else {
+            (Anchor::Middle, centre)
+        };
+        canvas.line(
+            (centre, top + 9.0),
+            (centre, top + 12.0),
+            Ink::line(AXIS, 1.0),
+        );
+        canvas.words((x, top + 26.0), words, SMALL, anchor, MUTED);
+    }
 }
 
 /// The words of a figure without data.
@@ -250,39 +250,4 @@ pub(super) fn nothing(canvas: &mut Canvas, top: f64) {
         MUTED,
     );
     canvas.set_height(top + 48.0);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::ticks;
-
-    fn labels(range: (f64, f64), wanted: f64) -> Vec<String> {
-        ticks(range, wanted).into_iter().map(|t| t.1).collect()
-    }
-
-    #[test]
-    fn ticks_are_round_numbers_inside_the_range() {
-        assert_eq!(
-            labels((0.0, 100.0), 5.0),
-            ["0", "20", "40", "60", "80", "100"]
-        );
-        assert_eq!(
-            labels((1950.0, 2021.0), 4.0),
-            ["1960", "1980", "2000", "2020"]
-        );
-        assert_eq!(
-            labels((0.0, 460_000.0), 5.0),
-            ["0", "100,000", "200,000", "300,000", "400,000"]
-        );
-        assert_eq!(
-            labels((-1.0, 1.0), 4.0),
-            ["\u{2212}1.0", "\u{2212}0.5", "0", "0.5", "1.0"]
-        );
-        assert_eq!(
-            labels((2.2e6, 4.1e6), 4.0),
-            ["2.5M", "3.0M", "3.5M", "4.0M"]
-        );
-        assert!(labels((1.0, 1.0), 4.0).is_empty());
-        assert!(labels((f64::NAN, 1.0), 4.0).is_empty());
-    }
 }

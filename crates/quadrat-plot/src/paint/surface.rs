@@ -1,10 +1,10 @@
 //! Surfaces as still images.
 
 use super::canvas::{Anchor, Canvas, Ink, cut};
-use super::frame::{EDGE, Frame, Look, SMALL, TEXT, nothing, title, y_room};
+use super::frame::{EDGE, Frame, Look, TEXT, colour_bar, nothing, title, y_room};
 use crate::figure::SurfaceFigure;
 use crate::format::rounded;
-use crate::palette::{INK, MUTED, SPREAD, VALUES, at};
+use crate::palette::{INK, SPREAD, VALUES, at};
 use crate::prepare;
 
 /// Edges and value of a cell.
@@ -103,7 +103,8 @@ pub(super) fn draw(figure: &SurfaceFigure, width: f64) -> Canvas {
             canvas.rect(from, to, Ink::filled(colour));
         }
         frame.axes(&mut canvas, &look);
-        colour_bar(&mut canvas, left, bottom + 56.0, wide, scale, *range);
+        let ends = [(0.0, rounded(range.0)), (1.0, rounded(range.1))];
+        colour_bar(&mut canvas, (left, bottom + 56.0), wide, scale, &ends);
     }
     canvas.set_height(bottom + 92.0);
     canvas
@@ -112,39 +113,4 @@ pub(super) fn draw(figure: &SurfaceFigure, width: f64) -> Canvas {
 /// Half pixels: neighbours share an edge exactly, without seams.
 fn snapped((x, y): (f64, f64)) -> (f64, f64) {
     ((x * 2.0).round() / 2.0, (y * 2.0).round() / 2.0)
-}
-
-fn colour_bar(
-    canvas: &mut Canvas,
-    left: f64,
-    top: f64,
-    wide: f64,
-    scale: &[&str],
-    range: (f64, f64),
-) {
-    let steps = 48;
-    let x = |i: i32| left + (f64::from(i) / f64::from(steps) * wide * 2.0).round() / 2.0;
-    for i in 0..steps {
-        let colour = at(scale, (f64::from(i) + 0.5) / f64::from(steps));
-        // Overlapping, so that no seam shows at any scale.
-        canvas.rect(
-            (x(i), top),
-            (x((i + 2).min(steps)), top + 9.0),
-            Ink::filled(colour),
-        );
-    }
-    canvas.words(
-        (left, top + 25.0),
-        &rounded(range.0),
-        SMALL,
-        Anchor::Start,
-        MUTED,
-    );
-    canvas.words(
-        (left + wide, top + 25.0),
-        &rounded(range.1),
-        SMALL,
-        Anchor::End,
-        MUTED,
-    );
 }

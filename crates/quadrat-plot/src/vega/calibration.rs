@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Interactive, View, domain, tick_format};
+use super::{INSET, Interactive, View, domain, tick_format};
 use crate::figure::CalibrationFigure;
 use crate::format::{count, interval, number, percent};
 use crate::palette::{BAR, INK, MUTED, OBSERVED, PREDICTED};
@@ -16,9 +16,10 @@ pub(super) fn interactive(figure: &CalibrationFigure) -> Interactive {
         views.push(View {
             title: title.to_owned(),
             y_title: y_title.to_owned(),
-            scale: None,
             spec,
             aspect: Some(0.95),
+            inset: INSET,
+            ..View::default()
         });
     };
     let mut caption = String::new();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Interactive, View, domain, short, tick_format};
+use super::{INSET, Interactive, View, domain, short, tick_format};
 use crate::figure::CurveFigure;
 use crate::format::number;
 use crate::palette::{BAND_OPACITY, BAR, OBSERVED, PREDICTED, REFERENCE};
@@ -51,9 +51,10 @@ pub(super) fn interactive(figure: &CurveFigure) -> Interactive {
         views.push(View {
             title: panel.panel.title.clone(),
             y_title: panel.panel.y.title(),
-            scale: None,
             spec: json!({"height": height, "layer": layers}),
             aspect: None,
+            inset: INSET,
+            ..View::default()
         });
     }
     Interactive {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Interactive, View, domain, tick_format};
+use super::{INSET, Interactive, View, domain, tick_format};
 use crate::figure::ForestFigure;
 use crate::format::{count, interval, number};
 use crate::palette::{OBSERVED, PREDICTED};
@@ -93,9 +93,10 @@ pub(super) fn interactive(figure: &ForestFigure) -> Interactive {
     let mut views = vec![View {
         title: String::new(),
         y_title: String::new(),
-        scale: None,
         spec,
         aspect: None,
+        inset: INSET,
+        ..View::default()
     }];
     if data_is_empty {
         views.clear();

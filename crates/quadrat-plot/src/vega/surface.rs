@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Interactive, View, domain, short, tick_format};
+use super::{INSET, Interactive, Scale, View, domain, short, tick_format};
 use crate::figure::{Pixel, SurfaceFigure};
 use crate::format::{interval, number, rounded};
 use crate::palette::{SPREAD, VALUES};
@@ -95,7 +95,10 @@ pub(super) fn interactive(figure: &SurfaceFigure) -> Interactive {
         .map(|(_, title, data, field, colours, range)| View {
             title,
             y_title: figure.y.title(),
-            scale: Some((colours, rounded(range.0), rounded(range.1))),
+            scale: Some(Scale {
+                stops: colours.iter().map(ToString::to_string).collect(),
+                labels: vec![(0.0, rounded(range.0)), (1.0, rounded(range.1))],
+            }),
             spec: map(
                 figure,
                 data,
@@ -105,6 +108,8 @@ pub(super) fn interactive(figure: &SurfaceFigure) -> Interactive {
                 (drawn.x_range, drawn.y_range),
             ),
             aspect: Some(aspect),
+            inset: INSET,
+            ..View::default()
         })
         .collect();
     Interactive {

@@ -13,6 +13,7 @@ mod mixture;
 mod one_dim;
 mod plan;
 mod radial;
+mod regions;
 mod series;
 
 use std::ops::Range;
@@ -25,6 +26,7 @@ use crate::linalg::mirror_upper;
 use crate::support::Functionals;
 use factor::{Evaluated, Prepared, Sides, Slopes, Tables, Tile};
 use plan::{Factor, Term, plan};
+use regions::{EdgeWork, Group, ReadyEdges};
 
 pub use axes::Grid;
 
@@ -99,8 +101,8 @@ impl Covariance {
     /// The diagonal of [`Self::matrix`] without the matrix.
     #[must_use]
     pub fn diagonal(&self, theta: &[f64], a: &Functionals) -> Vec<f64> {
-        let sides = Sides { a, b: a };
-        let prepared = self.prepare(theta, sides, Slopes::No, Tables::Never);
+        let groups = regions::resolve(&self.terms, theta, Sides { a, b: a });
+        let ready = prepare(&groups, theta, Slopes::No, Tables::Never);
         let stationary = self.is_stationary();
         // Rows whose value is not that of the row before.
         let fresh: Vec<usize> = (0..a.len())
@@ -108,14 +110,9 @@ impl Covariance {
             .collect();
         let evaluate = |work: &mut Work, &row: &usize| {
             let mut one = Mat::zeros(1, 1);
-            block(
-                &prepared,
-                sides,
-                row..row + 1,
-                row..row + 1,
-                work,
-                one.as_mut(),
-            );
+            for group in &ready {
+                group.add_block(row..row + 1, row..row + 1, true, work, one.as_mut());
+            }
             one[(0, 0)]
         };
         let values: Vec<f64> = if fresh.len() < PARALLEL_FROM / 64 {
@@ -189,27 +186,6 @@ impl Covariance {
         (worst > 1.0).then_some(worst)
     }
 
-    fn prepare<'a>(
-        &'a self,
-        theta: &'a [f64],
-        sides: Sides<'_>,
-        slopes: Slopes,
-        tables: Tables,
-    ) -> Vec<PreparedTerm<'a>> {
-        self.terms
-            .iter()
-            .map(|term| PreparedTerm {
-                term,
-                variance: term.variances.iter().map(|&i| theta[i]).product(),
-                factors: term
-                    .factors
-                    .iter()
-                    .map(|f| Prepared::new(f, theta, sides, slopes, tables))
-                    .collect(),
-            })
-            .collect()
-    }
-
     /// `K_ab`; of a symmetric one only blocks on and above the diagonal.
     fn blocks(&self, theta: &[f64], sides: Sides<'_>, symmetric: bool) -> Mat<f64> {
         let (n, m) = (sides.a.len(), sides.b.len());
@@ -217,13 +193,16 @@ impl Covariance {
         if n == 0 || m == 0 {
             return out;
         }
-        let prepared = self.prepare(theta, sides, Slopes::No, Tables::WhenRepeated);
-        let fill = |work: &mut Work, (index, out): (usize, MatMut<'_, f64>)| {
+        let groups = regions::resolve(&self.terms, theta, sides);
+        let ready = prepare(&groups, theta, Slopes::No, Tables::WhenRepeated);
+        let fill = |work: &mut Work, (index, mut out): (usize, MatMut<'_, f64>)| {
             let columns = index * COLUMNS..((index + 1) * COLUMNS).min(m);
             let rows = if symmetric { 0..columns.end } else { 0..n };
-            block(&prepared, sides, rows, columns, work, out);
+            for group in &ready {
+                group.add_block(rows.clone(), columns.clone(), symmetric, work, out.as_mut());
+            }
         };
-        if is_small(sides) {
+        if is_small(&groups) {
             let mut work = Work::default();
             for (index, first) in (0..m).step_by(COLUMNS).enumerate() {
                 let chunk = out.as_mut().subcols_mut(first, COLUMNS.min(m - first));
@@ -245,15 +224,16 @@ impl Covariance {
         gradient: &mut [f64],
     ) {
         let (n, m) = (sides.a.len(), sides.b.len());
-        let prepared = self.prepare(theta, sides, Slopes::Yes, Tables::WhenRepeated);
+        let groups = regions::resolve(&self.terms, theta, sides);
+        let ready = prepare(&groups, theta, Slopes::Yes, Tables::WhenRepeated);
         let contract = |work: &mut Work, index: usize| {
             let columns = index * COLUMNS..((index + 1) * COLUMNS).min(m);
             let mut own = vec![0.0; self.parameters];
             let mut part = |rows: Range<usize>, factor: f64, own: &mut [f64]| {
-                let columns = columns.clone();
-                contract_block(
-                    &prepared, sides, rows, columns, theta, adjoint, factor, work, own,
-                );
+                for group in &ready {
+                    let (rows, columns) = (rows.clone(), columns.clone());
+                    group.contract_block(rows, columns, theta, adjoint, factor, work, own);
+                }
             };
             if symmetric {
                 part(0..columns.start, 2.0, &mut own);
@@ -264,7 +244,7 @@ impl Covariance {
             own
         };
         let indices = 0..m.div_ceil(COLUMNS);
-        let blocks: Vec<Vec<f64>> = if is_small(sides) {
+        let blocks: Vec<Vec<f64>> = if is_small(&groups) {
             let mut work = Work::default();
             indices.map(|index| contract(&mut work, index)).collect()
         } else {
@@ -276,6 +256,95 @@ impl Covariance {
         // Summed in order, so that the result does not depend on the number of threads.
         for block in blocks {
             gradient.iter_mut().zip(&block).for_each(|(g, b)| *g += b);
+        }
+    }
+}
+
+/// A [`Group`] at one value of the hyperparameters.
+struct Ready<'a> {
+    terms: Vec<PreparedTerm<'a>>,
+    sides: Sides<'a>,
+    edges: Option<ReadyEdges<'a>>,
+}
+
+fn prepare<'a>(
+    groups: &'a [Group<'a>],
+    theta: &'a [f64],
+    slopes: Slopes,
+    tables: Tables,
+) -> Vec<Ready<'a>> {
+    let one = |group: &'a Group<'a>| {
+        let sides = group.sides();
+        let terms = group.terms.iter();
+        Ready {
+            terms: terms
+                .map(|term| prepare_term(term, theta, sides, slopes, tables))
+                .collect(),
+            sides,
+            edges: group.edges.as_ref().map(|e| e.ready(theta, slopes)),
+        }
+    };
+    groups.iter().map(one).collect()
+}
+
+fn prepare_term<'a>(
+    term: &'a Term,
+    theta: &'a [f64],
+    sides: Sides<'_>,
+    slopes: Slopes,
+    tables: Tables,
+) -> PreparedTerm<'a> {
+    let factors = term.factors.iter();
+    PreparedTerm {
+        term,
+        variance: term.variances.iter().map(|&i| theta[i]).product(),
+        factors: factors
+            .map(|f| Prepared::new(f, theta, sides, slopes, tables))
+            .collect(),
+    }
+}
+
+impl Ready<'_> {
+    /// Adds a block of the covariance to `out`, whose rows and columns begin with the block's.
+    fn add_block(
+        &self,
+        rows: Range<usize>,
+        columns: Range<usize>,
+        symmetric: bool,
+        work: &mut Work,
+        mut out: MatMut<'_, f64>,
+    ) {
+        let (r, c) = (rows.clone(), columns.clone());
+        block(&self.terms, self.sides, r, c, work, out.as_mut());
+        if let Some(edges) = &self.edges {
+            edges.add_block(rows, columns, symmetric, &mut work.edges, out);
+        }
+    }
+
+    fn contract_block(
+        &self,
+        rows: Range<usize>,
+        columns: Range<usize>,
+        theta: &[f64],
+        adjoint: MatRef<'_, f64>,
+        factor: f64,
+        work: &mut Work,
+        gradient: &mut [f64],
+    ) {
+        let (r, c) = (rows.clone(), columns.clone());
+        contract_block(
+            &self.terms,
+            self.sides,
+            r,
+            c,
+            theta,
+            adjoint,
+            factor,
+            work,
+            gradient,
+        );
+        if let Some(edges) = &self.edges {
+            edges.contract_block(rows, columns, adjoint, factor, &mut work.edges, gradient);
         }
     }
 }
@@ -304,10 +373,14 @@ struct Work {
     total: Vec<f64>,
     adjoint: Vec<f64>,
     row_of: Vec<u32>,
+    edges: EdgeWork,
 }
 
-fn is_small(sides: Sides<'_>) -> bool {
-    sides.a.atom_count().saturating_mul(sides.b.atom_count()) < PARALLEL_FROM
+fn is_small(groups: &[Group<'_>]) -> bool {
+    groups.iter().all(|group| {
+        let Sides { a, b } = group.sides();
+        group.edges.is_none() && a.atom_count().saturating_mul(b.atom_count()) < PARALLEL_FROM
+    })
 }
 
 /// Whether two rows are single boxes that differ by a shift only.
@@ -317,6 +390,8 @@ fn same_shape(set: &Functionals, one: usize, other: usize) -> bool {
         return false;
     }
     set.weight()[a] == set.weight()[b]
+        && set.region(a).is_none()
+        && set.region(b).is_none()
         && (0..set.dims().len()).all(|d| set.width(d)[a] == set.width(d)[b])
 }
 

@@ -206,6 +206,28 @@ impl Factor {
         }
     }
 
+    /// The squared exponentials per dimension that it is a product of, with their lengthscales.
+    pub fn squared_exponentials(&self) -> Option<Vec<(usize, usize)>> {
+        match self {
+            Self::Line {
+                family: Family::Se,
+                dim,
+                lengthscale,
+            } => Some(vec![(*dim, *lengthscale)]),
+            Self::Isotropic {
+                family: Isotropic::Radial(Family::Se),
+                dims,
+                lengthscales,
+            } => Some(
+                dims.iter()
+                    .copied()
+                    .zip(lengthscales.iter().copied())
+                    .collect(),
+            ),
+            _ => None,
+        }
+    }
+
     /// The factor seen along dimension `d` alone, when it is a product over dimensions.
     pub fn along(&self, d: usize) -> Option<Self> {
         if self.dims() == [d] {

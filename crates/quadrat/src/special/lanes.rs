@@ -107,7 +107,7 @@ pub(super) fn map_binary_one<F: Binary>(a: f64, b: f64) -> f64 {
 
 /// Polynomial with ascending coefficients `c`, as two interleaved Horner chains (half the latency of one).
 #[inline(always)]
-pub(super) fn polynomial<S: Simd, const N: usize>(s: S, x: S::f64s, c: &[f64; N]) -> S::f64s {
+pub(crate) fn polynomial<S: Simd, const N: usize>(s: S, x: S::f64s, c: &[f64; N]) -> S::f64s {
     let square = s.mul_f64s(x, x);
     let mut high = s.splat_f64s(c[N - 1]);
     let mut low = s.splat_f64s(c[N - 2]);

@@ -17,7 +17,7 @@ const MANTISSA: u64 = 0x000F_FFFF_FFFF_FFFF;
 ///
 /// x = 2^e m, ln m = 2 atanh(s) with s = (m - 1)/(m + 1).
 #[inline(always)]
-pub(super) fn log_simd<S: Simd>(s: S, x: S::f64s) -> S::f64s {
+pub(crate) fn log_simd<S: Simd>(s: S, x: S::f64s) -> S::f64s {
     let one = s.splat_f64s(1.0);
     let subnormal = s.less_than_f64s(x, s.splat_f64s(f64::MIN_POSITIVE));
     let x = s.mul_f64s(

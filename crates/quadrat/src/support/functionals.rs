@@ -44,6 +44,17 @@ pub struct Functionals {
     unique: OnceLock<Vec<UniqueIntervals>>,
 }
 
+/// What becomes of an atom in [`Functionals::spread`].
+pub(crate) enum Spread<'n> {
+    Keep,
+    Drop,
+    /// Points along some columns, with weights of the average; the other columns stay.
+    Nodes {
+        along: Vec<(usize, &'n [f64])>,
+        weights: &'n [f64],
+    },
+}
+
 impl PartialEq for Functionals {
     fn eq(&self, other: &Self) -> bool {
         self.dims == other.dims
@@ -468,10 +479,15 @@ impl Functionals {
         !self.regions.is_empty()
     }
 
-    /// The region of an atom.
-    pub(crate) fn region(&self, atom: usize) -> Option<&Placed> {
-        // `NO_REGION` is beyond every index.
-        self.regions.get(self.region[atom] as usize)
+    /// The regions that atoms refer to; a few may be in no row.
+    pub(crate) fn regions(&self) -> &[Placed] {
+        &self.regions
+    }
+
+    /// The position in [`Self::regions`] of an atom's region.
+    pub(crate) fn region(&self, atom: usize) -> Option<usize> {
+        let region = self.region[atom];
+        (region != NO_REGION).then_some(region as usize)
     }
 
     pub(crate) fn atoms(&self, row: usize) -> Range<usize> {
@@ -509,6 +525,49 @@ impl Functionals {
                 .map(|d| UniqueIntervals::new(&self.lower[d], &self.width[d]))
                 .collect()
         })[d]
+    }
+
+    /// The same rows with every atom kept, dropped or spread over nodes.
+    pub(crate) fn spread<'n>(&self, mut how: impl FnMut(usize) -> Spread<'n>) -> Self {
+        let mut out = Self::new(self.dims.clone());
+        let mut keeps_regions = false;
+        for row in 0..self.len() {
+            for atom in self.atoms(row) {
+                match how(atom) {
+                    Spread::Drop => {}
+                    Spread::Keep => {
+                        for d in 0..self.dims.len() {
+                            out.lower[d].push(self.lower[d][atom]);
+                            out.width[d].push(self.width[d][atom]);
+                        }
+                        out.weight.push(self.weight[atom]);
+                        out.region.push(self.region[atom]);
+                        keeps_regions |= self.region[atom] != NO_REGION;
+                    }
+                    Spread::Nodes { along, weights } => {
+                        let count = weights.len();
+                        for d in 0..self.dims.len() {
+                            if let Some((_, x)) = along.iter().find(|(column, _)| *column == d) {
+                                out.lower[d].extend_from_slice(x);
+                                out.width[d].extend(std::iter::repeat_n(0.0, count));
+                            } else {
+                                let (lower, width) = (self.lower[d][atom], self.width[d][atom]);
+                                out.lower[d].extend(std::iter::repeat_n(lower, count));
+                                out.width[d].extend(std::iter::repeat_n(width, count));
+                            }
+                        }
+                        let own = self.weight[atom];
+                        out.weight.extend(weights.iter().map(|w| own * w));
+                        out.region.resize(out.weight.len(), NO_REGION);
+                    }
+                }
+            }
+            out.offsets.push(out.weight.len());
+        }
+        if keeps_regions {
+            out.regions.clone_from(&self.regions);
+        }
+        out
     }
 
     fn close_row(&mut self) {

@@ -14,6 +14,8 @@ mod unique;
 
 pub use functional::{Aggregate, Functional, Side};
 pub use functionals::Functionals;
+pub(crate) use functionals::Spread;
+pub(crate) use placed::Placed;
 pub use polygon::{Polygon, Ring};
 pub use region::{Region, RegionError};
 pub use simplices::Simplices;

@@ -8,4 +8,5 @@ mod gradient;
 mod grid;
 mod psd;
 mod reference;
+mod regions;
 mod structure;

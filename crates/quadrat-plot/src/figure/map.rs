@@ -1,0 +1,366 @@
+//! Values of regions, as choropleth maps.
+
+mod check;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Axis, Heading};
+use crate::error::MapError;
+use crate::format::interval;
+use crate::prepare::interval_words;
+
+/// A closed ring of vertices `[x, y]`; the first may be repeated at the end.
+pub type Ring = Vec<[f64; 2]>;
+
+/// Choropleth maps of the same regions, side by side: the region pointed at in one is outlined in all.
+///
+/// Checked when it is made, so a map that exists can be drawn: see [`MapFigure::new`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
+pub struct MapFigure {
+    pub(crate) heading: Heading,
+    pub(crate) regions: Vec<MapRegion>,
+    pub(crate) geographic: bool,
+    pub(crate) panels: Vec<MapPanel>,
+    pub(crate) rows: Vec<MapRow>,
+}
+
+/// A map figure as it is read, before it is checked.
+#[derive(Deserialize)]
+struct Unchecked {
+    heading: Heading,
+    regions: Vec<MapRegion>,
+    geographic: bool,
+    panels: Vec<MapPanel>,
+    #[serde(default)]
+    rows: Vec<MapRow>,
+}
+
+impl TryFrom<Unchecked> for MapFigure {
+    type Error = MapError;
+
+    fn try_from(raw: Unchecked) -> Result<Self, MapError> {
+        let figure = Self {
+            heading: raw.heading,
+            regions: raw.regions,
+            geographic: raw.geographic,
+            panels: raw.panels,
+            rows: raw.rows,
+        };
+        check::figure(&figure)?;
+        Ok(figure)
+    }
+}
+
+/// A named region of a map.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MapRegion {
+    /// What joins it to a table, such as a code; told in the tooltip.
+    pub id: String,
+    /// Name for people; empty shows the id alone.
+    pub label: String,
+    /// The polygons of the region, each an outer ring followed by its holes. Rings may be closed or not and wound either way.
+    pub parts: Vec<Vec<Ring>>,
+}
+
+impl MapRegion {
+    /// A region from its polygons, each an outer ring followed by its holes.
+    pub fn new(
+        id: impl Into<String>,
+        label: impl Into<String>,
+        parts: impl Into<Vec<Vec<Ring>>>,
+    ) -> Self {
+        Self {
+            id: id.into(),
+            label: label.into(),
+            parts: parts.into(),
+        }
+    }
+
+    /// What people call it: the label, or else the id.
+    pub fn name(&self) -> &str {
+        if self.label.is_empty() {
+            &self.id
+        } else {
+            &self.label
+        }
+    }
+}
+
+/// One map of a [`MapFigure`]: a value for each region.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MapPanel {
+    /// Title above the map, such as "Observed"; also names the value in tooltips.
+    pub title: String,
+    /// What the colours mean, written below the title; may be empty.
+    pub value: Axis,
+    /// One value for each region, none where it is missing.
+    pub values: Vec<Option<f64>>,
+    /// Which colours.
+    pub colours: Colours,
+    /// How values become shares of the colour scale.
+    pub spacing: Spacing,
+    /// Panels that name the same scale, with the same colours and spacing, share its ends; empty shares with none.
+    pub scale: String,
+    /// Ends of the scale, `(low, high)`; values outside get the colours of the ends. None takes those of the values.
+    pub domain: Option<(f64, f64)>,
+}
+
+/// The colours of a [`MapPanel`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Colours {
+    /// From little (dark) to much (bright).
+    #[default]
+    Sequential,
+    /// Two hues on the two sides of a value that means "neither": 0 for differences, 1 for relative risks.
+    Diverging {
+        /// The value without a hue.
+        centre: f64,
+    },
+    /// From sure (light) to unsure (dark), for standard deviations.
+    Spread,
+}
+
+/// How the colours of a [`MapPanel`] follow its values.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Spacing {
+    /// [`Spacing::Log`] when all values are positive and so skewed that most would share one colour, else [`Spacing::Linear`].
+    /// Diverging colours are linear unless [`Spacing::Log`] is asked for.
+    #[default]
+    Auto,
+    /// Equal differences are equal steps of colour.
+    Linear,
+    /// Equal ratios are equal steps of colour: values must be positive.
+    Log,
+}
+
+/// A line of every region's tooltip that has no map of its own.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MapRow {
+    /// Name of the line, such as "95 % interval".
+    pub name: String,
+    /// Words for each region; empty words leave the line out.
+    pub words: Vec<String>,
+}
+
+impl MapRow {
+    /// An interval for each region, none where it is missing; infinite ends are told in words.
+    pub fn intervals(level: f64, ends: &[Option<(f64, f64)>]) -> Self {
+        Self {
+            name: interval_words(level),
+            words: ends
+                .iter()
+                .map(|ends| ends.map_or_else(String::new, |(low, high)| interval(low, high)))
+                .collect(),
+        }
+    }
+}
+
+/// What was predicted for a region of a map.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MapPrediction {
+    /// Predicted mean.
+    pub mean: f64,
+    /// Predicted standard deviation.
+    pub sd: f64,
+    /// Lower end of the interval.
+    pub lower: f64,
+    /// Upper end of the interval.
+    pub upper: f64,
+}
+
+impl MapFigure {
+    /// Maps of `regions`, one per panel.
+    ///
+    /// Coordinates are planar: one unit of x is drawn as long as one unit of y. For degrees see [`MapFigure::geographic`].
+    ///
+    /// # Errors
+    /// [`MapError`] when there is no region or no panel, when a panel does not have one value per region, and when a ring has fewer
+    /// than three different vertices or a number is not finite. A missing value is `None`, not NaN.
+    pub fn new(
+        heading: Heading,
+        regions: Vec<MapRegion>,
+        panels: Vec<MapPanel>,
+    ) -> Result<Self, MapError> {
+        let figure = Self {
+            heading,
+            regions,
+            geographic: false,
+            panels,
+            rows: Vec::new(),
+        };
+        check::figure(&figure)?;
+        Ok(figure)
+    }
+
+    /// The three maps of a prediction: what was observed and the predicted mean on one scale of `value`, then the standard deviation.
+    ///
+    /// Each slice has one entry per region, none where there is nothing. A map without any value is left out, so `observed` may be
+    /// all `None`. The interval of `level` is told in tooltips.
+    ///
+    /// # Errors
+    /// As [`MapFigure::new`]; also when no region has a value at all.
+    pub fn prediction(
+        heading: Heading,
+        value: &Axis,
+        regions: Vec<MapRegion>,
+        observed: &[Option<f64>],
+        predicted: &[Option<MapPrediction>],
+        level: f64,
+    ) -> Result<Self, MapError> {
+        let panel = |title: &str, values: Vec<Option<f64>>| MapPanel {
+            title: title.to_owned(),
+            value: value.clone(),
+            values,
+            scale: "value".to_owned(),
+            ..MapPanel::default()
+        };
+        let of = |field: fn(&MapPrediction) -> f64| -> Vec<Option<f64>> {
+            predicted.iter().map(|p| p.as_ref().map(field)).collect()
+        };
+        let panels = [
+            panel("Observed", observed.to_vec()),
+            panel("Predicted mean", of(|p| p.mean)),
+            MapPanel {
+                colours: Colours::Spread,
+                scale: String::new(),
+                ..panel("Standard deviation", of(|p| p.sd))
+            },
+        ];
+        // Kept when it is wrong in length, so that this is refused and not hidden.
+        let wanted = regions.len();
+        let panels = panels
+            .into_iter()
+            .filter(|p| p.values.len() != wanted || p.values.iter().any(Option::is_some))
+            .collect();
+        let ends: Vec<_> = predicted
+            .iter()
+            .map(|p| p.map(|p| (p.lower, p.upper)))
+            .collect();
+        Self::new(heading, regions, panels)?.with_row(MapRow::intervals(level, &ends))
+    }
+
+    /// The same map of coordinates that are longitude and latitude in degrees: degrees of longitude are drawn shorter, by the cosine of
+    /// the middle latitude, and regions on both sides of the date line are drawn side by side.
+    ///
+    /// # Errors
+    /// [`MapError::Latitude`] for a latitude beyond 90 degrees.
+    pub fn geographic(mut self) -> Result<Self, MapError> {
+        self.geographic = true;
+        check::latitudes(&self)?;
+        Ok(self)
+    }
+
+    /// The same map with one more line in its tooltips.
+    ///
+    /// # Errors
+    /// [`MapError::Length`] unless there are words for each region.
+    pub fn with_row(mut self, row: MapRow) -> Result<Self, MapError> {
+        check::row(&row, self.regions.len())?;
+        self.rows.push(row);
+        Ok(self)
+    }
+
+    /// Id, title and caption.
+    pub fn heading(&self) -> &Heading {
+        &self.heading
+    }
+
+    /// The regions.
+    pub fn regions(&self) -> &[MapRegion] {
+        &self.regions
+    }
+
+    /// The maps.
+    pub fn panels(&self) -> &[MapPanel] {
+        &self.panels
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn square(x: f64) -> MapRegion {
+        let ring = vec![[x, 0.0], [x + 1.0, 0.0], [x + 1.0, 1.0], [x, 1.0]];
+        MapRegion::new(format!("r{x}"), "", vec![vec![ring]])
+    }
+
+    fn predicted(mean: f64) -> Option<MapPrediction> {
+        Some(MapPrediction {
+            mean,
+            sd: 1.0,
+            lower: f64::NEG_INFINITY,
+            upper: mean + 2.0,
+        })
+    }
+
+    #[test]
+    fn a_prediction_becomes_three_maps_with_an_interval_in_words() {
+        let regions = vec![square(0.0), square(1.0)];
+        let figure = MapFigure::prediction(
+            Heading::default(),
+            &Axis::new("cases"),
+            regions,
+            &[None, Some(3.0)],
+            &[predicted(2.0), None],
+            0.9,
+        )
+        .unwrap();
+        let titles: Vec<_> = figure.panels().iter().map(|p| p.title.as_str()).collect();
+        assert_eq!(titles, ["Observed", "Predicted mean", "Standard deviation"]);
+        assert_eq!(figure.panels()[0].scale, figure.panels()[1].scale);
+        assert_eq!(figure.panels()[2].colours, Colours::Spread);
+        assert_eq!(figure.rows[0].name, "90\u{a0}% interval");
+        assert_eq!(figure.rows[0].words, ["up to 4", ""]);
+    }
+
+    #[test]
+    fn a_prediction_without_observations_has_no_observed_map() {
+        let figure = MapFigure::prediction(
+            Heading::default(),
+            &Axis::default(),
+            vec![square(0.0)],
+            &[None],
+            &[predicted(1.0)],
+            0.95,
+        )
+        .unwrap();
+        assert_eq!(figure.panels().len(), 2);
+        let nothing = MapFigure::prediction(
+            Heading::default(),
+            &Axis::default(),
+            vec![square(0.0)],
+            &[None],
+            &[None],
+            0.95,
+        );
+        assert_eq!(nothing, Err(MapError::NoPanels));
+    }
+
+    #[test]
+    fn what_is_read_is_checked_as_what_is_made() {
+        let panel = MapPanel {
+            values: vec![Some(1.0)],
+            ..MapPanel::default()
+        };
+        let figure = MapFigure::new(Heading::default(), vec![square(0.0)], vec![panel]).unwrap();
+        let text = serde_json::to_string(&figure).unwrap();
+        assert_eq!(serde_json::from_str::<MapFigure>(&text).unwrap(), figure);
+        let broken = text.replace("\"values\":[1.0]", "\"values\":[1.0,2.0]");
+        assert_ne!(broken, text);
+        let error = serde_json::from_str::<MapFigure>(&broken).unwrap_err();
+        assert!(
+            error.to_string().contains("2 values for 1 region"),
+            "{error}"
+        );
+    }
+}

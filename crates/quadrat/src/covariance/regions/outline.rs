@@ -1,0 +1,240 @@
+//! Planar regions under one set of lengthscales: boundary nodes and, for small ones, area nodes.
+
+use std::sync::LazyLock;
+
+use super::padua::{self, Nodes, Padua};
+use crate::kernel::Potential;
+use crate::quadrature::gauss_legendre;
+
+/// What a covariance of two regions may be off by, relative to `sqrt(K_ii K_jj)`.
+pub(super) const TOLERANCE: f64 = 1e-8;
+/// Most Gauss-Legendre nodes on one panel of an edge.
+const MAX_LINE: usize = 12;
+/// Most panels of one edge: edges beyond some hundred lengthscales are resolved less finely.
+const MAX_PANELS: usize = 256;
+/// Nodes of the covariance in one direction of a line within a region's columns.
+pub(super) static LINES: LazyLock<Vec<Vec<(f64, f64)>>> = LazyLock::new(|| {
+    (0..=MAX_LINE)
+        .map(|n| gauss_legendre(n).on(0.0, 1.0).collect())
+        .collect()
+});
+
+/// A stretch of an edge with its nodes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Panel {
+    /// First node and one past the last.
+    pub nodes: (usize, usize),
+    pub from: [f64; 2],
+    /// `to - from`.
+    pub along: [f64; 2],
+    pub length: f64,
+}
+
+/// A region in scaled coordinates.
+pub(super) struct Outline {
+    pub panels: Vec<Panel>,
+    /// Boundary nodes.
+    pub x: Vec<f64>,
+    pub y: Vec<f64>,
+    /// Edge vectors times weights.
+    pub wx: Vec<f64>,
+    pub wy: Vec<f64>,
+    /// Inverse of the area.
+    pub inverse_area: f64,
+    /// Perimeter over area and root of the own covariance: what errors on the boundary grow by.
+    pub growth: f64,
+    /// Centre and half widths of the bounding box.
+    pub centre: [f64; 2],
+    pub half: [f64; 2],
+    /// Area nodes, when few are enough.
+    pub compact: Option<Compact>,
+}
+
+/// Area nodes of the average.
+pub(super) struct Compact {
+    pub nodes: Nodes,
+    /// Other supports must be this far from the bounding box, or the kink of the kernel is felt.
+    pub clearance: f64,
+}
+
+impl Outline {
+    /// From directed edges (region on the left) in scaled coordinates, its area there, and its
+    /// bounding box.
+    pub fn new<P: Potential>(
+        edges: &[([f64; 2], [f64; 2])],
+        area: f64,
+        [x, y]: [(f64, f64); 2],
+    ) -> Self {
+        let centre = [0.5 * (x.0 + x.1), 0.5 * (y.0 + y.1)];
+        let half = [0.5 * (x.1 - x.0), 0.5 * (y.1 - y.0)];
+        let length = |(p, q): &([f64; 2], [f64; 2])| (q[0] - p[0]).hypot(q[1] - p[1]);
+        let perimeter: f64 = edges.iter().map(length).sum();
+        // The average of k over pairs of points of the bounding box, from below.
+        let own = 1.0 / ((1.0 + half[0]) * (1.0 + half[1]));
+        let growth = perimeter / (area * own.sqrt());
+        let mut out = Self {
+            panels: Vec::with_capacity(edges.len()),
+            x: Vec::new(),
+            y: Vec::new(),
+            wx: Vec::new(),
+            wy: Vec::new(),
+            inverse_area: area.recip(),
+            growth,
+            centre,
+            half,
+            compact: compact::<P>(edges, centre, half),
+        };
+        // Partners may be harder than the region itself.
+        let allowed = TOLERANCE / (2.0 * growth * growth.max(100.0));
+        for edge in edges {
+            let whole = length(edge);
+            if whole == 0.0 {
+                continue;
+            }
+            let (panels, nodes) = rule::<P>(whole, allowed);
+            let (from, to) = *edge;
+            let share = (panels as f64).recip();
+            let along = [(to[0] - from[0]) * share, (to[1] - from[1]) * share];
+            for p in 0..panels {
+                let p = p as f64;
+                let start = [from[0] + p * along[0], from[1] + p * along[1]];
+                let first = out.x.len();
+                for &(t, w) in &LINES[nodes] {
+                    out.x.push(start[0] + t * along[0]);
+                    out.y.push(start[1] + t * along[1]);
+                    out.wx.push(w * along[0]);
+                    out.wy.push(w * along[1]);
+                }
+                out.panels.push(Panel {
+                    nodes: (first, out.x.len()),
+                    from: start,
+                    along,
+                    length: whole * share,
+                });
+            }
+        }
+        // An area node costs about a quarter of a boundary node.
+        let few = |c: &Compact| c.nodes.weights.len() <= 4 * out.x.len();
+        out.compact = out.compact.filter(few);
+        out
+    }
+
+    /// Distance between the bounding boxes of two supports.
+    pub fn gap(centre: [f64; 2], half: [f64; 2], other: [f64; 2], other_half: [f64; 2]) -> f64 {
+        let along = |d: usize| ((centre[d] - other[d]).abs() - half[d] - other_half[d]).max(0.0);
+        along(0).hypot(along(1))
+    }
+
+    /// The length below which panels that meet need not be split for the kink of the kernel.
+    pub fn finest<P: Potential>(&self, other: &Self) -> f64 {
+        let Some((m, c)) = P::KINK else {
+            return f64::INFINITY;
+        };
+        // H has the kink c r^(m+2) / (m+2)^2, of which a rule of six nodes misses a small part,
+        // along a strip as wide as the panels.
+        let strength = c / f64::from((m + 2) * (m + 2)) * MISSED;
+        let grown = self.growth * other.growth * strength;
+        (TOLERANCE / grown).powf(1.0 / f64::from(m + 2))
+    }
+}
+
+/// Part of a kink that Gauss-Legendre rules on touching panels miss.
+const MISSED: f64 = 1e-3;
+
+/// Panels and nodes per panel for an edge, at least cost.
+fn rule<P: Potential>(length: f64, allowed: f64) -> (usize, usize) {
+    let mut best = (usize::MAX, 0, 0);
+    let least = (length / 8.0).ceil().clamp(1.0, MAX_PANELS as f64) as usize;
+    for panels in (least..).take(24).chain([MAX_PANELS]) {
+        let h = length / panels as f64;
+        let Some(nodes) = (1..=MAX_LINE).find(|&n| line_error::<P>(n, h) <= allowed) else {
+            continue;
+        };
+        if panels * nodes < best.0 {
+            best = (panels * nodes, panels, nodes);
+        }
+        if nodes <= 2 {
+            break;
+        }
+    }
+    match best.2 {
+        0 => (MAX_PANELS, MAX_LINE),
+        nodes => (best.1, nodes),
+    }
+}
+
+/// Error per unit length of `n` Gauss-Legendre nodes on a panel of length `h`.
+///
+/// `(n!)^4 / ((2n + 1) (2n)!^3) h^(2n) max |d^(2n) H|`; for kinked kernels also what the kink at
+/// the distance of a panel's length leaves, `rho^-2n` with `rho = 2 + sqrt(5)`.
+fn line_error<P: Potential>(n: usize, h: f64) -> f64 {
+    let mut error = 1.0 / (2 * n + 1) as f64;
+    for k in 1..=n {
+        let (k, two) = (k as f64, 2.0 * k as f64);
+        let factorials = k.powi(4) / (two * (two - 1.0)).powi(3);
+        error *= factorials * (P::RATE * h).powi(2);
+        // Largest derivatives of a squared exponential grow like double factorials.
+        if P::KINK.is_none() && k >= 2.0 {
+            error *= two - 3.0;
+        }
+    }
+    if let Some((m, c)) = P::KINK {
+        let kink = c / f64::from((m + 2) * (m + 2)) * h.min(1.0).powi(m + 2);
+        error += kink * 4.236_f64.powi(-2 * n as i32);
+    }
+    error
+}
+
+/// Area nodes when a rule of moderate degree is enough for smooth partners.
+fn compact<P: Potential>(
+    edges: &[([f64; 2], [f64; 2])],
+    centre: [f64; 2],
+    half: [f64; 2],
+) -> Option<Compact> {
+    let size = half[0].hypot(half[1]);
+    let degree = (0..=padua::MAX_DEGREE).find(|&p| area_error::<P>(p, size) <= TOLERANCE)?;
+    let clearance_of = |degree: usize| -> f64 {
+        let Some((m, c)) = P::KINK else { return 0.0 };
+        // What the kink leaves decays like rho^-(degree + 1) for a partner `clearance` away.
+        let strength = 0.1 * c * size.powi(m) / TOLERANCE;
+        let rho = strength.powf(1.0 / (degree + 1) as f64);
+        if rho <= 1.0 {
+            0.0
+        } else {
+            (0.5 * (rho + 1.0 / rho) - 1.0) * size
+        }
+    };
+    // A few more nodes are cheaper than many partners that need the boundary.
+    let degree = (degree..=padua::MAX_DEGREE.min(degree.max(8)))
+        .find(|&p| clearance_of(p) <= 2.0 * size)
+        .unwrap_or(degree.max(8).min(padua::MAX_DEGREE));
+    let mapped = edges.iter().map(|(p, q)| {
+        let map = |v: &[f64; 2]| [0, 1].map(|d| (v[d] - centre[d]) / half[d]);
+        (map(p), map(q))
+    });
+    let mut nodes = Padua::of(degree).nodes(mapped);
+    nodes
+        .x
+        .iter_mut()
+        .for_each(|x| *x = centre[0] + half[0] * *x);
+    nodes
+        .y
+        .iter_mut()
+        .for_each(|y| *y = centre[1] + half[1] * *y);
+    Some(Compact {
+        nodes,
+        clearance: clearance_of(degree),
+    })
+}
+
+/// Error of the interpolant of degree `p` of a kernel over a box with half diagonal `size`, away
+/// from any kink: `2 (size / 2)^(p+1) max |d^(p+1) k| / (p+1)!`.
+fn area_error<P: Potential>(p: usize, size: f64) -> f64 {
+    let mut error = 2.0;
+    for k in 1..=p + 1 {
+        let k = k as f64;
+        let derivative = if P::KINK.is_none() { k.sqrt() } else { P::RATE };
+        error *= 0.5 * size * derivative / k;
+    }
+    error
+}

@@ -1,0 +1,476 @@
+//! Covariances of two planar regions, or of a region and a point, by their boundaries.
+//!
+//! For a unit variance and scaled coordinates, with edges `e` of `A` and `e'` of `B` given by
+//! their vectors `v`, `v'`:
+//!
+//! * `mean mean k = (1 / (|A| |B|)) sum_e sum_e' (v . v') int_0^1 int_0^1 H(|x - y|) dt dt'`,
+//! * `mean k(., y) = (1 / |A|) sum_e int_0^1 g(|x - y|) ((x - y) x v) dt`.
+//!
+//! Derivatives in `log l_1` follow from `H' = -r g` and from `(v . v') = v_1 v_1' + v_2 v_2'`,
+//! of which, areas included, the first part scales as `l_2^2` and the second as `l_1^2`.
+
+use pulp::{Arch, Simd, WithSimd};
+
+use super::outline::{Compact, LINES, Outline, Panel};
+use crate::kernel::Potential;
+
+/// A covariance and its derivatives in the logarithms of the two lengthscales.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Value {
+    pub k: f64,
+    pub d: [f64; 2],
+}
+
+impl std::ops::Sub for Value {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self {
+            k: self.k - other.k,
+            d: [self.d[0] - other.d[0], self.d[1] - other.d[1]],
+        }
+    }
+}
+
+/// `sum w_x w_x' H`, `sum w_y w_y' H`, `sum (w . w') g u_x^2`, `sum (w . w') g u_y^2`.
+#[derive(Default, Clone, Copy)]
+struct Sums {
+    x: f64,
+    y: f64,
+    gx: f64,
+    gy: f64,
+}
+
+impl Sums {
+    fn add(&mut self, other: Self) {
+        self.x += other.x;
+        self.y += other.y;
+        self.gx += other.gx;
+        self.gy += other.gy;
+    }
+
+    fn value(self, scale: f64) -> Value {
+        Value {
+            k: (self.x + self.y) * scale,
+            d: [
+                (2.0 * self.y + self.gx) * scale,
+                (2.0 * self.x + self.gy) * scale,
+            ],
+        }
+    }
+}
+
+/// Nodes of the panels that are still to be evaluated; a buffer of one thread.
+#[derive(Default)]
+pub(super) struct Buffer {
+    ux: Vec<f64>,
+    uy: Vec<f64>,
+    w: Vec<f64>,
+}
+
+/// Boundary nodes.
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    x: &'a [f64],
+    y: &'a [f64],
+    wx: &'a [f64],
+    wy: &'a [f64],
+}
+
+impl<'a> Line<'a> {
+    fn of(outline: &'a Outline, (from, to): (usize, usize)) -> Self {
+        Self {
+            x: &outline.x[from..to],
+            y: &outline.y[from..to],
+            wx: &outline.wx[from..to],
+            wy: &outline.wy[from..to],
+        }
+    }
+}
+
+/// All pairs of the nodes of two lines.
+struct Product<'a, P> {
+    a: Line<'a>,
+    b: Line<'a>,
+    slopes: bool,
+    profile: std::marker::PhantomData<P>,
+}
+
+impl<P: Potential> WithSimd for Product<'_, P> {
+    type Output = Sums;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, s: S) -> Sums {
+        let zero = s.splat_f64s(0.0);
+        let mut sums = Sums::default();
+        let (ax, ax_tail) = S::as_simd_f64s(self.a.x);
+        let (ay, ay_tail) = S::as_simd_f64s(self.a.y);
+        let (awx, awx_tail) = S::as_simd_f64s(self.a.wx);
+        let (awy, awy_tail) = S::as_simd_f64s(self.a.wy);
+        let tail = (!ax_tail.is_empty()).then(|| {
+            (
+                s.partial_load_f64s(ax_tail),
+                s.partial_load_f64s(ay_tail),
+                s.partial_load_f64s(awx_tail),
+                s.partial_load_f64s(awy_tail),
+            )
+        });
+        for j in 0..self.b.x.len() {
+            let (bx, by) = (s.splat_f64s(self.b.x[j]), s.splat_f64s(self.b.y[j]));
+            let (bwx, bwy) = (self.b.wx[j], self.b.wy[j]);
+            let (vx, vy) = (s.splat_f64s(bwx), s.splat_f64s(bwy));
+            let (mut sx, mut sy, mut gx, mut gy) = (zero, zero, zero, zero);
+            let mut one = |x: S::f64s, y: S::f64s, wx: S::f64s, wy: S::f64s| {
+                let (ux, uy) = (s.sub_f64s(x, bx), s.sub_f64s(y, by));
+                let (ux2, uy2) = (s.mul_f64s(ux, ux), s.mul_f64s(uy, uy));
+                let (h, g) = P::potential(s, s.add_f64s(ux2, uy2));
+                sx = s.mul_add_f64s(wx, h, sx);
+                sy = s.mul_add_f64s(wy, h, sy);
+                if self.slopes {
+                    let w = s.mul_add_f64s(wx, vx, s.mul_f64s(wy, vy));
+                    let wg = s.mul_f64s(w, g);
+                    gx = s.mul_add_f64s(wg, ux2, gx);
+                    gy = s.mul_add_f64s(wg, uy2, gy);
+                }
+            };
+            for i in 0..ax.len() {
+                one(ax[i], ay[i], awx[i], awy[i]);
+            }
+            if let Some((x, y, wx, wy)) = tail {
+                // Weights of the padding are zero.
+                one(x, y, wx, wy);
+            }
+            sums.x += bwx * s.reduce_sum_f64s(sx);
+            sums.y += bwy * s.reduce_sum_f64s(sy);
+            if self.slopes {
+                sums.gx += s.reduce_sum_f64s(gx);
+                sums.gy += s.reduce_sum_f64s(gy);
+            }
+        }
+        sums
+    }
+}
+
+/// `sum w H`, `sum w g u_x^2`, `sum w g u_y^2` over a list of differences.
+struct Listed<'a, P> {
+    buffer: &'a Buffer,
+    profile: std::marker::PhantomData<P>,
+}
+
+impl<P: Potential> WithSimd for Listed<'_, P> {
+    type Output = [f64; 3];
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, s: S) -> [f64; 3] {
+        let zero = s.splat_f64s(0.0);
+        let (ux, ux_tail) = S::as_simd_f64s(&self.buffer.ux);
+        let (uy, uy_tail) = S::as_simd_f64s(&self.buffer.uy);
+        let (w, w_tail) = S::as_simd_f64s(&self.buffer.w);
+        let (mut h_sum, mut gx, mut gy) = (zero, zero, zero);
+        let mut one = |ux: S::f64s, uy: S::f64s, w: S::f64s| {
+            let (ux2, uy2) = (s.mul_f64s(ux, ux), s.mul_f64s(uy, uy));
+            let (h, g) = P::potential(s, s.add_f64s(ux2, uy2));
+            h_sum = s.mul_add_f64s(w, h, h_sum);
+            let wg = s.mul_f64s(w, g);
+            gx = s.mul_add_f64s(wg, ux2, gx);
+            gy = s.mul_add_f64s(wg, uy2, gy);
+        };
+        for i in 0..ux.len() {
+            one(ux[i], uy[i], w[i]);
+        }
+        if !ux_tail.is_empty() {
+            one(
+                s.partial_load_f64s(ux_tail),
+                s.partial_load_f64s(uy_tail),
+                s.partial_load_f64s(w_tail),
+            );
+        }
+        [h_sum, gx, gy].map(|v| s.reduce_sum_f64s(v))
+    }
+}
+
+/// The covariance of the averages over two regions.
+pub(super) fn region_region<P: Potential>(
+    a: &Outline,
+    b: &Outline,
+    slopes: bool,
+    buffer: &mut Buffer,
+) -> Value {
+    let arch = Arch::new();
+    let product = |run: (usize, usize), nodes: (usize, usize)| {
+        arch.dispatch(Product::<P> {
+            a: Line::of(a, run),
+            b: Line::of(b, nodes),
+            slopes,
+            profile: std::marker::PhantomData,
+        })
+    };
+    let scale = a.inverse_area * b.inverse_area;
+    let finest = a.finest::<P>(b);
+    let widest = |o: &Outline| o.panels.iter().fold(0.0, |m: f64, p| m.max(p.length));
+    if widest(a).max(widest(b)) <= finest {
+        return product((0, a.x.len()), (0, b.x.len())).value(scale);
+    }
+    let mut sums = Sums::default();
+    for q in &b.panels {
+        // Runs of panels that are clear of `q` at once, the others one by one.
+        let mut run = (0, 0);
+        for p in &a.panels {
+            if p.length.max(q.length) <= finest || is_clear(p, q) {
+                run.1 = p.nodes.1;
+                continue;
+            }
+            if run.0 < run.1 {
+                sums.add(product(run, q.nodes));
+            }
+            run = (p.nodes.1, p.nodes.1);
+            sums.add(touching::<P>(p, q, finest, buffer));
+        }
+        if run.0 < run.1 {
+            sums.add(product(run, q.nodes));
+        }
+    }
+    sums.value(scale)
+}
+
+/// Whether two panels are farther apart than the longer one is long.
+fn is_clear(p: &Panel, q: &Panel) -> bool {
+    let middle = |p: &Panel| [0, 1].map(|d| p.from[d] + 0.5 * p.along[d]);
+    let (c, e) = (middle(p), middle(q));
+    let reach = p.length.max(q.length) + 0.5 * (p.length + q.length);
+    (c[0] - e[0]).powi(2) + (c[1] - e[1]).powi(2) >= reach * reach
+}
+
+/// Nodes per panel where panels meet.
+const CLOSE: usize = 6;
+/// Nodes on a panel that meets itself.
+const SELF: usize = 12;
+
+/// Two panels that are close to each other, halved until the kink of `H` does no harm.
+fn touching<P: Potential>(p: &Panel, q: &Panel, finest: f64, buffer: &mut Buffer) -> Sums {
+    buffer.ux.clear();
+    buffer.uy.clear();
+    buffer.w.clear();
+    let mut stack = vec![(*p, *q, 1.0)];
+    while let Some((p, q, weight)) = stack.pop() {
+        let end = |p: &Panel| [p.from[0] + p.along[0], p.from[1] + p.along[1]];
+        let same = p.from == q.from && p.along == q.along;
+        let reversed = p.from == end(&q) && q.from == end(&p);
+        if same || reversed {
+            // int int f(|t - t'|) = 2 int (1 - u) f(u): no kink inside.
+            for &(u, w) in &LINES[SELF] {
+                buffer.ux.push(u * p.along[0]);
+                buffer.uy.push(u * p.along[1]);
+                buffer.w.push(2.0 * weight * w * (1.0 - u));
+            }
+        } else if p.length.max(q.length) <= finest || is_clear(&p, &q) {
+            for &(t, w) in &LINES[CLOSE] {
+                let x = [0, 1].map(|d| p.from[d] + t * p.along[d] - q.from[d]);
+                for &(u, v) in &LINES[CLOSE] {
+                    buffer.ux.push(x[0] - u * q.along[0]);
+                    buffer.uy.push(x[1] - u * q.along[1]);
+                    buffer.w.push(weight * w * v);
+                }
+            }
+        } else if p.length >= q.length {
+            let [first, second] = halves(&p);
+            stack.push((first, q, 0.5 * weight));
+            stack.push((second, q, 0.5 * weight));
+        } else {
+            let [first, second] = halves(&q);
+            stack.push((p, first, 0.5 * weight));
+            stack.push((p, second, 0.5 * weight));
+        }
+    }
+    let [h, gx, gy] = Arch::new().dispatch(Listed::<P> {
+        buffer,
+        profile: std::marker::PhantomData,
+    });
+    let (xx, yy) = (p.along[0] * q.along[0], p.along[1] * q.along[1]);
+    Sums {
+        x: xx * h,
+        y: yy * h,
+        gx: (xx + yy) * gx,
+        gy: (xx + yy) * gy,
+    }
+}
+
+fn halves(p: &Panel) -> [Panel; 2] {
+    let along = [0.5 * p.along[0], 0.5 * p.along[1]];
+    let half = Panel {
+        along,
+        length: 0.5 * p.length,
+        ..*p
+    };
+    let from = [p.from[0] + along[0], p.from[1] + along[1]];
+    [half, Panel { from, ..half }]
+}
+
+/// `sum w c g`, and the sums of the derivatives, over a list of differences in the buffer, where
+/// `c = u x v` is folded into the weights.
+struct Flux<'a, P> {
+    buffer: &'a Buffer,
+    profile: std::marker::PhantomData<P>,
+}
+
+impl<P: Potential> WithSimd for Flux<'_, P> {
+    type Output = [f64; 3];
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, s: S) -> [f64; 3] {
+        let zero = s.splat_f64s(0.0);
+        let tiny = s.splat_f64s(f64::MIN_POSITIVE);
+        let (ux, ux_tail) = S::as_simd_f64s(&self.buffer.ux);
+        let (uy, uy_tail) = S::as_simd_f64s(&self.buffer.uy);
+        let (w, w_tail) = S::as_simd_f64s(&self.buffer.w);
+        let (mut k, mut dx, mut dy) = (zero, zero, zero);
+        let mut one = |ux: S::f64s, uy: S::f64s, w: S::f64s| {
+            let (ux2, uy2) = (s.mul_f64s(ux, ux), s.mul_f64s(uy, uy));
+            let r2 = s.add_f64s(ux2, uy2);
+            let (g, fall) = P::flux(s, r2);
+            k = s.mul_add_f64s(w, g, k);
+            let share = s.div_f64s(s.mul_f64s(w, fall), s.max_f64s(r2, tiny));
+            dx = s.mul_add_f64s(share, ux2, dx);
+            dy = s.mul_add_f64s(share, uy2, dy);
+        };
+        for i in 0..ux.len() {
+            one(ux[i], uy[i], w[i]);
+        }
+        if !ux_tail.is_empty() {
+            one(
+                s.partial_load_f64s(ux_tail),
+                s.partial_load_f64s(uy_tail),
+                s.partial_load_f64s(w_tail),
+            );
+        }
+        [k, dx, dy].map(|v| s.reduce_sum_f64s(v))
+    }
+}
+
+/// The covariance of the average over a region and the value at a point.
+pub(super) fn region_point<P: Potential>(
+    a: &Outline,
+    point: [f64; 2],
+    buffer: &mut Buffer,
+) -> Value {
+    buffer.ux.clear();
+    buffer.uy.clear();
+    buffer.w.clear();
+    let finest = match P::KINK {
+        None => f64::INFINITY,
+        // Points are never harder than the region itself.
+        Some(_) => a.finest::<P>(a),
+    };
+    let mut stack: Vec<Panel> = Vec::new();
+    for p in &a.panels {
+        if p.length <= finest || is_clear_of(p, point) {
+            for i in p.nodes.0..p.nodes.1 {
+                let (ux, uy) = (a.x[i] - point[0], a.y[i] - point[1]);
+                buffer.ux.push(ux);
+                buffer.uy.push(uy);
+                buffer.w.push(ux * a.wy[i] - uy * a.wx[i]);
+            }
+            continue;
+        }
+        stack.push(*p);
+        while let Some(p) = stack.pop() {
+            if p.length > finest && !is_clear_of(&p, point) {
+                stack.extend(halves(&p));
+                continue;
+            }
+            for &(t, w) in &LINES[CLOSE] {
+                let ux = p.from[0] + t * p.along[0] - point[0];
+                let uy = p.from[1] + t * p.along[1] - point[1];
+                buffer.ux.push(ux);
+                buffer.uy.push(uy);
+                buffer.w.push(w * (ux * p.along[1] - uy * p.along[0]));
+            }
+        }
+    }
+    let [k, dx, dy] = Arch::new().dispatch(Flux::<P> {
+        buffer,
+        profile: std::marker::PhantomData,
+    });
+    Value {
+        k: k * a.inverse_area,
+        d: [dx * a.inverse_area, dy * a.inverse_area],
+    }
+}
+
+fn is_clear_of(p: &Panel, point: [f64; 2]) -> bool {
+    let middle = [0, 1].map(|d| p.from[d] + 0.5 * p.along[d] - point[d]);
+    middle[0].hypot(middle[1]) >= 1.5 * p.length
+}
+
+/// Area nodes of one side: those of a region, or a point.
+#[derive(Clone, Copy)]
+pub(super) enum Area<'a> {
+    Compact(&'a Compact),
+    Point([f64; 2]),
+}
+
+impl<'a> Area<'a> {
+    fn parts(&'a self) -> (&'a [f64], &'a [f64], &'a [f64]) {
+        match self {
+            Self::Compact(c) => (&c.nodes.x, &c.nodes.y, &c.nodes.weights),
+            Self::Point([x, y]) => (std::slice::from_ref(x), std::slice::from_ref(y), &[1.0]),
+        }
+    }
+}
+
+/// What the area nodes of two supports give: the part that the bulk of the matrix already has.
+pub(super) fn area_area<P: Potential>(a: Area<'_>, b: Area<'_>) -> Value {
+    let (ax, ay, aw) = a.parts();
+    let (bx, by, bw) = b.parts();
+    Arch::new().dispatch(AreaProduct::<P> {
+        a: [ax, ay, aw],
+        b: [bx, by, bw],
+        profile: std::marker::PhantomData,
+    })
+}
+
+struct AreaProduct<'a, P> {
+    a: [&'a [f64]; 3],
+    b: [&'a [f64]; 3],
+    profile: std::marker::PhantomData<P>,
+}
+
+impl<P: Potential> WithSimd for AreaProduct<'_, P> {
+    type Output = Value;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, s: S) -> Value {
+        let [ax, ay, aw] = self.a;
+        let (x, x_tail) = S::as_simd_f64s(ax);
+        let (y, y_tail) = S::as_simd_f64s(ay);
+        let (w, w_tail) = S::as_simd_f64s(aw);
+        let zero = s.splat_f64s(0.0);
+        let (mut k_sum, mut dx, mut dy) = (zero, zero, zero);
+        for ((&bx, &by), &bw) in self.b[0].iter().zip(self.b[1]).zip(self.b[2]) {
+            let (bx, by, bw) = (s.splat_f64s(bx), s.splat_f64s(by), s.splat_f64s(bw));
+            let mut one = |x: S::f64s, y: S::f64s, w: S::f64s| {
+                let (ux, uy) = (s.sub_f64s(x, bx), s.sub_f64s(y, by));
+                let (ux2, uy2) = (s.mul_f64s(ux, ux), s.mul_f64s(uy, uy));
+                let (k, slope) = P::radial(s, s.add_f64s(ux2, uy2));
+                let w = s.mul_f64s(w, bw);
+                k_sum = s.mul_add_f64s(w, k, k_sum);
+                let share = s.mul_f64s(w, slope);
+                dx = s.mul_add_f64s(share, ux2, dx);
+                dy = s.mul_add_f64s(share, uy2, dy);
+            };
+            for i in 0..x.len() {
+                one(x[i], y[i], w[i]);
+            }
+            if !x_tail.is_empty() {
+                one(
+                    s.partial_load_f64s(x_tail),
+                    s.partial_load_f64s(y_tail),
+                    s.partial_load_f64s(w_tail),
+                );
+            }
+        }
+        Value {
+            k: s.reduce_sum_f64s(k_sum),
+            d: [s.reduce_sum_f64s(dx), s.reduce_sum_f64s(dy)],
+        }
+    }
+}
