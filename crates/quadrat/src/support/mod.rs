@@ -6,17 +6,25 @@
 
 mod functional;
 mod functionals;
+mod mend;
 mod placed;
+pub mod placement;
 mod polygon;
+mod projection;
 mod region;
 mod simplices;
+mod topology;
+mod triangulate;
 mod unique;
 
 pub use functional::{Aggregate, Functional, Side};
 pub use functionals::Functionals;
 pub(crate) use functionals::Spread;
+pub use mend::Mend;
 pub(crate) use placed::Placed;
 pub use polygon::{Polygon, Ring};
-pub use region::{Region, RegionError};
+pub use projection::{Projection, ProjectionError};
+pub use region::{Region, RegionError, RingPlace};
 pub use simplices::Simplices;
+pub use triangulate::{finer_region_nodes, region_nodes};
 pub(crate) use unique::UniqueIntervals;

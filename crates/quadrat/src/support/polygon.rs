@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::region::RegionError;
+use super::mend::{self, Mend};
+use super::region::{RegionError, RingPlace};
+use super::topology::{self, Location};
 
 /// A closed curve, its first vertex not repeated at the end.
 pub type Ring = Vec<[f64; 2]>;
@@ -10,7 +12,24 @@ pub type Ring = Vec<[f64; 2]>;
 /// Disjoint planar polygons with holes, seen as one set.
 ///
 /// Exterior rings run anticlockwise and holes clockwise, so that sums over all edges are integrals
-/// over the region (Green), whatever the number of parts.
+/// over the region (Green), whatever the number of parts. Rings may touch themselves and each other
+/// at points, and each other along lines, as neighbouring parts do; they may not cross or fold back.
+///
+/// # Examples
+/// A square with a square hole:
+/// ```
+/// use quadrat::support::Polygon;
+/// let outer = vec![[0.0, 0.0], [3.0, 0.0], [3.0, 3.0], [0.0, 3.0], [0.0, 0.0]];
+/// let hole = vec![[1.0, 1.0], [2.0, 1.0], [2.0, 2.0], [1.0, 2.0]];
+/// let frame = Polygon::new(vec![vec![outer, hole]])?;
+/// assert_eq!((frame.area(), frame.centroid()), (8.0, [1.5, 1.5]));
+/// assert!(frame.contains([1.0, 1.5]) && !frame.contains([1.5, 1.5]));
+///
+/// let bow_tie = vec![[0.0, 0.0], [2.0, 2.0], [2.0, 0.0], [0.0, 2.0]];
+/// let refused = Polygon::new(vec![vec![bow_tie]]).unwrap_err();
+/// assert!(refused.to_string().contains("crosses itself at (1, 1)"));
+/// # Ok::<(), quadrat::support::RegionError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Polygon {
     rings: Vec<Ring>,
@@ -20,61 +39,47 @@ pub struct Polygon {
 
 impl Polygon {
     /// From parts, each an exterior ring followed by its holes, in any direction; a closing vertex
-    /// may be repeated.
+    /// and vertices repeated one after the other count once. This is the layout of a GeoJSON
+    /// MultiPolygon.
     ///
     /// # Errors
-    /// [`RegionError`].
+    /// [`RegionError`] for no parts or rings, a vertex that is not finite, a ring of fewer than
+    /// three vertices or without area, one that crosses itself or folds back, a hole outside its
+    /// exterior, and parts or holes that overlap.
+    ///
+    /// # Numerics
+    /// Exact predicates, so that far origins and touching rings do no harm. `O(n log n)` for `n`
+    /// edges that are short against the whole.
     pub fn new(parts: Vec<Vec<Ring>>) -> Result<Self, RegionError> {
-        let mut rings = Vec::new();
+        let (mut rings, mut places) = (Vec::new(), Vec::new());
         if parts.is_empty() {
             return Err(RegionError::Empty { what: "polygons" });
         }
-        for part in parts {
-            if part.is_empty() {
+        for (part, of) in parts.into_iter().enumerate() {
+            if of.is_empty() {
                 return Err(RegionError::Empty { what: "rings" });
             }
-            for (k, mut ring) in part.into_iter().enumerate() {
-                if ring.len() > 1 && ring.first() == ring.last() {
-                    ring.pop();
-                }
-                ring.dedup();
-                if let Some(vertex) = ring.iter().position(|v| !v.iter().all(|c| c.is_finite())) {
-                    let [x, y] = ring[vertex];
-                    return Err(RegionError::NotFinite {
-                        ring: rings.len(),
-                        vertex,
-                        x,
-                        y,
-                    });
-                }
-                let area = signed_area(&ring);
-                if ring.len() < 3 || area == 0.0 {
-                    return Err(RegionError::ZeroVolume {
-                        what: "ring",
-                        index: rings.len(),
-                    });
-                }
-                // Exteriors anticlockwise, holes clockwise.
-                if (area > 0.0) != (k == 0) {
-                    ring.reverse();
-                }
-                rings.push(ring);
+            for (k, ring) in of.into_iter().enumerate() {
+                let place = RingPlace { part, ring: k };
+                rings.push(oriented(ring, place)?);
+                places.push(place);
             }
         }
-        let area: f64 = rings.iter().map(|ring| signed_area(ring)).sum();
-        if area.is_nan() || area <= 0.0 {
+        topology::check(&rings, &places)?;
+        // Only now, since a ring whose loops cancel has a better name.
+        for (ring, &place) in rings.iter().zip(&places) {
+            if signed_area(ring) == 0.0 {
+                return Err(RegionError::ZeroArea { ring: place });
+            }
+        }
+        let area = total_area(&rings);
+        if area.is_nan() || area <= 0.0 || area.is_infinite() {
             return Err(RegionError::ZeroVolume {
                 what: "region",
                 index: 0,
             });
         }
-        let along = |d: usize| {
-            let all = rings.iter().flatten().map(|v| v[d]);
-            all.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), c| {
-                (lo.min(c), hi.max(c))
-            })
-        };
-        let bounds = [along(0), along(1)];
+        let bounds = bounds(&rings);
         Ok(Self {
             rings,
             area,
@@ -82,10 +87,41 @@ impl Polygon {
         })
     }
 
+    /// As [`Self::new`], after mending what can be mended without changing the area: by at most
+    /// 1e-6 of it.
+    ///
+    /// # Errors
+    /// As [`Self::mended_within`].
+    pub fn mended(parts: Vec<Vec<Ring>>) -> Result<(Self, Vec<Mend>), RegionError> {
+        mend::mended(parts, 1e-6)
+    }
+
+    /// As [`Self::new`], after mending.
+    ///
+    /// Closes rings, leaves out repeated vertices, spikes, and rings without area when others
+    /// remain. Rings that still cross are drawn anew around the points that they surround an odd
+    /// number of times.
+    ///
+    /// # Arguments
+    /// * `tolerance` - by how much of the area redrawing may change it
+    /// # Returns
+    /// The polygon, and what was done; nothing but repeated vertices when [`Self::new`] would have
+    /// taken the parts.
+    /// # Errors
+    /// As [`Self::new`], crossings that are too large to be redrawn among them.
+    /// # Numerics
+    /// Vertices stay where they are; new ones are right to about 1e-9 of the size of the polygon.
+    pub fn mended_within(
+        parts: Vec<Vec<Ring>>,
+        tolerance: f64,
+    ) -> Result<(Self, Vec<Mend>), RegionError> {
+        mend::mended(parts, tolerance)
+    }
+
     /// An axis-parallel rectangle, edges in either order.
     ///
     /// # Errors
-    /// [`RegionError::ZeroVolume`], [`RegionError::NotFinite`].
+    /// [`RegionError::ZeroArea`], [`RegionError::NotFinite`].
     pub fn rectangle(x: (f64, f64), y: (f64, f64)) -> Result<Self, RegionError> {
         Self::new(vec![vec![vec![
             [x.0, y.0],
@@ -120,10 +156,95 @@ impl Polygon {
     pub fn bounds(&self) -> [(f64, f64); 2] {
         self.bounds
     }
+
+    /// Whether a point lies inside or on the boundary; exact for the numbers given.
+    #[must_use]
+    pub fn contains(&self, point: [f64; 2]) -> bool {
+        if (0..2).any(|d| !(self.bounds[d].0 <= point[d] && point[d] <= self.bounds[d].1)) {
+            return false;
+        }
+        let mut winding = 0;
+        for ring in &self.rings {
+            match topology::locate(ring, point) {
+                Location::Boundary => return true,
+                Location::Winding(w) => winding += w,
+            }
+        }
+        winding != 0
+    }
+
+    /// The centre of mass, which may lie outside.
+    ///
+    /// # Numerics
+    /// Relative to the size of the polygon a few `eps`, wherever its origin.
+    #[must_use]
+    pub fn centroid(&self) -> [f64; 2] {
+        let [(x0, x1), (y0, y1)] = self.bounds;
+        let origin = [0.5 * (x0 + x1), 0.5 * (y0 + y1)];
+        let mut moment = [0.0; 2];
+        for (a, b) in self.edges() {
+            let (a, b) = (
+                [a[0] - origin[0], a[1] - origin[1]],
+                [b[0] - origin[0], b[1] - origin[1]],
+            );
+            let cross = a[0] * b[1] - a[1] * b[0];
+            for d in 0..2 {
+                moment[d] += cross * (a[d] + b[d]);
+            }
+        }
+        [0, 1].map(|d| origin[d] + moment[d] / (6.0 * self.area))
+    }
+
+    /// Whether area, bounds and directions are those of the rings, as they may not be in one read
+    /// from a file that was changed.
+    #[must_use]
+    pub fn is_consistent(&self) -> bool {
+        let well_formed = self
+            .rings
+            .iter()
+            .all(|r| r.len() > 2 && r.iter().flatten().all(|c| c.is_finite()));
+        if self.rings.is_empty() || !well_formed {
+            return false;
+        }
+        let (area, bounds) = (total_area(&self.rings), bounds(&self.rings));
+        area > 0.0 && area == self.area && bounds == self.bounds
+    }
+}
+
+/// The ring without repeated vertices, anticlockwise if an exterior and clockwise if a hole.
+pub(super) fn oriented(mut ring: Ring, place: RingPlace) -> Result<Ring, RegionError> {
+    if let Some(vertex) = ring.iter().position(|v| !v.iter().all(|c| c.is_finite())) {
+        let [x, y] = ring[vertex];
+        return Err(RegionError::NotFinite {
+            ring: place,
+            vertex,
+            x,
+            y,
+        });
+    }
+    distinct(&mut ring);
+    if ring.len() < 3 {
+        return Err(RegionError::FewVertices {
+            ring: place,
+            got: ring.len(),
+        });
+    }
+    if (signed_area(&ring) > 0.0) != (place.ring == 0) {
+        ring.reverse();
+    }
+    Ok(ring)
+}
+
+/// Takes out a closing vertex and vertices that repeat the one before.
+pub(super) fn distinct(ring: &mut Ring) {
+    ring.dedup();
+    while ring.len() > 1 && ring.first() == ring.last() {
+        ring.pop();
+    }
 }
 
 /// Shoelace formula about the first vertex, so that far origins do no harm.
-fn signed_area(ring: &[[f64; 2]]) -> f64 {
+pub(super) fn signed_area(ring: &[[f64; 2]]) -> f64 {
     let Some(&[x0, y0]) = ring.first() else {
         return 0.0;
     };
@@ -132,4 +253,239 @@ fn signed_area(ring: &[[f64; 2]]) -> f64 {
         a[0] * b[1] - a[1] * b[0]
     });
     0.5 * cross.sum::<f64>()
+}
+
+fn total_area(rings: &[Ring]) -> f64 {
+    rings.iter().map(|ring| signed_area(ring)).sum()
+}
+
+pub(super) fn bounds(rings: &[Ring]) -> [(f64, f64); 2] {
+    [0, 1].map(|d| {
+        let all = rings.iter().flatten().map(|v| v[d]);
+        all.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), c| {
+            (lo.min(c), hi.max(c))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn square(x: f64, y: f64, side: f64) -> Ring {
+        vec![[x, y], [x + side, y], [x + side, y + side], [x, y + side]]
+    }
+
+    #[test]
+    fn what_bounds_no_set_is_refused_with_its_place() {
+        let new = Polygon::new;
+        let ring = |part, ring| RingPlace { part, ring };
+        assert_eq!(new(vec![]), Err(RegionError::Empty { what: "polygons" }));
+        assert_eq!(new(vec![vec![]]), Err(RegionError::Empty { what: "rings" }));
+        let mut broken = square(0.0, 0.0, 1.0);
+        broken[2][1] = f64::INFINITY;
+        assert!(matches!(
+            new(vec![vec![square(5.0, 5.0, 1.0)], vec![broken]]),
+            Err(RegionError::NotFinite { ring: r, vertex: 2, .. }) if r == ring(1, 0)
+        ));
+        let line = vec![[0.0, 0.0], [1.0, 1.0], [1.0, 1.0], [0.0, 0.0]];
+        assert_eq!(
+            new(vec![vec![line]]),
+            Err(RegionError::FewVertices {
+                ring: ring(0, 0),
+                got: 2
+            })
+        );
+        let flat = vec![[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]];
+        assert!(matches!(
+            new(vec![vec![flat]]),
+            Err(RegionError::Folded { .. })
+        ));
+        let bow_tie = vec![[0.0, 0.0], [2.0, 2.0], [2.0, 0.0], [0.0, 2.0]];
+        assert_eq!(
+            new(vec![vec![bow_tie]]),
+            Err(RegionError::SelfCrossing {
+                ring: ring(0, 0),
+                x: 1.0,
+                y: 1.0
+            })
+        );
+        // The same, with a vertex at the crossing, passed twice.
+        let knot = vec![
+            [0.0, 0.0],
+            [1.0, 1.0],
+            [2.0, 2.0],
+            [2.0, 0.0],
+            [1.0, 1.0],
+            [0.0, 2.0],
+        ];
+        assert_eq!(
+            new(vec![vec![knot]]),
+            Err(RegionError::SelfCrossing {
+                ring: ring(0, 0),
+                x: 1.0,
+                y: 1.0
+            })
+        );
+        let spike = vec![[0.0, 0.0], [1.0, 0.0], [3.0, 0.0], [1.0, 0.0], [0.0, 1.0]];
+        assert_eq!(
+            new(vec![vec![spike]]),
+            Err(RegionError::Folded {
+                ring: ring(0, 0),
+                x: 3.0,
+                y: 0.0
+            })
+        );
+        // Twice round: winding number two.
+        let mut twice = square(0.0, 0.0, 1.0);
+        twice.extend(square(0.0, 0.0, 1.0));
+        assert!(new(vec![vec![twice]]).is_err());
+    }
+
+    #[test]
+    fn parts_and_holes_must_lie_apart() {
+        let new = Polygon::new;
+        let outer = || square(0.0, 0.0, 4.0);
+        let hole = |x, y, s| square(x, y, s);
+        assert!(matches!(
+            new(vec![vec![outer(), hole(6.0, 1.0, 1.0)]]),
+            Err(RegionError::HoleOutside {
+                ring: RingPlace { part: 0, ring: 1 },
+                ..
+            })
+        ));
+        for (what, parts) in [
+            ("hole across", vec![vec![outer(), hole(3.0, 1.0, 2.0)]]),
+            (
+                "nested holes",
+                vec![vec![outer(), hole(1.0, 1.0, 2.0), hole(1.5, 1.5, 0.5)]],
+            ),
+            (
+                "crossing holes",
+                vec![vec![outer(), hole(1.0, 1.0, 1.0), hole(1.5, 1.5, 1.0)]],
+            ),
+            ("equal parts", vec![vec![outer()], vec![outer()]]),
+            (
+                "nested parts",
+                vec![vec![outer()], vec![hole(1.0, 1.0, 1.0)]],
+            ),
+            (
+                "crossing parts",
+                vec![vec![outer()], vec![hole(3.0, 3.0, 2.0)]],
+            ),
+            (
+                "parts that cross at vertices only",
+                vec![
+                    vec![outer()],
+                    vec![vec![[4.0, 4.0], [0.0, 4.0], [2.0, 2.0]]],
+                ],
+            ),
+        ] {
+            assert!(
+                matches!(new(parts.clone()), Err(RegionError::Overlap { .. })),
+                "{what}: {:?}",
+                new(parts)
+            );
+        }
+    }
+
+    #[test]
+    fn rings_may_touch() {
+        let outer = || square(0.0, 0.0, 4.0);
+        for (what, parts, area) in [
+            (
+                "an island in a hole",
+                vec![
+                    vec![outer(), square(1.0, 1.0, 2.0)],
+                    vec![square(1.5, 1.5, 1.0)],
+                ],
+                13.0,
+            ),
+            (
+                "a part that fills a hole",
+                vec![
+                    vec![outer(), square(1.0, 1.0, 2.0)],
+                    vec![square(1.0, 1.0, 2.0)],
+                ],
+                16.0,
+            ),
+            (
+                "neighbours",
+                vec![vec![outer()], vec![square(4.0, 1.0, 2.0)]],
+                20.0,
+            ),
+            (
+                "corner to corner",
+                vec![vec![outer()], vec![square(4.0, 4.0, 2.0)]],
+                20.0,
+            ),
+            (
+                "a hole along the exterior",
+                vec![vec![outer(), square(0.0, 1.0, 2.0)]],
+                12.0,
+            ),
+            (
+                "a hole hanging from a vertex of an edge",
+                vec![vec![outer(), vec![[2.0, 0.0], [3.0, 1.0], [1.0, 1.0]]]],
+                15.0,
+            ),
+            (
+                "a ring that touches itself",
+                vec![vec![vec![
+                    [2.0, 0.0],
+                    [4.0, 0.0],
+                    [4.0, 4.0],
+                    [0.0, 4.0],
+                    [0.0, 0.0],
+                    [2.0, 0.0],
+                    [1.0, 1.0],
+                    [3.0, 1.0],
+                ]]],
+                15.0,
+            ),
+        ] {
+            let polygon = Polygon::new(parts).unwrap_or_else(|e| panic!("{what}: {e}"));
+            assert_eq!(polygon.area(), area, "{what}");
+            assert!(polygon.is_consistent());
+        }
+    }
+
+    #[test]
+    fn a_changed_file_is_inconsistent() {
+        let polygon = Polygon::rectangle((0.0, 2.0), (5.0, 1.0)).unwrap();
+        let text = serde_json::to_string(&polygon).unwrap();
+        let read = |t: &str| serde_json::from_str::<Polygon>(t).unwrap();
+        assert_eq!(read(&text), polygon);
+        assert!(read(&text).is_consistent());
+        assert!(!read(&text.replace("\"area\":8.0", "\"area\":7.0")).is_consistent());
+        assert!(!read(&text.replacen("2.0", "3.0", 1)).is_consistent());
+    }
+
+    proptest! {
+        #[test]
+        fn a_star_keeps_area_and_centroid_wherever_it_lies(
+            radii in prop::collection::vec(0.2f64..1.0, 5..40),
+            far in -1e6f64..1e6,
+        ) {
+            let n = radii.len() as f64;
+            let star: Ring = radii.iter().enumerate().map(|(k, r)| {
+                let (s, c) = (std::f64::consts::TAU * k as f64 / n).sin_cos();
+                [r * c, r * s]
+            }).collect();
+            let here = Polygon::new(vec![vec![star.clone()]]).unwrap();
+            let moved: Ring = star.iter().map(|v| [v[0] + far, v[1] - far]).collect();
+            let there = Polygon::new(vec![vec![moved.clone()]]).unwrap();
+            // Moving rounds every coordinate to eps |far|.
+            let eps = 4.0 * f64::EPSILON * (1.0 + far.abs());
+            prop_assert!((here.area() - there.area()).abs() < 10.0 * eps);
+            let (a, b) = (here.centroid(), there.centroid());
+            prop_assert!((a[0] + far - b[0]).abs() < 40.0 * eps);
+            prop_assert!((a[1] - far - b[1]).abs() < 40.0 * eps);
+            prop_assert!(here.contains([0.0, 0.0]) && here.contains(star[0]));
+            let shrunk = moved.iter().all(|v| there.contains([far + 0.9 * (v[0] - far), -far + 0.9 * (v[1] + far)]));
+            let grown = moved.iter().any(|v| there.contains([far + 1.1 * (v[0] - far), -far + 1.1 * (v[1] + far)]));
+            prop_assert!(shrunk && !grown);
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! A bounded set with volume that is not an axis-parallel box.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -42,6 +44,16 @@ impl Region {
             Self::Simplices(simplices) => simplices.bounds(),
         }
     }
+
+    /// Whether volume and bounds are those of the coordinates, as they may not be in one read from a
+    /// file that was changed.
+    #[must_use]
+    pub fn is_consistent(&self) -> bool {
+        match self {
+            Self::Polygon(polygon) => polygon.is_consistent(),
+            Self::Simplices(simplices) => simplices.is_consistent(),
+        }
+    }
 }
 
 impl From<Polygon> for Region {
@@ -56,6 +68,22 @@ impl From<Simplices> for Region {
     }
 }
 
+/// Which ring of a polygon, as in a GeoJSON MultiPolygon.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct RingPlace {
+    /// Part, counted from 0.
+    pub part: usize,
+    /// Ring within the part: 0 is its exterior, the others are holes.
+    pub ring: usize,
+}
+
+impl fmt::Display for RingPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = if self.ring == 0 { "exterior" } else { "hole" };
+        write!(f, "ring {} ({kind}) of part {}", self.ring, self.part)
+    }
+}
+
 /// Why coordinates do not describe a region.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
@@ -67,13 +95,75 @@ pub enum RegionError {
         what: &'static str,
     },
     /// A vertex that is NaN or infinite.
-    #[error("vertex {vertex} of ring {ring} is ({x}, {y}); every coordinate must be finite")]
+    #[error("{ring}: vertex {vertex} is ({x}, {y}); every coordinate must be a finite number")]
     NotFinite {
-        /// Ring, counted from 0 over all parts.
-        ring: usize,
+        /// Where.
+        ring: RingPlace,
         /// Vertex, counted from 0.
         vertex: usize,
         /// First coordinate.
+        x: f64,
+        /// Second coordinate.
+        y: f64,
+    },
+    /// A ring with fewer than three distinct vertices.
+    #[error("{ring} has {got} distinct vertices; give at least three, or remove it")]
+    FewVertices {
+        /// Where.
+        ring: RingPlace,
+        /// How many it has.
+        got: usize,
+    },
+    /// A ring without area.
+    #[error("{ring} has no area; remove it, or give the support as points")]
+    ZeroArea {
+        /// Where.
+        ring: RingPlace,
+    },
+    /// A ring that crosses itself.
+    #[error(
+        "{ring} crosses itself at ({x}, {y}); split it there into two parts, or take the loop out"
+    )]
+    SelfCrossing {
+        /// Where.
+        ring: RingPlace,
+        /// First coordinate of a crossing.
+        x: f64,
+        /// Second coordinate.
+        y: f64,
+    },
+    /// A ring that runs back along itself.
+    #[error("{ring} runs back along itself at ({x}, {y}); take the spike or cut line out")]
+    Folded {
+        /// Where.
+        ring: RingPlace,
+        /// First coordinate of a point of the line that is walked twice.
+        x: f64,
+        /// Second coordinate.
+        y: f64,
+    },
+    /// A hole that is not inside the exterior ring of its part.
+    #[error(
+        "{ring} lies outside the exterior of its part at ({x}, {y}); make it a part, or move it to the part that it is a hole of"
+    )]
+    HoleOutside {
+        /// Where.
+        ring: RingPlace,
+        /// First coordinate of a point outside.
+        x: f64,
+        /// Second coordinate.
+        y: f64,
+    },
+    /// Two rings that cross, or whose areas overlap.
+    #[error(
+        "{first} and {second} overlap at ({x}, {y}); parts and holes may only touch: remove one, or unite them"
+    )]
+    Overlap {
+        /// One ring.
+        first: RingPlace,
+        /// The other.
+        second: RingPlace,
+        /// First coordinate of a common point.
         x: f64,
         /// Second coordinate.
         y: f64,
@@ -85,6 +175,22 @@ pub enum RegionError {
         what: &'static str,
         /// Which, counted from 0.
         index: usize,
+    },
+    /// More nodes than can be used.
+    #[error(
+        "the region needs more than two million nodes at a lengthscale of {lengthscale}; give a longer lengthscale, a looser tolerance, or smaller regions"
+    )]
+    TooFine {
+        /// The shortest lengthscale.
+        lengthscale: f64,
+    },
+    /// No rectangle fits in.
+    #[error(
+        "no axis-parallel rectangle on a grid of {cells} x {cells} cells fits into the polygon; use points instead"
+    )]
+    TooThin {
+        /// Cells along each input.
+        cells: usize,
     },
     /// Vertices of the wrong number, or of the wrong number of coordinates.
     #[error("{what} has {got}, expected {expected}")]

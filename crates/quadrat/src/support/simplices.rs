@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::region::RegionError;
+use crate::quadrature::simplex_volume;
 
 /// Disjoint simplices seen as one set: intervals, triangles, tetrahedra and so on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -63,6 +64,20 @@ impl Simplices {
         })
     }
 
+    /// Whether the volume is that of the vertices, as it may not be in one read from a file that was
+    /// changed.
+    #[must_use]
+    pub fn is_consistent(&self) -> bool {
+        let size = (self.dim + 1) * self.dim;
+        let whole =
+            self.dim > 0 && !self.vertices.is_empty() && self.vertices.len().is_multiple_of(size);
+        if !whole || self.vertices.iter().any(|c| !c.is_finite()) {
+            return false;
+        }
+        let volumes: Vec<f64> = self.iter().map(|s| simplex_volume(s, self.dim)).collect();
+        volumes.iter().all(|v| *v > 0.0) && volumes.iter().sum::<f64>() == self.volume
+    }
+
     /// Number of coordinates.
     #[must_use]
     pub fn dim(&self) -> usize {
@@ -94,36 +109,51 @@ impl Simplices {
     }
 }
 
-/// `|det [v_1 - v_0, ..]| / d!` by elimination with pivoting.
-///
-/// # Source
-/// Stein 1966, as in Algorithm 1 of Smith, Alvarez and Lawrence.
-fn simplex_volume(vertices: &[f64], dim: usize) -> f64 {
-    let mut rows: Vec<Vec<f64>> = (1..=dim)
-        .map(|k| {
-            (0..dim)
-                .map(|d| vertices[k * dim + d] - vertices[d])
-                .collect()
-        })
-        .collect();
-    let mut volume = 1.0;
-    for c in 0..dim {
-        let Some(pivot) = (c..dim).max_by(|&a, &b| rows[a][c].abs().total_cmp(&rows[b][c].abs()))
-        else {
-            return 0.0;
-        };
-        rows.swap(c, pivot);
-        let head = rows[c][c];
-        if head == 0.0 {
-            return 0.0;
-        }
-        volume *= head.abs() / (c + 1) as f64;
-        for r in c + 1..dim {
-            let factor = rows[r][c] / head;
-            for k in c..dim {
-                rows[r][k] -= factor * rows[c][k];
-            }
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn volumes_bounds_and_refusals() {
+        let tetrahedron = vec![
+            vec![1.0, 0.0, 0.0],
+            vec![3.0, 0.0, 0.0],
+            vec![1.0, 3.0, 0.0],
+            vec![1.0, 0.0, 4.0],
+        ];
+        let one = Simplices::new(std::slice::from_ref(&tetrahedron)).unwrap();
+        assert!((one.volume() - 4.0).abs() < 1e-15);
+        assert_eq!(one.bounds(), [(1.0, 3.0), (0.0, 3.0), (0.0, 4.0)]);
+        assert!(one.is_consistent());
+        let mut other = one.clone();
+        other.vertices[0] = 0.5;
+        assert!(!other.is_consistent());
+        other.vertices.pop();
+        assert!(!other.is_consistent());
+        let mut flat = tetrahedron.clone();
+        flat[3] = vec![2.0, 1.0, 0.0];
+        assert!(matches!(
+            Simplices::new(&[tetrahedron.clone(), flat]),
+            Err(RegionError::ZeroVolume {
+                what: "simplex",
+                index: 1
+            })
+        ));
+        let mut short = tetrahedron.clone();
+        short.pop();
+        assert!(matches!(
+            Simplices::new(&[short]),
+            Err(RegionError::Shape { .. })
+        ));
+        let mut infinite = tetrahedron;
+        infinite[2][1] = f64::NAN;
+        assert!(matches!(
+            Simplices::new(&[infinite]),
+            Err(RegionError::Shape { .. })
+        ));
+        assert_eq!(
+            Simplices::new(&[]),
+            Err(RegionError::Empty { what: "simplices" })
+        );
     }
-    volume
 }

@@ -1,6 +1,16 @@
-//! Gauss rules in one dimension.
+//! Gauss rules in one dimension, cubature on simplices and balls.
+
+mod ball;
+mod cubature;
+mod jacobi;
+mod simplex;
 
 use std::f64::consts::PI;
+
+pub use ball::{ball, ball_degree_3, ball_degree_5};
+pub use cubature::Cubature;
+pub use jacobi::gauss_jacobi;
+pub use simplex::{Nodes, simplex_nodes, simplex_volume};
 
 /// Nodes and weights of a rule: `integral = sum_k weights[k] f(nodes[k])`.
 #[derive(Debug, Clone, PartialEq)]
