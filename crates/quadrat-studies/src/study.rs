@@ -91,4 +91,9 @@ pub const STUDIES: &[Study] = &[
         about: "Smith et al., Table 4: audience of the next survey from those of earlier ones",
         run: binned::audience::run,
     },
+    Study {
+        name: "binned-polygons",
+        about: "Smith et al., Tables 5 and 6: densities and covariances of polygons; balls in 4-D",
+        run: binned::polygons::run,
+    },
 ];

@@ -4,7 +4,11 @@ pub mod ages;
 pub mod audience;
 pub mod citibike;
 
+pub mod polygons;
 pub mod population;
 pub mod privacy_ages;
 pub mod robot;
+pub mod spheres;
+pub mod stand_ins;
+pub mod tracts;
 pub mod trips;

@@ -13,7 +13,7 @@ const FILE: &str = "areal/ny8_leukemia.geojson";
 /// Middle of Syracuse, in km (UTM zone 18 N).
 const CENTRE: [f64; 2] = [406.7, 4766.8];
 /// Half of the side of the square looked at, in km.
-const HALF: f64 = 12.0;
+pub const HALF: f64 = 12.0;
 /// Groups whose population is given.
 pub const GROUPS: usize = 40;
 
@@ -33,6 +33,29 @@ impl Tract {
     #[must_use]
     pub fn density(&self) -> f64 {
         self.people / self.polygon.area()
+    }
+}
+
+impl Tract {
+    /// From exterior rings, each with its holes, in km.
+    ///
+    /// # Errors
+    /// Rings that bound no set.
+    pub fn new(parts: Vec<Vec<Ring>>, people: f64) -> Result<Self> {
+        Ok(Self {
+            polygon: Polygon::new(parts.clone())?,
+            parts,
+            people,
+        })
+    }
+
+    /// Its polygons one by one.
+    ///
+    /// # Errors
+    /// None for tracts that could be read.
+    pub fn polygons(&self) -> Result<Vec<Polygon>> {
+        let polygon = |part: &Vec<Ring>| Ok(Polygon::new(vec![part.clone()])?);
+        self.parts.iter().map(polygon).collect()
     }
 }
 
@@ -58,18 +81,18 @@ pub fn read(settings: &Settings) -> Result<(Vec<Tract>, String)> {
             }
             _ => bail!("{FILE}: feature {row} is not a polygon"),
         };
-        let polygon = Polygon::new(parts.clone())
-            .with_context(|| format!("{FILE}: feature {row}"))?;
+        let tract = Tract::new(parts, people);
+        let tract = tract.with_context(|| format!("{FILE}: feature {row}"))?;
         let inside = |(lo, hi): (f64, f64)| (0.5 * (lo + hi)).abs() < HALF;
-        if polygon.bounds().into_iter().all(inside) {
-            tracts.push(Tract {
-                parts,
-                polygon,
-                people,
-            });
+        if tract.polygon.bounds().into_iter().all(inside) {
+            tracts.push(tract);
         }
     }
-    ensure!(tracts.len() > GROUPS, "{FILE} has only {} tracts in the square", tracts.len());
+    ensure!(
+        tracts.len() > GROUPS,
+        "{FILE} has only {} tracts in the square",
+        tracts.len()
+    );
     let statement = format!(
         "data: {FILE}, the {} census tracts of 1980 in a square of {} km about Syracuse, {:.0} people (the paper's output areas in Sheffield cannot be had)",
         tracts.len(),
@@ -84,7 +107,9 @@ fn rings(part: &[Vec<Position>]) -> Vec<Ring> {
         let p = p.as_slice();
         [1e-3 * p[0] - CENTRE[0], 1e-3 * p[1] - CENTRE[1]]
     };
-    part.iter().map(|ring| ring.iter().map(vertex).collect()).collect()
+    part.iter()
+        .map(|ring| ring.iter().map(vertex).collect())
+        .collect()
 }
 
 /// Random groups of about equal numbers of tracts, each one region with its population.
@@ -98,11 +123,7 @@ pub fn groups(tracts: &[Tract], random: &mut ChaCha8Rng) -> Result<Vec<Tract>> {
         .map(|g| {
             let members = order.iter().skip(g).step_by(GROUPS).map(|&i| &tracts[i]);
             let parts: Vec<Vec<Ring>> = members.clone().flat_map(|t| t.parts.clone()).collect();
-            Ok(Tract {
-                polygon: Polygon::new(parts.clone())?,
-                parts,
-                people: members.map(|t| t.people).sum(),
-            })
+            Tract::new(parts, members.map(|t| t.people).sum())
         })
         .collect()
 }

@@ -228,13 +228,13 @@ mod tests {
 
     #[test]
     fn a_smooth_duration_is_predicted_from_means_better_by_the_integral() {
-        // A parabola in the first input, flat in the others, on a grid of starts: the mean over
-        // a bin of width 1/2 exceeds the value at its centre by 600 / 12 / 4 = 12.5 s.
+        // A parabola in the first input, flat in the others: its mean over a bin of width 1/4
+        // exceeds the value at the centre by 600 / 12 / 16 = 3.1 s, the error of the centroid.
         let along = |i: usize| (i as f64 + 0.5) / 40.0;
         let trips: Vec<Trip> = (0..40)
             .map(|i| ([along(i), 0.5, 0.5, 0.5], 600.0 * (along(i) - 0.5).powi(2)))
             .collect();
-        let error = |way| error_of(&trips, &trips, 2, way, (0.5, 300.0, 1.0)).unwrap();
+        let error = |way| error_of(&trips, &trips, 4, way, (0.5, 300.0, 1.0)).unwrap();
         let (centroid, integral) = (error(Way::Centroid), error(Way::Integral));
         assert!(integral < centroid, "{integral} {centroid}");
     }
