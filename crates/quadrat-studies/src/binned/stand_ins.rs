@@ -27,7 +27,7 @@ pub enum StandIn {
 #[derive(Debug, Clone)]
 pub struct Averages {
     atoms: Functionals,
-    /// Region and weight of every atom; the weights of a region sum to one.
+    /// Region and weight of every row of `atoms`; the weights of a region sum to one.
     of: Vec<(usize, f64)>,
     regions: usize,
     covariance: Covariance,
@@ -79,10 +79,8 @@ impl Averages {
     }
 
     fn points(&mut self, r: usize, nodes: &Nodes) -> Result<()> {
-        for (point, &weight) in nodes.points().iter().zip(&nodes.weights) {
-            self.atoms.push_point(point)?;
-            self.of.push((r, weight));
-        }
+        self.atoms.push_nodes(&nodes.points(), &nodes.weights)?;
+        self.of.push((r, 1.0));
         Ok(())
     }
 
@@ -106,12 +104,6 @@ impl Averages {
             }
         }
         Ok(())
-    }
-
-    /// Number of points, rectangles or regions in all.
-    #[must_use]
-    pub fn atoms(&self) -> usize {
-        self.of.len()
     }
 
     /// Covariances of the averages under a kernel of variance one, row by row.
@@ -238,7 +230,7 @@ mod tests {
         let set = Tract::new(parts, 1.0).unwrap();
         // Areas 9 and 4: quotients 9, then 9/2 against 4.
         let averages = Averages::new(StandIn::Rectangles, &[set], 2, 0).unwrap();
-        for atom in 0..averages.atoms() {
+        for atom in 0..averages.of.len() {
             let (from, _) = averages.atoms.extent(atom, 0);
             assert!((9.0..12.0).contains(&from), "{from}");
         }
