@@ -6,7 +6,7 @@ use faer::{MatMut, MatRef};
 
 use super::factor::{Evaluated, Prepared, Sides, Slopes, Tables, Tile};
 use super::plan::Term;
-use super::regions::{EdgeWork, Group, ReadyEdges};
+use super::regions::{EdgeWork, Group, Near, ReadyEdges};
 use super::{COLUMNS, LANES};
 use crate::support::Functionals;
 
@@ -14,6 +14,8 @@ use crate::support::Functionals;
 pub(super) struct Ready<'a> {
     terms: Vec<PreparedTerm<'a>>,
     sides: Sides<'a>,
+    /// Which rows are too far apart to matter, where that is worth knowing.
+    near: Option<Near>,
     edges: Option<ReadyEdges<'a>>,
 }
 
@@ -31,6 +33,7 @@ pub(super) fn prepare<'a>(
                 .map(|term| prepare_term(term, theta, sides, slopes, tables))
                 .collect(),
             sides,
+            near: group.near(),
             edges: group.edges.as_ref().map(|e| e.ready(theta, slopes)),
         }
     };
@@ -65,7 +68,8 @@ impl Ready<'_> {
         mut out: MatMut<'_, f64>,
     ) {
         let (r, c) = (rows.clone(), columns.clone());
-        block(&self.terms, self.sides, r, c, work, out.as_mut());
+        let near = self.near.as_ref();
+        block(&self.terms, self.sides, near, r, c, work, out.as_mut());
         if let Some(edges) = &self.edges {
             edges.add_block(rows, columns, symmetric, &mut work.edges, out);
         }
@@ -85,6 +89,7 @@ impl Ready<'_> {
         contract_block(
             &self.terms,
             self.sides,
+            self.near.as_ref(),
             r,
             c,
             theta,
@@ -122,6 +127,8 @@ pub(super) struct Work {
     product: Vec<f64>,
     total: Vec<f64>,
     adjoint: Vec<f64>,
+    sum: Vec<f64>,
+    ranges: Vec<Range<usize>>,
     row_of: Vec<u32>,
     edges: EdgeWork,
 }
@@ -138,11 +145,40 @@ fn tiles(
         .map(move |s| s..(s + size).min(end))
 }
 
+/// The atoms of `rows` that tile `b` can feel, cut into tiles.
+fn near_tiles(
+    near: Option<&Near>,
+    sides: Sides<'_>,
+    rows: &Range<usize>,
+    b: &Range<usize>,
+    out: &mut Vec<Range<usize>>,
+) {
+    out.clear();
+    let Some(near) = near else {
+        out.extend(tiles(sides.a, rows, LANES));
+        return;
+    };
+    let columns = row_at(sides.b, b.start)..row_at(sides.b, b.end - 1) + 1;
+    let mut row = rows.start;
+    while row < rows.end {
+        if !near.feels(row, columns.clone()) {
+            row += 1;
+            continue;
+        }
+        let first = row;
+        while row < rows.end && near.feels(row, columns.clone()) {
+            row += 1;
+        }
+        out.extend(tiles(sides.a, &(first..row), LANES));
+    }
+}
+
 /// Adds a block of the covariance to `out`, whose columns are those of the block and whose rows
 /// begin with those of the block.
 fn block(
     prepared: &[PreparedTerm<'_>],
     sides: Sides<'_>,
+    near: Option<&Near>,
     rows: Range<usize>,
     columns: Range<usize>,
     work: &mut Work,
@@ -150,7 +186,9 @@ fn block(
 ) {
     let single = sides.a.all_single();
     for b in tiles(sides.b, &columns, COLUMNS) {
-        for a in tiles(sides.a, &rows, LANES) {
+        let mut ranges = std::mem::take(&mut work.ranges);
+        near_tiles(near, sides, &rows, &b, &mut ranges);
+        for a in ranges.drain(..) {
             let tile = Tile { a, b: b.clone() };
             work.total.clear();
             work.total.resize(tile.len(), 0.0);
@@ -164,12 +202,24 @@ fn block(
             if !single {
                 rows_of(sides.a, &tile.a, &mut work.row_of);
             }
-            let mut column = row_at(sides.b, tile.b.start);
-            for (atom, total) in tile.b.clone().zip(work.total.chunks_exact(tile.a.len())) {
-                while atom >= sides.b.offsets()[column + 1] {
-                    column += 1;
+            let mut atom = tile.b.start;
+            let lanes = tile.a.len();
+            while atom < tile.b.end {
+                // The atoms of one row of the other side are summed first.
+                let column = row_at(sides.b, atom);
+                let end = sides.b.offsets()[column + 1].min(tile.b.end);
+                work.sum.clear();
+                work.sum.resize(lanes, 0.0);
+                for k in atom..end {
+                    let w = sides.b.weight()[k];
+                    let at = (k - tile.b.start) * lanes;
+                    let total = &work.total[at..at + lanes];
+                    work.sum
+                        .iter_mut()
+                        .zip(total)
+                        .for_each(|(s, t)| *s += w * t);
                 }
-                let w = sides.b.weight()[atom];
+                atom = end;
                 let out = out.as_mut().col_mut(column - columns.start);
                 let Some(out) = out.try_as_col_major_mut() else {
                     continue; // Columns of a matrix of ours are contiguous.
@@ -177,22 +227,24 @@ fn block(
                 let out = out.as_slice_mut();
                 if single {
                     let from = tile.a.start - rows.start;
-                    for ((o, &v), &t) in out[from..].iter_mut().zip(weight_a).zip(total) {
-                        *o += w * v * t;
+                    for ((o, &v), &t) in out[from..].iter_mut().zip(weight_a).zip(&work.sum) {
+                        *o += v * t;
                     }
                 } else {
-                    for ((&row, &v), &t) in work.row_of.iter().zip(weight_a).zip(total) {
-                        out[row as usize - rows.start] += w * v * t;
+                    for ((&row, &v), &t) in work.row_of.iter().zip(weight_a).zip(&work.sum) {
+                        out[row as usize - rows.start] += v * t;
                     }
                 }
             }
         }
+        work.ranges = ranges;
     }
 }
 
 fn contract_block(
     prepared: &[PreparedTerm<'_>],
     sides: Sides<'_>,
+    near: Option<&Near>,
     rows: Range<usize>,
     columns: Range<usize>,
     theta: &[f64],
@@ -204,30 +256,40 @@ fn contract_block(
     let single = sides.a.all_single();
     let mut own = Vec::new();
     for b in tiles(sides.b, &columns, COLUMNS) {
-        for a in tiles(sides.a, &rows, LANES) {
+        let mut ranges = std::mem::take(&mut work.ranges);
+        near_tiles(near, sides, &rows, &b, &mut ranges);
+        for a in ranges.drain(..) {
             let tile = Tile { a, b: b.clone() };
             let weight_a = &sides.a.weight()[tile.a.clone()];
             if !single {
                 rows_of(sides.a, &tile.a, &mut work.row_of);
             }
             work.adjoint.resize(tile.len(), 0.0);
-            let mut column = row_at(sides.b, tile.b.start);
-            for (k, atom) in tile.b.clone().enumerate() {
-                while atom >= sides.b.offsets()[column + 1] {
-                    column += 1;
-                }
-                let w = factor * sides.b.weight()[atom];
-                let target = &mut work.adjoint[k * tile.a.len()..(k + 1) * tile.a.len()];
+            let mut atom = tile.b.start;
+            let lanes = tile.a.len();
+            while atom < tile.b.end {
+                let column = row_at(sides.b, atom);
+                let end = sides.b.offsets()[column + 1].min(tile.b.end);
+                work.sum.clear();
                 if single {
-                    let own = adjoint.col(column).subrows(tile.a.start, tile.a.len());
-                    for ((g, &v), &own) in target.iter_mut().zip(weight_a).zip(own.iter()) {
-                        *g = w * v * own;
-                    }
-                    continue;
+                    let own = adjoint.col(column).subrows(tile.a.start, lanes);
+                    let weighted = own.iter().zip(weight_a).map(|(g, v)| g * v);
+                    work.sum.extend(weighted);
+                } else {
+                    let weighted = work.row_of.iter().zip(weight_a);
+                    work.sum
+                        .extend(weighted.map(|(&row, v)| v * adjoint[(row as usize, column)]));
                 }
-                for ((g, &row), &v) in target.iter_mut().zip(&work.row_of).zip(weight_a) {
-                    *g = w * v * adjoint[(row as usize, column)];
+                for k in atom..end {
+                    let w = factor * sides.b.weight()[k];
+                    let at = (k - tile.b.start) * lanes;
+                    let target = &mut work.adjoint[at..at + lanes];
+                    target
+                        .iter_mut()
+                        .zip(&work.sum)
+                        .for_each(|(g, s)| *g = w * s);
                 }
+                atom = end;
             }
             for term in prepared {
                 evaluate(term, sides, &tile, Slopes::Yes, work);
@@ -247,6 +309,7 @@ fn contract_block(
                 }
             }
         }
+        work.ranges = ranges;
     }
 }
 

@@ -68,7 +68,7 @@ pub struct Covariance {
 }
 
 /// What entries over planar regions aim at, see [`Covariance::tolerance`].
-const REGION_TOLERANCE: f64 = 1e-8;
+const REGION_TOLERANCE: f64 = 1e-7;
 
 impl Covariance {
     /// Plans the computation for a kernel.
@@ -82,9 +82,9 @@ impl Covariance {
     }
 
     /// Chooses what entries over planar regions may be off by, relative to `sqrt(K_ii K_jj)`, for
-    /// kernels that integrate by boundaries; 1e-8 unless said, clamped to `[1e-13, 1e-3]`.
+    /// kernels that integrate by boundaries; 1e-7 unless said, clamped to `[1e-13, 1e-3]`.
     ///
-    /// Ten times as much where a Matern kernel meets its kink. Boxes and points are right to
+    /// Three times as much where a Matern kernel meets its kink. Boxes and points are right to
     /// rounding in any case.
     #[must_use]
     pub fn tolerance(mut self, tolerance: f64) -> Self {

@@ -10,9 +10,10 @@ use crate::support::{Functionals, Placed, Region, Spread, finer_region_nodes, re
 
 /// Of an average with itself or with the value at a point, under a smooth kernel.
 const TOLERANCE: f64 = 1e-7;
-/// Regions are resolved down to this part of their extent, so that a lengthscale the optimiser
-/// merely tries cannot fill the memory.
-const FINEST: f64 = 1.0 / 48.0;
+/// Most nodes of a region: a lengthscale the optimiser merely tries, or a rough kernel in three
+/// dimensions, must not fill the memory. [`crate::covariance::Covariance::region_error`] tells
+/// what it costs.
+const MAX_NODES: usize = 4096;
 
 /// How finely regions are resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,38 +55,61 @@ struct Placement {
 impl Placement {
     fn new(term: &Term, theta: &[f64], placed: &Placed, level: Level) -> Self {
         let bounds = placed.region.bounds();
-        let lengths: Vec<f64> = bounds
+        let steps: Vec<f64> = bounds
             .iter()
             .zip(&placed.columns)
             .map(|((low, high), column)| {
                 let step = column.map_or(f64::INFINITY, |c| resolution(term, theta, c));
                 // What the kernel does not vary along needs no more than its degree.
-                step.clamp(FINEST * (high - low), 8.0 * (high - low))
+                step.min(8.0 * (high - low))
             })
             .collect();
-        let (columns, weights) = match (placed.region.as_ref(), is_kinked(term, placed)) {
-            (Region::Polygon(_), false) => small(placed, &lengths),
+        let small = match (placed.region.as_ref(), is_kinked(term, placed)) {
+            (Region::Polygon(_), false) => small(placed, &steps),
             _ => None,
-        }
-        .or_else(|| {
-            let nodes = match level {
-                Level::Usual => region_nodes(&placed.region, &lengths, TOLERANCE),
-                Level::Finer => finer_region_nodes(&placed.region, &lengths, TOLERANCE),
-            }
-            .ok()?;
-            Some((nodes.columns, nodes.weights))
-        })
-        .unwrap_or_else(|| {
-            // Not reached for consistent regions: one node keeps the volume right.
-            let centre = bounds.iter().map(|(a, b)| vec![0.5 * (a + b)]).collect();
-            (centre, vec![1.0])
-        });
+        };
+        let (columns, weights) = small
+            .or_else(|| affordable(placed, steps, level))
+            .unwrap_or_else(|| {
+                // Not reached for consistent regions: one node keeps the volume right.
+                let centre = bounds.iter().map(|(a, b)| vec![0.5 * (a + b)]).collect();
+                (centre, vec![1.0])
+            });
         let along = columns.into_iter().zip(&placed.columns);
         Self {
             along: along.filter_map(|(x, c)| c.map(|c| (c, x))).collect(),
             weights,
         }
     }
+}
+
+/// Nodes on simplices, no finer than [`MAX_NODES`] allows.
+fn affordable(
+    placed: &Placed,
+    mut steps: Vec<f64>,
+    level: Level,
+) -> Option<(Vec<Vec<f64>>, Vec<f64>)> {
+    let bounds = placed.region.bounds();
+    let extents = bounds.iter().zip(&steps);
+    let cells: f64 = extents.map(|((a, b), s)| ((b - a) / s).max(1.0)).product();
+    let excess = (cells / MAX_NODES as f64).powf(1.0 / steps.len() as f64);
+    steps.iter_mut().for_each(|s| *s *= excess.max(1.0));
+    for _ in 0..24 {
+        let nodes = region_nodes(&placed.region, &steps, TOLERANCE);
+        // Very many simplices may need more than that at one node each.
+        let most = MAX_NODES.max(2 * placed.region.simplices().len());
+        match nodes {
+            Ok(nodes) if nodes.weights.len() <= most => {
+                let finer = match level {
+                    Level::Usual => nodes,
+                    Level::Finer => finer_region_nodes(&placed.region, &steps, TOLERANCE).ok()?,
+                };
+                return Some((finer.columns, finer.weights));
+            }
+            _ => steps.iter_mut().for_each(|s| *s *= 1.3),
+        }
+    }
+    None
 }
 
 /// Few nodes for a smooth kernel over a polygon of moderate size.
@@ -161,7 +185,8 @@ fn resolution(term: &Term, theta: &[f64], column: usize) -> f64 {
                 lengthscale,
                 period,
                 ..
-            } => 0.2 * theta[*period] * theta[*lengthscale].min(1.0),
+            // k falls from its peak like a squared exponential of period * lengthscale / 2 pi.
+            } => 0.14 * theta[*period] * theta[*lengthscale].min(1.0),
             Factor::Linear { .. } => f64::INFINITY,
             Factor::Coupled(coupled) => coupled.step(theta, k),
         }

@@ -228,7 +228,7 @@ impl ReadyEdges<'_> {
             self.edges.b.as_ref().unwrap_or(&self.edges.a),
         );
         let family = self.edges.planar.family;
-        let reach = with_profile!(family, reach::<P>());
+        let reach = reach_of(family);
         for column in columns {
             let rows = rows.start..if upper {
                 rows.end.min(column + 1)
@@ -296,6 +296,10 @@ fn task(a: &Item, b: &Item, gap: f64, clear: f64, reach: f64) -> Task {
 }
 
 /// Distance beyond which the kernel is below 1e-18.
+pub(super) fn reach_of(family: Family) -> f64 {
+    with_profile!(family, reach::<P>())
+}
+
 fn reach<P: Potential>() -> f64 {
     if P::KINK.is_none() {
         9.2

@@ -8,6 +8,7 @@
 
 mod cubature;
 mod edges;
+mod near;
 mod outline;
 mod padua;
 mod pairs;
@@ -24,6 +25,7 @@ use edges::Edges;
 use planar::Planar;
 
 pub(super) use edges::{EdgeWork, ReadyEdges};
+pub(super) use near::Near;
 
 /// Terms and the supports they see.
 pub(super) struct Group<'a> {
@@ -33,9 +35,17 @@ pub(super) struct Group<'a> {
     b: Option<Cow<'a, Functionals>>,
     /// What the boundaries of regions add; then there is one term.
     pub edges: Option<Edges>,
+    /// How far the term reaches, when it is isotropic over the columns of the regions.
+    scale: Option<(Planar, [f64; 2])>,
 }
 
 impl Group<'_> {
+    /// Which rows can feel each other.
+    pub fn near(&self) -> Option<Near> {
+        let (planar, lengthscales) = self.scale?;
+        Some(Near::new(planar, lengthscales, self.sides()))
+    }
+
     /// Nodes of a row of the first side.
     pub fn nodes(&self, row: usize) -> usize {
         let boundary = self.edges.as_ref().map_or(0, |e| e.boundary_nodes(row));
@@ -78,6 +88,7 @@ pub(super) fn resolve<'a>(
             a: Cow::Borrowed(sides.a),
             b: (!same).then_some(Cow::Borrowed(sides.b)),
             edges: None,
+            scale: None,
         });
     }
     let plane = plane(&regions);
@@ -91,6 +102,7 @@ pub(super) fn resolve<'a>(
                     a: Cow::Owned(a),
                     b: b.map(Cow::Owned),
                     edges: edges.matters().then_some(edges),
+                    scale: Some((planar, planar.lengthscales.map(|l| theta[l]))),
                 }
             }
             None => {
@@ -100,6 +112,7 @@ pub(super) fn resolve<'a>(
                     a: spread(sides.a),
                     b: (!same).then(|| spread(sides.b)),
                     edges: None,
+                    scale: None,
                 }
             }
         });

@@ -8,7 +8,7 @@ use crate::quadrature::gauss_legendre;
 
 /// Where the kink of the kernel is felt, covariances may be this many times less accurate: kinks
 /// cost more to resolve.
-const KINK_EXCUSE: f64 = 10.0;
+const KINK_EXCUSE: f64 = 3.0;
 /// Most Gauss-Legendre nodes on one panel of an edge.
 const MAX_LINE: usize = 12;
 /// Most panels of one edge: edges beyond some hundred lengthscales are resolved less finely.

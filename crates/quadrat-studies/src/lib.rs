@@ -1,0 +1,13 @@
+//! The papers' experiments, one file each: every study prints the published numbers beside ours,
+//! with standard errors or intervals, the data it read, its seed and the time it took.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+pub mod binned;
+pub mod data;
+pub mod report;
+pub mod statistics;
+pub mod study;
+pub mod truncate;
+
+pub use study::{STUDIES, Settings, Study};

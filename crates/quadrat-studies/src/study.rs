@@ -1,0 +1,99 @@
+//! What a study is, and the list of them.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::binned;
+use crate::report::Report;
+
+/// How to run a study.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Few repeats: well under a minute.
+    pub quick: bool,
+    /// Everything random comes from it.
+    pub seed: u64,
+    /// Repeats in place of the study's own number.
+    pub repeats: Option<usize>,
+    /// Width of the bins, where a study has bins of one width.
+    pub width: usize,
+    /// Folder of the public data sets.
+    pub data: PathBuf,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            quick: false,
+            seed: 1,
+            repeats: None,
+            width: 10,
+            data: beside_the_workspace(),
+        }
+    }
+}
+
+/// `../shared/data`, seen from the root of the workspace.
+fn beside_the_workspace() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(3);
+    root.unwrap_or(Path::new("..")).join("shared/data")
+}
+
+impl Settings {
+    /// Repeats: as asked, else `quick` or `full`.
+    #[must_use]
+    pub fn repeats(&self, quick: usize, full: usize) -> usize {
+        let own = if self.quick { quick } else { full };
+        self.repeats.unwrap_or(own).max(1)
+    }
+
+    /// A stream of random numbers of its own for every `stream`, whatever runs in parallel.
+    #[must_use]
+    pub fn random(&self, stream: u64) -> ChaCha8Rng {
+        let mut random = ChaCha8Rng::seed_from_u64(self.seed);
+        random.set_stream(stream);
+        random
+    }
+}
+
+/// An experiment of a paper.
+pub struct Study {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it repeats.
+    pub about: &'static str,
+    /// Runs it.
+    pub run: fn(&Settings) -> Result<Report>,
+}
+
+/// All studies.
+pub const STUDIES: &[Study] = &[
+    Study {
+        name: "binned-robot",
+        about: "Smith et al., Table 1: the speed of a robot from distances between times",
+        run: binned::robot::run,
+    },
+    Study {
+        name: "binned-privacy-ages",
+        about: "Smith et al., Table 2: one-year ages from histograms with privacy noise",
+        run: binned::privacy_ages::run,
+    },
+    Study {
+        name: "binned-citibike",
+        about: "Smith et al., Table 3: duration of bicycle trips from means over 4-D bins",
+        run: binned::citibike::run,
+    },
+    Study {
+        name: "binned-audience",
+        about: "Smith et al., Table 4: audience of the next survey from those of earlier ones",
+        run: binned::audience::run,
+    },
+    Study {
+        name: "binned-polygons",
+        about: "Smith et al., Tables 5 and 6: densities and covariances of polygons; balls in 4-D",
+        run: binned::polygons::run,
+    },
+];
