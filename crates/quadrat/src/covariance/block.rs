@@ -6,7 +6,7 @@ use faer::{MatMut, MatRef};
 
 use super::factor::{Evaluated, Prepared, Sides, Slopes, Tables, Tile};
 use super::plan::Term;
-use super::regions::{EdgeWork, Group, Near, ReadyEdges};
+use super::regions::{EdgeWork, Group, ReadyEdges};
 use super::{COLUMNS, LANES};
 use crate::support::Functionals;
 
@@ -14,8 +14,6 @@ use crate::support::Functionals;
 pub(super) struct Ready<'a> {
     terms: Vec<PreparedTerm<'a>>,
     sides: Sides<'a>,
-    /// Which rows are too far apart to matter, where that is worth knowing.
-    near: Option<Near>,
     edges: Option<ReadyEdges<'a>>,
 }
 
@@ -33,7 +31,6 @@ pub(super) fn prepare<'a>(
                 .map(|term| prepare_term(term, theta, sides, slopes, tables))
                 .collect(),
             sides,
-            near: group.near(),
             edges: group.edges.as_ref().map(|e| e.ready(theta, slopes)),
         }
     };
@@ -68,8 +65,7 @@ impl Ready<'_> {
         mut out: MatMut<'_, f64>,
     ) {
         let (r, c) = (rows.clone(), columns.clone());
-        let near = self.near.as_ref();
-        block(&self.terms, self.sides, near, r, c, work, out.as_mut());
+        block(&self.terms, self.sides, r, c, work, out.as_mut());
         if let Some(edges) = &self.edges {
             edges.add_block(rows, columns, symmetric, &mut work.edges, out);
         }
@@ -89,7 +85,6 @@ impl Ready<'_> {
         contract_block(
             &self.terms,
             self.sides,
-            self.near.as_ref(),
             r,
             c,
             theta,
@@ -128,7 +123,6 @@ pub(super) struct Work {
     total: Vec<f64>,
     adjoint: Vec<f64>,
     sum: Vec<f64>,
-    ranges: Vec<Range<usize>>,
     row_of: Vec<u32>,
     edges: EdgeWork,
 }
@@ -145,40 +139,11 @@ fn tiles(
         .map(move |s| s..(s + size).min(end))
 }
 
-/// The atoms of `rows` that tile `b` can feel, cut into tiles.
-fn near_tiles(
-    near: Option<&Near>,
-    sides: Sides<'_>,
-    rows: &Range<usize>,
-    b: &Range<usize>,
-    out: &mut Vec<Range<usize>>,
-) {
-    out.clear();
-    let Some(near) = near else {
-        out.extend(tiles(sides.a, rows, LANES));
-        return;
-    };
-    let columns = row_at(sides.b, b.start)..row_at(sides.b, b.end - 1) + 1;
-    let mut row = rows.start;
-    while row < rows.end {
-        if !near.feels(row, columns.clone()) {
-            row += 1;
-            continue;
-        }
-        let first = row;
-        while row < rows.end && near.feels(row, columns.clone()) {
-            row += 1;
-        }
-        out.extend(tiles(sides.a, &(first..row), LANES));
-    }
-}
-
 /// Adds a block of the covariance to `out`, whose columns are those of the block and whose rows
 /// begin with those of the block.
 fn block(
     prepared: &[PreparedTerm<'_>],
     sides: Sides<'_>,
-    near: Option<&Near>,
     rows: Range<usize>,
     columns: Range<usize>,
     work: &mut Work,
@@ -186,9 +151,7 @@ fn block(
 ) {
     let single = sides.a.all_single();
     for b in tiles(sides.b, &columns, COLUMNS) {
-        let mut ranges = std::mem::take(&mut work.ranges);
-        near_tiles(near, sides, &rows, &b, &mut ranges);
-        for a in ranges.drain(..) {
+        for a in tiles(sides.a, &rows, LANES) {
             let tile = Tile { a, b: b.clone() };
             work.total.clear();
             work.total.resize(tile.len(), 0.0);
@@ -237,14 +200,12 @@ fn block(
                 }
             }
         }
-        work.ranges = ranges;
     }
 }
 
 fn contract_block(
     prepared: &[PreparedTerm<'_>],
     sides: Sides<'_>,
-    near: Option<&Near>,
     rows: Range<usize>,
     columns: Range<usize>,
     theta: &[f64],
@@ -256,9 +217,7 @@ fn contract_block(
     let single = sides.a.all_single();
     let mut own = Vec::new();
     for b in tiles(sides.b, &columns, COLUMNS) {
-        let mut ranges = std::mem::take(&mut work.ranges);
-        near_tiles(near, sides, &rows, &b, &mut ranges);
-        for a in ranges.drain(..) {
+        for a in tiles(sides.a, &rows, LANES) {
             let tile = Tile { a, b: b.clone() };
             let weight_a = &sides.a.weight()[tile.a.clone()];
             if !single {
@@ -309,7 +268,6 @@ fn contract_block(
                 }
             }
         }
-        work.ranges = ranges;
     }
 }
 

@@ -56,8 +56,8 @@ impl Edges {
         let side = |set: &Functionals| with_profile!(planar.family, new_side::<P>(scale, set));
         let a = side(sides.a);
         let b = (!same).then(|| side(sides.b));
-        let bulk_a = a.bulk(scale);
-        let bulk_b = b.as_ref().map(|b| b.bulk(scale));
+        let bulk_a = a.bulk();
+        let bulk_b = b.as_ref().map(Side::bulk);
         let edges = Self {
             planar,
             others,
@@ -72,21 +72,19 @@ impl Edges {
         self.planar.joined(&self.others)
     }
 
-    /// Boundary nodes of the atoms of a row that the bulk does not have.
-    pub fn boundary_nodes(&self, row: usize) -> usize {
+    /// Nodes of the atoms of a row that the bulk does not have.
+    pub fn region_nodes(&self, row: usize) -> usize {
         let items = &self.a.items[self.a.set.atoms(row)];
-        let outlines = items
-            .iter()
-            .filter(|i| !i.in_bulk)
-            .filter_map(|i| i.outline);
-        outlines.map(|o| self.a.outlines[o].x.len()).sum()
+        let open = items.iter().filter(|i| !i.is_closed);
+        open.map(|i| self.a.nodes(i)).sum()
     }
 
     /// Whether the bulk leaves anything to add.
     pub fn matters(&self) -> bool {
         let b = self.b.as_ref().unwrap_or(&self.a);
-        let complete = |side: &Side| side.items.iter().all(|i| i.in_bulk && i.is_exact);
-        !(complete(&self.a) && complete(b))
+        [&self.a, b]
+            .iter()
+            .any(|side| side.items.iter().any(|i| !i.is_closed))
     }
 
     fn sides(&self) -> Sides<'_> {
@@ -121,15 +119,13 @@ pub(in crate::covariance) struct EdgeWork {
     others: Vec<Evaluated>,
 }
 
-/// What to do about a pair.
+/// How a pair is integrated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Task {
-    /// The bulk has it.
+    /// Not here: the bulk has it, or the kernel is nothing at that distance.
     Nothing,
-    /// The bulk has nothing.
-    Add,
-    /// The bulk has it, not well enough.
-    Replace,
+    Area,
+    Boundary,
 }
 
 impl ReadyEdges<'_> {
@@ -228,7 +224,7 @@ impl ReadyEdges<'_> {
             self.edges.b.as_ref().unwrap_or(&self.edges.a),
         );
         let family = self.edges.planar.family;
-        let reach = reach_of(family);
+        let reach = with_profile!(family, reach::<P>());
         for column in columns {
             let rows = rows.start..if upper {
                 rows.end.min(column + 1)
@@ -237,13 +233,10 @@ impl ReadyEdges<'_> {
             };
             for b in sb.set.atoms(column) {
                 let other = &sb.items[b];
-                let clear = sb.clearance(other);
                 for row in rows.clone() {
                     for a in sa.set.atoms(row) {
                         let item = &sa.items[a];
-                        let gap = Outline::gap(item.centre, item.half, other.centre, other.half);
-                        let clear = clear.max(sa.clearance(item));
-                        let task = task(item, other, gap, clear, reach);
+                        let task = task((sa, item), (sb, other), reach);
                         if task == Task::Nothing {
                             continue;
                         }
@@ -284,22 +277,23 @@ impl Pair {
     }
 }
 
-fn task(a: &Item, b: &Item, gap: f64, clear: f64, reach: f64) -> Task {
-    match (a.in_bulk && b.in_bulk, a.is_exact && b.is_exact) {
-        (true, true) => Task::Nothing,
-        // Two points never come here: both are exact.
-        (true, false) if gap >= clear => Task::Nothing,
-        (true, false) => Task::Replace,
-        (false, _) if gap > reach => Task::Nothing,
-        (false, _) => Task::Add,
+fn task((sa, a): (&Side, &Item), (sb, b): (&Side, &Item), reach: f64) -> Task {
+    if a.is_closed && b.is_closed {
+        return Task::Nothing;
+    }
+    let gap = Outline::gap(a.centre, a.half, b.centre, b.half);
+    if gap > reach {
+        return Task::Nothing;
+    }
+    let smooth = a.is_smooth && b.is_smooth;
+    if smooth || gap >= sa.clearance(a).max(sb.clearance(b)) {
+        Task::Area
+    } else {
+        Task::Boundary
     }
 }
 
-/// Distance beyond which the kernel is below 1e-18.
-pub(super) fn reach_of(family: Family) -> f64 {
-    with_profile!(family, reach::<P>())
-}
-
+/// Distance beyond which the kernel is below 1e-13.
 fn reach<P: Potential>() -> f64 {
     if P::KINK.is_none() {
         9.2
@@ -315,14 +309,15 @@ fn pair<P: Potential>(
     slopes: bool,
     buffer: &mut Buffer,
 ) -> Value {
-    let exact = match (a.outline, b.outline) {
+    if task == Task::Area
+        && let (Some(x), Some(y)) = (sa.area(a), sb.area(b))
+    {
+        return area_area::<P>(x, y, slopes);
+    }
+    match (a.outline, b.outline) {
         (Some(o), Some(p)) => region_region::<P>(&sa.outlines[o], &sb.outlines[p], slopes, buffer),
         (Some(o), None) => region_point::<P>(&sa.outlines[o], b.centre, buffer),
         (None, Some(p)) => region_point::<P>(&sb.outlines[p], a.centre, buffer),
-        (None, None) => return Value::default(),
-    };
-    match (task, sa.area(a), sb.area(b)) {
-        (Task::Replace, Some(x), Some(y)) => exact - area_area::<P>(x, y),
-        _ => exact,
+        (None, None) => Value::default(),
     }
 }

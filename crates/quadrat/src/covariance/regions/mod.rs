@@ -3,12 +3,11 @@
 //! Every term sees its own version of the supports. A term that does not touch the columns of the
 //! regions sees them as they are. Over a planar region, a factor that is isotropic in its two
 //! columns is integrated by the boundary ([`pairs`]); a region that is small against the
-//! lengthscale is spread over few area nodes first ([`padua`]), which serve all partners that stay
-//! clear of the kernel's kink. Everything else is spread over cubature nodes ([`cubature`]).
+//! lengthscale has few area nodes too ([`padua`]), which serve all partners that stay clear of the
+//! kernel's kink. Under other kernels regions are spread over cubature nodes ([`cubature`]).
 
 mod cubature;
 mod edges;
-mod near;
 mod outline;
 mod padua;
 mod pairs;
@@ -25,7 +24,6 @@ use edges::Edges;
 use planar::Planar;
 
 pub(super) use edges::{EdgeWork, ReadyEdges};
-pub(super) use near::Near;
 
 /// Terms and the supports they see.
 pub(super) struct Group<'a> {
@@ -35,21 +33,13 @@ pub(super) struct Group<'a> {
     b: Option<Cow<'a, Functionals>>,
     /// What the boundaries of regions add; then there is one term.
     pub edges: Option<Edges>,
-    /// How far the term reaches, when it is isotropic over the columns of the regions.
-    scale: Option<(Planar, [f64; 2])>,
 }
 
 impl Group<'_> {
-    /// Which rows can feel each other.
-    pub fn near(&self) -> Option<Near> {
-        let (planar, lengthscales) = self.scale?;
-        Some(Near::new(planar, lengthscales, self.sides()))
-    }
-
     /// Nodes of a row of the first side.
     pub fn nodes(&self, row: usize) -> usize {
-        let boundary = self.edges.as_ref().map_or(0, |e| e.boundary_nodes(row));
-        self.a.atoms(row).len() + boundary
+        let regions = self.edges.as_ref().map_or(0, |e| e.region_nodes(row));
+        self.a.atoms(row).len() + regions
     }
 
     pub fn sides(&self) -> Sides<'_> {
@@ -88,7 +78,6 @@ pub(super) fn resolve<'a>(
             a: Cow::Borrowed(sides.a),
             b: (!same).then_some(Cow::Borrowed(sides.b)),
             edges: None,
-            scale: None,
         });
     }
     let plane = plane(&regions);
@@ -102,7 +91,6 @@ pub(super) fn resolve<'a>(
                     a: Cow::Owned(a),
                     b: b.map(Cow::Owned),
                     edges: edges.matters().then_some(edges),
-                    scale: Some((planar, planar.lengthscales.map(|l| theta[l]))),
                 }
             }
             None => {
@@ -112,7 +100,6 @@ pub(super) fn resolve<'a>(
                     a: spread(sides.a),
                     b: (!same).then(|| spread(sides.b)),
                     edges: None,
-                    scale: None,
                 }
             }
         });

@@ -21,16 +21,6 @@ pub(super) struct Value {
     pub d: [f64; 2],
 }
 
-impl std::ops::Sub for Value {
-    type Output = Self;
-    fn sub(self, other: Self) -> Self {
-        Self {
-            k: self.k - other.k,
-            d: [self.d[0] - other.d[0], self.d[1] - other.d[1]],
-        }
-    }
-}
-
 /// `sum w_x w_x' H`, `sum w_y w_y' H`, `sum (w . w') g u_x^2`, `sum (w . w') g u_y^2`.
 #[derive(Default, Clone, Copy)]
 struct Sums {
@@ -413,13 +403,17 @@ impl<'a> Area<'a> {
     }
 }
 
-/// What the area nodes of two supports give: the part that the bulk of the matrix already has.
-pub(super) fn area_area<P: Potential>(a: Area<'_>, b: Area<'_>) -> Value {
-    let (ax, ay, aw) = a.parts();
-    let (bx, by, bw) = b.parts();
+/// The covariance of two supports by their area nodes.
+pub(super) fn area_area<P: Potential>(a: Area<'_>, b: Area<'_>, slopes: bool) -> Value {
+    let (mut a, mut b) = (a.parts(), b.parts());
+    if a.0.len() < b.0.len() {
+        // The longer side fills the lanes.
+        std::mem::swap(&mut a, &mut b);
+    }
     Arch::new().dispatch(AreaProduct::<P> {
-        a: [ax, ay, aw],
-        b: [bx, by, bw],
+        a: [a.0, a.1, a.2],
+        b: [b.0, b.1, b.2],
+        slopes,
         profile: std::marker::PhantomData,
     })
 }
@@ -427,6 +421,7 @@ pub(super) fn area_area<P: Potential>(a: Area<'_>, b: Area<'_>) -> Value {
 struct AreaProduct<'a, P> {
     a: [&'a [f64]; 3],
     b: [&'a [f64]; 3],
+    slopes: bool,
     profile: std::marker::PhantomData<P>,
 }
 
@@ -449,9 +444,11 @@ impl<P: Potential> WithSimd for AreaProduct<'_, P> {
                 let (k, slope) = P::radial(s, s.add_f64s(ux2, uy2));
                 let w = s.mul_f64s(w, bw);
                 k_sum = s.mul_add_f64s(w, k, k_sum);
-                let share = s.mul_f64s(w, slope);
-                dx = s.mul_add_f64s(share, ux2, dx);
-                dy = s.mul_add_f64s(share, uy2, dy);
+                if self.slopes {
+                    let share = s.mul_f64s(w, slope);
+                    dx = s.mul_add_f64s(share, ux2, dx);
+                    dy = s.mul_add_f64s(share, uy2, dy);
+                }
             };
             for i in 0..x.len() {
                 one(x[i], y[i], w[i]);

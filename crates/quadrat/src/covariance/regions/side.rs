@@ -29,12 +29,10 @@ pub(super) struct Item {
     pub half: [f64; 2],
     /// Position in `outlines`, `None` for points.
     pub outline: Option<usize>,
-    /// Whether the bulk of the matrix covers it, by area nodes or in closed form.
-    pub in_bulk: bool,
-    /// Whether the bulk is exact for every partner in the bulk.
-    pub is_exact: bool,
-    /// A box that the bulk integrates in closed form, or a point.
-    is_closed: bool,
+    /// A point, or a box that the bulk of the matrix integrates in closed form.
+    pub is_closed: bool,
+    /// Whether its area nodes serve any partner; else those at some distance.
+    pub is_smooth: bool,
 }
 
 /// From columns of the supports to scaled coordinates.
@@ -115,9 +113,8 @@ pub(super) fn new_side<P: Potential>(scale: Scale, set: &Functionals) -> Side {
                     centre: scale.to(corner),
                     half: [0.0; 2],
                     outline: None,
-                    in_bulk: true,
-                    is_exact: true,
                     is_closed: true,
+                    is_smooth: true,
                 };
             }
             let outline = region.unwrap_or_else(|| {
@@ -133,16 +130,14 @@ pub(super) fn new_side<P: Potential>(scale: Scale, set: &Functionals) -> Side {
                 })
             });
             let own = &outlines[outline];
-            // Boxes of a squared exponential have their closed form.
-            let closed = region.is_none() && P::KINK.is_none();
-            let clear = own.compact.as_ref().is_some_and(|c| c.clearance == 0.0);
+            let compact = own.compact.as_ref();
             Item {
                 centre: own.centre,
                 half: own.half,
                 outline: Some(outline),
-                in_bulk: closed || own.compact.is_some(),
-                is_exact: closed || clear,
-                is_closed: closed,
+                // Boxes of a squared exponential have their closed form.
+                is_closed: region.is_none() && P::KINK.is_none(),
+                is_smooth: compact.is_some_and(|c| c.clearance == 0.0),
             }
         })
         .collect();
@@ -192,34 +187,20 @@ fn without_lines(scale: Scale, set: &Functionals) -> Functionals {
 }
 
 impl Side {
-    /// The set that the bulk of the matrix sees: small regions as area nodes, large ones nowhere.
-    pub fn bulk(&self, scale: Scale) -> Functionals {
-        let nodes: Vec<Option<[Vec<f64>; 2]>> = self
-            .outlines
-            .iter()
-            .map(|o| {
-                o.compact.as_ref().map(|c| {
-                    let back = |k: usize, x: &[f64]| {
-                        let unit = scale.inverse[k].recip();
-                        x.iter().map(|x| scale.origin[k] + x * unit).collect()
-                    };
-                    [back(0, &c.nodes.x), back(1, &c.nodes.y)]
-                })
-            })
-            .collect();
-        self.set.spread(|atom| {
-            let item = &self.items[atom];
-            let Some(outline) = item.outline else {
-                return Spread::Keep;
-            };
-            match (&nodes[outline], &self.outlines[outline].compact) {
-                _ if item.is_closed => Spread::Keep,
-                (Some([x, y]), Some(compact)) => Spread::Nodes {
-                    along: vec![(scale.dims[0], x), (scale.dims[1], y)],
-                    weights: &compact.nodes.weights,
-                },
-                _ => Spread::Drop,
-            }
+    /// The set that the bulk of the matrix sees: points, and boxes that have a closed form.
+    pub fn bulk(&self) -> Functionals {
+        self.set.spread(|atom| match self.items[atom].is_closed {
+            true => Spread::Keep,
+            false => Spread::Drop,
+        })
+    }
+
+    /// Nodes that stand for an item: area nodes where there are some.
+    pub fn nodes(&self, item: &Item) -> usize {
+        item.outline.map_or(1, |o| {
+            let outline = &self.outlines[o];
+            let compact = outline.compact.as_ref();
+            compact.map_or(outline.x.len(), |c| c.nodes.weights.len())
         })
     }
 
@@ -232,6 +213,9 @@ impl Side {
 
     pub fn clearance(&self, item: &Item) -> f64 {
         let compact = item.outline.and_then(|o| self.outlines[o].compact.as_ref());
-        compact.map_or(0.0, |c| c.clearance)
+        match item.outline {
+            None => 0.0,
+            Some(_) => compact.map_or(f64::INFINITY, |c| c.clearance),
+        }
     }
 }
