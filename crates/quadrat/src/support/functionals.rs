@@ -440,7 +440,11 @@ impl Functionals {
     /// Whether every row is a single box or point.
     #[must_use]
     pub fn all_single(&self) -> bool {
-        self.weight.len() == self.len()
+        // Rows may be empty, so counting atoms is not enough.
+        self.offsets
+            .iter()
+            .enumerate()
+            .all(|(row, &offset)| offset == row)
     }
 
     /// Whether the parts fit together; deserialised sets are not trusted.

@@ -312,7 +312,7 @@ fn pair<P: Potential>(
     if task == Task::Area
         && let (Some(x), Some(y)) = (sa.area(a), sb.area(b))
     {
-        return area_area::<P>(x, y, slopes);
+        return area_area::<P>(x, y);
     }
     match (a.outline, b.outline) {
         (Some(o), Some(p)) => region_region::<P>(&sa.outlines[o], &sb.outlines[p], slopes, buffer),

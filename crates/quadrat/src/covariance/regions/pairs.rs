@@ -96,39 +96,31 @@ impl<P: Potential> WithSimd for Product<'_, P> {
         let (ay, ay_tail) = S::as_simd_f64s(self.a.y);
         let (awx, awx_tail) = S::as_simd_f64s(self.a.wx);
         let (awy, awy_tail) = S::as_simd_f64s(self.a.wy);
-        let tail = (!ax_tail.is_empty()).then(|| {
-            (
+        let tail = if ax_tail.is_empty() {
+            None
+        } else {
+            Some([
                 s.partial_load_f64s(ax_tail),
                 s.partial_load_f64s(ay_tail),
                 s.partial_load_f64s(awx_tail),
                 s.partial_load_f64s(awy_tail),
-            )
-        });
+            ])
+        };
         for j in 0..self.b.x.len() {
             let (bx, by) = (s.splat_f64s(self.b.x[j]), s.splat_f64s(self.b.y[j]));
             let (bwx, bwy) = (self.b.wx[j], self.b.wy[j]);
             let (vx, vy) = (s.splat_f64s(bwx), s.splat_f64s(bwy));
-            let (mut sx, mut sy, mut gx, mut gy) = (zero, zero, zero, zero);
-            let mut one = |x: S::f64s, y: S::f64s, wx: S::f64s, wy: S::f64s| {
-                let (ux, uy) = (s.sub_f64s(x, bx), s.sub_f64s(y, by));
-                let (ux2, uy2) = (s.mul_f64s(ux, ux), s.mul_f64s(uy, uy));
-                let (h, g) = P::potential(s, s.add_f64s(ux2, uy2));
-                sx = s.mul_add_f64s(wx, h, sx);
-                sy = s.mul_add_f64s(wy, h, sy);
-                if self.slopes {
-                    let w = s.mul_add_f64s(wx, vx, s.mul_f64s(wy, vy));
-                    let wg = s.mul_f64s(w, g);
-                    gx = s.mul_add_f64s(wg, ux2, gx);
-                    gy = s.mul_add_f64s(wg, uy2, gy);
-                }
-            };
+            let column = [bx, by, vx, vy];
+            let mut total = [zero; 4];
             for i in 0..ax.len() {
-                one(ax[i], ay[i], awx[i], awy[i]);
+                let lane = [ax[i], ay[i], awx[i], awy[i]];
+                boundary::<P, S>(s, lane, column, self.slopes, &mut total);
             }
-            if let Some((x, y, wx, wy)) = tail {
+            if let Some(lane) = tail {
                 // Weights of the padding are zero.
-                one(x, y, wx, wy);
+                boundary::<P, S>(s, lane, column, self.slopes, &mut total);
             }
+            let [sx, sy, gx, gy] = total;
             sums.x += bwx * s.reduce_sum_f64s(sx);
             sums.y += bwy * s.reduce_sum_f64s(sy);
             if self.slopes {
@@ -140,41 +132,141 @@ impl<P: Potential> WithSimd for Product<'_, P> {
     }
 }
 
-/// `sum w H`, `sum w g u_x^2`, `sum w g u_y^2` over a list of differences.
-struct Listed<'a, P> {
-    buffer: &'a Buffer,
-    profile: std::marker::PhantomData<P>,
+// The bodies of the loops are functions, not closures: only these are sure to be inlined where the
+// instruction set is known.
+
+/// Adds `w_x H, w_y H, (w . v) g u_x^2, (w . v) g u_y^2` of one node and lanes of others.
+#[inline(always)]
+fn boundary<P: Potential, S: Simd>(
+    s: S,
+    [x, y, wx, wy]: [S::f64s; 4],
+    [bx, by, vx, vy]: [S::f64s; 4],
+    slopes: bool,
+    total: &mut [S::f64s; 4],
+) {
+    let (ux, uy) = (s.sub_f64s(x, bx), s.sub_f64s(y, by));
+    let (ux2, uy2) = (s.mul_f64s(ux, ux), s.mul_f64s(uy, uy));
+    let (h, g) = P::potential(s, s.add_f64s(ux2, uy2));
+    total[0] = s.mul_add_f64s(wx, h, total[0]);
+    total[1] = s.mul_add_f64s(wy, h, total[1]);
+    if slopes {
+        let w = s.mul_add_f64s(wx, vx, s.mul_f64s(wy, vy));
+        let wg = s.mul_f64s(w, g);
+        total[2] = s.mul_add_f64s(wg, ux2, total[2]);
+        total[3] = s.mul_add_f64s(wg, uy2, total[3]);
+    }
 }
 
-impl<P: Potential> WithSimd for Listed<'_, P> {
+/// Three sums over lanes of squared differences and weights.
+trait Summand {
+    /// The terms of one lane.
+    fn terms<S: Simd>(s: S, ux2: S::f64s, uy2: S::f64s, w: S::f64s) -> [S::f64s; 3];
+}
+
+/// `w H`, `w g u_x^2`, `w g u_y^2`.
+struct OfPotential<P>(std::marker::PhantomData<P>);
+
+impl<P: Potential> Summand for OfPotential<P> {
+    #[inline(always)]
+    fn terms<S: Simd>(s: S, ux2: S::f64s, uy2: S::f64s, w: S::f64s) -> [S::f64s; 3] {
+        let (h, g) = P::potential(s, s.add_f64s(ux2, uy2));
+        let wg = s.mul_f64s(w, g);
+        [s.mul_f64s(w, h), s.mul_f64s(wg, ux2), s.mul_f64s(wg, uy2)]
+    }
+}
+
+/// `w g` and its derivatives `w (2g - k) u_d^2 / r^2`.
+struct OfFlux<P>(std::marker::PhantomData<P>);
+
+impl<P: Potential> Summand for OfFlux<P> {
+    #[inline(always)]
+    fn terms<S: Simd>(s: S, ux2: S::f64s, uy2: S::f64s, w: S::f64s) -> [S::f64s; 3] {
+        let r2 = s.add_f64s(ux2, uy2);
+        let (g, fall) = P::flux(s, r2);
+        let tiny = s.splat_f64s(f64::MIN_POSITIVE);
+        let share = s.div_f64s(s.mul_f64s(w, fall), s.max_f64s(r2, tiny));
+        [
+            s.mul_f64s(w, g),
+            s.mul_f64s(share, ux2),
+            s.mul_f64s(share, uy2),
+        ]
+    }
+}
+
+/// `w k` and its derivatives `w (-kappa'(r) / r) u_d^2`.
+struct OfKernel<P>(std::marker::PhantomData<P>);
+
+impl<P: Potential> Summand for OfKernel<P> {
+    #[inline(always)]
+    fn terms<S: Simd>(s: S, ux2: S::f64s, uy2: S::f64s, w: S::f64s) -> [S::f64s; 3] {
+        let (k, slope) = P::radial(s, s.add_f64s(ux2, uy2));
+        let share = s.mul_f64s(w, slope);
+        [
+            s.mul_f64s(w, k),
+            s.mul_f64s(share, ux2),
+            s.mul_f64s(share, uy2),
+        ]
+    }
+}
+
+/// Sums over pairs of the columns `a = [x, y, w]` and one node `[x, y, w]` after the other.
+struct Sum<'a, T> {
+    a: [&'a [f64]; 3],
+    b: [&'a [f64]; 3],
+    summand: std::marker::PhantomData<T>,
+}
+
+impl<T: Summand> WithSimd for Sum<'_, T> {
     type Output = [f64; 3];
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, s: S) -> [f64; 3] {
+        let (x, x_tail) = S::as_simd_f64s(self.a[0]);
+        let (y, y_tail) = S::as_simd_f64s(self.a[1]);
+        let (w, w_tail) = S::as_simd_f64s(self.a[2]);
         let zero = s.splat_f64s(0.0);
-        let (ux, ux_tail) = S::as_simd_f64s(&self.buffer.ux);
-        let (uy, uy_tail) = S::as_simd_f64s(&self.buffer.uy);
-        let (w, w_tail) = S::as_simd_f64s(&self.buffer.w);
-        let (mut h_sum, mut gx, mut gy) = (zero, zero, zero);
-        let mut one = |ux: S::f64s, uy: S::f64s, w: S::f64s| {
-            let (ux2, uy2) = (s.mul_f64s(ux, ux), s.mul_f64s(uy, uy));
-            let (h, g) = P::potential(s, s.add_f64s(ux2, uy2));
-            h_sum = s.mul_add_f64s(w, h, h_sum);
-            let wg = s.mul_f64s(w, g);
-            gx = s.mul_add_f64s(wg, ux2, gx);
-            gy = s.mul_add_f64s(wg, uy2, gy);
-        };
-        for i in 0..ux.len() {
-            one(ux[i], uy[i], w[i]);
+        let (mut first, mut second, mut third) = (zero, zero, zero);
+        // Weights of the padding are zero.
+        let whole = x.len();
+        let lanes = whole + usize::from(!x_tail.is_empty());
+        for j in 0..self.b[0].len() {
+            let bx = s.splat_f64s(self.b[0][j]);
+            let by = s.splat_f64s(self.b[1][j]);
+            let bw = s.splat_f64s(self.b[2][j]);
+            for i in 0..lanes {
+                let (x, y, w) = if i < whole {
+                    (x[i], y[i], w[i])
+                } else {
+                    (
+                        s.partial_load_f64s(x_tail),
+                        s.partial_load_f64s(y_tail),
+                        s.partial_load_f64s(w_tail),
+                    )
+                };
+                let (ux, uy) = (s.sub_f64s(x, bx), s.sub_f64s(y, by));
+                let (ux2, uy2) = (s.mul_f64s(ux, ux), s.mul_f64s(uy, uy));
+                let [f, g, h] = T::terms(s, ux2, uy2, s.mul_f64s(w, bw));
+                first = s.add_f64s(first, f);
+                second = s.add_f64s(second, g);
+                third = s.add_f64s(third, h);
+            }
         }
-        if !ux_tail.is_empty() {
-            one(
-                s.partial_load_f64s(ux_tail),
-                s.partial_load_f64s(uy_tail),
-                s.partial_load_f64s(w_tail),
-            );
-        }
-        [h_sum, gx, gy].map(|v| s.reduce_sum_f64s(v))
+        [
+            s.reduce_sum_f64s(first),
+            s.reduce_sum_f64s(second),
+            s.reduce_sum_f64s(third),
+        ]
+    }
+}
+
+impl Buffer {
+    /// The sums over the differences in the buffer.
+    fn sum<T: Summand>(&self) -> [f64; 3] {
+        Arch::new().dispatch(Sum::<T> {
+            a: [&self.ux, &self.uy, &self.w],
+            b: [&[0.0], &[0.0], &[1.0]],
+            summand: std::marker::PhantomData,
+        })
     }
 }
 
@@ -270,10 +362,7 @@ fn touching<P: Potential>(p: &Panel, q: &Panel, kink: Kink, buffer: &mut Buffer)
             stack.push((p, second, 0.5 * weight));
         }
     }
-    let [h, gx, gy] = Arch::new().dispatch(Listed::<P> {
-        buffer,
-        profile: std::marker::PhantomData,
-    });
+    let [h, gx, gy] = buffer.sum::<OfPotential<P>>();
     let (xx, yy) = (p.along[0] * q.along[0], p.along[1] * q.along[1]);
     Sums {
         x: xx * h,
@@ -292,47 +381,6 @@ fn halves(p: &Panel) -> [Panel; 2] {
     };
     let from = [p.from[0] + along[0], p.from[1] + along[1]];
     [half, Panel { from, ..half }]
-}
-
-/// `sum w c g`, and the sums of the derivatives, over a list of differences in the buffer, where
-/// `c = u x v` is folded into the weights.
-struct Flux<'a, P> {
-    buffer: &'a Buffer,
-    profile: std::marker::PhantomData<P>,
-}
-
-impl<P: Potential> WithSimd for Flux<'_, P> {
-    type Output = [f64; 3];
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, s: S) -> [f64; 3] {
-        let zero = s.splat_f64s(0.0);
-        let tiny = s.splat_f64s(f64::MIN_POSITIVE);
-        let (ux, ux_tail) = S::as_simd_f64s(&self.buffer.ux);
-        let (uy, uy_tail) = S::as_simd_f64s(&self.buffer.uy);
-        let (w, w_tail) = S::as_simd_f64s(&self.buffer.w);
-        let (mut k, mut dx, mut dy) = (zero, zero, zero);
-        let mut one = |ux: S::f64s, uy: S::f64s, w: S::f64s| {
-            let (ux2, uy2) = (s.mul_f64s(ux, ux), s.mul_f64s(uy, uy));
-            let r2 = s.add_f64s(ux2, uy2);
-            let (g, fall) = P::flux(s, r2);
-            k = s.mul_add_f64s(w, g, k);
-            let share = s.div_f64s(s.mul_f64s(w, fall), s.max_f64s(r2, tiny));
-            dx = s.mul_add_f64s(share, ux2, dx);
-            dy = s.mul_add_f64s(share, uy2, dy);
-        };
-        for i in 0..ux.len() {
-            one(ux[i], uy[i], w[i]);
-        }
-        if !ux_tail.is_empty() {
-            one(
-                s.partial_load_f64s(ux_tail),
-                s.partial_load_f64s(uy_tail),
-                s.partial_load_f64s(w_tail),
-            );
-        }
-        [k, dx, dy].map(|v| s.reduce_sum_f64s(v))
-    }
 }
 
 /// The covariance of the average over a region and the value at a point.
@@ -372,10 +420,7 @@ pub(super) fn region_point<P: Potential>(
             }
         }
     }
-    let [k, dx, dy] = Arch::new().dispatch(Flux::<P> {
-        buffer,
-        profile: std::marker::PhantomData,
-    });
+    let [k, dx, dy] = buffer.sum::<OfFlux<P>>();
     Value {
         k: k * a.inverse_area,
         d: [dx * a.inverse_area, dy * a.inverse_area],
@@ -404,66 +449,16 @@ impl<'a> Area<'a> {
 }
 
 /// The covariance of two supports by their area nodes.
-pub(super) fn area_area<P: Potential>(a: Area<'_>, b: Area<'_>, slopes: bool) -> Value {
+pub(super) fn area_area<P: Potential>(a: Area<'_>, b: Area<'_>) -> Value {
     let (mut a, mut b) = (a.parts(), b.parts());
     if a.0.len() < b.0.len() {
         // The longer side fills the lanes.
         std::mem::swap(&mut a, &mut b);
     }
-    Arch::new().dispatch(AreaProduct::<P> {
+    let [k, dx, dy] = Arch::new().dispatch(Sum::<OfKernel<P>> {
         a: [a.0, a.1, a.2],
         b: [b.0, b.1, b.2],
-        slopes,
-        profile: std::marker::PhantomData,
-    })
-}
-
-struct AreaProduct<'a, P> {
-    a: [&'a [f64]; 3],
-    b: [&'a [f64]; 3],
-    slopes: bool,
-    profile: std::marker::PhantomData<P>,
-}
-
-impl<P: Potential> WithSimd for AreaProduct<'_, P> {
-    type Output = Value;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, s: S) -> Value {
-        let [ax, ay, aw] = self.a;
-        let (x, x_tail) = S::as_simd_f64s(ax);
-        let (y, y_tail) = S::as_simd_f64s(ay);
-        let (w, w_tail) = S::as_simd_f64s(aw);
-        let zero = s.splat_f64s(0.0);
-        let (mut k_sum, mut dx, mut dy) = (zero, zero, zero);
-        for ((&bx, &by), &bw) in self.b[0].iter().zip(self.b[1]).zip(self.b[2]) {
-            let (bx, by, bw) = (s.splat_f64s(bx), s.splat_f64s(by), s.splat_f64s(bw));
-            let mut one = |x: S::f64s, y: S::f64s, w: S::f64s| {
-                let (ux, uy) = (s.sub_f64s(x, bx), s.sub_f64s(y, by));
-                let (ux2, uy2) = (s.mul_f64s(ux, ux), s.mul_f64s(uy, uy));
-                let (k, slope) = P::radial(s, s.add_f64s(ux2, uy2));
-                let w = s.mul_f64s(w, bw);
-                k_sum = s.mul_add_f64s(w, k, k_sum);
-                if self.slopes {
-                    let share = s.mul_f64s(w, slope);
-                    dx = s.mul_add_f64s(share, ux2, dx);
-                    dy = s.mul_add_f64s(share, uy2, dy);
-                }
-            };
-            for i in 0..x.len() {
-                one(x[i], y[i], w[i]);
-            }
-            if !x_tail.is_empty() {
-                one(
-                    s.partial_load_f64s(x_tail),
-                    s.partial_load_f64s(y_tail),
-                    s.partial_load_f64s(w_tail),
-                );
-            }
-        }
-        Value {
-            k: s.reduce_sum_f64s(k_sum),
-            d: [s.reduce_sum_f64s(dx), s.reduce_sum_f64s(dy)],
-        }
-    }
+        summand: std::marker::PhantomData,
+    });
+    Value { k, d: [dx, dy] }
 }
