@@ -55,13 +55,12 @@ pub fn functionals(places: &Places, rows: Range<usize>) -> Result<Functionals, I
     Ok(functionals)
 }
 
+/// Sides, and a box of longitude and latitude.
+type Sides = (Vec<Option<Side>>, Option<Arc<Region>>);
+
 /// The sides of a row along the given dimensions; a box of longitude and latitude comes apart, as
 /// the region that it is on the map, and has no sides.
-fn sides(
-    places: &Places,
-    order: &[usize],
-    row: usize,
-) -> Result<(Vec<Option<Side>>, Option<Arc<Region>>), InputError> {
+fn sides(places: &Places, order: &[usize], row: usize) -> Result<Sides, InputError> {
     let side = |&d: &usize| {
         let dim = &places.dims[d];
         Some(match dim.ends(row) {

@@ -7,7 +7,6 @@ use serde_json::value::RawValue;
 
 use super::{Feature, GeoFile, entries, key_text};
 use crate::diagnostic::{Place, Problem, Problems, Source, Spot, shown};
-use crate::suggest;
 
 /// How many broken features are listed.
 const LISTED: usize = 20;
@@ -262,24 +261,19 @@ fn syntax(source: &Source, at: usize, error: &serde_json::Error) -> Problem {
     let problem = match no_number {
         Some(word) => Problem::new(format!("`{word}` is no number in JSON"))
             .remedy("write null where a property is missing; a coordinate must be a finite number"),
+        None if after_comma(&source.text[..at]) && text.starts_with([']', '}']) => {
+            Problem::new("this is not valid JSON: a trailing comma").remedy("remove the comma")
+        }
         None if error.is_eof() => Problem::new(format!("the file ends too early: {fact}"))
             .remedy("download or write it again: its end is missing"),
-        None => {
-            Problem::new(format!("this is not valid JSON: {fact}")).remedy(suggest_syntax(fact))
-        }
+        None => Problem::new(format!("this is not valid JSON: {fact}"))
+            .remedy("mend the syntax: texts in double quotes, no comments, no trailing commas"),
     };
     problem.at(source.place(&(at..at + 1)))
 }
 
-fn suggest_syntax(fact: &str) -> String {
-    if fact.contains("trailing comma") {
-        "remove the comma".to_owned()
-    } else {
-        format!(
-            "mend the syntax; {} differ from other languages",
-            suggest::list(&["double quotes", "no comments", "no trailing commas"])
-        )
-    }
+fn after_comma(text: &str) -> bool {
+    text.trim_end().ends_with(',')
 }
 
 #[cfg(test)]

@@ -12,6 +12,9 @@ use crate::shapes::Regions;
 use crate::study::fields::{Check, Spanned};
 use crate::table::{Table, is_geo, open_geo};
 
+/// What was read already; nothing where it was refused.
+type Known<K, V> = RefCell<HashMap<K, Option<Arc<V>>>>;
+
 /// Reads tables and regions, each GeoJSON file once.
 pub struct Files<'a> {
     /// Where problems go.
@@ -20,9 +23,9 @@ pub struct Files<'a> {
     pub geographic: Option<Arc<Geographic>>,
     folder: PathBuf,
     shown: PathBuf,
-    geo: RefCell<HashMap<PathBuf, Option<Arc<GeoFile>>>>,
-    outlines: RefCell<HashMap<(PathBuf, bool), Option<Arc<Vec<Outline>>>>>,
-    regions: RefCell<HashMap<(PathBuf, bool), Option<Arc<Regions>>>>,
+    geo: Known<PathBuf, GeoFile>,
+    outlines: Known<(PathBuf, bool), Vec<Outline>>,
+    regions: Known<(PathBuf, bool), Regions>,
     warnings: RefCell<Vec<String>>,
 }
 

@@ -37,7 +37,7 @@ pub enum Where {
         /// Its path, relative to the study; absent when every region or bag of a file is asked for.
         file: Option<Spanned<String>>,
         /// Its columns.
-        support: Support,
+        support: Box<Support>,
     },
 }
 
@@ -155,7 +155,7 @@ fn place(section: &Section<'_>) -> Option<Where> {
             let support = support::read(&inner, section, LIKE)?;
             Some(Where::File {
                 file: Some(file?),
-                support,
+                support: Box::new(support),
             })
         }
         (Some(_), Some(_)) => {
@@ -177,7 +177,7 @@ fn place(section: &Section<'_>) -> Option<Where> {
             }
             Some(Where::File {
                 file: None,
-                support,
+                support: Box::new(support),
             })
         }
         (None, None) => {

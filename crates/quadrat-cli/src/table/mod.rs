@@ -146,7 +146,7 @@ impl Table {
         let columns = match &self.format {
             Format::Csv(csv) => csv.columns(&self.name, &self.headers, wanted, parse_number)?,
             Format::Parquet(parquet) => parquet.numbers(&self.name, &self.headers, wanted)?,
-            Format::Geo(file) => self.from_features(file, wanted, |value| match value {
+            Format::Geo(file) => self.features_as(file, wanted, |value| match value {
                 Value::Number(number) => parse_number(&number.to_string()),
                 Value::String(text) => parse_number(text),
                 other => Err(number::not_a_number(&other.to_string())),
@@ -161,13 +161,13 @@ impl Table {
             Format::Csv(csv) => csv.columns(&self.name, &self.headers, &[at], number::key)?,
             Format::Parquet(parquet) => vec![parquet.keys(&self.name, &self.headers, at)?],
             Format::Geo(file) => {
-                self.from_features(file, &[at], |value| number::key(&key_text(value)))?
+                self.features_as(file, &[at], |value| number::key(&key_text(value)))?
             }
         };
         Ok(self.has_rows(columns)?.pop().unwrap_or_default())
     }
 
-    fn from_features<T>(
+    fn features_as<T>(
         &self,
         file: &GeoFile,
         wanted: &[usize],

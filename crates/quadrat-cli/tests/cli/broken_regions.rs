@@ -176,7 +176,7 @@ fn an_empty_collection_and_an_empty_file_are_refused() {
             ("map.geojson", map.as_bytes()),
             ("cases.csv", CASES.as_bytes()),
         ];
-        wrong.extend(refused(map, STUDY, &files, &[expected, "map.geojson:1:1"]).err());
+        wrong.extend(refused(map, STUDY, &files, &[expected, "map.geojson:1"]).err());
     }
     told(&wrong);
 }
@@ -193,7 +193,7 @@ fn latitude_cannot_come_first() {
     ];
     let expected = [
         "GeoJSON has longitude first",
-        "s.toml:8:67",
+        "s.toml:8:66",
         "[\"lon\", \"lat\"]",
     ];
     refused("swapped", &study, &files, &expected).unwrap();
