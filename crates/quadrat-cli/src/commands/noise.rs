@@ -137,7 +137,7 @@ fn columns(table: &Table, asked: &[String]) -> Result<Vec<usize>, Problems> {
     }
     let headers = table.headers();
     let candidates: Vec<usize> = (0..headers.len())
-        .filter(|&at| !is_key(&headers[at]) && table.numbers(&[at]).is_ok())
+        .filter(|&at| !is_key(&headers[at]) && table.has_numbers(at))
         .collect();
     if candidates.len() == 1 {
         return Ok(candidates);

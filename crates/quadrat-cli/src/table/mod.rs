@@ -155,6 +155,12 @@ impl Table {
         self.has_rows(columns)
     }
 
+    /// Whether any cell of a column is a number: one that is not among many is a slip.
+    pub fn has_numbers(&self, at: usize) -> bool {
+        let is_number = |key: &String| parse_number(key).is_ok();
+        self.numbers(&[at]).is_ok() || self.keys(at).is_ok_and(|keys| keys.iter().any(is_number))
+    }
+
     /// A column as keys, which are texts.
     pub fn keys(&self, at: usize) -> Result<Vec<String>, Problems> {
         let columns = match &self.format {

@@ -229,7 +229,14 @@ impl Covariance {
             };
             let (usual, finer) = (own.diagonal(theta, &usual), own.diagonal(theta, &finer));
             let errors = usual.iter().zip(&finer).map(|(u, f)| (u / f - 1.0).abs());
-            errors.fold(0.0, f64::max)
+            // A variance that is not a number is not known at all.
+            errors.fold(0.0, |worst, e| {
+                if e.is_nan() {
+                    f64::INFINITY
+                } else {
+                    worst.max(e)
+                }
+            })
         });
         worst.reduce(f64::max)
     }

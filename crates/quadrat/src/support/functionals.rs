@@ -1,5 +1,6 @@
 //! Many linear functionals, stored by column.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -38,6 +39,9 @@ pub struct Functionals {
     /// `lower` and `width` are those of its bounding box.
     region: Vec<u32>,
     regions: Vec<Placed>,
+    /// Where a shared region is in `regions`, by its address and columns, for those pushed here.
+    #[serde(skip)]
+    shared: HashMap<(usize, Vec<Option<usize>>), u32>,
     /// Atoms of row `i` are `offsets[i]..offsets[i + 1]`.
     offsets: Vec<usize>,
     #[serde(skip)]
@@ -79,6 +83,7 @@ impl Functionals {
             weight: Vec::new(),
             region: Vec::new(),
             regions: Vec::new(),
+            shared: HashMap::new(),
             offsets: vec![0],
             unique: OnceLock::new(),
         }
@@ -236,15 +241,14 @@ impl Functionals {
         if aggregate == Aggregate::Sum {
             self.weight[atom] *= volume / boxed;
         }
-        // Neighbouring rows often share a region.
-        let again = self
-            .regions
-            .last()
-            .is_some_and(|last| Arc::ptr_eq(&last.region, &region) && last.columns == columns);
-        if !again {
+        // Rows share regions, often in the order of another column.
+        let key = (Arc::as_ptr(&region) as usize, columns.clone());
+        let next = self.regions.len() as u32;
+        let index = *self.shared.entry(key).or_insert(next);
+        if index == next {
             self.regions.push(Placed { region, columns });
         }
-        self.region[atom] = self.regions.len() as u32 - 1;
+        self.region[atom] = index;
         Ok(())
     }
 
@@ -367,6 +371,7 @@ impl Functionals {
             weight: self.weight.clone(),
             region: self.region.clone(),
             regions: self.regions.iter().map(|r| r.moved(&place)).collect(),
+            shared: HashMap::new(),
             offsets: self.offsets.clone(),
             unique: OnceLock::new(),
         })
@@ -379,7 +384,7 @@ impl Functionals {
     #[must_use]
     pub fn rows(&self, rows: &[usize]) -> Self {
         let mut out = Self::new(self.dims.clone());
-        out.regions.clone_from(&self.regions);
+        let mut kept = HashMap::new();
         for &row in rows {
             let atoms = self.atoms(row);
             for d in 0..self.dims.len() {
@@ -387,7 +392,16 @@ impl Functionals {
                 out.width[d].extend_from_slice(&self.width[d][atoms.clone()]);
             }
             out.weight.extend_from_slice(&self.weight[atoms.clone()]);
-            out.region.extend_from_slice(&self.region[atoms]);
+            for &region in &self.region[atoms] {
+                out.region.push(if region == NO_REGION {
+                    region
+                } else {
+                    *kept.entry(region).or_insert_with(|| {
+                        out.regions.push(self.regions[region as usize].clone());
+                        out.regions.len() as u32 - 1
+                    })
+                });
+            }
             out.offsets.push(out.weight.len());
         }
         out

@@ -307,7 +307,10 @@ pub(super) mod tests {
 
     /// Features of a file that is not part of the repository.
     pub(in crate::support) fn features(name: &str) -> Option<Vec<Vec<Vec<Ring>>>> {
-        let path = format!("/work/shared/data/areal/{name}.geojson");
+        let path = format!(
+            "{}/../../../shared/data/areal/{name}.geojson",
+            env!("CARGO_MANIFEST_DIR")
+        );
         let Ok(text) = std::fs::read_to_string(&path) else {
             eprintln!("skipped: {path} is absent");
             return None;

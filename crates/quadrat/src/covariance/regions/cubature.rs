@@ -6,7 +6,8 @@ use super::outline::area_error;
 use super::padua::{self, Padua};
 use crate::covariance::plan::{Factor, Family, Isotropic, Term};
 use crate::kernel::Matern52;
-use crate::support::{Functionals, Placed, Region, Spread, finer_region_nodes, region_nodes};
+use crate::quadrature::simplex_nodes;
+use crate::support::{Functionals, Placed, Region, Spread};
 
 /// Of an average with itself or with the value at a point, under a smooth kernel.
 const TOLERANCE: f64 = 1e-7;
@@ -94,17 +95,17 @@ fn affordable(
     let cells: f64 = extents.map(|((a, b), s)| ((b - a) / s).max(1.0)).product();
     let excess = (cells / MAX_NODES as f64).powf(1.0 / steps.len() as f64);
     steps.iter_mut().for_each(|s| *s *= excess.max(1.0));
+    let simplices = placed.region.simplices();
+    // Very many simplices may need more than that at one node each.
+    let most = MAX_NODES.max(2 * simplices.len());
     for _ in 0..24 {
-        let nodes = region_nodes(&placed.region, &steps, TOLERANCE);
-        // Very many simplices may need more than that at one node each.
-        let most = MAX_NODES.max(2 * placed.region.simplices().len());
-        match nodes {
-            Ok(nodes) if nodes.weights.len() <= most => {
-                let finer = match level {
+        match simplex_nodes(&simplices, &steps, TOLERANCE, false) {
+            Some(nodes) if nodes.weights.len() <= most => {
+                let nodes = match level {
                     Level::Usual => nodes,
-                    Level::Finer => finer_region_nodes(&placed.region, &steps, TOLERANCE).ok()?,
+                    Level::Finer => simplex_nodes(&simplices, &steps, TOLERANCE, true)?,
                 };
-                return Some((finer.columns, finer.weights));
+                return Some((nodes.columns, nodes.weights));
             }
             _ => steps.iter_mut().for_each(|s| *s *= 1.3),
         }
