@@ -233,7 +233,7 @@ mod tests {
         for r in [
             1e-6, 1e-3, 0.1, 0.7, 1.5, 1.9, 2.2, 2.9, 4.0, 6.5, 12.0, 40.0,
         ] {
-            let panels = (2.0 * r as f64).ceil() as usize;
+            let panels = f64::ceil(2.0 * r) as usize;
             let pieces = |f: &dyn Fn(f64) -> f64| -> f64 {
                 (0..panels)
                     .flat_map(|p| {

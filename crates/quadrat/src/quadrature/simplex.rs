@@ -415,7 +415,8 @@ mod tests {
     #[test]
     fn far_below_a_lengthscale_there_is_one_node() {
         let triangle = vec![0.0, 0.0, 1.0, 0.0, 0.0, 1.0];
-        let nodes = simplex_nodes(&[triangle.clone()], &[1e3, 1e3], 1e-6, false).unwrap();
+        let nodes =
+            simplex_nodes(std::slice::from_ref(&triangle), &[1e3, 1e3], 1e-6, false).unwrap();
         assert_eq!((nodes.len(), nodes.weights[0]), (1, 1.0));
         assert_eq!(nodes.point(0), [1.0 / 3.0, 1.0 / 3.0]);
         assert!(simplex_nodes(&[triangle], &[1e-4, 1e-4], 1e-6, false).is_none());

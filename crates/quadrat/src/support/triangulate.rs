@@ -197,7 +197,7 @@ mod tests {
     fn star(n: usize, far: f64) -> Polygon {
         let vertex = |k: usize| {
             let (s, c) = (std::f64::consts::TAU * k as f64 / n as f64).sin_cos();
-            let r = if k % 2 == 0 { 1.0 } else { 0.45 };
+            let r = if k.is_multiple_of(2) { 1.0 } else { 0.45 };
             [far + r * c, -far + r * s]
         };
         let hole = |k: usize| {
@@ -308,7 +308,8 @@ mod tests {
         let region = Region::from(star(14, 0.0));
         // Errors of the variance of the average for tolerances of 1e-4, 1e-6, 1e-8: at most one and a
         // half to three times those in the words of `region_nodes`.
-        let kernels: [(&str, fn(f64) -> f64, [f64; 3]); 4] = [
+        type Case = (&'static str, fn(f64) -> f64, [f64; 3]);
+        let kernels: [Case; 4] = [
             ("se", |r| (-0.5 * r * r).exp(), [1e-4, 1e-6, 1e-8]),
             (
                 "matern52",

@@ -240,7 +240,7 @@ fn compact<P: Potential>(
     // A few more nodes are cheaper than many partners that need the boundary.
     let degree = (degree..=padua::MAX_DEGREE.min(degree.max(8)))
         .find(|&p| clearance_of(p) <= 2.0 * size)
-        .unwrap_or(degree.max(8).min(padua::MAX_DEGREE));
+        .unwrap_or(degree.clamp(8, padua::MAX_DEGREE));
     let mapped = edges.iter().map(|(p, q)| {
         let map = |v: &[f64; 2]| [0, 1].map(|d| (v[d] - centre[d]) / half[d]);
         (map(p), map(q))

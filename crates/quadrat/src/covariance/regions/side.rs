@@ -76,7 +76,7 @@ impl Scale {
             }
             Region::Simplices(triangles) => {
                 let bounds = triangles.bounds();
-                let edges = triangles.iter().flat_map(|v| anticlockwise(v));
+                let edges = triangles.iter().flat_map(anticlockwise);
                 // Planar by construction: two bounds.
                 let bounds = [bounds[0], bounds[bounds.len() - 1]];
                 self.outline::<P>(edges, triangles.volume(), bounds)
@@ -157,7 +157,9 @@ fn without_lines(scale: Scale, set: &Functionals) -> Functionals {
     if !(0..set.atom_count()).any(is_line) {
         return set.clone();
     }
-    let nodes: Vec<Option<(usize, Vec<f64>, Vec<f64>)>> = (0..set.atom_count())
+    // Column, coordinates and weights of the atoms that are lines.
+    type Line = (usize, Vec<f64>, Vec<f64>);
+    let nodes: Vec<Option<Line>> = (0..set.atom_count())
         .map(|atom| {
             if !is_line(atom) {
                 return None;
