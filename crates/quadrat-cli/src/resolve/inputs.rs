@@ -90,7 +90,7 @@ pub(super) fn usable(
         check.refuse(
             &support.span,
             message,
-            "name its columns under `point` or `box`",
+            "name its columns under `point` or `box`, or in the `dims` of a `region` or `bag`",
         );
     }
     for name in support.shape.iter().flat_map(Shape::dims) {

@@ -249,7 +249,7 @@ fn covariances_of_sets(
     ]);
     report.tables.push(table);
     // Twice the tolerance that the default promises.
-    report.check("edges: error in millionths", 1e6 * edges, 0.0, 2.0);
+    report.check("edges: error in ten-millionths", 1e7 * edges, 0.0, 2.0);
     Ok(())
 }
 

@@ -212,7 +212,7 @@ mod tests {
             averages.covariance(1.5)
         };
         let exact = of(StandIn::Edges, 0);
-        // The tolerance of the edges is 1e-6; a rectangle fills a rectangle up to its grid.
+        // The tolerance of the edges is 1e-7; a rectangle fills a rectangle up to its grid.
         assert!(worst(&of(StandIn::Rectangles, 1), &exact) < 2e-6);
         // n^-1/2 of 400 points, and far less for low discrepancy.
         assert!(worst(&of(StandIn::Points, 400), &exact) < 0.05);

@@ -552,6 +552,41 @@ fn lengthscales_that_shrink_get_more_nodes() {
     }
 }
 
+#[test]
+fn rows_do_not_depend_on_how_many_atoms_the_others_have() {
+    // A region has no atom in the bulk and a bag of two has two: rows and atoms must not be confused
+    // where their numbers happen to agree.
+    let (_, covariance) = kernel("se(x, y)");
+    let theta = [1.2, 0.8, 1.1];
+    let mut set = plane();
+    let region = Region::from(star(&mut random(9), 1.0, [0.2, 0.1]));
+    set.push_region(region, Aggregate::Mean).unwrap();
+    set.push_nodes(&[vec![0.5, 0.5], vec![-1.0, 0.3]], &[1.0, 2.0])
+        .unwrap();
+    set.push_point(&[0.7, -0.4]).unwrap();
+    let mut longer = set.clone();
+    longer.push_point(&[3.0, 3.0]).unwrap();
+    let (k, more) = (
+        covariance.matrix(&theta, &set),
+        covariance.matrix(&theta, &longer),
+    );
+    let adjoint = faer::Mat::from_fn(3, 3, |i, j| 1.0 + (i + j) as f64);
+    let padded = faer::Mat::from_fn(
+        4,
+        4,
+        |i, j| if i < 3 && j < 3 { adjoint[(i, j)] } else { 0.0 },
+    );
+    let (mut g, mut h) = (vec![0.0; 3], vec![0.0; 3]);
+    covariance.contract(&theta, &set, adjoint.as_ref(), &mut g);
+    covariance.contract(&theta, &longer, padded.as_ref(), &mut h);
+    for i in 0..3 {
+        assert!((g[i] - h[i]).abs() < 1e-12 * g[i].abs().max(1.0));
+        for j in 0..3 {
+            assert!((k[(i, j)] - more[(i, j)]).abs() < 1e-14);
+        }
+    }
+}
+
 /// Sixteen counties of North Carolina in degrees, when the data are there.
 fn counties() -> Option<Vec<Polygon>> {
     let path = concat!(
