@@ -90,7 +90,7 @@ impl Outline {
             tolerance,
         };
         // Partners may be harder than the region itself.
-        let allowed = tolerance / (2.0 * growth * growth.max(100.0));
+        let allowed = tolerance / (2.0 * growth * growth.max(10.0));
         for edge in edges {
             let whole = length(edge);
             if whole == 0.0 {

@@ -78,14 +78,13 @@ impl<'a> Line<'a> {
 }
 
 /// All pairs of the nodes of two lines.
-struct Product<'a, P> {
+struct Product<'a, P, const SLOPES: bool> {
     a: Line<'a>,
     b: Line<'a>,
-    slopes: bool,
     profile: std::marker::PhantomData<P>,
 }
 
-impl<P: Potential> WithSimd for Product<'_, P> {
+impl<P: Potential, const SLOPES: bool> WithSimd for Product<'_, P, SLOPES> {
     type Output = Sums;
 
     #[inline(always)]
@@ -114,16 +113,16 @@ impl<P: Potential> WithSimd for Product<'_, P> {
             let mut total = [zero; 4];
             for i in 0..ax.len() {
                 let lane = [ax[i], ay[i], awx[i], awy[i]];
-                boundary::<P, S>(s, lane, column, self.slopes, &mut total);
+                boundary::<P, S, SLOPES>(s, lane, column, &mut total);
             }
             if let Some(lane) = tail {
                 // Weights of the padding are zero.
-                boundary::<P, S>(s, lane, column, self.slopes, &mut total);
+                boundary::<P, S, SLOPES>(s, lane, column, &mut total);
             }
             let [sx, sy, gx, gy] = total;
             sums.x += bwx * s.reduce_sum_f64s(sx);
             sums.y += bwy * s.reduce_sum_f64s(sy);
-            if self.slopes {
+            if SLOPES {
                 sums.gx += s.reduce_sum_f64s(gx);
                 sums.gy += s.reduce_sum_f64s(gy);
             }
@@ -137,11 +136,10 @@ impl<P: Potential> WithSimd for Product<'_, P> {
 
 /// Adds `w_x H, w_y H, (w . v) g u_x^2, (w . v) g u_y^2` of one node and lanes of others.
 #[inline(always)]
-fn boundary<P: Potential, S: Simd>(
+fn boundary<P: Potential, S: Simd, const SLOPES: bool>(
     s: S,
     [x, y, wx, wy]: [S::f64s; 4],
     [bx, by, vx, vy]: [S::f64s; 4],
-    slopes: bool,
     total: &mut [S::f64s; 4],
 ) {
     let (ux, uy) = (s.sub_f64s(x, bx), s.sub_f64s(y, by));
@@ -149,7 +147,8 @@ fn boundary<P: Potential, S: Simd>(
     let (h, g) = P::potential(s, s.add_f64s(ux2, uy2));
     total[0] = s.mul_add_f64s(wx, h, total[0]);
     total[1] = s.mul_add_f64s(wy, h, total[1]);
-    if slopes {
+    // Known when compiled, so that values alone do not pay for the second potential.
+    if SLOPES {
         let w = s.mul_add_f64s(wx, vx, s.mul_f64s(wy, vy));
         let wg = s.mul_f64s(w, g);
         total[2] = s.mul_add_f64s(wg, ux2, total[2]);
@@ -279,12 +278,13 @@ pub(super) fn region_region<P: Potential>(
 ) -> Value {
     let arch = Arch::new();
     let product = |run: (usize, usize), nodes: (usize, usize)| {
-        arch.dispatch(Product::<P> {
-            a: Line::of(a, run),
-            b: Line::of(b, nodes),
-            slopes,
-            profile: std::marker::PhantomData,
-        })
+        let (a, b) = (Line::of(a, run), Line::of(b, nodes));
+        let profile = std::marker::PhantomData;
+        if slopes {
+            arch.dispatch(Product::<P, true> { a, b, profile })
+        } else {
+            arch.dispatch(Product::<P, false> { a, b, profile })
+        }
     };
     let scale = a.inverse_area * b.inverse_area;
     let widest = |o: &Outline| o.panels.iter().fold(0.0, |m: f64, p| m.max(p.length));
