@@ -29,8 +29,8 @@ pub struct Truth {
     pub prediction: &'static str,
     /// The table, as text.
     pub table: &'static str,
-    /// Column of the place; the middle of a cell is compared with it.
-    pub x: &'static str,
+    /// Columns of the place: those of the same names in the prediction, or one whose values lie in its cells.
+    pub on: &'static [&'static str],
     /// Column of the value.
     pub value: &'static str,
     /// What to call it.
@@ -38,17 +38,19 @@ pub struct Truth {
 }
 
 impl Truth {
-    /// Places and values.
-    pub fn columns(&self) -> Vec<(f64, f64)> {
+    /// The cells of the place, and the value, row by row.
+    pub fn rows(&self) -> Vec<(Vec<&'static str>, f64)> {
         let mut lines = self.table.lines();
         let header: Vec<&str> = lines.next().unwrap_or("").split(',').collect();
-        let find = |name: &str| header.iter().position(|column| *column == name);
-        let (Some(x), Some(value)) = (find(self.x), find(self.value)) else {
+        let find = |name: &&str| header.iter().position(|column| column == name);
+        let on: Option<Vec<usize>> = self.on.iter().map(find).collect();
+        let (Some(on), Some(value)) = (on, find(&self.value)) else {
             return Vec::new();
         };
-        let row = |line: &str| {
+        let row = |line: &'static str| {
             let cells: Vec<&str> = line.split(',').collect();
-            Some((cells.get(x)?.parse().ok()?, cells.get(value)?.parse().ok()?))
+            let place: Option<Vec<&str>> = on.iter().map(|&at| cells.get(at).copied()).collect();
+            Some((place?, cells.get(value)?.parse().ok()?))
         };
         lines.filter_map(row).collect()
     }
@@ -71,7 +73,7 @@ pub const EXAMPLES: &[Example] = &[
             truths: &[Truth {
                 prediction: "by-year",
                 table: include_str!("../../../examples/ages/truth.csv"),
-                x: "age",
+                on: &["age"],
                 value: "people",
                 label: "True counts by single year",
             }],
@@ -88,7 +90,7 @@ pub const EXAMPLES: &[Example] = &[
             truths: &[Truth {
                 prediction: "by-year",
                 table: include_str!("../../../examples/private-ages/truth.csv"),
-                x: "age",
+                on: &["age"],
                 value: "people",
                 label: "True counts by single year",
             }],
@@ -116,7 +118,7 @@ pub const EXAMPLES: &[Example] = &[
             truths: &[Truth {
                 prediction: "aged-67-by-year",
                 table: include_str!("../../../examples/age-by-year/truth-67.csv"),
-                x: "year",
+                on: &["year"],
                 value: "people",
                 label: "True counts",
             }],
@@ -130,7 +132,20 @@ pub const EXAMPLES: &[Example] = &[
         about: "how many people a survey will reach, from those reached by twelve others (boxes over age, income and date; simulated)",
         files: files!("audience": "study.toml", "surveys.csv", "next.csv", "truth.csv", "README.md"),
         extras: Extras {
-            truths: &[],
+            truths: &[Truth {
+                prediction: "next",
+                table: include_str!("../../../examples/audience/truth.csv"),
+                on: &[
+                    "age_from",
+                    "age_to",
+                    "income_from",
+                    "income_to",
+                    "joined_from",
+                    "joined_to",
+                ],
+                value: "replies",
+                label: "True audiences",
+            }],
             notes: &["Data: simulated; see the README of this example."],
         },
     },
@@ -142,7 +157,7 @@ pub const EXAMPLES: &[Example] = &[
             truths: &[Truth {
                 prediction: "every-hour",
                 table: include_str!("../../../examples/seasonal/truth.csv"),
-                x: "hour",
+                on: &["hour"],
                 value: "sqrt_riders",
                 label: "Hours left out",
             }],

@@ -44,8 +44,8 @@ pub fn clash(places: &Places) -> Option<String> {
     Some(twice[0].clone())
 }
 
-/// One row, in the order of the header.
-pub fn row(places: &Places, answer: &Answer, row: usize) -> Vec<Cell> {
+/// The cells that tell the place of a row, in the order of the header.
+pub fn place(places: &Places, row: usize) -> Vec<Cell> {
     let mut cells = Vec::with_capacity(1 + 2 * places.dims.len() + COLUMNS.len());
     cells.extend(
         places
@@ -61,6 +61,12 @@ pub fn row(places: &Places, answer: &Answer, row: usize) -> Vec<Cell> {
                 .map(|second| Cell::Coordinate(second[row])),
         );
     }
+    cells
+}
+
+/// One row, in the order of the header.
+pub fn row(places: &Places, answer: &Answer, row: usize) -> Vec<Cell> {
+    let mut cells = place(places, row);
     let numbers = [
         answer.mean[row],
         answer.sd[row],

@@ -4,7 +4,7 @@ use quadrat_plot::{
     Axis, CurveFigure, Figure, Heading, Observed as Mark, Panel, Places as At, Predicted, Reference,
 };
 
-use super::{note, quantity};
+use super::{note, quantity, truth};
 use crate::demo::{Extras, Truth};
 use crate::engine::Answer;
 use crate::outcome::Outcome;
@@ -53,7 +53,7 @@ pub fn figure(
             upper: scaled(&answer.upper),
             level: asked.level,
         }],
-        reference: truth_of(asked, extras).map(|truth| reference(asked, truth)),
+        reference: truth::of(asked, extras).map(|truth| reference(asked, truth)),
     };
     let fixed: Vec<String> = asked
         .places
@@ -104,15 +104,8 @@ fn marks(table: &Observed) -> Vec<Mark> {
     table.values.iter().enumerate().map(mark).collect()
 }
 
-fn truth_of<'a>(asked: &Asked, extras: Option<&'a Extras>) -> Option<&'a Truth> {
-    extras?
-        .truths
-        .iter()
-        .find(|truth| truth.prediction == asked.name)
-}
-
 /// The row of a prediction that holds a place, and what its total is divided by.
-fn row_at(asked: &Asked, x: f64) -> Option<usize> {
+pub fn row_at(asked: &Asked, x: f64) -> Option<usize> {
     let places = &asked.places;
     let along = (0..places.dims.len()).find(|&d| super::varies(places, d));
     let dim = places.dims.get(along.unwrap_or(0))?;
@@ -125,33 +118,16 @@ fn row_at(asked: &Asked, x: f64) -> Option<usize> {
 fn reference(asked: &Asked, truth: &Truth) -> Reference {
     let scale = |x: f64| row_at(asked, x).map_or(1.0, |row| asked.places.volume(row));
     let (x, y) = truth
-        .columns()
+        .rows()
         .into_iter()
-        .map(|(x, value)| (x, value / scale(x)))
+        .filter_map(|(at, value)| Some((at.first()?.parse().ok()?, value)))
+        .map(|(x, value): (f64, f64)| (x, value / scale(x)))
         .unzip();
     Reference {
         label: truth.label.to_owned(),
         x,
         y,
     }
-}
-
-/// How many true values lie inside the interval, of how many.
-pub fn truth_inside(
-    asked: &Asked,
-    answer: &Answer,
-    extras: Option<&Extras>,
-) -> Option<(usize, usize)> {
-    let rows: Vec<(usize, f64)> = truth_of(asked, extras)?
-        .columns()
-        .into_iter()
-        .filter_map(|(x, value)| Some((row_at(asked, x)?, value)))
-        .collect();
-    let inside = rows
-        .iter()
-        .filter(|(row, value)| (answer.lower[*row]..=answer.upper[*row]).contains(value))
-        .count();
-    Some((inside, rows.len()))
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use quadrat_plot::{Axis, Figure, ForestFigure, ForestRow, Heading};
 
-use super::{note, value_name};
+use super::{note, truth, value_name};
+use crate::demo::Extras;
 use crate::engine::Answer;
 use crate::numbers::human;
 use crate::outcome::Outcome;
@@ -12,7 +13,12 @@ use crate::resolve::Asked;
 const MOST: usize = 60;
 
 /// The figure, when the rows are few enough to read.
-pub fn figure(outcome: &Outcome, asked: &Asked, answer: &Answer) -> Option<Figure> {
+pub fn figure(
+    outcome: &Outcome,
+    asked: &Asked,
+    answer: &Answer,
+    extras: Option<&Extras>,
+) -> Option<Figure> {
     if asked.places.len() > MOST {
         return None;
     }
@@ -26,12 +32,15 @@ pub fn figure(outcome: &Outcome, asked: &Asked, answer: &Answer) -> Option<Figur
         let parts = key.chain(asked.places.dims.iter().map(part));
         parts.collect::<Vec<_>>().join(", ")
     };
+    let truth = truth::of(asked, extras);
+    let known = truth.map(|truth| truth::by_row(asked, truth));
     let row = |row: usize| ForestRow {
         label: label(row),
         mean: answer.mean[row],
         lower: answer.lower[row],
         upper: answer.upper[row],
         observed: None,
+        reference: known.as_ref().and_then(|known| known[row]),
     };
     Some(Figure::Forest(ForestFigure {
         heading: Heading::new(asked.name.clone(), asked.name.clone())
@@ -39,5 +48,6 @@ pub fn figure(outcome: &Outcome, asked: &Asked, answer: &Answer) -> Option<Figur
         value: Axis::new(value_name(outcome)),
         rows: (0..asked.places.len()).map(row).collect(),
         level: asked.level,
+        reference: truth.map_or_else(String::new, |truth| truth.label.to_owned()),
     }))
 }

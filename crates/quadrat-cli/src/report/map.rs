@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use quadrat_plot::{Axis, Figure, Heading, MapFigure, MapPanel, MapPrediction, MapRegion};
 
-use super::{note, quantity};
+use super::{note, quantity, truth};
+use crate::demo::Extras;
 use crate::engine::Answer;
 use crate::geo_file::key_text;
 use crate::geographic::parts_of;
@@ -19,7 +20,12 @@ const MOST: usize = 6;
 
 /// Maps of a prediction over regions: observed, predicted, sd; one figure for each place along the
 /// other dimensions, when these are few.
-pub fn predicted(outcome: &Outcome, asked: &Asked, answer: &Answer) -> Vec<Figure> {
+pub fn predicted(
+    outcome: &Outcome,
+    asked: &Asked,
+    answer: &Answer,
+    extras: Option<&Extras>,
+) -> Vec<Figure> {
     let Some((shapes, regions)) = of(&asked.places) else {
         return Vec::new();
     };
@@ -28,6 +34,8 @@ pub fn predicted(outcome: &Outcome, asked: &Asked, answer: &Answer) -> Vec<Figur
         return Vec::new();
     }
     let several = slices.len() > 1;
+    let truth = truth::of(asked, extras);
+    let known = truth.map(|truth| (truth.label, truth::by_row(asked, truth)));
     let figure = |(i, rows): (usize, &Vec<usize>)| {
         let mut heading = Heading::new(asked.name.clone(), asked.name.clone());
         if let (true, Some(&row)) = (several, rows.first()) {
@@ -60,6 +68,13 @@ pub fn predicted(outcome: &Outcome, asked: &Asked, answer: &Answer) -> Vec<Figur
             &rows.iter().map(guess).collect::<Vec<_>>(),
             asked.level,
         );
+        let figure = match &known {
+            Some((label, values)) => {
+                let value = |&row: &usize| Some(values[row]? / asked.places.volume(row));
+                figure.and_then(|map| map.with_reference(label, rows.iter().map(value).collect()))
+            }
+            None => figure,
+        };
         finished(outcome, shapes, figure)
     };
     slices.iter().enumerate().filter_map(figure).collect()

@@ -5,6 +5,7 @@ mod curve;
 mod forest;
 mod map;
 mod surface;
+mod truth;
 
 use std::path::Path;
 
@@ -89,7 +90,7 @@ fn figures(
     answer: &Answer,
     extras: Option<&Extras>,
 ) -> Vec<Figure> {
-    let maps = map::predicted(outcome, asked, answer);
+    let maps = map::predicted(outcome, asked, answer, extras);
     if maps.is_empty() {
         return figure(outcome, asked, answer, extras).into_iter().collect();
     }
@@ -104,7 +105,7 @@ fn figure(
     extras: Option<&Extras>,
 ) -> Option<Figure> {
     if asked.places.shapes.is_some() {
-        return forest::figure(outcome, asked, answer);
+        return forest::figure(outcome, asked, answer, extras);
     }
     let varying: Vec<usize> = (0..asked.places.dims.len())
         .filter(|&d| varies(&asked.places, d))
@@ -115,8 +116,8 @@ fn figure(
             Some(curve::figure(outcome, asked, answer, 0, extras))
         }
         [x, y] => surface::figure(outcome, asked, answer, (*x, *y))
-            .or_else(|| forest::figure(outcome, asked, answer)),
-        _ => forest::figure(outcome, asked, answer),
+            .or_else(|| forest::figure(outcome, asked, answer, extras)),
+        _ => forest::figure(outcome, asked, answer, extras),
     }
 }
 
@@ -211,7 +212,7 @@ fn facts(outcome: &Outcome, extras: Option<&Extras>) -> Vec<Fact> {
         ));
     }
     for (asked, answer) in outcome.predictions() {
-        if let Some((inside, of)) = curve::truth_inside(asked, answer, extras) {
+        if let Some((inside, of)) = truth::inside(asked, answer, extras) {
             let detail = format!(
                 "inside the {} interval of {}",
                 percent(asked.level),

@@ -16,6 +16,8 @@ pub struct ForestFigure {
     pub rows: Vec<ForestRow>,
     /// Level of the intervals.
     pub level: f64,
+    /// Name of the rows' `reference` values, such as "True counts".
+    pub reference: String,
 }
 
 /// One row of a [`ForestFigure`].
@@ -32,4 +34,6 @@ pub struct ForestRow {
     pub upper: f64,
     /// What was observed for the same thing, if anything.
     pub observed: Option<f64>,
+    /// A value to compare with that the model never saw, if any.
+    pub reference: Option<f64>,
 }

@@ -259,6 +259,26 @@ impl MapFigure {
         Ok(self)
     }
 
+    /// The same maps with one more at the front, of values to compare with that the model never saw, on the scale of the first.
+    ///
+    /// # Errors
+    /// As [`MapFigure::new`].
+    pub fn with_reference(
+        mut self,
+        title: &str,
+        values: Vec<Option<f64>>,
+    ) -> Result<Self, MapError> {
+        let like = self.panels.first().cloned().unwrap_or_default();
+        let panel = MapPanel {
+            title: title.to_owned(),
+            values,
+            ..like
+        };
+        self.panels.insert(0, panel);
+        check::figure(&self)?;
+        Ok(self)
+    }
+
     /// The same map with one more line in its tooltips.
     ///
     /// # Errors
@@ -344,6 +364,31 @@ mod tests {
             0.95,
         );
         assert_eq!(nothing, Err(MapError::NoPanels));
+    }
+
+    #[test]
+    fn a_reference_comes_first_on_the_scale_of_the_values() {
+        let figure = MapFigure::prediction(
+            Heading::default(),
+            &Axis::new("cases"),
+            vec![square(0.0)],
+            &[None],
+            &[predicted(1.0)],
+            0.95,
+        )
+        .unwrap();
+        let with = figure
+            .clone()
+            .with_reference("True cases", vec![Some(3.0)])
+            .unwrap();
+        let titles: Vec<_> = with.panels().iter().map(|p| p.title.as_str()).collect();
+        assert_eq!(
+            titles,
+            ["True cases", "Predicted mean", "Standard deviation"]
+        );
+        assert_eq!(with.panels()[0].scale, with.panels()[1].scale);
+        assert_eq!(with.panels()[0].value, Axis::new("cases"));
+        assert!(figure.with_reference("True cases", vec![]).is_err());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::canvas::{Anchor, Canvas, Ink, cut, width_of};
 use super::frame::{EDGE, Frame, Look, SMALL, legend, nothing, title};
 use crate::figure::ForestFigure;
-use crate::palette::{INK, OBSERVED, PREDICTED};
+use crate::palette::{INK, OBSERVED, PREDICTED, REFERENCE};
 use crate::prepare::{FOREST_ROWS, Key, interval_words, padded, range, widened};
 
 /// Height of a row in pixels.
@@ -27,10 +27,17 @@ pub(super) fn draw(figure: &ForestFigure, width: f64) -> Canvas {
     {
         keys.push(Key::new("ring", OBSERVED, "Observed"));
     }
-    top += legend(&mut canvas, &keys, top, width) + 8.0;
-    let values = rows
+    if rows
         .iter()
-        .flat_map(|r| [r.mean, r.lower, r.upper, r.observed.unwrap_or(f64::NAN)]);
+        .any(|row| row.reference.is_some_and(f64::is_finite))
+    {
+        keys.push(Key::new("dot", REFERENCE, figure.reference.clone()));
+    }
+    top += legend(&mut canvas, &keys, top, width) + 8.0;
+    let values = rows.iter().flat_map(|r| {
+        let marks = [r.observed, r.reference].map(|v| v.unwrap_or(f64::NAN));
+        [r.mean, r.lower, r.upper, marks[0], marks[1]]
+    });
     let span = padded(widened(range(values), false), 0.04);
     let room = rows
         .iter()
@@ -84,6 +91,9 @@ pub(super) fn draw(figure: &ForestFigure, width: f64) -> Canvas {
         canvas.circle((frame.at_x(row.mean), y), 4.2, Ink::fill(PREDICTED[0]));
         if let Some(seen) = row.observed.filter(|v| v.is_finite()) {
             canvas.circle((frame.at_x(seen), y), 4.4, Ink::line(OBSERVED, 2.0));
+        }
+        if let Some(known) = row.reference.filter(|v| v.is_finite()) {
+            canvas.circle((frame.at_x(known), y), 3.2, Ink::fill(REFERENCE));
         }
     }
     canvas.set_height(bottom + 56.0);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{INSET, Interactive, View, domain, tick_format};
 use crate::figure::ForestFigure;
 use crate::format::{count, interval, number};
-use crate::palette::{OBSERVED, PREDICTED};
+use crate::palette::{OBSERVED, PREDICTED, REFERENCE};
 use crate::prepare::{FOREST_ROWS, Key, interval_words, padded, range, widened};
 
 /// Height of a row in pixels.
@@ -13,9 +13,10 @@ const ROW: usize = 22;
 
 pub(super) fn interactive(figure: &ForestFigure) -> Interactive {
     let rows: Vec<_> = figure.rows.iter().take(FOREST_ROWS).enumerate().collect();
-    let values = rows
-        .iter()
-        .flat_map(|(_, r)| [r.mean, r.lower, r.upper, r.observed.unwrap_or(f64::NAN)]);
+    let values = rows.iter().flat_map(|(_, r)| {
+        let marks = [r.observed, r.reference].map(|v| v.unwrap_or(f64::NAN));
+        [r.mean, r.lower, r.upper, marks[0], marks[1]]
+    });
     let span = padded(widened(range(values), false), 0.04);
     let data: Vec<Value> = rows
         .iter()
@@ -28,6 +29,8 @@ pub(super) fn interactive(figure: &ForestFigure) -> Interactive {
                 "told": format!("{} ({}: {})", number(row.mean), interval_words(figure.level), interval(row.lower, row.upper)),
                 "observed": row.observed.filter(|v| v.is_finite()),
                 "seen": row.observed.map(number),
+                "reference": row.reference.filter(|v| v.is_finite()),
+                "true": row.reference.map(number),
             })
         })
         .collect();
@@ -51,6 +54,10 @@ pub(super) fn interactive(figure: &ForestFigure) -> Interactive {
     if with_observed {
         tooltip.push(json!({"field": "seen", "title": "observed"}));
     }
+    let with_reference = data.iter().any(|row| !row["reference"].is_null());
+    if with_reference {
+        tooltip.push(json!({"field": "true", "title": figure.reference}));
+    }
     let mut layers = vec![
         json!({
             "mark": {"type": "rule", "color": PREDICTED[0], "strokeWidth": 5, "opacity": 0.35, "strokeCap": "round"},
@@ -68,12 +75,22 @@ pub(super) fn interactive(figure: &ForestFigure) -> Interactive {
             "encoding": {"x": x("observed"), "y": y, "tooltip": tooltip},
         }));
     }
+    if with_reference {
+        layers.push(json!({
+            "transform": [{"filter": "isValid(datum.reference)"}],
+            "mark": {"type": "circle", "color": REFERENCE, "size": 40, "opacity": 0.9},
+            "encoding": {"x": x("reference"), "y": y, "tooltip": tooltip},
+        }));
+    }
     let mut legend = vec![
         Key::new("dot", PREDICTED[0], "Predicted mean"),
         Key::new("band", PREDICTED[0], interval_words(figure.level)),
     ];
     if with_observed {
         legend.push(Key::new("ring", OBSERVED, "Observed"));
+    }
+    if with_reference {
+        legend.push(Key::new("dot", REFERENCE, figure.reference.clone()));
     }
     let caption = if figure.rows.len() > rows.len() {
         format!(

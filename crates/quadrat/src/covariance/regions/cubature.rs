@@ -11,6 +11,9 @@ use crate::support::{Functionals, Placed, Region, Spread};
 
 /// Of an average with itself or with the value at a point, under a smooth kernel.
 const TOLERANCE: f64 = 1e-7;
+/// The same under a kernel that is not differentiable: rules of low degree, with positive weights,
+/// on small pieces serve it better than ones of high degree on large pieces.
+const ROUGH_TOLERANCE: f64 = 1e-4;
 /// Most nodes of a region: a lengthscale the optimiser merely tries, or a rough kernel in three
 /// dimensions, must not fill the memory. [`crate::covariance::Covariance::region_error`] tells
 /// what it costs.
@@ -70,7 +73,7 @@ impl Placement {
             _ => None,
         };
         let (columns, weights) = small
-            .or_else(|| affordable(placed, steps, level))
+            .or_else(|| affordable(placed, steps, tolerance(term, placed), level))
             .unwrap_or_else(|| {
                 // Not reached for consistent regions: one node keeps the volume right.
                 let centre = bounds.iter().map(|(a, b)| vec![0.5 * (a + b)]).collect();
@@ -88,6 +91,7 @@ impl Placement {
 fn affordable(
     placed: &Placed,
     mut steps: Vec<f64>,
+    tolerance: f64,
     level: Level,
 ) -> Option<(Vec<Vec<f64>>, Vec<f64>)> {
     let bounds = placed.region.bounds();
@@ -99,11 +103,11 @@ fn affordable(
     // Very many simplices may need more than that at one node each.
     let most = MAX_NODES.max(2 * simplices.len());
     for _ in 0..24 {
-        match simplex_nodes(&simplices, &steps, TOLERANCE, false) {
+        match simplex_nodes(&simplices, &steps, tolerance, false) {
             Some(nodes) if nodes.weights.len() <= most => {
                 let nodes = match level {
                     Level::Usual => nodes,
-                    Level::Finer => simplex_nodes(&simplices, &steps, TOLERANCE, true)?,
+                    Level::Finer => simplex_nodes(&simplices, &steps, tolerance, true)?,
                 };
                 return Some((nodes.columns, nodes.weights));
             }
@@ -150,6 +154,29 @@ pub(super) fn is_kinked(term: &Term, placed: &Placed) -> bool {
                 _ => false,
             }
     })
+}
+
+/// What the nodes of a region aim at.
+fn tolerance(term: &Term, placed: &Placed) -> f64 {
+    let is_rough = |factor: &Factor| {
+        let touches = placed.columns.iter().flatten();
+        touches.into_iter().any(|c| factor.dims().contains(c))
+            && matches!(
+                factor,
+                Factor::Line {
+                    family: Family::Matern12,
+                    ..
+                } | Factor::Isotropic {
+                    family: Isotropic::Radial(Family::Matern12),
+                    ..
+                }
+            )
+    };
+    if term.factors.iter().any(is_rough) {
+        ROUGH_TOLERANCE
+    } else {
+        TOLERANCE
+    }
 }
 
 /// Length along a column over which a term varies as a squared exponential does over one

@@ -1,0 +1,112 @@
+//! True values that a built-in example knows.
+
+use super::curve;
+use crate::demo::{Extras, Truth};
+use crate::engine::Answer;
+use crate::places::Places;
+use crate::prediction_csv::{self, Cell};
+use crate::resolve::Asked;
+
+/// The truth of a prediction.
+pub fn of<'a>(asked: &Asked, extras: Option<&'a Extras>) -> Option<&'a Truth> {
+    extras?
+        .truths
+        .iter()
+        .find(|truth| truth.prediction == asked.name)
+}
+
+/// True values, each with the row of the prediction that it belongs to.
+pub fn rows(asked: &Asked, truth: &Truth) -> Vec<(usize, f64)> {
+    let rows = truth.rows().into_iter();
+    let Some(columns) = columns(&asked.places, truth) else {
+        let along = |at: Vec<&str>| curve::row_at(asked, at.first()?.parse().ok()?);
+        return rows
+            .filter_map(|(at, value)| Some((along(at)?, value)))
+            .collect();
+    };
+    let places: Vec<Vec<Cell>> = (0..asked.places.len())
+        .map(|row| prediction_csv::place(&asked.places, row))
+        .collect();
+    let find = |at: Vec<&str>| {
+        let same = |place: &Vec<Cell>| {
+            columns
+                .iter()
+                .zip(&at)
+                .all(|(&c, text)| is(&place[c], text))
+        };
+        places.iter().position(same)
+    };
+    rows.filter_map(|(at, value)| Some((find(at)?, value)))
+        .collect()
+}
+
+/// The true value of every row, none where it is not known.
+pub fn by_row(asked: &Asked, truth: &Truth) -> Vec<Option<f64>> {
+    let mut values = vec![None; asked.places.len()];
+    for (row, value) in rows(asked, truth) {
+        values[row] = Some(value);
+    }
+    values
+}
+
+/// How many true values lie inside the interval, of how many.
+pub fn inside(asked: &Asked, answer: &Answer, extras: Option<&Extras>) -> Option<(usize, usize)> {
+    let rows = rows(asked, of(asked, extras)?);
+    let inside = rows
+        .iter()
+        .filter(|(row, value)| (answer.lower[*row]..=answer.upper[*row]).contains(value))
+        .count();
+    Some((inside, rows.len()))
+}
+
+/// Where the columns of the truth stand among those of the places, if all do.
+fn columns(places: &Places, truth: &Truth) -> Option<Vec<usize>> {
+    let header = prediction_csv::header(places);
+    let own = &header[..header.len() - prediction_csv::COLUMNS.len()];
+    let find = |name: &&str| own.iter().position(|column| column == name);
+    truth.on.iter().map(find).collect()
+}
+
+fn is(cell: &Cell, text: &str) -> bool {
+    match cell {
+        Cell::Text(key) => key == text,
+        Cell::Coordinate(value) | Cell::Number(value) => text.parse() == Ok(*value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::Axis;
+    use crate::study::Scale;
+    use crate::study::fields::Spanned;
+
+    #[test]
+    fn a_truth_belongs_to_the_row_of_the_same_columns() {
+        let named = |name: &str| Spanned {
+            value: name.to_owned(),
+            span: 0..0,
+        };
+        let (age, year) = (
+            Axis::new(0.0, 2.0, 1.0, true).unwrap(),
+            Axis::new(0.0, 2.0, 1.0, false).unwrap(),
+        );
+        let axes = [(&named("age"), age), (&named("year"), year)];
+        let asked = Asked {
+            name: "p".into(),
+            places: Places::grid(&axes, None, None),
+            scale: Scale::Response,
+            level: 0.95,
+        };
+        let truth = Truth {
+            prediction: "p",
+            table: "year,age_upper,age_lower,people\n2,2,1,5\n1.0,1,0,7\n9,1,0,8",
+            on: &["age_lower", "age_upper", "year"],
+            value: "people",
+            label: "True",
+        };
+        // Ages in rows of three years; nobody asked for the year 9.
+        assert_eq!(rows(&asked, &truth), [(5, 5.0), (1, 7.0)]);
+        assert_eq!(by_row(&asked, &truth)[..3], [None, Some(7.0), None]);
+    }
+}
