@@ -28,7 +28,7 @@ use crate::special::{exp_simd, log_simd, polynomial};
 /// Absolute error below 1e-15 for `r < 3`, relative error below 1e-14 everywhere; minimax
 /// polynomials near zero, where the closed forms cancel.
 pub trait Potential: Profile {
-    /// `m` of the leading odd term `r^m` of `kappa` at zero, and its coefficient; `None` when
+    /// `m` of the leading odd term `r^m` of `kappa` at zero, and the size of its coefficient; `None` when
     /// `kappa` is analytic in `r^2`.
     const KINK: Option<(i32, f64)>;
     /// `beta` with `|d^(2n) H / ds^(2n)| <= growth(n) beta^(2n)` along any line that stays clear

@@ -228,13 +228,14 @@ fn compact<P: Potential>(
     let degree = (0..=padua::MAX_DEGREE).find(|&p| area_error::<P>(p, size) <= tolerance)?;
     let clearance_of = |degree: usize| -> f64 {
         let Some((m, c)) = P::KINK else { return 0.0 };
-        // What the kink leaves decays like rho^-(degree + 1) for a partner `clearance` away.
-        let strength = 0.1 * c * size.powi(m) / tolerance;
+        // What the kink leaves decays like rho^-(degree + 1). The branch points of a partner beside
+        // the box lie at x +- i clearance, on the ellipse of rho = d + sqrt(1 + d^2).
+        let strength = 0.5 * c * size.powi(m) / tolerance;
         let rho = strength.powf(1.0 / (degree + 1) as f64);
         if rho <= 1.0 {
             0.0
         } else {
-            (0.5 * (rho + 1.0 / rho) - 1.0) * size
+            0.5 * (rho - 1.0 / rho) * size
         }
     };
     // A few more nodes are cheaper than many partners that need the boundary.
