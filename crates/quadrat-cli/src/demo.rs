@@ -182,7 +182,7 @@ mod tests {
             );
             for truth in example.extras.truths {
                 let lines = truth.table.lines().filter(|line| !line.is_empty()).count();
-                assert_eq!(truth.columns().len() + 1, lines, "{}", example.name);
+                assert_eq!(truth.rows().len() + 1, lines, "{}", example.name);
             }
         }
     }

@@ -415,6 +415,7 @@ fn forest(n: usize) -> ForestFigure {
                 lower,
                 upper,
                 observed: (i % 3 != 2).then(|| mean + 0.6 * half * noise.normal()),
+                reference: None,
             }
         })
         .collect();
@@ -422,6 +423,7 @@ fn forest(n: usize) -> ForestFigure {
         heading: Heading::new("forest", "Risk in every district")
             .with_caption("Sorted as in the file."),
         value: Axis::new("cases").with_unit("per 100,000"),
+        reference: String::new(),
         rows,
         level: 0.95,
     }
@@ -551,6 +553,7 @@ fn nasty() -> Report {
         lower: f64::NEG_INFINITY,
         upper: 3.0,
         observed: Some(f64::NAN),
+        reference: None,
     };
     let forest = ForestFigure {
         heading: Heading::new(evil, evil),

@@ -71,12 +71,14 @@ fn figures(words: &str) -> Vec<Figure> {
         Figure::Forest(ForestFigure {
             heading: Heading::new(words, words),
             value: Axis::new(words),
+            reference: String::new(),
             rows: vec![ForestRow {
                 label: words.to_owned(),
                 mean: 1.0,
                 lower: 0.0,
                 upper: 2.0,
                 observed: None,
+                reference: None,
             }],
             level: 0.9,
         }),

@@ -91,7 +91,7 @@ mod tests {
             Axis::new(0.0, 2.0, 1.0, true).unwrap(),
             Axis::new(0.0, 2.0, 1.0, false).unwrap(),
         );
-        let axes = [(&named("age"), age), (&named("year"), year)];
+        let axes = [(named("age"), age), (named("year"), year)];
         let asked = Asked {
             name: "p".into(),
             places: Places::grid(&axes, None, None),
