@@ -17,6 +17,9 @@ likelihood = { gaussian = { value = "cases", variance = 1 } }
 name = "again"
 support = { region = { file = "map.geojson", dims = ["x", "y"], planar = true } }
 aggregate = "sum"
+
+[inference]
+hyperparameters = "map"
 "#;
 
 pub const MAP: &str = r#"{"type": "FeatureCollection", "features": [
