@@ -156,16 +156,21 @@ fn densities_of_tracts(
     };
     report.check(
         "8 rectangles: excess error over that of 8 points",
-        excess(2, 2).abs() / excess(2, 0).abs(),
+        excess(2, 2) / excess(2, 0),
         f64::NEG_INFINITY,
         1.0,
     );
     report.check(
         "64 points: excess error over that of 2",
-        excess(5, 0).abs() / excess(0, 0).abs(),
+        excess(5, 0).abs() / excess(0, 0),
         0.0,
         0.5,
     );
+    report.note(format!(
+        "2 per group: excess error {:.0} with rectangles, {:.0} with points; the paper has rectangles far ahead there, but two cannot lie in the three tracts of a group",
+        excess(0, 2),
+        excess(0, 0)
+    ));
     Ok(())
 }
 

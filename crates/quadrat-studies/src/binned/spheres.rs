@@ -61,9 +61,7 @@ pub fn add(report: &mut Report, settings: &Settings) -> Result<()> {
     let published = |k: usize| format!("{:.1}", 100.0 * PUBLISHED[k] / PUBLISHED[0]);
 
     let mut random = settings.random(u64::MAX - 1);
-    /// Few nodes in the ball of a centre and a radius.
-    type Place<'a> = dyn Fn([f64; 4], f64, &mut ChaCha8Rng) -> Result<Averages> + 'a;
-    let mut placed = |name: &str, repeats: usize, paper: String, place: &Place<'_>| {
+    let mut placed = |name: &str, repeats: usize, paper: String, place: &Placement| {
         let values: Vec<f64> = (0..repeats.max(2))
             .map(|_| covariance(&mut |centre, radius| place(centre, radius, &mut random)))
             .collect::<Result<_>>()?;
@@ -123,6 +121,9 @@ pub fn add(report: &mut Report, settings: &Settings) -> Result<()> {
     report.note("the exact covariance is 104.842 at variance one (40.081 with the paper's exp(-r^2 / l^2)); the paper's 314 needs a variance of three");
     Ok(())
 }
+
+/// A way to stand in for the ball about a centre with a radius.
+type Placement = dyn Fn([f64; 4], f64, &mut ChaCha8Rng) -> Result<Averages>;
 
 /// Averages with weights that sum to one: together the average over a ball.
 type Averages = (Functionals, Vec<f64>);
