@@ -282,7 +282,8 @@ fn a_polygon_and_its_pieces_add_up() {
             };
             let k = covariance.matrix(theta, &set);
             let n = triangles.len();
-            let tolerance = 1e-6;
+            // What the pieces are off by adds up; Matern 1/2 promises 1e-5 where regions meet.
+            let tolerance = if family == "matern12" { 1e-5 } else { 1e-6 };
             for row in [0, n + 1] {
                 let pieces: f64 = (1..=n).map(|j| k[(row, j)]).sum();
                 let scale = (k[(0, 0)] * k[(row, row)]).sqrt();
@@ -513,7 +514,7 @@ fn triangles_are_a_polygon_and_tetrahedra_fill_a_box() {
     for (text, tolerance) in [
         ("se(x, y, z)", 1e-6),
         ("matern52(x, y, z)", 1e-5),
-        ("matern12(x, y, z)", 1e-2),
+        ("matern12(x, y, z)", 4e-2),
     ] {
         let (_, covariance) = kernel(text);
         let mut set = Functionals::new(["x", "y", "z"].map(String::from).to_vec());
@@ -522,6 +523,11 @@ fn triangles_are_a_polygon_and_tetrahedra_fill_a_box() {
         set.push_region(region, Aggregate::Sum).unwrap();
         assert!((set.size(1) - set.size(0)).abs() < 1e-12);
         let k = covariance.matrix(&[1.0, 1.0, 0.8, 1.3], &set);
+        // What is worse than 1e-3 must be owned up to.
+        let owned = covariance
+            .region_error(&[1.0, 1.0, 0.8, 1.3], &set)
+            .unwrap_or(0.0);
+        assert!(tolerance < 1e-3 || owned > 1e-3, "{text}: {owned:e}");
         for entry in [k[(0, 1)], k[(1, 1)]] {
             let error = (entry / k[(0, 0)] - 1.0).abs();
             assert!(error < tolerance, "{text}: {error:e}");
