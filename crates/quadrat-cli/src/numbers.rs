@@ -30,7 +30,7 @@ pub fn coordinate(value: f64) -> String {
     if exact.len() <= 12 {
         return exact;
     }
-    let rounded: f64 = format!("{value:.9e}").parse().unwrap_or(value);
+    let rounded: f64 = format!("{value:.11e}").parse().unwrap_or(value);
     let text = rounded.to_string();
     if text.len() <= 12 {
         text
