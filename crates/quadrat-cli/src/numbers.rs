@@ -24,11 +24,16 @@ pub fn human(value: f64) -> String {
     }
 }
 
-/// A place along an axis: years are not counted in thousands.
+/// A place along an axis: years are not counted in thousands, and steps of a grid show no rounding errors.
 pub fn coordinate(value: f64) -> String {
     let exact = value.to_string();
     if exact.len() <= 12 {
-        exact
+        return exact;
+    }
+    let rounded: f64 = format!("{value:.11e}").parse().unwrap_or(value);
+    let text = rounded.to_string();
+    if text.len() <= 12 {
+        text
     } else {
         format!("{value:.6e}")
     }
@@ -90,6 +95,7 @@ mod tests {
             assert_eq!(human(value), text);
         }
         assert_eq!(coordinate(2020.5), "2020.5");
+        assert_eq!(coordinate(33.8 + 2.0 * 0.2), "34.2");
         assert_eq!(coordinate(1.0 / 3.0), "3.333333e-1");
         assert_eq!(exact(0.1), "0.1");
         assert_eq!(exact(-1e300), "-1e300");

@@ -48,6 +48,12 @@ pub fn figure(
     } else {
         Vec::new()
     };
+    // Degrees are nearer to alike than whatever stretches them over the page.
+    let map = outcome
+        .resolved
+        .geographic
+        .as_ref()
+        .is_some_and(|map| map.dims.contains(&across.name) && map.dims.contains(&up.name));
     Some(Figure::Surface(SurfaceFigure {
         heading: Heading::new(asked.name.clone(), asked.name.clone())
             .with_caption(format!("{}.", note(asked))),
@@ -57,7 +63,7 @@ pub fn figure(
         observed,
         predicted: (0..asked.places.len()).map(pixel).collect(),
         level: asked.level,
-        equal_scale: false,
+        equal_scale: map,
     }))
 }
 
