@@ -108,7 +108,7 @@ impl Covariance {
                 Some(Self {
                     terms: vec![own],
                     parameters: self.parameters,
-                    tolerance: self.tolerance,
+                    resolution: self.resolution,
                 })
             })
             .collect()

@@ -64,7 +64,25 @@ const PARALLEL_FROM: usize = 8192;
 pub struct Covariance {
     terms: Vec<Term>,
     parameters: usize,
-    tolerance: f64,
+    resolution: Resolution,
+}
+
+/// How planar regions are integrated under kernels that have a rule for their edges.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum PlanarRule {
+    /// The cheapest that reaches the tolerance: nodes on a grid for squared exponentials, nodes in
+    /// the area for regions that are small against the lengthscale, else edges.
+    #[default]
+    Automatic,
+    /// Nodes on the edges only.
+    Edges,
+}
+
+/// [`PlanarRule`] and [`Covariance::tolerance`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::covariance) struct Resolution {
+    pub tolerance: f64,
+    pub rule: PlanarRule,
 }
 
 /// What entries over planar regions aim at, see [`Covariance::tolerance`].
@@ -77,7 +95,10 @@ impl Covariance {
         Self {
             terms: plan(kernel),
             parameters: kernel.parameters().len(),
-            tolerance: REGION_TOLERANCE,
+            resolution: Resolution {
+                tolerance: REGION_TOLERANCE,
+                rule: PlanarRule::Automatic,
+            },
         }
     }
 
@@ -85,10 +106,17 @@ impl Covariance {
     /// kernels that integrate by boundaries; 1e-7 unless said, clamped to `[1e-13, 1e-3]`.
     ///
     /// Three times as much where a Matern kernel meets its kink. Boxes and points are right to
-    /// rounding in any case.
+    /// rounding in any case. Regions of more than some sixty lengthscales are resolved less finely.
     #[must_use]
     pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance.clamp(1e-13, 1e-3);
+        self.resolution.tolerance = tolerance.clamp(1e-13, 1e-3);
+        self
+    }
+
+    /// Chooses how planar regions are integrated.
+    #[must_use]
+    pub fn planar_rule(mut self, rule: PlanarRule) -> Self {
+        self.resolution.rule = rule;
         self
     }
 
@@ -119,7 +147,7 @@ impl Covariance {
     /// The diagonal of [`Self::matrix`] without the matrix.
     #[must_use]
     pub fn diagonal(&self, theta: &[f64], a: &Functionals) -> Vec<f64> {
-        let groups = regions::resolve(&self.terms, theta, Sides { a, b: a }, self.tolerance);
+        let groups = regions::resolve(&self.terms, theta, Sides { a, b: a }, self.resolution);
         let ready = prepare(&groups, theta, Slopes::No, Tables::Never);
         let stationary = self.is_stationary();
         // Rows whose value is not that of the row before.
@@ -187,7 +215,7 @@ impl Covariance {
     /// for a box or point, those on its area or else on its boundary for a region.
     #[must_use]
     pub fn nodes_per_row(&self, theta: &[f64], a: &Functionals) -> Vec<usize> {
-        let groups = regions::resolve(&self.terms, theta, Sides { a, b: a }, self.tolerance);
+        let groups = regions::resolve(&self.terms, theta, Sides { a, b: a }, self.resolution);
         let count = |row| groups.iter().map(|group| group.nodes(row)).sum();
         (0..a.len()).map(count).collect()
     }
@@ -225,7 +253,7 @@ impl Covariance {
             let own = Self {
                 terms: vec![term],
                 parameters: self.parameters,
-                tolerance: self.tolerance,
+                resolution: self.resolution,
             };
             let (usual, finer) = (own.diagonal(theta, &usual), own.diagonal(theta, &finer));
             let errors = usual.iter().zip(&finer).map(|(u, f)| (u / f - 1.0).abs());
@@ -248,7 +276,7 @@ impl Covariance {
         if n == 0 || m == 0 {
             return out;
         }
-        let groups = regions::resolve(&self.terms, theta, sides, self.tolerance);
+        let groups = regions::resolve(&self.terms, theta, sides, self.resolution);
         let ready = prepare(&groups, theta, Slopes::No, Tables::WhenRepeated);
         let fill = |work: &mut Work, (index, mut out): (usize, MatMut<'_, f64>)| {
             let columns = index * COLUMNS..((index + 1) * COLUMNS).min(m);
@@ -279,7 +307,7 @@ impl Covariance {
         gradient: &mut [f64],
     ) {
         let (n, m) = (sides.a.len(), sides.b.len());
-        let groups = regions::resolve(&self.terms, theta, sides, self.tolerance);
+        let groups = regions::resolve(&self.terms, theta, sides, self.resolution);
         let ready = prepare(&groups, theta, Slopes::Yes, Tables::WhenRepeated);
         let contract = |work: &mut Work, index: usize| {
             let columns = index * COLUMNS..((index + 1) * COLUMNS).min(m);

@@ -246,7 +246,7 @@ impl Functionals {
         let next = self.regions.len() as u32;
         let index = *self.shared.entry(key).or_insert(next);
         if index == next {
-            self.regions.push(Placed { region, columns });
+            self.regions.push(Placed::new(region, columns));
         }
         self.region[atom] = index;
         Ok(())

@@ -7,6 +7,7 @@
 mod functional;
 mod functionals;
 mod mend;
+mod moments;
 mod placed;
 pub mod placement;
 mod polygon;
@@ -21,6 +22,7 @@ pub use functional::{Aggregate, Functional, Side};
 pub use functionals::Functionals;
 pub(crate) use functionals::Spread;
 pub use mend::Mend;
+pub(crate) use moments::{Edge, MAX_MOMENTS, Moments};
 pub(crate) use placed::Placed;
 pub use polygon::{Polygon, Ring};
 pub use projection::{Projection, ProjectionError};

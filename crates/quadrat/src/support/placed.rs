@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::Region;
+use super::{Moments, Region};
 
 /// Marks an atom that is a box.
 pub(super) const NO_REGION: u32 = u32::MAX;
@@ -16,15 +16,27 @@ pub(crate) struct Placed {
     pub region: Arc<Region>,
     /// The column of every axis of the region; `None` where the functions do not depend on it.
     pub columns: Vec<Option<usize>>,
+    /// Of a planar region.
+    #[serde(skip)]
+    pub moments: Moments,
 }
 
 impl Placed {
+    pub fn new(region: Arc<Region>, columns: Vec<Option<usize>>) -> Self {
+        Self {
+            region,
+            columns,
+            moments: Moments::default(),
+        }
+    }
+
     /// The same region after its columns have moved: `place[old]` is the new one.
     pub fn moved(&self, place: &[Option<usize>]) -> Self {
         let columns = self.columns.iter().map(|c| c.and_then(|c| place[c]));
         Self {
             region: Arc::clone(&self.region),
             columns: columns.collect(),
+            moments: self.moments.clone(),
         }
     }
 

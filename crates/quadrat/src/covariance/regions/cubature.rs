@@ -7,7 +7,7 @@ use super::padua::{self, Padua};
 use crate::covariance::plan::{Factor, Family, Isotropic, Term};
 use crate::kernel::Matern52;
 use crate::quadrature::simplex_nodes;
-use crate::support::{Functionals, Placed, Region, Spread};
+use crate::support::{Edge, Functionals, Placed, Region, Spread};
 
 /// Of an average with itself or with the value at a point, under a smooth kernel.
 const TOLERANCE: f64 = 1e-7;
@@ -129,8 +129,9 @@ fn small(placed: &Placed, lengths: &[f64]) -> Option<(Vec<Vec<f64>>, Vec<f64>)> 
     // Products of two linear leaves are polynomials of degree two.
     let degree =
         (2..=12.min(padua::MAX_DEGREE)).find(|&p| area_error::<Matern52>(p, size) <= TOLERANCE)?;
-    let map = |v: [f64; 2]| [0, 1].map(|d| (v[d] - centre[d]) / half[d]);
-    let nodes = Padua::of(degree).nodes(polygon.edges().map(|(p, q)| (map(p), map(q))));
+    let edges: Vec<Edge> = polygon.edges().collect();
+    let moments = placed.moments.table(degree + 1, &edges, centre, half);
+    let nodes = Padua::of(degree).nodes(moments);
     let back = |d: usize, x: &[f64]| x.iter().map(|x| centre[d] + half[d] * x).collect();
     Some((vec![back(0, &nodes.x), back(1, &nodes.y)], nodes.weights))
 }

@@ -8,6 +8,8 @@ use super::outline::Outline;
 use super::pairs::{Buffer, Value, area_area, region_point, region_region};
 use super::planar::Planar;
 use super::side::{Item, Scale, Side, new_side};
+use super::tensor::grid_grid;
+use crate::covariance::Resolution;
 use crate::covariance::block::{PreparedTerm, prepare_term};
 use crate::covariance::factor::{Evaluated, Sides, Slopes, Tables, Tile};
 use crate::covariance::plan::{Family, Term};
@@ -43,7 +45,7 @@ impl Edges {
         theta: &[f64],
         sides: Sides<'_>,
         same: bool,
-        tolerance: f64,
+        resolution: Resolution,
     ) -> (Self, Functionals, Option<Functionals>) {
         let bounds = planar.dims.map(|d| sides.a.range(d));
         let origin = bounds.map(|(lo, hi)| 0.5 * (lo + hi));
@@ -51,7 +53,7 @@ impl Edges {
             dims: planar.dims,
             origin,
             inverse: planar.lengthscales.map(|l| theta[l].recip()),
-            tolerance,
+            resolution,
         };
         let side = |set: &Functionals| with_profile!(planar.family, new_side::<P>(scale, set));
         let a = side(sides.a);
@@ -309,6 +311,11 @@ fn pair<P: Potential>(
     slopes: bool,
     buffer: &mut Buffer,
 ) -> Value {
+    if P::KINK.is_none()
+        && let (Some(x), Some(y)) = (sa.grid(a), sb.grid(b))
+    {
+        return grid_grid(x, y, slopes, &mut buffer.grid);
+    }
     if task == Task::Area
         && let (Some(x), Some(y)) = (sa.area(a), sb.area(b))
     {

@@ -4,7 +4,7 @@
 //! regions sees them as they are. Over a planar region, a factor that is isotropic in its two
 //! columns is integrated by the boundary ([`pairs`]); a region that is small against the
 //! lengthscale has few area nodes too ([`padua`]), which serve all partners that stay clear of the
-//! kernel's kink. Under other kernels regions are spread over cubature nodes ([`cubature`]).
+//! kernel's kink. A squared exponential has no kink and is a product: it has nodes on grids ([`tensor`]). Under other kernels regions are spread over cubature nodes ([`cubature`]).
 
 mod cubature;
 mod edges;
@@ -13,9 +13,11 @@ mod padua;
 mod pairs;
 mod planar;
 mod side;
+mod tensor;
 
 use std::borrow::Cow;
 
+use super::Resolution;
 use super::factor::Sides;
 use super::plan::Term;
 use crate::support::{Functionals, Placed};
@@ -55,7 +57,7 @@ pub(super) fn resolve<'a>(
     terms: &'a [Term],
     theta: &[f64],
     sides: Sides<'a>,
-    tolerance: f64,
+    resolution: Resolution,
 ) -> Vec<Group<'a>> {
     let same = std::ptr::eq(sides.a, sides.b);
     let mut regions: Vec<&Placed> = sides.a.regions().iter().collect();
@@ -85,7 +87,7 @@ pub(super) fn resolve<'a>(
         let split = plane.and_then(|dims| Planar::split(term, dims));
         groups.push(match split {
             Some((planar, others)) => {
-                let (edges, a, b) = Edges::new(planar, others, theta, sides, same, tolerance);
+                let (edges, a, b) = Edges::new(planar, others, theta, sides, same, resolution);
                 Group {
                     terms: vec![Cow::Owned(edges.joined())],
                     a: Cow::Owned(a),

@@ -1,18 +1,24 @@
-//! Planar regions under one set of lengthscales: boundary nodes and, for small ones, area nodes.
+//! Planar regions under one set of lengthscales: boundary nodes, area nodes, or both.
 
 use std::sync::LazyLock;
 
 use super::padua::{self, Nodes, Padua};
+use super::tensor::Tensor;
+use crate::covariance::{PlanarRule, Resolution};
 use crate::kernel::Potential;
 use crate::quadrature::gauss_legendre;
+use crate::support::{Edge, Moments};
 
 /// Where the kink of the kernel is felt, covariances may be this many times less accurate: kinks
 /// cost more to resolve.
 const KINK_EXCUSE: f64 = 3.0;
 /// Most Gauss-Legendre nodes on one panel of an edge.
 const MAX_LINE: usize = 12;
-/// Most panels of one edge: edges beyond some hundred lengthscales are resolved less finely.
+/// Most panels of one edge.
 const MAX_PANELS: usize = 256;
+/// Most boundary nodes of a region, or two for every edge: regions of very many lengthscales are
+/// resolved less finely.
+const MAX_NODES: usize = 1024;
 /// Nodes of the covariance in one direction of a line within a region's columns.
 pub(super) static LINES: LazyLock<Vec<Vec<(f64, f64)>>> = LazyLock::new(|| {
     (0..=MAX_LINE)
@@ -49,6 +55,8 @@ pub(super) struct Outline {
     pub half: [f64; 2],
     /// Area nodes, when few are enough.
     pub compact: Option<Compact>,
+    /// Area nodes on a grid, for a squared exponential.
+    pub tensor: Option<Tensor>,
     tolerance: f64,
 }
 
@@ -61,13 +69,14 @@ pub(super) struct Compact {
 
 impl Outline {
     /// From directed edges (region on the left) in scaled coordinates, its area there, and its
-    /// bounding box; `tolerance` is what a covariance may be off by, relative to
-    /// `sqrt(K_ii K_jj)`.
+    /// bounding box.
     pub fn new<P: Potential>(
-        edges: &[([f64; 2], [f64; 2])],
+        edges: &[Edge],
         area: f64,
         [x, y]: [(f64, f64); 2],
-        tolerance: f64,
+        Resolution { tolerance, rule }: Resolution,
+        moments: &Moments,
+        most_points: usize,
     ) -> Self {
         let centre = [0.5 * (x.0 + x.1), 0.5 * (y.0 + y.1)];
         let half = [0.5 * (x.1 - x.0), 0.5 * (y.1 - y.0)];
@@ -76,8 +85,10 @@ impl Outline {
         // The average of k over pairs of points of the bounding box, from below.
         let own = 1.0 / ((1.0 + half[0]) * (1.0 + half[1]));
         let growth = perimeter / (area * own.sqrt());
+        let is_smooth = P::KINK.is_none();
+        let by_area = rule == PlanarRule::Automatic;
         let mut out = Self {
-            panels: Vec::with_capacity(edges.len()),
+            panels: Vec::new(),
             x: Vec::new(),
             y: Vec::new(),
             wx: Vec::new(),
@@ -86,17 +97,40 @@ impl Outline {
             growth,
             centre,
             half,
-            compact: compact::<P>(edges, centre, half, tolerance),
+            compact: (by_area && !is_smooth)
+                .then(|| compact::<P>(edges, moments, centre, half, tolerance))
+                .flatten(),
+            tensor: (by_area && is_smooth).then(|| {
+                // Two columns on two sides, each error times the Lebesgue constant of the other.
+                let tolerance = tolerance * own.sqrt() / 16.0;
+                let points = half.map(|h| Tensor::points(h, tolerance).min(most_points));
+                let needed = points[0].max(points[1]);
+                let table = moments.table(needed, edges, centre, half);
+                Tensor::new(table, centre, half, points)
+            }),
             tolerance,
         };
+        if out.tensor.is_some() {
+            return out;
+        }
         // Partners may be harder than the region itself.
         let allowed = tolerance / (2.0 * growth * growth.max(10.0));
-        for edge in edges {
+        // No finer than the memory allows: a lengthscale the optimiser merely tries.
+        let mut shrink = 1.0;
+        let rules = loop {
+            let of = |edge| rule_of::<P>(length(edge) * shrink, allowed);
+            let rules: Vec<(usize, usize)> = edges.iter().map(of).collect();
+            let total: usize = rules.iter().map(|(panels, nodes)| panels * nodes).sum();
+            if total <= MAX_NODES.max(2 * edges.len()) || shrink < 1e-6 {
+                break rules;
+            }
+            shrink *= 0.7;
+        };
+        for (edge, (panels, nodes)) in edges.iter().zip(rules) {
             let whole = length(edge);
             if whole == 0.0 {
                 continue;
             }
-            let (panels, nodes) = rule::<P>(whole, allowed);
             let (from, to) = *edge;
             let share = (panels as f64).recip();
             let along = [(to[0] - from[0]) * share, (to[1] - from[1]) * share];
@@ -174,7 +208,7 @@ const RHO: f64 = 4.236_067_977_499_79;
 const MISSED: f64 = 1e-5;
 
 /// Panels and nodes per panel for an edge, at least cost.
-fn rule<P: Potential>(length: f64, allowed: f64) -> (usize, usize) {
+fn rule_of<P: Potential>(length: f64, allowed: f64) -> (usize, usize) {
     let mut best = (usize::MAX, 0, 0);
     let least = (length / 8.0).ceil().clamp(1.0, MAX_PANELS as f64) as usize;
     for panels in (least..).take(24).chain([MAX_PANELS]) {
@@ -219,7 +253,8 @@ fn line_error<P: Potential>(n: usize, h: f64) -> f64 {
 
 /// Area nodes when a rule of moderate degree is enough for smooth partners.
 fn compact<P: Potential>(
-    edges: &[([f64; 2], [f64; 2])],
+    edges: &[Edge],
+    moments: &Moments,
     centre: [f64; 2],
     half: [f64; 2],
     tolerance: f64,
@@ -242,11 +277,8 @@ fn compact<P: Potential>(
     let degree = (degree..=padua::MAX_DEGREE.min(degree.max(8)))
         .find(|&p| clearance_of(p) <= 2.0 * size)
         .unwrap_or(degree.clamp(8, padua::MAX_DEGREE));
-    let mapped = edges.iter().map(|(p, q)| {
-        let map = |v: &[f64; 2]| [0, 1].map(|d| (v[d] - centre[d]) / half[d]);
-        (map(p), map(q))
-    });
-    let mut nodes = Padua::of(degree).nodes(mapped);
+    let table = moments.table(padua::MAX_DEGREE + 1, edges, centre, half);
+    let mut nodes = Padua::of(degree).nodes(table);
     nodes
         .x
         .iter_mut()

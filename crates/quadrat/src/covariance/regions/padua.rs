@@ -11,7 +11,7 @@
 
 use std::sync::LazyLock;
 
-use crate::quadrature::gauss_legendre;
+use crate::linalg::MatRef;
 
 /// Highest degree.
 pub(super) const MAX_DEGREE: usize = 16;
@@ -26,8 +26,6 @@ pub(super) struct Padua {
     weight: Vec<f64>,
     /// `basis[node * terms + t]`, products of Chebyshev polynomials with their factors.
     basis: Vec<f64>,
-    /// Gauss-Legendre nodes and weights on `[0, 1]`, exact for the moments along an edge.
-    line: Vec<(f64, f64)>,
 }
 
 /// Nodes over a set, in the coordinates of its bounding box, with weights that sum to one.
@@ -51,7 +49,6 @@ impl Padua {
             y: Vec::new(),
             weight: Vec::new(),
             basis: Vec::new(),
-            line: gauss_legendre(n / 2 + 2).on(0.0, 1.0).collect(),
         };
         if n == 0 {
             return rule;
@@ -81,47 +78,19 @@ impl Padua {
         rule
     }
 
-    /// Nodes of the average over the set bounded by `edges`, given in coordinates that map its
-    /// bounding box to `[-1, 1]^2` (anticlockwise; holes clockwise).
-    pub fn nodes(&self, edges: impl Iterator<Item = ([f64; 2], [f64; 2])>) -> Nodes {
+    /// Nodes of the average over a set with these moments, in coordinates that map its bounding box
+    /// to `[-1, 1]^2`.
+    pub fn nodes(&self, moments: MatRef<'_, f64>) -> Nodes {
         let n = self.degree;
-        let degree = n.max(1);
-        let terms = (degree + 1) * (degree + 2) / 2;
-        let mut moments = vec![0.0; terms];
-        let mut t = vec![0.0; degree + 2];
-        let mut u = vec![0.0; degree + 2];
-        for (from, to) in edges {
-            let (dx, dy) = (to[0] - from[0], to[1] - from[1]);
-            if dy == 0.0 {
-                continue;
-            }
-            for &(s, w) in &self.line {
-                chebyshev_into(from[0] + s * dx, &mut t);
-                chebyshev_into(from[1] + s * dy, &mut u);
-                for (m, (a, b)) in moments.iter_mut().zip(exponents(degree)) {
-                    let integral = match a {
-                        0 => t[1],
-                        1 => 0.25 * t[2],
-                        _ => {
-                            let a = a as f64;
-                            0.5 * (t[a as usize + 1] / (a + 1.0) - t[a as usize - 1] / (a - 1.0))
-                        }
-                    };
-                    *m += w * dy * integral * u[b];
-                }
-            }
-        }
-        let area = moments[0];
-        moments.iter_mut().for_each(|m| *m /= area);
         if n == 0 {
-            // T_1 moments in the order of `exponents`: (0, 1), then (1, 0).
             return Nodes {
-                x: vec![moments[2]],
-                y: vec![moments[1]],
+                x: vec![moments[(1, 0)]],
+                y: vec![moments[(0, 1)]],
                 weights: vec![1.0],
             };
         }
-        let rows = self.basis.chunks_exact(terms).zip(&self.weight);
+        let moments: Vec<f64> = exponents(n).map(|at| moments[at]).collect();
+        let rows = self.basis.chunks_exact(moments.len()).zip(&self.weight);
         let weights = rows.map(|(row, w)| w * crate::linalg::dot(row, &moments));
         Nodes {
             x: self.x.clone(),
@@ -154,6 +123,8 @@ fn chebyshev_into(x: f64, t: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quadrature::gauss_legendre;
+    use crate::support::Moments;
 
     /// An L-shape with a hole, inside the unit box.
     fn edges() -> Vec<([f64; 2], [f64; 2])> {
@@ -192,8 +163,10 @@ mod tests {
 
     #[test]
     fn polynomials_up_to_the_degree_are_exact() {
+        let moments = Moments::default();
+        let table = moments.table(MAX_DEGREE + 1, &edges(), [0.0; 2], [1.0; 2]);
         for degree in 0..=MAX_DEGREE {
-            let nodes = Padua::of(degree).nodes(edges().into_iter());
+            let nodes = Padua::of(degree).nodes(table);
             assert_eq!(
                 nodes.weights.len(),
                 if degree == 0 {

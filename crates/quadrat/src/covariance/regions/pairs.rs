@@ -55,6 +55,8 @@ pub(super) struct Buffer {
     ux: Vec<f64>,
     uy: Vec<f64>,
     w: Vec<f64>,
+    /// For nodes on grids.
+    pub grid: Vec<f64>,
 }
 
 /// Boundary nodes.

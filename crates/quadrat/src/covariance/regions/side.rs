@@ -6,8 +6,10 @@ use rayon::prelude::*;
 
 use super::outline::{LINES, Outline};
 use super::pairs::Area;
+use super::tensor::{Grid, Tensor};
+use crate::covariance::Resolution;
 use crate::kernel::Potential;
-use crate::support::{Functionals, Placed, Region, Spread};
+use crate::support::{Edge, Functionals, Moments, Placed, Region, Spread};
 
 /// Nodes of a line, per half lengthscale.
 const LINE_NODES: usize = 8;
@@ -41,7 +43,7 @@ pub(super) struct Scale {
     pub dims: [usize; 2],
     pub origin: [f64; 2],
     pub inverse: [f64; 2],
-    pub tolerance: f64,
+    pub resolution: Resolution,
 }
 
 impl Scale {
@@ -51,9 +53,11 @@ impl Scale {
 
     fn outline<P: Potential>(
         &self,
-        edges: impl Iterator<Item = ([f64; 2], [f64; 2])>,
+        edges: impl Iterator<Item = Edge>,
         area: f64,
         bounds: [(f64, f64); 2],
+        moments: &Moments,
+        most_points: usize,
     ) -> Outline {
         let edges: Vec<_> = edges.map(|(p, q)| (self.to(p), self.to(q))).collect();
         let area = area * self.inverse[0] * self.inverse[1];
@@ -65,21 +69,33 @@ impl Scale {
             &edges,
             area,
             [(low[0], high[0]), (low[1], high[1])],
-            self.tolerance,
+            self.resolution,
+            moments,
+            most_points,
         )
     }
 
-    fn placed<P: Potential>(&self, placed: &Placed) -> Outline {
+    fn placed<P: Potential>(&self, placed: &Placed, most_points: usize) -> Outline {
         match placed.region.as_ref() {
-            Region::Polygon(polygon) => {
-                self.outline::<P>(polygon.edges(), polygon.area(), polygon.bounds())
-            }
+            Region::Polygon(polygon) => self.outline::<P>(
+                polygon.edges(),
+                polygon.area(),
+                polygon.bounds(),
+                &placed.moments,
+                most_points,
+            ),
             Region::Simplices(triangles) => {
                 let bounds = triangles.bounds();
                 let edges = triangles.iter().flat_map(anticlockwise);
                 // Planar by construction: two bounds.
                 let bounds = [bounds[0], bounds[bounds.len() - 1]];
-                self.outline::<P>(edges, triangles.volume(), bounds)
+                self.outline::<P>(
+                    edges,
+                    triangles.volume(),
+                    bounds,
+                    &placed.moments,
+                    most_points,
+                )
             }
         }
     }
@@ -96,10 +112,11 @@ fn anticlockwise(v: &[f64]) -> [([f64; 2], [f64; 2]); 3] {
 
 pub(super) fn new_side<P: Potential>(scale: Scale, set: &Functionals) -> Side {
     let set = without_lines(scale, set);
+    let most_points = Tensor::most_points(set.atom_count());
     let mut outlines: Vec<Outline> = set
         .regions()
         .par_iter()
-        .map(|placed| scale.placed::<P>(placed))
+        .map(|placed| scale.placed::<P>(placed, most_points))
         .collect();
     let mut rectangles: HashMap<[u64; 4], usize> = HashMap::new();
     let [cx, cy] = scale.dims;
@@ -125,7 +142,9 @@ pub(super) fn new_side<P: Potential>(scale: Scale, set: &Functionals) -> Side {
                     let ring = [[l, b], [r, b], [r, t], [l, t]];
                     let edges = (0..4).map(|i| (ring[i], ring[(i + 1) % 4]));
                     let area = width[0] * width[1];
-                    outlines.push(scale.outline::<P>(edges, area, [(l, r), (b, t)]));
+                    let bounds = [(l, r), (b, t)];
+                    let moments = Moments::default();
+                    outlines.push(scale.outline::<P>(edges, area, bounds, &moments, most_points));
                     outlines.len() - 1
                 })
             });
@@ -137,7 +156,7 @@ pub(super) fn new_side<P: Potential>(scale: Scale, set: &Functionals) -> Side {
                 outline: Some(outline),
                 // Boxes of a squared exponential have their closed form.
                 is_closed: region.is_none() && P::KINK.is_none(),
-                is_smooth: compact.is_some_and(|c| c.clearance == 0.0),
+                is_smooth: own.tensor.is_some() || compact.is_some_and(|c| c.clearance == 0.0),
             }
         })
         .collect();
@@ -201,8 +220,11 @@ impl Side {
     pub fn nodes(&self, item: &Item) -> usize {
         item.outline.map_or(1, |o| {
             let outline = &self.outlines[o];
-            let compact = outline.compact.as_ref();
-            compact.map_or(outline.x.len(), |c| c.nodes.weights.len())
+            match (&outline.tensor, &outline.compact) {
+                (Some(tensor), _) => tensor.len(),
+                (None, Some(compact)) => compact.nodes.weights.len(),
+                (None, None) => outline.x.len(),
+            }
         })
     }
 
@@ -210,6 +232,14 @@ impl Side {
         match item.outline {
             None => Some(Area::Point(item.centre)),
             Some(o) => self.outlines[o].compact.as_ref().map(Area::Compact),
+        }
+    }
+
+    /// Nodes on a grid, where the item has them; a point is one.
+    pub fn grid<'a>(&'a self, item: &'a Item) -> Option<Grid<'a>> {
+        match item.outline {
+            None => Some(Grid::of_point(&item.centre)),
+            Some(o) => self.outlines[o].tensor.as_ref().map(Tensor::grid),
         }
     }
 
