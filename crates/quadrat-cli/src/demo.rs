@@ -128,6 +128,23 @@ pub const EXAMPLES: &[Example] = &[
         },
     },
     Example {
+        name: "counties",
+        about: "births by county and by city block, from totals of 33 groups of counties (North Carolina, 1974-78)",
+        files: files!("counties": "study.toml", "groups.geojson", "counties.geojson", "blocks.geojson", "truth.csv", "README.md"),
+        extras: Extras {
+            truths: &[Truth {
+                prediction: "counties",
+                table: include_str!("../../../examples/counties/truth.csv"),
+                on: &["fips"],
+                value: "births",
+                label: "True totals",
+            }],
+            notes: &[
+                "Data: shape/nc.shp of the Debian package r-cran-sf 1.0-9, licence GPL-2 or MIT.",
+            ],
+        },
+    },
+    Example {
         name: "audience",
         about: "how many people a survey will reach, from those reached by twelve others (boxes over age, income and date; simulated)",
         files: files!("audience": "study.toml", "surveys.csv", "next.csv", "truth.csv", "README.md"),
