@@ -1,7 +1,7 @@
 //! Points or rectangles in place of regions, and covariances of what they stand for.
 
 use anyhow::{Context, Result};
-use quadrat::covariance::Covariance;
+use quadrat::covariance::{Covariance, PlanarRule};
 use quadrat::kernel::Kernel;
 use quadrat::linalg::Cholesky;
 use quadrat::quadrature::Nodes;
@@ -19,8 +19,8 @@ pub enum StandIn {
     LowDiscrepancy,
     /// Greedy rectangles, with the volume corrected.
     Rectangles,
-    /// The region itself, by its edges.
-    Edges,
+    /// The region itself.
+    Region,
 }
 
 /// Averages over regions as weighted sums of simpler averages.
@@ -48,7 +48,7 @@ impl Averages {
                 StandIn::Points => out.points(r, &random(&region(), n, seed))?,
                 StandIn::LowDiscrepancy => out.points(r, &low_discrepancy(&region(), n, seed))?,
                 StandIn::Rectangles => out.rectangles(r, &tract.polygons()?, n)?,
-                StandIn::Edges => {
+                StandIn::Region => {
                     out.atoms.push_region(region(), Aggregate::Mean)?;
                     out.of.push((r, 1.0));
                 }
@@ -67,6 +67,24 @@ impl Averages {
             out.points(r, nodes)?;
         }
         Ok(out)
+    }
+
+    /// The same with another rule and tolerance for regions.
+    pub fn integrated(mut self, rule: PlanarRule, tolerance: f64) -> Self {
+        self.covariance = self.covariance.planar_rule(rule).tolerance(tolerance);
+        self
+    }
+
+    /// Nodes of every average at a lengthscale.
+    pub fn nodes(&self, lengthscale: f64) -> Vec<f64> {
+        let mut out = vec![0.0; self.regions];
+        let nodes = self
+            .covariance
+            .nodes_per_row(&[1.0, lengthscale], &self.atoms);
+        for ((region, _), nodes) in self.of.iter().zip(nodes) {
+            out[*region] += nodes as f64;
+        }
+        out
     }
 
     fn none(regions: usize) -> Result<Self> {
@@ -211,8 +229,8 @@ mod tests {
             let averages = Averages::new(kind, &regions, n, 3).unwrap();
             averages.covariance(1.5)
         };
-        let exact = of(StandIn::Edges, 0);
-        // The tolerance of the edges is 1e-7; a rectangle fills a rectangle up to its grid.
+        let exact = of(StandIn::Region, 0);
+        // The tolerance of regions is 1e-7; a rectangle fills a rectangle up to its grid.
         assert!(worst(&of(StandIn::Rectangles, 1), &exact) < 2e-6);
         // n^-1/2 of 400 points, and far less for low discrepancy.
         assert!(worst(&of(StandIn::Points, 400), &exact) < 0.05);
@@ -245,7 +263,7 @@ mod tests {
             rectangle((1.0, 3.0), (0.0, 1.0), 400.0),
             rectangle((5.0, 6.0), (0.0, 2.0), 60.0),
         ];
-        let known = Averages::new(StandIn::Edges, &tracts, 0, 0).unwrap();
+        let known = Averages::new(StandIn::Region, &tracts, 0, 0).unwrap();
         let prior = Prior {
             mean: 100.0,
             sd: 100.0,
