@@ -14,6 +14,7 @@ mod erfc;
 mod erfcx;
 mod exp;
 mod gamma;
+pub(crate) mod gamma_half;
 mod lanes;
 mod log;
 mod log_cdf;
