@@ -1,8 +1,16 @@
 //! Likelihoods: what the instrument reported about a linear functional of the latent function.
 
+mod adaptive;
+mod check;
+pub mod distribution;
+mod exact;
 mod gaussian;
+pub mod local;
+mod noise;
+mod quadrature;
 
-pub use gaussian::{Gaussian, Noise};
+pub use gaussian::Gaussian;
+pub use noise::Noise;
 
 use serde::{Deserialize, Serialize};
 

@@ -14,6 +14,7 @@ mod erfc;
 mod erfcx;
 mod exp;
 mod gamma;
+pub(crate) mod gamma_half;
 mod lanes;
 mod log;
 mod log_cdf;
@@ -21,6 +22,7 @@ mod log_cdf_difference;
 mod normal;
 mod quantile;
 pub mod scalar;
+mod truncated_normal;
 
 pub use erf::erf_into;
 pub use erfc::erfc_into;
@@ -29,6 +31,7 @@ pub use exp::{exp, exp_into};
 pub use log_cdf::log_cdf_into;
 pub use log_cdf_difference::log_cdf_difference_into;
 pub use normal::{normal_cdf_into, normal_pdf_into};
+pub use truncated_normal::{TruncatedNormal, truncated_normal};
 
 // For fused loops elsewhere in the crate; not every kernel has such a caller.
 #[allow(unused_imports)]
@@ -41,4 +44,5 @@ pub(crate) use {
     log::log_simd,
     log_cdf::log_cdf_simd,
     log_cdf_difference::log_cdf_difference_simd,
+    truncated_normal::truncated_normal_of_width,
 };

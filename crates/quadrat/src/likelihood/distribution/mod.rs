@@ -1,0 +1,84 @@
+//! Distributions of an observation at a known latent value.
+
+mod exponential;
+mod laplace;
+mod normal;
+mod ranks;
+mod student_t;
+
+pub use exponential::Exponential;
+pub use laplace::Laplace;
+pub use normal::Normal;
+pub use ranks::Ranks;
+pub use student_t::StudentT;
+
+use rand::Rng;
+
+/// What would be observed, were the latent value known.
+///
+/// Parameters that no distribution has (a negative scale) give NaN. Observations that are impossible have density
+/// or probability 0.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Distribution {
+    /// Normal.
+    Normal(Normal),
+    /// Double exponential.
+    Laplace(Laplace),
+    /// Student's t.
+    StudentT(StudentT),
+    /// Exponential, by its mean.
+    Exponential(Exponential),
+    /// Ranks 1, 2, ..
+    Ranks(Ranks),
+}
+
+/// Calls the same method of whichever distribution it is.
+macro_rules! each {
+    ($self:ident, $inner:ident => $call:expr) => {
+        match $self {
+            Distribution::Normal($inner) => $call,
+            Distribution::Laplace($inner) => $call,
+            Distribution::StudentT($inner) => $call,
+            Distribution::Exponential($inner) => $call,
+            Distribution::Ranks($inner) => $call,
+        }
+    };
+}
+
+impl Distribution {
+    /// Mean of the observation; NaN where it has none.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        each!(self, inner => inner.mean())
+    }
+
+    /// Variance of the observation; infinite or NaN where it has none.
+    #[must_use]
+    pub fn variance(&self) -> f64 {
+        each!(self, inner => inner.variance())
+    }
+
+    /// `P(Y <= y)`.
+    #[must_use]
+    pub fn cdf(&self, y: f64) -> f64 {
+        each!(self, inner => inner.cdf(y))
+    }
+
+    /// Log density at `y`, or log probability of `y` where [`Distribution::is_discrete`]; nats.
+    #[must_use]
+    pub fn log_density(&self, y: f64) -> f64 {
+        each!(self, inner => inner.log_density(y))
+    }
+
+    /// Whether only whole numbers are observed.
+    #[must_use]
+    pub fn is_discrete(&self) -> bool {
+        matches!(self, Self::Ranks(_))
+    }
+
+    /// One draw.
+    pub fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> f64 {
+        each!(self, inner => inner.sample(rng))
+    }
+}

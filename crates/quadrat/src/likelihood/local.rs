@@ -1,0 +1,129 @@
+//! What inference asks of a likelihood: one row at a time, as a function of one latent value.
+
+use super::distribution::Distribution;
+use crate::parameter::Parameter;
+
+/// A normal belief about the latent value of one row: a cavity, or a marginal of the approximation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Belief {
+    /// Mean.
+    pub mean: f64,
+    /// Variance, > 0.
+    pub variance: f64,
+}
+
+/// `log p(y | f)` and its first three derivatives in `f`.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Jet {
+    /// `log p(y | f)` in nats, every constant included.
+    pub value: f64,
+    /// First derivative.
+    pub first: f64,
+    /// Second derivative.
+    pub second: f64,
+    /// Third derivative.
+    pub third: f64,
+}
+
+/// `log Z = log E p(y | f)` under a cavity, and the Gaussian site that reproduces the moments of
+/// cavity times likelihood.
+///
+/// The site is `exp(shift f - precision f^2 / 2)`: the tilted variance is
+/// `1 / (1 / variance + precision)`, the tilted mean that times `mean / variance + shift`. It is
+/// returned rather than the moments, because the moments cancel where the likelihood is much
+/// narrower, or much wider, than the cavity.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Tilted {
+    /// `log Z` in nats.
+    pub log_z: f64,
+    /// Precision of the site; never negative for a log-concave likelihood.
+    pub precision: f64,
+    /// Precision times location of the site.
+    pub shift: f64,
+}
+
+/// `E log p(y | f)` under a belief, and its derivatives in the mean of the belief.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Expected {
+    /// `E log p(y | f)` in nats.
+    pub value: f64,
+    /// `d / d mean = E (log p)'`.
+    pub first: f64,
+    /// `d^2 / d mean^2 = E (log p)''`, twice the derivative in the variance.
+    pub second: f64,
+}
+
+/// What else is known of a value that is to be predicted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Circumstances {
+    /// Exposure of a count, 1 unless told.
+    pub exposure: f64,
+    /// Trials of a binomial, 1 unless told.
+    pub trials: u64,
+    /// Known part of the noise variance, 0 unless told.
+    pub variance: f64,
+}
+
+impl Default for Circumstances {
+    fn default() -> Self {
+        Self {
+            exposure: 1.0,
+            trials: 1,
+            variance: 0.0,
+        }
+    }
+}
+
+/// A likelihood whose rows each depend on one latent value `f`: the value of the row's linear
+/// functional.
+///
+/// `own` are its hyperparameters in natural units, in the order of [`Local::parameters`]; `row`
+/// counts from 0. Implementations are pure: no caches, no interior mutability, any thread. They
+/// never panic; impossible values (a NaN belief) give NaN.
+///
+/// # Accuracy
+/// `log_z`, site and expectations to a relative 1e-10 of the tilted standard deviation, for any
+/// belief with mean and sd between 1e-6 and 1e6 of the likelihood's own scale; closed forms where
+/// they exist, one-dimensional quadrature else.
+pub trait Local: Sync {
+    /// Number of rows.
+    fn rows(&self) -> usize;
+
+    /// Its hyperparameters with starts and weakly informative priors. Names without the table's
+    /// number: `noise.variance`, `ordinal.threshold`, `negative_binomial.dispersion`.
+    ///
+    /// `spread` is the typical size of a change of the latent value.
+    fn parameters(&self, spread: f64) -> Vec<Parameter>;
+
+    /// Value and variance of a row that is Gaussian in `f`: its site is known, and never updated.
+    fn gaussian(&self, own: &[f64], row: usize) -> Option<(f64, f64)>;
+
+    /// Whether `log p(y | f)` is concave in `f` on every row, so that every approximation has one
+    /// optimum.
+    fn is_log_concave(&self) -> bool;
+
+    /// A latent value at which the row is plausible, where a search may begin.
+    fn guess(&self, own: &[f64], row: usize) -> f64;
+
+    /// `log p(y | f)` and its derivatives.
+    fn log_density(&self, own: &[f64], row: usize, f: f64) -> Jet;
+
+    /// Derivatives of value, first and second of [`Local::log_density`] in every own parameter,
+    /// `out.len() == own.len()`.
+    fn log_density_slopes(&self, own: &[f64], row: usize, f: f64, out: &mut [[f64; 3]]);
+
+    /// Moments of cavity times likelihood.
+    fn tilted(&self, own: &[f64], row: usize, cavity: Belief) -> Tilted;
+
+    /// `d log Z / d own` at a fixed cavity.
+    fn tilted_slopes(&self, own: &[f64], row: usize, cavity: Belief, out: &mut [f64]);
+
+    /// Expected log-density.
+    fn expected(&self, own: &[f64], row: usize, belief: Belief) -> Expected;
+
+    /// `d E log p / d own` at a fixed belief.
+    fn expected_slopes(&self, own: &[f64], row: usize, belief: Belief, out: &mut [f64]);
+
+    /// The distribution of a new observation where the latent value is `f`.
+    fn observation(&self, own: &[f64], circumstances: &Circumstances, f: f64) -> Distribution;
+}

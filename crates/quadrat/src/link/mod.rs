@@ -1,0 +1,1 @@
+//! Links: from the latent scale to the scale of the response.
