@@ -179,6 +179,18 @@ pub enum FitError {
         /// How many were tried.
         starts: usize,
     },
+    /// The sites of an approximation did not settle.
+    #[error(
+        "{method} did not converge in {sweeps} sweeps: a row still moves by {residual:.1e} of its standard deviation; try another method, or bounds on the hyperparameters"
+    )]
+    NotConverged {
+        /// Which approximation.
+        method: &'static str,
+        /// Sweeps made.
+        sweeps: usize,
+        /// Largest distance from a fixed point.
+        residual: f64,
+    },
     /// Other linear algebra that failed.
     #[error(transparent)]
     Linalg(#[from] LinalgError),
@@ -188,7 +200,10 @@ impl FitError {
     /// Whether an optimiser may step back from here and go on.
     #[must_use]
     pub fn is_recoverable(&self) -> bool {
-        matches!(self, Self::Factorisation { .. } | Self::Linalg(_))
+        matches!(
+            self,
+            Self::Factorisation { .. } | Self::NotConverged { .. } | Self::Linalg(_)
+        )
     }
 }
 

@@ -84,6 +84,8 @@ pub fn evidence_and_gradient(
             (Gram::Dense(g), diagonal)
         }
         Factor::Kronecker(factor) => factor.adjoint(alpha),
+        // Never made by `condition`.
+        Factor::Scaled { .. } => (Gram::Dense(Mat::new()), Vec::new()),
     };
     let mut gradient = vec![0.0; theta.len()];
     problem.contract(theta, &adjoint, &noise_adjoint, &mut gradient);
@@ -198,7 +200,7 @@ fn refusal(
 }
 
 /// The two rows with the largest absolute correlation, and that correlation.
-fn collinear(k: &Mat<f64>) -> ((usize, usize), f64) {
+pub(super) fn collinear(k: &Mat<f64>) -> ((usize, usize), f64) {
     let mut worst = ((0, 0), 0.0);
     for j in 0..k.ncols() {
         for i in 0..j {

@@ -1,7 +1,7 @@
 //! One set of verbs for the factorised covariance of the observations, whatever its structure.
 
 use super::kronecker::KroneckerFactor;
-use crate::linalg::{Cholesky, Mat, MatMut};
+use crate::linalg::{Cholesky, Mat, MatMut, map_lower};
 
 /// A factorisation of `Ky = K + diag(noise)`.
 #[derive(Debug, Clone)]
@@ -10,6 +10,13 @@ pub enum Factor {
     Dense(Cholesky),
     /// Eigenvectors per axis, never an `n x n` matrix.
     Kronecker(KroneckerFactor),
+    /// `Ky^-1 = D B^-1 D` where the noise of some rows may be infinite (`D_i = 0`): sites.
+    Scaled {
+        /// `B`.
+        factor: Cholesky,
+        /// `D`.
+        scale: Vec<f64>,
+    },
 }
 
 impl Factor {
@@ -19,15 +26,19 @@ impl Factor {
         match self {
             Self::Dense(factor) => factor.size(),
             Self::Kronecker(factor) => factor.size(),
+            Self::Scaled { factor, .. } => factor.size(),
         }
     }
 
-    /// `log det Ky`, in nats.
+    /// `log det Ky`, in nats; infinite where a row has infinite noise.
     #[must_use]
     pub fn log_det(&self) -> f64 {
         match self {
             Self::Dense(factor) => factor.log_det(),
             Self::Kronecker(factor) => factor.log_det(),
+            Self::Scaled { factor, scale } => {
+                factor.log_det() - 2.0 * scale.iter().map(|d| d.ln()).sum::<f64>()
+            }
         }
     }
 
@@ -37,6 +48,7 @@ impl Factor {
         match self {
             Self::Dense(factor) => factor.solve(b),
             Self::Kronecker(factor) => factor.solve(b),
+            Self::Scaled { factor, scale } => scaled(&factor.solve(&scaled(b, scale)), scale),
         }
     }
 
@@ -45,6 +57,12 @@ impl Factor {
         match self {
             Self::Dense(factor) => factor.solve_in_place(b),
             Self::Kronecker(factor) => per_column(b, |column| factor.solve(column)),
+            Self::Scaled { factor, scale } => {
+                let mut b = b;
+                scale_rows(b.as_mut(), scale);
+                factor.solve_in_place(b.as_mut());
+                scale_rows(b, scale);
+            }
         }
     }
 
@@ -55,6 +73,10 @@ impl Factor {
         match self {
             Self::Dense(factor) => factor.half_solve_in_place(cross.as_mut()),
             Self::Kronecker(factor) => per_column(cross.as_mut(), |column| factor.whiten(column)),
+            Self::Scaled { factor, scale } => {
+                scale_rows(cross.as_mut(), scale);
+                factor.half_solve_in_place(cross.as_mut());
+            }
         }
         cross
     }
@@ -65,6 +87,10 @@ impl Factor {
         match self {
             Self::Dense(factor) => factor.inverse_diagonal(),
             Self::Kronecker(factor) => factor.inverse_diagonal(),
+            Self::Scaled { factor, scale } => {
+                let inner = factor.inverse_diagonal();
+                inner.iter().zip(scale).map(|(v, d)| v * d * d).collect()
+            }
         }
     }
 
@@ -85,6 +111,23 @@ impl Factor {
         match self {
             Self::Dense(factor) => Some(factor.inverse()),
             Self::Kronecker(_) => None,
+            Self::Scaled { factor, scale } => {
+                let mut inverse = factor.inverse();
+                map_lower(&mut inverse, |i, j, v| scale[i] * v * scale[j]);
+                Some(inverse)
+            }
+        }
+    }
+}
+
+fn scaled(b: &[f64], scale: &[f64]) -> Vec<f64> {
+    b.iter().zip(scale).map(|(b, d)| b * d).collect()
+}
+
+fn scale_rows(mut b: MatMut<'_, f64>, scale: &[f64]) {
+    for j in 0..b.ncols() {
+        for (i, d) in scale.iter().enumerate() {
+            b[(i, j)] *= d;
         }
     }
 }

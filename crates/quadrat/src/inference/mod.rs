@@ -26,6 +26,7 @@ mod lattice;
 pub mod learn;
 mod polish;
 mod profile;
+pub mod sites;
 #[cfg(test)]
 pub(crate) mod testing;
 

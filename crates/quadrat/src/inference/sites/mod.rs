@@ -1,0 +1,163 @@
+//! Rows of any likelihood on a Gaussian prior, each replaced by a Gaussian site.
+//!
+//! With latent values `z ~ N(m, K)`, one per row, the posterior is approximated by
+//!
+//! $$ q(z) \propto N(z; m, K) \prod_r \exp(\nu_r z_r - T_r z_r^2 / 2) $$
+//!
+//! Rows that are Gaussian have a known site. For the others, Laplace's method, expectation
+//! propagation and the variational approximation differ in how they choose `(T_r, nu_r)` from what the
+//! posterior believes about `z_r` ([`laplace`], [`ep`], [`variational`]), and in what a row
+//! contributes to the evidence:
+//!
+//! $$ \log Z = \sum_r c_r - \tfrac12 \alpha'(\mu - m) - \tfrac12 \log\det(I + T K), \quad \alpha = K^{-1}(\mu - m) $$
+//!
+//! | approximation | `T_r` | `nu_r` | `c_r` |
+//! |---|---|---|---|
+//! | Laplace | `-(log p)''(mu_r)` | `(log p)' + T_r mu_r` | `log p(y_r mid mu_r)` |
+//! | EP | moments of cavity times likelihood | same | `log Z_r + log(s_c / s) / 2 + s_c alpha_r^2 / 2` |
+//! | variational | `-E_q (log p)''` | `E_q (log p)' + T_r mu_r` | `E_q log p + T_r s_r / 2` |
+//! | Gaussian row | `1 / v` | `y / v` | `log N(y_r; mu_r, v)` |
+//!
+//! `s` is the posterior variance of `z_r`, `s_c` that of its cavity (the posterior without site `r`). Of the three
+//! only the variational one is a bound. A precision that a likelihood which is not log-concave would make
+//! negative is raised to zero.
+//!
+//! | symbol | meaning |
+//! |---|---|
+//! | `T`, `nu` | precision and shift of the sites |
+//! | `mu`, `s` | posterior mean and variance of every row |
+//! | `R` | `(K + T^-1)^-1` |
+//! | `G` | `d log Z / d K` |
+
+mod adjoint;
+mod ep;
+mod laplace;
+mod solve;
+mod sweep;
+mod variational;
+
+pub use solve::{SiteFit, SiteOptions, Sites, condition_sites};
+pub use sweep::Site;
+
+use crate::error::FitError;
+use crate::likelihood::local::Local;
+use crate::linalg::{Mat, MatRef};
+use crate::parameter::Parameter;
+
+/// How sites are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// Curvature at the mode: the fastest.
+    Laplace,
+    /// Expectation propagation: the most accurate where likelihoods are log-concave.
+    Ep,
+    /// Variational: a lower bound of the evidence, for any likelihood.
+    Variational,
+}
+
+impl Method {
+    /// Its name in study files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Laplace => "laplace",
+            Self::Ep => "ep",
+            Self::Variational => "variational",
+        }
+    }
+
+    /// What its evidence is called.
+    #[must_use]
+    pub fn evidence(self) -> &'static str {
+        match self {
+            Self::Laplace => "laplace",
+            Self::Ep => "ep",
+            Self::Variational => "elbo",
+        }
+    }
+}
+
+/// Consecutive rows that share a likelihood.
+#[derive(Clone, Copy)]
+pub struct Block<'a> {
+    /// What was reported.
+    pub likelihood: &'a dyn Local,
+    /// The first of its rows.
+    pub first: usize,
+    /// Where its hyperparameters stand in `theta`.
+    pub own: &'a [usize],
+}
+
+impl Block<'_> {
+    fn own_values(&self, theta: &[f64]) -> Vec<f64> {
+        self.own.iter().map(|&i| theta[i]).collect()
+    }
+}
+
+/// Rows of any likelihood on a Gaussian prior: `z ~ N(m, K)`, `y_r ~ p(. | z_r)`.
+pub trait LatentGaussian: Sync {
+    /// `m`, length `n`.
+    fn prior_mean(&self) -> &[f64];
+
+    /// `K` at `theta` (all parameters, natural units), shape `[n, n]`, both triangles.
+    fn covariance(&self, theta: &[f64]) -> Mat<f64>;
+
+    /// Adds `<G, dK / d theta>` to `gradient`, one entry per parameter; `G` is symmetric.
+    fn contract_covariance(&self, theta: &[f64], adjoint: MatRef<'_, f64>, gradient: &mut [f64]);
+
+    /// The tables of rows, in order; together they cover all rows.
+    fn blocks(&self) -> Vec<Block<'_>>;
+
+    /// Every hyperparameter, in the order of `theta`.
+    fn parameters(&self) -> &[Parameter];
+
+    /// The kernel expression, for error messages.
+    fn describe(&self) -> String;
+}
+
+/// What one row says to a sweep.
+#[derive(Debug, Clone, Copy, Default)]
+struct Reply {
+    /// `c_r`, its share of the evidence.
+    share: f64,
+    /// The site it asks for.
+    site: Site,
+    /// How far the posterior of the row is from a fixed point, in its standard deviations.
+    residual: f64,
+}
+
+/// The evidence of a [`LatentGaussian`] problem under one of the approximations.
+pub struct SiteEvidence<'a> {
+    problem: &'a dyn LatentGaussian,
+    options: SiteOptions,
+}
+
+impl<'a> SiteEvidence<'a> {
+    /// The evidence as a function of the hyperparameters.
+    #[must_use]
+    pub fn new(problem: &'a dyn LatentGaussian, options: SiteOptions) -> Self {
+        Self { problem, options }
+    }
+}
+
+impl super::Evidence for SiteEvidence<'_> {
+    /// An evaluation that did not converge is an error, from which the search steps back.
+    fn evaluate(&self, theta: &[f64]) -> Result<(f64, Vec<f64>), FitError> {
+        let fit = condition_sites(self.problem, theta, &self.options)?.converged()?;
+        let log_evidence = fit.log_evidence;
+        Ok((log_evidence, adjoint::gradient(self.problem, theta, fit)))
+    }
+
+    fn value(&self, theta: &[f64]) -> Result<f64, FitError> {
+        let fit = condition_sites(self.problem, theta, &self.options)?.converged()?;
+        Ok(fit.log_evidence)
+    }
+
+    fn parameters(&self) -> &[Parameter] {
+        self.problem.parameters()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,185 @@
+//! The posterior under given sites: the linear algebra that all approximations share.
+
+use crate::error::LinalgError;
+use crate::likelihood::local::Belief;
+use crate::linalg::{Cholesky, Mat, MatRef, dot, matvec};
+
+/// A Gaussian site `exp(shift z - precision z^2 / 2)`.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Site {
+    /// `T >= 0`.
+    pub precision: f64,
+    /// `nu`.
+    pub shift: f64,
+}
+
+/// What stands in for a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Term {
+    /// A row that is Gaussian: its value and noise variance, which may be zero.
+    Gaussian { value: f64, variance: f64 },
+    /// A site that is chosen.
+    Chosen(Site),
+}
+
+/// The posterior under given sites.
+///
+/// # Numerics
+/// `R = (K + T^-1)^-1 = D B^-1 D` with `B = D K D + E`, `D^2 = T / (1 + T k)`, `E = 1 / (1 + T k)`, `k` the prior
+/// variance of a row: `B` has a unit diagonal and both limits, `T = 0` (a row that says nothing) and
+/// `T = inf` (an exact value), are ordinary. With `alpha = D gamma + delta`, rows that say more than the prior
+/// enter `B gamma = D (r - K delta)` by their pseudo-value `r = nu / T - m`, the others by
+/// `delta = nu - T m`: neither form cancels.
+pub(super) struct Sweep {
+    /// `K^-1 (mu - m)`.
+    pub alpha: Vec<f64>,
+    pub mean: Vec<f64>,
+    /// Posterior variances.
+    pub variance: Vec<f64>,
+    /// The posterior without the site of the row.
+    pub cavity: Vec<Belief>,
+    /// `alpha' (mu - m)`.
+    pub quadratic: f64,
+    /// `log det(I + T K)`, less `log(1 + k / v)` of every Gaussian row.
+    pub log_det: f64,
+    /// `log N(y; mu, v) - log(1 + k / v) / 2` of the Gaussian rows, summed.
+    pub gaussian: f64,
+    pub factor: Cholesky,
+    /// `D`.
+    pub scale: Vec<f64>,
+    /// Diagonal of `R`.
+    pub inverse_diagonal: Vec<f64>,
+}
+
+impl Sweep {
+    pub fn new(
+        k: MatRef<'_, f64>,
+        prior_mean: &[f64],
+        terms: &[Term],
+        jitter: f64,
+    ) -> Result<Self, LinalgError> {
+        let n = terms.len();
+        let mut scale = vec![0.0; n];
+        let mut unit = vec![0.0; n];
+        let mut delta = vec![0.0; n];
+        // Pseudo-values less the prior mean, where they are used.
+        let mut target = vec![None; n];
+        let mut log_det = 0.0;
+        for i in 0..n {
+            let kii = k[(i, i)];
+            match terms[i] {
+                Term::Gaussian { value, variance } => {
+                    let total = (kii + variance).max(f64::MIN_POSITIVE);
+                    scale[i] = total.sqrt().recip();
+                    unit[i] = variance / total;
+                    target[i] = Some(value - prior_mean[i]);
+                }
+                Term::Chosen(Site { precision, shift }) => {
+                    let growth = 1.0 + precision * kii;
+                    scale[i] = (precision / growth).sqrt();
+                    unit[i] = growth.recip();
+                    log_det += growth.ln();
+                    if precision * kii > 1.0 {
+                        target[i] = Some(shift / precision - prior_mean[i]);
+                    } else {
+                        delta[i] = shift - precision * prior_mean[i];
+                    }
+                }
+            }
+        }
+        let b = Mat::from_fn(n, n, |i, j| {
+            let off = scale[i] * k[(i, j)] * scale[j];
+            if i == j { off + unit[i] + jitter } else { off }
+        });
+        let factor = Cholesky::factor_owned(b)?;
+        log_det += factor.log_det();
+
+        let moved = matvec(k, &delta);
+        let right: Vec<f64> = (0..n)
+            .map(|i| scale[i] * (target[i].unwrap_or(0.0) - moved[i]))
+            .collect();
+        let gamma = factor.solve(&right);
+        let alpha: Vec<f64> = (0..n).map(|i| scale[i] * gamma[i] + delta[i]).collect();
+        let shift = matvec(k, &alpha);
+        let mean: Vec<f64> = (0..n).map(|i| prior_mean[i] + shift[i]).collect();
+
+        let mut out = Self {
+            quadratic: dot(&alpha, &shift),
+            alpha,
+            mean,
+            variance: vec![0.0; n],
+            cavity: vec![
+                Belief {
+                    mean: 0.0,
+                    variance: 0.0
+                };
+                n
+            ],
+            log_det,
+            gaussian: 0.0,
+            factor,
+            scale,
+            inverse_diagonal: vec![0.0; n],
+        };
+        out.marginals(k, terms, &target);
+        Ok(out)
+    }
+
+    /// Posterior and cavity variances: from the diagonal of `R` where a row says more than the prior, from the
+    /// reduction of the prior variance elsewhere, so that neither cancels.
+    fn marginals(&mut self, k: MatRef<'_, f64>, terms: &[Term], target: &[Option<f64>]) {
+        let n = terms.len();
+        let weak: Vec<usize> = (0..n).filter(|i| target[*i].is_none()).collect();
+        if weak.len() < n {
+            let inverse = self.factor.inverse_diagonal();
+            for i in (0..n).filter(|i| target[*i].is_some()) {
+                let r = self.scale[i].powi(2) * inverse[i];
+                let v = match terms[i] {
+                    Term::Gaussian { variance, .. } => variance,
+                    Term::Chosen(site) => site.precision.recip(),
+                };
+                self.inverse_diagonal[i] = r;
+                self.variance[i] = (v * (1.0 - v * r)).max(0.0);
+                self.cavity[i].variance = (r.recip() - v).max(0.0);
+            }
+        }
+        if !weak.is_empty() {
+            let mut columns = Mat::from_fn(n, weak.len(), |i, j| self.scale[i] * k[(i, weak[j])]);
+            self.factor.half_solve_in_place(columns.as_mut());
+            for (j, &i) in weak.iter().enumerate() {
+                let column = columns.col_as_slice(j);
+                let s = (k[(i, i)] - dot(column, column)).max(0.0);
+                let Term::Chosen(site) = terms[i] else {
+                    continue;
+                };
+                let left = 1.0 - site.precision * s;
+                self.variance[i] = s;
+                self.cavity[i].variance = s / left;
+                self.inverse_diagonal[i] = site.precision * left;
+            }
+        }
+        for i in 0..n {
+            self.cavity[i].mean = self.mean[i] - self.cavity[i].variance * self.alpha[i];
+            if let Term::Gaussian { variance, .. } = terms[i] {
+                // The residual y - mu is v alpha.
+                let total = (variance + k[(i, i)]).max(f64::MIN_POSITIVE);
+                self.gaussian -= 0.5
+                    * ((2.0 * std::f64::consts::PI * total).ln()
+                        + variance * self.alpha[i].powi(2));
+            }
+        }
+    }
+
+    /// What the posterior believes about a row.
+    pub fn belief(&self, row: usize) -> Belief {
+        Belief {
+            mean: self.mean[row],
+            variance: self.variance[row],
+        }
+    }
+
+    /// The log evidence when the chosen rows contribute `shares` in all.
+    pub fn log_evidence(&self, shares: f64) -> f64 {
+        shares + self.gaussian - 0.5 * (self.quadratic + self.log_det)
+    }
+}
