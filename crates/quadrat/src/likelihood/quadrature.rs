@@ -75,14 +75,14 @@ fn highest(cavity: Belief, peaks: &[f64], jet: impl Fn(f64) -> Jet) -> f64 {
 ///
 /// # Arguments
 /// * `peaks` - every local maximum of cavity times likelihood, roughly; not empty
-/// * `g` - of the distance to the returned origin and the jet there; its first entry must be 1
+/// * `g` - of the latent value, its distance to the origin, and the jet there; its first entry must be 1
 /// # Returns
 /// `log Z`; the origin (the highest peak); averages of `g`
 pub(super) fn tilted_averages<const N: usize>(
     cavity: Belief,
     peaks: &[f64],
     jet: impl Fn(f64) -> Jet,
-    g: impl Fn(f64, &Jet) -> [f64; N],
+    g: impl Fn(f64, f64, &Jet) -> [f64; N],
 ) -> (f64, f64, [f64; N]) {
     let Belief { mean, variance } = cavity;
     let origin = highest(cavity, peaks, &jet);
@@ -109,18 +109,19 @@ pub(super) fn tilted_averages<const N: usize>(
         if weight == 0.0 {
             return [0.0; N];
         }
-        g(u, &at).map(|y| weight * y)
+        g(origin + u, u, &at).map(|y| weight * y)
     });
     let away = (origin - mean) * (origin - mean) / variance;
     let log_z = top.value - 0.5 * away - 0.5 * libm::log(2.0 * PI * variance) + libm::log(value[0]);
     (log_z, origin, value.map(|y| y / value[0]))
 }
 
-/// Where the density beyond `from` has fallen by `FALL`, to a factor of two of the distance.
+/// Where what is left of the density's second moment beyond `from` has fallen by `FALL`, to a factor of two of the
+/// distance. Not the density itself: Student's t falls like a power.
 fn end(from: f64, width: f64, rise: impl Fn(f64) -> f64) -> f64 {
     let mut distance = width;
     // Up to 2^200 widths; not a number counts as fallen.
-    let above = |distance: f64| rise(from + distance) > -FALL;
+    let above = |distance: f64| rise(from + distance) + 3.0 * libm::log1p(distance / width) > -FALL;
     if above(distance) {
         for _ in 0..200 {
             distance *= 2.0;
@@ -147,7 +148,7 @@ fn end(from: f64, width: f64, rise: impl Fn(f64) -> f64) -> f64 {
 pub(super) fn tilted_at(cavity: Belief, peaks: &[f64], jet: impl Fn(f64) -> Jet) -> Tilted {
     let origin = highest(cavity, peaks, &jet);
     let slope = jet(origin).first;
-    let (log_z, origin, averages) = tilted_averages(cavity, peaks, &jet, |u, at| {
+    let (log_z, origin, averages) = tilted_averages(cavity, peaks, &jet, |_, u, at| {
         let excess = at.first - slope;
         [
             1.0,
