@@ -9,6 +9,10 @@ use super::local::{Belief, Expected, Jet, Tilted};
 const FALL: f64 = 38.0;
 /// Belief sds on both sides; the density underflows there.
 const REACH: f64 = 38.0;
+/// Belief sds within which nearly every integral lies.
+const NEAR: f64 = 9.0;
+/// A weighted integrand beyond them that is smaller than this, relative to the integral, does not count.
+const NEGLIGIBLE: f64 = 1e-15;
 /// Below this ratio of cavity variance to site variance the site follows from derivatives of `log Z`.
 const WIDE: f64 = 1e-3;
 
@@ -92,10 +96,10 @@ pub(super) fn tilted_averages<const N: usize>(
     let width = |x: f64| (1.0 / variance - jet(x).second.min(0.0)).sqrt().recip();
     let lowest = peaks.iter().copied().fold(origin, f64::min);
     let highest = peaks.iter().copied().fold(origin, f64::max);
-    let left = end(lowest - origin, -width(lowest), |u| {
+    let left = end(lowest - origin, -width(lowest), width(origin), |u| {
         rise(u, &jet(origin + u))
     });
-    let right = end(highest - origin, width(highest), |u| {
+    let right = end(highest - origin, width(highest), width(origin), |u| {
         rise(u, &jet(origin + u))
     });
     let mut panels = Panels::new(left, right);
@@ -116,12 +120,18 @@ pub(super) fn tilted_averages<const N: usize>(
     (log_z, origin, value.map(|y| y / value[0]))
 }
 
-/// Where what is left of the density's second moment beyond `from` has fallen by `FALL`, to a factor of two of the
-/// distance. Not the density itself: Student's t falls like a power.
-fn end(from: f64, width: f64, rise: impl Fn(f64) -> f64) -> f64 {
+/// Where the density beyond `from`, times the cube of the distance to the origin, has fallen by `FALL`, to a factor
+/// of two: the second moment of Student's t falls like a power.
+///
+/// # Arguments
+/// * `width` - first step, with its sign; `unit` - that of the distance to the origin
+fn end(from: f64, width: f64, unit: f64, rise: impl Fn(f64) -> f64) -> f64 {
     let mut distance = width;
     // Up to 2^200 widths; not a number counts as fallen.
-    let above = |distance: f64| rise(from + distance) + 3.0 * libm::log1p(distance / width) > -FALL;
+    let above = |distance: f64| {
+        let u = from + distance;
+        rise(u) + 3.0 * libm::log1p((u / unit).abs()) > -FALL
+    };
     if above(distance) {
         for _ in 0..200 {
             distance *= 2.0;
@@ -192,18 +202,41 @@ pub(super) fn averages<const N: usize>(
     g: impl Fn(f64) -> [f64; N],
 ) -> Integrals<N> {
     let sd = belief.variance.sqrt();
-    let mut panels = Panels::new(-REACH, REACH);
-    for z in [-16.0, -7.0, -3.0, 0.0, 3.0, 7.0, 16.0] {
-        panels.split(z);
-    }
-    for &(place, width) in features {
-        panels.around((place - belief.mean) / sd, width / sd);
-    }
     let scale = (2.0 * PI).sqrt().recip();
-    integrate(&panels, |z| {
+    let weighted = |z: f64| {
         let weight = scale * libm::exp(-0.5 * z * z);
         g(belief.mean + sd * z).map(|y| weight * y)
-    })
+    };
+    let part = |lower: f64, upper: f64| {
+        let mut panels = Panels::new(lower, upper);
+        for z in [-16.0, -3.5, 3.5, 16.0] {
+            panels.split(z);
+        }
+        for &(place, width) in features {
+            panels.around((place - belief.mean) / sd, width / sd);
+        }
+        integrate(&panels, weighted)
+    };
+    let mut integrals = part(-NEAR, NEAR);
+    for side in [-1.0, 1.0] {
+        // Rarely: nothing happens near the mean, or the functions grow exponentially.
+        let matters = [1.0, 1.5, 2.5].iter().any(|times| {
+            let there = weighted(side * times * NEAR);
+            (0..N).any(|i| there[i].abs() > NEGLIGIBLE * integrals.size[i])
+        });
+        if matters {
+            let far = if side < 0.0 {
+                part(-REACH, -NEAR)
+            } else {
+                part(NEAR, REACH)
+            };
+            for i in 0..N {
+                integrals.value[i] += far.value[i];
+                integrals.size[i] += far.size[i];
+            }
+        }
+    }
+    integrals
 }
 
 /// `E log p` and its derivatives in the mean of the belief.

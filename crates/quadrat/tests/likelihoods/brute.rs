@@ -5,7 +5,7 @@ use quadrat::likelihood::local::{Belief, Jet};
 use quadrat::quadrature::gauss_legendre;
 
 /// Ratio of the distances of neighbouring panels from a place.
-const RATIO: f64 = 1.15;
+const RATIO: f64 = 1.4;
 
 /// Ends of panels between `lower` and `upper`, graded towards every (place, width).
 fn panels(lower: f64, upper: f64, places: &[(f64, f64)]) -> Vec<f64> {
