@@ -1,16 +1,29 @@
 //! Likelihoods: what the instrument reported about a linear functional of the latent function.
 
 mod adaptive;
+mod censored;
 mod check;
 pub mod distribution;
 mod exact;
 mod gaussian;
+mod interval;
+mod laplace;
 pub mod local;
 mod noise;
+mod ordinal;
+mod positive;
 mod quadrature;
+mod student_t;
+mod window;
 
+pub use censored::{Censored, Side};
 pub use gaussian::Gaussian;
+pub use interval::Interval;
+pub use laplace::Laplace;
 pub use noise::Noise;
+pub use ordinal::{Ordinal, Thresholds};
+pub use positive::Positive;
+pub use student_t::{Degrees, StudentT};
 
 use serde::{Deserialize, Serialize};
 

@@ -215,32 +215,32 @@ fn by_quadrature(lower: f64, upper: f64, width: f64) -> TruncatedNormal {
     // Panels in units of the reach where that is short; e^-s needs shorter panels near 0 where it is long.
     let ends = [0.0, 4f64.min(reach), 12f64.min(reach), reach];
     let density = |s: f64| libm::exp(-s * (linear + square * s));
-    let visit = |add: &mut dyn FnMut(f64, f64)| {
-        for pair in ends.windows(2) {
-            let (middle, half) = (0.5 * (pair[0] + pair[1]), 0.5 * (pair[1] - pair[0]));
-            if half > 0.0 {
-                for (node, weight) in NODES {
-                    for s in [middle - half * node, middle + half * node] {
-                        add(s, half * weight * density(s));
-                    }
+    let mut points = [(0.0, 0.0); 60];
+    let mut count = 0;
+    let (mut z, mut sum) = (0.0, 0.0);
+    for pair in ends.windows(2) {
+        let (middle, half) = (0.5 * (pair[0] + pair[1]), 0.5 * (pair[1] - pair[0]));
+        if half > 0.0 {
+            for (node, weight) in NODES {
+                for s in [middle - half * node, middle + half * node] {
+                    let share = half * weight * density(s);
+                    z += share;
+                    sum += share * s;
+                    points[count] = (s, share);
+                    count += 1;
                 }
             }
         }
-    };
-    let (mut z, mut sum) = (0.0, 0.0);
-    visit(&mut |s, weight| {
-        z += weight;
-        sum += weight * s;
-    });
+    }
     let centre = sum / z;
     let (mut second, mut third, mut fourth) = (0.0, 0.0, 0.0);
-    visit(&mut |s, weight| {
+    for (s, share) in &points[..count] {
         let away = s - centre;
         let away2 = away * away;
-        second += weight * away2;
-        third += weight * away2 * away;
-        fourth += weight * away2 * away2;
-    });
+        second += share * away2;
+        third += share * away2 * away;
+        fourth += share * away2 * away2;
+    }
     let (second, third, fourth) = (second / z, third / z, fourth / z);
     let scale = 1.0 / rate;
     let variance = second * scale * scale;
