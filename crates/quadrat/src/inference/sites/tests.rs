@@ -4,9 +4,7 @@ use super::*;
 use crate::inference::{Evidence, Gram, LinearGaussian, condition, evidence_and_gradient};
 use crate::likelihood::local::{Belief, Local};
 use crate::likelihood::{Censored, Gaussian, Interval, Laplace, Noise, Ordinal, Thresholds};
-use crate::likelihood::{Side, StudentT, Degrees, Positive};
-use crate::likelihood::{Bernoulli, Binomial, Exponential, NegativeBinomial, Poisson, Sigmoid};
-use crate::link::Link;
+use crate::likelihood::{Degrees, Positive, Side, StudentT};
 use crate::linalg::{Cholesky, symmetric_from_fn};
 use crate::parameter::PriorDensity;
 
@@ -124,6 +122,13 @@ impl LinearGaussian for Plain<'_> {
 
 const METHODS: [Method; 3] = [Method::Laplace, Method::Ep, Method::Variational];
 
+/// Those that apply: Laplace's method needs a curvature.
+fn methods(name: &str) -> Vec<Method> {
+    let mut all = METHODS.to_vec();
+    all.retain(|m| !(name == "laplace" && *m == Method::Laplace));
+    all
+}
+
 fn known(rows: usize, variance: f64) -> Noise {
     Noise::Known(vec![variance; rows])
 }
@@ -132,7 +137,6 @@ fn known(rows: usize, variance: f64) -> Noise {
 fn kinds(n: usize) -> Vec<(&'static str, Box<dyn Local>)> {
     let inf = f64::INFINITY;
     let some = |all: [f64; 3]| all[..n].to_vec();
-    let poisson = |link| Poisson::new([2, 0, 5][..n].to_vec(), some([1.0, 2.0, 1.5]), link).unwrap();
     vec![
         (
             "gaussian",
@@ -145,13 +149,18 @@ fn kinds(n: usize) -> Vec<(&'static str, Box<dyn Local>)> {
         (
             "student_t",
             Box::new(
-                StudentT::new(some([0.5, -0.2, 1.0]), Noise::Learned, Degrees::Fixed(4.0)).unwrap(),
+                StudentT::new(some([0.5, -0.2, 1.0]), Noise::Learned, Degrees::Known(4.0)).unwrap(),
             ),
         ),
         (
             "interval",
             Box::new(
-                Interval::new(some([0.2, -inf, 1.0]), some([0.9, 0.0, inf]), Noise::Learned).unwrap(),
+                Interval::new(
+                    some([0.2, -inf, 1.0]),
+                    some([0.9, 0.0, inf]),
+                    Noise::Learned,
+                )
+                .unwrap(),
             ),
         ),
         (
@@ -159,7 +168,7 @@ fn kinds(n: usize) -> Vec<(&'static str, Box<dyn Local>)> {
             Box::new(
                 Censored::new(
                     some([0.2, 0.1, 1.0]),
-                    [Side::None, Side::Left, Side::Right][..n].to_vec(),
+                    &[Side::None, Side::Left, Side::Right][..n],
                     Noise::Learned,
                 )
                 .unwrap(),
@@ -168,70 +177,42 @@ fn kinds(n: usize) -> Vec<(&'static str, Box<dyn Local>)> {
         (
             "ordinal",
             Box::new(
-                Ordinal::new([1, 3, 2][..n].to_vec(), Thresholds::Learned(4), known(n, 0.25)).unwrap(),
-            ),
-        ),
-        ("positive", Box::new(Positive::new(n, 0.0, 0.1).unwrap())),
-        (
-            "bernoulli",
-            Box::new(Bernoulli::new([true, false, true][..n].to_vec(), Sigmoid::Logit).unwrap()),
-        ),
-        (
-            "binomial",
-            Box::new(Binomial::new([3, 0, 5][..n].to_vec(), [5, 4, 6][..n].to_vec(), Sigmoid::Probit).unwrap()),
-        ),
-        ("poisson", Box::new(poisson(Link::Exp))),
-        ("poisson softplus", Box::new(poisson(Link::Softplus))),
-        (
-            "negative_binomial",
-            Box::new(
-                NegativeBinomial::new([2, 0, 9][..n].to_vec(), vec![1.0; n], Link::Exp, None).unwrap(),
-            ),
-        ),
-        (
-            "suppressed counts",
-            Box::new(
-                Poisson::ranges(
-                    [0, 4, 10][..n].to_vec(),
-                    [Some(4), Some(4), None][..n].to_vec(),
-                    vec![1.0; n],
-                    Link::Exp,
+                Ordinal::new(
+                    [1, 3, 2][..n].to_vec(),
+                    Thresholds::Learned(4),
+                    known(n, 0.25),
                 )
                 .unwrap(),
             ),
         ),
-        (
-            "exponential",
-            Box::new(Exponential::new(some([0.5, 2.0, 1.0]), Link::Exp).unwrap()),
-        ),
+        ("positive", Box::new(Positive::new(n, 0.0, 0.1).unwrap())),
     ]
 }
 
-/// Log evidence, means and sds by a product of trapezoid rules in whitened coordinates.
-fn brute_force(toy: &Toy, theta: &[f64], half: i32) -> (f64, Vec<f64>, Vec<f64>) {
+/// Log evidence, means and sds by a product of trapezoid rules, in coordinates that whiten a fit.
+fn brute_force(toy: &Toy, theta: &[f64], step: f64, half: i32) -> (f64, Vec<f64>, Vec<f64>) {
     let n = toy.x.len();
-    let factor = Cholesky::factor(toy.covariance(theta).as_ref()).unwrap();
+    let k = toy.covariance(theta);
+    let prior = Cholesky::factor(k.as_ref()).unwrap();
+    let fit = condition_sites(toy, theta, &SiteOptions::new(Method::Ep)).unwrap();
+    let centre = fit.mean().to_vec();
+    let whitened = fit.into_conditioned().factor.whiten(k.clone());
+    let posterior = Cholesky::factor((k - whitened.transpose() * &whitened).as_ref()).unwrap();
     let rows = solve::Rows::new(toy, theta);
-    // Steps of a third of a standard deviation are exact to rounding for normal densities.
-    let step = 0.33;
     let per = (2 * half + 1) as usize;
-    let mut z = vec![0.0; n];
+    let mut t = vec![0.0; n];
     let mut sums = vec![0.0; 1 + 2 * n];
     let mut largest = f64::NEG_INFINITY;
     for code in 0..per.pow(n as u32) {
         let mut rest = code;
-        let mut log = 0.0;
-        for z in &mut z {
-            *z = step * f64::from((rest % per) as i32 - half);
+        for t in &mut t {
+            *t = step * f64::from((rest % per) as i32 - half);
             rest /= per;
-            log -= 0.5 * *z * *z;
         }
-        let f: Vec<f64> = factor
-            .multiply(&z)
-            .iter()
-            .zip(&toy.mean)
-            .map(|(f, m)| f + m)
-            .collect();
+        let mut f = posterior.multiply(&t);
+        f.iter_mut().zip(&centre).for_each(|(f, c)| *f += c);
+        let off: Vec<f64> = f.iter().zip(&toy.mean).map(|(f, m)| f - m).collect();
+        let mut log: f64 = -0.5 * prior.half_solve(&off).iter().map(|z| z * z).sum::<f64>();
         for (row, &f) in f.iter().enumerate() {
             let (likelihood, own, at) = rows.at(row);
             log += likelihood.log_density(own, at, f).value;
@@ -248,7 +229,8 @@ fn brute_force(toy: &Toy, theta: &[f64], half: i32) -> (f64, Vec<f64>, Vec<f64>)
             sums[1 + n + i] += p * f * f;
         }
     }
-    let constant = n as f64 * (step / (2.0 * std::f64::consts::PI).sqrt()).ln();
+    let constant = n as f64 * (step / (2.0 * std::f64::consts::PI).sqrt()).ln()
+        + 0.5 * (posterior.log_det() - prior.log_det());
     let mean: Vec<f64> = (0..n).map(|i| sums[1 + i] / sums[0]).collect();
     let sd = (0..n)
         .map(|i| (sums[1 + n + i] / sums[0] - mean[i].powi(2)).sqrt())
@@ -269,7 +251,10 @@ fn gaussian_rows_are_exact_inference() {
             None => Noise::Known(variances.clone()),
             Some(_) => Noise::KnownPlusLearned(variances.clone()),
         };
-        let toy = Toy::new(&x, vec![Box::new(Gaussian::new(values.clone(), own).unwrap())]);
+        let toy = Toy::new(
+            &x,
+            vec![Box::new(Gaussian::new(values.clone(), own).unwrap())],
+        );
         let mut theta = toy.theta();
         if let Some(noise) = noise {
             theta[2] = noise;
@@ -281,9 +266,15 @@ fn gaussian_rows_are_exact_inference() {
             let options = SiteOptions::new(method);
             let evidence = SiteEvidence::new(&toy, options.clone());
             let (got, gradient) = evidence.evaluate(&theta).unwrap();
-            assert!((got - want).abs() < 1e-10 * want.abs(), "{method:?} {got} {want}");
+            assert!(
+                (got - want).abs() < 1e-10 * want.abs(),
+                "{method:?} {got} {want}"
+            );
             for (g, s) in gradient.iter().zip(&slopes) {
-                assert!((g - s).abs() < 1e-7 * s.abs().max(1.0), "{method:?} {g} {s}");
+                assert!(
+                    (g - s).abs() < 1e-7 * s.abs().max(1.0),
+                    "{method:?} {g} {s}"
+                );
             }
             let fit = condition_sites(&toy, &theta, &options).unwrap();
             assert_eq!(fit.found.sweeps, 1);
@@ -295,7 +286,9 @@ fn gaussian_rows_are_exact_inference() {
             let square = |m: &Mat<f64>| m.transpose() * m;
             let off = square(&a) - square(&b);
             for i in 0..4 {
-                assert!((own.alpha[i] - exact.alpha[i]).abs() < 1e-7 * (1.0 + exact.alpha[i].abs()));
+                assert!(
+                    (own.alpha[i] - exact.alpha[i]).abs() < 1e-7 * (1.0 + exact.alpha[i].abs())
+                );
                 assert!(off[(i % 2, i / 2)].abs() < 1e-8);
             }
         }
@@ -308,11 +301,13 @@ fn three_rows_agree_with_brute_force() {
     for (name, table) in kinds(3) {
         let toy = Toy::new(&[0.0, 0.5, 1.4], vec![table]);
         let theta = toy.theta();
-        let (log_z, mean, sd) = brute_force(&toy, &theta, 24);
-        for method in METHODS {
+        let (log_z, mean, sd) = brute_force(&toy, &theta, 0.25, 36);
+        for method in methods(name) {
             let fit = condition_sites(&toy, &theta, &SiteOptions::new(method)).unwrap();
             assert!(fit.found.converged, "{name} {method:?}: {:?}", fit.found);
-            let off = (0..3).fold(0.0, |m: f64, i| m.max((fit.mean()[i] - mean[i]).abs() / sd[i]));
+            let off = (0..3).fold(0.0, |m: f64, i| {
+                m.max((fit.mean()[i] - mean[i]).abs() / sd[i])
+            });
             let ratio = (0..3)
                 .map(|i| fit.variance()[i].sqrt() / sd[i])
                 .max_by(|a, b| a.ln().abs().total_cmp(&b.ln().abs()))
@@ -331,9 +326,15 @@ fn three_rows_agree_with_brute_force() {
                 (_, "laplace" | "student_t") => (0.6, 0.6, 0.6),
                 _ => (0.25, 0.35, 0.25),
             };
-            assert!(error.abs() < most_z, "{name} {method:?}: log Z off by {error}");
+            assert!(
+                error.abs() < most_z,
+                "{name} {method:?}: log Z off by {error}"
+            );
             assert!(off < most_mean, "{name} {method:?}: mean off by {off} sd");
-            assert!((ratio - 1.0).abs() < most_sd, "{name} {method:?}: sd ratio {ratio}");
+            assert!(
+                (ratio - 1.0).abs() < most_sd,
+                "{name} {method:?}: sd ratio {ratio}"
+            );
             if method == Method::Variational {
                 assert!(error < 1e-6, "{name}: the bound lies above by {error}");
             }
@@ -350,7 +351,7 @@ fn mixtures_of_two_agree_with_brute_force() {
         let ((a, one), (b, two)) = (all.swap_remove(first), others.swap_remove(second));
         let toy = Toy::new(&[0.0, 0.9, 0.3, 1.7], vec![one, two]);
         let theta = toy.theta();
-        let (log_z, mean, sd) = brute_force(&toy, &theta, 17);
+        let (log_z, mean, sd) = brute_force(&toy, &theta, 0.45, 17);
         let fit = condition_sites(&toy, &theta, &SiteOptions::new(Method::Ep)).unwrap();
         assert!(fit.found.converged, "{a} + {b}: {:?}", fit.found);
         let error = fit.log_evidence - log_z;
@@ -372,9 +373,12 @@ fn mixtures_of_two_agree_with_brute_force() {
 fn gradients_are_central_differences() {
     for (name, table) in kinds(3) {
         let known_rows = Gaussian::new(vec![0.4, 0.9], Noise::Learned).unwrap();
-        let toy = Toy::new(&[0.0, 0.5, 1.4, 0.2, 2.0], vec![table, Box::new(known_rows)]);
+        let toy = Toy::new(
+            &[0.0, 0.5, 1.4, 0.2, 2.0],
+            vec![table, Box::new(known_rows)],
+        );
         let theta = toy.theta();
-        for method in METHODS {
+        for method in methods(name) {
             let mut options = SiteOptions::new(method);
             options.tolerance = 1e-11;
             let evidence = SiteEvidence::new(&toy, options);
@@ -407,13 +411,11 @@ fn parallel_ep_is_sequential_ep() {
     let inf = f64::INFINITY;
     let tables: Vec<Box<dyn Local>> = vec![
         Box::new(Gaussian::new(vec![0.5, -0.2, 1.0], known(3, 0.05)).unwrap()),
-        Box::new(
-            Interval::new(vec![0.2, -inf, 0.8], vec![0.9, 0.0, inf], known(3, 0.01)).unwrap(),
-        ),
+        Box::new(Interval::new(vec![0.2, -inf, 0.8], vec![0.9, 0.0, inf], known(3, 0.01)).unwrap()),
         Box::new(
             Ordinal::new(
                 vec![1, 3, 2],
-                Thresholds::Given(vec![-0.5, 0.4]),
+                Thresholds::Known(vec![-0.5, 0.4]),
                 known(3, 0.1),
             )
             .unwrap(),
@@ -466,6 +468,9 @@ fn parallel_ep_is_sequential_ep() {
     for i in 0..n {
         let sd = sigma[(i, i)].sqrt();
         assert!((fit.mean()[i] - mu[i]).abs() < 1e-8 * sd, "{i}");
-        assert!((fit.variance()[i] / sigma[(i, i)] - 1.0).abs() < 1e-8, "{i}");
+        assert!(
+            (fit.variance()[i] / sigma[(i, i)] - 1.0).abs() < 1e-8,
+            "{i}"
+        );
     }
 }
