@@ -14,6 +14,7 @@ pub mod inference;
 pub mod kernel;
 pub mod likelihood;
 pub mod linalg;
+pub mod link;
 pub mod model;
 pub mod optimise;
 pub mod parameter;

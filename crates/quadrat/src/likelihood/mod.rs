@@ -1,8 +1,12 @@
 //! Likelihoods: what the instrument reported about a linear functional of the latent function.
 
+pub mod distribution;
 mod gaussian;
+mod local;
 
+pub use distribution::Distribution;
 pub use gaussian::{Gaussian, Noise};
+pub use local::{Belief, Circumstances, Expected, Jet, Local, Tilted};
 
 use serde::{Deserialize, Serialize};
 

@@ -9,6 +9,7 @@
 //! Coefficients are our own minimax fits: `tests/reference/special.py`.
 
 mod coefficients;
+mod count;
 mod erf;
 mod erfc;
 mod erfcx;
@@ -21,6 +22,7 @@ mod log_cdf_difference;
 mod normal;
 mod quantile;
 pub mod scalar;
+mod stirling;
 
 pub use erf::erf_into;
 pub use erfc::erfc_into;
@@ -33,6 +35,7 @@ pub use normal::{normal_cdf_into, normal_pdf_into};
 // For fused loops elsewhere in the crate; not every kernel has such a caller.
 #[allow(unused_imports)]
 pub(crate) use {
+    count::CountMean,
     erf::erf_simd,
     erfc::erfc_simd,
     erfcx::{erfcx_positive_simd, erfcx_short_simd, erfcx_simd},
@@ -41,4 +44,5 @@ pub(crate) use {
     log::log_simd,
     log_cdf::log_cdf_simd,
     log_cdf_difference::log_cdf_difference_simd,
+    stirling::{HALF_LOG_TWO_PI, digamma_gap_difference, log1p_gap, log1p_ratio, stirling_gap},
 };

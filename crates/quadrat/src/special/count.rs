@@ -1,0 +1,251 @@
+//! Log-probabilities of counts, and their tails, for real counts: Poisson and negative binomial as one family.
+//!
+//! Symbols: `k` count, `mu` mean, `alpha` dispersion (variance `mu + alpha mu^2`; 0 is Poisson), `a = 1 / alpha`,
+//! `u = log mu`, `w = 1 / (1 + alpha mu)`.
+//!
+//! With `p(k)` the probability, `dp(k)/du = k p(k) - (k + 1) p(k + 1)` for every alpha. Sums telescope: a tail is the
+//! integral of one edge term over `u`, `P(Y >= k; u) = int_{-inf}^u k p(k; u') du'`. The integrand is log-concave in
+//! `u'` with mode at `mu = k`, so that on the side away from the mode it falls from its edge, and the ratio of tail
+//! to edge term comes from a short Gauss-Legendre sum whatever the size of the numbers. The same integral is the
+//! incomplete beta (gamma for alpha = 0) function.
+
+use super::stirling::{HALF_LOG_TWO_PI, log1p_gap, log1p_ratio, stirling_gap};
+
+/// The integrand is followed until it has fallen by this many nats.
+const DEPTH: f64 = 42.0;
+
+/// Nodes and weights of the 20-node Gauss-Legendre rule, positive half.
+const RULE: [(f64, f64); 10] = [
+    (0.076_526_521_133_497_34, 0.152_753_387_130_725_85),
+    (0.227_785_851_141_645_08, 0.149_172_986_472_603_75),
+    (0.373_706_088_715_419_56, 0.142_096_109_318_382_05),
+    (0.510_867_001_950_827_1, 0.131_688_638_449_176_63),
+    (0.636_053_680_726_515, 0.118_194_531_961_518_42),
+    (0.746_331_906_460_150_8, 0.101_930_119_817_240_43),
+    (0.839_116_971_822_218_8, 0.083_276_741_576_704_75),
+    (0.912_234_428_251_326, 0.062_672_048_334_109_06),
+    (0.963_971_927_277_913_8, 0.040_601_429_800_386_94),
+    (0.993_128_599_185_094_9, 0.017_614_007_139_152_118),
+];
+
+/// A count's mean with its logarithm, so that neither loses digits; and the dispersion.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CountMean {
+    pub(crate) log_mean: f64,
+    pub(crate) mean: f64,
+    pub(crate) dispersion: f64,
+}
+
+impl CountMean {
+    pub(crate) fn new(mean: f64, dispersion: f64) -> Self {
+        Self {
+            log_mean: libm::log(mean),
+            mean,
+            dispersion,
+        }
+    }
+
+    /// `w = 1 / (1 + alpha mu)`.
+    pub(crate) fn weight(&self) -> f64 {
+        1.0 / (1.0 + self.dispersion * self.mean)
+    }
+
+    /// `log p(k)`, k >= 0 real, every constant included.
+    ///
+    /// # Numerics
+    /// Loader's saddle point form: a relative 1e-15 of the sizes of deviance and logarithm, also where `log k!` is
+    /// 1e7, and continuous down to alpha = 0.
+    /// # Source
+    /// Loader 2000, Fast and accurate computation of binomial probabilities
+    pub(crate) fn log_probability(&self, k: f64) -> f64 {
+        let alpha = self.dispersion;
+        let spread = alpha * self.mean;
+        if k == 0.0 {
+            return -self.mean * log1p_ratio(spread);
+        }
+        let w = self.weight();
+        // n / (n q) of Loader: r = (1 + alpha k) w = 1 + delta.
+        let delta = alpha * w * (k - self.mean);
+        let shape = 1.0 / alpha;
+        let mut constant = -stirling_gap(k) - HALF_LOG_TWO_PI - 0.5 * libm::log(k);
+        if alpha > 0.0 {
+            constant +=
+                stirling_gap(shape + k) - stirling_gap(shape) - 0.5 * libm::log1p(alpha * k);
+        }
+        // a (delta - log1p delta), and k log(k / (mu r)) - k + mu r with k - mu r = w (k - mu).
+        let scaled = w * (k - self.mean);
+        let failures = if delta.abs() <= 0.5 {
+            scaled * scaled * alpha * log1p_gap(delta)
+        } else {
+            (delta - libm::log1p(delta)) * shape
+        };
+        let x = -scaled / k;
+        let successes = if x.abs() <= 0.5 {
+            scaled * scaled / k * log1p_gap(x)
+        } else {
+            k * (libm::log(k) - self.log_mean + libm::log1p(spread) - libm::log1p(alpha * k))
+                - scaled
+        };
+        constant - failures - successes
+    }
+
+    /// The smaller tail at the edge `k >= 1` (real, > 0): `P(Y >= k) / (k p(k))` where mu <= k, else
+    /// `P(Y < k) / (k p(k))`, and the same integral weighted by a function of the mean.
+    pub(crate) fn tail(&self, k: f64, weight: impl Fn(f64) -> f64) -> (f64, f64) {
+        let alpha = self.dispersion;
+        let (mean, w) = (self.mean, self.weight());
+        let sign = if mean <= k { -1.0 } else { 1.0 };
+        // log p(k; u + sign s) - log p(k; u).
+        let rise = (1.0 + alpha * k) * mean * w;
+        let q = alpha * mean * w;
+        let log_ratio = |s: f64| {
+            if sign * s > 30.0 && alpha > 0.0 {
+                // The growth may overflow; its logarithm does not.
+                let shape = 1.0 / alpha;
+                return -shape * s - (k + shape) * libm::log(q + w * libm::exp(-s));
+            }
+            let growth = libm::expm1(sign * s);
+            sign * k * s - rise * growth * log1p_ratio(q * growth)
+        };
+        let end = reach(&log_ratio, w * (k - mean).abs(), w * w * (mean + q * k / w));
+        // Poles of the integrand: pi away from the real axis where alpha mu = 1.
+        let pole = if alpha > 0.0 {
+            (-sign * (libm::log(alpha) + self.log_mean)).clamp(0.0, end)
+        } else {
+            0.0
+        };
+        let (mut sum, mut weighted) = (0.0, 0.0);
+        for (from, to) in [(pole, end), (pole, 0.0)] {
+            let mut near = from;
+            let mut step = 2.0;
+            while near != to {
+                let far = if (to - near).abs() <= 2.0 * step {
+                    to
+                } else if to > near {
+                    near + step
+                } else {
+                    near - step
+                };
+                // Two panels, so that none has to follow the whole fall.
+                let middle = 0.5 * (near + far);
+                let half = 0.25 * (far - near).abs();
+                for centre in [0.5 * (near + middle), 0.5 * (middle + far)] {
+                    for (node, weight_of_node) in RULE {
+                        for s in [centre - half * node, centre + half * node] {
+                            let term = half * weight_of_node * libm::exp(log_ratio(s));
+                            sum += term;
+                            weighted += term * weight(mean * libm::exp(sign * s));
+                        }
+                    }
+                }
+                near = far;
+                step *= 2.0;
+            }
+        }
+        (sum, weighted)
+    }
+
+    /// `P(Y < k)` and `P(Y >= k)`, k >= 0 real.
+    pub(crate) fn tails(&self, k: f64) -> (f64, f64) {
+        if k <= 0.0 {
+            return (0.0, 1.0);
+        }
+        if self.mean == 0.0 {
+            return (1.0, 0.0);
+        }
+        let edge = libm::exp(self.log_probability(k) + libm::log(k));
+        let small = (edge * self.tail(k, |_| 0.0).0).min(1.0);
+        if self.mean <= k {
+            (1.0 - small, small)
+        } else {
+            (small, 1.0 - small)
+        }
+    }
+}
+
+/// Where a concave function that starts at 0 with slope `-slope <= 0` and second derivative `-curvature` has fallen
+/// by `DEPTH`, to within a factor that costs at most a few nats more.
+fn reach(log_ratio: &impl Fn(f64) -> f64, slope: f64, curvature: f64) -> f64 {
+    let mut outside = (DEPTH / slope).min((2.0 * DEPTH / curvature).sqrt());
+    if !(outside > 0.0 && outside.is_finite()) {
+        outside = 1.0;
+    }
+    let mut inside = 0.0;
+    for _ in 0..1100 {
+        if !(log_ratio(outside) >= -DEPTH) {
+            break;
+        }
+        inside = outside;
+        outside *= 2.0;
+    }
+    for _ in 0..60 {
+        // NaN, where the exponential overflows, counts as fallen.
+        if log_ratio(outside) > -DEPTH - 8.0 {
+            break;
+        }
+        let middle = 0.5 * (inside + outside);
+        if log_ratio(middle) >= -DEPTH {
+            inside = middle;
+        } else {
+            outside = middle;
+        }
+    }
+    outside
+}
+
+/// Regularised incomplete gamma functions $P(a, x)$ and $Q(a, x) = 1 - P$.
+///
+/// # Arguments
+/// * `a` - shape, > 0 and finite
+/// * `x` - upper end of $P = \frac{1}{\Gamma(a)} \int_0^x t^{a-1} e^{-t} dt$, >= 0
+/// # Returns
+/// `(P, Q)`; NaN outside the domain
+/// # Numerics
+/// The smaller of the two to a relative 1e-12 for a up to 1e6; one quadrature of some 80 to 300 nodes.
+/// # Source
+/// DLMF 8.2.4; the integral over log x
+/// # Examples
+/// ```
+/// let (p, q) = quadrat::special::scalar::regularised_gamma(1.0, 2.0);
+/// assert!((q - (-2f64).exp()).abs() < 1e-14 && (p + q - 1.0).abs() < 1e-15);
+/// ```
+pub fn regularised_gamma(a: f64, x: f64) -> (f64, f64) {
+    if !(a > 0.0 && a.is_finite() && x >= 0.0) {
+        return (f64::NAN, f64::NAN);
+    }
+    if x == f64::INFINITY {
+        return (1.0, 0.0);
+    }
+    let (below, above) = CountMean::new(x, 0.0).tails(a);
+    (above, below)
+}
+
+/// Regularised incomplete beta functions $I_x(a, b)$ and $1 - I_x(a, b)$.
+///
+/// # Arguments
+/// * `a`, `b` - shapes, > 0 and finite
+/// * `x` - upper end of $I_x = \frac{1}{B(a, b)} \int_0^x t^{a-1} (1 - t)^{b-1} dt$, in [0, 1]
+/// * `y` - `1 - x`, given apart so that neither end loses digits
+/// # Returns
+/// `(I, 1 - I)`; NaN outside the domain
+/// # Numerics
+/// The smaller of the two to a relative 1e-12 for shapes up to 1e6; one quadrature of some 80 to 300 nodes.
+/// # Source
+/// DLMF 8.17.2; the integral over the log odds of x
+/// # Examples
+/// ```
+/// let (i, _) = quadrat::special::scalar::regularised_beta(2.0, 1.0, 0.3, 0.7);
+/// assert!((i - 0.09).abs() < 1e-15);
+/// ```
+pub fn regularised_beta(a: f64, b: f64, x: f64, y: f64) -> (f64, f64) {
+    let shapes = a > 0.0 && a.is_finite() && b > 0.0 && b.is_finite();
+    if !(shapes && (0.0..=1.0).contains(&x) && (0.0..=1.0).contains(&y)) {
+        return (f64::NAN, f64::NAN);
+    }
+    if y == 0.0 {
+        return (1.0, 0.0);
+    }
+    // P(Y >= a) of a negative binomial with alpha = 1/b and alpha mu = x / (1 - x).
+    let (below, above) = CountMean::new(b * x / y, 1.0 / b).tails(a);
+    (above, below)
+}
