@@ -2,35 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::distribution::{Distribution, Normal};
+use super::local::{Belief, Circumstances, Expected, Jet, Local, Tilted};
+use super::{Noise, check, exact};
 use crate::error::InputError;
-
-/// What is known of the noise variance, in the squared unit of the values.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Noise {
-    /// One known variance per row, each >= 0.
-    Known(Vec<f64>),
-    /// One variance for all rows, learned.
-    Learned,
-    /// Known variances per row, plus a learned one.
-    KnownPlusLearned(Vec<f64>),
-}
-
-impl Noise {
-    /// The known part, one variance per row.
-    #[must_use]
-    pub fn known(&self) -> Option<&[f64]> {
-        match self {
-            Self::Known(v) | Self::KnownPlusLearned(v) => Some(v),
-            Self::Learned => None,
-        }
-    }
-
-    /// Whether a variance is learned.
-    #[must_use]
-    pub fn is_learned(&self) -> bool {
-        !matches!(self, Self::Known(_))
-    }
-}
+use crate::parameter::Parameter;
 
 /// Values observed with normal noise, `y_i = L_i f + e_i`, `e_i ~ N(0, variance_i)`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,34 +20,8 @@ impl Gaussian {
     /// [`InputError::Shape`] when a variance column has another length,
     /// [`InputError::NotFinite`], [`InputError::Range`] for a negative variance.
     pub fn new(values: Vec<f64>, noise: Noise) -> Result<Self, InputError> {
-        for (row, &value) in values.iter().enumerate() {
-            if !value.is_finite() {
-                return Err(InputError::NotFinite {
-                    what: "the value".into(),
-                    row,
-                    value,
-                });
-            }
-        }
-        if let Some(known) = noise.known() {
-            if known.len() != values.len() {
-                return Err(InputError::Shape {
-                    what: "the variance",
-                    expected: values.len(),
-                    got: known.len(),
-                });
-            }
-            for (row, &value) in known.iter().enumerate() {
-                if !(value >= 0.0 && value.is_finite()) {
-                    return Err(InputError::Range {
-                        what: "the variance".into(),
-                        row,
-                        value,
-                        requirement: "a finite number, zero or more",
-                    });
-                }
-            }
-        }
+        check::finite("the value", &values)?;
+        noise.check(values.len(), |_| false)?;
         Ok(Self { values, noise })
     }
 
@@ -85,5 +35,64 @@ impl Gaussian {
     #[must_use]
     pub fn noise(&self) -> &Noise {
         &self.noise
+    }
+}
+
+impl Local for Gaussian {
+    fn rows(&self) -> usize {
+        self.values.len()
+    }
+
+    fn parameters(&self, spread: f64) -> Vec<Parameter> {
+        self.noise.parameters(spread)
+    }
+
+    fn gaussian(&self, own: &[f64], row: usize) -> Option<(f64, f64)> {
+        Some((self.values[row], self.noise.variance(own, row)))
+    }
+
+    fn is_log_concave(&self) -> bool {
+        true
+    }
+
+    fn guess(&self, _own: &[f64], row: usize) -> f64 {
+        self.values[row]
+    }
+
+    fn log_density(&self, own: &[f64], row: usize, f: f64) -> Jet {
+        exact::jet(self.values[row], self.noise.variance(own, row), f)
+    }
+
+    fn log_density_slopes(&self, own: &[f64], row: usize, f: f64, out: &mut [[f64; 3]]) {
+        if let Some(out) = out.first_mut() {
+            *out = exact::slopes(self.values[row], self.noise.variance(own, row), f);
+        }
+    }
+
+    fn tilted(&self, own: &[f64], row: usize, cavity: Belief) -> Tilted {
+        exact::tilted(self.values[row], self.noise.variance(own, row), cavity)
+    }
+
+    fn tilted_slopes(&self, own: &[f64], row: usize, cavity: Belief, out: &mut [f64]) {
+        if let Some(out) = out.first_mut() {
+            *out = exact::tilted_slope(self.values[row], self.noise.variance(own, row), cavity);
+        }
+    }
+
+    fn expected(&self, own: &[f64], row: usize, belief: Belief) -> Expected {
+        exact::expected(self.values[row], self.noise.variance(own, row), belief)
+    }
+
+    fn expected_slopes(&self, own: &[f64], row: usize, belief: Belief, out: &mut [f64]) {
+        if let Some(out) = out.first_mut() {
+            *out = exact::expected_slope(self.values[row], self.noise.variance(own, row), belief);
+        }
+    }
+
+    fn observation(&self, own: &[f64], circumstances: &Circumstances, f: f64) -> Distribution {
+        Distribution::Normal(Normal {
+            mean: f,
+            sd: self.noise.variance_of_new(own, circumstances).sqrt(),
+        })
     }
 }

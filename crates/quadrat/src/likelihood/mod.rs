@@ -1,12 +1,16 @@
 //! Likelihoods: what the instrument reported about a linear functional of the latent function.
 
+mod adaptive;
+mod check;
 pub mod distribution;
+mod exact;
 mod gaussian;
-mod local;
+pub mod local;
+mod noise;
+mod quadrature;
 
-pub use distribution::Distribution;
-pub use gaussian::{Gaussian, Noise};
-pub use local::{Belief, Circumstances, Expected, Jet, Local, Tilted};
+pub use gaussian::Gaussian;
+pub use noise::Noise;
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! Mean and variance of a linked value under a normal belief.
 
 use super::{CLIP, Link, softplus};
-use crate::likelihood::Belief;
+use crate::likelihood::local::Belief;
 use crate::quadrature::gauss_legendre;
 
 impl Link {
@@ -15,7 +15,7 @@ impl Link {
     /// a relative 1e-10. The exponents of `exp` are clipped at 600.
     /// # Examples
     /// ```
-    /// use quadrat::{likelihood::Belief, link::Link};
+    /// use quadrat::{likelihood::local::Belief, link::Link};
     /// let (mean, variance) = Link::Square.mean_variance(Belief { mean: 1.0, variance: 2.0 });
     /// assert_eq!((mean, variance), (3.0, 16.0));
     /// ```

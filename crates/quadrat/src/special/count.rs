@@ -99,13 +99,15 @@ impl CountMean {
         let rise = (1.0 + alpha * k) * mean * w;
         let q = alpha * mean * w;
         let log_ratio = |s: f64| {
-            if sign * s > 30.0 && alpha > 0.0 {
-                // The growth may overflow; its logarithm does not.
+            let t = sign * s;
+            // k t - (k + a) log(1 + q (e^t - 1)), or the same after e^t is taken out of the logarithm: where q is
+            // nearly 1 nothing large cancels then. Neither may overflow.
+            if (w < q && t > -600.0) || (t > 30.0 && alpha > 0.0) {
                 let shape = 1.0 / alpha;
-                return -shape * s - (k + shape) * libm::log(q + w * libm::exp(-s));
+                return -shape * t - (k + shape) * libm::log1p(w * libm::expm1(-t));
             }
-            let growth = libm::expm1(sign * s);
-            sign * k * s - rise * growth * log1p_ratio(q * growth)
+            let growth = libm::expm1(t);
+            k * t - rise * growth * log1p_ratio(q * growth)
         };
         let end = reach(&log_ratio, w * (k - mean).abs(), w * w * (mean + q * k / w));
         // Poles of the integrand: pi away from the real axis where alpha mu = 1.
@@ -248,4 +250,92 @@ pub fn regularised_beta(a: f64, b: f64, x: f64, y: f64) -> (f64, f64) {
     // P(Y >= a) of a negative binomial with alpha = 1/b and alpha mu = x / (1 - x).
     let (below, above) = CountMean::new(b * x / y, 1.0 / b).tails(a);
     (above, below)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `dispersion, mean, k, log p, log P(Y < k), log P(Y >= k)`, 22 digits from mpmath.
+    const TABLE: &str = include_str!("../../tests/reference/count.csv");
+
+    fn rows() -> Vec<[f64; 6]> {
+        TABLE
+            .lines()
+            .skip(1)
+            .map(|line| {
+                let mut row = [0.0; 6];
+                for (slot, field) in row.iter_mut().zip(line.split(',')) {
+                    *slot = field.parse().unwrap();
+                }
+                row
+            })
+            .collect()
+    }
+
+    #[test]
+    fn log_probabilities_and_tails_match_the_table() {
+        let (mut worst_p, mut worst_tail) = (0.0f64, 0.0f64);
+        for [dispersion, mean, k, log_p, below, above] in rows() {
+            let count = CountMean::new(mean, dispersion);
+            let got = count.log_probability(k);
+            // The argument's own rounding: the mean is a double, its logarithm another.
+            let conditioning =
+                f64::EPSILON * (4.0 + k.abs() + log_p.abs()) / (1.0 + dispersion * mean.min(k));
+            let scale = 1e-14 * log_p.abs().max(1.0) + conditioning;
+            worst_p = worst_p.max((got - log_p).abs() / log_p.abs().max(1.0));
+            assert!(
+                (got - log_p).abs() < 10.0 * scale,
+                "{dispersion} {mean} {k}: {got} {log_p}"
+            );
+
+            let small = if mean <= k { above } else { below };
+            let tail = got + libm::log(k) + libm::log(count.tail(k, |_| 0.0).0);
+            let error = (tail - small).abs() / small.abs().max(1.0);
+            worst_tail = worst_tail.max(error);
+            assert!(error < 1e-12, "{dispersion} {mean} {k}: {tail} {small}");
+            let (p, q) = count.tails(k);
+            assert!((p - libm::exp(below)).abs() < 1e-12 && (q - libm::exp(above)).abs() < 1e-12);
+        }
+        println!("worst relative errors: log p {worst_p:e}, log tail {worst_tail:e}");
+    }
+
+    #[test]
+    fn probabilities_sum_to_tails() {
+        for (mean, dispersion) in [(3.0, 0.0), (0.2, 5.0), (40.0, 0.01), (7.0, 100.0)] {
+            let count = CountMean::new(mean, dispersion);
+            let mut below = 0.0;
+            for k in 0..300 {
+                let (p, q) = count.tails(f64::from(k));
+                // 300 roundings of a sum near 1.
+                assert!(
+                    (p - below).abs() < 1e-13 && (p + q - 1.0).abs() < 1e-15,
+                    "{mean} {dispersion} {k}"
+                );
+                below += libm::exp(count.log_probability(f64::from(k)));
+            }
+        }
+    }
+
+    #[test]
+    fn the_beta_function_is_symmetric_and_the_domain_is_kept() {
+        for (a, b, x) in [
+            (0.5, 3.0, 0.2),
+            (1e-3, 1e-3, 0.5),
+            (1e6, 30.0, 0.999_97),
+            (2.0, 1e5, 1e-5),
+        ] {
+            let (i, j) = regularised_beta(a, b, x, 1.0 - x);
+            let (mirrored, rest) = regularised_beta(b, a, 1.0 - x, x);
+            assert!(
+                (i - rest).abs() < 1e-12 && (j - mirrored).abs() < 1e-12,
+                "{a} {b} {x}: {i} {rest}"
+            );
+        }
+        assert!(regularised_gamma(-1.0, 1.0).0.is_nan());
+        assert!(regularised_beta(1.0, 0.0, 0.5, 0.5).0.is_nan());
+        assert_eq!(regularised_gamma(2.0, f64::INFINITY), (1.0, 0.0));
+        assert_eq!(regularised_gamma(2.0, 0.0), (0.0, 1.0));
+        assert_eq!(regularised_beta(2.0, 3.0, 1.0, 0.0), (1.0, 0.0));
+    }
 }

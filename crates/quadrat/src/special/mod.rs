@@ -15,6 +15,7 @@ mod erfc;
 mod erfcx;
 mod exp;
 mod gamma;
+pub(crate) mod gamma_half;
 mod lanes;
 mod log;
 mod log_cdf;

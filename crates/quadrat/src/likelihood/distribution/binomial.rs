@@ -2,13 +2,12 @@
 
 use rand::Rng;
 use rand_distr::{Binomial as Sampler, Distribution as _};
-use serde::{Deserialize, Serialize};
 
 use crate::special::scalar::regularised_beta;
 use crate::special::{HALF_LOG_TWO_PI, log1p_gap, stirling_gap};
 
 /// The binomial distribution, `P(y) = C(n, y) p^y (1 - p)^(n - y)`; one trial is a Bernoulli.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Binomial {
     /// Number of trials `n`.
     pub trials: u64,
@@ -62,7 +61,7 @@ impl Binomial {
     }
 
     /// One draw.
-    pub fn sample(&self, rng: &mut (impl Rng + ?Sized)) -> f64 {
+    pub fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> f64 {
         Sampler::new(self.trials, self.probability)
             .map_or(f64::NAN, |sampler| sampler.sample(rng) as f64)
     }

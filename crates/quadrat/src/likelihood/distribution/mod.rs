@@ -1,84 +1,103 @@
 //! Distributions of an observation at a known latent value.
 
 mod binomial;
+mod exponential;
+mod laplace;
 mod negative_binomial;
+mod normal;
 mod poisson;
+mod ranks;
+mod student_t;
 
 pub use binomial::Binomial;
 pub(crate) use binomial::log_binomial;
+pub use exponential::Exponential;
+pub use laplace::Laplace;
 pub use negative_binomial::NegativeBinomial;
+pub use normal::Normal;
 pub use poisson::Poisson;
+pub use ranks::Ranks;
+pub use student_t::StudentT;
 
 use rand::Rng;
-use serde::{Deserialize, Serialize};
 
 /// What would be observed, were the latent value known.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+///
+/// Parameters that no distribution has (a negative scale) give NaN. Observations that are impossible have density
+/// or probability 0.
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Distribution {
+    /// Normal.
+    Normal(Normal),
+    /// Double exponential.
+    Laplace(Laplace),
+    /// Student's t.
+    StudentT(StudentT),
+    /// Exponential, by its mean.
+    Exponential(Exponential),
     /// Successes among trials.
     Binomial(Binomial),
     /// Counts.
     Poisson(Poisson),
     /// Overdispersed counts.
     NegativeBinomial(NegativeBinomial),
+    /// Ranks 1, 2, ..
+    Ranks(Ranks),
+}
+
+/// Calls the same method of whichever distribution it is.
+macro_rules! each {
+    ($self:ident, $inner:ident => $call:expr) => {
+        match $self {
+            Distribution::Normal($inner) => $call,
+            Distribution::Laplace($inner) => $call,
+            Distribution::StudentT($inner) => $call,
+            Distribution::Exponential($inner) => $call,
+            Distribution::Binomial($inner) => $call,
+            Distribution::Poisson($inner) => $call,
+            Distribution::NegativeBinomial($inner) => $call,
+            Distribution::Ranks($inner) => $call,
+        }
+    };
 }
 
 impl Distribution {
-    /// Mean.
+    /// Mean of the observation; NaN where it has none.
     #[must_use]
     pub fn mean(&self) -> f64 {
-        match self {
-            Self::Binomial(d) => d.mean(),
-            Self::Poisson(d) => d.mean(),
-            Self::NegativeBinomial(d) => d.mean(),
-        }
+        each!(self, inner => inner.mean())
     }
 
-    /// Variance.
+    /// Variance of the observation; infinite or NaN where it has none.
     #[must_use]
     pub fn variance(&self) -> f64 {
-        match self {
-            Self::Binomial(d) => d.variance(),
-            Self::Poisson(d) => d.variance(),
-            Self::NegativeBinomial(d) => d.variance(),
-        }
+        each!(self, inner => inner.variance())
     }
 
     /// `P(Y <= y)`.
     #[must_use]
     pub fn cdf(&self, y: f64) -> f64 {
-        match self {
-            Self::Binomial(d) => d.cdf(y),
-            Self::Poisson(d) => d.cdf(y),
-            Self::NegativeBinomial(d) => d.cdf(y),
-        }
+        each!(self, inner => inner.cdf(y))
     }
 
-    /// Log-density at `y` in nats; log-probability of a discrete one.
+    /// Log density at `y`, or log probability of `y` where [`Distribution::is_discrete`]; nats.
     #[must_use]
     pub fn log_density(&self, y: f64) -> f64 {
-        match self {
-            Self::Binomial(d) => d.log_density(y),
-            Self::Poisson(d) => d.log_density(y),
-            Self::NegativeBinomial(d) => d.log_density(y),
-        }
+        each!(self, inner => inner.log_density(y))
     }
 
-    /// Whether values are whole numbers.
+    /// Whether only whole numbers are observed.
     #[must_use]
     pub fn is_discrete(&self) -> bool {
-        match self {
-            Self::Binomial(_) | Self::Poisson(_) | Self::NegativeBinomial(_) => true,
-        }
+        matches!(
+            self,
+            Self::Binomial(_) | Self::Poisson(_) | Self::NegativeBinomial(_) | Self::Ranks(_)
+        )
     }
 
     /// One draw.
-    pub fn sample(&self, rng: &mut impl Rng) -> f64 {
-        match self {
-            Self::Binomial(d) => d.sample(rng),
-            Self::Poisson(d) => d.sample(rng),
-            Self::NegativeBinomial(d) => d.sample(rng),
-        }
+    pub fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> f64 {
+        each!(self, inner => inner.sample(rng))
     }
 }

@@ -2,7 +2,6 @@
 
 use rand::Rng;
 use rand_distr::{Distribution as _, Gamma};
-use serde::{Deserialize, Serialize};
 
 use super::Poisson;
 use super::poisson::{cdf, log_density};
@@ -12,7 +11,7 @@ use crate::special::CountMean;
 /// `mu` with variance `alpha mu^2`.
 ///
 /// `P(y) = Gamma(y + a) / (Gamma(a) y!) (alpha mu)^y / (1 + alpha mu)^(y + a)`, `a = 1 / alpha`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NegativeBinomial {
     /// Mean `mu`, >= 0.
     pub mean: f64,
@@ -46,7 +45,7 @@ impl NegativeBinomial {
     }
 
     /// One draw: a gamma mean, then a Poisson count.
-    pub fn sample(&self, rng: &mut (impl Rng + ?Sized)) -> f64 {
+    pub fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> f64 {
         let mean = if self.dispersion > 0.0 {
             Gamma::new(1.0 / self.dispersion, self.dispersion * self.mean)
                 .map_or(self.mean, |gamma| gamma.sample(rng))

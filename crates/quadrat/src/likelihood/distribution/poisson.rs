@@ -2,12 +2,11 @@
 
 use rand::Rng;
 use rand_distr::{Distribution as _, Poisson as Sampler, StandardNormal};
-use serde::{Deserialize, Serialize};
 
 use crate::special::CountMean;
 
 /// The Poisson distribution, `P(y) = e^-mu mu^y / y!`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Poisson {
     /// Mean `mu`, >= 0.
     pub mean: f64,
@@ -39,7 +38,7 @@ impl Poisson {
     }
 
     /// One draw. Beyond a mean of 1e15 a rounded normal, whose spacing is that of doubles anyway.
-    pub fn sample(&self, rng: &mut (impl Rng + ?Sized)) -> f64 {
+    pub fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> f64 {
         if self.mean > 1e15 {
             let z: f64 = StandardNormal.sample(rng);
             return (self.mean + self.mean.sqrt() * z).round();

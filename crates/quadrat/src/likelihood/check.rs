@@ -1,0 +1,48 @@
+//! Checks that the constructors share.
+
+use crate::error::InputError;
+
+/// Refuses numbers that are NaN or infinite.
+pub(super) fn finite(what: &str, numbers: &[f64]) -> Result<(), InputError> {
+    match numbers.iter().position(|x| !x.is_finite()) {
+        None => Ok(()),
+        Some(row) => Err(InputError::NotFinite {
+            what: what.to_owned(),
+            row,
+            value: numbers[row],
+        }),
+    }
+}
+
+/// Refuses numbers that do not satisfy `accept`, NaN included where it does not accept that.
+pub(super) fn range(
+    what: &str,
+    numbers: &[f64],
+    requirement: &'static str,
+    accept: impl Fn(usize, f64) -> bool,
+) -> Result<(), InputError> {
+    for (row, &value) in numbers.iter().enumerate() {
+        if !accept(row, value) {
+            return Err(InputError::Range {
+                what: what.to_owned(),
+                row,
+                value,
+                requirement,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a column of another length.
+pub(super) fn length(what: &'static str, expected: usize, got: usize) -> Result<(), InputError> {
+    if got == expected {
+        Ok(())
+    } else {
+        Err(InputError::Shape {
+            what,
+            expected,
+            got,
+        })
+    }
+}

@@ -1,0 +1,227 @@
+//! Moments of cavity times likelihood, and expectations under a normal belief, by quadrature.
+
+use std::f64::consts::PI;
+
+use super::adaptive::{Integrals, Panels, integrate};
+use super::local::{Belief, Expected, Jet, Tilted};
+
+/// Nats below the peak where a tilted density ends: e^-38 = 3e-17.
+const FALL: f64 = 38.0;
+/// Belief sds on both sides; the density underflows there.
+const REACH: f64 = 38.0;
+/// Below this ratio of cavity variance to site variance the site follows from derivatives of `log Z`.
+const WIDE: f64 = 1e-3;
+
+/// The mode of cavity times a log-concave likelihood, within a tenth of its width.
+///
+/// Newton's method, kept inside the bracket of the slopes' signs.
+///
+/// # Arguments
+/// * `guess` - where the likelihood is finite
+pub(super) fn mode(cavity: Belief, guess: f64, jet: impl Fn(f64) -> Jet) -> f64 {
+    let Belief { mean, variance } = cavity;
+    let usable = |x: f64| {
+        let at = jet(x);
+        at.value.is_finite() && at.first.is_finite() && at.second.is_finite()
+    };
+    let mut x = if usable(mean) { mean } else { guess };
+    let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
+    for round in 0..300 {
+        let at = jet(x);
+        let slope = at.first - (x - mean) / variance;
+        let curvature = 1.0 / variance - at.second;
+        if slope > 0.0 {
+            low = x;
+        } else {
+            high = x;
+        }
+        let step = slope / curvature;
+        if step.is_finite() && step.abs() <= 0.1 / curvature.sqrt() {
+            return x + step;
+        }
+        let newton = x + step;
+        let inside = newton > low && newton < high;
+        let bracketed = low.is_finite() && high.is_finite();
+        // Newton's steps may be short for long (exponential rises): halve every third time.
+        let next = if bracketed && (!inside || round % 3 == 2) {
+            0.5 * (low + high)
+        } else if newton.is_finite() {
+            newton
+        } else {
+            0.5 * (x + guess)
+        };
+        if next == x || high - low <= 4.0 * f64::EPSILON * x.abs() {
+            return x;
+        }
+        x = next;
+    }
+    x
+}
+
+/// The peak where cavity times likelihood is largest.
+fn highest(cavity: Belief, peaks: &[f64], jet: impl Fn(f64) -> Jet) -> f64 {
+    let height =
+        |x: f64| jet(x).value - 0.5 * (x - cavity.mean) * (x - cavity.mean) / cavity.variance;
+    let mut best = peaks[0];
+    for &peak in peaks {
+        if height(peak) > height(best) {
+            best = peak;
+        }
+    }
+    best
+}
+
+/// `log Z` and integrals of `g` against the tilted density that has the given peaks.
+///
+/// # Arguments
+/// * `peaks` - every local maximum of cavity times likelihood, roughly; not empty
+/// * `g` - of the distance to the returned origin and the jet there; its first entry must be 1
+/// # Returns
+/// `log Z`; the origin (the highest peak); averages of `g`
+pub(super) fn tilted_averages<const N: usize>(
+    cavity: Belief,
+    peaks: &[f64],
+    jet: impl Fn(f64) -> Jet,
+    g: impl Fn(f64, &Jet) -> [f64; N],
+) -> (f64, f64, [f64; N]) {
+    let Belief { mean, variance } = cavity;
+    let origin = highest(cavity, peaks, &jet);
+    let top = jet(origin);
+    // log-density relative to the origin, its Gaussian part free of cancellation.
+    let rise = |u: f64, at: &Jet| at.value - top.value - u * (0.5 * u + (origin - mean)) / variance;
+    let width = |x: f64| (1.0 / variance - jet(x).second.min(0.0)).sqrt().recip();
+    let lowest = peaks.iter().copied().fold(origin, f64::min);
+    let highest = peaks.iter().copied().fold(origin, f64::max);
+    let left = end(lowest - origin, -width(lowest), |u| {
+        rise(u, &jet(origin + u))
+    });
+    let right = end(highest - origin, width(highest), |u| {
+        rise(u, &jet(origin + u))
+    });
+    let mut panels = Panels::new(left, right);
+    for &peak in peaks {
+        let nearest = (right - (peak - origin)).min((peak - origin) - left);
+        panels.around(peak - origin, width(peak).min(nearest));
+    }
+    let Integrals { value, .. } = integrate(&panels, |u| {
+        let at = jet(origin + u);
+        let weight = libm::exp(rise(u, &at));
+        if weight == 0.0 {
+            return [0.0; N];
+        }
+        g(u, &at).map(|y| weight * y)
+    });
+    let away = (origin - mean) * (origin - mean) / variance;
+    let log_z = top.value - 0.5 * away - 0.5 * libm::log(2.0 * PI * variance) + libm::log(value[0]);
+    (log_z, origin, value.map(|y| y / value[0]))
+}
+
+/// Where the density beyond `from` has fallen by `FALL`, to a factor of two of the distance.
+fn end(from: f64, width: f64, rise: impl Fn(f64) -> f64) -> f64 {
+    let mut distance = width;
+    // Up to 2^200 widths; not a number counts as fallen.
+    let above = |distance: f64| rise(from + distance) > -FALL;
+    if above(distance) {
+        for _ in 0..200 {
+            distance *= 2.0;
+            if !above(distance) {
+                break;
+            }
+        }
+    } else {
+        for _ in 0..200 {
+            if above(0.5 * distance) {
+                break;
+            }
+            distance *= 0.5;
+        }
+    }
+    from + distance
+}
+
+/// `log Z` and site of a likelihood whose tilted density has the given peaks.
+///
+/// With averages under the tilted density, the site's slope `shift - precision f` is the linear regression of
+/// `(log p)'` on `f`: `precision = -Cov((log p)', f) / V`, `shift = E (log p)' + precision E f` (Stein's identity).
+/// No difference of nearly equal variances is taken, whichever of cavity and likelihood is narrower.
+pub(super) fn tilted_at(cavity: Belief, peaks: &[f64], jet: impl Fn(f64) -> Jet) -> Tilted {
+    let origin = highest(cavity, peaks, &jet);
+    let slope = jet(origin).first;
+    let (log_z, origin, averages) = tilted_averages(cavity, peaks, &jet, |u, at| {
+        let excess = at.first - slope;
+        [
+            1.0,
+            u,
+            u * u,
+            excess,
+            excess * u,
+            excess * excess,
+            at.second,
+        ]
+    });
+    let [_, centre, square, excess, product, excess_square, second] = averages;
+    // d^2 log Z / d mean^2 = E (log p)'' + Var (log p)': better where the likelihood is nearly a parabola over
+    // the cavity, whose points then differ too little for a regression.
+    let curvature = second + (excess_square - excess * excess);
+    let precision = if (cavity.variance * curvature).abs() < WIDE {
+        -curvature / (1.0 + cavity.variance * curvature)
+    } else {
+        (excess * centre - product) / (square - centre * centre)
+    };
+    Tilted {
+        log_z,
+        precision,
+        shift: slope + excess + precision * (origin + centre),
+    }
+}
+
+/// `log Z` and site of a log-concave likelihood.
+pub(super) fn tilted(cavity: Belief, guess: f64, jet: impl Fn(f64) -> Jet) -> Tilted {
+    let peak = mode(cavity, guess, &jet);
+    tilted_at(cavity, &[peak], jet)
+}
+
+/// Averages of `g` under a normal belief, with sizes of the integrands.
+///
+/// # Arguments
+/// * `features` - (place, width) of every peak, bend or kink of `g`
+pub(super) fn averages<const N: usize>(
+    belief: Belief,
+    features: &[(f64, f64)],
+    g: impl Fn(f64) -> [f64; N],
+) -> Integrals<N> {
+    let sd = belief.variance.sqrt();
+    let mut panels = Panels::new(-REACH, REACH);
+    for z in [-16.0, -7.0, -3.0, 0.0, 3.0, 7.0, 16.0] {
+        panels.split(z);
+    }
+    for &(place, width) in features {
+        panels.around((place - belief.mean) / sd, width / sd);
+    }
+    let scale = (2.0 * PI).sqrt().recip();
+    integrate(&panels, |z| {
+        let weight = scale * libm::exp(-0.5 * z * z);
+        g(belief.mean + sd * z).map(|y| weight * y)
+    })
+}
+
+/// `E log p` and its derivatives in the mean of the belief.
+///
+/// `E (log p)''` is also `E (log p)' (f - mean) / variance`; whichever integrand is smaller is used.
+pub(super) fn expected(
+    belief: Belief,
+    features: &[(f64, f64)],
+    jet: impl Fn(f64) -> Jet,
+) -> Expected {
+    let Integrals { value, size } = averages(belief, features, |f| {
+        let at = jet(f);
+        let pull = at.first * (f - belief.mean) / belief.variance;
+        [at.value, at.first, at.second, pull]
+    });
+    let smaller = if size[3] < size[2] { 3 } else { 2 };
+    Expected {
+        value: value[0],
+        first: value[1],
+        second: value[smaller],
+    }
+}
