@@ -1,0 +1,8 @@
+//! Every likelihood under one contract.
+
+#![allow(clippy::unwrap_used)]
+
+mod brute;
+mod continuous;
+mod contract;
+mod rejected;
