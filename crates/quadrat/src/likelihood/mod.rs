@@ -1,16 +1,31 @@
 //! Likelihoods: what the instrument reported about a linear functional of the latent function.
 
 mod adaptive;
+mod bernoulli;
+mod binomial;
 mod check;
+mod count_rows;
+mod counting;
 pub mod distribution;
 mod exact;
+mod exponential;
 mod gaussian;
 pub mod local;
+mod log_square;
+mod negative_binomial;
 mod noise;
+mod poisson;
 mod quadrature;
+mod sigmoid;
 
+pub use bernoulli::Bernoulli;
+pub use binomial::Binomial;
+pub use exponential::Exponential;
 pub use gaussian::Gaussian;
+pub use negative_binomial::{Dispersion, NegativeBinomial};
 pub use noise::Noise;
+pub use poisson::Poisson;
+pub use sigmoid::Sigmoid;
 
 use serde::{Deserialize, Serialize};
 

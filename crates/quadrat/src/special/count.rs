@@ -9,7 +9,9 @@
 //! to edge term comes from a short Gauss-Legendre sum whatever the size of the numbers. The same integral is the
 //! incomplete beta (gamma for alpha = 0) function.
 
-use super::stirling::{HALF_LOG_TWO_PI, log1p_gap, log1p_ratio, stirling_gap};
+use super::stirling::{
+    HALF_LOG_TWO_PI, digamma_gap_difference, log1p_gap, log1p_ratio, stirling_gap,
+};
 
 /// The integrand is followed until it has fallen by this many nats.
 const DEPTH: f64 = 42.0;
@@ -34,6 +36,16 @@ pub(crate) struct CountMean {
     pub(crate) log_mean: f64,
     pub(crate) mean: f64,
     pub(crate) dispersion: f64,
+}
+
+/// A tail at the edge `k`, by its edge term `k p(k)`.
+pub(crate) struct Tail {
+    /// Tail over edge term.
+    pub(crate) ratio: f64,
+    /// Slope of the tail in the dispersion, over the edge term.
+    pub(crate) slope: f64,
+    /// `d/du log (k p(k))` minus `d/du log tail`: both may be large and nearly equal.
+    pub(crate) excess: f64,
 }
 
 impl CountMean {
@@ -77,7 +89,7 @@ impl CountMean {
         let failures = if delta.abs() <= 0.5 {
             scaled * scaled * alpha * log1p_gap(delta)
         } else {
-            (delta - libm::log1p(delta)) * shape
+            (delta - (libm::log1p(alpha * k) - libm::log1p(spread))) * shape
         };
         let x = -scaled / k;
         let successes = if x.abs() <= 0.5 {
@@ -89,9 +101,35 @@ impl CountMean {
         constant - failures - successes
     }
 
-    /// The smaller tail at the edge `k >= 1` (real, > 0): `P(Y >= k) / (k p(k))` where mu <= k, else
-    /// `P(Y < k) / (k p(k))`, and the same integral weighted by a function of the mean.
-    pub(crate) fn tail(&self, k: f64, weight: impl Fn(f64) -> f64) -> (f64, f64) {
+    /// `d log p(k) / d alpha`, k >= 0 real.
+    ///
+    /// `a^2 (delta - log(1 + delta)) - a^2 (t(a + k) - t(a))`, `delta = alpha w (k - mu)`, `t(x) = digamma(x) - log x`;
+    /// tends to `((k - mu)^2 - k) / 2` as alpha -> 0.
+    pub(crate) fn dispersion_slope(&self, k: f64) -> f64 {
+        self.deviation_slope(k) - digamma_gap_difference(k, self.dispersion)
+    }
+
+    /// The part of [`CountMean::dispersion_slope`] that depends on the mean.
+    fn deviation_slope(&self, k: f64) -> f64 {
+        self.deviation_slope_at(k, self.mean, libm::log1p(self.dispersion * self.mean))
+    }
+
+    /// The same at another mean, whose `log(1 + alpha mean)` is at hand: the mean itself may be clipped.
+    fn deviation_slope_at(&self, k: f64, mean: f64, log_stretch: f64) -> f64 {
+        let alpha = self.dispersion;
+        let scaled = (k - mean) / (1.0 + alpha * mean);
+        let delta = alpha * scaled;
+        if delta.abs() <= 0.5 {
+            scaled * scaled * log1p_gap(delta)
+        } else {
+            (delta - (libm::log1p(alpha * k) - log_stretch)) / (alpha * alpha)
+        }
+    }
+
+    /// The smaller tail at the edge `k >= 1` (real, > 0): `P(Y >= k)` where mu <= k, else `P(Y < k)`.
+    ///
+    /// The slope in the dispersion is left at 0 for alpha = 0.
+    pub(crate) fn tail(&self, k: f64) -> Tail {
         let alpha = self.dispersion;
         let (mean, w) = (self.mean, self.weight());
         let sign = if mean <= k { -1.0 } else { 1.0 };
@@ -116,7 +154,7 @@ impl CountMean {
         } else {
             0.0
         };
-        let (mut sum, mut weighted) = (0.0, 0.0);
+        let (mut sum, mut weighted, mut excess) = (0.0, 0.0, 0.0);
         for (from, to) in [(pole, end), (pole, 0.0)] {
             let mut near = from;
             let mut step = 2.0;
@@ -135,8 +173,19 @@ impl CountMean {
                     for (node, weight_of_node) in RULE {
                         for s in [centre - half * node, centre + half * node] {
                             let term = half * weight_of_node * libm::exp(log_ratio(s));
+                            // Everything below has reached its limit long before.
+                            let change = (mean * libm::expm1(sign * s)).min(1e250);
                             sum += term;
-                            weighted += term * weight(mean * libm::exp(sign * s));
+                            if alpha > 0.0 {
+                                let log_stretch = if change < 1e200 {
+                                    libm::log1p(alpha * (mean + change))
+                                } else {
+                                    libm::log(alpha) + self.log_mean + sign * s
+                                };
+                                weighted +=
+                                    term * self.deviation_slope_at(k, mean + change, log_stretch);
+                            }
+                            excess += term * change / (1.0 + alpha * (mean + change));
                         }
                     }
                 }
@@ -144,7 +193,15 @@ impl CountMean {
                 step *= 2.0;
             }
         }
-        (sum, weighted)
+        Tail {
+            ratio: sum,
+            slope: if alpha > 0.0 {
+                weighted - digamma_gap_difference(k, alpha) * sum
+            } else {
+                0.0
+            },
+            excess: (1.0 + alpha * k) * w * excess / sum,
+        }
     }
 
     /// `P(Y < k)` and `P(Y >= k)`, k >= 0 real.
@@ -156,7 +213,7 @@ impl CountMean {
             return (1.0, 0.0);
         }
         let edge = libm::exp(self.log_probability(k) + libm::log(k));
-        let small = (edge * self.tail(k, |_| 0.0).0).min(1.0);
+        let small = (edge * self.tail(k).ratio).min(1.0);
         if self.mean <= k {
             (1.0 - small, small)
         } else {
@@ -290,7 +347,7 @@ mod tests {
             );
 
             let small = if mean <= k { above } else { below };
-            let tail = got + libm::log(k) + libm::log(count.tail(k, |_| 0.0).0);
+            let tail = got + libm::log(k) + libm::log(count.tail(k).ratio);
             let error = (tail - small).abs() / small.abs().max(1.0);
             worst_tail = worst_tail.max(error);
             assert!(error < 1e-12, "{dispersion} {mean} {k}: {tail} {small}");

@@ -36,7 +36,7 @@ pub use normal::{normal_cdf_into, normal_pdf_into};
 // For fused loops elsewhere in the crate; not every kernel has such a caller.
 #[allow(unused_imports)]
 pub(crate) use {
-    count::CountMean,
+    count::{CountMean, Tail},
     erf::erf_simd,
     erfc::erfc_simd,
     erfcx::{erfcx_positive_simd, erfcx_short_simd, erfcx_simd},

@@ -84,7 +84,6 @@ impl Report {
             self.failures.push(what());
         }
     }
-
 }
 
 /// Derivative by central differences with Ridders' extrapolation: value and error estimate.

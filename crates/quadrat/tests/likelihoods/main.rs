@@ -5,4 +5,5 @@
 mod brute;
 mod continuous;
 mod contract;
+mod counts;
 mod rejected;
