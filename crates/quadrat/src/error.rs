@@ -113,6 +113,12 @@ pub enum InputError {
         /// The names that exist.
         known: Vec<String>,
     },
+    /// A link name that does not exist.
+    #[error("there is no link `{name}`; the links are: identity, exp, square, softplus")]
+    UnknownLink {
+        /// The name that was asked for.
+        name: String,
+    },
     /// Something asked for does not exist for this model.
     #[error("{what} is not available: {remedy}")]
     Unavailable {

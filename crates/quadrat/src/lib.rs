@@ -2,7 +2,7 @@
 //! bags, intervals, ranks, caps or samples.
 //!
 //! Every arrow points down: `model`, `baseline` -> `inference` -> `covariance` ->
-//! `kernel`, `support`, `likelihood`, `privacy` -> `parameter`, `optimise`, `quadrature` ->
+//! `kernel`, `support`, `likelihood`, `link`, `privacy` -> `parameter`, `optimise`, `quadrature` ->
 //! `linalg`, `special`, `error`, `progress`.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
@@ -14,6 +14,7 @@ pub mod inference;
 pub mod kernel;
 pub mod likelihood;
 pub mod linalg;
+pub mod link;
 pub mod model;
 pub mod optimise;
 pub mod parameter;

@@ -27,7 +27,11 @@ impl BinHeight {
                 remedy: "it needs one box per row; use the posterior for bags of nodes",
             });
         }
-        let heights = table
+        let gaussian = table.as_gaussian().ok_or(InputError::Unavailable {
+            what: "the bin height",
+            remedy: "it needs values with normal noise",
+        })?;
+        let heights = gaussian
             .values()
             .iter()
             .enumerate()

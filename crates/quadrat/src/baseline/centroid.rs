@@ -36,14 +36,15 @@ impl Centroid {
             points.push_point(&centre(supports, row))?;
         }
         let size: Vec<f64> = (0..supports.len()).map(|row| supports.size(row)).collect();
-        let values = table
+        let gaussian = table.as_gaussian().ok_or(NOT_GAUSSIAN)?;
+        let values = gaussian
             .values()
             .iter()
             .zip(&size)
             .map(|(y, s)| y / s)
             .collect();
         let scaled = |v: &[f64]| v.iter().zip(&size).map(|(v, s)| v / (s * s)).collect();
-        let noise = match table.noise() {
+        let noise = match gaussian.noise() {
             Noise::Learned => Noise::Learned,
             Noise::Known(v) => Noise::Known(scaled(v)),
             Noise::KnownPlusLearned(v) => Noise::KnownPlusLearned(scaled(v)),
@@ -59,6 +60,11 @@ impl Centroid {
         &self.posterior
     }
 }
+
+const NOT_GAUSSIAN: InputError = InputError::Unavailable {
+    what: "the centroid",
+    remedy: "it needs values with normal noise",
+};
 
 /// The centre of the first atom of a row.
 fn centre(set: &Functionals, row: usize) -> Vec<f64> {

@@ -52,6 +52,12 @@ impl Censored {
         Self::between(lower, upper, noise)
     }
 
+    /// What is known of the noise.
+    #[must_use]
+    pub fn noise(&self) -> &Noise {
+        self.readings.noise()
+    }
+
     /// Values between limits, equal ones for an exact value, infinite ones for none, as [`Interval::new`].
     ///
     /// # Errors

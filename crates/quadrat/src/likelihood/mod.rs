@@ -1,52 +1,154 @@
 //! Likelihoods: what the instrument reported about a linear functional of the latent function.
 
 mod adaptive;
+mod bernoulli;
+mod binomial;
 mod censored;
 mod check;
+mod count_rows;
+mod counting;
 pub mod distribution;
 mod exact;
+mod exponential;
 mod gaussian;
 mod interval;
 mod laplace;
 pub mod local;
+mod log_square;
+mod negative_binomial;
 mod noise;
 mod ordinal;
+mod poisson;
 mod positive;
 mod quadrature;
+mod sigmoid;
 mod student_t;
 mod window;
 
+pub use bernoulli::Bernoulli;
+pub use binomial::Binomial;
 pub use censored::{Censored, Side};
+pub use exponential::Exponential;
 pub use gaussian::Gaussian;
 pub use interval::Interval;
 pub use laplace::Laplace;
+pub use negative_binomial::{Dispersion, NegativeBinomial};
 pub use noise::Noise;
 pub use ordinal::{Ordinal, Thresholds};
+pub use poisson::Poisson;
 pub use positive::Positive;
+pub use sigmoid::Sigmoid;
 pub use student_t::{Degrees, StudentT};
 
 use serde::{Deserialize, Serialize};
 
-/// The likelihoods. A new one is a file of its own plus one line here.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum Likelihood {
-    /// Normal noise of known or learned variance.
-    Gaussian(Gaussian),
+use crate::link::Link;
+use local::Local;
+
+/// Declares the enum of likelihoods, its conversions and the view that inference takes.
+macro_rules! likelihoods {
+    ($($(#[$note:meta])* $kind:ident $name:literal),+ $(,)?) => {
+        /// The likelihoods. A new one is a file of its own plus one line here.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[non_exhaustive]
+        pub enum Likelihood {
+            $($(#[$note])* $kind($kind)),+
+        }
+
+        $(impl From<$kind> for Likelihood {
+            fn from(likelihood: $kind) -> Self {
+                Self::$kind(likelihood)
+            }
+        })+
+
+        impl Likelihood {
+            /// What inference asks of it.
+            #[must_use]
+            pub fn local(&self) -> &dyn Local {
+                match self {
+                    $(Self::$kind(likelihood) => likelihood),+
+                }
+            }
+
+            /// Its name in study files.
+            #[must_use]
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$kind(_) => $name),+
+                }
+            }
+        }
+    };
 }
 
-impl From<Gaussian> for Likelihood {
-    fn from(gaussian: Gaussian) -> Self {
-        Self::Gaussian(gaussian)
-    }
+likelihoods! {
+    /// Values with normal noise of known or learned variance.
+    Gaussian "gaussian",
+    /// Values with double exponential noise of known scale.
+    Laplace "laplace",
+    /// Values with heavy-tailed noise.
+    StudentT "student_t",
+    /// Values known to lie in an interval.
+    Interval "interval",
+    /// Values beyond the limits of the instrument.
+    Censored "censored",
+    /// Ranks.
+    Ordinal "ordinal",
+    /// Values known to lie above a margin.
+    Positive "positive",
+    /// Yes or no.
+    Bernoulli "bernoulli",
+    /// Successes among trials.
+    Binomial "binomial",
+    /// Counts.
+    Poisson "poisson",
+    /// Overdispersed counts.
+    NegativeBinomial "negative_binomial",
+    /// Waiting times and other positive values.
+    Exponential "exponential",
 }
 
 impl Likelihood {
     /// Number of rows it has something to say about.
     #[must_use]
     pub fn rows(&self) -> usize {
+        self.local().rows()
+    }
+
+    /// Whether the latent value is the observed mean itself, so that it may be an integral or an average.
+    #[must_use]
+    pub fn is_linear(&self) -> bool {
+        !matches!(
+            self,
+            Self::Bernoulli(_)
+                | Self::Binomial(_)
+                | Self::Poisson(_)
+                | Self::NegativeBinomial(_)
+                | Self::Exponential(_)
+        )
+    }
+
+    /// From the latent value to the mean, where it is not the mean itself nor a probability.
+    #[must_use]
+    pub fn link(&self) -> Option<Link> {
         match self {
-            Self::Gaussian(gaussian) => gaussian.values().len(),
+            Self::Poisson(x) => Some(x.link()),
+            Self::NegativeBinomial(x) => Some(x.link()),
+            Self::Exponential(x) => Some(x.link()),
+            _ => None,
+        }
+    }
+
+    /// What is known of the noise variance, where there is one.
+    #[must_use]
+    pub fn noise(&self) -> Option<&Noise> {
+        match self {
+            Self::Gaussian(x) => Some(x.noise()),
+            Self::StudentT(x) => Some(x.noise()),
+            Self::Interval(x) => Some(x.noise()),
+            Self::Censored(x) => Some(x.noise()),
+            Self::Ordinal(x) => Some(x.noise()),
+            _ => None,
         }
     }
 }

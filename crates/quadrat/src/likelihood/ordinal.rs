@@ -96,6 +96,12 @@ impl Ordinal {
         &self.ranks
     }
 
+    /// What is known of the thresholds.
+    #[must_use]
+    pub fn thresholds_setting(&self) -> &Thresholds {
+        &self.thresholds
+    }
+
     /// What is known of the noise.
     #[must_use]
     pub fn noise(&self) -> &Noise {

@@ -63,7 +63,7 @@ pub(super) fn mode(cavity: Belief, guess: f64, jet: impl Fn(f64) -> Jet) -> f64 
 }
 
 /// The peak where cavity times likelihood is largest.
-fn highest(cavity: Belief, peaks: &[f64], jet: impl Fn(f64) -> Jet) -> f64 {
+pub(super) fn highest(cavity: Belief, peaks: &[f64], jet: impl Fn(f64) -> Jet) -> f64 {
     let height =
         |x: f64| jet(x).value - 0.5 * (x - cavity.mean) * (x - cavity.mean) / cavity.variance;
     let mut best = peaks[0];

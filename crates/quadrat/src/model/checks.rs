@@ -3,9 +3,11 @@
 use super::MEAN_NAME;
 use super::defaults::Scales;
 use super::observations::Observations;
-use super::settings::Setting;
+use super::settings::{Inference, Setting};
 use crate::error::InputError;
+use crate::inference::sites::Method;
 use crate::kernel::Kernel;
+use crate::likelihood::{Likelihood, Thresholds};
 use crate::parameter::{Parameter, Transform};
 
 /// Most rows whose dense covariance is factorised: 20,000 rows need 3.2 GB per matrix.
@@ -31,33 +33,56 @@ pub(super) fn restrict(
         .collect()
 }
 
-/// Appends a noise parameter for every table that learns its own; returns its index per table.
-pub(super) fn noise_groups(
+/// Appends the hyperparameters of every table's likelihood; returns their indices per table.
+pub(super) fn own_parameters(
     tables: &[Observations],
     scales: &Scales,
     parameters: &mut Vec<Parameter>,
-) -> Vec<Option<usize>> {
-    let mut first = None;
-    tables
-        .iter()
-        .enumerate()
-        .map(|(t, table)| {
-            if !table.noise().is_learned() {
-                return None;
+) -> Vec<Vec<usize>> {
+    let mut first_noise = None;
+    let scale_is_known = tables.iter().any(knows_its_scale);
+    let mut own = Vec::with_capacity(tables.len());
+    for (t, table) in tables.iter().enumerate() {
+        let all = table.likelihood.local().parameters(scales.values[t]);
+        let mut indices = Vec::with_capacity(all.len());
+        for mut parameter in all {
+            let is_noise = parameter.name == NOISE_NAME;
+            if let (true, true, Some(shared)) = (is_noise, table.share_noise, first_noise) {
+                indices.push(shared);
+                continue;
             }
-            if let (true, Some(shared)) = (table.share_noise, first) {
-                return Some(shared);
+            if is_noise && !scale_is_known {
+                // Ranks alone say nothing about their unit: the noise is one.
+                parameter.start = 1.0;
+                parameter.fixed = true;
             }
-            let name = match t {
-                0 => "noise.variance".to_owned(),
-                _ => format!("noise#{}.variance", t + 1),
-            };
-            parameters.push(scales.noise_parameter(t, &name));
-            let index = parameters.len() - 1;
-            first = first.or(Some(index));
-            Some(index)
-        })
-        .collect()
+            if t > 0 {
+                let (leaf, rest) = parameter.name.split_once('.').unwrap_or((NOISE_NAME, ""));
+                parameter.name = format!("{leaf}#{}.{rest}", t + 1);
+            }
+            indices.push(parameters.len());
+            if is_noise {
+                first_noise = first_noise.or(Some(parameters.len()));
+            }
+            parameters.push(parameter);
+        }
+        own.push(indices);
+    }
+    own
+}
+
+/// Name of a learned noise variance before the number of its table.
+const NOISE_NAME: &str = "noise.variance";
+
+/// Whether rows of a table fix the unit of the latent function.
+fn knows_its_scale(table: &Observations) -> bool {
+    match &table.likelihood {
+        Likelihood::Ordinal(ordinal) => {
+            matches!(ordinal.thresholds_setting(), Thresholds::Known(_))
+        }
+        Likelihood::Positive(_) => false,
+        _ => true,
+    }
 }
 
 /// Applies what the user said to the defaults.
@@ -146,7 +171,7 @@ pub(super) fn learnable(
     tables: &[Observations],
     parameters: &[Parameter],
 ) -> Result<(), InputError> {
-    let rows: usize = tables.iter().map(|t| t.values().len()).sum();
+    let rows: usize = tables.iter().map(|t| t.supports.len()).sum();
     let free: Vec<String> = parameters
         .iter()
         .filter(|p| !p.fixed)
@@ -158,14 +183,62 @@ pub(super) fn learnable(
     if rows < 2 {
         return Err(InputError::TooFewRows { rows, free });
     }
-    let first = &tables[0];
-    let support = first.supports.rows(&[0]);
+    let support = tables[0].supports.rows(&[0]);
+    let value = tables[0].typical().first().copied();
     let same = tables.iter().all(|t| {
-        (0..t.values().len())
-            .all(|i| t.values()[i] == first.values()[0] && t.supports.rows(&[i]) == support)
+        let typical = t.typical();
+        (0..t.supports.len())
+            .all(|i| typical.get(i).copied() == value && t.supports.rows(&[i]) == support)
     });
     if same {
         return Err(InputError::AllRowsEqual { rows, free });
+    }
+    Ok(())
+}
+
+/// How the rows will condition the prior; `None` is exactly.
+pub(super) fn method(
+    inference: Inference,
+    tables: &[Observations],
+) -> Result<Option<Method>, InputError> {
+    let is_exact = tables.iter().all(|t| t.as_gaussian().is_some());
+    let has_kinks = tables
+        .iter()
+        .any(|t| matches!(t.likelihood, Likelihood::Laplace(_)));
+    match inference {
+        Inference::Auto => Ok((!is_exact).then_some(Method::Ep)),
+        Inference::Exact if is_exact => Ok(None),
+        Inference::Exact => Err(InputError::Unavailable {
+            what: "exact inference",
+            remedy: "some rows have other than normal noise; use auto, ep, variational or laplace",
+        }),
+        Inference::Sites(Method::Laplace) if has_kinks => Err(InputError::Unavailable {
+            what: "Laplace's method for values with double exponential noise",
+            remedy: "their density has a kink and no curvature; use ep or variational",
+        }),
+        Inference::Sites(method) => Ok(Some(method)),
+    }
+}
+
+/// Refuses sums and averages of what only exists after a link.
+pub(super) fn links(tables: &[Observations]) -> Result<(), InputError> {
+    for table in tables {
+        if table.likelihood.is_linear() {
+            continue;
+        }
+        for row in 0..table.supports.len() {
+            let extents = (0..table.supports.dims().len()).map(|d| table.supports.extent(row, d));
+            let is_point = table.supports.atoms(row).len() == 1
+                && extents.into_iter().all(|(low, high)| low == high);
+            if !is_point {
+                return Err(InputError::Range {
+                    what: format!("the support of a `{}` row", table.likelihood.name()),
+                    row,
+                    value: table.supports.size(row),
+                    requirement: "a point: people are added up, not the logarithms of their numbers; give counts over boxes, regions or bags a `gaussian` likelihood with known variance",
+                });
+            }
+        }
     }
     Ok(())
 }

@@ -28,6 +28,8 @@ pub struct LeftOutFold {
 impl Posterior {
     /// Every row predicted from all others, in the order of the tables.
     ///
+    /// Empty unless inference is exact.
+    ///
     /// With integrated hyperparameters the weights of the nodes are those without the row,
     /// `w_k / p(y_i | y_-i, theta_k)` up to a constant.
     ///
@@ -51,6 +53,13 @@ impl Posterior {
     /// Rasmussen and Williams 2006, section 5.4.2, by blocks.
     pub fn leave_out(&self, folds: &[Vec<usize>]) -> Result<Vec<LeftOutFold>, FitError> {
         let problem = &self.problem;
+        if problem.method.is_some() {
+            return Err(InputError::Unavailable {
+                what: "leaving rows out in closed form",
+                remedy: "it needs exact inference; fit again without the rows",
+            }
+            .into());
+        }
         let place = places(problem);
         let in_order = folds
             .iter()
@@ -115,6 +124,9 @@ impl Posterior {
 
     fn leave_every_row_out(&self) -> Vec<LeaveOneOut> {
         let problem = &self.problem;
+        if problem.method.is_some() {
+            return Vec::new();
+        }
         let residual = problem.residual();
         let moments = self
             .at_every_node(|conditioned| Ok(crossvalidate::leave_one_out(residual, conditioned)))

@@ -52,7 +52,7 @@ impl Scales {
         let mut total = (0.0, 0.0);
         let mut densities = Vec::new();
         for table in tables {
-            for (row, &y) in table.values().iter().enumerate() {
+            for (row, y) in table.typical().into_iter().enumerate() {
                 let size = table.supports().size(row);
                 if size > 0.0 {
                     total = (total.0 + y, total.1 + size);
@@ -73,8 +73,8 @@ impl Scales {
             .iter()
             .map(|t| {
                 let residual = t
-                    .values()
-                    .iter()
+                    .typical()
+                    .into_iter()
                     .enumerate()
                     .map(|(row, y)| y - level * t.supports().size(row));
                 positive(rms(residual), spread)
@@ -209,21 +209,6 @@ impl Scales {
             parameter.start = parameter.start.max(1.5 * parameter.lower);
         }
         parameter
-    }
-
-    /// The learned noise variance of a table.
-    pub fn noise_parameter(&self, table: usize, name: &str) -> Parameter {
-        let centre = (0.3 * self.values[table]).powi(2);
-        let prior = PriorDensity::LogNormal {
-            mu: centre.ln(),
-            sigma: 2.0,
-        };
-        Parameter::positive(
-            name,
-            "variance of the noise on a single observation",
-            centre,
-            prior,
-        )
     }
 }
 

@@ -9,12 +9,13 @@ use super::checks::MAX_DENSE_ROWS;
 use super::posterior::{Component, Node, Posterior};
 use super::prediction::Prediction;
 use super::problem::Problem;
-use super::settings::{AUTO_FREE, AUTO_ROWS, FitOptions, Hyperparameters};
+use super::settings::{AUTO_FREE, AUTO_ROWS, FitOptions, Hyperparameters, Inference};
 use super::summary::{FitSummary, Hyper};
 use super::{MEAN_NAME, Model};
 use crate::error::{FitError, InputError};
 use crate::inference::{
     self, Exact, IntegrateOptions, Interval, LearnOptions, LinearGaussian, integrate, maximise,
+    sites::Method,
 };
 use crate::linalg::dot;
 use crate::parameter::Parameter;
@@ -42,7 +43,7 @@ impl Model {
     /// [`FitError::NoStart`] when no start of the optimiser could be evaluated.
     pub fn fit(&self, options: &FitOptions) -> Result<Posterior, FitError> {
         let started = Instant::now();
-        let problem = self.problem()?;
+        let problem = self.problem(options.inference)?;
         check_size(&problem)?;
         match options.threads {
             None => fit(self, problem, options, started),
@@ -84,8 +85,20 @@ fn fit(
         progress,
         ..LearnOptions::default()
     };
+    let mut warnings = Vec::new();
+    if options.inference == Inference::Auto && !problem.settles() {
+        warnings.push(
+            "expectation propagation did not settle; the variational approximation was used"
+                .to_owned(),
+        );
+        problem = model.problem(Inference::Sites(Method::Variational))?;
+    }
     let mut rough = 0;
-    if learn.starts > 1 && !problem.is_grid() && problem.rows() > THINNED_FROM {
+    if learn.starts > 1
+        && problem.method.is_none()
+        && !problem.is_grid()
+        && problem.rows() > THINNED_FROM
+    {
         let thinned = problem.thinned(THINNED_TO);
         let optimum = maximise(&Exact(&thinned), &learn).map_err(|e| thinned.in_user_rows(e))?;
         rough = optimum.evaluations;
@@ -94,10 +107,9 @@ fn fit(
         }
         learn.starts = 1;
     }
-    let evidence = Exact(&problem);
-    let optimum = maximise(&evidence, &learn).map_err(|e| problem.in_user_rows(e))?;
+    let evidence = problem.evidence();
+    let optimum = maximise(&*evidence, &learn).map_err(|e| problem.in_user_rows(e))?;
     let mut evaluations = rough + optimum.evaluations;
-    let mut warnings = Vec::new();
     if !optimum.converged {
         warnings.push(format!(
             "learning the hyperparameters did not converge: {}",
@@ -135,7 +147,7 @@ fn fit(
             },
             ..defaults
         };
-        let integration = integrate(&evidence, &optimum, &settings)?;
+        let integration = integrate(&*evidence, &optimum, &settings)?;
         evaluations += integration.evaluations;
         if integration.capped {
             warnings.push(format!(
@@ -159,6 +171,7 @@ fn fit(
         };
         (vec![only], intervals)
     };
+    drop(evidence);
     let components = condition_covering(&problem, &nodes)?;
     let jitter = components
         .iter()
@@ -171,12 +184,12 @@ fn fit(
     let mut hyperparameters = hypers(&problem.parameters, &optimum.theta, &intervals);
     hyperparameters.extend(mean_hyper(&problem, &components));
     let summary = FitSummary {
-        inference: "exact".into(),
+        inference: problem.method.map_or("exact", Method::name).into(),
         structure: problem.structure().into(),
         converged: optimum.converged,
         log_evidence: optimum.log_evidence,
         log_posterior: optimum.log_posterior,
-        evidence: "exact".into(),
+        evidence: problem.method.map_or("exact", Method::evidence).into(),
         hyperparameters,
         integrated,
         nodes: components.len(),

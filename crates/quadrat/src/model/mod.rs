@@ -5,6 +5,7 @@ mod crossvalidation;
 mod defaults;
 mod draws;
 mod fit;
+mod lens;
 mod observations;
 mod posterior;
 pub(crate) mod prediction;
@@ -20,7 +21,7 @@ pub use observations::Observations;
 pub use posterior::{Posterior, Scale};
 pub use prediction::Prediction;
 pub use save::FORMAT;
-pub use settings::{AUTO_FREE, AUTO_ROWS, FitOptions, Hyperparameters, Mean, Setting};
+pub use settings::{AUTO_FREE, AUTO_ROWS, FitOptions, Hyperparameters, Inference, Mean, Setting};
 pub use summary::{FitSummary, Hyper, LeaveOneOut};
 
 use crate::error::InputError;
@@ -103,11 +104,13 @@ impl Model {
     /// # Errors
     /// Everything that can be wrong with the input, see [`InputError`].
     pub fn parameters(&self) -> Result<Vec<Parameter>, InputError> {
-        Ok(self.problem()?.parameters)
+        Ok(self.problem(Inference::Auto)?.parameters)
     }
 
     /// Checks the input and assembles the problem.
-    fn problem(&self) -> Result<Problem, InputError> {
+    fn problem(&self, inference: Inference) -> Result<Problem, InputError> {
+        let method = checks::method(inference, &self.tables)?;
+        checks::links(&self.tables)?;
         self.kernel.check().map_err(|e| InputError::Kernel {
             reason: e.to_string(),
         })?;
@@ -115,7 +118,7 @@ impl Model {
         let mean = self.effective_mean()?;
         let scales = Scales::new(&tables, mean);
         let mut parameters = scales.kernel_parameters(&self.kernel);
-        let groups = checks::noise_groups(&tables, &scales, &mut parameters);
+        let own = checks::own_parameters(&tables, &scales, &mut parameters);
         let mean = match mean {
             Mean::Zero => MeanPrior { mean: 0.0, sd: 0.0 },
             Mean::Fixed(mean) => MeanPrior { mean, sd: 0.0 },
@@ -131,9 +134,10 @@ impl Model {
         Ok(Problem::new(
             self.kernel.clone(),
             &tables,
-            &groups,
+            &own,
             mean,
             parameters,
+            method,
         ))
     }
 

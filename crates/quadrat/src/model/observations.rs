@@ -59,11 +59,7 @@ impl Observations {
 
     /// Whether the parts fit together; deserialised tables are not trusted.
     pub(super) fn is_consistent(&self) -> bool {
-        let Likelihood::Gaussian(gaussian) = &self.likelihood;
-        let again = Gaussian::new(gaussian.values().to_vec(), gaussian.noise().clone());
-        self.supports.is_consistent()
-            && self.supports.len() == self.likelihood.rows()
-            && again.is_ok()
+        self.supports.is_consistent() && self.supports.len() == self.likelihood.rows()
     }
 
     /// Uses the learned noise variance of the first table instead of one of its own.
@@ -81,15 +77,32 @@ impl Observations {
 
     /// What the rows reported.
     #[must_use]
-    pub fn values(&self) -> &[f64] {
-        let Likelihood::Gaussian(gaussian) = &self.likelihood;
-        gaussian.values()
+    pub fn likelihood(&self) -> &Likelihood {
+        &self.likelihood
     }
 
-    /// What is known of the noise.
+    /// Values and noise, where the noise is normal.
     #[must_use]
-    pub fn noise(&self) -> &Noise {
-        let Likelihood::Gaussian(gaussian) = &self.likelihood;
-        gaussian.noise()
+    pub fn as_gaussian(&self) -> Option<&Gaussian> {
+        match &self.likelihood {
+            Likelihood::Gaussian(gaussian) => Some(gaussian),
+            _ => None,
+        }
+    }
+
+    /// A plausible value of every functional, to judge scales by: what was reported where that is a
+    /// value. Empty for rows that only bound it.
+    pub(super) fn typical(&self) -> Vec<f64> {
+        match &self.likelihood {
+            Likelihood::Gaussian(gaussian) => gaussian.values().to_vec(),
+            Likelihood::Positive(_) => Vec::new(),
+            other => {
+                let local = other.local();
+                let own: Vec<f64> = local.parameters(1.0).iter().map(|p| p.start).collect();
+                (0..local.rows())
+                    .map(|row| local.guess(&own, row))
+                    .collect()
+            }
+        }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::lens::{Lens, What};
 use super::observations::Observations;
 use super::prediction::Prediction;
 use super::problem::Problem;
@@ -13,6 +14,7 @@ use super::summary::{FitSummary, LeaveOneOut};
 use crate::error::{FitError, InputError};
 use crate::inference::{Conditioned, LinearGaussian};
 use crate::kernel::{Kernel, Kind, Role};
+use crate::likelihood::Noise;
 use crate::linalg::dot;
 use crate::support::Functionals;
 
@@ -24,11 +26,13 @@ const CHUNK: usize = 1024;
 pub enum Scale {
     /// The latent function under the support, `L f`.
     Latent,
-    /// The observed mean; with an identity link the same as latent.
+    /// The observed mean: after the link of the first table that reports values, at an exposure of one; the
+    /// probability of a success. With an identity link the same as latent.
     #[default]
     Response,
-    /// A new observation: the response plus the noise of a new row, which is the learned noise of
-    /// the first table that learns one and the known noise that all rows share.
+    /// A new observation. Of normal rows: the response plus the noise of a new row, which is the learned noise
+    /// of the first table that learns one and the known noise that all rows share. Else one of the first table
+    /// that reports values, at an exposure (or with a number of trials) of one.
     Observation,
 }
 
@@ -143,7 +147,9 @@ impl Posterior {
     /// Rasmussen and Williams 2006, eqs. 2.25, 2.26.
     pub fn predict(&self, at: &Functionals, scale: Scale) -> Result<Prediction, FitError> {
         let at = at.select(self.dims())?;
+        let sites = self.problem.method.is_some();
         let noise: Vec<f64> = match scale {
+            Scale::Observation if sites => vec![0.0; self.components.len()],
             Scale::Observation => self
                 .components
                 .iter()
@@ -169,7 +175,27 @@ impl Posterior {
                 (mean, variance)
             })
             .collect();
-        Ok(Prediction::from_moments(weights, &moments))
+        let latent = Prediction::from_moments(weights, &moments);
+        let (likelihood, own) = self.problem.reporting();
+        let what = match scale {
+            Scale::Observation if sites => What::Observation,
+            Scale::Response if !likelihood.is_linear() => What::Mean,
+            _ => return Ok(latent),
+        };
+        if what == What::Observation
+            && likelihood
+                .noise()
+                .is_some_and(|n| matches!(n, Noise::Known(_)))
+        {
+            return Err(InputError::Unavailable {
+                what: "the observation scale",
+                remedy: "the noise variances were given row by row, so that of a new row is not known; predict the response and add the variance of the new row",
+            }
+            .into());
+        }
+        let own = |c: &Component| own.iter().map(|&i| c.theta[i]).collect();
+        let own = self.components.iter().map(own).collect();
+        Ok(latent.through(Lens::new(likelihood, own, what)))
     }
 
     /// Mean and variance of every functional of every part at one node.

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::lens::{Lens, Normal};
 use crate::linalg::dot;
 use crate::special::scalar::{normal_pdf, normal_quantile};
 use crate::special::{normal_cdf_into, normal_pdf_into};
@@ -21,6 +22,8 @@ pub struct Prediction {
     sds: Vec<f64>,
     mean: Vec<f64>,
     sd: Vec<f64>,
+    /// What is predicted of the latent values; `None`: they themselves.
+    lens: Option<Lens>,
 }
 
 impl Prediction {
@@ -34,6 +37,7 @@ impl Prediction {
             sds: Vec::with_capacity(rows * nodes),
             mean: Vec::with_capacity(rows),
             sd: Vec::with_capacity(rows),
+            lens: None,
         };
         for row in 0..rows {
             let mean: f64 = out
@@ -50,6 +54,40 @@ impl Prediction {
             }
             out.mean.push(mean);
             out.sd.push(variance.sqrt());
+        }
+        out
+    }
+
+    /// What the latent values mean for observations.
+    pub(crate) fn through(mut self, lens: Lens) -> Self {
+        let moments: Vec<(f64, f64)> = (0..self.len())
+            .into_par_iter()
+            .map(|row| lens.moments(&self.normals(row)))
+            .collect();
+        for (row, (mean, variance)) in moments.into_iter().enumerate() {
+            self.mean[row] = mean;
+            self.sd[row] = variance.sqrt();
+        }
+        self.lens = Some(lens);
+        self
+    }
+
+    /// The components of a row that matter: a thousandth of the weight is left out at most.
+    fn normals(&self, row: usize) -> Vec<Normal> {
+        let mut held = 0.0;
+        let at = row * self.weights.len();
+        let mut out = Vec::new();
+        for (node, &weight) in self.weights.iter().enumerate() {
+            if held > 0.999 {
+                break;
+            }
+            held += weight;
+            out.push(Normal {
+                node,
+                weight,
+                mean: self.means[at + node],
+                sd: self.sds[at + node],
+            });
         }
         out
     }
@@ -88,6 +126,14 @@ impl Prediction {
         if !(p > 0.0 && p < 1.0) {
             return vec![f64::NAN; self.len()];
         }
+        if let Some(lens) = &self.lens {
+            let rows = (0..self.len()).into_par_iter();
+            return rows
+                .map_init(Work::default, |work, row| {
+                    self.seen_quantile(lens, row, p, work)
+                })
+                .collect();
+        }
         let z = normal_quantile(p);
         if self.weights.len() == 1 {
             let components = self.means.iter().zip(&self.sds);
@@ -109,11 +155,16 @@ impl Prediction {
         assert_eq!(y.len(), self.len(), "one value per row");
         let mut work = Work::default();
         (0..self.len())
-            .map(|row| self.row(row).cdf(y[row], &mut work))
+            .map(|row| match &self.lens {
+                None => self.row(row).cdf(y[row], &mut work),
+                Some(lens) if lens.is_mean() => self.mean_cdf(lens, row, y[row], &mut work),
+                Some(lens) => lens.row(&self.normals(row)).cdf(y[row]),
+            })
             .collect()
     }
 
-    /// Log predictive density of `y_i` in nats, for every row.
+    /// Log predictive density of `y_i` in nats (of a count: log probability), for every row; NaN for the response of
+    /// a link.
     ///
     /// # Panics
     /// If `y` has another length.
@@ -121,8 +172,45 @@ impl Prediction {
     pub fn log_density(&self, y: &[f64]) -> Vec<f64> {
         assert_eq!(y.len(), self.len(), "one value per row");
         (0..self.len())
-            .map(|row| self.row(row).log_density(y[row]))
+            .map(|row| match &self.lens {
+                None => self.row(row).log_density(y[row]),
+                Some(lens) if lens.is_mean() => f64::NAN,
+                Some(lens) => lens.row(&self.normals(row)).log_density(y[row]),
+            })
             .collect()
+    }
+
+    fn seen_quantile(&self, lens: &Lens, row: usize, p: f64, work: &mut Work) -> f64 {
+        if !lens.is_mean() {
+            return lens.row(&self.normals(row)).quantile(p);
+        }
+        if lens.is_monotone() {
+            return lens.mean_at(self.row(row).quantile(p, work));
+        }
+        let (_, latent) = self.row(row).range();
+        let (mut lo, mut hi) = (0.0, lens.mean_at(latent));
+        for _ in 0..100 {
+            let middle = 0.5 * (lo + hi);
+            if self.mean_cdf(lens, row, middle, work) < p {
+                lo = middle;
+            } else {
+                hi = middle;
+            }
+        }
+        hi
+    }
+
+    /// Probability that the mean of an observation is at most `y`.
+    fn mean_cdf(&self, lens: &Lens, row: usize, y: f64, work: &mut Work) -> f64 {
+        let mixture = self.row(row);
+        let (low, high) = mixture.range();
+        let (from, to) = lens.below(y, low, high);
+        let below = |f: f64, work: &mut Work| match f {
+            f64::NEG_INFINITY => 0.0,
+            f64::INFINITY => 1.0,
+            f => mixture.cdf(f, work),
+        };
+        (below(to, work) - below(from, work)).max(0.0)
     }
 
     fn row(&self, row: usize) -> Mixture<'_> {
@@ -149,6 +237,18 @@ impl Mixture<'_> {
             .zip(self.means)
             .zip(self.sds)
             .map(|((&w, &m), &s)| (w, m, s))
+    }
+
+    /// Values beyond which nothing of the mixture lies.
+    pub fn range(&self) -> (f64, f64) {
+        let reach = self
+            .components()
+            .map(|(_, m, s)| (m - 12.0 * s, m + 12.0 * s));
+        let (low, high) = reach.fold((f64::INFINITY, f64::NEG_INFINITY), |r, (a, b)| {
+            (r.0.min(a), r.1.max(b))
+        });
+        let most = low.abs().max(high.abs());
+        (low.min(-most), high.max(most))
     }
 
     /// Mean and standard deviation.

@@ -1,13 +1,20 @@
 //! The model as inference sees it: a Gaussian prior over the observed functionals, with noise.
 
+use std::sync::OnceLock;
+
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
 use super::observations::Observations;
 use crate::covariance::{Covariance, Grid};
 use crate::error::{FitError, InputError};
-use crate::inference::{self, Conditioned, Gram, LinearGaussian};
+use crate::inference::sites::{
+    Block, LatentGaussian, Method, Site, SiteEvidence, SiteOptions, condition_sites,
+};
+use crate::inference::{self, Conditioned, Evidence, Exact, Gram, LinearGaussian};
 use crate::kernel::Kernel;
+use crate::likelihood::{Likelihood, Noise};
+use crate::linalg::MatRef;
 use crate::parameter::Parameter;
 use crate::support::Functionals;
 
@@ -33,8 +40,16 @@ pub(super) struct Problem {
     pub parameters: Vec<Parameter>,
     /// `order[k]` is the user's row at place `k`.
     pub order: Vec<usize>,
-    /// Noise parameter of every table.
-    pub groups: Vec<NoiseGroup>,
+    /// Where the hyperparameters of every table's likelihood stand in `theta`.
+    pub own: Vec<Vec<usize>>,
+    /// How rows that are not Gaussian are treated; `None`: all are, and inference is exact.
+    pub method: Option<Method>,
+    likelihoods: Vec<Likelihood>,
+    /// Prior means of the functionals.
+    prior_mean: Vec<f64>,
+    /// Sites at the starts of the hyperparameters, where every search for sites begins: what is found does not
+    /// depend on the order of the searches.
+    anchor: OnceLock<Vec<Site>>,
     values: Vec<f64>,
     residual: Vec<f64>,
     known: Vec<f64>,
@@ -45,32 +60,37 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    /// `tables` must be restricted to the columns of the kernel; `groups[t]` is the noise
-    /// parameter of table `t`.
+    /// `tables` must be restricted to the columns of the kernel; `own[t]` are the hyperparameters of the
+    /// likelihood of table `t`.
     pub fn new(
         kernel: Kernel,
         tables: &[Observations],
-        groups: &[NoiseGroup],
+        own: &[Vec<usize>],
         mean: MeanPrior,
         parameters: Vec<Parameter>,
+        method: Option<Method>,
     ) -> Self {
         let covariance = Covariance::new(&kernel);
         let mut supports = Functionals::new(kernel.columns().to_vec());
         let (mut values, mut known, mut group) = (Vec::new(), Vec::new(), Vec::new());
-        for (table, &g) in tables.iter().zip(groups) {
-            let n = table.values().len();
+        for (table, own) in tables.iter().zip(own) {
             // Same columns by construction.
             let _ = supports.extend(table.supports());
-            values.extend_from_slice(table.values());
-            match table.noise().known() {
+            let n = supports.len();
+            // Rows without a value only matter to sites, which do not look here.
+            values.extend(table.typical());
+            values.resize(n, 0.0);
+            match table.as_gaussian().and_then(|g| g.noise().known()) {
                 Some(v) => known.extend_from_slice(v),
-                None => known.resize(known.len() + n, 0.0),
+                None => known.resize(n, 0.0),
             }
-            group.resize(group.len() + n, g);
+            let is_learned = table.as_gaussian().is_some_and(|g| g.noise().is_learned());
+            group.resize(n, own.first().copied().filter(|_| is_learned));
         }
         let n = values.len();
-        let homoscedastic =
-            group.iter().all(|g| *g == group[0]) && known.iter().all(|v| *v == known[0]);
+        let homoscedastic = method.is_none()
+            && group.iter().all(|g| *g == group[0])
+            && known.iter().all(|v| *v == known[0]);
         let grid = (n >= GRID_ROWS && homoscedastic)
             .then(|| Grid::find(&supports))
             .flatten()
@@ -84,9 +104,8 @@ impl Problem {
             values = order.iter().map(|&r| values[r]).collect();
             (grid.axes, covariances)
         });
-        let residual = (0..n)
-            .map(|i| values[i] - mean.mean * supports.size(i))
-            .collect();
+        let prior_mean: Vec<f64> = (0..n).map(|i| mean.mean * supports.size(i)).collect();
+        let residual = values.iter().zip(&prior_mean).map(|(y, m)| y - m).collect();
         let mean_vector =
             (mean.sd > 0.0).then(|| (0..n).map(|i| mean.sd * supports.size(i)).collect());
         Self {
@@ -96,7 +115,11 @@ impl Problem {
             mean,
             parameters,
             order,
-            groups: groups.to_vec(),
+            own: own.to_vec(),
+            method,
+            likelihoods: tables.iter().map(|t| t.likelihood().clone()).collect(),
+            prior_mean,
+            anchor: OnceLock::new(),
             values,
             residual,
             known,
@@ -109,39 +132,48 @@ impl Problem {
     /// The same prior on other tables: `tables` begins with those of this problem.
     pub fn with_tables(&self, tables: &[Observations]) -> Result<Self, InputError> {
         let restricted = super::checks::restrict(&self.kernel, tables)?;
-        let learned = self.groups.iter().copied().flatten().next();
-        let mut groups = self.groups.clone();
-        for table in &restricted[groups.len()..] {
-            groups.push(match (table.noise().is_learned(), learned) {
-                (false, _) => None,
-                (true, Some(group)) => Some(group),
-                (true, None) => {
-                    return Err(InputError::Unavailable {
-                        what: "a learned noise variance for the new rows",
-                        remedy: "no table of the fit learned one; give their variance",
-                    });
-                }
-            });
+        let mut own = self.own.clone();
+        for table in &restricted[own.len()..] {
+            own.push(self.own_of(table.likelihood())?);
         }
+        let is_exact = restricted.iter().all(|t| t.as_gaussian().is_some());
         Ok(Self::new(
             self.kernel.clone(),
             &restricted,
-            &groups,
+            &own,
             self.mean,
             self.parameters.clone(),
+            // Rows that are not Gaussian cannot stay with exact inference.
+            self.method.or((!is_exact).then_some(Method::Ep)),
         ))
+    }
+
+    /// The hyperparameters that rows of another table share with those of the fit.
+    fn own_of(&self, likelihood: &Likelihood) -> Result<Vec<usize>, InputError> {
+        let count = likelihood.local().parameters(1.0).len();
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        let learns = |l: &Likelihood| l.noise().is_some_and(Noise::is_learned);
+        let tables = self.likelihoods.iter().zip(&self.own);
+        let same = tables
+            .clone()
+            .find(|(l, own)| l.name() == likelihood.name() && own.len() == count);
+        let noise = tables.clone().find(|(l, _)| learns(l));
+        match (same, noise) {
+            (Some((_, own)), _) => Ok(own.clone()),
+            (None, Some((_, own))) if learns(likelihood) && count == 1 => Ok(vec![own[0]]),
+            _ => Err(InputError::Unavailable {
+                what: "a learned noise variance, threshold or dispersion for the new rows",
+                remedy: "no table of the fit learned one; give it as known",
+            }),
+        }
     }
 
     /// Noise variance of a new row: the learned one of the first table that learns one, else
     /// the known one when all rows have the same.
     pub fn new_row_noise(&self, theta: &[f64]) -> Option<f64> {
-        let learned = self
-            .groups
-            .iter()
-            .copied()
-            .flatten()
-            .next()
-            .map(|g| theta[g]);
+        let learned = self.group.iter().flatten().next().map(|&g| theta[g]);
         let same = self.known.iter().all(|v| *v == self.known[0]);
         match (learned, same) {
             (Some(learned), true) => Some(learned + self.known[0]),
@@ -200,7 +232,11 @@ impl Problem {
             mean: self.mean,
             parameters: self.parameters.clone(),
             order: kept.iter().map(|&i| self.order[i]).collect(),
-            groups: self.groups.clone(),
+            own: self.own.clone(),
+            method: self.method,
+            likelihoods: self.likelihoods.clone(),
+            prior_mean: pick(&self.prior_mean),
+            anchor: OnceLock::new(),
             values: pick(&self.values),
             residual: pick(&self.residual),
             known: pick(&self.known),
@@ -212,7 +248,58 @@ impl Problem {
 
     /// Conditions at one value of the hyperparameters; errors speak of the user's rows.
     pub fn condition(&self, theta: &[f64]) -> Result<Conditioned, FitError> {
-        inference::condition(self, theta).map_err(|error| self.in_user_rows(error))
+        let conditioned = match self.method {
+            None => inference::condition(self, theta),
+            Some(method) => condition_sites(self, theta, &self.site_options(method))
+                .and_then(|fit| Ok(fit.converged()?.into_conditioned())),
+        };
+        conditioned.map_err(|error| self.in_user_rows(error))
+    }
+
+    /// The evidence under the chosen inference.
+    pub fn evidence(&self) -> Box<dyn Evidence + '_> {
+        match self.method {
+            None => Box::new(Exact(self)),
+            Some(method) => Box::new(SiteEvidence::new(self, self.site_options(method))),
+        }
+    }
+
+    /// Settings of a search for sites, begun at the anchor.
+    fn site_options(&self, method: Method) -> SiteOptions {
+        let anchor = self.anchor.get_or_init(|| {
+            let start: Vec<f64> = self.parameters.iter().map(|p| p.start).collect();
+            let fit = condition_sites(self, &start, &SiteOptions::new(method));
+            fit.ok()
+                .filter(|fit| fit.found.converged)
+                .map(|fit| fit.found.sites)
+                .unwrap_or_default()
+        });
+        let mut options = SiteOptions::new(method);
+        options.start.clone_from(anchor);
+        options
+    }
+
+    /// Whether the sites settle at the starts of the hyperparameters.
+    pub fn settles(&self) -> bool {
+        let Some(method) = self.method else {
+            return true;
+        };
+        let is_open = self
+            .likelihoods
+            .iter()
+            .any(|l| !matches!(l, Likelihood::Gaussian(_)));
+        !is_open || !self.site_options(method).start.is_empty()
+    }
+
+    /// The likelihood of the first table that reports values, and where its hyperparameters stand.
+    pub fn reporting(&self) -> (&Likelihood, &[usize]) {
+        let bounds = |l: &Likelihood| matches!(l, Likelihood::Positive(_));
+        let at = self
+            .likelihoods
+            .iter()
+            .position(|l| !bounds(l))
+            .unwrap_or(0);
+        (&self.likelihoods[at], &self.own[at])
     }
 
     /// What to say when supports were integrated more coarsely than the kernel needs.
@@ -276,6 +363,45 @@ impl Problem {
                 }
             }
         }
+    }
+}
+
+impl LatentGaussian for Problem {
+    fn prior_mean(&self) -> &[f64] {
+        &self.prior_mean
+    }
+
+    fn covariance(&self, theta: &[f64]) -> Mat<f64> {
+        self.prior_covariance(theta, &self.supports)
+    }
+
+    fn contract_covariance(&self, theta: &[f64], adjoint: MatRef<'_, f64>, gradient: &mut [f64]) {
+        self.covariance
+            .contract(theta, &self.supports, adjoint, gradient);
+    }
+
+    fn blocks(&self) -> Vec<Block<'_>> {
+        let mut first = 0;
+        let tables = self.likelihoods.iter().zip(&self.own);
+        tables
+            .map(|(likelihood, own)| {
+                let block = Block {
+                    likelihood: likelihood.local(),
+                    first,
+                    own,
+                };
+                first += likelihood.rows();
+                block
+            })
+            .collect()
+    }
+
+    fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+
+    fn describe(&self) -> String {
+        self.kernel.to_string()
     }
 }
 

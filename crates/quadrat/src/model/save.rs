@@ -14,11 +14,12 @@ use super::posterior::{Node, Posterior};
 use super::problem::{MeanPrior, Problem};
 use super::summary::FitSummary;
 use crate::error::LoadError;
+use crate::inference::sites::Method;
 use crate::kernel::Kernel;
 use crate::parameter::Parameter;
 
-/// The format this version writes, and the only one it reads. Format 1 had neither regions nor notes.
-pub const FORMAT: u32 = 2;
+/// The format this version writes, and the only one it reads.
+pub const FORMAT: u32 = 3;
 
 const MAGIC: &[u8] = b"quadrat-model ";
 
@@ -26,7 +27,8 @@ const MAGIC: &[u8] = b"quadrat-model ";
 struct Saved {
     kernel: Kernel,
     tables: Vec<Observations>,
-    groups: Vec<Option<usize>>,
+    own: Vec<Vec<usize>>,
+    method: Option<Method>,
     mean: MeanPrior,
     parameters: Vec<Parameter>,
     nodes: Vec<Node>,
@@ -48,8 +50,14 @@ impl Saved {
             && kernel.len() <= parameters
             && !self.tables.is_empty()
             && self.tables.iter().all(Observations::is_consistent)
-            && self.groups.len() == self.tables.len()
-            && self.groups.iter().flatten().all(|g| *g < parameters)
+            && self.own.len() == self.tables.len()
+            && self.own.iter().flatten().all(|g| *g < parameters)
+            && self
+                .own
+                .iter()
+                .zip(&self.tables)
+                .all(|(own, table)| own.len() == table.likelihood().local().parameters(1.0).len())
+            && (self.method.is_some() || self.tables.iter().all(|t| t.as_gaussian().is_some()))
             && !self.nodes.is_empty()
             && self.nodes.iter().all(|node| {
                 node.weight >= 0.0 && node.weight <= 1.0 && node.theta.len() == parameters
@@ -66,7 +74,8 @@ impl Posterior {
         let saved = Saved {
             kernel: self.problem.kernel.clone(),
             tables: self.tables.clone(),
-            groups: self.problem.groups.clone(),
+            own: self.problem.own.clone(),
+            method: self.problem.method,
             mean: self.problem.mean,
             parameters: self.problem.parameters.clone(),
             nodes: self.nodes.clone(),
@@ -138,9 +147,10 @@ impl Posterior {
         let problem = Problem::new(
             saved.kernel,
             &tables,
-            &saved.groups,
+            &saved.own,
             saved.mean,
             saved.parameters,
+            saved.method,
         );
         let components = condition_covering(&problem, &saved.nodes)?;
         let mut posterior = Self::new(

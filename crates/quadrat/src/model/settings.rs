@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::inference::sites::Method;
 use crate::parameter::PriorDensity;
 use crate::progress::Progress;
 
@@ -78,6 +79,19 @@ pub enum Hyperparameters {
     Integrate,
 }
 
+/// How the rows condition the prior.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Inference {
+    /// Exact where every row is Gaussian; else expectation propagation, or the variational approximation where
+    /// that does not settle.
+    #[default]
+    Auto,
+    /// Exact: refused unless every row is Gaussian.
+    Exact,
+    /// One of the approximations, whatever the rows.
+    Sites(Method),
+}
+
 /// Most rows for which [`Hyperparameters::Auto`] integrates.
 pub const AUTO_ROWS: usize = 400;
 /// Most free hyperparameters for which [`Hyperparameters::Auto`] integrates.
@@ -87,6 +101,8 @@ pub const AUTO_FREE: usize = 10;
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct FitOptions {
+    /// How the rows condition the prior.
+    pub inference: Inference,
     /// MAP or integrated.
     pub hyperparameters: Hyperparameters,
     /// Seed of the optimiser's starts.
@@ -102,6 +118,7 @@ pub struct FitOptions {
 impl Default for FitOptions {
     fn default() -> Self {
         Self {
+            inference: Inference::Auto,
             hyperparameters: Hyperparameters::Auto,
             seed: 1,
             starts: 6,
@@ -112,6 +129,13 @@ impl Default for FitOptions {
 }
 
 impl FitOptions {
+    /// Chooses how the rows condition the prior.
+    #[must_use]
+    pub fn with_inference(mut self, inference: Inference) -> Self {
+        self.inference = inference;
+        self
+    }
+
     /// Chooses between MAP and integration.
     #[must_use]
     pub fn with_hyperparameters(mut self, hyperparameters: Hyperparameters) -> Self {
@@ -151,6 +175,7 @@ impl FitOptions {
 impl std::fmt::Debug for FitOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("FitOptions")
+            .field("inference", &self.inference)
             .field("hyperparameters", &self.hyperparameters)
             .field("seed", &self.seed)
             .field("starts", &self.starts)

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FitSummary {
-    /// Method of inference: `exact`.
+    /// Method of inference: `exact`, `ep`, `variational` or `laplace`.
     pub inference: String,
     /// How the covariance was represented: `dense` or `kronecker`.
     pub structure: String,
@@ -18,7 +18,7 @@ pub struct FitSummary {
     /// `log_evidence` plus the log prior density of the free hyperparameters, per unit of their
     /// logarithms.
     pub log_posterior: f64,
-    /// Which approximation `log_evidence` is: `exact`.
+    /// Which approximation `log_evidence` is: `exact`, `ep`, `elbo` or `laplace`.
     pub evidence: String,
     /// Every hyperparameter.
     pub hyperparameters: Vec<Hyper>,

@@ -21,11 +21,6 @@ impl Posterior {
     /// # Errors
     /// [`InputError`](crate::error::InputError) for rows that do not fit the model; [`FitError::Factorisation`].
     pub fn condition(&self, more: Observations) -> Result<Self, FitError> {
-        let more = if more.noise().is_learned() {
-            more.share_noise()
-        } else {
-            more
-        };
         let mut tables = self.tables.clone();
         tables.push(more);
         let problem = self.problem.with_tables(&tables)?;

@@ -9,6 +9,7 @@
 //! Coefficients are our own minimax fits: `tests/reference/special.py`.
 
 mod coefficients;
+mod count;
 mod erf;
 mod erfc;
 mod erfcx;
@@ -22,6 +23,7 @@ mod log_cdf_difference;
 mod normal;
 mod quantile;
 pub mod scalar;
+mod stirling;
 mod truncated_normal;
 
 pub use erf::erf_into;
@@ -36,6 +38,7 @@ pub use truncated_normal::{TruncatedNormal, truncated_normal};
 // For fused loops elsewhere in the crate; not every kernel has such a caller.
 #[allow(unused_imports)]
 pub(crate) use {
+    count::{CountMean, Tail},
     erf::erf_simd,
     erfc::erfc_simd,
     erfcx::{erfcx_positive_simd, erfcx_short_simd, erfcx_simd},
@@ -44,5 +47,6 @@ pub(crate) use {
     log::log_simd,
     log_cdf::log_cdf_simd,
     log_cdf_difference::log_cdf_difference_simd,
+    stirling::{HALF_LOG_TWO_PI, digamma_gap_difference, log1p_gap, log1p_ratio, stirling_gap},
     truncated_normal::truncated_normal_of_width,
 };

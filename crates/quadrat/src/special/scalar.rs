@@ -1,5 +1,6 @@
 //! The same functions of one number. Those with an array form give its bits.
 
+pub use super::count::{regularised_beta, regularised_gamma};
 pub use super::gamma::{digamma, ln_gamma};
 pub use super::quantile::normal_quantile;
 

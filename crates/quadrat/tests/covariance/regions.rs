@@ -694,7 +694,7 @@ fn counties_agree_with_cubature_of_degree_eight() {
     let cubature = default.matrix(&theta, &nodes);
     let error = worst(&fine.matrix(&theta, &set), &cubature);
     assert!(error < 1e-10, "grid and degree 8: {error:e}");
-    let edges = fine.planar_rule(PlanarRule::Edges);
+    let edges = fine.clone().planar_rule(PlanarRule::Edges);
     let error = worst(&edges.matrix(&theta, &set), &cubature);
     assert!(error < 1e-10, "edges and degree 8: {error:e}");
     let error = worst(&default.matrix(&theta, &set), &cubature);

@@ -5,5 +5,6 @@
 mod brute;
 mod continuous;
 mod contract;
+mod counts;
 mod refused;
 mod rejected;

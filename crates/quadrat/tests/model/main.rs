@@ -7,3 +7,4 @@ mod common;
 mod crossvalidation;
 mod invariance;
 mod refused;
+mod sites;

@@ -3,9 +3,13 @@
 use super::*;
 use crate::inference::{Evidence, Gram, LinearGaussian, condition, evidence_and_gradient};
 use crate::likelihood::local::{Belief, Local};
+use crate::likelihood::{
+    Bernoulli, Binomial, Dispersion, Exponential, NegativeBinomial, Poisson, Sigmoid,
+};
 use crate::likelihood::{Censored, Gaussian, Interval, Laplace, Noise, Ordinal, Thresholds};
 use crate::likelihood::{Degrees, Positive, Side, StudentT};
 use crate::linalg::{Cholesky, symmetric_from_fn};
+use crate::link::Link;
 use crate::parameter::PriorDensity;
 
 /// Points on a line under a squared exponential, with tables of rows.
@@ -137,6 +141,7 @@ fn known(rows: usize, variance: f64) -> Noise {
 fn kinds(n: usize) -> Vec<(&'static str, Box<dyn Local>)> {
     let inf = f64::INFINITY;
     let some = |all: [f64; 3]| all[..n].to_vec();
+    let poisson = |link| Poisson::new(some([2.0, 0.0, 5.0]), some([1.0, 2.0, 1.5]), link).unwrap();
     vec![
         (
             "gaussian",
@@ -186,6 +191,54 @@ fn kinds(n: usize) -> Vec<(&'static str, Box<dyn Local>)> {
             ),
         ),
         ("positive", Box::new(Positive::new(n, 0.0, 0.1).unwrap())),
+        (
+            "bernoulli",
+            Box::new(Bernoulli::new(
+                [true, false, true][..n].to_vec(),
+                Sigmoid::Logit,
+            )),
+        ),
+        (
+            "binomial",
+            Box::new(
+                Binomial::new(
+                    some([3.0, 0.0, 5.0]),
+                    some([5.0, 4.0, 6.0]),
+                    Sigmoid::Probit,
+                )
+                .unwrap(),
+            ),
+        ),
+        ("poisson", Box::new(poisson(Link::Exp))),
+        ("poisson softplus", Box::new(poisson(Link::Softplus))),
+        (
+            "negative_binomial",
+            Box::new(
+                NegativeBinomial::new(
+                    some([2.0, 0.0, 9.0]),
+                    vec![1.0; n],
+                    Link::Exp,
+                    Dispersion::Learned,
+                )
+                .unwrap(),
+            ),
+        ),
+        (
+            "suppressed counts",
+            Box::new(
+                Poisson::ranges(
+                    some([0.0, 4.0, 10.0]),
+                    some([4.0, 4.0, inf]),
+                    vec![1.0; n],
+                    Link::Exp,
+                )
+                .unwrap(),
+            ),
+        ),
+        (
+            "exponential",
+            Box::new(Exponential::new(some([0.5, 2.0, 1.0]), Link::Exp).unwrap()),
+        ),
     ]
 }
 

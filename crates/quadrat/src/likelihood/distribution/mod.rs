@@ -1,14 +1,21 @@
 //! Distributions of an observation at a known latent value.
 
+mod binomial;
 mod exponential;
 mod laplace;
+mod negative_binomial;
 mod normal;
+mod poisson;
 mod ranks;
 mod student_t;
 
+pub use binomial::Binomial;
+pub(crate) use binomial::log_binomial;
 pub use exponential::Exponential;
 pub use laplace::Laplace;
+pub use negative_binomial::NegativeBinomial;
 pub use normal::Normal;
+pub use poisson::Poisson;
 pub use ranks::Ranks;
 pub use student_t::StudentT;
 
@@ -29,6 +36,12 @@ pub enum Distribution {
     StudentT(StudentT),
     /// Exponential, by its mean.
     Exponential(Exponential),
+    /// Successes among trials.
+    Binomial(Binomial),
+    /// Counts.
+    Poisson(Poisson),
+    /// Overdispersed counts.
+    NegativeBinomial(NegativeBinomial),
     /// Ranks 1, 2, ..
     Ranks(Ranks),
 }
@@ -41,6 +54,9 @@ macro_rules! each {
             Distribution::Laplace($inner) => $call,
             Distribution::StudentT($inner) => $call,
             Distribution::Exponential($inner) => $call,
+            Distribution::Binomial($inner) => $call,
+            Distribution::Poisson($inner) => $call,
+            Distribution::NegativeBinomial($inner) => $call,
             Distribution::Ranks($inner) => $call,
         }
     };
@@ -74,7 +90,10 @@ impl Distribution {
     /// Whether only whole numbers are observed.
     #[must_use]
     pub fn is_discrete(&self) -> bool {
-        matches!(self, Self::Ranks(_))
+        matches!(
+            self,
+            Self::Binomial(_) | Self::Poisson(_) | Self::NegativeBinomial(_) | Self::Ranks(_)
+        )
     }
 
     /// One draw.

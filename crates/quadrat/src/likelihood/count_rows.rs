@@ -1,0 +1,444 @@
+//! What Poisson and negative binomial share: rows of counts or ranges of counts, exposures and a link.
+
+use serde::{Deserialize, Serialize};
+
+use super::check;
+use super::counting::{Curve, exact, mean, range};
+use super::local::{Belief, Expected, Jet, Tilted};
+use super::quadrature::{self, averages, tilted_at, tilted_averages};
+use crate::error::InputError;
+use crate::link::Link;
+use crate::special::CountMean;
+
+/// Nearer to 0 than this the square link's log-probability of a range from 0 is 0 to the last bit.
+const NEAR_ZERO: f64 = 1e-60;
+
+/// Rows of counts: validated columns of one length.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct CountRows {
+    pub lower: Vec<f64>,
+    pub upper: Vec<f64>,
+    pub exposure: Vec<f64>,
+    pub link: Link,
+}
+
+impl CountRows {
+    pub fn new(
+        lower: Vec<f64>,
+        upper: Vec<f64>,
+        exposure: Vec<f64>,
+        link: Link,
+    ) -> Result<Self, InputError> {
+        if link == Link::Identity {
+            return Err(InputError::Unavailable {
+                what: "the identity link for counts",
+                remedy: "a mean must not be negative: use link exp, softplus or square",
+            });
+        }
+        let whole = |_: usize, x: f64| x >= 0.0 && x.fract() == 0.0 && x <= 9.0e15;
+        let requirement = "a whole number, zero or more";
+        check::length("the upper count", lower.len(), upper.len())?;
+        check::length("the exposure", lower.len(), exposure.len())?;
+        check::range("the count", &lower, requirement, whole)?;
+        check::range(
+            "the upper count",
+            &upper,
+            "a whole number, zero or more, or infinite",
+            |row, x| x == f64::INFINITY || whole(row, x),
+        )?;
+        check::range(
+            "the upper count",
+            &upper,
+            "at least the lower count of its row",
+            |row, x| x >= lower[row],
+        )?;
+        check::range(
+            "the exposure",
+            &exposure,
+            "a finite number, zero or more",
+            |_, x| x >= 0.0 && x.is_finite(),
+        )?;
+        check::range(
+            "the exposure",
+            &exposure,
+            "more than zero where something was counted",
+            |row, x| x > 0.0 || lower[row] == 0.0,
+        )?;
+        Ok(Self {
+            lower,
+            upper,
+            exposure,
+            link,
+        })
+    }
+
+    /// Whether the row says nothing about the latent value.
+    pub fn is_void(&self, row: usize) -> bool {
+        self.exposure[row] == 0.0 || (self.lower[row] == 0.0 && self.upper[row] == f64::INFINITY)
+    }
+
+    pub fn is_exact(&self, row: usize) -> bool {
+        self.lower[row] == self.upper[row]
+    }
+
+    pub fn guess(&self, row: usize) -> f64 {
+        let (lower, upper) = (self.lower[row], self.upper[row]);
+        let count = if upper == f64::INFINITY {
+            1.2 * lower + 1.0
+        } else {
+            0.5 * (lower + upper)
+        };
+        let mean = (count + 0.5) / self.exposure[row];
+        if self.is_void(row) {
+            0.0
+        } else {
+            self.link.inverse(mean).unwrap_or(0.0)
+        }
+    }
+
+    fn curve(&self, row: usize, count: &CountMean) -> Curve {
+        if self.is_exact(row) {
+            exact(count, self.lower[row])
+        } else {
+            range(count, self.lower[row], self.upper[row])
+        }
+    }
+
+    /// `log p` of the row and its derivatives in `f`.
+    pub fn jet(&self, row: usize, dispersion: f64, f: f64) -> Jet {
+        if self.is_void(row) {
+            return Jet::default();
+        }
+        let logs = self.link.log_jet(f);
+        let count = mean(self.link, &logs, self.exposure[row], dispersion, f);
+        if self.is_exact(row) {
+            return self.exact_jet(row, &count, &logs, f);
+        }
+        if self.link == Link::Square && f.abs() < NEAR_ZERO && self.lower[row] == 0.0 {
+            return Jet::default();
+        }
+        let Curve {
+            value,
+            derivatives: [a, b, c],
+            ..
+        } = self.curve(row, &count);
+        let [_, u1, u2, u3] = logs;
+        Jet {
+            value,
+            first: a * u1,
+            second: b * u1 * u1 + a * u2,
+            third: c * u1 * u1 * u1 + 3.0 * b * u1 * u2 + a * u3,
+        }
+    }
+
+    /// Derivatives of `y log mu - (y + a) log(1 + alpha mu)` as `w (y u' - mu')` and so on, which has no
+    /// poles at a mean of 0, and no cancellation for alpha near 0 or large.
+    fn exact_jet(&self, row: usize, count: &CountMean, logs: &[f64; 4], f: f64) -> Jet {
+        let y = self.lower[row];
+        let w = count.weight();
+        let mut excess = [0.0; 3];
+        let means = match self.link {
+            Link::Exp => [count.mean; 4],
+            link => link.jet(f).map(|x| self.exposure[row] * x),
+        };
+        for i in 0..3 {
+            let log = if y > 0.0 { y * logs[i + 1] } else { 0.0 };
+            excess[i] = log - means[i + 1];
+        }
+        let pull = count.dispersion * w * means[1];
+        let bend = 2.0 * pull * pull - count.dispersion * w * means[2];
+        Jet {
+            value: count.log_probability(y),
+            first: w * excess[0],
+            second: w * (excess[1] - pull * excess[0]),
+            third: w * (excess[2] - 2.0 * pull * excess[1] + bend * excess[0]),
+        }
+    }
+
+    /// Slopes of value, first and second in the dispersion.
+    pub fn slopes(&self, row: usize, dispersion: f64, f: f64) -> [f64; 3] {
+        if self.is_void(row) {
+            return [0.0; 3];
+        }
+        // The log of the square link has a pole that the sums below would subtract from itself.
+        let f = if self.link == Link::Square && f.abs() < NEAR_ZERO {
+            NEAR_ZERO
+        } else {
+            f
+        };
+        let logs = self.link.log_jet(f);
+        let count = mean(self.link, &logs, self.exposure[row], dispersion, f);
+        let [value, first, second] = self.curve(row, &count).slopes;
+        let [_, u1, u2, _] = logs;
+        [value, first * u1, second * u1 * u1 + first * u2]
+    }
+
+    /// Whether cavity times likelihood has one peak for every cavity.
+    pub fn is_log_concave(&self, dispersed: bool) -> bool {
+        match self.link {
+            Link::Exp => true,
+            Link::Softplus => !dispersed,
+            Link::Identity | Link::Square => false,
+        }
+    }
+
+    /// Peaks of cavity times likelihood.
+    fn peaks(&self, row: usize, dispersion: f64, cavity: Belief) -> Peaks {
+        let guess = self.guess(row);
+        let jet = |f: f64| self.jet(row, dispersion, f);
+        let mut peaks = Peaks::default();
+        if self.is_log_concave(dispersion > 0.0) {
+            peaks.add(quadrature::mode(cavity, guess, jet), 0.0);
+            return peaks;
+        }
+        let half_lines = self.link == Link::Square && self.lower[row] > 0.0;
+        let lines = if half_lines {
+            [(0.0, f64::INFINITY), (f64::NEG_INFINITY, 0.0)]
+        } else {
+            [(f64::NEG_INFINITY, f64::INFINITY); 2]
+        };
+        for (line, sign) in lines.into_iter().zip([1.0, -1.0]) {
+            let guess = if self.link == Link::Square {
+                sign * guess.abs()
+            } else {
+                guess
+            };
+            for start in [guess, cavity.mean] {
+                if start > line.0 && start < line.1 {
+                    let peak = climb(cavity, start, line, jet);
+                    let width = (1.0 / cavity.variance + jet(peak).second.abs())
+                        .sqrt()
+                        .recip();
+                    peaks.add(peak, 0.1 * width);
+                }
+            }
+        }
+        peaks
+    }
+
+    pub fn tilted(&self, row: usize, dispersion: f64, cavity: Belief) -> Tilted {
+        if self.is_void(row) {
+            return Tilted::default();
+        }
+        if self.link == Link::Square && dispersion == 0.0 && self.upper[row] == 0.0 {
+            // exp(-exposure f^2): a Gaussian.
+            let precision = 2.0 * self.exposure[row];
+            let stretch = precision * cavity.variance;
+            let away = cavity.mean * cavity.mean;
+            return Tilted {
+                log_z: -0.5 * (libm::log1p(stretch) + precision * away / (1.0 + stretch)),
+                precision,
+                shift: 0.0,
+            };
+        }
+        let peaks = self.peaks(row, dispersion, cavity);
+        tilted_at(cavity, peaks.found(), |f| self.jet(row, dispersion, f))
+    }
+
+    pub fn tilted_slope(&self, row: usize, dispersion: f64, cavity: Belief) -> f64 {
+        if self.is_void(row) {
+            return 0.0;
+        }
+        let peaks = self.peaks(row, dispersion, cavity);
+        let jet = |f: f64| self.jet(row, dispersion, f);
+        let (_, _, [_, slope]) = tilted_averages(cavity, peaks.found(), jet, |f, _, _| {
+            [1.0, self.slopes(row, dispersion, f)[0]]
+        });
+        slope
+    }
+
+    /// Places and widths of what bends in `log p`.
+    fn features(&self, row: usize, dispersion: f64) -> Features {
+        let mut features = Features::default();
+        let exposure = self.exposure[row];
+        let mut at = |mean: f64, width: f64| {
+            let Some(f) = self.link.inverse(mean / exposure) else {
+                return;
+            };
+            let width = width / self.link.log_jet(f)[1].abs().max(1e-3);
+            features.add(f, width);
+            if self.link == Link::Square {
+                features.add(-f, width);
+            }
+        };
+        if dispersion > 0.0 {
+            at(1.0 / dispersion, 1.0);
+        }
+        if !self.is_exact(row) {
+            for k in [self.lower[row], self.upper[row] + 1.0] {
+                if k > 0.0 && k < f64::INFINITY {
+                    at(k, ((1.0 + dispersion * k) / k).sqrt().min(1.0));
+                }
+            }
+        }
+        if self.link != Link::Exp {
+            features.add(0.0, 1.0);
+        }
+        features
+    }
+
+    pub fn expected(&self, row: usize, dispersion: f64, belief: Belief) -> Expected {
+        if self.is_void(row) {
+            return Expected::default();
+        }
+        let y = self.lower[row];
+        let poisson = self.is_exact(row) && dispersion == 0.0;
+        match self.link {
+            Link::Exp if poisson => self.expected_exp(row, belief),
+            Link::Square => {
+                let mut sum = if poisson {
+                    let twice = 2.0 * self.exposure[row];
+                    let square = belief.mean * belief.mean + belief.variance;
+                    let constant = y * libm::log(self.exposure[row]) - libm::lgamma(y + 1.0);
+                    Expected {
+                        value: constant - 0.5 * twice * square,
+                        first: -twice * belief.mean,
+                        second: -twice,
+                    }
+                } else {
+                    // Without the pole of y log f^2 at 0, which is added in closed form.
+                    let features = self.features(row, dispersion);
+                    quadrature::expected(belief, features.found(), |f| {
+                        let jet = self.jet(row, dispersion, f);
+                        let [u, u1, u2, _] = self.link.log_jet(f);
+                        if y == 0.0 {
+                            return jet;
+                        }
+                        Jet {
+                            value: jet.value - y * u,
+                            first: jet.first - y * u1,
+                            second: jet.second - y * u2,
+                            third: 0.0,
+                        }
+                    })
+                };
+                if y > 0.0 {
+                    let log = super::log_square::expected_log_square(belief);
+                    sum.value += y * log.value;
+                    sum.first += y * log.first;
+                    sum.second += y * log.second;
+                }
+                sum
+            }
+            _ => {
+                let features = self.features(row, dispersion);
+                quadrature::expected(belief, features.found(), |f| self.jet(row, dispersion, f))
+            }
+        }
+    }
+
+    /// `E log p = log p(m) - mu(m) (e^(v/2) - 1)`.
+    fn expected_exp(&self, row: usize, belief: Belief) -> Expected {
+        let jet = self.jet(row, 0.0, belief.mean);
+        let y = self.lower[row];
+        let centre = libm::log(self.exposure[row]) + belief.mean;
+        let half = 0.5 * belief.variance;
+        let mean = libm::exp((centre + half).min(crate::link::CLIP));
+        let growth = -mean * libm::expm1(-half);
+        Expected {
+            value: jet.value - growth,
+            first: y - mean,
+            second: -mean,
+        }
+    }
+
+    pub fn expected_slope(&self, row: usize, dispersion: f64, belief: Belief) -> f64 {
+        if self.is_void(row) {
+            return 0.0;
+        }
+        let features = self.features(row, dispersion);
+        averages(belief, features.found(), |f| {
+            [self.slopes(row, dispersion, f)[0]]
+        })
+        .value[0]
+    }
+
+    /// Mean of a new count.
+    pub fn new_mean(&self, exposure: f64, f: f64) -> f64 {
+        exposure * self.link.value(f)
+    }
+}
+
+/// Up to four peaks.
+#[derive(Default)]
+struct Peaks {
+    at: [f64; 4],
+    len: usize,
+}
+
+impl Peaks {
+    /// Adds one, unless it is known.
+    fn add(&mut self, peak: f64, near: f64) {
+        if self.len < 4 && !self.found().iter().any(|x| (x - peak).abs() <= near) {
+            self.at[self.len] = peak;
+            self.len += 1;
+        }
+    }
+
+    fn found(&self) -> &[f64] {
+        &self.at[..self.len]
+    }
+}
+
+/// Up to eight places with widths.
+#[derive(Default)]
+struct Features {
+    at: [(f64, f64); 8],
+    len: usize,
+}
+
+impl Features {
+    fn add(&mut self, place: f64, width: f64) {
+        if self.len < 8 {
+            self.at[self.len] = (place, width);
+            self.len += 1;
+        }
+    }
+
+    fn found(&self) -> &[(f64, f64)] {
+        &self.at[..self.len]
+    }
+}
+
+/// A local maximum of cavity times likelihood uphill from `start`, inside `line`, at whose ends it falls off.
+///
+/// Newton's method where the curvature has the right sign, else growing steps, else halving.
+pub(super) fn climb(cavity: Belief, start: f64, line: (f64, f64), jet: impl Fn(f64) -> Jet) -> f64 {
+    let (mut low, mut high) = line;
+    let mut x = start;
+    let mut stride = 0.0;
+    for _ in 0..400 {
+        let at = jet(x);
+        let slope = at.first - (x - cavity.mean) / cavity.variance;
+        let curvature = 1.0 / cavity.variance - at.second;
+        if slope > 0.0 {
+            low = x;
+        } else {
+            high = x;
+        }
+        let newton = slope / curvature;
+        if curvature > 0.0 && newton.abs() <= 1e-2 / curvature.sqrt() {
+            let next = x + newton;
+            return if next > line.0 && next < line.1 {
+                next
+            } else {
+                x
+            };
+        }
+        let inside = curvature > 0.0 && x + newton > low && x + newton < high;
+        let next = if inside && (stride == 0.0 || newton.abs() < 4.0 * stride) {
+            x + newton
+        } else if low.is_finite() && high.is_finite() {
+            0.5 * (low + high)
+        } else {
+            let unit = (curvature.abs() + 1.0 / cavity.variance).sqrt().recip();
+            x + (2.0 * stride).max(unit).copysign(slope)
+        };
+        if next == x || high - low <= 4.0 * f64::EPSILON * x.abs() {
+            return x;
+        }
+        stride = (next - x).abs();
+        x = next;
+    }
+    x
+}

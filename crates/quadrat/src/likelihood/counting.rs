@@ -1,0 +1,436 @@
+//! Log-probability of a count, or of a range of counts, as a function of the log of its mean.
+
+use crate::link::{CLIP, Link};
+use crate::special::{CountMean, Tail};
+
+/// Terms on either side of the largest that are summed one by one; longer ranges are integrated.
+const TERMS: usize = 300;
+/// Terms below this share of the sum are left out.
+const NEGLIGIBLE: f64 = 1e-20;
+/// Counts further out are no longer spaced by one.
+const LARGEST: f64 = 9.0e15;
+
+/// `log P`, its derivatives in `u = log mean`, and the slopes of value, first and second in the dispersion.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Curve {
+    pub value: f64,
+    pub derivatives: [f64; 3],
+    pub slopes: [f64; 3],
+}
+
+/// The mean of a count, `exposure link(f)`, with its logarithm.
+pub(super) fn mean(
+    link: Link,
+    log_jet: &[f64; 4],
+    exposure: f64,
+    dispersion: f64,
+    f: f64,
+) -> CountMean {
+    let log_mean = log_jet[0] + libm::log(exposure);
+    let mean = match link {
+        Link::Exp => libm::exp(log_mean.min(CLIP)),
+        _ => exposure * link.value(f),
+    };
+    CountMean {
+        log_mean: log_mean.min(CLIP),
+        mean,
+        dispersion,
+    }
+}
+
+/// A single count.
+pub(super) fn exact(count: &CountMean, k: f64) -> Curve {
+    let w = count.weight();
+    let q = count.dispersion * count.mean * w;
+    let (excess, size) = (w * (k - count.mean), q * k + w * count.mean);
+    Curve {
+        value: count.log_probability(k),
+        derivatives: [excess, -w * size, w * (q - w) * size],
+        slopes: [
+            count.dispersion_slope(k),
+            -count.mean * w * excess,
+            count.mean * w * w * (size - w * (k - count.mean)),
+        ],
+    }
+}
+
+/// Counts from `lower` to `upper`, both included; `lower < upper`, which may be infinite.
+///
+/// # Numerics
+/// Few terms are summed from the largest outwards, and derivatives follow from the moments of the count
+/// inside the range; else the range is a difference of two tails. With
+/// `A = lower p(lower) / P` and `B = (upper + 1) p(upper + 1) / P` the derivative is `A - B` in either
+/// case: of the two forms the one is taken that cancels less.
+pub(super) fn range(count: &CountMean, lower: f64, upper: f64) -> Curve {
+    let w = count.weight();
+    let q = count.dispersion * count.mean * w;
+    let parts = Parts {
+        count,
+        w,
+        q,
+        lower,
+        upper,
+    };
+    match parts.sum() {
+        Some((sums, start)) => parts.by_terms(&sums, start),
+        None => parts.by_tails(),
+    }
+}
+
+struct Parts<'a> {
+    count: &'a CountMean,
+    w: f64,
+    q: f64,
+    lower: f64,
+    upper: f64,
+}
+
+/// Sums over the range of `r d^i` and of `r d^i l`: `r` relative to the largest term, `d` the distance from
+/// it and `l` the difference of the slopes in the dispersion.
+#[derive(Default)]
+struct Sums {
+    power: [f64; 4],
+    slope: [f64; 3],
+    /// Terms at `lower` and at `upper + 1`, where the sum came so far.
+    first: Option<f64>,
+    beyond: Option<f64>,
+}
+
+impl Sums {
+    fn add(&mut self, term: f64, d: f64, slope: f64) {
+        let mut power = term;
+        for i in 0..4 {
+            self.power[i] += power;
+            if i < 3 {
+                self.slope[i] += power * slope;
+            }
+            power *= d;
+        }
+    }
+}
+
+impl Parts<'_> {
+    fn sum(&self) -> Option<(Sums, f64)> {
+        let (alpha, mean) = (self.count.dispersion, self.count.mean);
+        let start = (mean - alpha * mean).floor().clamp(self.lower, self.upper);
+        if start > LARGEST {
+            return None;
+        }
+        let odds = mean * self.w;
+        let mut sums = Sums::default();
+        sums.add(1.0, 0.0, 0.0);
+        let (mut term, mut slope, mut k) = (1.0, 0.0, start);
+        for step in 1.. {
+            term *= (1.0 + alpha * k) * odds / (k + 1.0);
+            if k == self.upper {
+                sums.beyond = Some(term);
+                break;
+            }
+            if term < NEGLIGIBLE * sums.power[0] {
+                break;
+            }
+            if step > TERMS {
+                return None;
+            }
+            slope += k / (1.0 + alpha * k) - odds;
+            k += 1.0;
+            sums.add(term, k - start, slope);
+        }
+        (term, slope, k) = (1.0, 0.0, start);
+        for step in 1.. {
+            if k == self.lower {
+                sums.first = Some(term);
+                break;
+            }
+            k -= 1.0;
+            term *= (k + 1.0) / ((1.0 + alpha * k) * odds);
+            if term < NEGLIGIBLE * sums.power[0] {
+                break;
+            }
+            if step > TERMS {
+                return None;
+            }
+            slope -= k / (1.0 + alpha * k) - odds;
+            sums.add(term, k - start, slope);
+        }
+        Some((sums, start))
+    }
+
+    fn by_terms(&self, sums: &Sums, start: f64) -> Curve {
+        let Self { count, w, q, .. } = *self;
+        let mean = count.mean;
+        let total = sums.power[0];
+        let [d, d2, d3] = [1, 2, 3].map(|i| sums.power[i] / total);
+        let [l, dl, d2l] = [0, 1, 2].map(|i| sums.slope[i] / total);
+        let variance = d2 - d * d;
+        let third = d3 - 3.0 * d * d2 + 2.0 * d * d * d;
+        let cross = dl - d * l;
+        let cross2 = d2l - 2.0 * d * dl - l * d2 + 2.0 * d * d * l;
+        let k = start + d;
+        // s = w (k - mu), the derivative of log p(k): s' = -w (q k + w mu), s'' = w (q - w) (q k + w mu).
+        let size = q * k + w * mean;
+        let value = count.log_probability(start) + libm::log(total);
+        let mut curve = Curve {
+            value: value.min(0.0),
+            derivatives: [
+                w * (k - mean),
+                w * w * variance - w * size,
+                w * w * (w * third - 3.0 * q * variance) + w * (q - w) * size,
+            ],
+            slopes: [
+                count.dispersion_slope(start) + l,
+                w * (cross - mean * w * (k - mean)),
+                w * w * (cross2 - 2.0 * mean * w * variance) - w * q * cross
+                    + mean * w * w * (size - w * (k - mean)),
+            ],
+        };
+        let edge = |term: Option<f64>, k: f64| {
+            if k == 0.0 || k == f64::INFINITY {
+                0.0
+            } else if let Some(term) = term {
+                k * term / total
+            } else {
+                libm::exp(count.log_probability(k) + libm::log(k) - value)
+            }
+        };
+        let a = edge(sums.first, self.lower);
+        let b = edge(sums.beyond, self.upper + 1.0);
+        let first = a - b;
+        let excess = [self.lower, self.upper + 1.0].map(|k| w * (k - mean) - first);
+        let lost = |term: f64, excess: f64| {
+            if term > 0.0 {
+                term * (excess.abs() + 2.0 * first.abs())
+            } else {
+                0.0
+            }
+        };
+        if lost(a, excess[0]) + lost(b, excess[1]) < w * w * d2 + w * size {
+            let by_edges = self.by_edges(value, [a, b], excess, curve.slopes[0]);
+            curve.derivatives = by_edges.derivatives;
+            curve.slopes = by_edges.slopes;
+        }
+        curve
+    }
+
+    /// Derivatives from `A` and `B`, the first derivatives of their logs, and the slope of the value.
+    fn by_edges(&self, value: f64, terms: [f64; 2], excess: [f64; 2], slope: f64) -> Curve {
+        let Self { count, w, q, .. } = *self;
+        let mean = count.mean;
+        let (mut second, mut third) = (0.0, 0.0);
+        let mut slopes = [slope, 0.0, 0.0];
+        let edges = [(self.lower, 1.0), (self.upper + 1.0, -1.0)];
+        let present = |i: usize| terms[i] > 0.0 && edges[i].0 < f64::INFINITY;
+        for i in (0..2).filter(|&i| present(i)) {
+            let (k, sign) = edges[i];
+            second += sign * terms[i] * excess[i];
+            slopes[1] += sign * terms[i] * (count.dispersion_slope(k) - slope);
+        }
+        for i in (0..2).filter(|&i| present(i)) {
+            let (k, sign) = edges[i];
+            let bend = -w * (q * k + w * mean);
+            third += sign * terms[i] * (excess[i] * excess[i] + (bend - second));
+            let change = (count.dispersion_slope(k) - slope) * excess[i];
+            slopes[2] += sign * terms[i] * (change - mean * w * w * (k - mean) - slopes[1]);
+        }
+        Curve {
+            value,
+            derivatives: [terms[0] - terms[1], second, third],
+            slopes,
+        }
+    }
+
+    fn by_tails(&self) -> Curve {
+        let Self {
+            count,
+            lower,
+            upper,
+            w,
+            ..
+        } = *self;
+        let above = upper + 1.0;
+        // Log edge term, tail, and slope of the tail over edge term.
+        let tail = |k: f64| {
+            if k == 0.0 || k == f64::INFINITY {
+                let none = Tail {
+                    ratio: 0.0,
+                    slope: 0.0,
+                    excess: 0.0,
+                };
+                return (f64::NEG_INFINITY, none);
+            }
+            let edge = count.log_probability(k) + libm::log(k);
+            (edge, count.tail(k))
+        };
+        let (low, low_tail) = tail(lower);
+        let (high, high_tail) = tail(above);
+        if count.mean <= lower {
+            // Both above: the range is the larger tail less the smaller.
+            let share = libm::exp(high - low);
+            let rest = low_tail.ratio - share * high_tail.ratio;
+            let terms = [1.0, share].map(|x| x / rest);
+            let excess = low_tail.excess + terms[1] * (1.0 - high_tail.ratio / low_tail.ratio);
+            self.by_edges(
+                low + libm::log(rest),
+                terms,
+                [excess, excess + w * (above - lower)],
+                (low_tail.slope - share * high_tail.slope) / rest,
+            )
+        } else if count.mean > above {
+            let share = libm::exp(low - high);
+            let rest = high_tail.ratio - share * low_tail.ratio;
+            let terms = [share, 1.0].map(|x| x / rest);
+            let excess = high_tail.excess - terms[0] * (1.0 - low_tail.ratio / high_tail.ratio);
+            self.by_edges(
+                high + libm::log(rest),
+                terms,
+                [excess - w * (above - lower), excess],
+                (high_tail.slope - share * low_tail.slope) / rest,
+            )
+        } else {
+            let (low, high) = (libm::exp(low), libm::exp(high));
+            let outside = low * low_tail.ratio + high * high_tail.ratio;
+            let terms = [low, high].map(|x| x / (1.0 - outside));
+            let first = terms[0] - terms[1];
+            self.by_edges(
+                libm::log1p(-outside),
+                terms,
+                [lower, above].map(|k| w * (k - count.mean) - first),
+                -(low * low_tail.slope + high * high_tail.slope) / (1.0 - outside),
+            )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn differs(got: f64, want: f64, tolerance: f64) -> bool {
+        (got - want).abs() > tolerance
+    }
+
+    #[test]
+    fn sums_and_tails_agree() {
+        for alpha in [0.0, 1e-7, 0.03, 2.0, 400.0] {
+            for (lower, upper) in [
+                (0.0, 4.0),
+                (1.0, 4.0),
+                (100.0, f64::INFINITY),
+                (30.0, 90.0),
+                (1.0, 200.0),
+            ] {
+                for mean in [1e-3, 0.7, 3.0, 40.0, 101.0, 900.0] {
+                    let count = CountMean::new(mean, alpha);
+                    let w = count.weight();
+                    let parts = Parts {
+                        count: &count,
+                        w,
+                        q: alpha * mean * w,
+                        lower,
+                        upper,
+                    };
+                    let Some((sums, start)) = parts.sum() else {
+                        continue;
+                    };
+                    let (one, other) = (parts.by_terms(&sums, start), parts.by_tails());
+                    let place = format!("{alpha} {lower} {upper} {mean}: {one:?} {other:?}");
+                    // Tails to 1e-12; what cancels is of the size of the counts involved.
+                    let scale = 1e-11 * (1.0 + one.value.abs());
+                    assert!(!differs(one.value, other.value, scale), "{place}");
+                    let k = lower.max(mean) + 1.0;
+                    for i in 0..3 {
+                        let tolerance = 1e-10 * k.powi(i as i32 + 1);
+                        assert!(
+                            !differs(one.derivatives[i], other.derivatives[i], tolerance),
+                            "{i} {place}"
+                        );
+                        if alpha == 0.0 {
+                            continue;
+                        }
+                        let tolerance = 1e-9 * k.powi(i as i32 + 2);
+                        assert!(
+                            !differs(one.slopes[i], other.slopes[i], tolerance),
+                            "slope {i} {place}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn derivatives_are_differences_for_long_ranges_too() {
+        for alpha in [0.0, 1e-4, 0.5, 30.0] {
+            for (lower, upper) in [
+                (0.0, 4.0),
+                (1e4, 2e6),
+                (1e6, f64::INFINITY),
+                (0.0, 1e5),
+                (5.0, 3000.0),
+            ] {
+                for log_mean in [-3.0, 1.0, 6.0, 9.3, 11.4, 13.7, 15.0] {
+                    let at = |u: f64, alpha: f64| {
+                        range(
+                            &CountMean {
+                                log_mean: u,
+                                mean: libm::exp(u),
+                                dispersion: alpha,
+                            },
+                            lower,
+                            upper,
+                        )
+                    };
+                    let curve = at(log_mean, alpha);
+                    let h = 1e-3;
+                    let slope = |g: &dyn Fn(f64) -> f64| {
+                        (8.0 * (g(h) - g(-h)) - (g(2.0 * h) - g(-2.0 * h))) / (12.0 * h)
+                    };
+                    let place = format!("{alpha} {lower} {upper} {log_mean} {curve:?}");
+                    // Sizes of the derivatives: a change of u by 1 / sqrt(k) is a change by one sd.
+                    let k = libm::exp(log_mean).max(lower).max(1.0);
+                    let unit = (k / (1.0 + alpha * k)).max(1.0);
+                    for i in 0..3 {
+                        let want = slope(&|d| match i {
+                            0 => at(log_mean + d, alpha).value,
+                            _ => at(log_mean + d, alpha).derivatives[i - 1],
+                        });
+                        let error = (curve.derivatives[i] - want).abs();
+                        let of = |i: usize| {
+                            if i == 0 {
+                                curve.value
+                            } else {
+                                curve.derivatives[i - 1]
+                            }
+                        };
+                        // Rounding of what is differenced, over h; h^4/30 times the fifth derivative, which grows as unit^(5/2).
+                        let tolerance = 1e-13 * unit.powf(0.5 * i as f64 + 2.5)
+                            + 1e-9 * unit.powf(1.0 + 0.5 * i as f64)
+                            + 3e-11 * of(i).abs();
+                        assert!(error < tolerance, "{i}: {want} {place}");
+                    }
+                    if alpha > 0.0 {
+                        for i in 0..3 {
+                            let h = 1e-3 * alpha;
+                            let g = |d: f64| match i {
+                                0 => at(log_mean, alpha + d).value,
+                                _ => at(log_mean, alpha + d).derivatives[i - 1],
+                            };
+                            let want =
+                                (8.0 * (g(h) - g(-h)) - (g(2.0 * h) - g(-2.0 * h))) / (12.0 * h);
+                            let error = alpha * (curve.slopes[i] - want).abs();
+                            let of = if i == 0 {
+                                curve.value
+                            } else {
+                                curve.derivatives[i - 1]
+                            };
+                            let tolerance = 1e-8 * unit.powf(1.0 + 0.5 * i as f64)
+                                + 3e-11 * of.abs()
+                                + 1e-7 * alpha * want.abs();
+                            assert!(error < tolerance, "slope {i}: {want} {place}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Positive values with an exponential distribution.
+
+use serde::{Deserialize, Serialize};
+
+use super::check;
+use super::count_rows::climb;
+use super::distribution::{self, Distribution};
+use super::local::{Belief, Circumstances, Expected, Jet, Local, Tilted};
+use super::quadrature;
+use crate::error::InputError;
+use crate::link::{CLIP, Link};
+use crate::parameter::Parameter;
+
+/// Positive values, `p(y | f) = e^(-y / mu) / mu`, `mu = link(f)`.
+///
+/// # Links
+/// `exp` (the default; log-concave, expectations in closed form) and `softplus` (not log-concave: for large `f` the
+/// density falls only as `1 / f`). `square` is refused because the expectation of `1 / f^2` diverges, `identity` because a
+/// mean must be positive.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Exponential {
+    values: Vec<f64>,
+    link: Link,
+}
+
+impl Exponential {
+    /// # Arguments
+    /// * `values` - observed values, > 0, shape `[n]`
+    /// * `link` - from the latent value to the mean: `exp` or `softplus`
+    /// # Errors
+    /// [`InputError::NotFinite`], [`InputError::Range`]; [`InputError::Unavailable`] for another link.
+    pub fn new(values: Vec<f64>, link: Link) -> Result<Self, InputError> {
+        let refuse = |what, remedy| Err(InputError::Unavailable { what, remedy });
+        match link {
+            Link::Square => refuse(
+                "the square link for exponential values",
+                "the expected 1/f^2 of a normal f is infinite: use link exp",
+            ),
+            Link::Identity => refuse(
+                "the identity link for exponential values",
+                "a mean must be positive: use link exp or softplus",
+            ),
+            Link::Exp | Link::Softplus => {
+                check::finite("the value", &values)?;
+                check::range("the value", &values, "more than zero", |_, y| y > 0.0)?;
+                Ok(Self { values, link })
+            }
+        }
+    }
+
+    /// The observed values.
+    #[must_use]
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// The link.
+    #[must_use]
+    pub fn link(&self) -> Link {
+        self.link
+    }
+}
+
+impl Local for Exponential {
+    fn rows(&self) -> usize {
+        self.values.len()
+    }
+
+    fn parameters(&self, _: f64) -> Vec<Parameter> {
+        Vec::new()
+    }
+
+    fn gaussian(&self, _: &[f64], _: usize) -> Option<(f64, f64)> {
+        None
+    }
+
+    fn is_log_concave(&self) -> bool {
+        self.link == Link::Exp
+    }
+
+    fn guess(&self, _: &[f64], row: usize) -> f64 {
+        self.link.inverse(self.values[row]).unwrap_or(0.0)
+    }
+
+    fn log_density(&self, _: &[f64], row: usize, f: f64) -> Jet {
+        let [u, u1, u2, u3] = self.link.log_jet(f);
+        let ratio = libm::exp((libm::log(self.values[row]) - u).min(CLIP));
+        Jet {
+            value: -u - ratio,
+            first: u1 * (ratio - 1.0),
+            second: ratio * (u2 - u1 * u1) - u2,
+            third: ratio * (u3 - 3.0 * u1 * u2 + u1 * u1 * u1) - u3,
+        }
+    }
+
+    fn log_density_slopes(&self, _: &[f64], _: usize, _: f64, _: &mut [[f64; 3]]) {}
+
+    fn tilted(&self, own: &[f64], row: usize, cavity: Belief) -> Tilted {
+        let jet = |f: f64| self.log_density(own, row, f);
+        let guess = self.guess(own, row);
+        if self.link == Link::Exp {
+            return quadrature::tilted(cavity, guess, jet);
+        }
+        let everywhere = (f64::NEG_INFINITY, f64::INFINITY);
+        let first = climb(cavity, guess, everywhere, jet);
+        let second = climb(cavity, cavity.mean, everywhere, jet);
+        let near = 0.1
+            * (1.0 / cavity.variance + jet(first).second.abs())
+                .sqrt()
+                .recip();
+        if (first - second).abs() > near {
+            quadrature::tilted_at(cavity, &[first, second], jet)
+        } else {
+            quadrature::tilted_at(cavity, &[first], jet)
+        }
+    }
+
+    fn tilted_slopes(&self, _: &[f64], _: usize, _: Belief, _: &mut [f64]) {}
+
+    fn expected(&self, own: &[f64], row: usize, belief: Belief) -> Expected {
+        if self.link == Link::Exp {
+            // E e^-f = e^(v/2 - m).
+            let half = 0.5 * belief.variance;
+            let ratio = libm::exp((libm::log(self.values[row]) - belief.mean + half).min(CLIP));
+            return Expected {
+                value: -belief.mean - ratio,
+                first: ratio - 1.0,
+                second: -ratio,
+            };
+        }
+        quadrature::expected(belief, &[(0.0, 1.0)], |f| self.log_density(own, row, f))
+    }
+
+    fn expected_slopes(&self, _: &[f64], _: usize, _: Belief, _: &mut [f64]) {}
+
+    fn observation(&self, _: &[f64], _: &Circumstances, f: f64) -> Distribution {
+        Distribution::Exponential(distribution::Exponential {
+            mean: self.link.value(f),
+        })
+    }
+}

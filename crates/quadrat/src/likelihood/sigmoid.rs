@@ -1,0 +1,190 @@
+//! From a latent value to a probability, and successes and failures at it.
+
+use serde::{Deserialize, Serialize};
+
+use super::distribution::log_binomial;
+use super::local::{Belief, Expected, Jet, Tilted};
+use super::quadrature;
+use crate::link::{logistic, softplus};
+use crate::special::scalar::{erfcx, log_cdf, normal_cdf};
+
+/// From the latent value to the probability of a success.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sigmoid {
+    /// `1 / (1 + e^-f)`: the latent value is the log of the odds.
+    #[default]
+    Logit,
+    /// `Phi(f)`: a success is a latent value plus standard normal noise above 0.
+    Probit,
+}
+
+/// `h = phi(x) / Phi(x)` and what its derivatives need without cancellation: `x + h` and `1 - h (x + h)`.
+#[derive(Debug, Clone, Copy)]
+struct Hazard {
+    h: f64,
+    sum: f64,
+    rest: f64,
+}
+
+/// Below this Laplace's continued fraction has converged after `LEVELS` levels.
+const TAIL: f64 = -7.0;
+const LEVELS: u32 = 40;
+
+impl Hazard {
+    fn new(x: f64) -> Self {
+        if x > TAIL {
+            let h =
+                (2.0 / std::f64::consts::PI).sqrt() / erfcx(-x * std::f64::consts::FRAC_1_SQRT_2);
+            let sum = x + h;
+            return Self {
+                h,
+                sum,
+                rest: 1.0 - h * sum,
+            };
+        }
+        // h = t + k1, k_n = n / (t + k_(n+1)), t = -x.
+        let t = -x;
+        let mut k2 = 0.0;
+        for n in (2..LEVELS).rev() {
+            k2 = f64::from(n) / (t + k2);
+        }
+        let k1 = 1.0 / (t + k2);
+        Self {
+            h: t + k1,
+            sum: k1,
+            // (t + k1) / (t + k2) = 1 - rest.
+            rest: (k2 - k1) / (t + k2),
+        }
+    }
+}
+
+impl Sigmoid {
+    /// The name in a study file.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Logit => "logit",
+            Self::Probit => "probit",
+        }
+    }
+
+    /// Probability of a success at the latent value `f`.
+    #[must_use]
+    pub fn value(self, f: f64) -> f64 {
+        match self {
+            Self::Logit => logistic(f),
+            Self::Probit => normal_cdf(f),
+        }
+    }
+
+    /// The latent value where the probability is `p`, in (0, 1).
+    #[must_use]
+    pub fn inverse(self, p: f64) -> f64 {
+        match self {
+            Self::Logit => libm::log(p) - libm::log1p(-p),
+            Self::Probit => crate::special::scalar::normal_quantile(p),
+        }
+    }
+
+    /// `log P` of `k` successes and `m` failures, with derivatives in `f`.
+    pub(super) fn jet(self, k: f64, m: f64, f: f64) -> Jet {
+        match self {
+            Self::Logit => {
+                let (p, q) = (logistic(f), logistic(-f));
+                let curvature = (k + m) * p * q;
+                Jet {
+                    value: log_binomial(k, m, -softplus(-f), -softplus(f)),
+                    first: k * q - m * p,
+                    second: -curvature,
+                    third: -curvature * (q - p),
+                }
+            }
+            Self::Probit => {
+                // 0 times the infinite hazard of the other tail would not be 0.
+                let side = |count: f64, x: f64| {
+                    if count == 0.0 {
+                        return [0.0; 3];
+                    }
+                    let Hazard { h, sum, rest } = Hazard::new(x);
+                    // h' = -h sum, sum' = rest, h'' = h (sum^2 - rest).
+                    [count * h, -count * h * sum, count * h * (sum * sum - rest)]
+                };
+                let (up, down) = (side(k, f), side(m, -f));
+                Jet {
+                    value: log_binomial(k, m, log_cdf(f), log_cdf(-f)),
+                    first: up[0] - down[0],
+                    second: up[1] + down[1],
+                    third: up[2] - down[2],
+                }
+            }
+        }
+    }
+
+    /// A latent value where the row is plausible.
+    pub(super) fn guess(self, k: f64, m: f64) -> f64 {
+        self.inverse((k + 0.5) / (k + m + 1.0))
+    }
+
+    /// Moments of cavity times likelihood.
+    ///
+    /// One trial under probit is in closed form: with `z = +-mean / sqrt(1 + variance)` and the hazard `h` at `z`,
+    /// `log Z = log Phi(z)` and `precision = h (z + h) / (1 + variance (1 - h (z + h)))`.
+    pub(super) fn tilted(self, k: f64, m: f64, cavity: Belief) -> Tilted {
+        if k + m == 0.0 {
+            return Tilted::default();
+        }
+        if self == Self::Probit && k + m == 1.0 {
+            let sign = if k == 1.0 { 1.0 } else { -1.0 };
+            let width = (1.0 + cavity.variance).sqrt();
+            let z = sign * cavity.mean / width;
+            let Hazard { h, sum, rest } = Hazard::new(z);
+            let first = sign * h / width;
+            let precision = h * sum / (1.0 + cavity.variance * rest);
+            return Tilted {
+                log_z: log_cdf(z),
+                precision,
+                shift: first + precision * (cavity.mean + cavity.variance * first),
+            };
+        }
+        quadrature::tilted(cavity, self.guess(k, m), |f| self.jet(k, m, f))
+    }
+
+    /// Expected log-probability.
+    pub(super) fn expected(self, k: f64, m: f64, belief: Belief) -> Expected {
+        if k + m == 0.0 {
+            return Expected::default();
+        }
+        quadrature::expected(belief, &[(0.0, 1.0)], |f| self.jet(k, m, f))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_of_the_hazard_meet() {
+        let (a, b) = (Hazard::new(TAIL), Hazard::new(TAIL + 1e-13));
+        // The direct form loses eps x^2 and eps x^4 to cancellation.
+        assert!((a.h / b.h - 1.0).abs() < 1e-13);
+        assert!((a.sum / b.sum - 1.0).abs() < 1e-12);
+        assert!((a.rest / b.rest - 1.0).abs() < 1e-11);
+        // Far out: x + h = 1/t - 2/t^3.., 1 - h (x + h) = 1/t^2 - 6/t^4..
+        let far = Hazard::new(-1e6);
+        assert!((far.sum / 1e-6 - 1.0 + 2e-12).abs() < 1e-15);
+        assert!((far.rest / 1e-12 - 1.0 + 6e-12).abs() < 1e-14);
+    }
+
+    #[test]
+    fn the_closed_form_is_the_quadrature() {
+        for (mean, variance) in [(0.3, 1.0), (-4.0, 0.1), (-30.0, 9.0), (10.0, 100.0)] {
+            let cavity = Belief { mean, variance };
+            let closed = Sigmoid::Probit.tilted(1.0, 0.0, cavity);
+            let other = quadrature::tilted(cavity, 0.0, |f| Sigmoid::Probit.jet(1.0, 0.0, f));
+            assert!((closed.log_z - other.log_z).abs() < 1e-11 * closed.log_z.abs().max(1.0));
+            assert!((closed.precision - other.precision).abs() < 1e-11);
+            assert!((closed.shift - other.shift).abs() < 1e-10 * closed.shift.abs().max(1.0));
+        }
+    }
+}

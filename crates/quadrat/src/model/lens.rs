@@ -1,0 +1,237 @@
+//! From latent values to means of responses and to new observations.
+
+use std::sync::Arc;
+
+use crate::likelihood::Likelihood;
+use crate::likelihood::distribution::Distribution;
+use crate::likelihood::local::Circumstances;
+use crate::link::Link;
+use crate::special::scalar::normal_pdf;
+
+/// Standard deviations on either side of a latent mean that are integrated over.
+const REACH: f64 = 7.0;
+/// Fewest and most nodes of a component.
+const NODES: (usize, usize) = (41, 401);
+
+/// What is predicted of a latent value.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Lens {
+    likelihood: Arc<Likelihood>,
+    /// The likelihood's hyperparameters at every node of their integration.
+    own: Vec<Vec<f64>>,
+    what: What,
+}
+
+/// The mean of an observation, or an observation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum What {
+    Mean,
+    Observation,
+}
+
+/// A component of the latent mixture.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Normal {
+    pub node: usize,
+    pub weight: f64,
+    pub mean: f64,
+    pub sd: f64,
+}
+
+impl Lens {
+    pub fn new(likelihood: &Likelihood, own: Vec<Vec<f64>>, what: What) -> Self {
+        Self {
+            likelihood: Arc::new(likelihood.clone()),
+            own,
+            what,
+        }
+    }
+
+    fn at(&self, node: usize, f: f64) -> Distribution {
+        let own = &self.own[node];
+        self.likelihood
+            .local()
+            .observation(own, &Circumstances::default(), f)
+    }
+
+    /// Latent values and weights that stand for a component: finer where the latent value is
+    /// less certain than an observation at it.
+    fn nodes(&self, c: Normal) -> Vec<(f64, f64)> {
+        if c.sd == 0.0 {
+            return vec![(c.mean, c.weight)];
+        }
+        let (low, high) = (
+            self.at(c.node, c.mean - c.sd),
+            self.at(c.node, c.mean + c.sd),
+        );
+        let moved = (high.mean() - low.mean()).abs();
+        let noise = low.variance().min(high.variance()).sqrt();
+        let ratio = moved / noise.max(f64::MIN_POSITIVE);
+        let count = (NODES.0 as f64 * ratio).clamp(NODES.0 as f64, NODES.1 as f64) as usize | 1;
+        let step = 2.0 * REACH / (count - 1) as f64;
+        let all = (0..count).map(|i| -REACH + step * i as f64);
+        all.map(|z| (c.mean + c.sd * z, c.weight * step * normal_pdf(z)))
+            .collect()
+    }
+
+    /// Mean and variance.
+    pub fn moments(&self, components: &[Normal]) -> (f64, f64) {
+        let (mut total, mut mean, mut second) = (0.0, 0.0, 0.0);
+        for &c in components {
+            for (f, w) in self.nodes(c) {
+                let at = self.at(c.node, f);
+                let m = at.mean();
+                total += w;
+                mean += w * m;
+                second += w * match self.what {
+                    What::Mean => m * m,
+                    What::Observation => m * m + at.variance(),
+                };
+            }
+        }
+        mean /= total;
+        (mean, (second / total - mean * mean).max(0.0))
+    }
+
+    /// Whether means of observations are asked for.
+    pub fn is_mean(&self) -> bool {
+        self.what == What::Mean
+    }
+
+    /// The mean of an observation at the latent value `f`.
+    pub fn mean_at(&self, f: f64) -> f64 {
+        self.at(0, f).mean()
+    }
+
+    /// Whether a larger latent value always means a larger mean.
+    pub fn is_monotone(&self) -> bool {
+        self.likelihood.link() != Some(Link::Square)
+    }
+
+    /// The latent values between which the mean is at most `y`, searched between `low` and `high`.
+    pub fn below(&self, y: f64, low: f64, high: f64) -> (f64, f64) {
+        let root = |mut inside: f64, mut outside: f64| {
+            for _ in 0..200 {
+                let middle = 0.5 * (inside + outside);
+                if self.mean_at(middle) <= y {
+                    inside = middle;
+                } else {
+                    outside = middle;
+                }
+            }
+            inside
+        };
+        if self.is_monotone() {
+            let top = if self.mean_at(high) <= y {
+                f64::INFINITY
+            } else {
+                root(low, high)
+            };
+            let top = if self.mean_at(low) > y {
+                f64::NEG_INFINITY
+            } else {
+                top
+            };
+            return (f64::NEG_INFINITY, top);
+        }
+        let edge = y.max(0.0).sqrt();
+        (-edge, edge)
+    }
+
+    /// What a row predicts, ready to be asked.
+    pub fn row(&self, components: &[Normal]) -> Seen {
+        let mut points = Vec::new();
+        for &c in components {
+            for (f, w) in self.nodes(c) {
+                points.push((self.at(c.node, f), w));
+            }
+        }
+        Seen { points }
+    }
+}
+
+/// A mixture of distributions of observations.
+pub(crate) struct Seen {
+    points: Vec<(Distribution, f64)>,
+}
+
+impl Seen {
+    pub fn cdf(&self, y: f64) -> f64 {
+        let (mut total, mut below) = (0.0, 0.0);
+        for (at, w) in &self.points {
+            total += w;
+            below += w * at.cdf(y);
+        }
+        below / total
+    }
+
+    /// Log density of a new observation, or log probability of a count.
+    pub fn log_density(&self, y: f64) -> f64 {
+        let total: f64 = self.points.iter().map(|(_, w)| w).sum();
+        let logs: Vec<f64> = self
+            .points
+            .iter()
+            .map(|(at, w)| (w / total).ln() + at.log_density(y))
+            .collect();
+        super::prediction::log_sum_exp(&logs)
+    }
+
+    /// The smallest value that at least a share `p` lies at or below.
+    pub fn quantile(&self, p: f64) -> f64 {
+        let is_discrete = self.points.iter().any(|(at, _)| at.is_discrete());
+        let (mut lo, mut hi) = self.bracket(p);
+        if is_discrete {
+            (lo, hi) = (lo.floor() - 1.0, hi.ceil());
+        }
+        for _ in 0..200 {
+            let middle = 0.5 * (lo + hi);
+            let middle = if is_discrete { middle.floor() } else { middle };
+            let done = if is_discrete {
+                hi - lo <= 1.0
+            } else {
+                hi - lo <= 1e-10 * (hi.abs() + lo.abs() + 1e-300)
+            };
+            if done {
+                break;
+            }
+            if self.cdf(middle) >= p {
+                hi = middle;
+            } else {
+                lo = middle;
+            }
+        }
+        hi
+    }
+
+    /// An interval that holds the quantile.
+    fn bracket(&self, p: f64) -> (f64, f64) {
+        let spread = |at: &Distribution| (at.mean(), at.variance().sqrt());
+        let (mut lo, mut hi) = (f64::INFINITY, f64::NEG_INFINITY);
+        for (at, _) in &self.points {
+            let (mean, sd) = spread(at);
+            if mean.is_finite() && sd.is_finite() {
+                (lo, hi) = (lo.min(mean - sd), hi.max(mean + sd));
+            }
+        }
+        if !(lo <= hi) {
+            return (f64::NAN, f64::NAN);
+        }
+        let mut width = (hi - lo).max(1e-300);
+        for _ in 0..200 {
+            if self.cdf(lo) < p {
+                break;
+            }
+            lo -= width;
+            width *= 2.0;
+        }
+        let mut width = (hi - lo).max(1e-300);
+        for _ in 0..200 {
+            if self.cdf(hi) >= p {
+                break;
+            }
+            hi += width;
+            width *= 2.0;
+        }
+        (lo, hi)
+    }
+}
