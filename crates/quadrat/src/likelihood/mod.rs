@@ -13,6 +13,8 @@ mod noise;
 mod ordinal;
 mod positive;
 mod quadrature;
+#[cfg(test)]
+mod quadrature_tests;
 mod student_t;
 mod window;
 
