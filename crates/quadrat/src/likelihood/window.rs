@@ -167,9 +167,9 @@ impl Window {
         }
     }
 
-    /// The ends, where `log p` bends within a noise sd; infinite ones lie outside every range.
+    /// The ends, where `log p` bends within two noise sds; infinite ones lie outside every range.
     fn bends(&self) -> [(f64, f64); 2] {
-        let sd = self.variance.sqrt();
-        [(self.lower, sd), (self.upper, sd)]
+        let width = 2.0 * self.variance.sqrt();
+        [(self.lower, width), (self.upper, width)]
     }
 }
