@@ -188,7 +188,8 @@ impl CountRows {
         let jet = |f: f64| self.jet(row, dispersion, f);
         let mut peaks = Peaks::default();
         if self.is_log_concave(dispersion > 0.0) {
-            peaks.add(quadrature::mode(cavity, guess, jet), 0.0);
+            let everywhere = (f64::NEG_INFINITY, f64::INFINITY);
+            peaks.add(climb(cavity, guess, everywhere, jet), 0.0);
             return peaks;
         }
         let half_lines = self.link == Link::Square && self.lower[row] > 0.0;
@@ -197,6 +198,7 @@ impl CountRows {
         } else {
             [(f64::NEG_INFINITY, f64::INFINITY); 2]
         };
+        let width = |x: f64| (1.0 / cavity.variance + jet(x).second.abs()).sqrt().recip();
         for (line, sign) in lines.into_iter().zip([1.0, -1.0]) {
             let guess = if self.link == Link::Square {
                 sign * guess.abs()
@@ -360,17 +362,17 @@ impl CountRows {
     }
 }
 
-/// Up to four peaks.
+/// Up to seven places.
 #[derive(Default)]
 struct Peaks {
-    at: [f64; 4],
+    at: [f64; 7],
     len: usize,
 }
 
 impl Peaks {
     /// Adds one, unless it is known.
     fn add(&mut self, peak: f64, near: f64) {
-        if self.len < 4 && !self.found().iter().any(|x| (x - peak).abs() <= near) {
+        if self.len < 7 && !self.found().iter().any(|x| (x - peak).abs() <= near) {
             self.at[self.len] = peak;
             self.len += 1;
         }
@@ -407,8 +409,8 @@ impl Features {
 pub(super) fn climb(cavity: Belief, start: f64, line: (f64, f64), jet: impl Fn(f64) -> Jet) -> f64 {
     let (mut low, mut high) = line;
     let mut x = start;
-    let mut stride = 0.0;
-    for _ in 0..400 {
+    let mut stride: f64 = 0.0;
+    for round in 0..400 {
         let at = jet(x);
         let slope = at.first - (x - cavity.mean) / cavity.variance;
         let curvature = 1.0 / cavity.variance - at.second;
@@ -427,9 +429,11 @@ pub(super) fn climb(cavity: Belief, start: f64, line: (f64, f64), jet: impl Fn(f
             };
         }
         let inside = curvature > 0.0 && x + newton > low && x + newton < high;
-        let next = if inside && (stride == 0.0 || newton.abs() < 4.0 * stride) {
+        let bracketed = low.is_finite() && high.is_finite();
+        // Newton's steps may be short for long where the likelihood falls exponentially.
+        let next = if inside && !(bracketed && round % 3 == 2) {
             x + newton
-        } else if low.is_finite() && high.is_finite() {
+        } else if bracketed {
             0.5 * (low + high)
         } else {
             let unit = (curvature.abs() + 1.0 / cavity.variance).sqrt().recip();
