@@ -111,7 +111,7 @@ impl CountRows {
         }
         let logs = self.link.log_jet(f);
         let count = mean(self.link, &logs, self.exposure[row], dispersion, f);
-        if self.is_exact(row) {
+        if self.is_exact(row) && self.link != Link::Exp {
             return self.exact_jet(row, &count, &logs, f);
         }
         if self.link == Link::Square && f.abs() < NEAR_ZERO && self.lower[row] == 0.0 {
@@ -137,10 +137,7 @@ impl CountRows {
         let y = self.lower[row];
         let w = count.weight();
         let mut excess = [0.0; 3];
-        let means = match self.link {
-            Link::Exp => [count.mean; 4],
-            link => link.jet(f).map(|x| self.exposure[row] * x),
-        };
+        let means = self.link.jet(f).map(|x| self.exposure[row] * x);
         for i in 0..3 {
             let log = if y > 0.0 { y * logs[i + 1] } else { 0.0 };
             excess[i] = log - means[i + 1];
@@ -190,6 +187,7 @@ impl CountRows {
         if self.is_log_concave(dispersion > 0.0) {
             let everywhere = (f64::NEG_INFINITY, f64::INFINITY);
             peaks.add(climb(cavity, guess, everywhere, jet), 0.0);
+            peaks.add(guess, 0.0);
             return peaks;
         }
         let half_lines = self.link == Link::Square && self.lower[row] > 0.0;
@@ -243,9 +241,8 @@ impl CountRows {
         }
         let peaks = self.peaks(row, dispersion, cavity);
         let jet = |f: f64| self.jet(row, dispersion, f);
-        let origin = quadrature::highest(cavity, peaks.found(), jet);
-        let (_, _, [_, slope]) = tilted_averages(cavity, peaks.found(), jet, |u, _| {
-            [1.0, self.slopes(row, dispersion, origin + u)[0]]
+        let (_, _, [_, slope]) = tilted_averages(cavity, peaks.found(), jet, |f, _, _| {
+            [1.0, self.slopes(row, dispersion, f)[0]]
         });
         slope
     }

@@ -3,6 +3,7 @@
 mod adaptive;
 mod bernoulli;
 mod binomial;
+mod censored;
 mod check;
 mod count_rows;
 mod counting;
@@ -10,22 +11,36 @@ pub mod distribution;
 mod exact;
 mod exponential;
 mod gaussian;
+mod interval;
+mod laplace;
 pub mod local;
 mod log_square;
 mod negative_binomial;
 mod noise;
+mod ordinal;
 mod poisson;
+mod positive;
 mod quadrature;
+#[cfg(test)]
+mod quadrature_tests;
 mod sigmoid;
+mod student_t;
+mod window;
 
 pub use bernoulli::Bernoulli;
 pub use binomial::Binomial;
+pub use censored::{Censored, Side};
 pub use exponential::Exponential;
 pub use gaussian::Gaussian;
+pub use interval::Interval;
+pub use laplace::Laplace;
 pub use negative_binomial::{Dispersion, NegativeBinomial};
 pub use noise::Noise;
+pub use ordinal::{Ordinal, Thresholds};
 pub use poisson::Poisson;
+pub use positive::Positive;
 pub use sigmoid::Sigmoid;
+pub use student_t::{Degrees, StudentT};
 
 use serde::{Deserialize, Serialize};
 

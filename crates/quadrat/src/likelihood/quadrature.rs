@@ -9,6 +9,10 @@ use super::local::{Belief, Expected, Jet, Tilted};
 const FALL: f64 = 38.0;
 /// Belief sds on both sides; the density underflows there.
 const REACH: f64 = 38.0;
+/// Belief sds within which nearly every integral lies.
+const NEAR: f64 = 9.0;
+/// A weighted integrand beyond them that is smaller than this, relative to the integral, does not count.
+const NEGLIGIBLE: f64 = 1e-15;
 /// Below this ratio of cavity variance to site variance the site follows from derivatives of `log Z`.
 const WIDE: f64 = 1e-3;
 
@@ -59,7 +63,7 @@ pub(super) fn mode(cavity: Belief, guess: f64, jet: impl Fn(f64) -> Jet) -> f64 
 }
 
 /// The peak where cavity times likelihood is largest.
-pub(super) fn highest(cavity: Belief, peaks: &[f64], jet: impl Fn(f64) -> Jet) -> f64 {
+fn highest(cavity: Belief, peaks: &[f64], jet: impl Fn(f64) -> Jet) -> f64 {
     let height =
         |x: f64| jet(x).value - 0.5 * (x - cavity.mean) * (x - cavity.mean) / cavity.variance;
     let mut best = peaks[0];
@@ -75,14 +79,14 @@ pub(super) fn highest(cavity: Belief, peaks: &[f64], jet: impl Fn(f64) -> Jet) -
 ///
 /// # Arguments
 /// * `peaks` - every local maximum of cavity times likelihood, roughly; not empty
-/// * `g` - of the distance to the returned origin and the jet there; its first entry must be 1
+/// * `g` - of the latent value, its distance to the origin, and the jet there; its first entry must be 1
 /// # Returns
 /// `log Z`; the origin (the highest peak); averages of `g`
 pub(super) fn tilted_averages<const N: usize>(
     cavity: Belief,
     peaks: &[f64],
     jet: impl Fn(f64) -> Jet,
-    g: impl Fn(f64, &Jet) -> [f64; N],
+    g: impl Fn(f64, f64, &Jet) -> [f64; N],
 ) -> (f64, f64, [f64; N]) {
     let Belief { mean, variance } = cavity;
     let origin = highest(cavity, peaks, &jet);
@@ -92,14 +96,19 @@ pub(super) fn tilted_averages<const N: usize>(
     let width = |x: f64| (1.0 / variance - jet(x).second.min(0.0)).sqrt().recip();
     let lowest = peaks.iter().copied().fold(origin, f64::min);
     let highest = peaks.iter().copied().fold(origin, f64::max);
-    let left = end(lowest - origin, -width(lowest), |u| {
+    let left = end(lowest - origin, -width(lowest), width(origin), |u| {
         rise(u, &jet(origin + u))
     });
-    let right = end(highest - origin, width(highest), |u| {
+    let right = end(highest - origin, width(highest), width(origin), |u| {
         rise(u, &jet(origin + u))
     });
     let mut panels = Panels::new(left, right);
-    for &peak in peaks {
+    for (k, &peak) in peaks.iter().enumerate() {
+        // Two searches may end at one peak.
+        let again = |other: &f64| (peak - other).abs() < 0.5 * width(peak);
+        if peaks[..k].iter().any(again) {
+            continue;
+        }
         let nearest = (right - (peak - origin)).min((peak - origin) - left);
         panels.around(peak - origin, width(peak).min(nearest));
     }
@@ -109,18 +118,25 @@ pub(super) fn tilted_averages<const N: usize>(
         if weight == 0.0 {
             return [0.0; N];
         }
-        g(u, &at).map(|y| weight * y)
+        g(origin + u, u, &at).map(|y| weight * y)
     });
     let away = (origin - mean) * (origin - mean) / variance;
     let log_z = top.value - 0.5 * away - 0.5 * libm::log(2.0 * PI * variance) + libm::log(value[0]);
     (log_z, origin, value.map(|y| y / value[0]))
 }
 
-/// Where the density beyond `from` has fallen by `FALL`, to a factor of two of the distance.
-fn end(from: f64, width: f64, rise: impl Fn(f64) -> f64) -> f64 {
+/// Where the density beyond `from`, times the cube of the distance to the origin, has fallen by `FALL`, to a factor
+/// of two: the second moment of Student's t falls like a power.
+///
+/// # Arguments
+/// * `width` - first step, with its sign; `unit` - that of the distance to the origin
+fn end(from: f64, width: f64, unit: f64, rise: impl Fn(f64) -> f64) -> f64 {
     let mut distance = width;
     // Up to 2^200 widths; not a number counts as fallen.
-    let above = |distance: f64| rise(from + distance) > -FALL;
+    let above = |distance: f64| {
+        let u = from + distance;
+        rise(u) + 3.0 * libm::log1p((u / unit).abs()) > -FALL
+    };
     if above(distance) {
         for _ in 0..200 {
             distance *= 2.0;
@@ -147,7 +163,7 @@ fn end(from: f64, width: f64, rise: impl Fn(f64) -> f64) -> f64 {
 pub(super) fn tilted_at(cavity: Belief, peaks: &[f64], jet: impl Fn(f64) -> Jet) -> Tilted {
     let origin = highest(cavity, peaks, &jet);
     let slope = jet(origin).first;
-    let (log_z, origin, averages) = tilted_averages(cavity, peaks, &jet, |u, at| {
+    let (log_z, origin, averages) = tilted_averages(cavity, peaks, &jet, |_, u, at| {
         let excess = at.first - slope;
         [
             1.0,
@@ -178,7 +194,8 @@ pub(super) fn tilted_at(cavity: Belief, peaks: &[f64], jet: impl Fn(f64) -> Jet)
 /// `log Z` and site of a log-concave likelihood.
 pub(super) fn tilted(cavity: Belief, guess: f64, jet: impl Fn(f64) -> Jet) -> Tilted {
     let peak = mode(cavity, guess, &jet);
-    tilted_at(cavity, &[peak], jet)
+    // A cavity much wider than a step of the likelihood does not see it from the peak.
+    tilted_at(cavity, &[peak, guess], jet)
 }
 
 /// Averages of `g` under a normal belief, with sizes of the integrands.
@@ -191,18 +208,41 @@ pub(super) fn averages<const N: usize>(
     g: impl Fn(f64) -> [f64; N],
 ) -> Integrals<N> {
     let sd = belief.variance.sqrt();
-    let mut panels = Panels::new(-REACH, REACH);
-    for z in [-16.0, -7.0, -3.0, 0.0, 3.0, 7.0, 16.0] {
-        panels.split(z);
-    }
-    for &(place, width) in features {
-        panels.around((place - belief.mean) / sd, width / sd);
-    }
     let scale = (2.0 * PI).sqrt().recip();
-    integrate(&panels, |z| {
+    let weighted = |z: f64| {
         let weight = scale * libm::exp(-0.5 * z * z);
         g(belief.mean + sd * z).map(|y| weight * y)
-    })
+    };
+    let part = |lower: f64, upper: f64| {
+        let mut panels = Panels::new(lower, upper);
+        for z in [-16.0, -3.5, 3.5, 16.0] {
+            panels.split(z);
+        }
+        for &(place, width) in features {
+            panels.around((place - belief.mean) / sd, width / sd);
+        }
+        integrate(&panels, weighted)
+    };
+    let mut integrals = part(-NEAR, NEAR);
+    for side in [-1.0, 1.0] {
+        // Rarely: nothing happens near the mean, or the functions grow exponentially.
+        let matters = [1.0, 1.5, 2.5].iter().any(|times| {
+            let there = weighted(side * times * NEAR);
+            (0..N).any(|i| there[i].abs() > NEGLIGIBLE * integrals.size[i])
+        });
+        if matters {
+            let far = if side < 0.0 {
+                part(-REACH, -NEAR)
+            } else {
+                part(NEAR, REACH)
+            };
+            for i in 0..N {
+                integrals.value[i] += far.value[i];
+                integrals.size[i] += far.size[i];
+            }
+        }
+    }
+    integrals
 }
 
 /// `E log p` and its derivatives in the mean of the belief.

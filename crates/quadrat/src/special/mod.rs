@@ -24,6 +24,7 @@ mod normal;
 mod quantile;
 pub mod scalar;
 mod stirling;
+mod truncated_normal;
 
 pub use erf::erf_into;
 pub use erfc::erfc_into;
@@ -32,6 +33,7 @@ pub use exp::{exp, exp_into};
 pub use log_cdf::log_cdf_into;
 pub use log_cdf_difference::log_cdf_difference_into;
 pub use normal::{normal_cdf_into, normal_pdf_into};
+pub use truncated_normal::{TruncatedNormal, truncated_normal};
 
 // For fused loops elsewhere in the crate; not every kernel has such a caller.
 #[allow(unused_imports)]
@@ -46,4 +48,5 @@ pub(crate) use {
     log_cdf::log_cdf_simd,
     log_cdf_difference::log_cdf_difference_simd,
     stirling::{HALF_LOG_TWO_PI, digamma_gap_difference, log1p_gap, log1p_ratio, stirling_gap},
+    truncated_normal::truncated_normal_of_width,
 };

@@ -5,7 +5,7 @@ use quadrat::likelihood::local::{Belief, Jet};
 use quadrat::quadrature::gauss_legendre;
 
 /// Ratio of the distances of neighbouring panels from a place.
-const RATIO: f64 = 1.15;
+const RATIO: f64 = 1.4;
 
 /// Ends of panels between `lower` and `upper`, graded towards every (place, width).
 fn panels(lower: f64, upper: f64, places: &[(f64, f64)]) -> Vec<f64> {
@@ -46,16 +46,9 @@ pub fn tilted(cavity: Belief, features: &[(f64, f64)], jet: impl Fn(f64) -> Jet)
     let mut places = features.to_vec();
     places.push((cavity.mean, sd));
     let smallest = places.iter().map(|p| p.1).fold(f64::INFINITY, f64::min);
-    let mut lower = places
-        .iter()
-        .map(|p| p.0 - 60.0 * p.1.min(sd))
-        .fold(f64::INFINITY, f64::min);
-    let mut upper = places
-        .iter()
-        .map(|p| p.0 + 60.0 * p.1.min(sd))
-        .fold(f64::NEG_INFINITY, f64::max);
-    lower = lower.min(cavity.mean - 12.0 * sd);
-    upper = upper.max(cavity.mean + 12.0 * sd);
+    // No tilted density is wider than its cavity, nor beyond both the cavity and the likelihood.
+    let lower = places.iter().map(|p| p.0).fold(f64::INFINITY, f64::min) - 12.0 * sd;
+    let upper = places.iter().map(|p| p.0).fold(f64::NEG_INFINITY, f64::max) + 12.0 * sd;
     // Distances are kept from the peak, so that a narrow density far from zero keeps its digits.
     let mut origin = cavity.mean;
     for _ in 0..8 {

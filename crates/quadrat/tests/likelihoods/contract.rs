@@ -8,6 +8,11 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use crate::brute::{self, Averages};
 
+/// (place, width) pairs of a row, from likelihood, own hyperparameters and row.
+pub type Features = fn(&dyn Local, &[f64], usize) -> Vec<(f64, f64)>;
+/// Of an observation's distribution and a row.
+pub type LogProbability = Box<dyn Fn(&Distribution, usize) -> f64>;
+
 /// A likelihood under contract.
 pub struct Case {
     pub name: &'static str,
@@ -15,11 +20,11 @@ pub struct Case {
     /// Settings of its own hyperparameters to try.
     pub own: Vec<Vec<f64>>,
     /// Places and widths of everything that bends in `log p(row | f)`; the first sets the scale of the beliefs.
-    pub features: fn(&dyn Local, &[f64], usize) -> Vec<(f64, f64)>,
+    pub features: Features,
     /// What is known of a new observation that is like the row.
     pub circumstances: fn(usize) -> Circumstances,
     /// `log p(row | f)`, from the distribution of a new observation like it.
-    pub log_probability: Box<dyn Fn(&Distribution, usize) -> f64>,
+    pub log_probability: LogProbability,
     /// Whether `log p` has kinks, so that differences at random places and `E (log p)''` as an average do not apply.
     pub kinked: bool,
     /// Sd of the belief over width of the first feature.

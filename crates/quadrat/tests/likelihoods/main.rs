@@ -6,4 +6,5 @@ mod brute;
 mod continuous;
 mod contract;
 mod counts;
+mod refused;
 mod rejected;
