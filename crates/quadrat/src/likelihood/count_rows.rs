@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::check;
 use super::counting::{Curve, exact, mean, range};
 use super::local::{Belief, Expected, Jet, Tilted};
-use super::quadrature::{self, averages, tilted_at, tilted_averages};
+use super::quadrature::{self, averages, climb, tilted_at, tilted_averages};
 use crate::error::InputError;
 use crate::link::Link;
 use crate::special::CountMean;
@@ -206,13 +206,13 @@ impl CountRows {
             for start in [guess, cavity.mean] {
                 if start > line.0 && start < line.1 {
                     let peak = climb(cavity, start, line, jet);
-                    let width = (1.0 / cavity.variance + jet(peak).second.abs())
-                        .sqrt()
-                        .recip();
-                    peaks.add(peak, 0.1 * width);
+                    peaks.add(peak, 0.1 * width(peak));
                 }
             }
+            // Not peaks, but a shoulder or a hole may be there.
+            peaks.add(guess, width(guess));
         }
+        peaks.add(cavity.mean, width(cavity.mean));
         peaks
     }
 
@@ -398,49 +398,4 @@ impl Features {
     fn found(&self) -> &[(f64, f64)] {
         &self.at[..self.len]
     }
-}
-
-/// A local maximum of cavity times likelihood uphill from `start`, inside `line`, at whose ends it falls off.
-///
-/// Newton's method where the curvature has the right sign, else growing steps, else halving.
-pub(super) fn climb(cavity: Belief, start: f64, line: (f64, f64), jet: impl Fn(f64) -> Jet) -> f64 {
-    let (mut low, mut high) = line;
-    let mut x = start;
-    let mut stride: f64 = 0.0;
-    for round in 0..400 {
-        let at = jet(x);
-        let slope = at.first - (x - cavity.mean) / cavity.variance;
-        let curvature = 1.0 / cavity.variance - at.second;
-        if slope > 0.0 {
-            low = x;
-        } else {
-            high = x;
-        }
-        let newton = slope / curvature;
-        if curvature > 0.0 && newton.abs() <= 1e-2 / curvature.sqrt() {
-            let next = x + newton;
-            return if next > line.0 && next < line.1 {
-                next
-            } else {
-                x
-            };
-        }
-        let inside = curvature > 0.0 && x + newton > low && x + newton < high;
-        let bracketed = low.is_finite() && high.is_finite();
-        // Newton's steps may be short for long where the likelihood falls exponentially.
-        let next = if inside && !(bracketed && round % 3 == 2) {
-            x + newton
-        } else if bracketed {
-            0.5 * (low + high)
-        } else {
-            let unit = (curvature.abs() + 1.0 / cavity.variance).sqrt().recip();
-            x + (2.0 * stride).max(unit).copysign(slope)
-        };
-        if next == x || high - low <= 4.0 * f64::EPSILON * x.abs() {
-            return x;
-        }
-        stride = (next - x).abs();
-        x = next;
-    }
-    x
 }

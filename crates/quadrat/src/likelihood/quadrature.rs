@@ -16,47 +16,56 @@ const NEGLIGIBLE: f64 = 1e-15;
 /// Below this ratio of cavity variance to site variance the site follows from derivatives of `log Z`.
 const WIDE: f64 = 1e-3;
 
-/// The mode of cavity times a log-concave likelihood, within a tenth of its width.
+/// A local maximum of cavity times likelihood uphill from `start`, within a hundredth of its width.
 ///
-/// Newton's method, kept inside the bracket of the slopes' signs.
+/// Newton's method where the curvature has the right sign and the bracket allows, else growing steps, else halving. A
+/// short step is believed only when the slope changes sign behind it: where a likelihood goes flat its curvature falls
+/// so fast that steps are short far from the peak.
 ///
 /// # Arguments
-/// * `guess` - where the likelihood is finite
-pub(super) fn mode(cavity: Belief, guess: f64, jet: impl Fn(f64) -> Jet) -> f64 {
-    let Belief { mean, variance } = cavity;
-    let usable = |x: f64| {
+/// * `start` - inside `line`, where the likelihood is finite
+/// * `line` - where to look; at finite ends the density must fall to 0
+pub(super) fn climb(cavity: Belief, start: f64, line: (f64, f64), jet: impl Fn(f64) -> Jet) -> f64 {
+    let (mut low, mut high) = line;
+    let slopes = |x: f64| {
         let at = jet(x);
-        at.value.is_finite() && at.first.is_finite() && at.second.is_finite()
+        let slope = at.first - (x - cavity.mean) / cavity.variance;
+        (slope, 1.0 / cavity.variance - at.second)
     };
-    let mut x = if usable(mean) { mean } else { guess };
-    let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
-    for round in 0..300 {
-        let at = jet(x);
-        let slope = at.first - (x - mean) / variance;
-        let curvature = 1.0 / variance - at.second;
+    let mut x = start;
+    let mut stride: f64 = 0.0;
+    for round in 0..400 {
+        let (slope, curvature) = slopes(x);
         if slope > 0.0 {
             low = x;
         } else {
             high = x;
         }
-        let step = slope / curvature;
-        if step.is_finite() && step.abs() <= 0.1 / curvature.sqrt() {
-            return x + step;
-        }
-        let newton = x + step;
-        let inside = newton > low && newton < high;
+        let newton = slope / curvature;
+        let short = curvature > 0.0 && newton.abs() <= 1e-2 / curvature.sqrt();
+        let inside = curvature > 0.0 && x + newton > low && x + newton < high;
         let bracketed = low.is_finite() && high.is_finite();
-        // Newton's steps may be short for long (exponential rises): halve every third time.
-        let next = if bracketed && (!inside || round % 3 == 2) {
+        let next = if short && (inside || newton == 0.0) {
+            let beyond = x + 2.0 * newton;
+            if newton == 0.0 || !(beyond > low && beyond < high) || slopes(beyond).0 * slope <= 0.0
+            {
+                return x + newton;
+            }
+            let far = x + (2.0 * newton.abs()).max(2.0 * stride).copysign(slope);
+            if far > low && far < high { far } else { beyond }
+        } else if inside && !(bracketed && round % 3 == 2) {
+            // Newton's steps may be short for long where the likelihood falls exponentially: halve now and then.
+            x + newton
+        } else if bracketed {
             0.5 * (low + high)
-        } else if newton.is_finite() {
-            newton
         } else {
-            0.5 * (x + guess)
+            let unit = (curvature.abs() + 1.0 / cavity.variance).sqrt().recip();
+            x + (2.0 * stride).max(unit).copysign(slope)
         };
         if next == x || high - low <= 4.0 * f64::EPSILON * x.abs() {
             return x;
         }
+        stride = (next - x).abs();
         x = next;
     }
     x
@@ -193,7 +202,7 @@ pub(super) fn tilted_at(cavity: Belief, peaks: &[f64], jet: impl Fn(f64) -> Jet)
 
 /// `log Z` and site of a log-concave likelihood.
 pub(super) fn tilted(cavity: Belief, guess: f64, jet: impl Fn(f64) -> Jet) -> Tilted {
-    let peak = mode(cavity, guess, &jet);
+    let peak = climb(cavity, guess, (f64::NEG_INFINITY, f64::INFINITY), &jet);
     // A cavity much wider than a step of the likelihood does not see it from the peak.
     tilted_at(cavity, &[peak, guess], jet)
 }

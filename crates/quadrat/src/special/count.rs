@@ -87,7 +87,7 @@ impl CountMean {
         // a (delta - log1p delta), and k log(k / (mu r)) - k + mu r with k - mu r = w (k - mu).
         let scaled = w * (k - self.mean);
         let failures = if delta.abs() <= 0.5 {
-            scaled * scaled * alpha * log1p_gap(delta)
+            delta * scaled * log1p_gap(delta)
         } else {
             (delta - (libm::log1p(alpha * k) - libm::log1p(spread))) * shape
         };
