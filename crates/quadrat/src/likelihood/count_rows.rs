@@ -283,9 +283,11 @@ impl CountRows {
         }
         let y = self.lower[row];
         let poisson = self.is_exact(row) && dispersion == 0.0;
+        // Further away the weight at the pole of log f^2 is below 1e-31.
+        let at_pole = belief.mean * belief.mean < 144.0 * belief.variance;
         match self.link {
             Link::Exp if poisson => self.expected_exp(row, belief),
-            Link::Square => {
+            Link::Square if poisson || at_pole => {
                 let mut sum = if poisson {
                     let twice = 2.0 * self.exposure[row];
                     let square = belief.mean * belief.mean + belief.variance;

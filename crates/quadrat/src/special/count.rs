@@ -231,14 +231,15 @@ fn reach(log_ratio: &impl Fn(f64) -> f64, slope: f64, curvature: f64) -> f64 {
     }
     let mut inside = 0.0;
     for _ in 0..1100 {
-        if !(log_ratio(outside) >= -DEPTH) {
+        // NaN, where the exponential overflows, counts as fallen.
+        let alive = log_ratio(outside) >= -DEPTH;
+        if !alive {
             break;
         }
         inside = outside;
         outside *= 2.0;
     }
     for _ in 0..60 {
-        // NaN, where the exponential overflows, counts as fallen.
         if log_ratio(outside) > -DEPTH - 8.0 {
             break;
         }

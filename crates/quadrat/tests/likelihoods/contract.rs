@@ -479,7 +479,7 @@ pub fn observations(case: &Case) -> Report {
     report
 }
 
-type Check = fn(&Case) -> Report;
+pub type Check = fn(&Case) -> Report;
 
 /// Every check by name.
 pub const CHECKS: &[(&str, Check)] = &[

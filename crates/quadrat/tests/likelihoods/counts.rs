@@ -8,7 +8,7 @@ use quadrat::likelihood::{
 use quadrat::link::Link;
 
 use crate::brute;
-use crate::contract::{self, Case, DISTANCES, RATIOS, Report, run};
+use crate::contract::{self, Case, Check, DISTANCES, RATIOS, run};
 
 /// Place of the row's peak and its width, then whatever else bends.
 fn features(p: &dyn Local, own: &[f64], row: usize) -> Vec<(f64, f64)> {
@@ -21,7 +21,7 @@ fn features(p: &dyn Local, own: &[f64], row: usize) -> Vec<(f64, f64)> {
         }
     }
     // There is none where a mean of 0, or a large one, is the most probable.
-    if !((peak - guess).abs() < 2.0) {
+    if (peak - guess).abs() >= 2.0 || peak.is_nan() {
         peak = guess;
     }
     let at = p.log_density(own, row, peak);
@@ -72,7 +72,7 @@ const FEW_RATIOS: &[f64] = &[1e-3, 0.3, 7.0];
 const FEW_DISTANCES: &[f64] = &[0.0, -1.5, 6.0];
 
 /// Runs some of the checks of the contract.
-fn check(case: &Case, checks: &[(&str, fn(&Case) -> Report)]) {
+fn check(case: &Case, checks: &[(&str, Check)]) {
     for (name, check) in checks {
         let report = check(case);
         let failures: Vec<_> = report.failures.iter().take(6).collect();
@@ -239,7 +239,8 @@ fn negative_binomial_softplus_keeps_the_contract() {
 fn negative_binomial_square_keeps_the_contract() {
     let few = |rows| negative_binomial(Link::Square, "negative binomial square", rows);
     square(few(6), few(4));
-    check(&few(6), &[("slopes", contract::slopes)]);
+    // E log p of the last rows is the difference of two large numbers, and its differences are of their rounding.
+    check(&few(4), &[("slopes", contract::slopes)]);
 }
 
 #[test]
