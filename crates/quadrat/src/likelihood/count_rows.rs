@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::check;
 use super::counting::{Curve, exact, mean, range};
 use super::local::{Belief, Expected, Jet, Tilted};
-use super::quadrature::{self, averages, tilted_at, tilted_averages};
+use super::quadrature::{self, averages, climb, tilted_at, tilted_averages};
 use crate::error::InputError;
 use crate::link::Link;
 use crate::special::CountMean;
@@ -111,7 +111,7 @@ impl CountRows {
         }
         let logs = self.link.log_jet(f);
         let count = mean(self.link, &logs, self.exposure[row], dispersion, f);
-        if self.is_exact(row) {
+        if self.is_exact(row) && self.link != Link::Exp {
             return self.exact_jet(row, &count, &logs, f);
         }
         if self.link == Link::Square && f.abs() < NEAR_ZERO && self.lower[row] == 0.0 {
@@ -137,10 +137,7 @@ impl CountRows {
         let y = self.lower[row];
         let w = count.weight();
         let mut excess = [0.0; 3];
-        let means = match self.link {
-            Link::Exp => [count.mean; 4],
-            link => link.jet(f).map(|x| self.exposure[row] * x),
-        };
+        let means = self.link.jet(f).map(|x| self.exposure[row] * x);
         for i in 0..3 {
             let log = if y > 0.0 { y * logs[i + 1] } else { 0.0 };
             excess[i] = log - means[i + 1];
@@ -188,7 +185,9 @@ impl CountRows {
         let jet = |f: f64| self.jet(row, dispersion, f);
         let mut peaks = Peaks::default();
         if self.is_log_concave(dispersion > 0.0) {
-            peaks.add(quadrature::mode(cavity, guess, jet), 0.0);
+            let everywhere = (f64::NEG_INFINITY, f64::INFINITY);
+            peaks.add(climb(cavity, guess, everywhere, jet), 0.0);
+            peaks.add(guess, 0.0);
             return peaks;
         }
         let half_lines = self.link == Link::Square && self.lower[row] > 0.0;
@@ -197,6 +196,7 @@ impl CountRows {
         } else {
             [(f64::NEG_INFINITY, f64::INFINITY); 2]
         };
+        let width = |x: f64| (1.0 / cavity.variance + jet(x).second.abs()).sqrt().recip();
         for (line, sign) in lines.into_iter().zip([1.0, -1.0]) {
             let guess = if self.link == Link::Square {
                 sign * guess.abs()
@@ -206,13 +206,13 @@ impl CountRows {
             for start in [guess, cavity.mean] {
                 if start > line.0 && start < line.1 {
                     let peak = climb(cavity, start, line, jet);
-                    let width = (1.0 / cavity.variance + jet(peak).second.abs())
-                        .sqrt()
-                        .recip();
-                    peaks.add(peak, 0.1 * width);
+                    peaks.add(peak, 0.1 * width(peak));
                 }
             }
+            // Not peaks, but a shoulder or a hole may be there.
+            peaks.add(guess, width(guess));
         }
+        peaks.add(cavity.mean, width(cavity.mean));
         peaks
     }
 
@@ -283,9 +283,11 @@ impl CountRows {
         }
         let y = self.lower[row];
         let poisson = self.is_exact(row) && dispersion == 0.0;
+        // Further away the weight at the pole of log f^2 is below 1e-31.
+        let at_pole = belief.mean * belief.mean < 144.0 * belief.variance;
         match self.link {
             Link::Exp if poisson => self.expected_exp(row, belief),
-            Link::Square => {
+            Link::Square if poisson || at_pole => {
                 let mut sum = if poisson {
                     let twice = 2.0 * self.exposure[row];
                     let square = belief.mean * belief.mean + belief.variance;
@@ -359,17 +361,17 @@ impl CountRows {
     }
 }
 
-/// Up to four peaks.
+/// Up to seven places.
 #[derive(Default)]
 struct Peaks {
-    at: [f64; 4],
+    at: [f64; 7],
     len: usize,
 }
 
 impl Peaks {
     /// Adds one, unless it is known.
     fn add(&mut self, peak: f64, near: f64) {
-        if self.len < 4 && !self.found().iter().any(|x| (x - peak).abs() <= near) {
+        if self.len < 7 && !self.found().iter().any(|x| (x - peak).abs() <= near) {
             self.at[self.len] = peak;
             self.len += 1;
         }
@@ -398,47 +400,4 @@ impl Features {
     fn found(&self) -> &[(f64, f64)] {
         &self.at[..self.len]
     }
-}
-
-/// A local maximum of cavity times likelihood uphill from `start`, inside `line`, at whose ends it falls off.
-///
-/// Newton's method where the curvature has the right sign, else growing steps, else halving.
-pub(super) fn climb(cavity: Belief, start: f64, line: (f64, f64), jet: impl Fn(f64) -> Jet) -> f64 {
-    let (mut low, mut high) = line;
-    let mut x = start;
-    let mut stride = 0.0;
-    for _ in 0..400 {
-        let at = jet(x);
-        let slope = at.first - (x - cavity.mean) / cavity.variance;
-        let curvature = 1.0 / cavity.variance - at.second;
-        if slope > 0.0 {
-            low = x;
-        } else {
-            high = x;
-        }
-        let newton = slope / curvature;
-        if curvature > 0.0 && newton.abs() <= 1e-2 / curvature.sqrt() {
-            let next = x + newton;
-            return if next > line.0 && next < line.1 {
-                next
-            } else {
-                x
-            };
-        }
-        let inside = curvature > 0.0 && x + newton > low && x + newton < high;
-        let next = if inside && (stride == 0.0 || newton.abs() < 4.0 * stride) {
-            x + newton
-        } else if low.is_finite() && high.is_finite() {
-            0.5 * (low + high)
-        } else {
-            let unit = (curvature.abs() + 1.0 / cavity.variance).sqrt().recip();
-            x + (2.0 * stride).max(unit).copysign(slope)
-        };
-        if next == x || high - low <= 4.0 * f64::EPSILON * x.abs() {
-            return x;
-        }
-        stride = (next - x).abs();
-        x = next;
-    }
-    x
 }

@@ -7,6 +7,8 @@ use crate::special::{CountMean, Tail};
 const TERMS: usize = 300;
 /// Terms below this share of the sum are left out.
 const NEGLIGIBLE: f64 = 1e-20;
+/// Above this log-probability the sum goes over the counts outside.
+const NEARLY_CERTAIN: f64 = -0.3;
 /// Counts further out are no longer spaced by one.
 const LARGEST: f64 = 9.0e15;
 
@@ -71,10 +73,15 @@ pub(super) fn range(count: &CountMean, lower: f64, upper: f64) -> Curve {
         lower,
         upper,
     };
-    match parts.sum() {
-        Some((sums, start)) => parts.by_terms(&sums, start),
-        None => parts.by_tails(),
+    let Some((sums, start)) = parts.sum() else {
+        return parts.by_tails();
+    };
+    let curve = parts.by_terms(&sums, start);
+    if curve.value < NEARLY_CERTAIN {
+        return curve;
     }
+    // The little that is outside has its own digits.
+    parts.by_complement().unwrap_or_else(|| parts.by_tails())
 }
 
 struct Parts<'a> {
@@ -210,6 +217,72 @@ impl Parts<'_> {
             curve.slopes = by_edges.slopes;
         }
         curve
+    }
+
+    fn by_complement(&self) -> Option<Curve> {
+        let Self {
+            count,
+            w,
+            lower,
+            upper,
+            ..
+        } = *self;
+        let (alpha, mean) = (count.dispersion, count.mean);
+        let odds = mean * w;
+        let (mut mass, mut slope) = (0.0, 0.0);
+        let mut terms = [0.0; 2];
+        let slope_at = |k: f64| {
+            if alpha > 0.0 {
+                count.dispersion_slope(k)
+            } else {
+                0.0
+            }
+        };
+        if upper < f64::INFINITY {
+            let mut k = upper + 1.0;
+            let mut p = libm::exp(count.log_probability(k));
+            terms[1] = k * p;
+            let mut l = slope_at(k);
+            for step in 0.. {
+                mass += p;
+                slope += p * l;
+                l += k / (1.0 + alpha * k) - odds;
+                p *= (1.0 + alpha * k) * odds / (k + 1.0);
+                k += 1.0;
+                if p <= NEGLIGIBLE * mass {
+                    break;
+                }
+                if step > TERMS {
+                    return None;
+                }
+            }
+        }
+        if lower > 0.0 {
+            terms[0] = lower * libm::exp(count.log_probability(lower));
+            let mut k = lower - 1.0;
+            let mut p = libm::exp(count.log_probability(k));
+            let mut l = slope_at(k);
+            let mut below = 0.0;
+            for step in 0.. {
+                below += p;
+                slope += p * l;
+                if k == 0.0 || p <= NEGLIGIBLE * below {
+                    break;
+                }
+                if step > TERMS {
+                    return None;
+                }
+                k -= 1.0;
+                l -= k / (1.0 + alpha * k) - odds;
+                p *= (k + 1.0) / ((1.0 + alpha * k) * odds);
+            }
+            mass += below;
+        }
+        let inside = 1.0 - mass;
+        let terms = terms.map(|x| x / inside);
+        let first = terms[0] - terms[1];
+        let excess = [lower, upper + 1.0].map(|k| w * (k - mean) - first);
+        Some(self.by_edges(libm::log1p(-mass), terms, excess, -slope / inside))
     }
 
     /// Derivatives from `A` and `B`, the first derivatives of their logs, and the slope of the value.

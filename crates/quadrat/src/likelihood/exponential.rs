@@ -3,10 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::check;
-use super::count_rows::climb;
 use super::distribution::{self, Distribution};
 use super::local::{Belief, Circumstances, Expected, Jet, Local, Tilted};
-use super::quadrature;
+use super::quadrature::{self, climb};
 use crate::error::InputError;
 use crate::link::{CLIP, Link};
 use crate::parameter::Parameter;

@@ -21,6 +21,8 @@ mod ordinal;
 mod poisson;
 mod positive;
 mod quadrature;
+#[cfg(test)]
+mod quadrature_tests;
 mod sigmoid;
 mod student_t;
 mod window;

