@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::accelerate::History;
 use super::sweep::{Site, Sweep, Term};
 use super::{Block, LatentGaussian, Method, Reply, ep, laplace, variational};
 use crate::error::{FitError, LinalgError};
@@ -119,7 +120,7 @@ impl SiteFit {
 
 /// Finds the sites at `theta`.
 ///
-/// All rows are updated at once. A Laplace or variational step is halved while its objective falls; EP has no objective that must
+/// All rows are updated at once, EP and variational steps with Anderson's acceleration. A Laplace or variational step is halved while its objective falls; EP has no objective that must
 /// rise, its steps shrink when it comes no closer to a fixed point.
 ///
 /// # Arguments
@@ -295,6 +296,38 @@ impl Search<'_> {
         reply
     }
 
+    /// Sites and those asked for as numbers of order one: precisions and shifts in units of the prior.
+    fn coordinates(&self, state: &State) -> (Vec<f64>, Vec<f64>) {
+        let (mut point, mut image) = (Vec::new(), Vec::new());
+        for (row, (term, reply)) in state.terms.iter().zip(&state.replies).enumerate() {
+            let Term::Chosen(site) = term else { continue };
+            let k = self.k[(row, row)];
+            for (out, site) in [(&mut point, site), (&mut image, &reply.site)] {
+                out.push(site.precision * k);
+                out.push(site.shift * k.sqrt());
+            }
+        }
+        (point, image)
+    }
+
+    /// The terms at such coordinates.
+    fn terms_at(&self, state: &State, x: &[f64]) -> Vec<Term> {
+        let mut at = 0;
+        let one = |(row, term): (usize, &Term)| match term {
+            Term::Chosen(_) => {
+                let k = self.k[(row, row)].max(f64::MIN_POSITIVE);
+                let site = Site {
+                    precision: (x[at] / k).max(0.0),
+                    shift: x[at + 1] / k.sqrt(),
+                };
+                at += 2;
+                Term::Chosen(site)
+            }
+            fixed @ Term::Gaussian { .. } => *fixed,
+        };
+        state.terms.iter().enumerate().map(one).collect()
+    }
+
     /// What must not fall: the log density at the mean, or the bound; EP has none.
     fn objective(&self, state: &State) -> Option<f64> {
         match self.options.method {
@@ -311,18 +344,37 @@ impl Search<'_> {
         let mut state = self.state(terms)?;
         let mut sweeps = 1;
         let mut step = 1.0;
+        let mut history = History::default();
         let (mut closest, mut waited) = (state.residual, 0);
+        // Newton's steps to a mode need no help.
+        let mut may_combine = self.options.method != Method::Laplace;
         while state.residual > self.options.tolerance && sweeps < self.options.sweeps {
             let objective = self.objective(&state);
-            let next = self.state(stepped(&state, step))?;
+            let combined = if step == 1.0 && may_combine {
+                let (point, image) = self.coordinates(&state);
+                history.push(point, image);
+                history.combined().map(|x| self.terms_at(&state, &x))
+            } else {
+                None
+            };
+            may_combine = self.options.method != Method::Laplace;
+            let is_combined = combined.is_some();
+            let next = self.state(combined.unwrap_or_else(|| stepped(&state, step)))?;
             sweeps += 1;
             let fell = match (objective, self.objective(&next)) {
                 // Rounding of a sum of many terms is not a fall.
                 (Some(old), Some(new)) => !(new >= old - 1e-10 * (1.0 + old.abs())),
                 _ => !next.residual.is_finite(),
             };
+            if is_combined && (fell || next.residual > state.residual) {
+                // Not the place for it: a plain step from here, and a new history.
+                history.clear();
+                may_combine = false;
+                continue;
+            }
             if fell && step > SMALLEST_STEP {
                 step *= 0.5;
+                history.clear();
                 continue;
             }
             state = next;
