@@ -7,7 +7,7 @@ use super::counting::{Curve, exact, mean, range};
 use super::local::{Belief, Expected, Jet, Tilted};
 use super::quadrature::{self, averages, climb, tilted_at, tilted_averages};
 use crate::error::InputError;
-use crate::link::Link;
+use crate::link::{CLIP, Link};
 use crate::special::CountMean;
 
 /// Nearer to 0 than this the square link's log-probability of a range from 0 is 0 to the last bit.
@@ -231,8 +231,44 @@ impl CountRows {
                 shift: 0.0,
             };
         }
+        if self.link == Link::Exp && dispersion == 0.0 && self.is_exact(row) {
+            return self.tilted_exp(row, cavity);
+        }
         let peaks = self.peaks(row, dispersion, cavity);
         tilted_at(cavity, peaks.found(), |f| self.jet(row, dispersion, f))
+    }
+
+    /// The commonest row has a plain density: with `d` the distance to its peak, `-y (e^d - 1 - d)`.
+    fn tilted_exp(&self, row: usize, cavity: Belief) -> Tilted {
+        let (y, exposure) = (self.lower[row], self.exposure[row]);
+        if y == 0.0 {
+            let jet = |f: f64| {
+                let mean = exposure * self.link.value(f);
+                Jet {
+                    value: -mean,
+                    first: -mean,
+                    second: -mean,
+                    third: -mean,
+                }
+            };
+            return quadrature::tilted(cavity, self.guess(row), jet);
+        }
+        let peak = libm::log(y / exposure);
+        let jet = |f: f64| {
+            let d = (f - peak).min(CLIP);
+            let rise = libm::expm1(d);
+            Jet {
+                value: -y * (rise - d),
+                first: -y * rise,
+                second: -y * (rise + 1.0),
+                third: -y * (rise + 1.0),
+            }
+        };
+        let tilted = quadrature::tilted(cavity, peak, jet);
+        Tilted {
+            log_z: tilted.log_z + self.jet(row, 0.0, peak).value,
+            ..tilted
+        }
     }
 
     pub fn tilted_slope(&self, row: usize, dispersion: f64, cavity: Belief) -> f64 {

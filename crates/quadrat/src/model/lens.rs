@@ -213,7 +213,7 @@ impl Seen {
                 (lo, hi) = (lo.min(mean - sd), hi.max(mean + sd));
             }
         }
-        if !(lo <= hi) {
+        if lo > hi {
             return (f64::NAN, f64::NAN);
         }
         let mut width = (hi - lo).max(1e-300);

@@ -363,7 +363,7 @@ impl Search<'_> {
             sweeps += 1;
             let fell = match (objective, self.objective(&next)) {
                 // Rounding of a sum of many terms is not a fall.
-                (Some(old), Some(new)) => !(new >= old - 1e-10 * (1.0 + old.abs())),
+                (Some(old), Some(new)) => new.is_nan() || new < old - 1e-10 * (1.0 + old.abs()),
                 _ => !next.residual.is_finite(),
             };
             if is_combined && (fell || next.residual > state.residual) {
