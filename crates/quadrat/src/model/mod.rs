@@ -6,6 +6,7 @@ mod defaults;
 mod draws;
 mod fit;
 mod lens;
+mod non_negative;
 mod observations;
 mod posterior;
 pub(crate) mod prediction;
@@ -13,6 +14,7 @@ mod problem;
 mod save;
 mod settings;
 mod summary;
+mod truncation;
 mod update;
 
 pub use crate::likelihood::Noise;
