@@ -8,6 +8,5 @@ pub mod data;
 pub mod report;
 pub mod statistics;
 pub mod study;
-pub mod truncate;
 
 pub use study::{STUDIES, Settings, Study};
