@@ -13,6 +13,9 @@ use crate::parameter::{Parameter, Transform};
 /// Most rows whose dense covariance is factorised: 20,000 rows need 3.2 GB per matrix.
 pub(super) const MAX_DENSE_ROWS: usize = 20_000;
 
+/// Most points, boxes and regions in all rows: their covariances are computed in pairs.
+pub(super) const MAX_ATOMS: usize = 40_000;
+
 /// The tables as functions of the kernel's columns.
 pub(super) fn restrict(
     kernel: &Kernel,

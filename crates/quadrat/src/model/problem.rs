@@ -206,6 +206,15 @@ impl Problem {
                 rows: (self.order[rows.0], self.order[rows.1]),
                 correlation,
             },
+            FitError::Contradiction {
+                row,
+                partner,
+                misfit,
+            } => FitError::Contradiction {
+                row: self.order[row],
+                partner: self.order[partner],
+                misfit,
+            },
             other => other,
         }
     }

@@ -11,7 +11,8 @@ impl Prediction {
     /// link, or an observation that is not normal, is left as it is.
     ///
     /// # Numerics
-    /// Moments in closed form, quantiles to 1e-12 of the sd, also where nearly all of a marginal is negative.
+    /// Moments in closed form, quantiles to 1e-12 of the sd, also where nearly all of a marginal is negative; more than 37
+    /// sds below zero quantiles are those of an exponential, to 1e-3.
     ///
     /// # Examples
     /// ```
@@ -84,11 +85,14 @@ impl Mixture<'_> {
 
     /// The `p`-quantile given that the value is not negative.
     pub fn quantile_above_zero(&self, p: f64, work: &mut Work) -> f64 {
-        let quantile = self.mirrored(|m| {
+        self.mirrored(|m| {
             let above = m.cdf(0.0, work);
-            m.quantile((1.0 - p) * above, work)
-        });
-        (-quantile).max(0.0)
+            if above < f64::MIN_POSITIVE {
+                // Some 37 sds below zero only an exponential is left.
+                return -self.above_zero().0 * (-p).ln_1p();
+            }
+            (-m.quantile((1.0 - p) * above, work)).max(0.0)
+        })
     }
 
     /// The distribution function at `y` given that the value is not negative.
@@ -96,7 +100,13 @@ impl Mixture<'_> {
         if y < 0.0 {
             return 0.0;
         }
-        self.mirrored(|m| 1.0 - m.cdf(-y, work) / m.cdf(0.0, work))
+        self.mirrored(|m| {
+            let above = m.cdf(0.0, work);
+            if above < f64::MIN_POSITIVE {
+                return -(-y / self.above_zero().0).exp_m1();
+            }
+            1.0 - m.cdf(-y, work) / above
+        })
     }
 
     /// The log density at `y` given that the value is not negative.
@@ -104,7 +114,12 @@ impl Mixture<'_> {
         if y < 0.0 {
             return f64::NEG_INFINITY;
         }
-        self.log_density(y) - self.mirrored(|m| m.cdf(0.0, work)).ln()
+        let above = self.mirrored(|m| m.cdf(0.0, work));
+        if above < f64::MIN_POSITIVE {
+            let mean = self.above_zero().0;
+            return -y / mean - mean.ln();
+        }
+        self.log_density(y) - above.ln()
     }
 }
 
