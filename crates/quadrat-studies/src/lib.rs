@@ -6,6 +6,7 @@
 pub mod binned;
 pub mod data;
 pub mod report;
+pub mod sites;
 pub mod statistics;
 pub mod study;
 

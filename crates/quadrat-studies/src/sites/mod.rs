@@ -1,0 +1,3 @@
+//! Rows that are not Gaussian: what the approximations promise against what they keep.
+
+pub mod calibration;
