@@ -102,4 +102,9 @@ pub const STUDIES: &[Study] = &[
         about: "coverage of the latent function for every likelihood, over simulated data sets",
         run: sites::calibration::run,
     },
+    Study {
+        name: "sites-ranks",
+        about: "ranks of public data sets from their covariates (Chu and Ghahramani's benchmarks)",
+        run: sites::ranks::run,
+    },
 ];
