@@ -9,8 +9,8 @@ use quadrat::error::{FitError, InputError};
 use quadrat::kernel::Kernel;
 use quadrat::likelihood::Likelihood;
 use quadrat::model::{
-    FitOptions, Hyperparameters, Mean as LibraryMean, Model, Observations,
-    Scale as LibraryScale, Setting as LibrarySetting,
+    FitOptions, Hyperparameters, Mean as LibraryMean, Model, Observations, Scale as LibraryScale,
+    Setting as LibrarySetting,
 };
 pub use quadrat::model::{FitSummary, Hyper, Posterior};
 use quadrat::parameter::PriorDensity;
@@ -309,7 +309,10 @@ pub fn predict(posterior: &Posterior, places: &Places, scale: Scale, level: f64)
 
 /// Whether the mean of what was reported is another than the latent function.
 fn is_behind_a_link(posterior: &Posterior) -> bool {
-    let mut reported = posterior.observations().iter().map(Observations::likelihood);
+    let mut reported = posterior
+        .observations()
+        .iter()
+        .map(Observations::likelihood);
     let reporting = reported.find(|likelihood| !matches!(likelihood, Likelihood::Positive(_)));
     reporting.is_some_and(|likelihood| !likelihood.is_linear())
 }

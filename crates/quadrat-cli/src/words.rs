@@ -43,7 +43,11 @@ fn place(table: &Observed) -> String {
             along.join(" x ")
         ));
     }
-    let word = if places.aggregate.is_some() { "over" } else { "at" };
+    let word = if places.aggregate.is_some() {
+        "over"
+    } else {
+        "at"
+    };
     format!(" {word} {}", over.join(" and "))
 }
 
@@ -70,7 +74,11 @@ fn reports(table: &Observed) -> String {
                 Given::Column(column) => format!(" of `{}`", column.value),
                 Given::Number(_) => String::new(),
             };
-            format!("{name}{of}, {} successes among {} trials", human(k), human(n))
+            format!(
+                "{name}{of}, {} successes among {} trials",
+                human(k),
+                human(n)
+            )
         }
         (Reports::Counts { .. }, _) => count(rows, "count") + &format!(" {name}"),
         _ => name,
@@ -89,7 +97,11 @@ fn details(table: &Observed) -> Vec<String> {
     match (&table.says.reports, &table.likelihood) {
         (Reports::Censored { limits, .. }, Reported::Censored(x)) => {
             let [_, left, right, _] = kinds(x.readings());
-            let limit = if matches!(limits, Limits::Side(_)) { "the number given" } else { "their limit" };
+            let limit = if matches!(limits, Limits::Side(_)) {
+                "the number given"
+            } else {
+                "their limit"
+            };
             details.extend(some(left, &format!("below {limit}")));
             details.extend(some(right, &format!("above {limit}")));
         }
@@ -153,7 +165,9 @@ fn noise(table: &Observed) -> Option<String> {
     };
     let own = match &table.says.reports {
         Reports::Laplace { .. } => Some("double exponential noise of known scale".to_owned()),
-        Reports::StudentT { degrees, .. } => Some(learned(degrees, "Student's t noise, degrees of freedom")),
+        Reports::StudentT { degrees, .. } => {
+            Some(learned(degrees, "Student's t noise, degrees of freedom"))
+        }
         Reports::Counts {
             dispersion: Some(dispersion),
             ..
@@ -209,7 +223,10 @@ pub fn learned_thresholds(outcome: &Outcome, table: usize) -> Option<Vec<f64>> {
     let value = |rest: String| {
         let name = format!("{leaf}.{rest}");
         let known = outcome.summary().hyperparameters.iter();
-        known.filter(|hyper| hyper.name == name).map(|hyper| hyper.value).next()
+        known
+            .filter(|hyper| hyper.name == name)
+            .map(|hyper| hyper.value)
+            .next()
     };
     let mut thresholds = vec![value("threshold".to_owned())?];
     for k in 2..*ranks {
@@ -247,7 +264,10 @@ pub fn value_name(outcome: &Outcome) -> String {
                 | Reports::Censored { .. }
         )
     };
-    let mut names: Vec<String> = says().filter(is_value).map(Likelihood::value_name).collect();
+    let mut names: Vec<String> = says()
+        .filter(is_value)
+        .map(Likelihood::value_name)
+        .collect();
     names.dedup();
     if names.is_empty() {
         let first = says().find(|says| says.is_report());

@@ -1,8 +1,6 @@
 //! A prediction along one dimension, with what was observed and perhaps the truth.
 
-use quadrat_plot::{
-    Axis, CurveFigure, Figure, Heading, Panel, Places as At, Predicted, Reference,
-};
+use quadrat_plot::{Axis, CurveFigure, Figure, Heading, Panel, Places as At, Predicted, Reference};
 
 use super::{marks, note, quantity, truth};
 use crate::demo::{Extras, Truth};

@@ -103,10 +103,7 @@ pub fn observed(outcome: &Outcome) -> Option<Figure> {
         vec![MapPanel {
             title: "Observed".to_owned(),
             value: Axis::new(quantity::of_values(outcome)),
-            values: rows
-                .iter()
-                .map(|&row| table.height(row))
-                .collect(),
+            values: rows.iter().map(|&row| table.height(row)).collect(),
             ..MapPanel::default()
         }],
     );

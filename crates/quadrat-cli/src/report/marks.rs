@@ -137,7 +137,11 @@ fn label(table: &Observed, row: usize) -> String {
         Reported::Poisson(x) => counted(x.lower()[row], x.upper()[row], x.exposure()[row]),
         Reported::NegativeBinomial(x) => counted(x.lower()[row], x.upper()[row], x.exposure()[row]),
         Reported::Binomial(x) => {
-            format!("{} of {}", human(x.successes()[row]), human(x.trials()[row]))
+            format!(
+                "{} of {}",
+                human(x.successes()[row]),
+                human(x.trials()[row])
+            )
         }
         _ => String::new(),
     }

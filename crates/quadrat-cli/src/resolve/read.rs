@@ -12,10 +12,10 @@ use super::rows::{no_giants, no_zero_width, only_degrees, repeated_exact};
 use crate::diagnostic::Problems;
 use crate::places::{Places, retain};
 use crate::shapes::Shapes;
+use crate::study::Observe;
 use crate::study::fields::{Check, Spanned};
 use crate::study::shape::Shape;
 use crate::study::support::{Extent, Support};
-use crate::study::Observe;
 use crate::table::{Reading, Table};
 
 /// The regions or bags of the rows of a table (which has a name in the study), or all of them when
@@ -100,15 +100,15 @@ pub(super) fn observed(
     let mut places = Places::from_columns(&observe.support, coordinates, shapes?, geographic);
     only_degrees(&table, &found, &places, &mut problems);
     no_zero_width(&table, &found, &places, &mut problems);
-    let columns = told
-        .iter()
-        .zip(&found[along.len()..])
-        .zip(told_cells)
-        .map(|(((name, _), &at), cells)| Column {
-            named: name.span.clone(),
-            at,
-            cells,
-        });
+    let columns =
+        told.iter()
+            .zip(&found[along.len()..])
+            .zip(told_cells)
+            .map(|(((name, _), &at), cells)| Column {
+                named: name.span.clone(),
+                at,
+                cells,
+            });
     let cells = Cells::new(check, &table, places.len(), columns.collect());
     let mut likelihood = reported(&cells, &observe.likelihood, link, &mut problems);
     let mut kept = Vec::new();
@@ -122,7 +122,9 @@ pub(super) fn observed(
             places.retain(&keep);
             let mut known = gaussian.noise().known().unwrap_or_default().to_vec();
             retain(&mut known, &keep);
-            likelihood = Gaussian::new(values, Noise::Known(known)).ok().map(Into::into);
+            likelihood = Gaussian::new(values, Noise::Known(known))
+                .ok()
+                .map(Into::into);
         }
     }
     if problems.0.is_empty() {

@@ -9,9 +9,9 @@ use super::{DENSE_ROWS, Observed};
 use crate::diagnostic::{Problem, Problems};
 use crate::numbers::count;
 use crate::places::Places;
+use crate::study::Study;
 use crate::study::fields::Check;
 use crate::study::support::Aggregate;
-use crate::study::Study;
 use crate::table::Table;
 
 const SHOWN_ROWS: usize = 20;

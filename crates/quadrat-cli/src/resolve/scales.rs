@@ -9,21 +9,22 @@ use crate::study::{Scale, Study, Where};
 
 /// A prediction of new observations needs one noise variance that holds for them.
 pub(super) fn new_rows_have_noise(check: &Check<'_>, study: &Study, tables: &[Observed]) {
-    let known = if study.is_exact() {
-        one_for_all(tables)
+    let message = if study.is_exact() {
+        if one_for_all(tables) {
+            return;
+        }
+        "the noise variances differ from row to row, so that of a new observation is not known"
     } else {
-        of_reporting(tables)
+        if of_reporting(tables) {
+            return;
+        }
+        "the noise of the rows is given and not learned, so that of a new observation is not known"
     };
-    if known {
-        return;
-    }
     for predict in study
         .predict
         .iter()
         .filter(|predict| predict.scale == Scale::Observation)
     {
-        let message =
-            "the noise variances differ from row to row, so that of a new observation is not known";
         let remedy = "predict `scale = \"response\"` and add the variance of the new row";
         check.refuse(&predict.scale_span, message, remedy);
     }

@@ -78,24 +78,25 @@ pub fn suits(check: &Check<'_>, link: Option<&Spanned<Link>>, observe: &[Observe
             "`link = \"square\"` cannot be used with `{}`: its mean would touch zero",
             table.likelihood.name.value
         );
-        check.refuse(span, message, "leave `link` out for `exp`, or use `softplus`");
+        check.refuse(
+            span,
+            message,
+            "leave `link` out for `exp`, or use `softplus`",
+        );
     }
 }
 
 /// A link that no table can take.
-fn own_or_none(
-    check: &Check<'_>,
-    link: Link,
-    span: &std::ops::Range<usize>,
-    observe: &[Observe],
-) {
+fn own_or_none(check: &Check<'_>, link: Link, span: &std::ops::Range<usize>, observe: &[Observe]) {
     let Some(table) = observe.first() else {
         return;
     };
     let (kind, link) = (&table.likelihood.name.value, link.name());
     if table.likelihood.scale() == Scale::Probability {
-        let message = format!("`{kind}` has a link of its own, so `link = \"{link}\"` means nothing");
-        let remedy = format!("leave it out; write `{kind} = {{ .., link = \"probit\" }}` for the other one");
+        let message =
+            format!("`{kind}` has a link of its own, so `link = \"{link}\"` means nothing");
+        let remedy =
+            format!("leave it out; write `{kind} = {{ .., link = \"probit\" }}` for the other one");
         check.refuse(span, message, remedy);
         return;
     }

@@ -131,7 +131,13 @@ fn whole(text: &str) -> Result<f64, BadCell> {
             remedy: "mend it, or delete the row if it stands for a missing count",
         });
     }
-    if value.fract() != 0.0 || value > LARGEST_COUNT {
+    if value > LARGEST_COUNT {
+        return Err(BadCell {
+            fact: format!("the count is {value:e}, too large to be told from its neighbours"),
+            remedy: "give so many as values, with a `gaussian` likelihood",
+        });
+    }
+    if value.fract() != 0.0 {
         return Err(BadCell {
             fact: format!("the count is {value}; it must be a whole number"),
             remedy: "give what was counted, not a rate: what it is divided by goes to `exposure`",

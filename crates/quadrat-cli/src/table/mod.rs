@@ -149,7 +149,7 @@ impl Table {
             Format::Csv(csv) => {
                 let parse = |_, cell: &str| parse_number(cell);
                 csv.columns(&self.name, &self.headers, wanted, parse)?
-            },
+            }
             Format::Parquet(parquet) => parquet.numbers(&self.name, &self.headers, wanted)?,
             Format::Geo(file) => self.features_as(file, wanted, |_, value| match value {
                 Value::Number(number) => parse_number(&number.to_string()),
@@ -225,7 +225,7 @@ impl Table {
             Format::Csv(csv) => {
                 let parse = |_, cell: &str| number::key(cell);
                 csv.columns(&self.name, &self.headers, &[at], parse)?
-            },
+            }
             Format::Parquet(parquet) => vec![parquet.keys(&self.name, &self.headers, at)?],
             Format::Geo(file) => {
                 self.features_as(file, &[at], |_, value| number::key(&key_text(value)))?

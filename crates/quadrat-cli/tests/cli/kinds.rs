@@ -178,7 +178,10 @@ fn wrong(kind: &Kind) -> Vec<String> {
         kind.likelihood,
         "[[predict]]\nname = \"latent\"\nscale = \"latent\"\nsupport = { grid = { t = { from = 0, to = 10, step = 5 } } }\n",
     );
-    let folder = folder(&[("s.toml", text.as_bytes()), ("d.csv", kind.table.as_bytes())]);
+    let folder = folder(&[
+        ("s.toml", text.as_bytes()),
+        ("d.csv", kind.table.as_bytes()),
+    ]);
     let output = quadrat(folder.path(), &["run", "s.toml", "-o", "out"]);
     if !output.status.success() {
         return vec![stderr(&output)];

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod broken_kinds;
 mod broken_regions;
 mod broken_studies;
 mod broken_tables;

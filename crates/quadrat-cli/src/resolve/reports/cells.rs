@@ -39,12 +39,7 @@ pub struct Values {
 
 impl<'a> Cells<'a> {
     /// The columns of a table of so many rows.
-    pub fn new(
-        check: &'a Check<'a>,
-        table: &'a Table,
-        rows: usize,
-        columns: Vec<Column>,
-    ) -> Self {
+    pub fn new(check: &'a Check<'a>, table: &'a Table, rows: usize, columns: Vec<Column>) -> Self {
         Self {
             check,
             table,

@@ -14,12 +14,7 @@ use crate::study::likelihood::{Counts, Ends, Likelihood, Reports};
 type Made = Option<Result<Reported, InputError>>;
 
 /// The likelihood; `None` when a column could not be had.
-pub fn reported(
-    cells: &Cells<'_>,
-    says: &Likelihood,
-    link: Link,
-    problems: &mut Problems,
-) -> Made {
+pub fn reported(cells: &Cells<'_>, says: &Likelihood, link: Link, problems: &mut Problems) -> Made {
     match &says.reports {
         Reports::Bernoulli { value, sigmoid } => {
             let values = cells.column(value)?.lower;
@@ -76,7 +71,10 @@ pub fn reported(
                 let value = values.lower[row];
                 (value <= 0.0).then(|| {
                     let fact = format!("the value is {value}; it must be above zero");
-                    (fact, "mend it, or delete the row; times that round to 0 need a finer unit")
+                    (
+                        fact,
+                        "mend it, or delete the row; times that round to 0 need a finer unit",
+                    )
                 })
             });
             Some(Exponential::new(values.lower, link).map(Into::into))
@@ -86,15 +84,15 @@ pub fn reported(
 }
 
 /// Ranges of counts between two columns.
-fn between(
-    cells: &Cells<'_>,
-    ends: &Ends,
-    problems: &mut Problems,
-) -> Option<(Values, Values)> {
+fn between(cells: &Cells<'_>, ends: &Ends, problems: &mut Problems) -> Option<(Values, Values)> {
     let (mut lower, upper) = cells.ends(ends)?;
     in_order(cells, &lower, &upper, problems);
     // No lower end is zero.
-    for low in lower.lower.iter_mut().filter(|low| **low == f64::NEG_INFINITY) {
+    for low in lower
+        .lower
+        .iter_mut()
+        .filter(|low| **low == f64::NEG_INFINITY)
+    {
         *low = 0.0;
     }
     whole(cells, &lower, "the lower count", problems);
@@ -122,7 +120,10 @@ fn exposed(cells: &Cells<'_>, exposure: &Values, counts: &[f64], problems: &mut 
         let value = exposure.lower[row];
         if value < 0.0 {
             let fact = format!("the exposure is {value}; it cannot be negative");
-            return Some((fact, "give the population, area or time that the count is of"));
+            return Some((
+                fact,
+                "give the population, area or time that the count is of",
+            ));
         }
         (value == 0.0 && counts[row] > 0.0).then(|| {
             let fact = format!("the exposure is 0, but {} were counted there", counts[row]);

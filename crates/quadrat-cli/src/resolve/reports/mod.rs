@@ -39,16 +39,17 @@ pub(super) fn reported(
     if !problems.0.is_empty() {
         return None;
     }
-    made.map_err(|error| problems.push(refused(cells, error))).ok()
+    made.map_err(|error| problems.push(refused(cells, error)))
+        .ok()
 }
 
 /// What the library refuses although nothing here did, at the row it names.
 fn refused(cells: &Cells<'_>, error: InputError) -> Problem {
     match error {
-        InputError::NotFinite { what, row, value } => Problem::new(format!(
-            "{what} is {value}; every number must be finite"
-        ))
-        .at(cells.row_place(row)),
+        InputError::NotFinite { what, row, value } => {
+            Problem::new(format!("{what} is {value}; every number must be finite"))
+                .at(cells.row_place(row))
+        }
         InputError::Range {
             what,
             row,

@@ -94,9 +94,11 @@ fn censored(
     problems: &mut Problems,
 ) -> Option<Result<Censored, InputError>> {
     match limits {
-        Limits::Written => {
-            Some(Censored::between(values.lower.clone(), values.upper.clone(), noise))
-        }
+        Limits::Written => Some(Censored::between(
+            values.lower.clone(),
+            values.upper.clone(),
+            noise,
+        )),
         Limits::Side(name) => {
             let sides: Vec<Side> = cells
                 .column(name)?
@@ -119,7 +121,12 @@ fn censored(
                     (fact, "exchange the two limits")
                 })
             });
-            Some(Censored::clipped(&values.lower, &lower.lower, &upper.upper, noise))
+            Some(Censored::clipped(
+                &values.lower,
+                &lower.lower,
+                &upper.upper,
+                noise,
+            ))
         }
     }
 }
@@ -173,7 +180,9 @@ fn thresholds_of(
             return Some((fact, "add a threshold, or mend the rank"));
         }
         (known.is_none() && rank > MOST_RANKS).then(|| {
-            let fact = format!("the rank is {rank}; thresholds are learned for at most {MOST_RANKS} ranks");
+            let fact = format!(
+                "the rank is {rank}; thresholds are learned for at most {MOST_RANKS} ranks"
+            );
             (fact, "mend the rank, join ranks, or give the thresholds")
         })
     });

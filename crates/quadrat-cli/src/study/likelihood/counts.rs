@@ -51,10 +51,7 @@ pub(super) fn poisson(section: &Section<'_>) -> Option<Reports> {
 }
 
 pub(super) fn negative_binomial(section: &Section<'_>) -> Option<Reports> {
-    section.keys(
-        &["count", "lower", "upper", "exposure", "dispersion"],
-        &[],
-    );
+    section.keys(&["count", "lower", "upper", "exposure", "dispersion"], &[]);
     let dispersion = positive_or_learn(section, "dispersion");
     counts(section, Some(dispersion?))
 }

@@ -226,7 +226,11 @@ impl Likelihood {
                 columns.push((value, Reading::Number));
                 columns.extend(scale.column().map(|c| (c, Reading::Number)));
             }
-            Reports::Interval(ends) | Reports::Counts { counts: Counts::Between(ends), .. } => {
+            Reports::Interval(ends)
+            | Reports::Counts {
+                counts: Counts::Between(ends),
+                ..
+            } => {
                 columns.extend(ends.columns());
             }
             Reports::Censored { value, limits } => {
@@ -250,7 +254,10 @@ impl Likelihood {
                 columns.push((successes, Reading::Number));
                 columns.extend(trials.column().map(|c| (c, Reading::Number)));
             }
-            Reports::Counts { counts: Counts::One(count), .. } => {
+            Reports::Counts {
+                counts: Counts::One(count),
+                ..
+            } => {
                 columns.push((count, Reading::Count));
             }
         }

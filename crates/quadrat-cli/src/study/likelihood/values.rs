@@ -80,9 +80,7 @@ pub(super) fn ends(section: &Section<'_>, like: &str) -> Option<Ends> {
             "`upper` is {}, which is not above `lower`, {}",
             upper.value, lower.value
         );
-        section
-            .check
-            .refuse(&upper.span, message, "exchange them");
+        section.check.refuse(&upper.span, message, "exchange them");
     }
     Some(ends)
 }
