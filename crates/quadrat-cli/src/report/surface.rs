@@ -2,7 +2,7 @@
 
 use quadrat_plot::{Area, Axis, Figure, Heading, Pixel, SurfaceFigure};
 
-use super::{note, quantity};
+use super::{marks, note, quantity};
 use crate::engine::Answer;
 use crate::numbers::human;
 use crate::outcome::Outcome;
@@ -43,6 +43,7 @@ pub fn figure(
             .resolved
             .tables
             .iter()
+            .filter(|table| marks::is_on_scale(outcome, asked, table))
             .flat_map(|table| areas(table, &across.name, &up.name))
             .collect()
     } else {
@@ -59,7 +60,7 @@ pub fn figure(
             .with_caption(format!("{}.", note(asked))),
         x: Axis::new(across.name.clone()),
         y: Axis::new(up.name.clone()),
-        value: Axis::new(quantity(outcome)),
+        value: Axis::new(quantity(outcome, asked)),
         observed,
         predicted: (0..asked.places.len()).map(pixel).collect(),
         level: asked.level,
@@ -94,16 +95,18 @@ fn areas(table: &Observed, across: &str, up: &str) -> Vec<Area> {
         return Vec::new();
     };
     let (columns, rows) = (sides(across), sides(up));
-    let area = |(row, &value): (usize, &f64)| {
+    let name = table.says.value_name();
+    let area = |row: usize| {
         let ((x0, x1), (y0, y1)) = (columns[row], rows[row]);
-        Area {
+        let value = table.height(row)?;
+        Some(Area {
             x0,
             x1,
             y0,
             y1,
-            value: value / places.volume(row),
-            label: format!("{} {}", table.value_name, human(value)),
-        }
+            value,
+            label: format!("{name} {}", human(value * places.volume(row))),
+        })
     };
-    table.values.iter().enumerate().map(area).collect()
+    (0..places.len()).filter_map(area).collect()
 }

@@ -81,14 +81,14 @@ impl Csv {
             .from_reader(self.bytes.as_slice())
     }
 
-    /// Every row's cells of the wanted columns, read by `parse`; every row must be as long as the
-    /// header.
+    /// Every row's cells of the wanted columns, read by `parse`, which is told which of the wanted
+    /// columns it reads; every row must be as long as the header.
     pub fn columns<T: Clone>(
         &self,
         name: &str,
         headers: &[String],
         wanted: &[usize],
-        parse: impl Fn(&str) -> Result<T, BadCell>,
+        parse: impl Fn(usize, &str) -> Result<T, BadCell>,
     ) -> Result<Vec<Vec<T>>, Problems> {
         let mut columns: Vec<Vec<T>> = vec![Vec::new(); wanted.len()];
         let mut found = Found {
@@ -154,9 +154,9 @@ impl Csv {
                 );
                 continue;
             }
-            for (column, &at) in columns.iter_mut().zip(wanted) {
+            for (i, (column, &at)) in columns.iter_mut().zip(wanted).enumerate() {
                 let cell = std::str::from_utf8(&record[at]).unwrap_or("");
-                match parse(cell) {
+                match parse(i, cell) {
                     Ok(value) => column.push(value),
                     Err(error) => found.add(start, Some(at), error.fact, error.remedy),
                 }

@@ -70,7 +70,7 @@ mod tests {
 
     fn rewritten(text: &str, replaces: usize, name: &str) -> String {
         let (csv, headers) = Csv::parse(text.as_bytes().to_vec(), "t.csv").unwrap();
-        let any = |cell: &str| Ok(cell.to_owned());
+        let any = |_: usize, cell: &str| Ok(cell.to_owned());
         let rows = csv.columns("t.csv", &headers, &[replaces], any).unwrap()[0].len();
         let cells = |word: &str| (0..rows).map(|i| format!("{word}{i}")).collect();
         let new = [
