@@ -45,6 +45,7 @@ pub fn figure(
             Vec::new()
         },
         observed_label: String::new(),
+        marks: Vec::new(),
         predicted: vec![Predicted {
             label: String::new(),
             at,
