@@ -518,6 +518,7 @@ fn nasty() -> Report {
         y: Axis::new(evil).with_unit("%"),
         observed,
         observed_label: evil.to_owned(),
+        marks: Vec::new(),
         predicted,
         reference: Some(Reference {
             label: evil.to_owned(),

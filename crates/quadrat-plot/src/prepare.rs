@@ -2,14 +2,18 @@
 
 mod curve;
 mod map;
+mod marks;
 mod surface;
 mod thin;
 
 pub(crate) use curve::{Band, CurvePanel, Mark, Slot, prepare as curve};
 pub(crate) use map::{Coloured, Map, Ring, prepare as map};
+pub(crate) use marks::{Glyph, Layer, Shape};
 pub(crate) use surface::prepare as surface;
 pub(crate) use thin::{evenly, extremes};
 
+/// Observed marks of a kind drawn in a panel of a curve figure.
+pub(crate) const MARKS: usize = 3000;
 /// Rows drawn of a forest figure.
 pub(crate) const FOREST_ROWS: usize = 60;
 /// Rows drawn in the observed-against-predicted panel.
@@ -20,7 +24,7 @@ const PIT_BINS: usize = 10;
 /// An entry of a legend.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Key {
-    /// Shape of the swatch: `bar`, `level`, `rod`, `line`, `band`, `dot`, `ring`, `hatch`.
+    /// Shape of the swatch: `bar`, `level`, `rod`, `line`, `band`, `dot`, `ring`, `hatch`, and those of `paint::swatch`.
     pub shape: &'static str,
     /// Colour of the swatch.
     pub colour: &'static str,

@@ -29,6 +29,7 @@ fn curve(words: &str, observed: Vec<Observed>, predicted: Predicted) -> Figure {
             y: Axis::new(words),
             observed,
             observed_label: words.to_owned(),
+            marks: Vec::new(),
             predicted: vec![Predicted {
                 label: words.to_owned(),
                 ..predicted

@@ -39,6 +39,7 @@ pub fn figure(
             Vec::new()
         },
         observed_label: String::new(),
+        marks: Vec::new(),
         predicted: vec![Predicted {
             label: String::new(),
             at,

@@ -1,14 +1,13 @@
 //! A curve figure, ready to draw.
 
-use super::{Key, evenly, extremes, interval_words, padded, range, widened};
+use super::marks::{self, Layer};
+use super::{Key, MARKS, evenly, extremes, interval_words, padded, range, widened};
 use crate::figure::{CurveFigure, Observed, Panel, Places, Predicted};
 use crate::format::{count, interval, number};
 use crate::palette::{BAR, OBSERVED, PREDICTED, REFERENCE};
 
 /// Predictions drawn in a panel; more are thinned.
 const PLACES: usize = 1500;
-/// Observed marks drawn in a panel.
-const MARKS: usize = 3000;
 /// Reference dots drawn in a panel.
 const DOTS: usize = 1500;
 
@@ -28,6 +27,7 @@ pub(crate) struct CurvePanel<'a> {
     pub bands: Vec<Band>,
     pub slots: Vec<Slot>,
     pub dots: Vec<(f64, f64)>,
+    pub layers: Vec<Layer>,
     pub observed_label: String,
 }
 
@@ -79,10 +79,15 @@ pub(crate) struct Slot {
 /// Orders, thins and measures a figure.
 pub(crate) fn prepare(figure: &CurveFigure) -> Curve<'_> {
     let mut remarks = Vec::new();
+    let height = if figure.panels.len() > 1 {
+        230.0
+    } else {
+        360.0
+    };
     let panels: Vec<_> = figure
         .panels
         .iter()
-        .map(|panel| prepare_panel(panel, &mut remarks))
+        .map(|panel| prepare_panel(panel, height, &mut remarks))
         .collect();
     remarks.dedup();
     let xs = panels.iter().flat_map(|panel| {
@@ -94,8 +99,10 @@ pub(crate) fn prepare(figure: &CurveFigure) -> Curve<'_> {
             Mark::Bar { x0, x1, .. } | Mark::Level { x0, x1, .. } => [x0, x1],
             Mark::Point { x, .. } | Mark::Range { x, .. } => [x, x],
         });
+        let supports = panel.panel.marks.iter().flat_map(|m| &m.at);
         vertices
             .chain(marks)
+            .chain(supports.flat_map(|s| <[f64; 2]>::from(s.ends())))
             .chain(panel.dots.iter().map(|d| d.0))
             .collect::<Vec<_>>()
     });
@@ -107,7 +114,7 @@ pub(crate) fn prepare(figure: &CurveFigure) -> Curve<'_> {
     }
 }
 
-fn prepare_panel<'a>(panel: &'a Panel, remarks: &mut Vec<String>) -> CurvePanel<'a> {
+fn prepare_panel<'a>(panel: &'a Panel, height: f64, remarks: &mut Vec<String>) -> CurvePanel<'a> {
     let mut bands = Vec::new();
     let mut slots = Vec::new();
     for predicted in &panel.predicted {
@@ -117,7 +124,7 @@ fn prepare_panel<'a>(panel: &'a Panel, remarks: &mut Vec<String>) -> CurvePanel<
         }
         bands.push(band(&rows, predicted));
     }
-    let (marks, dots) = (marks(panel, remarks), dots(panel, remarks));
+    let (marks, dots) = (observed(panel, remarks), dots(panel, remarks));
     let has_bars = marks.iter().any(|m| matches!(m, Mark::Bar { .. }));
     let ys = bands
         .iter()
@@ -128,7 +135,14 @@ fn prepare_panel<'a>(panel: &'a Panel, remarks: &mut Vec<String>) -> CurvePanel<
         Mark::Point { y, error, .. } => [y - error.unwrap_or(0.0), y + error.unwrap_or(0.0)],
         Mark::Range { lower, upper, .. } => [lower, upper],
     });
-    let span = range(ys.chain(mark_ys).chain(dots.iter().map(|d| d.1)));
+    let more_ys = panel.marks.iter().flat_map(marks::extent);
+    let span = range(
+        ys.chain(mark_ys)
+            .chain(more_ys)
+            .chain(dots.iter().map(|d| d.1)),
+    );
+    let span = marks::with_room(&panel.marks, span);
+    remarks.extend(panel.marks.iter().filter_map(marks::remark));
     let from_zero = has_bars || span.is_some_and(|(low, high)| low >= 0.0 && low < 0.4 * high);
     let y_range = padded(widened(span, from_zero), 0.04);
     let observed_label = match (&panel.observed_label, has_bars) {
@@ -143,8 +157,19 @@ fn prepare_panel<'a>(panel: &'a Panel, remarks: &mut Vec<String>) -> CurvePanel<
         bands,
         slots,
         dots,
+        layers: layers(panel, y_range, height),
         observed_label,
     }
+}
+
+fn layers(panel: &Panel, y_range: (f64, f64), height: f64) -> Vec<Layer> {
+    let mut banded = false;
+    let mut layer = |m| {
+        let layer = marks::layer(m, y_range, height, !banded);
+        banded |= layer.bands.is_some();
+        layer
+    };
+    panel.marks.iter().map(&mut layer).collect()
 }
 
 /// A predicted row: `(x0, x1)` (equal for points), mean, lower, upper.
@@ -319,7 +344,9 @@ fn slot(row: &Row, predicted: &Predicted, panel: &Panel) -> Slot {
         x1: row.x1,
         x,
         predicted: told,
-        observed: seen.unwrap_or_else(|| "–".to_owned()),
+        observed: seen
+            .or_else(|| marks::told_at(&panel.marks, middle))
+            .unwrap_or_else(|| "–".to_owned()),
     }
 }
 
@@ -346,7 +373,7 @@ fn with_label(value: String, label: &str) -> String {
     }
 }
 
-fn marks(panel: &Panel, remarks: &mut Vec<String>) -> Vec<Mark> {
+fn observed(panel: &Panel, remarks: &mut Vec<String>) -> Vec<Mark> {
     let usable: Vec<Mark> = panel.observed.iter().filter_map(mark).collect();
     let lost = panel.observed.len() - usable.len();
     if lost > 0 {
@@ -507,6 +534,7 @@ fn panel_keys(panel: &CurvePanel<'_>) -> Vec<Key> {
         };
         keys.push(Key::new(shape, colour, &panel.observed_label));
     }
+    keys.extend(panel.layers.iter().flat_map(|layer| layer.keys.clone()));
     for (i, band) in panel
         .bands
         .iter()

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{INSET, Interactive, View, domain, short, tick_format};
+use super::{INSET, Interactive, View, domain, marks, short, tick_format};
 use crate::figure::CurveFigure;
 use crate::format::number;
 use crate::palette::{BAND_OPACITY, BAR, OBSERVED, PREDICTED, REFERENCE};
@@ -18,9 +18,12 @@ pub(super) fn interactive(figure: &CurveFigure) -> Interactive {
     } else {
         HEIGHT.0
     };
+    // Vega pads by 5 where it is not told; the names of ranks stand right of the view.
+    let padding =
+        json!({"left": 5, "top": 5, "bottom": 5, "right": 5.0 + marks::names_room(&drawn.panels)});
     let mut views = Vec::new();
     for panel in &drawn.panels {
-        let mut layers = Vec::new();
+        let mut layers = marks::below(panel);
         let y = json!({
             "type": "quantitative", "title": null, "scale": domain(panel.y_range, false),
             "axis": {"format": tick_format(panel.y_range)},
@@ -36,6 +39,7 @@ pub(super) fn interactive(figure: &CurveFigure) -> Interactive {
         // Below the marks that can be pointed at themselves.
         layers.extend(pointer(&panel.slots, drawn.x_range));
         layers.extend(other_marks(&panel.marks));
+        layers.extend(marks::above(panel));
         let label = panel
             .panel
             .reference
@@ -51,7 +55,7 @@ pub(super) fn interactive(figure: &CurveFigure) -> Interactive {
         views.push(View {
             title: panel.panel.title.clone(),
             y_title: panel.panel.y.title(),
-            spec: json!({"height": height, "layer": layers}),
+            spec: json!({"height": height, "padding": padding, "layer": layers}),
             aspect: None,
             inset: INSET,
             ..View::default()
