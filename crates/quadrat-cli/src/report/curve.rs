@@ -101,6 +101,7 @@ mod tests {
     use crate::places::Places;
     use crate::study::Scale;
     use crate::study::fields::Spanned;
+    use crate::study::support::Aggregate;
 
     fn asked(axes: &[(&str, Axis)], aggregate: Option<Aggregate>) -> Asked {
         let named = |(name, axis): &(&str, Axis)| {
