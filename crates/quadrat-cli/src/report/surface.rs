@@ -9,6 +9,9 @@ use crate::outcome::Outcome;
 use crate::places::{Along, Places};
 use crate::resolve::{Asked, Observed};
 
+/// How many half-widths of the mark of a point fit along an axis.
+const DOTS: f64 = 80.0;
+
 /// The figure, when the rows are cells or the points of a complete grid.
 pub fn figure(
     outcome: &Outcome,
@@ -88,13 +91,30 @@ fn sides(dim: &Along) -> Vec<(f64, f64)> {
     dim.first.iter().map(side).collect()
 }
 
+/// Both sides of a mark of one size for every row.
+fn dots(dim: &Along) -> Vec<(f64, f64)> {
+    let ends = dim
+        .first
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| {
+            (low.min(x), high.max(x))
+        });
+    let half = ((ends.1 - ends.0) / DOTS).max(f64::MIN_POSITIVE);
+    dim.first.iter().map(|x| (x - half, x + half)).collect()
+}
+
 /// The rows of a table as rectangles.
 fn areas(table: &Observed, across: &str, up: &str) -> Vec<Area> {
     let places: &Places = &table.places;
     let (Some(across), Some(up)) = (places.dim(across), places.dim(up)) else {
         return Vec::new();
     };
-    let (columns, rows) = (sides(across), sides(up));
+    let (mut columns, mut rows) = (sides(across), sides(up));
+    let is_scattered = across.second.is_none() && up.second.is_none();
+    if is_scattered && !places.is_complete_grid() {
+        // Their gaps along one axis say nothing about how far apart they are.
+        (columns, rows) = (dots(across), dots(up));
+    }
     let name = table.says.value_name();
     let area = |row: usize| {
         let ((x0, x1), (y0, y1)) = (columns[row], rows[row]);

@@ -43,7 +43,7 @@ const KINDS: &[Kind] = &[
         table: "t,lo,hi\n0,0,2\n2,2.5,3.5\n3,4,4\n5,5,7\n6,,8\n8,8,\n9,9,11\n10,10,inf\n",
         means: [(0.0, 2.0), (5.0, 7.0), (9.8, 13.0)],
         says: &[
-            "8 intervals `lo to hi` at points of t, 1 exact, 1 open below, 2 open above",
+            "8 intervals `lo..hi` at points of t, 1 exact, 1 open below, 2 open above",
             "known noise variance",
         ],
         learned: "se.lengthscale.t",
@@ -120,7 +120,7 @@ const KINDS: &[Kind] = &[
         likelihood: r#"{ poisson = { lower = "lo", upper = "hi", exposure = 10 } }"#,
         table: "t,lo,hi\n0,,4\n2,3,8\n4,10,10\n6,15,20\n8,25,30\n10,40,\n",
         means: [(0.05, 0.6), (0.8, 2.0), (2.5, 8.0)],
-        says: &["6 counts `lo to hi` at points of t, 5 suppressed, exposure 10"],
+        says: &["6 counts `lo..hi` at points of t, 5 suppressed, exposure 10"],
         learned: "se.variance",
     },
     Kind {

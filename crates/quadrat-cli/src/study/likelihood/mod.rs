@@ -294,7 +294,7 @@ impl Likelihood {
     pub fn value_name(&self) -> String {
         let ends = |ends: &Ends| {
             let names: Vec<&str> = ends.columns().map(|(c, _)| c.value.as_str()).collect();
-            names.join(" to ")
+            names.join("..")
         };
         match &self.reports {
             Reports::Gaussian { value }
