@@ -55,7 +55,7 @@ pub(super) fn draw(figure: &CurveFigure, width: f64) -> Canvas {
         frame.axes(&mut canvas, &look);
         marks::below(&mut canvas, &frame, panel);
         fill(&mut canvas, &frame, panel);
-        marks::above(&mut canvas, &frame, panel);
+        marks::marks(&mut canvas, &frame, panel, false);
         top = frame.bottom + 60.0;
     }
     canvas.set_height(top - 8.0);
@@ -75,6 +75,7 @@ fn fill(canvas: &mut Canvas, frame: &Frame, panel: &CurvePanel<'_>) {
             );
         }
     }
+    marks::marks(canvas, frame, panel, true);
     for (i, band) in panel.bands.iter().enumerate() {
         let colour = PREDICTED[i % PREDICTED.len()];
         for piece in &band.pieces {

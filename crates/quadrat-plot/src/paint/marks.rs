@@ -2,11 +2,13 @@
 
 use super::canvas::{Anchor, Canvas, Ink, cut, width_of};
 use super::frame::{Frame, SMALL};
-use crate::palette::{BAR, INK, MUTED, OBSERVED, TINT};
+use crate::palette::{BAR, DENSE, INK, MUTED, OBSERVED, THRESHOLD, TINT};
 use crate::prepare::{CurvePanel, Shape};
 
 /// Most room for the names of ranks.
 const NAMES: f64 = 130.0;
+/// How far a stem ends before the tip of its arrow, in pixels.
+const STEM: f64 = 4.0;
 
 /// The room right of the frames that the names of ranks need.
 pub(super) fn names_room(panels: &[CurvePanel<'_>]) -> f64 {
@@ -34,7 +36,7 @@ pub(super) fn below(canvas: &mut Canvas, frame: &Frame, panel: &CurvePanel<'_>) 
             canvas.line(
                 (frame.left, y),
                 (frame.right, y),
-                Ink::line(MUTED, 1.0).dashed(),
+                Ink::line(THRESHOLD, 1.0).dashed(),
             );
         }
         for (y, name) in &bands.names {
@@ -58,28 +60,44 @@ pub(super) fn below(canvas: &mut Canvas, frame: &Frame, panel: &CurvePanel<'_>) 
     }
 }
 
-/// What lies above the predictions.
-pub(super) fn above(canvas: &mut Canvas, frame: &Frame, panel: &CurvePanel<'_>) {
-    for layer in &panel.layers {
+/// The marks themselves: those that would hide the predictions when asked for `dense` ones, else the others.
+pub(super) fn marks(canvas: &mut Canvas, frame: &Frame, panel: &CurvePanel<'_>, dense: bool) {
+    for layer in panel.layers.iter().filter(|l| l.dense == dense) {
         for glyph in &layer.glyphs {
-            shape(canvas, frame, &glyph.shape, layer.dense);
+            shape(canvas, frame, &glyph.shape, dense);
         }
     }
 }
 
 fn shape(canvas: &mut Canvas, frame: &Frame, shape: &Shape, dense: bool) {
-    let thin = Ink::line(OBSERVED, if dense { 1.0 } else { 1.6 });
+    let line = |width: f64, thinner: f64| {
+        if dense {
+            Ink::line(OBSERVED, thinner).faint(DENSE)
+        } else {
+            Ink::line(OBSERVED, width)
+        }
+    };
+    let thin = line(1.6, 1.0);
     let small = if dense { 0.6 } else { 1.0 };
     match *shape {
         Shape::Rod { x, low, high, open } => {
-            canvas.line(frame.at(x, low), frame.at(x, high), thin);
-            for (is_open, end, down) in [(open.0, low, true), (open.1, high, false)] {
-                let at = frame.at(x, end);
+            let mut path = Vec::with_capacity(6);
+            let half = 4.0 * small;
+            let ((px, bottom), (_, top)) = (frame.at(x, low), frame.at(x, high));
+            if open.0 {
+                path.push((px, bottom - STEM));
+            } else {
+                path.extend([(px - half, bottom), (px + half, bottom), (px, bottom)]);
+            }
+            if open.1 {
+                path.push((px, top + STEM));
+            } else {
+                path.extend([(px, top), (px - half, top), (px + half, top)]);
+            }
+            canvas.path(path, thin);
+            for (is_open, y, down) in [(open.0, bottom, true), (open.1, top, false)] {
                 if is_open {
-                    head(canvas, at, down, small);
-                } else {
-                    let half = 4.0 * small;
-                    canvas.line((at.0 - half, at.1), (at.0 + half, at.1), thin);
+                    head(canvas, (px, y), down, small);
                 }
             }
         }
@@ -87,38 +105,38 @@ fn shape(canvas: &mut Canvas, frame: &Frame, shape: &Shape, dense: bool) {
             let middle = f64::midpoint(x.0, x.1);
             for (is_open, end, other) in [(open.0, low, high), (open.1, high, low)] {
                 if is_open {
-                    canvas.line(frame.at(middle, other), frame.at(middle, end), thin);
-                    head(canvas, frame.at(middle, end), end < other, small);
+                    let (from, to) = (frame.at(middle, other), frame.at(middle, end));
+                    arrow(canvas, from, to, thin, small);
                 } else {
-                    let edge = Ink::line(OBSERVED, 2.0);
-                    canvas.line(frame.at(x.0, end), frame.at(x.1, end), edge);
+                    canvas.line(frame.at(x.0, end), frame.at(x.1, end), line(2.0, 1.0));
                 }
             }
         }
         Shape::Arrow { x, from, to } => {
             let middle = f64::midpoint(x.0, x.1);
             stretch(canvas, frame, x, from);
-            canvas.line(frame.at(middle, from), frame.at(middle, to), thin);
-            head(canvas, frame.at(middle, to), to <= from, small);
-            let ring = Ink::fill("#ffffff").outlined(OBSERVED, 1.6);
-            canvas.circle(frame.at(middle, from), 3.4 * small, ring);
+            let (from, to) = (frame.at(middle, from), frame.at(middle, to));
+            arrow(canvas, from, to, thin, small);
+            let ring = Ink {
+                fill: Some((255, 255, 255)),
+                ..thin
+            };
+            canvas.circle(from, 3.4 * small, ring);
         }
-        Shape::Tick { x, low, high } if x.0 < x.1 => canvas.line(
-            frame.at(x.0, low),
-            frame.at(x.1, high),
-            Ink::line(OBSERVED, 4.0),
-        ),
-        Shape::Tick { x, low, high } => canvas.line(
-            frame.at(x.0, low),
-            frame.at(x.1, high),
-            Ink::line(OBSERVED, if dense { 1.0 } else { 2.2 }),
-        ),
+        Shape::Tick { x, low, high } => {
+            let ink = if x.0 < x.1 {
+                line(4.0, 3.0)
+            } else {
+                line(2.2, 1.0)
+            };
+            canvas.line(frame.at(x.0, low), frame.at(x.1, high), ink);
+        }
         Shape::Dot { x, y, radius } => {
             stretch(canvas, frame, x, y);
             let at = frame.at(f64::midpoint(x.0, x.1), y);
             // The raster backend fades fills but not lines: one circle for each.
             canvas.circle(at, radius, Ink::fill(OBSERVED).faint(0.4));
-            canvas.circle(at, radius, Ink::line(OBSERVED, 1.0));
+            canvas.circle(at, radius, line(1.0, 0.7));
         }
         Shape::Pillar { x, low, high, open } => {
             stretch(canvas, frame, x, low);
@@ -128,7 +146,10 @@ fn shape(canvas: &mut Canvas, frame: &Frame, shape: &Shape, dense: bool) {
             canvas.rect(
                 (px - half, bottom),
                 (px + half, top),
-                Ink::fill("#ffffff").outlined(OBSERVED, 1.2),
+                Ink {
+                    fill: Some((255, 255, 255)),
+                    ..line(1.2, 0.8)
+                },
             );
             if open {
                 head(canvas, (px, top), false, 1.0);
@@ -142,6 +163,19 @@ fn stretch(canvas: &mut Canvas, frame: &Frame, x: (f64, f64), y: f64) {
     if x.0 < x.1 {
         canvas.line(frame.at(x.0, y), frame.at(x.1, y), Ink::line(OBSERVED, 1.6));
     }
+}
+
+/// A stem with a head.
+fn arrow(canvas: &mut Canvas, from: (f64, f64), to: (f64, f64), ink: Ink, size: f64) {
+    let down = to.1 >= from.1;
+    // Ends within the head, so that it does not blunt the tip.
+    let end = if down {
+        (to.1 - STEM).max(from.1)
+    } else {
+        (to.1 + STEM).min(from.1)
+    };
+    canvas.line(from, (to.0, end), ink);
+    head(canvas, to, down, size);
 }
 
 /// The head of an arrow with its tip at a place.

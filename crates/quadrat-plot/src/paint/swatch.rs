@@ -16,7 +16,7 @@ pub(super) fn swatch(canvas: &mut Canvas, key: &Key, (x, y): (f64, f64)) {
         } else {
             (y + 3.5, y - 7.0)
         };
-        canvas.line((x, from), (x, to), thin);
+        canvas.line((x, from), (x, f64::midpoint(from, to)), thin);
         head(canvas, (x, to), down, 0.7);
         canvas.circle((x, from), 2.8, ring);
     };

@@ -2,7 +2,7 @@
 
 use super::marks::{self, Layer};
 use super::{Key, MARKS, evenly, extremes, interval_words, padded, range, widened};
-use crate::figure::{CurveFigure, Observed, Panel, Places, Predicted};
+use crate::figure::{CurveFigure, Marks, Observed, Panel, Places, Predicted, Seen};
 use crate::format::{count, interval, number};
 use crate::palette::{BAR, OBSERVED, PREDICTED, REFERENCE};
 
@@ -143,7 +143,11 @@ fn prepare_panel<'a>(panel: &'a Panel, height: f64, remarks: &mut Vec<String>) -
     );
     let span = marks::with_room(&panel.marks, span);
     remarks.extend(panel.marks.iter().filter_map(marks::remark));
-    let from_zero = has_bars || span.is_some_and(|(low, high)| low >= 0.0 && low < 0.4 * high);
+    // The scale of ranks has no zero that means anything.
+    let ranked = |m: &Marks| matches!(m.seen, Seen::Ranks { .. });
+    let free = panel.marks.iter().any(ranked);
+    let from_zero =
+        has_bars || !free && span.is_some_and(|(low, high)| low >= 0.0 && low < 0.4 * high);
     let y_range = padded(widened(span, from_zero), 0.04);
     let observed_label = match (&panel.observed_label, has_bars) {
         (label, _) if !label.is_empty() => label.clone(),

@@ -29,6 +29,9 @@ pub(super) fn interactive(figure: &CurveFigure) -> Interactive {
             "axis": {"format": tick_format(panel.y_range)},
         });
         layers.extend(bars(&panel.marks));
+        // Below all that can be pointed at itself; marks so many that they hide the predictions lie below these.
+        layers.extend(pointer(&panel.slots, drawn.x_range));
+        layers.extend(marks::marks(panel, true));
         layers.extend(
             panel
                 .bands
@@ -36,10 +39,8 @@ pub(super) fn interactive(figure: &CurveFigure) -> Interactive {
                 .enumerate()
                 .flat_map(|(i, band)| lines(band, PREDICTED[i % PREDICTED.len()])),
         );
-        // Below the marks that can be pointed at themselves.
-        layers.extend(pointer(&panel.slots, drawn.x_range));
         layers.extend(other_marks(&panel.marks));
-        layers.extend(marks::above(panel));
+        layers.extend(marks::marks(panel, false));
         let label = panel
             .panel
             .reference

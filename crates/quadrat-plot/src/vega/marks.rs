@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::short;
-use crate::palette::{BAR, INK, MUTED, OBSERVED, TINT};
+use crate::palette::{BAR, DENSE, INK, MUTED, OBSERVED, THRESHOLD, TINT};
 use crate::prepare::{CurvePanel, Glyph, Layer, Shape};
 
 /// Most pixels right of a view for the names of ranks.
@@ -76,7 +76,7 @@ fn bands(layer: &Layer) -> Vec<Value> {
     }
     layers.push(json!({
         "data": {"values": thresholds},
-        "mark": {"type": "rule", "color": MUTED, "strokeWidth": 1, "strokeDash": [4, 4]},
+        "mark": {"type": "rule", "color": THRESHOLD, "strokeWidth": 1, "strokeDash": [4, 4]},
         "encoding": across(json!({"y": {"field": "y"}})),
     }));
     if !names.is_empty() {
@@ -94,23 +94,24 @@ fn bands(layer: &Layer) -> Vec<Value> {
     layers
 }
 
-/// What lies above the predictions.
-pub(super) fn above(panel: &CurvePanel<'_>) -> Vec<Value> {
-    panel.layers.iter().flat_map(layer).collect()
+/// The marks themselves: those that would hide the predictions when asked for `dense` ones, else the others.
+pub(super) fn marks(panel: &CurvePanel<'_>, dense: bool) -> Vec<Value> {
+    let wanted = panel.layers.iter().filter(|l| l.dense == dense);
+    wanted.flat_map(layer).collect()
 }
 
 fn layer(layer: &Layer) -> Vec<Value> {
     let thin = if layer.dense { 1.0 } else { 1.6 };
     let small = if layer.dense { 0.6 } else { 1.0 };
     // A thin line, and an unseen one around it to point at.
+    let opacity = if layer.dense { DENSE } else { 1.0 };
     let lines = |width: f64| {
         json!({"layer": [
-            {"mark": {"type": "rule", "color": OBSERVED, "strokeWidth": width}},
+            {"mark": {"type": "rule", "color": OBSERVED, "strokeWidth": width, "opacity": opacity}},
             {"mark": {"type": "rule", "color": OBSERVED, "strokeWidth": REACH, "opacity": 0}},
         ]})
     };
-    let solid =
-        |width: f64| json!({"mark": {"type": "rule", "color": OBSERVED, "strokeWidth": width}});
+    let solid = |width: f64| json!({"mark": {"type": "rule", "color": OBSERVED, "strokeWidth": width, "opacity": opacity}});
     let (upright, level) = (["x", "y", "y2"].as_slice(), ["x", "x2", "y"].as_slice());
     let mut out = Vec::new();
     // Stretches first, so that dots and rings lie on them.

@@ -2,7 +2,7 @@
 
 use super::{Glyph, Shape};
 use crate::figure::{Marks, Seen};
-use crate::palette::{MUTED, OBSERVED};
+use crate::palette::{OBSERVED, THRESHOLD};
 use crate::prepare::Key;
 
 /// One entry for each shape that is drawn.
@@ -39,14 +39,10 @@ pub(super) fn keys(marks: &Marks, glyphs: &[Glyph]) -> Vec<Key> {
                 _ => vec![key("below", "True value below the limit (ring)")],
             }
         }
-        Seen::Ranks { thresholds, .. } => {
-            let words = format!(
-                "Observed rank, 1 (lowest) to {}, in its band",
-                thresholds.len() + 1
-            );
+        Seen::Ranks { .. } => {
             vec![
-                key("tick", &words),
-                Key::new("dashes", MUTED, "Threshold between ranks"),
+                key("tick", "Observed rank, in its band (1 is the lowest)"),
+                Key::new("dashes", THRESHOLD, "Threshold between ranks"),
             ]
         }
         Seen::Rates { .. } => {
