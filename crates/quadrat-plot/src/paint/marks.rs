@@ -97,7 +97,7 @@ fn shape(canvas: &mut Canvas, frame: &Frame, shape: &Shape, dense: bool) {
             canvas.path(path, thin);
             for (is_open, y, down) in [(open.0, bottom, true), (open.1, top, false)] {
                 if is_open {
-                    head(canvas, (px, y), down, small);
+                    head(canvas, (px, y), down, small, thin);
                 }
             }
         }
@@ -152,7 +152,7 @@ fn shape(canvas: &mut Canvas, frame: &Frame, shape: &Shape, dense: bool) {
                 },
             );
             if open {
-                head(canvas, (px, top), false, 1.0);
+                head(canvas, (px, top), false, small, thin);
             }
         }
     }
@@ -175,15 +175,20 @@ fn arrow(canvas: &mut Canvas, from: (f64, f64), to: (f64, f64), ink: Ink, size: 
         (to.1 + STEM).min(from.1)
     };
     canvas.line(from, (to.0, end), ink);
-    head(canvas, to, down, size);
+    head(canvas, to, down, size, ink);
 }
 
 /// The head of an arrow with its tip at a place.
-pub(super) fn head(canvas: &mut Canvas, (x, y): (f64, f64), down: bool, size: f64) {
+pub(super) fn head(canvas: &mut Canvas, (x, y): (f64, f64), down: bool, size: f64, line: Ink) {
+    let ink = Ink {
+        fill: line.line,
+        line: None,
+        ..line
+    };
     let back = if down { -8.0 } else { 8.0 } * size;
     let half = 4.5 * size;
     canvas.polygon(
         vec![(x, y), (x - half, y + back), (x + half, y + back)],
-        Ink::fill(OBSERVED),
+        ink,
     );
 }

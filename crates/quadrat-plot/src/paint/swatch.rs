@@ -17,7 +17,7 @@ pub(super) fn swatch(canvas: &mut Canvas, key: &Key, (x, y): (f64, f64)) {
             (y + 3.5, y - 7.0)
         };
         canvas.line((x, from), (x, f64::midpoint(from, to)), thin);
-        head(canvas, (x, to), down, 0.7);
+        head(canvas, (x, to), down, 0.7, thin);
         canvas.circle((x, from), 2.8, ring);
     };
     match key.shape {

@@ -18,9 +18,6 @@ pub(super) fn interactive(figure: &CurveFigure) -> Interactive {
     } else {
         HEIGHT.0
     };
-    // Vega pads by 5 where it is not told; the names of ranks stand right of the view.
-    let padding =
-        json!({"left": 5, "top": 5, "bottom": 5, "right": 5.0 + marks::names_room(&drawn.panels)});
     let mut views = Vec::new();
     for panel in &drawn.panels {
         let mut layers = marks::below(panel);
@@ -56,7 +53,7 @@ pub(super) fn interactive(figure: &CurveFigure) -> Interactive {
         views.push(View {
             title: panel.panel.title.clone(),
             y_title: panel.panel.y.title(),
-            spec: json!({"height": height, "padding": padding, "layer": layers}),
+            spec: json!({"height": height, "layer": layers}),
             aspect: None,
             inset: INSET,
             ..View::default()

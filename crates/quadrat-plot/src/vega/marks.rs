@@ -6,22 +6,10 @@ use super::short;
 use crate::palette::{BAR, DENSE, INK, MUTED, OBSERVED, THRESHOLD, TINT};
 use crate::prepare::{CurvePanel, Glyph, Layer, Shape};
 
-/// Most pixels right of a view for the names of ranks.
+/// Most pixels of the name of a rank.
 const NAMES: f64 = 120.0;
 /// Width of the unseen line around a thin one, so that it is easily pointed at.
 const REACH: f64 = 9.0;
-
-/// Pixels right of the views that the names of ranks need.
-pub(super) fn names_room(panels: &[CurvePanel<'_>]) -> f64 {
-    let bands = panels
-        .iter()
-        .flat_map(|p| p.layers.iter().filter_map(|l| l.bands.as_ref()));
-    bands
-        .flat_map(|b| &b.names)
-        // Wide letters of a size of 12.
-        .map(|(_, name)| (name.chars().count() as f64 * 8.0 + 10.0).min(NAMES))
-        .fold(0.0, f64::max)
-}
 
 /// What lies below the predictions: bands of ranks, and boxes.
 pub(super) fn below(panel: &CurvePanel<'_>) -> Vec<Value> {
@@ -84,7 +72,7 @@ fn bands(layer: &Layer) -> Vec<Value> {
             "data": {"values": names},
             "mark": {
                 "type": "text", "align": "left", "baseline": "middle", "dx": 7, "fontSize": 12, "color": MUTED,
-                "limit": NAMES - 10.0,
+                "limit": NAMES,
             },
             "encoding": {
                 "x": {"value": "width"}, "y": {"field": "y"}, "text": {"field": "name", "type": "nominal"},
@@ -104,7 +92,7 @@ fn layer(layer: &Layer) -> Vec<Value> {
     let thin = if layer.dense { 1.0 } else { 1.6 };
     let small = if layer.dense { 0.6 } else { 1.0 };
     // A thin line, and an unseen one around it to point at.
-    let opacity = if layer.dense { DENSE } else { 1.0 };
+    let opacity = opacity(layer);
     let lines = |width: f64| {
         json!({"layer": [
             {"mark": {"type": "rule", "color": OBSERVED, "strokeWidth": width, "opacity": opacity}},
@@ -160,6 +148,10 @@ fn layer(layer: &Layer) -> Vec<Value> {
     out
 }
 
+fn opacity(layer: &Layer) -> f64 {
+    if layer.dense { DENSE } else { 1.0 }
+}
+
 /// Level lines over the stretches of rings, dots and bars.
 fn stretch(shape: &Shape) -> Option<Value> {
     let (x, y) = match *shape {
@@ -213,7 +205,8 @@ fn ends(layer: &Layer, small: f64) -> Vec<Value> {
             Some(json!({"x": x, "y": short(y), "shape": shape}))
         });
         let mark = json!({"mark": {
-            "type": "point", "color": OBSERVED, "filled": true, "stroke": OBSERVED, "size": 45.0 * small, "opacity": 1,
+            "type": "point", "color": OBSERVED, "filled": true, "stroke": OBSERVED, "size": 45.0 * small,
+            "strokeWidth": 1.6 * small, "opacity": opacity(layer),
         }});
         out.extend(drawn(ends, layer, mark, &["x", "y", "shape"]));
     }
@@ -229,8 +222,8 @@ fn dots(layer: &Layer, small: f64) -> Vec<Value> {
         _ => None,
     });
     let ring = json!({"mark": {
-        "type": "point", "fill": "#ffffff", "stroke": OBSERVED, "strokeWidth": 1.6, "size": 46.0 * small * small,
-        "opacity": 1,
+        "type": "point", "fill": "#ffffff", "stroke": OBSERVED, "strokeWidth": 1.6 * small, "size": 46.0 * small * small,
+        "opacity": opacity(layer),
     }});
     let dots = rows(layer, |shape| match *shape {
         // Vega counts the square around a dot.
@@ -240,7 +233,7 @@ fn dots(layer: &Layer, small: f64) -> Vec<Value> {
         _ => None,
     });
     let dot = json!({"mark": {
-        "type": "point", "fill": OBSERVED, "fillOpacity": 0.4, "stroke": OBSERVED, "strokeWidth": 1, "opacity": 1,
+        "type": "point", "fill": OBSERVED, "fillOpacity": 0.4, "stroke": OBSERVED, "strokeWidth": small, "opacity": opacity(layer),
     }});
     let mut out = Vec::new();
     out.extend(drawn(rings, layer, ring, &["x", "y"]));
