@@ -39,7 +39,11 @@ pub fn figure(
             Vec::new()
         },
         observed_label: String::new(),
-        marks: Vec::new(),
+        marks: if alone {
+            marks::otherwise(outcome, asked)
+        } else {
+            Vec::new()
+        },
         predicted: vec![Predicted {
             label: String::new(),
             at,

@@ -1,7 +1,7 @@
 //! Observations as marks of a curve figure: the one place that knows how each kind is drawn.
 
-use quadrat::likelihood::{Likelihood as Reported, Noise};
-use quadrat_plot::Observed as Mark;
+use quadrat::likelihood::{Likelihood as Reported, Noise, Thresholds};
+use quadrat_plot::{MarkError, Marks, Observed as Mark, Side, Support};
 
 use crate::numbers::human;
 use crate::outcome::Outcome;
@@ -25,11 +25,100 @@ pub fn of(outcome: &Outcome, asked: &Asked) -> Vec<Mark> {
             let rows = 0..table.places.len();
             rows.filter_map(move |row| match rank_scale {
                 true => rank(table, row),
+                false if is_marked(table, row) => None,
                 false => mark(table, row, thresholds.as_deref()),
             })
             .collect::<Vec<_>>()
         })
         .collect()
+}
+
+/// The rows that are no single number, one set of marks per table.
+pub fn otherwise(outcome: &Outcome, asked: &Asked) -> Vec<Marks> {
+    if is_rank_scale(outcome, asked) {
+        return Vec::new();
+    }
+    let tables = outcome.resolved.tables.iter().enumerate();
+    tables
+        .filter(|(_, table)| is_on_scale(outcome, asked, table))
+        // Rows were checked when they were read: marks that cannot be made are not to be drawn.
+        .filter_map(|(at, table)| set(table, learned_thresholds(outcome, at).as_deref())?.ok())
+        .collect()
+}
+
+/// Whether a row is drawn by [`otherwise`].
+fn is_marked(table: &Observed, row: usize) -> bool {
+    match &table.likelihood {
+        Reported::Ordinal(_) | Reported::Bernoulli(_) => true,
+        // A count of nobody has no rate.
+        Reported::Poisson(x) => x.exposure()[row] > 0.0,
+        Reported::NegativeBinomial(x) => x.exposure()[row] > 0.0,
+        Reported::Interval(_) | Reported::Censored(_) => {
+            table.range(row).is_some_and(|(lower, upper)| lower < upper)
+        }
+        _ => false,
+    }
+}
+
+/// The marks of a table, of those rows that have any.
+fn set(table: &Observed, thresholds: Option<&[f64]>) -> Option<Result<Marks, MarkError>> {
+    let dim = table.places.dims.first()?;
+    let rows: Vec<usize> = (0..table.places.len())
+        .filter(|&row| is_marked(table, row))
+        .collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let at = || {
+        rows.iter().map(|&row| match dim.ends(row) {
+            (x0, x1) if x0 < x1 => Support::Over(x0, x1),
+            (x, _) => Support::At(x),
+        })
+    };
+    let pick = |all: &[f64]| -> Vec<f64> { rows.iter().map(|&row| all[row]).collect() };
+    let counted = |lower: &[f64], upper: &[f64], exposure: &[f64]| {
+        Marks::rates(at(), &pick(lower), &pick(upper), &pick(exposure), 1.0)
+    };
+    let ends =
+        || -> (Vec<f64>, Vec<f64>) { rows.iter().filter_map(|&row| table.range(row)).unzip() };
+    Some(match &table.likelihood {
+        Reported::Ordinal(x) => {
+            let ranks: Vec<usize> = rows.iter().map(|&row| x.ranks()[row]).collect();
+            let thresholds = match x.thresholds_setting() {
+                Thresholds::Known(known) => Some(known.as_slice()),
+                Thresholds::Learned(_) => thresholds,
+            };
+            Marks::ranks(at(), &ranks, thresholds?, &[])
+        }
+        Reported::Bernoulli(x) => {
+            let yes: Vec<bool> = rows.iter().map(|&row| x.values()[row]).collect();
+            Marks::signs(at(), &yes)
+        }
+        Reported::Poisson(x) => counted(x.lower(), x.upper(), x.exposure()),
+        Reported::NegativeBinomial(x) => counted(x.lower(), x.upper(), x.exposure()),
+        Reported::Censored(_) => {
+            let (lower, upper) = ends();
+            let limits = lower.iter().zip(&upper);
+            let beyond = limits
+                .clone()
+                .map(|(l, u)| match (l.is_finite(), u.is_finite()) {
+                    (true, false) => Some((*l, Side::Above)),
+                    (false, true) => Some((*u, Side::Below)),
+                    _ => None,
+                });
+            match beyond.collect::<Option<Vec<(f64, Side)>>>() {
+                Some(beyond) => {
+                    let (limit, side): (Vec<f64>, Vec<Side>) = beyond.into_iter().unzip();
+                    Marks::censored(at(), &limit, &side)
+                }
+                None => Marks::intervals(at(), &lower, &upper),
+            }
+        }
+        _ => {
+            let (lower, upper) = ends();
+            Marks::intervals(at(), &lower, &upper)
+        }
+    })
 }
 
 /// Whether what a table reports can be drawn beside a prediction: values beside the latent function
@@ -75,12 +164,8 @@ fn mark(table: &Observed, row: usize, thresholds: Option<&[f64]>) -> Option<Mark
         (None, None) => return None,
     };
     if lower < upper {
-        return Some(Mark::Range {
-            x: dim.middle(row),
-            lower,
-            upper,
-            label: label(table, row),
-        });
+        // Drawn by `otherwise`, or a count of nobody.
+        return None;
     }
     Some(match (dim.second.is_some(), table.places.aggregate) {
         (true, Some(Aggregate::Sum)) => Mark::total(x0, x1, lower * table.places.volume(row)),
