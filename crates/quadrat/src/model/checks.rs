@@ -230,10 +230,7 @@ pub(super) fn links(tables: &[Observations]) -> Result<(), InputError> {
             continue;
         }
         for row in 0..table.supports.len() {
-            let extents = (0..table.supports.dims().len()).map(|d| table.supports.extent(row, d));
-            let is_point = table.supports.atoms(row).len() == 1
-                && extents.into_iter().all(|(low, high)| low == high);
-            if !is_point {
+            if !table.supports.is_point(row) {
                 return Err(InputError::Range {
                     what: format!("the support of a `{}` row", table.likelihood.name()),
                     row,

@@ -63,6 +63,9 @@ impl Prediction {
 
     /// What the latent values mean for observations.
     pub(crate) fn through(mut self, lens: Lens) -> Self {
+        if let Some(noise) = lens.normal_noise() {
+            return self.with_noise(&noise);
+        }
         let moments: Vec<(f64, f64)> = (0..self.len())
             .into_par_iter()
             .map(|row| lens.moments(&self.normals(row)))
@@ -72,6 +75,20 @@ impl Prediction {
             self.sd[row] = variance.sqrt();
         }
         self.lens = Some(lens);
+        self
+    }
+
+    /// The same with normal noise added, one variance for every node.
+    fn with_noise(mut self, noise: &[f64]) -> Self {
+        let nodes = self.weights.len();
+        for (at, sd) in self.sds.iter_mut().enumerate() {
+            *sd = (*sd * *sd + noise[at % nodes]).sqrt();
+        }
+        for row in 0..self.len() {
+            let (mean, sd) = self.row(row).moments();
+            self.mean[row] = mean;
+            self.sd[row] = sd;
+        }
         self
     }
 
