@@ -131,16 +131,23 @@ impl Table {
         }
         let mut problem = Problem::new(message)
             .remedy(format!("its columns are {}", suggest::list(&self.headers)));
-        if let [only] = self.headers.as_slice()
-            && let Some(other) = [';', '\t', '|'].into_iter().find(|&c| only.contains(c))
-        {
-            problem = problem.remedy(format!(
-                "the file seems to be separated by {other:?}; save it with commas"
-            ));
+        if let Some(remedy) = self.wrong_separator() {
+            problem = problem.remedy(remedy);
         } else if !self.headers.is_empty() && self.headers.iter().all(|h| parse_number(h).is_ok()) {
             problem = problem.remedy("the first line must hold the names of the columns");
         }
         Err(problem)
+    }
+
+    /// What to do when the only header holds what other programs put between columns.
+    pub fn wrong_separator(&self) -> Option<String> {
+        let [only] = self.headers.as_slice() else {
+            return None;
+        };
+        let other = [';', '\t', '|'].into_iter().find(|&c| only.contains(c))?;
+        Some(format!(
+            "the file seems to be separated by {other:?}; save it with commas"
+        ))
     }
 
     /// The columns at the given positions, as finite numbers; at least one row.

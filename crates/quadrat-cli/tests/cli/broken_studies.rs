@@ -37,6 +37,7 @@ const CASES: &[Case] = &[
     ("[\"from\", \"to\"]", "\"from\"", &["the edges of `age` must be two names", "not the text \"from\"", "s.toml:8:27"]),
     ("[\"from\", \"to\"] } }", "[\"from\", \"to\"] }, point = [\"age\"] }", &["dimension `age` is given twice", "s.toml:8:54"]),
     ("{ box = { age = [\"from\", \"to\"] } }", "{ point = [\"from\"] }", &["aggregate = \"sum\"` over it is zero", "s.toml:9:13", "leave `aggregate` out"]),
+    ("{ box = { age = [\"from\", \"to\"] } }", "{ point = [] }", &["`point` names no column", "s.toml:8:21"]),
     ("{ box = { age = [\"from\", \"to\"] } }", "{ point = \"age\" }", &["`point` must be an array of columns", "s.toml:8:21"]),
     ("aggregate = \"sum\"\nlike", "aggregate = \"avg\"\nlike", &["`avg` is not a known `aggregate`", "s.toml:9:13", "`sum` and `mean`"]),
     ("aggregate = \"sum\"\nlike", "like", &["[[observe]] needs `aggregate`", "totals", "s.toml:6:1"]),
