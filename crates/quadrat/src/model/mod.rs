@@ -6,6 +6,8 @@ mod defaults;
 mod draws;
 mod fit;
 mod lens;
+#[cfg(feature = "mcmc")]
+mod mcmc;
 mod observations;
 mod posterior;
 pub(crate) mod prediction;
@@ -17,6 +19,8 @@ mod update;
 
 pub use crate::likelihood::Noise;
 pub use crossvalidation::LeftOutFold;
+#[cfg(feature = "mcmc")]
+pub use mcmc::{HyperCheck, McmcReport, RowCheck, Spread};
 pub use observations::Observations;
 pub use posterior::{Posterior, Scale};
 pub use prediction::Prediction;
