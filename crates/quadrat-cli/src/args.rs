@@ -77,9 +77,20 @@ pub struct Run {
     /// Folder to write to; `<name of the study>-out` in the current folder when absent
     #[arg(long, short, value_name = "DIR")]
     pub output: Option<PathBuf>,
+    /// Set the fit beside draws from the posterior itself, by the no-U-turn sampler; seconds for tens of rows,
+    /// minutes for hundreds, at most 1000
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub check: Option<CheckWord>,
     /// How much to say.
     #[command(flatten)]
     pub saying: Saying,
+}
+
+/// How to check a fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CheckWord {
+    /// Sampling
+    Mcmc,
 }
 
 /// `quadrat fit`.

@@ -12,7 +12,7 @@ use quadrat::model::{
     FitOptions, Hyperparameters, Mean as LibraryMean, Model, Observations, Scale as LibraryScale,
     Setting as LibrarySetting,
 };
-pub use quadrat::model::{FitSummary, Hyper, Posterior};
+pub use quadrat::model::{FitSummary, Hyper, McmcReport, Posterior};
 use quadrat::parameter::PriorDensity;
 use quadrat::progress::Progress;
 
@@ -253,7 +253,7 @@ fn explain(resolved: &Resolved, error: FitError) -> anyhow::Error {
 }
 
 /// Where a row of all tables together stands.
-fn address(resolved: &Resolved, mut row: usize) -> String {
+pub fn address(resolved: &Resolved, mut row: usize) -> String {
     for table in &resolved.tables {
         if row < table.places.len() {
             return table.address(row);

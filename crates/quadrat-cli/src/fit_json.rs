@@ -3,7 +3,7 @@
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::engine::FitSummary;
+use crate::engine::{FitSummary, McmcReport};
 use crate::outcome::Outcome;
 
 #[derive(Serialize)]
@@ -22,6 +22,8 @@ struct FitJson<'a> {
     iterations: usize,
     seconds: f64,
     warnings: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mcmc: Option<&'a McmcReport>,
 }
 
 /// Hyperparameters by name, in the model's order.
@@ -73,6 +75,7 @@ pub fn text(outcome: &Outcome) -> anyhow::Result<String> {
         iterations: summary.iterations,
         seconds: summary.seconds,
         warnings: &outcome.warnings,
+        mcmc: outcome.mcmc.as_ref(),
     };
     let mut text = serde_json::to_string_pretty(&json)?;
     text.push('\n');

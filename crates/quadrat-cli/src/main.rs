@@ -6,6 +6,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod args;
+mod check;
 mod commands;
 mod demo;
 mod diagnostic;

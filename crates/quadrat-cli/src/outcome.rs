@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 
-use crate::engine::{self, Answer, FitSummary, Posterior, Running};
+use crate::engine::{self, Answer, FitSummary, McmcReport, Posterior, Running};
 use crate::numbers::count;
 use crate::resolve::{Asked, Resolved};
 
@@ -14,6 +14,8 @@ pub struct Outcome {
     pub posterior: Posterior,
     /// One per prediction asked, in order.
     pub answers: Vec<Answer>,
+    /// The fit beside draws from the posterior, where that was asked.
+    pub mcmc: Option<McmcReport>,
     /// Everything people should know.
     pub warnings: Vec<String>,
 }
@@ -41,6 +43,7 @@ impl Outcome {
             resolved,
             posterior,
             answers: Vec::new(),
+            mcmc: None,
             warnings,
         })
     }

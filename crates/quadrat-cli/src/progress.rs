@@ -53,6 +53,7 @@ impl Progress for Bar {
                 self.show("optimising hyperparameters", done, total)
             }
             Event::Node { done, total } => self.show("integrating hyperparameters", done, total),
+            Event::Draw { done, total } => self.show("sampling", done, total),
             _ => {}
         }
     }

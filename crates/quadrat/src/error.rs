@@ -221,6 +221,26 @@ pub enum FitError {
         /// Largest distance from a fixed point.
         residual: f64,
     },
+    /// A chain of a sampler found no place to begin.
+    #[error(
+        "chain {chain} of the sampler found no start with a finite density near the fit; give bounds or narrower priors to the hyperparameters"
+    )]
+    NoChain {
+        /// Which chain, counted from 0.
+        chain: usize,
+    },
+    /// A chain of a sampler could not go on.
+    #[error(
+        "chain {chain} of the sampler stopped at draw {draw}: {reason}; give bounds or narrower priors to the hyperparameters"
+    )]
+    ChainStopped {
+        /// Which chain, counted from 0.
+        chain: usize,
+        /// Its draw, warm-up included, counted from 0.
+        draw: usize,
+        /// What happened.
+        reason: String,
+    },
     /// Other linear algebra that failed.
     #[error(transparent)]
     Linalg(#[from] LinalgError),

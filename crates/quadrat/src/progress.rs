@@ -20,6 +20,13 @@ pub enum Event {
         /// Nodes known so far (grows while the grid is explored).
         total: usize,
     },
+    /// A sampler drew once, warm-up included.
+    Draw {
+        /// Draws so far, over all chains.
+        done: usize,
+        /// Draws in all.
+        total: usize,
+    },
 }
 
 /// Receives [`Event`]s; called from several threads.

@@ -35,6 +35,7 @@ pub fn run(args: &Demo) -> Result<()> {
         &args.output,
         Some(&example.extras),
         staged,
+        None,
         &args.saying,
     )
 }

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use super::{print, running, spare_inputs};
-use crate::args::{Run, Saying};
+use crate::args::{CheckWord, Run, Saying};
+use crate::check;
 use crate::demo::Extras;
 use crate::diagnostic::Paint;
 use crate::outcome::Outcome;
@@ -29,6 +30,7 @@ pub fn run(args: &Run) -> Result<()> {
         &folder,
         None,
         Staged::new(),
+        args.check,
         &args.saying,
     )
 }
@@ -40,6 +42,7 @@ pub fn go(
     folder: &Path,
     extras: Option<&Extras>,
     mut staged: Staged,
+    asked: Option<CheckWord>,
     saying: &Saying,
 ) -> Result<()> {
     let resolved = resolve(study::open(path, shown)?)?;
@@ -55,7 +58,10 @@ pub fn go(
     spare_inputs(&resolved, path, &outputs)?;
     writable(&outputs)?;
     let bar = Bar::new(saying.quiet);
-    let outcome = Outcome::compute(resolved, &running(saying, &bar)?)?;
+    let mut outcome = Outcome::compute(resolved, &running(saying, &bar)?)?;
+    if asked == Some(CheckWord::Mcmc) {
+        check::by_mcmc(&mut outcome, &bar)?;
+    }
     bar.say("writing");
     let json = fit_json::text(&outcome)?;
     for (asked, answer) in outcome.predictions() {
@@ -81,5 +87,10 @@ pub fn go(
         return Ok(());
     }
     let paint = Paint::on(std::io::stdout().is_terminal());
+    let checked = outcome
+        .mcmc
+        .as_ref()
+        .map(|report| check::text(report, paint));
+    print(&checked.unwrap_or_default())?;
     print(&terminal::summary(&outcome, &written, Some(folder), paint))
 }

@@ -24,6 +24,8 @@ mod interval;
 mod kronecker;
 mod lattice;
 pub mod learn;
+#[cfg(feature = "mcmc")]
+pub mod mcmc;
 mod polish;
 mod profile;
 pub mod sites;

@@ -7,6 +7,8 @@ mod draws;
 mod fit;
 mod lens;
 mod non_negative;
+#[cfg(feature = "mcmc")]
+mod mcmc;
 mod observations;
 mod posterior;
 pub(crate) mod prediction;
@@ -19,6 +21,8 @@ mod update;
 
 pub use crate::likelihood::Noise;
 pub use crossvalidation::LeftOutFold;
+#[cfg(feature = "mcmc")]
+pub use mcmc::{HyperCheck, McmcReport, RowCheck, Spread};
 pub use observations::Observations;
 pub use posterior::{Posterior, Scale};
 pub use prediction::Prediction;

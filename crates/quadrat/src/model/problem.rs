@@ -148,6 +148,20 @@ impl Problem {
         ))
     }
 
+    /// The same problem in the order of the tables, without the structure of a grid.
+    #[cfg(feature = "mcmc")]
+    pub fn in_table_order(&self, tables: &[Observations]) -> Result<Self, InputError> {
+        Ok(Self::new(
+            self.kernel.clone(),
+            &super::checks::restrict(&self.kernel, tables)?,
+            &self.own,
+            self.mean,
+            self.parameters.clone(),
+            // With sites, rows are never reordered.
+            self.method.or(Some(Method::Ep)),
+        ))
+    }
+
     /// The hyperparameters that rows of another table share with those of the fit.
     fn own_of(&self, likelihood: &Likelihood) -> Result<Vec<usize>, InputError> {
         let count = likelihood.local().parameters(1.0).len();

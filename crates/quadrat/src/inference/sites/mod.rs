@@ -161,4 +161,4 @@ impl super::Evidence for SiteEvidence<'_> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(in crate::inference) mod tests;

@@ -13,16 +13,16 @@ use crate::link::Link;
 use crate::parameter::PriorDensity;
 
 /// Points on a line under a squared exponential, with tables of rows.
-struct Toy {
+pub(in crate::inference) struct Toy {
     x: Vec<f64>,
     mean: Vec<f64>,
     tables: Vec<Box<dyn Local>>,
     own: Vec<Vec<usize>>,
-    parameters: Vec<Parameter>,
+    pub(in crate::inference) parameters: Vec<Parameter>,
 }
 
 impl Toy {
-    fn new(x: &[f64], tables: Vec<Box<dyn Local>>) -> Self {
+    pub(in crate::inference) fn new(x: &[f64], tables: Vec<Box<dyn Local>>) -> Self {
         let kernel = |name, start| Parameter::positive(name, "", start, PriorDensity::Flat);
         let mut parameters = vec![kernel("se.variance", 1.2), kernel("se.lengthscale", 0.8)];
         let own = tables
@@ -42,7 +42,7 @@ impl Toy {
         }
     }
 
-    fn theta(&self) -> Vec<f64> {
+    pub(in crate::inference) fn theta(&self) -> Vec<f64> {
         self.parameters.iter().map(|p| p.start).collect()
     }
 }
@@ -138,7 +138,7 @@ fn known(rows: usize, variance: f64) -> Noise {
 }
 
 /// One table of every kind, with up to three rows each.
-fn kinds(n: usize) -> Vec<(&'static str, Box<dyn Local>)> {
+pub(in crate::inference) fn kinds(n: usize) -> Vec<(&'static str, Box<dyn Local>)> {
     let inf = f64::INFINITY;
     let some = |all: [f64; 3]| all[..n].to_vec();
     let poisson = |link| Poisson::new(some([2.0, 0.0, 5.0]), some([1.0, 2.0, 1.5]), link).unwrap();

@@ -1,0 +1,148 @@
+//! `--check mcmc`: the fit beside draws from the posterior.
+
+use anyhow::{Result, anyhow};
+use quadrat::error::{FitError, InputError};
+use quadrat::inference::mcmc::McmcOptions;
+
+use crate::diagnostic::Paint;
+use crate::engine::{self, McmcReport};
+use crate::numbers::{count, human};
+use crate::outcome::Outcome;
+use crate::progress::Bar;
+
+/// Samples, and keeps what was found with the outcome.
+pub fn by_mcmc(outcome: &mut Outcome, bar: &Bar) -> Result<()> {
+    let seed = outcome.resolved.study.inference.seed;
+    let options = McmcOptions::default().with_seed(seed);
+    let report = outcome
+        .posterior
+        .check_by_mcmc(&options, bar)
+        .map_err(|error| explain(outcome, &error))?;
+    outcome.warnings.extend(report.warnings());
+    outcome.mcmc = Some(report);
+    Ok(())
+}
+
+/// The library counts rows from 0; people look for the line.
+fn explain(outcome: &Outcome, error: &FitError) -> anyhow::Error {
+    match error {
+        FitError::Input(InputError::Range {
+            what,
+            row,
+            value,
+            requirement,
+        }) => anyhow!(
+            "--check mcmc: {}: {what} is {value}; it must be {requirement}",
+            engine::address(&outcome.resolved, *row)
+        ),
+        _ => anyhow!("--check mcmc: {error}"),
+    }
+}
+
+/// The comparison as a table for people.
+pub fn text(report: &McmcReport, paint: Paint) -> String {
+    let mut lines = vec![paint.bold(&format!(
+        "Check by sampling ({} of {} each, {}, {:.1} s)",
+        count(report.chains, "chain"),
+        count(report.draws / report.chains.max(1), "draw"),
+        count(report.divergences, "divergence"),
+        report.seconds
+    ))];
+    if !report.hyperparameters.is_empty() {
+        let mut rows = vec![
+            [
+                "hyperparameter",
+                "fit",
+                "sd",
+                "sampled",
+                "sd",
+                "R-hat",
+                "effective",
+            ]
+            .map(str::to_owned),
+        ];
+        for hyper in &report.hyperparameters {
+            // Of a logarithm, the mean is shown as the value it belongs to.
+            let shown = |mean: f64| human(if hyper.logarithm { mean.exp() } else { mean });
+            rows.push([
+                hyper.name.clone(),
+                shown(hyper.fit.mean),
+                human(hyper.fit.sd),
+                shown(hyper.sampled.mean),
+                human(hyper.sampled.sd),
+                format!("{:.3}", hyper.r_hat),
+                format!("{:.0}", hyper.effective_size),
+            ]);
+        }
+        lines.extend(table(&rows, paint));
+        if report.hyperparameters.iter().any(|h| h.logarithm) {
+            lines.push(
+                "  positive hyperparameters: geometric means, and sds of their logarithms"
+                    .to_owned(),
+            );
+        }
+    }
+    let differences: Vec<f64> = report.mean_differences().iter().map(|d| d.abs()).collect();
+    let ratios = report.sd_ratios();
+    let farthest = ratios.iter().copied().max_by(|a, b| {
+        let size = |r: f64| r.ln().abs();
+        size(*a).total_cmp(&size(*b))
+    });
+    lines.push(format!(
+        "  latent values of {}, fit against sampled:",
+        count(report.rows.len(), "row")
+    ));
+    lines.push(format!(
+        "    means apart by {:.2} sd in the median, {:.2} sd at worst",
+        median(&differences),
+        differences.iter().copied().fold(0.0, f64::max)
+    ));
+    lines.push(format!(
+        "    sd of the fit over sampled sd {:.2} in the median, {:.2} at worst",
+        median(&ratios),
+        farthest.unwrap_or(f64::NAN)
+    ));
+    lines.push(format!(
+        "    R-hat up to {:.3}, effective draws from {:.0}",
+        report.worst_r_hat(),
+        report.smallest_effective_size()
+    ));
+    lines.push(String::new());
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+fn table(rows: &[[String; 7]], paint: Paint) -> Vec<String> {
+    let widths: Vec<usize> = (0..7)
+        .map(|c| rows.iter().map(|r| r[c].chars().count()).max().unwrap_or(0))
+        .collect();
+    let line = |(at, row): (usize, &[String; 7])| {
+        let mut text = format!("  {:<width$}", row[0], width = widths[0]);
+        for (cell, width) in row.iter().zip(&widths).skip(1) {
+            text.push_str(&format!("  {cell:>width$}"));
+        }
+        if at == 0 { paint.bold(&text) } else { text }
+    };
+    rows.iter().enumerate().map(line).collect()
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    match sorted.len() {
+        0 => f64::NAN,
+        n => 0.5 * (sorted[n / 2] + sorted[(n - 1) / 2]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_of_an_even_number_lies_between() {
+        assert_eq!(median(&[4.0, 1.0, 3.0, 2.0]), 2.5);
+        assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
+        assert!(median(&[]).is_nan());
+    }
+}

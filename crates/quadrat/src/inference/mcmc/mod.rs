@@ -1,0 +1,245 @@
+//! The referee: draws from the posterior itself, by the no-U-turn sampler.
+//!
+//! Latent values and free hyperparameters are sampled together, for any rows on a Gaussian prior:
+//!
+//! $$ p(z, \phi \mid y) \propto N(z; m, K(\phi)) \, p(\phi) \prod_r p(y_r \mid z_r, \phi) $$
+//!
+//! The sampler moves in coordinates in which that density is nearly standard normal ([`frame`], [`coordinate`]).
+//! Those coordinates are taken from an approximation, the density is not: where the approximation is bad, sampling
+//! takes longer and stays right. Every gradient with free hyperparameters costs `O(n^3)`, which bounds `n` to about
+//! a thousand.
+//!
+//! | symbol | meaning |
+//! |---|---|
+//! | `n` | rows |
+//! | `z`, `v`, `w` | latent values; whitened by the prior, `z = m + L v`; whitened by the guides |
+//! | `phi`, `u` | free hyperparameters: as they are optimised; on the whole line |
+//! | `L`, `R` | Cholesky factors of `K` and of `A = I + L' T L` |
+//! | `T`, `nu`, `c` | precision and shift of the guides; `nu - T m` |
+//!
+//! # Source
+//! Hoffman and Gelman 2014, Journal of Machine Learning Research 15:1593 (the sampler, here that of `nuts-rs`);
+//! Murray and Adams 2010 (coordinates).
+
+mod adjoint;
+mod chain;
+mod coordinate;
+mod diagnose;
+mod frame;
+mod target;
+
+pub use diagnose::{effective_size, r_hat};
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+use super::sites::LatentGaussian;
+use crate::error::{FitError, InputError};
+use crate::progress::{Event, Progress};
+use chain::Trace;
+use target::Target;
+
+/// Most rows that are sampled.
+pub const MAX_ROWS: usize = 1000;
+/// Fewest draws per chain from which anything is concluded.
+const MIN_DRAWS: usize = 20;
+
+/// How to sample.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct McmcOptions {
+    /// Chains, at least 1; two or more tell whether they agree. They run side by side on the threads of the
+    /// current rayon pool.
+    pub chains: usize,
+    /// Draws of every chain that only tune the sampler.
+    pub warm_up: usize,
+    /// Draws of every chain that are kept, at least 20.
+    pub draws: usize,
+    /// Seed; with it the draws are fixed, whatever the number of threads.
+    pub seed: u64,
+}
+
+impl Default for McmcOptions {
+    fn default() -> Self {
+        Self {
+            chains: 4,
+            warm_up: 500,
+            draws: 1000,
+            seed: 1,
+        }
+    }
+}
+
+impl McmcOptions {
+    /// Sets the number of chains.
+    #[must_use]
+    pub fn with_chains(mut self, chains: usize) -> Self {
+        self.chains = chains;
+        self
+    }
+
+    /// Sets the draws per chain that tune the sampler, and those that are kept.
+    #[must_use]
+    pub fn with_draws(mut self, warm_up: usize, draws: usize) -> Self {
+        self.warm_up = warm_up;
+        self.draws = draws;
+        self
+    }
+
+    /// Sets the seed.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+}
+
+/// What the draws say about one quantity.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Marginal {
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation.
+    pub sd: f64,
+    /// Quantile 0.025.
+    pub lower: f64,
+    /// Quantile 0.5.
+    pub median: f64,
+    /// Quantile 0.975.
+    pub upper: f64,
+    /// See [`r_hat`].
+    pub r_hat: f64,
+    /// See [`effective_size`].
+    pub effective_size: f64,
+}
+
+/// What sampling found.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Sampled {
+    /// The latent value of every row.
+    pub latents: Vec<Marginal>,
+    /// Every free hyperparameter, by its index, in its free coordinate ([`crate::parameter::Parameter::to_free`]).
+    pub hyperparameters: Vec<(usize, Marginal)>,
+    /// Trajectories after warm-up that left the region where the steps are accurate: draws near there are missing.
+    pub divergences: usize,
+    /// Draws kept, over all chains.
+    pub draws: usize,
+    /// Evaluations of the gradient, warm-up included.
+    pub gradients: u64,
+}
+
+/// Samples latent values and free hyperparameters of a problem.
+///
+/// # Arguments
+/// * `problem` - prior, rows and hyperparameters with their priors and bounds
+/// * `theta` - hyperparameters where the chains begin, natural units: best the most probable ones
+/// * `progress` - told of every draw
+///
+/// # Returns
+/// Means, sds, quantiles and convergence per quantity, in the order of the rows and of the parameters.
+///
+/// # Errors
+/// [`FitError::Input`] for more than [`MAX_ROWS`] rows, too few draws, an unusable hyperparameter or a Gaussian row
+/// without noise; [`FitError::NoChain`], [`FitError::ChainStopped`].
+///
+/// # Numerics
+/// The covariance carries a jitter of 1e-10 of its diagonal.
+pub fn sample(
+    problem: &dyn LatentGaussian,
+    theta: &[f64],
+    options: &McmcOptions,
+    progress: &dyn Progress,
+) -> Result<Sampled, FitError> {
+    let rows = problem.prior_mean().len();
+    if rows > MAX_ROWS {
+        return Err(InputError::Unavailable {
+            what: "sampling of more than 1,000 rows",
+            remedy: "every step would take minutes; check the fit on a thinned table",
+        }
+        .into());
+    }
+    if options.chains == 0 || options.draws < MIN_DRAWS {
+        return Err(InputError::Unavailable {
+            what: "sampling without chains or with fewer than 20 draws each",
+            remedy: "ask for at least one chain, and for hundreds of draws",
+        }
+        .into());
+    }
+    let tally = Tally {
+        done: AtomicUsize::new(0),
+        total: options.chains * (options.warm_up + options.draws),
+        progress,
+    };
+    // Once, so that an input that cannot be sampled is refused before anything runs.
+    let sites = Target::new(problem, theta)?.into_sites();
+    let traces: Vec<Trace> = (0..options.chains)
+        .into_par_iter()
+        .map(|chain| {
+            let target = || Target::guided(problem, theta, sites.clone());
+            chain::run(target()?, target()?, theta, chain, options, &tally)
+        })
+        .collect::<Result<_, FitError>>()?;
+    let quantities = traces[0].quantities.len();
+    let marginals: Vec<Marginal> = (0..quantities)
+        .into_par_iter()
+        .map(|q| {
+            let chains: Vec<Vec<f64>> = traces.iter().map(|t| t.quantities[q].clone()).collect();
+            summarise(&chains)
+        })
+        .collect();
+    let (latents, hyperparameters) = marginals.split_at(rows);
+    let parameters = problem.parameters();
+    let free = (0..parameters.len()).filter(|i| !parameters[*i].fixed);
+    Ok(Sampled {
+        latents: latents.to_vec(),
+        hyperparameters: free.zip(hyperparameters.iter().copied()).collect(),
+        divergences: traces.iter().map(|t| t.divergences).sum(),
+        draws: options.chains * options.draws,
+        gradients: traces.iter().map(|t| t.gradients).sum(),
+    })
+}
+
+fn summarise(chains: &[Vec<f64>]) -> Marginal {
+    let mut all = chains.concat();
+    all.sort_unstable_by(f64::total_cmp);
+    let count = all.len() as f64;
+    let mean = all.iter().sum::<f64>() / count;
+    let square = all.iter().map(|x| (x - mean).powi(2)).sum::<f64>();
+    let quantile = |p: f64| {
+        let at = p * (count - 1.0);
+        let (below, share) = (at.floor(), at.fract());
+        let i = below as usize;
+        all[i] + share * (all[(i + 1).min(all.len() - 1)] - all[i])
+    };
+    Marginal {
+        mean,
+        sd: (square / (count - 1.0)).sqrt(),
+        lower: quantile(0.025),
+        median: quantile(0.5),
+        upper: quantile(0.975),
+        r_hat: r_hat(chains),
+        effective_size: effective_size(chains),
+    }
+}
+
+/// Counts draws over all chains.
+struct Tally<'a> {
+    done: AtomicUsize,
+    total: usize,
+    progress: &'a dyn Progress,
+}
+
+impl Tally<'_> {
+    fn drawn(&self) {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        self.progress.report(Event::Draw {
+            done,
+            total: self.total,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,264 @@
+//! The fit beside draws from the posterior that it approximates.
+
+use std::time::Instant;
+
+use serde::Serialize;
+
+use super::posterior::{Posterior, Scale};
+use crate::error::{FitError, InputError};
+use crate::inference::LinearGaussian;
+use crate::inference::mcmc::{MAX_ROWS, Marginal, McmcOptions, sample};
+use crate::parameter::{Parameter, Transform};
+use crate::progress::Progress;
+
+/// R-hat above which chains disagree (Vehtari et al. 2021).
+const R_HAT: f64 = 1.01;
+/// Effective sample size below which means, sds and R-hat themselves are not known well (Vehtari et al. 2021).
+const EFFECTIVE: f64 = 400.0;
+/// Half the width of a 95 % interval of a normal distribution, in sds.
+const HALF_95: f64 = 1.959_963_984_540_054;
+
+/// Mean and spread of a quantity.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Spread {
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation.
+    pub sd: f64,
+}
+
+/// The latent value of one row, by the fit and by sampling.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct RowCheck {
+    /// By the fit, hyperparameters integrated where the fit does.
+    pub fit: Spread,
+    /// By sampling.
+    pub sampled: Spread,
+    /// Rank-normalised split R-hat.
+    pub r_hat: f64,
+    /// Effective sample size.
+    pub effective_size: f64,
+}
+
+/// One free hyperparameter, by the fit and by sampling.
+///
+/// Means and sds are those of its logarithm where it is positive, since that is where its posterior is nearly
+/// symmetric; intervals are in its own unit.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HyperCheck {
+    /// Its public name.
+    pub name: String,
+    /// Whether means and sds are those of its logarithm.
+    pub logarithm: bool,
+    /// Its most probable value, in its own unit.
+    pub map: f64,
+    /// By the fit: over the nodes where hyperparameters are integrated, else the normal approximation.
+    pub fit: Spread,
+    /// Central 95 % interval by the fit, in its own unit.
+    pub fit_interval: (f64, f64),
+    /// By sampling.
+    pub sampled: Spread,
+    /// Central 95 % interval by sampling, in its own unit.
+    pub sampled_interval: (f64, f64),
+    /// Rank-normalised split R-hat.
+    pub r_hat: f64,
+    /// Effective sample size.
+    pub effective_size: f64,
+}
+
+/// What a check by sampling found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct McmcReport {
+    /// Chains.
+    pub chains: usize,
+    /// Draws kept, over all chains.
+    pub draws: usize,
+    /// Divergent trajectories among them.
+    pub divergences: usize,
+    /// Evaluations of the gradient, warm-up included.
+    pub gradients: u64,
+    /// Wall-clock time.
+    pub seconds: f64,
+    /// The free hyperparameters, in the order of the model. The unknown constant mean is not among them: both
+    /// methods integrate it with the latent function.
+    pub hyperparameters: Vec<HyperCheck>,
+    /// The latent values, in the order of the tables.
+    pub rows: Vec<RowCheck>,
+}
+
+impl McmcReport {
+    /// Largest R-hat of any quantity.
+    #[must_use]
+    pub fn worst_r_hat(&self) -> f64 {
+        let all = self.quantities().map(|(r_hat, _)| r_hat);
+        all.fold(0.0, |worst, r| if r.is_nan() { r } else { r.max(worst) })
+    }
+
+    /// Smallest effective sample size of any quantity.
+    #[must_use]
+    pub fn smallest_effective_size(&self) -> f64 {
+        let all = self.quantities().map(|(_, size)| size);
+        all.fold(
+            f64::INFINITY,
+            |least, n| {
+                if n.is_nan() { n } else { n.min(least) }
+            },
+        )
+    }
+
+    /// Per row, by how many of its sampled sds the mean of the fit is off.
+    #[must_use]
+    pub fn mean_differences(&self) -> Vec<f64> {
+        let one = |row: &RowCheck| (row.fit.mean - row.sampled.mean) / row.sampled.sd;
+        self.rows.iter().map(one).collect()
+    }
+
+    /// Per row, the sd of the fit over the sampled sd.
+    #[must_use]
+    pub fn sd_ratios(&self) -> Vec<f64> {
+        let one = |row: &RowCheck| row.fit.sd / row.sampled.sd;
+        self.rows.iter().map(one).collect()
+    }
+
+    /// Why the draws should not be trusted, if so: chains that disagree, few effective draws, divergences.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let mut out = Vec::new();
+        let (r_hat, size) = (self.worst_r_hat(), self.smallest_effective_size());
+        // Written so that NaN warns.
+        if !(r_hat <= R_HAT) {
+            out.push(format!(
+                "the chains of the check do not agree (R-hat up to {r_hat:.3}, above {R_HAT}): ask for more draws before judging the fit by them"
+            ));
+        }
+        if !(size >= EFFECTIVE) {
+            out.push(format!(
+                "the check has few effective draws (down to {size:.0}, below {EFFECTIVE:.0}): its own means and sds are rough; ask for more draws"
+            ));
+        }
+        if self.divergences > 0 {
+            out.push(format!(
+                "{} of {} trajectories of the check diverged: it may have missed a part of the posterior; bounds or narrower priors for the hyperparameters help",
+                self.divergences, self.draws
+            ));
+        }
+        out
+    }
+
+    /// R-hat and effective sample size of everything.
+    fn quantities(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+        let hypers = self.hyperparameters.iter();
+        let rows = self.rows.iter();
+        hypers
+            .map(|h| (h.r_hat, h.effective_size))
+            .chain(rows.map(|r| (r.r_hat, r.effective_size)))
+    }
+}
+
+impl Posterior {
+    /// Draws from the posterior itself, by the no-U-turn sampler, and sets the fit beside it.
+    ///
+    /// The priors and bounds of the hyperparameters are those of the fit; the free ones are sampled together with
+    /// the latent values of all rows, also where every row is Gaussian.
+    ///
+    /// # Arguments
+    /// * `options` - chains, draws and seed
+    /// * `progress` - told of every draw
+    ///
+    /// # Errors
+    /// [`InputError::Unavailable`] for more than 1,000 rows; [`InputError::Range`] for a Gaussian row without noise,
+    /// which has no density; else as [`sample`].
+    ///
+    /// # Numerics
+    /// `O(n^3)` per step of the sampler with `n` rows: seconds for tens of rows, minutes for hundreds, hours for a
+    /// thousand. The covariance carries a jitter of 1e-10 of its diagonal, the fit none unless it says so.
+    pub fn check_by_mcmc(
+        &self,
+        options: &McmcOptions,
+        progress: &dyn Progress,
+    ) -> Result<McmcReport, FitError> {
+        let started = Instant::now();
+        if self.problem.rows() > MAX_ROWS {
+            return Err(InputError::Unavailable {
+                what: "a check by sampling above 1,000 rows",
+                remedy: "every step would take minutes; check the fit of a thinned table",
+            }
+            .into());
+        }
+        let problem = self.problem.in_table_order(&self.tables)?;
+        let sampled = sample(&problem, &self.components[0].theta, options, progress)?;
+        let fit = self.predict(&problem.supports, Scale::Latent)?;
+        let (means, sds) = (fit.mean(), fit.sd());
+        let rows = sampled
+            .latents
+            .iter()
+            .enumerate()
+            .map(|(row, at)| RowCheck {
+                fit: Spread {
+                    mean: means[row],
+                    sd: sds[row],
+                },
+                sampled: spread(at),
+                r_hat: at.r_hat,
+                effective_size: at.effective_size,
+            });
+        let hypers = sampled.hyperparameters.iter();
+        let hypers = hypers.map(|(i, at)| self.hyper_check(*i, &problem.parameters[*i], at));
+        Ok(McmcReport {
+            chains: options.chains,
+            draws: sampled.draws,
+            divergences: sampled.divergences,
+            gradients: sampled.gradients,
+            hyperparameters: hypers.collect(),
+            rows: rows.collect(),
+            seconds: started.elapsed().as_secs_f64(),
+        })
+    }
+
+    fn hyper_check(&self, index: usize, parameter: &Parameter, at: &Marginal) -> HyperCheck {
+        let found = self
+            .summary
+            .hyperparameters
+            .iter()
+            .find(|hyper| hyper.name == parameter.name);
+        let map = found.map_or(self.components[0].theta[index], |hyper| hyper.value);
+        let interval = found.map_or((f64::NAN, f64::NAN), |hyper| (hyper.lower, hyper.upper));
+        let fit = if self.nodes.len() > 1 {
+            let phi = |theta: &[f64]| parameter.to_free(theta[index]);
+            let over = |value: &dyn Fn(f64) -> f64| -> f64 {
+                let nodes = self.nodes.iter();
+                nodes.map(|n| n.weight * value(phi(&n.theta))).sum()
+            };
+            let mean = over(&|phi| phi);
+            Spread {
+                mean,
+                sd: over(&|phi| (phi - mean).powi(2)).sqrt(),
+            }
+        } else {
+            let (lower, upper) = (parameter.to_free(interval.0), parameter.to_free(interval.1));
+            Spread {
+                mean: parameter.to_free(map),
+                sd: (upper - lower) / (2.0 * HALF_95),
+            }
+        };
+        HyperCheck {
+            name: parameter.name.clone(),
+            logarithm: parameter.transform == Transform::Log,
+            map,
+            fit,
+            fit_interval: interval,
+            sampled: spread(at),
+            sampled_interval: (parameter.from_free(at.lower), parameter.from_free(at.upper)),
+            r_hat: at.r_hat,
+            effective_size: at.effective_size,
+        }
+    }
+}
+
+fn spread(at: &Marginal) -> Spread {
+    Spread {
+        mean: at.mean,
+        sd: at.sd,
+    }
+}
