@@ -6,9 +6,9 @@ mod defaults;
 mod draws;
 mod fit;
 mod lens;
-mod non_negative;
 #[cfg(feature = "mcmc")]
 mod mcmc;
+mod non_negative;
 mod observations;
 mod posterior;
 pub(crate) mod prediction;
