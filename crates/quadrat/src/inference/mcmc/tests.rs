@@ -188,7 +188,8 @@ fn every_family_agrees_with_expectation_propagation() {
     let inf = f64::INFINITY;
     let x: Vec<f64> = (0..6).map(|i| 0.6 * f64::from(i)).collect();
     let known = |n: usize, v: f64| Noise::Known(vec![v; n]);
-    let families: Vec<(&str, f64, Vec<Box<dyn Local>>)> = vec![
+    type Family = (&'static str, f64, Vec<Box<dyn Local>>);
+    let families: Vec<Family> = vec![
         (
             "mixed",
             0.10,
