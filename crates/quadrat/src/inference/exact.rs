@@ -126,11 +126,11 @@ fn with_jitter<T>(
     Ok(None)
 }
 
-/// Rounding of `Ky alpha` beyond which `alpha` solves nothing, relative to the largest residual.
+/// Rounding of a row of `Ky alpha` beyond which `alpha` solves nothing, relative to the row's prior sd.
 const UNSOLVED: f64 = 1e-6;
 /// Misfit of a row that is known exactly, caused by jitter, beyond which rows contradict each other, relative to the
-/// largest residual.
-const CONTRADICTION: f64 = 1e-3;
+/// row's prior sd.
+const CONTRADICTION: f64 = 1e-4;
 
 fn solve_dense(
     problem: &dyn LinearGaussian,
@@ -139,15 +139,14 @@ fn solve_dense(
     noise: &[f64],
 ) -> Result<(Factor, Vec<f64>, f64), FitError> {
     let residual = problem.residual();
-    let largest = |v: &[f64]| v.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
-    let scale = largest(residual);
     let diagonal: Vec<f64> = (0..k.nrows()).map(|i| k[(i, i)]).collect();
     // A factor of a matrix that is singular but for rounding exists, and answers with noise.
     let solve = |factor: &Cholesky| {
         let alpha = factor.solve(residual);
-        let rounding =
-            f64::EPSILON * largest(&diagonal) * alpha.iter().map(|a| a.abs()).sum::<f64>();
-        (rounding <= UNSOLVED * scale).then_some(alpha)
+        // |K_ij| <= sqrt(K_ii K_jj), so that row i of K alpha is off by about its own sd times this.
+        let sds = diagonal.iter().map(|d| d.sqrt());
+        let rounding = f64::EPSILON * sds.zip(&alpha).map(|(d, a)| d * a.abs()).sum::<f64>();
+        (rounding <= UNSOLVED).then_some(alpha)
     };
     let prepare = |mut a: Mat<f64>, jitter: f64| {
         for (i, noise) in noise.iter().enumerate() {
@@ -179,7 +178,7 @@ fn solve_dense(
                 let exact = (0..noise.len()).filter(|i| noise[*i] < 1e-9 * diagonal[*i]);
                 let worst = exact.max_by(|a, b| misfit(*a).abs().total_cmp(&misfit(*b).abs()));
                 return match worst {
-                    Some(row) if misfit(row).abs() > CONTRADICTION * scale => {
+                    Some(row) if misfit(row).abs() > CONTRADICTION * diagonal[row].sqrt() => {
                         Err(FitError::Contradiction {
                             row,
                             partner: partner(&dense(), row),

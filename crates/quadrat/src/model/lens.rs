@@ -12,7 +12,7 @@ use crate::special::scalar::normal_pdf;
 const REACH: f64 = 7.0;
 /// Fewest and most nodes of a component: a step of two thirds of a standard deviation is exact to rounding for smooth
 /// functions.
-const NODES: (usize, usize) = (21, 161);
+const NODES: (usize, usize) = (21, 641);
 
 /// What is predicted of a latent value.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,7 +85,13 @@ impl Lens {
         let moved = (high.mean() - low.mean()).abs();
         let noise = self.at(c.node, c.mean).variance().sqrt();
         let ratio = moved / noise.max(f64::MIN_POSITIVE);
-        let count = (NODES.0 as f64 * ratio).clamp(NODES.0 as f64, NODES.1 as f64) as usize | 1;
+        // A noise without a variance says nothing about how fine the nodes must be.
+        let wanted = if noise.is_finite() && ratio.is_finite() {
+            NODES.0 as f64 * ratio
+        } else {
+            NODES.1 as f64
+        };
+        let count = wanted.clamp(NODES.0 as f64, NODES.1 as f64) as usize | 1;
         let step = 2.0 * REACH / (count - 1) as f64;
         let all = (0..count).map(|i| -REACH + step * i as f64);
         all.map(|z| (c.mean + c.sd * z, c.weight * step * normal_pdf(z)))
@@ -160,6 +166,12 @@ impl Lens {
     pub fn row(&self, components: &[Normal]) -> Seen {
         let mut points = Vec::new();
         for &c in components {
+            if let Distribution::Ranks(mut ranks) = self.at(c.node, c.mean) {
+                // The latent value is uncertain as the noise is: one normal distribution.
+                ranks.sd = ranks.sd.hypot(c.sd);
+                points.push((Distribution::Ranks(ranks), c.weight));
+                continue;
+            }
             for (f, w) in self.nodes(c) {
                 points.push((self.at(c.node, f), w));
             }

@@ -45,32 +45,29 @@ impl Prediction {
 impl Mixture<'_> {
     /// Mean and variance given that the value is not negative.
     fn above_zero(&self) -> (f64, f64) {
-        // Weight, mean and second moment of every component above zero, weights as logarithms.
+        // Weight, mean and variance of every component above zero, weights as logarithms.
         let parts: Vec<(f64, f64, f64)> = self
             .components()
             .filter_map(|(w, m, s)| {
                 if s == 0.0 {
-                    return (m >= 0.0).then_some((w.ln(), m, m * m));
+                    return (m >= 0.0).then_some((w.ln(), m, 0.0));
                 }
                 let above = truncated_normal(-m / s, f64::INFINITY);
-                let mean = m + s * above.mean;
                 Some((
                     w.ln() + above.log_z,
-                    mean,
-                    mean * mean + s * s * above.variance,
+                    s * above.above_lower,
+                    s * s * above.variance,
                 ))
             })
             .collect();
         let most = parts.iter().fold(f64::NEG_INFINITY, |a, p| a.max(p.0));
-        let (mut total, mut mean, mut square) = (0.0, 0.0, 0.0);
-        for (log, m, q) in parts {
-            let w = (log - most).exp();
-            total += w;
-            mean += w * m;
-            square += w * q;
-        }
-        mean /= total;
-        (mean.max(0.0), (square / total - mean * mean).max(0.0))
+        let total: f64 = parts.iter().map(|p| (p.0 - most).exp()).sum();
+        let share = |log: f64| (log - most).exp() / total;
+        let mean: f64 = parts.iter().map(|p| share(p.0) * p.1).sum();
+        let variance = parts
+            .iter()
+            .map(|(log, m, v)| share(*log) * (v + (m - mean).powi(2)));
+        (mean, variance.sum())
     }
 
     /// The mixture of the negated values, whose lower tail is the upper one of this.

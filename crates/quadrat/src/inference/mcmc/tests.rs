@@ -238,8 +238,9 @@ fn every_family_agrees_with_expectation_propagation() {
             ))],
         ),
         (
+            // An outlier: expectation propagation cannot widen a cavity, and its sds are too small.
             "student_t",
-            0.10,
+            0.20,
             vec![Box::new(
                 StudentT::new(
                     vec![0.3, 0.5, 2.5, 0.9, 0.7, 0.2],
