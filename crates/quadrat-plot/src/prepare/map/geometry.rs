@@ -304,7 +304,8 @@ mod tests {
         let (wide, high) = sheet.size();
         assert!((wide / high / (17.0 / 2.0 * 11_f64.to_radians().cos()) - 1.0).abs() < 1e-12);
         let left = |region: usize| regions[region][0][0].iter().map(|v| v[0]).min().unwrap();
-        assert_eq!((left(0), left(1)), (0, 2000 * 15 / 17));
+        // 2000 15 / 17 = 1764.7.
+        assert_eq!((left(0), left(1)), (0, 1765));
         assert!(left(2) > left(0) && left(2) < left(1));
         assert_eq!(regions[0][0].len(), 2);
     }
