@@ -270,12 +270,7 @@ impl<'a> Prepared<'a> {
     }
 
     /// Levels of the atoms of both sides.
-    fn levels(
-        &self,
-        mixing: &Mixing,
-        sides: Sides<'_>,
-        tile: &Tile,
-    ) -> (Vec<usize>, Vec<usize>) {
+    fn levels(&self, mixing: &Mixing, sides: Sides<'_>, tile: &Tile) -> (Vec<usize>, Vec<usize>) {
         let d = self.factor.dims()[0];
         let of = |set: &Functionals, range: &Range<usize>| {
             let x = &set.lower(d)[range.clone()];

@@ -213,9 +213,12 @@ impl Factor {
                 ..
             } => vec![*lengthscale, *period],
             Self::Linear { lengthscales, .. } => lengthscales.clone(),
-            Self::Coregion { mixing, .. } => {
-                mixing.weights.iter().chain(&mixing.kappa).copied().collect()
-            }
+            Self::Coregion { mixing, .. } => mixing
+                .weights
+                .iter()
+                .chain(&mixing.kappa)
+                .copied()
+                .collect(),
             Self::Coupled(c) => c.parameters().to_vec(),
         }
     }

@@ -328,7 +328,11 @@ impl Kernel {
             }
         }
         let mixes = |&i: &usize| self.leaves[i].mixing.is_some();
-        if self.terms.iter().any(|t| t.iter().copied().filter(|i| mixes(i)).count() > 1) {
+        if self
+            .terms
+            .iter()
+            .any(|t| t.iter().copied().filter(|i| mixes(i)).count() > 1)
+        {
             return refuse("a product takes one `coregion` at most".into());
         }
         Ok(self)
@@ -381,7 +385,9 @@ impl Kernel {
                 }
                 let levels = leaf.levels.iter().enumerate();
                 let kappa = levels
-                    .map(|(output, level)| add(format!("kappa.{level}"), Role::Kappa { output }, None))
+                    .map(|(output, level)| {
+                        add(format!("kappa.{level}"), Role::Kappa { output }, None)
+                    })
                     .collect();
                 Mixing { weights, kappa }
             });

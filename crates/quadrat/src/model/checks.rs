@@ -1,7 +1,7 @@
 //! What must hold before any work starts.
 
-use super::is_mean;
 use super::defaults::Scales;
+use super::is_mean;
 use super::observations::Observations;
 use super::settings::{Inference, Setting};
 use crate::error::InputError;

@@ -190,7 +190,8 @@ impl Scales {
                 };
                 let start = sign * 0.7 * sd / (rank as f64).sqrt();
                 let name = &kernel.outputs()[*output];
-                let meaning = format!("how far `{name}` follows what the outputs share in `{leaf}`");
+                let meaning =
+                    format!("how far `{name}` follows what the outputs share in `{leaf}`");
                 let prior = PriorDensity::Normal { mean: 0.0, sd };
                 return Parameter::real(&p.name, &meaning, start, prior);
             }

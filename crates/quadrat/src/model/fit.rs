@@ -6,6 +6,7 @@ use faer::Mat;
 use rayon::prelude::*;
 
 use super::checks::{MAX_ATOMS, MAX_DENSE_ROWS};
+use super::correlation::correlations;
 use super::mean::MeanPrior;
 use super::posterior::{Component, Node, Posterior};
 use super::prediction::Prediction;
@@ -216,6 +217,7 @@ fn fit(
         evaluations,
         seconds: 0.0,
         jitter,
+        correlations: correlations(&problem, &optimum)?,
         warnings,
     };
     let mut posterior = Posterior::new(problem, model.tables.clone(), nodes, components, summary);

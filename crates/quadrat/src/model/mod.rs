@@ -1,14 +1,15 @@
 //! What users build: observations + prior -> posterior.
 
 mod checks;
+mod correlation;
 mod crossvalidation;
 mod defaults;
 mod draws;
 mod fit;
 mod lens;
-mod mean;
 #[cfg(feature = "mcmc")]
 mod mcmc;
+mod mean;
 mod non_negative;
 mod observations;
 mod outputs;
@@ -22,6 +23,7 @@ mod truncation;
 mod update;
 
 pub use crate::likelihood::Noise;
+pub use correlation::OutputCorrelation;
 pub use crossvalidation::LeftOutFold;
 #[cfg(feature = "mcmc")]
 pub use mcmc::{HyperCheck, McmcReport, RowCheck, Spread};
@@ -181,7 +183,9 @@ impl Model {
                 });
             }
         }
-        (0..outputs.len().max(1)).map(|output| self.effective_mean(output)).collect()
+        (0..outputs.len().max(1))
+            .map(|output| self.effective_mean(output))
+            .collect()
     }
 
     /// The mean of an output, after a setting that fixes it.

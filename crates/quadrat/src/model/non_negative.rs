@@ -34,9 +34,14 @@ impl Model {
     pub fn non_negative(mut self) -> Result<Self, InputError> {
         let tables = restrict(&self.kernel, &self.tables)?;
         let outputs = self.kernel.outputs().to_vec();
-        let scales = Scales::new(&self.kernel, &tables, &vec![Mean::Constant; outputs.len().max(1)]);
+        let scales = Scales::new(
+            &self.kernel,
+            &tables,
+            &vec![Mean::Constant; outputs.len().max(1)],
+        );
         let columns = self.kernel.inputs().to_vec();
-        let own = (0..self.kernel.columns().len()).filter(|d| self.kernel.output_column() != Some(*d));
+        let own =
+            (0..self.kernel.columns().len()).filter(|d| self.kernel.output_column() != Some(*d));
         let ranges: Vec<(f64, f64)> = own
             .map(|d| {
                 let ends = tables.iter().map(|t| t.supports().range(d));

@@ -173,7 +173,11 @@ impl Posterior {
     pub fn predict(&self, at: &Functionals, scale: Scale) -> Result<Prediction, FitError> {
         let at = self.place(at)?;
         let sites = self.problem.method.is_some();
-        let output = if at.is_empty() { 0 } else { self.problem.mean.output(&at, 0) };
+        let output = if at.is_empty() {
+            0
+        } else {
+            self.problem.mean.output(&at, 0)
+        };
         let mixed = (1..at.len()).any(|row| self.problem.mean.output(&at, row) != output);
         if mixed && scale != Scale::Latent {
             return Err(InputError::Output {

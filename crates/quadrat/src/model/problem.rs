@@ -425,7 +425,10 @@ impl LinearGaussian for Problem {
                     .zip(covariances)
                     .map(|(set, c)| c.matrix(theta, set))
                     .collect(),
-                rank_one: self.mean.is_unknown().then(|| self.mean.scales(&self.supports)),
+                rank_one: self
+                    .mean
+                    .is_unknown()
+                    .then(|| self.mean.scales(&self.supports)),
             };
         }
         Gram::Dense(self.prior_covariance(theta, &self.supports))

@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::fit::condition_covering;
-use super::observations::Observations;
-use super::posterior::{Node, Posterior};
 use super::mean::Means;
+use super::observations::Observations;
 use super::outputs;
+use super::posterior::{Node, Posterior};
 use super::problem::Problem;
 use super::summary::FitSummary;
 use crate::error::LoadError;
