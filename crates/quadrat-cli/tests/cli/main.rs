@@ -6,6 +6,7 @@ mod broken_regions;
 mod broken_studies;
 mod broken_tables;
 mod harness;
+mod mcmc;
 mod noise;
 mod outputs;
 mod regions;

@@ -6,5 +6,7 @@ mod answers;
 mod common;
 mod crossvalidation;
 mod invariance;
+#[cfg(feature = "mcmc")]
+mod mcmc;
 mod refused;
 mod sites;

@@ -77,14 +77,10 @@ pub fn effective_size(chains: &[Vec<f64>]) -> f64 {
     let mut previous = even + odd;
     let mut sum = 0.0;
     let mut lag = 0;
-    while even + odd > 0.0 {
+    while even + odd > 0.0 && lag + 4 < scores[0].len() {
         previous = f64::min(previous, even + odd);
         sum += previous;
         lag += 2;
-        if lag + 2 >= scores[0].len() {
-            (even, odd) = (0.0, 0.0);
-            break;
-        }
         (even, odd) = (correlation(lag), correlation(lag + 1));
     }
     if !(even + odd).is_finite() {

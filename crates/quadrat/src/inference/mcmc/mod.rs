@@ -4,7 +4,7 @@
 //!
 //! $$ p(z, \phi \mid y) \propto N(z; m, K(\phi)) \, p(\phi) \prod_r p(y_r \mid z_r, \phi) $$
 //!
-//! The sampler moves in coordinates in which that density is nearly standard normal ([`frame`], [`coordinate`]).
+//! The sampler moves in coordinates in which that density is nearly standard normal (`frame.rs`, `coordinate.rs`).
 //! Those coordinates are taken from an approximation, the density is not: where the approximation is bad, sampling
 //! takes longer and stays right. Every gradient with free hyperparameters costs `O(n^3)`, which bounds `n` to about
 //! a thousand.
@@ -26,6 +26,7 @@ mod chain;
 mod coordinate;
 mod diagnose;
 mod frame;
+mod rows;
 mod target;
 
 pub use diagnose::{effective_size, r_hat};
