@@ -7,6 +7,7 @@ mod gram;
 mod peer;
 mod points;
 mod regions;
+mod sites;
 mod special;
 mod table;
 
@@ -27,6 +28,8 @@ enum Subject {
     Gram,
     /// Gram matrices of a map of polygons, against the kernel evaluations they need.
     Regions,
+    /// Sweeps over sites, against their linear algebra.
+    Sites,
     /// Where the time of a fit goes, as shares.
     Fit,
     /// Our half of a comparison with another library; `peers/run.py` runs both.
@@ -39,6 +42,7 @@ fn main() -> anyhow::Result<()> {
         Subject::Special => special::run(),
         Subject::Gram => gram::run()?,
         Subject::Regions => regions::run()?,
+        Subject::Sites => sites::run()?,
         Subject::Fit => fit::run()?,
         Subject::Peer(peer) => peer::run(peer)?,
     }

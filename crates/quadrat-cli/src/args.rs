@@ -107,6 +107,9 @@ pub struct Fit {
     pub saying: Saying,
 }
 
+/// Probability of intervals unless another is asked for.
+pub const LEVEL: f64 = 0.95;
+
 /// `quadrat predict`.
 #[derive(Debug, Args)]
 pub struct Predict {
@@ -144,7 +147,7 @@ pub struct Predict {
     #[arg(long, value_enum, default_value = "response")]
     pub scale: ScaleWord,
     /// Probability of the interval
-    #[arg(long, default_value = "0.95", value_parser = level)]
+    #[arg(long, default_value_t = LEVEL, value_parser = level)]
     pub level: f64,
     /// File for the table, `.geojson` to have regions with their predictions; CSV on standard output
     /// when absent

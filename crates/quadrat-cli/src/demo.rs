@@ -183,6 +183,52 @@ pub const EXAMPLES: &[Example] = &[
             ],
         },
     },
+    Example {
+        name: "mixed",
+        about: "one curve from exact readings, intervals, grades and a sensor that stops at its limits (simulated)",
+        files: files!("mixed": "study.toml", "exact.csv", "intervals.csv", "grades.csv", "capped.csv", "truth.csv", "README.md"),
+        extras: Extras {
+            truths: &[Truth {
+                prediction: "curve",
+                table: include_str!("../../../examples/mixed/truth.csv"),
+                on: &["t"],
+                value: "value",
+                label: "True curve",
+            }],
+            notes: &["Data: simulated; see the README of this example."],
+        },
+    },
+    Example {
+        name: "ammonium",
+        about: "ammonium in precipitation by week, almost half of the samples below the detection limit",
+        files: files!("ammonium": "study.toml", "precipitation.csv", "README.md"),
+        extras: Extras {
+            truths: &[],
+            notes: &["Data: nh4.csv of the Python package lifelines 0.30.3, licence MIT."],
+        },
+    },
+    Example {
+        name: "suppressed",
+        about: "sudden infant deaths by county from a table that hides every count below five (North Carolina, 1974-78)",
+        files: files!("suppressed": "study.toml", "published.csv", "truth.csv", "README.md"),
+        extras: Extras {
+            truths: &[],
+            notes: &[
+                "Data: shape/nc.shp of the Debian package r-cran-sf 1.0-9, licence GPL-2 or MIT.",
+            ],
+        },
+    },
+    Example {
+        name: "wine",
+        about: "how bitter wines are, from grades of nine judges",
+        files: files!("wine": "study.toml", "tastings.csv", "new-judge.csv", "README.md"),
+        extras: Extras {
+            truths: &[],
+            notes: &[
+                "Data: ordinal::wine from the Debian package r-cran-ordinal 2022.11-16-1, licence GPL (>= 2).",
+            ],
+        },
+    },
 ];
 
 #[cfg(test)]

@@ -7,9 +7,10 @@ use crate::geographic::SAVED_AS;
 use anyhow::Result;
 use quadrat::error::{FitError, InputError};
 use quadrat::kernel::Kernel;
+use quadrat::likelihood::Likelihood;
 use quadrat::model::{
-    FitOptions, Hyperparameters, Mean as LibraryMean, Model, Noise, Observations,
-    Scale as LibraryScale, Setting as LibrarySetting,
+    FitOptions, Hyperparameters, Mean as LibraryMean, Model, Observations, Scale as LibraryScale,
+    Setting as LibrarySetting,
 };
 pub use quadrat::model::{FitSummary, Hyper, McmcReport, Posterior};
 use quadrat::parameter::PriorDensity;
@@ -171,12 +172,7 @@ fn setting_for_library(setting: &Setting) -> LibrarySetting {
 
 fn observations(table: &Observed) -> Result<Observations, InputError> {
     let supports = functionals(&table.places, 0..table.places.len())?;
-    let noise = match (&table.known, table.learned) {
-        (Some(known), true) => Noise::KnownPlusLearned(known.clone()),
-        (Some(known), false) => Noise::Known(known.clone()),
-        (None, _) => Noise::Learned,
-    };
-    let observations = Observations::gaussian(supports, table.values.clone(), noise)?;
+    let observations = Observations::new(supports, table.likelihood.clone())?;
     Ok(if table.share_noise {
         observations.share_noise()
     } else {
@@ -194,7 +190,8 @@ pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
             Integration::Map => Hyperparameters::Map,
             Integration::Integrate => Hyperparameters::Integrate,
         })
-        .with_seed(inference.seed);
+        .with_seed(inference.seed)
+        .with_inference(inference.method);
     if let Some(progress) = &running.progress {
         options = options.with_progress(Arc::clone(progress));
     }
@@ -211,6 +208,16 @@ pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
         );
     }
     Ok(posterior)
+}
+
+/// A method of inference in words.
+pub fn method_in_words(name: &str) -> &str {
+    match name {
+        "ep" => "expectation propagation",
+        "variational" => "variational inference",
+        "laplace" => "Laplace's method",
+        other => other,
+    }
 }
 
 /// A failed fit in terms of the user's rows.
@@ -232,6 +239,11 @@ fn explain(resolved: &Resolved, error: FitError) -> anyhow::Error {
             "no start of the hyperparameters gives the data a finite probability",
         )
         .remedy("check the sizes of the variances and the values set in [hyperparameters], or change the units"),
+        FitError::NotConverged { method, residual, .. } => Problem::new(format!(
+            "{} did not settle: some row still moves by {residual:.1e} of its standard deviation",
+            method_in_words(method)
+        ))
+        .remedy("choose another `method` in [inference], or give starts or bounds in [hyperparameters]"),
         FitError::Input(error) => return Problems::from(refused(&resolved.study, error.clone())).into(),
         FitError::Linalg(_) => return error.into(),
         _ => return error.into(),
@@ -243,16 +255,21 @@ fn explain(resolved: &Resolved, error: FitError) -> anyhow::Error {
 /// Where a row of all tables together stands.
 pub fn address(resolved: &Resolved, mut row: usize) -> String {
     for table in &resolved.tables {
-        if row < table.values.len() {
+        if row < table.places.len() {
             return table.address(row);
         }
-        row -= table.values.len();
+        row -= table.places.len();
     }
     "unknown".to_owned()
 }
 
 /// Answers at places, chunk by chunk.
 pub fn predict(posterior: &Posterior, places: &Places, scale: Scale, level: f64) -> Result<Answer> {
+    if scale != Scale::Latent && places.aggregate.is_some() && is_behind_a_link(posterior) {
+        anyhow::bail!(
+            "rates and probabilities can only be predicted at points, not over boxes, regions or bags, in this version; give points, or predict the latent scale"
+        );
+    }
     let scale = match scale {
         Scale::Latent => LibraryScale::Latent,
         Scale::Response => LibraryScale::Response,
@@ -288,6 +305,16 @@ pub fn predict(posterior: &Posterior, places: &Places, scale: Scale, level: f64)
         start = end;
     }
     Ok(answer)
+}
+
+/// Whether the mean of what was reported is another than the latent function.
+fn is_behind_a_link(posterior: &Posterior) -> bool {
+    let mut reported = posterior
+        .observations()
+        .iter()
+        .map(Observations::likelihood);
+    let reporting = reported.find(|likelihood| !matches!(likelihood, Likelihood::Positive(_)));
+    reporting.is_some_and(|likelihood| !likelihood.is_linear())
 }
 
 /// A saved model as bytes.

@@ -31,6 +31,7 @@ mod study;
 mod suggest;
 mod table;
 mod terminal;
+mod words;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;

@@ -3,13 +3,15 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use quadrat::link::Link;
+
 use crate::diagnostic::Paint;
 use crate::numbers::{coordinate, count, human, percent};
 use crate::outcome::Outcome;
 use crate::prediction_csv::{self, Cell};
-use crate::resolve::{Asked, Observed};
+use crate::resolve::Asked;
 use crate::study::Mean;
-use crate::study::support::Aggregate;
+use crate::words;
 
 /// Rows of each prediction that are shown.
 const HEAD: usize = 5;
@@ -29,7 +31,7 @@ pub fn summary(
     for table in &outcome.resolved.tables {
         line(
             &mut text,
-            &format!("  observed  {}", clean(&observed(table))),
+            &format!("  observed  {}", clean(&words::observed(table))),
         );
     }
     line(&mut text, &format!("  model     {}", model(outcome)));
@@ -38,6 +40,9 @@ pub fn summary(
     }
     line(&mut text, "");
     hyperparameters(&mut text, outcome, paint);
+    for thresholds in words::thresholds(outcome) {
+        line(&mut text, &format!("  thresholds {}", clean(&thresholds)));
+    }
     line(&mut text, "");
     evidence(&mut text, outcome);
     for (i, (asked, _)) in outcome.predictions().enumerate() {
@@ -70,46 +75,6 @@ fn clean(text: &str) -> String {
         .collect()
 }
 
-/// One table of observations in words.
-pub fn observed(table: &Observed) -> String {
-    let places = &table.places;
-    let along: Vec<&str> = places.dims.iter().map(|dim| dim.name.as_str()).collect();
-    let mut over: Vec<String> = Vec::new();
-    if let Some(shapes) = &places.shapes {
-        over.push(format!(
-            "{} of {} ({})",
-            count(shapes.distinct(), shapes.noun()),
-            shapes.dims.join(" x "),
-            shapes.file()
-        ));
-    }
-    if !along.is_empty() {
-        let boxes = places.dims.iter().any(|dim| dim.second.is_some());
-        over.push(format!(
-            "{} of {}",
-            if boxes { "boxes" } else { "points" },
-            along.join(" x ")
-        ));
-    }
-    let over = over.join(" and ");
-    let what = match places.aggregate {
-        None => format!("`{}` at {over}", table.value_name),
-        Some(Aggregate::Sum) => format!("totals of `{}` over {over}", table.value_name),
-        Some(Aggregate::Mean) => format!("averages of `{}` over {over}", table.value_name),
-    };
-    let noise = match (&table.known, table.learned) {
-        (Some(known), false) if known.iter().all(|variance| *variance == 0.0) => "known exactly",
-        (Some(_), false) => "known noise variance",
-        (Some(_), true) => "known noise variance and more to be learned",
-        (None, _) => "noise learned",
-    };
-    format!(
-        "{} of {}: {what}, {noise}",
-        count(table.values.len(), "row"),
-        table.table.name()
-    )
-}
-
 /// The model and how it was fitted, in words.
 pub fn model(outcome: &Outcome) -> String {
     let mean = match outcome.resolved.study.latent.mean {
@@ -126,15 +91,19 @@ pub fn model(outcome: &Outcome) -> String {
     } else {
         "hyperparameters at their most probable values".to_owned()
     };
+    let link = match outcome.resolved.study.link() {
+        Link::Identity => String::new(),
+        link => format!(", link {}", link.name()),
+    };
     let structure = if summary.structure == "dense" {
         String::new()
     } else {
         format!(" ({})", summary.structure)
     };
     format!(
-        "{} with {mean}; {} inference{structure}, {how}, {:.2} s",
+        "{} with {mean}{link}; {}{structure}, {how}, {:.2} s",
         outcome.posterior.kernel(),
-        summary.inference,
+        words::inference(summary),
         summary.seconds
     )
 }
@@ -183,7 +152,7 @@ fn evidence(text: &mut String, outcome: &Outcome) {
         &format!(
             "  log evidence {} ({})",
             human(summary.log_evidence),
-            summary.evidence
+            words::evidence(summary)
         ),
     );
     let (inside, of) = outcome.coverage();

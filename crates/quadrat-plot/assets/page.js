@@ -25,6 +25,14 @@
     return Math.round(Math.max(low, Math.min(high, (place.clientWidth - view.inset) * view.aspect)));
   }
 
+  // The pointer goes through outlines: one that came under it would end the tooltip of what it surrounds.
+  function through(marks) {
+    (marks || []).forEach(function (mark) {
+      if (/^outline_/.test(mark.name || "")) { mark.interactive = false; }
+      through(mark.marks);
+    });
+  }
+
   function embed(view, place, config, datasets) {
     var spec = Object.assign({ width: "container", autosize: { type: "fit-x", contains: "padding" }, config: config }, view.spec);
     // A copy: Vega writes into the rows it is given.
@@ -32,7 +40,8 @@
     if (view.aspect) { spec.height = heightOf(view, place); }
     var options = {
       mode: "vega-lite", renderer: view.renderer, actions: false, ast: true, loader: closedLoader(),
-      tooltip: { id: "vg-tooltip-element", disableDefaultStyle: true }
+      tooltip: { id: "vg-tooltip-element", disableDefaultStyle: true },
+      patch: function (compiled) { through(compiled.marks); return compiled; }
     };
     return vegaEmbed(place, spec, options).then(function (result) { return { view: view, place: place, chart: result.view }; });
   }

@@ -133,3 +133,83 @@ pub enum MapError {
         centre: f64,
     },
 }
+
+/// Marks cannot be made of what was given.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MarkError {
+    /// A list does not match the others.
+    #[error(
+        "\"{what}\" has {got} entries where {expected} are needed; give one for each row, or each rank for names"
+    )]
+    Length {
+        /// Name of the list.
+        what: &'static str,
+        /// Entries needed.
+        expected: usize,
+        /// Entries given.
+        got: usize,
+    },
+    /// A number that has no place in the figure.
+    #[error("{row} has the {what} {value}, which is not {wanted}; mend it or leave the row out")]
+    Value {
+        /// Name of the row, or its number from 1.
+        row: String,
+        /// Which number.
+        what: &'static str,
+        /// The number.
+        value: f64,
+        /// What it should be.
+        wanted: &'static str,
+    },
+    /// An interval upside down.
+    #[error("{row} has the upper end {upper} below the lower end {lower}; swap the two")]
+    UpsideDown {
+        /// Name of the row, or its number from 1.
+        row: String,
+        /// Lower end.
+        lower: f64,
+        /// Upper end.
+        upper: f64,
+    },
+    /// A stretch of the horizontal axis without a length.
+    #[error(
+        "{row} lies over the stretch from {lower} to {upper}; give two finite edges, the lower first"
+    )]
+    Stretch {
+        /// Name of the row, or its number from 1.
+        row: String,
+        /// Lower edge.
+        lower: f64,
+        /// Upper edge.
+        upper: f64,
+    },
+    /// A rank without a band.
+    #[error(
+        "{row} has the rank {rank}, but the thresholds tell {ranks} ranks apart, counted from 1"
+    )]
+    Rank {
+        /// Name of the row, or its number from 1.
+        row: String,
+        /// The rank.
+        rank: usize,
+        /// Number of ranks.
+        ranks: usize,
+    },
+    /// Thresholds that tell nothing apart.
+    #[error(
+        "the thresholds {thresholds:?} do not increase; give one or more finite numbers in increasing order"
+    )]
+    Thresholds {
+        /// The thresholds.
+        thresholds: Vec<f64>,
+    },
+    /// Rates per nothing.
+    #[error(
+        "rates per {per} cannot be drawn; give a positive and finite exposure, such as 1 or 100000"
+    )]
+    Per {
+        /// The exposure that rates refer to.
+        per: f64,
+    },
+}

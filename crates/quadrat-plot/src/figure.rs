@@ -4,12 +4,15 @@ mod calibration;
 mod curve;
 mod forest;
 mod map;
+mod marks;
 mod surface;
 
 pub use calibration::{CalibrationFigure, Coverage, LeftOut};
 pub use curve::{CurveFigure, Observed, Panel, Places, Predicted, Reference};
 pub use forest::{ForestFigure, ForestRow};
 pub use map::{Colours, MapFigure, MapPanel, MapPrediction, MapRegion, MapRow, Ring, Spacing};
+pub(crate) use marks::Seen;
+pub use marks::{Marks, Side, Support};
 use serde::{Deserialize, Serialize};
 pub use surface::{Area, Pixel, SurfaceFigure};
 

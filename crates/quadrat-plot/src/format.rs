@@ -10,7 +10,7 @@ pub fn number(value: f64) -> String {
         return "0".to_owned();
     }
     if !(1e-4..1e10).contains(&size) {
-        return scientific(value);
+        return scientific(value, 4);
     }
     trim(&fixed(value, decimals(size)))
 }
@@ -23,10 +23,24 @@ pub fn rounded(value: f64) -> String {
     }
 }
 
+/// A number with more digits than [`number`] has, for values that are nearly alike.
+pub fn significant(value: f64, digits: usize) -> String {
+    let size = value.abs();
+    if !(1e-4..1e10).contains(&size) {
+        return if size > 0.0 && size.is_finite() {
+            scientific(value, digits)
+        } else {
+            number(value)
+        };
+    }
+    let before = size.log10().floor() as i32 + 1;
+    trim(&fixed(value, (digits as i32 - before).max(0) as usize))
+}
+
 /// A hyperparameter: as [`number`], but large ones by their power of ten.
 pub fn parameter(value: f64) -> String {
     if value.is_finite() && value.abs() >= 1e7 {
-        scientific(value)
+        scientific(value, 4)
     } else {
         number(value)
     }
@@ -137,8 +151,8 @@ fn trim(text: &str) -> String {
     }
 }
 
-fn scientific(value: f64) -> String {
-    let text = format!("{value:.3e}");
+fn scientific(value: f64, digits: usize) -> String {
+    let text = format!("{value:.*e}", digits.saturating_sub(1));
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let raised: String = exponent
         .chars()
@@ -184,6 +198,14 @@ mod tests {
         for (value, words) in cases {
             assert_eq!(number(value), words);
         }
+    }
+
+    #[test]
+    fn more_digits_tell_near_values_apart() {
+        assert_eq!(significant(12.345_678, 6), "12.3457");
+        assert_eq!(significant(-101_325.04, 8), "\u{2212}101,325.04");
+        assert_eq!(significant(2.068_042_7e-5, 6), "2.06804 × 10⁻⁵");
+        assert_eq!(significant(0.0, 9), "0");
     }
 
     #[test]

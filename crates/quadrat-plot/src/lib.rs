@@ -17,11 +17,11 @@ mod report;
 mod ticks;
 mod vega;
 
-pub use error::{MapError, PlotError};
+pub use error::{MapError, MarkError, PlotError};
 pub use figure::{
     Area, Axis, CalibrationFigure, Colours, Coverage, CurveFigure, Figure, ForestFigure, ForestRow,
-    Heading, LeftOut, MapFigure, MapPanel, MapPrediction, MapRegion, MapRow, Observed, Panel,
-    Pixel, Places, Predicted, Reference, Ring, Spacing, SurfaceFigure,
+    Heading, LeftOut, MapFigure, MapPanel, MapPrediction, MapRegion, MapRow, Marks, Observed,
+    Panel, Pixel, Places, Predicted, Reference, Ring, Side, Spacing, Support, SurfaceFigure,
 };
 pub use page::html;
 pub use paint::{png, svg};

@@ -6,10 +6,13 @@ mod curve;
 mod forest;
 mod frame;
 mod map;
+mod marks;
 mod shape;
 mod surface;
+mod swatch;
 
 use canvas::Canvas;
+pub(crate) use swatch::elements as swatch;
 
 use crate::error::PlotError;
 use crate::figure::Figure;

@@ -17,6 +17,13 @@ pub(crate) const PREDICTED: [&str; 4] = ["#0b5c94", "#8a3b74", "#00765a", "#8f6a
 /// Opacity of bands.
 pub(crate) const BAND_OPACITY: f64 = 0.26;
 
+/// Thresholds between ranks.
+pub(crate) const THRESHOLD: &str = "#8794a1";
+/// Opacity of marks that are many.
+pub(crate) const DENSE: f64 = 0.6;
+/// Opacity of ink over every second band of ranks.
+pub(crate) const TINT: f64 = 0.05;
+
 /// Viridis: dark is little, bright is much.
 pub(crate) const VALUES: [&str; 9] = [
     "#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30",

@@ -2,14 +2,18 @@
 
 mod curve;
 mod map;
+mod marks;
 mod surface;
 mod thin;
 
 pub(crate) use curve::{Band, CurvePanel, Mark, Slot, prepare as curve};
 pub(crate) use map::{Coloured, Map, Ring, prepare as map};
+pub(crate) use marks::{Glyph, Layer, Shape};
 pub(crate) use surface::prepare as surface;
 pub(crate) use thin::{evenly, extremes};
 
+/// Observed marks of a kind drawn in a panel of a curve figure.
+pub(crate) const MARKS: usize = 3000;
 /// Rows drawn of a forest figure.
 pub(crate) const FOREST_ROWS: usize = 60;
 /// Rows drawn in the observed-against-predicted panel.
@@ -17,10 +21,18 @@ pub(crate) const LEFT_OUT_ROWS: usize = 600;
 /// Bars of the histogram of probability integral transforms.
 const PIT_BINS: usize = 10;
 
+/// Predicted standard deviations below this share of the largest mean are what rounding leaves of zero.
+const EXACT: f64 = 1e-6;
+/// What is told where some are drawn as zero.
+pub(crate) const EXACT_WORDS: &str =
+    "Standard deviations below 10⁻⁶ of the largest mean are rounding noise and drawn as zero.";
+/// Values that differ by less than this share of their size differ by rounding only.
+const ALIKE: f64 = 1e-9;
+
 /// An entry of a legend.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Key {
-    /// Shape of the swatch: `bar`, `level`, `rod`, `line`, `band`, `dot`, `ring`, `hatch`.
+    /// Shape of the swatch: `bar`, `level`, `rod`, `line`, `band`, `dot`, `ring`, `hatch`, and those of `paint::swatch`.
     pub shape: &'static str,
     /// Colour of the swatch.
     pub colour: &'static str,
@@ -61,6 +73,43 @@ pub(crate) fn widened(range: Option<(f64, f64)>, with_zero: bool) -> (f64, f64) 
         return (low - half, high + half);
     }
     (low, high)
+}
+
+/// One value where the ends differ by rounding only.
+pub(crate) fn flattened(range: Option<(f64, f64)>) -> Option<(f64, f64)> {
+    range.map(|(low, high)| {
+        if high - low <= ALIKE * low.abs().max(high.abs()) {
+            let middle = f64::midpoint(low, high);
+            (middle, middle)
+        } else {
+            (low, high)
+        }
+    })
+}
+
+/// As [`widened`], for standard deviations: where all are alike, from zero.
+pub(crate) fn spread(range: Option<(f64, f64)>) -> (f64, f64) {
+    match flattened(range) {
+        Some((low, high)) if low == high => (0.0, if high > 0.0 { high } else { 1.0 }),
+        other => widened(other, false),
+    }
+}
+
+/// Sets standard deviations to zero that are nothing beside the means; whether there were any.
+pub(crate) fn settle<'a>(
+    means: impl Iterator<Item = f64>,
+    sds: impl Iterator<Item = &'a mut f64>,
+) -> bool {
+    let largest = means
+        .filter(|m| m.is_finite())
+        .map(f64::abs)
+        .fold(0.0, f64::max);
+    let mut any = false;
+    for sd in sds.filter(|sd| **sd != 0.0 && sd.abs() < EXACT * largest) {
+        *sd = 0.0;
+        any = true;
+    }
+    any
 }
 
 /// A range with a margin on both sides, except at zero.

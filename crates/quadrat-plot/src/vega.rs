@@ -4,6 +4,7 @@ mod calibration;
 mod curve;
 mod forest;
 mod map;
+mod marks;
 mod surface;
 
 use serde_json::{Value, json};

@@ -1,24 +1,14 @@
 //! The page and the images as their users see them: from the public structs.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
+mod common;
+
+use common::{EVIL, islands, line};
 use quadrat_plot::{
     Area, Axis, CalibrationFigure, Cell, Coverage, CurveFigure, Evidence, Fact, Figure,
     ForestFigure, ForestRow, Heading, HyperRow, MapFigure, MapPrediction, MapRegion, MapRow,
-    Observed, Panel, Pixel, Places, Predicted, Report, SurfaceFigure, TablePreview, html, png, svg,
+    Observed, Panel, Pixel, Predicted, Report, SurfaceFigure, TablePreview, html, png, svg,
 };
-
-const EVIL: &str = "</script><script>alert('x')</script><img src=x onerror=\"y\">\u{2028}&";
-
-fn line(mean: Vec<f64>) -> Predicted {
-    Predicted {
-        at: Places::Points((0..mean.len()).map(|i| i as f64).collect()),
-        lower: mean.iter().map(|m| m - 1.0).collect(),
-        upper: mean.iter().map(|m| m + 1.0).collect(),
-        mean,
-        level: 0.95,
-        ..Predicted::default()
-    }
-}
 
 fn curve(words: &str, observed: Vec<Observed>, predicted: Predicted) -> Figure {
     Figure::Curve(CurveFigure {
@@ -29,6 +19,7 @@ fn curve(words: &str, observed: Vec<Observed>, predicted: Predicted) -> Figure {
             y: Axis::new(words),
             observed,
             observed_label: words.to_owned(),
+            marks: Vec::new(),
             predicted: vec![Predicted {
                 label: words.to_owned(),
                 ..predicted
@@ -172,18 +163,6 @@ fn report(words: &str) -> Report {
         study: own(),
         notes: vec![own()],
     }
-}
-
-/// The JSON islands of a page.
-fn islands(page: &str) -> Vec<serde_json::Value> {
-    page.split("<script type=\"application/json\"")
-        .skip(1)
-        .map(|rest| {
-            let start = rest.find('>').expect("a tag ends") + 1;
-            let end = rest.find("</script>").expect("a script ends");
-            serde_json::from_str(&rest[start..end]).expect("valid JSON")
-        })
-        .collect()
 }
 
 #[test]

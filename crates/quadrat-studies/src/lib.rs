@@ -6,8 +6,8 @@
 pub mod binned;
 pub mod data;
 pub mod report;
+pub mod sites;
 pub mod statistics;
 pub mod study;
-pub mod truncate;
 
 pub use study::{STUDIES, Settings, Study};

@@ -8,6 +8,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::binned;
 use crate::report::Report;
+use crate::sites;
 
 /// How to run a study.
 #[derive(Debug, Clone)]
@@ -95,5 +96,15 @@ pub const STUDIES: &[Study] = &[
         name: "binned-polygons",
         about: "Smith et al., Tables 5 and 6: densities and covariances of polygons; balls in 4-D",
         run: binned::polygons::run,
+    },
+    Study {
+        name: "sites-calibration",
+        about: "coverage of the latent function for every likelihood, over simulated data sets",
+        run: sites::calibration::run,
+    },
+    Study {
+        name: "sites-ranks",
+        about: "ranks of public data sets from their covariates (Chu and Ghahramani's benchmarks)",
+        run: sites::ranks::run,
     },
 ];

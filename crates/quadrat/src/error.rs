@@ -83,6 +83,18 @@ pub enum InputError {
         /// How many are accepted.
         limit: usize,
     },
+    /// Bags with more points than pairs of them can be compared.
+    #[error(
+        "{rows} rows add up {atoms} points, and exact inference compares every pair of them; at most {limit} are accepted: thin the bags, merge points that are close, or give the places as boxes or regions"
+    )]
+    TooManyAtoms {
+        /// Points, boxes and regions in all rows.
+        atoms: usize,
+        /// Rows.
+        rows: usize,
+        /// How many are accepted.
+        limit: usize,
+    },
     /// A parameter name that the model does not have.
     #[error("there is no hyperparameter `{name}`; the model has: {}", known.join(", "))]
     UnknownParameter {
@@ -185,6 +197,18 @@ pub enum FitError {
         /// How many were tried.
         starts: usize,
     },
+    /// Rows that are known exactly cannot all be right.
+    #[error(
+        "row {row} is known exactly, yet other rows that are known exactly (row {partner} is the most alike) determine it to be different by {misfit:.3e}: they look at the same place, or one is made of the others; leave one out, or give them a variance"
+    )]
+    Contradiction {
+        /// A row that is missed, counted from 0.
+        row: usize,
+        /// The row most correlated with it.
+        partner: usize,
+        /// By how much it is missed.
+        misfit: f64,
+    },
     /// The sites of an approximation did not settle.
     #[error(
         "{method} did not converge in {sweeps} sweeps: a row still moves by {residual:.1e} of its standard deviation; try another method, or bounds on the hyperparameters"
@@ -228,7 +252,10 @@ impl FitError {
     pub fn is_recoverable(&self) -> bool {
         matches!(
             self,
-            Self::Factorisation { .. } | Self::NotConverged { .. } | Self::Linalg(_)
+            Self::Factorisation { .. }
+                | Self::Contradiction { .. }
+                | Self::NotConverged { .. }
+                | Self::Linalg(_)
         )
     }
 }
@@ -248,16 +275,6 @@ pub enum LoadError {
         /// Format of the file.
         found: u32,
         /// Highest format this program reads.
-        supported: u32,
-    },
-    /// Written by an older version whose format is no longer read.
-    #[error(
-        "this model was saved in format {found} by an older quadrat, this one reads format {supported}; save it again with `quadrat fit`"
-    )]
-    Older {
-        /// Format of the file.
-        found: u32,
-        /// Lowest format this program reads.
         supported: u32,
     },
     /// Cut off or changed after saving.

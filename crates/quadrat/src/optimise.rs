@@ -145,8 +145,8 @@ pub fn minimise(
         )
     });
     let (converged, reason) = match outcome {
-        Ok(result) => (result.is_success(), result.message),
-        Err(error) => (false, error.to_string()),
+        Ok(result) => (result.is_success(), plainly(&result.message)),
+        Err(error) => (false, plainly(&error.to_string())),
     };
     let Search {
         best, evaluations, ..
@@ -162,6 +162,25 @@ pub fn minimise(
         reason,
         projected_gradient,
     }
+}
+
+/// What the optimiser's codes mean.
+fn plainly(message: &str) -> String {
+    let known = [
+        (
+            "ABNORMAL",
+            "no step along the gradient made it better: the evidence is not smooth there",
+        ),
+        (
+            "LNSRCH",
+            "no step along the gradient made it better: the evidence is not smooth there",
+        ),
+        ("MAXIMUM", "the largest number of steps was reached"),
+        ("EXCEED", "the largest number of steps was reached"),
+    ];
+    let upper = message.to_uppercase();
+    let found = known.iter().find(|(code, _)| upper.contains(code));
+    found.map_or_else(|| message.to_owned(), |(_, words)| (*words).to_owned())
 }
 
 /// The largest component of `x - project(x - gradient)`: zero at a constrained minimum.

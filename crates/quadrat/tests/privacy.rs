@@ -315,8 +315,15 @@ fn what_cannot_be_used_is_refused() {
     for epsilon in [1e-10, 2000.0] {
         assert!(Mechanism::geometric(1.0, epsilon).is_err());
     }
-    for epsilon in [1e-200, 1e200] {
-        assert!(Mechanism::laplace(1.0, epsilon).is_err());
+    for epsilon in [1e-320, 1e-200, 1e10, 1e200, 1e300] {
+        let error = Mechanism::laplace(1.0, epsilon).unwrap_err();
+        assert!(matches!(error, PrivacyError::Epsilon { .. }));
+        // Three hundred zeros help nobody.
+        assert!(error.to_string().len() < 150, "{error}");
+    }
+    for sensitivity in [1e-300, 1e300] {
+        let error = Mechanism::laplace(sensitivity, 1.0).unwrap_err();
+        assert!(matches!(error, PrivacyError::Sensitivity { .. }), "{error}");
     }
     let geometric = Mechanism::geometric(1.0, 1.0).unwrap();
     for (lower, upper) in [(1.0, 1.0), (2.0, 1.0), (f64::NAN, 1.0), (0.5, 3.0)] {
@@ -343,7 +350,45 @@ fn the_limits_of_the_exact_sampler_still_draw() {
     let wide = widest.release(&[0.0; 50], &mut source).unwrap();
     assert!(wide.iter().all(|x| x.abs() < 60.0 * widest.scale()));
     assert!(wide.iter().any(|x| x.abs() > 0.1 * widest.scale()));
-    // Largest epsilon: e^-1024 is never drawn.
-    let narrow = Mechanism::geometric(1.0, 1024.0).unwrap();
-    assert_eq!(narrow.release(&[5.0; 50], &mut source).unwrap(), [5.0; 50]);
+    // Largest epsilon; more of it with this sensitivity, or less sensitivity, is refused below.
+    let narrow = Mechanism::geometric(1024.0, 1024.0).unwrap();
+    let released = narrow.release(&[5.0; 50], &mut source).unwrap();
+    // Not zero with probability 0.54 each.
+    assert!(released.iter().any(|x| *x != 5.0));
+}
+
+#[test]
+fn noise_that_hides_nothing_is_refused() {
+    // 2 alpha / (1 + alpha) = 1e-9 at alpha = 5e-10, which is epsilon = ln(2e9) = 21.42.
+    for (sensitivity, epsilon, fine) in [
+        (1.0, 21.41, true),
+        (1.0, 21.43, false),
+        (1.0, 1024.0, false),
+        (47.0, 1024.0, false),
+        (48.0, 1024.0, true),
+    ] {
+        let made = Mechanism::geometric(sensitivity, epsilon);
+        assert_eq!(made.is_ok(), fine, "{sensitivity} {epsilon}");
+    }
+    let laplace = Mechanism::laplace(1.0, 1.0).unwrap();
+    let mut source = NoiseSource::seeded(1);
+    // Doubles are 2^-20 = 9.5e-7 apart from 2^32 on, 2^-19 from 2^33 on.
+    assert!(laplace.release(&[8.5e9], &mut source).is_ok());
+    for count in [
+        8.6e9,
+        9_007_199_254_740_992.0,
+        123_456_789_012_345_678_901.0,
+    ] {
+        let error = laplace.release(&[5.0, count], &mut source).unwrap_err();
+        assert!(matches!(error, PrivacyError::Count { row: 1, .. }));
+        assert!(
+            error.to_string().contains("neighbouring doubles"),
+            "{error}"
+        );
+    }
+    let wide = Mechanism::laplace(1.0, 1e-9).unwrap();
+    assert!(
+        wide.release(&[9_007_199_254_740_992.0], &mut source)
+            .is_ok()
+    );
 }

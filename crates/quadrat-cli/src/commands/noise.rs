@@ -155,11 +155,14 @@ fn columns(table: &Table, asked: &[String]) -> Result<Vec<usize>, Problems> {
             suggest::list(names)
         ),
     };
-    Err(Problem::new(fact)
-        .remedy(
+    let problem = Problem::new(fact);
+    Err(match table.wrong_separator() {
+        Some(remedy) => problem.remedy(remedy),
+        None => problem.remedy(
             "name those to protect, such as `--column people`; all others are copied as they are",
-        )
-        .into())
+        ),
+    }
+    .into())
 }
 
 /// Whether a column is named like an edge of a box or an identifier.
@@ -193,6 +196,10 @@ fn check(
             }
             let remedy = if value < 0.0 {
                 "counts of people cannot be negative; was noise added before?"
+            } else if !mechanism.is_integer() {
+                "correct it, or use `--mechanism geometric`, which is exact for whole counts up to 2^53"
+            } else if value.fract() == 0.0 {
+                "correct it, or count in a larger unit"
             } else {
                 "correct it, or use `--mechanism laplace`"
             };

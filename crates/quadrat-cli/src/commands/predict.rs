@@ -5,9 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use clap::ValueEnum;
 
 use super::print;
-use crate::args::{Aggregation, Predict, ScaleWord};
+use crate::args::{Aggregation, LEVEL, Predict, ScaleWord};
 use crate::diagnostic::{Problem, Problems, Source};
 use crate::geographic::{self, Geographic};
 use crate::numbers::count;
@@ -40,7 +41,19 @@ pub fn run(args: &Predict) -> Result<()> {
     same_map(&check, &support, geographic.as_deref());
     let mut files = Files::new(&check, Path::new(""), Path::new(""));
     files.geographic = geographic;
+    let not_geo = matches!(support.shape, Some(Shape::Region(_))) && !is_geo(&args.at);
+    if not_geo {
+        check.refuse(
+            &at.span,
+            format!(
+                "`--region` needs a GeoJSON file; `{}` is none by its name",
+                args.at.display()
+            ),
+            "give --at a `.geojson`; for a table write `--point`, `--box` or `--bag`",
+        );
+    }
     let places = match (&support.shape, support.dims.is_empty()) {
+        _ if not_geo => None,
         // The regions or bags are the rows.
         (Some(Shape::Bag(_)), true) => shapes(&files, &support, None, false).map(|shapes| {
             Places::from_columns(&support, Vec::new(), shapes, files.geographic.clone())
@@ -162,6 +175,9 @@ fn described(args: &Predict) -> (Source, Support, Spanned<String>) {
     let key = args.key.as_ref().map(|key| word(&mut text, " --key ", key));
     let weight = args.weight.as_ref();
     let weight = weight.map(|weight| word(&mut text, " --weight ", weight));
+    if args.planar {
+        text.push_str(" --planar");
+    }
     let span = start + 1..text.len().max(start + 1);
     let shape = if !of_region.is_empty() {
         Some(Shape::Region(RegionKeys {
@@ -206,6 +222,7 @@ fn described(args: &Predict) -> (Source, Support, Spanned<String>) {
         }
         _ => None,
     };
+    text.push_str(&further(args));
     let span: Range<usize> = 0..text.len();
     let source = Source {
         name: "command line".to_owned(),
@@ -221,6 +238,32 @@ fn described(args: &Predict) -> (Source, Support, Spanned<String>) {
         },
         at,
     )
+}
+
+/// The other flags, which no problem points into.
+fn further(args: &Predict) -> String {
+    fn named(word: &impl ValueEnum) -> String {
+        let value = word.to_possible_value();
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+    let mut text = String::new();
+    let mut flag = |name: &str, value: String| text.push_str(&format!(" {name} {value}"));
+    if let Some(aggregate) = &args.aggregate {
+        flag("--aggregate", named(aggregate));
+    }
+    if args.scale != ScaleWord::Response {
+        flag("--scale", named(&args.scale));
+    }
+    if args.level != LEVEL {
+        flag("--level", args.level.to_string());
+    }
+    if let Some(output) = &args.output {
+        flag("-o", output.display().to_string());
+    }
+    if args.quiet {
+        text.push_str(" --quiet");
+    }
+    text
 }
 
 /// The support must have exactly the inputs of the model.

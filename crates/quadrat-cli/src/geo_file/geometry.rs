@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use geojson::Position;
-use quadrat::support::{Polygon, RegionError, Ring};
+use quadrat::support::{Polygon, RegionError, Ring, RingPlace};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -29,17 +29,18 @@ pub struct Outline {
 /// A polygon of the file: rings of positions.
 type Rings = Vec<Vec<Position>>;
 
-/// The polygons of every feature; what was mended is told in `warnings`. In degrees, a ring that
-/// steps over the antimeridian is continued beyond 180.
+/// The polygons of every feature, which people know by their property `key`; what was mended is
+/// told in `warnings`. In degrees, a ring that steps over the antimeridian is continued beyond 180.
 pub fn outlines(
     file: &GeoFile,
     degrees: bool,
+    key: Option<&str>,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<Outline>, Problems> {
     let mut outlines = Vec::with_capacity(file.features.len());
     let mut problems = Problems::default();
     for feature in 0..file.features.len() {
-        match outline(file, feature, degrees) {
+        match outline(file, feature, degrees, key) {
             Ok(outline) => outlines.push(outline),
             Err(problem) if problems.0.len() < LISTED => problems.push(problem),
             Err(_) => {}
@@ -69,15 +70,20 @@ pub fn outlines(
     Ok(outlines)
 }
 
-fn outline(file: &GeoFile, at: usize, degrees: bool) -> Result<Outline, Problem> {
+fn outline(
+    file: &GeoFile,
+    at: usize,
+    degrees: bool,
+    key: Option<&str>,
+) -> Result<Outline, Problem> {
     let feature = &file.features[at];
-    let called = file.called(at);
+    let called = file.called(at, key);
     let Some(range) = &feature.geometry else {
         return Err(Problem::new(format!("{called} has no geometry"))
             .at(file.feature_place(at))
             .remedy("give it a Polygon or MultiPolygon, or remove it"));
     };
-    let (parts, coordinates) = parts(file, at, range)?;
+    let (parts, coordinates) = parts(file, &called, range)?;
     let mut rings = Vec::with_capacity(parts.len());
     let (mut altitude, mut open) = (false, 0);
     for (p, part) in parts.iter().enumerate() {
@@ -101,6 +107,12 @@ fn outline(file: &GeoFile, at: usize, degrees: bool) -> Result<Outline, Problem>
                 open += 1;
             }
             if degrees {
+                if let Some(what) = goes_round(&vertices) {
+                    let ring = RingPlace { part: p, ring: r };
+                    return Err(Problem::new(format!("{called}: {ring} goes round {what}, so that longitude and latitude do not tell its inside"))
+                        .at(file.place(&position_at(file, &coordinates, &[p, r])))
+                        .remedy("split it along meridians into parts less than 180 degrees wide, or project the file yourself and add `planar = true`"));
+                }
                 continue_over_antimeridian(&mut vertices);
             }
             part_rings.push(vertices);
@@ -142,6 +154,38 @@ fn outline(file: &GeoFile, at: usize, degrees: bool) -> Result<Outline, Problem>
     })
 }
 
+/// What a ring goes round: a pole, or all longitudes and back, which leaves no area when every edge
+/// takes the short way.
+fn goes_round(ring: &Ring) -> Option<&'static str> {
+    // Other numbers are no degrees, which is said later.
+    let degrees = |v: &[f64; 2]| v[0].abs() <= 360.0 && v[1].abs() <= 90.0;
+    if ring.len() < 3 || !ring.iter().all(degrees) {
+        return None;
+    }
+    let next = ring.iter().cycle().skip(1);
+    let (mut turned, mut west, mut east, mut whole): (f64, f64, f64, bool) = (0.0, 0.0, 0.0, false);
+    for (a, b) in ring.iter().zip(next) {
+        let step = b[0] - a[0];
+        let turns = (step / 360.0).round();
+        // Half a turn is left as it is: it may run either way, which is said later.
+        let short = if step.abs() == 180.0 {
+            step
+        } else {
+            step - 360.0 * turns
+        };
+        whole |= short == 0.0 && step != 0.0;
+        turned += short;
+        (west, east) = (west.min(turned), east.max(turned));
+    }
+    if turned.abs() > 180.0 {
+        Some("a pole")
+    } else if whole && west == east {
+        Some("all longitudes")
+    } else {
+        None
+    }
+}
+
 /// No edge spans more than half of the globe.
 fn continue_over_antimeridian(ring: &mut Ring) {
     let crosses = ring
@@ -160,11 +204,10 @@ struct Coordinates {
 
 fn parts(
     file: &GeoFile,
-    at: usize,
+    called: &str,
     range: &Range<usize>,
 ) -> Result<(Vec<Rings>, Coordinates), Problem> {
     const LIKE: &str = "regions are of the types Polygon and MultiPolygon";
-    let called = file.called(at);
     let head = range.start..range.start + 1;
     let refuse = |message: String| Problem::new(message).at(file.place(&head)).remedy(LIKE);
     let members = entries(&file.text, range)
@@ -254,7 +297,7 @@ mod tests {
         );
         let file = GeoFile::parse(text.into(), "t.geojson").unwrap();
         let mut warnings = Vec::new();
-        Ok((outlines(&file, true, &mut warnings)?, warnings))
+        Ok((outlines(&file, true, None, &mut warnings)?, warnings))
     }
 
     #[test]
@@ -275,6 +318,50 @@ mod tests {
         )
         .unwrap();
         assert_eq!(outlines[0].polygon.bounds()[0], (179.0, 181.0));
+    }
+
+    #[test]
+    fn what_goes_round_a_pole_or_all_longitudes_is_told() {
+        let cap: Ring = (0..36)
+            .map(|k| [10.0 * f64::from(k) - 180.0, 80.0])
+            .collect();
+        let closed: Ring = cap.iter().copied().chain([[180.0, 80.0]]).collect();
+        let seam: Ring = closed
+            .iter()
+            .copied()
+            .chain([[180.0, 90.0], [-180.0, 90.0]])
+            .collect();
+        for ring in [&cap, &closed, &seam] {
+            assert_eq!(goes_round(ring), Some("a pole"), "{ring:?}");
+        }
+        let band = |south, north| {
+            vec![
+                [-180.0, south],
+                [180.0, south],
+                [180.0, north],
+                [-180.0, north],
+                [-180.0, south],
+            ]
+        };
+        assert_eq!(goes_round(&band(-90.0, -70.0)), Some("all longitudes"));
+        assert_eq!(goes_round(&band(-90.0, 90.0)), Some("all longitudes"));
+        // Over the antimeridian, with vertices on both sides of it; narrow; in metres; no ring.
+        for fine in [
+            vec![
+                [179.0, 0.0],
+                [180.0, 0.0],
+                [-180.0, 0.0],
+                [-179.0, 0.0],
+                [-179.0, 1.0],
+                [179.0, 1.0],
+            ],
+            vec![[350.0, 10.0], [352.0, 10.0], [352.0, 12.0]],
+            vec![[0.0, 0.0], [5e5, 0.0], [5e5, 5e5]],
+            vec![[-180.0, 0.0], [180.0, 0.0]],
+            vec![[5.0, 0.0], [5.0, 1.0], [5.0, 2.0]],
+        ] {
+            assert_eq!(goes_round(&fine), None, "{fine:?}");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use crate::diagnostic::{Place, Spot};
+use crate::diagnostic::{Place, Spot, shown};
 use entries::Entries;
 
 pub use geometry::{Outline, outlines};
@@ -89,10 +89,15 @@ impl GeoFile {
         self.features.iter().all(|feature| feature.id.is_some())
     }
 
-    /// A feature in words: its key when there is one, else its number.
-    pub fn called(&self, feature: usize) -> String {
-        match &self.features[feature].id {
-            Some(id) => format!("the feature with id `{}`", crate::diagnostic::shown(id)),
+    /// A feature in words: its property `key` when it has that, else its `id`, else its number.
+    pub fn called(&self, feature: usize, key: Option<&str>) -> String {
+        let property = key.and_then(|key| Some((key, key_text(&self.property(feature, key)?))));
+        let id = self.features[feature].id.clone().map(|id| ("id", id));
+        match property.or(id) {
+            Some((key, value)) => {
+                let (key, value) = (shown(key), shown(&value));
+                format!("the feature with {key} `{value}`")
+            }
             None => format!("feature {}", feature + 1),
         }
     }

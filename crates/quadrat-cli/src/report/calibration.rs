@@ -26,8 +26,8 @@ pub fn figure(outcome: &Outcome) -> Option<CalibrationFigure> {
     };
     let addresses = outcome.resolved.tables.iter().flat_map(|table| {
         // Finding a row's line reads the table again; beyond a few the number of the row will do.
-        let near = table.values.len() <= 200;
-        (0..table.values.len()).map(move |row| {
+        let near = table.places.len() <= 200;
+        (0..table.places.len()).map(move |row| {
             if near {
                 table.address(row)
             } else {
@@ -37,7 +37,7 @@ pub fn figure(outcome: &Outcome) -> Option<CalibrationFigure> {
     });
     Some(CalibrationFigure {
         heading: Heading::new("calibration", "Each row predicted from the others"),
-        value: Axis::new(super::value_name(outcome)),
+        value: Axis::new(crate::words::value_name(outcome)),
         coverage: LEVELS.into_iter().map(coverage).collect(),
         pit: rows.iter().map(|row| row.pit).collect(),
         rows: rows

@@ -1,18 +1,12 @@
 //! A prediction along one dimension, with what was observed and perhaps the truth.
 
-use quadrat_plot::{
-    Axis, CurveFigure, Figure, Heading, Observed as Mark, Panel, Places as At, Predicted, Reference,
-};
+use quadrat_plot::{Axis, CurveFigure, Figure, Heading, Panel, Places as At, Predicted, Reference};
 
-use super::{note, quantity, truth};
+use super::{marks, note, quantity, truth};
 use crate::demo::{Extras, Truth};
 use crate::engine::Answer;
 use crate::outcome::Outcome;
-use crate::resolve::{Asked, Observed};
-use crate::study::support::Aggregate;
-
-/// Half-width in standard deviations of an error bar.
-const HALF_WIDTH: f64 = 1.96;
+use crate::resolve::Asked;
 
 /// The figure; totals are drawn per unit of their boxes.
 pub fn figure(
@@ -38,13 +32,18 @@ pub fn figure(
     let alone = asked.places.dims.len() == 1;
     let panel = Panel {
         title: String::new(),
-        y: Axis::new(quantity(outcome)),
+        y: Axis::new(quantity(outcome, asked)),
         observed: if alone {
-            outcome.resolved.tables.iter().flat_map(marks).collect()
+            marks::of(outcome, asked)
         } else {
             Vec::new()
         },
         observed_label: String::new(),
+        marks: if alone {
+            marks::otherwise(outcome, asked)
+        } else {
+            Vec::new()
+        },
         predicted: vec![Predicted {
             label: String::new(),
             at,
@@ -72,36 +71,6 @@ pub fn figure(
         x: Axis::new(dim.name.clone()),
         panels: vec![panel],
     })
-}
-
-/// The rows of a one-dimensional table as marks.
-fn marks(table: &Observed) -> Vec<Mark> {
-    let Some(dim) = table.places.dims.first() else {
-        return Vec::new();
-    };
-    let variance = |row: usize| {
-        let known = table.known.as_ref()?;
-        known.get(row).copied().filter(|variance| *variance > 0.0)
-    };
-    let mark = |(row, &value): (usize, &f64)| {
-        let (x0, x1) = dim.ends(row);
-        match (dim.second.is_some(), table.places.aggregate) {
-            (true, Some(Aggregate::Sum)) => Mark::total(x0, x1, value),
-            (true, _) if x0 < x1 => Mark::Level {
-                x0,
-                x1,
-                y: value,
-                label: String::new(),
-            },
-            _ => Mark::Point {
-                x: x0,
-                y: value,
-                error: variance(row).map(|v| HALF_WIDTH * v.sqrt()),
-                label: String::new(),
-            },
-        }
-    };
-    table.values.iter().enumerate().map(mark).collect()
 }
 
 /// The row of a prediction that holds a place, and what its total is divided by.
@@ -137,6 +106,7 @@ mod tests {
     use crate::places::Places;
     use crate::study::Scale;
     use crate::study::fields::Spanned;
+    use crate::study::support::Aggregate;
 
     fn asked(axes: &[(&str, Axis)], aggregate: Option<Aggregate>) -> Asked {
         let named = |(name, axis): &(&str, Axis)| {

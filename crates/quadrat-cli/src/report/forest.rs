@@ -2,7 +2,7 @@
 
 use quadrat_plot::{Axis, Figure, ForestFigure, ForestRow, Heading};
 
-use super::{note, truth, value_name};
+use super::{note, quantity, truth};
 use crate::demo::Extras;
 use crate::engine::Answer;
 use crate::numbers::human;
@@ -45,7 +45,7 @@ pub fn figure(
     Some(Figure::Forest(ForestFigure {
         heading: Heading::new(asked.name.clone(), asked.name.clone())
             .with_caption(format!("{}.", note(asked))),
-        value: Axis::new(value_name(outcome)),
+        value: Axis::new(quantity::of_rows(outcome, asked)),
         rows: (0..asked.places.len()).map(row).collect(),
         level: asked.level,
         reference: truth.map_or_else(String::new, |truth| truth.label.to_owned()),

@@ -60,7 +60,7 @@ pub fn predicted(
         };
         let figure = MapFigure::prediction(
             heading.with_caption(format!("{}.{}", note(asked), on_map(outcome, shapes))),
-            &Axis::new(quantity(outcome)),
+            &Axis::new(quantity(outcome, asked)),
             rows.iter()
                 .map(|&row| region(shapes, regions, row))
                 .collect(),
@@ -90,7 +90,7 @@ pub fn observed(outcome: &Outcome) -> Option<Figure> {
     let mut tables = outcome.resolved.tables.iter().filter(|_| !shown);
     let (table, (shapes, regions)) = tables.find_map(|table| Some((table, of(&table.places)?)))?;
     let rows = slices(&table.places).into_iter().next()?;
-    let mut title = format!("Observed {}", table.value_name);
+    let mut title = format!("Observed {}", table.says.value_name());
     if !table.places.dims.is_empty() {
         title.push_str(&format!(": {}", words(&table.places, *rows.first()?)));
     }
@@ -102,11 +102,8 @@ pub fn observed(outcome: &Outcome) -> Option<Figure> {
             .collect(),
         vec![MapPanel {
             title: "Observed".to_owned(),
-            value: Axis::new(quantity(outcome)),
-            values: rows
-                .iter()
-                .map(|&row| Some(table.values[row] / table.places.volume(row)))
-                .collect(),
+            value: Axis::new(quantity::of_values(outcome)),
+            values: rows.iter().map(|&row| table.height(row)).collect(),
             ..MapPanel::default()
         }],
     );
@@ -188,7 +185,7 @@ fn observed_at(
     let key = along(places, row);
     let found = (0..table.places.len())
         .find(|&at| shapes.of_row[at] == wanted && along(&table.places, at) == key)?;
-    Some(table.values[found] / table.places.volume(found))
+    table.height(found)
 }
 
 /// A region in the coordinates of the file, with the name that people know it by.

@@ -4,6 +4,8 @@ mod calibration;
 mod curve;
 mod forest;
 mod map;
+mod marks;
+mod quantity;
 mod surface;
 mod truth;
 
@@ -20,7 +22,8 @@ use crate::output::Staged;
 use crate::places::Places;
 use crate::resolve::Asked;
 use crate::study::support::Aggregate;
-use crate::{prediction_csv, terminal};
+use crate::{prediction_csv, terminal, words};
+use quantity::quantity;
 
 /// Rows of each prediction table that the report shows.
 const PREVIEW: usize = 12;
@@ -127,39 +130,6 @@ fn varies(places: &Places, dim: usize) -> bool {
     (1..places.len()).any(|row| dim.ends(row) != dim.ends(0))
 }
 
-/// The names of the observed values.
-fn value_name(outcome: &Outcome) -> String {
-    let mut names: Vec<&str> = outcome
-        .resolved
-        .tables
-        .iter()
-        .map(|table| table.value_name.as_str())
-        .collect();
-    names.dedup();
-    names.join(" / ")
-}
-
-/// What is predicted, in words: the observed quantity, per unit of the inputs when totals were observed.
-fn quantity(outcome: &Outcome) -> String {
-    let name = value_name(outcome);
-    let totals = outcome
-        .resolved
-        .tables
-        .iter()
-        .find(|table| table.places.aggregate == Some(Aggregate::Sum));
-    match totals {
-        None => name,
-        Some(table) => {
-            let unit = table.places.volume_unit();
-            if unit.starts_with("km²") {
-                format!("{name} per {unit}")
-            } else {
-                format!("{name} per unit of {unit}")
-            }
-        }
-    }
-}
-
 /// What a prediction table holds, in words.
 fn note(asked: &Asked) -> String {
     let over = match &asked.places.shapes {
@@ -181,9 +151,11 @@ fn note(asked: &Asked) -> String {
 fn summary(outcome: &Outcome) -> Vec<String> {
     let tables = outcome.resolved.tables.iter();
     let mut sentences: Vec<String> = tables
-        .map(|table| format!("Observed: {}.", terminal::observed(table)))
+        .map(|table| format!("Observed: {}.", words::observed(table)))
         .collect();
     sentences.push(format!("Model: {}.", terminal::model(outcome)));
+    let thresholds = words::thresholds(outcome).into_iter();
+    sentences.extend(thresholds.map(|words| format!("Thresholds {words}.")));
     if let Some(geographic) = &outcome.resolved.geographic {
         sentences.push(format!("Map: {}.", geographic.words()));
     }
@@ -249,8 +221,8 @@ fn evidence(outcome: &Outcome) -> Evidence {
     let summary = outcome.summary();
     Evidence {
         log_evidence: summary.log_evidence,
-        kind: summary.evidence.clone(),
-        inference: summary.inference.clone(),
+        kind: words::evidence(summary),
+        inference: words::inference(summary),
         rows: summary.rows,
         integrated: summary.integrated,
         nodes: summary.nodes,

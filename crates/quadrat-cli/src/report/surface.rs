@@ -2,12 +2,15 @@
 
 use quadrat_plot::{Area, Axis, Figure, Heading, Pixel, SurfaceFigure};
 
-use super::{note, quantity};
+use super::{marks, note, quantity};
 use crate::engine::Answer;
 use crate::numbers::human;
 use crate::outcome::Outcome;
 use crate::places::{Along, Places};
 use crate::resolve::{Asked, Observed};
+
+/// How many half-widths of the mark of a point fit along an axis.
+const DOTS: f64 = 80.0;
 
 /// The figure, when the rows are cells or the points of a complete grid.
 pub fn figure(
@@ -43,6 +46,7 @@ pub fn figure(
             .resolved
             .tables
             .iter()
+            .filter(|table| marks::is_on_scale(outcome, asked, table))
             .flat_map(|table| areas(table, &across.name, &up.name))
             .collect()
     } else {
@@ -59,7 +63,7 @@ pub fn figure(
             .with_caption(format!("{}.", note(asked))),
         x: Axis::new(across.name.clone()),
         y: Axis::new(up.name.clone()),
-        value: Axis::new(quantity(outcome)),
+        value: Axis::new(quantity(outcome, asked)),
         observed,
         predicted: (0..asked.places.len()).map(pixel).collect(),
         level: asked.level,
@@ -87,23 +91,42 @@ fn sides(dim: &Along) -> Vec<(f64, f64)> {
     dim.first.iter().map(side).collect()
 }
 
+/// Both sides of a mark of one size for every row.
+fn dots(dim: &Along) -> Vec<(f64, f64)> {
+    let ends = dim
+        .first
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| {
+            (low.min(x), high.max(x))
+        });
+    let half = ((ends.1 - ends.0) / DOTS).max(f64::MIN_POSITIVE);
+    dim.first.iter().map(|x| (x - half, x + half)).collect()
+}
+
 /// The rows of a table as rectangles.
 fn areas(table: &Observed, across: &str, up: &str) -> Vec<Area> {
     let places: &Places = &table.places;
     let (Some(across), Some(up)) = (places.dim(across), places.dim(up)) else {
         return Vec::new();
     };
-    let (columns, rows) = (sides(across), sides(up));
-    let area = |(row, &value): (usize, &f64)| {
+    let (mut columns, mut rows) = (sides(across), sides(up));
+    let is_scattered = across.second.is_none() && up.second.is_none();
+    if is_scattered && !places.is_complete_grid() {
+        // Their gaps along one axis say nothing about how far apart they are.
+        (columns, rows) = (dots(across), dots(up));
+    }
+    let name = table.says.value_name();
+    let area = |row: usize| {
         let ((x0, x1), (y0, y1)) = (columns[row], rows[row]);
-        Area {
+        let value = table.height(row)?;
+        Some(Area {
             x0,
             x1,
             y0,
             y1,
-            value: value / places.volume(row),
-            label: format!("{} {}", table.value_name, human(value)),
-        }
+            value,
+            label: format!("{name} {}", human(value * places.volume(row))),
+        })
     };
-    table.values.iter().enumerate().map(area).collect()
+    (0..places.len()).filter_map(area).collect()
 }

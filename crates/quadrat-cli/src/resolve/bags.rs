@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::degrees::degrees;
 use super::files::Files;
-use super::join::{Joined, join, unused};
+use super::join::{Joined, canonical, join, unused};
 use super::read::find;
 use super::rows::no_giants;
 use crate::diagnostic::{Problem, Problems, shown};
@@ -120,8 +120,8 @@ fn read(files: &Files<'_>, points: &Table, keys: &BagKeys) -> Option<(Vec<String
                 (point[lon], point[lat]) = (x, y);
             }
         }
-        let bag = *known.entry(name).or_insert_with_key(|name| {
-            names.push(name.clone());
+        let bag = *known.entry(canonical(&name).to_owned()).or_insert_with(|| {
+            names.push(name);
             bags.push(Bag::default());
             first_rows.push(row);
             bags.len() - 1

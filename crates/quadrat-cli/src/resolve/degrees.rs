@@ -40,37 +40,61 @@ pub fn crs(file: &GeoFile) -> Result<(), Box<Problem>> {
     ))
 }
 
-/// Refuses polygons whose numbers cannot be longitudes and latitudes.
-pub fn outlines(file: &GeoFile, outlines: &[Outline]) -> Result<(), Box<Problem>> {
+/// Refuses polygons whose numbers cannot be longitudes and latitudes; `key` is the property that
+/// names them.
+pub fn outlines(
+    file: &GeoFile,
+    outlines: &[Outline],
+    key: Option<&str>,
+) -> Result<(), Box<Problem>> {
     let bounds = |outline: &Outline| outline.polygon.bounds();
     let within = |range: (f64, f64), most: f64| range.0 >= -most && range.1 <= most;
-    let fits = |outline: &Outline| {
-        let [x, y] = bounds(outline);
-        within(x, 360.0) && within(y, 90.0)
-    };
-    let Some(bad) = outlines.iter().position(|outline| !fits(outline)) else {
+    let are_degrees = |[x, y]: Bounds| within(x, 360.0) && within(y, 90.0);
+    let fits = |outline: &&Outline| are_degrees(bounds(outline));
+    let Some(bad) = outlines.iter().position(|outline| !fits(&outline)) else {
         return Ok(());
     };
     let [x, y] = bounds(&outlines[bad]);
+    let called = file.called(bad, key);
+    let good = outlines.iter().filter(fits).map(bounds).reduce(united);
+    let fits_swapped = are_degrees([y, x]) && good.is_some_and(|good| near([y, x], good));
     let swapped = outlines.iter().all(|outline| {
         let [x, y] = bounds(outline);
         within(x, 90.0) && within(y, 180.0)
     });
     let extent = format!("{} to {} and {} to {}", x.0, x.1, y.0, y.1);
-    let problem = if swapped {
+    let problem = if fits_swapped {
         Problem::new(format!(
-            "{} spans {extent}: the coordinates look like latitude first, but GeoJSON has longitude first",
-            file.called(bad)
+            "{called} spans {extent}, but would lie among the others with its two numbers exchanged: it looks like latitude first, but GeoJSON has longitude first"
+        ))
+        .remedy("exchange the two numbers of every position of this feature")
+    } else if swapped {
+        Problem::new(format!(
+            "{called} spans {extent}: the coordinates look like latitude first, but GeoJSON has longitude first"
         ))
         .remedy("swap them in the file")
     } else {
         Problem::new(format!(
-            "{} spans {extent}: the coordinates look planar, not like longitude and latitude",
-            file.called(bad)
+            "{called} spans {extent}: the coordinates look planar, not like longitude and latitude"
         ))
         .remedy(PLANAR)
     };
     Err(Box::new(problem.at(file.feature_place(bad))))
+}
+
+type Bounds = [(f64, f64); 2];
+
+fn united(a: Bounds, b: Bounds) -> Bounds {
+    [0, 1].map(|d| (a[d].0.min(b[d].0), a[d].1.max(b[d].1)))
+}
+
+/// Whether the middle of a box lies among others, or no further off than those are wide.
+fn near(own: Bounds, others: Bounds) -> bool {
+    (0..2).all(|d| {
+        let reach = others[d].1 - others[d].0;
+        let middle = f64::midpoint(own[d].0, own[d].1);
+        middle >= others[d].0 - reach && middle <= others[d].1 + reach
+    })
 }
 
 /// A longitude and latitude of a table; the error is the fact and which of them is at fault.
@@ -119,7 +143,7 @@ pub fn pair(files: &Files<'_>, study: &Study) -> Option<Arc<Geographic>> {
     let any_observed = geographic().any(|use_| use_.observed);
     let mut polygons = Vec::new();
     for use_ in geographic().filter(|use_| use_.observed || !any_observed) {
-        let outlines = files.outlines(use_.file, false)?;
+        let outlines = files.outlines(use_.file, false, use_.keys.name())?;
         polygons.extend(outlines.iter().map(|outline| outline.polygon.clone()));
     }
     match Geographic::about(dims, &polygons) {

@@ -88,48 +88,63 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// The polygons of a file in its own coordinates.
-    pub fn outlines(&self, file: &Spanned<String>, planar: bool) -> Option<Arc<Vec<Outline>>> {
-        let key = (self.folder.join(&file.value), planar);
-        if let Some(known) = self.outlines.borrow().get(&key) {
+    /// The polygons of a file in its own coordinates; `key` is the property that names them.
+    pub fn outlines(
+        &self,
+        file: &Spanned<String>,
+        planar: bool,
+        key: Option<&str>,
+    ) -> Option<Arc<Vec<Outline>>> {
+        let place = (self.folder.join(&file.value), planar);
+        if let Some(known) = self.outlines.borrow().get(&place) {
             return known.clone();
         }
-        let read = self.read_outlines(file, planar).map(Arc::new);
-        self.outlines.borrow_mut().insert(key, read.clone());
+        let read = self.read_outlines(file, planar, key).map(Arc::new);
+        self.outlines.borrow_mut().insert(place, read.clone());
         read
     }
 
-    fn read_outlines(&self, file: &Spanned<String>, planar: bool) -> Option<Vec<Outline>> {
+    fn read_outlines(
+        &self,
+        file: &Spanned<String>,
+        planar: bool,
+        key: Option<&str>,
+    ) -> Option<Vec<Outline>> {
         let geo = self.geo(file)?;
         if !planar && let Err(problem) = super::degrees::crs(&geo) {
             self.check.add(*problem);
             return None;
         }
         let mut warnings = Vec::new();
-        let read = outlines(&geo, !planar, &mut warnings)
+        let read = outlines(&geo, !planar, key, &mut warnings)
             .map_err(|problems| self.check.extend(problems))
             .ok()?;
         self.warnings.borrow_mut().extend(warnings);
-        if !planar && let Err(problem) = super::degrees::outlines(&geo, &read) {
+        if !planar && let Err(problem) = super::degrees::outlines(&geo, &read, key) {
             self.check.add(*problem);
             return None;
         }
         Some(read)
     }
 
-    /// The polygons of a file in the coordinates of the model.
-    pub fn regions(&self, file: &Spanned<String>, planar: bool) -> Option<Arc<Regions>> {
-        let key = (self.folder.join(&file.value), planar);
-        if let Some(known) = self.regions.borrow().get(&key) {
+    /// The polygons of a file in the coordinates of the model; `key` is the property that names them.
+    pub fn regions(
+        &self,
+        file: &Spanned<String>,
+        planar: bool,
+        key: Option<&str>,
+    ) -> Option<Arc<Regions>> {
+        let place = (self.folder.join(&file.value), planar);
+        if let Some(known) = self.regions.borrow().get(&place) {
             return known.clone();
         }
-        let read = self.project(file, planar).map(Arc::new);
-        self.regions.borrow_mut().insert(key, read.clone());
+        let read = self.project(file, planar, key).map(Arc::new);
+        self.regions.borrow_mut().insert(place, read.clone());
         read
     }
 
-    fn project(&self, file: &Spanned<String>, planar: bool) -> Option<Regions> {
-        let outlines = self.outlines(file, planar)?;
+    fn project(&self, file: &Spanned<String>, planar: bool, key: Option<&str>) -> Option<Regions> {
+        let outlines = self.outlines(file, planar, key)?;
         let geo = self.geo(file)?;
         let mut regions = Vec::with_capacity(outlines.len());
         for (feature, outline) in outlines.iter().enumerate() {
@@ -140,7 +155,8 @@ impl<'a> Files<'a> {
             match polygon {
                 Ok(polygon) => regions.push(Arc::new(polygon.into())),
                 Err(error) => {
-                    let message = format!("{} cannot be projected: {error}", geo.called(feature));
+                    let message =
+                        format!("{} cannot be projected: {error}", geo.called(feature, key));
                     self.check
                         .add(Problem::new(message).at(geo.feature_place(feature)).remedy(
                         "mend the polygon, or project the file yourself and add `planar = true`",

@@ -40,13 +40,12 @@ pub fn join(
         .keys(column)
         .map_err(|problems| check.extend(problems))
         .ok()?;
-    let known: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
+    let known: HashMap<&str, usize> = names.iter().map(|name| canonical(name)).zip(0..).collect();
     let mut problems = Problems::default();
     let mut of_row = Vec::with_capacity(rows.len());
     let mut missing = 0;
     for (row, name) in rows.iter().enumerate() {
-        let found = known.get(name.as_str()).or_else(|| known.get(whole(name)?));
-        if let Some(&at) = found {
+        if let Some(&at) = known.get(canonical(name)) {
             of_row.push(at);
             continue;
         }
@@ -81,6 +80,11 @@ pub fn join(
         .or(Joined { rows, of_row })
         .map_err(|problems| check.extend(problems))
         .ok()
+}
+
+/// What two keys share that are one: numbers compare with or without a decimal point, texts as they are.
+pub fn canonical(key: &str) -> &str {
+    whole(key).unwrap_or(key)
 }
 
 /// A whole number that was written with a decimal point: "37009.0".

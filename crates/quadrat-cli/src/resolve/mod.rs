@@ -5,9 +5,12 @@ mod degrees;
 mod files;
 mod inputs;
 mod join;
+mod observed;
 mod read;
 mod regions;
+mod reports;
 mod rows;
+mod scales;
 
 use std::sync::Arc;
 
@@ -17,14 +20,15 @@ use crate::places::Places;
 use crate::study::fields::Check;
 use crate::study::support::{Extent, Support};
 use crate::study::{Predict, Scale, Study, Where};
-use crate::table::Table;
 use degrees::degrees;
 pub use files::Files;
 pub use inputs::together;
 use inputs::{Inputs, dims, usable};
+pub use observed::Observed;
 use read::observed;
 pub use read::{read_places, shapes};
-use rows::{new_rows_have_noise, too_many_rows};
+use rows::too_many_rows;
+use scales::{behind_a_link, new_rows_have_noise};
 
 /// The most rows exact inference on a dense matrix takes: 20,000 rows are 3.2 GB for each matrix.
 pub const DENSE_ROWS: usize = 20_000;
@@ -44,27 +48,6 @@ pub struct Resolved {
     pub warnings: Vec<String>,
 }
 
-/// One table of observations.
-#[derive(Debug)]
-pub struct Observed {
-    /// The table, for finding rows again.
-    pub table: Table,
-    /// Where its rows looked.
-    pub places: Places,
-    /// What they reported.
-    pub values: Vec<f64>,
-    /// Known variances.
-    pub known: Option<Vec<f64>>,
-    /// Whether a variance is learned.
-    pub learned: bool,
-    /// Whether the learned one is that of the first table.
-    pub share_noise: bool,
-    /// The header of the values.
-    pub value_name: String,
-    /// Row of the table for each row kept; empty when all were.
-    pub kept: Vec<usize>,
-}
-
 /// One prediction to make.
 #[derive(Debug)]
 pub struct Asked {
@@ -76,14 +59,6 @@ pub struct Asked {
     pub scale: Scale,
     /// Probability of the interval.
     pub level: f64,
-}
-
-impl Observed {
-    /// Where a kept row stands: "ages.csv:7".
-    pub fn address(&self, row: usize) -> String {
-        self.table
-            .row_address(self.kept.get(row).copied().unwrap_or(row))
-    }
 }
 
 /// Reads the tables of a study and checks everything against everything.
@@ -102,7 +77,7 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
     let mut tables = Vec::new();
     for observe in &study.observe {
         usable(&check, &inputs, &observe.support, &mut warnings);
-        if let Some(table) = observed(&files, observe, &mut warnings) {
+        if let Some(table) = observed(&files, observe, study.link(), &mut warnings) {
             tables.push(table);
         }
     }
@@ -115,12 +90,14 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
         too_many_rows(&check, &study, &tables);
         new_rows_have_noise(&check, &study, &tables);
     }
+    behind_a_link(&check, &study);
     warnings.extend(files.warnings());
     let problems = check.finish();
     problems.or(())?;
     for table in &mut tables {
         keep_dims(&mut table.places, &dims);
     }
+    reports::soften(&mut tables);
     warnings.dedup();
     Ok(Resolved {
         study,

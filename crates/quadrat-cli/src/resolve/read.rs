@@ -1,18 +1,22 @@
 //! Tables read into the columns that the study names.
 
+use quadrat::likelihood::{Gaussian, Likelihood as Reported, Noise};
+use quadrat::link::Link;
+
 use super::Observed;
 use super::bags::bags;
 use super::files::Files;
 use super::regions::regions;
-use super::rows::{merge_exact, no_giants, no_negative, no_zero_width, only_degrees};
+use super::reports::{Cells, Column, reported};
+use super::rows::{no_giants, no_zero_width, only_degrees, repeated_exact};
 use crate::diagnostic::Problems;
-use crate::places::Places;
+use crate::places::{Places, retain};
 use crate::shapes::Shapes;
+use crate::study::Observe;
 use crate::study::fields::{Check, Spanned};
 use crate::study::shape::Shape;
 use crate::study::support::{Extent, Support};
-use crate::study::{Observe, Variance};
-use crate::table::Table;
+use crate::table::{Reading, Table};
 
 /// The regions or bags of the rows of a table (which has a name in the study), or all of them when
 /// there is no table.
@@ -62,79 +66,99 @@ fn names(support: &Support) -> Vec<&Spanned<String>> {
     names
 }
 
+/// A table of observations.
 pub(super) fn observed(
     files: &Files<'_>,
     observe: &Observe,
+    link: Link,
     warnings: &mut Vec<String>,
 ) -> Option<Observed> {
     let check = files.check;
     let table = files.table(&observe.file)?;
     let shapes = shapes(files, &observe.support, Some((&table, &observe.file)), true);
-    let mut wanted = names(&observe.support);
-    wanted.push(&observe.value);
-    if let Some(Variance::Column(column)) = &observe.variance {
-        wanted.push(column);
-    }
+    let along = names(&observe.support);
+    let told = observe.likelihood.columns();
+    let wanted: Vec<&Spanned<String>> = along
+        .iter()
+        .copied()
+        .chain(told.iter().map(|(name, _)| *name))
+        .collect();
     let found = find(check, &table, &wanted)?;
-    let mut columns = table
-        .numbers(&found)
-        .map_err(|problems| check.extend(problems))
-        .ok()?;
+    let mut read = read_cells(check, &table, &found, along.len(), &told)?;
     let mut problems = Problems::default();
-    no_giants(&table, &found, &columns, &mut problems);
-    let mut variance = None;
-    if let Some(Variance::Column(_)) = &observe.variance {
-        variance = columns.pop();
+    for (&at, column) in found.iter().zip(&read) {
+        let (lower, upper): (Vec<f64>, Vec<f64>) = column.iter().copied().unzip();
+        no_giants(&table, &[at], &[lower], &mut problems);
+        if problems.0.is_empty() {
+            no_giants(&table, &[at], &[upper], &mut problems);
+        }
     }
-    let values = columns.pop()?;
+    let told_cells = read.split_off(along.len());
+    let number = |column: Vec<(f64, f64)>| column.into_iter().map(|(x, _)| x).collect();
+    let coordinates = read.into_iter().map(number).collect();
     let geographic = files.geographic.clone();
-    let places = Places::from_columns(&observe.support, columns, shapes?, geographic);
+    let mut places = Places::from_columns(&observe.support, coordinates, shapes?, geographic);
     only_degrees(&table, &found, &places, &mut problems);
-    no_negative(
-        &table,
-        found.last().copied().unwrap_or(0),
-        variance.as_deref(),
-        &mut problems,
-    );
     no_zero_width(&table, &found, &places, &mut problems);
-    if let Some(Variance::Number(number)) = &observe.variance {
-        variance = Some(vec![number.value; values.len()]);
+    let columns =
+        told.iter()
+            .zip(&found[along.len()..])
+            .zip(told_cells)
+            .map(|(((name, _), &at), cells)| Column {
+                named: name.span.clone(),
+                at,
+                cells,
+            });
+    let cells = Cells::new(check, &table, places.len(), columns.collect());
+    let mut likelihood = reported(&cells, &observe.likelihood, link, &mut problems);
+    let mut kept = Vec::new();
+    if let Some(Reported::Gaussian(gaussian)) = &likelihood {
+        let at = (&table, found.get(along.len()).copied().unwrap_or(0));
+        let keep = repeated_exact(at, &places, gaussian, &mut problems, warnings);
+        if let Some(keep) = keep {
+            kept = (0..keep.len()).filter(|&row| keep[row]).collect();
+            let mut values = gaussian.values().to_vec();
+            retain(&mut values, &keep);
+            places.retain(&keep);
+            let mut known = gaussian.noise().known().unwrap_or_default().to_vec();
+            retain(&mut known, &keep);
+            likelihood = Gaussian::new(values, Noise::Known(known))
+                .ok()
+                .map(Into::into);
+        }
     }
-    let mut read = Observed {
-        table,
-        places,
-        values,
-        known: variance,
-        learned: observe.learned,
-        share_noise: observe.share_noise,
-        value_name: observe.value.value.clone(),
-        kept: Vec::new(),
-    };
     if problems.0.is_empty() {
-        merge_exact(
-            &mut read,
-            found
-                .get(wanted_value(&found, &observe.variance))
-                .copied()
-                .unwrap_or(0),
-            &mut problems,
-            warnings,
-        );
-    }
-    if problems.0.is_empty() {
-        return Some(read);
+        return Some(Observed {
+            likelihood: likelihood?,
+            table,
+            places,
+            says: observe.likelihood.clone(),
+            share_noise: observe.share_noise,
+            kept,
+        });
     }
     check.extend(problems);
     None
 }
 
-fn wanted_value(found: &[usize], variance: &Option<Variance>) -> usize {
-    let behind = if matches!(variance, Some(Variance::Column(_))) {
-        2
-    } else {
-        1
-    };
-    found.len().saturating_sub(behind)
+/// The cells of coordinates, and of columns that say how they are to be read.
+fn read_cells(
+    check: &Check<'_>,
+    table: &Table,
+    found: &[usize],
+    coordinates: usize,
+    told: &[(&Spanned<String>, Reading)],
+) -> Option<Vec<Vec<(f64, f64)>>> {
+    if found.is_empty() {
+        return Some(Vec::new());
+    }
+    let numbers = std::iter::repeat_n(Reading::Number, coordinates);
+    let readings = numbers.chain(told.iter().map(|(_, reading)| *reading));
+    let wanted: Vec<(usize, Reading)> = found.iter().copied().zip(readings).collect();
+    table
+        .cells(&wanted)
+        .map_err(|problems| check.extend(problems))
+        .ok()
 }
 
 /// The places of a support read from a table, which has a name in the study.

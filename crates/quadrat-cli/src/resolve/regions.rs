@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::files::Files;
-use super::join::{Joined, join, unused};
+use super::join::{Joined, canonical, join, unused};
 use crate::diagnostic::{Problem, Problems, shown};
 use crate::geo_file::{GeoFile, key_text};
 use crate::shapes::{Kind, Shapes};
@@ -34,7 +34,7 @@ pub fn regions(
         );
         return None;
     };
-    let regions = files.regions(file, keys.planar)?;
+    let regions = files.regions(file, keys.planar, keys.name())?;
     let geo = &regions.file;
     let same = |(table, _): &(&Table, _)| table.geo().is_some_and(|t| Arc::ptr_eq(t, geo));
     let shapes = |header: String, keys_of_rows: Vec<String>, of_row: Vec<usize>| Shapes {
@@ -114,7 +114,7 @@ fn feature_keys(files: &Files<'_>, geo: &GeoFile, key: &Spanned<String>) -> Opti
             ))
             .remedy("fill it in, or remove the feature"),
             Some(found) => {
-                let earlier = *first.entry(found.clone()).or_insert(i);
+                let earlier = *first.entry(canonical(&found).to_owned()).or_insert(i);
                 keys.push(found.clone());
                 if earlier == i {
                     continue;

@@ -2,37 +2,19 @@
 
 use std::collections::HashMap;
 
+use quadrat::likelihood::{Gaussian, Noise};
+
 use super::degrees::degrees;
 use super::{DENSE_ROWS, Observed};
 use crate::diagnostic::{Problem, Problems};
 use crate::numbers::count;
-use crate::places::{Places, retain};
+use crate::places::Places;
+use crate::study::Study;
 use crate::study::fields::Check;
 use crate::study::support::Aggregate;
-use crate::study::{Scale, Study};
 use crate::table::Table;
 
 const SHOWN_ROWS: usize = 20;
-
-pub(super) fn no_negative(
-    table: &Table,
-    column: usize,
-    variance: Option<&[f64]>,
-    problems: &mut Problems,
-) {
-    let bad = variance
-        .unwrap_or_default()
-        .iter()
-        .enumerate()
-        .filter(|(_, v)| **v < 0.0);
-    for (row, value) in bad.take(SHOWN_ROWS) {
-        problems.push(
-            Problem::new(format!("the variance is {value}; it cannot be negative"))
-                .at(table.place(row, column))
-                .remedy("give the square of the standard deviation"),
-        );
-    }
-}
 
 /// Numbers beyond this are refused: their squares, which every variance needs, do not fit.
 const LARGEST: f64 = 1e150;
@@ -44,7 +26,8 @@ pub(super) fn no_giants(
     problems: &mut Problems,
 ) {
     for (&at, column) in found.iter().zip(columns) {
-        let giants = column.iter().enumerate().filter(|(_, v)| v.abs() > LARGEST);
+        let giant = |value: f64| value.is_finite() && value.abs() > LARGEST;
+        let giants = column.iter().enumerate().filter(|(_, v)| giant(**v));
         for (row, value) in giants.take(SHOWN_ROWS) {
             problems.push(
                 Problem::new(format!("{value:e} is too large: its square is no number"))
@@ -117,85 +100,55 @@ pub(super) fn only_degrees(
 }
 
 /// Rows that report an exact value for the same place: repeats are left out, contradictions refused.
-pub(super) fn merge_exact(
-    read: &mut Observed,
-    value_column: usize,
+/// The rows to keep, when any are left out.
+pub(super) fn repeated_exact(
+    (table, column): (&Table, usize),
+    places: &Places,
+    gaussian: &Gaussian,
     problems: &mut Problems,
     warnings: &mut Vec<String>,
-) {
-    let Some(known) = read
-        .known
-        .clone()
-        .filter(|known| !read.learned && known.contains(&0.0))
-    else {
-        return;
+) -> Option<Vec<bool>> {
+    let Noise::Known(known) = gaussian.noise() else {
+        return None;
     };
+    let values = gaussian.values();
     let mut first: HashMap<Vec<u64>, usize> = HashMap::new();
     let mut keep = vec![true; known.len()];
     for row in (0..known.len()).filter(|&row| known[row] == 0.0) {
-        let earlier = *first.entry(read.places.key(row)).or_insert(row);
+        let earlier = *first.entry(places.key(row)).or_insert(row);
         if earlier == row {
             continue;
         }
         keep[row] = false;
-        if read.values[earlier] != read.values[row] && problems.0.len() < SHOWN_ROWS {
+        if values[earlier] != values[row] && problems.0.len() < SHOWN_ROWS {
             problems.push(
                 Problem::new(format!(
                     "this row says exactly {}, but {} says exactly {} for the same place",
-                    read.values[row],
-                    read.table.row_address(earlier),
-                    read.values[earlier]
+                    values[row],
+                    table.row_address(earlier),
+                    values[earlier]
                 ))
-                .at(read.table.place(row, value_column))
+                .at(table.place(row, column))
                 .remedy("keep one of them, or give them a noise variance above 0"),
             );
         }
     }
     let repeats = keep.iter().filter(|kept| !**kept).count();
-    if repeats > 0 && problems.0.is_empty() {
-        warnings.push(format!(
-            "{}: {repeats} rows repeat an earlier exact row and were left out",
-            read.table.name()
-        ));
-        read.kept = (0..keep.len()).filter(|&row| keep[row]).collect();
-        read.places.retain(&keep);
-        retain(&mut read.values, &keep);
-        if let Some(known) = &mut read.known {
-            retain(known, &keep);
-        }
+    if repeats == 0 || !problems.0.is_empty() {
+        return None;
     }
-}
-
-/// A prediction of new observations needs one noise variance that holds for them.
-pub(super) fn new_rows_have_noise(check: &Check<'_>, study: &Study, tables: &[Observed]) {
-    let known = |table: &Observed, row: usize| table.known.as_ref().map_or(0.0, |known| known[row]);
-    let first = tables.first().map_or(0.0, |table| known(table, 0));
-    let same = tables
-        .iter()
-        .all(|table| (0..table.values.len()).all(|row| known(table, row) == first));
-    let learned = tables.iter().any(|table| table.learned);
-    let own = tables
-        .iter()
-        .any(|table| table.learned && (0..table.values.len()).any(|row| known(table, row) > 0.0));
-    if same || (learned && !own) {
-        return;
-    }
-    for predict in study
-        .predict
-        .iter()
-        .filter(|predict| predict.scale == Scale::Observation)
-    {
-        let message =
-            "the noise variances differ from row to row, so that of a new observation is not known";
-        let remedy = "predict `scale = \"response\"` and add the variance of the new row";
-        check.refuse(&predict.scale_span, message, remedy);
-    }
+    warnings.push(format!(
+        "{}: {repeats} rows repeat an earlier exact row and were left out",
+        table.name()
+    ));
+    Some(keep)
 }
 
 pub(super) fn too_many_rows(check: &Check<'_>, study: &Study, tables: &[Observed]) {
-    let rows: usize = tables.iter().map(|t| t.values.len()).sum();
+    let rows: usize = tables.iter().map(|t| t.places.len()).sum();
     if rows <= DENSE_ROWS
         || (tables.len() == 1
+            && study.is_exact()
             && tables[0].places.dims.len() > 1
             && tables[0].places.pair().is_none()
             && tables[0].places.is_complete_grid())
@@ -204,7 +157,7 @@ pub(super) fn too_many_rows(check: &Check<'_>, study: &Study, tables: &[Observed
     }
     let mut keys: Vec<Vec<u64>> = tables
         .iter()
-        .flat_map(|t| (0..t.values.len()).map(|row| t.places.key(row)))
+        .flat_map(|t| (0..t.places.len()).map(|row| t.places.key(row)))
         .collect();
     keys.sort_unstable();
     keys.dedup();

@@ -47,14 +47,17 @@ impl<'a> Check<'a> {
         );
     }
 
-    /// Notes a finished problem.
+    /// Notes a finished problem, once: a file that several sections read has it for each of them.
     pub fn add(&self, problem: Problem) {
-        self.problems.borrow_mut().push(problem);
+        let mut problems = self.problems.borrow_mut();
+        if !problems.0.contains(&problem) {
+            problems.push(problem);
+        }
     }
 
     /// Notes several.
     pub fn extend(&self, problems: Problems) {
-        self.problems.borrow_mut().0.extend(problems.0);
+        problems.0.into_iter().for_each(|problem| self.add(problem));
     }
 
     /// Notes something of the vocabulary that this version does not do.

@@ -3,6 +3,8 @@
 //! Nothing here reads a table: that is `resolve`'s task.
 
 pub mod fields;
+pub mod likelihood;
+mod link;
 mod names;
 mod observe;
 mod predict;
@@ -12,13 +14,14 @@ pub mod support;
 
 use std::path::{Path, PathBuf};
 
+use quadrat::link::Link;
 use toml_edit::{Document, Item};
 
 use crate::diagnostic::{Problem, Problems, Source, shown};
 use crate::engine;
 use fields::{Check, Section, Spanned};
 
-pub use observe::{Observe, Variance};
+pub use observe::Observe;
 pub use predict::{Predict, Scale, Where};
 pub use settings::{Inference, Integration, Setting};
 
@@ -54,6 +57,8 @@ pub struct Latent {
     pub columns: Vec<String>,
     /// The mean function.
     pub mean: Mean,
+    /// From its values to the means of counts and waiting times, when the study says.
+    pub link: Option<Spanned<Link>>,
 }
 
 /// The mean function of the latent.
@@ -138,6 +143,7 @@ pub fn read(path: &Path, text: &str) -> Result<Study, Problems> {
     let predict = predict::read(&root);
     let settings = settings::hyperparameters(&root);
     let inference = settings::inference(&root);
+    together(&check, latent.as_ref(), &observe, &inference);
     let problems = check.finish();
     match latent {
         Some(latent) if problems.0.is_empty() => {
@@ -155,6 +161,46 @@ pub fn read(path: &Path, text: &str) -> Result<Study, Problems> {
             })
         }
         _ => Err(problems),
+    }
+}
+
+/// What must hold between the sections.
+fn together(
+    check: &Check<'_>,
+    latent: Option<&Latent>,
+    observe: &[Observe],
+    inference: &Inference,
+) {
+    settings::suits(check, inference, observe);
+    if let Some(latent) = latent {
+        link::suits(check, latent.link.as_ref(), observe);
+    }
+    if let Some(table) = observe.first()
+        && observe.iter().all(|o| !o.likelihood.is_report())
+    {
+        check.refuse(
+            &table.likelihood.name.span,
+            "`positive` only bounds the function; no table says what its values are",
+            "add an [[observe]] with values, counts or ranks",
+        );
+    }
+}
+
+impl Study {
+    /// The link of its counts and waiting times.
+    pub fn link(&self) -> Link {
+        link::chosen(self.latent.link.as_ref(), &self.observe)
+    }
+
+    /// The table whose reports predictions are about: the first that does more than bound the values.
+    pub fn reporting(&self) -> Option<&Observe> {
+        self.observe.iter().find(|o| o.likelihood.is_report())
+    }
+
+    /// Whether inference will be exact.
+    pub fn is_exact(&self) -> bool {
+        let approximate = matches!(self.inference.method, quadrat::model::Inference::Sites(_));
+        !approximate && self.observe.iter().all(|o| o.likelihood.is_gaussian())
     }
 }
 
@@ -226,7 +272,7 @@ fn latent(root: &Section<'_>) -> Option<Latent> {
         "[latent] above `kernel = ...`",
     )?;
     section.keys(&["kernel", "mean", "link"], &[]);
-    section.word("link", &["identity"], &["exp", "square", "softplus"]);
+    let link = link::read(&section);
     let mean = mean(&section);
     if section.get("kernel").is_none() {
         section.missing("kernel", "such as `kernel = \"se(age)\"`");
@@ -237,6 +283,7 @@ fn latent(root: &Section<'_>) -> Option<Latent> {
             kernel,
             columns,
             mean: mean?,
+            link,
         }),
         Err((at, message)) => {
             let span = inside(root.check.source, &kernel, at);

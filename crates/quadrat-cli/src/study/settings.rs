@@ -1,6 +1,13 @@
 //! `[hyperparameters]` and `[inference]`.
 
-use super::fields::{Section, Spanned, kind};
+use std::ops::Range;
+
+use quadrat::inference::sites::Method;
+use quadrat::model::Inference as Way;
+
+use super::fields::{Check, Section, Spanned, kind};
+use super::likelihood::Reports;
+use super::observe::Observe;
 use crate::engine;
 
 /// What the study says about one hyperparameter.
@@ -25,6 +32,10 @@ pub struct Setting {
 /// How to infer.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Inference {
+    /// How rows condition the prior.
+    pub method: Way,
+    /// Where that is said.
+    pub method_span: Range<usize>,
     /// What to do with hyperparameters.
     pub hyperparameters: Integration,
     /// Fixes everything random.
@@ -206,11 +217,18 @@ pub fn inference(root: &Section<'_>) -> Inference {
         return Inference::default();
     };
     section.keys(&["method", "hyperparameters", "seed"], &["inducing"]);
-    section.word(
+    let word = section.word(
         "method",
-        &["auto", "exact"],
-        &["laplace", "ep", "variational", "sparse", "mcmc"],
+        &["auto", "exact", "laplace", "ep", "variational"],
+        &["sparse", "mcmc"],
     );
+    let method = match word.as_ref().map(|word| word.value.as_str()) {
+        Some("exact") => Way::Exact,
+        Some("laplace") => Way::Sites(Method::Laplace),
+        Some("ep") => Way::Sites(Method::Ep),
+        Some("variational") => Way::Sites(Method::Variational),
+        _ => Way::Auto,
+    };
     let hyperparameters = match section.word("hyperparameters", &["auto", "map", "integrate"], &[])
     {
         Some(word) if word.value == "map" => Integration::Map,
@@ -233,7 +251,34 @@ pub fn inference(root: &Section<'_>) -> Inference {
         }
     }
     Inference {
+        method,
+        method_span: section.span_of("method"),
         hyperparameters,
         seed,
+    }
+}
+
+/// Refuses a method that some table cannot have.
+pub fn suits(check: &Check<'_>, inference: &Inference, observe: &[Observe]) {
+    let named = |unsuitable: fn(&Observe) -> bool| observe.iter().find(|o| unsuitable(o));
+    let span = &inference.method_span;
+    if inference.method == Way::Exact
+        && let Some(table) = named(|o| !o.likelihood.is_gaussian())
+    {
+        let message = format!(
+            "exact inference needs `gaussian` values in every table, but {} holds `{}`",
+            table.file.value, table.likelihood.name.value
+        );
+        let remedy = "leave `method` out, or choose `ep`, `variational` or `laplace`";
+        check.refuse(span, message, remedy);
+    }
+    if inference.method == Way::Sites(Method::Laplace)
+        && let Some(table) = named(|o| matches!(o.likelihood.reports, Reports::Laplace { .. }))
+    {
+        let message = format!(
+            "Laplace's method learns nothing from {}: the density of double exponential noise has a kink and no curvature",
+            table.file.value
+        );
+        check.refuse(span, message, "choose `ep` or `variational`");
     }
 }

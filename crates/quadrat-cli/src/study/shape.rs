@@ -43,6 +43,13 @@ pub struct BagKeys {
     pub span: Range<usize>,
 }
 
+impl RegionKeys {
+    /// The property that people know the regions by.
+    pub fn name(&self) -> Option<&str> {
+        self.key.as_ref().map(|key| key.value.as_str())
+    }
+}
+
 impl Shape {
     /// The dimensions it extends over.
     pub fn dims(&self) -> &[Spanned<String>] {
@@ -135,7 +142,10 @@ fn dims(section: &Section<'_>, like: &str) -> Option<Vec<Spanned<String>>> {
     };
     let span = section.span_of("dims");
     let Some(array) = item.as_array().filter(|array| !array.is_empty()) else {
-        let message = format!("`dims` must be an array of dimensions, not {}", kind(item));
+        let message = match item.as_array() {
+            Some(_) => "`dims` names no dimension".to_owned(),
+            None => format!("`dims` must be an array of dimensions, not {}", kind(item)),
+        };
         section
             .check
             .refuse(&span, message, format!("write {like}"));

@@ -192,11 +192,11 @@ fn points(section: &Section<'_>, dims: &mut Vec<Dim>) {
     };
     let span = item.span().unwrap_or_default();
     let Some(array) = item.as_array().filter(|array| !array.is_empty()) else {
-        section.check.refuse(
-            &span,
-            format!("`point` must be an array of columns, not {}", kind(item)),
-            LIKE,
-        );
+        let message = match item.as_array() {
+            Some(_) => "`point` names no column".to_owned(),
+            None => format!("`point` must be an array of columns, not {}", kind(item)),
+        };
+        section.check.refuse(&span, message, LIKE);
         return;
     };
     for value in array {

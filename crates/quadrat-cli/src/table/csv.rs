@@ -12,10 +12,15 @@ use crate::diagnostic::{Place, Problem, Problems, Spot};
 
 pub use rewrite::NewColumn;
 
+/// What some programs put before UTF-8.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// The bytes of a CSV file, known to be UTF-8, without a byte order mark.
 #[derive(Debug)]
 pub struct Csv {
     bytes: Vec<u8>,
+    /// Whether the file had a byte order mark.
+    marked: bool,
 }
 
 impl Csv {
@@ -28,8 +33,9 @@ impl Csv {
                 column_name: None,
             })
         };
-        if bytes.starts_with(b"\xef\xbb\xbf") {
-            bytes.drain(..3);
+        let marked = bytes.starts_with(MARK);
+        if marked {
+            bytes.drain(..MARK.len());
         }
         // A zip archive (xlsx, ods) or an OLE file (xls) under the wrong name.
         if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"\xd0\xcf\x11\xe0") {
@@ -60,7 +66,7 @@ impl Csv {
             return Err(whole(format!("{name} is empty"))
                 .remedy("it needs a header line and at least one row"));
         }
-        let csv = Self { bytes };
+        let csv = Self { bytes, marked };
         let mut header = ByteRecord::new();
         let mut reader = csv.reader();
         if let Err(error) = reader.read_byte_record(&mut header) {
@@ -81,14 +87,14 @@ impl Csv {
             .from_reader(self.bytes.as_slice())
     }
 
-    /// Every row's cells of the wanted columns, read by `parse`; every row must be as long as the
-    /// header.
+    /// Every row's cells of the wanted columns, read by `parse`, which is told which of the wanted
+    /// columns it reads; every row must be as long as the header.
     pub fn columns<T: Clone>(
         &self,
         name: &str,
         headers: &[String],
         wanted: &[usize],
-        parse: impl Fn(&str) -> Result<T, BadCell>,
+        parse: impl Fn(usize, &str) -> Result<T, BadCell>,
     ) -> Result<Vec<Vec<T>>, Problems> {
         let mut columns: Vec<Vec<T>> = vec![Vec::new(); wanted.len()];
         let mut found = Found {
@@ -154,9 +160,9 @@ impl Csv {
                 );
                 continue;
             }
-            for (column, &at) in columns.iter_mut().zip(wanted) {
+            for (i, (column, &at)) in columns.iter_mut().zip(wanted).enumerate() {
                 let cell = std::str::from_utf8(&record[at]).unwrap_or("");
-                match parse(cell) {
+                match parse(i, cell) {
                     Ok(value) => column.push(value),
                     Err(error) => found.add(start, Some(at), error.fact, error.remedy),
                 }

@@ -1,5 +1,6 @@
 //! Tables of numbers from files; the extension tells the format.
 
+mod cell;
 mod csv;
 mod number;
 mod parquet;
@@ -13,6 +14,7 @@ use crate::diagnostic::{Place, Problem, Problems, shown as short};
 use crate::geo_file::{GeoFile, key_text};
 use crate::suggest;
 
+pub use cell::Reading;
 pub use csv::NewColumn;
 pub use number::parse as parse_number;
 
@@ -129,30 +131,93 @@ impl Table {
         }
         let mut problem = Problem::new(message)
             .remedy(format!("its columns are {}", suggest::list(&self.headers)));
-        if let [only] = self.headers.as_slice()
-            && let Some(other) = [';', '\t', '|'].into_iter().find(|&c| only.contains(c))
-        {
-            problem = problem.remedy(format!(
-                "the file seems to be separated by {other:?}; save it with commas"
-            ));
+        if let Some(remedy) = self.wrong_separator() {
+            problem = problem.remedy(remedy);
         } else if !self.headers.is_empty() && self.headers.iter().all(|h| parse_number(h).is_ok()) {
             problem = problem.remedy("the first line must hold the names of the columns");
         }
         Err(problem)
     }
 
+    /// What to do when the only header holds what other programs put between columns.
+    pub fn wrong_separator(&self) -> Option<String> {
+        let [only] = self.headers.as_slice() else {
+            return None;
+        };
+        let other = [';', '\t', '|'].into_iter().find(|&c| only.contains(c))?;
+        Some(format!(
+            "the file seems to be separated by {other:?}; save it with commas"
+        ))
+    }
+
     /// The columns at the given positions, as finite numbers; at least one row.
     pub fn numbers(&self, wanted: &[usize]) -> Result<Vec<Vec<f64>>, Problems> {
         let columns = match &self.format {
-            Format::Csv(csv) => csv.columns(&self.name, &self.headers, wanted, parse_number)?,
+            Format::Csv(csv) => {
+                let parse = |_, cell: &str| parse_number(cell);
+                csv.columns(&self.name, &self.headers, wanted, parse)?
+            }
             Format::Parquet(parquet) => parquet.numbers(&self.name, &self.headers, wanted)?,
-            Format::Geo(file) => self.features_as(file, wanted, |value| match value {
+            Format::Geo(file) => self.features_as(file, wanted, |_, value| match value {
                 Value::Number(number) => parse_number(&number.to_string()),
                 Value::String(text) => parse_number(text),
                 other => Err(number::not_a_number(&other.to_string())),
             })?,
         };
         self.has_rows(columns)
+    }
+
+    /// The columns at the given positions, each read in its own way: a lower and an upper end per
+    /// cell, equal for plain numbers; at least one row.
+    pub fn cells(&self, wanted: &[(usize, Reading)]) -> Result<Vec<Vec<(f64, f64)>>, Problems> {
+        let positions: Vec<usize> = wanted.iter().map(|(at, _)| *at).collect();
+        let parse = |i: usize, cell: &str| cell::read(wanted[i].1, cell);
+        let columns = match &self.format {
+            Format::Csv(csv) => csv.columns(&self.name, &self.headers, &positions, parse)?,
+            Format::Geo(file) => self.features_as(file, &positions, |i, value| match value {
+                Value::String(text) => parse(i, text),
+                other => parse(i, &other.to_string()),
+            })?,
+            Format::Parquet(parquet) => {
+                let column = |i: usize| self.parquet_cells(parquet, wanted[i].0, |c| parse(i, c));
+                let mut problems = Problems::default();
+                let mut columns = Vec::with_capacity(wanted.len());
+                for i in 0..wanted.len() {
+                    match column(i) {
+                        Ok(column) => columns.push(column),
+                        Err(found) => problems.0.extend(found.0),
+                    }
+                }
+                problems.or(columns)?
+            }
+        };
+        self.has_rows(columns)
+    }
+
+    fn parquet_cells(
+        &self,
+        parquet: &parquet::Parquet,
+        at: usize,
+        parse: impl Fn(&str) -> Result<(f64, f64), number::BadCell>,
+    ) -> Result<Vec<(f64, f64)>, Problems> {
+        let mut problems = Problems::default();
+        let mut column = Vec::new();
+        for (row, text) in parquet
+            .written(&self.name, &self.headers, at)?
+            .iter()
+            .enumerate()
+        {
+            match parse(text) {
+                Ok(cell) => column.push(cell),
+                Err(error) if problems.0.len() < SHOWN_CELLS => problems.push(
+                    Problem::new(error.fact)
+                        .at(self.place(row, at))
+                        .remedy(error.remedy),
+                ),
+                Err(_) => {}
+            }
+        }
+        problems.or(column)
     }
 
     /// Whether any cell of a column is a number: one that is not among many is a slip.
@@ -164,10 +229,13 @@ impl Table {
     /// A column as keys, which are texts.
     pub fn keys(&self, at: usize) -> Result<Vec<String>, Problems> {
         let columns = match &self.format {
-            Format::Csv(csv) => csv.columns(&self.name, &self.headers, &[at], number::key)?,
+            Format::Csv(csv) => {
+                let parse = |_, cell: &str| number::key(cell);
+                csv.columns(&self.name, &self.headers, &[at], parse)?
+            }
             Format::Parquet(parquet) => vec![parquet.keys(&self.name, &self.headers, at)?],
             Format::Geo(file) => {
-                self.features_as(file, &[at], |value| number::key(&key_text(value)))?
+                self.features_as(file, &[at], |_, value| number::key(&key_text(value)))?
             }
         };
         Ok(self.has_rows(columns)?.pop().unwrap_or_default())
@@ -177,17 +245,20 @@ impl Table {
         &self,
         file: &GeoFile,
         wanted: &[usize],
-        parse: impl Fn(&Value) -> Result<T, number::BadCell>,
+        parse: impl Fn(usize, &Value) -> Result<T, number::BadCell>,
     ) -> Result<Vec<Vec<T>>, Problems> {
         let mut problems = Problems::default();
         let mut columns = Vec::with_capacity(wanted.len());
-        for &at in wanted {
+        for (i, &at) in wanted.iter().enumerate() {
             let mut column = Vec::with_capacity(file.features.len());
             for (row, feature) in file.features.iter().enumerate() {
                 let name = &self.headers[at];
                 let id = || feature.id.clone().filter(|_| name == ID).map(Value::from);
                 let value = file.property(row, name).or_else(id);
-                let problem = match value.as_ref().map(&parse) {
+                // Some columns have a meaning for nothing.
+                let read = value.as_ref().map(|value| parse(i, value));
+                let nothing = || parse(i, &Value::from("")).ok().map(Ok);
+                let problem = match read.or_else(nothing) {
                     Some(Ok(value)) => {
                         column.push(value);
                         continue;

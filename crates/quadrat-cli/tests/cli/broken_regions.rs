@@ -64,6 +64,9 @@ const MAPS: &[Case] = &[
     ("[[[1,0],[2,0],[2,1],[1,1],[1,0]]]", "[[[1,0],[2,0],[3,0],[1,0]]]", &["the feature with id `b`", "map.geojson:3:"]),
     ("[[[1,0],[2,0],[2,1],[1,1],[1,0]]]", "[[[1,0],[1,0],[1,0],[1,0]]]", &["the feature with id `b`", "map.geojson:3:"]),
     ("[[[1,0],[2,0],[2,1],[1,1],[1,0]]]", "[[[1,0],[2,1],[2,0],[1,1],[1,0]]]", &["the feature with id `b`", "map.geojson:3:", "1.5"]),
+    ("[[[1,0],[2,0],[2,1],[1,1],[1,0]]]", "[[[1,0],[2,0],[2,1],[1,1],[1,0]],[[1,0],[2,0],[2,1],[1,1],[1,0]]]", &["the feature with id `b`: the holes leave no area of the polygon", "map.geojson:3:"]),
+    ("[[[1,0],[2,0],[2,1],[1,1],[1,0]]]", "[[[1,0],[1e200,0],[1e200,1e200],[1,1e200],[1,0]]]", &["the feature with id `b`: the polygon is too large: its area is no number", "map.geojson:3:", "change the unit"]),
+    ("[[[1,0],[2,0],[2,1],[1,1],[1,0]]]", "[[[1,0],[2,0],[2,1],[1,1],[1,0]],[[9,9],[10,9],[10,10],[9,9]]]", &["the feature with id `b`: ring 2 (hole) of part 1 lies outside", "map.geojson:3:"]),
     // Keys.
     ("\"id\": \"b\"", "\"id\": \"a\"", &["two features have the key `a`: this one and that of line 2", "map.geojson:3:", "merge them"]),
     ("\"id\": \"b\", ", "", &["neither a property `id` nor an `id`", "s.toml:8:52", "their properties are `name` and `n`"]),
@@ -89,6 +92,7 @@ const STUDIES: &[Case] = &[
     ("file = \"map.geojson\", key", "file = \"mpa.geojson\", key", &["the file `mpa.geojson` does not exist", "did you mean `map.geojson`?", "s.toml:8:31"]),
     ("file = \"map.geojson\", key", "file = \"map.shp\", key", &["`map.shp` is not a GeoJSON file", "ogr2ogr", "s.toml:8:31"]),
     ("dims = [\"x\", \"y\"], planar = true } }\naggregate = \"sum\"\nlike", "dims = [\"x\"], planar = true } }\naggregate = \"sum\"\nlike", &["a region extends over two dimensions, not 1", "s.toml:8:"]),
+    ("dims = [\"x\", \"y\"], planar = true } }\naggregate = \"sum\"\nlike", "dims = [], planar = true } }\naggregate = \"sum\"\nlike", &["`dims` names no dimension", "s.toml:8:"]),
     ("dims = [\"x\", \"y\"], planar = true } }\naggregate = \"sum\"\nlike", "planar = true } }\naggregate = \"sum\"\nlike", &["region needs `dims`", "s.toml:8:"]),
     ("planar = true } }\naggregate = \"sum\"\nlike", "planar = 1 } }\naggregate = \"sum\"\nlike", &["`planar` must be true or false", "s.toml:8:"]),
     ("key = \"id\"", "kye = \"id\"", &["unknown key `kye` in region", "did you mean `key`?", "s.toml:8:"]),
@@ -103,6 +107,9 @@ const STUDIES: &[Case] = &[
 const DEGREES: &[Case] = &[
     ("[2,1],[1,1]", "[2,400],[1,1]", &["look planar", "map.geojson:3:1", "`planar = true`"]),
     ("[[1,0],[2,0],[2,1],[1,1],[1,0]]", "[[1,100],[2,100],[2,101],[1,101],[1,100]]", &["look like latitude first", "map.geojson:3:1", "swap them"]),
+    ("[[1,0],[2,0],[2,1],[1,1],[1,0]]", "[[-180,-90],[180,-90],[180,-70],[-180,-70],[-180,-90]]", &["the feature with id `b`: ring 1 (exterior) of part 1 goes round all longitudes", "map.geojson:3:", "split it along meridians", "`planar = true`"]),
+    ("[[1,0],[2,0],[2,1],[1,1],[1,0]]", "[[-180,-90],[180,-90],[180,90],[-180,90],[-180,-90]]", &["goes round all longitudes", "map.geojson:3:"]),
+    ("[[1,0],[2,0],[2,1],[1,1],[1,0]]", "[[-180,80],[-170,80],[-160,80],[-150,80],[-140,80],[-130,80],[-120,80],[-110,80],[-100,80],[-90,80],[-80,80],[-70,80],[-60,80],[-50,80],[-40,80],[-30,80],[-20,80],[-10,80],[0,80],[10,80],[20,80],[30,80],[40,80],[50,80],[60,80],[70,80],[80,80],[90,80],[100,80],[110,80],[120,80],[130,80],[140,80],[150,80],[160,80],[170,80]]", &["the feature with id `b`: ring 1 (exterior) of part 1 goes round a pole", "map.geojson:3:", "split it along meridians"]),
     ("\"features\"", "\"crs\": {\"type\": \"name\", \"properties\": {\"name\": \"urn:ogc:def:crs:EPSG::32618\"}}, \"features\"", &["names the coordinate system `urn:ogc:def:crs:EPSG::32618`", "map.geojson:1:", "`planar = true`", "EPSG:4326"]),
 ];
 
@@ -202,6 +209,79 @@ fn latitude_cannot_come_first() {
     refused("swapped", &study, &files, &expected).unwrap();
 }
 
+/// A map of squares of one degree, each with its key as a property.
+fn squares(corners: &[(&str, [f64; 2])]) -> String {
+    let feature = |(key, [x, y]): &(&str, [f64; 2])| {
+        let (x1, y1) = (x + 1.0, y + 1.0);
+        format!(
+            "{{\"type\": \"Feature\", \"properties\": {{\"id\": \"{key}\"}}, \"geometry\": {{\"type\": \"Polygon\", \"coordinates\": [[[{x},{y}],[{x1},{y}],[{x1},{y1}],[{x},{y1}],[{x},{y}]]]}}}}"
+        )
+    };
+    let features: Vec<String> = corners.iter().map(feature).collect();
+    format!(
+        "{{\"type\": \"FeatureCollection\", \"features\": [\n{}\n]}}",
+        features.join(",\n")
+    )
+}
+
+#[test]
+fn one_feature_with_its_numbers_exchanged_is_named() {
+    let study = STUDY.replace(", planar = true", "");
+    let map = squares(&[
+        ("a", [-120.0, 35.0]),
+        ("b", [35.0, -119.0]),
+        ("c", [-118.0, 36.0]),
+    ]);
+    let files = [
+        ("map.geojson", map.as_bytes()),
+        ("cases.csv", CASES.as_bytes()),
+    ];
+    let expected = [
+        "the feature with id `b` spans 35 to 36 and -119 to -118, but would lie among the others with its two numbers exchanged",
+        "map.geojson:3:1",
+        "exchange the two numbers of every position of this feature",
+    ];
+    refused("exchanged", &study, &files, &expected).unwrap();
+    // Far from all others either way.
+    let map = squares(&[
+        ("a", [-120.0, 35.0]),
+        ("b", [35.0, -9119.0]),
+        ("c", [-118.0, 36.0]),
+    ]);
+    let files = [
+        ("map.geojson", map.as_bytes()),
+        ("cases.csv", CASES.as_bytes()),
+    ];
+    let expected = ["look planar", "`planar = true`"];
+    refused("planar", &study, &files, &expected).unwrap();
+}
+
+#[test]
+fn features_are_known_by_the_key_of_the_study_and_a_problem_is_said_once() {
+    let map = squares(&[("a", [0.0, 0.0]), ("b", [1.0, 0.0]), ("c", [2.0, 0.0])]);
+    let crossing = map.replace("[2,1],[1,1]", "[1,1],[2,1]");
+    assert_ne!(map, crossing);
+    let twice = map.replace("\"b\"", "\"a\"");
+    let study = STUDY.replacen("geojson\", dims", "geojson\", key = \"id\", dims", 1);
+    for (map, message) in [
+        (
+            crossing,
+            "the feature with id `b`: ring 1 (exterior) of part 1 crosses itself",
+        ),
+        (twice, "two features have the key `a`"),
+    ] {
+        let folder = crate::harness::folder(&[
+            ("s.toml", study.as_bytes()),
+            ("map.geojson", map.as_bytes()),
+            ("cases.csv", CASES.as_bytes()),
+        ]);
+        let output = crate::harness::quadrat(folder.path(), &["run", "s.toml"]);
+        let text = crate::harness::stderr(&output);
+        assert_eq!(text.matches(message).count(), 1, "{text}");
+        assert_eq!(text.matches("error:").count(), 1, "{text}");
+    }
+}
+
 #[test]
 fn planar_and_geographic_regions_do_not_mix() {
     let study = STUDY.replacen(", planar = true", "", 1);
@@ -248,6 +328,7 @@ const BAG_STUDIES: &[Case] = &[
     ("key = \"id\", ", "", &["bag needs `key`", "s.toml:6:"]),
     ("file = \"pixels.csv\", ", "", &["bag needs `file`", "s.toml:6:"]),
     ("dims = [\"x\", \"y\"], ", "", &["bag needs `dims`", "s.toml:6:"]),
+    ("dims = [\"x\", \"y\"]", "dims = []", &["`dims` names no dimension", "s.toml:6:", "write `bag = {"]),
     ("dims = [\"x\", \"y\"]", "dims = [\"x\", \"x\"]", &["dimension `x` is given twice", "s.toml:6:"]),
     ("weight", "wieght", &["unknown key `wieght` in bag", "did you mean `weight`?"]),
     ("weight = \"people\" }", "weight = \"people\" }, box = { t = [\"a\", \"b\"] }", &["a `box` beside a `bag` is not available", "give the other dimensions as `point`"]),

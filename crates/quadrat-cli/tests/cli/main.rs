@@ -2,11 +2,14 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod broken_kinds;
 mod broken_regions;
 mod broken_studies;
 mod broken_tables;
 mod harness;
+mod kinds;
 mod mcmc;
+mod methods;
 mod noise;
 mod outputs;
 mod regions;

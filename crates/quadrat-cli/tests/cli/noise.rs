@@ -56,6 +56,12 @@ fn only_the_counts_change_and_scale_and_variance_are_added() {
 }
 
 #[test]
+fn a_byte_order_mark_is_kept() {
+    let (_keep, output) = run(&format!("\u{feff}{COUNTS}"), &usual(&["--seed", "3"]));
+    assert!(stdout(&output).starts_with("\u{feff}from, to ,people,"));
+}
+
+#[test]
 fn a_seed_repeats_the_noise_and_its_absence_does_not() {
     let table = |more: &[&str]| {
         let (_keep, output) = run(COUNTS, &usual(more));
@@ -135,6 +141,11 @@ const REFUSED: &[(&str, &str, &[&str], &[&str])] = &[
     ("text", "from,people\n0,many\n", &["--column", "people"], &["`many` is not a number", "t.csv:2:3"]),
     ("no_rows", "from,people\n", &["--column", "people"], &["no rows"]),
     ("missing", "from,people\n0,5\n", &["--column", "poeple"], &["there is no column `poeple`", "did you mean `people`?"]),
+    ("coarse", "from,people\n0,5\n1,9007199254740993\n", &[], &["the count is 9007199254740992; it must be so small that neighbouring doubles are less than a millionth of the scale", "t.csv:3:3 (column `people`)", "--mechanism geometric"]),
+    ("coarser", "from,people\n0,123456789012345678901\n", &[], &["the count is 1.2345678901234568e20", "t.csv:2:3 (column `people`)"]),
+    ("large", "from,people\n0,123456789012345678901\n", &["--mechanism", "geometric"], &["the count is 1.2345678901234568e20; it must be a whole number up to 2^53", "t.csv:2:3", "larger unit"]),
+    ("semicolons", "from;people\n0;5\n", &[], &["no column that is plainly one of counts", "separated by ';'; save it with commas"]),
+    ("tabs", "from\tpeople\n0\t5\n", &["--column", "people"], &["there is no column `people`", "save it with commas"]),
     ("twice", "from,people\n0,5\n", &["--column", "people", "--column", "people"], &["`people` is given twice"]),
     ("again", "people,people_variance\n5,200\n", &["--column", "people"], &["two columns named `people_variance`"]),
     ("itself", "from,people\n0,5\n", &["-o", "t.csv"], &["would replace the true counts"]),
@@ -170,6 +181,42 @@ fn settings_that_give_no_privacy_are_refused() {
         ("nan", "1", "laplace", "epsilon is NaN"),
         ("inf", "1", "laplace", "epsilon is inf"),
         ("1", "-1", "laplace", "the sensitivity is -1"),
+        (
+            "1e300",
+            "1",
+            "laplace",
+            "epsilon is 1e300; it must be such that",
+        ),
+        (
+            "1e-320",
+            "1",
+            "laplace",
+            "epsilon is 1e-320; it must be such that",
+        ),
+        (
+            "1e12",
+            "1",
+            "laplace",
+            "epsilon is 1000000000000; it must be below about 4e9",
+        ),
+        (
+            "1",
+            "1e300",
+            "laplace",
+            "the sensitivity is 1e300; it must be such that",
+        ),
+        (
+            "1",
+            "1e300",
+            "geometric",
+            "the sensitivity is 1e300; it must be a whole number, at most 2^30",
+        ),
+        (
+            "1024",
+            "1",
+            "geometric",
+            "epsilon is 1024; it must be at most 21.4 times the sensitivity",
+        ),
         (
             "1",
             "1.5",

@@ -236,6 +236,31 @@ fn a_planar_model_asks_for_planar_regions() {
         column(&read(folder.path(), "p.csv"), "name"),
         ["A", "B", "C"]
     );
+    let table: Vec<&str> = at
+        .iter()
+        .map(|word| word.replace("map.geojson", "points.csv").leak() as &str)
+        .collect();
+    let refused = quadrat(
+        folder.path(),
+        &[
+            &table[..],
+            &["--planar", "--level", "0.5", "-o", "p.csv", "-q"],
+        ]
+        .concat(),
+    );
+    assert_eq!(refused.status.code(), Some(1));
+    for part in [
+        "`--region` needs a GeoJSON file; `points.csv` is none by its name",
+        "quadrat predict m.quadrat --at points.csv --region x,y --planar --aggregate mean --level 0.5 -o p.csv --quiet\n",
+        "write `--point`, `--box` or `--bag`",
+    ] {
+        assert!(
+            stderr(&refused).contains(part),
+            "no `{part}` in\n{}",
+            stderr(&refused)
+        );
+    }
+    assert_eq!(stderr(&refused).matches("error:").count(), 1);
     let points = [
         "predict",
         "m.quadrat",
@@ -316,6 +341,60 @@ fn a_bag_of_one_point_is_the_point() {
 }
 
 #[test]
+fn whole_numbers_with_and_without_a_point_are_one_key_of_bags_and_regions() {
+    let rows = "id,cases\n1.0,5\n2,7\n3.00,6\n";
+    let pixels = "id,x,y,people\n1,0,0,1\n1.0,1,0,3\n2.0,2,0,5\n3,3,0,1\n";
+    let folder = with(BAGS, &[("pixels.csv", pixels), ("cases.csv", rows)]);
+    let text = done(folder.path(), &["run", "s.toml", "-o", "out"]);
+    assert!(text.contains("over 3 bags"), "{text}");
+    let bags = read(folder.path(), "out/bags.csv");
+    assert_eq!(column(&bags, "id"), ["1", "2.0", "3"]);
+    let map = MAP
+        .replace("\"id\": \"a\"", "\"id\": 1")
+        .replace("\"id\": \"b\"", "\"id\": 2.0")
+        .replace("\"id\": \"c\"", "\"id\": \"3.0\"");
+    let folder = with(STUDY, &[("map.geojson", &map), ("cases.csv", rows)]);
+    let text = done(folder.path(), &["run", "s.toml", "-o", "out"]);
+    assert!(text.contains("over 3 regions"), "{text}");
+}
+
+#[test]
+fn regions_across_greenwich_are_neighbours_on_the_map() {
+    // Squares from 350 to 352 and from 5 to 7 degrees.
+    let map = MAP
+        .replace(
+            "[[0,0],[1,0],[1,1],[0,1],[0,0]]",
+            "[[350,0],[352,0],[352,2],[350,2],[350,0]]",
+        )
+        .replace(
+            "[[1,0],[2,0],[2,1],[1,1],[1,0]]",
+            "[[5,0],[7,0],[7,2],[5,2],[5,0]]",
+        )
+        .replace(
+            "[[2,0],[3,0],[3,1],[2,1],[2,0]]",
+            "[[-1,0],[1,0],[1,2],[-1,2],[-1,0]]",
+        );
+    let study = STUDY.replace(", planar = true", "");
+    let folder = with(&study, &[("map.geojson", &map)]);
+    done(folder.path(), &["run", "s.toml", "-o", "out"]);
+    let svg = read(folder.path(), "out/again.svg");
+    // Two degrees of 17 in a map some 400 pixels wide: no speck, which would be a pixel or two.
+    let path = svg.split("<path").nth(1).unwrap();
+    let path = path.split("d=\"M").nth(1).unwrap();
+    let x: Vec<f64> = path
+        .split('Z')
+        .next()
+        .unwrap()
+        .split('L')
+        .map(|v| v.split(' ').next().unwrap().parse().unwrap())
+        .collect();
+    let wide = x
+        .iter()
+        .fold(0.0, |a: f64, b| a.max(b - x[0]).max(x[0] - b));
+    assert!(wide > 20.0, "{path}");
+}
+
+#[test]
 fn sums_of_bags_are_means_times_the_weight_and_a_saved_model_answers_for_bags() {
     let pixels = "id,x,y,people\na,0,0,1\na,1,0,3\nb,2,0,5\nc,3,0,1\nc,3,1,1\n";
     let study = format!(
@@ -352,4 +431,29 @@ fn sums_of_bags_are_means_times_the_weight_and_a_saved_model_answers_for_bags() 
         "mean",
     ];
     assert_eq!(done(folder.path(), &args), means);
+}
+
+#[test]
+fn a_polygon_round_a_pole_is_taken_in_quarters() {
+    let quarter = |west: i32| {
+        let east = west + 90;
+        format!("[[[{west},-90],[{east},-90],[{east},-70],[{west},-70],[{west},-90]]]")
+    };
+    let map = MAP
+        .replace(
+            "[[[[2,0],[3,0],[3,1],[2,1],[2,0]]]]",
+            &format!("[{}]", [-180, -90, 0, 90].map(quarter).join(",")),
+        )
+        .replace(
+            "[[[0,0],[1,0],[1,1],[0,1],[0,0]]]",
+            "[[[0,-60],[9,-60],[9,-55],[0,-55],[0,-60]]]",
+        )
+        .replace(
+            "[[[1,0],[2,0],[2,1],[1,1],[1,0]]]",
+            "[[[9,-60],[19,-60],[19,-55],[9,-55],[9,-60]]]",
+        );
+    let study = STUDY.replace(", planar = true", "");
+    let folder = with(&study, &[("map.geojson", &map)]);
+    let text = done(folder.path(), &["run", "s.toml", "-o", "out"]);
+    assert!(text.contains("72.50° S"), "{text}");
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Axis, Heading};
+use super::{Axis, Heading, Marks};
 
 /// Predictions along one axis: one panel per prediction or output, all with the same horizontal axis.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -28,6 +28,8 @@ pub struct Panel {
     pub observed: Vec<Observed>,
     /// Legend of the observed marks; empty gives words that fit the marks.
     pub observed_label: String,
+    /// Rows observed otherwise than as a number, with legends of their own.
+    pub marks: Vec<Marks>,
     /// The predictions; usually one. Tooltips tell the first.
     pub predicted: Vec<Predicted>,
     /// Known true values to compare with, drawn as dots.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Axis, Heading};
 use crate::error::MapError;
 use crate::format::interval;
-use crate::prepare::interval_words;
+use crate::prepare::{EXACT_WORDS, interval_words, joined, settle};
 
 /// A closed ring of vertices `[x, y]`; the first may be repeated at the end.
 pub type Ring = Vec<[f64; 2]>;
@@ -204,12 +204,13 @@ impl MapFigure {
     /// The three maps of a prediction: what was observed and the predicted mean on one scale of `value`, then the standard deviation.
     ///
     /// Each slice has one entry per region, none where there is nothing. A map without any value is left out, so `observed` may be
-    /// all `None`. The interval of `level` is told in tooltips.
+    /// all `None`. The interval of `level` is told in tooltips. Standard deviations below 1e-6 of the largest mean are
+    /// rounding noise: they are drawn as zero, which the caption then says.
     ///
     /// # Errors
     /// As [`MapFigure::new`]; also when no region has a value at all.
     pub fn prediction(
-        heading: Heading,
+        mut heading: Heading,
         value: &Axis,
         regions: Vec<MapRegion>,
         observed: &[Option<f64>],
@@ -226,13 +227,17 @@ impl MapFigure {
         let of = |field: fn(&MapPrediction) -> f64| -> Vec<Option<f64>> {
             predicted.iter().map(|p| p.as_ref().map(field)).collect()
         };
+        let (means, mut sds) = (of(|p| p.mean), of(|p| p.sd));
+        if settle(means.iter().flatten().copied(), sds.iter_mut().flatten()) {
+            heading.caption = joined(&heading.caption, &[EXACT_WORDS.to_owned()]);
+        }
         let panels = [
             panel("Observed", observed.to_vec()),
-            panel("Predicted mean", of(|p| p.mean)),
+            panel("Predicted mean", means),
             MapPanel {
                 colours: Colours::Spread,
                 scale: String::new(),
-                ..panel("Standard deviation", of(|p| p.sd))
+                ..panel("Standard deviation", sds)
             },
         ];
         // Kept when it is wrong in length, so that this is refused and not hidden.
@@ -341,6 +346,22 @@ mod tests {
         assert_eq!(figure.panels()[2].colours, Colours::Spread);
         assert_eq!(figure.rows[0].name, "90\u{a0}% interval");
         assert_eq!(figure.rows[0].words, ["up to 4", ""]);
+    }
+
+    #[test]
+    fn rounding_noise_of_known_regions_is_drawn_as_zero_and_told() {
+        let exact = |mean: f64, sd: f64| predicted(mean).map(|p| MapPrediction { sd, ..p });
+        let figure = |predicted: &[Option<MapPrediction>]| {
+            let regions = vec![square(0.0), square(1.0)];
+            let (heading, value) = (Heading::default(), Axis::default());
+            MapFigure::prediction(heading, &value, regions, &[None; 2], predicted, 0.95).unwrap()
+        };
+        let noise = figure(&[exact(-60.0, 5.9e-5), exact(2.0, 0.0)]);
+        assert_eq!(noise.panels()[1].values, [Some(0.0), Some(0.0)]);
+        assert_eq!(noise.heading().caption, EXACT_WORDS);
+        let sure = figure(&[exact(-60.0, 6.1e-5), exact(2.0, 0.0)]);
+        assert_eq!(sure.panels()[1].values, [Some(6.1e-5), Some(0.0)]);
+        assert_eq!(sure.heading().caption, "");
     }
 
     #[test]

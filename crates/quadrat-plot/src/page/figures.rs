@@ -226,7 +226,8 @@ fn swatch(entry: &Key) -> String {
         "ring" => format!(
             "<circle cx=\"11\" cy=\"7\" r=\"3.6\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.8\"/>"
         ),
-        _ => format!("<path d=\"M0 7h22\" stroke=\"{colour}\" stroke-width=\"2.2\"/>"),
+        "line" => format!("<path d=\"M0 7h22\" stroke=\"{colour}\" stroke-width=\"2.2\"/>"),
+        _ => paint::swatch(entry),
     };
     format!(
         "<svg width=\"22\" height=\"14\" viewBox=\"0 0 22 14\" aria-hidden=\"true\">{shape}</svg>"

@@ -210,7 +210,7 @@ impl Canvas {
 
     /// The sheet as SVG, with `title` for those who cannot see it.
     pub(super) fn svg(&self, title: &str) -> String {
-        let mut out = String::with_capacity(400 + self.shapes.len() * 90);
+        let mut out = String::with_capacity(400);
         let (width, height) = (short(self.width), short(self.height));
         let _ = write!(
             out,
@@ -218,10 +218,17 @@ impl Canvas {
              role=\"img\" font-family=\"{FONTS}\"><title>{}</title><rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>",
             text(title)
         );
+        out.push_str(&self.elements());
+        out.push_str("</svg>\n");
+        out
+    }
+
+    /// The shapes as elements of SVG, without the sheet.
+    pub(super) fn elements(&self) -> String {
+        let mut out = String::with_capacity(self.shapes.len() * 90);
         for shape in &self.shapes {
             shape.svg(&mut out);
         }
-        out.push_str("</svg>\n");
         out
     }
 

@@ -2,6 +2,7 @@
 
 use super::canvas::{Anchor, Canvas, Ink, cut};
 use super::frame::{EDGE, Frame, Look, TEXT, legend, nothing, title, y_room};
+use super::marks;
 use crate::figure::CurveFigure;
 use crate::palette::{BAND_OPACITY, BAR, INK, OBSERVED, PREDICTED, REFERENCE};
 use crate::prepare::{self, CurvePanel, Mark};
@@ -21,6 +22,7 @@ pub(super) fn draw(figure: &CurveFigure, width: f64) -> Canvas {
         .iter()
         .map(|p| y_room(p.y_range, height))
         .fold(0.0, f64::max);
+    let names = marks::names_room(&drawn.panels);
     for panel in &drawn.panels {
         if !panel.panel.title.is_empty() {
             canvas.bold(
@@ -35,7 +37,7 @@ pub(super) fn draw(figure: &CurveFigure, width: f64) -> Canvas {
         top += 24.0;
         let frame = Frame {
             left: EDGE + room,
-            right: width - EDGE - 8.0,
+            right: width - EDGE - 8.0 - names,
             top,
             bottom: top + height,
             x: drawn.x_range,
@@ -51,7 +53,9 @@ pub(super) fn draw(figure: &CurveFigure, width: f64) -> Canvas {
             y_ticks: None,
         };
         frame.axes(&mut canvas, &look);
+        marks::below(&mut canvas, &frame, panel);
         fill(&mut canvas, &frame, panel);
+        marks::marks(&mut canvas, &frame, panel, false);
         top = frame.bottom + 60.0;
     }
     canvas.set_height(top - 8.0);
@@ -71,6 +75,7 @@ fn fill(canvas: &mut Canvas, frame: &Frame, panel: &CurvePanel<'_>) {
             );
         }
     }
+    marks::marks(canvas, frame, panel, true);
     for (i, band) in panel.bands.iter().enumerate() {
         let colour = PREDICTED[i % PREDICTED.len()];
         for piece in &band.pieces {

@@ -1,6 +1,7 @@
 //! Axes, titles and legends of still images.
 
 use super::canvas::{Anchor, Canvas, Ink, cut, width_of, wrapped};
+use super::swatch::swatch;
 use crate::palette::{BAND_OPACITY, GRID, INK, MISSING, MUTED, at};
 use crate::prepare::Key;
 pub(super) use crate::ticks::ticks;
@@ -182,7 +183,7 @@ pub(super) fn legend(canvas: &mut Canvas, keys: &[Key], top: f64, width: f64) ->
             "hatch" => hatch(canvas, (x + 1.0, y), key.colour),
             "dot" => canvas.circle(middle, 3.6, Ink::fill(key.colour)),
             "ring" => canvas.circle(middle, 3.8, Ink::line(key.colour, 1.8)),
-            _ => canvas.line((x, y), (x + 24.0, y), Ink::line(key.colour, 2.2)),
+            _ => swatch(canvas, key, middle),
         }
         canvas.words((x + 31.0, y + 5.0), &words, TEXT, Anchor::Start, INK);
         x += needed + 22.0;

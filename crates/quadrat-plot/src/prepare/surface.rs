@@ -1,6 +1,6 @@
 //! A surface figure, ready to draw.
 
-use super::{range, widened};
+use super::{EXACT_WORDS, flattened, range, settle, spread, widened};
 use crate::figure::{Area, Pixel, SurfaceFigure};
 use crate::format::count;
 
@@ -53,7 +53,7 @@ pub(crate) fn prepare(figure: &SurfaceFigure) -> Surface {
             .iter()
             .all(|v| v.is_finite())
     };
-    let predicted: Vec<Pixel> = figure
+    let mut predicted: Vec<Pixel> = figure
         .predicted
         .iter()
         .filter(|p| usable(p))
@@ -66,6 +66,10 @@ pub(crate) fn prepare(figure: &SurfaceFigure) -> Surface {
         figure.predicted.len(),
         predicted.len(),
     );
+    let means: Vec<f64> = predicted.iter().map(|p| p.mean).collect();
+    if settle(means.into_iter(), predicted.iter_mut().map(|p| &mut p.sd)) {
+        remarks.push(EXACT_WORDS.to_owned());
+    }
     let predicted = coarsened(predicted, &mut remarks);
 
     let xs = observed
@@ -83,8 +87,8 @@ pub(crate) fn prepare(figure: &SurfaceFigure) -> Surface {
     Surface {
         x_range: widened(range(xs), false),
         y_range: widened(range(ys), false),
-        value_range: from_zero(widened(range(values), false)),
-        sd_range: from_zero(widened(range(predicted.iter().map(|p| p.sd)), false)),
+        value_range: from_zero(widened(flattened(range(values)), false)),
+        sd_range: from_zero(spread(range(predicted.iter().map(|p| p.sd)))),
         observed,
         predicted,
         remarks,
@@ -238,6 +242,31 @@ mod tests {
             drawn.remarks,
             ["1 of 4 predicted cells have no finite value and are not drawn."]
         );
+    }
+
+    #[test]
+    fn rounding_noise_of_exact_cells_is_no_pattern() {
+        let with = |sd: fn(usize) -> f64| {
+            let mut cells = grid(3, 2);
+            for (i, cell) in cells.iter_mut().enumerate() {
+                (cell.mean, cell.sd) = (40.0 + i as f64, sd(i));
+            }
+            prepare(&SurfaceFigure {
+                predicted: cells,
+                ..SurfaceFigure::default()
+            })
+        };
+        let noise = with(|i| 1e-7 * i as f64);
+        assert!(noise.predicted.iter().all(|p| p.sd == 0.0));
+        assert_eq!(
+            (noise.sd_range, noise.remarks),
+            ((0.0, 1.0), vec![EXACT_WORDS.to_owned()])
+        );
+        let zero = with(|_| 0.0);
+        assert_eq!((zero.sd_range, zero.remarks.len()), ((0.0, 1.0), 0));
+        assert_eq!(with(|_| 3.0).sd_range, (0.0, 3.0));
+        // Of 45: just above the limit.
+        assert_eq!(with(|_| 5e-5).predicted[0].sd, 5e-5);
     }
 
     #[test]

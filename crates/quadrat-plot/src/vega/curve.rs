@@ -1,12 +1,14 @@
 //! Curves: bars, bands, lines, dots, and a column to point at.
 
+mod observed;
+
 use serde_json::{Value, json};
 
-use super::{INSET, Interactive, View, domain, short, tick_format};
+use super::{INSET, Interactive, View, domain, marks, short, tick_format};
 use crate::figure::CurveFigure;
 use crate::format::number;
-use crate::palette::{BAND_OPACITY, BAR, OBSERVED, PREDICTED, REFERENCE};
-use crate::prepare::{self, Band, Mark, Slot};
+use crate::palette::{BAND_OPACITY, PREDICTED, REFERENCE};
+use crate::prepare::{self, Band, Slot};
 
 /// Height of a panel in pixels, alone and among others.
 const HEIGHT: (u32, u32) = (380, 240);
@@ -20,12 +22,15 @@ pub(super) fn interactive(figure: &CurveFigure) -> Interactive {
     };
     let mut views = Vec::new();
     for panel in &drawn.panels {
-        let mut layers = Vec::new();
+        let mut layers = marks::below(panel);
         let y = json!({
             "type": "quantitative", "title": null, "scale": domain(panel.y_range, false),
             "axis": {"format": tick_format(panel.y_range)},
         });
-        layers.extend(bars(&panel.marks));
+        layers.extend(observed::bars(&panel.marks));
+        // Below all that can be pointed at itself; marks so many that they hide the predictions lie below these.
+        layers.extend(pointer(&panel.slots, drawn.x_range));
+        layers.extend(marks::marks(panel, true));
         layers.extend(
             panel
                 .bands
@@ -33,9 +38,8 @@ pub(super) fn interactive(figure: &CurveFigure) -> Interactive {
                 .enumerate()
                 .flat_map(|(i, band)| lines(band, PREDICTED[i % PREDICTED.len()])),
         );
-        // Below the marks that can be pointed at themselves.
-        layers.extend(pointer(&panel.slots, drawn.x_range));
-        layers.extend(other_marks(&panel.marks));
+        layers.extend(observed::other_marks(&panel.marks));
+        layers.extend(marks::marks(panel, false));
         let label = panel
             .panel
             .reference
@@ -91,31 +95,6 @@ fn complete(layer: &mut Value, x_title: &str, x_range: (f64, f64), y: &Value) {
     }
 }
 
-fn bars(marks: &[Mark]) -> Option<Value> {
-    let values: Vec<Value> = marks
-        .iter()
-        .filter_map(|mark| match mark {
-            Mark::Bar {
-                x0,
-                x1,
-                height,
-                words,
-            } => Some(json!({"x0": x0, "x1": x1, "y": height, "zero": 0, "words": words})),
-            _ => None,
-        })
-        .collect();
-    (!values.is_empty()).then(|| {
-        json!({
-            "data": {"values": values},
-            "mark": {"type": "rect", "fill": BAR, "stroke": "#ffffff", "strokeWidth": 1},
-            "encoding": {
-                "x": {"field": "x0"}, "x2": {"field": "x1"}, "y": {"field": "zero"}, "y2": {"field": "y"},
-                "tooltip": [{"field": "words", "title": "observed"}],
-            },
-        })
-    })
-}
-
 fn lines(band: &Band, colour: &str) -> Vec<Value> {
     let values: Vec<Value> = band
         .pieces
@@ -167,78 +146,6 @@ fn lines(band: &Band, colour: &str) -> Vec<Value> {
             "data": {"values": alone},
             "mark": {"type": "circle", "color": colour, "size": 50, "opacity": 1},
             "encoding": {"x": {"field": "x"}, "y": {"field": "m"}},
-        }));
-    }
-    layers
-}
-
-fn other_marks(marks: &[Mark]) -> Vec<Value> {
-    let (mut levels, mut rules, mut points, mut arrows) =
-        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for mark in marks {
-        match mark {
-            Mark::Bar { .. } => {}
-            Mark::Level { x0, x1, y, words } => {
-                levels.push(json!({"x0": x0, "x1": x1, "y": y, "words": words}))
-            }
-            Mark::Point { x, y, error, words } => {
-                if let Some(e) = error {
-                    rules.push(json!({"x": x, "l": y - e, "u": y + e, "words": words}));
-                }
-                points.push(json!({"x": x, "y": y, "words": words}));
-            }
-            Mark::Range {
-                x,
-                lower,
-                upper,
-                open,
-                words,
-            } => {
-                rules.push(json!({"x": x, "l": lower, "u": upper, "words": words}));
-                for (end, y, shape) in [
-                    (open.0, lower, "triangle-down"),
-                    (open.1, upper, "triangle-up"),
-                ] {
-                    if end {
-                        arrows.push(json!({"x": x, "y": y, "shape": shape, "words": words}));
-                    } else {
-                        arrows.push(json!({"x": x, "y": y, "shape": "stroke", "words": words}));
-                    }
-                }
-            }
-        }
-    }
-    let tooltip = json!([{"field": "words", "title": "observed"}]);
-    let mut layers = Vec::new();
-    if !levels.is_empty() {
-        layers.push(json!({
-            "data": {"values": levels},
-            "mark": {"type": "rule", "color": OBSERVED, "strokeWidth": 3},
-            "encoding": {"x": {"field": "x0"}, "x2": {"field": "x1"}, "y": {"field": "y"}, "tooltip": tooltip},
-        }));
-    }
-    if !rules.is_empty() {
-        layers.push(json!({
-            "data": {"values": rules},
-            "mark": {"type": "rule", "color": OBSERVED, "strokeWidth": 1.5},
-            "encoding": {"x": {"field": "x"}, "y": {"field": "l"}, "y2": {"field": "u"}, "tooltip": tooltip},
-        }));
-    }
-    if !arrows.is_empty() {
-        layers.push(json!({
-            "data": {"values": arrows},
-            "mark": {"type": "point", "color": OBSERVED, "filled": true, "stroke": OBSERVED, "size": 45, "opacity": 1},
-            "encoding": {
-                "x": {"field": "x"}, "y": {"field": "y"}, "shape": {"field": "shape", "type": "nominal", "scale": null},
-                "tooltip": tooltip,
-            },
-        }));
-    }
-    if !points.is_empty() {
-        layers.push(json!({
-            "data": {"values": points},
-            "mark": {"type": "circle", "color": OBSERVED, "size": 34, "opacity": 0.85},
-            "encoding": {"x": {"field": "x"}, "y": {"field": "y"}, "tooltip": tooltip},
         }));
     }
     layers

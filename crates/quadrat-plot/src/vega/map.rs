@@ -150,13 +150,15 @@ fn map(drawn: &Map, panel: usize, tooltip: &Value) -> Value {
             "encoding": {"tooltip": tooltip},
         }));
     }
-    // The page lets the pointer through what is transparent: an outline that came under it would end the tooltip.
-    for (colour, line) in [("#000000", 3.4), ("#ffffff", 1.5)] {
+    for (name, colour, line) in [
+        ("outline_outer", "#000000", 3.4),
+        ("outline_inner", "#ffffff", 1.5),
+    ] {
         layers.push(json!({
+            "name": name,
             "data": {"name": "regions"},
             "transform": [{"filter": "here !== null && datum.i === here"}],
             "mark": {"type": "geoshape", "fill": "transparent", "stroke": colour, "strokeWidth": line, "strokeJoin": "round"},
-            "encoding": {"tooltip": tooltip},
         }));
     }
     json!({

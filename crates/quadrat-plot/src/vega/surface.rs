@@ -140,6 +140,7 @@ fn map(
     // Pointing nowhere, it waits in a corner of the map: outside, it would stretch the page.
     let corner = |end: &str, start: f64| format!("here ? here.{end} : {start}");
     let outline = json!({
+        "name": "outline_inner",
         "data": {"values": [{}]},
         "mark": {
             "type": "rect", "clip": true, "fill": null, "stroke": "#ffffff", "strokeWidth": 2.5, "tooltip": null,
@@ -151,6 +152,7 @@ fn map(
         },
     });
     let mut shadow = outline.clone();
+    shadow["name"] = json!("outline_outer");
     shadow["mark"]["stroke"] = json!("#000000");
     shadow["mark"]["strokeWidth"] = json!(4.5);
     x["field"] = json!("x0");

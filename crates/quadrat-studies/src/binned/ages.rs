@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, ensure};
 use quadrat::baseline::{BinHeight, Centroid, Predict};
 use quadrat::kernel::Kernel;
+use quadrat::likelihood::Laplace;
 use quadrat::model::{
     FitOptions, Hyperparameters, Mean, Model, Noise, Observations, Posterior, Prediction, Scale,
     Setting,
@@ -17,7 +18,6 @@ use rand_distr::weighted::WeightedAliasIndex;
 
 use crate::data;
 use crate::study::Settings;
-use crate::truncate;
 
 /// One-year ages from 0; the open last class of the file is left out.
 pub const YEARS: usize = 100;
@@ -70,16 +70,22 @@ pub enum Method {
     Ours,
     /// `Ours`, given that no rate is negative.
     Truncated,
+    /// `KnownNoise` with constraints that the rate is not negative, by expectation propagation, as the paper.
+    Constrained,
+    /// The exact likelihood of Laplace noise, by expectation propagation.
+    ExactLaplace,
 }
 
 /// All of them.
-pub const METHODS: [Method; 6] = [
+pub const METHODS: [Method; 8] = [
     Method::Height,
     Method::Centroid,
     Method::Integral,
     Method::KnownNoise,
     Method::Ours,
     Method::Truncated,
+    Method::Constrained,
+    Method::ExactLaplace,
 ];
 
 impl Method {
@@ -93,6 +99,8 @@ impl Method {
             Self::KnownNoise => "known noise",
             Self::Ours => "integral (ours)",
             Self::Truncated => "truncated",
+            Self::Constrained => "constrained (paper)",
+            Self::ExactLaplace => "exact Laplace",
         }
     }
 }
@@ -218,18 +226,12 @@ fn laplace(random: &mut ChaCha8Rng) -> f64 {
 /// As the fits.
 pub fn score(method: Method, release: &Release, seed: u64) -> Result<Scores> {
     let (prediction, (from, to)) = predict(method, release, seed)?;
-    let (mean, lower, upper) = match method {
-        Method::Truncated => {
-            let mut t = truncate::at_zero(&prediction, &[0.025, 0.975]);
-            let upper = t.quantiles.pop().unwrap_or_default();
-            (t.mean, t.quantiles.pop().unwrap_or_default(), upper)
-        }
-        _ => (
-            prediction.mean().to_vec(),
-            prediction.quantile(0.025),
-            prediction.quantile(0.975),
-        ),
+    let prediction = match method {
+        Method::Truncated => prediction.non_negative(),
+        _ => prediction,
     };
+    let mean = prediction.mean();
+    let (lower, upper) = quantiles(&prediction);
     let mut scores = Scores::default();
     for year in 0..mean.len() {
         let (rate, count) = (release.rate[year], release.count[year]);
@@ -258,7 +260,7 @@ fn predict(method: Method, release: &Release, seed: u64) -> Result<(Prediction, 
     let known = vec![release.noise + people; release.bins.len()];
     let noise = match method {
         Method::Height | Method::Centroid | Method::Integral => Noise::Learned,
-        Method::KnownNoise | Method::Ours | Method::Truncated => Noise::Known(known),
+        _ => Noise::Known(known),
     };
     let table = Observations::gaussian(bins, release.bins.clone(), noise)?;
     let options = FitOptions::default().with_seed(seed);
@@ -282,7 +284,20 @@ fn predict(method: Method, release: &Release, seed: u64) -> Result<(Prediction, 
             let counts = quantiles(&fit.predict(&years, Scale::Observation)?);
             (fit.predict(&years, Scale::Response)?, counts)
         }
-        Method::KnownNoise => with_people(&papers(false).observe(table).fit(&evidence)?, &years)?,
+        Method::Constrained => {
+            let model = papers(false).observe(table).non_negative()?;
+            with_people(&model.fit(&evidence)?, &years)?
+        }
+        Method::ExactLaplace if release.noise > 0.0 => {
+            let scale = vec![(0.5 * release.noise).sqrt(); release.bins.len()];
+            let bins = cells(release.rate.len(), release.width)?;
+            let noisy = Laplace::new(release.bins.clone(), scale)?;
+            let model = papers(false).observe(Observations::new(bins, noisy)?);
+            with_people(&model.fit(&evidence)?, &years)?
+        }
+        Method::KnownNoise | Method::ExactLaplace => {
+            with_people(&papers(false).observe(table).fit(&evidence)?, &years)?
+        }
         Method::Ours | Method::Truncated => with_people(
             &Model::new(Kernel::se(["age"]))
                 .observe(table)

@@ -40,6 +40,7 @@ pub fn run(settings: &Settings) -> Result<Report> {
     report.setting("errors pooled over areas, repeats and years, +- one standard error over areas");
     report.setting("centroid, integral (paper): zero mean, noise learned, maximum of the evidence; known noise: 2 / epsilon^2 + total / bins, zero mean, maximum of the evidence");
     report.setting("integral (ours): that noise, unknown constant mean, hyperparameters integrated; truncated: the same, every marginal given that it is not negative");
+    report.setting("constrained: known noise with 40 constraints that the rate is not negative, by expectation propagation; exact Laplace: the likelihood of the noise itself, without that of people who come one by one (without noise: known noise); both zero mean, maximum of the evidence");
     report.tables.push(rates(&cells));
     report.tables.push(counts(&cells, settings.width));
     if settings.width == 10 {
@@ -144,7 +145,9 @@ fn counts(cells: &Cells, width: usize) -> Table {
                 integral,
                 none(),
                 none(),
+                none(),
                 positive,
+                none(),
             ]);
         }
         let cell = |(method, scores): (&Method, &Vec<Scores>)| {

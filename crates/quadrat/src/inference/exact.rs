@@ -45,13 +45,15 @@ pub fn condition(problem: &dyn LinearGaussian, theta: &[f64]) -> Result<Conditio
     let residual = problem.residual();
     let mut noise = vec![0.0; problem.rows()];
     problem.noise(theta, &mut noise);
-    let (factor, jitter) = match problem.gram(theta) {
-        Gram::Dense(k) => factor_dense(problem, theta, k, &noise)?,
+    let (factor, alpha, jitter) = match problem.gram(theta) {
+        Gram::Dense(k) => solve_dense(problem, theta, k, &noise)?,
         Gram::Kronecker { axes, rank_one } => {
-            factor_kronecker(problem, theta, &axes, rank_one.as_deref(), &noise)?
+            let (factor, jitter) =
+                factor_kronecker(problem, theta, &axes, rank_one.as_deref(), &noise)?;
+            let alpha = factor.solve(residual);
+            (factor, alpha, jitter)
         }
     };
-    let alpha = factor.solve(residual);
     let constant = residual.len() as f64 * (2.0 * std::f64::consts::PI).ln();
     let log_evidence = -0.5 * (dot(residual, &alpha) + factor.log_det() + constant);
     Ok(Conditioned {
@@ -124,12 +126,28 @@ fn with_jitter<T>(
     Ok(None)
 }
 
-fn factor_dense(
+/// Rounding of a row of `Ky alpha` beyond which `alpha` solves nothing, relative to the row's prior sd.
+const UNSOLVED: f64 = 1e-6;
+/// Misfit of a row that is known exactly, caused by jitter, beyond which rows contradict each other, relative to the
+/// row's prior sd.
+const CONTRADICTION: f64 = 1e-4;
+
+fn solve_dense(
     problem: &dyn LinearGaussian,
     theta: &[f64],
     k: Mat<f64>,
     noise: &[f64],
-) -> Result<(Factor, f64), FitError> {
+) -> Result<(Factor, Vec<f64>, f64), FitError> {
+    let residual = problem.residual();
+    let diagonal: Vec<f64> = (0..k.nrows()).map(|i| k[(i, i)]).collect();
+    // A factor of a matrix that is singular but for rounding exists, and answers with noise.
+    let solve = |factor: &Cholesky| {
+        let alpha = factor.solve(residual);
+        // |K_ij| <= sqrt(K_ii K_jj), so that row i of K alpha is off by about its own sd times this.
+        let sds = diagonal.iter().map(|d| d.sqrt());
+        let rounding = f64::EPSILON * sds.zip(&alpha).map(|(d, a)| d * a.abs()).sum::<f64>();
+        (rounding <= UNSOLVED).then_some(alpha)
+    };
     let prepare = |mut a: Mat<f64>, jitter: f64| {
         for (i, noise) in noise.iter().enumerate() {
             a[(i, i)] = (a[(i, i)] + noise) * (1.0 + jitter);
@@ -137,7 +155,11 @@ fn factor_dense(
         a
     };
     match Cholesky::factor_owned(prepare(k, 0.0)) {
-        Ok(factor) => return Ok((Factor::Dense(factor), 0.0)),
+        Ok(factor) => {
+            if let Some(alpha) = solve(&factor) {
+                return Ok((Factor::Dense(factor), alpha, 0.0));
+            }
+        }
         Err(LinalgError::NotPositiveDefinite { .. }) => {}
         Err(other) => return Err(other.into()),
     }
@@ -148,7 +170,24 @@ fn factor_dense(
     };
     for jitter in JITTERS {
         match Cholesky::factor_owned(prepare(dense(), jitter)) {
-            Ok(factor) => return Ok((Factor::Dense(factor), jitter)),
+            Ok(factor) => {
+                let Some(alpha) = solve(&factor) else {
+                    continue;
+                };
+                let misfit = |i: usize| jitter * (diagonal[i] + noise[i]) * alpha[i];
+                let exact = (0..noise.len()).filter(|i| noise[*i] < 1e-9 * diagonal[*i]);
+                let worst = exact.max_by(|a, b| misfit(*a).abs().total_cmp(&misfit(*b).abs()));
+                return match worst {
+                    Some(row) if misfit(row).abs() > CONTRADICTION * diagonal[row].sqrt() => {
+                        Err(FitError::Contradiction {
+                            row,
+                            partner: partner(&dense(), row),
+                            misfit: misfit(row).abs(),
+                        })
+                    }
+                    _ => Ok((Factor::Dense(factor), alpha, jitter)),
+                };
+            }
             Err(LinalgError::NotPositiveDefinite { .. }) => {}
             Err(other) => return Err(other.into()),
         }
@@ -211,6 +250,15 @@ pub(super) fn collinear(k: &Mat<f64>) -> ((usize, usize), f64) {
         }
     }
     worst
+}
+
+/// The row with the largest absolute correlation with another.
+fn partner(k: &Mat<f64>, row: usize) -> usize {
+    let correlation = |i: usize| k[(row, i)].abs() / k[(i, i)].sqrt();
+    let others = (0..k.ncols()).filter(|i| *i != row);
+    others
+        .max_by(|a, b| correlation(*a).total_cmp(&correlation(*b)))
+        .unwrap_or(row)
 }
 
 /// As [`collinear`] on a grid: the worst pair differs along one axis only.

@@ -7,9 +7,12 @@ use super::counting::{Curve, exact, mean, range};
 use super::local::{Belief, Expected, Jet, Tilted};
 use super::quadrature::{self, averages, climb, tilted_at, tilted_averages};
 use crate::error::InputError;
-use crate::link::Link;
+use crate::link::{CLIP, Link};
 use crate::special::CountMean;
 
+/// Dispersions and counts between which plain sums lose nothing that counts.
+const LEAST_PLAIN: f64 = 1e-4;
+const MOST_PLAIN: f64 = 1e4;
 /// Nearer to 0 than this the square link's log-probability of a range from 0 is 0 to the last bit.
 const NEAR_ZERO: f64 = 1e-60;
 
@@ -231,8 +234,73 @@ impl CountRows {
                 shift: 0.0,
             };
         }
+        if self.link == Link::Exp && dispersion == 0.0 && self.is_exact(row) {
+            return self.tilted_exp(row, cavity);
+        }
+        let is_plain =
+            self.is_exact(row) && dispersion > LEAST_PLAIN && self.lower[row] < MOST_PLAIN;
+        if self.link == Link::Exp && is_plain {
+            return self.tilted_dispersed(row, dispersion, cavity);
+        }
         let peaks = self.peaks(row, dispersion, cavity);
         tilted_at(cavity, peaks.found(), |f| self.jet(row, dispersion, f))
+    }
+
+    /// Overdispersed counts without the parts that do not depend on `f`:
+    /// `y f - (y + 1 / alpha) log(1 + alpha mu)`.
+    fn tilted_dispersed(&self, row: usize, dispersion: f64, cavity: Belief) -> Tilted {
+        let (y, exposure) = (self.lower[row], self.exposure[row]);
+        let total = y + 1.0 / dispersion;
+        let jet = |f: f64| {
+            let mean = exposure * self.link.value(f);
+            let weight = 1.0 / (1.0 + dispersion * mean);
+            let bend = mean * (1.0 + dispersion * y) * weight * weight;
+            Jet {
+                value: y * f - total * libm::log1p(dispersion * mean),
+                first: (y - mean) * weight,
+                second: -bend,
+                third: -bend * (1.0 - dispersion * mean) * weight,
+            }
+        };
+        let guess = self.guess(row);
+        let tilted = quadrature::tilted(cavity, guess, jet);
+        Tilted {
+            log_z: tilted.log_z + self.jet(row, dispersion, guess).value - jet(guess).value,
+            ..tilted
+        }
+    }
+
+    /// The commonest row has a plain density: with `d` the distance to its peak, `-y (e^d - 1 - d)`.
+    fn tilted_exp(&self, row: usize, cavity: Belief) -> Tilted {
+        let (y, exposure) = (self.lower[row], self.exposure[row]);
+        if y == 0.0 {
+            let jet = |f: f64| {
+                let mean = exposure * self.link.value(f);
+                Jet {
+                    value: -mean,
+                    first: -mean,
+                    second: -mean,
+                    third: -mean,
+                }
+            };
+            return quadrature::tilted(cavity, self.guess(row), jet);
+        }
+        let peak = libm::log(y / exposure);
+        let jet = |f: f64| {
+            let d = (f - peak).min(CLIP);
+            let rise = libm::expm1(d);
+            Jet {
+                value: -y * (rise - d),
+                first: -y * rise,
+                second: -y * (rise + 1.0),
+                third: -y * (rise + 1.0),
+            }
+        };
+        let tilted = quadrature::tilted(cavity, peak, jet);
+        Tilted {
+            log_z: tilted.log_z + self.jet(row, 0.0, peak).value,
+            ..tilted
+        }
     }
 
     pub fn tilted_slope(&self, row: usize, dispersion: f64, cavity: Belief) -> f64 {

@@ -98,6 +98,16 @@ impl Local for Exponential {
         let jet = |f: f64| self.log_density(own, row, f);
         let guess = self.guess(own, row);
         if self.link == Link::Exp {
+            // The guess is log y.
+            let jet = |f: f64| {
+                let ratio = libm::exp((guess - f).min(CLIP));
+                Jet {
+                    value: -f - ratio,
+                    first: ratio - 1.0,
+                    second: -ratio,
+                    third: ratio,
+                }
+            };
             return quadrature::tilted(cavity, guess, jet);
         }
         let everywhere = (f64::NEG_INFINITY, f64::INFINITY);

@@ -211,10 +211,10 @@ pub(super) fn tilted_averages<const N: usize>(
 /// Step of the trapezoid rule in widths of the peak, and the difference to that of half the step, relative to the
 /// integrals of absolute values, at which the finer rule counts as exact: of an analytic density its error is
 /// about the square of the difference.
-const STEP: f64 = 0.5;
+const STEP: f64 = 0.75;
 const SETTLED: f64 = 1e-10;
-/// Steps to a side at most, so that the density must fall by [`FALL`] within 15 widths.
-const STEPS: usize = 30;
+/// Steps to a side at most, so that the density must fall by [`FALL`] within 18 widths.
+const STEPS: usize = 24;
 
 /// Integrals over a smooth hump around zero by the trapezoid rule; `None` where it is not one.
 fn trapezoid<const N: usize>(width: f64, integrand: impl Fn(f64) -> [f64; N]) -> Option<[f64; N]> {

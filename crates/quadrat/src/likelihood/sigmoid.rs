@@ -27,6 +27,8 @@ struct Hazard {
     rest: f64,
 }
 
+/// Trials up to which plain sums lose nothing that counts.
+const PLAIN: f64 = 1e4;
 /// Below this Laplace's continued fraction has converged after `LEVELS` levels.
 const TAIL: f64 = -7.0;
 const LEVELS: u32 = 40;
@@ -145,6 +147,29 @@ impl Sigmoid {
                 log_z: log_cdf(z),
                 precision,
                 shift: first + precision * (cavity.mean + cavity.variance * first),
+            };
+        }
+        if self == Self::Logit && k + m <= PLAIN {
+            // Without the constant, and with one exponential for both tails.
+            let jet = |f: f64| {
+                let e = libm::exp(-f.abs());
+                let tail = libm::log1p(e);
+                let (near, far) = (1.0 / (1.0 + e), e / (1.0 + e));
+                let (p, q) = if f > 0.0 { (near, far) } else { (far, near) };
+                let curvature = (k + m) * p * q;
+                Jet {
+                    value: k * f.min(0.0) - m * f.max(0.0) - (k + m) * tail,
+                    first: k * q - m * p,
+                    second: -curvature,
+                    third: -curvature * (q - p),
+                }
+            };
+            let guess = self.guess(k, m);
+            let tilted = quadrature::tilted(cavity, guess, jet);
+            let constant = self.jet(k, m, guess).value - jet(guess).value;
+            return Tilted {
+                log_z: tilted.log_z + constant,
+                ..tilted
             };
         }
         quadrature::tilted(cavity, self.guess(k, m), |f| self.jet(k, m, f))

@@ -13,6 +13,9 @@ use crate::parameter::{Parameter, Transform};
 /// Most rows whose dense covariance is factorised: 20,000 rows need 3.2 GB per matrix.
 pub(super) const MAX_DENSE_ROWS: usize = 20_000;
 
+/// Most points, boxes and regions in all rows: their covariances are computed in pairs.
+pub(super) const MAX_ATOMS: usize = 40_000;
+
 /// The tables as functions of the kernel's columns.
 pub(super) fn restrict(
     kernel: &Kernel,
@@ -227,10 +230,7 @@ pub(super) fn links(tables: &[Observations]) -> Result<(), InputError> {
             continue;
         }
         for row in 0..table.supports.len() {
-            let extents = (0..table.supports.dims().len()).map(|d| table.supports.extent(row, d));
-            let is_point = table.supports.atoms(row).len() == 1
-                && extents.into_iter().all(|(low, high)| low == high);
-            if !is_point {
+            if !table.supports.is_point(row) {
                 return Err(InputError::Range {
                     what: format!("the support of a `{}` row", table.likelihood.name()),
                     row,

@@ -26,6 +26,8 @@ use crate::parameter::{Parameter, PriorDensity};
 use super::observations::Observations;
 use super::settings::Mean;
 
+/// Lengthscales are not searched below this part of the narrowest support.
+const RESOLVED: f64 = 30.0;
 /// How many times `s_f` the prior sd of an unknown constant mean is.
 const MEAN_WIDTH: f64 = 10.0;
 
@@ -44,6 +46,8 @@ pub(super) struct Scales {
     pub largest: Vec<f64>,
     /// Smallest distance between different coordinates per column; zero when there is none.
     pub gap: Vec<f64>,
+    /// Smallest extent of a support per column; zero where a row looks at one coordinate.
+    pub narrowest: Vec<f64>,
 }
 
 impl Scales {
@@ -84,6 +88,7 @@ impl Scales {
         let mut range = Vec::with_capacity(columns);
         let mut largest = Vec::with_capacity(columns);
         let mut gap = Vec::with_capacity(columns);
+        let mut narrowest = Vec::with_capacity(columns);
         for d in 0..columns {
             let (lo, hi) = tables
                 .iter()
@@ -95,6 +100,7 @@ impl Scales {
             range.push(positive(hi - lo, most));
             largest.push(most);
             gap.push(smallest_gap(tables, d));
+            narrowest.push(narrowest_extent(tables, d));
         }
         Self {
             level,
@@ -103,6 +109,7 @@ impl Scales {
             range,
             largest,
             gap,
+            narrowest,
         }
     }
 
@@ -203,6 +210,15 @@ impl Scales {
         };
         let mut parameter = Parameter::positive(&p.name, &meaning, centre, prior);
         parameter.fixed = p.fixed.is_some();
+        if let (Role::Lengthscale(dims), false) = (&p.role, linear) {
+            // Rows that only know averages over wide supports cannot tell one short lengthscale from another, and
+            // integrals under it are dear.
+            let narrowest = dims.iter().map(|&c| self.narrowest[c]);
+            let lower = narrowest.fold(f64::INFINITY, f64::min) / RESOLVED;
+            if lower < parameter.start {
+                parameter.lower = lower;
+            }
+        }
         if let (Role::Period(c), None) = (&p.role, p.fixed) {
             // Shorter cycles look the same as longer ones in rows this far apart.
             parameter.lower = 2.0 * self.gap[*c];
@@ -228,6 +244,13 @@ fn smallest_gap(tables: &[Observations], d: usize) -> f64 {
     });
     let smallest = gaps.fold(f64::INFINITY, f64::min);
     if smallest.is_finite() { smallest } else { 0.0 }
+}
+
+/// Smallest extent of a row along a column.
+fn narrowest_extent(tables: &[Observations], d: usize) -> f64 {
+    let sets = tables.iter().map(Observations::supports);
+    let extents = sets.flat_map(|set| (0..set.len()).map(move |row| set.extent(row, d)));
+    extents.fold(f64::INFINITY, |least, (lo, hi)| least.min(hi - lo))
 }
 
 fn names(columns: &[String], dims: &[usize]) -> String {

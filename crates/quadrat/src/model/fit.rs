@@ -5,7 +5,7 @@ use std::time::Instant;
 use faer::Mat;
 use rayon::prelude::*;
 
-use super::checks::MAX_DENSE_ROWS;
+use super::checks::{MAX_ATOMS, MAX_DENSE_ROWS};
 use super::posterior::{Component, Node, Posterior};
 use super::prediction::Prediction;
 use super::problem::Problem;
@@ -67,8 +67,25 @@ pub(super) fn check_size(problem: &Problem) -> Result<(), InputError> {
             limit: MAX_DENSE_ROWS,
         });
     }
+    if problem.method.is_some() && problem.rows() > MAX_SITE_ROWS {
+        return Err(InputError::Unavailable {
+            what: "approximate inference above 5,000 rows",
+            remedy: "merge rows of one place, or thin the table; sparse inference is not there yet",
+        });
+    }
+    let atoms = problem.supports.atom_count();
+    if !problem.is_grid() && atoms > MAX_ATOMS {
+        return Err(InputError::TooManyAtoms {
+            atoms,
+            rows: problem.rows(),
+            limit: MAX_ATOMS,
+        });
+    }
     Ok(())
 }
+
+/// Most rows of approximate inference: every evaluation factorises their covariance about ten times.
+const MAX_SITE_ROWS: usize = 5000;
 
 fn fit(
     model: &Model,

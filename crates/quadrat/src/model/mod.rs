@@ -8,6 +8,7 @@ mod fit;
 mod lens;
 #[cfg(feature = "mcmc")]
 mod mcmc;
+mod non_negative;
 mod observations;
 mod posterior;
 pub(crate) mod prediction;
@@ -15,6 +16,7 @@ mod problem;
 mod save;
 mod settings;
 mod summary;
+mod truncation;
 mod update;
 
 pub use crate::likelihood::Noise;

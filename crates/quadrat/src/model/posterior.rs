@@ -182,11 +182,19 @@ impl Posterior {
             Scale::Response if !likelihood.is_linear() => What::Mean,
             _ => return Ok(latent),
         };
-        if what == What::Observation
-            && likelihood
-                .noise()
-                .is_some_and(|n| matches!(n, Noise::Known(_)))
+        if !likelihood.is_linear()
+            && let Some(row) = (0..at.len()).find(|&row| !at.is_point(row))
         {
+            return Err(InputError::Range {
+                what: "the support of a prediction after a link".into(),
+                row,
+                value: at.size(row),
+                requirement: "a point: the mean of a sum is not the link of its latent value; predict the latent scale",
+            }
+            .into());
+        }
+        let known = likelihood.noise().and_then(Noise::known).unwrap_or(&[0.0]);
+        if what == What::Observation && known.iter().any(|v| *v != known[0]) {
             return Err(InputError::Unavailable {
                 what: "the observation scale",
                 remedy: "the noise variances were given row by row, so that of a new row is not known; predict the response and add the variance of the new row",
@@ -195,7 +203,7 @@ impl Posterior {
         }
         let own = |c: &Component| own.iter().map(|&i| c.theta[i]).collect();
         let own = self.components.iter().map(own).collect();
-        Ok(latent.through(Lens::new(likelihood, own, what)))
+        Ok(latent.through(Lens::new(likelihood, own, what, known[0])))
     }
 
     /// Mean and variance of every functional of every part at one node.

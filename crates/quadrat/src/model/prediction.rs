@@ -20,10 +20,12 @@ pub struct Prediction {
     means: Vec<f64>,
     /// `sds[row * nodes + k]`, each >= 0.
     sds: Vec<f64>,
-    mean: Vec<f64>,
-    sd: Vec<f64>,
+    pub(super) mean: Vec<f64>,
+    pub(super) sd: Vec<f64>,
     /// What is predicted of the latent values; `None`: they themselves.
-    lens: Option<Lens>,
+    pub(super) lens: Option<Lens>,
+    /// Whether the marginals are those given that they are not negative.
+    pub(super) is_truncated: bool,
 }
 
 impl Prediction {
@@ -38,6 +40,7 @@ impl Prediction {
             mean: Vec::with_capacity(rows),
             sd: Vec::with_capacity(rows),
             lens: None,
+            is_truncated: false,
         };
         for row in 0..rows {
             let mean: f64 = out
@@ -60,6 +63,9 @@ impl Prediction {
 
     /// What the latent values mean for observations.
     pub(crate) fn through(mut self, lens: Lens) -> Self {
+        if let Some(noise) = lens.normal_noise() {
+            return self.with_noise(&noise);
+        }
         let moments: Vec<(f64, f64)> = (0..self.len())
             .into_par_iter()
             .map(|row| lens.moments(&self.normals(row)))
@@ -69,6 +75,20 @@ impl Prediction {
             self.sd[row] = variance.sqrt();
         }
         self.lens = Some(lens);
+        self
+    }
+
+    /// The same with normal noise added, one variance for every node.
+    fn with_noise(mut self, noise: &[f64]) -> Self {
+        let nodes = self.weights.len();
+        for (at, sd) in self.sds.iter_mut().enumerate() {
+            *sd = (*sd * *sd + noise[at % nodes]).sqrt();
+        }
+        for row in 0..self.len() {
+            let (mean, sd) = self.row(row).moments();
+            self.mean[row] = mean;
+            self.sd[row] = sd;
+        }
         self
     }
 
@@ -134,6 +154,14 @@ impl Prediction {
                 })
                 .collect();
         }
+        if self.is_truncated {
+            let rows = (0..self.len()).into_par_iter().with_min_len(ROWS_PER_TASK);
+            return rows
+                .map_init(Work::default, |work, row| {
+                    self.row(row).quantile_above_zero(p, work)
+                })
+                .collect();
+        }
         let z = normal_quantile(p);
         if self.weights.len() == 1 {
             let components = self.means.iter().zip(&self.sds);
@@ -156,6 +184,7 @@ impl Prediction {
         let mut work = Work::default();
         (0..self.len())
             .map(|row| match &self.lens {
+                None if self.is_truncated => self.row(row).cdf_above_zero(y[row], &mut work),
                 None => self.row(row).cdf(y[row], &mut work),
                 Some(lens) if lens.is_mean() => self.mean_cdf(lens, row, y[row], &mut work),
                 Some(lens) => lens.row(&self.normals(row)).cdf(y[row]),
@@ -171,8 +200,12 @@ impl Prediction {
     #[must_use]
     pub fn log_density(&self, y: &[f64]) -> Vec<f64> {
         assert_eq!(y.len(), self.len(), "one value per row");
+        let mut work = Work::default();
         (0..self.len())
             .map(|row| match &self.lens {
+                None if self.is_truncated => {
+                    self.row(row).log_density_above_zero(y[row], &mut work)
+                }
                 None => self.row(row).log_density(y[row]),
                 Some(lens) if lens.is_mean() => f64::NAN,
                 Some(lens) => lens.row(&self.normals(row)).log_density(y[row]),
@@ -213,7 +246,7 @@ impl Prediction {
         (below(to, work) - below(from, work)).max(0.0)
     }
 
-    fn row(&self, row: usize) -> Mixture<'_> {
+    pub(super) fn row(&self, row: usize) -> Mixture<'_> {
         let range = row * self.weights.len()..(row + 1) * self.weights.len();
         Mixture {
             weights: &self.weights,
@@ -231,7 +264,7 @@ pub(crate) struct Mixture<'a> {
 }
 
 impl Mixture<'_> {
-    fn components(&self) -> impl Iterator<Item = (f64, f64, f64)> {
+    pub fn components(&self) -> impl Iterator<Item = (f64, f64, f64)> {
         self.weights
             .iter()
             .zip(self.means)

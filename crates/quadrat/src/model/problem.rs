@@ -164,7 +164,12 @@ impl Problem {
 
     /// The hyperparameters that rows of another table share with those of the fit.
     fn own_of(&self, likelihood: &Likelihood) -> Result<Vec<usize>, InputError> {
-        let count = likelihood.local().parameters(1.0).len();
+        let names = |l: &Likelihood| -> Vec<String> {
+            let own = l.local().parameters(1.0);
+            own.into_iter().map(|p| p.name).collect()
+        };
+        let wanted = names(likelihood);
+        let count = wanted.len();
         if count == 0 {
             return Ok(Vec::new());
         }
@@ -172,7 +177,7 @@ impl Problem {
         let tables = self.likelihoods.iter().zip(&self.own);
         let same = tables
             .clone()
-            .find(|(l, own)| l.name() == likelihood.name() && own.len() == count);
+            .find(|(l, _)| l.name() == likelihood.name() && names(l) == wanted);
         let noise = tables.clone().find(|(l, _)| learns(l));
         match (same, noise) {
             (Some((_, own)), _) => Ok(own.clone()),
@@ -219,6 +224,15 @@ impl Problem {
                 jitter,
                 rows: (self.order[rows.0], self.order[rows.1]),
                 correlation,
+            },
+            FitError::Contradiction {
+                row,
+                partner,
+                misfit,
+            } => FitError::Contradiction {
+                row: self.order[row],
+                partner: self.order[partner],
+                misfit,
             },
             other => other,
         }

@@ -19,7 +19,7 @@ use crate::kernel::Kernel;
 use crate::parameter::Parameter;
 
 /// The format this version writes, and the only one it reads.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 1;
 
 const MAGIC: &[u8] = b"quadrat-model ";
 
@@ -97,7 +97,7 @@ impl Posterior {
     /// Reads what [`Self::to_bytes`] wrote.
     ///
     /// # Errors
-    /// [`LoadError::NotAModel`], [`LoadError::Newer`] or [`LoadError::Older`] for another [`FORMAT`],
+    /// [`LoadError::NotAModel`], [`LoadError::Newer`] for a later [`FORMAT`],
     /// [`LoadError::Damaged`] when anything was cut off or changed.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, LoadError> {
         let rest = bytes.strip_prefix(MAGIC).ok_or(LoadError::NotAModel)?;
@@ -115,12 +115,6 @@ impl Posterior {
             .ok_or_else(|| damaged("the format number is unreadable"))?;
         if found > FORMAT {
             return Err(LoadError::Newer {
-                found,
-                supported: FORMAT,
-            });
-        }
-        if found < FORMAT {
-            return Err(LoadError::Older {
                 found,
                 supported: FORMAT,
             });

@@ -9,6 +9,7 @@ use super::posterior::{Component, Node, Posterior};
 use super::prediction::log_sum_exp;
 use crate::error::FitError;
 use crate::inference::LinearGaussian;
+use crate::inference::sites::Method;
 
 impl Posterior {
     /// Adds observations without learning the hyperparameters again.
@@ -56,6 +57,8 @@ impl Posterior {
         summary.log_evidence += gain;
         summary.log_posterior += gain;
         summary.structure = problem.structure().into();
+        summary.inference = problem.method.map_or("exact", Method::name).into();
+        summary.evidence = problem.method.map_or("exact", Method::evidence).into();
         let jitter = |j: f64, c: &Component| j.max(c.conditioned.jitter);
         summary.jitter = components.iter().fold(0.0, jitter);
         summary.hyperparameters.retain(|h| h.name != MEAN_NAME);

@@ -7,7 +7,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum PrivacyError {
     /// The privacy parameter is not usable.
-    #[error("epsilon is {value}; it must be {requirement}")]
+    #[error("epsilon is {}; it must be {requirement}", plain(.value))]
     Epsilon {
         /// The value given.
         value: f64,
@@ -15,7 +15,7 @@ pub enum PrivacyError {
         requirement: &'static str,
     },
     /// The sensitivity is not usable.
-    #[error("the sensitivity is {value}; it must be {requirement}")]
+    #[error("the sensitivity is {}; it must be {requirement}", plain(.value))]
     Sensitivity {
         /// The value given.
         value: f64,
@@ -33,7 +33,7 @@ pub enum PrivacyError {
         requirement: &'static str,
     },
     /// A count is not usable.
-    #[error("the count of row {row} is {value}; it must be {requirement}")]
+    #[error("the count of row {row} is {}; it must be {requirement}", plain(.value))]
     Count {
         /// Row, counted from 0.
         row: usize,
@@ -48,4 +48,13 @@ pub enum PrivacyError {
         /// What it said.
         reason: String,
     },
+}
+
+/// Every digit, with an exponent where it would take a line of zeros.
+fn plain(value: &f64) -> String {
+    if *value == 0.0 || !value.is_finite() || (1e-5..1e16).contains(&value.abs()) {
+        value.to_string()
+    } else {
+        format!("{value:e}")
+    }
 }

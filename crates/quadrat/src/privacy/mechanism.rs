@@ -16,6 +16,12 @@ pub enum Law {
     Geometric(Geometric),
 }
 
+/// Laplace noise must be this many times as wide as the gaps between the doubles that it is added to.
+const GAPS: f64 = 1e6;
+
+/// Geometric noise that is zero with a higher probability than this is none.
+const MOSTLY_ZERO: f64 = 1.0 - 1e-9;
+
 impl Law {
     pub(super) fn scale(&self) -> f64 {
         match self {
@@ -70,14 +76,26 @@ impl Mechanism {
     ///
     /// # Errors
     /// [`PrivacyError::Epsilon`], [`PrivacyError::Sensitivity`] unless both are positive and finite and so is the
-    /// variance.
+    /// variance, and the noise is wide enough for the doubles between which it must hide one person.
     pub fn laplace(sensitivity: f64, epsilon: f64) -> Result<Self, PrivacyError> {
         positive(sensitivity, epsilon)?;
         let noise = Laplace::new(sensitivity / epsilon);
         if !noise.variance().is_normal() {
+            let requirement =
+                "such that the variance 2 (sensitivity / epsilon)^2 is neither zero nor infinite";
+            // The one that is further from ordinary is at fault.
+            return Err(if sensitivity.ln().abs() > epsilon.ln().abs() {
+                let value = sensitivity;
+                PrivacyError::Sensitivity { value, requirement }
+            } else {
+                let value = epsilon;
+                PrivacyError::Epsilon { value, requirement }
+            });
+        }
+        if too_coarse(0.0, sensitivity, noise.scale()) {
             return Err(PrivacyError::Epsilon {
                 value: epsilon,
-                requirement: "such that the variance 2 (sensitivity / epsilon)^2 is a number",
+                requirement: "below about 4e9: beyond, doubles are too coarse to hold the noise",
             });
         }
         Ok(Self::new(Law::Laplace(noise), sensitivity, epsilon))
@@ -87,8 +105,9 @@ impl Mechanism {
     /// numbers in, whole numbers out. Drawn exactly, in integers; see [`Geometric::sample`].
     ///
     /// # Errors
-    /// [`PrivacyError::Epsilon`] unless `2^-30 <= epsilon <= 2^10`, [`PrivacyError::Sensitivity`] unless it is a whole
-    /// number from 1 to `2^30`.
+    /// [`PrivacyError::Epsilon`] unless `2^-30 <= epsilon <= 2^10` and the noise is zero with probability `1 - 1e-9` at
+    /// most, which is `epsilon / sensitivity <= 21.4`; [`PrivacyError::Sensitivity`] unless it is a whole number from 1
+    /// to `2^30`.
     pub fn geometric(sensitivity: f64, epsilon: f64) -> Result<Self, PrivacyError> {
         positive(sensitivity, epsilon)?;
         if sensitivity.fract() != 0.0 || sensitivity > SENSITIVITY {
@@ -104,6 +123,12 @@ impl Mechanism {
             });
         }
         let noise = Geometric::new(sensitivity as u32, epsilon);
+        if libm::exp(noise.ln_pmf(0.0)) > MOSTLY_ZERO {
+            return Err(PrivacyError::Epsilon {
+                value: epsilon,
+                requirement: "at most 21.4 times the sensitivity for geometric noise: beyond, the noise is nearly always zero and true counts are released",
+            });
+        }
         Ok(Self::new(Law::Geometric(noise), sensitivity, epsilon))
     }
 
@@ -255,6 +280,10 @@ impl Mechanism {
             Some("zero or more")
         } else if self.is_integer() && !exact_integer(count) {
             Some("a whole number up to 2^53 for geometric noise")
+        } else if !self.is_integer() && too_coarse(count, self.sensitivity, self.scale()) {
+            Some(
+                "so small that neighbouring doubles are less than a millionth of the scale of the noise apart: coarser ones betray it",
+            )
         } else {
             None
         }
@@ -264,7 +293,8 @@ impl Mechanism {
     /// source.
     ///
     /// # Errors
-    /// [`PrivacyError::Count`] for a count that is negative, not finite, or (geometric) not whole.
+    /// [`PrivacyError::Count`] for a count that is negative, not finite, (geometric) not whole, or (Laplace) so large
+    /// that doubles near it are coarser than a millionth of the scale of the noise.
     pub fn release(
         &self,
         counts: &[f64],
@@ -289,6 +319,12 @@ impl Mechanism {
 /// Whether a double is a whole number and its neighbours are representable.
 fn exact_integer(value: f64) -> bool {
     value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0
+}
+
+/// Whether the doubles near a count, or near that with one person more, are too far apart to be blurred.
+fn too_coarse(count: f64, sensitivity: f64, scale: f64) -> bool {
+    let largest = count + sensitivity;
+    (largest.next_up() - largest) * GAPS >= scale
 }
 
 fn positive(sensitivity: f64, epsilon: f64) -> Result<(), PrivacyError> {

@@ -497,6 +497,13 @@ impl Functionals {
         !self.regions.is_empty()
     }
 
+    /// Whether a row is the value at one place.
+    #[must_use]
+    pub fn is_point(&self, row: usize) -> bool {
+        let mut extents = (0..self.dims().len()).map(|d| self.extent(row, d));
+        self.atoms(row).len() == 1 && extents.all(|(low, high)| low == high)
+    }
+
     /// The regions that atoms refer to; a few may be in no row.
     pub(crate) fn regions(&self) -> &[Placed] {
         &self.regions

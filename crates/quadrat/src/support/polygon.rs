@@ -73,11 +73,11 @@ impl Polygon {
             }
         }
         let area = total_area(&rings);
-        if area.is_nan() || area <= 0.0 || area.is_infinite() {
-            return Err(RegionError::ZeroVolume {
-                what: "region",
-                index: 0,
-            });
+        if !area.is_finite() {
+            return Err(RegionError::TooLarge);
+        }
+        if area <= 0.0 {
+            return Err(RegionError::Hollow);
         }
         let bounds = bounds(&rings);
         Ok(Self {
@@ -341,6 +341,23 @@ mod tests {
         let mut twice = square(0.0, 0.0, 1.0);
         twice.extend(square(0.0, 0.0, 1.0));
         assert!(new(vec![vec![twice]]).is_err());
+    }
+
+    #[test]
+    fn what_has_no_area_says_why_and_rings_are_counted_from_one() {
+        let hollow = vec![vec![square(0.0, 0.0, 1.0), square(0.0, 0.0, 1.0)]];
+        assert_eq!(Polygon::new(hollow), Err(RegionError::Hollow));
+        let large = vec![vec![square(0.0, 0.0, 1e200)]];
+        assert_eq!(Polygon::new(large), Err(RegionError::TooLarge));
+        let flat = vec![
+            vec![square(0.0, 0.0, 1.0)],
+            vec![vec![[2.0, 2.0], [3.0, 2.0]]],
+        ];
+        let message = Polygon::new(flat).unwrap_err().to_string();
+        assert!(
+            message.starts_with("ring 1 (exterior) of part 2 has"),
+            "{message}"
+        );
     }
 
     #[test]

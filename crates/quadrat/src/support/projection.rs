@@ -397,7 +397,8 @@ pub enum ProjectionError {
     },
     /// An edge between opposite meridians.
     #[error(
-        "{ring}: the edge from vertex {vertex} spans 180 degrees of longitude and could run either way; put a vertex on it"
+        "{ring}: the edge from vertex {} spans 180 degrees of longitude and could run either way; put a vertex on it",
+        .vertex + 1
     )]
     Ambiguous {
         /// Which.

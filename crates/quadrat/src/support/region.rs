@@ -80,7 +80,9 @@ pub struct RingPlace {
 impl fmt::Display for RingPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = if self.ring == 0 { "exterior" } else { "hole" };
-        write!(f, "ring {} ({kind}) of part {}", self.ring, self.part)
+        // People count from 1.
+        let (ring, part) = (self.ring + 1, self.part + 1);
+        write!(f, "ring {ring} ({kind}) of part {part}")
     }
 }
 
@@ -95,7 +97,7 @@ pub enum RegionError {
         what: &'static str,
     },
     /// A vertex that is NaN or infinite.
-    #[error("{ring}: vertex {vertex} is ({x}, {y}); every coordinate must be a finite number")]
+    #[error("{ring}: vertex {} is ({x}, {y}); every coordinate must be a finite number", .vertex + 1)]
     NotFinite {
         /// Where.
         ring: RingPlace,
@@ -168,10 +170,16 @@ pub enum RegionError {
         /// Second coordinate.
         y: f64,
     },
-    /// A ring or simplex without volume.
-    #[error("{what} {index} has zero volume; remove it, or give the support as points")]
+    /// Holes that leave nothing of the polygon.
+    #[error("the holes leave no area of the polygon; take the wrong ones out, or remove it")]
+    Hollow,
+    /// Coordinates so large that the area is no number.
+    #[error("the polygon is too large: its area is no number; change the unit of the coordinates")]
+    TooLarge,
+    /// A simplex without volume.
+    #[error("{what} {} has zero volume; remove it, or give the support as points", .index + 1)]
     ZeroVolume {
-        /// Ring or simplex.
+        /// What has none.
         what: &'static str,
         /// Which, counted from 0.
         index: usize,

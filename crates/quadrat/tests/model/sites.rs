@@ -240,3 +240,29 @@ fn what_cannot_be_is_refused() {
     let message = counts.fit(&exact).unwrap_err().to_string();
     assert!(message.contains("exact inference"), "{message}");
 }
+
+#[test]
+fn constraints_keep_a_histogram_from_being_negative() {
+    let bands: Vec<(f64, f64)> = (0..10)
+        .map(|i| (f64::from(i), f64::from(i) + 1.0))
+        .collect();
+    let counts = vec![0.0, 0.0, 1.0, 14.0, 30.0, 12.0, 0.0, 0.0, 1.0, 0.0];
+    let supports = Functionals::intervals("x", &bands, Aggregate::Sum).unwrap();
+    let table = Observations::gaussian(supports, counts, Noise::Known(vec![0.5; 10])).unwrap();
+    let free = Model::new(Kernel::se(["x"])).observe(table);
+    let held = free.clone().non_negative().unwrap();
+    let map = FitOptions::default().with_hyperparameters(Hyperparameters::Map);
+    let (free, held) = (free.fit(&map).unwrap(), held.fit(&map).unwrap());
+    assert!(held.summary().converged, "{:?}", held.summary().warnings);
+    let (_, at) = points(100, 0.0, 10.0);
+    let least = |p: &Posterior| {
+        let p = p.predict(&at, Scale::Latent).unwrap();
+        p.mean().iter().copied().fold(f64::INFINITY, f64::min)
+    };
+    assert!(least(&free) < -0.5, "{}", least(&free));
+    assert!(least(&held) > -0.02, "{}", least(&held));
+    // Half of the draws of the free model are negative somewhere; hardly any of the constrained one by much.
+    let draws = held.sample(&at, 200, 1).unwrap();
+    let lowest = (0..200).map(|j| draws.col(j).iter().copied().fold(0.0, f64::min));
+    assert!(lowest.filter(|l| *l < -1.0).count() < 10);
+}

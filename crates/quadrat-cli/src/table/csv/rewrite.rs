@@ -2,7 +2,7 @@
 
 use csv::ByteRecord;
 
-use super::Csv;
+use super::{Csv, MARK};
 
 /// A column for the new table: its name, where it goes, and a text for every row.
 #[derive(Debug)]
@@ -25,6 +25,9 @@ impl Csv {
         replaced.sort_by_key(|(at, _)| *at);
         let added = || new.iter().filter(|column| column.replaces.is_none());
         let mut out = Vec::with_capacity(2 * self.bytes.len());
+        if self.marked {
+            out.extend_from_slice(MARK);
+        }
         let mut reader = self.reader();
         let mut record = ByteRecord::new();
         let (mut copied, mut row) = (0, None);
@@ -70,7 +73,7 @@ mod tests {
 
     fn rewritten(text: &str, replaces: usize, name: &str) -> String {
         let (csv, headers) = Csv::parse(text.as_bytes().to_vec(), "t.csv").unwrap();
-        let any = |cell: &str| Ok(cell.to_owned());
+        let any = |_: usize, cell: &str| Ok(cell.to_owned());
         let rows = csv.columns("t.csv", &headers, &[replaces], any).unwrap()[0].len();
         let cells = |word: &str| (0..rows).map(|i| format!("{word}{i}")).collect();
         let new = [
@@ -107,6 +110,8 @@ mod tests {
             "a,b,\"b, \"\"w\"\"\"\n\"l1\nl2\",n0,v0\nz,n1,v1"
         );
         assert_eq!(rewritten("a\n5\n", 0, "w"), "a,w\nn0,v0\n");
+        let marked = rewritten("\u{feff}a\n5\n", 0, "w");
+        assert_eq!(marked, "\u{feff}a,w\nn0,v0\n");
         assert_eq!(rewritten("a\r5\r6\r", 0, "w"), "a,w\rn0,v0\rn1,v1\r");
     }
 }

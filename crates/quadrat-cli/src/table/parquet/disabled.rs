@@ -23,6 +23,11 @@ impl Parquet {
     }
 
     /// Never called.
+    pub fn written(&self, _: &str, _: &[String], _: usize) -> Result<Vec<String>, Problems> {
+        match *self {}
+    }
+
+    /// Never called.
     pub fn numbers(&self, _: &str, _: &[String], _: &[usize]) -> Result<Vec<Vec<f64>>, Problems> {
         match *self {}
     }

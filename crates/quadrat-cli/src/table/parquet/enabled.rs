@@ -88,6 +88,24 @@ impl Parquet {
         problems.or(keys)
     }
 
+    /// Every cell of a column of texts or numbers as it would be written; empty where there is none.
+    pub fn written(
+        &self,
+        name: &str,
+        headers: &[String],
+        at: usize,
+    ) -> Result<Vec<String>, Problems> {
+        let cells = self.texts(at).map_err(|error| {
+            Problem::new(format!("the column cannot be read: {error}"))
+                .at(Place {
+                    column_name: headers.get(at).cloned(),
+                    ..whole(name)
+                })
+                .remedy("give it as numbers or texts, or save the table as CSV")
+        })?;
+        Ok(cells.into_iter().map(Option::unwrap_or_default).collect())
+    }
+
     /// Every cell of a column of texts or numbers as text; `None` where it is empty.
     fn texts(&self, at: usize) -> ParquetResult<Vec<Option<String>>> {
         let column = self

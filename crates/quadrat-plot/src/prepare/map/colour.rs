@@ -1,8 +1,8 @@
 //! From values to colours, and the legend that says which is which.
 
-use super::super::{range, widened};
+use super::super::{flattened, range, spread, widened};
 use crate::figure::{Colours, MapPanel, Spacing};
-use crate::format::{number, rounded};
+use crate::format::{number, rounded, significant};
 use crate::palette::{SIDES, SPREAD, VALUES, at};
 use crate::ticks::{log_ticks, ticks};
 
@@ -123,7 +123,14 @@ fn ends(panel: &MapPanel, sharing: &[&MapPanel], values: &mut [f64]) -> Ends {
             .filter_map(|p| p.domain)
             .flat_map(|(a, b)| [a, b]),
     );
-    let (low, high) = given.unwrap_or_else(|| widened(range(values.iter().copied()), false));
+    let (low, high) = given.unwrap_or_else(|| {
+        let own = range(values.iter().copied());
+        match panel.colours {
+            Colours::Spread => spread(own),
+            // Noise in the last digits must not look like a pattern.
+            _ => widened(flattened(own), false),
+        }
+    });
     let (low, high) = (low.max(f64::MIN), high.min(f64::MAX));
     if let Colours::Diverging { centre } = panel.colours {
         let log = panel.spacing == Spacing::Log;
@@ -177,12 +184,14 @@ fn labels(ends: Ends) -> Vec<(f64, String)> {
     };
     let repeated = found.windows(2).any(|w| w[0].1 == w[1].1);
     if found.len() < 2 || repeated {
-        let words: fn(f64) -> String = if rounded(ends.low) == rounded(ends.high) {
-            number
-        } else {
-            rounded
-        };
-        found = vec![(0.0, words(ends.low)), (1.0, words(ends.high))];
+        let both = |words: &dyn Fn(f64) -> String| (words(ends.low), words(ends.high));
+        // As many digits as tell the two apart; 17 do for any two doubles.
+        let (low, high) = [both(&rounded), both(&number)]
+            .into_iter()
+            .chain((5..=17).map(|digits| both(&|v| significant(v, digits))))
+            .find(|(low, high)| low != high)
+            .unwrap_or_else(|| both(&number));
+        found = vec![(0.0, low), (1.0, high)];
     }
     found
 }
@@ -332,6 +341,39 @@ mod tests {
             ..of(&[f64::MAX, f64::MIN])
         };
         assert_eq!(look(&sides).of[0], Some(rgb(SIDES[6])));
+    }
+
+    #[test]
+    fn near_values_are_told_apart_and_rounding_is_no_difference() {
+        let near = look(&of(&[101_325.01, 101_325.05]));
+        let labels = words(&near);
+        assert_ne!(labels[0], labels[1], "{labels:?}");
+        assert_ne!(near.of[0], near.of[1]);
+        // Equal but for the last digit.
+        let noise = look(&of(&[2.068_042_699_595_786e-5, 2.068_042_699_595_787e-5]));
+        assert_eq!(
+            (noise.of[0], noise.of[1]),
+            (noise.of[1], Some(rgb(VALUES[4])))
+        );
+        let mut labels = words(&noise);
+        let before = labels.len();
+        labels.dedup();
+        assert_eq!(labels.len(), before, "{labels:?}");
+    }
+
+    #[test]
+    fn deviations_that_are_all_alike_have_a_scale_from_zero() {
+        let spread = |values: &[f64]| {
+            look(&MapPanel {
+                colours: Colours::Spread,
+                ..of(values)
+            })
+        };
+        let zero = spread(&[0.0, 0.0]);
+        assert_eq!((words(&zero)[0], zero.of[0]), ("0", Some(rgb(SPREAD[0]))));
+        let same = spread(&[3.0, 3.0]);
+        assert_eq!(words(&same)[0], "0");
+        assert_eq!(same.of[0], Some(rgb(SPREAD[SPREAD.len() - 1])));
     }
 
     #[test]

@@ -22,25 +22,26 @@ pub(super) struct Sheet {
     /// Grid steps per unit of y.
     steps: f64,
     size: (f64, f64),
-    /// Whether western longitudes are drawn east of the date line.
-    turned: bool,
+    /// The longitude from which on regions are drawn, once round; none leaves them where they are.
+    west: Option<f64>,
 }
 
 impl Sheet {
     /// The sheet that holds all regions of a figure.
     pub(super) fn new(figure: &MapFigure) -> Self {
-        let rings = || figure.regions.iter().flat_map(|r| r.parts.iter().flatten());
-        let span = |axis: usize, turned: bool| {
-            let range = range(
-                rings().flat_map(|ring| ring.iter().map(move |v| place(v, ring, turned)[axis])),
-            );
-            widened(range, false)
+        let span = |axis: usize, west: Option<f64>| {
+            let parts = figure.regions.iter().flat_map(|r| &r.parts);
+            let along = parts.flat_map(|part| {
+                let shift = shift(part, west);
+                let places = part.iter().flatten().map(move |v| [v[0] + shift, v[1]]);
+                places.map(move |place| place[axis])
+            });
+            widened(range(along), false)
         };
-        let turned = figure.geographic && {
-            let (as_is, round) = (span(0, false), span(0, true));
-            as_is.1 - as_is.0 > 180.0 && round.1 - round.0 < as_is.1 - as_is.0
-        };
-        let (x, y) = (span(0, turned), span(1, turned));
+        let width = |west| span(0, west).1 - span(0, west).0;
+        let west = western(figure).filter(|_| figure.geographic && width(None) > 180.0);
+        let west = west.filter(|west| width(Some(*west)) < width(None));
+        let (x, y) = (span(0, west), span(1, west));
         let shrink = if figure.geographic {
             // A map around a pole keeps a width.
             f64::midpoint(y.0, y.1).to_radians().cos().max(0.05)
@@ -55,7 +56,7 @@ impl Sheet {
             shrink,
             steps,
             size: ((wide * steps).max(1.0), (high * steps).max(1.0)),
-            turned,
+            west,
         }
     }
 
@@ -68,7 +69,8 @@ impl Sheet {
     pub(super) fn region(&self, region: &MapRegion) -> Vec<Vec<Ring>> {
         let mut polygons = Vec::with_capacity(region.parts.len());
         for part in &region.parts {
-            let mut rings = part.iter().map(|ring| self.ring(ring));
+            let shift = shift(part, self.west);
+            let mut rings = part.iter().map(|ring| self.ring(ring, shift));
             let Some(mut outer) = rings.next().filter(|r| area(r) != 0) else {
                 continue;
             };
@@ -81,11 +83,10 @@ impl Sheet {
             polygons.push(polygon);
         }
         if polygons.is_empty() {
-            let first = region
-                .parts
-                .iter()
-                .flatten()
-                .find_map(|ring| ring.first().map(|v| self.at(place(v, ring, self.turned))));
+            let first = region.parts.iter().find_map(|part| {
+                let [x, y] = *part.iter().flatten().next()?;
+                Some(self.at([x + shift(part, self.west), y]))
+            });
             let [x, y] = first.unwrap_or([0, 0]);
             let mut speck = vec![
                 [x - SPECK, y],
@@ -99,11 +100,8 @@ impl Sheet {
         polygons
     }
 
-    fn ring(&self, ring: &[[f64; 2]]) -> Ring {
-        let mut out: Ring = ring
-            .iter()
-            .map(|v| self.at(place(v, ring, self.turned)))
-            .collect();
+    fn ring(&self, ring: &[[f64; 2]], shift: f64) -> Ring {
+        let mut out: Ring = ring.iter().map(|v| self.at([v[0] + shift, v[1]])).collect();
         out.dedup();
         while out.len() > 1 && out.first() == out.last() {
             out.pop();
@@ -119,13 +117,43 @@ impl Sheet {
     }
 }
 
-/// A vertex of a ring, one turn further east where the ring lies west of Greenwich and this is asked for.
-fn place(&[x, y]: &[f64; 2], ring: &[[f64; 2]], turned: bool) -> [f64; 2] {
-    if turned && ring.iter().all(|v| v[0] <= 0.0) {
-        [x + 360.0, y]
-    } else {
-        [x, y]
+/// Smallest and largest longitude of a part.
+fn longitudes(part: &[Vec<[f64; 2]>]) -> Option<(f64, f64)> {
+    range(part.iter().flatten().map(|v| v[0]))
+}
+
+/// Where the widest gap without regions ends, going east round the globe: cut there, the map is narrowest.
+fn western(figure: &MapFigure) -> Option<f64> {
+    let parts = figure.regions.iter().flat_map(|r| &r.parts);
+    let mut spans: Vec<(f64, f64)> = parts
+        .filter_map(|part| {
+            let (low, high) = longitudes(part)?;
+            let start = low.rem_euclid(360.0);
+            Some((start, start + high - low))
+        })
+        .collect();
+    spans.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let ends = |reach: f64, span: &(f64, f64)| reach.max(span.1);
+    // What reaches furthest east may lie over the first again.
+    let mut reach = spans.iter().fold(f64::NEG_INFINITY, ends) - 360.0;
+    let mut widest: Option<(f64, f64)> = None;
+    for span in &spans {
+        let gap = span.0 - reach;
+        if widest.is_none_or(|(known, _)| gap > known) {
+            widest = Some((gap, span.0));
+        }
+        reach = ends(reach, span);
     }
+    widest.map(|(_, start)| start)
+}
+
+/// Whole turns that bring a part into the turn that begins at `west`.
+fn shift(part: &[Vec<[f64; 2]>], west: Option<f64>) -> f64 {
+    let (Some(west), Some((low, _))) = (west, longitudes(part)) else {
+        return 0.0;
+    };
+    // What begins at `west` itself must not be a turn off by rounding.
+    -360.0 * ((low - west) / 360.0 + 1e-9).floor()
 }
 
 /// Twice the signed area of a ring.
@@ -262,6 +290,24 @@ mod tests {
         assert!((sheet.size().1 - 1000.0).abs() < 1e-6);
         let west = regions[0][0][0].iter().map(|v| v[0]).max();
         assert_eq!(west, regions[1][0][0].iter().map(|v| v[0]).min());
+    }
+
+    #[test]
+    fn longitudes_beyond_180_join_those_across_greenwich() {
+        let gulf = figure(vec![
+            vec![vec![square(350.0, 10.0, 2.0), square(350.5, 10.5, 1.0)]],
+            vec![vec![square(5.0, 10.0, 2.0)]],
+            vec![vec![square(-1.0, 10.0, 2.0)]],
+        ]);
+        let (sheet, regions) = drawn(&gulf.geographic().unwrap());
+        // 17 degrees by two, shortened by cos 11°.
+        let (wide, high) = sheet.size();
+        assert!((wide / high / (17.0 / 2.0 * 11_f64.to_radians().cos()) - 1.0).abs() < 1e-12);
+        let left = |region: usize| regions[region][0][0].iter().map(|v| v[0]).min().unwrap();
+        // 2000 15 / 17 = 1764.7.
+        assert_eq!((left(0), left(1)), (0, 1765));
+        assert!(left(2) > left(0) && left(2) < left(1));
+        assert_eq!(regions[0][0].len(), 2);
     }
 
     #[test]

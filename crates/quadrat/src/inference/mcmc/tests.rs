@@ -188,7 +188,8 @@ fn every_family_agrees_with_expectation_propagation() {
     let inf = f64::INFINITY;
     let x: Vec<f64> = (0..6).map(|i| 0.6 * f64::from(i)).collect();
     let known = |n: usize, v: f64| Noise::Known(vec![v; n]);
-    let families: Vec<(&str, f64, Vec<Box<dyn Local>>)> = vec![
+    type Family = (&'static str, f64, Vec<Box<dyn Local>>);
+    let families: Vec<Family> = vec![
         (
             "mixed",
             0.10,
@@ -237,8 +238,9 @@ fn every_family_agrees_with_expectation_propagation() {
             ))],
         ),
         (
+            // An outlier: expectation propagation cannot widen a cavity, and its sds are too small.
             "student_t",
-            0.10,
+            0.20,
             vec![Box::new(
                 StudentT::new(
                     vec![0.3, 0.5, 1.1, 0.9, 0.7, 0.2],

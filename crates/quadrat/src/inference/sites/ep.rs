@@ -17,21 +17,23 @@ pub(super) fn reply(
     alpha: f64,
 ) -> Reply {
     let tilted = likelihood.tilted(own, row, cavity);
-    let precision = tilted.precision.max(0.0);
+    let (mut precision, mut shift) = (tilted.precision, tilted.shift);
+    if precision < 0.0 {
+        // Not log-concave: the mean is kept, the variance is that of the cavity.
+        shift = (shift - precision * cavity.mean) / (1.0 + cavity.variance * precision);
+        precision = 0.0;
+    }
     let share = tilted.log_z
         + 0.5 * (cavity.variance / at.variance).ln()
         + 0.5 * cavity.variance * alpha * alpha;
     // Moments of cavity times the new site against those of the posterior.
     let new = 1.0 + cavity.variance * precision;
     let variance = cavity.variance / new;
-    let mean = (cavity.mean + cavity.variance * tilted.shift) / new;
+    let mean = (cavity.mean + cavity.variance * shift) / new;
     let moved = (mean - at.mean).abs() / at.variance.sqrt();
     Reply {
         share,
-        site: Site {
-            precision,
-            shift: tilted.shift,
-        },
+        site: Site { precision, shift },
         residual: moved.max((variance / at.variance).ln().abs()),
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! Rows that are Gaussian have a known site. For the others, Laplace's method, expectation
 //! propagation and the variational approximation differ in how they choose `(T_r, nu_r)` from what the
-//! posterior believes about `z_r` ([`laplace`], [`ep`], [`variational`]), and in what a row
+//! posterior believes about `z_r` (`laplace.rs`, `ep.rs`, `variational.rs`), and in what a row
 //! contributes to the evidence:
 //!
 //! $$ \log Z = \sum_r c_r - \tfrac12 \alpha'(\mu - m) - \tfrac12 \log\det(I + T K), \quad \alpha = K^{-1}(\mu - m) $$

@@ -27,7 +27,7 @@ const SMALLEST_STEP: f64 = 0.02;
 pub struct SiteOptions {
     /// Which approximation.
     pub method: Method,
-    /// Stop when no row's posterior moves by more than this many standard deviations.
+    /// Stop when no row's posterior moves by more than this many standard deviations, or than rounding moves it.
     pub tolerance: f64,
     /// Sweeps at most.
     pub sweeps: usize,
@@ -283,6 +283,13 @@ impl Search<'_> {
         };
         let (likelihood, own, at) = self.rows.at(row);
         let (belief, alpha) = (sweep.belief(row), sweep.alpha[row]);
+        if belief.variance == 0.0 {
+            // The prior knows the row: nothing can be learned from it.
+            return Reply {
+                share: likelihood.log_density(own, at, belief.mean).value,
+                ..Reply::default()
+            };
+        }
         let mut reply = match self.options.method {
             Method::Laplace => laplace::reply(likelihood, own, at, belief, alpha),
             Method::Variational => variational::reply(likelihood, own, at, belief, alpha, site),
@@ -292,6 +299,11 @@ impl Search<'_> {
         if reply.site.precision > most {
             reply.site.shift *= most / reply.site.precision;
             reply.site.precision = most;
+            // Held there, it can only come to rest against itself.
+            let moved = (reply.site.shift - site.shift).abs();
+            let unit = site.shift.abs().max(most.sqrt());
+            let held = site.precision >= (1.0 - 1e-9) * most;
+            reply.residual = if held { moved / unit } else { 1.0 };
         }
         reply
     }
@@ -328,6 +340,16 @@ impl Search<'_> {
         state.terms.iter().enumerate().map(one).collect()
     }
 
+    /// What rounding leaves of a residual: it grows with the largest precision in units of the prior.
+    fn rounding(&self, state: &State) -> f64 {
+        let strength = |(row, term): (usize, &Term)| match term {
+            Term::Chosen(site) => site.precision * self.k[(row, row)],
+            Term::Gaussian { .. } => 0.0,
+        };
+        let terms = state.terms.iter().enumerate();
+        64.0 * f64::EPSILON * terms.map(strength).fold(0.0, f64::max)
+    }
+
     /// What must not fall: the log density at the mean, or the bound; EP has none.
     fn objective(&self, state: &State) -> Option<f64> {
         match self.options.method {
@@ -345,10 +367,11 @@ impl Search<'_> {
         let mut sweeps = 1;
         let mut step = 1.0;
         let mut history = History::default();
+        let mut tolerance = self.options.tolerance.max(self.rounding(&state));
         let (mut closest, mut waited) = (state.residual, 0);
         // Newton's steps to a mode need no help.
         let mut may_combine = self.options.method != Method::Laplace;
-        while state.residual > self.options.tolerance && sweeps < self.options.sweeps {
+        while state.residual > tolerance && sweeps < self.options.sweeps {
             let objective = self.objective(&state);
             let combined = if step == 1.0 && may_combine {
                 let (point, image) = self.coordinates(&state);
@@ -363,7 +386,7 @@ impl Search<'_> {
             sweeps += 1;
             let fell = match (objective, self.objective(&next)) {
                 // Rounding of a sum of many terms is not a fall.
-                (Some(old), Some(new)) => !(new >= old - 1e-10 * (1.0 + old.abs())),
+                (Some(old), Some(new)) => new.is_nan() || new < old - 1e-10 * (1.0 + old.abs()),
                 _ => !next.residual.is_finite(),
             };
             if is_combined && (fell || next.residual > state.residual) {
@@ -378,6 +401,7 @@ impl Search<'_> {
                 continue;
             }
             state = next;
+            tolerance = self.options.tolerance.max(self.rounding(&state));
             if self.options.method == Method::Ep {
                 if state.residual < 0.9 * closest {
                     (closest, waited) = (state.residual, 0);
@@ -403,7 +427,7 @@ impl Search<'_> {
                 .collect(),
             sweeps,
             residual: state.residual,
-            converged: state.residual <= self.options.tolerance,
+            converged: state.residual <= tolerance,
         };
         Ok((state.sweep, state.terms, found, state.shares))
     }

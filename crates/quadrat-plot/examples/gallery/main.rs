@@ -2,6 +2,8 @@
 //!
 //! `cargo run -p quadrat-plot --example gallery -- FOLDER`
 
+mod marks;
+
 use std::error::Error;
 use std::f64::consts::PI;
 use std::fs;
@@ -24,6 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("ages", ages()),
         ("gallery", gallery()),
         ("nasty", nasty()),
+        ("marks", marks::report()?),
         ("plain", plain()),
     ] {
         fs::write(
@@ -37,6 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .iter()
         .chain(&ages().figures)
         .chain(&nasty().figures)
+        .chain(&marks::report()?.figures)
         .chain([&calibration])
     {
         let name = figure
@@ -518,6 +522,7 @@ fn nasty() -> Report {
         y: Axis::new(evil).with_unit("%"),
         observed,
         observed_label: evil.to_owned(),
+        marks: Vec::new(),
         predicted,
         reference: Some(Reference {
             label: evil.to_owned(),

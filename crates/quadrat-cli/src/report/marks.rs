@@ -1,0 +1,233 @@
+//! Observations as marks of a curve figure: the one place that knows how each kind is drawn.
+
+use quadrat::likelihood::{Likelihood as Reported, Noise, Thresholds};
+use quadrat_plot::{MarkError, Marks, Observed as Mark, Side, Support};
+
+use crate::numbers::human;
+use crate::outcome::Outcome;
+use crate::resolve::{Asked, Observed};
+use crate::study::Scale;
+use crate::study::likelihood::{Reports, Scale as Means};
+use crate::study::support::Aggregate;
+use crate::words::learned_thresholds;
+
+/// Half-width in standard deviations of an error bar.
+const HALF_WIDTH: f64 = 1.96;
+
+/// The rows of every table that belong on the scale of a prediction along one dimension.
+pub fn of(outcome: &Outcome, asked: &Asked) -> Vec<Mark> {
+    let tables = outcome.resolved.tables.iter().enumerate();
+    tables
+        .filter(|(_, table)| is_on_scale(outcome, asked, table))
+        .flat_map(|(at, table)| {
+            let thresholds = learned_thresholds(outcome, at);
+            let rank_scale = is_rank_scale(outcome, asked);
+            let rows = 0..table.places.len();
+            rows.filter_map(move |row| match rank_scale {
+                true => rank(table, row),
+                false if is_marked(table, row) => None,
+                false => mark(table, row, thresholds.as_deref()),
+            })
+            .collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+/// The rows that are no single number, one set of marks per table.
+pub fn otherwise(outcome: &Outcome, asked: &Asked) -> Vec<Marks> {
+    if is_rank_scale(outcome, asked) {
+        return Vec::new();
+    }
+    let tables = outcome.resolved.tables.iter().enumerate();
+    tables
+        .filter(|(_, table)| is_on_scale(outcome, asked, table))
+        // Rows were checked when they were read: marks that cannot be made are not to be drawn.
+        .filter_map(|(at, table)| set(table, learned_thresholds(outcome, at).as_deref())?.ok())
+        .collect()
+}
+
+/// Whether a row is drawn by [`otherwise`].
+fn is_marked(table: &Observed, row: usize) -> bool {
+    match &table.likelihood {
+        Reported::Ordinal(_) | Reported::Bernoulli(_) => true,
+        // A count of nobody has no rate.
+        Reported::Poisson(x) => x.exposure()[row] > 0.0,
+        Reported::NegativeBinomial(x) => x.exposure()[row] > 0.0,
+        Reported::Interval(_) | Reported::Censored(_) => {
+            table.range(row).is_some_and(|(lower, upper)| lower < upper)
+        }
+        _ => false,
+    }
+}
+
+/// The marks of a table, of those rows that have any.
+fn set(table: &Observed, thresholds: Option<&[f64]>) -> Option<Result<Marks, MarkError>> {
+    let dim = table.places.dims.first()?;
+    let rows: Vec<usize> = (0..table.places.len())
+        .filter(|&row| is_marked(table, row))
+        .collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let at = || {
+        rows.iter().map(|&row| match dim.ends(row) {
+            (x0, x1) if x0 < x1 => Support::Over(x0, x1),
+            (x, _) => Support::At(x),
+        })
+    };
+    let pick = |all: &[f64]| -> Vec<f64> { rows.iter().map(|&row| all[row]).collect() };
+    let counted = |lower: &[f64], upper: &[f64], exposure: &[f64]| {
+        Marks::rates(at(), &pick(lower), &pick(upper), &pick(exposure), 1.0)
+    };
+    let ends =
+        || -> (Vec<f64>, Vec<f64>) { rows.iter().filter_map(|&row| table.range(row)).unzip() };
+    Some(match &table.likelihood {
+        Reported::Ordinal(x) => {
+            let ranks: Vec<usize> = rows.iter().map(|&row| x.ranks()[row]).collect();
+            let thresholds = match x.thresholds_setting() {
+                Thresholds::Known(known) => Some(known.as_slice()),
+                Thresholds::Learned(_) => thresholds,
+            };
+            Marks::ranks(at(), &ranks, thresholds?, &[])
+        }
+        Reported::Bernoulli(x) => {
+            let yes: Vec<bool> = rows.iter().map(|&row| x.values()[row]).collect();
+            Marks::signs(at(), &yes)
+        }
+        Reported::Poisson(x) => counted(x.lower(), x.upper(), x.exposure()),
+        Reported::NegativeBinomial(x) => counted(x.lower(), x.upper(), x.exposure()),
+        Reported::Censored(_) => {
+            let (lower, upper) = ends();
+            let limits = lower.iter().zip(&upper);
+            let beyond = limits
+                .clone()
+                .map(|(l, u)| match (l.is_finite(), u.is_finite()) {
+                    (true, false) => Some((*l, Side::Above)),
+                    (false, true) => Some((*u, Side::Below)),
+                    _ => None,
+                });
+            match beyond.collect::<Option<Vec<(f64, Side)>>>() {
+                Some(beyond) => {
+                    let (limit, side): (Vec<f64>, Vec<Side>) = beyond.into_iter().unzip();
+                    Marks::censored(at(), &limit, &side)
+                }
+                None => Marks::intervals(at(), &lower, &upper),
+            }
+        }
+        _ => {
+            let (lower, upper) = ends();
+            Marks::intervals(at(), &lower, &upper)
+        }
+    })
+}
+
+/// Whether what a table reports can be drawn beside a prediction: values beside the latent function
+/// or its integrals, rates beside rates, ranks beside ranks.
+pub fn is_on_scale(outcome: &Outcome, asked: &Asked, table: &Observed) -> bool {
+    if !table.says.is_report() {
+        return false;
+    }
+    if is_rank_scale(outcome, asked) {
+        return matches!(table.says.reports, Reports::Ordinal { .. });
+    }
+    let reporting = outcome.resolved.study.reporting();
+    let predicted = match asked.scale {
+        Scale::Latent => Some(Means::Linear),
+        _ => reporting.map(|observe| observe.likelihood.scale()),
+    };
+    Some(table.says.scale()) == predicted
+}
+
+/// Whether new ranks are predicted, which have a scale of their own.
+fn is_rank_scale(outcome: &Outcome, asked: &Asked) -> bool {
+    let reporting = outcome.resolved.study.reporting();
+    asked.scale == Scale::Observation
+        && reporting.is_some_and(|o| matches!(o.likelihood.reports, Reports::Ordinal { .. }))
+}
+
+/// A rank itself.
+fn rank(table: &Observed, row: usize) -> Option<Mark> {
+    let Reported::Ordinal(ordinal) = &table.likelihood else {
+        return None;
+    };
+    let x = table.places.dims.first()?.middle(row);
+    Some(Mark::point(x, ordinal.ranks()[row] as f64))
+}
+
+/// A row on the scale of the response.
+fn mark(table: &Observed, row: usize, thresholds: Option<&[f64]>) -> Option<Mark> {
+    let dim = table.places.dims.first()?;
+    let (x0, x1) = dim.ends(row);
+    let (lower, upper) = match (table.range(row), thresholds) {
+        (Some(range), _) => range,
+        (None, Some(thresholds)) => between(table, row, thresholds)?,
+        (None, None) => return None,
+    };
+    if lower < upper {
+        // Drawn by `otherwise`, or a count of nobody.
+        return None;
+    }
+    Some(match (dim.second.is_some(), table.places.aggregate) {
+        (true, Some(Aggregate::Sum)) => Mark::total(x0, x1, lower * table.places.volume(row)),
+        (true, _) if x0 < x1 => Mark::Level {
+            x0,
+            x1,
+            y: lower,
+            label: label(table, row),
+        },
+        _ => Mark::Point {
+            x: x0,
+            y: lower,
+            error: error(table, row),
+            label: label(table, row),
+        },
+    })
+}
+
+/// The two thresholds around the rank of a row.
+fn between(table: &Observed, row: usize, thresholds: &[f64]) -> Option<(f64, f64)> {
+    let Reported::Ordinal(ordinal) = &table.likelihood else {
+        return None;
+    };
+    let rank = ordinal.ranks()[row];
+    let lower = rank.checked_sub(2).and_then(|k| thresholds.get(k));
+    Some((
+        lower.copied().unwrap_or(f64::NEG_INFINITY),
+        thresholds.get(rank - 1).copied().unwrap_or(f64::INFINITY),
+    ))
+}
+
+/// Half-length of the error bar of a value whose noise is known.
+fn error(table: &Observed, row: usize) -> Option<f64> {
+    let known = table.likelihood.noise().and_then(Noise::known)?;
+    let variance = known.get(row).copied().filter(|variance| *variance > 0.0)?;
+    Some(HALF_WIDTH * variance.sqrt())
+}
+
+/// Words for the tooltip, where the height does not say everything.
+fn label(table: &Observed, row: usize) -> String {
+    let counted = |lower: f64, upper: f64, exposure: f64| {
+        let count = match (lower == upper, upper.is_finite()) {
+            (true, _) => human(lower),
+            (false, true) => format!("{} to {}", human(lower), human(upper)),
+            (false, false) => format!("{} or more", human(lower)),
+        };
+        match exposure == 1.0 {
+            true => count,
+            false => format!("{count} counted, exposure {}", human(exposure)),
+        }
+    };
+    match &table.likelihood {
+        Reported::Ordinal(x) => format!("rank {}", x.ranks()[row]),
+        Reported::Poisson(x) => counted(x.lower()[row], x.upper()[row], x.exposure()[row]),
+        Reported::NegativeBinomial(x) => counted(x.lower()[row], x.upper()[row], x.exposure()[row]),
+        Reported::Binomial(x) => {
+            format!(
+                "{} of {}",
+                human(x.successes()[row]),
+                human(x.trials()[row])
+            )
+        }
+        _ => String::new(),
+    }
+}

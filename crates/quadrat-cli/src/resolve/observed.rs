@@ -1,0 +1,79 @@
+//! A table of observations after everything about it was checked.
+
+use quadrat::likelihood::{Interval, Likelihood as Reported};
+
+use crate::places::Places;
+use crate::study::likelihood::Likelihood;
+use crate::table::Table;
+
+/// One table of observations.
+#[derive(Debug)]
+pub struct Observed {
+    /// The table, for finding rows again.
+    pub table: Table,
+    /// Where its rows looked.
+    pub places: Places,
+    /// What they reported.
+    pub likelihood: Reported,
+    /// What the study says about that.
+    pub says: Likelihood,
+    /// Whether the learned noise is that of the first table.
+    pub share_noise: bool,
+    /// Row of the table for each row kept; empty when all were.
+    pub kept: Vec<usize>,
+}
+
+impl Observed {
+    /// Where a kept row stands: "ages.csv:7".
+    pub fn address(&self, row: usize) -> String {
+        self.table
+            .row_address(self.kept.get(row).copied().unwrap_or(row))
+    }
+
+    /// Between which ends a row by itself puts the mean, on the scale of the response and per unit of
+    /// its volume: equal for a value, infinite where it is open. `None` where it cannot be said:
+    /// ranks whose thresholds are learned, signs, rows without exposure or trials.
+    pub fn range(&self, row: usize) -> Option<(f64, f64)> {
+        let volume = self.places.volume(row);
+        let value = |value: f64| Some((value / volume, value / volume));
+        let between = |x: &Interval| Some((x.lower()[row] / volume, x.upper()[row] / volume));
+        let counted = |lower: &[f64], upper: &[f64], exposure: &[f64]| {
+            (exposure[row] > 0.0).then(|| (lower[row] / exposure[row], upper[row] / exposure[row]))
+        };
+        match &self.likelihood {
+            Reported::Gaussian(x) => value(x.values()[row]),
+            Reported::Laplace(x) => value(x.values()[row]),
+            Reported::StudentT(x) => value(x.values()[row]),
+            Reported::Interval(x) => between(x),
+            Reported::Censored(x) => between(x.readings()),
+            Reported::Bernoulli(x) => value(f64::from(u8::from(x.values()[row]))),
+            Reported::Binomial(x) => {
+                let (k, n) = (x.successes()[row], x.trials()[row]);
+                (n > 0.0).then(|| (k / n, k / n))
+            }
+            Reported::Poisson(x) => counted(x.lower(), x.upper(), x.exposure()),
+            Reported::NegativeBinomial(x) => counted(x.lower(), x.upper(), x.exposure()),
+            Reported::Exponential(x) => value(x.values()[row]),
+            Reported::Ordinal(x) => {
+                use quadrat::likelihood::Thresholds::Known;
+                let Known(thresholds) = x.thresholds_setting() else {
+                    return None;
+                };
+                let rank = x.ranks()[row];
+                let lower = rank.checked_sub(2).and_then(|k| thresholds.get(k));
+                let upper = thresholds.get(rank - 1);
+                Some((
+                    lower.map_or(f64::NEG_INFINITY, |t| t / volume),
+                    upper.map_or(f64::INFINITY, |t| t / volume),
+                ))
+            }
+            _ => None,
+        }
+    }
+
+    /// The mean that a row by itself reports, where it is one number.
+    pub fn height(&self, row: usize) -> Option<f64> {
+        let (lower, upper) = self.range(row)?;
+        (lower == upper).then_some(lower)
+    }
+}

@@ -1,0 +1,201 @@
+//! Kinds that report something about the values themselves.
+
+use quadrat::error::InputError;
+use quadrat::likelihood::{
+    Censored, Degrees, Gaussian, Interval, Laplace, Likelihood as Reported, Noise, Ordinal, Side,
+    StudentT, Thresholds,
+};
+
+use super::cells::{Cells, Values};
+use crate::diagnostic::Problems;
+use crate::study::likelihood::{Likelihood, Limits, Reports};
+
+/// Learned thresholds are for so many ranks: each has a hyperparameter of its own.
+const MOST_RANKS: f64 = 30.0;
+
+type Made = Option<Result<Reported, InputError>>;
+
+/// The likelihood; `None` when a column could not be had.
+pub fn reported(cells: &Cells<'_>, says: &Likelihood, problems: &mut Problems) -> Made {
+    let noise = super::noise(cells, says, problems);
+    match &says.reports {
+        Reports::Gaussian { value } => {
+            let values = cells.column(value)?.lower;
+            Some(Gaussian::new(values, noise?).map(Into::into))
+        }
+        Reports::Laplace { value, scale } => {
+            let (values, scale) = (cells.column(value)?.lower, cells.given(scale)?);
+            cells.refuse(problems, &scale, |row| {
+                let value = scale.lower[row];
+                (value <= 0.0).then(|| {
+                    let fact = format!("the scale is {value}; it must be above zero");
+                    (fact, "give the mean absolute error of the row")
+                })
+            });
+            Some(Laplace::new(values, scale.lower).map(Into::into))
+        }
+        Reports::StudentT { value, degrees } => {
+            let values = cells.column(value)?;
+            let noise = noise?;
+            some_noise(cells, &values, &noise, problems, |_| true);
+            let degrees = degrees.map_or(Degrees::Learned, Degrees::Known);
+            Some(StudentT::new(values.lower, noise, degrees).map(Into::into))
+        }
+        Reports::Interval(ends) => {
+            let (lower, upper) = cells.ends(ends)?;
+            in_order(cells, &lower, &upper, problems);
+            let noise = noise?;
+            let wide = |row: usize| lower.lower[row] < upper.upper[row];
+            some_noise(cells, &upper, &noise, problems, wide);
+            Some(Interval::new(lower.lower, upper.upper, noise).map(Into::into))
+        }
+        Reports::Censored { value, limits } => {
+            let values = cells.column(value)?;
+            let made = censored(cells, &values, limits, noise?, problems)?;
+            if let Ok(made) = &made {
+                let readings = made.readings();
+                let wide = |row: usize| readings.lower()[row] < readings.upper()[row];
+                some_noise(cells, &values, made.noise(), problems, wide);
+            }
+            Some(made.map(Into::into))
+        }
+        Reports::Ordinal { rank, thresholds } => {
+            let ranks = cells.column(rank)?;
+            let noise = noise?;
+            some_noise(cells, &ranks, &noise, problems, |_| true);
+            let thresholds = thresholds_of(cells, &ranks, thresholds.as_deref(), problems);
+            let whole = ranks.lower.iter().map(|rank| *rank as usize).collect();
+            Some(Ordinal::new(whole, thresholds, noise).map(Into::into))
+        }
+        _ => None,
+    }
+}
+
+/// Refuses ends in the wrong order, and rows that say nothing.
+pub fn in_order(cells: &Cells<'_>, lower: &Values, upper: &Values, problems: &mut Problems) {
+    cells.refuse(problems, upper, |row| {
+        let (low, high) = (lower.lower[row], upper.upper[row]);
+        if high < low {
+            let fact = format!("the upper end is {high}, below the lower end, {low}");
+            return Some((fact, "exchange the two ends"));
+        }
+        (low == f64::NEG_INFINITY && high == f64::INFINITY).then(|| {
+            let fact = "both ends are open, so the row says nothing".to_owned();
+            (fact, "fill in an end, or delete the row")
+        })
+    });
+}
+
+fn censored(
+    cells: &Cells<'_>,
+    values: &Values,
+    limits: &Limits,
+    noise: Noise,
+    problems: &mut Problems,
+) -> Option<Result<Censored, InputError>> {
+    match limits {
+        Limits::Written => Some(Censored::between(
+            values.lower.clone(),
+            values.upper.clone(),
+            noise,
+        )),
+        Limits::Side(name) => {
+            let sides: Vec<Side> = cells
+                .column(name)?
+                .lower
+                .iter()
+                .map(|&side| match side {
+                    s if s < 0.0 => Side::Left,
+                    s if s > 0.0 => Side::Right,
+                    _ => Side::None,
+                })
+                .collect();
+            Some(Censored::new(values.lower.clone(), &sides, noise))
+        }
+        Limits::Of(ends) => {
+            let (lower, upper) = cells.ends(ends)?;
+            cells.refuse(problems, &upper, |row| {
+                let (low, high) = (lower.lower[row], upper.upper[row]);
+                (high <= low).then(|| {
+                    let fact = format!("the upper limit is {high}, not above the lower one, {low}");
+                    (fact, "exchange the two limits")
+                })
+            });
+            Some(Censored::clipped(
+                &values.lower,
+                &lower.lower,
+                &upper.upper,
+                noise,
+            ))
+        }
+    }
+}
+
+/// Refuses a known variance of zero on rows that are not exact values.
+fn some_noise(
+    cells: &Cells<'_>,
+    values: &Values,
+    noise: &Noise,
+    problems: &mut Problems,
+    needs: impl Fn(usize) -> bool,
+) {
+    let Noise::Known(known) = noise else {
+        return;
+    };
+    cells.refuse(problems, values, |row| {
+        (known[row] == 0.0 && needs(row)).then(|| {
+            let fact = "the variance of this row is 0, but only an exact value can be without noise";
+            let remedy = "give the square of the error of a reading, however small, or let `extra = \"learn\"` add to it";
+            (fact.to_owned(), remedy)
+        })
+    });
+}
+
+/// The thresholds, where the ranks agree with them.
+fn thresholds_of(
+    cells: &Cells<'_>,
+    ranks: &Values,
+    known: Option<&[f64]>,
+    problems: &mut Problems,
+) -> Thresholds {
+    let highest = match known {
+        Some(known) => known.len() as f64 + 1.0,
+        None => ranks.lower.iter().fold(0.0, |a: f64, &b| a.max(b)),
+    };
+    cells.refuse(problems, ranks, |row| {
+        let rank = ranks.lower[row];
+        if rank.fract() != 0.0 {
+            let fact = format!("the rank is {rank}; it must be a whole number");
+            return Some((fact, "number the grades 1, 2, 3, .. from the lowest"));
+        }
+        if rank < 1.0 {
+            let fact = format!("the rank is {rank}; ranks count from 1");
+            return Some((fact, "number the grades 1, 2, 3, .. from the lowest"));
+        }
+        if known.is_some() && rank > highest {
+            let fact = format!(
+                "the rank is {rank}, but {} thresholds tell {highest} ranks apart",
+                highest - 1.0
+            );
+            return Some((fact, "add a threshold, or mend the rank"));
+        }
+        (known.is_none() && rank > MOST_RANKS).then(|| {
+            let fact = format!(
+                "the rank is {rank}; thresholds are learned for at most {MOST_RANKS} ranks"
+            );
+            (fact, "mend the rank, join ranks, or give the thresholds")
+        })
+    });
+    if known.is_none() && highest < 2.0 && problems.0.is_empty() {
+        cells.refuse(problems, ranks, |row| {
+            (row == 0).then(|| {
+                let fact = "every rank is 1, from which no threshold can be learned".to_owned();
+                (fact, "give the thresholds: `thresholds = [..]`")
+            })
+        });
+    }
+    match known {
+        Some(known) => Thresholds::Known(known.to_vec()),
+        None => Thresholds::Learned(highest.clamp(0.0, MOST_RANKS) as usize),
+    }
+}

@@ -1,0 +1,332 @@
+//! `likelihood`: what the rows of a table reported, and in which columns.
+
+mod counts;
+mod noise;
+mod values;
+
+use quadrat::likelihood::Sigmoid;
+
+use super::fields::{Section, Spanned};
+use crate::suggest;
+use crate::table::Reading;
+
+pub use noise::{Given, Noise};
+
+/// What a table reported.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Likelihood {
+    /// Its kind, as it is written.
+    pub name: Spanned<String>,
+    /// What is known of the noise, for kinds that have one.
+    pub noise: Option<Noise>,
+    /// What the columns hold.
+    pub reports: Reports,
+}
+
+/// What the columns of a table hold.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reports {
+    /// Values with normal noise.
+    Gaussian {
+        /// Their column.
+        value: Spanned<String>,
+    },
+    /// Values with double exponential noise.
+    Laplace {
+        /// Their column.
+        value: Spanned<String>,
+        /// The mean absolute error.
+        scale: Given,
+    },
+    /// Values with heavy-tailed noise.
+    StudentT {
+        /// Their column.
+        value: Spanned<String>,
+        /// Degrees of freedom; learned when absent.
+        degrees: Option<f64>,
+    },
+    /// Intervals that hold the values.
+    Interval(Ends),
+    /// Values, some of which lie beyond a limit.
+    Censored {
+        /// Their column.
+        value: Spanned<String>,
+        /// How it is known which.
+        limits: Limits,
+    },
+    /// Ranks from 1 on.
+    Ordinal {
+        /// Their column.
+        rank: Spanned<String>,
+        /// Where one rank ends and the next begins; learned when absent.
+        thresholds: Option<Vec<f64>>,
+    },
+    /// Nothing but that the values exceed a margin.
+    Positive {
+        /// The margin.
+        margin: f64,
+        /// How soft it is; taken from the other tables when absent.
+        sd: Option<f64>,
+    },
+    /// Yes or no.
+    Bernoulli {
+        /// Their column.
+        value: Spanned<String>,
+        /// From the latent value to the probability.
+        sigmoid: Sigmoid,
+    },
+    /// Successes among trials.
+    Binomial {
+        /// Their column.
+        successes: Spanned<String>,
+        /// Number of trials.
+        trials: Given,
+        /// From the latent value to the probability.
+        sigmoid: Sigmoid,
+    },
+    /// Counts.
+    Counts {
+        /// Their columns.
+        counts: Counts,
+        /// What rates are multiplied by; 1 when absent.
+        exposure: Option<Given>,
+        /// `None`: Poisson. Else the dispersion of the negative binomial, learned when that is `None`.
+        dispersion: Option<Option<f64>>,
+    },
+    /// Waiting times.
+    Exponential {
+        /// Their column.
+        value: Spanned<String>,
+    },
+}
+
+/// Two ends, at least one of which is given.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ends {
+    /// The lower one; open when absent.
+    pub lower: Option<Given>,
+    /// The upper one; open when absent.
+    pub upper: Option<Given>,
+}
+
+/// How it is known which values are censored.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Limits {
+    /// By a column of `none`, `left` and `right`.
+    Side(Spanned<String>),
+    /// By the limits of the instrument: what lies there or beyond was not measured.
+    Of(Ends),
+    /// By the cells themselves: `<0.5`.
+    Written,
+}
+
+/// Where counts stand.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Counts {
+    /// In one column, which may hold ranges: `<5`.
+    One(Spanned<String>),
+    /// Between two columns, both ends included.
+    Between(Ends),
+}
+
+/// How the observed mean follows from the latent function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// It is the latent function, or an integral of it.
+    Linear,
+    /// By the link of the study.
+    Linked,
+    /// It is a probability, by a link of the table's own.
+    Probability,
+}
+
+const KINDS: [&str; 12] = [
+    "gaussian",
+    "laplace",
+    "student_t",
+    "interval",
+    "censored",
+    "ordinal",
+    "positive",
+    "bernoulli",
+    "binomial",
+    "poisson",
+    "negative_binomial",
+    "exponential",
+];
+
+/// The key `likelihood` of a table.
+pub fn read(section: &Section<'_>) -> Option<Likelihood> {
+    const LIKE: &str = "such as `likelihood = { gaussian = { value = \"people\" } }`";
+    let Some(item) = section.get("likelihood") else {
+        section.missing("likelihood", LIKE);
+        return None;
+    };
+    let choice = Section::from_item(section.check, "likelihood", item, LIKE)?;
+    choice.keys(&KINDS, &[]);
+    let mut known = choice
+        .entries()
+        .into_iter()
+        .filter(|(name, _)| KINDS.contains(&name.value.as_str()));
+    let Some((name, item)) = known.next() else {
+        if choice.entries().is_empty() {
+            let remedy = format!("{LIKE}; the kinds are {}", suggest::list(&KINDS));
+            section
+                .check
+                .refuse(&choice.span, "`likelihood` is empty", remedy);
+        }
+        return None;
+    };
+    if let Some((second, _)) = known.next() {
+        let message = format!(
+            "`likelihood` is both `{}` and `{}`",
+            name.value, second.value
+        );
+        let remedy = "write two [[observe]] sections, with a table each";
+        section.check.refuse(&second.span, message, remedy);
+        return None;
+    }
+    let own = Section::from_item(section.check, &name.value, item, LIKE)?;
+    let reports = match name.value.as_str() {
+        "gaussian" => values::gaussian(&own),
+        "laplace" => values::laplace(&own),
+        "student_t" => values::student_t(&own),
+        "interval" => values::interval(&own),
+        "censored" => values::censored(&own),
+        "ordinal" => values::ordinal(&own),
+        "positive" => values::positive(&own),
+        "bernoulli" => counts::bernoulli(&own),
+        "binomial" => counts::binomial(&own),
+        "poisson" => counts::poisson(&own),
+        "negative_binomial" => counts::negative_binomial(&own),
+        _ => counts::exponential(&own),
+    };
+    let noise = match name.value.as_str() {
+        "gaussian" => Some(noise::read(&own, true)),
+        "student_t" | "interval" | "censored" | "ordinal" => Some(noise::read(&own, false)),
+        _ => None,
+    };
+    Some(Likelihood {
+        name,
+        noise,
+        reports: reports?,
+    })
+}
+
+impl Likelihood {
+    /// Every column that is named, and how its cells are read.
+    pub fn columns(&self) -> Vec<(&Spanned<String>, Reading)> {
+        let mut columns = Vec::new();
+        match &self.reports {
+            Reports::Gaussian { value } | Reports::StudentT { value, .. } => {
+                columns.push((value, Reading::Number));
+            }
+            Reports::Exponential { value } => columns.push((value, Reading::Number)),
+            Reports::Laplace { value, scale } => {
+                columns.push((value, Reading::Number));
+                columns.extend(scale.column().map(|c| (c, Reading::Number)));
+            }
+            Reports::Interval(ends)
+            | Reports::Counts {
+                counts: Counts::Between(ends),
+                ..
+            } => {
+                columns.extend(ends.columns());
+            }
+            Reports::Censored { value, limits } => {
+                let reading = match limits {
+                    Limits::Written => Reading::Limited,
+                    _ => Reading::Number,
+                };
+                columns.push((value, reading));
+                match limits {
+                    Limits::Side(side) => columns.push((side, Reading::Side)),
+                    Limits::Of(ends) => columns.extend(ends.columns()),
+                    Limits::Written => {}
+                }
+            }
+            Reports::Ordinal { rank, .. } => columns.push((rank, Reading::Number)),
+            Reports::Positive { .. } => {}
+            Reports::Bernoulli { value, .. } => columns.push((value, Reading::Flag)),
+            Reports::Binomial {
+                successes, trials, ..
+            } => {
+                columns.push((successes, Reading::Number));
+                columns.extend(trials.column().map(|c| (c, Reading::Number)));
+            }
+            Reports::Counts {
+                counts: Counts::One(count),
+                ..
+            } => {
+                columns.push((count, Reading::Count));
+            }
+        }
+        if let Reports::Counts { exposure, .. } = &self.reports {
+            let column = exposure.as_ref().and_then(Given::column);
+            columns.extend(column.map(|c| (c, Reading::Number)));
+        }
+        let known = self.noise.as_ref().and_then(|noise| noise.known.as_ref());
+        let variance = known.and_then(Given::column);
+        columns.extend(variance.map(|c| (c, Reading::Number)));
+        columns
+    }
+
+    /// How the observed mean follows from the latent function.
+    pub fn scale(&self) -> Scale {
+        match self.reports {
+            Reports::Counts { .. } | Reports::Exponential { .. } => Scale::Linked,
+            Reports::Bernoulli { .. } | Reports::Binomial { .. } => Scale::Probability,
+            _ => Scale::Linear,
+        }
+    }
+
+    /// Whether it reports something about values, rather than only bounding them.
+    pub fn is_report(&self) -> bool {
+        !matches!(self.reports, Reports::Positive { .. })
+    }
+
+    /// Whether exact inference can take it.
+    pub fn is_gaussian(&self) -> bool {
+        matches!(self.reports, Reports::Gaussian { .. })
+    }
+
+    /// What people call the values.
+    pub fn value_name(&self) -> String {
+        let ends = |ends: &Ends| {
+            let names: Vec<&str> = ends.columns().map(|(c, _)| c.value.as_str()).collect();
+            names.join("..")
+        };
+        match &self.reports {
+            Reports::Gaussian { value }
+            | Reports::Laplace { value, .. }
+            | Reports::StudentT { value, .. }
+            | Reports::Censored { value, .. }
+            | Reports::Bernoulli { value, .. }
+            | Reports::Exponential { value } => value.value.clone(),
+            Reports::Ordinal { rank, .. } => rank.value.clone(),
+            Reports::Binomial { successes, .. } => successes.value.clone(),
+            Reports::Interval(between)
+            | Reports::Counts {
+                counts: Counts::Between(between),
+                ..
+            } => ends(between),
+            Reports::Counts {
+                counts: Counts::One(count),
+                ..
+            } => count.value.clone(),
+            Reports::Positive { .. } => String::new(),
+        }
+    }
+}
+
+impl Ends {
+    /// The columns of the ends, and how their cells are read.
+    pub fn columns(&self) -> impl Iterator<Item = (&Spanned<String>, Reading)> {
+        let lower = self.lower.as_ref().and_then(Given::column);
+        let upper = self.upper.as_ref().and_then(Given::column);
+        lower
+            .map(|column| (column, Reading::Lower))
+            .into_iter()
+            .chain(upper.map(|column| (column, Reading::Upper)))
+    }
+}

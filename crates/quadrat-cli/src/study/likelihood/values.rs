@@ -1,0 +1,207 @@
+//! Kinds that report something about the values of the latent function themselves.
+
+use super::noise::{Given, given, positive_or_learn};
+use super::{Ends, Limits, Reports};
+use crate::study::fields::{Section, Spanned, kind};
+
+/// A key that names a column and must be there.
+pub(super) fn column(section: &Section<'_>, key: &str, like: &str) -> Option<Spanned<String>> {
+    if section.get(key).is_none() {
+        section.missing(key, like);
+    }
+    section.text(key)
+}
+
+fn value(section: &Section<'_>) -> Option<Spanned<String>> {
+    let like = format!(
+        "name the column of the values: `{} = {{ value = \"people\" }}`",
+        section.title
+    );
+    column(section, "value", &like)
+}
+
+pub(super) fn gaussian(section: &Section<'_>) -> Option<Reports> {
+    section.keys(&["value", "variance", "extra"], &[]);
+    value(section).map(|value| Reports::Gaussian { value })
+}
+
+pub(super) fn laplace(section: &Section<'_>) -> Option<Reports> {
+    section.keys(&["value", "scale"], &[]);
+    if section.get("scale").is_none() {
+        section.missing(
+            "scale",
+            "the mean absolute error, a number or a column: `laplace = { value = \"people\", scale = 10 }`",
+        );
+    }
+    let scale = given(section, "scale", "give the mean absolute error");
+    if let Some(Given::Number(number)) = &scale
+        && number.value <= 0.0
+    {
+        section.check.refuse(
+            &number.span,
+            format!("`scale` is {}; it must be above zero", number.value),
+            "exact values belong to `gaussian` with `variance = 0`",
+        );
+    }
+    Some(Reports::Laplace {
+        value: value(section)?,
+        scale: scale?,
+    })
+}
+
+pub(super) fn student_t(section: &Section<'_>) -> Option<Reports> {
+    section.keys(&["value", "variance", "extra", "degrees"], &[]);
+    let degrees = positive_or_learn(section, "degrees");
+    Some(Reports::StudentT {
+        value: value(section)?,
+        degrees: degrees?,
+    })
+}
+
+/// The keys `lower` and `upper`, of which one may be absent.
+pub(super) fn ends(section: &Section<'_>, like: &str) -> Option<Ends> {
+    if section.get("lower").is_none() && section.get("upper").is_none() {
+        section.missing("lower", like);
+        return None;
+    }
+    let end = |key: &str| match section.get(key) {
+        None => Some(None),
+        Some(_) => given(section, key, like).map(Some),
+    };
+    let (lower, upper) = (end("lower"), end("upper"));
+    let ends = Ends {
+        lower: lower?,
+        upper: upper?,
+    };
+    if let (Some(Given::Number(lower)), Some(Given::Number(upper))) = (&ends.lower, &ends.upper)
+        && upper.value <= lower.value
+    {
+        let message = format!(
+            "`upper` is {}, which is not above `lower`, {}",
+            upper.value, lower.value
+        );
+        section.check.refuse(&upper.span, message, "exchange them");
+    }
+    Some(ends)
+}
+
+pub(super) fn interval(section: &Section<'_>) -> Option<Reports> {
+    section.keys(&["lower", "upper", "variance", "extra"], &[]);
+    ends(
+        section,
+        "name the columns of the ends: `interval = { lower = \"from\", upper = \"to\" }`; one may be absent",
+    )
+    .map(Reports::Interval)
+}
+
+pub(super) fn censored(section: &Section<'_>) -> Option<Reports> {
+    section.keys(
+        &["value", "side", "lower", "upper", "variance", "extra"],
+        &[],
+    );
+    let value = value(section);
+    let has_limits = section.get("lower").is_some() || section.get("upper").is_some();
+    if has_limits && section.get("side").is_some() {
+        section.check.refuse(
+            &section.span_of("side"),
+            "`censored` has both a `side` and limits",
+            "keep `side` where a column says which values are censored, or the limits where the values themselves tell",
+        );
+        return None;
+    }
+    let limits = if section.get("side").is_some() {
+        Limits::Side(section.text("side")?)
+    } else if has_limits {
+        Limits::Of(ends(section, "a limit is a number or a column")?)
+    } else {
+        Limits::Written
+    };
+    Some(Reports::Censored {
+        value: value?,
+        limits,
+    })
+}
+
+pub(super) fn ordinal(section: &Section<'_>) -> Option<Reports> {
+    section.keys(&["rank", "thresholds", "variance", "extra"], &[]);
+    let rank = column(
+        section,
+        "rank",
+        "name the column of the ranks: `ordinal = { rank = \"grade\" }`",
+    );
+    let thresholds = thresholds(section);
+    Some(Reports::Ordinal {
+        rank: rank?,
+        thresholds: thresholds?,
+    })
+}
+
+fn thresholds(section: &Section<'_>) -> Option<Option<Vec<f64>>> {
+    const LIKE: &str = "write `thresholds = [1.5, 2.5]`, rising, one fewer than there are ranks, or `thresholds = \"learn\"`";
+    let Some(item) = section.get("thresholds") else {
+        return Some(None);
+    };
+    if item.as_str() == Some("learn") {
+        return Some(None);
+    }
+    let span = section.span_of("thresholds");
+    let Some(array) = item.as_array() else {
+        let message = format!(
+            "`thresholds` must be an array of numbers or \"learn\", not {}",
+            kind(item)
+        );
+        section.check.refuse(&span, message, LIKE);
+        return None;
+    };
+    if array.is_empty() {
+        let message = "`thresholds` is empty, so that there is only one rank";
+        section.check.refuse(&span, message, LIKE);
+        return None;
+    }
+    let mut known: Vec<f64> = Vec::new();
+    for value in array {
+        let item = toml_edit::Item::Value(value.clone());
+        let at = value.span().unwrap_or_else(|| span.clone());
+        let number = value
+            .as_float()
+            .or_else(|| value.as_integer().map(|i| i as f64));
+        let Some(number) = number.filter(|number| number.is_finite()) else {
+            let message = format!("a threshold must be a finite number, not {}", kind(&item));
+            section.check.refuse(&at, message, LIKE);
+            return None;
+        };
+        if let Some(&last) = known.last()
+            && number <= last
+        {
+            let message = format!("the threshold {number} is not above the one before it, {last}");
+            section
+                .check
+                .refuse(&at, message, "sort them, and take out repetitions");
+            return None;
+        }
+        known.push(number);
+    }
+    Some(Some(known))
+}
+
+pub(super) fn positive(section: &Section<'_>) -> Option<Reports> {
+    section.keys(&["margin", "sd"], &[]);
+    let margin = match section.get("margin") {
+        None => 0.0,
+        Some(_) => section.number("margin")?.value,
+    };
+    let sd = section.number("sd");
+    if let Some(sd) = &sd
+        && sd.value <= 0.0
+    {
+        section.check.refuse(
+            &sd.span,
+            format!("`sd` is {}; it must be above zero", sd.value),
+            "give a number that is small beside the values, or leave it out",
+        );
+    }
+    Some(Reports::Positive {
+        margin,
+        sd: sd.map(|sd| sd.value),
+    })
+}

@@ -1,0 +1,228 @@
+//! Cells that say more than a number: open ends, limits, ranges of counts, sides, yes and no.
+
+use super::number::{BadCell, parse};
+use crate::diagnostic::shown;
+
+/// How the cells of a column are read. Every cell becomes a lower and an upper end, which are equal
+/// for a plain number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reading {
+    /// A finite number.
+    Number,
+    /// A lower end; an empty cell or `-inf` is none.
+    Lower,
+    /// An upper end; an empty cell or `inf` is none.
+    Upper,
+    /// A reading: a number, or one beyond a limit, `<0.5` or `>10`.
+    Limited,
+    /// A count: a whole number, or a range of them, `<5`, `>=100`, `10-19`.
+    Count,
+    /// Yes or no, as 1 and 0.
+    Flag,
+    /// The side on which a value is censored: -1 left, 0 none, 1 right.
+    Side,
+}
+
+/// Counts beyond this are no longer told apart from their neighbours.
+const LARGEST_COUNT: f64 = 9.0e15;
+
+/// Reads a cell.
+pub fn read(reading: Reading, cell: &str) -> Result<(f64, f64), BadCell> {
+    let cell = cell.trim();
+    let exact = |value: f64| (value, value);
+    match reading {
+        Reading::Number => parse(cell).map(exact),
+        Reading::Lower => end(cell, f64::NEG_INFINITY).map(exact),
+        Reading::Upper => end(cell, f64::INFINITY).map(exact),
+        Reading::Limited => limited(cell),
+        Reading::Count => count(cell),
+        Reading::Flag => flag(cell).map(exact),
+        Reading::Side => side(cell).map(exact),
+    }
+}
+
+/// A finite number, or the open end that an empty cell stands for.
+fn end(cell: &str, open: f64) -> Result<f64, BadCell> {
+    match cell.parse::<f64>() {
+        _ if cell.is_empty() => Ok(open),
+        Ok(value) if value == open && !cell.bytes().any(|b| b.is_ascii_digit()) => Ok(open),
+        Ok(value) if value.is_infinite() && !cell.bytes().any(|b| b.is_ascii_digit()) => {
+            Err(BadCell {
+                fact: format!("`{}` leaves nothing on this side", shown(cell)),
+                remedy: "a lower end is open with -inf or an empty cell, an upper end with inf or an empty cell",
+            })
+        }
+        _ => parse(cell),
+    }
+}
+
+/// The rest of a cell after a sign of comparison, and whether the number itself belongs to it.
+fn beyond(cell: &str) -> Option<(bool, bool, &str)> {
+    let signs = [
+        ("<=", true, true),
+        ("\u{2264}", true, true),
+        ("<", true, false),
+        (">=", false, true),
+        ("\u{2265}", false, true),
+        (">", false, false),
+    ];
+    signs.into_iter().find_map(|(sign, below, inclusive)| {
+        let rest = cell.strip_prefix(sign)?;
+        Some((below, inclusive, rest.trim()))
+    })
+}
+
+fn limited(cell: &str) -> Result<(f64, f64), BadCell> {
+    match beyond(cell) {
+        None => parse(cell).map(|value| (value, value)),
+        Some((true, _, rest)) => parse(rest).map(|limit| (f64::NEG_INFINITY, limit)),
+        Some((false, _, rest)) => parse(rest).map(|limit| (limit, f64::INFINITY)),
+    }
+}
+
+fn count(cell: &str) -> Result<(f64, f64), BadCell> {
+    if let Some((below, inclusive, rest)) = beyond(cell) {
+        let limit = whole(rest)?;
+        return match (below, inclusive) {
+            (true, false) if limit == 0.0 => Err(BadCell {
+                fact: format!("`{}` leaves no count: none is below zero", shown(cell)),
+                remedy: "write 0 where nothing was counted",
+            }),
+            (true, false) => Ok((0.0, limit - 1.0)),
+            (true, true) => Ok((0.0, limit)),
+            (false, false) => Ok((limit + 1.0, f64::INFINITY)),
+            (false, true) => Ok((limit, f64::INFINITY)),
+        };
+    }
+    if let Some(from) = cell.strip_suffix('+') {
+        return Ok((whole(from)?, f64::INFINITY));
+    }
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    for dash in ["-", "\u{2013}", ".."] {
+        if let Some((from, to)) = cell.split_once(dash)
+            && is_digits(from.trim())
+            && is_digits(to.trim())
+        {
+            let (from, to) = (whole(from)?, whole(to)?);
+            if from > to {
+                return Err(BadCell {
+                    fact: format!("the range `{}` ends before it begins", shown(cell)),
+                    remedy: "exchange its ends",
+                });
+            }
+            return Ok((from, to));
+        }
+    }
+    whole(cell).map(|value| (value, value))
+}
+
+/// A whole number, zero or more.
+fn whole(text: &str) -> Result<f64, BadCell> {
+    let value = parse(text).map_err(|error| match error.fact.contains("not a number") {
+        true => BadCell {
+            remedy: "write a whole number, or a range such as <5, >=100 or 10-19 where the count itself is withheld",
+            ..error
+        },
+        false => error,
+    })?;
+    if value < 0.0 {
+        return Err(BadCell {
+            fact: format!("the count is {value}; it cannot be negative"),
+            remedy: "mend it, or delete the row if it stands for a missing count",
+        });
+    }
+    if value > LARGEST_COUNT {
+        return Err(BadCell {
+            fact: format!("the count is {value:e}, too large to be told from its neighbours"),
+            remedy: "give so many as values, with a `gaussian` likelihood",
+        });
+    }
+    if value.fract() != 0.0 {
+        return Err(BadCell {
+            fact: format!("the count is {value}; it must be a whole number"),
+            remedy: "give what was counted, not a rate: what it is divided by goes to `exposure`",
+        });
+    }
+    Ok(value)
+}
+
+fn flag(cell: &str) -> Result<f64, BadCell> {
+    match cell.to_lowercase().as_str() {
+        "1" | "1.0" | "true" | "yes" => Ok(1.0),
+        "0" | "0.0" | "false" | "no" => Ok(0.0),
+        "" => parse(cell),
+        _ => Err(BadCell {
+            fact: format!("`{}` is neither yes nor no", shown(cell)),
+            remedy: "write 1 or 0, true or false, yes or no",
+        }),
+    }
+}
+
+fn side(cell: &str) -> Result<f64, BadCell> {
+    match cell.to_lowercase().as_str() {
+        "none" => Ok(0.0),
+        "left" => Ok(-1.0),
+        "right" => Ok(1.0),
+        _ => Err(BadCell {
+            fact: format!("`{}` does not say how the value is censored", shown(cell)),
+            remedy: "write none, left (the value is at most the number) or right (at least the number)",
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INF: f64 = f64::INFINITY;
+
+    #[test]
+    fn cells_are_read_as_their_column_says() {
+        for (reading, cell, expected) in [
+            (Reading::Number, " 2.5", (2.5, 2.5)),
+            (Reading::Lower, "", (-INF, -INF)),
+            (Reading::Lower, "-inf", (-INF, -INF)),
+            (Reading::Upper, "Inf", (INF, INF)),
+            (Reading::Upper, "3", (3.0, 3.0)),
+            (Reading::Limited, "< 0.006", (-INF, 0.006)),
+            (Reading::Limited, "\u{2265}7", (7.0, INF)),
+            (Reading::Limited, "-1", (-1.0, -1.0)),
+            (Reading::Count, "12", (12.0, 12.0)),
+            (Reading::Count, "1e3", (1000.0, 1000.0)),
+            (Reading::Count, "<5", (0.0, 4.0)),
+            (Reading::Count, "<=5", (0.0, 5.0)),
+            (Reading::Count, ">= 100", (100.0, INF)),
+            (Reading::Count, ">99", (100.0, INF)),
+            (Reading::Count, "100+", (100.0, INF)),
+            (Reading::Count, "10-19", (10.0, 19.0)),
+            (Reading::Flag, "Yes", (1.0, 1.0)),
+            (Reading::Flag, "0", (0.0, 0.0)),
+            (Reading::Side, "Left", (-1.0, -1.0)),
+        ] {
+            assert_eq!(read(reading, cell), Ok(expected), "{reading:?} {cell}");
+        }
+    }
+
+    #[test]
+    fn everything_else_says_how_to_mend_it() {
+        for (reading, cell, fact, remedy) in [
+            (Reading::Lower, "inf", "leaves nothing", "-inf"),
+            (Reading::Upper, "high", "not a number", "plain number"),
+            (Reading::Upper, "1e999", "too large", "units"),
+            (Reading::Count, "-3", "cannot be negative", "missing"),
+            (Reading::Count, "2.5", "whole number", "exposure"),
+            (Reading::Count, "few", "not a number", "<5"),
+            (Reading::Count, "<0", "no count", "write 0"),
+            (Reading::Count, "9-3", "before it begins", "exchange"),
+            (Reading::Count, "", "empty", "fill it in"),
+            (Reading::Flag, "maybe", "neither", "yes or no"),
+            (Reading::Side, "True", "censored", "left"),
+        ] {
+            let error = read(reading, cell).unwrap_err();
+            assert!(
+                error.fact.contains(fact) && error.remedy.contains(remedy),
+                "{cell}: {error:?}"
+            );
+        }
+    }
+}

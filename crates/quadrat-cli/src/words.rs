@@ -1,0 +1,277 @@
+//! What was observed and how it was inferred, in words for the terminal and the report.
+
+use quadrat::likelihood::{Interval, Likelihood as Reported, Noise, Thresholds};
+
+use crate::engine::{FitSummary, method_in_words};
+use crate::numbers::{count, human};
+use crate::outcome::Outcome;
+use crate::resolve::Observed;
+use crate::study::likelihood::{Given, Likelihood, Limits, Reports};
+use crate::study::support::Aggregate;
+
+/// One table of observations in words.
+pub fn observed(table: &Observed) -> String {
+    let mut parts = vec![format!("{}{}", reports(table), place(table))];
+    parts.extend(details(table));
+    parts.extend(noise(table));
+    format!(
+        "{} of {}: {}",
+        count(table.places.len(), "row"),
+        table.table.name(),
+        parts.join(", ")
+    )
+}
+
+/// Where the rows looked: " at points of t".
+fn place(table: &Observed) -> String {
+    let places = &table.places;
+    let along: Vec<&str> = places.dims.iter().map(|dim| dim.name.as_str()).collect();
+    let mut over: Vec<String> = Vec::new();
+    if let Some(shapes) = &places.shapes {
+        over.push(format!(
+            "{} of {} ({})",
+            count(shapes.distinct(), shapes.noun()),
+            shapes.dims.join(" x "),
+            shapes.file()
+        ));
+    }
+    if !along.is_empty() {
+        let boxes = places.dims.iter().any(|dim| dim.second.is_some());
+        over.push(format!(
+            "{} of {}",
+            if boxes { "boxes" } else { "points" },
+            along.join(" x ")
+        ));
+    }
+    let word = if places.aggregate.is_some() {
+        "over"
+    } else {
+        "at"
+    };
+    format!(" {word} {}", over.join(" and "))
+}
+
+/// What the rows hold: "`people`", "totals of `people`", "ranks `grade` from 1 to 5".
+fn reports(table: &Observed) -> String {
+    let rows = table.places.len();
+    let name = format!("`{}`", table.says.value_name());
+    let what = match (&table.says.reports, &table.likelihood) {
+        (Reports::Interval(_), _) => count(rows, "interval") + &format!(" {name}"),
+        (Reports::Censored { .. }, _) => count(rows, "value") + &format!(" {name}"),
+        (_, Reported::Ordinal(x)) => format!(
+            "{} {name} from 1 to {}",
+            count(rows, "rank"),
+            x.thresholds_setting().ranks()
+        ),
+        (Reports::Positive { margin, .. }, _) => format!("known to be above {}", human(*margin)),
+        (_, Reported::Bernoulli(x)) => {
+            let yes = x.values().iter().filter(|yes| **yes).count();
+            format!("{yes} of {rows} {name}")
+        }
+        (Reports::Binomial { trials, .. }, Reported::Binomial(x)) => {
+            let (k, n): (f64, f64) = (x.successes().iter().sum(), x.trials().iter().sum());
+            let of = match trials {
+                Given::Column(column) => format!(" of `{}`", column.value),
+                Given::Number(_) => String::new(),
+            };
+            format!(
+                "{name}{of}, {} successes among {} trials",
+                human(k),
+                human(n)
+            )
+        }
+        (Reports::Counts { .. }, _) => count(rows, "count") + &format!(" {name}"),
+        _ => name,
+    };
+    match table.places.aggregate {
+        None => what,
+        Some(Aggregate::Sum) => format!("totals of {what}"),
+        Some(Aggregate::Mean) => format!("averages of {what}"),
+    }
+}
+
+/// What else there is to say of the rows.
+fn details(table: &Observed) -> Vec<String> {
+    let mut details = Vec::new();
+    let some = |n: usize, words: &str| (n > 0).then(|| format!("{n} {words}"));
+    match (&table.says.reports, &table.likelihood) {
+        (Reports::Censored { limits, .. }, Reported::Censored(x)) => {
+            let [_, left, right, _] = kinds(x.readings());
+            let limit = if matches!(limits, Limits::Side(_)) {
+                "the number given"
+            } else {
+                "their limit"
+            };
+            details.extend(some(left, &format!("below {limit}")));
+            details.extend(some(right, &format!("above {limit}")));
+        }
+        (_, Reported::Interval(x)) => {
+            let [exact, left, right, _] = kinds(x);
+            details.extend(some(exact, "exact"));
+            details.extend(some(left, "open below"));
+            details.extend(some(right, "open above"));
+        }
+        (_, Reported::Ordinal(x)) => details.push(match x.thresholds_setting() {
+            Thresholds::Known(_) => "thresholds known".to_owned(),
+            Thresholds::Learned(_) => "thresholds learned".to_owned(),
+        }),
+        (Reports::Counts { exposure, .. }, likelihood) => {
+            details.extend(some(suppressed(likelihood), "suppressed"));
+            match exposure {
+                Some(Given::Column(column)) => {
+                    details.push(format!("exposure from `{}`", column.value));
+                }
+                Some(Given::Number(number)) => {
+                    details.push(format!("exposure {}", human(number.value)));
+                }
+                None => {}
+            }
+        }
+        _ => {}
+    }
+    details
+}
+
+/// How many readings are exact, open below, open above, and between two ends.
+fn kinds(x: &Interval) -> [usize; 4] {
+    let mut kinds = [0; 4];
+    for (&lower, &upper) in x.lower().iter().zip(x.upper()) {
+        let kind = match (lower == upper, lower.is_finite(), upper.is_finite()) {
+            (true, ..) => 0,
+            (_, false, _) => 1,
+            (_, _, false) => 2,
+            _ => 3,
+        };
+        kinds[kind] += 1;
+    }
+    kinds
+}
+
+/// How many counts are only known as ranges.
+fn suppressed(likelihood: &Reported) -> usize {
+    let (lower, upper) = match likelihood {
+        Reported::Poisson(x) => (x.lower(), x.upper()),
+        Reported::NegativeBinomial(x) => (x.lower(), x.upper()),
+        _ => return 0,
+    };
+    lower.iter().zip(upper).filter(|(l, u)| l != u).count()
+}
+
+/// What is known of the noise.
+fn noise(table: &Observed) -> Option<String> {
+    let learned = |value: &Option<f64>, what: &str| match value {
+        Some(value) => format!("{what} {}", human(*value)),
+        None => format!("{what} learned"),
+    };
+    let own = match &table.says.reports {
+        Reports::Laplace { .. } => Some("double exponential noise of known scale".to_owned()),
+        Reports::StudentT { degrees, .. } => {
+            Some(learned(degrees, "Student's t noise, degrees of freedom"))
+        }
+        Reports::Counts {
+            dispersion: Some(dispersion),
+            ..
+        } => Some(learned(dispersion, "negative binomial, dispersion")),
+        Reports::Exponential { .. } => Some("exponentially distributed".to_owned()),
+        _ => None,
+    };
+    let noise = match table.likelihood.noise() {
+        None => None,
+        Some(Noise::Known(known)) if known.iter().all(|variance| *variance == 0.0) => {
+            Some("known exactly")
+        }
+        Some(Noise::Known(_)) => Some("known noise variance"),
+        Some(Noise::KnownPlusLearned(_)) => Some("known noise variance and more to be learned"),
+        Some(Noise::Learned) => Some("noise learned"),
+    };
+    match (own, noise) {
+        (Some(own), Some(noise)) => Some(format!("{own}, {noise}")),
+        (own, noise) => own.or(noise.map(str::to_owned)),
+    }
+}
+
+/// How the posterior was found.
+pub fn inference(summary: &FitSummary) -> String {
+    match summary.inference.as_str() {
+        "exact" => "exact inference".to_owned(),
+        other => method_in_words(other).to_owned(),
+    }
+}
+
+/// Which approximation the log evidence is.
+pub fn evidence(summary: &FitSummary) -> String {
+    match summary.evidence.as_str() {
+        "ep" => "by expectation propagation".to_owned(),
+        "elbo" => "variational lower bound".to_owned(),
+        "laplace" => "by Laplace's method".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+/// The learned thresholds of a table of ranks, at the most probable hyperparameters.
+pub fn learned_thresholds(outcome: &Outcome, table: usize) -> Option<Vec<f64>> {
+    let Reported::Ordinal(ordinal) = &outcome.resolved.tables.get(table)?.likelihood else {
+        return None;
+    };
+    let Thresholds::Learned(ranks) = ordinal.thresholds_setting() else {
+        return None;
+    };
+    let leaf = match table {
+        0 => "ordinal".to_owned(),
+        later => format!("ordinal#{}", later + 1),
+    };
+    let value = |rest: String| {
+        let name = format!("{leaf}.{rest}");
+        let known = outcome.summary().hyperparameters.iter();
+        known
+            .filter(|hyper| hyper.name == name)
+            .map(|hyper| hyper.value)
+            .next()
+    };
+    let mut thresholds = vec![value("threshold".to_owned())?];
+    for k in 2..*ranks {
+        let last = thresholds.last().copied()?;
+        thresholds.push(last + value(format!("gap.{k}"))?);
+    }
+    Some(thresholds)
+}
+
+/// A sentence for every table of ranks whose thresholds were learned.
+pub fn thresholds(outcome: &Outcome) -> Vec<String> {
+    let tables = outcome.resolved.tables.iter().enumerate();
+    let sentence = |(at, table): (usize, &Observed)| {
+        let thresholds = learned_thresholds(outcome, at)?;
+        let listed: Vec<String> = thresholds.iter().map(|t| human(*t)).collect();
+        Some(format!(
+            "between the ranks 1 to {} of `{}`: {}",
+            thresholds.len() + 1,
+            table.says.value_name(),
+            listed.join(", ")
+        ))
+    };
+    tables.filter_map(sentence).collect()
+}
+
+/// What people call the values: those of the tables that hold some, else of the first that reports.
+pub fn value_name(outcome: &Outcome) -> String {
+    let says = || outcome.resolved.tables.iter().map(|table| &table.says);
+    let is_value = |says: &&Likelihood| {
+        matches!(
+            says.reports,
+            Reports::Gaussian { .. }
+                | Reports::Laplace { .. }
+                | Reports::StudentT { .. }
+                | Reports::Censored { .. }
+        )
+    };
+    let mut names: Vec<String> = says()
+        .filter(is_value)
+        .map(Likelihood::value_name)
+        .collect();
+    names.dedup();
+    if names.is_empty() {
+        let first = says().find(|says| says.is_report());
+        return first.map(Likelihood::value_name).unwrap_or_default();
+    }
+    names.join(" / ")
+}

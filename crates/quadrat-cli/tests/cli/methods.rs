@@ -1,0 +1,221 @@
+//! Methods of inference, links, and kinds that share a function.
+
+use std::path::Path;
+
+use crate::harness::{folder, quadrat, stderr, stdout};
+
+fn fit(folder: &Path) -> serde_json::Value {
+    let text = std::fs::read_to_string(folder.join("out/fit.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+/// The mean of each row of a prediction.
+fn means(folder: &Path, name: &str) -> Vec<f64> {
+    let text = std::fs::read_to_string(folder.join(format!("out/{name}.csv"))).unwrap();
+    let mut lines = text.lines();
+    let at = lines.next().unwrap().split(',').position(|c| c == "mean");
+    let mean = |line: &str| line.split(',').nth(at.unwrap()).unwrap().parse().unwrap();
+    lines.map(mean).collect()
+}
+
+const COUNTS: &[u8] = b"t,n\n0,4\n1,6\n2,5\n3,9\n4,12\n5,10\n6,17\n7,20\n8,26\n";
+
+fn counts(latent: &str, inference: &str) -> String {
+    format!(
+        r#"[latent]
+kernel = "se(t)"
+{latent}
+[[observe]]
+file = "d.csv"
+support = {{ point = ["t"] }}
+likelihood = {{ poisson = {{ count = "n" }} }}
+[[predict]]
+name = "at"
+support = {{ grid = {{ t = {{ from = 0, to = 8, step = 4 }} }} }}
+[inference]
+hyperparameters = "map"
+{inference}
+"#
+    )
+}
+
+#[test]
+fn methods_are_used_and_named_and_agree() {
+    let mut first: Option<Vec<f64>> = None;
+    for (method, words, evidence, named) in [
+        (
+            "ep",
+            "expectation propagation",
+            "ep",
+            "by expectation propagation",
+        ),
+        (
+            "variational",
+            "variational inference",
+            "elbo",
+            "variational lower bound",
+        ),
+        (
+            "laplace",
+            "Laplace's method",
+            "laplace",
+            "by Laplace's method",
+        ),
+    ] {
+        let text = counts("", &format!("method = \"{method}\""));
+        let folder = folder(&[("s.toml", text.as_bytes()), ("d.csv", COUNTS)]);
+        let output = quadrat(folder.path(), &["run", "s.toml", "-o", "out"]);
+        assert!(output.status.success(), "{method}: {}", stderr(&output));
+        let summary = stdout(&output);
+        assert!(
+            summary.contains(words) && summary.contains(named),
+            "{summary}"
+        );
+        let json = fit(folder.path());
+        assert_eq!(
+            (&json["inference"], &json["evidence"]),
+            (&method.into(), &evidence.into())
+        );
+        let means = means(folder.path(), "at");
+        let close = |(a, b): (&f64, &f64)| (a / b - 1.0).abs() < 0.05;
+        let first = first.get_or_insert_with(|| means.clone());
+        assert!(
+            means.iter().zip(&*first).all(close),
+            "{method}: {means:?} {first:?}"
+        );
+    }
+}
+
+#[test]
+fn links_change_the_latent_function_and_not_the_rates() {
+    for (link, inverse) in [
+        ("exp", f64::ln as fn(f64) -> f64),
+        ("square", f64::sqrt),
+        ("softplus", |rate: f64| rate.exp_m1().ln()),
+    ] {
+        let text = counts(&format!("link = \"{link}\""), "method = \"laplace\"")
+            + "[[predict]]\nname = \"latent\"\nscale = \"latent\"\nsupport = { grid = { t = { from = 0, to = 8, step = 4 } } }\n";
+        let folder = folder(&[("s.toml", text.as_bytes()), ("d.csv", COUNTS)]);
+        let output = quadrat(folder.path(), &["run", "s.toml", "-o", "out"]);
+        assert!(output.status.success(), "{link}: {}", stderr(&output));
+        assert!(stdout(&output).contains(&format!("link {link}")));
+        let rates = means(folder.path(), "at");
+        let latent = means(folder.path(), "latent");
+        assert!(
+            rates.is_sorted() && 3.0 < rates[0] && rates[2] < 30.0,
+            "{link}: {rates:?}"
+        );
+        for (rate, f) in rates.iter().zip(&latent) {
+            let expected = inverse(*rate);
+            assert!(
+                (f - expected).abs() < 0.1 * expected.abs(),
+                "{link}: {f}, {expected}"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_approximation_of_normal_rows_is_exact() {
+    let table: &[u8] = b"t,y\n0,1.1\n1,1.9\n2,3.2\n3,4.1\n4,4.8\n5,6.2\n";
+    let mut evidence = Vec::new();
+    for method in ["exact", "ep"] {
+        let text = counts("", &format!("method = \"{method}\""))
+            .replace(
+                "poisson = { count = \"n\" }",
+                "gaussian = { value = \"y\" }",
+            )
+            .replace("to = 8", "to = 4");
+        let folder = folder(&[("s.toml", text.as_bytes()), ("d.csv", table)]);
+        let output = quadrat(folder.path(), &["run", "s.toml", "-o", "out"]);
+        assert!(output.status.success(), "{method}: {}", stderr(&output));
+        let json = fit(folder.path());
+        assert_eq!(json["inference"], method);
+        evidence.push(json["log_evidence"].as_f64().unwrap());
+    }
+    // Both optimisers stop when the objective is flat to 1e-6.
+    assert!((evidence[0] - evidence[1]).abs() < 1e-3, "{evidence:?}");
+}
+
+const SHARED: &str = r#"[latent]
+kernel = "se(t)"
+[[observe]]
+file = "bands.csv"
+support = { box = { t = ["from", "to"] } }
+aggregate = "sum"
+likelihood = { gaussian = { value = "y", variance = 0.01 } }
+[[observe]]
+file = "signs.csv"
+support = { point = ["t"] }
+likelihood = { positive = {} }
+[[predict]]
+name = "at"
+support = { grid = { t = { from = 0, to = 10, step = 0.5 } } }
+[inference]
+hyperparameters = "map"
+"#;
+
+#[test]
+fn signs_keep_a_curve_above_zero() {
+    let bands: &[u8] = b"from,to,y\n0,2,8\n2,4,0.1\n4,6,0\n6,8,0.1\n8,10,7\n";
+    let signs: String = (0..=20)
+        .map(|k| format!("{}\n", f64::from(k) * 0.5))
+        .collect();
+    let signs = format!("t\n{signs}");
+    let files: &[(&str, &[u8])] = &[
+        ("s.toml", SHARED.as_bytes()),
+        ("bands.csv", bands),
+        ("signs.csv", signs.as_bytes()),
+    ];
+    let with = folder(files);
+    let output = quadrat(with.path(), &["run", "s.toml", "-o", "out"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let summary = stdout(&output);
+    assert!(
+        summary.contains("21 rows of signs.csv: known to be above 0 at points of t"),
+        "{summary}"
+    );
+    let means = means(with.path(), "at");
+    let lowest = means.iter().copied().fold(f64::INFINITY, f64::min);
+    assert!(lowest > -0.1, "{means:?}");
+}
+
+#[test]
+fn a_saved_model_of_counts_predicts_points_and_refuses_boxes() {
+    let text = counts("", "method = \"laplace\"");
+    let folder = folder(&[
+        ("s.toml", text.as_bytes()),
+        ("d.csv", COUNTS),
+        ("at.csv", b"t,to\n2,3\n7,8\n"),
+    ]);
+    let run = |args: &[&str]| quadrat(folder.path(), args);
+    assert!(run(&["fit", "s.toml", "-o", "m.quadrat"]).status.success());
+    let points = run(&["predict", "m.quadrat", "--at", "at.csv", "--point", "t"]);
+    assert!(points.status.success(), "{}", stderr(&points));
+    let rate: f64 = stdout(&points)
+        .lines()
+        .nth(2)
+        .unwrap()
+        .split(',')
+        .nth(1)
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert!((15.0..27.0).contains(&rate), "{rate}");
+    let boxes = run(&[
+        "predict",
+        "m.quadrat",
+        "--at",
+        "at.csv",
+        "--box",
+        "t=t,to",
+        "--aggregate",
+        "sum",
+    ]);
+    assert_eq!(boxes.status.code(), Some(1));
+    assert!(
+        stderr(&boxes).contains("only be predicted at points"),
+        "{}",
+        stderr(&boxes)
+    );
+}

@@ -1,0 +1,4 @@
+//! Rows that are not Gaussian: what the approximations promise against what they keep.
+
+pub mod calibration;
+pub mod ranks;
