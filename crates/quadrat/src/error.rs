@@ -125,6 +125,20 @@ pub enum InputError {
         /// The names that exist.
         known: Vec<String>,
     },
+    /// An output that the kernel does not have, or none where it has several.
+    #[error("{}", output_message(name.as_deref(), known))]
+    Output {
+        /// The name that was given.
+        name: Option<String>,
+        /// The outputs of the kernel.
+        known: Vec<String>,
+    },
+    /// An output of the kernel without a row.
+    #[error("no row is of the output `{output}`; observe it, or leave it out")]
+    Unobserved {
+        /// Its name.
+        output: String,
+    },
     /// A link name that does not exist.
     #[error("there is no link `{name}`; the links are: identity, exp, square, softplus")]
     UnknownLink {
@@ -139,6 +153,17 @@ pub enum InputError {
         /// What to do instead.
         remedy: &'static str,
     },
+}
+
+fn output_message(name: Option<&str>, known: &[String]) -> String {
+    let all = known.join(", ");
+    match name {
+        Some(name) if known.is_empty() => format!(
+            "the output `{name}` was named, but the kernel has one output only: leave the name out, or tell outputs apart by a coregionalisation"
+        ),
+        Some(name) => format!("there is no output `{name}`; the outputs are: {all}"),
+        None => format!("the kernel has several outputs ({all}): say which one is meant"),
+    }
 }
 
 /// Linear algebra that failed.

@@ -129,7 +129,7 @@ impl Coupled {
                     let alpha = leaf.alpha.map_or(1.0, |a| theta[a]);
                     length * alpha.sqrt().min(1.0)
                 }
-                Kind::Linear | Kind::Constant => f64::INFINITY,
+                Kind::Linear | Kind::Constant | Kind::Coregion => f64::INFINITY,
                 _ => length,
             });
         }

@@ -6,6 +6,7 @@ use super::mixture::mixture;
 use super::one_dim::{OneDim, Piece, side};
 use super::plan::{Factor, Family, Isotropic};
 use super::radial;
+use crate::kernel::Mixing;
 use crate::kernel::mixture::{Member, matern_members, rational_quadratic_members};
 use crate::support::Functionals;
 
@@ -74,6 +75,8 @@ enum How<'a> {
         inverse: Vec<f64>,
     },
     Linear,
+    /// With the matrix.
+    Coregion(&'a Mixing, Vec<f64>),
     Tensor,
 }
 
@@ -89,6 +92,7 @@ impl<'a> Prepared<'a> {
         let how = match factor {
             Factor::Line { dim, .. } | Factor::Periodic { dim, .. } => How::OneDim(one(*dim)),
             Factor::Linear { .. } => How::Linear,
+            Factor::Coregion { mixing, .. } => How::Coregion(mixing, mixing.matrix(theta)),
             Factor::Coupled(c) => match c.dims() {
                 [dim] => How::OneDim(one(*dim)),
                 _ => How::Tensor,
@@ -157,7 +161,7 @@ impl<'a> Prepared<'a> {
         let n = tile.len();
         let with_slopes = slopes == Slopes::Yes;
         let slopes = match (&self.how, with_slopes) {
-            (_, false) | (How::Linear, _) => 0,
+            (_, false) | (How::Linear | How::Coregion(..), _) => 0,
             _ => self.factor.parameters().len().max(1),
         };
         out.value.resize(n, 0.0);
@@ -177,6 +181,14 @@ impl<'a> Prepared<'a> {
                 members, has_alpha, ..
             } => mixture(members, *has_alpha, sides, tile, with_slopes, out),
             How::Linear => self.linear(sides, tile, &mut out.value),
+            How::Coregion(mixing, matrix) => {
+                let (i, j) = self.levels(mixing, sides, tile);
+                let lanes = out.value.chunks_exact_mut(i.len());
+                for (&j, out) in j.iter().zip(lanes) {
+                    let column = &matrix[j * mixing.levels()..][..mixing.levels()];
+                    out.iter_mut().zip(&i).for_each(|(o, &i)| *o = column[i]);
+                }
+            }
             How::Tensor => {
                 if let Factor::Coupled(coupled) = self.factor {
                     let dims = coupled.dims();
@@ -228,6 +240,16 @@ impl<'a> Prepared<'a> {
                     gradient[*alpha] += crate::linalg::dot(adjoint, &evaluated.slopes[1]);
                 }
             }
+            (_, Factor::Coregion { mixing, .. }) => {
+                let n = mixing.levels();
+                let (i, j) = self.levels(mixing, sides, tile);
+                let mut sums = vec![0.0; n * n];
+                for (&j, g) in j.iter().zip(adjoint.chunks_exact(i.len())) {
+                    let column = &mut sums[j * n..][..n];
+                    i.iter().zip(g).for_each(|(&i, g)| column[i] += g);
+                }
+                mixing.contract(self.theta, &sums, gradient);
+            }
             (_, Factor::Linear { dims, lengthscales }) => {
                 for (&d, &l) in dims.iter().zip(lengthscales) {
                     let (x, y) = (centres(sides.a, d, &tile.a), centres(sides.b, d, &tile.b));
@@ -245,6 +267,16 @@ impl<'a> Prepared<'a> {
                 }
             }
         }
+    }
+
+    /// Levels of the atoms of both sides.
+    fn levels(&self, mixing: &Mixing, sides: Sides<'_>, tile: &Tile) -> (Vec<usize>, Vec<usize>) {
+        let d = self.factor.dims()[0];
+        let of = |set: &Functionals, range: &Range<usize>| {
+            let x = &set.lower(d)[range.clone()];
+            x.iter().map(|x| mixing.level(*x)).collect()
+        };
+        (of(sides.a, &tile.a), of(sides.b, &tile.b))
     }
 
     /// The inverse lengthscales when an isotropic factor meets only points on this tile.

@@ -180,7 +180,7 @@ impl Covariance {
         let mut factors = self.terms.iter().flat_map(|term| &term.factors);
         factors.all(|factor| match factor {
             Factor::Line { .. } | Factor::Isotropic { .. } | Factor::Periodic { .. } => true,
-            Factor::Linear { .. } | Factor::Coupled(_) => false,
+            Factor::Linear { .. } | Factor::Coupled(_) | Factor::Coregion { .. } => false,
         })
     }
 

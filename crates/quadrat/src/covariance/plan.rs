@@ -1,7 +1,7 @@
 //! From a kernel expression to products of factors that act on disjoint dimensions.
 
 use super::coupled::Coupled;
-use crate::kernel::{IndexedLeaf, Kernel, Kind};
+use crate::kernel::{IndexedLeaf, Kernel, Kind, Mixing};
 
 /// One product of the expanded kernel: `variance * prod factors`.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,6 +48,8 @@ pub(super) enum Factor {
         dims: Vec<usize>,
         lengthscales: Vec<usize>,
     },
+    /// Coregionalisation matrix over the levels of a dimension.
+    Coregion { dim: usize, mixing: Mixing },
     /// Several leaves on common dimensions, by quadrature.
     Coupled(Coupled),
 }
@@ -126,11 +128,18 @@ fn split(leaf: &IndexedLeaf, all: &[&IndexedLeaf]) -> Vec<IndexedLeaf> {
             lengthscales: vec![leaf.lengthscales[i]],
             alpha: None,
             periods: leaf.periods.get(i).copied().into_iter().collect(),
+            mixing: None,
         })
         .collect()
 }
 
 fn single(leaf: &IndexedLeaf) -> Factor {
+    if let Some(mixing) = &leaf.mixing {
+        return Factor::Coregion {
+            dim: leaf.columns[0],
+            mixing: mixing.clone(),
+        };
+    }
     let family = match leaf.kind {
         Kind::Se => Family::Se,
         Kind::Matern12 => Family::Matern12,
@@ -150,7 +159,7 @@ fn single(leaf: &IndexedLeaf) -> Factor {
                 period: leaf.periods[0],
             };
         }
-        Kind::Linear | Kind::Constant => {
+        Kind::Linear | Kind::Constant | Kind::Coregion => {
             return Factor::Linear {
                 dims: leaf.columns.clone(),
                 lengthscales: leaf.lengthscales.clone(),
@@ -175,7 +184,9 @@ impl Factor {
     /// The dimensions it acts on.
     pub fn dims(&self) -> &[usize] {
         match self {
-            Self::Line { dim, .. } | Self::Periodic { dim, .. } => std::slice::from_ref(dim),
+            Self::Line { dim, .. } | Self::Periodic { dim, .. } | Self::Coregion { dim, .. } => {
+                std::slice::from_ref(dim)
+            }
             Self::Isotropic { dims, .. } | Self::Linear { dims, .. } => dims,
             Self::Coupled(c) => c.dims(),
         }
@@ -202,6 +213,12 @@ impl Factor {
                 ..
             } => vec![*lengthscale, *period],
             Self::Linear { lengthscales, .. } => lengthscales.clone(),
+            Self::Coregion { mixing, .. } => mixing
+                .weights
+                .iter()
+                .chain(&mixing.kappa)
+                .copied()
+                .collect(),
             Self::Coupled(c) => c.parameters().to_vec(),
         }
     }

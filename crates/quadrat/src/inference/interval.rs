@@ -2,6 +2,7 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
 
 use super::integrate::{Integration, Shape};
 use super::learn::Optimum;
@@ -44,12 +45,7 @@ impl Optimum {
         parameters: &[Parameter],
         level: f64,
     ) -> Result<Vec<Interval>, FitError> {
-        let free: Vec<usize> = free_indices(parameters);
-        let units: Vec<f64> = free.iter().map(|i| parameters[*i].free_unit()).collect();
-        let scaled = Mat::from_fn(free.len(), free.len(), |i, j| {
-            self.hessian[(i, j)] * units[i] * units[j]
-        });
-        let steps = principal_steps(&scaled)?;
+        let (free, units, steps) = self.principal(parameters)?;
         let z = normal_quantile(0.5 + 0.5 * level);
         Ok(free
             .iter()
@@ -61,6 +57,49 @@ impl Optimum {
                 natural(parameters, *i, centre - half, centre + half)
             })
             .collect())
+    }
+
+    /// Draws of all parameters from the same normal approximation, in natural units, kept inside the bounds.
+    ///
+    /// # Errors
+    /// As [`Self::intervals`].
+    pub fn draws(
+        &self,
+        parameters: &[Parameter],
+        count: usize,
+        seed: u64,
+    ) -> Result<Vec<Vec<f64>>, FitError> {
+        let (free, units, steps) = self.principal(parameters)?;
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut one = || {
+            let z: Vec<f64> = free
+                .iter()
+                .map(|_| StandardNormal.sample(&mut random))
+                .collect();
+            let mut theta = self.theta.clone();
+            for (k, &i) in free.iter().enumerate() {
+                let moved: f64 = z.iter().enumerate().map(|(j, z)| steps[(k, j)] * z).sum();
+                let (lower, upper) = parameters[i].free_bounds();
+                let phi = parameters[i].to_free(self.theta[i]) + units[k] * moved;
+                theta[i] = parameters[i].from_free(phi.clamp(lower, upper));
+            }
+            theta
+        };
+        Ok((0..count).map(|_| one()).collect())
+    }
+
+    /// The free parameters, their units, and the principal standard deviations in these units, one per column.
+    fn principal(
+        &self,
+        parameters: &[Parameter],
+    ) -> Result<(Vec<usize>, Vec<f64>, Mat<f64>), FitError> {
+        let free: Vec<usize> = free_indices(parameters);
+        let units: Vec<f64> = free.iter().map(|i| parameters[*i].free_unit()).collect();
+        let scaled = Mat::from_fn(free.len(), free.len(), |i, j| {
+            self.hessian[(i, j)] * units[i] * units[j]
+        });
+        let steps = principal_steps(&scaled)?;
+        Ok((free, units, steps))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::leaf::Leaf;
+use super::leaf::{Kind, Leaf};
 
 /// Sums and products of leaves. Build it with [`Kernel::parse`](super::Kernel::parse) or the
 /// operators of [`Kernel`](super::Kernel).
@@ -11,6 +11,17 @@ pub(crate) enum Expression {
     Leaf(Leaf),
     Sum(Vec<Expression>),
     Product(Vec<Expression>),
+}
+
+/// What a leaf keeps of its variance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keeps {
+    /// All of it.
+    Variance,
+    /// Relative to the first term of its sum.
+    Relative,
+    /// Nothing: another factor has it.
+    Nothing,
 }
 
 impl Expression {
@@ -44,31 +55,38 @@ impl Expression {
         }
     }
 
-    /// The leaves from left to right, each with whether it keeps its variance.
+    /// The leaves from left to right, each with the variance it keeps.
     ///
     /// A product is identified only up to moving a constant between its factors, so every factor
     /// but the first gives up one variance: a leaf its own, a sum that of its first term (the
-    /// others stay relative to it).
-    pub(super) fn leaves(&self) -> Vec<(&Leaf, bool)> {
+    /// others stay relative to it). With a coregionalisation matrix among the factors all do.
+    pub(super) fn leaves(&self) -> Vec<(&Leaf, Keeps)> {
         let mut out = Vec::new();
-        self.collect(true, &mut out);
+        self.collect(Keeps::Variance, &mut out);
         out
     }
 
-    fn collect<'a>(&'a self, keep: bool, out: &mut Vec<(&'a Leaf, bool)>) {
+    fn collect<'a>(&'a self, keep: Keeps, out: &mut Vec<(&'a Leaf, Keeps)>) {
         match self {
             Self::Leaf(leaf) => out.push((leaf, keep)),
             Self::Sum(terms) => {
                 for (i, term) in terms.iter().enumerate() {
-                    term.collect(keep || i > 0, out);
+                    let relative = keep == Keeps::Nothing && i > 0;
+                    term.collect(if relative { Keeps::Relative } else { keep }, out);
                 }
             }
             Self::Product(factors) => {
+                let mixed = factors.iter().any(Self::is_coregion);
                 for (i, factor) in factors.iter().enumerate() {
-                    factor.collect(keep && i == 0, out);
+                    let first = i == 0 && !mixed;
+                    factor.collect(if first { keep } else { Keeps::Nothing }, out);
                 }
             }
         }
+    }
+
+    fn is_coregion(&self) -> bool {
+        matches!(self, Self::Leaf(leaf) if leaf.kind == Kind::Coregion)
     }
 
     /// Number of terms after expansion, saturating.

@@ -22,11 +22,13 @@ pub enum Kind {
     Linear,
     /// [`Constant`](super::Constant)
     Constant,
+    /// [`Coregion`](super::Coregion)
+    Coregion,
 }
 
 impl Kind {
     /// Every kind, in the order of the documentation.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Se,
         Self::Matern12,
         Self::Matern32,
@@ -35,6 +37,7 @@ impl Kind {
         Self::Periodic,
         Self::Linear,
         Self::Constant,
+        Self::Coregion,
     ];
 
     /// The word for it in a kernel expression and in parameter names.
@@ -49,6 +52,7 @@ impl Kind {
             Self::Periodic => "periodic",
             Self::Linear => "linear",
             Self::Constant => "constant",
+            Self::Coregion => "coregion",
         }
     }
 
@@ -57,7 +61,7 @@ impl Kind {
     /// A linear kernel over one column has none: its variance already is the squared slope.
     pub(super) fn has_lengthscale(self, columns: usize) -> bool {
         match self {
-            Self::Constant => false,
+            Self::Constant | Self::Coregion => false,
             Self::Linear => columns > 1,
             _ => true,
         }
@@ -75,6 +79,10 @@ pub struct Leaf {
     pub shared: bool,
     /// A fixed period, in the units of the column (periodic only).
     pub period: Option<f64>,
+    /// The outputs, by name: level `i` of the column is `levels[i]` (coregion only).
+    pub levels: Vec<String>,
+    /// Columns of the mixing matrix (coregion only).
+    pub rank: usize,
 }
 
 impl std::fmt::Display for Leaf {
@@ -84,11 +92,15 @@ impl std::fmt::Display for Leaf {
             return Ok(());
         }
         let mut parts: Vec<String> = self.columns.iter().map(|c| quoted(c)).collect();
+        parts.extend(self.levels.iter().map(|l| quoted(l)));
         if self.shared {
             parts.push("shared = true".into());
         }
         if let Some(period) = self.period {
             parts.push(format!("period = {period}"));
+        }
+        if self.kind == Kind::Coregion {
+            parts.push(format!("rank = {}", self.rank));
         }
         write!(f, "({})", parts.join(", "))
     }

@@ -5,6 +5,7 @@
 //! supports are not known here (see [`crate::covariance`]).
 
 mod constant;
+mod coregion;
 mod expression;
 mod leaf;
 mod linear;
@@ -28,6 +29,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 pub use constant::Constant;
+pub use coregion::Coregion;
+pub(crate) use coregion::Mixing;
 pub use leaf::{Kind, Leaf};
 pub use linear::Linear;
 pub use matern12::Matern12;
@@ -41,7 +44,7 @@ pub use profile::Profile;
 pub use rational_quadratic::RationalQuadratic;
 pub use se::Se;
 
-use expression::Expression;
+use expression::{Expression, Keeps};
 
 /// Terms an expression may expand to.
 const MAX_TERMS: usize = 256;
@@ -59,6 +62,18 @@ pub enum Role {
     Period(usize),
     /// Shape `alpha` of a rational quadratic leaf.
     Alpha,
+    /// Weight of a coregionalisation matrix, units of `f`, of either sign.
+    Weight {
+        /// Index of the output.
+        output: usize,
+        /// Column of the mixing matrix.
+        column: usize,
+    },
+    /// Variance that an output of a coregionalisation matrix has for itself, units of `f^2`.
+    Kappa {
+        /// Index of the output.
+        output: usize,
+    },
 }
 
 /// One parameter of a kernel.
@@ -74,6 +89,8 @@ pub struct KernelParameter {
     pub leaf_columns: Vec<usize>,
     /// A value fixed in the expression (`period = 24`).
     pub fixed: Option<f64>,
+    /// Whether it is a variance relative to that of the first term of its sum.
+    pub relative: bool,
 }
 
 /// A leaf whose columns and parameters are indices.
@@ -88,6 +105,8 @@ pub(crate) struct IndexedLeaf {
     pub alpha: Option<usize>,
     /// One index per column; periodic only.
     pub periods: Vec<usize>,
+    /// Coregion only.
+    pub mixing: Option<Mixing>,
 }
 
 /// A kernel expression over named columns.
@@ -110,9 +129,20 @@ pub(crate) struct IndexedLeaf {
 pub struct Kernel {
     expression: Expression,
     columns: Vec<String>,
+    inputs: Vec<String>,
+    outputs: Option<Outputs>,
     leaves: Vec<IndexedLeaf>,
     terms: Vec<Vec<usize>>,
     parameters: Vec<KernelParameter>,
+}
+
+/// Several outputs: the column whose levels tell them apart, and their names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Outputs {
+    /// Position in [`Kernel::columns`].
+    pub column: usize,
+    /// `names[i]` is level `i`.
+    pub names: Vec<String>,
 }
 
 impl Kernel {
@@ -120,7 +150,8 @@ impl Kernel {
     ///
     /// Leaves `se matern12 matern32 matern52 rq periodic linear constant` over named columns,
     /// `+`, `*`, parentheses; `se(x, y, shared = true)` shares one lengthscale;
-    /// `periodic(t, period = 24)` fixes the period.
+    /// `periodic(t, period = 24)` fixes the period; `coregion(site, north, south, rank = 1)` mixes
+    /// outputs.
     ///
     /// # Errors
     /// [`KernelSyntaxError`] with the byte offset of the character at fault.
@@ -135,7 +166,7 @@ impl Kernel {
                 ),
             });
         }
-        Ok(Self::from_expression(tree))
+        Self::from_expression(tree).unambiguous()
     }
 
     fn leaf(kind: Kind, columns: Vec<String>, period: Option<f64>) -> Self {
@@ -144,6 +175,8 @@ impl Kernel {
             columns,
             shared: false,
             period,
+            levels: Vec::new(),
+            rank: 1,
         }))
     }
 
@@ -195,10 +228,44 @@ impl Kernel {
         Self::leaf(Kind::Constant, Vec::new(), None)
     }
 
+    /// Coregionalisation matrix over the outputs `levels`, told apart by `column`.
+    #[must_use]
+    pub fn coregion<S: Into<String>>(
+        column: impl Into<String>,
+        levels: impl IntoIterator<Item = S>,
+        rank: usize,
+    ) -> Self {
+        Self::from_expression(Expression::Leaf(Leaf {
+            kind: Kind::Coregion,
+            columns: vec![column.into()],
+            shared: false,
+            period: None,
+            levels: collect(levels),
+            rank,
+        }))
+    }
+
     /// The columns in the order of their first appearance.
     #[must_use]
     pub fn columns(&self) -> &[String] {
         &self.columns
+    }
+
+    /// The columns, without the one that tells outputs apart.
+    #[must_use]
+    pub fn inputs(&self) -> &[String] {
+        &self.inputs
+    }
+
+    /// The names of the outputs, in the order of their levels; empty where there is one without a name.
+    #[must_use]
+    pub fn outputs(&self) -> &[String] {
+        self.outputs.as_ref().map_or(&[], |o| &o.names)
+    }
+
+    /// The column of the outputs.
+    pub(crate) fn output_column(&self) -> Option<usize> {
+        self.outputs.as_ref().map(|o| o.column)
     }
 
     /// The parameters, in the order of `theta`.
@@ -233,12 +300,51 @@ impl Kernel {
         })
     }
 
+    /// Refuses outputs that are not told apart in one way.
+    fn unambiguous(self) -> Result<Self, KernelSyntaxError> {
+        let refuse = |message: String| {
+            Err(KernelSyntaxError {
+                expression: self.to_string(),
+                at: 0,
+                message,
+            })
+        };
+        let Some(outputs) = &self.outputs else {
+            return Ok(self);
+        };
+        let column = &self.columns[outputs.column];
+        for (leaf, _) in self.expression.leaves() {
+            let own = leaf.kind == Kind::Coregion;
+            if own && (leaf.columns[0] != *column || leaf.levels != outputs.names) {
+                return refuse(
+                    "every `coregion` of a kernel needs the same column and the same outputs in the same order".into(),
+                );
+            }
+            if !own && leaf.columns.contains(column) {
+                return refuse(format!(
+                    "`{column}` tells outputs apart; it cannot be an input of `{}` too",
+                    leaf.kind.name()
+                ));
+            }
+        }
+        let mixes = |&i: &usize| self.leaves[i].mixing.is_some();
+        if self
+            .terms
+            .iter()
+            .any(|t| t.iter().copied().filter(|i| mixes(i)).count() > 1)
+        {
+            return refuse("a product takes one `coregion` at most".into());
+        }
+        Ok(self)
+    }
+
     fn from_expression(expression: Expression) -> Self {
         let mut columns: Vec<String> = Vec::new();
         let mut leaves = Vec::new();
         let mut parameters: Vec<KernelParameter> = Vec::new();
         let mut seen = [0usize; Kind::ALL.len()];
-        for (leaf, keeps_variance) in expression.leaves() {
+        let mut outputs: Option<Outputs> = None;
+        for (leaf, keeps) in expression.leaves() {
             let indices: Vec<usize> = leaf
                 .columns
                 .iter()
@@ -262,9 +368,36 @@ impl Kernel {
                     kind: leaf.kind,
                     leaf_columns: indices.clone(),
                     fixed,
+                    relative: keeps == Keeps::Relative,
                 });
                 parameters.len() - 1
             };
+            let mixing = (leaf.kind == Kind::Coregion).then(|| {
+                let mut weights = Vec::with_capacity(leaf.levels.len() * leaf.rank);
+                for (output, level) in leaf.levels.iter().enumerate() {
+                    for column in 0..leaf.rank {
+                        let name = match leaf.rank {
+                            1 => format!("weight.{level}"),
+                            _ => format!("weight.{level}.{}", column + 1),
+                        };
+                        weights.push(add(name, Role::Weight { output, column }, None));
+                    }
+                }
+                let levels = leaf.levels.iter().enumerate();
+                let kappa = levels
+                    .map(|(output, level)| {
+                        add(format!("kappa.{level}"), Role::Kappa { output }, None)
+                    })
+                    .collect();
+                Mixing { weights, kappa }
+            });
+            if mixing.is_some() && outputs.is_none() {
+                outputs = Some(Outputs {
+                    column: indices[0],
+                    names: leaf.levels.clone(),
+                });
+            }
+            let keeps_variance = keeps != Keeps::Nothing && mixing.is_none();
             let variance = keeps_variance.then(|| add("variance".into(), Role::Variance, None));
             let periodic = leaf.kind == Kind::Periodic;
             let lengthscales = if !leaf.kind.has_lengthscale(indices.len()) {
@@ -306,6 +439,7 @@ impl Kernel {
                 lengthscales,
                 alpha,
                 periods,
+                mixing,
             });
         }
         // Too many terms are refused by `check`, not expanded.
@@ -314,9 +448,17 @@ impl Kernel {
         } else {
             Vec::new()
         };
+        let inputs = columns
+            .iter()
+            .enumerate()
+            .filter(|(c, _)| outputs.as_ref().is_none_or(|o| o.column != *c))
+            .map(|(_, name)| name.clone())
+            .collect();
         Self {
             expression,
             columns,
+            inputs,
+            outputs,
             leaves,
             terms,
             parameters,

@@ -170,6 +170,8 @@ impl Parser<'_> {
             columns: Vec::new(),
             shared: false,
             period: None,
+            levels: Vec::new(),
+            rank: 1,
         };
         if self.eat('(') {
             self.arguments(&mut leaf)?;
@@ -181,6 +183,22 @@ impl Parser<'_> {
             return Err(self.error(
                 start,
                 format!("`{name}` needs the columns it acts on, for example {name}(x)"),
+            ));
+        }
+        if kind == Kind::Coregion && leaf.levels.len() < 2 {
+            return Err(self.error(
+                start,
+                "`coregion` needs the column that tells the outputs apart and at least two outputs, for example coregion(site, north, south)",
+            ));
+        }
+        if leaf.rank > leaf.levels.len().max(1) {
+            return Err(self.error(
+                start,
+                format!(
+                    "rank {} is more than the {} outputs; a rank up to the number of outputs says all there is",
+                    leaf.rank,
+                    leaf.levels.len()
+                ),
             ));
         }
         Ok(Expression::Leaf(leaf))
@@ -198,6 +216,14 @@ impl Parser<'_> {
             if !quoted && self.peek() == Some('=') {
                 self.at += 1;
                 self.option(leaf, &name, start)?;
+            } else if leaf.kind == Kind::Coregion && !leaf.columns.is_empty() {
+                if leaf.levels.contains(&name) {
+                    return Err(self.error(
+                        start,
+                        format!("the output `{name}` stands twice; remove one"),
+                    ));
+                }
+                leaf.levels.push(name);
             } else {
                 if leaf.columns.contains(&name) {
                     return Err(self.error(
@@ -255,13 +281,22 @@ impl Parser<'_> {
         self.at += end;
         let kind = leaf.kind;
         match name {
-            "shared" if kind != Kind::Constant => match value.as_str() {
+            "shared" if kind != Kind::Constant && kind != Kind::Coregion => match value.as_str() {
                 "true" => leaf.shared = true,
                 "false" => leaf.shared = false,
                 _ => {
                     return Err(self.error(
                         value_at,
                         format!("`shared` is true or false, found `{value}`"),
+                    ));
+                }
+            },
+            "rank" if kind == Kind::Coregion => match value.parse::<usize>() {
+                Ok(rank) => leaf.rank = rank,
+                Err(_) => {
+                    return Err(self.error(
+                        value_at,
+                        format!("`rank` must be a whole number from 0, found `{value}`"),
                     ));
                 }
             },
@@ -278,6 +313,7 @@ impl Parser<'_> {
                 let allowed = match kind {
                     Kind::Periodic => "`shared` and `period`",
                     Kind::Constant => "no options",
+                    Kind::Coregion => "`rank`",
                     _ => "`shared`",
                 };
                 return Err(self.error(

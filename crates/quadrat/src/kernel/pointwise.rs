@@ -55,6 +55,10 @@ impl IndexedLeaf {
             Kind::Constant => return 1.0,
             Kind::Periodic => return self.periodic_at(theta, x, y, slopes),
             Kind::Linear => return self.linear_at(theta, x, y, slopes),
+            Kind::Coregion => {
+                let mixing = self.mixing.as_ref();
+                return mixing.map_or(1.0, |m| self.coregion_at(m, theta, x, y, slopes));
+            }
             Kind::Se | Kind::Matern12 | Kind::Matern32 | Kind::Matern52 | Kind::Rq => self
                 .columns
                 .iter()

@@ -1,12 +1,11 @@
 //! What must hold before any work starts.
 
-use super::MEAN_NAME;
 use super::defaults::Scales;
+use super::is_mean;
 use super::observations::Observations;
 use super::settings::{Inference, Setting};
 use crate::error::InputError;
 use crate::inference::sites::Method;
-use crate::kernel::Kernel;
 use crate::likelihood::{Likelihood, Thresholds};
 use crate::parameter::{Parameter, Transform};
 
@@ -15,26 +14,6 @@ pub(super) const MAX_DENSE_ROWS: usize = 20_000;
 
 /// Most points, boxes and regions in all rows: their covariances are computed in pairs.
 pub(super) const MAX_ATOMS: usize = 40_000;
-
-/// The tables as functions of the kernel's columns.
-pub(super) fn restrict(
-    kernel: &Kernel,
-    tables: &[Observations],
-) -> Result<Vec<Observations>, InputError> {
-    if tables.is_empty() {
-        return Err(InputError::Empty);
-    }
-    tables
-        .iter()
-        .map(|table| {
-            Ok(Observations {
-                supports: table.supports.select(kernel.columns())?,
-                likelihood: table.likelihood.clone(),
-                share_noise: table.share_noise,
-            })
-        })
-        .collect()
-}
 
 /// Appends the hyperparameters of every table's likelihood; returns their indices per table.
 pub(super) fn own_parameters(
@@ -100,7 +79,7 @@ pub(super) fn apply_settings(
                 reason: "it is set twice; remove one".into(),
             });
         }
-        if name == MEAN_NAME {
+        if is_mean(name) {
             continue;
         }
         let known: Vec<String> = parameters.iter().map(|p| p.name.clone()).collect();

@@ -12,11 +12,14 @@
 //! | alpha | 0 | 1 |
 //! | variance of a linear leaf in one column | `2 log(s_f / range)` | 2 |
 //! | lengthscale of a linear leaf | `log range` | 1 |
+//! | variance relative to another term | 0 | 2 |
+//! | weight of a coregionalisation matrix | normal, 0 | `s_f` of the output |
+//! | `kappa` of a coregionalisation matrix | `2 log(0.5 s_f)` | 2 |
 //! | noise variance | `2 log(0.3 s_y)` | 2 |
 //!
 //! `s_f` is the root mean square of the observed densities (value per unit of size) around the
 //! prior mean: zero, the fixed number, or the overall density where the mean is learned. `s_y`
-//! is the same for the values. Both contain the noise. A constant that is learned has the
+//! is the same for the values. With several outputs levels are those of each output. Both contain the noise. A constant that is learned has the
 //! prior `N(overall density, (10 s_f)^2)`, wider where a linear leaf needs it to reach the data
 //! from the origin.
 
@@ -24,6 +27,7 @@ use crate::kernel::{Kernel, KernelParameter, Kind, Role};
 use crate::parameter::{Parameter, PriorDensity};
 
 use super::observations::Observations;
+use super::outputs::output_of;
 use super::settings::Mean;
 
 /// Lengthscales are not searched below this part of the narrowest support.
@@ -34,9 +38,9 @@ const MEAN_WIDTH: f64 = 10.0;
 /// Scales read off the data.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Scales {
-    /// Level of the latent function.
-    pub level: f64,
-    /// Spread of the latent function.
+    /// Level and spread of the latent function, per output.
+    pub outputs: Vec<Output>,
+    /// Spread of the latent functions, all together.
     pub spread: f64,
     /// Spread of the values, per table.
     pub values: Vec<f64>,
@@ -50,39 +54,60 @@ pub(super) struct Scales {
     pub narrowest: Vec<f64>,
 }
 
+/// The scale of one output.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Output {
+    pub level: f64,
+    pub spread: f64,
+}
+
 impl Scales {
-    /// `tables` must already be restricted to the columns of the kernel.
-    pub fn new(tables: &[Observations], mean: Mean) -> Self {
-        let mut total = (0.0, 0.0);
-        let mut densities = Vec::new();
-        for table in tables {
-            for (row, y) in table.typical().into_iter().enumerate() {
-                let size = table.supports().size(row);
-                if size > 0.0 {
-                    total = (total.0 + y, total.1 + size);
-                }
-                if size != 0.0 {
-                    densities.push(y / size);
-                }
-            }
-        }
-        let level = match mean {
+    /// `tables` must already be restricted to the columns of the kernel; `means` has one entry per output.
+    pub fn new(kernel: &Kernel, tables: &[Observations], means: &[Mean]) -> Self {
+        // Value, size and output of every row.
+        let rows: Vec<Vec<(f64, f64, usize)>> = tables
+            .iter()
+            .map(|table| {
+                let set = table.supports();
+                let typical = table.typical().into_iter().enumerate();
+                typical
+                    .map(|(row, y)| (y, set.size(row), output_of(kernel, set, row)))
+                    .collect()
+            })
+            .collect();
+        let all = || rows.iter().flatten().copied();
+        let level_of = |output: usize, mean: Mean| match mean {
             Mean::Zero => 0.0,
             Mean::Fixed(m) => m,
-            Mean::Constant if total.1 > 0.0 => total.0 / total.1,
-            Mean::Constant => 0.0,
+            Mean::Constant => {
+                let own = all().filter(|(_, size, o)| *o == output && *size > 0.0);
+                let (sum, sizes) = own.fold((0.0, 0.0), |(a, b), (y, size, _)| (a + y, b + size));
+                if sizes > 0.0 { sum / sizes } else { 0.0 }
+            }
         };
-        let spread = positive(rms(densities.iter().map(|d| d - level)), level);
-        let values = tables
-            .iter()
-            .map(|t| {
-                let residual = t
-                    .typical()
-                    .into_iter()
-                    .enumerate()
-                    .map(|(row, y)| y - level * t.supports().size(row));
-                positive(rms(residual), spread)
+        let levels = means.iter().enumerate();
+        let levels: Vec<f64> = levels.map(|(o, mean)| level_of(o, *mean)).collect();
+        let densities = |keep: &dyn Fn(usize) -> bool| {
+            let own = all().filter(|(_, size, o)| *size != 0.0 && keep(*o));
+            rms(own.map(|(y, size, o)| y / size - levels[o]))
+        };
+        let largest_level = levels.iter().fold(0.0_f64, |m, l| m.max(l.abs()));
+        let spread = positive(densities(&|_| true), largest_level);
+        let outputs = levels.iter().enumerate();
+        let outputs = outputs
+            .map(|(output, &level)| Output {
+                level,
+                spread: if levels.len() == 1 {
+                    spread
+                } else {
+                    positive(densities(&|o| o == output), spread)
+                },
             })
+            .collect();
+        let residual = |&(y, size, o): &(f64, f64, usize)| y - levels[o] * size;
+        let values = rows
+            .iter()
+            .map(|table| positive(rms(table.iter().map(residual)), spread))
             .collect();
         let columns = tables.first().map_or(0, |t| t.supports().dims().len());
         let mut range = Vec::with_capacity(columns);
@@ -103,7 +128,7 @@ impl Scales {
             narrowest.push(narrowest_extent(tables, d));
         }
         Self {
-            level,
+            outputs,
             spread,
             values,
             range,
@@ -113,8 +138,8 @@ impl Scales {
         }
     }
 
-    /// Prior mean and sd of an unknown constant.
-    pub fn mean_prior(&self, kernel: &Kernel) -> (f64, f64) {
+    /// Prior mean and sd of the unknown constant of an output.
+    pub fn mean_prior(&self, kernel: &Kernel, output: usize) -> (f64, f64) {
         // A line through the origin needs a constant that brings it back to the data.
         let reach = kernel
             .parameters()
@@ -123,7 +148,8 @@ impl Scales {
             .flat_map(|p| &p.leaf_columns)
             .map(|&c| self.largest[c] / self.range[c])
             .fold(0.0, f64::max);
-        (self.level, MEAN_WIDTH * self.spread * (1.0 + reach))
+        let Output { level, spread } = self.outputs[output];
+        (level, MEAN_WIDTH * spread * (1.0 + reach))
     }
 
     /// The parameters of the kernel with their defaults.
@@ -150,7 +176,38 @@ impl Scales {
         let columns = kernel.columns();
         let linear = p.kind == Kind::Linear;
         let leaf = p.name.split('.').next().unwrap_or_default();
+        let processes = all_of(kernel, |p| matches!(p.role, Role::Kappa { output: 0 }));
         let (centre, width, meaning) = match &p.role {
+            Role::Weight { output, column } => {
+                let rank = all_of(kernel, |p| matches!(p.role, Role::Weight { output: 0, .. }));
+                let sd = self.outputs[*output].spread;
+                // Every process begins with another pattern of signs, so that they come apart.
+                let pattern = repetitions + column;
+                let sign = if pattern > 0 && (output >> ((pattern - 1) % 16)) & 1 == 1 {
+                    -1.0
+                } else {
+                    1.0
+                };
+                let start = sign * 0.7 * sd / (rank as f64).sqrt();
+                let name = &kernel.outputs()[*output];
+                let meaning =
+                    format!("how far `{name}` follows what the outputs share in `{leaf}`");
+                let prior = PriorDensity::Normal { mean: 0.0, sd };
+                return Parameter::real(&p.name, &meaning, start, prior);
+            }
+            Role::Kappa { output } => (
+                (0.5 * self.outputs[*output].spread).powi(2) / processes as f64,
+                2.0,
+                format!(
+                    "variance that `{}` has for itself in `{leaf}`",
+                    kernel.outputs()[*output]
+                ),
+            ),
+            Role::Variance if p.relative => (
+                1.0,
+                2.0,
+                format!("variance of the part `{leaf}` relative to the first part of its sum"),
+            ),
             Role::Variance if linear && p.leaf_columns.len() == 1 => {
                 let c = p.leaf_columns[0];
                 (
@@ -226,6 +283,10 @@ impl Scales {
         }
         parameter
     }
+}
+
+fn all_of(kernel: &Kernel, is: impl Fn(&KernelParameter) -> bool) -> usize {
+    kernel.parameters().iter().filter(|p| is(p)).count()
 }
 
 /// Smallest distance between different ends of the supports along a column, rounding aside.

@@ -16,7 +16,7 @@ impl Posterior {
     /// # Errors
     /// As [`Self::predict`].
     pub fn covariance(&self, at: &Functionals) -> Result<Mat<f64>, FitError> {
-        let at = at.select(self.dims())?;
+        let at = self.place(at)?;
         let joint: Vec<(f64, Vec<f64>, Mat<f64>)> = self
             .components
             .iter()
@@ -42,7 +42,7 @@ impl Posterior {
         let cross = self.problem.cross(&component.theta, at);
         let mean = (0..at.len())
             .map(|j| {
-                self.problem.mean.mean * at.size(j)
+                self.problem.mean.mean(at, j)
                     + dot(cross.col_as_slice(j), &component.conditioned.alpha)
             })
             .collect();
@@ -58,7 +58,7 @@ impl Posterior {
     /// As [`Self::predict`]; [`FitError::Linalg`] when the joint covariance cannot be factorised
     /// even with jitter.
     pub fn sample(&self, at: &Functionals, draws: usize, seed: u64) -> Result<Mat<f64>, FitError> {
-        let at = at.select(self.dims())?;
+        let at = self.place(at)?;
         let m = at.len();
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         // Which node every draw comes from, then the draws of each node together.

@@ -6,6 +6,8 @@ use faer::Mat;
 use rayon::prelude::*;
 
 use super::checks::{MAX_ATOMS, MAX_DENSE_ROWS};
+use super::correlation::correlations;
+use super::mean::MeanPrior;
 use super::posterior::{Component, Node, Posterior};
 use super::prediction::Prediction;
 use super::problem::Problem;
@@ -199,7 +201,7 @@ fn fit(
         ));
     }
     let mut hyperparameters = hypers(&problem.parameters, &optimum.theta, &intervals);
-    hyperparameters.extend(mean_hyper(&problem, &components));
+    hyperparameters.extend(mean_hypers(&problem, &components));
     let summary = FitSummary {
         inference: problem.method.map_or("exact", Method::name).into(),
         structure: problem.structure().into(),
@@ -215,6 +217,7 @@ fn fit(
         evaluations,
         seconds: 0.0,
         jitter,
+        correlations: correlations(&problem, &optimum)?,
         warnings,
     };
     let mut posterior = Posterior::new(problem, model.tables.clone(), nodes, components, summary);
@@ -266,39 +269,43 @@ fn hypers(parameters: &[Parameter], theta: &[f64], intervals: &[Interval]) -> Ve
         .collect()
 }
 
-/// Posterior of the unknown constant: its functional is covariant with the rows only through
+/// Posterior of the unknown constants: each is covariant with the rows of its output only, through
 /// itself, `cov(m, L_i) = sd^2 size_i`.
-pub(super) fn mean_hyper(problem: &Problem, components: &[Component]) -> Option<Hyper> {
-    let prior = problem.mean;
-    if prior.sd == 0.0 {
-        return None;
-    }
-    let n = problem.rows();
-    let cross: Vec<f64> = (0..n)
-        .map(|i| prior.sd * prior.sd * problem.supports.size(i))
-        .collect();
-    let moments: Vec<(Vec<f64>, Vec<f64>)> = components
-        .iter()
-        .map(|component| {
-            let conditioned = &component.conditioned;
-            let whitened = conditioned
-                .factor
-                .whiten(Mat::from_fn(n, 1, |i, _| cross[i]));
-            let reduction = dot(whitened.col_as_slice(0), whitened.col_as_slice(0));
-            let mean = prior.mean + dot(&cross, &conditioned.alpha);
-            (vec![mean], vec![(prior.sd * prior.sd - reduction).max(0.0)])
-        })
-        .collect();
-    let weights = components.iter().map(|c| c.weight).collect();
-    let marginal = Prediction::from_moments(weights, &moments);
-    Some(Hyper {
-        name: MEAN_NAME.into(),
-        value: marginal.mean()[0],
-        lower: marginal.quantile(0.025)[0],
-        upper: marginal.quantile(0.975)[0],
-        fixed: false,
-        meaning: "level to which the curve returns far from the data".into(),
-    })
+pub(super) fn mean_hypers(problem: &Problem, components: &[Component]) -> Vec<Hyper> {
+    let priors = problem.mean.priors().iter().enumerate();
+    let unknown = priors.filter(|(_, prior)| prior.sd > 0.0);
+    let one = |(output, prior): (usize, &MeanPrior)| {
+        let variance = prior.sd * prior.sd;
+        let set = &problem.supports;
+        let of = |row: usize| match problem.mean.output(set, row) == output {
+            true => variance * set.size(row),
+            false => 0.0,
+        };
+        let cross: Vec<f64> = (0..problem.rows()).map(of).collect();
+        let moments: Vec<(Vec<f64>, Vec<f64>)> = components
+            .iter()
+            .map(|component| {
+                let conditioned = &component.conditioned;
+                let column = Mat::from_fn(cross.len(), 1, |i, _| cross[i]);
+                let whitened = conditioned.factor.whiten(column);
+                let reduction = dot(whitened.col_as_slice(0), whitened.col_as_slice(0));
+                let mean = prior.mean + dot(&cross, &conditioned.alpha);
+                (vec![mean], vec![(variance - reduction).max(0.0)])
+            })
+            .collect();
+        let weights = components.iter().map(|c| c.weight).collect();
+        let marginal = Prediction::from_moments(weights, &moments);
+        let name = problem.kernel.outputs().get(output);
+        Hyper {
+            name: name.map_or(MEAN_NAME.into(), |name| format!("{MEAN_NAME}.{name}")),
+            value: marginal.mean()[0],
+            lower: marginal.quantile(0.025)[0],
+            upper: marginal.quantile(0.975)[0],
+            fixed: false,
+            meaning: "level to which the curve returns far from the data".into(),
+        }
+    };
+    unknown.map(one).collect()
 }
 
 fn warn_about_bounds(

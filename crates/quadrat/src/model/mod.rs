@@ -1,6 +1,7 @@
 //! What users build: observations + prior -> posterior.
 
 mod checks;
+mod correlation;
 mod crossvalidation;
 mod defaults;
 mod draws;
@@ -8,8 +9,10 @@ mod fit;
 mod lens;
 #[cfg(feature = "mcmc")]
 mod mcmc;
+mod mean;
 mod non_negative;
 mod observations;
+mod outputs;
 mod posterior;
 pub(crate) mod prediction;
 mod problem;
@@ -20,6 +23,7 @@ mod truncation;
 mod update;
 
 pub use crate::likelihood::Noise;
+pub use correlation::OutputCorrelation;
 pub use crossvalidation::LeftOutFold;
 #[cfg(feature = "mcmc")]
 pub use mcmc::{HyperCheck, McmcReport, RowCheck, Spread};
@@ -34,10 +38,17 @@ use crate::error::InputError;
 use crate::kernel::Kernel;
 use crate::parameter::{Parameter, PriorDensity};
 use defaults::Scales;
-use problem::{MeanPrior, Problem};
+use mean::{MeanPrior, Means};
+use problem::Problem;
 
 /// Name of the unknown constant mean among the hyperparameters.
 const MEAN_NAME: &str = "mean.constant";
+
+/// Whether a hyperparameter is an unknown mean: `mean.constant`, with several outputs also `mean.constant.<output>`.
+fn is_mean(name: &str) -> bool {
+    let rest = name.strip_prefix(MEAN_NAME);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
 
 /// A Gaussian-process prior and the tables observed on it.
 ///
@@ -120,21 +131,25 @@ impl Model {
         self.kernel.check().map_err(|e| InputError::Kernel {
             reason: e.to_string(),
         })?;
-        let tables = checks::restrict(&self.kernel, &self.tables)?;
-        let mean = self.effective_mean()?;
-        let scales = Scales::new(&tables, mean);
+        let tables = outputs::restrict(&self.kernel, &self.tables)?;
+        outputs::all_observed(&self.kernel, &tables)?;
+        let means = self.effective_means()?;
+        let scales = Scales::new(&self.kernel, &tables, &means);
         let mut parameters = scales.kernel_parameters(&self.kernel);
         let own = checks::own_parameters(&tables, &scales, &mut parameters);
-        let mean = match mean {
-            Mean::Zero => MeanPrior { mean: 0.0, sd: 0.0 },
-            Mean::Fixed(mean) => MeanPrior { mean, sd: 0.0 },
-            Mean::Constant => {
-                let (mean, sd) = self
-                    .mean_setting()?
-                    .unwrap_or_else(|| scales.mean_prior(&self.kernel));
-                MeanPrior { mean, sd }
-            }
-        };
+        let priors = means.iter().enumerate().map(|(output, mean)| {
+            Ok(match *mean {
+                Mean::Zero => MeanPrior { mean: 0.0, sd: 0.0 },
+                Mean::Fixed(mean) => MeanPrior { mean, sd: 0.0 },
+                Mean::Constant => {
+                    let (mean, sd) = self
+                        .mean_setting(output)?
+                        .unwrap_or_else(|| scales.mean_prior(&self.kernel, output));
+                    MeanPrior { mean, sd }
+                }
+            })
+        });
+        let mean = Means::new(&self.kernel, priors.collect::<Result<_, InputError>>()?);
         checks::apply_settings(&mut parameters, &self.settings)?;
         checks::learnable(&tables, &parameters)?;
         Ok(Problem::new(
@@ -147,13 +162,39 @@ impl Model {
         ))
     }
 
-    /// The mean, after a setting that fixes it.
-    fn effective_mean(&self) -> Result<Mean, InputError> {
-        let Some((_, setting)) = self.settings.iter().rev().find(|(n, _)| n == MEAN_NAME) else {
+    /// What the user said of the mean of an output: its own setting goes before the common one.
+    fn setting_of_mean(&self, output: usize) -> Option<&(String, Setting)> {
+        let own = self.kernel.outputs().get(output);
+        let own = own.map(|name| format!("{MEAN_NAME}.{name}"));
+        let find = |wanted: &str| self.settings.iter().rev().find(|(n, _)| n == wanted);
+        own.and_then(|name| find(&name)).or_else(|| find(MEAN_NAME))
+    }
+
+    /// The mean of every output, after settings that fix it.
+    fn effective_means(&self) -> Result<Vec<Mean>, InputError> {
+        let outputs = self.kernel.outputs();
+        for (name, _) in self.settings.iter().filter(|(name, _)| is_mean(name)) {
+            let output = name[MEAN_NAME.len()..].strip_prefix('.');
+            if output.is_some_and(|o| !outputs.iter().any(|known| known == o)) {
+                let own = outputs.iter().map(|o| format!("{MEAN_NAME}.{o}"));
+                return Err(InputError::UnknownParameter {
+                    name: name.clone(),
+                    known: std::iter::once(MEAN_NAME.to_owned()).chain(own).collect(),
+                });
+            }
+        }
+        (0..outputs.len().max(1))
+            .map(|output| self.effective_mean(output))
+            .collect()
+    }
+
+    /// The mean of an output, after a setting that fixes it.
+    fn effective_mean(&self, output: usize) -> Result<Mean, InputError> {
+        let Some((name, setting)) = self.setting_of_mean(output) else {
             return Ok(self.mean);
         };
         let refuse = |reason: &str| InputError::Parameter {
-            name: MEAN_NAME.into(),
+            name: name.clone(),
             reason: reason.into(),
         };
         if self.mean != Mean::Constant {
@@ -169,8 +210,8 @@ impl Model {
     }
 
     /// The prior of the unknown mean that the user gave.
-    fn mean_setting(&self) -> Result<Option<(f64, f64)>, InputError> {
-        let Some((_, setting)) = self.settings.iter().rev().find(|(n, _)| n == MEAN_NAME) else {
+    fn mean_setting(&self, output: usize) -> Result<Option<(f64, f64)>, InputError> {
+        let Some((name, setting)) = self.setting_of_mean(output) else {
             return Ok(None);
         };
         match setting.prior {
@@ -181,7 +222,7 @@ impl Model {
             }
             None if setting.start.is_none() && setting.value.is_none() => Ok(None),
             _ => Err(InputError::Parameter {
-                name: MEAN_NAME.into(),
+                name: name.clone(),
                 reason: "the mean is integrated, not optimised: give prior = \"normal(mean, sd)\" or { value = .., fixed = true }".into(),
             }),
         }

@@ -1,8 +1,8 @@
 //! Constraints that keep the latent function from being negative.
 
-use super::checks::restrict;
 use super::defaults::Scales;
 use super::observations::Observations;
+use super::outputs::restrict;
 use super::{Mean, Model};
 use crate::error::InputError;
 use crate::likelihood::Positive;
@@ -33,9 +33,16 @@ impl Model {
     /// Riihimaki and Vehtari 2010, *Gaussian processes with monotonicity information*, for the device.
     pub fn non_negative(mut self) -> Result<Self, InputError> {
         let tables = restrict(&self.kernel, &self.tables)?;
-        let scales = Scales::new(&tables, Mean::Constant);
-        let columns = self.kernel.columns().to_vec();
-        let ranges: Vec<(f64, f64)> = (0..columns.len())
+        let outputs = self.kernel.outputs().to_vec();
+        let scales = Scales::new(
+            &self.kernel,
+            &tables,
+            &vec![Mean::Constant; outputs.len().max(1)],
+        );
+        let columns = self.kernel.inputs().to_vec();
+        let own =
+            (0..self.kernel.columns().len()).filter(|d| self.kernel.output_column() != Some(*d));
+        let ranges: Vec<(f64, f64)> = own
             .map(|d| {
                 let ends = tables.iter().map(|t| t.supports().range(d));
                 ends.fold((f64::INFINITY, f64::NEG_INFINITY), |a, b| {
@@ -51,8 +58,12 @@ impl Model {
                 .map(|(u, (lo, hi))| lo + u * (hi - lo));
             places.push_point(&place.collect::<Vec<f64>>())?;
         }
-        let rows = Positive::new(places.len(), 0.0, SOFTNESS * scales.spread)?;
-        self.tables.push(Observations::new(places, rows)?);
+        for (output, scale) in scales.outputs.iter().enumerate() {
+            let rows = Positive::new(places.len(), 0.0, SOFTNESS * scale.spread)?;
+            let mut table = Observations::new(places.clone(), rows)?;
+            table.output = outputs.get(output).cloned();
+            self.tables.push(table);
+        }
         Ok(self)
     }
 }

@@ -12,6 +12,7 @@ pub struct Observations {
     pub(super) supports: Functionals,
     pub(super) likelihood: Likelihood,
     pub(super) share_noise: bool,
+    pub(super) output: Option<String>,
 }
 
 impl Observations {
@@ -39,6 +40,7 @@ impl Observations {
             supports,
             likelihood,
             share_noise: false,
+            output: None,
         })
     }
 
@@ -67,6 +69,19 @@ impl Observations {
     pub fn share_noise(mut self) -> Self {
         self.share_noise = true;
         self
+    }
+
+    /// Says which output the rows are of, where the kernel has several.
+    #[must_use]
+    pub fn of_output(mut self, name: impl Into<String>) -> Self {
+        self.output = Some(name.into());
+        self
+    }
+
+    /// The output the rows are of.
+    #[must_use]
+    pub fn output(&self) -> Option<&str> {
+        self.output.as_deref()
     }
 
     /// Where the rows looked.

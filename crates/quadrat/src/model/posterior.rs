@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::lens::{Lens, What};
 use super::observations::Observations;
+use super::outputs;
 use super::prediction::Prediction;
 use super::problem::Problem;
 use super::summary::{FitSummary, LeaveOneOut};
@@ -122,10 +123,32 @@ impl Posterior {
         &self.problem.kernel
     }
 
-    /// The inputs a prediction needs: the columns of the kernel.
+    /// The inputs a prediction needs: the columns of the kernel, without that of the outputs.
     #[must_use]
     pub fn dims(&self) -> &[String] {
-        self.problem.kernel.columns()
+        self.problem.kernel.inputs()
+    }
+
+    /// The names of the outputs; empty where there is one without a name.
+    #[must_use]
+    pub fn outputs(&self) -> &[String] {
+        self.problem.kernel.outputs()
+    }
+
+    /// Supports on one of several outputs: what [`Self::predict`], [`Self::sample`] and
+    /// [`Self::covariance`] need where there are several. Sets of different outputs may be joined
+    /// ([`Functionals::extend`]) to ask for their joint distribution.
+    ///
+    /// # Errors
+    /// [`InputError::Output`] for a name that is not among [`Self::outputs`];
+    /// [`InputError::UnknownDimension`] for a missing input.
+    pub fn at_output(&self, at: &Functionals, output: &str) -> Result<Functionals, InputError> {
+        outputs::place(&self.problem.kernel, at, Some(output))
+    }
+
+    /// As functions of the kernel's columns.
+    pub(super) fn place(&self, at: &Functionals) -> Result<Functionals, InputError> {
+        outputs::place(&self.problem.kernel, at, None)
     }
 
     /// The tables it was conditioned on.
@@ -137,23 +160,38 @@ impl Posterior {
     /// Marginal predictions at any supports.
     ///
     /// # Arguments
-    /// * `at` - supports whose inputs include [`Self::dims`], in any order
+    /// * `at` - supports whose inputs include [`Self::dims`], in any order; with several outputs those of
+    ///   [`Self::at_output`]
     ///
     /// # Errors
-    /// [`InputError::UnknownDimension`] for a missing input; [`InputError::Unavailable`] for the
+    /// [`InputError::UnknownDimension`] for a missing input; [`InputError::Output`] where there are several outputs
+    /// and `at` names none, or several on a scale that differs between them; [`InputError::Unavailable`] for the
     /// observation scale when every noise variance was given per row.
     ///
     /// # Source
     /// Rasmussen and Williams 2006, eqs. 2.25, 2.26.
     pub fn predict(&self, at: &Functionals, scale: Scale) -> Result<Prediction, FitError> {
-        let at = at.select(self.dims())?;
+        let at = self.place(at)?;
         let sites = self.problem.method.is_some();
+        let output = if at.is_empty() {
+            0
+        } else {
+            self.problem.mean.output(&at, 0)
+        };
+        let mixed = (1..at.len()).any(|row| self.problem.mean.output(&at, row) != output);
+        if mixed && scale != Scale::Latent {
+            return Err(InputError::Output {
+                name: None,
+                known: self.outputs().to_vec(),
+            }
+            .into());
+        }
         let noise: Vec<f64> = match scale {
             Scale::Observation if sites => vec![0.0; self.components.len()],
             Scale::Observation => self
                 .components
                 .iter()
-                .map(|c| self.problem.new_row_noise(&c.theta))
+                .map(|c| self.problem.new_row_noise(&c.theta, output))
                 .collect::<Option<_>>()
                 .ok_or(InputError::Unavailable {
                     what: "the observation scale",
@@ -176,7 +214,7 @@ impl Posterior {
             })
             .collect();
         let latent = Prediction::from_moments(weights, &moments);
-        let (likelihood, own) = self.problem.reporting();
+        let (likelihood, own) = self.problem.reporting(output);
         let what = match scale {
             Scale::Observation if sites => What::Observation,
             Scale::Response if !likelihood.is_linear() => What::Mean,
@@ -215,7 +253,7 @@ impl Posterior {
             let cross = self.problem.cross(&component.theta, part);
             let prior = self.problem.prior_variance(&component.theta, part);
             for j in 0..part.len() {
-                let mean = self.problem.mean.mean * part.size(j);
+                let mean = self.problem.mean.mean(part, j);
                 means.push(mean + dot(cross.col_as_slice(j), &conditioned.alpha));
             }
             let whitened = conditioned.factor.whiten(cross);
@@ -235,8 +273,13 @@ impl Posterior {
     /// [`InputError::UnknownDimension`].
     pub fn extrapolation(&self, at: &Functionals) -> Result<Vec<usize>, InputError> {
         let at = at.select(self.dims())?;
+        let kernel = &self.problem.kernel;
+        let own: Vec<usize> = (0..kernel.columns().len())
+            .filter(|d| kernel.output_column() != Some(*d))
+            .collect();
         let theta = &self.components[0].theta;
-        let limits: Vec<(f64, f64)> = (0..self.dims().len())
+        let limits: Vec<(f64, f64)> = own
+            .into_iter()
             .map(|d| {
                 let (lo, hi) = self.problem.supports.range(d);
                 let parameters = self.problem.kernel.parameters().iter().zip(theta);

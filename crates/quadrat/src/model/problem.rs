@@ -3,9 +3,10 @@
 use std::sync::OnceLock;
 
 use faer::Mat;
-use serde::{Deserialize, Serialize};
 
+use super::mean::Means;
 use super::observations::Observations;
+use super::outputs;
 use crate::covariance::{Covariance, Grid};
 use crate::error::{FitError, InputError};
 use crate::inference::sites::{
@@ -21,13 +22,6 @@ use crate::support::Functionals;
 /// From this many rows on, a complete grid uses its Kronecker structure.
 const GRID_ROWS: usize = 64;
 
-/// Prior of the constant mean: `m ~ N(mean, sd^2)`, or fixed when `sd` is zero.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(super) struct MeanPrior {
-    pub mean: f64,
-    pub sd: f64,
-}
-
 /// The learned part of a row's noise variance: the index of its parameter.
 type NoiseGroup = Option<usize>;
 
@@ -36,7 +30,7 @@ pub(super) struct Problem {
     pub kernel: Kernel,
     pub covariance: Covariance,
     pub supports: Functionals,
-    pub mean: MeanPrior,
+    pub mean: Means,
     pub parameters: Vec<Parameter>,
     /// `order[k]` is the user's row at place `k`.
     pub order: Vec<usize>,
@@ -54,8 +48,8 @@ pub(super) struct Problem {
     residual: Vec<f64>,
     known: Vec<f64>,
     group: Vec<NoiseGroup>,
-    /// Functional of the constant one, times the sd of the mean.
-    mean_vector: Option<Vec<f64>>,
+    /// The output of every table's rows.
+    output_of_table: Vec<usize>,
     axes: Option<(Vec<Functionals>, Vec<Covariance>)>,
 }
 
@@ -66,7 +60,7 @@ impl Problem {
         kernel: Kernel,
         tables: &[Observations],
         own: &[Vec<usize>],
-        mean: MeanPrior,
+        mean: Means,
         parameters: Vec<Parameter>,
         method: Option<Method>,
     ) -> Self {
@@ -89,6 +83,7 @@ impl Problem {
         }
         let n = values.len();
         let homoscedastic = method.is_none()
+            && kernel.outputs().is_empty()
             && group.iter().all(|g| *g == group[0])
             && known.iter().all(|v| *v == known[0]);
         let grid = (n >= GRID_ROWS && homoscedastic)
@@ -104,10 +99,10 @@ impl Problem {
             values = order.iter().map(|&r| values[r]).collect();
             (grid.axes, covariances)
         });
-        let prior_mean: Vec<f64> = (0..n).map(|i| mean.mean * supports.size(i)).collect();
+        let prior_mean: Vec<f64> = (0..n).map(|i| mean.mean(&supports, i)).collect();
         let residual = values.iter().zip(&prior_mean).map(|(y, m)| y - m).collect();
-        let mean_vector =
-            (mean.sd > 0.0).then(|| (0..n).map(|i| mean.sd * supports.size(i)).collect());
+        let first = |table: &Observations| outputs::output_of(&kernel, table.supports(), 0);
+        let output_of_table = tables.iter().map(first).collect();
         Self {
             kernel,
             covariance,
@@ -124,14 +119,14 @@ impl Problem {
             residual,
             known,
             group,
-            mean_vector,
+            output_of_table,
             axes,
         }
     }
 
     /// The same prior on other tables: `tables` begins with those of this problem.
     pub fn with_tables(&self, tables: &[Observations]) -> Result<Self, InputError> {
-        let restricted = super::checks::restrict(&self.kernel, tables)?;
+        let restricted = outputs::restrict(&self.kernel, tables)?;
         let mut own = self.own.clone();
         for table in &restricted[own.len()..] {
             own.push(self.own_of(table.likelihood())?);
@@ -141,7 +136,7 @@ impl Problem {
             self.kernel.clone(),
             &restricted,
             &own,
-            self.mean,
+            self.mean.clone(),
             self.parameters.clone(),
             // Rows that are not Gaussian cannot stay with exact inference.
             self.method.or((!is_exact).then_some(Method::Ep)),
@@ -153,9 +148,9 @@ impl Problem {
     pub fn in_table_order(&self, tables: &[Observations]) -> Result<Self, InputError> {
         Ok(Self::new(
             self.kernel.clone(),
-            &super::checks::restrict(&self.kernel, tables)?,
+            &outputs::restrict(&self.kernel, tables)?,
             &self.own,
-            self.mean,
+            self.mean.clone(),
             self.parameters.clone(),
             // With sites, rows are never reordered.
             self.method.or(Some(Method::Ep)),
@@ -189,22 +184,21 @@ impl Problem {
         }
     }
 
-    /// Noise variance of a new row: the learned one of the first table that learns one, else
-    /// the known one when all rows have the same.
-    pub fn new_row_noise(&self, theta: &[f64]) -> Option<f64> {
-        let learned = self.group.iter().flatten().next().map(|&g| theta[g]);
-        let same = self.known.iter().all(|v| *v == self.known[0]);
-        match (learned, same) {
-            (Some(learned), true) => Some(learned + self.known[0]),
+    /// Noise variance of a new row of an output: the learned one of its first table that learns one, else
+    /// the known one when all its rows have the same.
+    pub fn new_row_noise(&self, theta: &[f64], output: usize) -> Option<f64> {
+        let is_own = |row: &usize| self.mean.output(&self.supports, *row) == output;
+        let own: Vec<usize> = (0..self.known.len()).filter(is_own).collect();
+        let learned = own.iter().find_map(|&row| self.group[row]);
+        let first = self.known[*own.first()?];
+        let same = own.iter().all(|&row| self.known[row] == first);
+        match (learned.map(|g| theta[g]), same) {
+            (Some(learned), true) => Some(learned + first),
             (Some(learned), false) => {
-                let own = self
-                    .group
-                    .iter()
-                    .zip(&self.known)
-                    .any(|(g, v)| g.is_some() && *v > 0.0);
-                (!own).then_some(learned)
+                let both = |&row: &usize| self.group[row].is_some() && self.known[row] > 0.0;
+                (!own.iter().any(both)).then_some(learned)
             }
-            (None, true) => Some(self.known[0]),
+            (None, true) => Some(first),
             (None, false) => None,
         }
     }
@@ -257,7 +251,7 @@ impl Problem {
             kernel: self.kernel.clone(),
             covariance: self.covariance.clone(),
             supports: self.supports.rows(&kept),
-            mean: self.mean,
+            mean: self.mean.clone(),
             parameters: self.parameters.clone(),
             order: kept.iter().map(|&i| self.order[i]).collect(),
             own: self.own.clone(),
@@ -269,7 +263,7 @@ impl Problem {
             residual: pick(&self.residual),
             known: pick(&self.known),
             group: kept.iter().map(|&i| self.group[i]).collect(),
-            mean_vector: self.mean_vector.as_deref().map(pick),
+            output_of_table: self.output_of_table.clone(),
             axes: None,
         }
     }
@@ -319,14 +313,13 @@ impl Problem {
         !is_open || !self.site_options(method).start.is_empty()
     }
 
-    /// The likelihood of the first table that reports values, and where its hyperparameters stand.
-    pub fn reporting(&self) -> (&Likelihood, &[usize]) {
+    /// The likelihood of the first table that reports values of an output, and where its hyperparameters stand.
+    pub fn reporting(&self, output: usize) -> (&Likelihood, &[usize]) {
         let bounds = |l: &Likelihood| matches!(l, Likelihood::Positive(_));
-        let at = self
-            .likelihoods
-            .iter()
-            .position(|l| !bounds(l))
-            .unwrap_or(0);
+        let own = |t: &usize| self.output_of_table[*t] == output;
+        let tables = || (0..self.likelihoods.len()).filter(own);
+        let reports = tables().find(|t| !bounds(&self.likelihoods[*t]));
+        let at = reports.or_else(|| tables().next()).unwrap_or(0);
         (&self.likelihoods[at], &self.own[at])
     }
 
@@ -355,14 +348,7 @@ impl Problem {
     /// `K_(rows, at)`, the unknown mean included; shape `[n, at.len()]`.
     pub fn cross(&self, theta: &[f64], at: &Functionals) -> Mat<f64> {
         let mut cross = self.covariance.cross(theta, &self.supports, at);
-        if let Some(u) = &self.mean_vector {
-            for j in 0..at.len() {
-                let scale = self.mean.sd * at.size(j);
-                for (k, u) in cross.col_as_slice_mut(j).iter_mut().zip(u) {
-                    *k += u * scale;
-                }
-            }
-        }
+        self.mean.add_covariance(&mut cross, &self.supports, at);
         cross
     }
 
@@ -370,7 +356,7 @@ impl Problem {
     pub fn prior_variance(&self, theta: &[f64], at: &Functionals) -> Vec<f64> {
         let mut diagonal = self.covariance.diagonal(theta, at);
         for (j, v) in diagonal.iter_mut().enumerate() {
-            *v += (self.mean.sd * at.size(j)).powi(2);
+            *v += self.mean.variance(at, j);
         }
         diagonal
     }
@@ -378,19 +364,8 @@ impl Problem {
     /// Prior covariance of the functionals, the unknown mean included.
     pub fn prior_covariance(&self, theta: &[f64], at: &Functionals) -> Mat<f64> {
         let mut k = self.covariance.matrix(theta, at);
-        self.add_mean(&mut k, at);
+        self.mean.add_covariance(&mut k, at, at);
         k
-    }
-
-    fn add_mean(&self, k: &mut Mat<f64>, at: &Functionals) {
-        if self.mean.sd > 0.0 {
-            let u: Vec<f64> = (0..at.len()).map(|i| self.mean.sd * at.size(i)).collect();
-            for j in 0..u.len() {
-                for (k, v) in k.col_as_slice_mut(j).iter_mut().zip(&u) {
-                    *k += v * u[j];
-                }
-            }
-        }
     }
 }
 
@@ -450,7 +425,10 @@ impl LinearGaussian for Problem {
                     .zip(covariances)
                     .map(|(set, c)| c.matrix(theta, set))
                     .collect(),
-                rank_one: self.mean_vector.clone(),
+                rank_one: self
+                    .mean
+                    .is_unknown()
+                    .then(|| self.mean.scales(&self.supports)),
             };
         }
         Gram::Dense(self.prior_covariance(theta, &self.supports))

@@ -9,9 +9,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::fit::condition_covering;
+use super::mean::Means;
 use super::observations::Observations;
+use super::outputs;
 use super::posterior::{Node, Posterior};
-use super::problem::{MeanPrior, Problem};
+use super::problem::Problem;
 use super::summary::FitSummary;
 use crate::error::LoadError;
 use crate::inference::sites::Method;
@@ -29,7 +31,7 @@ struct Saved {
     tables: Vec<Observations>,
     own: Vec<Vec<usize>>,
     method: Option<Method>,
-    mean: MeanPrior,
+    mean: Means,
     parameters: Vec<Parameter>,
     nodes: Vec<Node>,
     summary: FitSummary,
@@ -62,8 +64,7 @@ impl Saved {
             && self.nodes.iter().all(|node| {
                 node.weight >= 0.0 && node.weight <= 1.0 && node.theta.len() == parameters
             })
-            && self.mean.mean.is_finite()
-            && self.mean.sd >= 0.0
+            && self.mean.fits(&self.kernel)
     }
 }
 
@@ -76,7 +77,7 @@ impl Posterior {
             tables: self.tables.clone(),
             own: self.problem.own.clone(),
             method: self.problem.method,
-            mean: self.problem.mean,
+            mean: self.problem.mean.clone(),
             parameters: self.problem.parameters.clone(),
             nodes: self.nodes.clone(),
             summary: self.summary.clone(),
@@ -136,7 +137,7 @@ impl Posterior {
         if !saved.fits_together() {
             return Err(damaged("its parts do not fit together"));
         }
-        let tables = super::checks::restrict(&saved.kernel, &saved.tables)
+        let tables = outputs::restrict(&saved.kernel, &saved.tables)
             .map_err(crate::error::FitError::from)?;
         let problem = Problem::new(
             saved.kernel,

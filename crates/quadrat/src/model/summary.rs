@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::correlation::OutputCorrelation;
+
 /// What was done and what was found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -36,6 +38,8 @@ pub struct FitSummary {
     pub seconds: f64,
     /// Largest jitter used, relative to the variance of the rows; usually 0.
     pub jitter: f64,
+    /// How alike every pair of outputs is; empty where there is one.
+    pub correlations: Vec<OutputCorrelation>,
     /// What a careful reader should know.
     pub warnings: Vec<String>,
 }

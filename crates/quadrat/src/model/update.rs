@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 
-use super::MEAN_NAME;
-use super::fit::{check_size, condition_covering, mean_hyper};
+use super::fit::{check_size, condition_covering, mean_hypers};
+use super::is_mean;
 use super::observations::Observations;
 use super::posterior::{Component, Node, Posterior};
 use super::prediction::log_sum_exp;
@@ -61,10 +61,10 @@ impl Posterior {
         summary.evidence = problem.method.map_or("exact", Method::evidence).into();
         let jitter = |j: f64, c: &Component| j.max(c.conditioned.jitter);
         summary.jitter = components.iter().fold(0.0, jitter);
-        summary.hyperparameters.retain(|h| h.name != MEAN_NAME);
+        summary.hyperparameters.retain(|h| !is_mean(&h.name));
         summary
             .hyperparameters
-            .extend(mean_hyper(&problem, &components));
+            .extend(mean_hypers(&problem, &components));
         summary.nodes = components.len();
         let mut posterior = Self::new(problem, tables, nodes, components, summary);
         posterior.notes.clone_from(&self.notes);

@@ -378,6 +378,15 @@ impl Functionals {
         })
     }
 
+    /// The same functionals at one coordinate of another input, which must be new and `at` finite.
+    pub(crate) fn with_input(mut self, name: &str, at: f64) -> Self {
+        self.dims.push(name.to_owned());
+        self.lower.push(vec![at; self.weight.len()]);
+        self.width.push(vec![0.0; self.weight.len()]);
+        self.unique = OnceLock::new();
+        self
+    }
+
     /// The rows `rows`, in that order.
     ///
     /// # Panics

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used)]
 
 mod common;
+mod coregion;
 mod gradient;
 mod grid;
 mod psd;

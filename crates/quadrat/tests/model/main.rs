@@ -8,5 +8,6 @@ mod crossvalidation;
 mod invariance;
 #[cfg(feature = "mcmc")]
 mod mcmc;
+mod outputs;
 mod refused;
 mod sites;

@@ -216,7 +216,7 @@ fn resolution(term: &Term, theta: &[f64], column: usize) -> f64 {
                 ..
             // k falls from its peak like a squared exponential of period * lengthscale / 2 pi.
             } => 0.14 * theta[*period] * theta[*lengthscale].min(1.0),
-            Factor::Linear { .. } => f64::INFINITY,
+            Factor::Linear { .. } | Factor::Coregion { .. } => f64::INFINITY,
             Factor::Coupled(coupled) => coupled.step(theta, k),
         }
     };

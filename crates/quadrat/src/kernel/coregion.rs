@@ -1,0 +1,88 @@
+//! Coregionalisation: how alike several outputs are.
+
+use super::IndexedLeaf;
+
+/// Coregionalisation matrix over the levels of one column, the outputs:
+///
+/// $$ k(i, j) = B_{ij}, \quad B = A A' + \mathrm{diag}(\kappa) $$
+///
+/// with `A` of shape `[outputs, rank]`, of either sign, and `kappa > 0`. Times a kernel over the
+/// inputs it is one latent process of the linear model of coregionalisation; a sum of such
+/// products is the whole model, one of them alone the intrinsic one. `B` takes the place of the
+/// variance: rank 0 makes the outputs independent.
+///
+/// # Source
+/// Alvarez, Rosasco and Lawrence 2012, section 4.2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Coregion;
+
+/// Where the entries of `A` and `kappa` stand in `theta`.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Mixing {
+    /// `weights[level * rank + r]`
+    pub weights: Vec<usize>,
+    /// One per level.
+    pub kappa: Vec<usize>,
+}
+
+impl Mixing {
+    pub fn levels(&self) -> usize {
+        self.kappa.len()
+    }
+
+    fn rank(&self) -> usize {
+        self.weights.len() / self.kappa.len().max(1)
+    }
+
+    /// `B`, `[i * levels + j]`.
+    pub fn matrix(&self, theta: &[f64]) -> Vec<f64> {
+        let (n, rank) = (self.levels(), self.rank());
+        let weight = |i: usize, r: usize| theta[self.weights[i * rank + r]];
+        let entry = |i: usize, j: usize| {
+            let own = if i == j { theta[self.kappa[i]] } else { 0.0 };
+            own + (0..rank).map(|r| weight(i, r) * weight(j, r)).sum::<f64>()
+        };
+        (0..n * n).map(|at| entry(at / n, at % n)).collect()
+    }
+
+    /// `gradient += <G, dB / d theta>` for any `G`, `[i * levels + j]`.
+    pub fn contract(&self, theta: &[f64], adjoint: &[f64], gradient: &mut [f64]) {
+        let (n, rank) = (self.levels(), self.rank());
+        for i in 0..n {
+            gradient[self.kappa[i]] += adjoint[i * n + i];
+            for r in 0..rank {
+                let slope = (0..n).map(|j| {
+                    (adjoint[i * n + j] + adjoint[j * n + i]) * theta[self.weights[j * rank + r]]
+                });
+                gradient[self.weights[i * rank + r]] += slope.sum::<f64>();
+            }
+        }
+    }
+
+    /// The level that a coordinate names.
+    pub fn level(&self, x: f64) -> usize {
+        // A NaN becomes zero; coordinates were checked where they came in.
+        (x.round() as usize).min(self.levels() - 1)
+    }
+}
+
+impl IndexedLeaf {
+    /// `B` at two levels, with slopes.
+    pub(super) fn coregion_at(
+        &self,
+        mixing: &Mixing,
+        theta: &[f64],
+        x: &[f64],
+        y: &[f64],
+        slopes: Option<&mut [f64]>,
+    ) -> f64 {
+        let c = self.columns[0];
+        let at = mixing.level(x[c]) * mixing.levels() + mixing.level(y[c]);
+        if let Some(slopes) = slopes {
+            let mut one = vec![0.0; mixing.levels().pow(2)];
+            one[at] = 1.0;
+            mixing.contract(theta, &one, slopes);
+        }
+        mixing.matrix(theta)[at]
+    }
+}

@@ -1,0 +1,89 @@
+//! How alike the outputs are.
+
+use serde::{Deserialize, Serialize};
+
+use super::problem::Problem;
+use crate::error::FitError;
+use crate::inference::Optimum;
+use crate::support::Functionals;
+
+/// Draws of the hyperparameters behind the intervals.
+const DRAWS: usize = 4000;
+/// Their seed.
+const SEED: u64 = 1;
+
+/// Prior correlation of two outputs at one place.
+///
+/// $\rho_{ij} = \sum_q B^{(q)}_{ij} k_q(x, x) / \sqrt{v_i v_j}$ with $v_i$ the sum for `i = j`, the unknown means left out:
+/// how alike the two latent functions move. Where the kernel is not stationary `x` is the middle of the observed inputs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OutputCorrelation {
+    /// Name of one output.
+    pub first: String,
+    /// Name of the other.
+    pub second: String,
+    /// At the MAP of the hyperparameters.
+    pub value: f64,
+    /// Lower end of its central 95 % interval, from the normal approximation of the hyperparameters around the MAP in
+    /// their free coordinates.
+    pub lower: f64,
+    /// Upper end of that interval.
+    pub upper: f64,
+}
+
+/// Every pair of outputs, the earlier name first; none where there is one output.
+pub(super) fn correlations(
+    problem: &Problem,
+    optimum: &Optimum,
+) -> Result<Vec<OutputCorrelation>, FitError> {
+    let outputs = problem.kernel.outputs();
+    if outputs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let at = places(problem)?;
+    let n = outputs.len();
+    let matrix = |theta: &[f64]| {
+        let k = problem.covariance.matrix(theta, &at);
+        let scale = |i: usize| k[(i, i)].sqrt();
+        let entry = |i: usize, j: usize| (k[(i, j)] / (scale(i) * scale(j))).clamp(-1.0, 1.0);
+        pairs(n).map(|(i, j)| entry(i, j)).collect::<Vec<f64>>()
+    };
+    let values = matrix(&optimum.theta);
+    let draws = optimum.draws(&problem.parameters, DRAWS, SEED)?;
+    let drawn: Vec<Vec<f64>> = draws.iter().map(|theta| matrix(theta)).collect();
+    let one = |(p, (i, j)): (usize, (usize, usize))| {
+        let mut sorted: Vec<f64> = drawn.iter().map(|d| d[p]).collect();
+        sorted.sort_by(f64::total_cmp);
+        let quantile = |u: f64| sorted[((u * DRAWS as f64) as usize).min(DRAWS - 1)];
+        OutputCorrelation {
+            first: outputs[i].clone(),
+            second: outputs[j].clone(),
+            value: values[p],
+            lower: quantile(0.025),
+            upper: quantile(0.975),
+        }
+    };
+    Ok(pairs(n).enumerate().map(one).collect())
+}
+
+/// The middle of the observed inputs, once for every output.
+fn places(problem: &Problem) -> Result<Functionals, FitError> {
+    let kernel = &problem.kernel;
+    let mut at = Functionals::new(kernel.columns().to_vec());
+    for output in 0..kernel.outputs().len() {
+        let coordinate = |d: usize| {
+            let (low, high) = problem.supports.range(d);
+            match kernel.output_column() == Some(d) {
+                true => output as f64,
+                false => 0.5 * (low + high),
+            }
+        };
+        let point: Vec<f64> = (0..kernel.columns().len()).map(coordinate).collect();
+        at.push_point(&point)?;
+    }
+    Ok(at)
+}
+
+fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..n).flat_map(move |i| (i + 1..n).map(move |j| (i, j)))
+}

@@ -1,0 +1,104 @@
+//! The prior mean: one constant per output, known or with a normal prior.
+
+use faer::Mat;
+use serde::{Deserialize, Serialize};
+
+use crate::kernel::Kernel;
+use crate::support::Functionals;
+
+/// Prior of a constant mean: `m ~ N(mean, sd^2)`, or fixed when `sd` is zero.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) struct MeanPrior {
+    pub mean: f64,
+    pub sd: f64,
+}
+
+/// Prior means of functionals: `L m_d = m_d size(L)` where the functional is of output `d`.
+///
+/// An unknown constant is part of the covariance, `cov(L, L') = sd_d^2 size(L) size(L')` where both are of output
+/// `d`, and so integrated with the function.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Means {
+    /// One per output.
+    priors: Vec<MeanPrior>,
+    /// The column of the outputs.
+    column: Option<usize>,
+}
+
+impl Means {
+    /// `priors` has one entry per output of the kernel.
+    pub fn new(kernel: &Kernel, priors: Vec<MeanPrior>) -> Self {
+        Self {
+            priors,
+            column: kernel.output_column(),
+        }
+    }
+
+    pub fn priors(&self) -> &[MeanPrior] {
+        &self.priors
+    }
+
+    /// Whether it belongs to a kernel; deserialised parts are not trusted.
+    pub fn fits(&self, kernel: &Kernel) -> bool {
+        let good = |p: &MeanPrior| p.mean.is_finite() && p.sd.is_finite() && p.sd >= 0.0;
+        self.column == kernel.output_column()
+            && self.priors.len() == kernel.outputs().len().max(1)
+            && self.priors.iter().all(good)
+    }
+
+    /// The output of a functional, by its level.
+    pub fn output(&self, set: &Functionals, row: usize) -> usize {
+        let Some(column) = self.column else {
+            return 0;
+        };
+        let level = set.atoms(row).next().map_or(0.0, |a| set.lower(column)[a]);
+        (level as usize).min(self.priors.len() - 1)
+    }
+
+    /// Prior mean of a functional.
+    pub fn mean(&self, set: &Functionals, row: usize) -> f64 {
+        self.priors[self.output(set, row)].mean * set.size(row)
+    }
+
+    /// Prior variance of a functional that comes from the unknown constants.
+    pub fn variance(&self, set: &Functionals, row: usize) -> f64 {
+        (self.priors[self.output(set, row)].sd * set.size(row)).powi(2)
+    }
+
+    /// Whether some constant is unknown.
+    pub fn is_unknown(&self) -> bool {
+        self.priors.iter().any(|p| p.sd > 0.0)
+    }
+
+    /// `sd size` of every functional.
+    pub fn scales(&self, set: &Functionals) -> Vec<f64> {
+        let scale = |row| self.priors[self.output(set, row)].sd * set.size(row);
+        (0..set.len()).map(scale).collect()
+    }
+
+    /// Adds the covariance that comes from the unknown constants to `k`, shape `[a.len(), b.len()]`.
+    pub fn add_covariance(&self, k: &mut Mat<f64>, a: &Functionals, b: &Functionals) {
+        if !self.is_unknown() {
+            return;
+        }
+        let (left, right) = (self.scales(a), self.scales(b));
+        let one = self.column.is_none();
+        let outputs = |set: &Functionals| -> Vec<usize> {
+            let all = if one { 0 } else { set.len() };
+            (0..all).map(|row| self.output(set, row)).collect()
+        };
+        let (own, other) = (outputs(a), outputs(b));
+        for (j, r) in right.iter().enumerate() {
+            let column = k.col_as_slice_mut(j).iter_mut().zip(&left);
+            if one {
+                column.for_each(|(k, l)| *k += l * r);
+                continue;
+            }
+            for ((k, l), output) in column.zip(&own) {
+                if *output == other[j] {
+                    *k += l * r;
+                }
+            }
+        }
+    }
+}

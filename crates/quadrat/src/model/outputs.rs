@@ -1,0 +1,98 @@
+//! Which output a row is of: one more coordinate of its support.
+
+use super::observations::Observations;
+use crate::error::InputError;
+use crate::kernel::Kernel;
+use crate::support::Functionals;
+
+/// Functionals as functions of the kernel's columns, of one output where the kernel has several.
+///
+/// Rows that name their output by its level in the kernel's own column may be of different outputs.
+pub(super) fn place(
+    kernel: &Kernel,
+    supports: &Functionals,
+    output: Option<&str>,
+) -> Result<Functionals, InputError> {
+    let unknown = || InputError::Output {
+        name: output.map(str::to_owned),
+        known: kernel.outputs().to_vec(),
+    };
+    let Some(column) = kernel.output_column() else {
+        return match output {
+            None => supports.select(kernel.columns()),
+            Some(_) => Err(unknown()),
+        };
+    };
+    let name = &kernel.columns()[column];
+    if let Some(output) = output {
+        let level = kernel.outputs().iter().position(|o| o == output);
+        let level = level.ok_or_else(unknown)? as f64;
+        return supports
+            .select(kernel.inputs())?
+            .with_input(name, level)
+            .select(kernel.columns());
+    }
+    if !supports.dims().contains(name) {
+        return Err(unknown());
+    }
+    let placed = supports.select(kernel.columns())?;
+    let last = kernel.outputs().len() as f64 - 1.0;
+    for row in 0..placed.len() {
+        let (low, high) = placed.extent(row, column);
+        if low != high || low.fract() != 0.0 || !(0.0..=last).contains(&low) {
+            return Err(InputError::Range {
+                what: format!("the output (`{name}`)"),
+                row,
+                value: if low == high { low } else { high - low },
+                requirement: "the number of one output, counted from 0",
+            });
+        }
+    }
+    Ok(placed)
+}
+
+/// The tables as functions of the kernel's columns.
+pub(super) fn restrict(
+    kernel: &Kernel,
+    tables: &[Observations],
+) -> Result<Vec<Observations>, InputError> {
+    if tables.is_empty() {
+        return Err(InputError::Empty);
+    }
+    tables
+        .iter()
+        .map(|table| {
+            Ok(Observations {
+                supports: place(kernel, &table.supports, table.output.as_deref())?,
+                ..table.clone()
+            })
+        })
+        .collect()
+}
+
+/// The output of a row that was placed.
+pub(super) fn output_of(kernel: &Kernel, placed: &Functionals, row: usize) -> usize {
+    let Some(column) = kernel.output_column() else {
+        return 0;
+    };
+    let atom = placed.atoms(row).next();
+    atom.map_or(0, |a| placed.lower(column)[a] as usize)
+}
+
+/// Refuses outputs that no row is of: nothing could be said of them.
+pub(super) fn all_observed(kernel: &Kernel, placed: &[Observations]) -> Result<(), InputError> {
+    let mut seen = vec![false; kernel.outputs().len()];
+    for table in placed {
+        for row in 0..table.supports.len() {
+            if let Some(seen) = seen.get_mut(output_of(kernel, &table.supports, row)) {
+                *seen = true;
+            }
+        }
+    }
+    match seen.iter().position(|s| !s) {
+        None => Ok(()),
+        Some(missing) => Err(InputError::Unobserved {
+            output: kernel.outputs()[missing].clone(),
+        }),
+    }
+}
