@@ -8,6 +8,7 @@ mod broken_studies;
 mod broken_tables;
 mod harness;
 mod kinds;
+mod mcmc;
 mod methods;
 mod noise;
 mod outputs;

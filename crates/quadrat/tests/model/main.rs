@@ -6,6 +6,8 @@ mod answers;
 mod common;
 mod crossvalidation;
 mod invariance;
+#[cfg(feature = "mcmc")]
+mod mcmc;
 mod outputs;
 mod refused;
 mod sites;
