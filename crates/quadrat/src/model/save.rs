@@ -14,6 +14,7 @@ use super::observations::Observations;
 use super::outputs;
 use super::posterior::{Node, Posterior};
 use super::problem::Problem;
+use super::second::{SecondLatent, SecondSpec};
 use super::summary::FitSummary;
 use crate::error::LoadError;
 use crate::inference::sites::Method;
@@ -32,6 +33,7 @@ struct Saved {
     own: Vec<Vec<usize>>,
     method: Option<Method>,
     mean: Means,
+    second: Option<SecondSpec>,
     parameters: Vec<Parameter>,
     nodes: Vec<Node>,
     summary: FitSummary,
@@ -39,6 +41,13 @@ struct Saved {
 }
 
 impl Saved {
+    /// Hyperparameters of a table's own; a second latent function takes the place of the first.
+    fn own_count(&self, table: &Observations) -> usize {
+        let is_second = |s: &SecondSpec| s.varying.is_of(table.likelihood());
+        let all = table.likelihood().local().parameters(1.0).len();
+        all - usize::from(self.second.as_ref().is_some_and(is_second))
+    }
+
     /// Whether lengths and indices agree: a file with a valid checksum may still be made up.
     fn fits_together(&self) -> bool {
         let parameters = self.parameters.len();
@@ -58,13 +67,17 @@ impl Saved {
                 .own
                 .iter()
                 .zip(&self.tables)
-                .all(|(own, table)| own.len() == table.likelihood().local().parameters(1.0).len())
+                .all(|(own, table)| own.len() == self.own_count(table))
             && (self.method.is_some() || self.tables.iter().all(|t| t.as_gaussian().is_some()))
             && !self.nodes.is_empty()
             && self.nodes.iter().all(|node| {
                 node.weight >= 0.0 && node.weight <= 1.0 && node.theta.len() == parameters
             })
             && self.mean.fits(&self.kernel)
+            && self
+                .second
+                .as_ref()
+                .is_none_or(|s| s.fits(&self.parameters))
     }
 }
 
@@ -78,6 +91,7 @@ impl Posterior {
             own: self.problem.own.clone(),
             method: self.problem.method,
             mean: self.problem.mean.clone(),
+            second: self.problem.second.as_ref().map(|s| s.spec.clone()),
             parameters: self.problem.parameters.clone(),
             nodes: self.nodes.clone(),
             summary: self.summary.clone(),
@@ -139,6 +153,10 @@ impl Posterior {
         }
         let tables = outputs::restrict(&saved.kernel, &saved.tables)
             .map_err(crate::error::FitError::from)?;
+        let second = saved
+            .second
+            .map(|spec| SecondLatent::new(spec, &saved.tables));
+        let second = second.transpose().map_err(crate::error::FitError::from)?;
         let problem = Problem::new(
             saved.kernel,
             &tables,
@@ -146,6 +164,7 @@ impl Posterior {
             saved.mean,
             saved.parameters,
             saved.method,
+            second,
         );
         let components = condition_covering(&problem, &saved.nodes)?;
         let mut posterior = Self::new(
