@@ -146,9 +146,10 @@ fn gradients_are_differences() {
                 .unwrap()
                 .found;
             let mut sites = found.sites.iter().chain(&found.second);
-            // Where a row would widen a belief its site was raised to zero, and the evidence is not stationary in it.
+            // Where a row would widen a belief its site was raised to zero, and the evidence is not stationary in it:
+            // most of all in the scale of a dispersion that three counts say nothing about.
             let is_cut = sites.any(|site| site.precision == 0.0);
-            let tolerance = if is_cut { 5e-3 } else { 1e-6 };
+            let tolerance = if is_cut { 0.05 } else { 1e-6 };
             for p in 0..theta.len() {
                 let h = 1e-4;
                 let at = |by: f64| {
