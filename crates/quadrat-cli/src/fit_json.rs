@@ -18,6 +18,8 @@ struct FitJson<'a> {
     log_posterior: f64,
     hyperparameters: Values<'a>,
     hyperparameter_intervals: Intervals<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    non_negative: Option<&'a str>,
     rows: usize,
     iterations: usize,
     seconds: f64,
@@ -71,6 +73,7 @@ pub fn text(outcome: &Outcome) -> anyhow::Result<String> {
         log_posterior: summary.log_posterior,
         hyperparameters: Values(summary),
         hyperparameter_intervals: Intervals(summary),
+        non_negative: outcome.resolved.study.non_negative().map(|n| n.word()),
         rows: summary.rows,
         iterations: summary.iterations,
         seconds: summary.seconds,

@@ -122,6 +122,7 @@ mod tests {
             places: Places::grid(&axes, aggregate, None),
             scale: Scale::Response,
             level: 0.95,
+            non_negative: false,
         }
     }
 

@@ -20,6 +20,8 @@ pub struct Predict {
     pub scale_span: Range<usize>,
     /// Probability of the interval.
     pub level: f64,
+    /// Whether it is truncated at zero, where the section says.
+    pub non_negative: Option<Spanned<bool>>,
 }
 
 /// Where to answer.
@@ -85,7 +87,14 @@ fn name(section: &Section<'_>) -> Option<Spanned<String>> {
 
 fn prediction(section: &Section<'_>) -> Option<Predict> {
     section.keys(
-        &["name", "support", "aggregate", "scale", "level"],
+        &[
+            "name",
+            "support",
+            "aggregate",
+            "scale",
+            "level",
+            "non_negative",
+        ],
         &["output"],
     );
     let scale = match section.word("scale", &["latent", "response", "observation"], &[]) {
@@ -102,6 +111,10 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
             .check
             .refuse(&level.span, message, "such as `level = 0.95`");
     }
+    let non_negative = section.flag("non_negative").map(|value| Spanned {
+        value,
+        span: section.span_of("non_negative"),
+    });
     let place = place(section)?;
     // A bad name was already noted; `text` must not note it again.
     let item = section.get("name")?;
@@ -115,6 +128,7 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
         scale,
         scale_span: section.span_of("scale"),
         level: level.map_or(0.95, |level| level.value),
+        non_negative,
     })
 }
 

@@ -10,5 +10,7 @@ mod harness;
 mod kinds;
 mod methods;
 mod noise;
+mod non_negative;
 mod outputs;
 mod regions;
+mod simulate;
