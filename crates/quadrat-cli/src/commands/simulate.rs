@@ -198,7 +198,7 @@ fn study(plan: &Mixed, data: &MixedData, inputs: &[&str]) -> String {
         command(plan),
         exact(plan.lengthscale),
         exact(plan.variance),
-        exact(plan.noise * plan.noise),
+        human(plan.noise * plan.noise),
         count(plan.dims, "dimension"),
         plan.seed,
         inputs.join(", "),
@@ -208,19 +208,19 @@ fn study(plan: &Mixed, data: &MixedData, inputs: &[&str]) -> String {
         (
             plan.points,
             "points.csv",
-            String::new(),
+            "  # values".to_owned(),
             "{ gaussian = { value = \"value\" } }".to_owned(),
         ),
         (
             plan.intervals,
             "intervals.csv",
-            String::new(),
+            "  # intervals at random offsets".to_owned(),
             "{ interval = { lower = \"lower\", upper = \"upper\" } }".to_owned(),
         ),
         (
             plan.ordinals,
             "ordinals.csv",
-            "   # thresholds = \"learn\" would learn them".to_owned(),
+            "  # ranks between the quantiles of the truth; `thresholds = \"learn\"` would learn them".to_owned(),
             format!(
                 "{{ ordinal = {{ rank = \"rank\", thresholds = [{}] }} }}",
                 thresholds.join(", ")
@@ -232,8 +232,8 @@ fn study(plan: &Mixed, data: &MixedData, inputs: &[&str]) -> String {
         // Writing to a string cannot fail.
         let _ = write!(
             text,
-            "\n[[observe]]\nfile        = \"{file}\"\nsupport     = {{ {support} }}\n\
-             likelihood  = {likelihood}{remark}\n{shares}"
+            "\n[[observe]]{remark}\nfile        = \"{file}\"\nsupport     = {{ {support} }}\n\
+             likelihood  = {likelihood}\n{shares}"
         );
         shares = "share_noise = true            # one noise for all kinds\n";
     }

@@ -178,7 +178,7 @@ fn bad_options_are_refused_by_name_and_nothing_is_written() {
         (&["--dims", "3", "--grid", "47"], 1, &["`--grid` is 47", "at most 100000 places (it would have 103823)", "such as `--grid 13`"]),
         (&["--points", "0", "--intervals", "0", "--ordinals", "0"], 1, &["`--points` is 0; it must be above zero when there are no intervals"]),
         (&["--dims", "4"], 2, &["1..=3"]),
-        (&["--points", "-3"], 2, &["--points"]),
+        (&["--points", "-3"], 2, &["'-3'"]),
     ];
     for (args, code, expected) in cases {
         let (folder, output) = simulated(args);

@@ -130,14 +130,9 @@ impl Mixed {
     /// ```
     pub fn draw(&self) -> Result<MixedData, SimulateError> {
         self.check()?;
-        let step = (self.high - self.low) / (self.grid - 1) as f64;
-        let at = |i: usize| {
-            if i == self.grid - 1 {
-                self.high
-            } else {
-                self.low + step * i as f64
-            }
-        };
+        // Both ends weighted, so that places are as round as they can be.
+        let last = (self.grid - 1) as f64;
+        let at = |i: usize| (self.low * (last - i as f64) + self.high * i as f64) / last;
         let axis: Vec<f64> = (0..self.grid).map(at).collect();
         let axes = vec![axis; self.dims];
         // Streams of this seed from 1 on are those of the rows.
