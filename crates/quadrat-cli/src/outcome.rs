@@ -25,9 +25,8 @@ impl Outcome {
     pub fn compute(resolved: Resolved, running: &Running) -> Result<Self> {
         let mut outcome = Self::fit(resolved, running)?;
         for asked in &outcome.resolved.predictions {
-            let answer =
-                engine::predict(&outcome.posterior, &asked.places, asked.scale, asked.level)
-                    .with_context(|| format!("the prediction `{}` failed", asked.title()))?;
+            let answer = engine::predict(&outcome.posterior, &asked.places, &asked.wanted())
+                .with_context(|| format!("the prediction `{}` failed", asked.title()))?;
             outcome.warnings.extend(far(&asked.title(), asked, &answer));
             outcome.answers.push(answer);
         }

@@ -107,4 +107,9 @@ pub const STUDIES: &[Study] = &[
         about: "ranks of public data sets from their covariates (Chu and Ghahramani's benchmarks)",
         run: sites::ranks::run,
     },
+    Study {
+        name: "mixed",
+        about: "Fletcher, section 4: one function from values, intervals and ranks",
+        run: sites::mixed::run,
+    },
 ];

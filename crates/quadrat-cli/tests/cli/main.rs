@@ -11,5 +11,7 @@ mod kinds;
 mod mcmc;
 mod methods;
 mod noise;
+mod non_negative;
 mod outputs;
 mod regions;
+mod simulate;
