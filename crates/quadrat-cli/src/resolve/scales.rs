@@ -9,17 +9,15 @@ use crate::study::{Scale, Study, Where};
 
 /// A prediction of new observations needs one noise variance that holds for them.
 pub(super) fn new_rows_have_noise(check: &Check<'_>, study: &Study, tables: &[Observed]) {
-    let message = if study.is_exact() {
-        if one_for_all(tables) {
-            return;
-        }
-        "the noise variances differ from row to row, so that of a new observation is not known"
+    let is_known = if study.is_exact() {
+        one_for_all(tables)
     } else {
-        if of_reporting(tables) {
-            return;
-        }
-        "the noise of the rows is given and not learned, so that of a new observation is not known"
+        of_reporting(tables)
     };
+    if is_known {
+        return;
+    }
+    let message = "the noise differs from row to row, so that of a new observation is not known";
     for predict in study
         .predict
         .iter()
@@ -48,14 +46,16 @@ fn one_for_all(tables: &[Observed]) -> bool {
     same || (tables.iter().any(learned) && !own)
 }
 
-/// The approximations take what the first table that reports values learned.
+/// The approximations take what the first table that reports values learned, and the known noise that its rows share.
 fn of_reporting(tables: &[Observed]) -> bool {
     let Some(table) = tables.iter().find(|table| table.says.is_report()) else {
         return true;
     };
     match (&table.says.reports, table.likelihood.noise()) {
-        (_, Some(Noise::Learned)) => true,
-        (_, Some(_)) => false,
+        (_, Some(noise)) => {
+            let known = noise.known().unwrap_or(&[]);
+            known.iter().all(|variance| *variance == known[0])
+        }
         (Reports::Laplace { scale, .. }, None) => scale.column().is_none(),
         _ => true,
     }
