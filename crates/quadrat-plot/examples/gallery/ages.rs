@@ -6,6 +6,7 @@ use quadrat_plot::{
 };
 
 use crate::Noise;
+use crate::figures::calibration;
 
 fn people(age: f64) -> f64 {
     let cohort = 620.0

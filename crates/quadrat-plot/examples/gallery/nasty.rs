@@ -8,7 +8,6 @@ use quadrat_plot::{
 use crate::ages::fact;
 use crate::ages::hyper;
 use crate::figures::calibration;
-use crate::figures::surface;
 
 /// Everything that has ever broken a page: markup in words, numbers that are none, empty and lonely data.
 pub fn report() -> Report {

@@ -8,7 +8,6 @@ use super::local::{Belief, Circumstances, Expected, Jet, Local, Tilted};
 use super::quadrature::{self, climb};
 use crate::error::InputError;
 use crate::link::{CLIP, Link};
-use crate::parameter::Parameter;
 
 /// Positive values, `p(y | f) = e^(-y / mu) / mu`, `mu = link(f)`.
 ///
@@ -29,8 +28,15 @@ impl Exponential {
     /// # Errors
     /// [`InputError::NotFinite`], [`InputError::Range`]; [`InputError::Unavailable`] for another link.
     pub fn new(values: Vec<f64>, link: Link) -> Result<Self, InputError> {
+        let made = Self { values, link };
+        made.check()?;
+        Ok(made)
+    }
+
+    /// Whether [`Self::new`] would have made it.
+    pub(super) fn check(&self) -> Result<(), InputError> {
         let refuse = |what, remedy| Err(InputError::Unavailable { what, remedy });
-        match link {
+        match self.link {
             Link::Square => refuse(
                 "the square link for exponential values",
                 "the expected 1/f^2 of a normal f is infinite: use link exp",
@@ -40,9 +46,8 @@ impl Exponential {
                 "a mean must be positive: use link exp or softplus",
             ),
             Link::Exp | Link::Softplus => {
-                check::finite("the value", &values)?;
-                check::range("the value", &values, "more than zero", |_, y| y > 0.0)?;
-                Ok(Self { values, link })
+                check::finite("the value", &self.values)?;
+                check::range("the value", &self.values, "more than zero", |_, y| y > 0.0)
             }
         }
     }
@@ -65,14 +70,6 @@ impl Local for Exponential {
         self.values.len()
     }
 
-    fn parameters(&self, _: f64) -> Vec<Parameter> {
-        Vec::new()
-    }
-
-    fn gaussian(&self, _: &[f64], _: usize) -> Option<(f64, f64)> {
-        None
-    }
-
     fn is_log_concave(&self) -> bool {
         self.link == Link::Exp
     }
@@ -91,8 +88,6 @@ impl Local for Exponential {
             third: ratio * (u3 - 3.0 * u1 * u2 + u1 * u1 * u1) - u3,
         }
     }
-
-    fn log_density_slopes(&self, _: &[f64], _: usize, _: f64, _: &mut [[f64; 3]]) {}
 
     fn tilted(&self, own: &[f64], row: usize, cavity: Belief) -> Tilted {
         let jet = |f: f64| self.log_density(own, row, f);
@@ -124,8 +119,6 @@ impl Local for Exponential {
         }
     }
 
-    fn tilted_slopes(&self, _: &[f64], _: usize, _: Belief, _: &mut [f64]) {}
-
     fn expected(&self, own: &[f64], row: usize, belief: Belief) -> Expected {
         if self.link == Link::Exp {
             // E e^-f = e^(v/2 - m).
@@ -139,8 +132,6 @@ impl Local for Exponential {
         }
         quadrature::expected(belief, &[(0.0, 1.0)], |f| self.log_density(own, row, f))
     }
-
-    fn expected_slopes(&self, _: &[f64], _: usize, _: Belief, _: &mut [f64]) {}
 
     fn observation(&self, _: &[f64], _: &Circumstances, f: f64) -> Distribution {
         Distribution::Exponential(distribution::Exponential {

@@ -114,8 +114,13 @@ fn apply(parameter: &mut Parameter, setting: &Setting) -> Result<(), InputError>
         return Err(refuse("`fixed = true` needs a `value`".into()));
     }
     if parameter.fixed && setting != &Setting::fixed(parameter.start) {
+        let reason = if parameter.name.starts_with("noise") {
+            "by ranks or signs alone, which say nothing about their unit: the noise is the unit; give the thresholds, or leave it out"
+        } else {
+            "in the kernel expression; change it there"
+        };
         return Err(refuse(format!(
-            "its value {} is fixed in the kernel expression; change it there",
+            "its value {} is fixed {reason}",
             parameter.start
         )));
     }

@@ -26,7 +26,7 @@ use crate::support::Functionals;
 
 /// Share of the hyperparameters' posterior that the nodes answering predictions hold: the others
 /// move no predictive probability by more than its complement.
-const COVERED: f64 = 0.999;
+pub(super) const COVERED: f64 = 0.999;
 /// Most rows for which the hyperparameters are integrated over a lattice of hundreds of nodes;
 /// above, their posterior is close to normal and a design of tens does.
 const LATTICE_ROWS: usize = 200;
@@ -38,12 +38,19 @@ const THINNED_TO: usize = 600;
 const INTEGRATED_ROWS: usize = 4000;
 
 impl Model {
-    /// Learns the hyperparameters and conditions on the observations, exactly.
+    /// Learns the hyperparameters and conditions on the observations: exactly where every row is Gaussian, else by
+    /// the approximation that the options name.
     ///
     /// # Errors
     /// [`FitError::Input`] for input that cannot be used, before any work;
     /// [`FitError::Factorisation`] when the covariance is singular even with jitter;
-    /// [`FitError::NoStart`] when no start of the optimiser could be evaluated.
+    /// [`FitError::Contradiction`] when rows without noise cannot all be right;
+    /// [`FitError::NoStart`] when no start of the optimiser could be evaluated;
+    /// [`FitError::NotConverged`] when the sites of an approximation do not settle at the hyperparameters found.
+    ///
+    /// # Numerics
+    /// Where the covariance is singular to rounding, jitter of up to 1e-6 of the variance of each row is added and
+    /// reported in the summary's warnings.
     pub fn fit(&self, options: &FitOptions) -> Result<Posterior, FitError> {
         let started = Instant::now();
         let problem = self.problem(options.inference)?;
@@ -99,6 +106,19 @@ fn fit(
     let silent = Silent;
     let progress: &dyn Progress = options.progress.as_deref().map_or(&silent, |p| p);
     let free = problem.parameters.iter().filter(|p| !p.fixed).count();
+    let integrated = free > 0
+        && match options.hyperparameters {
+            Hyperparameters::Map => false,
+            Hyperparameters::Integrate => true,
+            Hyperparameters::Auto => problem.rows() <= AUTO_ROWS && free <= AUTO_FREE,
+        };
+    if integrated && problem.rows() > INTEGRATED_ROWS {
+        return Err(InputError::Unavailable {
+            what: "integration of the hyperparameters above 4,000 rows",
+            remedy: "use hyperparameters = \"map\": with so many rows they are well determined",
+        }
+        .into());
+    }
     let mut learn = LearnOptions {
         starts: if free == 0 { 1 } else { options.starts.max(1) },
         seed: options.seed,
@@ -143,20 +163,7 @@ fn fit(
         &optimum.at_bound,
         &mut warnings,
     );
-    let integrated = free > 0
-        && match options.hyperparameters {
-            Hyperparameters::Map => false,
-            Hyperparameters::Integrate => true,
-            Hyperparameters::Auto => problem.rows() <= AUTO_ROWS && free <= AUTO_FREE,
-        };
     let (nodes, intervals): (Vec<Node>, _) = if integrated {
-        if problem.rows() > INTEGRATED_ROWS {
-            return Err(InputError::Unavailable {
-                what: "integration of the hyperparameters above 4,000 rows",
-                remedy: "use hyperparameters = \"map\": with so many rows they are well determined",
-            }
-            .into());
-        }
         let defaults = IntegrateOptions::default();
         let settings = IntegrateOptions {
             progress,
@@ -167,7 +174,8 @@ fn fit(
             },
             ..defaults
         };
-        let integration = integrate(&*evidence, &optimum, &settings)?;
+        let integration =
+            integrate(&*evidence, &optimum, &settings).map_err(|e| problem.in_user_rows(e))?;
         evaluations += integration.evaluations;
         if integration.capped {
             warnings.push(format!(
@@ -198,7 +206,7 @@ fn fit(
         .fold(0.0_f64, |j, c| j.max(c.conditioned.jitter));
     if jitter > 0.0 {
         warnings.push(format!(
-            "the covariance of the rows was nearly singular: jitter of {jitter:e} of their variance was added"
+            "the covariance of the rows was nearly singular: jitter of {jitter:e} of the variance of each was added to it, as if it were noise"
         ));
     }
     let mut hyperparameters = hypers(&problem.parameters, &optimum.theta, &intervals);

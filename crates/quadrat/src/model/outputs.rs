@@ -62,6 +62,8 @@ pub(super) fn restrict(
     tables
         .iter()
         .map(|table| {
+            // It may have been deserialised.
+            table.likelihood.check()?;
             Ok(Observations {
                 supports: place(kernel, &table.supports, table.output.as_deref())?,
                 ..table.clone()

@@ -282,7 +282,7 @@ impl Posterior {
     }
 
     /// Moments of the second latent function at every node, at places of one output.
-    fn second_moments(&self, at: &Functionals) -> Result<Vec<(Vec<f64>, Vec<f64>)>, InputError> {
+    fn second_moments(&self, at: &Functionals) -> Result<Vec<Moments>, InputError> {
         let missing = InputError::Unavailable {
             what: "a second latent function",
             remedy: "the model has a constant noise variance or dispersion",
@@ -321,7 +321,7 @@ impl Posterior {
     fn with_varying_noise(
         &self,
         at: &Functionals,
-        moments: &[(Vec<f64>, Vec<f64>)],
+        moments: &[Moments],
         known: f64,
     ) -> Result<Prediction, FitError> {
         let link = self
@@ -405,6 +405,9 @@ impl Posterior {
             .collect())
     }
 }
+
+/// Means and variances of all rows.
+type Moments = (Vec<f64>, Vec<f64>);
 
 /// What the prior says of some functionals: covariance with the rows, variance, mean.
 struct Prior {

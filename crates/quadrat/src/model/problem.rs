@@ -1,6 +1,6 @@
 //! The model as inference sees it: a Gaussian prior over the observed functionals, with noise.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use faer::Mat;
 
@@ -39,7 +39,7 @@ pub(super) struct Problem {
     pub own: Vec<Vec<usize>>,
     /// How rows that are not Gaussian are treated; `None`: all are, and inference is exact.
     pub method: Option<Method>,
-    likelihoods: Vec<Likelihood>,
+    likelihoods: Arc<[Likelihood]>,
     /// Prior means of the functionals.
     prior_mean: Vec<f64>,
     /// Sites at the starts of the hyperparameters, where every search for sites begins: what is found does not
@@ -260,7 +260,8 @@ impl Problem {
         self.axes.is_some()
     }
 
-    /// About `rows` of the rows, evenly spread over the table, under the same prior.
+    /// About `rows` of the rows, evenly spread over the table, under the same prior: for exact inference, which
+    /// does not ask the likelihoods.
     pub fn thinned(&self, rows: usize) -> Self {
         let n = self.values.len();
         let kept: Vec<usize> = (0..rows.min(n)).map(|i| i * n / rows.min(n)).collect();
@@ -274,7 +275,7 @@ impl Problem {
             order: kept.iter().map(|&i| self.order[i]).collect(),
             own: self.own.clone(),
             method: self.method,
-            likelihoods: self.likelihoods.clone(),
+            likelihoods: Arc::clone(&self.likelihoods),
             prior_mean: pick(&self.prior_mean),
             anchor: OnceLock::new(),
             values: pick(&self.values),
@@ -321,16 +322,12 @@ impl Problem {
         options
     }
 
-    /// Whether the sites settle at the starts of the hyperparameters.
+    /// Whether the sites settle at the starts of the hyperparameters; exact inference always does.
     pub fn settles(&self) -> bool {
         let Some(method) = self.method else {
             return true;
         };
-        let is_open = self
-            .likelihoods
-            .iter()
-            .any(|l| !matches!(l, Likelihood::Gaussian(_)));
-        !is_open || !self.site_options(method).start.is_empty()
+        !self.site_options(method).start.is_empty()
     }
 
     /// The likelihood of the first table that reports values of an output, and where its hyperparameters stand.

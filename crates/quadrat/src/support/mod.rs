@@ -22,7 +22,7 @@ pub use functional::{Aggregate, Functional, Side};
 pub use functionals::Functionals;
 pub(crate) use functionals::Spread;
 pub use mend::Mend;
-pub(crate) use moments::{Edge, MAX_MOMENTS, Moments};
+pub(crate) use moments::{Edge, MAX_MOMENTS, Moments, chebyshev_into};
 pub(crate) use placed::Placed;
 pub use polygon::{Polygon, Ring};
 pub use projection::{Projection, ProjectionError};

@@ -7,6 +7,7 @@ use super::pair::{Pair, PairRow};
 use super::sweep::{Site, Sweep, Term};
 use super::{Block, LatentGaussian, Method, Reply, ep, laplace, variational};
 use crate::error::{FitError, LinalgError};
+use crate::inference::exact::{ExactRow, contradiction, is_solved};
 use crate::inference::{Conditioned, Factor};
 use crate::linalg::{Mat, MatRef};
 use crate::parameter;
@@ -152,7 +153,8 @@ impl SiteFit {
 /// * `options` - which approximation, how accurately
 ///
 /// # Errors
-/// [`FitError::Factorisation`] when the covariance is not positive definite even with jitter. Sites that
+/// [`FitError::Factorisation`] when the covariance is not positive definite even with jitter;
+/// [`FitError::Contradiction`] when Gaussian rows without noise cannot all be right. Sites that
 /// did not converge are no error here: see [`Sites::converged`].
 ///
 /// # Numerics
@@ -194,6 +196,15 @@ pub fn condition_sites(
                 let Some(Half { terms, sweep }) = halves.pop() else {
                     break;
                 };
+                let exact = || exact_rows(k.as_ref(), &sweep, &terms);
+                // A factor of a matrix that is singular but for rounding exists, and answers with noise.
+                let diagonal = (0..k.nrows()).map(|i| k[(i, i)]);
+                if exact().next().is_some() && !is_solved(diagonal, &sweep.alpha) {
+                    continue;
+                }
+                if let Some(error) = contradiction(exact(), || k.clone()) {
+                    return Err(error);
+                }
                 let of_second = second.as_ref().map_or(0.0, |s| s.sweep.log_evidence(0.0));
                 return Ok(SiteFit {
                     method: options.method,
@@ -245,6 +256,28 @@ pub fn settle(
         ..options.clone()
     };
     condition_sites(problem, theta, &careful)?.converged()
+}
+
+/// The Gaussian rows that have no noise to speak of, and how far the posterior mean passes by them.
+fn exact_rows<'a>(
+    k: MatRef<'a, f64>,
+    sweep: &'a Sweep,
+    terms: &'a [Term],
+) -> impl Iterator<Item = ExactRow> + 'a {
+    terms
+        .iter()
+        .enumerate()
+        .filter_map(move |(row, term)| match *term {
+            Term::Gaussian { value, variance } if variance < 1e-9 * k[(row, row)] => {
+                Some(ExactRow {
+                    row,
+                    noise: variance,
+                    prior: k[(row, row)],
+                    misfit: value - sweep.mean[row],
+                })
+            }
+            _ => None,
+        })
 }
 
 /// The rows of all blocks at one value of the hyperparameters.
