@@ -20,7 +20,7 @@ use crate::diagnostic::{Problem, Problems};
 use crate::places::Places;
 use crate::prediction_csv;
 use crate::resolve::{Observed, Resolved};
-use crate::study::{Integration, Mean, NonNegative, Scale, Setting, Study};
+use crate::study::{Integration, Mean, NonNegative, Scale, Setting, Study, varies};
 use crate::suggest;
 
 /// Predictions are computed this many rows at a time, which bounds memory.
@@ -124,6 +124,12 @@ fn model(resolved: &Resolved) -> Result<Model> {
             Problems::from(Problem::new(error.to_string()).at(study.source.place(&asked.span)))
         })?;
     }
+    if let Some(vary) = &study.vary {
+        let kernel = mixed(resolved, &Kernel::parse(&vary.kernel.value)?, |table| {
+            varies(vary.what, &study.observe[table.of])
+        });
+        model = model.vary(vary.what, kernel, vary.link);
+    }
     let mut settings: Vec<&Setting> = study.settings.iter().collect();
     let mut problems = Problems::default();
     // The library stops at the first setting it refuses; without that one it tells the next.
@@ -150,21 +156,33 @@ fn model(resolved: &Resolved) -> Result<Model> {
     }
 }
 
-/// The kernel of the study: over several outputs one per latent process, times its mixing matrix.
+/// The kernel of the study.
 fn kernel(resolved: &Resolved) -> Result<Kernel> {
-    let study = &resolved.study;
-    let own = Kernel::parse(&study.latent.kernel.value)?;
-    if resolved.outputs.is_empty() || !own.outputs().is_empty() {
+    let own = Kernel::parse(&resolved.study.latent.kernel.value)?;
+    if !own.outputs().is_empty() {
         return Ok(own);
+    }
+    Ok(mixed(resolved, &own, |_| true))
+}
+
+/// A kernel over the outputs of some tables: where they are several one per latent process, times its mixing matrix.
+fn mixed(resolved: &Resolved, own: &Kernel, of: impl Fn(&Observed) -> bool) -> Kernel {
+    let is_seen = |output: &&String| {
+        let mut tables = resolved.tables_of(Some(output.as_str()));
+        tables.any(&of)
+    };
+    let outputs: Vec<String> = resolved.outputs.iter().filter(is_seen).cloned().collect();
+    if outputs.len() < 2 {
+        return own.clone();
     }
     let mut column = prediction_csv::OUTPUT.to_owned();
     while own.inputs().contains(&column) {
         column.push('_');
     }
-    let mixing = &study.coregionalization;
-    let process =
-        || Kernel::coregion(column.clone(), resolved.outputs.clone(), mixing.rank) * own.clone();
-    Ok((1..mixing.latents).fold(process(), |sum, _| sum + process()))
+    let mixing = &resolved.study.coregionalization;
+    let rank = mixing.rank.min(outputs.len());
+    let process = || Kernel::coregion(column.clone(), outputs.clone(), rank) * own.clone();
+    (1..mixing.latents).fold(process(), |sum, _| sum + process())
 }
 
 /// What the library refuses, at the line of the study that is at fault.

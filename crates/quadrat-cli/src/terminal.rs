@@ -98,6 +98,15 @@ pub fn model(outcome: &Outcome) -> String {
         Link::Identity => String::new(),
         link => format!(", link {}", link.name()),
     };
+    let varying = match &outcome.resolved.study.vary {
+        None => String::new(),
+        Some(vary) => format!(
+            ", {} a function of its own under {} with link {}",
+            vary.what.words(),
+            vary.kernel.value,
+            vary.link.name()
+        ),
+    };
     let structure = if summary.structure == "dense" {
         String::new()
     } else {
@@ -108,7 +117,7 @@ pub fn model(outcome: &Outcome) -> String {
         _ => "",
     };
     format!(
-        "{} with {mean}{link}{held}; {}{structure}, {how}, {:.2} s",
+        "{} with {mean}{link}{varying}{held}; {}{structure}, {how}, {:.2} s",
         outcome.posterior.kernel(),
         words::inference(summary),
         summary.seconds

@@ -59,6 +59,14 @@ fn panel(
             .map(|(row, value)| value / asked.places.volume(row))
             .collect()
     };
+    let band = |label: &str, answer: &Answer| Predicted {
+        label: label.to_owned(),
+        at: at.clone(),
+        mean: scaled(&answer.mean),
+        lower: scaled(&answer.lower),
+        upper: scaled(&answer.upper),
+        level: asked.level,
+    };
     let alone = asked.places.dims.len() == 1;
     Panel {
         title: asked.places.output.clone().unwrap_or_default(),
@@ -74,14 +82,12 @@ fn panel(
         } else {
             Vec::new()
         },
-        predicted: vec![Predicted {
-            label: String::new(),
-            at,
-            mean: scaled(&answer.mean),
-            lower: scaled(&answer.lower),
-            upper: scaled(&answer.upper),
-            level: asked.level,
-        }],
+        predicted: outcome
+            .noisy_at(asked)
+            .map(|noisy| band("New observations", noisy))
+            .into_iter()
+            .chain([band("", answer)])
+            .collect(),
         reference: truth::of(asked, extras).map(|truth| reference(asked, truth)),
     }
 }

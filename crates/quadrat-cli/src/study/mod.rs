@@ -13,6 +13,7 @@ mod predict;
 mod settings;
 pub mod shape;
 pub mod support;
+mod varying;
 
 use std::path::{Path, PathBuf};
 
@@ -27,6 +28,7 @@ pub use non_negative::NonNegative;
 pub use observe::Observe;
 pub use outputs::{Coregionalization, Output};
 pub use predict::{Predict, Scale, Where};
+pub use varying::{Vary, is_of as varies};
 pub use settings::{Inference, Integration, Setting};
 
 /// A whole study, correct as far as the text alone can tell.
@@ -52,6 +54,8 @@ pub struct Study {
     pub inference: Inference,
     /// How several outputs are mixed.
     pub coregionalization: Coregionalization,
+    /// A noise variance or dispersion that is a function.
+    pub vary: Option<Vary>,
 }
 
 /// The prior of the latent function.
@@ -140,8 +144,10 @@ pub fn read(path: &Path, text: &str) -> Result<Study, Problems> {
             "hyperparameters",
             "inference",
             "coregionalization",
+            "noise",
+            "dispersion",
         ],
-        &["noise", "dispersion"],
+        &[],
     );
     let stem = path
         .file_stem()
@@ -154,6 +160,10 @@ pub fn read(path: &Path, text: &str) -> Result<Study, Problems> {
     let predict = predict::read(&root);
     let settings = settings::hyperparameters(&root);
     let inference = settings::inference(&root);
+    let vary = varying::read(&root);
+    if let Some(vary) = &vary {
+        varying::suits(&check, vary, latent.as_ref(), &observe, &inference);
+    }
     let coregionalization = outputs::coregionalization(&root);
     outputs::suits(&check, latent.as_ref(), &coregionalization, &observe);
     together(&check, latent.as_ref(), &observe, &predict, &inference);
@@ -172,6 +182,7 @@ pub fn read(path: &Path, text: &str) -> Result<Study, Problems> {
                 settings,
                 inference,
                 coregionalization,
+                vary,
             })
         }
         _ => Err(problems),
@@ -212,6 +223,7 @@ impl Study {
     pub fn is_exact(&self) -> bool {
         let approximate = matches!(self.inference.method, quadrat::model::Inference::Sites(_));
         !approximate
+            && self.vary.is_none()
             && self.non_negative() != Some(NonNegative::Constrain)
             && self.observe.iter().all(|o| o.likelihood.is_gaussian())
     }

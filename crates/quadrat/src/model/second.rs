@@ -47,7 +47,9 @@ impl Varying {
         }
     }
 
-    pub(super) fn words(self) -> &'static str {
+    /// The same in words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
         match self {
             Self::Noise => "noise variance",
             Self::Dispersion => "dispersion",
