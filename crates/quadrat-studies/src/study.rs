@@ -112,4 +112,9 @@ pub const STUDIES: &[Study] = &[
         about: "Fletcher, section 4: one function from values, intervals and ranks",
         run: sites::mixed::run,
     },
+    Study {
+        name: "mixed-exactness",
+        about: "expectation propagation on few values, intervals and ranks, against brute force",
+        run: sites::mixed::exactness::run,
+    },
 ];

@@ -1,6 +1,6 @@
 //! Values, intervals and ranks of one function: the artificial data of Fletcher 2022, section 4.
 
-mod exactness;
+pub mod exactness;
 mod ranks_only;
 mod uses;
 
@@ -20,7 +20,6 @@ pub fn run(settings: &Settings) -> Result<Report> {
     );
     uses::add(settings, &mut report)?;
     ranks_only::add(settings, &mut report)?;
-    exactness::add(settings, &mut report)?;
     report.note("figures with the observations drawn in: `quadrat simulate mixed`, then `quadrat run` on what it wrote");
     Ok(report)
 }
