@@ -149,6 +149,9 @@ pub struct Predict {
     /// Probability of the interval
     #[arg(long, default_value_t = LEVEL, value_parser = level)]
     pub level: f64,
+    /// The output to predict, where the model has several; all of them when absent
+    #[arg(long, value_name = "OUTPUT")]
+    pub of: Option<String>,
     /// File for the table, `.geojson` to have regions with their predictions; CSV on standard output
     /// when absent
     #[arg(long, short, value_name = "OUT.csv")]

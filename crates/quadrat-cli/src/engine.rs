@@ -18,6 +18,7 @@ use quadrat::progress::Progress;
 
 use crate::diagnostic::{Problem, Problems};
 use crate::places::Places;
+use crate::prediction_csv;
 use crate::resolve::{Observed, Resolved};
 use crate::study::{Integration, Mean, Scale, Setting, Study};
 use crate::suggest;
@@ -49,10 +50,10 @@ pub struct Answer {
     pub far: Vec<usize>,
 }
 
-/// Columns of a kernel expression; the error is a byte offset into it and the message.
-pub fn kernel_columns(expression: &str) -> Result<Vec<String>, (usize, String)> {
+/// Inputs and outputs of a kernel expression; the error is a byte offset into it and the message.
+pub fn kernel_columns(expression: &str) -> Result<(Vec<String>, Vec<String>), (usize, String)> {
     match Kernel::parse(expression) {
-        Ok(kernel) => Ok(kernel.columns().to_vec()),
+        Ok(kernel) => Ok((kernel.inputs().to_vec(), kernel.outputs().to_vec())),
         Err(error) => Err((error.at, error.message)),
     }
 }
@@ -68,13 +69,14 @@ pub fn check_prior(text: &str) -> Result<(), String> {
 /// A model of the study; settings of unknown hyperparameters are refused here.
 fn model(resolved: &Resolved) -> Result<Model> {
     let study = &resolved.study;
-    let kernel = Kernel::parse(&study.latent.kernel.value)?;
+    let kernel = kernel(resolved)?;
     let mut model = Model::new(kernel).mean(match study.latent.mean {
         Mean::Constant => LibraryMean::Constant,
         Mean::Zero => LibraryMean::Zero,
         Mean::Fixed(value) => LibraryMean::Fixed(value),
     });
-    for (table, observe) in resolved.tables.iter().zip(&study.observe) {
+    for table in &resolved.tables {
+        let observe = &study.observe[table.of];
         let observations = observations(table).map_err(|error| {
             let (message, at) = match &error {
                 // The library counts rows from 0; people look for the line.
@@ -127,6 +129,23 @@ fn model(resolved: &Resolved) -> Result<Model> {
     }
 }
 
+/// The kernel of the study: over several outputs one per latent process, times its mixing matrix.
+fn kernel(resolved: &Resolved) -> Result<Kernel> {
+    let study = &resolved.study;
+    let own = Kernel::parse(&study.latent.kernel.value)?;
+    if resolved.outputs.is_empty() || !own.outputs().is_empty() {
+        return Ok(own);
+    }
+    let mut column = prediction_csv::OUTPUT.to_owned();
+    while own.inputs().contains(&column) {
+        column.push('_');
+    }
+    let mixing = &study.coregionalization;
+    let process =
+        || Kernel::coregion(column.clone(), resolved.outputs.clone(), mixing.rank) * own.clone();
+    Ok((1..mixing.latents).fold(process(), |sum, _| sum + process()))
+}
+
 /// What the library refuses, at the line of the study that is at fault.
 fn refused(study: &Study, error: InputError) -> Problem {
     let mut span = match &error {
@@ -173,6 +192,10 @@ fn setting_for_library(setting: &Setting) -> LibrarySetting {
 fn observations(table: &Observed) -> Result<Observations, InputError> {
     let supports = functionals(&table.places, 0..table.places.len())?;
     let observations = Observations::new(supports, table.likelihood.clone())?;
+    let observations = match &table.places.output {
+        Some(output) => observations.of_output(output),
+        None => observations,
+    };
     Ok(if table.share_noise {
         observations.share_noise()
     } else {
@@ -265,7 +288,7 @@ pub fn address(resolved: &Resolved, mut row: usize) -> String {
 
 /// Answers at places, chunk by chunk.
 pub fn predict(posterior: &Posterior, places: &Places, scale: Scale, level: f64) -> Result<Answer> {
-    if scale != Scale::Latent && places.aggregate.is_some() && is_behind_a_link(posterior) {
+    if scale != Scale::Latent && places.aggregate.is_some() && is_behind_a_link(posterior, places) {
         anyhow::bail!(
             "rates and probabilities can only be predicted at points, not over boxes, regions or bags, in this version; give points, or predict the latent scale"
         );
@@ -281,7 +304,10 @@ pub fn predict(posterior: &Posterior, places: &Places, scale: Scale, level: f64)
     while start < places.len() {
         let end = places.len().min(start + CHUNK);
         let at = functionals(places, start..end)?;
-        let prediction = posterior.predict(&at, scale)?;
+        let prediction = match &places.output {
+            Some(output) => posterior.predict(&posterior.at_output(&at, output)?, scale)?,
+            None => posterior.predict(&at, scale)?,
+        };
         answer.mean.extend_from_slice(prediction.mean());
         answer.sd.extend_from_slice(prediction.sd());
         // Quantiles of close levels can differ by less than they are solved to.
@@ -308,10 +334,11 @@ pub fn predict(posterior: &Posterior, places: &Places, scale: Scale, level: f64)
 }
 
 /// Whether the mean of what was reported is another than the latent function.
-fn is_behind_a_link(posterior: &Posterior) -> bool {
+fn is_behind_a_link(posterior: &Posterior, places: &Places) -> bool {
     let mut reported = posterior
         .observations()
         .iter()
+        .filter(|table| table.output() == places.output.as_deref())
         .map(Observations::likelihood);
     let reporting = reported.find(|likelihood| !matches!(likelihood, Likelihood::Positive(_)));
     reporting.is_some_and(|likelihood| !likelihood.is_linear())

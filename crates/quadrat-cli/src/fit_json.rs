@@ -18,6 +18,8 @@ struct FitJson<'a> {
     log_posterior: f64,
     hyperparameters: Values<'a>,
     hyperparameter_intervals: Intervals<'a>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    output_correlations: &'a [quadrat::model::OutputCorrelation],
     rows: usize,
     iterations: usize,
     seconds: f64,
@@ -71,6 +73,7 @@ pub fn text(outcome: &Outcome) -> anyhow::Result<String> {
         log_posterior: summary.log_posterior,
         hyperparameters: Values(summary),
         hyperparameter_intervals: Intervals(summary),
+        output_correlations: &summary.correlations,
         rows: summary.rows,
         iterations: summary.iterations,
         seconds: summary.seconds,

@@ -27,8 +27,8 @@ impl Outcome {
         for asked in &outcome.resolved.predictions {
             let answer =
                 engine::predict(&outcome.posterior, &asked.places, asked.scale, asked.level)
-                    .with_context(|| format!("the prediction `{}` failed", asked.name))?;
-            outcome.warnings.extend(far(&asked.name, asked, &answer));
+                    .with_context(|| format!("the prediction `{}` failed", asked.title()))?;
+            outcome.warnings.extend(far(&asked.title(), asked, &answer));
             outcome.answers.push(answer);
         }
         Ok(outcome)
@@ -56,6 +56,18 @@ impl Outcome {
     /// Predictions with their answers.
     pub fn predictions(&self) -> impl Iterator<Item = (&Asked, &Answer)> {
         self.resolved.predictions.iter().zip(&self.answers)
+    }
+
+    /// Predictions with their answers, those of one table together: one per output.
+    pub fn groups(&self) -> Vec<Vec<(&Asked, &Answer)>> {
+        let mut groups: Vec<Vec<(&Asked, &Answer)>> = Vec::new();
+        for (asked, answer) in self.predictions() {
+            match groups.last_mut() {
+                Some(group) if group[0].0.of == asked.of => group.push((asked, answer)),
+                _ => groups.push(vec![(asked, answer)]),
+            }
+        }
+        groups
     }
 
     /// How many left-out rows lie inside their 95 % interval, of how many.

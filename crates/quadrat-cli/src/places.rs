@@ -20,6 +20,8 @@ pub struct Places {
     pub aggregate: Option<Aggregate>,
     /// What the numbers of two dimensions mean, when they are longitude and latitude.
     pub geographic: Option<Arc<Geographic>>,
+    /// The output of all rows, where there are several.
+    pub output: Option<String>,
 }
 
 /// Where each row looks along one dimension.
@@ -84,6 +86,7 @@ impl Places {
             aggregate: support.aggregate,
             shapes,
             geographic,
+            output: None,
         }
     }
 
@@ -122,6 +125,7 @@ impl Places {
             dims,
             aggregate,
             geographic,
+            output: None,
         }
     }
 

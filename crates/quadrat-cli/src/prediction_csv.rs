@@ -26,14 +26,22 @@ pub enum Cell {
     Number(f64),
 }
 
-/// The header: columns of the places, then [`COLUMNS`].
+/// The column that says which output a row is of.
+pub const OUTPUT: &str = "output";
+
+/// The header: the output where there are several, columns of the places, then [`COLUMNS`].
 pub fn header(places: &Places) -> Vec<String> {
+    let output = places.output.iter().map(|_| OUTPUT.to_owned());
     let key = places.shapes.iter().map(|shapes| shapes.header.clone());
     let own = places
         .dims
         .iter()
         .flat_map(|dim| dim.headers.iter().cloned());
-    key.chain(own).chain(COLUMNS.map(str::to_owned)).collect()
+    output
+        .chain(key)
+        .chain(own)
+        .chain(COLUMNS.map(str::to_owned))
+        .collect()
 }
 
 /// A name that would head two columns.
@@ -46,7 +54,8 @@ pub fn clash(places: &Places) -> Option<String> {
 
 /// The cells that tell the place of a row, in the order of the header.
 pub fn place(places: &Places, row: usize) -> Vec<Cell> {
-    let mut cells = Vec::with_capacity(1 + 2 * places.dims.len() + COLUMNS.len());
+    let mut cells = Vec::with_capacity(2 + 2 * places.dims.len() + COLUMNS.len());
+    cells.extend(places.output.iter().cloned().map(Cell::Text));
     cells.extend(
         places
             .shapes
@@ -78,12 +87,17 @@ pub fn row(places: &Places, answer: &Answer, row: usize) -> Vec<Cell> {
     cells
 }
 
-/// Writes the table; every number reads back as the same number.
-pub fn write(out: &mut dyn Write, places: &Places, answer: &Answer) -> Result<()> {
+/// Writes the table, one part after the other; every number reads back as the same number.
+pub fn write(out: &mut dyn Write, parts: &[(&Places, &Answer)]) -> Result<()> {
     let mut table = csv::Writer::from_writer(out);
-    table.write_record(header(places))?;
+    if let Some((places, _)) = parts.first() {
+        table.write_record(header(places))?;
+    }
     let mut buffer = Vec::new();
-    for i in 0..places.len() {
+    let rows = parts
+        .iter()
+        .flat_map(|(places, answer)| (0..places.len()).map(move |i| (places, answer, i)));
+    for (places, answer, i) in rows {
         let mut record = csv::ByteRecord::new();
         for cell in row(places, answer, i) {
             buffer.clear();
@@ -119,7 +133,7 @@ pub fn write_geo(out: &mut dyn Write, places: &Places, answer: &Answer) -> Resul
         anyhow::bail!("only regions can be written as GeoJSON");
     };
     let header = header(places);
-    // The key is the feature's own.
+    // The key is the feature's own; a file has one output.
     let properties = |at: usize| {
         let cells = row(places, answer, at).into_iter();
         let named = header.iter().cloned().zip(cells);

@@ -40,6 +40,9 @@ pub fn summary(
     }
     line(&mut text, "");
     hyperparameters(&mut text, outcome, paint);
+    for pair in words::correlations(outcome.summary()) {
+        line(&mut text, &format!("  outputs   {}", clean(&pair)));
+    }
     for thresholds in words::thresholds(outcome) {
         line(&mut text, &format!("  thresholds {}", clean(&thresholds)));
     }
@@ -171,7 +174,7 @@ fn prediction(text: &mut String, outcome: &Outcome, i: usize, asked: &Asked, pai
     let answer = &outcome.answers[i];
     let title = format!(
         "{} ({}, {} interval)",
-        asked.name,
+        asked.title(),
         asked.scale.word(),
         percent(asked.level)
     );

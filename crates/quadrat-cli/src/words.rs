@@ -14,10 +14,12 @@ pub fn observed(table: &Observed) -> String {
     let mut parts = vec![format!("{}{}", reports(table), place(table))];
     parts.extend(details(table));
     parts.extend(noise(table));
+    let output = table.places.output.as_ref();
     format!(
-        "{} of {}: {}",
+        "{} of {}{}: {}",
         count(table.places.len(), "row"),
         table.table.name(),
+        output.map_or_else(String::new, |name| format!(" ({name})")),
         parts.join(", ")
     )
 }
@@ -198,6 +200,17 @@ pub fn inference(summary: &FitSummary) -> String {
     }
 }
 
+/// A sentence for every pair of outputs.
+pub fn correlations(summary: &FitSummary) -> Vec<String> {
+    let sentence = |c: &quadrat::model::OutputCorrelation| {
+        format!(
+            "{} and {}: correlation {:.2}, 95 % interval {:.2} to {:.2}",
+            c.first, c.second, c.value, c.lower, c.upper
+        )
+    };
+    summary.correlations.iter().map(sentence).collect()
+}
+
 /// Which approximation the log evidence is.
 pub fn evidence(summary: &FitSummary) -> String {
     match summary.evidence.as_str() {
@@ -252,9 +265,19 @@ pub fn thresholds(outcome: &Outcome) -> Vec<String> {
     tables.filter_map(sentence).collect()
 }
 
-/// What people call the values: those of the tables that hold some, else of the first that reports.
-pub fn value_name(outcome: &Outcome) -> String {
-    let says = || outcome.resolved.tables.iter().map(|table| &table.says);
+/// What people call the values of an output: those of the tables that hold some, else of the first that reports.
+pub fn value_name(outcome: &Outcome, output: Option<&str>) -> String {
+    name_of(outcome.resolved.tables_of(output))
+}
+
+/// What people call the values of all outputs.
+pub fn value_names(outcome: &Outcome) -> String {
+    name_of(outcome.resolved.tables.iter())
+}
+
+fn name_of<'a>(tables: impl Iterator<Item = &'a Observed>) -> String {
+    let all: Vec<&Likelihood> = tables.map(|table| &table.says).collect();
+    let says = || all.iter().copied();
     let is_value = |says: &&Likelihood| {
         matches!(
             says.reports,

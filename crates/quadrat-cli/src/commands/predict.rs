@@ -104,24 +104,40 @@ pub fn run(args: &Predict) -> Result<()> {
     if let Some(output) = &args.output {
         writable(std::slice::from_ref(output))?;
     }
-    let answer = engine::predict(&posterior, &places, scale(args.scale), args.level)?;
+    let mut parts = Vec::new();
+    for output in asked_outputs(&posterior, args.of.as_deref())? {
+        let mut places = places.clone();
+        places.output = output;
+        let answer = engine::predict(&posterior, &places, scale(args.scale), args.level)?;
+        parts.push((places, answer));
+    }
+    let parts: Vec<(&Places, &engine::Answer)> = parts.iter().map(|(p, a)| (p, a)).collect();
+    if wants_geo(args) && parts.len() > 1 {
+        anyhow::bail!(
+            "a GeoJSON file holds one output; say which one with `--of`, or write to a `.csv`"
+        );
+    }
     for warning in warnings.iter().filter(|_| !args.quiet) {
         eprintln!("warning: {warning}");
     }
-    if !answer.far.is_empty() && !args.quiet {
-        let far = count(answer.far.len(), "row");
+    // All outputs are asked for at the same places.
+    let far = parts.first().map_or(&[][..], |(_, answer)| &answer.far);
+    if !far.is_empty() && !args.quiet {
+        let rows = count(far.len(), "row");
         eprintln!(
-            "warning: {far} of {} far outside the data, first row {}",
+            "warning: {rows} of {} far outside the data, first row {}",
             places.len(),
-            answer.far[0] + 1
+            far[0] + 1
         );
     }
     match &args.output {
         Some(path) => {
             let mut staged = Staged::new();
             staged.write(path, |out| match wants_geo(args) {
-                true => prediction_csv::write_geo(out, &places, &answer),
-                false => prediction_csv::write(out, &places, &answer),
+                true => parts.iter().try_for_each(|(places, answer)| {
+                    prediction_csv::write_geo(out, places, answer)
+                }),
+                false => prediction_csv::write(out, &parts),
             })?;
             staged.finish()?;
             if args.quiet {
@@ -130,10 +146,27 @@ pub fn run(args: &Predict) -> Result<()> {
             print(&format!(
                 "wrote {}: {}\n",
                 path.display(),
-                count(places.len(), "row")
+                count(parts.len() * places.len(), "row")
             ))
         }
-        None => prediction_csv::write(&mut std::io::stdout().lock(), &places, &answer),
+        None => prediction_csv::write(&mut std::io::stdout().lock(), &parts),
+    }
+}
+
+/// The outputs to answer for: that of `--of`, else all.
+fn asked_outputs(posterior: &engine::Posterior, of: Option<&str>) -> Result<Vec<Option<String>>> {
+    let known = posterior.outputs();
+    match of {
+        None if known.is_empty() => Ok(vec![None]),
+        None => Ok(known.iter().cloned().map(Some).collect()),
+        Some(name) if known.iter().any(|k| k == name) => Ok(vec![Some(name.to_owned())]),
+        Some(name) if known.is_empty() => {
+            anyhow::bail!("the model has one output, without a name; leave `--of {name}` out")
+        }
+        Some(name) => anyhow::bail!(
+            "the model has no output `{name}`; its outputs are {}",
+            crate::suggest::list(known)
+        ),
     }
 }
 
@@ -256,6 +289,9 @@ fn further(args: &Predict) -> String {
     }
     if args.level != LEVEL {
         flag("--level", args.level.to_string());
+    }
+    if let Some(of) = &args.of {
+        flag("--of", of.clone());
     }
     if let Some(output) = &args.output {
         flag("-o", output.display().to_string());

@@ -50,9 +50,10 @@ pub fn go(
     for asked in &resolved.predictions {
         outputs.push(folder.join(format!("{}.csv", asked.name)));
         if prediction_csv::has_regions(&asked.places) {
-            outputs.push(folder.join(format!("{}.geojson", asked.name)));
+            outputs.push(folder.join(format!("{}.geojson", asked.id())));
         }
     }
+    outputs.dedup();
     outputs.push(folder.join("fit.json"));
     outputs.push(folder.join("report.html"));
     spare_inputs(&resolved, path, &outputs)?;
@@ -64,16 +65,20 @@ pub fn go(
     }
     bar.say("writing");
     let json = fit_json::text(&outcome)?;
-    for (asked, answer) in outcome.predictions() {
-        let path = folder.join(format!("{}.csv", asked.name));
-        staged.write(&path, |out| {
-            prediction_csv::write(out, &asked.places, answer)
-        })?;
-        if prediction_csv::has_regions(&asked.places) {
-            staged.write(
-                &path.with_file_name(format!("{}.geojson", asked.name)),
-                |out| prediction_csv::write_geo(out, &asked.places, answer),
-            )?;
+    for group in outcome.groups() {
+        let parts: Vec<_> = group
+            .iter()
+            .map(|(asked, answer)| (&asked.places, *answer))
+            .collect();
+        let path = folder.join(format!("{}.csv", group[0].0.name));
+        staged.write(&path, |out| prediction_csv::write(out, &parts))?;
+        for (asked, answer) in group {
+            if prediction_csv::has_regions(&asked.places) {
+                let path = folder.join(format!("{}.geojson", asked.id()));
+                staged.write(&path, |out| {
+                    prediction_csv::write_geo(out, &asked.places, answer)
+                })?;
+            }
         }
     }
     staged.bytes(&folder.join("fit.json"), json.as_bytes())?;

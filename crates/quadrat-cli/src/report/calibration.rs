@@ -37,7 +37,7 @@ pub fn figure(outcome: &Outcome) -> Option<CalibrationFigure> {
     });
     Some(CalibrationFigure {
         heading: Heading::new("calibration", "Each row predicted from the others"),
-        value: Axis::new(crate::words::value_name(outcome)),
+        value: Axis::new(crate::words::value_names(outcome)),
         coverage: LEVELS.into_iter().map(coverage).collect(),
         pit: rows.iter().map(|row| row.pit).collect(),
         rows: rows

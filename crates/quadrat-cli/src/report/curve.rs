@@ -8,14 +8,44 @@ use crate::engine::Answer;
 use crate::outcome::Outcome;
 use crate::resolve::Asked;
 
-/// The figure; totals are drawn per unit of their boxes.
+/// The figure, one panel per output; totals are drawn per unit of their boxes.
 pub fn figure(
+    outcome: &Outcome,
+    group: &[(&Asked, &Answer)],
+    x: usize,
+    extras: Option<&Extras>,
+) -> Option<Figure> {
+    let (asked, _) = group.first()?;
+    let dim = &asked.places.dims[x];
+    let panels = group
+        .iter()
+        .map(|(asked, answer)| panel(outcome, asked, answer, x, extras));
+    let fixed: Vec<String> = asked
+        .places
+        .dims
+        .iter()
+        .enumerate()
+        .filter(|(d, _)| *d != x)
+        .map(|(_, dim)| format!("{} = {}", dim.name, dim.middle(0)))
+        .collect();
+    let mut caption = format!("{}.", note(asked));
+    if !fixed.is_empty() {
+        caption.push_str(&format!(" At {}.", fixed.join(", ")));
+    }
+    Some(Figure::Curve(CurveFigure {
+        heading: Heading::new(asked.name.clone(), asked.name.clone()).with_caption(caption),
+        x: Axis::new(dim.name.clone()),
+        panels: panels.collect(),
+    }))
+}
+
+fn panel(
     outcome: &Outcome,
     asked: &Asked,
     answer: &Answer,
     x: usize,
     extras: Option<&Extras>,
-) -> Figure {
+) -> Panel {
     let dim = &asked.places.dims[x];
     let rows = 0..asked.places.len();
     let at = match dim.second {
@@ -30,8 +60,8 @@ pub fn figure(
             .collect()
     };
     let alone = asked.places.dims.len() == 1;
-    let panel = Panel {
-        title: String::new(),
+    Panel {
+        title: asked.places.output.clone().unwrap_or_default(),
         y: Axis::new(quantity(outcome, asked)),
         observed: if alone {
             marks::of(outcome, asked)
@@ -53,24 +83,7 @@ pub fn figure(
             level: asked.level,
         }],
         reference: truth::of(asked, extras).map(|truth| reference(asked, truth)),
-    };
-    let fixed: Vec<String> = asked
-        .places
-        .dims
-        .iter()
-        .enumerate()
-        .filter(|(d, _)| *d != x)
-        .map(|(_, dim)| format!("{} = {}", dim.name, dim.middle(0)))
-        .collect();
-    let mut caption = format!("{}.", note(asked));
-    if !fixed.is_empty() {
-        caption.push_str(&format!(" At {}.", fixed.join(", ")));
     }
-    Figure::Curve(CurveFigure {
-        heading: Heading::new(asked.name.clone(), asked.name.clone()).with_caption(caption),
-        x: Axis::new(dim.name.clone()),
-        panels: vec![panel],
-    })
 }
 
 /// The row of a prediction that holds a place, and what its total is divided by.
@@ -122,6 +135,7 @@ mod tests {
             places: Places::grid(&axes, aggregate, None),
             scale: Scale::Response,
             level: 0.95,
+            of: 0,
         }
     }
 

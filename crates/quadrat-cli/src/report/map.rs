@@ -37,16 +37,17 @@ pub fn predicted(
     let truth = truth::of(asked, extras);
     let known = truth.map(|truth| (truth.label, truth::by_row(asked, truth)));
     let figure = |(i, rows): (usize, &Vec<usize>)| {
-        let mut heading = Heading::new(asked.name.clone(), asked.name.clone());
+        let mut heading = Heading::new(asked.id(), asked.title());
         if let (true, Some(&row)) = (several, rows.first()) {
             let at = words(&asked.places, row);
             heading = Heading::new(
-                format!("{}-{}", asked.name, i + 1),
-                format!("{}: {at}", asked.name),
+                format!("{}-{}", asked.id(), i + 1),
+                format!("{}: {at}", asked.title()),
             );
         }
         let seen = |&row: &usize| {
-            let mut tables = outcome.resolved.tables.iter();
+            let output = asked.places.output.as_deref();
+            let mut tables = outcome.resolved.tables_of(output);
             tables.find_map(|table| observed_at(table, regions, &asked.places, row))
         };
         let guess = |&row: &usize| {
@@ -102,7 +103,7 @@ pub fn observed(outcome: &Outcome) -> Option<Figure> {
             .collect(),
         vec![MapPanel {
             title: "Observed".to_owned(),
-            value: Axis::new(quantity::of_values(outcome)),
+            value: Axis::new(quantity::of_values(outcome, table.places.output.as_deref())),
             values: rows.iter().map(|&row| table.height(row)).collect(),
             ..MapPanel::default()
         }],

@@ -124,25 +124,25 @@ fn set(table: &Observed, thresholds: Option<&[f64]>) -> Option<Result<Marks, Mar
 /// Whether what a table reports can be drawn beside a prediction: values beside the latent function
 /// or its integrals, rates beside rates, ranks beside ranks.
 pub fn is_on_scale(outcome: &Outcome, asked: &Asked, table: &Observed) -> bool {
-    if !table.says.is_report() {
+    if !table.says.is_report() || table.places.output != asked.places.output {
         return false;
     }
     if is_rank_scale(outcome, asked) {
         return matches!(table.says.reports, Reports::Ordinal { .. });
     }
-    let reporting = outcome.resolved.study.reporting();
+    let reporting = outcome.resolved.reporting(asked.places.output.as_deref());
     let predicted = match asked.scale {
         Scale::Latent => Some(Means::Linear),
-        _ => reporting.map(|observe| observe.likelihood.scale()),
+        _ => reporting.map(|table| table.says.scale()),
     };
     Some(table.says.scale()) == predicted
 }
 
 /// Whether new ranks are predicted, which have a scale of their own.
 fn is_rank_scale(outcome: &Outcome, asked: &Asked) -> bool {
-    let reporting = outcome.resolved.study.reporting();
+    let reporting = outcome.resolved.reporting(asked.places.output.as_deref());
     asked.scale == Scale::Observation
-        && reporting.is_some_and(|o| matches!(o.likelihood.reports, Reports::Ordinal { .. }))
+        && reporting.is_some_and(|table| matches!(table.says.reports, Reports::Ordinal { .. }))
 }
 
 /// A rank itself.

@@ -68,8 +68,9 @@ fn report(outcome: &Outcome, extras: Option<&Extras>) -> Report {
             .into_iter()
             .chain(
                 outcome
-                    .predictions()
-                    .flat_map(|(asked, answer)| figures(outcome, asked, answer, extras)),
+                    .groups()
+                    .iter()
+                    .flat_map(|group| figures(outcome, group, extras)),
             )
             .collect(),
         calibration: calibration::figure(outcome),
@@ -87,20 +88,40 @@ fn report(outcome: &Outcome, extras: Option<&Extras>) -> Report {
 }
 
 /// The figures of a prediction: maps of regions, else one figure.
-fn figures(
-    outcome: &Outcome,
-    asked: &Asked,
-    answer: &Answer,
-    extras: Option<&Extras>,
-) -> Vec<Figure> {
-    let maps = map::predicted(outcome, asked, answer, extras);
-    if maps.is_empty() {
-        return figure(outcome, asked, answer, extras).into_iter().collect();
+fn figures(outcome: &Outcome, group: &[(&Asked, &Answer)], extras: Option<&Extras>) -> Vec<Figure> {
+    if let Some(x) = group.first().and_then(|(asked, _)| one_dimension(asked)) {
+        return curve::figure(outcome, group, x, extras)
+            .into_iter()
+            .collect();
     }
-    maps
+    let one = |(asked, answer): &(&Asked, &Answer)| {
+        let maps = map::predicted(outcome, asked, answer, extras);
+        if maps.is_empty() {
+            return figure(outcome, asked, answer, extras).into_iter().collect();
+        }
+        maps
+    };
+    group.iter().flat_map(one).collect()
 }
 
-/// The figure of a prediction: along its one varying dimension, over its two, or row by row.
+/// The dimension of a prediction that varies along one only.
+fn one_dimension(asked: &Asked) -> Option<usize> {
+    if asked.places.shapes.is_some() {
+        return None;
+    }
+    match varying(asked).as_slice() {
+        [x] => Some(*x),
+        [] if asked.places.dims.len() == 1 => Some(0),
+        _ => None,
+    }
+}
+
+fn varying(asked: &Asked) -> Vec<usize> {
+    let dims = 0..asked.places.dims.len();
+    dims.filter(|&d| varies(&asked.places, d)).collect()
+}
+
+/// The figure of a prediction over two dimensions, or row by row.
 fn figure(
     outcome: &Outcome,
     asked: &Asked,
@@ -110,14 +131,7 @@ fn figure(
     if asked.places.shapes.is_some() {
         return forest::figure(outcome, asked, answer, extras);
     }
-    let varying: Vec<usize> = (0..asked.places.dims.len())
-        .filter(|&d| varies(&asked.places, d))
-        .collect();
-    match varying.as_slice() {
-        [x] => Some(curve::figure(outcome, asked, answer, *x, extras)),
-        [] if asked.places.dims.len() == 1 => {
-            Some(curve::figure(outcome, asked, answer, 0, extras))
-        }
+    match varying(asked).as_slice() {
         [x, y] => surface::figure(outcome, asked, answer, (*x, *y))
             .or_else(|| forest::figure(outcome, asked, answer, extras)),
         _ => forest::figure(outcome, asked, answer, extras),
@@ -154,6 +168,8 @@ fn summary(outcome: &Outcome) -> Vec<String> {
         .map(|table| format!("Observed: {}.", words::observed(table)))
         .collect();
     sentences.push(format!("Model: {}.", terminal::model(outcome)));
+    let pairs = words::correlations(outcome.summary()).into_iter();
+    sentences.extend(pairs.map(|words| format!("Outputs {words}.")));
     let thresholds = words::thresholds(outcome).into_iter();
     sentences.extend(thresholds.map(|words| format!("Thresholds {words}.")));
     if let Some(geographic) = &outcome.resolved.geographic {
@@ -188,7 +204,7 @@ fn facts(outcome: &Outcome, extras: Option<&Extras>) -> Vec<Fact> {
             let detail = format!(
                 "inside the {} interval of {}",
                 percent(asked.level),
-                asked.name
+                asked.title()
             );
             facts.push(fact(
                 "True values, never seen by the model",
@@ -244,7 +260,7 @@ fn preview(asked: &Asked, answer: &Answer) -> TablePreview {
         row.into_iter().map(shown).collect()
     };
     TablePreview {
-        name: asked.name.clone(),
+        name: asked.title(),
         file: format!("{}.csv", asked.name),
         note: note(asked),
         columns: prediction_csv::header(&asked.places),

@@ -97,6 +97,7 @@ mod tests {
             places: Places::grid(&axes, None, None),
             scale: Scale::Response,
             level: 0.95,
+            of: 0,
         };
         let truth = Truth {
             prediction: "p",

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use crate::diagnostic::Problems;
 use crate::geographic::Geographic;
 use crate::places::Places;
+use crate::prediction_csv;
 use crate::study::fields::Check;
 use crate::study::support::{Extent, Support};
 use crate::study::{Predict, Scale, Study, Where};
@@ -46,6 +47,8 @@ pub struct Resolved {
     pub geographic: Option<Arc<Geographic>>,
     /// What people should know.
     pub warnings: Vec<String>,
+    /// The outputs, in order of appearance; empty where there is one without a name.
+    pub outputs: Vec<String>,
 }
 
 /// One prediction to make.
@@ -59,6 +62,166 @@ pub struct Asked {
     pub scale: Scale,
     /// Probability of the interval.
     pub level: f64,
+    /// Which `[[predict]]` it is, or is a part of.
+    pub of: usize,
+}
+
+impl Asked {
+    /// A name of its own for files and figures: with the output, where there are several.
+    pub fn id(&self) -> String {
+        match &self.places.output {
+            None => self.name.clone(),
+            Some(output) => format!("{}-{}", self.name, file_name(output)),
+        }
+    }
+
+    /// The same for people.
+    pub fn title(&self) -> String {
+        match &self.places.output {
+            None => self.name.clone(),
+            Some(output) => format!("{}: {output}", self.name),
+        }
+    }
+}
+
+/// A name as a part of a file name.
+fn file_name(name: &str) -> String {
+    let plain = |c: char| match c.is_alphanumeric() || c == '-' || c == '_' {
+        true => c,
+        false => '-',
+    };
+    name.chars().map(plain).collect()
+}
+
+impl Resolved {
+    /// The tables of an output.
+    pub fn tables_of<'a>(&'a self, output: Option<&'a str>) -> impl Iterator<Item = &'a Observed> {
+        let own = move |table: &&Observed| table.places.output.as_deref() == output;
+        self.tables.iter().filter(own)
+    }
+
+    /// The table whose reports predictions of an output are about: the first that does more than bound the values.
+    pub fn reporting(&self, output: Option<&str>) -> Option<&Observed> {
+        reporting(&self.tables, output)
+    }
+}
+
+fn reporting<'a>(tables: &'a [Observed], output: Option<&str>) -> Option<&'a Observed> {
+    let own = |t: &&Observed| t.says.is_report() && t.places.output.as_deref() == output;
+    tables.iter().find(own)
+}
+
+/// The outputs of the tables in order of appearance, or in that of the kernel where it mixes them.
+fn outputs(check: &Check<'_>, study: &Study, tables: &[Observed], unread: bool) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for output in tables.iter().filter_map(|t| t.places.output.as_ref()) {
+        if !found.contains(output) {
+            found.push(output.clone());
+        }
+    }
+    if unread || found.is_empty() {
+        return found;
+    }
+    let span = |output: &str| {
+        let table = tables
+            .iter()
+            .find(|t| t.places.output.as_deref() == Some(output));
+        let observe = table.and_then(|t| study.observe.get(t.of));
+        observe.map_or(0..0, |observe| match &observe.output {
+            crate::study::Output::Named(name) | crate::study::Output::Column(name) => {
+                name.span.clone()
+            }
+            crate::study::Output::Only => observe.span.clone(),
+        })
+    };
+    let own = &study.latent.outputs;
+    if !own.is_empty() {
+        for output in found.iter().filter(|output| !own.contains(output)) {
+            let message = format!("the kernel has no output `{output}`");
+            let remedy = format!("its outputs are {}", crate::suggest::list(own));
+            check.refuse(&span(output), message, remedy);
+        }
+        return own.clone();
+    }
+    if let [only] = found.as_slice() {
+        let message = format!("`{only}` is the only output; mixing needs at least two");
+        check.refuse(
+            &span(only),
+            message,
+            "leave its name out, or observe another output",
+        );
+    }
+    let mixing = &study.coregionalization;
+    if let Some(at) = &mixing.span
+        && mixing.rank > found.len()
+    {
+        let message = format!(
+            "`rank` is {}, more than the {} outputs",
+            mixing.rank,
+            found.len()
+        );
+        check.refuse(
+            at,
+            message,
+            "a rank up to the number of outputs says all there is",
+        );
+    }
+    if found
+        .iter()
+        .any(|name| name.contains('\'') && name.contains('"'))
+    {
+        check.refuse(
+            &study.latent.kernel.span,
+            "the name of an output has both kinds of quotes",
+            "rename it",
+        );
+    }
+    found
+}
+
+/// A prediction once for every output that is asked for.
+fn of_outputs(
+    check: &Check<'_>,
+    predict: &Predict,
+    asked: Asked,
+    outputs: &[String],
+) -> Vec<Asked> {
+    if let Some(name) = &predict.output
+        && !outputs.contains(&name.value)
+    {
+        let message = format!("there is no output `{}`", name.value);
+        let remedy = match outputs {
+            [] => "leave `output` out: the tables do not name any".to_owned(),
+            all => format!("the outputs are {}", crate::suggest::list(all)),
+        };
+        check.refuse(&name.span, message, remedy);
+        return Vec::new();
+    }
+    if outputs.is_empty() {
+        return vec![asked];
+    }
+    let wanted = |output: &&String| predict.output.as_ref().is_none_or(|o| &o.value == *output);
+    let one = |output: &String| {
+        let mut places = asked.places.clone();
+        places.output = Some(output.clone());
+        if prediction_csv::clash(&places).is_some_and(|name| name == prediction_csv::OUTPUT) {
+            let message = format!(
+                "the table of this prediction would have two columns named `{}`",
+                prediction_csv::OUTPUT
+            );
+            check.refuse(
+                &predict.name.span,
+                message,
+                "rename that column in the tables and in the study",
+            );
+        }
+        Asked {
+            name: asked.name.clone(),
+            places,
+            ..asked
+        }
+    };
+    outputs.iter().filter(wanted).map(one).collect()
 }
 
 /// Reads the tables of a study and checks everything against everything.
@@ -75,22 +238,27 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
     };
     let mut warnings = Vec::new();
     let mut tables = Vec::new();
-    for observe in &study.observe {
+    let mut unread = false;
+    for (of, observe) in study.observe.iter().enumerate() {
         usable(&check, &inputs, &observe.support, &mut warnings);
-        if let Some(table) = observed(&files, observe, study.link(), &mut warnings) {
-            tables.push(table);
+        match observed(&files, (of, observe), study.link(), &mut warnings) {
+            Some(parts) => tables.extend(parts),
+            None => unread = true,
         }
     }
-    let predictions = study
+    let outputs = outputs(&check, &study, &tables, unread);
+    let predictions: Vec<Asked> = study
         .predict
         .iter()
-        .filter_map(|p| asked(&files, &inputs, p, &mut warnings))
+        .enumerate()
+        .filter_map(|(of, p)| Some((p, asked(&files, &inputs, (of, p), &mut warnings)?)))
+        .flat_map(|(p, asked)| of_outputs(&check, p, asked, &outputs))
         .collect();
-    if tables.len() == study.observe.len() {
+    if !unread {
         too_many_rows(&check, &study, &tables);
-        new_rows_have_noise(&check, &study, &tables);
+        new_rows_have_noise(&check, &study, &tables, &predictions);
+        behind_a_link(&check, &study, &tables, &predictions);
     }
-    behind_a_link(&check, &study);
     warnings.extend(files.warnings());
     let problems = check.finish();
     problems.or(())?;
@@ -105,13 +273,14 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
         predictions,
         geographic,
         warnings,
+        outputs,
     })
 }
 
 fn asked(
     files: &Files<'_>,
     inputs: &Inputs<'_>,
-    predict: &Predict,
+    (of, predict): (usize, &Predict),
     warnings: &mut Vec<String>,
 ) -> Option<Asked> {
     let check = files.check;
@@ -183,6 +352,7 @@ fn asked(
         places,
         scale: predict.scale,
         level: predict.level,
+        of,
     })
 }
 

@@ -1,5 +1,7 @@
 //! A table of observations after everything about it was checked.
 
+use std::sync::Arc;
+
 use quadrat::likelihood::{Interval, Likelihood as Reported};
 
 use crate::places::Places;
@@ -10,7 +12,7 @@ use crate::table::Table;
 #[derive(Debug)]
 pub struct Observed {
     /// The table, for finding rows again.
-    pub table: Table,
+    pub table: Arc<Table>,
     /// Where its rows looked.
     pub places: Places,
     /// What they reported.
@@ -21,6 +23,8 @@ pub struct Observed {
     pub share_noise: bool,
     /// Row of the table for each row kept; empty when all were.
     pub kept: Vec<usize>,
+    /// Which `[[observe]]` it is, or is a part of.
+    pub of: usize,
 }
 
 impl Observed {

@@ -1,6 +1,8 @@
 //! Tables read into the columns that the study names.
 
-use quadrat::likelihood::{Gaussian, Likelihood as Reported, Noise};
+use std::sync::Arc;
+
+use quadrat::likelihood::Likelihood as Reported;
 use quadrat::link::Link;
 
 use super::Observed;
@@ -10,13 +12,16 @@ use super::regions::regions;
 use super::reports::{Cells, Column, reported};
 use super::rows::{no_giants, no_zero_width, only_degrees, repeated_exact};
 use crate::diagnostic::Problems;
-use crate::places::{Places, retain};
+use crate::places::Places;
 use crate::shapes::Shapes;
-use crate::study::Observe;
 use crate::study::fields::{Check, Spanned};
 use crate::study::shape::Shape;
 use crate::study::support::{Extent, Support};
+use crate::study::{Observe, Output};
 use crate::table::{Reading, Table};
+
+/// The most outputs of a table.
+const MOST_OUTPUTS: usize = 32;
 
 /// The regions or bags of the rows of a table (which has a name in the study), or all of them when
 /// there is no table.
@@ -66,13 +71,13 @@ fn names(support: &Support) -> Vec<&Spanned<String>> {
     names
 }
 
-/// A table of observations.
+/// A table of observations, one part per output.
 pub(super) fn observed(
     files: &Files<'_>,
-    observe: &Observe,
+    (of, observe): (usize, &Observe),
     link: Link,
     warnings: &mut Vec<String>,
-) -> Option<Observed> {
+) -> Option<Vec<Observed>> {
     let check = files.check;
     let table = files.table(&observe.file)?;
     let shapes = shapes(files, &observe.support, Some((&table, &observe.file)), true);
@@ -97,7 +102,7 @@ pub(super) fn observed(
     let number = |column: Vec<(f64, f64)>| column.into_iter().map(|(x, _)| x).collect();
     let coordinates = read.into_iter().map(number).collect();
     let geographic = files.geographic.clone();
-    let mut places = Places::from_columns(&observe.support, coordinates, shapes?, geographic);
+    let places = Places::from_columns(&observe.support, coordinates, shapes?, geographic);
     only_degrees(&table, &found, &places, &mut problems);
     no_zero_width(&table, &found, &places, &mut problems);
     let columns =
@@ -110,35 +115,111 @@ pub(super) fn observed(
                 cells,
             });
     let cells = Cells::new(check, &table, places.len(), columns.collect());
-    let mut likelihood = reported(&cells, &observe.likelihood, link, &mut problems);
-    let mut kept = Vec::new();
-    if let Some(Reported::Gaussian(gaussian)) = &likelihood {
-        let at = (&table, found.get(along.len()).copied().unwrap_or(0));
-        let keep = repeated_exact(at, &places, gaussian, &mut problems, warnings);
-        if let Some(keep) = keep {
-            kept = (0..keep.len()).filter(|&row| keep[row]).collect();
-            let mut values = gaussian.values().to_vec();
-            retain(&mut values, &keep);
-            places.retain(&keep);
-            let mut known = gaussian.noise().known().unwrap_or_default().to_vec();
-            retain(&mut known, &keep);
-            likelihood = Gaussian::new(values, Noise::Known(known))
-                .ok()
-                .map(Into::into);
-        }
-    }
-    if problems.0.is_empty() {
-        return Some(Observed {
-            likelihood: likelihood?,
-            table,
-            places,
+    let likelihood = reported(&cells, &observe.likelihood, link, &mut problems);
+    let outputs = rows_of_outputs(check, &table, &observe.output, places.len())?;
+    let column = found.get(along.len()).copied().unwrap_or(0);
+    let table = Arc::new(table);
+    let mut parts = Vec::with_capacity(outputs.len());
+    for (output, rows) in outputs {
+        let Some(likelihood) = &likelihood else {
+            break;
+        };
+        let part = Observed {
+            table: Arc::clone(&table),
+            places: places.clone(),
+            likelihood: likelihood.clone(),
             says: observe.likelihood.clone(),
             share_noise: observe.share_noise,
-            kept,
-        });
+            kept: Vec::new(),
+            of,
+        };
+        let mut part = match rows {
+            Some(rows) => kept(part, rows)?,
+            None => part,
+        };
+        part.places.output = output;
+        parts.push(distinct(part, column, &mut problems, warnings)?);
+    }
+    if problems.0.is_empty() {
+        return (!parts.is_empty()).then_some(parts);
     }
     check.extend(problems);
     None
+}
+
+/// The outputs of a table in order of appearance, each with its rows; no rows said: all.
+fn rows_of_outputs(
+    check: &Check<'_>,
+    table: &Table,
+    output: &Output,
+    rows: usize,
+) -> Option<Vec<(Option<String>, Option<Vec<usize>>)>> {
+    match output {
+        Output::Only => Some(vec![(None, None)]),
+        Output::Named(name) => Some(vec![(Some(name.value.clone()), None)]),
+        Output::Column(name) => {
+            let at = find(check, table, &[name])?[0];
+            let keys = table
+                .keys(at)
+                .map_err(|problems| check.extend(problems))
+                .ok()?;
+            let mut outputs: Vec<(Option<String>, Option<Vec<usize>>)> = Vec::new();
+            for (row, key) in keys.into_iter().enumerate().take(rows) {
+                let known = outputs
+                    .iter()
+                    .position(|(name, _)| name.as_ref() == Some(&key));
+                match known {
+                    Some(at) => outputs[at].1.get_or_insert_default().push(row),
+                    None if outputs.len() < MOST_OUTPUTS => {
+                        outputs.push((Some(key), Some(vec![row])));
+                    }
+                    None => {
+                        let message = format!(
+                            "`{}` has more than {MOST_OUTPUTS} different values; every one would be an output",
+                            name.value
+                        );
+                        check.refuse(
+                            &name.span,
+                            message,
+                            "name a column that tells a few outputs apart",
+                        );
+                        return None;
+                    }
+                }
+            }
+            Some(outputs)
+        }
+    }
+}
+
+/// The rows of a table that are kept.
+fn kept(mut part: Observed, rows: Vec<usize>) -> Option<Observed> {
+    let mut keep = vec![false; part.places.len()];
+    rows.iter().for_each(|&row| keep[row] = true);
+    part.places.retain(&keep);
+    part.likelihood = part.likelihood.select(&rows).ok()?;
+    part.kept = match part.kept.is_empty() {
+        true => rows,
+        false => rows.iter().map(|&row| part.kept[row]).collect(),
+    };
+    Some(part)
+}
+
+/// The rows without repeats of exact ones.
+fn distinct(
+    part: Observed,
+    column: usize,
+    problems: &mut Problems,
+    warnings: &mut Vec<String>,
+) -> Option<Observed> {
+    let Reported::Gaussian(gaussian) = &part.likelihood else {
+        return Some(part);
+    };
+    let Some(keep) = repeated_exact(&part, gaussian, column, problems, warnings) else {
+        return Some(part);
+    };
+    let rows = (0..keep.len()).filter(|&row| keep[row]).collect();
+    kept(part, rows)
 }
 
 /// The cells of coordinates, and of columns that say how they are to be read.

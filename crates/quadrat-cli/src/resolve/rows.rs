@@ -102,15 +102,17 @@ pub(super) fn only_degrees(
 /// Rows that report an exact value for the same place: repeats are left out, contradictions refused.
 /// The rows to keep, when any are left out.
 pub(super) fn repeated_exact(
-    (table, column): (&Table, usize),
-    places: &Places,
+    part: &Observed,
     gaussian: &Gaussian,
+    column: usize,
     problems: &mut Problems,
     warnings: &mut Vec<String>,
 ) -> Option<Vec<bool>> {
     let Noise::Known(known) = gaussian.noise() else {
         return None;
     };
+    let (table, places) = (&part.table, &part.places);
+    let in_table = |row: usize| part.kept.get(row).copied().unwrap_or(row);
     let values = gaussian.values();
     let mut first: HashMap<Vec<u64>, usize> = HashMap::new();
     let mut keep = vec![true; known.len()];
@@ -125,10 +127,10 @@ pub(super) fn repeated_exact(
                 Problem::new(format!(
                     "this row says exactly {}, but {} says exactly {} for the same place",
                     values[row],
-                    table.row_address(earlier),
+                    part.address(earlier),
                     values[earlier]
                 ))
-                .at(table.place(row, column))
+                .at(table.place(in_table(row), column))
                 .remedy("keep one of them, or give them a noise variance above 0"),
             );
         }

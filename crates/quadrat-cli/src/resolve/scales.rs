@@ -2,39 +2,50 @@
 
 use quadrat::likelihood::Noise;
 
-use super::Observed;
+use super::{Asked, Observed, reporting};
 use crate::study::fields::Check;
 use crate::study::likelihood::{Reports, Scale as Means};
 use crate::study::{Scale, Study, Where};
 
 /// A prediction of new observations needs one noise variance that holds for them.
-pub(super) fn new_rows_have_noise(check: &Check<'_>, study: &Study, tables: &[Observed]) {
-    let is_known = if study.is_exact() {
-        one_for_all(tables)
-    } else {
-        of_reporting(tables)
-    };
-    if is_known {
-        return;
-    }
-    let message = "the noise differs from row to row, so that of a new observation is not known";
-    for predict in study
-        .predict
+pub(super) fn new_rows_have_noise(
+    check: &Check<'_>,
+    study: &Study,
+    tables: &[Observed],
+    predictions: &[Asked],
+) {
+    for asked in predictions
         .iter()
-        .filter(|predict| predict.scale == Scale::Observation)
+        .filter(|asked| asked.scale == Scale::Observation)
     {
+        let output = asked.places.output.as_deref();
+        let own = || {
+            tables
+                .iter()
+                .filter(move |t| t.places.output.as_deref() == output)
+        };
+        let is_known = if study.is_exact() {
+            one_for_all(&own().collect::<Vec<_>>())
+        } else {
+            reporting(tables, output).is_none_or(of_reporting)
+        };
+        if is_known {
+            continue;
+        }
+        let message =
+            "the noise differs from row to row, so that of a new observation is not known";
         let remedy = "predict `scale = \"response\"` and add the variance of the new row";
-        check.refuse(&predict.scale_span, message, remedy);
+        check.refuse(&study.predict[asked.of].scale_span, message, remedy);
     }
 }
 
 /// Exact inference takes the learned noise, and the known noise that all rows share.
-fn one_for_all(tables: &[Observed]) -> bool {
+fn one_for_all(tables: &[&Observed]) -> bool {
     let known = |table: &Observed, row: usize| {
         let noise = table.likelihood.noise().and_then(Noise::known);
         noise.map_or(0.0, |known| known[row])
     };
-    let learned = |table: &Observed| table.likelihood.noise().is_some_and(Noise::is_learned);
+    let learned = |table: &&Observed| table.likelihood.noise().is_some_and(Noise::is_learned);
     let first = tables.first().map_or(0.0, |table| known(table, 0));
     let rows = |table: &Observed| 0..table.places.len();
     let same = tables
@@ -47,10 +58,7 @@ fn one_for_all(tables: &[Observed]) -> bool {
 }
 
 /// The approximations take what the first table that reports values learned, and the known noise that its rows share.
-fn of_reporting(tables: &[Observed]) -> bool {
-    let Some(table) = tables.iter().find(|table| table.says.is_report()) else {
-        return true;
-    };
+fn of_reporting(table: &Observed) -> bool {
     match (&table.says.reports, table.likelihood.noise()) {
         (_, Some(noise)) => {
             let known = noise.known().unwrap_or(&[]);
@@ -63,14 +71,20 @@ fn of_reporting(tables: &[Observed]) -> bool {
 
 /// Refuses totals and averages of what only exists behind a link: people are added, not the
 /// logarithms of their numbers.
-pub(super) fn behind_a_link(check: &Check<'_>, study: &Study) {
-    let Some(table) = study.reporting() else {
-        return;
-    };
-    if table.likelihood.scale() == Means::Linear {
-        return;
-    }
-    for predict in &study.predict {
+pub(super) fn behind_a_link(
+    check: &Check<'_>,
+    study: &Study,
+    tables: &[Observed],
+    predictions: &[Asked],
+) {
+    for asked in predictions {
+        let Some(table) = reporting(tables, asked.places.output.as_deref()) else {
+            continue;
+        };
+        if table.says.scale() == Means::Linear || asked.scale == Scale::Latent {
+            continue;
+        }
+        let predict = &study.predict[asked.of];
         let (wide, span) = match &predict.place {
             Where::Grid { axes, .. } => (
                 axes.iter().any(|(_, axis)| axis.cells),
@@ -81,7 +95,7 @@ pub(super) fn behind_a_link(check: &Check<'_>, study: &Study) {
                 Some(support.span.clone()),
             ),
         };
-        if !wide || predict.scale == Scale::Latent {
+        if !wide {
             continue;
         }
         let span = span.unwrap_or_else(|| predict.name.span.clone());
@@ -89,7 +103,7 @@ pub(super) fn behind_a_link(check: &Check<'_>, study: &Study) {
             &span,
             &format!(
                 "predicting `{}` over boxes, regions or bags",
-                table.likelihood.name.value
+                table.says.name.value
             ),
             "predict at points (a grid without `cells = true`): rates there, at an exposure of one",
         );

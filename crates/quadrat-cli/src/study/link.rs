@@ -5,6 +5,7 @@ use quadrat::link::Link;
 use super::fields::{Check, Section, Spanned, kind};
 use super::likelihood::{Reports, Scale};
 use super::observe::Observe;
+use super::outputs::Output;
 use crate::suggest;
 
 /// The key `link`, when it is there.
@@ -39,7 +40,17 @@ pub fn chosen(link: Option<&Spanned<Link>>, observe: &[Observe]) -> Link {
 /// Refuses links that the tables cannot have, and tables that cannot share one.
 pub fn suits(check: &Check<'_>, link: Option<&Spanned<Link>>, observe: &[Observe]) {
     let first = |scale: Scale| observe.iter().find(|o| o.likelihood.scale() == scale);
-    if let (Some(linked), Some(linear)) = (first(Scale::Linked), first(Scale::Linear)) {
+    // Every output is a function of its own.
+    let linear = observe
+        .iter()
+        .filter(|o| o.likelihood.scale() == Scale::Linear);
+    let beside = |linear: &Observe| {
+        observe.iter().find(|o| {
+            o.likelihood.scale() == Scale::Linked && same_output(&o.output, &linear.output)
+        })
+    };
+    let mut pairs = linear.filter_map(|linear| Some((linear, beside(linear)?)));
+    if let Some((linear, linked)) = pairs.next() {
         let name = &linear.likelihood.name;
         check.later(
             &name.span,
@@ -83,6 +94,14 @@ pub fn suits(check: &Check<'_>, link: Option<&Spanned<Link>>, observe: &[Observe
             message,
             "leave `link` out for `exp`, or use `softplus`",
         );
+    }
+}
+
+/// Whether rows of two tables may be of one output.
+fn same_output(a: &Output, b: &Output) -> bool {
+    match (a, b) {
+        (Output::Named(a), Output::Named(b)) => a.value == b.value,
+        _ => true,
     }
 }
 

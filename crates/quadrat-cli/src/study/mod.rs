@@ -7,6 +7,7 @@ pub mod likelihood;
 mod link;
 mod names;
 mod observe;
+pub mod outputs;
 mod predict;
 mod settings;
 pub mod shape;
@@ -22,6 +23,7 @@ use crate::engine;
 use fields::{Check, Section, Spanned};
 
 pub use observe::Observe;
+pub use outputs::{Coregionalization, Output};
 pub use predict::{Predict, Scale, Where};
 pub use settings::{Inference, Integration, Setting};
 
@@ -46,6 +48,8 @@ pub struct Study {
     pub settings: Vec<Setting>,
     /// How to infer.
     pub inference: Inference,
+    /// How several outputs are mixed.
+    pub coregionalization: Coregionalization,
 }
 
 /// The prior of the latent function.
@@ -53,8 +57,10 @@ pub struct Study {
 pub struct Latent {
     /// The kernel expression, already parsed once.
     pub kernel: Spanned<String>,
-    /// Columns of the kernel in order of appearance.
+    /// Columns of the kernel in order of appearance, without that of the outputs.
     pub columns: Vec<String>,
+    /// Outputs that the kernel itself mixes.
+    pub outputs: Vec<String>,
     /// The mean function.
     pub mean: Mean,
     /// From its values to the means of counts and waiting times, when the study says.
@@ -129,8 +135,9 @@ pub fn read(path: &Path, text: &str) -> Result<Study, Problems> {
             "predict",
             "hyperparameters",
             "inference",
+            "coregionalization",
         ],
-        &["noise", "dispersion", "coregionalization"],
+        &["noise", "dispersion"],
     );
     let stem = path
         .file_stem()
@@ -143,6 +150,8 @@ pub fn read(path: &Path, text: &str) -> Result<Study, Problems> {
     let predict = predict::read(&root);
     let settings = settings::hyperparameters(&root);
     let inference = settings::inference(&root);
+    let coregionalization = outputs::coregionalization(&root);
+    outputs::suits(&check, latent.as_ref(), &coregionalization, &observe);
     together(&check, latent.as_ref(), &observe, &inference);
     let problems = check.finish();
     match latent {
@@ -158,6 +167,7 @@ pub fn read(path: &Path, text: &str) -> Result<Study, Problems> {
                 predict,
                 settings,
                 inference,
+                coregionalization,
             })
         }
         _ => Err(problems),
@@ -190,11 +200,6 @@ impl Study {
     /// The link of its counts and waiting times.
     pub fn link(&self) -> Link {
         link::chosen(self.latent.link.as_ref(), &self.observe)
-    }
-
-    /// The table whose reports predictions are about: the first that does more than bound the values.
-    pub fn reporting(&self) -> Option<&Observe> {
-        self.observe.iter().find(|o| o.likelihood.is_report())
     }
 
     /// Whether inference will be exact.
@@ -279,9 +284,10 @@ fn latent(root: &Section<'_>) -> Option<Latent> {
     }
     let kernel = section.text("kernel")?;
     match engine::kernel_columns(&kernel.value) {
-        Ok(columns) => Some(Latent {
+        Ok((columns, outputs)) => Some(Latent {
             kernel,
             columns,
+            outputs,
             mean: mean?,
             link,
         }),

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::fields::{Section, Spanned};
 use super::likelihood::{self, Likelihood, Scale};
+use super::outputs::{self, Output};
 use super::repeated;
 use super::support::{self, Support};
 
@@ -18,6 +19,8 @@ pub struct Observe {
     pub likelihood: Likelihood,
     /// Whether the learned one is that of the first table.
     pub share_noise: bool,
+    /// Which output the rows are of.
+    pub output: Output,
     /// The section.
     pub span: Range<usize>,
 }
@@ -35,8 +38,16 @@ pub fn read(root: &Section<'_>) -> Vec<Observe> {
 
 fn table(section: &Section<'_>) -> Option<Observe> {
     section.keys(
-        &["file", "support", "aggregate", "likelihood", "share_noise"],
-        &["output", "output_column"],
+        &[
+            "file",
+            "support",
+            "aggregate",
+            "likelihood",
+            "share_noise",
+            "output",
+            "output_column",
+        ],
+        &[],
     );
     if section.get("file").is_none() {
         section.missing("file", "such as `file = \"ages.csv\"`");
@@ -44,6 +55,7 @@ fn table(section: &Section<'_>) -> Option<Observe> {
     let file = section.text("file");
     let support = support(section);
     let likelihood = likelihood::read(section);
+    let output = outputs::of_table(section);
     let share_noise = section.flag("share_noise").unwrap_or(false);
     let (support, likelihood) = (support?, likelihood?);
     only_points(section, &support, &likelihood);
@@ -59,6 +71,7 @@ fn table(section: &Section<'_>) -> Option<Observe> {
         support,
         likelihood,
         share_noise,
+        output: output?,
         span: section.span.clone(),
     })
 }

@@ -20,6 +20,8 @@ pub struct Predict {
     pub scale_span: Range<usize>,
     /// Probability of the interval.
     pub level: f64,
+    /// The only output to answer for; absent: all.
+    pub output: Option<Spanned<String>>,
 }
 
 /// Where to answer.
@@ -85,8 +87,8 @@ fn name(section: &Section<'_>) -> Option<Spanned<String>> {
 
 fn prediction(section: &Section<'_>) -> Option<Predict> {
     section.keys(
-        &["name", "support", "aggregate", "scale", "level"],
-        &["output"],
+        &["name", "support", "aggregate", "scale", "level", "output"],
+        &[],
     );
     let scale = match section.word("scale", &["latent", "response", "observation"], &[]) {
         Some(word) if word.value == "latent" => Scale::Latent,
@@ -115,6 +117,7 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
         scale,
         scale_span: section.span_of("scale"),
         level: level.map_or(0.95, |level| level.value),
+        output: section.text("output"),
     })
 }
 

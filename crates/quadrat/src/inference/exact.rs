@@ -21,6 +21,8 @@ pub struct Conditioned {
     pub log_evidence: f64,
     /// What was added to the diagonal of `Ky`, relative to it; 0 when nothing was needed.
     pub jitter: f64,
+    /// The second latent function, where rows have one.
+    pub second: Option<Box<Conditioned>>,
 }
 
 /// Conditions the prior at `theta` on the observations.
@@ -57,6 +59,7 @@ pub fn condition(problem: &dyn LinearGaussian, theta: &[f64]) -> Result<Conditio
     let constant = residual.len() as f64 * (2.0 * std::f64::consts::PI).ln();
     let log_evidence = -0.5 * (dot(residual, &alpha) + factor.log_det() + constant);
     Ok(Conditioned {
+        second: None,
         alpha,
         factor,
         log_evidence,

@@ -24,6 +24,7 @@ mod positive;
 mod quadrature;
 #[cfg(test)]
 mod quadrature_tests;
+mod select;
 mod sigmoid;
 mod student_t;
 mod window;

@@ -178,6 +178,12 @@ impl StudentT {
         &self.noise
     }
 
+    /// Known or learned degrees of freedom.
+    #[must_use]
+    pub fn degrees_setting(&self) -> Degrees {
+        self.degrees
+    }
+
     /// The degrees of freedom.
     #[must_use]
     pub fn degrees(&self, own: &[f64]) -> f64 {

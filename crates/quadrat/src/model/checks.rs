@@ -3,6 +3,7 @@
 use super::defaults::Scales;
 use super::is_mean;
 use super::observations::Observations;
+use super::second::Varying;
 use super::settings::{Inference, Setting};
 use crate::error::InputError;
 use crate::inference::sites::Method;
@@ -19,6 +20,7 @@ pub(super) const MAX_ATOMS: usize = 40_000;
 pub(super) fn own_parameters(
     tables: &[Observations],
     scales: &Scales,
+    varying: Option<Varying>,
     parameters: &mut Vec<Parameter>,
 ) -> Vec<Vec<usize>> {
     let mut first_noise = None;
@@ -27,7 +29,9 @@ pub(super) fn own_parameters(
     for (t, table) in tables.iter().enumerate() {
         let all = table.likelihood.local().parameters(scales.values[t]);
         let mut indices = Vec::with_capacity(all.len());
-        for mut parameter in all {
+        // A second latent function takes the place of the first.
+        let skip = usize::from(varying.is_some_and(|v| v.is_of(&table.likelihood)));
+        for mut parameter in all.into_iter().skip(skip) {
             let is_noise = parameter.name == NOISE_NAME;
             if let (true, true, Some(shared)) = (is_noise, table.share_noise, first_noise) {
                 indices.push(shared);
@@ -187,14 +191,23 @@ pub(super) fn learnable(
 pub(super) fn method(
     inference: Inference,
     tables: &[Observations],
+    varying: bool,
 ) -> Result<Option<Method>, InputError> {
-    let is_exact = tables.iter().all(|t| t.as_gaussian().is_some());
+    let is_exact = !varying && tables.iter().all(|t| t.as_gaussian().is_some());
     let has_kinks = tables
         .iter()
         .any(|t| matches!(t.likelihood, Likelihood::Laplace(_)));
     match inference {
         Inference::Auto => Ok((!is_exact).then_some(Method::Ep)),
         Inference::Exact if is_exact => Ok(None),
+        Inference::Exact if varying => Err(InputError::Unavailable {
+            what: "exact inference",
+            remedy: "the noise is a function too; use auto, ep or variational",
+        }),
+        Inference::Sites(Method::Laplace) if varying => Err(InputError::Unavailable {
+            what: "Laplace's method for a noise or dispersion that is a function",
+            remedy: "use auto, ep or variational",
+        }),
         Inference::Exact => Err(InputError::Unavailable {
             what: "exact inference",
             remedy: "some rows have other than normal noise; use auto, ep, variational or laplace",

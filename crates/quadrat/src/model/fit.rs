@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::checks::{MAX_ATOMS, MAX_DENSE_ROWS};
 use super::correlation::correlations;
-use super::mean::MeanPrior;
+use super::mean::Means;
 use super::posterior::{Component, Node, Posterior};
 use super::prediction::Prediction;
 use super::problem::Problem;
@@ -16,12 +16,13 @@ use super::summary::{FitSummary, Hyper};
 use super::{MEAN_NAME, Model};
 use crate::error::{FitError, InputError};
 use crate::inference::{
-    self, Exact, IntegrateOptions, Interval, LearnOptions, LinearGaussian, integrate, maximise,
-    sites::Method,
+    self, Conditioned, Exact, IntegrateOptions, Interval, LearnOptions, LinearGaussian, integrate,
+    maximise, sites::Method,
 };
 use crate::linalg::dot;
 use crate::parameter::Parameter;
 use crate::progress::{Progress, Silent};
+use crate::support::Functionals;
 
 /// Share of the hyperparameters' posterior that the nodes answering predictions hold: the others
 /// move no predictive probability by more than its complement.
@@ -277,43 +278,96 @@ fn hypers(parameters: &[Parameter], theta: &[f64], intervals: &[Interval]) -> Ve
         .collect()
 }
 
-/// Posterior of the unknown constants: each is covariant with the rows of its output only, through
-/// itself, `cov(m, L_i) = sd^2 size_i`.
+/// Posterior of the unknown constants of the latent function, and of the second one.
 pub(super) fn mean_hypers(problem: &Problem, components: &[Component]) -> Vec<Hyper> {
-    let priors = problem.mean.priors().iter().enumerate();
+    let hyper = |name: String, outputs: &[String], constant: Constant, meaning: &str| {
+        let output = outputs.get(constant.output);
+        Hyper {
+            name: output.map_or_else(|| name.clone(), |output| format!("{name}.{output}")),
+            value: constant.value,
+            lower: constant.lower,
+            upper: constant.upper,
+            fixed: false,
+            meaning: match output {
+                None => meaning.to_owned(),
+                Some(output) => format!("{meaning} ({output})"),
+            },
+        }
+    };
+    fn own(c: &Component) -> Option<&Conditioned> {
+        Some(&c.conditioned)
+    }
+    fn of_second(c: &Component) -> Option<&Conditioned> {
+        c.conditioned.second.as_deref()
+    }
+    let first = constants(&problem.mean, &problem.supports, components, own);
+    let outputs = problem.kernel.outputs();
+    let mut all: Vec<Hyper> = first
+        .map(|c| {
+            hyper(
+                MEAN_NAME.into(),
+                outputs,
+                c,
+                "level to which the curve returns far from the data",
+            )
+        })
+        .collect();
+    if let Some(second) = &problem.second {
+        let spec = &second.spec;
+        let name = format!("{}.{MEAN_NAME}", spec.varying.name());
+        let constants = constants(&spec.mean, &second.supports, components, of_second);
+        let meaning = format!("level of the {} before its link", spec.varying.words());
+        all.extend(constants.map(|c| hyper(name.clone(), spec.kernel.outputs(), c, &meaning)));
+    }
+    all
+}
+
+/// An unknown constant: its output, posterior mean and central 95 % interval.
+struct Constant {
+    output: usize,
+    value: f64,
+    lower: f64,
+    upper: f64,
+}
+
+/// Each is covariant with the rows of its output only, through itself, `cov(m, L_i) = sd^2 size_i`.
+fn constants<'a>(
+    means: &'a Means,
+    set: &'a Functionals,
+    components: &'a [Component],
+    conditioned: fn(&Component) -> Option<&Conditioned>,
+) -> impl Iterator<Item = Constant> + 'a {
+    let priors = means.priors().iter().enumerate();
     let unknown = priors.filter(|(_, prior)| prior.sd > 0.0);
-    let one = |(output, prior): (usize, &MeanPrior)| {
+    unknown.map(move |(output, prior)| {
         let variance = prior.sd * prior.sd;
-        let set = &problem.supports;
-        let of = |row: usize| match problem.mean.output(set, row) == output {
+        let of = |row: usize| match means.output(set, row) == output {
             true => variance * set.size(row),
             false => 0.0,
         };
-        let cross: Vec<f64> = (0..problem.rows()).map(of).collect();
-        let moments: Vec<(Vec<f64>, Vec<f64>)> = components
-            .iter()
-            .map(|component| {
-                let conditioned = &component.conditioned;
-                let column = Mat::from_fn(cross.len(), 1, |i, _| cross[i]);
-                let whitened = conditioned.factor.whiten(column);
-                let reduction = dot(whitened.col_as_slice(0), whitened.col_as_slice(0));
-                let mean = prior.mean + dot(&cross, &conditioned.alpha);
-                (vec![mean], vec![(variance - reduction).max(0.0)])
-            })
-            .collect();
-        let weights = components.iter().map(|c| c.weight).collect();
+        let cross: Vec<f64> = (0..set.len()).map(of).collect();
+        let moments = |conditioned: &Conditioned| {
+            let column = Mat::from_fn(cross.len(), 1, |i, _| cross[i]);
+            let whitened = conditioned.factor.whiten(column);
+            let reduction = dot(whitened.col_as_slice(0), whitened.col_as_slice(0));
+            let mean = prior.mean + dot(&cross, &conditioned.alpha);
+            (vec![mean], vec![(variance - reduction).max(0.0)])
+        };
+        let known = || {
+            components
+                .iter()
+                .filter_map(|c| Some((c.weight, conditioned(c)?)))
+        };
+        let moments: Vec<_> = known().map(|(_, c)| moments(c)).collect();
+        let weights = known().map(|(w, _)| w).collect();
         let marginal = Prediction::from_moments(weights, &moments);
-        let name = problem.kernel.outputs().get(output);
-        Hyper {
-            name: name.map_or(MEAN_NAME.into(), |name| format!("{MEAN_NAME}.{name}")),
+        Constant {
+            output,
             value: marginal.mean()[0],
             lower: marginal.quantile(0.025)[0],
             upper: marginal.quantile(0.975)[0],
-            fixed: false,
-            meaning: "level to which the curve returns far from the data".into(),
         }
-    };
-    unknown.map(one).collect()
+    })
 }
 
 fn warn_about_bounds(

@@ -185,6 +185,13 @@ impl Posterior {
             }
             .into());
         }
+        if self.problem.second.is_some() {
+            return Err(InputError::Unavailable {
+                what: "a check by sampling where the noise or dispersion is a function",
+                remedy: "check the same study with a constant one",
+            }
+            .into());
+        }
         let problem = self.problem.in_table_order(&self.tables)?;
         let sampled = sample(&problem, &self.components[0].theta, options, progress)?;
         let fit = self.predict(&problem.supports, Scale::Latent)?;

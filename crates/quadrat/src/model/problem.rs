@@ -7,10 +7,11 @@ use faer::Mat;
 use super::mean::Means;
 use super::observations::Observations;
 use super::outputs;
+use super::second::{SecondLatent, SecondSpec};
 use crate::covariance::{Covariance, Grid};
 use crate::error::{FitError, InputError};
 use crate::inference::sites::{
-    Block, LatentGaussian, Method, Site, SiteEvidence, SiteOptions, condition_sites,
+    Block, LatentGaussian, Method, Second, SecondPrior, Site, SiteEvidence, SiteOptions, settle,
 };
 use crate::inference::{self, Conditioned, Evidence, Exact, Gram, LinearGaussian};
 use crate::kernel::Kernel;
@@ -43,11 +44,13 @@ pub(super) struct Problem {
     prior_mean: Vec<f64>,
     /// Sites at the starts of the hyperparameters, where every search for sites begins: what is found does not
     /// depend on the order of the searches.
-    anchor: OnceLock<Vec<Site>>,
+    anchor: OnceLock<[Vec<Site>; 2]>,
     values: Vec<f64>,
     residual: Vec<f64>,
     known: Vec<f64>,
     group: Vec<NoiseGroup>,
+    /// The noise variance or dispersion as a function.
+    pub second: Option<SecondLatent>,
     /// The output of every table's rows.
     output_of_table: Vec<usize>,
     axes: Option<(Vec<Functionals>, Vec<Covariance>)>,
@@ -63,6 +66,7 @@ impl Problem {
         mean: Means,
         parameters: Vec<Parameter>,
         method: Option<Method>,
+        second: Option<SecondLatent>,
     ) -> Self {
         let covariance = Covariance::new(&kernel);
         let mut supports = Functionals::new(kernel.columns().to_vec());
@@ -115,6 +119,7 @@ impl Problem {
             likelihoods: tables.iter().map(|t| t.likelihood().clone()).collect(),
             prior_mean,
             anchor: OnceLock::new(),
+            second,
             values,
             residual,
             known,
@@ -140,6 +145,7 @@ impl Problem {
             self.parameters.clone(),
             // Rows that are not Gaussian cannot stay with exact inference.
             self.method.or((!is_exact).then_some(Method::Ep)),
+            self.second_of(tables)?,
         ))
     }
 
@@ -154,14 +160,26 @@ impl Problem {
             self.parameters.clone(),
             // With sites, rows are never reordered.
             self.method.or(Some(Method::Ep)),
+            self.second_of(tables)?,
         ))
+    }
+
+    fn second_of(&self, tables: &[Observations]) -> Result<Option<SecondLatent>, InputError> {
+        let spec = self.second.as_ref().map(|second| second.spec.clone());
+        spec.map(|spec| SecondLatent::new(spec, tables)).transpose()
+    }
+
+    /// What the second latent function is of a likelihood's first hyperparameter.
+    fn is_second(spec: Option<&SecondSpec>, likelihood: &Likelihood) -> bool {
+        spec.is_some_and(|spec| spec.varying.is_of(likelihood))
     }
 
     /// The hyperparameters that rows of another table share with those of the fit.
     fn own_of(&self, likelihood: &Likelihood) -> Result<Vec<usize>, InputError> {
         let names = |l: &Likelihood| -> Vec<String> {
             let own = l.local().parameters(1.0);
-            own.into_iter().map(|p| p.name).collect()
+            let skip = usize::from(Self::is_second(self.second.as_ref().map(|s| &s.spec), l));
+            own.into_iter().skip(skip).map(|p| p.name).collect()
         };
         let wanted = names(likelihood);
         let count = wanted.len();
@@ -265,6 +283,8 @@ impl Problem {
             known: pick(&self.known),
             group: kept.iter().map(|&i| self.group[i]).collect(),
             output_of_table: self.output_of_table.clone(),
+            // Only exact inference thins.
+            second: None,
             axes: None,
         }
     }
@@ -273,8 +293,8 @@ impl Problem {
     pub fn condition(&self, theta: &[f64]) -> Result<Conditioned, FitError> {
         let conditioned = match self.method {
             None => inference::condition(self, theta),
-            Some(method) => condition_sites(self, theta, &self.site_options(method))
-                .and_then(|fit| Ok(fit.converged()?.into_conditioned())),
+            Some(method) => settle(self, theta, &self.site_options(method))
+                .map(crate::inference::sites::SiteFit::into_conditioned),
         };
         conditioned.map_err(|error| self.in_user_rows(error))
     }
@@ -291,14 +311,14 @@ impl Problem {
     fn site_options(&self, method: Method) -> SiteOptions {
         let anchor = self.anchor.get_or_init(|| {
             let start: Vec<f64> = self.parameters.iter().map(|p| p.start).collect();
-            let fit = condition_sites(self, &start, &SiteOptions::new(method));
-            fit.ok()
-                .filter(|fit| fit.found.converged)
-                .map(|fit| fit.found.sites)
+            let fit = settle(self, &start, &SiteOptions::new(method));
+            fit.map(|fit| [fit.found.sites, fit.found.second])
                 .unwrap_or_default()
         });
         let mut options = SiteOptions::new(method);
-        options.start.clone_from(anchor);
+        let [first, second] = anchor;
+        options.start.clone_from(first);
+        options.start_second.clone_from(second);
         options
     }
 
@@ -382,13 +402,16 @@ impl LatentGaussian for Problem {
 
     fn blocks(&self) -> Vec<Block<'_>> {
         let mut first = 0;
-        let tables = self.likelihoods.iter().zip(&self.own);
+        let tables = self.likelihoods.iter().zip(&self.own).enumerate();
         tables
-            .map(|(likelihood, own)| {
+            .map(|(t, (likelihood, own))| {
+                let second = self.second.as_ref();
+                let second = second.and_then(|s| Some((s.first.get(t).copied()??, s.spec.link)));
                 let block = Block {
                     likelihood: likelihood.local(),
                     first,
                     own,
+                    second: second.map(|(first, link)| Second { first, link }),
                 };
                 first += likelihood.rows();
                 block
@@ -402,6 +425,12 @@ impl LatentGaussian for Problem {
 
     fn describe(&self) -> String {
         self.kernel.to_string()
+    }
+
+    fn second(&self) -> Option<&dyn SecondPrior> {
+        self.second
+            .as_ref()
+            .map(|second| second as &dyn SecondPrior)
     }
 }
 

@@ -14,6 +14,7 @@ use super::observations::Observations;
 use super::outputs;
 use super::posterior::{Node, Posterior};
 use super::problem::Problem;
+use super::second::{SecondLatent, SecondSpec};
 use super::summary::FitSummary;
 use crate::error::LoadError;
 use crate::inference::sites::Method;
@@ -32,6 +33,7 @@ struct Saved {
     own: Vec<Vec<usize>>,
     method: Option<Method>,
     mean: Means,
+    second: Option<SecondSpec>,
     parameters: Vec<Parameter>,
     nodes: Vec<Node>,
     summary: FitSummary,
@@ -39,6 +41,13 @@ struct Saved {
 }
 
 impl Saved {
+    /// Hyperparameters of a table's own; a second latent function takes the place of the first.
+    fn own_count(&self, table: &Observations) -> usize {
+        let is_second = |s: &SecondSpec| s.varying.is_of(table.likelihood());
+        let all = table.likelihood().local().parameters(1.0).len();
+        all - usize::from(self.second.as_ref().is_some_and(is_second))
+    }
+
     /// Whether lengths and indices agree.
     fn fits_together(&self) -> bool {
         let parameters = self.parameters.len();
@@ -58,17 +67,22 @@ impl Saved {
                 .own
                 .iter()
                 .zip(&self.tables)
-                .all(|(own, table)| own.len() == table.likelihood().local().parameters(1.0).len())
+                .all(|(own, table)| own.len() == self.own_count(table))
             && (self.method.is_some() || self.tables.iter().all(|t| t.as_gaussian().is_some()))
             && self.own_transforms_agree()
             && self.mean.fits(&self.kernel)
+            && self
+                .second
+                .as_ref()
+                .is_none_or(|s| s.fits(&self.parameters))
     }
 
     /// Whether every likelihood's hyperparameters are on the scale that it expects.
     fn own_transforms_agree(&self) -> bool {
         self.own.iter().zip(&self.tables).all(|(own, table)| {
             let expected = table.likelihood().local().parameters(1.0);
-            let mut pairs = own.iter().zip(&expected);
+            let replaced = expected.len().saturating_sub(own.len());
+            let mut pairs = own.iter().zip(&expected[replaced..]);
             pairs.all(|(&at, e)| self.parameters[at].transform == e.transform)
         })
     }
@@ -148,6 +162,7 @@ impl Posterior {
             own: self.problem.own.clone(),
             method: self.problem.method,
             mean: self.problem.mean.clone(),
+            second: self.problem.second.as_ref().map(|s| s.spec.clone()),
             parameters: self.problem.parameters.clone(),
             nodes: self.nodes.clone(),
             summary: self.summary.clone(),
@@ -201,6 +216,10 @@ impl Posterior {
         }
         let tables = outputs::restrict(&saved.kernel, &saved.tables)
             .map_err(crate::error::FitError::from)?;
+        let second = saved
+            .second
+            .map(|spec| SecondLatent::new(spec, &saved.tables));
+        let second = second.transpose().map_err(crate::error::FitError::from)?;
         let problem = Problem::new(
             saved.kernel,
             &tables,
@@ -208,6 +227,7 @@ impl Posterior {
             saved.mean,
             saved.parameters,
             saved.method,
+            second,
         );
         check_size(&problem).map_err(crate::error::FitError::from)?;
         let components = condition_covering(&problem, &saved.nodes)?;

@@ -11,3 +11,4 @@ mod mcmc;
 mod outputs;
 mod refused;
 mod sites;
+mod varying;
