@@ -12,6 +12,7 @@ mod reports;
 mod rows;
 mod scales;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::diagnostic::Problems;
@@ -64,17 +65,11 @@ pub struct Asked {
     pub level: f64,
     /// Which `[[predict]]` it is, or is a part of.
     pub of: usize,
+    /// A name of its own for files and figures: with the output, where there are several.
+    pub id: String,
 }
 
 impl Asked {
-    /// A name of its own for files and figures: with the output, where there are several.
-    pub fn id(&self) -> String {
-        match &self.places.output {
-            None => self.name.clone(),
-            Some(output) => format!("{}-{}", self.name, file_name(output)),
-        }
-    }
-
     /// The same for people.
     pub fn title(&self) -> String {
         match &self.places.output {
@@ -84,13 +79,30 @@ impl Asked {
     }
 }
 
-/// A name as a part of a file name.
+/// A name as a part of a file name: no longer than any file system takes.
 fn file_name(name: &str) -> String {
+    const MOST: usize = 40;
     let plain = |c: char| match c.is_alphanumeric() || c == '-' || c == '_' {
         true => c,
         false => '-',
     };
-    name.chars().map(plain).collect()
+    name.chars().take(MOST).map(plain).collect()
+}
+
+/// Gives predictions of outputs names of their own, that no other prediction has where case does not count.
+fn name_apart(predictions: &mut [Asked]) {
+    let mut taken: HashSet<String> = predictions.iter().map(|p| p.name.to_lowercase()).collect();
+    for asked in predictions {
+        let Some(output) = &asked.places.output else {
+            continue;
+        };
+        let plain = format!("{}-{}", asked.name, file_name(output));
+        let numbered = (2..).map(|n| format!("{plain}-{n}"));
+        let mut names = std::iter::once(plain.clone()).chain(numbered);
+        if let Some(free) = names.find(|id| taken.insert(id.to_lowercase())) {
+            asked.id = free;
+        }
+    }
 }
 
 impl Resolved {
@@ -217,6 +229,7 @@ fn of_outputs(
         }
         Asked {
             name: asked.name.clone(),
+            id: asked.id.clone(),
             places,
             ..asked
         }
@@ -247,13 +260,14 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
         }
     }
     let outputs = outputs(&check, &study, &tables, unread);
-    let predictions: Vec<Asked> = study
+    let mut predictions: Vec<Asked> = study
         .predict
         .iter()
         .enumerate()
         .filter_map(|(of, p)| Some((p, asked(&files, &inputs, (of, p), &mut warnings)?)))
         .flat_map(|(p, asked)| of_outputs(&check, p, asked, &outputs))
         .collect();
+    name_apart(&mut predictions);
     if !unread {
         too_many_rows(&check, &study, &tables);
         new_rows_have_noise(&check, &study, &tables, &predictions);
@@ -349,6 +363,7 @@ fn asked(
     }
     Some(Asked {
         name: predict.name.value.clone(),
+        id: predict.name.value.clone(),
         places,
         scale: predict.scale,
         level: predict.level,

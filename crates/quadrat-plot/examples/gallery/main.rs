@@ -10,9 +10,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use quadrat_plot::{
-    Area, Axis, CalibrationFigure, Coverage, CurveFigure, Evidence, Fact, Figure, ForestFigure,
-    ForestRow, Heading, HyperRow, LeftOut, Observed, Panel, Pixel, Places, Predicted, Reference,
-    Report, SurfaceFigure, TablePreview,
+    Area, Axis, CalibrationFigure, Correlated, CorrelationFigure, Coverage, CurveFigure, Evidence,
+    Fact, Figure, ForestFigure, ForestRow, Heading, HyperRow, LeftOut, Observed, Panel, Pixel,
+    Places, Predicted, Reference, Report, SurfaceFigure, TablePreview,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -233,6 +233,7 @@ fn gallery() -> Report {
         Figure::Surface(surface("income", 36, 28, false)),
         Figure::Surface(surface("large", 300, 220, true)),
         Figure::Forest(forest(14)),
+        Figure::Correlation(correlations(6)),
         Figure::Curve(long()),
     ];
     report.calibration = Some(calibration(240));
@@ -434,6 +435,40 @@ fn forest(n: usize) -> ForestFigure {
 }
 
 /// A hundred thousand predicted points.
+/// Every pair of so many places, from the same to the opposite.
+fn correlations(n: usize) -> CorrelationFigure {
+    let pair = |(first, second): (usize, usize)| {
+        let value = (0.9 * (second - first) as f64).cos();
+        Correlated {
+            first,
+            second,
+            value,
+            lower: (value - 0.2).max(-1.0),
+            upper: (value + 0.2).min(1.0),
+        }
+    };
+    let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
+    CorrelationFigure {
+        heading: Heading::new("stations", "How alike the stations are")
+            .with_caption("Correlations of the curves of two stations at one place."),
+        names: (0..n).map(|i| format!("Station {}", i + 1)).collect(),
+        pairs: pairs.map(pair).collect(),
+        level: 0.95,
+    }
+}
+
+/// Long and dangerous names, more than fit, and pairs that are not there.
+fn nasty_correlations() -> CorrelationFigure {
+    let mut figure = correlations(20);
+    figure.heading = Heading::new("nasty-correlations", "Correlations that are hard to draw");
+    figure.names[0] = "<b>a name in markup</b>".into();
+    figure.names[1] = "a name that is much longer than any column of cells could ever be".into();
+    figure.pairs[0].value = f64::NAN;
+    figure.pairs[1].lower = f64::NAN;
+    figure.pairs.retain(|pair| pair.first != 5);
+    figure
+}
+
 fn long() -> CurveFigure {
     let mut noise = Noise(17);
     let at: Vec<f64> = (0..100_000)
@@ -610,6 +645,8 @@ fn nasty() -> Report {
             Figure::Surface(SurfaceFigure::default()),
             Figure::Curve(CurveFigure::default()),
             Figure::Forest(ForestFigure::default()),
+            Figure::Correlation(nasty_correlations()),
+            Figure::Correlation(CorrelationFigure::default()),
             Figure::Calibration(CalibrationFigure::default()),
         ],
         calibration: Some(check),

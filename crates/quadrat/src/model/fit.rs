@@ -302,7 +302,10 @@ pub(super) fn mean_hypers(problem: &Problem, components: &[Component]) -> Vec<Hy
             lower: marginal.quantile(0.025)[0],
             upper: marginal.quantile(0.975)[0],
             fixed: false,
-            meaning: "level to which the curve returns far from the data".into(),
+            meaning: match name {
+                Some(name) => format!("level to which `{name}` returns far from the data"),
+                None => "level to which the curve returns far from the data".into(),
+            },
         }
     };
     unknown.map(one).collect()
