@@ -143,7 +143,16 @@ fn kernel(resolved: &Resolved) -> Result<Kernel> {
     let mixing = &study.coregionalization;
     let process =
         || Kernel::coregion(column.clone(), resolved.outputs.clone(), mixing.rank) * own.clone();
-    Ok((1..mixing.latents).fold(process(), |sum, _| sum + process()))
+    let mixed = (1..mixing.latents).fold(process(), |sum, _| sum + process());
+    match Kernel::parse(&mixed.to_string()) {
+        Ok(_) => Ok(mixed),
+        Err(error) => {
+            let span = mixing.span.as_ref().unwrap_or(&study.latent.kernel.span);
+            let message = format!("this mixture of the kernel is too much: {}", error.message);
+            let problem = Problem::new(message).at(study.source.place(span));
+            Err(Problems::from(problem.remedy("take fewer `latents`, or a shorter kernel")).into())
+        }
+    }
 }
 
 /// What the library refuses, at the line of the study that is at fault.
@@ -258,6 +267,16 @@ fn explain(resolved: &Resolved, error: FitError) -> anyhow::Error {
             address(resolved, rows.1)
         ))
         .remedy("merge these rows, give them a noise variance, or shorten the lengthscale"),
+        FitError::Contradiction {
+            row,
+            partner,
+            misfit,
+        } => Problem::new(format!(
+            "{} says exactly another value than follows from other exact rows, by {misfit:.3e}; the most alike is {}",
+            address(resolved, *row),
+            address(resolved, *partner)
+        ))
+        .remedy("they look at the same place, or one is made of the others: leave one out, or give them a noise variance above 0"),
         FitError::NoStart { .. } => Problem::new(
             "no start of the hyperparameters gives the data a finite probability",
         )

@@ -153,6 +153,14 @@ fn outputs(check: &Check<'_>, study: &Study, tables: &[Observed], unread: bool) 
             let remedy = format!("its outputs are {}", crate::suggest::list(own));
             check.refuse(&span(output), message, remedy);
         }
+        for output in own.iter().filter(|output| !found.contains(output)) {
+            let message = format!("the kernel mixes the output `{output}`, but no row is of it");
+            let remedy = format!(
+                "observe it, or leave it out of `coregion`; the tables have {}",
+                crate::suggest::list(&found)
+            );
+            check.refuse(&study.latent.kernel.span, message, remedy);
+        }
         return own.clone();
     }
     if let [only] = found.as_slice() {
@@ -164,7 +172,7 @@ fn outputs(check: &Check<'_>, study: &Study, tables: &[Observed], unread: bool) 
         );
     }
     let mixing = &study.coregionalization;
-    if let Some(at) = &mixing.span
+    if let Some(at) = &mixing.rank_span
         && mixing.rank > found.len()
     {
         let message = format!(
@@ -178,15 +186,10 @@ fn outputs(check: &Check<'_>, study: &Study, tables: &[Observed], unread: bool) 
             "a rank up to the number of outputs says all there is",
         );
     }
-    if found
-        .iter()
-        .any(|name| name.contains('\'') && name.contains('"'))
-    {
-        check.refuse(
-            &study.latent.kernel.span,
-            "the name of an output has both kinds of quotes",
-            "rename it",
-        );
+    let both = |name: &&String| name.contains('\'') && name.contains('"');
+    for output in found.iter().filter(both) {
+        let message = format!("the name of the output `{output}` has both kinds of quotes");
+        check.refuse(&span(output), message, "rename it, with one kind or none");
     }
     found
 }

@@ -9,6 +9,7 @@ use quadrat::link::Link;
 use super::Observed;
 use super::bags::bags;
 use super::files::Files;
+use super::join::canonical;
 use super::regions::regions;
 use super::reports::{Cells, Column, reported};
 use super::rows::{no_giants, no_zero_width, only_degrees, repeated_exact};
@@ -176,6 +177,7 @@ fn rows_of_outputs(
                 .ok()?;
             let mut outputs: Vec<(Option<String>, Option<Vec<usize>>)> = Vec::new();
             for (row, key) in keys.into_iter().enumerate().take(rows) {
+                let key = canonical(&key).to_owned();
                 let known = outputs
                     .iter()
                     .position(|(name, _)| name.as_ref() == Some(&key));

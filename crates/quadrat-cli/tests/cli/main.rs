@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod broken_kinds;
+mod broken_outputs;
 mod broken_regions;
 mod broken_studies;
 mod broken_tables;
@@ -12,3 +13,4 @@ mod methods;
 mod noise;
 mod outputs;
 mod regions;
+mod several;

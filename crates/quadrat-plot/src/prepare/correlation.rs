@@ -17,8 +17,6 @@ pub(crate) struct Cell {
     pub row: usize,
     /// Column, from the left.
     pub column: usize,
-    /// From -1 to 1.
-    pub value: f64,
     /// The value with two decimals.
     pub words: String,
     /// The value with its interval.
@@ -74,7 +72,6 @@ pub(crate) fn prepare(figure: &CorrelationFigure) -> Square<'_> {
         [(pair.first, pair.second), (pair.second, pair.first)].map(|(row, column)| Cell {
             row,
             column,
-            value,
             words: fixed(value, 2),
             told: told.clone(),
             fill,

@@ -115,6 +115,11 @@ pub trait LatentGaussian: Sync {
 
     /// The kernel expression, for error messages.
     fn describe(&self) -> String;
+
+    /// Sets of hyperparameters, by index, whose signs can be changed together without any change of the posterior.
+    fn mirrored(&self) -> Vec<Vec<usize>> {
+        Vec::new()
+    }
 }
 
 /// What one row says to a sweep.
