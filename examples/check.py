@@ -48,8 +48,21 @@ def place(row, column):
     return sum(ends) / len(ends)
 
 
+def same(row, column, value):
+    """Names compare as they are, numbers as numbers."""
+    return row.get(column) == value or (is_number(value) and place(row, column) == float(value))
+
+
+def is_number(value):
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
+
+
 def select(rows, at):
-    return [row for row in rows if all(place(row, column) == float(value) for column, value in at.items())]
+    return [row for row in rows if all(same(row, column, value) for column, value in at.items())]
 
 
 def covered(rows, truths, expected):

@@ -56,11 +56,12 @@ LOOK = r"""
 })()
 """
 
-# Points over marks of the first view of a linked figure, spread over it: what to point at. None for a figure without links.
+# Points over marks of the first view of a figure that must answer to pointing, spread over it. None for other figures.
 POINTS = r"""
 (i) => {
   const figure = document.querySelectorAll("[data-figure]")[i];
-  const plot = figure.dataset.linked === "true" && figure.querySelector(".plot");
+  const told = figure.dataset.linked === "true" || figure.dataset.told === "true";
+  const plot = told && figure.querySelector(".plot");
   if (!plot) return null;
   plot.scrollIntoView({block: "center"});
   const box = plot.getBoundingClientRect(), canvas = plot.querySelector("canvas"), points = [];
@@ -98,7 +99,7 @@ POINTED = r"""
 
 
 def pointing(browser, page, state):
-    """What is wrong with the tooltips and outlines of linked figures."""
+    """What is wrong with the tooltips and outlines of the figures that must have them."""
     found = []
     for i, figure in enumerate(state["figures"]):
         name = f"figure {figure['id']}"

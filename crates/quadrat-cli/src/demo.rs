@@ -210,6 +210,32 @@ pub const EXAMPLES: &[Example] = &[
         },
     },
     Example {
+        name: "bikes",
+        about: "bicycles that casual riders would have taken in the hours in which the stock ran out, beside those of registered riders",
+        files: files!("bikes": "study.toml", "lent.csv", "truth.csv", "README.md"),
+        extras: Extras {
+            truths: &[Truth {
+                prediction: "demand",
+                table: include_str!("../../../examples/bikes/truth.csv"),
+                on: &["hour", "output"],
+                value: "bicycles",
+                label: "Demand in capped hours",
+            }],
+            notes: &[
+                "Data: Bikeshare of the Python package ISLP 0.6.0, licence BSD; first published by UCI. The rule that caps demand is made up.",
+            ],
+        },
+    },
+    Example {
+        name: "river",
+        about: "ammonium along a river, measured at some stations and often below the detection limit, beside phosphate",
+        files: files!("river": "study.toml", "phosphate.csv", "ammonium.csv", "truth.csv", "README.md"),
+        extras: Extras {
+            truths: &[],
+            notes: &["Data: doubs of the Debian package r-cran-ade4 1.7-22, licence GPL (>= 2)."],
+        },
+    },
+    Example {
         name: "mixed",
         about: "one curve from exact readings, intervals, grades and a sensor that stops at its limits (simulated)",
         files: files!("mixed": "study.toml", "exact.csv", "intervals.csv", "grades.csv", "capped.csv", "truth.csv", "README.md"),

@@ -127,7 +127,7 @@ fn model(resolved: &Resolved) -> Result<Model> {
     if let Some(vary) = &study.vary {
         let kernel = mixed(resolved, &Kernel::parse(&vary.kernel.value)?, |table| {
             varies(vary.what, &study.observe[table.of])
-        });
+        })?;
         model = model.vary(vary.what, kernel, vary.link);
     }
     let mut settings: Vec<&Setting> = study.settings.iter().collect();
@@ -162,18 +162,18 @@ fn kernel(resolved: &Resolved) -> Result<Kernel> {
     if !own.outputs().is_empty() {
         return Ok(own);
     }
-    Ok(mixed(resolved, &own, |_| true))
+    mixed(resolved, &own, |_| true)
 }
 
 /// A kernel over the outputs of some tables: where they are several one per latent process, times its mixing matrix.
-fn mixed(resolved: &Resolved, own: &Kernel, of: impl Fn(&Observed) -> bool) -> Kernel {
+fn mixed(resolved: &Resolved, own: &Kernel, of: impl Fn(&Observed) -> bool) -> Result<Kernel> {
     let is_seen = |output: &&String| {
         let mut tables = resolved.tables_of(Some(output.as_str()));
         tables.any(&of)
     };
     let outputs: Vec<String> = resolved.outputs.iter().filter(is_seen).cloned().collect();
     if outputs.len() < 2 {
-        return own.clone();
+        return Ok(own.clone());
     }
     let mut column = prediction_csv::OUTPUT.to_owned();
     while own.inputs().contains(&column) {
@@ -182,7 +182,17 @@ fn mixed(resolved: &Resolved, own: &Kernel, of: impl Fn(&Observed) -> bool) -> K
     let mixing = &resolved.study.coregionalization;
     let rank = mixing.rank.min(outputs.len());
     let process = || Kernel::coregion(column.clone(), outputs.clone(), rank) * own.clone();
-    (1..mixing.latents).fold(process(), |sum, _| sum + process())
+    let mixed = (1..mixing.latents).fold(process(), |sum, _| sum + process());
+    match Kernel::parse(&mixed.to_string()) {
+        Ok(_) => Ok(mixed),
+        Err(error) => {
+            let study = &resolved.study;
+            let span = mixing.span.as_ref().unwrap_or(&study.latent.kernel.span);
+            let message = format!("this mixture of the kernel is too much: {}", error.message);
+            let problem = Problem::new(message).at(study.source.place(span));
+            Err(Problems::from(problem.remedy("take fewer `latents`, or a shorter kernel")).into())
+        }
+    }
 }
 
 /// What the library refuses, at the line of the study that is at fault.
@@ -300,6 +310,16 @@ fn explain(resolved: &Resolved, error: FitError) -> anyhow::Error {
             address(resolved, rows.1)
         ))
         .remedy("merge these rows, give them a noise variance, or shorten the lengthscale"),
+        FitError::Contradiction {
+            row,
+            partner,
+            misfit,
+        } => Problem::new(format!(
+            "{} says exactly another value than follows from other exact rows, by {misfit:.3e}; the most alike is {}",
+            address(resolved, *row),
+            address(resolved, *partner)
+        ))
+        .remedy("they look at the same place, or one is made of the others: leave one out, or give them a noise variance above 0"),
         FitError::NoStart { .. } => Problem::new(
             "no start of the hyperparameters gives the data a finite probability",
         )

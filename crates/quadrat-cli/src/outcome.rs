@@ -31,7 +31,9 @@ impl Outcome {
             let answer = engine::predict(&outcome.posterior, &asked.places, &asked.wanted())
                 .with_context(|| format!("the prediction `{}` failed", asked.title()))?;
             outcome.warnings.extend(far(&asked.title(), asked, &answer));
-            outcome.noisy.push(noisy(&outcome.posterior, &outcome.resolved, asked)?);
+            outcome
+                .noisy
+                .push(noisy(&outcome.posterior, &outcome.resolved, asked)?);
             outcome.answers.push(answer);
         }
         Ok(outcome)
@@ -76,7 +78,11 @@ impl Outcome {
 
     /// New observations at the places of a prediction, where their noise varies.
     pub fn noisy_at(&self, asked: &Asked) -> Option<&Answer> {
-        let at = self.resolved.predictions.iter().position(|a| std::ptr::eq(a, asked))?;
+        let at = self
+            .resolved
+            .predictions
+            .iter()
+            .position(|a| std::ptr::eq(a, asked))?;
         self.noisy.get(at)?.as_ref()
     }
 

@@ -34,7 +34,10 @@ pub fn summary(
             &format!("  observed  {}", clean(&words::observed(table))),
         );
     }
-    line(&mut text, &format!("  model     {}", model(outcome)));
+    line(
+        &mut text,
+        &format!("  model     {}", clean(&model(outcome))),
+    );
     if let Some(geographic) = &outcome.resolved.geographic {
         line(&mut text, &format!("  map       {}", geographic.words()));
     }
@@ -118,9 +121,28 @@ pub fn model(outcome: &Outcome) -> String {
     };
     format!(
         "{} with {mean}{link}{varying}{held}; {}{structure}, {how}, {:.2} s",
-        outcome.posterior.kernel(),
+        prior(outcome),
         words::inference(summary),
         summary.seconds
+    )
+}
+
+/// The kernel, and how it is shared by outputs.
+fn prior(outcome: &Outcome) -> String {
+    let (study, outputs) = (&outcome.resolved.study, &outcome.resolved.outputs);
+    if outputs.is_empty() || !study.latent.outputs.is_empty() {
+        return outcome.posterior.kernel().to_string();
+    }
+    let mixing = &study.coregionalization;
+    let processes = match mixing.latents {
+        1 => "one latent process".to_owned(),
+        several => format!("{several} latent processes"),
+    };
+    format!(
+        "{}, {processes} of rank {} mixed into {} outputs,",
+        study.latent.kernel.value.trim(),
+        mixing.rank,
+        outputs.len()
     )
 }
 
@@ -138,10 +160,10 @@ fn hyperparameters(text: &mut String, outcome: &Outcome, paint: Paint) {
     let mut rows = vec![["hyperparameter", "value", "95 % interval", "meaning"].map(str::to_owned)];
     for hyper in &summary.hyperparameters {
         rows.push([
-            hyper.name.clone(),
+            clean(&hyper.name),
             human(hyper.value),
             interval(hyper.lower, hyper.upper, hyper.fixed),
-            hyper.meaning.clone(),
+            clean(&hyper.meaning),
         ]);
     }
     let widths: Vec<usize> = (0..3)
@@ -187,7 +209,7 @@ fn prediction(text: &mut String, outcome: &Outcome, i: usize, asked: &Asked, pai
     let answer = &outcome.answers[i];
     let title = format!(
         "{} ({}, {} interval{})",
-        asked.title(),
+        clean(&asked.title()),
         asked.scale.word(),
         percent(asked.level),
         if asked.non_negative {

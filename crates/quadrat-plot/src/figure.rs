@@ -1,6 +1,7 @@
 //! What a figure shows, as plain data. Nothing here is computed: whoever fills these structs has the numbers already.
 
 mod calibration;
+mod correlation;
 mod curve;
 mod forest;
 mod map;
@@ -8,6 +9,7 @@ mod marks;
 mod surface;
 
 pub use calibration::{CalibrationFigure, Coverage, LeftOut};
+pub use correlation::{Correlated, CorrelationFigure};
 pub use curve::{CurveFigure, Observed, Panel, Places, Predicted, Reference};
 pub use forest::{ForestFigure, ForestRow};
 pub use map::{Colours, MapFigure, MapPanel, MapPrediction, MapRegion, MapRow, Ring, Spacing};
@@ -31,6 +33,8 @@ pub enum Figure {
     Forest(ForestFigure),
     /// Values of regions, as linked choropleth maps.
     Map(MapFigure),
+    /// How alike several things are, two by two.
+    Correlation(CorrelationFigure),
 }
 
 impl Figure {
@@ -57,6 +61,7 @@ impl Figure {
             Self::Calibration(figure) => &mut figure.heading,
             Self::Forest(figure) => &mut figure.heading,
             Self::Map(figure) => &mut figure.heading,
+            Self::Correlation(figure) => &mut figure.heading,
         };
         heading.title.clear();
     }
@@ -68,6 +73,7 @@ impl Figure {
             Self::Calibration(figure) => &figure.heading,
             Self::Forest(figure) => &figure.heading,
             Self::Map(figure) => &figure.heading,
+            Self::Correlation(figure) => &figure.heading,
         }
     }
 }

@@ -19,9 +19,10 @@ mod vega;
 
 pub use error::{MapError, MarkError, PlotError};
 pub use figure::{
-    Area, Axis, CalibrationFigure, Colours, Coverage, CurveFigure, Figure, ForestFigure, ForestRow,
-    Heading, LeftOut, MapFigure, MapPanel, MapPrediction, MapRegion, MapRow, Marks, Observed,
-    Panel, Pixel, Places, Predicted, Reference, Ring, Side, Spacing, Support, SurfaceFigure,
+    Area, Axis, CalibrationFigure, Colours, Correlated, CorrelationFigure, Coverage, CurveFigure,
+    Figure, ForestFigure, ForestRow, Heading, LeftOut, MapFigure, MapPanel, MapPrediction,
+    MapRegion, MapRow, Marks, Observed, Panel, Pixel, Places, Predicted, Reference, Ring, Side,
+    Spacing, Support, SurfaceFigure,
 };
 pub use page::html;
 pub use paint::{png, svg};

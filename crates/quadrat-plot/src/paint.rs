@@ -2,6 +2,7 @@
 
 mod calibration;
 mod canvas;
+mod correlation;
 mod curve;
 mod forest;
 mod frame;
@@ -45,20 +46,24 @@ fn draw(figure: &Figure) -> Canvas {
         Figure::Calibration(figure) => calibration::draw(figure, WIDTH),
         Figure::Forest(figure) => forest::draw(figure, WIDTH),
         Figure::Map(figure) => map::draw(figure, WIDTH),
+        Figure::Correlation(figure) => correlation::draw(figure, WIDTH),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::{CalibrationFigure, CurveFigure, ForestFigure, SurfaceFigure};
+    use crate::figure::{
+        CalibrationFigure, CorrelationFigure, CurveFigure, ForestFigure, SurfaceFigure,
+    };
 
-    fn empty() -> [Figure; 4] {
+    fn empty() -> [Figure; 5] {
         [
             Figure::Curve(CurveFigure::default()),
             Figure::Surface(SurfaceFigure::default()),
             Figure::Calibration(CalibrationFigure::default()),
             Figure::Forest(ForestFigure::default()),
+            Figure::Correlation(CorrelationFigure::default()),
         ]
     }
 

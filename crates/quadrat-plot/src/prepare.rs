@@ -1,11 +1,13 @@
 //! From figure data to what is drawn: finite, ordered, thinned, with its axis ranges. Shared by the page and the images.
 
+mod correlation;
 mod curve;
 mod map;
 mod marks;
 mod surface;
 mod thin;
 
+pub(crate) use correlation::prepare as correlation;
 pub(crate) use curve::{Band, CurvePanel, Mark, Slot, prepare as curve};
 pub(crate) use map::{Coloured, Map, Ring, prepare as map};
 pub(crate) use marks::{Glyph, Layer, Shape};

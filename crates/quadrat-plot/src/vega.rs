@@ -1,6 +1,7 @@
 //! Vega-Lite specifications of the figures.
 
 mod calibration;
+mod correlation;
 mod curve;
 mod forest;
 mod map;
@@ -20,7 +21,7 @@ const INSET: u32 = 60;
 pub(crate) struct Interactive {
     /// Views side by side or below each other.
     pub views: Vec<View>,
-    /// How the page arranges them: `stack`, `maps`, `trio` or `atlas` with the columns on a wide screen.
+    /// How the page arranges them: `stack`, `maps`, `trio`, `square`, or `atlas` with the columns on a wide screen.
     pub arrangement: &'static str,
     /// The legend above the views.
     pub legend: Vec<Key>,
@@ -65,6 +66,7 @@ pub(crate) fn interactive(figure: &Figure) -> Interactive {
         Figure::Calibration(figure) => calibration::interactive(figure),
         Figure::Forest(figure) => forest::interactive(figure),
         Figure::Map(figure) => map::interactive(figure),
+        Figure::Correlation(figure) => correlation::interactive(figure),
     };
     out.caption = joined(figure.caption(), std::slice::from_ref(&out.caption));
     for view in &mut out.views {

@@ -5,9 +5,10 @@ mod common;
 
 use common::{EVIL, islands, line};
 use quadrat_plot::{
-    Area, Axis, CalibrationFigure, Cell, Coverage, CurveFigure, Evidence, Fact, Figure,
-    ForestFigure, ForestRow, Heading, HyperRow, MapFigure, MapPrediction, MapRegion, MapRow,
-    Observed, Panel, Pixel, Predicted, Report, SurfaceFigure, TablePreview, html, png, svg,
+    Area, Axis, CalibrationFigure, Cell, Correlated, CorrelationFigure, Coverage, CurveFigure,
+    Evidence, Fact, Figure, ForestFigure, ForestRow, Heading, HyperRow, MapFigure, MapPrediction,
+    MapRegion, MapRow, Observed, Panel, Pixel, Predicted, Report, SurfaceFigure, TablePreview,
+    html, png, svg,
 };
 
 fn curve(words: &str, observed: Vec<Observed>, predicted: Predicted) -> Figure {
@@ -74,6 +75,18 @@ fn figures(words: &str) -> Vec<Figure> {
             level: 0.9,
         }),
         Figure::Map(map(words)),
+        Figure::Correlation(CorrelationFigure {
+            heading: Heading::new(words, words).with_caption(words),
+            names: vec![words.to_owned(), words.to_owned()],
+            pairs: vec![Correlated {
+                first: 0,
+                second: 1,
+                value: 0.5,
+                lower: 0.25,
+                upper: 0.75,
+            }],
+            level: 0.95,
+        }),
     ]
 }
 

@@ -64,6 +64,16 @@ pub fn run(args: &Predict) -> Result<()> {
             .and_then(|table| read_places(&files, (&table, &at), &support)),
     };
     let warnings = files.warnings();
+    let outputs = asked_outputs(&posterior, args.of.as_deref())?;
+    if wants_geo(args) && outputs.len() > 1 {
+        anyhow::bail!(
+            "a GeoJSON file holds one output; say which one with `--of`, or write to a `.csv`"
+        );
+    }
+    let places = places.map(|mut places| {
+        places.output = outputs.first().cloned().flatten();
+        places
+    });
     if let Some(column) = places.as_ref().and_then(prediction_csv::property_clash)
         && wants_geo(args)
     {
@@ -84,7 +94,7 @@ pub fn run(args: &Predict) -> Result<()> {
         check.refuse(
             &support.span,
             format!("the table of predictions would have two columns named `{name}`"),
-            "rename that column in the table",
+            "rename that column in the table, and in the study when it is a dimension of the model",
         );
     }
     let mut problems: Problems = check.finish();
@@ -107,7 +117,7 @@ pub fn run(args: &Predict) -> Result<()> {
     }
     let scale = scale(args.scale);
     let mut parts = Vec::new();
-    for output in asked_outputs(&posterior, args.of.as_deref())? {
+    for output in outputs {
         let mut places = places.clone();
         places.output = output;
         let reason = engine::not_truncated(&posterior, &places, scale);
@@ -125,11 +135,6 @@ pub fn run(args: &Predict) -> Result<()> {
         parts.push((places, answer));
     }
     let parts: Vec<(&Places, &engine::Answer)> = parts.iter().map(|(p, a)| (p, a)).collect();
-    if wants_geo(args) && parts.len() > 1 {
-        anyhow::bail!(
-            "a GeoJSON file holds one output; say which one with `--of`, or write to a `.csv`"
-        );
-    }
     for warning in warnings.iter().filter(|_| !args.quiet) {
         eprintln!("warning: {warning}");
     }

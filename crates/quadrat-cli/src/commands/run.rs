@@ -50,7 +50,7 @@ pub fn go(
     for asked in &resolved.predictions {
         outputs.push(folder.join(format!("{}.csv", asked.name)));
         if prediction_csv::has_regions(&asked.places) {
-            outputs.push(folder.join(format!("{}.geojson", asked.id())));
+            outputs.push(folder.join(format!("{}.geojson", asked.id)));
         }
     }
     outputs.dedup();
@@ -74,7 +74,7 @@ pub fn go(
         staged.write(&path, |out| prediction_csv::write(out, &parts))?;
         for (asked, answer) in group {
             if prediction_csv::has_regions(&asked.places) {
-                let path = folder.join(format!("{}.geojson", asked.id()));
+                let path = folder.join(format!("{}.geojson", asked.id));
                 staged.write(&path, |out| {
                     prediction_csv::write_geo(out, &asked.places, answer)
                 })?;

@@ -35,22 +35,64 @@ pub fn figure(outcome: &Outcome) -> Option<CalibrationFigure> {
             }
         })
     });
+    let scales = scales(outcome);
+    let value = match scales.is_empty() {
+        true => crate::words::value_names(outcome),
+        false => "values in standard deviations of their output".to_owned(),
+    };
     Some(CalibrationFigure {
         heading: Heading::new("calibration", "Each row predicted from the others"),
-        value: Axis::new(crate::words::value_names(outcome)),
+        value: Axis::new(value),
         coverage: LEVELS.into_iter().map(coverage).collect(),
         pit: rows.iter().map(|row| row.pit).collect(),
         rows: rows
             .iter()
             .zip(addresses)
-            .map(|(row, label)| LeftOut {
-                label,
-                observed: row.value,
-                mean: row.mean,
-                lower: row.lower,
-                upper: row.upper,
+            .enumerate()
+            .map(|(at, (row, label))| {
+                let (centre, spread) = scales.get(at).copied().unwrap_or((0.0, 1.0));
+                let shown = |value: f64| (value - centre) / spread;
+                LeftOut {
+                    label,
+                    observed: shown(row.value),
+                    mean: shown(row.mean),
+                    lower: shown(row.lower),
+                    upper: shown(row.upper),
+                }
             })
             .collect(),
         level: 0.95,
     })
+}
+
+/// Mean and standard deviation of the values of its output, for every row: outputs in other units share the figure.
+/// Empty where there is one output.
+fn scales(outcome: &Outcome) -> Vec<(f64, f64)> {
+    let resolved = &outcome.resolved;
+    let names = resolved.tables.iter().flat_map(|table| {
+        let name = table.places.output.as_deref();
+        std::iter::repeat_n(name, table.places.len())
+    });
+    let names: Vec<Option<&str>> = names.collect();
+    let rows = outcome.posterior.leave_one_out();
+    if resolved.outputs.is_empty() || names.len() != rows.len() {
+        return Vec::new();
+    }
+    let scale = |output: &String| {
+        let own = names.iter().zip(rows);
+        let own = own.filter(|(name, _)| **name == Some(output.as_str()));
+        let values: Vec<f64> = own.map(|(_, row)| row.value).collect();
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / values.len() as f64;
+        (mean, if variance > 0.0 { variance.sqrt() } else { 1.0 })
+    };
+    let all: Vec<(f64, f64)> = resolved.outputs.iter().map(scale).collect();
+    let place = |name: &Option<&str>| {
+        resolved
+            .outputs
+            .iter()
+            .position(|o| Some(o.as_str()) == *name)
+    };
+    let of_row = |name| place(name).map_or((0.0, 1.0), |at| all[at]);
+    names.iter().map(of_row).collect()
 }

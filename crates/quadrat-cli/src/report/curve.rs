@@ -6,6 +6,7 @@ use super::{marks, note, quantity, truth};
 use crate::demo::{Extras, Truth};
 use crate::engine::Answer;
 use crate::outcome::Outcome;
+use crate::prediction_csv;
 use crate::resolve::Asked;
 
 /// The figure, one panel per output; totals are drawn per unit of their boxes.
@@ -88,7 +89,7 @@ fn panel(
             .into_iter()
             .chain([band("", answer)])
             .collect(),
-        reference: truth::of(asked, extras).map(|truth| reference(asked, truth)),
+        reference: truth::of(asked, extras).and_then(|truth| reference(asked, truth)),
     }
 }
 
@@ -103,19 +104,24 @@ pub fn row_at(asked: &Asked, x: f64) -> Option<usize> {
     })
 }
 
-fn reference(asked: &Asked, truth: &Truth) -> Reference {
+/// The truth along the dimension, that of the output where the truth names several.
+fn reference(asked: &Asked, truth: &Truth) -> Option<Reference> {
     let scale = |x: f64| row_at(asked, x).map_or(1.0, |row| asked.places.volume(row));
-    let (x, y) = truth
+    let output = truth.on.iter().position(|on| *on == prediction_csv::OUTPUT);
+    let own =
+        |at: &[&str]| output.is_none_or(|o| at.get(o).copied() == asked.places.output.as_deref());
+    let (x, y): (Vec<f64>, Vec<f64>) = truth
         .rows()
         .into_iter()
+        .filter(|(at, _)| own(at))
         .filter_map(|(at, value)| Some((at.first()?.parse().ok()?, value)))
         .map(|(x, value): (f64, f64)| (x, value / scale(x)))
         .unzip();
-    Reference {
+    (!x.is_empty()).then(|| Reference {
         label: truth.label.to_owned(),
         x,
         y,
-    }
+    })
 }
 
 #[cfg(test)]
@@ -138,6 +144,7 @@ mod tests {
         let axes: Vec<_> = axes.iter().map(named).collect();
         Asked {
             name: "p".into(),
+            id: "p".into(),
             places: Places::grid(&axes, aggregate, None),
             scale: Scale::Response,
             level: 0.95,

@@ -43,7 +43,8 @@ pub fn figure(
         reference: known.as_ref().and_then(|known| known[row]),
     };
     Some(Figure::Forest(ForestFigure {
-        heading: Heading::new(asked.id(), asked.title()).with_caption(format!("{}.", note(asked))),
+        heading: Heading::new(asked.id.as_str(), asked.title())
+            .with_caption(format!("{}.", note(asked))),
         value: Axis::new(quantity::of_rows(outcome, asked)),
         rows: (0..asked.places.len()).map(row).collect(),
         level: asked.level,

@@ -37,11 +37,11 @@ pub fn predicted(
     let truth = truth::of(asked, extras);
     let known = truth.map(|truth| (truth.label, truth::by_row(asked, truth)));
     let figure = |(i, rows): (usize, &Vec<usize>)| {
-        let mut heading = Heading::new(asked.id(), asked.title());
+        let mut heading = Heading::new(asked.id.as_str(), asked.title());
         if let (true, Some(&row)) = (several, rows.first()) {
             let at = words(&asked.places, row);
             heading = Heading::new(
-                format!("{}-{}", asked.id(), i + 1),
+                format!("{}-{}", asked.id, i + 1),
                 format!("{}: {at}", asked.title()),
             );
         }

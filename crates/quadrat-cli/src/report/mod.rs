@@ -1,6 +1,7 @@
 //! Results as a report and figures.
 
 mod calibration;
+mod correlation;
 mod curve;
 mod forest;
 mod map;
@@ -72,6 +73,7 @@ fn report(outcome: &Outcome, extras: Option<&Extras>) -> Report {
                     .iter()
                     .flat_map(|group| figures(outcome, group, extras)),
             )
+            .chain(correlation::figure(outcome))
             .collect(),
         calibration: calibration::figure(outcome),
         hyperparameters: hyperparameters(outcome),
@@ -173,8 +175,11 @@ fn summary(outcome: &Outcome) -> Vec<String> {
         .map(|table| format!("Observed: {}.", words::observed(table)))
         .collect();
     sentences.push(format!("Model: {}.", terminal::model(outcome)));
-    let pairs = words::correlations(outcome.summary()).into_iter();
-    sentences.extend(pairs.map(|words| format!("Outputs {words}.")));
+    // A figure shows them all.
+    let pairs = words::correlations(outcome.summary());
+    if let [pair] = pairs.as_slice() {
+        sentences.push(format!("Outputs {pair}."));
+    }
     let thresholds = words::thresholds(outcome).into_iter();
     sentences.extend(thresholds.map(|words| format!("Thresholds {words}.")));
     if let Some(geographic) = &outcome.resolved.geographic {
@@ -233,7 +238,8 @@ fn hyperparameters(outcome: &Outcome) -> Vec<HyperRow> {
         lower: (!hyper.fixed && hyper.lower.is_finite()).then_some(hyper.lower),
         upper: (!hyper.fixed && hyper.upper.is_finite()).then_some(hyper.upper),
         fixed: hyper.fixed,
-        meaning: hyper.meaning.clone(),
+        // Backticks are for terminals.
+        meaning: hyper.meaning.replace('`', ""),
     };
     outcome.summary().hyperparameters.iter().map(row).collect()
 }

@@ -59,7 +59,8 @@ pub fn figure(
         .as_ref()
         .is_some_and(|map| map.dims.contains(&across.name) && map.dims.contains(&up.name));
     Some(Figure::Surface(SurfaceFigure {
-        heading: Heading::new(asked.id(), asked.title()).with_caption(format!("{}.", note(asked))),
+        heading: Heading::new(asked.id.as_str(), asked.title())
+            .with_caption(format!("{}.", note(asked))),
         x: Axis::new(across.name.clone()),
         y: Axis::new(up.name.clone()),
         value: Axis::new(quantity(outcome, asked)),

@@ -52,6 +52,9 @@ pub fn by_row(asked: &Asked, truth: &Truth) -> Vec<Option<f64>> {
 /// How many true values lie inside the interval, of how many.
 pub fn inside(asked: &Asked, answer: &Answer, extras: Option<&Extras>) -> Option<(usize, usize)> {
     let rows = rows(asked, of(asked, extras)?);
+    if rows.is_empty() {
+        return None;
+    }
     let inside = rows
         .iter()
         .filter(|(row, value)| (answer.lower[*row]..=answer.upper[*row]).contains(value))
@@ -94,6 +97,7 @@ mod tests {
         let axes = [(named("age"), age), (named("year"), year)];
         let asked = Asked {
             name: "p".into(),
+            id: "p".into(),
             places: Places::grid(&axes, None, None),
             scale: Scale::Response,
             level: 0.95,

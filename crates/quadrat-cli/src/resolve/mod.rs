@@ -12,6 +12,7 @@ mod reports;
 mod rows;
 mod scales;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::diagnostic::Problems;
@@ -70,6 +71,8 @@ pub struct Asked {
     pub of: usize,
     /// Whether it is truncated at zero.
     pub non_negative: bool,
+    /// A name of its own for files and figures: with the output, where there are several.
+    pub id: String,
 }
 
 impl Asked {
@@ -82,14 +85,6 @@ impl Asked {
         }
     }
 
-    /// A name of its own for files and figures: with the output, where there are several.
-    pub fn id(&self) -> String {
-        match &self.places.output {
-            None => self.name.clone(),
-            Some(output) => format!("{}-{}", self.name, file_name(output)),
-        }
-    }
-
     /// The same for people.
     pub fn title(&self) -> String {
         match &self.places.output {
@@ -99,13 +94,30 @@ impl Asked {
     }
 }
 
-/// A name as a part of a file name.
+/// A name as a part of a file name: no longer than any file system takes.
 fn file_name(name: &str) -> String {
+    const MOST: usize = 40;
     let plain = |c: char| match c.is_alphanumeric() || c == '-' || c == '_' {
         true => c,
         false => '-',
     };
-    name.chars().map(plain).collect()
+    name.chars().take(MOST).map(plain).collect()
+}
+
+/// Gives predictions of outputs names of their own, that no other prediction has where case does not count.
+fn name_apart(predictions: &mut [Asked]) {
+    let mut taken: HashSet<String> = predictions.iter().map(|p| p.name.to_lowercase()).collect();
+    for asked in predictions {
+        let Some(output) = &asked.places.output else {
+            continue;
+        };
+        let plain = format!("{}-{}", asked.name, file_name(output));
+        let numbered = (2..).map(|n| format!("{plain}-{n}"));
+        let mut names = std::iter::once(plain.clone()).chain(numbered);
+        if let Some(free) = names.find(|id| taken.insert(id.to_lowercase())) {
+            asked.id = free;
+        }
+    }
 }
 
 impl Resolved {
@@ -156,6 +168,14 @@ fn outputs(check: &Check<'_>, study: &Study, tables: &[Observed], unread: bool) 
             let remedy = format!("its outputs are {}", crate::suggest::list(own));
             check.refuse(&span(output), message, remedy);
         }
+        for output in own.iter().filter(|output| !found.contains(output)) {
+            let message = format!("the kernel mixes the output `{output}`, but no row is of it");
+            let remedy = format!(
+                "observe it, or leave it out of `coregion`; the tables have {}",
+                crate::suggest::list(&found)
+            );
+            check.refuse(&study.latent.kernel.span, message, remedy);
+        }
         return own.clone();
     }
     if let [only] = found.as_slice() {
@@ -167,7 +187,7 @@ fn outputs(check: &Check<'_>, study: &Study, tables: &[Observed], unread: bool) 
         );
     }
     let mixing = &study.coregionalization;
-    if let Some(at) = &mixing.span
+    if let Some(at) = &mixing.rank_span
         && mixing.rank > found.len()
     {
         let message = format!(
@@ -181,15 +201,10 @@ fn outputs(check: &Check<'_>, study: &Study, tables: &[Observed], unread: bool) 
             "a rank up to the number of outputs says all there is",
         );
     }
-    if found
-        .iter()
-        .any(|name| name.contains('\'') && name.contains('"'))
-    {
-        check.refuse(
-            &study.latent.kernel.span,
-            "the name of an output has both kinds of quotes",
-            "rename it",
-        );
+    let both = |name: &&String| name.contains('\'') && name.contains('"');
+    for output in found.iter().filter(both) {
+        let message = format!("the name of the output `{output}` has both kinds of quotes");
+        check.refuse(&span(output), message, "rename it, with one kind or none");
     }
     found
 }
@@ -232,6 +247,7 @@ fn of_outputs(
         }
         Asked {
             name: asked.name.clone(),
+            id: asked.id.clone(),
             places,
             ..asked
         }
@@ -262,7 +278,7 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
         }
     }
     let outputs = outputs(&check, &study, &tables, unread);
-    let predictions: Vec<Asked> = study
+    let mut predictions: Vec<Asked> = study
         .predict
         .iter()
         .enumerate()
@@ -272,6 +288,7 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
         })
         .flat_map(|(p, asked)| of_outputs(&check, p, asked, &outputs))
         .collect();
+    name_apart(&mut predictions);
     if !unread {
         too_many_rows(&check, &study, &tables);
         new_rows_have_noise(&check, &study, &tables, &predictions);
@@ -370,6 +387,7 @@ fn asked(
     }
     Some(Asked {
         name: predict.name.value.clone(),
+        id: predict.name.value.clone(),
         places,
         scale: predict.scale,
         level: predict.level,

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use quadrat::error::InputError;
 use quadrat::likelihood::Likelihood as Reported;
 use quadrat::link::Link;
 
 use super::Observed;
 use super::bags::bags;
 use super::files::Files;
+use super::join::canonical;
 use super::regions::regions;
 use super::reports::{Cells, Column, reported};
 use super::rows::{no_giants, no_zero_width, only_degrees, repeated_exact};
@@ -134,7 +136,17 @@ pub(super) fn observed(
             of,
         };
         let mut part = match rows {
-            Some(rows) => kept(part, rows)?,
+            Some(rows) => match kept(part, rows) {
+                Ok(part) => part,
+                Err(error) => {
+                    let name = output.as_deref().unwrap_or_default();
+                    let message = format!("the rows of the output `{name}`: {error}");
+                    let remedy =
+                        "mend these rows, or give each output a table with a likelihood of its own";
+                    check.refuse(&observe.likelihood.name.span, message, remedy);
+                    return None;
+                }
+            },
             None => part,
         };
         part.places.output = output;
@@ -168,6 +180,7 @@ fn rows_of_outputs(
                 .ok()?;
             let mut outputs: Vec<RowsOf> = Vec::new();
             for (row, key) in keys.into_iter().enumerate().take(rows) {
+                let key = canonical(&key).to_owned();
                 let known = outputs
                     .iter()
                     .position(|(name, _)| name.as_ref() == Some(&key));
@@ -195,17 +208,17 @@ fn rows_of_outputs(
     }
 }
 
-/// The rows of a table that are kept.
-fn kept(mut part: Observed, rows: Vec<usize>) -> Option<Observed> {
+/// The rows of a table that are kept; refused where they say too little without the others.
+fn kept(mut part: Observed, rows: Vec<usize>) -> Result<Observed, InputError> {
     let mut keep = vec![false; part.places.len()];
     rows.iter().for_each(|&row| keep[row] = true);
     part.places.retain(&keep);
-    part.likelihood = part.likelihood.select(&rows).ok()?;
+    part.likelihood = part.likelihood.select(&rows)?;
     part.kept = match part.kept.is_empty() {
         true => rows,
         false => rows.iter().map(|&row| part.kept[row]).collect(),
     };
-    Some(part)
+    Ok(part)
 }
 
 /// The rows without repeats of exact ones.
@@ -222,7 +235,7 @@ fn distinct(
         return Some(part);
     };
     let rows = (0..keep.len()).filter(|&row| keep[row]).collect();
-    kept(part, rows)
+    kept(part, rows).ok()
 }
 
 /// The cells of coordinates, and of columns that say how they are to be read.

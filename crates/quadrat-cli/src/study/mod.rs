@@ -28,8 +28,8 @@ pub use non_negative::NonNegative;
 pub use observe::Observe;
 pub use outputs::{Coregionalization, Output};
 pub use predict::{Predict, Scale, Where};
-pub use varying::{Vary, is_of as varies};
 pub use settings::{Inference, Integration, Setting};
+pub use varying::{Vary, is_of as varies};
 
 /// A whole study, correct as far as the text alone can tell.
 #[derive(Debug)]

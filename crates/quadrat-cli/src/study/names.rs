@@ -4,11 +4,12 @@ use super::fields::{Check, Spanned};
 use crate::diagnostic::shown;
 
 /// Names that something else uses: our own outputs, and devices of Windows.
-const RESERVED: [&str; 13] = [
+const RESERVED: [&str; 14] = [
     "report",
     "fit",
     "calibration",
     "observed-regions",
+    "output-correlations",
     "study",
     "con",
     "prn",

@@ -26,6 +26,8 @@ pub struct Coregionalization {
     pub rank: usize,
     /// Where it stands, when the study says.
     pub span: Option<Range<usize>>,
+    /// Where the rank stands, when the study says.
+    pub rank_span: Option<Range<usize>>,
 }
 
 /// The most latent processes: each repeats the kernel.
@@ -54,6 +56,7 @@ pub fn coregionalization(root: &Section<'_>) -> Coregionalization {
         latents: 1,
         rank: 1,
         span: None,
+        rank_span: None,
     };
     let Some(item) = root.get("coregionalization") else {
         return default;
@@ -85,6 +88,7 @@ pub fn coregionalization(root: &Section<'_>) -> Coregionalization {
         latents: whole("latents", 1),
         rank: whole("rank", 0),
         span: Some(section.span.clone()),
+        rank_span: section.get("rank").map(|_| section.span_of("rank")),
     }
 }
 

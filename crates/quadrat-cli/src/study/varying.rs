@@ -58,14 +58,17 @@ fn section(root: &Section<'_>, key: &str, what: Varying) -> Option<Vary> {
         Err((at, message)) => {
             let span = super::inside(root.check.source, &kernel, at);
             let remedy = "a kernel reads like `se(t)`";
-            root.check.refuse(&span, format!("in the kernel: {message}"), remedy);
+            root.check
+                .refuse(&span, format!("in the kernel: {message}"), remedy);
             return None;
         }
     };
     if !outputs.is_empty() {
         root.check.refuse(
             &kernel.span,
-            format!("`coregion` in {title}: several outputs are mixed here as in [coregionalization]"),
+            format!(
+                "`coregion` in {title}: several outputs are mixed here as in [coregionalization]"
+            ),
             "leave `coregion` out of this kernel",
         );
         return None;
@@ -105,7 +108,9 @@ pub fn suits(
         if table.support.has_boxes() || table.support.shape.is_some() {
             check.refuse(
                 &table.support.span,
-                format!("{title} needs rows at points: the noise of a total is not the total of a noise"),
+                format!(
+                    "{title} needs rows at points: the noise of a total is not the total of a noise"
+                ),
                 "give the rows of this table a known variance, or as points",
             );
         }

@@ -125,7 +125,7 @@ fn replaced(text: &str, case: &Case) -> String {
 }
 
 fn told(wrong: &[String]) {
-    none(&wrong);
+    none(wrong);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod broken_kinds;
+mod broken_outputs;
 mod broken_regions;
 mod broken_studies;
 mod broken_tables;
@@ -14,4 +15,5 @@ mod noise;
 mod non_negative;
 mod outputs;
 mod regions;
+mod several;
 mod simulate;

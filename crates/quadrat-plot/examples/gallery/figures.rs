@@ -3,8 +3,9 @@
 use std::f64::consts::PI;
 
 use quadrat_plot::{
-    Area, Axis, CalibrationFigure, Coverage, CurveFigure, ForestFigure, ForestRow, Heading,
-    LeftOut, MarkError, Marks, Observed, Panel, Pixel, Places, Predicted, Side, SurfaceFigure,
+    Area, Axis, CalibrationFigure, Correlated, CorrelationFigure, Coverage, CurveFigure,
+    ForestFigure, ForestRow, Heading, LeftOut, MarkError, Marks, Observed, Panel, Pixel, Places,
+    Predicted, Side, SurfaceFigure,
 };
 
 use crate::Noise;
@@ -268,6 +269,27 @@ pub fn calibration(n: usize) -> CalibrationFigure {
             })
             .collect(),
         rows,
+        level: 0.95,
+    }
+}
+
+pub fn correlations(n: usize) -> CorrelationFigure {
+    let pair = |(first, second): (usize, usize)| {
+        let value = (0.9 * (second - first) as f64).cos();
+        Correlated {
+            first,
+            second,
+            value,
+            lower: (value - 0.2).max(-1.0),
+            upper: (value + 0.2).min(1.0),
+        }
+    };
+    let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
+    CorrelationFigure {
+        heading: Heading::new("stations", "How alike the stations are")
+            .with_caption("Correlations of the curves of two stations at one place."),
+        names: (0..n).map(|i| format!("Station {}", i + 1)).collect(),
+        pairs: pairs.map(pair).collect(),
         level: 0.95,
     }
 }

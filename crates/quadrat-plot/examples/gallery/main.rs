@@ -87,6 +87,7 @@ fn gallery() -> Result<Report, MarkError> {
         Figure::Surface(figures::surface("income", 36, 28, false)),
         Figure::Surface(figures::surface("large", 300, 220, true)),
         Figure::Forest(figures::forest(14)),
+        Figure::Correlation(figures::correlations(6)),
         Figure::Curve(figures::long()),
     ];
     report.calibration = Some(figures::calibration(240));

@@ -1,13 +1,14 @@
 //! Everything that has ever broken a page.
 
 use quadrat_plot::{
-    Axis, CalibrationFigure, CurveFigure, Evidence, Figure, ForestFigure, ForestRow, Heading,
-    Observed, Panel, Pixel, Places, Predicted, Reference, Report, SurfaceFigure, TablePreview,
+    Axis, CalibrationFigure, CorrelationFigure, CurveFigure, Evidence, Figure, ForestFigure,
+    ForestRow, Heading, Observed, Panel, Pixel, Places, Predicted, Reference, Report,
+    SurfaceFigure, TablePreview,
 };
 
 use crate::ages::fact;
 use crate::ages::hyper;
-use crate::figures::calibration;
+use crate::figures::{calibration, correlations};
 
 /// Everything that has ever broken a page: markup in words, numbers that are none, empty and lonely data.
 pub fn report() -> Report {
@@ -113,6 +114,8 @@ pub fn report() -> Report {
             Figure::Surface(SurfaceFigure::default()),
             Figure::Curve(CurveFigure::default()),
             Figure::Forest(ForestFigure::default()),
+            Figure::Correlation(nasty_correlations()),
+            Figure::Correlation(CorrelationFigure::default()),
             Figure::Calibration(CalibrationFigure::default()),
         ],
         calibration: Some(check),
@@ -140,4 +143,16 @@ pub fn report() -> Report {
         study: evil.to_owned(),
         notes: vec![evil.to_owned()],
     }
+}
+
+/// Long and dangerous names, more than fit, and pairs that are not there.
+fn nasty_correlations() -> CorrelationFigure {
+    let mut figure = correlations(20);
+    figure.heading = Heading::new("nasty-correlations", "Correlations that are hard to draw");
+    figure.names[0] = "<b>a name in markup</b>".into();
+    figure.names[1] = "a name that is much longer than any column of cells could ever be".into();
+    figure.pairs[0].value = f64::NAN;
+    figure.pairs[1].lower = f64::NAN;
+    figure.pairs.retain(|pair| pair.first != 5);
+    figure
 }

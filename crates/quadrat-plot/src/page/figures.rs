@@ -79,6 +79,9 @@ fn block(figure: &Figure, head: &str, ids: &mut Ids) -> String {
     if drawn.arrangement == "maps" || drawn.arrangement.starts_with("atlas") {
         out.push_str(" data-linked=\"true\"");
     }
+    if drawn.arrangement.starts_with("square") {
+        out.push_str(" data-told=\"true\"");
+    }
     out.push_str(&format!(">\n{head}"));
     if !drawn.legend.is_empty() {
         out.push_str("<ul class=\"legend\">");

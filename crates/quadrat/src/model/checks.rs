@@ -24,7 +24,12 @@ pub(super) fn own_parameters(
     parameters: &mut Vec<Parameter>,
 ) -> Vec<Vec<usize>> {
     let mut first_noise = None;
-    let scale_is_known = tables.iter().any(knows_its_scale);
+    // Every output has a scale of its own.
+    let scale_is_known = |table: &Observations| {
+        let mut same = tables.iter().filter(|t| t.output == table.output);
+        same.any(knows_its_scale)
+    };
+    let shares = tables.iter().any(|table| table.share_noise);
     let mut own = Vec::with_capacity(tables.len());
     for (t, table) in tables.iter().enumerate() {
         let all = table.likelihood.local().parameters(scales.values[t]);
@@ -37,7 +42,7 @@ pub(super) fn own_parameters(
                 indices.push(shared);
                 continue;
             }
-            if is_noise && !scale_is_known {
+            if is_noise && !scale_is_known(table) {
                 // Ranks alone say nothing about their unit: the noise is one.
                 parameter.start = 1.0;
                 parameter.fixed = true;
@@ -45,6 +50,9 @@ pub(super) fn own_parameters(
             if t > 0 {
                 let (leaf, rest) = parameter.name.split_once('.').unwrap_or((NOISE_NAME, ""));
                 parameter.name = format!("{leaf}#{}.{rest}", t + 1);
+            }
+            if let (Some(output), false) = (&table.output, shares) {
+                parameter.meaning.push_str(&format!(" of `{output}`"));
             }
             indices.push(parameters.len());
             if is_noise {

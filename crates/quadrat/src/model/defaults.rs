@@ -94,20 +94,22 @@ impl Scales {
         let largest_level = levels.iter().fold(0.0_f64, |m, l| m.max(l.abs()));
         let spread = positive(densities(&|_| true), largest_level);
         let outputs = levels.iter().enumerate();
-        let outputs = outputs
-            .map(|(output, &level)| Output {
-                level,
-                spread: if levels.len() == 1 {
-                    spread
-                } else {
-                    positive(densities(&|o| o == output), spread)
-                },
+        let outputs: Vec<Output> = outputs
+            .map(|(output, &level)| {
+                let own = densities(&|o| o == output);
+                // Each in its own units: the spread of another says nothing but where there is none.
+                let alone = levels.len() == 1 || own <= 1e-12 * level.abs();
+                let spread = if alone { spread } else { own };
+                Output { level, spread }
             })
             .collect();
         let residual = |&(y, size, o): &(f64, f64, usize)| y - levels[o] * size;
         let values = rows
             .iter()
-            .map(|table| positive(rms(table.iter().map(residual)), spread))
+            .map(|table| {
+                let own = table.first().map_or(spread, |(_, _, o)| outputs[*o].spread);
+                positive(rms(table.iter().map(residual)), own)
+            })
             .collect();
         let columns = tables.first().map_or(0, |t| t.supports().dims().len());
         let mut range = Vec::with_capacity(columns);

@@ -134,7 +134,7 @@ impl Problem {
         let restricted = outputs::restrict(&self.kernel, tables)?;
         let mut own = self.own.clone();
         for table in &restricted[own.len()..] {
-            own.push(self.own_of(table.likelihood())?);
+            own.push(self.own_of(table)?);
         }
         let is_exact = restricted.iter().all(|t| t.as_gaussian().is_some());
         Ok(Self::new(
@@ -175,7 +175,9 @@ impl Problem {
     }
 
     /// The hyperparameters that rows of another table share with those of the fit.
-    fn own_of(&self, likelihood: &Likelihood) -> Result<Vec<usize>, InputError> {
+    fn own_of(&self, table: &Observations) -> Result<Vec<usize>, InputError> {
+        let likelihood = table.likelihood();
+        let output = outputs::output_of(&self.kernel, table.supports(), 0);
         let names = |l: &Likelihood| -> Vec<String> {
             let own = l.local().parameters(1.0);
             let skip = usize::from(Self::is_second(self.second.as_ref().map(|s| &s.spec), l));
@@ -187,7 +189,11 @@ impl Problem {
             return Ok(Vec::new());
         }
         let learns = |l: &Likelihood| l.noise().is_some_and(Noise::is_learned);
-        let tables = self.likelihoods.iter().zip(&self.own);
+        // Those of the same output first.
+        let all = self.likelihoods.iter().zip(&self.own);
+        let mut tables: Vec<_> = all.zip(&self.output_of_table).collect();
+        tables.sort_by_key(|(_, of)| **of != output);
+        let tables = tables.into_iter().map(|(table, _)| table);
         let same = tables
             .clone()
             .find(|(l, _)| l.name() == likelihood.name() && names(l) == wanted);
@@ -431,6 +437,30 @@ impl LatentGaussian for Problem {
         self.second
             .as_ref()
             .map(|second| second as &dyn SecondPrior)
+    }
+
+    /// Columns of mixing matrices: `A A'` does not know their signs.
+    fn mirrored(&self) -> Vec<Vec<usize>> {
+        let matrices = self
+            .kernel
+            .leaves()
+            .iter()
+            .filter_map(|l| l.mixing.as_ref());
+        let columns = matrices.flat_map(|mixing| {
+            let rank = mixing.weights.len() / mixing.levels().max(1);
+            (0..rank).map(move |r| -> Vec<usize> {
+                mixing
+                    .weights
+                    .iter()
+                    .skip(r)
+                    .step_by(rank)
+                    .copied()
+                    .collect()
+            })
+        });
+        columns
+            .filter(|column| column.iter().all(|&i| self.parameters[i].is_mirrored()))
+            .collect()
     }
 }
 

@@ -46,6 +46,16 @@ pub struct Parameter {
 }
 
 impl Parameter {
+    /// Whether its prior and bounds are the same for both signs.
+    pub(crate) fn is_mirrored(&self) -> bool {
+        let prior = match self.prior {
+            PriorDensity::Normal { mean, .. } => mean == 0.0,
+            PriorDensity::Flat => true,
+            _ => false,
+        };
+        self.transform == Transform::Identity && prior && !self.fixed && self.lower == -self.upper
+    }
+
     /// A positive parameter, optimised in `log theta`, free and unbounded.
     #[must_use]
     pub fn positive(name: &str, meaning: &str, start: f64, prior: PriorDensity) -> Self {

@@ -3,7 +3,7 @@
 use quadrat::error::{FitError, InputError};
 use quadrat::inference::sites::Method;
 use quadrat::kernel::Kernel;
-use quadrat::likelihood::{Interval, Poisson};
+use quadrat::likelihood::{Interval, Ordinal, Poisson, Thresholds};
 use quadrat::link::Link;
 use quadrat::model::{
     FitOptions, Hyperparameters, Inference, Mean, Model, Noise, Observations, Posterior, Scale,
@@ -304,4 +304,81 @@ fn outputs_that_do_not_fit_are_refused() {
     odd.push_point(&[0.5, 1.0]).unwrap();
     assert!(posterior.predict(&odd, Scale::Latent).is_err());
     assert!(posterior.predict(&half, Scale::Latent).is_err());
+}
+
+#[test]
+fn rows_that_are_added_have_the_noise_of_their_output() {
+    let settings = [
+        ("coregion.weight.north", 1.0),
+        ("coregion.weight.south", 2.0),
+        ("coregion.kappa.north", 0.1),
+        ("coregion.kappa.south", 0.1),
+        ("se.lengthscale.t", 1.0),
+        ("noise.variance", 0.01),
+        ("noise#2.variance", 4.0),
+    ];
+    let (t, north) = points(6, 0.0);
+    let (u, south) = points(5, 0.4);
+    let (y, z) = (values(&t, 0.0, 1.0, 1), values(&u, 0.0, 2.0, 2));
+    let fit = |set: &Functionals, z: Vec<f64>| {
+        let model = Model::new(mixed(1))
+            .mean(Mean::Zero)
+            .observe(gaussian(&north, y.clone()).of_output("north"))
+            .observe(gaussian(set, z).of_output("south"));
+        at_fixed(model, &settings)
+    };
+    let extra = Functionals::points("t", &[2.5]).unwrap();
+    let added = fit(&south, z.clone())
+        .condition(gaussian(&extra, vec![3.0]).of_output("south"))
+        .unwrap();
+    let longer: Vec<f64> = u.iter().copied().chain([2.5]).collect();
+    let longer = Functionals::points("t", &longer).unwrap();
+    let whole = fit(&longer, z.into_iter().chain([3.0]).collect());
+    let mean = |p: &Posterior| {
+        let at = p.at_output(&extra, "south").unwrap();
+        p.predict(&at, Scale::Latent).unwrap().mean()[0]
+    };
+    // The same equations in another order.
+    assert!(
+        (mean(&added) - mean(&whole)).abs() < 1e-10,
+        "{}, {}",
+        mean(&added),
+        mean(&whole)
+    );
+}
+
+/// Values of one output say nothing about the unit of the ranks of another.
+#[test]
+fn ranks_of_an_output_of_their_own_have_no_unit() {
+    let (t, north) = points(6, 0.0);
+    let ranks = Ordinal::new(
+        vec![1, 2, 3, 3, 2, 1],
+        Thresholds::Learned(3),
+        Noise::Learned,
+    )
+    .unwrap();
+    let held = |output: &str| {
+        let model = Model::new(mixed(1))
+            .observe(gaussian(&north, values(&t, 0.0, 1.0, 1)).of_output("north"))
+            .observe(
+                gaussian(&north, values(&t, 0.0, 1.0, 1)).of_output(if output == "north" {
+                    "south"
+                } else {
+                    "north"
+                }),
+            )
+            .observe(
+                Observations::new(north.clone(), ranks.clone())
+                    .unwrap()
+                    .of_output(output),
+            );
+        let parameters = model.parameters().unwrap();
+        parameters
+            .into_iter()
+            .find(|p| p.name == "noise#3.variance")
+            .unwrap()
+            .fixed
+    };
+    assert!(held("south"));
+    assert!(!held("north"));
 }

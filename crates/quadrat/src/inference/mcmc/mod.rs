@@ -175,13 +175,22 @@ pub fn sample(
     };
     // Once, so that an input that cannot be sampled is refused before anything runs.
     let sites = Target::new(problem, theta)?.into_sites();
-    let traces: Vec<Trace> = (0..options.chains)
+    let mut traces: Vec<Trace> = (0..options.chains)
         .into_par_iter()
         .map(|chain| {
             let target = || Target::guided(problem, theta, sites.clone());
             chain::run(target()?, target()?, theta, chain, options, &tally)
         })
         .collect::<Result<_, FitError>>()?;
+    let free: Vec<usize> = (0..problem.parameters().len())
+        .filter(|i| !problem.parameters()[*i].fixed)
+        .collect();
+    for set in problem.mirrored() {
+        let place = |i: &usize| Some(rows + free.iter().position(|f| f == i)?);
+        let of = |i: &usize| Some((place(i)?, theta[*i]));
+        let set: Vec<(usize, f64)> = set.iter().filter_map(of).collect();
+        traces.iter_mut().for_each(|trace| fold(trace, &set));
+    }
     let quantities = traces[0].quantities.len();
     let marginals: Vec<Marginal> = (0..quantities)
         .into_par_iter()
@@ -191,15 +200,39 @@ pub fn sample(
         })
         .collect();
     let (latents, hyperparameters) = marginals.split_at(rows);
-    let parameters = problem.parameters();
-    let free = (0..parameters.len()).filter(|i| !parameters[*i].fixed);
     Ok(Sampled {
         latents: latents.to_vec(),
-        hyperparameters: free.zip(hyperparameters.iter().copied()).collect(),
+        hyperparameters: free
+            .into_iter()
+            .zip(hyperparameters.iter().copied())
+            .collect(),
         divergences: traces.iter().map(|t| t.divergences).sum(),
         draws: options.chains * options.draws,
         gradients: traces.iter().map(|t| t.gradients).sum(),
     })
+}
+
+/// Changes the signs of a set of quantities, all at once, in the draws in which they point away from the values given:
+/// the posterior is the same for both signs, and a mean over both would be nothing.
+fn fold(trace: &mut Trace, set: &[(usize, f64)]) {
+    let scale = |q: usize| -> f64 {
+        let draws = &trace.quantities[q];
+        draws.iter().map(|x| x * x).sum::<f64>() / draws.len().max(1) as f64
+    };
+    // In units of their own size, so that no quantity decides alone.
+    let along: Vec<(usize, f64)> = set
+        .iter()
+        .map(|&(q, value)| (q, value / scale(q).max(f64::MIN_POSITIVE)))
+        .collect();
+    let draws = set.first().map_or(0, |(q, _)| trace.quantities[*q].len());
+    for draw in 0..draws {
+        let toward = |(q, value): &(usize, f64)| trace.quantities[*q][draw] * value;
+        if along.iter().map(toward).sum::<f64>() < 0.0 {
+            for (q, _) in set {
+                trace.quantities[*q][draw] *= -1.0;
+            }
+        }
+    }
 }
 
 fn summarise(chains: &[Vec<f64>]) -> Marginal {

@@ -345,3 +345,22 @@ fn what_cannot_be_sampled_is_refused() {
     let none = options().with_chains(0);
     assert!(sample(&toy, &toy.theta(), &none, &Silent).is_err());
 }
+
+#[test]
+fn draws_of_both_signs_are_folded_to_one() {
+    let quantities = vec![
+        vec![1.0, -1.1, 0.9, -0.1],
+        vec![-20.0, 19.0, -21.0, -18.0],
+        vec![5.0, -5.0, 5.0, -5.0],
+    ];
+    let mut trace = Trace {
+        quantities,
+        divergences: 0,
+        gradients: 0,
+    };
+    fold(&mut trace, &[(0, 1.0), (1, -20.0)]);
+    assert_eq!(trace.quantities[0], [1.0, 1.1, 0.9, -0.1]);
+    assert_eq!(trace.quantities[1], [-20.0, -19.0, -21.0, -18.0]);
+    // Not of the set.
+    assert_eq!(trace.quantities[2], [5.0, -5.0, 5.0, -5.0]);
+}

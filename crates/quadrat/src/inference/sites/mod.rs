@@ -150,6 +150,11 @@ pub trait LatentGaussian: Sync {
     fn second(&self) -> Option<&dyn SecondPrior> {
         None
     }
+
+    /// Sets of hyperparameters, by index, whose signs can be changed together without any change of the posterior.
+    fn mirrored(&self) -> Vec<Vec<usize>> {
+        Vec::new()
+    }
 }
 
 /// What one row says to a sweep.

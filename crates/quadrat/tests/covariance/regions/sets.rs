@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quadrat::support::{Aggregate, Functionals, Region, Side, region_nodes};
+use quadrat::support::{Aggregate, Functionals, Region, region_nodes};
 use rand_chacha::ChaCha8Rng;
 
 use super::{kernel, log_uniform, plane, star};
