@@ -73,6 +73,14 @@ impl NegativeBinomial {
         Ok(Self { rows, dispersion })
     }
 
+    /// The same counts where every mean is that many times as large.
+    pub(super) fn per_unit(&self, sizes: &[f64]) -> Self {
+        Self {
+            rows: self.rows.per_unit(sizes),
+            dispersion: self.dispersion,
+        }
+    }
+
     /// Lower ends of the ranges.
     #[must_use]
     pub fn lower(&self) -> &[f64] {

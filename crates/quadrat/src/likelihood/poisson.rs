@@ -56,6 +56,12 @@ impl Poisson {
         Ok(Self { rows })
     }
 
+    /// The same counts where every mean is that many times as large.
+    pub(super) fn per_unit(&self, sizes: &[f64]) -> Self {
+        let rows = self.rows.per_unit(sizes);
+        Self { rows }
+    }
+
     /// Lower ends of the ranges.
     #[must_use]
     pub fn lower(&self) -> &[f64] {

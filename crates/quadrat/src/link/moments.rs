@@ -290,14 +290,29 @@ mod tests {
     fn slopes_are_derivatives_of_the_mean() {
         for link in Link::ALL {
             for (m, v) in [(-3.0, 0.5), (0.3, 2.0), (4.0, 0.01)] {
-                let mean = |m: f64| link.mean_variance(Belief { mean: m, variance: v }).0;
+                let mean = |m: f64| {
+                    link.mean_variance(Belief {
+                        mean: m,
+                        variance: v,
+                    })
+                    .0
+                };
                 let h = 1e-3;
-                let (first, second) = link.expected_slopes(Belief { mean: m, variance: v });
+                let (first, second) = link.expected_slopes(Belief {
+                    mean: m,
+                    variance: v,
+                });
                 // Differences of second order: h^2 / 6 and h^2 / 12 of higher derivatives, and rounding / h^2.
                 let want = (mean(m + h) - mean(m - h)) / (2.0 * h);
-                assert!((first - want).abs() < 1e-5 * (1.0 + want.abs()), "{link} {m}");
+                assert!(
+                    (first - want).abs() < 1e-5 * (1.0 + want.abs()),
+                    "{link} {m}"
+                );
                 let want = (mean(m + h) - 2.0 * mean(m) + mean(m - h)) / (h * h);
-                assert!((second - want).abs() < 1e-4 * (1.0 + want.abs()), "{link} {m}");
+                assert!(
+                    (second - want).abs() < 1e-4 * (1.0 + want.abs()),
+                    "{link} {m}"
+                );
             }
         }
     }
@@ -305,11 +320,20 @@ mod tests {
     #[test]
     fn the_equivalent_belief_has_the_moments() {
         for link in Link::ALL {
-            for (mean, variance) in [(1e-3, 1e-7), (0.2, 0.02), (1.0, 1.5), (7.0, 30.0), (50.0, 4.0)] {
+            for (mean, variance) in [
+                (1e-3, 1e-7),
+                (0.2, 0.02),
+                (1.0, 1.5),
+                (7.0, 30.0),
+                (50.0, 4.0),
+            ] {
                 let belief = link.equivalent(mean, variance);
                 let (m, v) = link.mean_variance(belief);
                 assert!((m / mean - 1.0).abs() < 1e-9, "{link} {mean}: {m}");
-                assert!((v / variance - 1.0).abs() < 1e-8, "{link} {mean} {variance}: {v}");
+                assert!(
+                    (v / variance - 1.0).abs() < 1e-8,
+                    "{link} {mean} {variance}: {v}"
+                );
             }
         }
     }
@@ -317,8 +341,14 @@ mod tests {
     #[test]
     fn covariances_are_those_of_a_double_sum() {
         for link in Link::ALL {
-            for (m, s, c) in [([0.4, -0.5], [0.5, 0.8], 0.3), ([1.0, 2.0], [0.2, 0.3], -0.1)] {
-                let at = |i: usize| Belief { mean: m[i], variance: s[i] };
+            for (m, s, c) in [
+                ([0.4, -0.5], [0.5, 0.8], 0.3),
+                ([1.0, 2.0], [0.2, 0.3], -0.1),
+            ] {
+                let at = |i: usize| Belief {
+                    mean: m[i],
+                    variance: s[i],
+                };
                 let slopes = [link.expected_slopes(at(0)), link.expected_slopes(at(1))];
                 let got = link.covariance(at(0), at(1), slopes, c);
                 // f1 = m1 + sqrt(s1) x, f2 = m2 + c / sqrt(s1) x + rest y, trapezoid in both.
@@ -340,7 +370,10 @@ mod tests {
                 let want = product / total;
                 // Two terms of the series for softplus, exact else.
                 let most = if link == Link::Softplus { 2e-3 } else { 1e-9 };
-                assert!((got - want).abs() < most * want.abs(), "{link}: {got} {want}");
+                assert!(
+                    (got - want).abs() < most * want.abs(),
+                    "{link}: {got} {want}"
+                );
             }
         }
     }

@@ -67,6 +67,9 @@ pub(super) fn check_size(problem: &Problem) -> Result<(), InputError> {
             limit: MAX_DENSE_ROWS,
         });
     }
+    if let Some(pooled) = &problem.pooled {
+        pooled.check()?;
+    }
     if problem.method.is_some() && problem.rows() > MAX_SITE_ROWS {
         return Err(InputError::Unavailable {
             what: "approximate inference above 5,000 rows",
@@ -83,6 +86,18 @@ pub(super) fn check_size(problem: &Problem) -> Result<(), InputError> {
     }
     Ok(())
 }
+
+/// Up to this size a lattice is worth its evaluations.
+fn lattice_up_to(problem: &Problem) -> usize {
+    match &problem.pooled {
+        None => LATTICE_ROWS,
+        // The curvature is that of fewer rows: an evaluation costs a few products with the covariance.
+        Some(_) => 2 * LATTICE_ROWS,
+    }
+}
+
+/// Most nodes within boxes, regions and bags for which [`Hyperparameters::Auto`] integrates.
+const AUTO_NODES: usize = 2000;
 
 /// Most rows of approximate inference: every evaluation factorises their covariance about ten times.
 const MAX_SITE_ROWS: usize = 5000;
@@ -144,6 +159,9 @@ fn fit(
         && match options.hyperparameters {
             Hyperparameters::Map => false,
             Hyperparameters::Integrate => true,
+            Hyperparameters::Auto if problem.pooled.is_some() => {
+                problem.size() <= AUTO_NODES && free <= AUTO_FREE
+            }
             Hyperparameters::Auto => problem.rows() <= AUTO_ROWS && free <= AUTO_FREE,
         };
     let (nodes, intervals): (Vec<Node>, _) = if integrated {
@@ -157,7 +175,7 @@ fn fit(
         let defaults = IntegrateOptions::default();
         let settings = IntegrateOptions {
             progress,
-            lattice_up_to: if problem.rows() <= LATTICE_ROWS {
+            lattice_up_to: if problem.size() <= lattice_up_to(&problem) {
                 defaults.lattice_up_to
             } else {
                 0
@@ -273,7 +291,7 @@ pub(super) fn mean_hyper(problem: &Problem, components: &[Component]) -> Option<
     if prior.sd == 0.0 {
         return None;
     }
-    let n = problem.rows();
+    let n = problem.supports.len();
     let cross: Vec<f64> = (0..n)
         .map(|i| prior.sd * prior.sd * problem.supports.size(i))
         .collect();

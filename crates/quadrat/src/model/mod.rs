@@ -10,12 +10,14 @@ mod lens;
 mod mcmc;
 mod non_negative;
 mod observations;
+mod pooled;
 mod posterior;
 pub(crate) mod prediction;
 mod problem;
 mod save;
 mod settings;
 mod summary;
+mod totals;
 mod truncation;
 mod update;
 
@@ -115,12 +117,12 @@ impl Model {
 
     /// Checks the input and assembles the problem.
     fn problem(&self, inference: Inference) -> Result<Problem, InputError> {
-        let method = checks::method(inference, &self.tables)?;
         checks::links(&self.tables)?;
         self.kernel.check().map_err(|e| InputError::Kernel {
             reason: e.to_string(),
         })?;
         let tables = checks::restrict(&self.kernel, &self.tables)?;
+        let method = checks::method(inference, &tables)?;
         let mean = self.effective_mean()?;
         let scales = Scales::new(&tables, mean);
         let mut parameters = scales.kernel_parameters(&self.kernel);

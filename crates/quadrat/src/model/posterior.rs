@@ -26,8 +26,8 @@ const CHUNK: usize = 1024;
 pub enum Scale {
     /// The latent function under the support, `L f`.
     Latent,
-    /// The observed mean: after the link of the first table that reports values, at an exposure of one; the
-    /// probability of a success. With an identity link the same as latent.
+    /// The observed mean: after the link of the first table that reports values, at an exposure of one, added up or
+    /// averaged over the support after the link; the probability of a success. With an identity link the same as latent.
     #[default]
     Response,
     /// A new observation. Of normal rows: the response plus the noise of a new row, which is the learned noise
@@ -147,6 +147,17 @@ impl Posterior {
     /// Rasmussen and Williams 2006, eqs. 2.25, 2.26.
     pub fn predict(&self, at: &Functionals, scale: Scale) -> Result<Prediction, FitError> {
         let at = at.select(self.dims())?;
+        let (likelihood, _) = self.problem.reporting();
+        let is_simple = |row: usize| at.is_point(row) && at.size(row) == 1.0;
+        if let (Some(link), true) = (likelihood.link(), scale != Scale::Latent)
+            && !(0..at.len()).all(is_simple)
+        {
+            let what = match scale {
+                Scale::Observation => What::Observation,
+                Scale::Latent | Scale::Response => What::Mean,
+            };
+            return self.predict_totals(&at, link, what);
+        }
         let sites = self.problem.method.is_some();
         let noise: Vec<f64> = match scale {
             Scale::Observation if sites => vec![0.0; self.components.len()],
@@ -189,7 +200,7 @@ impl Posterior {
                 what: "the support of a prediction after a link".into(),
                 row,
                 value: at.size(row),
-                requirement: "a point: the mean of a sum is not the link of its latent value; predict the latent scale",
+                requirement: "a point: sums of probabilities are no probability; predict the latent scale",
             }
             .into());
         }
@@ -238,7 +249,7 @@ impl Posterior {
         let theta = &self.components[0].theta;
         let limits: Vec<(f64, f64)> = (0..self.dims().len())
             .map(|d| {
-                let (lo, hi) = self.problem.supports.range(d);
+                let (lo, hi) = self.problem.observed().range(d);
                 let parameters = self.problem.kernel.parameters().iter().zip(theta);
                 let reach = parameters
                     .filter(|(p, _)| {

@@ -6,8 +6,10 @@ use faer::Mat;
 use serde::{Deserialize, Serialize};
 
 use super::observations::Observations;
+use super::pooled::{Pooled, is_pooled};
 use crate::covariance::{Covariance, Grid};
 use crate::error::{FitError, InputError};
+use crate::inference::pooled::{PooledEvidence, PooledOptions, condition_pooled};
 use crate::inference::sites::{
     Block, LatentGaussian, Method, Site, SiteEvidence, SiteOptions, condition_sites,
 };
@@ -57,6 +59,8 @@ pub(super) struct Problem {
     /// Functional of the constant one, times the sd of the mean.
     mean_vector: Option<Vec<f64>>,
     axes: Option<(Vec<Functionals>, Vec<Covariance>)>,
+    /// Where rows see sums after a link: then `supports` are their nodes.
+    pub pooled: Option<Pooled>,
 }
 
 impl Problem {
@@ -104,6 +108,13 @@ impl Problem {
             values = order.iter().map(|&r| values[r]).collect();
             (grid.axes, covariances)
         });
+        let pooled = tables.iter().any(is_pooled).then(|| {
+            let observed = supports.clone();
+            let (pooled, nodes) = Pooled::new(&kernel, &covariance, &parameters, tables, observed);
+            supports = nodes;
+            pooled
+        });
+        let n = supports.len();
         let prior_mean: Vec<f64> = (0..n).map(|i| mean.mean * supports.size(i)).collect();
         let residual = values.iter().zip(&prior_mean).map(|(y, m)| y - m).collect();
         let mean_vector =
@@ -126,17 +137,30 @@ impl Problem {
             group,
             mean_vector,
             axes,
+            pooled,
         }
+    }
+
+    /// Where the rows looked, whatever stands for them.
+    pub fn observed(&self) -> &Functionals {
+        self.pooled.as_ref().map_or(&self.supports, |p| &p.observed)
+    }
+
+    /// Numbers whose covariance is computed: rows, or their nodes.
+    pub fn size(&self) -> usize {
+        self.values.len().max(self.supports.len())
     }
 
     /// The same prior on other tables: `tables` begins with those of this problem.
     pub fn with_tables(&self, tables: &[Observations]) -> Result<Self, InputError> {
+        super::checks::links(tables)?;
         let restricted = super::checks::restrict(&self.kernel, tables)?;
         let mut own = self.own.clone();
         for table in &restricted[own.len()..] {
             own.push(self.own_of(table.likelihood())?);
         }
         let is_exact = restricted.iter().all(|t| t.as_gaussian().is_some());
+        let is_pooled = restricted.iter().any(is_pooled);
         Ok(Self::new(
             self.kernel.clone(),
             &restricted,
@@ -144,7 +168,11 @@ impl Problem {
             self.mean,
             self.parameters.clone(),
             // Rows that are not Gaussian cannot stay with exact inference.
-            self.method.or((!is_exact).then_some(Method::Ep)),
+            if is_pooled {
+                Some(Method::Laplace)
+            } else {
+                self.method.or((!is_exact).then_some(Method::Ep))
+            },
         ))
     }
 
@@ -271,14 +299,18 @@ impl Problem {
             group: kept.iter().map(|&i| self.group[i]).collect(),
             mean_vector: self.mean_vector.as_deref().map(pick),
             axes: None,
+            pooled: None,
         }
     }
 
     /// Conditions at one value of the hyperparameters; errors speak of the user's rows.
     pub fn condition(&self, theta: &[f64]) -> Result<Conditioned, FitError> {
-        let conditioned = match self.method {
-            None => inference::condition(self, theta),
-            Some(method) => condition_sites(self, theta, &self.site_options(method))
+        let conditioned = match (self.method, &self.pooled) {
+            (None, _) => inference::condition(self, theta),
+            (Some(_), Some(pooled)) => {
+                condition_pooled(self, &pooled.pools, theta, &PooledOptions::default())
+            }
+            (Some(method), None) => condition_sites(self, theta, &self.site_options(method))
                 .and_then(|fit| Ok(fit.converged()?.into_conditioned())),
         };
         conditioned.map_err(|error| self.in_user_rows(error))
@@ -286,9 +318,13 @@ impl Problem {
 
     /// The evidence under the chosen inference.
     pub fn evidence(&self) -> Box<dyn Evidence + '_> {
-        match self.method {
-            None => Box::new(Exact(self)),
-            Some(method) => Box::new(SiteEvidence::new(self, self.site_options(method))),
+        match (self.method, &self.pooled) {
+            (None, _) => Box::new(Exact(self)),
+            (Some(_), Some(pooled)) => {
+                let options = PooledOptions::default();
+                Box::new(PooledEvidence::new(self, &pooled.pools, options))
+            }
+            (Some(method), None) => Box::new(SiteEvidence::new(self, self.site_options(method))),
         }
     }
 
@@ -312,6 +348,10 @@ impl Problem {
         let Some(method) = self.method else {
             return true;
         };
+        if self.pooled.is_some() {
+            // There is no other method to turn to.
+            return true;
+        }
         let is_open = self
             .likelihoods
             .iter()
@@ -332,6 +372,9 @@ impl Problem {
 
     /// What to say when supports were integrated more coarsely than the kernel needs.
     pub fn quadrature_warning(&self, theta: &[f64]) -> Option<String> {
+        if let Some(pooled) = &self.pooled {
+            return pooled.warning(&self.covariance, theta);
+        }
         if let Some(ratio) = self.covariance.coarseness(theta, &self.supports) {
             return Some(format!(
                 "some boxes are too wide for the quadrature of kernels that share columns: panels are {ratio:.1} times as long as the kernel needs, or its kinks are cut through; prefer products of kernels on separate columns"
@@ -349,6 +392,9 @@ impl Problem {
 
     /// How the covariance is represented, in a word.
     pub fn structure(&self) -> &'static str {
+        if self.pooled.is_some() {
+            return "nodes";
+        }
         if self.is_grid() { "kronecker" } else { "dense" }
     }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct FitSummary {
     /// Method of inference: `exact`, `ep`, `variational` or `laplace`.
     pub inference: String,
-    /// How the covariance was represented: `dense` or `kronecker`.
+    /// How the covariance was represented: `dense`, `kronecker`, or `nodes` within the supports.
     pub structure: String,
     /// Whether learning the hyperparameters met its stopping rule.
     pub converged: bool,

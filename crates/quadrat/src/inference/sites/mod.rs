@@ -33,8 +33,8 @@ mod accelerate;
 mod adjoint;
 mod ep;
 mod laplace;
-mod solve;
-mod sweep;
+pub(in crate::inference) mod solve;
+pub(in crate::inference) mod sweep;
 mod variational;
 
 pub use solve::{SiteFit, SiteOptions, Sites, condition_sites};
@@ -91,7 +91,7 @@ pub struct Block<'a> {
 }
 
 impl Block<'_> {
-    fn own_values(&self, theta: &[f64]) -> Vec<f64> {
+    pub(in crate::inference) fn own_values(&self, theta: &[f64]) -> Vec<f64> {
         self.own.iter().map(|&i| theta[i]).collect()
     }
 }
