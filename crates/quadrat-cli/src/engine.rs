@@ -265,9 +265,9 @@ pub fn address(resolved: &Resolved, mut row: usize) -> String {
 
 /// Answers at places, chunk by chunk.
 pub fn predict(posterior: &Posterior, places: &Places, scale: Scale, level: f64) -> Result<Answer> {
-    if scale != Scale::Latent && places.aggregate.is_some() && is_behind_a_link(posterior) {
+    if scale != Scale::Latent && places.aggregate.is_some() && reports_probabilities(posterior) {
         anyhow::bail!(
-            "rates and probabilities can only be predicted at points, not over boxes, regions or bags, in this version; give points, or predict the latent scale"
+            "probabilities can only be predicted at points, not over boxes, regions or bags; give points, or predict the latent scale"
         );
     }
     let scale = match scale {
@@ -307,14 +307,14 @@ pub fn predict(posterior: &Posterior, places: &Places, scale: Scale, level: f64)
     Ok(answer)
 }
 
-/// Whether the mean of what was reported is another than the latent function.
-fn is_behind_a_link(posterior: &Posterior) -> bool {
+/// Whether the mean of what was reported is a probability.
+fn reports_probabilities(posterior: &Posterior) -> bool {
     let mut reported = posterior
         .observations()
         .iter()
         .map(Observations::likelihood);
     let reporting = reported.find(|likelihood| !matches!(likelihood, Likelihood::Positive(_)));
-    reporting.is_some_and(|likelihood| !likelihood.is_linear())
+    reporting.is_some_and(|likelihood| !likelihood.is_linear() && likelihood.link().is_none())
 }
 
 /// A saved model as bytes.

@@ -1,4 +1,4 @@
-//! What predictions need beside places: noise for new observations, and points where there is a link.
+//! What predictions need beside places: noise for new observations, and points for probabilities.
 
 use quadrat::likelihood::Noise;
 
@@ -61,13 +61,12 @@ fn of_reporting(tables: &[Observed]) -> bool {
     }
 }
 
-/// Refuses totals and averages of what only exists behind a link: people are added, not the
-/// logarithms of their numbers.
+/// Refuses totals and averages of probabilities.
 pub(super) fn behind_a_link(check: &Check<'_>, study: &Study) {
     let Some(table) = study.reporting() else {
         return;
     };
-    if table.likelihood.scale() == Means::Linear {
+    if table.likelihood.scale() != Means::Probability {
         return;
     }
     for predict in &study.predict {
@@ -91,7 +90,7 @@ pub(super) fn behind_a_link(check: &Check<'_>, study: &Study) {
                 "predicting `{}` over boxes, regions or bags",
                 table.likelihood.name.value
             ),
-            "predict at points (a grid without `cells = true`): rates there, at an exposure of one",
+            "predict at points (a grid without `cells = true`): probabilities there",
         );
     }
 }

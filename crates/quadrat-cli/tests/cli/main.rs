@@ -11,4 +11,5 @@ mod kinds;
 mod methods;
 mod noise;
 mod outputs;
+mod pooled;
 mod regions;

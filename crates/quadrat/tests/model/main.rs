@@ -6,5 +6,6 @@ mod answers;
 mod common;
 mod crossvalidation;
 mod invariance;
+mod pooled;
 mod refused;
 mod sites;
