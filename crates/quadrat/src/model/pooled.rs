@@ -80,7 +80,9 @@ impl Pooled {
             .unwrap_or(finest);
         // Rows that share points have fewer nodes than they ask for.
         let demand = rule.demand(&observed);
-        if demand > 50.0 * MAX_NODES as f64 {
+        let is_flat = |d: usize| observed.width(d).iter().all(|w| *w == 0.0);
+        let is_points = !observed.has_regions() && (0..observed.dims().len()).all(is_flat);
+        if !is_points && demand > 4.0 * MAX_NODES as f64 {
             return Self::refused(rule, observed, demand as usize);
         }
         let spread = rule.apply(&observed);

@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use super::mode::{Mode, PooledOptions, find_mode};
 use super::pools::{Pools, Slopes};
 use crate::error::{FitError, LinalgError};
+use crate::inference::sites::accelerate::History;
 use crate::inference::sites::solve::Rows;
 use crate::inference::sites::sweep::{Sweep, Term};
 use crate::inference::sites::{LatentGaussian, Site};
@@ -25,6 +26,8 @@ use crate::linalg::{Mat, matvec};
 const TOLERANCE: f64 = 1e-7;
 /// Iterations at most.
 const ITERATIONS: usize = 300;
+/// What is good enough when iterations come no closer: the normal approximation itself errs by more.
+const GOOD_ENOUGH: f64 = 1e-3;
 /// The smallest part of a step.
 const SMALLEST_STEP: f64 = 0.05;
 
@@ -205,6 +208,44 @@ impl Search<'_> {
         most
     }
 
+    /// A centre as numbers of order one: in units of the prior.
+    fn coordinates(&self, centre: &Centre) -> Vec<f64> {
+        let k = &self.mode.covariance;
+        let sd = |node: usize| k[(node, node)].max(f64::MIN_POSITIVE).sqrt();
+        let means = centre.mean.iter().enumerate().map(|(i, m)| m / sd(i));
+        let mut out: Vec<f64> = means.collect();
+        for (row, s) in centre.within.iter().enumerate() {
+            let (nodes, _) = self.pools.row(row);
+            for (j, b) in nodes.iter().enumerate() {
+                for (i, a) in nodes.iter().enumerate().skip(j) {
+                    out.push(s[(i, j)] / (sd(*a) * sd(*b)));
+                }
+            }
+        }
+        out
+    }
+
+    /// The centre at such numbers.
+    fn place(&self, centre: &mut Centre, at: &[f64]) {
+        let k = &self.mode.covariance;
+        let sd = |node: usize| k[(node, node)].max(f64::MIN_POSITIVE).sqrt();
+        let (means, rest) = at.split_at(centre.mean.len());
+        for (i, (mean, x)) in centre.mean.iter_mut().zip(means).enumerate() {
+            *mean = x * sd(i);
+        }
+        let mut rest = rest.iter();
+        for (row, s) in centre.within.iter_mut().enumerate() {
+            let (nodes, _) = self.pools.row(row);
+            for (j, b) in nodes.iter().enumerate() {
+                for (i, a) in nodes.iter().enumerate().skip(j) {
+                    let value = rest.next().copied().unwrap_or(0.0) * sd(*a) * sd(*b);
+                    s[(i, j)] = value;
+                    s[(j, i)] = value;
+                }
+            }
+        }
+    }
+
     fn run(&self) -> Result<State, FitError> {
         let mode = self.mode;
         let term = |(jet, z): (&crate::likelihood::local::Jet, &crate::link::QuasiMean)| {
@@ -229,32 +270,46 @@ impl Search<'_> {
             .map(|(z, s)| z.value - s)
             .collect();
         let mut centre = self.state(mode.slopes.clone(), &prior, &terms)?.centre;
-        let (mut step, mut last) = (1.0_f64, f64::INFINITY);
-        let mut moved = f64::INFINITY;
+        let mut step = 1.0_f64;
+        let mut history = History::default();
+        let mut last = f64::INFINITY;
+        let mut best: Option<(f64, State)> = None;
         for _ in 0..ITERATIONS {
             let next = self.next(&centre)?;
-            moved = self.moved(&centre, &next.centre);
+            let moved = self.moved(&centre, &next.centre);
             if moved <= TOLERANCE {
                 return Ok(next);
             }
             if moved > 0.9 * last {
                 step = (0.6 * step).max(SMALLEST_STEP);
             }
-            last = moved;
-            let mix = |old: f64, new: f64| old + step * (new - old);
-            for (old, new) in centre.mean.iter_mut().zip(&next.centre.mean) {
-                *old = mix(*old, *new);
+            if moved > 2.0 * last {
+                history.clear();
             }
-            for (old, new) in centre.within.iter_mut().zip(&next.centre.within) {
-                *old = Mat::from_fn(old.nrows(), old.ncols(), |i, j| {
-                    mix(old[(i, j)], new[(i, j)])
-                });
+            last = moved;
+            let (from, to) = (self.coordinates(&centre), self.coordinates(&next.centre));
+            history.push(from.clone(), to.clone());
+            let plain = || {
+                from.iter()
+                    .zip(&to)
+                    .map(|(a, b)| a + step * (b - a))
+                    .collect()
+            };
+            let at: Vec<f64> = history.combined().unwrap_or_else(plain);
+            self.place(&mut centre, &at);
+            if best.as_ref().is_none_or(|(least, _)| moved < *least) {
+                best = Some((moved, next));
             }
         }
+        let residual = match best {
+            Some((moved, state)) if moved <= GOOD_ENOUGH => return Ok(state),
+            Some((moved, _)) => moved,
+            None => f64::INFINITY,
+        };
         Err(FitError::NotConverged {
             method: "laplace",
             sweeps: ITERATIONS,
-            residual: moved,
+            residual,
         })
     }
 }

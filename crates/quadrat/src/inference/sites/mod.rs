@@ -29,7 +29,7 @@
 //! | `R` | `(K + T^-1)^-1` |
 //! | `G` | `d log Z / d K` |
 
-mod accelerate;
+pub(in crate::inference) mod accelerate;
 mod adjoint;
 mod ep;
 mod laplace;
