@@ -356,9 +356,12 @@ pub fn predict(posterior: &Posterior, places: &Places, wanted: &Wanted) -> Resul
         level,
         non_negative,
     } = *wanted;
-    if scale != Scale::Latent && places.aggregate.is_some() && is_behind_a_link(posterior, places) {
+    if scale != Scale::Latent
+        && places.aggregate.is_some()
+        && reports_probabilities(posterior, places)
+    {
         anyhow::bail!(
-            "rates and probabilities can only be predicted at points, not over boxes, regions or bags, in this version; give points, or predict the latent scale"
+            "probabilities can only be predicted at points, not over boxes, regions or bags; give points, or predict the latent scale"
         );
     }
     let scale = match scale {
@@ -428,6 +431,12 @@ pub fn not_truncated(posterior: &Posterior, places: &Places, scale: Scale) -> Op
 /// Whether the mean of what was reported is another than the latent function.
 fn is_behind_a_link(posterior: &Posterior, places: &Places) -> bool {
     reporting(posterior, places).is_some_and(|likelihood| !likelihood.is_linear())
+}
+
+/// Whether the mean of what was reported is a probability.
+fn reports_probabilities(posterior: &Posterior, places: &Places) -> bool {
+    let is_one = |likelihood: &Likelihood| !likelihood.is_linear() && likelihood.link().is_none();
+    reporting(posterior, places).is_some_and(is_one)
 }
 
 /// The likelihood that predictions of an output are about: the first that does more than bound the values.

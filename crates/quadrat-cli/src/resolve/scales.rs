@@ -1,4 +1,4 @@
-//! What predictions need beside places: noise for new observations, and points where there is a link.
+//! What predictions need beside places: noise for new observations, and points for probabilities.
 
 use quadrat::likelihood::Noise;
 
@@ -68,8 +68,7 @@ fn of_reporting(table: &Observed) -> bool {
     }
 }
 
-/// Refuses totals and averages of what only exists behind a link: people are added, not the
-/// logarithms of their numbers.
+/// Refuses totals and averages of probabilities.
 pub(super) fn behind_a_link(
     check: &Check<'_>,
     study: &Study,
@@ -80,7 +79,7 @@ pub(super) fn behind_a_link(
         let Some(table) = reporting(tables, asked.places.output.as_deref()) else {
             continue;
         };
-        if table.says.scale() == Means::Linear || asked.scale == Scale::Latent {
+        if table.says.scale() != Means::Probability || asked.scale == Scale::Latent {
             continue;
         }
         let predict = &study.predict[asked.of];
@@ -104,7 +103,7 @@ pub(super) fn behind_a_link(
                 "predicting `{}` over boxes, regions or bags",
                 table.says.name.value
             ),
-            "predict at points (a grid without `cells = true`): rates there, at an exposure of one",
+            "predict at points (a grid without `cells = true`): probabilities there",
         );
     }
 }

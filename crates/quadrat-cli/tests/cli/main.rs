@@ -14,6 +14,7 @@ mod methods;
 mod noise;
 mod non_negative;
 mod outputs;
+mod pooled;
 mod regions;
 mod several;
 mod simulate;

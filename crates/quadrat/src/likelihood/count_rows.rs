@@ -82,6 +82,15 @@ impl CountRows {
         )
     }
 
+    /// The same rows where every exposure is that many times as large.
+    pub fn per_unit(&self, sizes: &[f64]) -> Self {
+        let mut rows = self.clone();
+        for (exposure, size) in rows.exposure.iter_mut().zip(sizes) {
+            *exposure *= size;
+        }
+        rows
+    }
+
     /// Whether the row says nothing about the latent value.
     pub fn is_void(&self, row: usize) -> bool {
         self.exposure[row] == 0.0 || (self.lower[row] == 0.0 && self.upper[row] == f64::INFINITY)

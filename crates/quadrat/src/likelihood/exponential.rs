@@ -19,6 +19,9 @@ use crate::link::{CLIP, Link};
 pub struct Exponential {
     values: Vec<f64>,
     link: Link,
+    /// Logarithms of what the values were divided by, which belong to their densities; empty: of one.
+    #[serde(skip)]
+    log_sizes: Vec<f64>,
 }
 
 impl Exponential {
@@ -28,7 +31,11 @@ impl Exponential {
     /// # Errors
     /// [`InputError::NotFinite`], [`InputError::Range`]; [`InputError::Unavailable`] for another link.
     pub fn new(values: Vec<f64>, link: Link) -> Result<Self, InputError> {
-        let made = Self { values, link };
+        let made = Self {
+            values,
+            link,
+            log_sizes: Vec::new(),
+        };
         made.check()?;
         Ok(made)
     }
@@ -50,6 +57,19 @@ impl Exponential {
                 check::range("the value", &self.values, "more than zero", |_, y| y > 0.0)
             }
         }
+    }
+
+    /// The same values where every mean is that many times as large.
+    pub(super) fn per_unit(&self, sizes: &[f64]) -> Self {
+        Self {
+            values: self.values.iter().zip(sizes).map(|(y, s)| y / s).collect(),
+            link: self.link,
+            log_sizes: sizes.iter().map(|s| libm::log(*s)).collect(),
+        }
+    }
+
+    fn log_size(&self, row: usize) -> f64 {
+        self.log_sizes.get(row).copied().unwrap_or(0.0)
     }
 
     /// The observed values.
@@ -82,7 +102,7 @@ impl Local for Exponential {
         let [u, u1, u2, u3] = self.link.log_jet(f);
         let ratio = libm::exp((libm::log(self.values[row]) - u).min(CLIP));
         Jet {
-            value: -u - ratio,
+            value: -u - ratio - self.log_size(row),
             first: u1 * (ratio - 1.0),
             second: ratio * (u2 - u1 * u1) - u2,
             third: ratio * (u3 - 3.0 * u1 * u2 + u1 * u1 * u1) - u3,
@@ -97,7 +117,7 @@ impl Local for Exponential {
             let jet = |f: f64| {
                 let ratio = libm::exp((guess - f).min(CLIP));
                 Jet {
-                    value: -f - ratio,
+                    value: -f - ratio - self.log_size(row),
                     first: ratio - 1.0,
                     second: -ratio,
                     third: ratio,
@@ -125,7 +145,7 @@ impl Local for Exponential {
             let half = 0.5 * belief.variance;
             let ratio = libm::exp((libm::log(self.values[row]) - belief.mean + half).min(CLIP));
             return Expected {
-                value: -belief.mean - ratio,
+                value: -belief.mean - ratio - self.log_size(row),
                 first: ratio - 1.0,
                 second: -ratio,
             };

@@ -163,6 +163,17 @@ impl Likelihood {
         }
     }
 
+    /// The same rows about means that are that many times as large: a row over a support of some size reports about size
+    /// times the average after the link. Likelihoods without a link stay as they are.
+    pub(crate) fn per_unit(&self, sizes: &[f64]) -> Self {
+        match self {
+            Self::Poisson(x) => x.per_unit(sizes).into(),
+            Self::NegativeBinomial(x) => x.per_unit(sizes).into(),
+            Self::Exponential(x) => x.per_unit(sizes).into(),
+            other => other.clone(),
+        }
+    }
+
     /// What is known of the noise variance, where there is one.
     #[must_use]
     pub fn noise(&self) -> Option<&Noise> {

@@ -85,6 +85,14 @@ impl NegativeBinomial {
         self.rows.check()
     }
 
+    /// The same counts where every mean is that many times as large.
+    pub(super) fn per_unit(&self, sizes: &[f64]) -> Self {
+        Self {
+            rows: self.rows.per_unit(sizes),
+            dispersion: self.dispersion,
+        }
+    }
+
     /// What is known of the dispersion.
     #[must_use]
     pub fn dispersion(&self) -> Dispersion {

@@ -59,6 +59,12 @@ impl Poisson {
     pub(super) fn check(&self) -> Result<(), InputError> {
         self.rows.check()
     }
+
+    /// The same counts where every mean is that many times as large.
+    pub(super) fn per_unit(&self, sizes: &[f64]) -> Self {
+        let rows = self.rows.per_unit(sizes);
+        Self { rows }
+    }
 }
 
 columns!(Poisson);

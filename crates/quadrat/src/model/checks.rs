@@ -3,6 +3,7 @@
 use super::defaults::Scales;
 use super::is_mean;
 use super::observations::Observations;
+use super::pooled::is_pooled;
 use super::second::Varying;
 use super::settings::{Inference, Setting};
 use crate::error::InputError;
@@ -205,6 +206,15 @@ pub(super) fn method(
     let has_kinks = tables
         .iter()
         .any(|t| matches!(t.likelihood, Likelihood::Laplace(_)));
+    if tables.iter().any(is_pooled) {
+        return match inference {
+            Inference::Auto | Inference::Sites(Method::Laplace) => Ok(Some(Method::Laplace)),
+            Inference::Exact | Inference::Sites(_) => Err(InputError::Unavailable {
+                what: "another method than Laplace's for sums after a link",
+                remedy: "use auto or laplace, or give the rows as points",
+            }),
+        };
+    }
     match inference {
         Inference::Auto => Ok((!is_exact).then_some(Method::Ep)),
         Inference::Exact if is_exact => Ok(None),
@@ -228,22 +238,41 @@ pub(super) fn method(
     }
 }
 
-/// Refuses sums and averages of what only exists after a link.
+/// Refuses sums and averages after a link where they mean nothing or cannot be had.
 pub(super) fn links(tables: &[Observations]) -> Result<(), InputError> {
     for table in tables {
-        if table.likelihood.is_linear() {
-            continue;
-        }
+        let name = table.likelihood.name();
         for row in 0..table.supports.len() {
-            if !table.supports.is_point(row) {
+            if !table.likelihood.is_linear()
+                && table.likelihood.link().is_none()
+                && !table.supports.is_point(row)
+            {
                 return Err(InputError::Range {
-                    what: format!("the support of a `{}` row", table.likelihood.name()),
+                    what: format!("the support of a `{name}` row"),
                     row,
                     value: table.supports.size(row),
-                    requirement: "a point: people are added up, not the logarithms of their numbers; give counts over boxes, regions or bags a `gaussian` likelihood with known variance",
+                    requirement: "a point: sums of probabilities are no probability; give successes over boxes, regions or bags as counts with the trials as exposure",
                 });
             }
         }
+        if table.likelihood.link().is_some() {
+            let weights = table.supports.weight();
+            let negative = |row: &usize| table.supports.atoms(*row).any(|a| weights[a] <= 0.0);
+            if let Some(row) = (0..table.supports.len()).find(negative) {
+                return Err(InputError::Range {
+                    what: format!("a weight in the support of a `{name}` row"),
+                    row,
+                    value: table.supports.size(row),
+                    requirement: "above zero, like all weights of the row: a sum after a link has no logarithm else",
+                });
+            }
+        }
+    }
+    if tables.iter().any(is_pooled) && tables.iter().any(|t| t.likelihood.is_linear()) {
+        return Err(InputError::Unavailable {
+            what: "counts or waiting times over boxes, regions or bags beside values of the function",
+            remedy: "fit them apart, or give the counts a `gaussian` likelihood with known variance",
+        });
     }
     Ok(())
 }

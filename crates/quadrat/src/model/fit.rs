@@ -77,6 +77,9 @@ pub(super) fn check_size(problem: &Problem) -> Result<(), InputError> {
             limit: MAX_DENSE_ROWS,
         });
     }
+    if let Some(pooled) = &problem.pooled {
+        pooled.check()?;
+    }
     if problem.method.is_some() && problem.rows() > MAX_SITE_ROWS {
         return Err(InputError::Unavailable {
             what: "approximate inference above 5,000 rows",
@@ -94,6 +97,18 @@ pub(super) fn check_size(problem: &Problem) -> Result<(), InputError> {
     Ok(())
 }
 
+/// Up to this size a lattice is worth its evaluations.
+fn lattice_up_to(problem: &Problem) -> usize {
+    match &problem.pooled {
+        None => LATTICE_ROWS,
+        // The curvature is that of fewer rows: an evaluation costs a few products with the covariance.
+        Some(_) => 2 * LATTICE_ROWS,
+    }
+}
+
+/// Most nodes within boxes, regions and bags for which [`Hyperparameters::Auto`] integrates.
+const AUTO_NODES: usize = 2000;
+
 /// Most rows of approximate inference: every evaluation factorises their covariance about ten times.
 const MAX_SITE_ROWS: usize = 5000;
 
@@ -110,6 +125,9 @@ fn fit(
         && match options.hyperparameters {
             Hyperparameters::Map => false,
             Hyperparameters::Integrate => true,
+            Hyperparameters::Auto if problem.pooled.is_some() => {
+                problem.size() <= AUTO_NODES && free <= AUTO_FREE
+            }
             Hyperparameters::Auto => problem.rows() <= AUTO_ROWS && free <= AUTO_FREE,
         };
     if integrated && problem.rows() > INTEGRATED_ROWS {
@@ -167,7 +185,7 @@ fn fit(
         let defaults = IntegrateOptions::default();
         let settings = IntegrateOptions {
             progress,
-            lattice_up_to: if problem.rows() <= LATTICE_ROWS {
+            lattice_up_to: if problem.size() <= lattice_up_to(&problem) {
                 defaults.lattice_up_to
             } else {
                 0

@@ -13,6 +13,7 @@ mod mean;
 mod non_negative;
 mod observations;
 mod outputs;
+mod pooled;
 mod posterior;
 pub(crate) mod prediction;
 mod problem;
@@ -20,6 +21,7 @@ mod save;
 mod second;
 mod settings;
 mod summary;
+mod totals;
 mod truncation;
 mod update;
 
@@ -155,13 +157,13 @@ impl Model {
 
     /// Checks the input and assembles the problem.
     fn problem(&self, inference: Inference) -> Result<Problem, InputError> {
-        let method = checks::method(inference, &self.tables, self.second.is_some())?;
         checks::links(&self.tables)?;
         self.kernel.check().map_err(|e| InputError::Kernel {
             reason: e.to_string(),
         })?;
         let tables = outputs::restrict(&self.kernel, &self.tables)?;
         outputs::all_observed(&self.kernel, &tables)?;
+        let method = checks::method(inference, &tables, self.second.is_some())?;
         let means = self.effective_means()?;
         let scales = Scales::new(&self.kernel, &tables, &means);
         let mut parameters = scales.kernel_parameters(&self.kernel);

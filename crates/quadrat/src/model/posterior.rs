@@ -34,8 +34,8 @@ const NOISE_STEPS: usize = 10;
 pub enum Scale {
     /// The latent function under the support, `L f`.
     Latent,
-    /// The observed mean: after the link of the first table that reports values, at an exposure of one; the
-    /// probability of a success. With an identity link the same as latent.
+    /// The observed mean: after the link of the first table that reports values, at an exposure of one, added up or
+    /// averaged over the support after the link; the probability of a success. With an identity link the same as latent.
     #[default]
     Response,
     /// A new observation. Of normal rows: the response plus the noise of a new row, which is the learned noise
@@ -179,7 +179,6 @@ impl Posterior {
     /// Rasmussen and Williams 2006, eqs. 2.25, 2.26.
     pub fn predict(&self, at: &Functionals, scale: Scale) -> Result<Prediction, FitError> {
         let at = self.place(at)?;
-        let sites = self.problem.method.is_some();
         let output = if at.is_empty() {
             0
         } else {
@@ -193,6 +192,18 @@ impl Posterior {
             }
             .into());
         }
+        let (likelihood, _) = self.problem.reporting(output);
+        let is_simple = |row: usize| at.is_point(row) && at.size(row) == 1.0;
+        if let (Some(link), true) = (likelihood.link(), scale != Scale::Latent)
+            && !(0..at.len()).all(is_simple)
+        {
+            let what = match scale {
+                Scale::Observation => What::Observation,
+                Scale::Latent | Scale::Response => What::Mean,
+            };
+            return self.predict_totals(&at, (output, link), what);
+        }
+        let sites = self.problem.method.is_some();
         let noise: Vec<f64> = match scale {
             Scale::Observation if sites => vec![0.0; self.components.len()],
             Scale::Observation => self
@@ -234,7 +245,7 @@ impl Posterior {
                 what: "the support of a prediction after a link".into(),
                 row,
                 value: at.size(row),
-                requirement: "a point: the mean of a sum is not the link of its latent value; predict the latent scale",
+                requirement: "a point: sums of probabilities are no probability; predict the latent scale",
             }
             .into());
         }
@@ -378,7 +389,7 @@ impl Posterior {
         let limits: Vec<(f64, f64)> = own
             .into_iter()
             .map(|d| {
-                let (lo, hi) = self.problem.supports.range(d);
+                let (lo, hi) = self.problem.observed().range(d);
                 let parameters = self.problem.kernel.parameters().iter().zip(theta);
                 let reach = parameters
                     .filter(|(p, _)| {

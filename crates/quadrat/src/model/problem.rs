@@ -7,9 +7,11 @@ use faer::Mat;
 use super::mean::Means;
 use super::observations::Observations;
 use super::outputs;
+use super::pooled::{Pooled, is_pooled};
 use super::second::{SecondLatent, SecondSpec};
 use crate::covariance::{Covariance, Grid};
 use crate::error::{FitError, InputError};
+use crate::inference::pooled::{PooledEvidence, PooledOptions, condition_pooled};
 use crate::inference::sites::{
     Block, LatentGaussian, Method, Second, SecondPrior, Site, SiteEvidence, SiteOptions, settle,
 };
@@ -54,6 +56,8 @@ pub(super) struct Problem {
     /// The output of every table's rows.
     output_of_table: Vec<usize>,
     axes: Option<(Vec<Functionals>, Vec<Covariance>)>,
+    /// Where rows see sums after a link: then `supports` are their nodes.
+    pub pooled: Option<Pooled>,
 }
 
 impl Problem {
@@ -103,6 +107,13 @@ impl Problem {
             values = order.iter().map(|&r| values[r]).collect();
             (grid.axes, covariances)
         });
+        let pooled = tables.iter().any(is_pooled).then(|| {
+            let observed = supports.clone();
+            let (pooled, nodes) = Pooled::new(&kernel, &covariance, &parameters, tables, observed);
+            supports = nodes;
+            pooled
+        });
+        let n = supports.len();
         let prior_mean: Vec<f64> = (0..n).map(|i| mean.mean(&supports, i)).collect();
         let residual = values.iter().zip(&prior_mean).map(|(y, m)| y - m).collect();
         let first = |table: &Observations| outputs::output_of(&kernel, table.supports(), 0);
@@ -126,17 +137,30 @@ impl Problem {
             group,
             output_of_table,
             axes,
+            pooled,
         }
+    }
+
+    /// Where the rows looked, whatever stands for them.
+    pub fn observed(&self) -> &Functionals {
+        self.pooled.as_ref().map_or(&self.supports, |p| &p.observed)
+    }
+
+    /// Numbers whose covariance is computed: rows, or their nodes.
+    pub fn size(&self) -> usize {
+        self.values.len().max(self.supports.len())
     }
 
     /// The same prior on other tables: `tables` begins with those of this problem.
     pub fn with_tables(&self, tables: &[Observations]) -> Result<Self, InputError> {
+        super::checks::links(tables)?;
         let restricted = outputs::restrict(&self.kernel, tables)?;
         let mut own = self.own.clone();
         for table in &restricted[own.len()..] {
             own.push(self.own_of(table)?);
         }
         let is_exact = restricted.iter().all(|t| t.as_gaussian().is_some());
+        let is_pooled = restricted.iter().any(is_pooled);
         Ok(Self::new(
             self.kernel.clone(),
             &restricted,
@@ -144,7 +168,11 @@ impl Problem {
             self.mean.clone(),
             self.parameters.clone(),
             // Rows that are not Gaussian cannot stay with exact inference.
-            self.method.or((!is_exact).then_some(Method::Ep)),
+            if is_pooled {
+                Some(Method::Laplace)
+            } else {
+                self.method.or((!is_exact).then_some(Method::Ep))
+            },
             self.second_of(tables)?,
         ))
     }
@@ -292,14 +320,18 @@ impl Problem {
             // Only exact inference thins.
             second: None,
             axes: None,
+            pooled: None,
         }
     }
 
     /// Conditions at one value of the hyperparameters; errors speak of the user's rows.
     pub fn condition(&self, theta: &[f64]) -> Result<Conditioned, FitError> {
-        let conditioned = match self.method {
-            None => inference::condition(self, theta),
-            Some(method) => settle(self, theta, &self.site_options(method))
+        let conditioned = match (self.method, &self.pooled) {
+            (None, _) => inference::condition(self, theta),
+            (Some(_), Some(pooled)) => {
+                condition_pooled(self, &pooled.pools, theta, &PooledOptions::default())
+            }
+            (Some(method), None) => settle(self, theta, &self.site_options(method))
                 .map(crate::inference::sites::SiteFit::into_conditioned),
         };
         conditioned.map_err(|error| self.in_user_rows(error))
@@ -307,9 +339,13 @@ impl Problem {
 
     /// The evidence under the chosen inference.
     pub fn evidence(&self) -> Box<dyn Evidence + '_> {
-        match self.method {
-            None => Box::new(Exact(self)),
-            Some(method) => Box::new(SiteEvidence::new(self, self.site_options(method))),
+        match (self.method, &self.pooled) {
+            (None, _) => Box::new(Exact(self)),
+            (Some(_), Some(pooled)) => {
+                let options = PooledOptions::default();
+                Box::new(PooledEvidence::new(self, &pooled.pools, options))
+            }
+            (Some(method), None) => Box::new(SiteEvidence::new(self, self.site_options(method))),
         }
     }
 
@@ -333,6 +369,10 @@ impl Problem {
         let Some(method) = self.method else {
             return true;
         };
+        if self.pooled.is_some() {
+            // There is no other method to turn to.
+            return true;
+        }
         !self.site_options(method).start.is_empty()
     }
 
@@ -348,6 +388,9 @@ impl Problem {
 
     /// What to say when supports were integrated more coarsely than the kernel needs.
     pub fn quadrature_warning(&self, theta: &[f64]) -> Option<String> {
+        if let Some(pooled) = &self.pooled {
+            return pooled.warning(&self.covariance, theta);
+        }
         if let Some(ratio) = self.covariance.coarseness(theta, &self.supports) {
             return Some(format!(
                 "some boxes are too wide for the quadrature of kernels that share columns: panels are {ratio:.1} times as long as the kernel needs, or its kinks are cut through; prefer products of kernels on separate columns"
@@ -365,6 +408,9 @@ impl Problem {
 
     /// How the covariance is represented, in a word.
     pub fn structure(&self) -> &'static str {
+        if self.pooled.is_some() {
+            return "nodes";
+        }
         if self.is_grid() { "kronecker" } else { "dense" }
     }
 

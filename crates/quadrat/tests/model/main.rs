@@ -9,6 +9,7 @@ mod invariance;
 #[cfg(feature = "mcmc")]
 mod mcmc;
 mod outputs;
+mod pooled;
 mod refused;
 mod sites;
 mod varying;

@@ -33,13 +33,13 @@
 //! A row may have a second latent value, its noise variance or dispersion as a function (`pair.rs`): then the evidence has the
 //! last two terms once for every latent function.
 
-mod accelerate;
+pub(in crate::inference) mod accelerate;
 mod adjoint;
 mod ep;
 mod laplace;
 pub(crate) mod pair;
-mod solve;
-mod sweep;
+pub(in crate::inference) mod solve;
+pub(in crate::inference) mod sweep;
 mod variational;
 
 pub use solve::{SiteFit, SiteOptions, Sites, condition_sites, settle};
@@ -121,7 +121,7 @@ pub trait SecondPrior: Sync {
 }
 
 impl Block<'_> {
-    fn own_values(&self, theta: &[f64]) -> Vec<f64> {
+    pub(in crate::inference) fn own_values(&self, theta: &[f64]) -> Vec<f64> {
         self.own.iter().map(|&i| theta[i]).collect()
     }
 }

@@ -15,7 +15,7 @@ use crate::parameter;
 /// Rows asked by one task.
 const ROWS_PER_TASK: usize = 32;
 /// Jitters tried in turn, relative to the scaled covariance's unit diagonal.
-const JITTERS: [f64; 5] = [0.0, 1e-12, 1e-10, 1e-8, 1e-6];
+pub(in crate::inference) const JITTERS: [f64; 5] = [0.0, 1e-12, 1e-10, 1e-8, 1e-6];
 /// Sites may be this many times more precise than the prior.
 const MOST_PRECISE: f64 = 1e10;
 /// Sweeps in a row that come no closer before EP is damped.
@@ -281,7 +281,7 @@ fn exact_rows<'a>(
 }
 
 /// The rows of all blocks at one value of the hyperparameters.
-pub(super) struct Rows<'a> {
+pub(in crate::inference) struct Rows<'a> {
     pub blocks: Vec<(Block<'a>, Vec<f64>)>,
     pub count: usize,
 }
@@ -306,7 +306,7 @@ impl<'a> Rows<'a> {
     }
 
     /// The second latent value of a row, as seen by the row's likelihood; with its index.
-    pub fn second(&self, row: usize) -> Option<(PairRow<'_>, usize)> {
+    pub(super) fn second(&self, row: usize) -> Option<(PairRow<'_>, usize)> {
         let last = self.blocks.partition_point(|(b, _)| b.first <= row);
         let (block, own) = &self.blocks[last.max(1) - 1];
         let second = block.second?;

@@ -139,6 +139,10 @@ impl Functionals {
         &self.weight
     }
 
+    pub(crate) fn weights_mut(&mut self) -> &mut [f64] {
+        &mut self.weight
+    }
+
     pub(crate) fn scale_weights(&mut self, factor: f64) {
         self.weight.iter_mut().for_each(|w| *w *= factor);
     }
