@@ -52,7 +52,7 @@ pub fn run(args: &Predict) -> Result<()> {
             "give --at a `.geojson`; for a table write `--point`, `--box` or `--bag`",
         );
     }
-    let places = match (&support.shape, support.dims.is_empty()) {
+    let mut places = match (&support.shape, support.dims.is_empty()) {
         _ if not_geo => None,
         // The regions or bags are the rows.
         (Some(Shape::Bag(_)), true) => shapes(&files, &support, None, false).map(|shapes| {
@@ -69,10 +69,9 @@ pub fn run(args: &Predict) -> Result<()> {
             "a GeoJSON file holds one output; say which one with `--of`, or write to a `.csv`"
         );
     }
-    let places = places.map(|places| Places {
-        output: outputs.first().cloned().flatten(),
-        ..places
-    });
+    if let Some(places) = &mut places {
+        places.output = outputs.first().cloned().flatten();
+    }
     if let Some(column) = places.as_ref().and_then(prediction_csv::property_clash)
         && wants_geo(args)
     {
