@@ -53,7 +53,7 @@ pub fn run(args: &Predict) -> Result<()> {
             "give --at a `.geojson`; for a table write `--point`, `--box` or `--bag`",
         );
     }
-    let places = match (&support.shape, support.dims.is_empty()) {
+    let mut places = match (&support.shape, support.dims.is_empty()) {
         _ if not_geo => None,
         // The regions or bags are the rows.
         (Some(Shape::Bag(_)), true) => shapes(&files, &support, None, false).map(|shapes| {
@@ -70,10 +70,9 @@ pub fn run(args: &Predict) -> Result<()> {
             "a GeoJSON file holds one output; say which one with `--of`, or write to a `.csv`"
         );
     }
-    let places = places.map(|mut places| {
+    if let Some(places) = &mut places {
         places.output = outputs.first().cloned().flatten();
-        places
-    });
+    }
     if let Some(column) = places.as_ref().and_then(prediction_csv::property_clash)
         && wants_geo(args)
     {
