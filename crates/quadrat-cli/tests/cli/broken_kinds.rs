@@ -60,7 +60,7 @@ const STUDIES: &[(&str, &str, &[&str])] = &[
     ("laplace = { value = \"y\", scale = 1 }", "[inference]\nmethod = \"laplace\"", &["Laplace's method learns nothing from d.csv", "s.toml:8:10", "`ep` or `variational`"]),
     // Predictions.
     ("bernoulli = { value = \"n\" }", "[[predict]]\nname = \"p\"\naggregate = \"sum\"\nsupport = { grid = { t = { from = 0, to = 3, step = 1, cells = true } } }", &["predicting `bernoulli` over boxes, regions or bags is not available", "s.toml:10:22", "without `cells = true`"]),
-    ("interval = { lower = \"y\", upper = 99, variance = \"n\" }", "[[predict]]
+    ("interval = { lower = \"y\", upper = 99, variance = \"y\" }", "[[predict]]
 name = \"p\"
 scale = \"observation\"
 support = { grid = { t = { from = 0, to = 3, step = 1 } } }", &["that of a new observation is not known", "s.toml:9:9"]),

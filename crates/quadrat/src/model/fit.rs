@@ -298,20 +298,21 @@ fn hypers(parameters: &[Parameter], theta: &[f64], intervals: &[Interval]) -> Ve
 
 /// Posterior of the unknown constants of the latent function, and of the second one.
 pub(super) fn mean_hypers(problem: &Problem, components: &[Component]) -> Vec<Hyper> {
-    let hyper = |name: String, outputs: &[String], constant: Constant, meaning: &str| {
-        let output = outputs.get(constant.output);
-        Hyper {
-            name: output.map_or_else(|| name.clone(), |output| format!("{name}.{output}")),
-            value: constant.value,
-            lower: constant.lower,
-            upper: constant.upper,
-            fixed: false,
-            meaning: match output {
-                None => meaning.to_owned(),
-                Some(output) => format!("{meaning} ({output})"),
-            },
-        }
-    };
+    let hyper =
+        |name: &str, outputs: &[String], constant: Constant, tell: &dyn Fn(&str) -> String| {
+            let output = outputs.get(constant.output);
+            Hyper {
+                name: output.map_or_else(|| name.to_owned(), |output| format!("{name}.{output}")),
+                value: constant.value,
+                lower: constant.lower,
+                upper: constant.upper,
+                fixed: false,
+                meaning: match output {
+                    None => tell("the curve"),
+                    Some(output) => tell(&format!("`{output}`")),
+                },
+            }
+        };
     fn own(c: &Component) -> Option<&Conditioned> {
         Some(&c.conditioned)
     }
@@ -320,22 +321,19 @@ pub(super) fn mean_hypers(problem: &Problem, components: &[Component]) -> Vec<Hy
     }
     let first = constants(&problem.mean, &problem.supports, components, own);
     let outputs = problem.kernel.outputs();
-    let mut all: Vec<Hyper> = first
-        .map(|c| {
-            hyper(
-                MEAN_NAME.into(),
-                outputs,
-                c,
-                "level to which the curve returns far from the data",
-            )
-        })
-        .collect();
+    let tell = |curve: &str| format!("level to which {curve} returns far from the data");
+    let mut all: Vec<Hyper> = first.map(|c| hyper(MEAN_NAME, outputs, c, &tell)).collect();
     if let Some(second) = &problem.second {
         let spec = &second.spec;
         let name = format!("{}.{MEAN_NAME}", spec.varying.name());
         let constants = constants(&spec.mean, &second.supports, components, of_second);
-        let meaning = format!("level of the {} before its link", spec.varying.words());
-        all.extend(constants.map(|c| hyper(name.clone(), spec.kernel.outputs(), c, &meaning)));
+        let tell = |curve: &str| {
+            format!(
+                "level of the {} of {curve} before its link",
+                spec.varying.words()
+            )
+        };
+        all.extend(constants.map(|c| hyper(&name, spec.kernel.outputs(), c, &tell)));
     }
     all
 }
