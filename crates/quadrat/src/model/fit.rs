@@ -27,6 +27,8 @@ use crate::support::Functionals;
 /// Share of the hyperparameters' posterior that the nodes answering predictions hold: the others
 /// move no predictive probability by more than its complement.
 pub(super) const COVERED: f64 = 0.999;
+/// Share of the hyperparameters' posterior that may be left out where sums after a link do not settle.
+const LOST: f64 = 0.05;
 /// Most rows for which the hyperparameters are integrated over a lattice of hundreds of nodes;
 /// above, their posterior is close to normal and a design of tens does.
 const LATTICE_ROWS: usize = 200;
@@ -218,7 +220,13 @@ fn fit(
         (vec![only], intervals)
     };
     drop(evidence);
-    let components = condition_covering(&problem, &nodes)?;
+    let (components, lost) = condition_covering(&problem, &nodes)?;
+    if lost > 0.0 {
+        warnings.push(format!(
+            "sums after a link could not be linearised at hyperparameters that hold {:.1} % of their posterior, where the function varies wildly within the boxes or regions; they were left out: bounds or narrower priors for the variance help",
+            100.0 * lost
+        ));
+    }
     let jitter = components
         .iter()
         .fold(0.0_f64, |j, c| j.max(c.conditioned.jitter));
@@ -252,11 +260,12 @@ fn fit(
     Ok(posterior)
 }
 
-/// Conditions at the heaviest nodes, which together hold [`COVERED`] of the weight.
+/// Conditions at the heaviest nodes, which together hold [`COVERED`] of the weight; also the weight of those at which sums
+/// after a link did not settle, which are left out up to [`LOST`].
 pub(super) fn condition_covering(
     problem: &Problem,
     nodes: &[Node],
-) -> Result<Vec<Component>, FitError> {
+) -> Result<(Vec<Component>, f64), FitError> {
     let mut held = 0.0;
     let kept: Vec<&Node> = nodes
         .iter()
@@ -266,16 +275,31 @@ pub(super) fn condition_covering(
             wanted
         })
         .collect();
-    let total: f64 = kept.iter().map(|node| node.weight).sum();
-    kept.par_iter()
-        .map(|node| {
-            Ok(Component {
-                weight: node.weight / total,
+    let conditioned: Vec<_> = kept
+        .par_iter()
+        .map(|node| problem.condition(&node.theta))
+        .collect();
+    let mut lost = 0.0;
+    let mut components = Vec::with_capacity(kept.len());
+    for (node, conditioned) in kept.into_iter().zip(conditioned) {
+        match conditioned {
+            Ok(conditioned) => components.push(Component {
+                weight: node.weight,
                 theta: node.theta.clone(),
-                conditioned: problem.condition(&node.theta)?,
-            })
-        })
-        .collect()
+                conditioned,
+            }),
+            Err(error @ FitError::NotConverged { .. }) if problem.pooled.is_some() => {
+                lost += node.weight;
+                if lost > LOST {
+                    return Err(error);
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let total: f64 = components.iter().map(|c| c.weight).sum();
+    components.iter_mut().for_each(|c| c.weight /= total);
+    Ok((components, lost))
 }
 
 fn hypers(parameters: &[Parameter], theta: &[f64], intervals: &[Interval]) -> Vec<Hyper> {

@@ -233,7 +233,7 @@ impl Posterior {
             second,
         );
         check_size(&problem).map_err(crate::error::FitError::from)?;
-        let components = condition_covering(&problem, &saved.nodes)?;
+        let (components, _) = condition_covering(&problem, &saved.nodes)?;
         let mut posterior = Self::new(
             problem,
             saved.tables,

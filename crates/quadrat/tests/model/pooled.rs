@@ -337,15 +337,30 @@ fn what_cannot_be_is_refused_before_any_work() {
 }
 
 #[test]
-fn two_lonely_counts_settle() {
-    // Next to nothing is known: wide priors at every node of the hyperparameters.
+fn two_lonely_counts_give_sensible_rates_or_say_why_not() {
     let set = Functionals::intervals("age", &[(0.0, 1.0), (1.0, 2.0)], Aggregate::Sum).unwrap();
-    let table = Observations::new(set.clone(), poisson(&[1.0, 1.0], 1.0, Link::Exp)).unwrap();
-    let posterior = fit(vec![table], &FitOptions::default());
+    let table = || Observations::new(set.clone(), poisson(&[1.0, 1.0], 1.0, Link::Exp)).unwrap();
+    let posterior = fit(vec![table()], &map());
     let p = posterior.predict(&set, Scale::Response).unwrap();
     assert!(
         p.mean().iter().all(|m| (0.3..3.0).contains(m)),
         "{:?}",
         p.mean()
     );
+    // Integrated, some hyperparameters let the function vary by e^10 within a box, where no linearisation holds.
+    let wild = Model::new(Kernel::se(["age"]))
+        .observe(table())
+        .set("se.variance", quadrat::model::Setting::fixed(100.0))
+        .set("se.lengthscale.age", quadrat::model::Setting::fixed(0.1));
+    match wild.fit(&map()) {
+        Ok(posterior) => {
+            let p = posterior.predict(&set, Scale::Response).unwrap();
+            assert!(
+                p.mean().iter().all(|m| (0.0..20.0).contains(m)),
+                "{:?}",
+                p.mean()
+            );
+        }
+        Err(error) => assert!(error.to_string().contains("did not converge"), "{error}"),
+    }
 }
