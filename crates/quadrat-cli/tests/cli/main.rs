@@ -18,3 +18,4 @@ mod pooled;
 mod regions;
 mod several;
 mod simulate;
+mod varying;

@@ -115,8 +115,8 @@ fn rows_of_one_node_are_ordinary_rows() {
         let mode = find_mode(&toy, &single, &theta, &tight).unwrap();
         assert!(mode.converged, "{name} {link}");
         let off = (mode.log_evidence - ordinary.log_evidence).abs();
-        // Precisions of the other engine are those of the step before its last, which moved by some 1e-10.
-        assert!(off < 1e-9, "{name} {link}: {off}");
+        // Both modes are found to 1e-11 of a standard deviation or better.
+        assert!(off < 1e-10, "{name} {link}: {off}");
         for (a, b) in mode.values.iter().zip(ordinary.mean()) {
             // The mode itself is found to 1e-9 of its standard deviation.
             assert!((a - b).abs() < 1e-8, "{name} {link}: {a} {b}");
@@ -243,8 +243,8 @@ fn totals_agree_with_importance_sampling() {
         let weights: Vec<f64> = logs.iter().map(|l| (l - most).exp()).collect();
         let sum: f64 = weights.iter().sum();
         let effective = sum * sum / weights.iter().map(|w| w * w).sum::<f64>();
-        // Means are known to 0.03 of a standard deviation.
-        assert!(effective > 1500.0, "{name} {link}: {effective}");
+        // Means are known to 0.06 of a standard deviation.
+        assert!(effective > 300.0, "{name} {link}: {effective}");
         let log_z = most + (sum / draws as f64).ln();
         let moments = |c: usize| {
             let mean = weights
@@ -308,7 +308,7 @@ fn totals_agree_with_importance_sampling() {
             worst.3.max(node),
         );
     }
-    assert!(worst.0 < 1.0, "log Z off by {}", worst.0);
+    assert!(worst.0 < 1.2, "log Z off by {}", worst.0);
     assert!(worst.1 < 0.4, "a total is off by {} sd", worst.1);
     assert!(worst.2 < 0.4, "log ratio of sds {}", worst.2);
     assert!(worst.3 < 0.5, "a node is off by {} sd", worst.3);

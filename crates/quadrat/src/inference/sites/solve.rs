@@ -614,6 +614,18 @@ impl Search<'_> {
                 step = (2.0 * step).min(1.0);
             }
         }
+        let is_chosen = |term: &Term| matches!(term, Term::Chosen(_));
+        if self.options.method == Method::Laplace
+            && state.residual <= tolerance
+            && state.halves[0].terms.iter().any(is_chosen)
+        {
+            // The log determinant has the curvatures of the step before: off in first order of how far the last one went.
+            let next = self.state(stepped(&state, 1.0))?;
+            if next.residual <= tolerance {
+                sweeps += 1;
+                state = next;
+            }
+        }
         let sites = |half: &Half| -> Vec<Site> {
             let site = |term: &Term| match term {
                 Term::Chosen(site) => *site,
