@@ -72,12 +72,13 @@ impl Pooled {
             }
         }
         let finest = covariance.node_rule(&theta, observed.dims().len());
-        let rules = COARSER.iter().map(|factor| finest.coarser(*factor));
+        let rules = COARSER.map(|factor| finest.coarser(factor));
+        let fits = |rule: &&NodeRule| rule.demand(&observed) <= MAX_NODES as f64;
         let rule = rules
-            .clone()
-            .find(|rule| rule.demand(&observed) <= MAX_NODES as f64)
-            .or_else(|| rules.clone().next_back())
-            .unwrap_or(finest);
+            .iter()
+            .find(fits)
+            .unwrap_or(&rules[COARSER.len() - 1])
+            .clone();
         // Rows that share points have fewer nodes than they ask for.
         let demand = rule.demand(&observed);
         let is_flat = |d: usize| observed.width(d).iter().all(|w| *w == 0.0);
