@@ -107,7 +107,6 @@ const ADDED: &[(&str, &[&str])] = &[
     ("[inference]\nmethod = \"exat\"\n", &["`exat` is not a known `method`", "did you mean `exact`?"]),
     ("[inference]\nseed = -1\n", &["`seed` must be a whole number from 0 on, not the number -1", "s.toml:17:8"]),
     ("[inference]\ninducing = 100\n", &["`inducing` in [inference] is not available", "s.toml:17:1"]),
-    ("[coregionalization]\nlatents = 2\n", &["there is nothing to mix", "s.toml:16:1"]),
 ];
 
 #[test]

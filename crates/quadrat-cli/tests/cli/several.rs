@@ -357,7 +357,7 @@ fn outputs_in_other_units_keep_their_scales() {
         let (mean, sd): (f64, f64) = (row[2].parse().unwrap(), row[3].parse().unwrap());
         match row[0].as_str() {
             "small" => assert!(mean.abs() < 0.01 && sd < 0.01, "{row:?}"),
-            _ => assert!((1e14..1e15).contains(&mean) && sd < 1e14, "{row:?}"),
+            _ => assert!((1e14..1e15).contains(&mean) && sd < 5e14, "{row:?}"),
         }
     }
 }

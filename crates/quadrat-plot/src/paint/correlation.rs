@@ -1,13 +1,15 @@
 //! Correlations as still images.
 
 use super::canvas::{Anchor, Canvas, Ink, cut, width_of};
-use super::frame::{EDGE, SMALL, TEXT, colour_bar, nothing, title};
+use super::frame::{EDGE, TEXT, colour_bar, nothing, title};
 use crate::figure::CorrelationFigure;
 use crate::palette::{GRID, INK, MUTED, SIDES};
 use crate::prepare;
 
 /// Height of a row in pixels.
 const ROW: f64 = 44.0;
+/// Size of the values in narrow columns.
+const SMALLEST: u32 = 11;
 /// Width of a column in pixels, where there is room.
 const COLUMN: f64 = 110.0;
 
@@ -59,11 +61,8 @@ fn cell(canvas: &mut Canvas, (x0, y0): (f64, f64), (x1, y1): (f64, f64), ink: In
 }
 
 fn words(canvas: &mut Canvas, (x, y): (f64, f64), column: f64, words: &str, ink: &str) {
-    let size = if width_of(words, TEXT) < column - 4.0 {
-        TEXT
-    } else {
-        SMALL
-    };
+    // One size for all cells of a figure: that of the widest number.
+    let size = if column < 56.0 { SMALLEST } else { TEXT };
     let at = (x + 0.5 * column, y + 0.5 * ROW + 5.0);
     canvas.words(at, words, size, Anchor::Middle, ink);
 }
