@@ -52,6 +52,7 @@ impl LatentGaussian for Rows {
                 likelihood: table.as_ref(),
                 first,
                 own: &[],
+                second: None,
             })
             .collect()
     }

@@ -1,8 +1,12 @@
 //! The command line.
 
+mod simulate;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub use simulate::{Simulate, SimulateMixed, Simulated};
 
 /// Fine-grained truth, with honest uncertainty, from data only seen through bins and boxes.
 #[derive(Debug, Parser)]
@@ -35,6 +39,8 @@ pub enum Command {
     Predict(Predict),
     /// Release a table of counts with differential-privacy noise of known variance
     Noise(Noise),
+    /// Write artificial data with their truth, and a study that fits them
+    Simulate(Simulate),
 }
 
 /// How much to say.
@@ -152,6 +158,9 @@ pub struct Predict {
     /// The output to predict, where the model has several; all of them when absent
     #[arg(long, value_name = "OUTPUT")]
     pub of: Option<String>,
+    /// Truncate every prediction at zero; a model whose study says `non_negative` does so without
+    #[arg(long)]
+    pub non_negative: bool,
     /// File for the table, `.geojson` to have regions with their predictions; CSV on standard output
     /// when absent
     #[arg(long, short, value_name = "OUT.csv")]

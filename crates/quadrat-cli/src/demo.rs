@@ -100,6 +100,32 @@ pub const EXAMPLES: &[Example] = &[
         },
     },
     Example {
+        name: "non-negative",
+        about: "people by single year of age in a small town, never fewer than none, from a noisy histogram",
+        files: files!("non-negative": "study.toml", "counted.csv", "released.csv", "truth.csv", "README.md"),
+        extras: Extras {
+            truths: &[
+                Truth {
+                    prediction: "by-year",
+                    table: include_str!("../../../examples/non-negative/truth.csv"),
+                    on: &["age"],
+                    value: "people",
+                    label: "True people by single year",
+                },
+                Truth {
+                    prediction: "by-year-plain",
+                    table: include_str!("../../../examples/non-negative/truth.csv"),
+                    on: &["age"],
+                    value: "people",
+                    label: "True people by single year",
+                },
+            ],
+            notes: &[
+                "Data: survival::uspop2 from the Debian package r-cran-survival 3.5-3-1, licence LGPL (>= 2), year 2000, divided by 300,000.",
+            ],
+        },
+    },
+    Example {
         name: "robot",
         about: "the speed of a robot, from distances over four overlapping intervals",
         files: files!("robot": "study.toml", "distances.csv", "README.md"),

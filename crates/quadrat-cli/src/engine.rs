@@ -20,17 +20,31 @@ use crate::diagnostic::{Problem, Problems};
 use crate::places::Places;
 use crate::prediction_csv;
 use crate::resolve::{Observed, Resolved};
-use crate::study::{Integration, Mean, Scale, Setting, Study};
+use crate::study::{Integration, Mean, NonNegative, Scale, Setting, Study, varies};
 use crate::suggest;
 
 /// Predictions are computed this many rows at a time, which bounds memory.
 const CHUNK: usize = 50_000;
+
+/// The note of a saved model whose predictions are truncated at zero.
+const NON_NEGATIVE: &str = "non_negative";
 
 /// How to run, apart from what the study says.
 #[derive(Clone, Default)]
 pub struct Running {
     /// Hears how far the fit is.
     pub progress: Option<Arc<dyn Progress + Send + Sync>>,
+}
+
+/// What is wanted at some places.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Wanted {
+    /// What for.
+    pub scale: Scale,
+    /// Probability of the interval.
+    pub level: f64,
+    /// Whether marginals are those given that they are not negative.
+    pub non_negative: bool,
 }
 
 /// Marginals at some places.
@@ -103,6 +117,19 @@ fn model(resolved: &Resolved) -> Result<Model> {
         })?;
         model = model.observe(observations);
     }
+    if let Some(asked) = &study.latent.non_negative
+        && asked.value == NonNegative::Constrain
+    {
+        model = model.non_negative().map_err(|error| {
+            Problems::from(Problem::new(error.to_string()).at(study.source.place(&asked.span)))
+        })?;
+    }
+    if let Some(vary) = &study.vary {
+        let kernel = mixed(resolved, &Kernel::parse(&vary.kernel.value)?, |table| {
+            varies(vary.what, &study.observe[table.of])
+        })?;
+        model = model.vary(vary.what, kernel, vary.link);
+    }
     let mut settings: Vec<&Setting> = study.settings.iter().collect();
     let mut problems = Problems::default();
     // The library stops at the first setting it refuses; without that one it tells the next.
@@ -129,24 +156,37 @@ fn model(resolved: &Resolved) -> Result<Model> {
     }
 }
 
-/// The kernel of the study: over several outputs one per latent process, times its mixing matrix.
+/// The kernel of the study.
 fn kernel(resolved: &Resolved) -> Result<Kernel> {
-    let study = &resolved.study;
-    let own = Kernel::parse(&study.latent.kernel.value)?;
-    if resolved.outputs.is_empty() || !own.outputs().is_empty() {
+    let own = Kernel::parse(&resolved.study.latent.kernel.value)?;
+    if !own.outputs().is_empty() {
         return Ok(own);
+    }
+    mixed(resolved, &own, |_| true)
+}
+
+/// A kernel over the outputs of some tables: where they are several one per latent process, times its mixing matrix.
+fn mixed(resolved: &Resolved, own: &Kernel, of: impl Fn(&Observed) -> bool) -> Result<Kernel> {
+    let is_seen = |output: &&String| {
+        let mut tables = resolved.tables_of(Some(output.as_str()));
+        tables.any(&of)
+    };
+    let outputs: Vec<String> = resolved.outputs.iter().filter(is_seen).cloned().collect();
+    if outputs.len() < 2 {
+        return Ok(own.clone());
     }
     let mut column = prediction_csv::OUTPUT.to_owned();
     while own.inputs().contains(&column) {
         column.push('_');
     }
-    let mixing = &study.coregionalization;
-    let process =
-        || Kernel::coregion(column.clone(), resolved.outputs.clone(), mixing.rank) * own.clone();
+    let mixing = &resolved.study.coregionalization;
+    let rank = mixing.rank.min(outputs.len());
+    let process = || Kernel::coregion(column.clone(), outputs.clone(), rank) * own.clone();
     let mixed = (1..mixing.latents).fold(process(), |sum, _| sum + process());
     match Kernel::parse(&mixed.to_string()) {
         Ok(_) => Ok(mixed),
         Err(error) => {
+            let study = &resolved.study;
             let span = mixing.span.as_ref().unwrap_or(&study.latent.kernel.span);
             let message = format!("this mixture of the kernel is too much: {}", error.message);
             let problem = Problem::new(message).at(study.source.place(span));
@@ -233,6 +273,9 @@ pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
     if let Some(geographic) = &resolved.geographic {
         posterior.set_note(SAVED_AS, geographic.to_note()?);
     }
+    if let Some(asked) = resolved.study.non_negative() {
+        posterior.set_note(NON_NEGATIVE, asked.word());
+    }
     if !posterior.summary().converged {
         let reason = posterior.summary().warnings.join("; ");
         anyhow::bail!(
@@ -302,14 +345,23 @@ pub fn address(resolved: &Resolved, mut row: usize) -> String {
         }
         row -= table.places.len();
     }
-    "unknown".to_owned()
+    // Only `non_negative` adds rows that are in no table.
+    "a place where the function must not be negative".to_owned()
 }
 
 /// Answers at places, chunk by chunk.
-pub fn predict(posterior: &Posterior, places: &Places, scale: Scale, level: f64) -> Result<Answer> {
-    if scale != Scale::Latent && places.aggregate.is_some() && is_behind_a_link(posterior, places) {
+pub fn predict(posterior: &Posterior, places: &Places, wanted: &Wanted) -> Result<Answer> {
+    let Wanted {
+        scale,
+        level,
+        non_negative,
+    } = *wanted;
+    if scale != Scale::Latent
+        && places.aggregate.is_some()
+        && reports_probabilities(posterior, places)
+    {
         anyhow::bail!(
-            "rates and probabilities can only be predicted at points, not over boxes, regions or bags, in this version; give points, or predict the latent scale"
+            "probabilities can only be predicted at points, not over boxes, regions or bags; give points, or predict the latent scale"
         );
     }
     let scale = match scale {
@@ -323,10 +375,13 @@ pub fn predict(posterior: &Posterior, places: &Places, scale: Scale, level: f64)
     while start < places.len() {
         let end = places.len().min(start + CHUNK);
         let at = functionals(places, start..end)?;
-        let prediction = match &places.output {
+        let mut prediction = match &places.output {
             Some(output) => posterior.predict(&posterior.at_output(&at, output)?, scale)?,
             None => posterior.predict(&at, scale)?,
         };
+        if non_negative {
+            prediction = prediction.non_negative();
+        }
         answer.mean.extend_from_slice(prediction.mean());
         answer.sd.extend_from_slice(prediction.sd());
         // Quantiles of close levels can differ by less than they are solved to.
@@ -352,15 +407,46 @@ pub fn predict(posterior: &Posterior, places: &Places, scale: Scale, level: f64)
     Ok(answer)
 }
 
+/// Whether the predictions of a model are to be truncated at zero, as its study said.
+pub fn is_non_negative(posterior: &Posterior) -> bool {
+    posterior.note(NON_NEGATIVE).is_some()
+}
+
+/// Why truncating at zero would do nothing on a scale, or nothing sensible.
+pub fn not_truncated(posterior: &Posterior, places: &Places, scale: Scale) -> Option<&'static str> {
+    if is_behind_a_link(posterior, places) {
+        return Some("what this model reports is behind a link");
+    }
+    let of = |likelihood: &Likelihood| {
+        let other = matches!(
+            likelihood,
+            Likelihood::Ordinal(_) | Likelihood::Laplace(_) | Likelihood::StudentT(_)
+        );
+        (other && scale == Scale::Observation)
+            .then_some("new observations of this model do not have normal noise")
+    };
+    reporting(posterior, places).and_then(of)
+}
+
 /// Whether the mean of what was reported is another than the latent function.
 fn is_behind_a_link(posterior: &Posterior, places: &Places) -> bool {
-    let mut reported = posterior
+    reporting(posterior, places).is_some_and(|likelihood| !likelihood.is_linear())
+}
+
+/// Whether the mean of what was reported is a probability.
+fn reports_probabilities(posterior: &Posterior, places: &Places) -> bool {
+    let is_one = |likelihood: &Likelihood| !likelihood.is_linear() && likelihood.link().is_none();
+    reporting(posterior, places).is_some_and(is_one)
+}
+
+/// The likelihood that predictions of an output are about: the first that does more than bound the values.
+fn reporting<'a>(posterior: &'a Posterior, places: &Places) -> Option<&'a Likelihood> {
+    let own = posterior
         .observations()
         .iter()
-        .filter(|table| table.output() == places.output.as_deref())
-        .map(Observations::likelihood);
-    let reporting = reported.find(|likelihood| !matches!(likelihood, Likelihood::Positive(_)));
-    reporting.is_some_and(|likelihood| !likelihood.is_linear())
+        .filter(|table| table.output() == places.output.as_deref());
+    let mut reported = own.map(Observations::likelihood);
+    reported.find(|likelihood| !matches!(likelihood, Likelihood::Positive(_)))
 }
 
 /// A saved model as bytes.

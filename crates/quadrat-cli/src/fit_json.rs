@@ -20,6 +20,8 @@ struct FitJson<'a> {
     hyperparameter_intervals: Intervals<'a>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     output_correlations: &'a [quadrat::model::OutputCorrelation],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    non_negative: Option<&'a str>,
     rows: usize,
     iterations: usize,
     seconds: f64,
@@ -74,6 +76,7 @@ pub fn text(outcome: &Outcome) -> anyhow::Result<String> {
         hyperparameters: Values(summary),
         hyperparameter_intervals: Intervals(summary),
         output_correlations: &summary.correlations,
+        non_negative: outcome.resolved.study.non_negative().map(|n| n.word()),
         rows: summary.rows,
         iterations: summary.iterations,
         seconds: summary.seconds,

@@ -51,6 +51,7 @@ fn main() -> ExitCode {
         args::Command::Fit(args) => commands::fit::run(args),
         args::Command::Predict(args) => commands::predict::run(args),
         args::Command::Noise(args) => commands::noise::run(args),
+        args::Command::Simulate(args) => commands::simulate::run(args),
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -5,6 +5,7 @@ use anyhow::{Context, Result};
 use crate::engine::{self, Answer, FitSummary, McmcReport, Posterior, Running};
 use crate::numbers::count;
 use crate::resolve::{Asked, Resolved};
+use crate::study::{Scale, varies};
 
 /// A fitted study with its predictions.
 pub struct Outcome {
@@ -14,6 +15,8 @@ pub struct Outcome {
     pub posterior: Posterior,
     /// One per prediction asked, in order.
     pub answers: Vec<Answer>,
+    /// Of new observations at the same places, where their noise varies and the response was asked.
+    pub noisy: Vec<Option<Answer>>,
     /// The fit beside draws from the posterior, where that was asked.
     pub mcmc: Option<McmcReport>,
     /// Everything people should know.
@@ -25,10 +28,12 @@ impl Outcome {
     pub fn compute(resolved: Resolved, running: &Running) -> Result<Self> {
         let mut outcome = Self::fit(resolved, running)?;
         for asked in &outcome.resolved.predictions {
-            let answer =
-                engine::predict(&outcome.posterior, &asked.places, asked.scale, asked.level)
-                    .with_context(|| format!("the prediction `{}` failed", asked.title()))?;
+            let answer = engine::predict(&outcome.posterior, &asked.places, &asked.wanted())
+                .with_context(|| format!("the prediction `{}` failed", asked.title()))?;
             outcome.warnings.extend(far(&asked.title(), asked, &answer));
+            outcome
+                .noisy
+                .push(noisy(&outcome.posterior, &outcome.resolved, asked)?);
             outcome.answers.push(answer);
         }
         Ok(outcome)
@@ -43,6 +48,7 @@ impl Outcome {
             resolved,
             posterior,
             answers: Vec::new(),
+            noisy: Vec::new(),
             mcmc: None,
             warnings,
         })
@@ -70,6 +76,16 @@ impl Outcome {
         groups
     }
 
+    /// New observations at the places of a prediction, where their noise varies.
+    pub fn noisy_at(&self, asked: &Asked) -> Option<&Answer> {
+        let at = self
+            .resolved
+            .predictions
+            .iter()
+            .position(|a| std::ptr::eq(a, asked))?;
+        self.noisy.get(at)?.as_ref()
+    }
+
     /// How many left-out rows lie inside their 95 % interval, of how many.
     pub fn coverage(&self) -> (usize, usize) {
         let rows = self.posterior.leave_one_out();
@@ -80,6 +96,27 @@ impl Outcome {
             rows.len(),
         )
     }
+}
+
+/// New observations where a response was asked whose noise is a function.
+fn noisy(posterior: &Posterior, resolved: &Resolved, asked: &Asked) -> Result<Option<Answer>> {
+    let of_output = resolved.reporting(asked.places.output.as_deref());
+    let normal = |table: &&crate::resolve::Observed| {
+        use quadrat::likelihood::Likelihood::{Censored, Gaussian, Interval};
+        matches!(table.likelihood, Gaussian(_) | Interval(_) | Censored(_))
+    };
+    let varies = resolved.study.vary.as_ref().is_some_and(|vary| {
+        let own = of_output.filter(normal);
+        own.is_some_and(|table| varies(vary.what, &resolved.study.observe[table.of]))
+    });
+    if !varies || asked.scale != Scale::Response || asked.places.aggregate.is_some() {
+        return Ok(None);
+    }
+    let wanted = engine::Wanted {
+        scale: Scale::Observation,
+        ..asked.wanted()
+    };
+    engine::predict(posterior, &asked.places, &wanted).map(Some)
 }
 
 /// A warning when some rows lie far outside the data.

@@ -10,7 +10,7 @@ use crate::numbers::{coordinate, count, human, percent};
 use crate::outcome::Outcome;
 use crate::prediction_csv::{self, Cell};
 use crate::resolve::Asked;
-use crate::study::Mean;
+use crate::study::{Mean, NonNegative};
 use crate::words;
 
 /// Rows of each prediction that are shown.
@@ -101,13 +101,26 @@ pub fn model(outcome: &Outcome) -> String {
         Link::Identity => String::new(),
         link => format!(", link {}", link.name()),
     };
+    let varying = match &outcome.resolved.study.vary {
+        None => String::new(),
+        Some(vary) => format!(
+            ", {} a function of its own under {} with link {}",
+            vary.what.words(),
+            vary.kernel.value,
+            vary.link.name()
+        ),
+    };
     let structure = if summary.structure == "dense" {
         String::new()
     } else {
         format!(" ({})", summary.structure)
     };
+    let held = match outcome.resolved.study.non_negative() {
+        Some(NonNegative::Constrain) => ", constrained not to be negative",
+        _ => "",
+    };
     format!(
-        "{} with {mean}{link}; {}{structure}, {how}, {:.2} s",
+        "{} with {mean}{link}{varying}{held}; {}{structure}, {how}, {:.2} s",
         prior(outcome),
         words::inference(summary),
         summary.seconds
@@ -195,10 +208,15 @@ fn evidence(text: &mut String, outcome: &Outcome) {
 fn prediction(text: &mut String, outcome: &Outcome, i: usize, asked: &Asked, paint: Paint) {
     let answer = &outcome.answers[i];
     let title = format!(
-        "{} ({}, {} interval)",
+        "{} ({}, {} interval{})",
         clean(&asked.title()),
         asked.scale.word(),
-        percent(asked.level)
+        percent(asked.level),
+        if asked.non_negative {
+            ", truncated at zero"
+        } else {
+            ""
+        }
     );
     line(text, &paint.bold(&title));
     let header = prediction_csv::header(&asked.places);

@@ -189,7 +189,7 @@ fn no_word_of_a_user_becomes_markup() {
             "{mark}"
         );
     }
-    assert_eq!(islands(&evil).len(), 6);
+    assert_eq!(islands(&evil).len(), islands(&plain).len());
     for figure in figures(EVIL) {
         let image = svg(&figure);
         assert!(!image.contains("<script") && !image.contains("<img"));
@@ -219,13 +219,7 @@ fn a_page_names_nothing_outside_itself() {
 #[test]
 fn numbers_that_are_none_leave_the_json_whole() {
     let bad = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
-    let mut observed: Vec<Observed> = bad.iter().map(|&b| Observed::total(0.0, 1.0, b)).collect();
-    observed.extend(bad.iter().map(|&b| Observed::Range {
-        x: 1.0,
-        lower: b,
-        upper: b,
-        label: String::new(),
-    }));
+    let observed = bad.iter().map(|&b| Observed::total(0.0, 1.0, b)).collect();
     let figure = curve("a", observed, line(vec![1.0, bad[0], bad[1], bad[2], 5.0]));
     let pixels = bad
         .iter()

@@ -107,4 +107,14 @@ pub const STUDIES: &[Study] = &[
         about: "ranks of public data sets from their covariates (Chu and Ghahramani's benchmarks)",
         run: sites::ranks::run,
     },
+    Study {
+        name: "mixed",
+        about: "Fletcher, section 4: one function from values, intervals and ranks",
+        run: sites::mixed::run,
+    },
+    Study {
+        name: "mixed-exactness",
+        about: "expectation propagation on few values, intervals and ranks, against brute force",
+        run: sites::mixed::exactness::run,
+    },
 ];

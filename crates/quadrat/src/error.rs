@@ -95,6 +95,19 @@ pub enum InputError {
         /// How many are accepted.
         limit: usize,
     },
+    /// Sums after a link that need more nodes than their covariance can hold.
+    #[error(
+        "{}: sums after a link look at {nodes} points within the boxes, regions or bags, and every pair of them is compared; at most {limit} are accepted: use coarser bins, merge points of the bags, or give the lengthscales a longer `start`",
+        if *rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") }
+    )]
+    TooManyNodes {
+        /// Points in all rows.
+        nodes: usize,
+        /// Rows.
+        rows: usize,
+        /// How many points are accepted.
+        limit: usize,
+    },
     /// A parameter name that the model does not have.
     #[error("there is no hyperparameter `{name}`; the model has: {}", known.join(", "))]
     UnknownParameter {

@@ -1,7 +1,7 @@
 //! Gaussian-process inference for data that were only seen through bins, areas,
 //! bags, intervals, ranks, caps or samples.
 //!
-//! Every arrow points down: `model`, `baseline` -> `inference` -> `covariance` ->
+//! Every arrow points down: `model`, `baseline`, `simulate` -> `inference` -> `covariance` ->
 //! `kernel`, `support`, `likelihood`, `link`, `privacy` -> `parameter`, `optimise`, `quadrature` ->
 //! `linalg`, `special`, `error`, `progress`.
 
@@ -21,5 +21,6 @@ pub mod parameter;
 pub mod privacy;
 pub mod progress;
 pub mod quadrature;
+pub mod simulate;
 pub mod special;
 pub mod support;

@@ -5,6 +5,7 @@ pub mod fit;
 pub mod noise;
 pub mod predict;
 pub mod run;
+pub mod simulate;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -10,6 +10,7 @@ use clap::ValueEnum;
 use super::print;
 use crate::args::{Aggregation, LEVEL, Predict, ScaleWord};
 use crate::diagnostic::{Problem, Problems, Source};
+use crate::engine::Wanted;
 use crate::geographic::{self, Geographic};
 use crate::numbers::count;
 use crate::output::{Staged, writable};
@@ -113,11 +114,23 @@ pub fn run(args: &Predict) -> Result<()> {
     if let Some(output) = &args.output {
         writable(std::slice::from_ref(output))?;
     }
+    let scale = scale(args.scale);
     let mut parts = Vec::new();
     for output in outputs {
         let mut places = places.clone();
         places.output = output;
-        let answer = engine::predict(&posterior, &places, scale(args.scale), args.level)?;
+        let reason = engine::not_truncated(&posterior, &places, scale);
+        if let (true, Some(reason)) = (args.non_negative, reason) {
+            let problem = Problem::new(format!("`--non-negative` does nothing here: {reason}"));
+            return Err(Problems::from(problem.remedy("leave it out")).into());
+        }
+        let said = engine::is_non_negative(&posterior) && reason.is_none();
+        let wanted = Wanted {
+            scale,
+            level: args.level,
+            non_negative: args.non_negative || said,
+        };
+        let answer = engine::predict(&posterior, &places, &wanted)?;
         parts.push((places, answer));
     }
     let parts: Vec<(&Places, &engine::Answer)> = parts.iter().map(|(p, a)| (p, a)).collect();
@@ -299,6 +312,9 @@ fn further(args: &Predict) -> String {
     }
     if let Some(output) = &args.output {
         flag("-o", output.display().to_string());
+    }
+    if args.non_negative {
+        text.push_str(" --non-negative");
     }
     if args.quiet {
         text.push_str(" --quiet");

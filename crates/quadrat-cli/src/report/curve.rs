@@ -60,6 +60,14 @@ fn panel(
             .map(|(row, value)| value / asked.places.volume(row))
             .collect()
     };
+    let band = |label: &str, answer: &Answer| Predicted {
+        label: label.to_owned(),
+        at: at.clone(),
+        mean: scaled(&answer.mean),
+        lower: scaled(&answer.lower),
+        upper: scaled(&answer.upper),
+        level: asked.level,
+    };
     let alone = asked.places.dims.len() == 1;
     Panel {
         title: asked.places.output.clone().unwrap_or_default(),
@@ -75,14 +83,12 @@ fn panel(
         } else {
             Vec::new()
         },
-        predicted: vec![Predicted {
-            label: String::new(),
-            at,
-            mean: scaled(&answer.mean),
-            lower: scaled(&answer.lower),
-            upper: scaled(&answer.upper),
-            level: asked.level,
-        }],
+        predicted: outcome
+            .noisy_at(asked)
+            .map(|noisy| band("New observations", noisy))
+            .into_iter()
+            .chain([band("", answer)])
+            .collect(),
         reference: truth::of(asked, extras).and_then(|truth| reference(asked, truth)),
     }
 }
@@ -143,6 +149,7 @@ mod tests {
             scale: Scale::Response,
             level: 0.95,
             of: 0,
+            non_negative: false,
         }
     }
 

@@ -76,8 +76,13 @@ fn set(table: &Observed, thresholds: Option<&[f64]>) -> Option<Result<Marks, Mar
         })
     };
     let pick = |all: &[f64]| -> Vec<f64> { rows.iter().map(|&row| all[row]).collect() };
+    // Rates per unit of what a total is of.
     let counted = |lower: &[f64], upper: &[f64], exposure: &[f64]| {
-        Marks::rates(at(), &pick(lower), &pick(upper), &pick(exposure), 1.0)
+        let exposure: Vec<f64> = rows
+            .iter()
+            .map(|&row| exposure[row] * table.places.volume(row))
+            .collect();
+        Marks::rates(at(), &pick(lower), &pick(upper), &exposure, 1.0)
     };
     let ends =
         || -> (Vec<f64>, Vec<f64>) { rows.iter().filter_map(|&row| table.range(row)).unzip() };

@@ -158,9 +158,14 @@ fn note(asked: &Asked) -> String {
         Some(Aggregate::Mean) => format!("Averages over {over}"),
     };
     format!(
-        "{what}, {} scale, {} intervals",
+        "{what}, {} scale, {} intervals{}",
         asked.scale.word(),
-        percent(asked.level)
+        percent(asked.level),
+        if asked.non_negative {
+            ", truncated at zero"
+        } else {
+            ""
+        }
     )
 }
 

@@ -9,7 +9,25 @@ use crate::words::value_name;
 
 /// What is predicted, totals per unit of the inputs.
 pub fn quantity(outcome: &Outcome, asked: &Asked) -> String {
-    special(outcome, asked).unwrap_or_else(|| of_values(outcome, asked.places.output.as_deref()))
+    let output = asked.places.output.as_deref();
+    let named = special(outcome, asked);
+    let is_rate = asked.scale != Scale::Latent && is_pooled(outcome, output);
+    match named {
+        Some(name) if is_rate => match unit_of_totals(outcome, output) {
+            Some(unit) => format!("{name}, {unit}"),
+            None => name,
+        },
+        Some(name) => name,
+        None => of_values(outcome, output),
+    }
+}
+
+/// Whether totals were observed after a link: then rates are per unit of the inputs too.
+fn is_pooled(outcome: &Outcome, output: Option<&str>) -> bool {
+    let mut tables = outcome.resolved.tables_of(output);
+    tables.any(|table| {
+        table.says.scale() == Means::Linked && table.places.aggregate == Some(Aggregate::Sum)
+    })
 }
 
 /// What each row of a prediction is, totals as they are.
@@ -20,21 +38,22 @@ pub fn of_rows(outcome: &Outcome, asked: &Asked) -> String {
 /// The observed quantity, per unit of the inputs when totals were observed.
 pub fn of_values(outcome: &Outcome, output: Option<&str>) -> String {
     let name = value_name(outcome, output);
-    let totals = outcome
-        .resolved
-        .tables_of(output)
-        .find(|table| table.places.aggregate == Some(Aggregate::Sum));
-    match totals {
+    match unit_of_totals(outcome, output) {
         None => name,
-        Some(table) => {
-            let unit = table.places.volume_unit();
-            if unit.starts_with("km²") {
-                format!("{name} per {unit}")
-            } else {
-                format!("{name} per unit of {unit}")
-            }
-        }
+        Some(unit) => format!("{name} {unit}"),
     }
+}
+
+/// "per km²", "per unit of age", where totals were observed.
+fn unit_of_totals(outcome: &Outcome, output: Option<&str>) -> Option<String> {
+    let mut tables = outcome.resolved.tables_of(output);
+    let table = tables.find(|table| table.places.aggregate == Some(Aggregate::Sum))?;
+    let unit = table.places.volume_unit();
+    Some(if unit.starts_with("km²") {
+        format!("per {unit}")
+    } else {
+        format!("per unit of {unit}")
+    })
 }
 
 /// What is predicted where it is another thing than the values of a table.

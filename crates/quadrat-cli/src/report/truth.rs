@@ -102,6 +102,7 @@ mod tests {
             scale: Scale::Response,
             level: 0.95,
             of: 0,
+            non_negative: false,
         };
         let truth = Truth {
             prediction: "p",

@@ -42,7 +42,8 @@ impl Observed {
         let value = |value: f64| Some((value / volume, value / volume));
         let between = |x: &Interval| Some((x.lower()[row] / volume, x.upper()[row] / volume));
         let counted = |lower: &[f64], upper: &[f64], exposure: &[f64]| {
-            (exposure[row] > 0.0).then(|| (lower[row] / exposure[row], upper[row] / exposure[row]))
+            let exposure = exposure[row] * volume;
+            (exposure > 0.0).then(|| (lower[row] / exposure, upper[row] / exposure))
         };
         match &self.likelihood {
             Reported::Gaussian(x) => value(x.values()[row]),

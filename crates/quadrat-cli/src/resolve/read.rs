@@ -159,13 +159,16 @@ pub(super) fn observed(
     None
 }
 
-/// The outputs of a table in order of appearance, each with its rows; no rows said: all.
+/// An output and its rows; none said: all.
+type RowsOf = (Option<String>, Option<Vec<usize>>);
+
+/// The outputs of a table in order of appearance, each with its rows.
 fn rows_of_outputs(
     check: &Check<'_>,
     table: &Table,
     output: &Output,
     rows: usize,
-) -> Option<Vec<(Option<String>, Option<Vec<usize>>)>> {
+) -> Option<Vec<RowsOf>> {
     match output {
         Output::Only => Some(vec![(None, None)]),
         Output::Named(name) => Some(vec![(Some(name.value.clone()), None)]),
@@ -175,7 +178,7 @@ fn rows_of_outputs(
                 .keys(at)
                 .map_err(|problems| check.extend(problems))
                 .ok()?;
-            let mut outputs: Vec<(Option<String>, Option<Vec<usize>>)> = Vec::new();
+            let mut outputs: Vec<RowsOf> = Vec::new();
             for (row, key) in keys.into_iter().enumerate().take(rows) {
                 let key = canonical(&key).to_owned();
                 let known = outputs

@@ -1,4 +1,4 @@
-//! What predictions need beside places: noise for new observations, and points where there is a link.
+//! What predictions need beside places: noise for new observations, and points for probabilities.
 
 use quadrat::likelihood::Noise;
 
@@ -24,17 +24,15 @@ pub(super) fn new_rows_have_noise(
                 .iter()
                 .filter(move |t| t.places.output.as_deref() == output)
         };
-        let message = if study.is_exact() {
-            if one_for_all(&own().collect::<Vec<_>>()) {
-                continue;
-            }
-            "the noise variances differ from row to row, so that of a new observation is not known"
-        } else {
-            if reporting(tables, output).is_none_or(of_reporting) {
-                continue;
-            }
-            "the noise of the rows is given and not learned, so that of a new observation is not known"
+        let is_known = match study.is_exact() {
+            true => one_for_all(&own().collect::<Vec<_>>()),
+            false => reporting(tables, output).is_none_or(of_reporting),
         };
+        if is_known {
+            continue;
+        }
+        let message =
+            "the noise differs from row to row, so that of a new observation is not known";
         let remedy = "predict `scale = \"response\"` and add the variance of the new row";
         check.refuse(&study.predict[asked.of].scale_span, message, remedy);
     }
@@ -58,18 +56,19 @@ fn one_for_all(tables: &[&Observed]) -> bool {
     same || (tables.iter().any(learned) && !own)
 }
 
-/// The approximations take what the first table that reports values learned.
+/// The approximations take what the first table that reports values learned, and the known noise that its rows share.
 fn of_reporting(table: &Observed) -> bool {
     match (&table.says.reports, table.likelihood.noise()) {
-        (_, Some(Noise::Learned)) => true,
-        (_, Some(_)) => false,
+        (_, Some(noise)) => {
+            let known = noise.known().unwrap_or(&[]);
+            known.iter().all(|variance| *variance == known[0])
+        }
         (Reports::Laplace { scale, .. }, None) => scale.column().is_none(),
         _ => true,
     }
 }
 
-/// Refuses totals and averages of what only exists behind a link: people are added, not the
-/// logarithms of their numbers.
+/// Refuses totals and averages of probabilities.
 pub(super) fn behind_a_link(
     check: &Check<'_>,
     study: &Study,
@@ -80,7 +79,7 @@ pub(super) fn behind_a_link(
         let Some(table) = reporting(tables, asked.places.output.as_deref()) else {
             continue;
         };
-        if table.says.scale() == Means::Linear || asked.scale == Scale::Latent {
+        if table.says.scale() != Means::Probability || asked.scale == Scale::Latent {
             continue;
         }
         let predict = &study.predict[asked.of];
@@ -104,7 +103,7 @@ pub(super) fn behind_a_link(
                 "predicting `{}` over boxes, regions or bags",
                 table.says.name.value
             ),
-            "predict at points (a grid without `cells = true`): rates there, at an exposure of one",
+            "predict at points (a grid without `cells = true`): probabilities there",
         );
     }
 }

@@ -6,12 +6,14 @@ pub mod fields;
 pub mod likelihood;
 mod link;
 mod names;
+mod non_negative;
 mod observe;
 pub mod outputs;
 mod predict;
 mod settings;
 pub mod shape;
 pub mod support;
+mod varying;
 
 use std::path::{Path, PathBuf};
 
@@ -22,10 +24,12 @@ use crate::diagnostic::{Problem, Problems, Source, shown};
 use crate::engine;
 use fields::{Check, Section, Spanned};
 
+pub use non_negative::NonNegative;
 pub use observe::Observe;
 pub use outputs::{Coregionalization, Output};
 pub use predict::{Predict, Scale, Where};
 pub use settings::{Inference, Integration, Setting};
+pub use varying::{Vary, is_of as varies};
 
 /// A whole study, correct as far as the text alone can tell.
 #[derive(Debug)]
@@ -50,6 +54,8 @@ pub struct Study {
     pub inference: Inference,
     /// How several outputs are mixed.
     pub coregionalization: Coregionalization,
+    /// A noise variance or dispersion that is a function.
+    pub vary: Option<Vary>,
 }
 
 /// The prior of the latent function.
@@ -65,6 +71,8 @@ pub struct Latent {
     pub mean: Mean,
     /// From its values to the means of counts and waiting times, when the study says.
     pub link: Option<Spanned<Link>>,
+    /// Whether and how it is kept from being negative.
+    pub non_negative: Option<Spanned<NonNegative>>,
 }
 
 /// The mean function of the latent.
@@ -136,8 +144,10 @@ pub fn read(path: &Path, text: &str) -> Result<Study, Problems> {
             "hyperparameters",
             "inference",
             "coregionalization",
+            "noise",
+            "dispersion",
         ],
-        &["noise", "dispersion"],
+        &[],
     );
     let stem = path
         .file_stem()
@@ -150,9 +160,13 @@ pub fn read(path: &Path, text: &str) -> Result<Study, Problems> {
     let predict = predict::read(&root);
     let settings = settings::hyperparameters(&root);
     let inference = settings::inference(&root);
+    let vary = varying::read(&root);
+    if let Some(vary) = &vary {
+        varying::suits(&check, vary, latent.as_ref(), &observe, &inference);
+    }
     let coregionalization = outputs::coregionalization(&root);
     outputs::suits(&check, latent.as_ref(), &coregionalization, &observe);
-    together(&check, latent.as_ref(), &observe, &inference);
+    together(&check, latent.as_ref(), &observe, &predict, &inference);
     let problems = check.finish();
     match latent {
         Some(latent) if problems.0.is_empty() => {
@@ -168,6 +182,7 @@ pub fn read(path: &Path, text: &str) -> Result<Study, Problems> {
                 settings,
                 inference,
                 coregionalization,
+                vary,
             })
         }
         _ => Err(problems),
@@ -179,11 +194,13 @@ fn together(
     check: &Check<'_>,
     latent: Option<&Latent>,
     observe: &[Observe],
+    predict: &[Predict],
     inference: &Inference,
 ) {
     settings::suits(check, inference, observe);
     if let Some(latent) = latent {
         link::suits(check, latent.link.as_ref(), observe);
+        non_negative::suits(check, latent, observe, predict, inference);
     }
     if let Some(table) = observe.first()
         && observe.iter().all(|o| !o.likelihood.is_report())
@@ -205,7 +222,20 @@ impl Study {
     /// Whether inference will be exact.
     pub fn is_exact(&self) -> bool {
         let approximate = matches!(self.inference.method, quadrat::model::Inference::Sites(_));
-        !approximate && self.observe.iter().all(|o| o.likelihood.is_gaussian())
+        !approximate
+            && self.vary.is_none()
+            && self.non_negative() != Some(NonNegative::Constrain)
+            && self.observe.iter().all(|o| o.likelihood.is_gaussian())
+    }
+
+    /// How the function is kept from being negative, if it is.
+    pub fn non_negative(&self) -> Option<NonNegative> {
+        self.latent.non_negative.as_ref().map(|asked| asked.value)
+    }
+
+    /// Whether a prediction is truncated at zero.
+    pub fn is_truncated(&self, predict: &Predict) -> bool {
+        non_negative::holds(&self.latent, predict)
     }
 }
 
@@ -276,8 +306,9 @@ fn latent(root: &Section<'_>) -> Option<Latent> {
         item,
         "[latent] above `kernel = ...`",
     )?;
-    section.keys(&["kernel", "mean", "link"], &[]);
+    section.keys(&["kernel", "mean", "link", "non_negative"], &[]);
     let link = link::read(&section);
+    let non_negative = non_negative::read(&section);
     let mean = mean(&section);
     if section.get("kernel").is_none() {
         section.missing("kernel", "such as `kernel = \"se(age)\"`");
@@ -290,6 +321,7 @@ fn latent(root: &Section<'_>) -> Option<Latent> {
             outputs,
             mean: mean?,
             link,
+            non_negative,
         }),
         Err((at, message)) => {
             let span = inside(root.check.source, &kernel, at);

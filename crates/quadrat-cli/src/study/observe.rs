@@ -76,16 +76,17 @@ fn table(section: &Section<'_>) -> Option<Observe> {
     })
 }
 
-/// Refuses sums and averages of what only exists behind a link.
+/// Refuses sums and averages of probabilities.
 fn only_points(section: &Section<'_>, support: &Support, likelihood: &Likelihood) {
-    if likelihood.scale() == Scale::Linear || !(support.has_boxes() || support.shape.is_some()) {
+    if likelihood.scale() != Scale::Probability || !(support.has_boxes() || support.shape.is_some())
+    {
         return;
     }
     let kind = &likelihood.name.value;
     section.check.later(
         &support.span,
         &format!("`{kind}` over boxes, regions or bags"),
-        "give the rows as points, such as middles with `exposure`; or write `gaussian = { value = .., variance = .. }`, where the variance of a count is about the count itself",
+        "give the rows as points; or write `poisson = { count = .., exposure = .. }` with `aggregate = \"mean\"`, where the exposure is the number of trials",
     );
 }
 

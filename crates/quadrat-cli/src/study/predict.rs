@@ -22,6 +22,8 @@ pub struct Predict {
     pub level: f64,
     /// The only output to answer for; absent: all.
     pub output: Option<Spanned<String>>,
+    /// Whether it is truncated at zero, where the section says.
+    pub non_negative: Option<Spanned<bool>>,
 }
 
 /// Where to answer.
@@ -87,7 +89,15 @@ fn name(section: &Section<'_>) -> Option<Spanned<String>> {
 
 fn prediction(section: &Section<'_>) -> Option<Predict> {
     section.keys(
-        &["name", "support", "aggregate", "scale", "level", "output"],
+        &[
+            "name",
+            "support",
+            "aggregate",
+            "scale",
+            "level",
+            "non_negative",
+            "output",
+        ],
         &[],
     );
     let scale = match section.word("scale", &["latent", "response", "observation"], &[]) {
@@ -104,6 +114,10 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
             .check
             .refuse(&level.span, message, "such as `level = 0.95`");
     }
+    let non_negative = section.flag("non_negative").map(|value| Spanned {
+        value,
+        span: section.span_of("non_negative"),
+    });
     let place = place(section)?;
     // A bad name was already noted; `text` must not note it again.
     let item = section.get("name")?;
@@ -118,6 +132,7 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
         scale_span: section.span_of("scale"),
         level: level.map_or(0.95, |level| level.value),
         output: section.text("output"),
+        non_negative,
     })
 }
 

@@ -30,9 +30,19 @@ const A: &[u8] = b"t,y\n0,1\n1,2\n2,1.5\n";
 const B: &[u8] = b"t,y,site\n0,3,u\n1,4,v\n2,3.5,u\n";
 const MIXED: &str = "coregion(o, a, b) * se(t)";
 
+/// Name, kernel, lines of both tables, more, texts expected.
+type Case = (
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static [&'static str],
+);
+
 /// Name, kernel, line of the first table, line of the second table, more, texts expected.
 #[rustfmt::skip]
-const STUDIES: &[(&str, &str, &str, &str, &str, &[&str])] = &[
+const STUDIES: &[Case] = &[
     ("one names none", "se(t)", "output = \"a\"", "", "", &["other tables say which output their rows are of, and this one does not", "s.toml:9:1", "add `output"]),
     ("only one", "se(t)", "output = \"a\"", "output = \"a\"", "", &["`a` is the only output", "s.toml:6:10", "leave its name out, or observe another output"]),
     ("empty", "se(t)", "output = \"a\"", "output = \"\"", "", &["`output` is empty", "s.toml:12:10"]),

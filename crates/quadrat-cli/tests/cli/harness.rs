@@ -103,3 +103,13 @@ pub fn refused(
         Err(format!("{name}: {}\n{text}", wrong.join("; ")))
     }
 }
+
+/// Fails with every case that was not [`refused`] as expected.
+pub fn none(wrong: &[String]) {
+    assert!(
+        wrong.is_empty(),
+        "{} cases:\n{}",
+        wrong.len(),
+        wrong.join("\n----\n")
+    );
+}

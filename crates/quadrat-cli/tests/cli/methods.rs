@@ -181,7 +181,7 @@ fn signs_keep_a_curve_above_zero() {
 }
 
 #[test]
-fn a_saved_model_of_counts_predicts_points_and_refuses_boxes() {
+fn a_saved_model_of_counts_predicts_points_and_boxes() {
     let text = counts("", "method = \"laplace\"");
     let folder = folder(&[
         ("s.toml", text.as_bytes()),
@@ -212,10 +212,52 @@ fn a_saved_model_of_counts_predicts_points_and_refuses_boxes() {
         "--aggregate",
         "sum",
     ]);
-    assert_eq!(boxes.status.code(), Some(1));
+    assert!(boxes.status.success(), "{}", stderr(&boxes));
+    let total: f64 = stdout(&boxes)
+        .lines()
+        .nth(2)
+        .unwrap()
+        .split(',')
+        .nth(2)
+        .unwrap()
+        .parse()
+        .unwrap();
+    // The rate over one unit of time, which it changes by less than a third in.
     assert!(
-        stderr(&boxes).contains("only be predicted at points"),
-        "{}",
-        stderr(&boxes)
+        (0.75 * rate..1.35 * rate).contains(&total),
+        "{total} {rate}"
     );
+}
+
+#[test]
+fn new_observations_need_a_noise_that_holds_for_them_also_where_inference_is_approximate() {
+    let study = |variance: &str| {
+        format!(
+            r#"[latent]
+kernel = "se(t)"
+[[observe]]
+file = "d.csv"
+support = {{ point = ["t"] }}
+likelihood = {{ interval = {{ lower = "lo", upper = "hi", variance = {variance} }} }}
+[[predict]]
+name = "at"
+scale = "observation"
+support = {{ grid = {{ t = {{ from = 0, to = 4, step = 2 }} }} }}
+[inference]
+hyperparameters = "map"
+"#
+        )
+    };
+    let table: &[u8] = b"t,lo,hi,v\n0,0,1,0.1\n1,1,2,0.1\n2,2,3,0.2\n3,1,2,0.1\n4,0,1,0.1\n";
+    let run = |variance: &str| {
+        let study = study(variance);
+        let folder = folder(&[("s.toml", study.as_bytes()), ("d.csv", table)]);
+        let output = quadrat(folder.path(), &["run", "s.toml", "-o", "out"]);
+        (output.status.code(), stderr(&output))
+    };
+    // One known variance that all rows share is that of a new row.
+    assert_eq!(run("0.1").0, Some(0), "{}", run("0.1").1);
+    let (code, text) = run("\"v\"");
+    assert_eq!(code, Some(1));
+    assert!(text.contains("differs from row to row"), "{text}");
 }

@@ -36,7 +36,7 @@ pub struct Panel {
     pub reference: Option<Reference>,
 }
 
-/// One observed row, as a mark.
+/// One row observed as a number. Rows known only within limits are [`Marks`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -73,17 +73,6 @@ pub enum Observed {
         y: f64,
         /// Half-length of an error bar.
         error: Option<f64>,
-        /// Words for the tooltip, may be empty.
-        label: String,
-    },
-    /// A reading at a point known only to lie in an interval; infinite ends are drawn as arrows.
-    Range {
-        /// Place.
-        x: f64,
-        /// Lower end, may be minus infinity.
-        lower: f64,
-        /// Upper end, may be infinity.
-        upper: f64,
         /// Words for the tooltip, may be empty.
         label: String,
     },

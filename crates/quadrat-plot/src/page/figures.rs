@@ -220,7 +220,6 @@ fn swatch(entry: &Key) -> String {
             "<rect x=\"0\" y=\"2\" width=\"22\" height=\"10\" fill=\"{colour}\" opacity=\"{BAND_OPACITY}\"/>"
         ),
         "level" => format!("<path d=\"M1 7h20\" stroke=\"{colour}\" stroke-width=\"3\"/>"),
-        "rod" => format!("<path d=\"M11 1v12\" stroke=\"{colour}\" stroke-width=\"1.5\"/>"),
         "hatch" => format!(
             "<rect x=\"2\" y=\"1\" width=\"18\" height=\"12\" fill=\"{}\"/><path d=\"M2 7L8 1M2 13L14 1M8 13L20 1M14 13L20 7\" stroke=\"{colour}\"/>",
             MISSING.0

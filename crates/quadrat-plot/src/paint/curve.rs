@@ -126,27 +126,5 @@ fn observed(canvas: &mut Canvas, frame: &Frame, mark: &Mark) {
             }
             canvas.circle(frame.at(x, y), 3.4, Ink::fill(OBSERVED));
         }
-        Mark::Range {
-            x,
-            lower,
-            upper,
-            open,
-            ..
-        } => {
-            canvas.line(frame.at(x, lower), frame.at(x, upper), rod);
-            for (is_open, y, down) in [(open.0, lower, 1.0), (open.1, upper, -1.0)] {
-                let (px, py) = frame.at(x, y);
-                if is_open {
-                    let tip = vec![
-                        (px, py),
-                        (px - 4.5, py - down * 8.0),
-                        (px + 4.5, py - down * 8.0),
-                    ];
-                    canvas.polygon(tip, Ink::fill(OBSERVED));
-                } else {
-                    canvas.line((px - 4.0, py), (px + 4.0, py), rod);
-                }
-            }
-        }
     }
 }

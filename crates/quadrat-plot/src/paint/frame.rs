@@ -175,11 +175,6 @@ pub(super) fn legend(canvas: &mut Canvas, keys: &[Key], top: f64, width: f64) ->
                 Ink::fill(key.colour).faint(BAND_OPACITY),
             ),
             "level" => canvas.line((x + 1.0, y), (x + 23.0, y), Ink::line(key.colour, 3.0)),
-            "rod" => canvas.line(
-                (x + 12.0, y - 7.0),
-                (x + 12.0, y + 7.0),
-                Ink::line(key.colour, 1.5),
-            ),
             "hatch" => hatch(canvas, (x + 1.0, y), key.colour),
             "dot" => canvas.circle(middle, 3.6, Ink::fill(key.colour)),
             "ring" => canvas.circle(middle, 3.8, Ink::line(key.colour, 1.8)),

@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(square.cells[0].words, "\u{2212}0.75");
         assert_eq!(
             square.cells[1].told,
-            "\u{2212}0.75 (95 % interval: \u{2212}0.85 to \u{2212}0.65)"
+            "\u{2212}0.75 (95\u{a0}% interval: \u{2212}0.85 to \u{2212}0.65)"
         );
         assert!(square.cells[0].dark);
     }

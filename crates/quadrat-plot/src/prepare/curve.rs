@@ -8,7 +8,7 @@ use super::{Key, evenly, padded, range, widened};
 use crate::figure::{CurveFigure, Marks, Panel, Seen};
 use crate::format::count;
 use crate::palette::{BAR, OBSERVED, PREDICTED, REFERENCE};
-use observed::{closed, observed};
+use observed::observed;
 use predicted::{band, ordered, slot};
 
 /// Reference dots drawn in a panel.
@@ -34,7 +34,7 @@ pub(crate) struct CurvePanel<'a> {
     pub observed_label: String,
 }
 
-/// An observed row. Infinite ends of a range are cut to the axis and remembered as `open`.
+/// An observed row.
 pub(crate) enum Mark {
     Bar {
         x0: f64,
@@ -52,13 +52,6 @@ pub(crate) enum Mark {
         x: f64,
         y: f64,
         error: Option<f64>,
-        words: String,
-    },
-    Range {
-        x: f64,
-        lower: f64,
-        upper: f64,
-        open: (bool, bool),
         words: String,
     },
 }
@@ -100,7 +93,7 @@ pub(crate) fn prepare(figure: &CurveFigure) -> Curve<'_> {
             .flat_map(|b| b.pieces.iter().flatten().map(|v| v[0]));
         let marks = panel.marks.iter().flat_map(|mark| match *mark {
             Mark::Bar { x0, x1, .. } | Mark::Level { x0, x1, .. } => [x0, x1],
-            Mark::Point { x, .. } | Mark::Range { x, .. } => [x, x],
+            Mark::Point { x, .. } => [x, x],
         });
         let supports = panel.panel.marks.iter().flat_map(|m| &m.at);
         vertices
@@ -136,7 +129,6 @@ fn prepare_panel<'a>(panel: &'a Panel, height: f64, remarks: &mut Vec<String>) -
         Mark::Bar { height, .. } => [height, height],
         Mark::Level { y, .. } => [y, y],
         Mark::Point { y, error, .. } => [y - error.unwrap_or(0.0), y + error.unwrap_or(0.0)],
-        Mark::Range { lower, upper, .. } => [lower, upper],
     });
     let more_ys = panel.marks.iter().flat_map(marks::extent);
     let span = range(
@@ -160,7 +152,7 @@ fn prepare_panel<'a>(panel: &'a Panel, height: f64, remarks: &mut Vec<String>) -
     CurvePanel {
         panel,
         y_range,
-        marks: closed(marks, y_range),
+        marks,
         bands,
         slots,
         dots,
@@ -220,7 +212,6 @@ fn panel_keys(panel: &CurvePanel<'_>) -> Vec<Key> {
             Mark::Bar { .. } => ("bar", BAR),
             Mark::Level { .. } => ("level", OBSERVED),
             Mark::Point { .. } => ("dot", OBSERVED),
-            Mark::Range { .. } => ("rod", OBSERVED),
         };
         keys.push(Key::new(shape, colour, &panel.observed_label));
     }

@@ -11,6 +11,7 @@ mod coupled;
 mod factor;
 mod line;
 mod mixture;
+mod nodes;
 mod one_dim;
 mod plan;
 mod radial;
@@ -31,6 +32,7 @@ use plan::{Factor, Term, plan};
 use regions::Group;
 
 pub use axes::Grid;
+pub(crate) use nodes::NodeRule;
 
 /// Atoms per tile along the lanes and along the columns: a tile and its slopes stay in the
 /// second-level cache.

@@ -21,6 +21,8 @@ pub struct Conditioned {
     pub log_evidence: f64,
     /// What was added to the diagonal of `Ky`, relative to it; 0 when nothing was needed.
     pub jitter: f64,
+    /// The second latent function, where rows have one.
+    pub second: Option<Box<Conditioned>>,
 }
 
 /// Conditions the prior at `theta` on the observations.
@@ -57,6 +59,7 @@ pub fn condition(problem: &dyn LinearGaussian, theta: &[f64]) -> Result<Conditio
     let constant = residual.len() as f64 * (2.0 * std::f64::consts::PI).ln();
     let log_evidence = -0.5 * (dot(residual, &alpha) + factor.log_det() + constant);
     Ok(Conditioned {
+        second: None,
         alpha,
         factor,
         log_evidence,
@@ -87,7 +90,7 @@ pub fn evidence_and_gradient(
         }
         Factor::Kronecker(factor) => factor.adjoint(alpha),
         // Never made by `condition`.
-        Factor::Scaled { .. } => (Gram::Dense(Mat::new()), Vec::new()),
+        Factor::Scaled { .. } | Factor::Pooled { .. } => (Gram::Dense(Mat::new()), Vec::new()),
     };
     let mut gradient = vec![0.0; theta.len()];
     problem.contract(theta, &adjoint, &noise_adjoint, &mut gradient);
@@ -132,6 +135,40 @@ const UNSOLVED: f64 = 1e-6;
 /// row's prior sd.
 const CONTRADICTION: f64 = 1e-4;
 
+/// Whether `alpha` solves `K alpha = r` at all; `diagonal` is that of `K`.
+pub(super) fn is_solved(diagonal: impl Iterator<Item = f64>, alpha: &[f64]) -> bool {
+    // |K_ij| <= sqrt(K_ii K_jj), so that row i of K alpha is off by about its own sd times this.
+    let parts = diagonal.zip(alpha).map(|(d, a)| d.sqrt() * a.abs());
+    f64::EPSILON * parts.sum::<f64>() <= UNSOLVED
+}
+
+/// A Gaussian row and how far the posterior mean passes by its value.
+pub(super) struct ExactRow {
+    pub row: usize,
+    pub noise: f64,
+    /// Prior variance.
+    pub prior: f64,
+    pub misfit: f64,
+}
+
+/// The worst row that is known exactly, yet missed; `k` computes the covariance, to name the row most like it.
+pub(super) fn contradiction(
+    rows: impl Iterator<Item = ExactRow>,
+    k: impl FnOnce() -> Mat<f64>,
+) -> Option<FitError> {
+    let missed =
+        |r: &ExactRow| r.noise < 1e-9 * r.prior && r.misfit.abs() > CONTRADICTION * r.prior.sqrt();
+    let size = |r: &ExactRow| r.misfit.abs();
+    let worst = rows
+        .filter(missed)
+        .max_by(|a, b| size(a).total_cmp(&size(b)))?;
+    Some(FitError::Contradiction {
+        row: worst.row,
+        partner: partner(&k(), worst.row),
+        misfit: worst.misfit.abs(),
+    })
+}
+
 fn solve_dense(
     problem: &dyn LinearGaussian,
     theta: &[f64],
@@ -143,10 +180,7 @@ fn solve_dense(
     // A factor of a matrix that is singular but for rounding exists, and answers with noise.
     let solve = |factor: &Cholesky| {
         let alpha = factor.solve(residual);
-        // |K_ij| <= sqrt(K_ii K_jj), so that row i of K alpha is off by about its own sd times this.
-        let sds = diagonal.iter().map(|d| d.sqrt());
-        let rounding = f64::EPSILON * sds.zip(&alpha).map(|(d, a)| d * a.abs()).sum::<f64>();
-        (rounding <= UNSOLVED).then_some(alpha)
+        is_solved(diagonal.iter().copied(), &alpha).then_some(alpha)
     };
     let prepare = |mut a: Mat<f64>, jitter: f64| {
         for (i, noise) in noise.iter().enumerate() {
@@ -174,18 +208,15 @@ fn solve_dense(
                 let Some(alpha) = solve(&factor) else {
                     continue;
                 };
-                let misfit = |i: usize| jitter * (diagonal[i] + noise[i]) * alpha[i];
-                let exact = (0..noise.len()).filter(|i| noise[*i] < 1e-9 * diagonal[*i]);
-                let worst = exact.max_by(|a, b| misfit(*a).abs().total_cmp(&misfit(*b).abs()));
-                return match worst {
-                    Some(row) if misfit(row).abs() > CONTRADICTION * diagonal[row].sqrt() => {
-                        Err(FitError::Contradiction {
-                            row,
-                            partner: partner(&dense(), row),
-                            misfit: misfit(row).abs(),
-                        })
-                    }
-                    _ => Ok((Factor::Dense(factor), alpha, jitter)),
+                let exact = (0..noise.len()).map(|row| ExactRow {
+                    row,
+                    noise: noise[row],
+                    prior: diagonal[row],
+                    misfit: jitter * (diagonal[row] + noise[row]) * alpha[row],
+                });
+                return match contradiction(exact, dense) {
+                    Some(error) => Err(error),
+                    None => Ok((Factor::Dense(factor), alpha, jitter)),
                 };
             }
             Err(LinalgError::NotPositiveDefinite { .. }) => {}
@@ -255,7 +286,8 @@ pub(super) fn collinear(k: &Mat<f64>) -> ((usize, usize), f64) {
 /// The row with the largest absolute correlation with another.
 fn partner(k: &Mat<f64>, row: usize) -> usize {
     let correlation = |i: usize| k[(row, i)].abs() / k[(i, i)].sqrt();
-    let others = (0..k.ncols()).filter(|i| *i != row);
+    // A row without prior variance is like no other.
+    let others = (0..k.ncols()).filter(|i| *i != row && k[(*i, *i)] > 0.0);
     others
         .max_by(|a, b| correlation(*a).total_cmp(&correlation(*b)))
         .unwrap_or(row)

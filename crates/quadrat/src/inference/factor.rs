@@ -1,7 +1,8 @@
 //! One set of verbs for the factorised covariance of the observations, whatever its structure.
 
 use super::kronecker::KroneckerFactor;
-use crate::linalg::{Cholesky, Mat, MatMut, map_lower};
+use super::pooled::{Pools, Slopes};
+use crate::linalg::{Cholesky, Mat, MatMut, gemm, map_lower};
 
 /// A factorisation of `Ky = K + diag(noise)`.
 #[derive(Debug, Clone)]
@@ -17,6 +18,17 @@ pub enum Factor {
         /// `D`.
         scale: Vec<f64>,
     },
+    /// `Ky^-1 = J' D B^-1 D J` over nodes of which rows see pools: of the rank of the rows.
+    Pooled {
+        /// Which nodes a row sees.
+        pools: Pools,
+        /// The entries of `J`.
+        slopes: Slopes,
+        /// `B`.
+        factor: Cholesky,
+        /// `D`.
+        scale: Vec<f64>,
+    },
 }
 
 impl Factor {
@@ -27,6 +39,7 @@ impl Factor {
             Self::Dense(factor) => factor.size(),
             Self::Kronecker(factor) => factor.size(),
             Self::Scaled { factor, .. } => factor.size(),
+            Self::Pooled { pools, .. } => pools.nodes(),
         }
     }
 
@@ -39,6 +52,8 @@ impl Factor {
             Self::Scaled { factor, scale } => {
                 factor.log_det() - 2.0 * scale.iter().map(|d| d.ln()).sum::<f64>()
             }
+            // Nothing is said along the directions that no row sees.
+            Self::Pooled { .. } => f64::INFINITY,
         }
     }
 
@@ -49,6 +64,15 @@ impl Factor {
             Self::Dense(factor) => factor.solve(b),
             Self::Kronecker(factor) => factor.solve(b),
             Self::Scaled { factor, scale } => scaled(&factor.solve(&scaled(b, scale)), scale),
+            Self::Pooled {
+                pools,
+                slopes,
+                factor,
+                scale,
+            } => {
+                let seen = scaled(&slopes.gather(pools, b), scale);
+                slopes.scatter(pools, &scaled(&factor.solve(&seen), scale))
+            }
         }
     }
 
@@ -63,10 +87,11 @@ impl Factor {
                 factor.solve_in_place(b.as_mut());
                 scale_rows(b, scale);
             }
+            Self::Pooled { .. } => per_column(b, |column| self.solve(column)),
         }
     }
 
-    /// A whitened cross-covariance `W`, shape `[n, m]`, with `W'W = cross' Ky^-1 cross`: the
+    /// A whitened cross-covariance `W`, shape `[n, m]` (`[rows, m]` for pools), with `W'W = cross' Ky^-1 cross`: the
     /// reduction of the predictive covariance.
     #[must_use]
     pub fn whiten(&self, mut cross: Mat<f64>) -> Mat<f64> {
@@ -74,6 +99,16 @@ impl Factor {
             Self::Dense(factor) => factor.half_solve_in_place(cross.as_mut()),
             Self::Kronecker(factor) => per_column(cross.as_mut(), |column| factor.whiten(column)),
             Self::Scaled { factor, scale } => {
+                scale_rows(cross.as_mut(), scale);
+                factor.half_solve_in_place(cross.as_mut());
+            }
+            Self::Pooled {
+                pools,
+                slopes,
+                factor,
+                scale,
+            } => {
+                cross = slopes.rows(pools, cross.as_ref());
                 scale_rows(cross.as_mut(), scale);
                 factor.half_solve_in_place(cross.as_mut());
             }
@@ -90,6 +125,10 @@ impl Factor {
             Self::Scaled { factor, scale } => {
                 let inner = factor.inverse_diagonal();
                 inner.iter().zip(scale).map(|(v, d)| v * d * d).collect()
+            }
+            Self::Pooled { .. } => {
+                let inverse = self.inverse().unwrap_or_else(Mat::new);
+                (0..inverse.nrows()).map(|i| inverse[(i, i)]).collect()
             }
         }
     }
@@ -115,6 +154,11 @@ impl Factor {
                 let mut inverse = factor.inverse();
                 map_lower(&mut inverse, |i, j, v| scale[i] * v * scale[j]);
                 Some(inverse)
+            }
+            Self::Pooled { pools, .. } => {
+                let n = pools.nodes();
+                let whitened = self.whiten(Mat::identity(n, n));
+                Some(gemm(whitened.transpose(), whitened.as_ref()))
             }
         }
     }

@@ -15,6 +15,16 @@ use crate::special::scalar::normal_quantile;
 /// Draws from the split normal density of a central composite design.
 const DRAWS: usize = 20_000;
 
+/// Principal directions of a normal approximation.
+struct Principal {
+    /// The free parameters.
+    free: Vec<usize>,
+    /// Their units.
+    units: Vec<f64>,
+    /// One principal standard deviation per column, in these units.
+    steps: Mat<f64>,
+}
+
 /// A marginal interval, in natural units.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Interval {
@@ -45,7 +55,7 @@ impl Optimum {
         parameters: &[Parameter],
         level: f64,
     ) -> Result<Vec<Interval>, FitError> {
-        let (free, units, steps) = self.principal(parameters)?;
+        let Principal { free, units, steps } = self.principal(parameters)?;
         let z = normal_quantile(0.5 + 0.5 * level);
         Ok(free
             .iter()
@@ -69,7 +79,7 @@ impl Optimum {
         count: usize,
         seed: u64,
     ) -> Result<Vec<Vec<f64>>, FitError> {
-        let (free, units, steps) = self.principal(parameters)?;
+        let Principal { free, units, steps } = self.principal(parameters)?;
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut one = || {
             let z: Vec<f64> = free
@@ -88,18 +98,15 @@ impl Optimum {
         Ok((0..count).map(|_| one()).collect())
     }
 
-    /// The free parameters, their units, and the principal standard deviations in these units, one per column.
-    fn principal(
-        &self,
-        parameters: &[Parameter],
-    ) -> Result<(Vec<usize>, Vec<f64>, Mat<f64>), FitError> {
+    /// The principal directions of the normal approximation.
+    fn principal(&self, parameters: &[Parameter]) -> Result<Principal, FitError> {
         let free: Vec<usize> = free_indices(parameters);
         let units: Vec<f64> = free.iter().map(|i| parameters[*i].free_unit()).collect();
         let scaled = Mat::from_fn(free.len(), free.len(), |i, j| {
             self.hessian[(i, j)] * units[i] * units[j]
         });
         let steps = principal_steps(&scaled)?;
-        Ok((free, units, steps))
+        Ok(Principal { free, units, steps })
     }
 }
 

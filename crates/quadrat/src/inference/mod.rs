@@ -27,6 +27,7 @@ pub mod learn;
 #[cfg(feature = "mcmc")]
 pub mod mcmc;
 mod polish;
+pub mod pooled;
 mod profile;
 pub mod sites;
 #[cfg(test)]

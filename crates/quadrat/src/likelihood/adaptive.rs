@@ -47,7 +47,7 @@ const MOST_ENDS: usize = 128;
 const GROWTH: f64 = 6.0;
 
 /// Ends of the panels where an integration begins.
-pub(super) struct Panels {
+pub(crate) struct Panels {
     ends: [f64; MOST_ENDS],
     len: usize,
 }
@@ -94,7 +94,7 @@ impl Panels {
 }
 
 /// Integrals of several functions, and of their absolute values.
-pub(super) struct Integrals<const N: usize> {
+pub(crate) struct Integrals<const N: usize> {
     pub value: [f64; N],
     pub size: [f64; N],
 }
@@ -139,7 +139,7 @@ fn estimate<const N: usize>(lower: f64, upper: f64, f: &impl Fn(f64) -> [f64; N]
 /// # Numerics
 /// Kronrod's 21-point rule on every panel; panels where Gauss's 10 points disagree are halved. At most 400 are;
 /// not a number stays so.
-pub(super) fn integrate<const N: usize>(
+pub(crate) fn integrate<const N: usize>(
     panels: &Panels,
     f: impl Fn(f64) -> [f64; N],
 ) -> Integrals<N> {

@@ -52,6 +52,11 @@ impl Censored {
         Self::between(lower, upper, noise)
     }
 
+    /// Whether [`Self::between`] would have made it.
+    pub(super) fn check(&self) -> Result<(), InputError> {
+        self.readings.check()
+    }
+
     /// What is known of the noise.
     #[must_use]
     pub fn noise(&self) -> &Noise {

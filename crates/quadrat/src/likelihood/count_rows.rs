@@ -32,47 +32,63 @@ impl CountRows {
         exposure: Vec<f64>,
         link: Link,
     ) -> Result<Self, InputError> {
-        if link == Link::Identity {
+        let made = Self {
+            lower,
+            upper,
+            exposure,
+            link,
+        };
+        made.check()?;
+        Ok(made)
+    }
+
+    /// Refuses what cannot be counted.
+    pub fn check(&self) -> Result<(), InputError> {
+        if self.link == Link::Identity {
             return Err(InputError::Unavailable {
                 what: "the identity link for counts",
                 remedy: "a mean must not be negative: use link exp, softplus or square",
             });
         }
+        let (lower, upper, exposure) = (&self.lower, &self.upper, &self.exposure);
         let whole = |_: usize, x: f64| x >= 0.0 && x.fract() == 0.0 && x <= 9.0e15;
         let requirement = "a whole number, zero or more";
         check::length("the upper count", lower.len(), upper.len())?;
         check::length("the exposure", lower.len(), exposure.len())?;
-        check::range("the count", &lower, requirement, whole)?;
+        check::range("the count", lower, requirement, whole)?;
         check::range(
             "the upper count",
-            &upper,
+            upper,
             "a whole number, zero or more, or infinite",
             |row, x| x == f64::INFINITY || whole(row, x),
         )?;
         check::range(
             "the upper count",
-            &upper,
+            upper,
             "at least the lower count of its row",
             |row, x| x >= lower[row],
         )?;
         check::range(
             "the exposure",
-            &exposure,
+            exposure,
             "a finite number, zero or more",
             |_, x| x >= 0.0 && x.is_finite(),
         )?;
         check::range(
             "the exposure",
-            &exposure,
+            exposure,
             "more than zero where something was counted",
             |row, x| x > 0.0 || lower[row] == 0.0,
-        )?;
-        Ok(Self {
-            lower,
-            upper,
-            exposure,
-            link,
-        })
+        )
+    }
+
+    /// The same rows where every exposure is that many times as large.
+    pub fn per_unit(&self, sizes: &[f64]) -> Self {
+        let mut rows = self.clone();
+        for (exposure, size) in rows.exposure.iter_mut().zip(sizes) {
+            *exposure *= size;
+        }
+        rows
     }
 
     /// Whether the row says nothing about the latent value.
@@ -469,3 +485,35 @@ impl Features {
         &self.at[..self.len]
     }
 }
+
+/// The columns of a likelihood that has [`CountRows`].
+macro_rules! columns {
+    ($kind:ident) => {
+        impl $kind {
+            /// Lower ends of the ranges.
+            #[must_use]
+            pub fn lower(&self) -> &[f64] {
+                &self.rows.lower
+            }
+
+            /// Upper ends, included.
+            #[must_use]
+            pub fn upper(&self) -> &[f64] {
+                &self.rows.upper
+            }
+
+            /// Exposures.
+            #[must_use]
+            pub fn exposure(&self) -> &[f64] {
+                &self.rows.exposure
+            }
+
+            /// The link.
+            #[must_use]
+            pub fn link(&self) -> Link {
+                self.rows.link
+            }
+        }
+    };
+}
+pub(super) use columns;

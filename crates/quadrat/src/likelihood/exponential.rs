@@ -8,7 +8,6 @@ use super::local::{Belief, Circumstances, Expected, Jet, Local, Tilted};
 use super::quadrature::{self, climb};
 use crate::error::InputError;
 use crate::link::{CLIP, Link};
-use crate::parameter::Parameter;
 
 /// Positive values, `p(y | f) = e^(-y / mu) / mu`, `mu = link(f)`.
 ///
@@ -20,6 +19,9 @@ use crate::parameter::Parameter;
 pub struct Exponential {
     values: Vec<f64>,
     link: Link,
+    /// Logarithms of what the values were divided by, which belong to their densities; empty: of one.
+    #[serde(skip)]
+    log_sizes: Vec<f64>,
 }
 
 impl Exponential {
@@ -29,8 +31,19 @@ impl Exponential {
     /// # Errors
     /// [`InputError::NotFinite`], [`InputError::Range`]; [`InputError::Unavailable`] for another link.
     pub fn new(values: Vec<f64>, link: Link) -> Result<Self, InputError> {
+        let made = Self {
+            values,
+            link,
+            log_sizes: Vec::new(),
+        };
+        made.check()?;
+        Ok(made)
+    }
+
+    /// Whether [`Self::new`] would have made it.
+    pub(super) fn check(&self) -> Result<(), InputError> {
         let refuse = |what, remedy| Err(InputError::Unavailable { what, remedy });
-        match link {
+        match self.link {
             Link::Square => refuse(
                 "the square link for exponential values",
                 "the expected 1/f^2 of a normal f is infinite: use link exp",
@@ -40,11 +53,23 @@ impl Exponential {
                 "a mean must be positive: use link exp or softplus",
             ),
             Link::Exp | Link::Softplus => {
-                check::finite("the value", &values)?;
-                check::range("the value", &values, "more than zero", |_, y| y > 0.0)?;
-                Ok(Self { values, link })
+                check::finite("the value", &self.values)?;
+                check::range("the value", &self.values, "more than zero", |_, y| y > 0.0)
             }
         }
+    }
+
+    /// The same values where every mean is that many times as large.
+    pub(super) fn per_unit(&self, sizes: &[f64]) -> Self {
+        Self {
+            values: self.values.iter().zip(sizes).map(|(y, s)| y / s).collect(),
+            link: self.link,
+            log_sizes: sizes.iter().map(|s| libm::log(*s)).collect(),
+        }
+    }
+
+    fn log_size(&self, row: usize) -> f64 {
+        self.log_sizes.get(row).copied().unwrap_or(0.0)
     }
 
     /// The observed values.
@@ -65,14 +90,6 @@ impl Local for Exponential {
         self.values.len()
     }
 
-    fn parameters(&self, _: f64) -> Vec<Parameter> {
-        Vec::new()
-    }
-
-    fn gaussian(&self, _: &[f64], _: usize) -> Option<(f64, f64)> {
-        None
-    }
-
     fn is_log_concave(&self) -> bool {
         self.link == Link::Exp
     }
@@ -85,14 +102,12 @@ impl Local for Exponential {
         let [u, u1, u2, u3] = self.link.log_jet(f);
         let ratio = libm::exp((libm::log(self.values[row]) - u).min(CLIP));
         Jet {
-            value: -u - ratio,
+            value: -u - ratio - self.log_size(row),
             first: u1 * (ratio - 1.0),
             second: ratio * (u2 - u1 * u1) - u2,
             third: ratio * (u3 - 3.0 * u1 * u2 + u1 * u1 * u1) - u3,
         }
     }
-
-    fn log_density_slopes(&self, _: &[f64], _: usize, _: f64, _: &mut [[f64; 3]]) {}
 
     fn tilted(&self, own: &[f64], row: usize, cavity: Belief) -> Tilted {
         let jet = |f: f64| self.log_density(own, row, f);
@@ -102,7 +117,7 @@ impl Local for Exponential {
             let jet = |f: f64| {
                 let ratio = libm::exp((guess - f).min(CLIP));
                 Jet {
-                    value: -f - ratio,
+                    value: -f - ratio - self.log_size(row),
                     first: ratio - 1.0,
                     second: -ratio,
                     third: ratio,
@@ -124,23 +139,19 @@ impl Local for Exponential {
         }
     }
 
-    fn tilted_slopes(&self, _: &[f64], _: usize, _: Belief, _: &mut [f64]) {}
-
     fn expected(&self, own: &[f64], row: usize, belief: Belief) -> Expected {
         if self.link == Link::Exp {
             // E e^-f = e^(v/2 - m).
             let half = 0.5 * belief.variance;
             let ratio = libm::exp((libm::log(self.values[row]) - belief.mean + half).min(CLIP));
             return Expected {
-                value: -belief.mean - ratio,
+                value: -belief.mean - ratio - self.log_size(row),
                 first: ratio - 1.0,
                 second: -ratio,
             };
         }
         quadrature::expected(belief, &[(0.0, 1.0)], |f| self.log_density(own, row, f))
     }
-
-    fn expected_slopes(&self, _: &[f64], _: usize, _: Belief, _: &mut [f64]) {}
 
     fn observation(&self, _: &[f64], _: &Circumstances, f: f64) -> Distribution {
         Distribution::Exponential(distribution::Exponential {

@@ -20,9 +20,15 @@ impl Gaussian {
     /// [`InputError::Shape`] when a variance column has another length,
     /// [`InputError::NotFinite`], [`InputError::Range`] for a negative variance.
     pub fn new(values: Vec<f64>, noise: Noise) -> Result<Self, InputError> {
-        check::finite("the value", &values)?;
-        noise.check(values.len(), |_| false)?;
-        Ok(Self { values, noise })
+        let made = Self { values, noise };
+        made.check()?;
+        Ok(made)
+    }
+
+    /// Whether [`Self::new`] would have made it.
+    pub(super) fn check(&self) -> Result<(), InputError> {
+        check::finite("the value", &self.values)?;
+        self.noise.check(self.values.len(), |_| false)
     }
 
     /// The observed values.

@@ -34,31 +34,38 @@ impl Interval {
     /// [`InputError::Shape`] for columns of different lengths; [`InputError::Range`] for an end that is NaN, a
     /// lower end of `inf`, ends in the wrong order, and a known variance of 0 where the ends differ.
     pub fn new(lower: Vec<f64>, upper: Vec<f64>, noise: Noise) -> Result<Self, InputError> {
+        let made = Self {
+            lower,
+            upper,
+            noise,
+        };
+        made.check()?;
+        Ok(made)
+    }
+
+    /// Whether [`Self::new`] would have made it.
+    pub(super) fn check(&self) -> Result<(), InputError> {
+        let (lower, upper) = (&self.lower, &self.upper);
         check::length("the upper end", lower.len(), upper.len())?;
         check::range(
             "the lower end",
-            &lower,
+            lower,
             "a number below inf, or -inf for no lower end",
             |_, x| x < f64::INFINITY,
         )?;
         check::range(
             "the upper end",
-            &upper,
+            upper,
             "a number above -inf, or inf for no upper end",
             |_, x| x > f64::NEG_INFINITY,
         )?;
         check::range(
             "the upper end",
-            &upper,
+            upper,
             "not below the lower end; exchange the two ends",
             |row, x| x >= lower[row],
         )?;
-        noise.check(lower.len(), |row| lower[row] < upper[row])?;
-        Ok(Self {
-            lower,
-            upper,
-            noise,
-        })
+        self.noise.check(lower.len(), |row| lower[row] < upper[row])
     }
 
     /// Lower ends.

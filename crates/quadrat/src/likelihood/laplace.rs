@@ -8,7 +8,6 @@ use super::check;
 use super::distribution::{self, Distribution};
 use super::local::{Belief, Circumstances, Expected, Jet, Local, Tilted};
 use crate::error::InputError;
-use crate::parameter::Parameter;
 use crate::special::scalar::{erf, erfcx, log_cdf, normal_pdf};
 use crate::special::truncated_normal;
 
@@ -47,15 +46,21 @@ impl Laplace {
     /// # Errors
     /// [`InputError::Shape`], [`InputError::NotFinite`]; [`InputError::Range`] for a scale that is not positive.
     pub fn new(values: Vec<f64>, scale: Vec<f64>) -> Result<Self, InputError> {
-        check::finite("the value", &values)?;
-        check::length("the scale", values.len(), scale.len())?;
+        let made = Self { values, scale };
+        made.check()?;
+        Ok(made)
+    }
+
+    /// Whether [`Self::new`] would have made it.
+    pub(super) fn check(&self) -> Result<(), InputError> {
+        check::finite("the value", &self.values)?;
+        check::length("the scale", self.values.len(), self.scale.len())?;
         check::range(
             "the scale",
-            &scale,
+            &self.scale,
             "a finite number above zero; exact values belong to a Gaussian likelihood",
             |_, b| b > 0.0 && b.is_finite(),
-        )?;
-        Ok(Self { values, scale })
+        )
     }
 
     /// The observed values.
@@ -121,14 +126,6 @@ impl Local for Laplace {
         self.values.len()
     }
 
-    fn parameters(&self, _spread: f64) -> Vec<Parameter> {
-        Vec::new()
-    }
-
-    fn gaussian(&self, _own: &[f64], _row: usize) -> Option<(f64, f64)> {
-        None
-    }
-
     fn is_log_concave(&self) -> bool {
         true
     }
@@ -148,8 +145,6 @@ impl Local for Laplace {
         }
     }
 
-    fn log_density_slopes(&self, _own: &[f64], _row: usize, _f: f64, _out: &mut [[f64; 3]]) {}
-
     /// The site's slope is the regression of `(log p)' = +-1 / b` on `f`: nothing cancels, whichever of noise and
     /// cavity is wider.
     fn tilted(&self, _own: &[f64], row: usize, cavity: Belief) -> Tilted {
@@ -167,8 +162,6 @@ impl Local for Laplace {
         }
     }
 
-    fn tilted_slopes(&self, _own: &[f64], _row: usize, _cavity: Belief, _out: &mut [f64]) {}
-
     fn expected(&self, _own: &[f64], row: usize, belief: Belief) -> Expected {
         let (sd, scale) = (belief.variance.sqrt(), self.scale[row]);
         let d = (self.values[row] - belief.mean) / sd;
@@ -179,8 +172,6 @@ impl Local for Laplace {
             second: -2.0 * density / (scale * sd),
         }
     }
-
-    fn expected_slopes(&self, _own: &[f64], _row: usize, _belief: Belief, _out: &mut [f64]) {}
 
     /// The scale is `sqrt(variance / 2)`; where no variance is told, the mean scale of the rows.
     fn observation(&self, _own: &[f64], circumstances: &Circumstances, f: f64) -> Distribution {

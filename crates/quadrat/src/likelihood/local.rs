@@ -92,11 +92,15 @@ pub trait Local: Sync {
     /// Its hyperparameters with starts and weakly informative priors. Names without the table's
     /// number: `noise.variance`, `ordinal.threshold`, `negative_binomial.dispersion`.
     ///
-    /// `spread` is the typical size of a change of the latent value.
-    fn parameters(&self, spread: f64) -> Vec<Parameter>;
+    /// `spread` is the typical size of a change of the latent value. None unless told.
+    fn parameters(&self, _spread: f64) -> Vec<Parameter> {
+        Vec::new()
+    }
 
     /// Value and variance of a row that is Gaussian in `f`: its site is known, and never updated.
-    fn gaussian(&self, own: &[f64], row: usize) -> Option<(f64, f64)>;
+    fn gaussian(&self, _own: &[f64], _row: usize) -> Option<(f64, f64)> {
+        None
+    }
 
     /// Whether `log p(y | f)` is concave in `f` on every row, so that every approximation has one
     /// optimum.
@@ -109,20 +113,20 @@ pub trait Local: Sync {
     fn log_density(&self, own: &[f64], row: usize, f: f64) -> Jet;
 
     /// Derivatives of value, first and second of [`Local::log_density`] in every own parameter,
-    /// `out.len() == own.len()`.
-    fn log_density_slopes(&self, own: &[f64], row: usize, f: f64, out: &mut [[f64; 3]]);
+    /// `out.len() == own.len()`; nothing to do where there are none.
+    fn log_density_slopes(&self, _own: &[f64], _row: usize, _f: f64, _out: &mut [[f64; 3]]) {}
 
     /// Moments of cavity times likelihood.
     fn tilted(&self, own: &[f64], row: usize, cavity: Belief) -> Tilted;
 
     /// `d log Z / d own` at a fixed cavity.
-    fn tilted_slopes(&self, own: &[f64], row: usize, cavity: Belief, out: &mut [f64]);
+    fn tilted_slopes(&self, _own: &[f64], _row: usize, _cavity: Belief, _out: &mut [f64]) {}
 
     /// Expected log-density.
     fn expected(&self, own: &[f64], row: usize, belief: Belief) -> Expected;
 
     /// `d E log p / d own` at a fixed belief.
-    fn expected_slopes(&self, own: &[f64], row: usize, belief: Belief, out: &mut [f64]);
+    fn expected_slopes(&self, _own: &[f64], _row: usize, _belief: Belief, _out: &mut [f64]) {}
 
     /// The distribution of a new observation where the latent value is `f`.
     fn observation(&self, own: &[f64], circumstances: &Circumstances, f: f64) -> Distribution;

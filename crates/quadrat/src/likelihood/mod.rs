@@ -1,6 +1,7 @@
 //! Likelihoods: what the instrument reported about a linear functional of the latent function.
 
-mod adaptive;
+pub(crate) mod adaptive;
+mod answers;
 mod bernoulli;
 mod binomial;
 mod censored;
@@ -45,6 +46,7 @@ pub use student_t::{Degrees, StudentT};
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::InputError;
 use crate::link::Link;
 use local::Local;
 
@@ -112,6 +114,25 @@ likelihoods! {
 }
 
 impl Likelihood {
+    /// Refuses what no constructor would have made: contents of a file are not trusted.
+    pub(crate) fn check(&self) -> Result<(), InputError> {
+        match self {
+            Self::Gaussian(x) => x.check(),
+            Self::Laplace(x) => x.check(),
+            Self::StudentT(x) => x.check(),
+            Self::Interval(x) => x.check(),
+            Self::Censored(x) => x.check(),
+            Self::Ordinal(x) => x.check(),
+            Self::Positive(x) => x.check(),
+            // Every list of answers is one.
+            Self::Bernoulli(_) => Ok(()),
+            Self::Binomial(x) => x.check(),
+            Self::Poisson(x) => x.check(),
+            Self::NegativeBinomial(x) => x.check(),
+            Self::Exponential(x) => x.check(),
+        }
+    }
+
     /// Number of rows it has something to say about.
     #[must_use]
     pub fn rows(&self) -> usize {
@@ -139,6 +160,17 @@ impl Likelihood {
             Self::NegativeBinomial(x) => Some(x.link()),
             Self::Exponential(x) => Some(x.link()),
             _ => None,
+        }
+    }
+
+    /// The same rows about means that are that many times as large: a row over a support of some size reports about size
+    /// times the average after the link. Likelihoods without a link stay as they are.
+    pub(crate) fn per_unit(&self, sizes: &[f64]) -> Self {
+        match self {
+            Self::Poisson(x) => x.per_unit(sizes).into(),
+            Self::NegativeBinomial(x) => x.per_unit(sizes).into(),
+            Self::Exponential(x) => x.per_unit(sizes).into(),
+            other => other.clone(),
         }
     }
 

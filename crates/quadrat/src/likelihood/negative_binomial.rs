@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::count_rows::CountRows;
+use super::count_rows::{CountRows, columns};
 use super::distribution::{self, Distribution};
 use super::local::{Belief, Circumstances, Expected, Jet, Local, Tilted};
 use crate::error::InputError;
@@ -61,7 +61,20 @@ impl NegativeBinomial {
         link: Link,
         dispersion: Dispersion,
     ) -> Result<Self, InputError> {
-        if let Dispersion::Known(value) = dispersion
+        let rows = CountRows {
+            lower,
+            upper,
+            exposure,
+            link,
+        };
+        let made = Self { rows, dispersion };
+        made.check()?;
+        Ok(made)
+    }
+
+    /// Whether [`Self::ranges`] would have made it.
+    pub(super) fn check(&self) -> Result<(), InputError> {
+        if let Dispersion::Known(value) = self.dispersion
             && !(value > 0.0 && value.is_finite())
         {
             return Err(InputError::Parameter {
@@ -69,32 +82,15 @@ impl NegativeBinomial {
                 reason: format!("it is {value}; give a positive number, or use `poisson`"),
             });
         }
-        let rows = CountRows::new(lower, upper, exposure, link)?;
-        Ok(Self { rows, dispersion })
+        self.rows.check()
     }
 
-    /// Lower ends of the ranges.
-    #[must_use]
-    pub fn lower(&self) -> &[f64] {
-        &self.rows.lower
-    }
-
-    /// Upper ends, included.
-    #[must_use]
-    pub fn upper(&self) -> &[f64] {
-        &self.rows.upper
-    }
-
-    /// Exposures.
-    #[must_use]
-    pub fn exposure(&self) -> &[f64] {
-        &self.rows.exposure
-    }
-
-    /// The link.
-    #[must_use]
-    pub fn link(&self) -> Link {
-        self.rows.link
+    /// The same counts where every mean is that many times as large.
+    pub(super) fn per_unit(&self, sizes: &[f64]) -> Self {
+        Self {
+            rows: self.rows.per_unit(sizes),
+            dispersion: self.dispersion,
+        }
     }
 
     /// What is known of the dispersion.
@@ -110,6 +106,8 @@ impl NegativeBinomial {
         }
     }
 }
+
+columns!(NegativeBinomial);
 
 /// Name of the own hyperparameter.
 const NAME: &str = "negative_binomial.dispersion";
@@ -132,10 +130,6 @@ impl Local for NegativeBinomial {
                 },
             )],
         }
-    }
-
-    fn gaussian(&self, _: &[f64], _: usize) -> Option<(f64, f64)> {
-        None
     }
 
     fn is_log_concave(&self) -> bool {

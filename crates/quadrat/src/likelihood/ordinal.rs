@@ -49,14 +49,25 @@ impl Ordinal {
     /// # Arguments
     /// * `ranks` - counted from 1, shape `[n]`
     /// # Errors
-    /// [`InputError::Range`] for fewer than two ranks, thresholds that do not increase, a rank outside them, or a
-    /// known variance of 0; [`InputError::NotFinite`], [`InputError::Shape`].
+    /// [`InputError::Range`] for fewer than two ranks, more than 1,000 with learned thresholds, thresholds that do
+    /// not increase, a rank outside them, or a known variance of 0; [`InputError::NotFinite`], [`InputError::Shape`].
     pub fn new(
         ranks: Vec<usize>,
         thresholds: Thresholds,
         noise: Noise,
     ) -> Result<Self, InputError> {
-        if let Thresholds::Known(known) = &thresholds {
+        let made = Self {
+            ranks,
+            thresholds,
+            noise,
+        };
+        made.check()?;
+        Ok(made)
+    }
+
+    /// Whether [`Self::new`] would have made it.
+    pub(super) fn check(&self) -> Result<(), InputError> {
+        if let Thresholds::Known(known) = &self.thresholds {
             check::finite("the threshold", known)?;
             check::range(
                 "the threshold",
@@ -65,14 +76,22 @@ impl Ordinal {
                 |k, x| k == 0 || x > known[k - 1],
             )?;
         }
-        let highest = thresholds.ranks();
+        let highest = self.thresholds.ranks();
         check::range(
             "the number of ranks",
             &[highest as f64],
             "at least 2: one threshold more than none",
             |_, x| x >= 2.0,
         )?;
-        for (row, &rank) in ranks.iter().enumerate() {
+        if matches!(self.thresholds, Thresholds::Learned(_)) {
+            check::range(
+                "the number of ranks",
+                &[highest as f64],
+                "at most 1,000 where the thresholds are learned: each is a hyperparameter; give them as known",
+                |_, x| x <= 1000.0,
+            )?;
+        }
+        for (row, &rank) in self.ranks.iter().enumerate() {
             if !(1..=highest).contains(&rank) {
                 return Err(InputError::Range {
                     what: "the rank".to_owned(),
@@ -82,12 +101,7 @@ impl Ordinal {
                 });
             }
         }
-        noise.check(ranks.len(), |_| true)?;
-        Ok(Self {
-            ranks,
-            thresholds,
-            noise,
-        })
+        self.noise.check(self.ranks.len(), |_| true)
     }
 
     /// The observed ranks.
@@ -201,10 +215,6 @@ impl Local for Ordinal {
             ));
         }
         parameters
-    }
-
-    fn gaussian(&self, _own: &[f64], _row: usize) -> Option<(f64, f64)> {
-        None
     }
 
     fn is_log_concave(&self) -> bool {

@@ -2,12 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::count_rows::CountRows;
+use super::count_rows::{CountRows, columns};
 use super::distribution::{self, Distribution};
 use super::local::{Belief, Circumstances, Expected, Jet, Local, Tilted};
 use crate::error::InputError;
 use crate::link::Link;
-use crate::parameter::Parameter;
 
 /// Counts, `y_i ~ Poisson(exposure_i link(f_i))`, seen exactly or only as a range.
 ///
@@ -56,42 +55,23 @@ impl Poisson {
         Ok(Self { rows })
     }
 
-    /// Lower ends of the ranges.
-    #[must_use]
-    pub fn lower(&self) -> &[f64] {
-        &self.rows.lower
+    /// Whether [`Self::ranges`] would have made it.
+    pub(super) fn check(&self) -> Result<(), InputError> {
+        self.rows.check()
     }
 
-    /// Upper ends, included.
-    #[must_use]
-    pub fn upper(&self) -> &[f64] {
-        &self.rows.upper
-    }
-
-    /// Exposures.
-    #[must_use]
-    pub fn exposure(&self) -> &[f64] {
-        &self.rows.exposure
-    }
-
-    /// The link.
-    #[must_use]
-    pub fn link(&self) -> Link {
-        self.rows.link
+    /// The same counts where every mean is that many times as large.
+    pub(super) fn per_unit(&self, sizes: &[f64]) -> Self {
+        let rows = self.rows.per_unit(sizes);
+        Self { rows }
     }
 }
+
+columns!(Poisson);
 
 impl Local for Poisson {
     fn rows(&self) -> usize {
         self.rows.lower.len()
-    }
-
-    fn parameters(&self, _: f64) -> Vec<Parameter> {
-        Vec::new()
-    }
-
-    fn gaussian(&self, _: &[f64], _: usize) -> Option<(f64, f64)> {
-        None
     }
 
     fn is_log_concave(&self) -> bool {
@@ -106,19 +86,13 @@ impl Local for Poisson {
         self.rows.jet(row, 0.0, f)
     }
 
-    fn log_density_slopes(&self, _: &[f64], _: usize, _: f64, _: &mut [[f64; 3]]) {}
-
     fn tilted(&self, _: &[f64], row: usize, cavity: Belief) -> Tilted {
         self.rows.tilted(row, 0.0, cavity)
     }
 
-    fn tilted_slopes(&self, _: &[f64], _: usize, _: Belief, _: &mut [f64]) {}
-
     fn expected(&self, _: &[f64], row: usize, belief: Belief) -> Expected {
         self.rows.expected(row, 0.0, belief)
     }
-
-    fn expected_slopes(&self, _: &[f64], _: usize, _: Belief, _: &mut [f64]) {}
 
     fn observation(&self, _: &[f64], circumstances: &Circumstances, f: f64) -> Distribution {
         let mean = self.rows.new_mean(circumstances.exposure, f);

@@ -9,7 +9,6 @@ use super::distribution::{Distribution, Ranks};
 use super::local::{Belief, Circumstances, Expected, Jet, Local, Tilted};
 use super::window::Window;
 use crate::error::InputError;
-use crate::parameter::Parameter;
 
 /// `f >= margin` on every row, up to a small error, `p = Phi((f - margin) / sd)`.
 ///
@@ -30,14 +29,20 @@ impl Positive {
     /// # Errors
     /// [`InputError::Range`] for a margin that is not finite or an sd that is not positive.
     pub fn new(rows: usize, margin: f64, sd: f64) -> Result<Self, InputError> {
-        check::finite("the margin", &[margin])?;
+        let made = Self { rows, margin, sd };
+        made.check()?;
+        Ok(made)
+    }
+
+    /// Whether [`Self::new`] would have made it.
+    pub(super) fn check(&self) -> Result<(), InputError> {
+        check::finite("the margin", &[self.margin])?;
         check::range(
             "the sd of the sign",
-            &[sd],
+            &[self.sd],
             "a finite number above zero, small beside the latent values",
             |_, x| x > 0.0 && x.is_finite(),
-        )?;
-        Ok(Self { rows, margin, sd })
+        )
     }
 
     /// The margin.
@@ -66,14 +71,6 @@ impl Local for Positive {
         self.rows
     }
 
-    fn parameters(&self, _spread: f64) -> Vec<Parameter> {
-        Vec::new()
-    }
-
-    fn gaussian(&self, _own: &[f64], _row: usize) -> Option<(f64, f64)> {
-        None
-    }
-
     fn is_log_concave(&self) -> bool {
         true
     }
@@ -86,19 +83,13 @@ impl Local for Positive {
         self.window().jet(f)
     }
 
-    fn log_density_slopes(&self, _own: &[f64], _row: usize, _f: f64, _out: &mut [[f64; 3]]) {}
-
     fn tilted(&self, _own: &[f64], _row: usize, cavity: Belief) -> Tilted {
         self.window().tilted(cavity)
     }
 
-    fn tilted_slopes(&self, _own: &[f64], _row: usize, _cavity: Belief, _out: &mut [f64]) {}
-
     fn expected(&self, _own: &[f64], _row: usize, belief: Belief) -> Expected {
         self.window().expected(belief)
     }
-
-    fn expected_slopes(&self, _own: &[f64], _row: usize, _belief: Belief, _out: &mut [f64]) {}
 
     /// Rank 1 below the margin, 2 above it.
     fn observation(&self, _own: &[f64], _circumstances: &Circumstances, f: f64) -> Distribution {

@@ -142,9 +142,20 @@ impl StudentT {
     /// [`InputError::NotFinite`], [`InputError::Shape`]; [`InputError::Range`] for a known variance or degrees of
     /// freedom that are not positive and finite.
     pub fn new(values: Vec<f64>, noise: Noise, degrees: Degrees) -> Result<Self, InputError> {
-        check::finite("the value", &values)?;
-        noise.check(values.len(), |_| true)?;
-        if let Degrees::Known(degrees) = degrees {
+        let made = Self {
+            values,
+            noise,
+            degrees,
+        };
+        made.check()?;
+        Ok(made)
+    }
+
+    /// Whether [`Self::new`] would have made it.
+    pub(super) fn check(&self) -> Result<(), InputError> {
+        check::finite("the value", &self.values)?;
+        self.noise.check(self.values.len(), |_| true)?;
+        if let Degrees::Known(degrees) = self.degrees {
             check::range(
                 "the degrees of freedom",
                 &[degrees],
@@ -152,11 +163,7 @@ impl StudentT {
                 |_, x| x > 0.0 && x.is_finite(),
             )?;
         }
-        Ok(Self {
-            values,
-            noise,
-            degrees,
-        })
+        Ok(())
     }
 
     /// The observed values.
@@ -232,10 +239,6 @@ impl Local for StudentT {
             ));
         }
         parameters
-    }
-
-    fn gaussian(&self, _own: &[f64], _row: usize) -> Option<(f64, f64)> {
-        None
     }
 
     fn is_log_concave(&self) -> bool {

@@ -1,10 +1,12 @@
 //! Links: from the latent scale to the scale of the response.
 
 mod moments;
+mod quasi_mean;
 
 use std::fmt;
 use std::str::FromStr;
 
+pub use quasi_mean::QuasiMean;
 use serde::{Deserialize, Serialize};
 
 use crate::error::InputError;

@@ -3,6 +3,8 @@
 use super::defaults::Scales;
 use super::is_mean;
 use super::observations::Observations;
+use super::pooled::is_pooled;
+use super::second::Varying;
 use super::settings::{Inference, Setting};
 use crate::error::InputError;
 use crate::inference::sites::Method;
@@ -19,6 +21,7 @@ pub(super) const MAX_ATOMS: usize = 40_000;
 pub(super) fn own_parameters(
     tables: &[Observations],
     scales: &Scales,
+    varying: Option<Varying>,
     parameters: &mut Vec<Parameter>,
 ) -> Vec<Vec<usize>> {
     let mut first_noise = None;
@@ -32,7 +35,9 @@ pub(super) fn own_parameters(
     for (t, table) in tables.iter().enumerate() {
         let all = table.likelihood.local().parameters(scales.values[t]);
         let mut indices = Vec::with_capacity(all.len());
-        for mut parameter in all {
+        // A second latent function takes the place of the first.
+        let skip = usize::from(varying.is_some_and(|v| v.is_of(&table.likelihood)));
+        for mut parameter in all.into_iter().skip(skip) {
             let is_noise = parameter.name == NOISE_NAME;
             if let (true, true, Some(shared)) = (is_noise, table.share_noise, first_noise) {
                 indices.push(shared);
@@ -118,8 +123,13 @@ fn apply(parameter: &mut Parameter, setting: &Setting) -> Result<(), InputError>
         return Err(refuse("`fixed = true` needs a `value`".into()));
     }
     if parameter.fixed && setting != &Setting::fixed(parameter.start) {
+        let reason = if parameter.name.starts_with("noise") {
+            "by ranks or signs alone, which say nothing about their unit: the noise is the unit; give the thresholds, or leave it out"
+        } else {
+            "in the kernel expression; change it there"
+        };
         return Err(refuse(format!(
-            "its value {} is fixed in the kernel expression; change it there",
+            "its value {} is fixed {reason}",
             parameter.start
         )));
     }
@@ -190,14 +200,32 @@ pub(super) fn learnable(
 pub(super) fn method(
     inference: Inference,
     tables: &[Observations],
+    varying: bool,
 ) -> Result<Option<Method>, InputError> {
-    let is_exact = tables.iter().all(|t| t.as_gaussian().is_some());
+    let is_exact = !varying && tables.iter().all(|t| t.as_gaussian().is_some());
     let has_kinks = tables
         .iter()
         .any(|t| matches!(t.likelihood, Likelihood::Laplace(_)));
+    if tables.iter().any(is_pooled) {
+        return match inference {
+            Inference::Auto | Inference::Sites(Method::Laplace) => Ok(Some(Method::Laplace)),
+            Inference::Exact | Inference::Sites(_) => Err(InputError::Unavailable {
+                what: "another method than Laplace's for sums after a link",
+                remedy: "use auto or laplace, or give the rows as points",
+            }),
+        };
+    }
     match inference {
         Inference::Auto => Ok((!is_exact).then_some(Method::Ep)),
         Inference::Exact if is_exact => Ok(None),
+        Inference::Exact if varying => Err(InputError::Unavailable {
+            what: "exact inference",
+            remedy: "the noise is a function too; use auto, ep or variational",
+        }),
+        Inference::Sites(Method::Laplace) if varying => Err(InputError::Unavailable {
+            what: "Laplace's method for a noise or dispersion that is a function",
+            remedy: "use auto, ep or variational",
+        }),
         Inference::Exact => Err(InputError::Unavailable {
             what: "exact inference",
             remedy: "some rows have other than normal noise; use auto, ep, variational or laplace",
@@ -210,22 +238,41 @@ pub(super) fn method(
     }
 }
 
-/// Refuses sums and averages of what only exists after a link.
+/// Refuses sums and averages after a link where they mean nothing or cannot be had.
 pub(super) fn links(tables: &[Observations]) -> Result<(), InputError> {
     for table in tables {
-        if table.likelihood.is_linear() {
-            continue;
-        }
+        let name = table.likelihood.name();
         for row in 0..table.supports.len() {
-            if !table.supports.is_point(row) {
+            if !table.likelihood.is_linear()
+                && table.likelihood.link().is_none()
+                && !table.supports.is_point(row)
+            {
                 return Err(InputError::Range {
-                    what: format!("the support of a `{}` row", table.likelihood.name()),
+                    what: format!("the support of a `{name}` row"),
                     row,
                     value: table.supports.size(row),
-                    requirement: "a point: people are added up, not the logarithms of their numbers; give counts over boxes, regions or bags a `gaussian` likelihood with known variance",
+                    requirement: "a point: sums of probabilities are no probability; give successes over boxes, regions or bags as counts with the trials as exposure",
                 });
             }
         }
+        if table.likelihood.link().is_some() {
+            let weights = table.supports.weight();
+            let negative = |row: &usize| table.supports.atoms(*row).any(|a| weights[a] <= 0.0);
+            if let Some(row) = (0..table.supports.len()).find(negative) {
+                return Err(InputError::Range {
+                    what: format!("a weight in the support of a `{name}` row"),
+                    row,
+                    value: table.supports.size(row),
+                    requirement: "above zero, like all weights of the row: a sum after a link has no logarithm else",
+                });
+            }
+        }
+    }
+    if tables.iter().any(is_pooled) && tables.iter().any(|t| t.likelihood.is_linear()) {
+        return Err(InputError::Unavailable {
+            what: "counts or waiting times over boxes, regions or bags beside values of the function",
+            remedy: "fit them apart, or give the counts a `gaussian` likelihood with known variance",
+        });
     }
     Ok(())
 }

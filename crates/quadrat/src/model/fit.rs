@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::checks::{MAX_ATOMS, MAX_DENSE_ROWS};
 use super::correlation::correlations;
-use super::mean::MeanPrior;
+use super::mean::Means;
 use super::posterior::{Component, Node, Posterior};
 use super::prediction::Prediction;
 use super::problem::Problem;
@@ -16,16 +16,19 @@ use super::summary::{FitSummary, Hyper};
 use super::{MEAN_NAME, Model};
 use crate::error::{FitError, InputError};
 use crate::inference::{
-    self, Exact, IntegrateOptions, Interval, LearnOptions, LinearGaussian, integrate, maximise,
-    sites::Method,
+    self, Conditioned, Exact, IntegrateOptions, Interval, LearnOptions, LinearGaussian, integrate,
+    maximise, sites::Method,
 };
 use crate::linalg::dot;
 use crate::parameter::Parameter;
 use crate::progress::{Progress, Silent};
+use crate::support::Functionals;
 
 /// Share of the hyperparameters' posterior that the nodes answering predictions hold: the others
 /// move no predictive probability by more than its complement.
-const COVERED: f64 = 0.999;
+pub(super) const COVERED: f64 = 0.999;
+/// Share of the hyperparameters' posterior that may be left out where sums after a link do not settle.
+const LOST: f64 = 0.05;
 /// Most rows for which the hyperparameters are integrated over a lattice of hundreds of nodes;
 /// above, their posterior is close to normal and a design of tens does.
 const LATTICE_ROWS: usize = 200;
@@ -37,12 +40,19 @@ const THINNED_TO: usize = 600;
 const INTEGRATED_ROWS: usize = 4000;
 
 impl Model {
-    /// Learns the hyperparameters and conditions on the observations, exactly.
+    /// Learns the hyperparameters and conditions on the observations: exactly where every row is Gaussian, else by
+    /// the approximation that the options name.
     ///
     /// # Errors
     /// [`FitError::Input`] for input that cannot be used, before any work;
     /// [`FitError::Factorisation`] when the covariance is singular even with jitter;
-    /// [`FitError::NoStart`] when no start of the optimiser could be evaluated.
+    /// [`FitError::Contradiction`] when rows without noise cannot all be right;
+    /// [`FitError::NoStart`] when no start of the optimiser could be evaluated;
+    /// [`FitError::NotConverged`] when the sites of an approximation do not settle at the hyperparameters found.
+    ///
+    /// # Numerics
+    /// Where the covariance is singular to rounding, jitter of up to 1e-6 of the variance of each row is added and
+    /// reported in the summary's warnings.
     pub fn fit(&self, options: &FitOptions) -> Result<Posterior, FitError> {
         let started = Instant::now();
         let problem = self.problem(options.inference)?;
@@ -69,6 +79,9 @@ pub(super) fn check_size(problem: &Problem) -> Result<(), InputError> {
             limit: MAX_DENSE_ROWS,
         });
     }
+    if let Some(pooled) = &problem.pooled {
+        pooled.check()?;
+    }
     if problem.method.is_some() && problem.rows() > MAX_SITE_ROWS {
         return Err(InputError::Unavailable {
             what: "approximate inference above 5,000 rows",
@@ -86,6 +99,18 @@ pub(super) fn check_size(problem: &Problem) -> Result<(), InputError> {
     Ok(())
 }
 
+/// Up to this size a lattice is worth its evaluations.
+fn lattice_up_to(problem: &Problem) -> usize {
+    match &problem.pooled {
+        None => LATTICE_ROWS,
+        // The curvature is that of fewer rows: an evaluation costs a few products with the covariance.
+        Some(_) => 2 * LATTICE_ROWS,
+    }
+}
+
+/// Most nodes within boxes, regions and bags for which [`Hyperparameters::Auto`] integrates.
+const AUTO_NODES: usize = 2000;
+
 /// Most rows of approximate inference: every evaluation factorises their covariance about ten times.
 const MAX_SITE_ROWS: usize = 5000;
 
@@ -98,6 +123,22 @@ fn fit(
     let silent = Silent;
     let progress: &dyn Progress = options.progress.as_deref().map_or(&silent, |p| p);
     let free = problem.parameters.iter().filter(|p| !p.fixed).count();
+    let integrated = free > 0
+        && match options.hyperparameters {
+            Hyperparameters::Map => false,
+            Hyperparameters::Integrate => true,
+            Hyperparameters::Auto if problem.pooled.is_some() => {
+                problem.size() <= AUTO_NODES && free <= AUTO_FREE
+            }
+            Hyperparameters::Auto => problem.rows() <= AUTO_ROWS && free <= AUTO_FREE,
+        };
+    if integrated && problem.rows() > INTEGRATED_ROWS {
+        return Err(InputError::Unavailable {
+            what: "integration of the hyperparameters above 4,000 rows",
+            remedy: "use hyperparameters = \"map\": with so many rows they are well determined",
+        }
+        .into());
+    }
     let mut learn = LearnOptions {
         starts: if free == 0 { 1 } else { options.starts.max(1) },
         seed: options.seed,
@@ -142,31 +183,19 @@ fn fit(
         &optimum.at_bound,
         &mut warnings,
     );
-    let integrated = free > 0
-        && match options.hyperparameters {
-            Hyperparameters::Map => false,
-            Hyperparameters::Integrate => true,
-            Hyperparameters::Auto => problem.rows() <= AUTO_ROWS && free <= AUTO_FREE,
-        };
     let (nodes, intervals): (Vec<Node>, _) = if integrated {
-        if problem.rows() > INTEGRATED_ROWS {
-            return Err(InputError::Unavailable {
-                what: "integration of the hyperparameters above 4,000 rows",
-                remedy: "use hyperparameters = \"map\": with so many rows they are well determined",
-            }
-            .into());
-        }
         let defaults = IntegrateOptions::default();
         let settings = IntegrateOptions {
             progress,
-            lattice_up_to: if problem.rows() <= LATTICE_ROWS {
+            lattice_up_to: if problem.size() <= lattice_up_to(&problem) {
                 defaults.lattice_up_to
             } else {
                 0
             },
             ..defaults
         };
-        let integration = integrate(&*evidence, &optimum, &settings)?;
+        let integration =
+            integrate(&*evidence, &optimum, &settings).map_err(|e| problem.in_user_rows(e))?;
         evaluations += integration.evaluations;
         if integration.capped {
             warnings.push(format!(
@@ -191,13 +220,19 @@ fn fit(
         (vec![only], intervals)
     };
     drop(evidence);
-    let components = condition_covering(&problem, &nodes)?;
+    let (components, lost) = condition_covering(&problem, &nodes)?;
+    if lost > 0.0 {
+        warnings.push(format!(
+            "sums after a link could not be linearised at hyperparameters that hold {:.1} % of their posterior, where the function varies wildly within the boxes or regions; they were left out: bounds or narrower priors for the variance help",
+            100.0 * lost
+        ));
+    }
     let jitter = components
         .iter()
         .fold(0.0_f64, |j, c| j.max(c.conditioned.jitter));
     if jitter > 0.0 {
         warnings.push(format!(
-            "the covariance of the rows was nearly singular: jitter of {jitter:e} of their variance was added"
+            "the covariance of the rows was nearly singular: jitter of {jitter:e} of the variance of each was added to it, as if it were noise"
         ));
     }
     let mut hyperparameters = hypers(&problem.parameters, &optimum.theta, &intervals);
@@ -225,11 +260,12 @@ fn fit(
     Ok(posterior)
 }
 
-/// Conditions at the heaviest nodes, which together hold [`COVERED`] of the weight.
+/// Conditions at the heaviest nodes, which together hold [`COVERED`] of the weight; also the weight of those at which sums
+/// after a link did not settle, which are left out up to [`LOST`].
 pub(super) fn condition_covering(
     problem: &Problem,
     nodes: &[Node],
-) -> Result<Vec<Component>, FitError> {
+) -> Result<(Vec<Component>, f64), FitError> {
     let mut held = 0.0;
     let kept: Vec<&Node> = nodes
         .iter()
@@ -239,16 +275,31 @@ pub(super) fn condition_covering(
             wanted
         })
         .collect();
-    let total: f64 = kept.iter().map(|node| node.weight).sum();
-    kept.par_iter()
-        .map(|node| {
-            Ok(Component {
-                weight: node.weight / total,
+    let conditioned: Vec<_> = kept
+        .par_iter()
+        .map(|node| problem.condition(&node.theta))
+        .collect();
+    let mut lost = 0.0;
+    let mut components = Vec::with_capacity(kept.len());
+    for (node, conditioned) in kept.into_iter().zip(conditioned) {
+        match conditioned {
+            Ok(conditioned) => components.push(Component {
+                weight: node.weight,
                 theta: node.theta.clone(),
-                conditioned: problem.condition(&node.theta)?,
-            })
-        })
-        .collect()
+                conditioned,
+            }),
+            Err(error @ FitError::NotConverged { .. }) if problem.pooled.is_some() => {
+                lost += node.weight;
+                if lost > LOST {
+                    return Err(error);
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let total: f64 = components.iter().map(|c| c.weight).sum();
+    components.iter_mut().for_each(|c| c.weight /= total);
+    Ok((components, lost))
 }
 
 fn hypers(parameters: &[Parameter], theta: &[f64], intervals: &[Interval]) -> Vec<Hyper> {
@@ -269,46 +320,94 @@ fn hypers(parameters: &[Parameter], theta: &[f64], intervals: &[Interval]) -> Ve
         .collect()
 }
 
-/// Posterior of the unknown constants: each is covariant with the rows of its output only, through
-/// itself, `cov(m, L_i) = sd^2 size_i`.
+/// Posterior of the unknown constants of the latent function, and of the second one.
 pub(super) fn mean_hypers(problem: &Problem, components: &[Component]) -> Vec<Hyper> {
-    let priors = problem.mean.priors().iter().enumerate();
+    let hyper =
+        |name: &str, outputs: &[String], constant: Constant, tell: &dyn Fn(&str) -> String| {
+            let output = outputs.get(constant.output);
+            Hyper {
+                name: output.map_or_else(|| name.to_owned(), |output| format!("{name}.{output}")),
+                value: constant.value,
+                lower: constant.lower,
+                upper: constant.upper,
+                fixed: false,
+                meaning: match output {
+                    None => tell("the curve"),
+                    Some(output) => tell(&format!("`{output}`")),
+                },
+            }
+        };
+    fn own(c: &Component) -> Option<&Conditioned> {
+        Some(&c.conditioned)
+    }
+    fn of_second(c: &Component) -> Option<&Conditioned> {
+        c.conditioned.second.as_deref()
+    }
+    let first = constants(&problem.mean, &problem.supports, components, own);
+    let outputs = problem.kernel.outputs();
+    let tell = |curve: &str| format!("level to which {curve} returns far from the data");
+    let mut all: Vec<Hyper> = first.map(|c| hyper(MEAN_NAME, outputs, c, &tell)).collect();
+    if let Some(second) = &problem.second {
+        let spec = &second.spec;
+        let name = format!("{}.{MEAN_NAME}", spec.varying.name());
+        let constants = constants(&spec.mean, &second.supports, components, of_second);
+        let tell = |curve: &str| {
+            format!(
+                "level of the {} of {curve} before its link",
+                spec.varying.words()
+            )
+        };
+        all.extend(constants.map(|c| hyper(&name, spec.kernel.outputs(), c, &tell)));
+    }
+    all
+}
+
+/// An unknown constant: its output, posterior mean and central 95 % interval.
+struct Constant {
+    output: usize,
+    value: f64,
+    lower: f64,
+    upper: f64,
+}
+
+/// Each is covariant with the rows of its output only, through itself, `cov(m, L_i) = sd^2 size_i`.
+fn constants<'a>(
+    means: &'a Means,
+    set: &'a Functionals,
+    components: &'a [Component],
+    conditioned: fn(&Component) -> Option<&Conditioned>,
+) -> impl Iterator<Item = Constant> + 'a {
+    let priors = means.priors().iter().enumerate();
     let unknown = priors.filter(|(_, prior)| prior.sd > 0.0);
-    let one = |(output, prior): (usize, &MeanPrior)| {
+    unknown.map(move |(output, prior)| {
         let variance = prior.sd * prior.sd;
-        let set = &problem.supports;
-        let of = |row: usize| match problem.mean.output(set, row) == output {
+        let of = |row: usize| match means.output(set, row) == output {
             true => variance * set.size(row),
             false => 0.0,
         };
-        let cross: Vec<f64> = (0..problem.rows()).map(of).collect();
-        let moments: Vec<(Vec<f64>, Vec<f64>)> = components
-            .iter()
-            .map(|component| {
-                let conditioned = &component.conditioned;
-                let column = Mat::from_fn(cross.len(), 1, |i, _| cross[i]);
-                let whitened = conditioned.factor.whiten(column);
-                let reduction = dot(whitened.col_as_slice(0), whitened.col_as_slice(0));
-                let mean = prior.mean + dot(&cross, &conditioned.alpha);
-                (vec![mean], vec![(variance - reduction).max(0.0)])
-            })
-            .collect();
-        let weights = components.iter().map(|c| c.weight).collect();
+        let cross: Vec<f64> = (0..set.len()).map(of).collect();
+        let moments = |conditioned: &Conditioned| {
+            let column = Mat::from_fn(cross.len(), 1, |i, _| cross[i]);
+            let whitened = conditioned.factor.whiten(column);
+            let reduction = dot(whitened.col_as_slice(0), whitened.col_as_slice(0));
+            let mean = prior.mean + dot(&cross, &conditioned.alpha);
+            (vec![mean], vec![(variance - reduction).max(0.0)])
+        };
+        let known = || {
+            components
+                .iter()
+                .filter_map(|c| Some((c.weight, conditioned(c)?)))
+        };
+        let moments: Vec<_> = known().map(|(_, c)| moments(c)).collect();
+        let weights = known().map(|(w, _)| w).collect();
         let marginal = Prediction::from_moments(weights, &moments);
-        let name = problem.kernel.outputs().get(output);
-        Hyper {
-            name: name.map_or(MEAN_NAME.into(), |name| format!("{MEAN_NAME}.{name}")),
+        Constant {
+            output,
             value: marginal.mean()[0],
             lower: marginal.quantile(0.025)[0],
             upper: marginal.quantile(0.975)[0],
-            fixed: false,
-            meaning: match name {
-                Some(name) => format!("level to which `{name}` returns far from the data"),
-                None => "level to which the curve returns far from the data".into(),
-            },
         }
-    };
-    unknown.map(one).collect()
+    })
 }
 
 fn warn_about_bounds(

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use crate::likelihood::Likelihood;
+use crate::likelihood::adaptive::{Panels, integrate};
 use crate::likelihood::distribution::Distribution;
-use crate::likelihood::local::Circumstances;
+use crate::likelihood::local::{Belief, Circumstances};
 use crate::link::Link;
 use crate::special::scalar::normal_pdf;
 
 /// Standard deviations on either side of a latent mean that are integrated over.
 const REACH: f64 = 7.0;
 /// Fewest and most nodes of a component: a step of two thirds of a standard deviation is exact to rounding for smooth
-/// functions.
+/// functions. Where more would be needed, distributions are integrated adaptively.
 const NODES: (usize, usize) = (21, 641);
 
 /// What is predicted of a latent value.
@@ -72,12 +73,9 @@ impl Lens {
             .observation(own, &self.circumstances, f)
     }
 
-    /// Latent values and weights that stand for a component: finer where the latent value is
-    /// less certain than an observation at it.
-    fn nodes(&self, c: Normal) -> Vec<(f64, f64)> {
-        if c.sd == 0.0 {
-            return vec![(c.mean, c.weight)];
-        }
+    /// How many nodes of a component are exact to rounding: more where the latent value is less certain than an
+    /// observation at it. Infinitely many where that cannot be told, as without a variance.
+    fn wanted(&self, c: Normal) -> f64 {
         let (low, high) = (
             self.at(c.node, c.mean - c.sd),
             self.at(c.node, c.mean + c.sd),
@@ -85,23 +83,35 @@ impl Lens {
         let moved = (high.mean() - low.mean()).abs();
         let noise = self.at(c.node, c.mean).variance().sqrt();
         let ratio = moved / noise.max(f64::MIN_POSITIVE);
-        // A noise without a variance says nothing about how fine the nodes must be.
-        let wanted = if noise.is_finite() && ratio.is_finite() {
+        if noise.is_finite() && ratio.is_finite() {
             NODES.0 as f64 * ratio
         } else {
-            NODES.1 as f64
-        };
-        let count = wanted.clamp(NODES.0 as f64, NODES.1 as f64) as usize | 1;
+            f64::INFINITY
+        }
+    }
+
+    /// Latent values and weights that stand for a component.
+    fn nodes(&self, c: Normal) -> Vec<(f64, f64)> {
+        if c.sd == 0.0 {
+            return vec![(c.mean, c.weight)];
+        }
+        let count = self.wanted(c).clamp(NODES.0 as f64, NODES.1 as f64) as usize | 1;
         let step = 2.0 * REACH / (count - 1) as f64;
         let all = (0..count).map(|i| -REACH + step * i as f64);
         all.map(|z| (c.mean + c.sd * z, c.weight * step * normal_pdf(z)))
             .collect()
     }
 
-    /// Mean and variance.
+    /// Mean and variance: in closed form where there is a link, else by nodes.
     pub fn moments(&self, components: &[Normal]) -> (f64, f64) {
         let (mut total, mut mean, mut second) = (0.0, 0.0, 0.0);
         for &c in components {
+            if let Some((m, square)) = self.through_link(c) {
+                total += c.weight;
+                mean += c.weight * m;
+                second += c.weight * square;
+                continue;
+            }
             for (f, w) in self.nodes(c) {
                 let at = self.at(c.node, f);
                 let m = at.mean();
@@ -115,6 +125,80 @@ impl Lens {
         }
         mean /= total;
         (mean, (second / total - mean * mean).max(0.0))
+    }
+
+    /// Mean and mean square of one component, where a link makes the mean of an observation.
+    fn through_link(&self, c: Normal) -> Option<(f64, f64)> {
+        let link = self.likelihood.link()?;
+        let (m, v) = if c.sd == 0.0 {
+            (link.value(c.mean), 0.0)
+        } else {
+            link.mean_variance(Belief {
+                mean: c.mean,
+                variance: c.sd * c.sd,
+            })
+        };
+        let square = v + m * m;
+        let noise = match (self.what, self.at(c.node, c.mean)) {
+            (What::Mean, _) => 0.0,
+            (_, Distribution::Poisson(_)) => m,
+            (_, Distribution::NegativeBinomial(at)) => m + at.dispersion * square,
+            (_, Distribution::Exponential(_)) => square,
+            _ => return None,
+        };
+        Some((m, square + noise))
+    }
+
+    /// The average of a function of the distribution of an observation over a component, where that is narrow in
+    /// `f`: by adaptive integration around the latent values at which `y` is the mean.
+    fn average(&self, c: Normal, y: f64, value: impl Fn(&Distribution) -> f64) -> f64 {
+        let (low, high) = (c.mean - REACH * c.sd, c.mean + REACH * c.sd);
+        let centres = self.centres(c.node, y, (low, high));
+        let low = centres.iter().fold(low, |low, x| low.min(x - c.sd));
+        let high = centres.iter().fold(high, |high, x| high.max(x + c.sd));
+        let mut panels = Panels::new(low, high);
+        panels.around(c.mean, c.sd);
+        for centre in centres {
+            let at = self.at(c.node, centre);
+            let h = 1e-4 * c.sd;
+            let slope = if self.likelihood.is_linear() {
+                1.0
+            } else {
+                (self.at(c.node, centre + h).mean() - self.at(c.node, centre - h).mean())
+                    / (2.0 * h)
+            };
+            // As wide as its density is high, whether it has a variance or not.
+            let width = (-at.log_density(y)).exp() / slope.abs();
+            if width.is_finite() && width > 0.0 {
+                panels.around(centre, width);
+            }
+        }
+        let weighted = |f: f64| {
+            let z = (f - c.mean) / c.sd;
+            [normal_pdf(z) / c.sd * value(&self.at(c.node, f))]
+        };
+        integrate(&panels, weighted).value[0]
+    }
+
+    /// Where the mean of an observation is `y`, if anywhere.
+    fn centres(&self, node: usize, y: f64, (low, high): (f64, f64)) -> Vec<f64> {
+        if self.likelihood.is_linear() {
+            return vec![y];
+        }
+        if !self.is_monotone() {
+            let root = y.max(0.0).sqrt();
+            return vec![-root, root];
+        }
+        let (mut inside, mut outside) = (low, high);
+        for _ in 0..60 {
+            let middle = 0.5 * (inside + outside);
+            if self.at(node, middle).mean() <= y {
+                inside = middle;
+            } else {
+                outside = middle;
+            }
+        }
+        vec![inside]
     }
 
     /// Whether means of observations are asked for.
@@ -163,52 +247,71 @@ impl Lens {
     }
 
     /// What a row predicts, ready to be asked.
-    pub fn row(&self, components: &[Normal]) -> Seen {
-        let mut points = Vec::new();
+    pub fn row(&self, components: &[Normal]) -> Seen<'_> {
+        let mut seen = Seen {
+            lens: self,
+            points: Vec::new(),
+            narrow: Vec::new(),
+        };
         for &c in components {
             if let Distribution::Ranks(mut ranks) = self.at(c.node, c.mean) {
                 // The latent value is uncertain as the noise is: one normal distribution.
                 ranks.sd = ranks.sd.hypot(c.sd);
-                points.push((Distribution::Ranks(ranks), c.weight));
-                continue;
-            }
-            for (f, w) in self.nodes(c) {
-                points.push((self.at(c.node, f), w));
+                seen.points.push((Distribution::Ranks(ranks), c.weight));
+            } else if c.sd > 0.0 && self.wanted(c) > NODES.1 as f64 {
+                seen.narrow.push(c);
+            } else {
+                let nodes = self.nodes(c).into_iter();
+                seen.points
+                    .extend(nodes.map(|(f, w)| (self.at(c.node, f), w)));
             }
         }
-        Seen { points }
+        seen
     }
 }
 
 /// A mixture of distributions of observations.
-pub(crate) struct Seen {
+pub(crate) struct Seen<'a> {
+    lens: &'a Lens,
     points: Vec<(Distribution, f64)>,
+    /// Components of the latent mixture that are far wider than an observation is uncertain.
+    narrow: Vec<Normal>,
 }
 
-impl Seen {
+impl Seen<'_> {
+    fn total(&self) -> f64 {
+        let points: f64 = self.points.iter().map(|(_, w)| w).sum();
+        points + self.narrow.iter().map(|c| c.weight).sum::<f64>()
+    }
+
     pub fn cdf(&self, y: f64) -> f64 {
-        let (mut total, mut below) = (0.0, 0.0);
-        for (at, w) in &self.points {
-            total += w;
-            below += w * at.cdf(y);
-        }
-        below / total
+        let points: f64 = self.points.iter().map(|(at, w)| w * at.cdf(y)).sum();
+        let one = |c: &Normal| c.weight * self.lens.average(*c, y, |at| at.cdf(y));
+        (points + self.narrow.iter().map(one).sum::<f64>()) / self.total()
     }
 
     /// Log density of a new observation, or log probability of a count.
     pub fn log_density(&self, y: f64) -> f64 {
-        let total: f64 = self.points.iter().map(|(_, w)| w).sum();
-        let logs: Vec<f64> = self
+        let total = self.total();
+        let points = self
             .points
             .iter()
-            .map(|(at, w)| (w / total).ln() + at.log_density(y))
-            .collect();
+            .map(|(at, w)| (w / total).ln() + at.log_density(y));
+        let narrow = self.narrow.iter().map(|c| {
+            let average = self.lens.average(*c, y, |at| at.log_density(y).exp());
+            (c.weight / total).ln() + average.ln()
+        });
+        let logs: Vec<f64> = points.chain(narrow).collect();
         super::prediction::log_sum_exp(&logs)
     }
 
     /// The smallest value that at least a share `p` lies at or below.
     pub fn quantile(&self, p: f64) -> f64 {
-        let is_discrete = self.points.iter().any(|(at, _)| at.is_discrete());
+        let is_discrete = self.points.iter().any(|(at, _)| at.is_discrete())
+            || self
+                .narrow
+                .iter()
+                .any(|c| self.lens.at(c.node, c.mean).is_discrete());
         let (mut lo, mut hi) = self.bracket(p);
         if is_discrete {
             (lo, hi) = (lo.floor() - 1.0, hi.ceil());
@@ -237,10 +340,21 @@ impl Seen {
     fn bracket(&self, p: f64) -> (f64, f64) {
         let spread = |at: &Distribution| (at.mean(), at.variance().sqrt());
         let (mut lo, mut hi) = (f64::INFINITY, f64::NEG_INFINITY);
-        for (at, _) in &self.points {
+        let ends = self.narrow.iter().flat_map(|c| {
+            let end = |z: f64| self.lens.at(c.node, c.mean + z * c.sd);
+            [end(-1.0), end(0.0), end(1.0)]
+        });
+        let ends: Vec<Distribution> = ends.collect();
+        for at in self.points.iter().map(|(at, _)| at).chain(&ends) {
             let (mean, sd) = spread(at);
             if mean.is_finite() && sd.is_finite() {
                 (lo, hi) = (lo.min(mean - sd), hi.max(mean + sd));
+            }
+        }
+        if self.lens.likelihood.is_linear() {
+            // There may be neither mean nor variance.
+            for c in &self.narrow {
+                (lo, hi) = (lo.min(c.mean - c.sd), hi.max(c.mean + c.sd));
             }
         }
         if lo > hi {
@@ -265,3 +379,7 @@ impl Seen {
         (lo, hi)
     }
 }
+
+#[cfg(test)]
+#[path = "lens_tests.rs"]
+mod tests;

@@ -185,6 +185,20 @@ impl Posterior {
             }
             .into());
         }
+        if self.problem.second.is_some() {
+            return Err(InputError::Unavailable {
+                what: "a check by sampling where the noise or dispersion is a function",
+                remedy: "check the same study with a constant one",
+            }
+            .into());
+        }
+        if self.problem.pooled.is_some() {
+            return Err(InputError::Unavailable {
+                what: "a check by sampling of sums after a link",
+                remedy: "it samples the latent values of rows, and these have one for every node; check a study of the same counts at points",
+            }
+            .into());
+        }
         let problem = self.problem.in_table_order(&self.tables)?;
         let sampled = sample(&problem, &self.components[0].theta, options, progress)?;
         let fit = self.predict(&problem.supports, Scale::Latent)?;

@@ -13,12 +13,15 @@ mod mean;
 mod non_negative;
 mod observations;
 mod outputs;
+mod pooled;
 mod posterior;
 pub(crate) mod prediction;
 mod problem;
 mod save;
+mod second;
 mod settings;
 mod summary;
+mod totals;
 mod truncation;
 mod update;
 
@@ -31,22 +34,29 @@ pub use observations::Observations;
 pub use posterior::{Posterior, Scale};
 pub use prediction::Prediction;
 pub use save::FORMAT;
+pub use second::Varying;
 pub use settings::{AUTO_FREE, AUTO_ROWS, FitOptions, Hyperparameters, Inference, Mean, Setting};
 pub use summary::{FitSummary, Hyper, LeaveOneOut};
 
 use crate::error::InputError;
 use crate::kernel::Kernel;
+use crate::link::Link;
 use crate::parameter::{Parameter, PriorDensity};
 use defaults::Scales;
 use mean::{MeanPrior, Means};
 use problem::Problem;
+use second::{SecondLatent, SecondSpec};
 
 /// Name of the unknown constant mean among the hyperparameters.
 const MEAN_NAME: &str = "mean.constant";
 
-/// Whether a hyperparameter is an unknown mean: `mean.constant`, with several outputs also `mean.constant.<output>`.
+/// Whether a hyperparameter is an unknown mean: `mean.constant`, with several outputs also `mean.constant.<output>`; after
+/// `noise.` or `dispersion.` that of a second latent function.
 fn is_mean(name: &str) -> bool {
-    let rest = name.strip_prefix(MEAN_NAME);
+    let own = name
+        .strip_prefix("noise.")
+        .or_else(|| name.strip_prefix("dispersion."));
+    let rest = own.unwrap_or(name).strip_prefix(MEAN_NAME);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
@@ -80,6 +90,7 @@ pub struct Model {
     mean: Mean,
     tables: Vec<Observations>,
     settings: Vec<(String, Setting)>,
+    second: Option<(Varying, Kernel, Link)>,
 }
 
 impl Model {
@@ -91,6 +102,7 @@ impl Model {
             mean: Mean::Constant,
             tables: Vec::new(),
             settings: Vec::new(),
+            second: None,
         }
     }
 
@@ -105,6 +117,25 @@ impl Model {
     #[must_use]
     pub fn observe(mut self, table: Observations) -> Self {
         self.tables.push(table);
+        self
+    }
+
+    /// Lets the noise variance or the dispersion that tables learn be a function of its own,
+    /// $v(x) = \\psi(g(x))$ with $g \\sim GP$ under this kernel and an unknown constant mean.
+    ///
+    /// Tables that learn none keep what they have. The two functions are taken to be independent after the data too
+    /// (mean field); inference is expectation propagation, or variational.
+    ///
+    /// # Arguments
+    /// * `varying` - what the function is of
+    /// * `kernel` - its kernel; over several outputs with a coregionalisation of its own, or one for all outputs
+    /// * `link` - `exp`, so that `g` is the log of it, or `softplus`
+    ///
+    /// # Source
+    /// Saul, Hensman, Vehtari and Lawrence 2016, *Chained Gaussian processes*.
+    #[must_use]
+    pub fn vary(mut self, varying: Varying, kernel: Kernel, link: Link) -> Self {
+        self.second = Some((varying, kernel, link));
         self
     }
 
@@ -126,17 +157,26 @@ impl Model {
 
     /// Checks the input and assembles the problem.
     fn problem(&self, inference: Inference) -> Result<Problem, InputError> {
-        let method = checks::method(inference, &self.tables)?;
         checks::links(&self.tables)?;
         self.kernel.check().map_err(|e| InputError::Kernel {
             reason: e.to_string(),
         })?;
         let tables = outputs::restrict(&self.kernel, &self.tables)?;
         outputs::all_observed(&self.kernel, &tables)?;
+        let method = checks::method(inference, &tables, self.second.is_some())?;
         let means = self.effective_means()?;
         let scales = Scales::new(&self.kernel, &tables, &means);
         let mut parameters = scales.kernel_parameters(&self.kernel);
-        let own = checks::own_parameters(&tables, &scales, &mut parameters);
+        let own = checks::own_parameters(
+            &tables,
+            &scales,
+            self.second.as_ref().map(|s| s.0),
+            &mut parameters,
+        );
+        let second = self.second.clone();
+        let second = second
+            .map(|second| SecondSpec::new(second, &self.tables, &mut parameters))
+            .transpose()?;
         let priors = means.iter().enumerate().map(|(output, mean)| {
             Ok(match *mean {
                 Mean::Zero => MeanPrior { mean: 0.0, sd: 0.0 },
@@ -159,6 +199,9 @@ impl Model {
             mean,
             parameters,
             method,
+            second
+                .map(|spec| SecondLatent::new(spec, &self.tables))
+                .transpose()?,
         ))
     }
 

@@ -61,7 +61,9 @@ impl Observations {
 
     /// Whether the parts fit together; deserialised tables are not trusted.
     pub(super) fn is_consistent(&self) -> bool {
-        self.supports.is_consistent() && self.supports.len() == self.likelihood.rows()
+        !self.supports.is_empty()
+            && self.supports.is_consistent()
+            && self.supports.len() == self.likelihood.rows()
     }
 
     /// Uses the learned noise variance of the first table instead of one of its own.

@@ -1,6 +1,7 @@
 //! Which output a row is of: one more coordinate of its support.
 
 use super::observations::Observations;
+use super::pooled::per_unit;
 use crate::error::InputError;
 use crate::kernel::Kernel;
 use crate::support::Functionals;
@@ -51,7 +52,7 @@ pub(super) fn place(
     Ok(placed)
 }
 
-/// The tables as functions of the kernel's columns.
+/// The tables as functions of the kernel's columns; those behind a link per unit of what they look at.
 pub(super) fn restrict(
     kernel: &Kernel,
     tables: &[Observations],
@@ -62,10 +63,12 @@ pub(super) fn restrict(
     tables
         .iter()
         .map(|table| {
-            Ok(Observations {
+            // It may have been deserialised.
+            table.likelihood.check()?;
+            Ok(per_unit(Observations {
                 supports: place(kernel, &table.supports, table.output.as_deref())?,
                 ..table.clone()
-            })
+            }))
         })
         .collect()
 }

@@ -13,22 +13,29 @@ use super::prediction::Prediction;
 use super::problem::Problem;
 use super::summary::{FitSummary, LeaveOneOut};
 use crate::error::{FitError, InputError};
+use crate::inference::sites::pair::scale;
 use crate::inference::{Conditioned, LinearGaussian};
 use crate::kernel::{Kernel, Kind, Role};
-use crate::likelihood::Noise;
-use crate::linalg::dot;
+use crate::likelihood::{Likelihood, Noise};
+use crate::linalg::{Mat, dot};
+use crate::link::Link;
+use crate::special::scalar::normal_pdf;
 use crate::support::Functionals;
 
 /// Rows predicted at a time: bounds memory to this many columns per node.
 const CHUNK: usize = 1024;
+/// Standard deviations of a log noise variance that are integrated over, and steps to either side: half a standard
+/// deviation each, exact to 1e-6.
+const NOISE_REACH: f64 = 5.0;
+const NOISE_STEPS: usize = 10;
 
 /// What a prediction is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scale {
     /// The latent function under the support, `L f`.
     Latent,
-    /// The observed mean: after the link of the first table that reports values, at an exposure of one; the
-    /// probability of a success. With an identity link the same as latent.
+    /// The observed mean: after the link of the first table that reports values, at an exposure of one, added up or
+    /// averaged over the support after the link; the probability of a success. With an identity link the same as latent.
     #[default]
     Response,
     /// A new observation. Of normal rows: the response plus the noise of a new row, which is the learned noise
@@ -172,7 +179,6 @@ impl Posterior {
     /// Rasmussen and Williams 2006, eqs. 2.25, 2.26.
     pub fn predict(&self, at: &Functionals, scale: Scale) -> Result<Prediction, FitError> {
         let at = self.place(at)?;
-        let sites = self.problem.method.is_some();
         let output = if at.is_empty() {
             0
         } else {
@@ -186,6 +192,18 @@ impl Posterior {
             }
             .into());
         }
+        let (likelihood, _) = self.problem.reporting(output);
+        let is_simple = |row: usize| at.is_point(row) && at.size(row) == 1.0;
+        if let (Some(link), true) = (likelihood.link(), scale != Scale::Latent)
+            && !(0..at.len()).all(is_simple)
+        {
+            let what = match scale {
+                Scale::Observation => What::Observation,
+                Scale::Latent | Scale::Response => What::Mean,
+            };
+            return self.predict_totals(&at, (output, link), what);
+        }
+        let sites = self.problem.method.is_some();
         let noise: Vec<f64> = match scale {
             Scale::Observation if sites => vec![0.0; self.components.len()],
             Scale::Observation => self
@@ -227,7 +245,7 @@ impl Posterior {
                 what: "the support of a prediction after a link".into(),
                 row,
                 value: at.size(row),
-                requirement: "a point: the mean of a sum is not the link of its latent value; predict the latent scale",
+                requirement: "a point: sums of probabilities are no probability; predict the latent scale",
             }
             .into());
         }
@@ -239,30 +257,120 @@ impl Posterior {
             }
             .into());
         }
+        let varying = self.problem.second.as_ref();
+        if what == What::Observation && varying.is_some_and(|s| s.spec.varying.is_of(likelihood)) {
+            return match likelihood {
+                Likelihood::Gaussian(_) | Likelihood::Interval(_) | Likelihood::Censored(_) => {
+                    self.with_varying_noise(&at, &moments, known[0])
+                }
+                _ => Err(InputError::Unavailable {
+                    what: "the observation scale of heavy-tailed values or counts whose spread is a function",
+                    remedy: "predict the response, and the spread by itself",
+                }
+                .into()),
+            };
+        }
         let own = |c: &Component| own.iter().map(|&i| c.theta[i]).collect();
         let own = self.components.iter().map(own).collect();
         Ok(latent.through(Lens::new(likelihood, own, what, known[0])))
     }
 
-    /// Mean and variance of every functional of every part at one node.
-    fn moments(&self, component: &Component, parts: &[Functionals]) -> (Vec<f64>, Vec<f64>) {
-        let mut means = Vec::new();
-        let mut variances = Vec::new();
-        let conditioned = &component.conditioned;
-        for part in parts {
-            let cross = self.problem.cross(&component.theta, part);
-            let prior = self.problem.prior_variance(&component.theta, part);
-            for j in 0..part.len() {
-                let mean = self.problem.mean.mean(part, j);
-                means.push(mean + dot(cross.col_as_slice(j), &conditioned.alpha));
-            }
-            let whitened = conditioned.factor.whiten(cross);
-            for (j, prior) in prior.into_iter().enumerate() {
-                let w = whitened.col_as_slice(j);
-                variances.push((prior - dot(w, w)).max(0.0));
+    /// The second latent function, `g`: of a noise variance or dispersion `v(x) = link(g(x))` that is a function itself
+    /// ([`Model::vary`](super::Model::vary)).
+    ///
+    /// # Arguments
+    /// * `at` - points, as [`Self::predict`] takes them, of one output
+    ///
+    /// # Errors
+    /// As [`Self::predict`]; [`InputError::Unavailable`] where there is no such function.
+    pub fn predict_varying(&self, at: &Functionals) -> Result<Prediction, FitError> {
+        let at = self.place(at)?;
+        let weights = self.components.iter().map(|c| c.weight).collect();
+        Ok(Prediction::from_moments(
+            weights,
+            &self.second_moments(&at)?,
+        ))
+    }
+
+    /// Moments of the second latent function at every node, at places of one output.
+    fn second_moments(&self, at: &Functionals) -> Result<Vec<Moments>, InputError> {
+        let missing = InputError::Unavailable {
+            what: "a second latent function",
+            remedy: "the model has a constant noise variance or dispersion",
+        };
+        let second = self.problem.second.as_ref().ok_or(missing)?;
+        let (kernel, own) = (&self.problem.kernel, &second.spec.kernel);
+        let name = match at.is_empty() {
+            true => None,
+            false => kernel.outputs().get(self.problem.mean.output(at, 0)),
+        };
+        let name = name.filter(|_| !own.outputs().is_empty());
+        let at = outputs::place(own, &at.select(kernel.inputs())?, name.map(String::as_str))?;
+        let rows: Vec<usize> = (0..at.len()).collect();
+        let parts: Vec<Functionals> = rows.chunks(CHUNK).map(|chunk| at.rows(chunk)).collect();
+        let one = |component: &Component| {
+            let theta = &component.theta;
+            let conditioned = component.conditioned.second.as_deref();
+            conditioned.map(|conditioned| {
+                marginals(conditioned, &parts, |part| Prior {
+                    cross: second.cross(theta, part),
+                    variance: second.prior_variance(theta, part),
+                    mean: (0..part.len())
+                        .map(|j| second.spec.mean.mean(part, j))
+                        .collect(),
+                })
+            })
+        };
+        let all: Option<Vec<_>> = self.components.par_iter().map(one).collect();
+        all.ok_or(InputError::Unavailable {
+            what: "a second latent function",
+            remedy: "the model has a constant noise variance or dispersion",
+        })
+    }
+
+    /// New rows whose normal noise has the variance `link(g)`: a mixture over `g` at every node.
+    fn with_varying_noise(
+        &self,
+        at: &Functionals,
+        moments: &[Moments],
+        known: f64,
+    ) -> Result<Prediction, FitError> {
+        let link = self
+            .problem
+            .second
+            .as_ref()
+            .map_or(Link::Exp, |s| s.spec.link);
+        let seconds = self.second_moments(at)?;
+        let steps = -(NOISE_STEPS as i64)..=NOISE_STEPS as i64;
+        let nodes: Vec<(f64, f64)> = steps
+            .map(|i| NOISE_REACH * i as f64 / NOISE_STEPS as f64)
+            .map(|z| (z, normal_pdf(z)))
+            .collect();
+        let total: f64 = nodes.iter().map(|(_, w)| w).sum();
+        let (mut weights, mut mixture) = (Vec::new(), Vec::new());
+        for (component, ((mean, variance), second)) in
+            self.components.iter().zip(moments.iter().zip(&seconds))
+        {
+            for &(z, weight) in &nodes {
+                let noisy = variance.iter().zip(second.0.iter().zip(&second.1));
+                let noisy = noisy.map(|(v, (g, s))| v + known + scale(link, g + z * s.sqrt()));
+                weights.push(component.weight * weight / total);
+                mixture.push((mean.clone(), noisy.collect()));
             }
         }
-        (means, variances)
+        Ok(Prediction::from_moments(weights, &mixture))
+    }
+
+    /// Mean and variance of every functional of every part at one node.
+    fn moments(&self, component: &Component, parts: &[Functionals]) -> (Vec<f64>, Vec<f64>) {
+        let theta = &component.theta;
+        marginals(&component.conditioned, parts, |part| Prior {
+            cross: self.problem.cross(theta, part),
+            variance: self.problem.prior_variance(theta, part),
+            mean: (0..part.len())
+                .map(|j| self.problem.mean.mean(part, j))
+                .collect(),
+        })
     }
 
     /// Rows of `at` that lie farther outside the observed range along some input than its largest
@@ -281,7 +389,7 @@ impl Posterior {
         let limits: Vec<(f64, f64)> = own
             .into_iter()
             .map(|d| {
-                let (lo, hi) = self.problem.supports.range(d);
+                let (lo, hi) = self.problem.observed().range(d);
                 let parameters = self.problem.kernel.parameters().iter().zip(theta);
                 let reach = parameters
                     .filter(|(p, _)| {
@@ -307,4 +415,39 @@ impl Posterior {
             })
             .collect())
     }
+}
+
+/// Means and variances of all rows.
+type Moments = (Vec<f64>, Vec<f64>);
+
+/// What the prior says of some functionals: covariance with the rows, variance, mean.
+struct Prior {
+    cross: Mat<f64>,
+    variance: Vec<f64>,
+    mean: Vec<f64>,
+}
+
+/// Posterior means and variances, part by part.
+fn marginals(
+    conditioned: &Conditioned,
+    parts: &[Functionals],
+    prior: impl Fn(&Functionals) -> Prior,
+) -> (Vec<f64>, Vec<f64>) {
+    let (mut means, mut variances) = (Vec::new(), Vec::new());
+    for part in parts {
+        let Prior {
+            cross,
+            variance,
+            mean,
+        } = prior(part);
+        for (j, mean) in mean.iter().enumerate() {
+            means.push(mean + dot(cross.col_as_slice(j), &conditioned.alpha));
+        }
+        let whitened = conditioned.factor.whiten(cross);
+        for (j, variance) in variance.into_iter().enumerate() {
+            let w = whitened.col_as_slice(j);
+            variances.push((variance - dot(w, w)).max(0.0));
+        }
+    }
+    (means, variances)
 }

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::fit::COVERED;
 use super::lens::{Lens, Normal};
 use crate::linalg::dot;
 use crate::special::scalar::{normal_pdf, normal_quantile};
@@ -92,13 +93,13 @@ impl Prediction {
         self
     }
 
-    /// The components of a row that matter: a thousandth of the weight is left out at most.
+    /// The components of a row that matter: they hold [`COVERED`] of the weight.
     fn normals(&self, row: usize) -> Vec<Normal> {
         let mut held = 0.0;
         let at = row * self.weights.len();
         let mut out = Vec::new();
         for (node, &weight) in self.weights.iter().enumerate() {
-            if held > 0.999 {
+            if held >= COVERED {
                 break;
             }
             held += weight;

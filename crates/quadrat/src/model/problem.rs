@@ -1,16 +1,19 @@
 //! The model as inference sees it: a Gaussian prior over the observed functionals, with noise.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use faer::Mat;
 
 use super::mean::Means;
 use super::observations::Observations;
 use super::outputs;
+use super::pooled::{Pooled, is_pooled};
+use super::second::{SecondLatent, SecondSpec};
 use crate::covariance::{Covariance, Grid};
 use crate::error::{FitError, InputError};
+use crate::inference::pooled::{PooledEvidence, PooledOptions, condition_pooled};
 use crate::inference::sites::{
-    Block, LatentGaussian, Method, Site, SiteEvidence, SiteOptions, condition_sites,
+    Block, LatentGaussian, Method, Second, SecondPrior, Site, SiteEvidence, SiteOptions, settle,
 };
 use crate::inference::{self, Conditioned, Evidence, Exact, Gram, LinearGaussian};
 use crate::kernel::Kernel;
@@ -38,19 +41,23 @@ pub(super) struct Problem {
     pub own: Vec<Vec<usize>>,
     /// How rows that are not Gaussian are treated; `None`: all are, and inference is exact.
     pub method: Option<Method>,
-    likelihoods: Vec<Likelihood>,
+    likelihoods: Arc<[Likelihood]>,
     /// Prior means of the functionals.
     prior_mean: Vec<f64>,
     /// Sites at the starts of the hyperparameters, where every search for sites begins: what is found does not
     /// depend on the order of the searches.
-    anchor: OnceLock<Vec<Site>>,
+    anchor: OnceLock<[Vec<Site>; 2]>,
     values: Vec<f64>,
     residual: Vec<f64>,
     known: Vec<f64>,
     group: Vec<NoiseGroup>,
+    /// The noise variance or dispersion as a function.
+    pub second: Option<SecondLatent>,
     /// The output of every table's rows.
     output_of_table: Vec<usize>,
     axes: Option<(Vec<Functionals>, Vec<Covariance>)>,
+    /// Where rows see sums after a link: then `supports` are their nodes.
+    pub pooled: Option<Pooled>,
 }
 
 impl Problem {
@@ -63,6 +70,7 @@ impl Problem {
         mean: Means,
         parameters: Vec<Parameter>,
         method: Option<Method>,
+        second: Option<SecondLatent>,
     ) -> Self {
         let covariance = Covariance::new(&kernel);
         let mut supports = Functionals::new(kernel.columns().to_vec());
@@ -99,6 +107,13 @@ impl Problem {
             values = order.iter().map(|&r| values[r]).collect();
             (grid.axes, covariances)
         });
+        let pooled = tables.iter().any(is_pooled).then(|| {
+            let observed = supports.clone();
+            let (pooled, nodes) = Pooled::new(&kernel, &covariance, &parameters, tables, observed);
+            supports = nodes;
+            pooled
+        });
+        let n = supports.len();
         let prior_mean: Vec<f64> = (0..n).map(|i| mean.mean(&supports, i)).collect();
         let residual = values.iter().zip(&prior_mean).map(|(y, m)| y - m).collect();
         let first = |table: &Observations| outputs::output_of(&kernel, table.supports(), 0);
@@ -115,23 +130,37 @@ impl Problem {
             likelihoods: tables.iter().map(|t| t.likelihood().clone()).collect(),
             prior_mean,
             anchor: OnceLock::new(),
+            second,
             values,
             residual,
             known,
             group,
             output_of_table,
             axes,
+            pooled,
         }
+    }
+
+    /// Where the rows looked, whatever stands for them.
+    pub fn observed(&self) -> &Functionals {
+        self.pooled.as_ref().map_or(&self.supports, |p| &p.observed)
+    }
+
+    /// Numbers whose covariance is computed: rows, or their nodes.
+    pub fn size(&self) -> usize {
+        self.values.len().max(self.supports.len())
     }
 
     /// The same prior on other tables: `tables` begins with those of this problem.
     pub fn with_tables(&self, tables: &[Observations]) -> Result<Self, InputError> {
+        super::checks::links(tables)?;
         let restricted = outputs::restrict(&self.kernel, tables)?;
         let mut own = self.own.clone();
         for table in &restricted[own.len()..] {
             own.push(self.own_of(table)?);
         }
         let is_exact = restricted.iter().all(|t| t.as_gaussian().is_some());
+        let is_pooled = restricted.iter().any(is_pooled);
         Ok(Self::new(
             self.kernel.clone(),
             &restricted,
@@ -139,7 +168,12 @@ impl Problem {
             self.mean.clone(),
             self.parameters.clone(),
             // Rows that are not Gaussian cannot stay with exact inference.
-            self.method.or((!is_exact).then_some(Method::Ep)),
+            if is_pooled {
+                Some(Method::Laplace)
+            } else {
+                self.method.or((!is_exact).then_some(Method::Ep))
+            },
+            self.second_of(tables)?,
         ))
     }
 
@@ -154,7 +188,18 @@ impl Problem {
             self.parameters.clone(),
             // With sites, rows are never reordered.
             self.method.or(Some(Method::Ep)),
+            self.second_of(tables)?,
         ))
+    }
+
+    fn second_of(&self, tables: &[Observations]) -> Result<Option<SecondLatent>, InputError> {
+        let spec = self.second.as_ref().map(|second| second.spec.clone());
+        spec.map(|spec| SecondLatent::new(spec, tables)).transpose()
+    }
+
+    /// What the second latent function is of a likelihood's first hyperparameter.
+    fn is_second(spec: Option<&SecondSpec>, likelihood: &Likelihood) -> bool {
+        spec.is_some_and(|spec| spec.varying.is_of(likelihood))
     }
 
     /// The hyperparameters that rows of another table share with those of the fit.
@@ -163,7 +208,8 @@ impl Problem {
         let output = outputs::output_of(&self.kernel, table.supports(), 0);
         let names = |l: &Likelihood| -> Vec<String> {
             let own = l.local().parameters(1.0);
-            own.into_iter().map(|p| p.name).collect()
+            let skip = usize::from(Self::is_second(self.second.as_ref().map(|s| &s.spec), l));
+            own.into_iter().skip(skip).map(|p| p.name).collect()
         };
         let wanted = names(likelihood);
         let count = wanted.len();
@@ -248,7 +294,8 @@ impl Problem {
         self.axes.is_some()
     }
 
-    /// About `rows` of the rows, evenly spread over the table, under the same prior.
+    /// About `rows` of the rows, evenly spread over the table, under the same prior: for exact inference, which
+    /// does not ask the likelihoods.
     pub fn thinned(&self, rows: usize) -> Self {
         let n = self.values.len();
         let kept: Vec<usize> = (0..rows.min(n)).map(|i| i * n / rows.min(n)).collect();
@@ -262,7 +309,7 @@ impl Problem {
             order: kept.iter().map(|&i| self.order[i]).collect(),
             own: self.own.clone(),
             method: self.method,
-            likelihoods: self.likelihoods.clone(),
+            likelihoods: Arc::clone(&self.likelihoods),
             prior_mean: pick(&self.prior_mean),
             anchor: OnceLock::new(),
             values: pick(&self.values),
@@ -270,25 +317,35 @@ impl Problem {
             known: pick(&self.known),
             group: kept.iter().map(|&i| self.group[i]).collect(),
             output_of_table: self.output_of_table.clone(),
+            // Only exact inference thins.
+            second: None,
             axes: None,
+            pooled: None,
         }
     }
 
     /// Conditions at one value of the hyperparameters; errors speak of the user's rows.
     pub fn condition(&self, theta: &[f64]) -> Result<Conditioned, FitError> {
-        let conditioned = match self.method {
-            None => inference::condition(self, theta),
-            Some(method) => condition_sites(self, theta, &self.site_options(method))
-                .and_then(|fit| Ok(fit.converged()?.into_conditioned())),
+        let conditioned = match (self.method, &self.pooled) {
+            (None, _) => inference::condition(self, theta),
+            (Some(_), Some(pooled)) => {
+                condition_pooled(self, &pooled.pools, theta, &PooledOptions::default())
+            }
+            (Some(method), None) => settle(self, theta, &self.site_options(method))
+                .map(crate::inference::sites::SiteFit::into_conditioned),
         };
         conditioned.map_err(|error| self.in_user_rows(error))
     }
 
     /// The evidence under the chosen inference.
     pub fn evidence(&self) -> Box<dyn Evidence + '_> {
-        match self.method {
-            None => Box::new(Exact(self)),
-            Some(method) => Box::new(SiteEvidence::new(self, self.site_options(method))),
+        match (self.method, &self.pooled) {
+            (None, _) => Box::new(Exact(self)),
+            (Some(_), Some(pooled)) => {
+                let options = PooledOptions::default();
+                Box::new(PooledEvidence::new(self, &pooled.pools, options))
+            }
+            (Some(method), None) => Box::new(SiteEvidence::new(self, self.site_options(method))),
         }
     }
 
@@ -296,27 +353,27 @@ impl Problem {
     fn site_options(&self, method: Method) -> SiteOptions {
         let anchor = self.anchor.get_or_init(|| {
             let start: Vec<f64> = self.parameters.iter().map(|p| p.start).collect();
-            let fit = condition_sites(self, &start, &SiteOptions::new(method));
-            fit.ok()
-                .filter(|fit| fit.found.converged)
-                .map(|fit| fit.found.sites)
+            let fit = settle(self, &start, &SiteOptions::new(method));
+            fit.map(|fit| [fit.found.sites, fit.found.second])
                 .unwrap_or_default()
         });
         let mut options = SiteOptions::new(method);
-        options.start.clone_from(anchor);
+        let [first, second] = anchor;
+        options.start.clone_from(first);
+        options.start_second.clone_from(second);
         options
     }
 
-    /// Whether the sites settle at the starts of the hyperparameters.
+    /// Whether the sites settle at the starts of the hyperparameters; exact inference always does.
     pub fn settles(&self) -> bool {
         let Some(method) = self.method else {
             return true;
         };
-        let is_open = self
-            .likelihoods
-            .iter()
-            .any(|l| !matches!(l, Likelihood::Gaussian(_)));
-        !is_open || !self.site_options(method).start.is_empty()
+        if self.pooled.is_some() {
+            // There is no other method to turn to.
+            return true;
+        }
+        !self.site_options(method).start.is_empty()
     }
 
     /// The likelihood of the first table that reports values of an output, and where its hyperparameters stand.
@@ -331,6 +388,9 @@ impl Problem {
 
     /// What to say when supports were integrated more coarsely than the kernel needs.
     pub fn quadrature_warning(&self, theta: &[f64]) -> Option<String> {
+        if let Some(pooled) = &self.pooled {
+            return pooled.warning(&self.covariance, theta);
+        }
         if let Some(ratio) = self.covariance.coarseness(theta, &self.supports) {
             return Some(format!(
                 "some boxes are too wide for the quadrature of kernels that share columns: panels are {ratio:.1} times as long as the kernel needs, or its kinks are cut through; prefer products of kernels on separate columns"
@@ -348,6 +408,9 @@ impl Problem {
 
     /// How the covariance is represented, in a word.
     pub fn structure(&self) -> &'static str {
+        if self.pooled.is_some() {
+            return "nodes";
+        }
         if self.is_grid() { "kronecker" } else { "dense" }
     }
 
@@ -391,13 +454,16 @@ impl LatentGaussian for Problem {
 
     fn blocks(&self) -> Vec<Block<'_>> {
         let mut first = 0;
-        let tables = self.likelihoods.iter().zip(&self.own);
+        let tables = self.likelihoods.iter().zip(&self.own).enumerate();
         tables
-            .map(|(likelihood, own)| {
+            .map(|(t, (likelihood, own))| {
+                let second = self.second.as_ref();
+                let second = second.and_then(|s| Some((s.first.get(t).copied()??, s.spec.link)));
                 let block = Block {
                     likelihood: likelihood.local(),
                     first,
                     own,
+                    second: second.map(|(first, link)| Second { first, link }),
                 };
                 first += likelihood.rows();
                 block
@@ -411,6 +477,12 @@ impl LatentGaussian for Problem {
 
     fn describe(&self) -> String {
         self.kernel.to_string()
+    }
+
+    fn second(&self) -> Option<&dyn SecondPrior> {
+        self.second
+            .as_ref()
+            .map(|second| second as &dyn SecondPrior)
     }
 
     /// Columns of mixing matrices: `A A'` does not know their signs.

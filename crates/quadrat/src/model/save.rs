@@ -8,17 +8,18 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::fit::condition_covering;
+use super::fit::{check_size, condition_covering};
 use super::mean::Means;
 use super::observations::Observations;
 use super::outputs;
 use super::posterior::{Node, Posterior};
 use super::problem::Problem;
+use super::second::{SecondLatent, SecondSpec};
 use super::summary::FitSummary;
 use crate::error::LoadError;
 use crate::inference::sites::Method;
 use crate::kernel::Kernel;
-use crate::parameter::Parameter;
+use crate::parameter::{Parameter, Transform};
 
 /// The format this version writes, and the only one it reads.
 pub const FORMAT: u32 = 1;
@@ -32,6 +33,7 @@ struct Saved {
     own: Vec<Vec<usize>>,
     method: Option<Method>,
     mean: Means,
+    second: Option<SecondSpec>,
     parameters: Vec<Parameter>,
     nodes: Vec<Node>,
     summary: FitSummary,
@@ -39,7 +41,18 @@ struct Saved {
 }
 
 impl Saved {
-    /// Whether lengths and indices agree: a file with a valid checksum may still be made up.
+    /// Hyperparameters of a table's own; a second latent function takes the place of the first.
+    fn own_count(&self, table: &Observations) -> usize {
+        table.likelihood().local().parameters(1.0).len() - self.replaced(table)
+    }
+
+    /// How many of them that is: the first, or none.
+    fn replaced(&self, table: &Observations) -> usize {
+        let is_second = |s: &SecondSpec| s.varying.is_of(table.likelihood());
+        usize::from(self.second.as_ref().is_some_and(is_second))
+    }
+
+    /// Whether lengths and indices agree.
     fn fits_together(&self) -> bool {
         let parameters = self.parameters.len();
         let kernel = self.kernel.parameters();
@@ -58,13 +71,87 @@ impl Saved {
                 .own
                 .iter()
                 .zip(&self.tables)
-                .all(|(own, table)| own.len() == table.likelihood().local().parameters(1.0).len())
+                .all(|(own, table)| own.len() == self.own_count(table))
             && (self.method.is_some() || self.tables.iter().all(|t| t.as_gaussian().is_some()))
-            && !self.nodes.is_empty()
-            && self.nodes.iter().all(|node| {
-                node.weight >= 0.0 && node.weight <= 1.0 && node.theta.len() == parameters
-            })
+            && self.own_transforms_agree()
             && self.mean.fits(&self.kernel)
+            && self
+                .second
+                .as_ref()
+                .is_none_or(|s| s.fits(&self.parameters))
+    }
+
+    /// Whether every likelihood's hyperparameters are on the scale that it expects.
+    fn own_transforms_agree(&self) -> bool {
+        self.own.iter().zip(&self.tables).all(|(own, table)| {
+            let expected = table.likelihood().local().parameters(1.0);
+            let mut pairs = own.iter().zip(&expected[self.replaced(table)..]);
+            pairs.all(|(&at, e)| self.parameters[at].transform == e.transform)
+        })
+    }
+
+    /// What is wrong with the contents: a file with a valid checksum may still be made up.
+    fn fault(&self) -> Option<String> {
+        for (t, table) in self.tables.iter().enumerate() {
+            if let Err(error) = table.likelihood().check() {
+                return Some(format!("table {}: {error}", t + 1));
+            }
+        }
+        if let Some(Err(error)) = self
+            .parameters
+            .iter()
+            .map(Parameter::validate)
+            .find(Result::is_err)
+        {
+            return Some(error.to_string());
+        }
+        if !self.fits_together() {
+            return Some("its parts do not fit together".into());
+        }
+        self.fault_of_nodes()
+    }
+
+    /// What is wrong with the values of the hyperparameters.
+    fn fault_of_nodes(&self) -> Option<String> {
+        let total: f64 = self.nodes.iter().map(|node| node.weight).sum();
+        let sorted = self.nodes.is_sorted_by(|a, b| a.weight >= b.weight);
+        let negative = self.nodes.iter().any(|node| node.weight < 0.0);
+        // Sums of a thousand weights are one to far better than this.
+        if negative || !sorted || (total - 1.0).abs() > 1e-6 || total.is_nan() {
+            return Some(format!(
+                "the weights of its {} sets of hyperparameters are not a descending share of one (they sum to {total})",
+                self.nodes.len()
+            ));
+        }
+        for node in &self.nodes {
+            if node.theta.len() != self.parameters.len() {
+                return Some("a set of hyperparameters is incomplete".into());
+            }
+            for (parameter, &value) in self.parameters.iter().zip(&node.theta) {
+                let positive = parameter.transform == Transform::Log;
+                if !value.is_finite() || (positive && value <= 0.0) {
+                    return Some(format!("`{}` is {value}", parameter.name));
+                }
+            }
+            if !node.log_evidence.is_finite() {
+                return Some(format!("a log evidence is {}", node.log_evidence));
+            }
+        }
+        None
+    }
+
+    /// With the header and the checksum.
+    fn to_bytes(&self) -> Vec<u8> {
+        // Plain numbers and strings in memory always serialise.
+        let payload = postcard::to_stdvec(self).unwrap_or_default();
+        let mut out = Vec::with_capacity(payload.len() + 32);
+        out.extend_from_slice(MAGIC);
+        out.extend_from_slice(FORMAT.to_string().as_bytes());
+        out.push(b'\n');
+        out.extend_from_slice(&crc32fast::hash(&payload).to_le_bytes());
+        out.extend_from_slice(&(payload.len() as u64).to_le_bytes());
+        out.extend_from_slice(&payload);
+        out
     }
 }
 
@@ -78,28 +165,21 @@ impl Posterior {
             own: self.problem.own.clone(),
             method: self.problem.method,
             mean: self.problem.mean.clone(),
+            second: self.problem.second.as_ref().map(|s| s.spec.clone()),
             parameters: self.problem.parameters.clone(),
             nodes: self.nodes.clone(),
             summary: self.summary.clone(),
             notes: self.notes.clone(),
         };
-        // Plain numbers and strings in memory always serialise.
-        let payload = postcard::to_stdvec(&saved).unwrap_or_default();
-        let mut out = Vec::with_capacity(payload.len() + 32);
-        out.extend_from_slice(MAGIC);
-        out.extend_from_slice(FORMAT.to_string().as_bytes());
-        out.push(b'\n');
-        out.extend_from_slice(&crc32fast::hash(&payload).to_le_bytes());
-        out.extend_from_slice(&(payload.len() as u64).to_le_bytes());
-        out.extend_from_slice(&payload);
-        out
+        saved.to_bytes()
     }
 
     /// Reads what [`Self::to_bytes`] wrote.
     ///
     /// # Errors
     /// [`LoadError::NotAModel`], [`LoadError::Newer`] for a later [`FORMAT`],
-    /// [`LoadError::Damaged`] when anything was cut off or changed.
+    /// [`LoadError::Damaged`] when anything was cut off or changed, or says what no fit would;
+    /// [`LoadError::Restore`] when it cannot be conditioned again.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, LoadError> {
         let rest = bytes.strip_prefix(MAGIC).ok_or(LoadError::NotAModel)?;
         let damaged = |detail: &str| LoadError::Damaged {
@@ -134,11 +214,15 @@ impl Posterior {
             return Err(damaged("its checksum does not match"));
         }
         let saved: Saved = postcard::from_bytes(payload).map_err(|e| damaged(&e.to_string()))?;
-        if !saved.fits_together() {
-            return Err(damaged("its parts do not fit together"));
+        if let Some(fault) = saved.fault() {
+            return Err(damaged(&fault));
         }
         let tables = outputs::restrict(&saved.kernel, &saved.tables)
             .map_err(crate::error::FitError::from)?;
+        let second = saved
+            .second
+            .map(|spec| SecondLatent::new(spec, &saved.tables));
+        let second = second.transpose().map_err(crate::error::FitError::from)?;
         let problem = Problem::new(
             saved.kernel,
             &tables,
@@ -146,8 +230,10 @@ impl Posterior {
             saved.mean,
             saved.parameters,
             saved.method,
+            second,
         );
-        let components = condition_covering(&problem, &saved.nodes)?;
+        check_size(&problem).map_err(crate::error::FitError::from)?;
+        let (components, _) = condition_covering(&problem, &saved.nodes)?;
         let mut posterior = Self::new(
             problem,
             saved.tables,
@@ -159,3 +245,7 @@ impl Posterior {
         Ok(posterior)
     }
 }
+
+#[cfg(test)]
+#[path = "save_tests.rs"]
+mod tests;

@@ -10,7 +10,7 @@ use super::correlation::OutputCorrelation;
 pub struct FitSummary {
     /// Method of inference: `exact`, `ep`, `variational` or `laplace`.
     pub inference: String,
-    /// How the covariance was represented: `dense` or `kronecker`.
+    /// How the covariance was represented: `dense`, `kronecker`, or `nodes` within the supports.
     pub structure: String,
     /// Whether learning the hyperparameters met its stopping rule.
     pub converged: bool,

@@ -51,7 +51,7 @@ impl Posterior {
             })
             .collect();
         nodes.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-        let components = condition_covering(&problem, &nodes)?;
+        let (components, _) = condition_covering(&problem, &nodes)?;
         let mut summary = self.summary.clone();
         summary.rows = problem.rows();
         summary.log_evidence += gain;

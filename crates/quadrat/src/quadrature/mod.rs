@@ -1,6 +1,7 @@
 //! Gauss rules in one dimension, cubature on simplices and balls.
 
 mod ball;
+mod compress;
 mod cubature;
 mod jacobi;
 mod simplex;
@@ -8,6 +9,7 @@ mod simplex;
 use std::f64::consts::PI;
 
 pub use ball::{ball, ball_degree_3, ball_degree_5};
+pub use compress::compress;
 pub use cubature::Cubature;
 pub use jacobi::gauss_jacobi;
 pub use simplex::{Nodes, simplex_nodes, simplex_volume};

@@ -7,7 +7,7 @@ use super::coefficients::{DIGAMMA, DIGAMMA_ROOT_HI, DIGAMMA_ROOT_LO};
 /// From here on the asymptotic series is exact to 1e-17 of the value.
 const ASYMPTOTIC: f64 = 10.0;
 /// B_{2k} / (2k), k = 1..8, of digamma(x) = ln x - 1/(2x) - sum_k B_{2k}/(2k x^{2k}) (DLMF 5.11.2).
-const BERNOULLI: [f64; 8] = [
+pub(super) const BERNOULLI: [f64; 8] = [
     1.0 / 12.0,
     -1.0 / 120.0,
     1.0 / 252.0,

@@ -1,6 +1,6 @@
 //! What Stirling's formula leaves out, and other remainders that would cancel if they were subtracted.
 
-use super::gamma::{digamma, ln_gamma};
+use super::gamma::{BERNOULLI, digamma, ln_gamma};
 
 /// $\frac12 \log 2\pi$.
 pub(crate) const HALF_LOG_TWO_PI: f64 = 0.918_938_533_204_672_8;
@@ -16,17 +16,6 @@ const STIRLING: [f64; 8] = [
     -691.0 / 360_360.0,
     1.0 / 156.0,
     -3617.0 / 122_400.0,
-];
-/// B_{2k} / (2k), DLMF 5.11.2.
-const DIGAMMA: [f64; 8] = [
-    1.0 / 12.0,
-    -1.0 / 120.0,
-    1.0 / 252.0,
-    -1.0 / 240.0,
-    1.0 / 132.0,
-    -691.0 / 32_760.0,
-    1.0 / 12.0,
-    -3617.0 / 8160.0,
 ];
 
 fn series(coefficients: &[f64; 8], square: f64) -> f64 {
@@ -86,7 +75,7 @@ pub(crate) fn digamma_gap_difference(y: f64, dispersion: f64) -> f64 {
     // (1 - shrink) / dispersion, times one more power below.
     let change = y * (2.0 + dispersion * y) * shrink;
     let (mut power, mut partial, mut sum) = (1.0, 0.0, 0.0);
-    for c in DIGAMMA {
+    for c in BERNOULLI {
         // 1 - shrink^k = (1 - shrink) (1 + shrink + .. + shrink^(k-1)).
         partial = partial * shrink + 1.0;
         sum += c * power * partial;

@@ -4,6 +4,7 @@
 //! integral or average over a box or a region, a weighted sum over nodes. A support is turned into a
 //! [`Functional`] once, at the border; nothing downstream asks what the shape was.
 
+mod distinct;
 mod functional;
 mod functionals;
 mod mend;
@@ -22,7 +23,7 @@ pub use functional::{Aggregate, Functional, Side};
 pub use functionals::Functionals;
 pub(crate) use functionals::Spread;
 pub use mend::Mend;
-pub(crate) use moments::{Edge, MAX_MOMENTS, Moments};
+pub(crate) use moments::{Edge, MAX_MOMENTS, Moments, chebyshev_into};
 pub(crate) use placed::Placed;
 pub use polygon::{Polygon, Ring};
 pub use projection::{Projection, ProjectionError};

@@ -132,7 +132,7 @@ fn lines(degree: usize) -> Vec<Vec<(f64, f64)>> {
 }
 
 /// `T_0(x) .. `, at least two of them.
-fn chebyshev_into(x: f64, t: &mut [f64]) {
+pub(crate) fn chebyshev_into(x: f64, t: &mut [f64]) {
     t[0] = 1.0;
     t[1] = x;
     for k in 2..t.len() {

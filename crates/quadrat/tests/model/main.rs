@@ -6,6 +6,10 @@ mod answers;
 mod common;
 mod crossvalidation;
 mod invariance;
+#[cfg(feature = "mcmc")]
+mod mcmc;
 mod outputs;
+mod pooled;
 mod refused;
 mod sites;
+mod varying;

@@ -4,6 +4,7 @@ use faer::Mat;
 use quadrat::covariance::Covariance;
 use quadrat::error::{FitError, InputError, LoadError};
 use quadrat::kernel::Kernel;
+use quadrat::likelihood::{Ordinal, Positive, Thresholds};
 use quadrat::model::{
     FitOptions, Hyperparameters, Model, Noise, Observations, Posterior, Scale, Setting,
 };
@@ -266,5 +267,78 @@ fn exact_rows_that_contradict_each_other_are_named() {
     let p = agreed.predict(&boxes(&edges), Scale::Response).unwrap();
     for (mean, want) in p.mean().iter().zip([1.0, 2.0, 4.0, 7.0]) {
         assert!((mean - want).abs() < 1e-3, "{mean} {want}");
+    }
+}
+
+#[test]
+fn exact_rows_that_contradict_each_other_are_named_beside_other_rows() {
+    // A bound beside them: no longer exact inference.
+    let bound = |x: f64| {
+        let set = Functionals::points("x", &[x]).unwrap();
+        Observations::new(set, Positive::new(1, 0.0, 0.1).unwrap()).unwrap()
+    };
+    let fit = |values: Vec<f64>, fixed: bool| {
+        let set = Functionals::points("x", &[0.0, 1.0, 1.0, 2.0]).unwrap();
+        let table = Observations::gaussian(set, values, Noise::Known(vec![0.0; 4])).unwrap();
+        let mut model = Model::new(Kernel::se(["x"]))
+            .observe(table)
+            .observe(bound(3.0));
+        if fixed {
+            for name in ["se.variance", "se.lengthscale.x"] {
+                model = model.set(name, Setting::fixed(1.0));
+            }
+        }
+        let options = FitOptions::default().with_hyperparameters(Hyperparameters::Map);
+        model.fit(&options)
+    };
+    for fixed in [true, false] {
+        let message = fit(vec![0.5, 1.0, 5.0, 2.0], fixed)
+            .unwrap_err()
+            .to_string();
+        for part in ["known exactly", "row 1", "row 2"] {
+            assert!(
+                message.contains(part),
+                "fixed {fixed}: no `{part}` in {message}"
+            );
+        }
+    }
+    // Repeated and in agreement: one of them says nothing new.
+    let agreed = fit(vec![0.5, 1.0, 1.0, 2.0], true).unwrap();
+    let at = Functionals::points("x", &[1.0]).unwrap();
+    let p = agreed.predict(&at, Scale::Latent).unwrap();
+    // The jitter, 1e-12 of the variance and more, is noise of 1e-6.
+    assert!((p.mean()[0] - 1.0).abs() < 1e-5, "{:?}", p.mean());
+    assert!(p.sd()[0] < 1e-3, "{:?}", p.sd());
+}
+
+#[test]
+fn integration_over_many_rows_is_refused_before_any_work() {
+    let n = 4001;
+    let x: Vec<f64> = (0..n)
+        .map(|i| f64::from(i) + 0.3 * f64::from(i % 3))
+        .collect();
+    let y = x.iter().map(|x| (0.01 * x).sin()).collect();
+    let set = Functionals::points("x", &x).unwrap();
+    let table = Observations::gaussian(set, y, Noise::Learned).unwrap();
+    let options = FitOptions::default().with_hyperparameters(Hyperparameters::Integrate);
+    let started = std::time::Instant::now();
+    let fit = Model::new(Kernel::se(["x"])).observe(table).fit(&options);
+    let message = fit.unwrap_err().to_string();
+    assert!(message.contains("4,000 rows"), "{message}");
+    // One factorisation of that size takes longer.
+    assert!(started.elapsed().as_secs_f64() < 1.0);
+}
+
+#[test]
+fn a_noise_that_is_the_unit_of_ranks_cannot_be_set() {
+    let set = Functionals::points("x", &[0.0, 1.0, 2.0]).unwrap();
+    let ranks = Ordinal::new(vec![1, 2, 3], Thresholds::Learned(3), Noise::Learned).unwrap();
+    let fit = Model::new(Kernel::se(["x"]))
+        .observe(Observations::new(set, ranks).unwrap())
+        .set("noise.variance", Setting::fixed(0.5))
+        .fit(&FitOptions::default());
+    let message = fit.unwrap_err().to_string();
+    for part in ["noise.variance", "ranks", "give the thresholds"] {
+        assert!(message.contains(part), "no `{part}` in {message}");
     }
 }

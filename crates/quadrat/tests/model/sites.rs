@@ -229,7 +229,8 @@ fn what_cannot_be_is_refused() {
     let (_, set) = points(3, 0.0, 1.0);
     let boxes = Functionals::intervals("x", &[(0.0, 1.0), (1.0, 2.0)], Aggregate::Sum).unwrap();
     let poisson = |n| Poisson::new(vec![1.0; n], vec![1.0; n], Link::Exp).unwrap();
-    let over_boxes = Model::new(Kernel::se(["x"])).observe(observed(boxes, poisson(2)));
+    let signs = Bernoulli::new(vec![true, false], Sigmoid::Logit);
+    let over_boxes = Model::new(Kernel::se(["x"])).observe(observed(boxes, signs));
     let message = over_boxes
         .fit(&FitOptions::default())
         .unwrap_err()

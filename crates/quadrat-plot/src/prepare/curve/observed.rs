@@ -1,4 +1,4 @@
-//! Observed points, bars, levels and ranges of a curve figure.
+//! Observed points, bars and levels of a curve figure.
 
 use super::Mark;
 use crate::figure::{Observed, Panel};
@@ -74,51 +74,7 @@ fn mark(observed: &Observed) -> Option<Mark> {
                 words: with_label(format!("{value} at {}", number(x)), label),
             }
         }),
-        Observed::Range {
-            x,
-            lower,
-            upper,
-            ref label,
-        } => {
-            let known = x.is_finite() && !lower.is_nan() && !upper.is_nan();
-            known.then(|| {
-                let words = with_label(
-                    format!("{} at {}", interval(lower, upper), number(x)),
-                    label,
-                );
-                Mark::Range {
-                    x,
-                    lower,
-                    upper,
-                    open: (lower.is_infinite(), upper.is_infinite()),
-                    words,
-                }
-            })
-        }
     }
-}
-
-pub(super) fn closed(marks: Vec<Mark>, y_range: (f64, f64)) -> Vec<Mark> {
-    let cut = |v: f64| v.clamp(y_range.0, y_range.1);
-    marks
-        .into_iter()
-        .map(|mark| match mark {
-            Mark::Range {
-                x,
-                lower,
-                upper,
-                open,
-                words,
-            } => Mark::Range {
-                x,
-                lower: cut(lower),
-                upper: cut(upper),
-                open,
-                words,
-            },
-            other => other,
-        })
-        .collect()
 }
 
 fn bar_words(x0: f64, x1: f64, height: f64, total: Option<f64>, label: &str) -> String {

@@ -78,33 +78,6 @@ fn one_row_has_an_axis_with_a_width() {
 }
 
 #[test]
-fn open_ranges_end_at_the_axis() {
-    let seen = Observed::Range {
-        x: 1.0,
-        lower: f64::NEG_INFINITY,
-        upper: 2.0,
-        label: String::new(),
-    };
-    let figure = figure(cells(3), vec![seen]);
-    let drawn = prepare(&figure);
-    let Mark::Range {
-        lower,
-        upper,
-        open,
-        ref words,
-        ..
-    } = drawn.panels[0].marks[0]
-    else {
-        panic!("a range")
-    };
-    assert_eq!(
-        (lower, upper, open),
-        (drawn.panels[0].y_range.0, 2.0, (true, false))
-    );
-    assert_eq!(words, "up to 2 at 1");
-}
-
-#[test]
 fn a_zero_width_total_is_not_drawn() {
     let figure = figure(cells(3), vec![Observed::total(1.0, 1.0, 5.0)]);
     let drawn = prepare(&figure);

@@ -1,4 +1,4 @@
-//! Observed points, bars, levels and ranges as layers.
+//! Observed points, bars and levels as layers.
 
 use serde_json::{Value, json};
 
@@ -31,8 +31,7 @@ pub(super) fn bars(marks: &[Mark]) -> Option<Value> {
 }
 
 pub(super) fn other_marks(marks: &[Mark]) -> Vec<Value> {
-    let (mut levels, mut rules, mut points, mut arrows) =
-        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut levels, mut rules, mut points) = (Vec::new(), Vec::new(), Vec::new());
     for mark in marks {
         match mark {
             Mark::Bar { .. } => {}
@@ -44,25 +43,6 @@ pub(super) fn other_marks(marks: &[Mark]) -> Vec<Value> {
                     rules.push(json!({"x": x, "l": y - e, "u": y + e, "words": words}));
                 }
                 points.push(json!({"x": x, "y": y, "words": words}));
-            }
-            Mark::Range {
-                x,
-                lower,
-                upper,
-                open,
-                words,
-            } => {
-                rules.push(json!({"x": x, "l": lower, "u": upper, "words": words}));
-                for (end, y, shape) in [
-                    (open.0, lower, "triangle-down"),
-                    (open.1, upper, "triangle-up"),
-                ] {
-                    if end {
-                        arrows.push(json!({"x": x, "y": y, "shape": shape, "words": words}));
-                    } else {
-                        arrows.push(json!({"x": x, "y": y, "shape": "stroke", "words": words}));
-                    }
-                }
             }
         }
     }
@@ -80,16 +60,6 @@ pub(super) fn other_marks(marks: &[Mark]) -> Vec<Value> {
             "data": {"values": rules},
             "mark": {"type": "rule", "color": OBSERVED, "strokeWidth": 1.5},
             "encoding": {"x": {"field": "x"}, "y": {"field": "l"}, "y2": {"field": "u"}, "tooltip": tooltip},
-        }));
-    }
-    if !arrows.is_empty() {
-        layers.push(json!({
-            "data": {"values": arrows},
-            "mark": {"type": "point", "color": OBSERVED, "filled": true, "stroke": OBSERVED, "size": 45, "opacity": 1},
-            "encoding": {
-                "x": {"field": "x"}, "y": {"field": "y"}, "shape": {"field": "shape", "type": "nominal", "scale": null},
-                "tooltip": tooltip,
-            },
         }));
     }
     if !points.is_empty() {

@@ -182,7 +182,7 @@ fn tolerance(term: &Term, placed: &Placed) -> f64 {
 
 /// Length along a column over which a term varies as a squared exponential does over one
 /// lengthscale; shorter for rough kernels, which cubature resolves by splitting.
-fn resolution(term: &Term, theta: &[f64], column: usize) -> f64 {
+pub(in crate::covariance) fn resolution(term: &Term, theta: &[f64], column: usize) -> f64 {
     let of = |factor: &Factor| -> f64 {
         let Some(k) = factor.dims().iter().position(|d| *d == column) else {
             return f64::INFINITY;

@@ -295,7 +295,7 @@ fn task((sa, a): (&Side, &Item), (sb, b): (&Side, &Item), reach: f64) -> Task {
     }
 }
 
-/// Distance beyond which the kernel is below 1e-13.
+/// Distance in lengthscales beyond which the kernel is below 1e-17 of its variance.
 fn reach<P: Potential>() -> f64 {
     if P::KINK.is_none() {
         9.2

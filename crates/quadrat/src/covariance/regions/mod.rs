@@ -25,6 +25,7 @@ use cubature::Level;
 use edges::Edges;
 use planar::Planar;
 
+pub(super) use cubature::resolution;
 pub(super) use edges::{EdgeWork, ReadyEdges};
 
 /// Terms and the supports they see.

@@ -12,6 +12,7 @@
 use std::sync::LazyLock;
 
 use crate::linalg::MatRef;
+use crate::support::chebyshev_into;
 
 /// Highest degree.
 pub(super) const MAX_DEGREE: usize = 16;
@@ -109,15 +110,6 @@ fn chebyshev(x: f64, n: usize) -> Vec<f64> {
     let mut t = vec![0.0; n + 2];
     chebyshev_into(x, &mut t);
     t
-}
-
-/// `T_0(x) .. `, at least two of them.
-fn chebyshev_into(x: f64, t: &mut [f64]) {
-    t[0] = 1.0;
-    t[1] = x;
-    for k in 2..t.len() {
-        t[k] = 2.0 * x * t[k - 1] - t[k - 2];
-    }
 }
 
 #[cfg(test)]

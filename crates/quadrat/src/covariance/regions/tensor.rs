@@ -229,7 +229,7 @@ impl<const SLOPES: bool> WithSimd for Product<'_, SLOPES> {
     }
 }
 
-/// Distance beyond which the kernel is below 1e-18.
+/// Distance in lengthscales beyond which a squared exponential is below 1e-18 of its variance.
 const REACH: f64 = 9.2;
 
 /// Those of the first `n` ascending points that lie within reach of the interval `[low, high]`.

@@ -26,6 +26,7 @@ mod chain;
 mod coordinate;
 mod diagnose;
 mod frame;
+mod rows;
 mod target;
 
 pub use diagnose::{effective_size, r_hat};

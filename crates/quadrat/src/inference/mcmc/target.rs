@@ -2,7 +2,8 @@
 
 use super::coordinate::{Coordinate, Placed};
 use super::frame::{Frame, Guide};
-use crate::error::{FitError, InputError};
+use super::rows::Rows;
+use crate::error::FitError;
 use crate::inference::sites::{LatentGaussian, Method, SiteOptions, condition_sites};
 use crate::linalg::dot;
 
@@ -43,12 +44,9 @@ impl<'a> Target<'a> {
             Some(sites) => sites.into_iter().map(Some).collect(),
             None => plain.into_sites(),
         };
-        for block in problem.blocks() {
-            let own: Vec<f64> = block.own.iter().map(|&i| theta[i]).collect();
-            for at in 0..block.likelihood.rows() {
-                if block.likelihood.gaussian(&own, at).is_some() {
-                    sites[block.first + at] = None;
-                }
+        for (row, gaussian) in Rows::new(problem, theta).gaussian() {
+            if gaussian.is_some() {
+                sites[row] = None;
             }
         }
         Self::guided(problem, theta, sites)
@@ -83,22 +81,7 @@ impl<'a> Target<'a> {
         for parameter in parameters {
             parameter.validate()?;
         }
-        for block in problem.blocks() {
-            let own: Vec<f64> = block.own.iter().map(|&i| theta[i]).collect();
-            for at in 0..block.likelihood.rows() {
-                if let Some((_, variance)) = block.likelihood.gaussian(&own, at)
-                    && !(variance > 0.0 && variance.is_finite())
-                {
-                    return Err(InputError::Range {
-                        what: "the noise variance".into(),
-                        row: block.first + at,
-                        value: variance,
-                        requirement: "more than zero to be sampled: a value without noise has no density; give it a small noise variance",
-                    }
-                    .into());
-                }
-            }
-        }
+        Rows::new(problem, theta).check()?;
         let k = problem.covariance(theta);
         let diagonal: Vec<f64> = (0..k.nrows()).map(|i| k[(i, i)]).collect();
         let typical = diagonal.iter().sum::<f64>() / diagonal.len().max(1) as f64;
@@ -184,20 +167,9 @@ impl<'a> Target<'a> {
         let mut value =
             frame.log_volume() - 0.5 * (dot(&v, &v) + n as f64 * (2.0 * std::f64::consts::PI).ln());
 
-        let blocks = self.problem.blocks();
-        let owns: Vec<Vec<f64>> = blocks
-            .iter()
-            .map(|b| b.own.iter().map(|&i| self.theta[i]).collect())
-            .collect();
-        let mut g = vec![0.0; n];
-        for (block, own) in blocks.iter().zip(&owns) {
-            for at in 0..block.likelihood.rows() {
-                let row = block.first + at;
-                let jet = block.likelihood.log_density(own, at, z[row]);
-                value += jet.value;
-                g[row] = jet.first;
-            }
-        }
+        let rows = Rows::new(self.problem, &self.theta);
+        let (log_density, g) = rows.log_density(&z);
+        value += log_density;
         let mut v_bar = frame.pull_back(&g);
         v_bar.iter_mut().zip(&v).for_each(|(b, v)| *b -= v);
         let w_bar = frame.to_position(&v_bar);
@@ -210,39 +182,13 @@ impl<'a> Target<'a> {
         let mut d_theta = vec![0.0; self.theta.len()];
         self.problem
             .contract_covariance(&self.theta, adjoint.covariance.as_ref(), &mut d_theta);
-        for (block, own) in blocks.iter().zip(&owns) {
-            let mut slopes = vec![[0.0; 3]; own.len()];
-            for at in 0..block.likelihood.rows() {
-                if own.is_empty() {
-                    break;
-                }
-                let row = block.first + at;
-                slopes.fill([0.0; 3]);
-                block
-                    .likelihood
-                    .log_density_slopes(own, at, z[row], &mut slopes);
-                for (&i, s) in block.own.iter().zip(&slopes) {
-                    d_theta[i] += s[0];
-                }
-                if self.sites[row].is_some() {
-                    continue;
-                }
-                // The guide of a Gaussian row moves with its noise: T = 1 / variance, c = T (y - m). The slope of
-                // T is that of (log p)' = T (y - f) at f = y - 1.
-                let Some((y, _)) = block.likelihood.gaussian(own, at) else {
-                    continue;
-                };
-                slopes.fill([0.0; 3]);
-                block
-                    .likelihood
-                    .log_density_slopes(own, at, y - 1.0, &mut slopes);
-                let away = y - self.problem.prior_mean()[row];
-                let slope = adjoint.precision[row] + adjoint.pull[row] * away;
-                for (&i, s) in block.own.iter().zip(&slopes) {
-                    d_theta[i] += s[1] * slope;
-                }
-            }
-        }
+        rows.add_slopes(
+            &z,
+            self.problem.prior_mean(),
+            &self.sites,
+            &adjoint,
+            &mut d_theta,
+        );
         let parameters = self.problem.parameters();
         for (((i, _), at), out) in self.free.iter().zip(&placed).zip(&mut gradient[n..]) {
             let parameter = &parameters[*i];
@@ -280,21 +226,7 @@ fn frame<'f>(
     let fresh = match kept.take() {
         Some((at, frame)) if at == theta => frame,
         _ => {
-            let mut guides: Vec<Guide> = sites.iter().map(|s| s.unwrap_or_default()).collect();
-            for block in problem.blocks() {
-                let own: Vec<f64> = block.own.iter().map(|&i| theta[i]).collect();
-                for at in 0..block.likelihood.rows() {
-                    let row = block.first + at;
-                    if let (None, Some((y, variance))) =
-                        (sites[row], block.likelihood.gaussian(&own, at))
-                    {
-                        guides[row] = Guide {
-                            precision: variance.recip(),
-                            shift: y / variance,
-                        };
-                    }
-                }
-            }
+            let guides = Rows::new(problem, theta).guides(sites);
             Frame::new(
                 problem.covariance(theta),
                 floor,

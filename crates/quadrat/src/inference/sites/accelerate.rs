@@ -12,7 +12,7 @@ const RIDGE: f64 = 1e-12;
 
 /// The last points `x` of an iteration `x <- F(x)` and their images.
 #[derive(Default)]
-pub(super) struct History {
+pub(in crate::inference) struct History {
     points: Vec<Vec<f64>>,
     images: Vec<Vec<f64>>,
 }

@@ -12,7 +12,8 @@
 //! # Source
 //! Rasmussen and Williams 2006, section 5.5; the form with `w` follows from `d mu = (I + K T)^-1 dK alpha`.
 
-use super::solve::Rows;
+use super::pair::Pair;
+use super::solve::{Rows, SecondFit};
 use super::sweep::Term;
 use super::{LatentGaussian, Method, SiteFit};
 use crate::linalg::{map_lower, matvec};
@@ -25,6 +26,7 @@ pub(super) fn gradient(problem: &dyn LatentGaussian, theta: &[f64], fit: SiteFit
         sweep,
         covariance: k,
         terms,
+        second,
         ..
     } = fit;
     let n = rows.count;
@@ -59,6 +61,19 @@ pub(super) fn gradient(problem: &dyn LatentGaussian, theta: &[f64], fit: SiteFit
             let row = block.first + at;
             out.fill(0.0);
             slopes.fill([0.0; 3]);
+            if let (Some((pair, i)), Some(second)) = (rows.second(row), &second) {
+                let cavity = Pair {
+                    f: sweep.cavity[row],
+                    g: second.sweep.cavity[i],
+                };
+                let at = Pair {
+                    f: sweep.belief(row),
+                    g: second.sweep.belief(i),
+                };
+                pair.slopes(method, cavity, at, &mut out);
+                add(&mut gradient, block.own, &out);
+                continue;
+            }
             match (terms[row], method) {
                 (Term::Gaussian { value, variance }, _) => {
                     // The own hyperparameters of a Gaussian row enter through its noise variance:
@@ -92,9 +107,7 @@ pub(super) fn gradient(problem: &dyn LatentGaussian, theta: &[f64], fit: SiteFit
                     }
                 }
             }
-            for (&index, o) in block.own.iter().zip(&out) {
-                gradient[index] += o;
-            }
+            add(&mut gradient, block.own, &out);
         }
     }
 
@@ -110,5 +123,19 @@ pub(super) fn gradient(problem: &dyn LatentGaussian, theta: &[f64], fit: SiteFit
         0.5 * g
     });
     problem.contract_covariance(theta, adjoint.as_ref(), &mut gradient);
+    if let (Some(prior), Some(SecondFit { sweep })) = (problem.second(), second) {
+        let (alpha, scale) = (sweep.alpha, sweep.scale);
+        let mut adjoint = sweep.factor.into_inverse_lower();
+        map_lower(&mut adjoint, |i, j, inverse| {
+            0.5 * (alpha[i] * alpha[j] - scale[i] * inverse * scale[j])
+        });
+        prior.contract_covariance(theta, adjoint.as_ref(), &mut gradient);
+    }
     gradient
+}
+
+fn add(gradient: &mut [f64], own: &[usize], out: &[f64]) {
+    for (&index, o) in own.iter().zip(out) {
+        gradient[index] += o;
+    }
 }

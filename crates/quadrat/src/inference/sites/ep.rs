@@ -2,7 +2,8 @@
 //!
 //! # Source
 //! Minka 2001; Rasmussen and Williams 2006, section 3.6. The evidence is written with
-//! `mu - mu_c = s_c alpha` and `N(mu; mu, s) = N(mu; mu_c, s_c) site(mu) / Z`, which never cancels.
+//! `mu - mu_c = s_c alpha` and `N(mu; mu, s) = N(mu; mu_c, s_c) site(mu) / Z`, which
+//! takes no difference of moments that are nearly equal.
 
 use super::{Reply, Site};
 use crate::likelihood::local::{Belief, Local};

@@ -29,20 +29,26 @@
 //! | `R` | `(K + T^-1)^-1` |
 //! | `G` | `d log Z / d K` |
 
-mod accelerate;
+//!
+//! A row may have a second latent value, its noise variance or dispersion as a function (`pair.rs`): then the evidence has the
+//! last two terms once for every latent function.
+
+pub(in crate::inference) mod accelerate;
 mod adjoint;
 mod ep;
 mod laplace;
-mod solve;
-mod sweep;
+pub(crate) mod pair;
+pub(in crate::inference) mod solve;
+pub(in crate::inference) mod sweep;
 mod variational;
 
-pub use solve::{SiteFit, SiteOptions, Sites, condition_sites};
+pub use solve::{SiteFit, SiteOptions, Sites, condition_sites, settle};
 pub use sweep::Site;
 
 use crate::error::FitError;
 use crate::likelihood::local::Local;
 use crate::linalg::{Mat, MatRef};
+use crate::link::Link;
 use crate::parameter::Parameter;
 
 /// How sites are chosen.
@@ -86,12 +92,36 @@ pub struct Block<'a> {
     pub likelihood: &'a dyn Local,
     /// The first of its rows.
     pub first: usize,
-    /// Where its hyperparameters stand in `theta`.
+    /// Where its hyperparameters stand in `theta`; of rows with a second latent value all but the first, which that
+    /// value takes the place of.
     pub own: &'a [usize],
+    /// The second latent values of its rows.
+    pub second: Option<Second>,
+}
+
+/// Where the second latent values of a block stand.
+#[derive(Debug, Clone, Copy)]
+pub struct Second {
+    /// That of its first row.
+    pub first: usize,
+    /// From the second latent value to the noise variance or dispersion.
+    pub link: Link,
+}
+
+/// The Gaussian prior of the second latent function, `g ~ N(m_g, K_g)`, independent of the first.
+pub trait SecondPrior: Sync {
+    /// `m_g`, one per row that has a second latent value.
+    fn prior_mean(&self) -> &[f64];
+
+    /// `K_g` at `theta` (all parameters, natural units), both triangles.
+    fn covariance(&self, theta: &[f64]) -> Mat<f64>;
+
+    /// Adds `<G, dK_g / d theta>` to `gradient`.
+    fn contract_covariance(&self, theta: &[f64], adjoint: MatRef<'_, f64>, gradient: &mut [f64]);
 }
 
 impl Block<'_> {
-    fn own_values(&self, theta: &[f64]) -> Vec<f64> {
+    pub(in crate::inference) fn own_values(&self, theta: &[f64]) -> Vec<f64> {
         self.own.iter().map(|&i| theta[i]).collect()
     }
 }
@@ -115,6 +145,11 @@ pub trait LatentGaussian: Sync {
 
     /// The kernel expression, for error messages.
     fn describe(&self) -> String;
+
+    /// The prior of the second latent function, where some rows have one.
+    fn second(&self) -> Option<&dyn SecondPrior> {
+        None
+    }
 
     /// Sets of hyperparameters, by index, whose signs can be changed together without any change of the posterior.
     fn mirrored(&self) -> Vec<Vec<usize>> {
@@ -150,13 +185,13 @@ impl<'a> SiteEvidence<'a> {
 impl super::Evidence for SiteEvidence<'_> {
     /// An evaluation that did not converge is an error, from which the search steps back.
     fn evaluate(&self, theta: &[f64]) -> Result<(f64, Vec<f64>), FitError> {
-        let fit = condition_sites(self.problem, theta, &self.options)?.converged()?;
+        let fit = settle(self.problem, theta, &self.options)?;
         let log_evidence = fit.log_evidence;
         Ok((log_evidence, adjoint::gradient(self.problem, theta, fit)))
     }
 
     fn value(&self, theta: &[f64]) -> Result<f64, FitError> {
-        let fit = condition_sites(self.problem, theta, &self.options)?.converged()?;
+        let fit = settle(self.problem, theta, &self.options)?;
         Ok(fit.log_evidence)
     }
 
@@ -165,5 +200,8 @@ impl super::Evidence for SiteEvidence<'_> {
     }
 }
 
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod pair_tests;
 #[cfg(test)]
 pub(in crate::inference) mod tests;

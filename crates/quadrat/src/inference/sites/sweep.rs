@@ -15,7 +15,7 @@ pub struct Site {
 
 /// What stands in for a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Term {
+pub(in crate::inference) enum Term {
     /// A row that is Gaussian: its value and noise variance, which may be zero.
     Gaussian { value: f64, variance: f64 },
     /// A site that is chosen.
@@ -30,7 +30,7 @@ pub(super) enum Term {
 /// `T = inf` (an exact value), are ordinary. With `alpha = D gamma + delta`, rows that say more than the prior
 /// enter `B gamma = D (r - K delta)` by their pseudo-value `r = nu / T - m`, the others by
 /// `delta = nu - T m`: neither form cancels.
-pub(super) struct Sweep {
+pub(in crate::inference) struct Sweep {
     /// `K^-1 (mu - m)`.
     pub alpha: Vec<f64>,
     pub mean: Vec<f64>,

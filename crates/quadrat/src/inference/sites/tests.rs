@@ -76,6 +76,7 @@ impl LatentGaussian for Toy {
                     likelihood: table.as_ref(),
                     first,
                     own,
+                    second: None,
                 };
                 first += table.rows();
                 block

@@ -1,0 +1,157 @@
+//! `[noise]` and `[dispersion]`: a noise variance or dispersion that is a function of its own.
+
+use std::ops::Range;
+
+use quadrat::inference::sites::Method;
+use quadrat::link::Link;
+use quadrat::model::{Inference as Way, Varying};
+
+use super::fields::{Check, Section, Spanned};
+use super::likelihood::Reports;
+use super::observe::Observe;
+use super::{Inference, Latent};
+use crate::{engine, suggest};
+
+/// What varies, and how.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Vary {
+    /// Noise variance or dispersion.
+    pub what: Varying,
+    /// The kernel of the function behind it.
+    pub kernel: Spanned<String>,
+    /// The inputs of that kernel.
+    pub columns: Vec<String>,
+    /// From the function to the variance or dispersion.
+    pub link: Link,
+    /// The section.
+    pub span: Range<usize>,
+}
+
+/// The section, when one of the two is there.
+pub fn read(root: &Section<'_>) -> Option<Vary> {
+    let noise = section(root, "noise", Varying::Noise);
+    let dispersion = section(root, "dispersion", Varying::Dispersion);
+    if let (Some(_), Some(dispersion)) = (&noise, &dispersion) {
+        root.check.later(
+            &dispersion.span,
+            "`[dispersion]` beside `[noise]`",
+            "keep the one that matters more, or write two studies",
+        );
+    }
+    noise.or(dispersion)
+}
+
+fn section(root: &Section<'_>, key: &str, what: Varying) -> Option<Vary> {
+    let item = root.get(key)?;
+    let title = format!("[{key}]");
+    let like = format!("{title} above `kernel = \"se(t)\"`");
+    let section = Section::from_item(root.check, &title, item, &like)?;
+    section.keys(&["kernel", "link"], &[]);
+    if section.get("kernel").is_none() {
+        section.missing("kernel", "such as `kernel = \"se(t)\"`");
+    }
+    let link = section.word("link", &["exp", "softplus"], &["identity", "square"]);
+    let link = link.and_then(|word| word.value.parse().ok());
+    let kernel = section.text("kernel")?;
+    let (columns, outputs) = match engine::kernel_columns(&kernel.value) {
+        Ok(found) => found,
+        Err((at, message)) => {
+            let span = super::inside(root.check.source, &kernel, at);
+            let remedy = "a kernel reads like `se(t)`";
+            root.check
+                .refuse(&span, format!("in the kernel: {message}"), remedy);
+            return None;
+        }
+    };
+    if !outputs.is_empty() {
+        root.check.refuse(
+            &kernel.span,
+            format!(
+                "`coregion` in {title}: several outputs are mixed here as in [coregionalization]"
+            ),
+            "leave `coregion` out of this kernel",
+        );
+        return None;
+    }
+    Some(Vary {
+        what,
+        kernel,
+        columns,
+        link: link.unwrap_or(Link::Exp),
+        span: section.span.clone(),
+    })
+}
+
+/// Refuses what cannot vary, and methods that cannot let it.
+pub fn suits(
+    check: &Check<'_>,
+    vary: &Vary,
+    latent: Option<&Latent>,
+    observe: &[Observe],
+    inference: &Inference,
+) {
+    let title = format!("[{}]", vary.what.name());
+    if !observe.is_empty() && !observe.iter().any(|o| is_of(vary.what, o)) {
+        let (message, remedy) = match vary.what {
+            Varying::Noise => (
+                format!("{title} has nothing to act on: no table learns a noise variance"),
+                "leave `variance` out of a `gaussian`, `student_t`, `interval` or `censored` table, or add `extra = \"learn\"`",
+            ),
+            Varying::Dispersion => (
+                format!("{title} has nothing to act on: no table learns a dispersion"),
+                "use `negative_binomial` without `dispersion`",
+            ),
+        };
+        check.refuse(&vary.span, message, remedy);
+    }
+    for table in observe.iter().filter(|o| is_of(vary.what, o)) {
+        if table.support.has_boxes() || table.support.shape.is_some() {
+            check.refuse(
+                &table.support.span,
+                format!(
+                    "{title} needs rows at points: the noise of a total is not the total of a noise"
+                ),
+                "give the rows of this table a known variance, or as points",
+            );
+        }
+    }
+    if let Some(latent) = latent {
+        let missing = vary.columns.iter().find(|c| !latent.columns.contains(c));
+        if let Some(column) = missing {
+            check.refuse(
+                &vary.kernel.span,
+                format!("{title} uses `{column}`, which the kernel of [latent] does not"),
+                format!("its inputs can be {}", suggest::list(&latent.columns)),
+            );
+        }
+    }
+    let refused = match inference.method {
+        Way::Exact => Some("exact"),
+        Way::Sites(Method::Laplace) => Some("laplace"),
+        _ => None,
+    };
+    if let Some(method) = refused {
+        check.refuse(
+            &inference.method_span,
+            format!("`method = \"{method}\"` cannot be used with {title}: both functions are inferred together"),
+            "leave `method` out, or choose `ep` or `variational`",
+        );
+    }
+}
+
+/// Whether the rows of a table have it.
+pub fn is_of(what: Varying, table: &Observe) -> bool {
+    let likelihood = &table.likelihood;
+    let learned = likelihood.noise.as_ref().is_some_and(|noise| noise.learned);
+    match (what, &likelihood.reports) {
+        (
+            Varying::Noise,
+            Reports::Gaussian { .. }
+            | Reports::StudentT { .. }
+            | Reports::Interval(_)
+            | Reports::Censored { .. },
+        ) => learned,
+        (Varying::Dispersion, Reports::Counts { dispersion, .. }) => *dispersion == Some(None),
+        _ => false,
+    }
+}

@@ -1,0 +1,256 @@
+//! Counts and waiting times over boxes, regions and bags: sums after a link.
+
+use std::path::Path;
+
+use crate::harness::{folder, names, quadrat, refused, stderr, stdout};
+
+const BANDS: &[u8] =
+    b"from,to,n\n0,10,31\n10,20,58\n20,30,90\n30,40,61\n40,50,28\n50,60,9\n60,70,12\n70,80,30\n";
+
+fn histogram(latent: &str, likelihood: &str, inference: &str) -> String {
+    format!(
+        r#"[latent]
+kernel = "se(age)"
+{latent}
+[[observe]]
+file = "d.csv"
+support = {{ box = {{ age = ["from", "to"] }} }}
+aggregate = "sum"
+likelihood = {{ {likelihood} }}
+[[predict]]
+name = "rate"
+support = {{ grid = {{ age = {{ from = 0, to = 80, step = 5 }} }} }}
+[[predict]]
+name = "years"
+support = {{ grid = {{ age = {{ from = 0, to = 80, step = 1, cells = true }} }} }}
+aggregate = "sum"
+[[predict]]
+name = "bands"
+support = {{ file = "d.csv", box = {{ age = ["from", "to"] }} }}
+aggregate = "sum"
+[[predict]]
+name = "again"
+support = {{ file = "d.csv", box = {{ age = ["from", "to"] }} }}
+aggregate = "sum"
+scale = "observation"
+[inference]
+{inference}
+"#
+    )
+}
+
+fn fit(folder: &Path) -> serde_json::Value {
+    let text = std::fs::read_to_string(folder.join("out/fit.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+/// A column of a prediction.
+fn column(folder: &Path, name: &str, column: &str) -> Vec<f64> {
+    let text = std::fs::read_to_string(folder.join(format!("out/{name}.csv"))).unwrap();
+    let mut lines = text.lines();
+    let at = lines.next().unwrap().split(',').position(|c| c == column);
+    let value = |line: &str| line.split(',').nth(at.unwrap()).unwrap().parse().unwrap();
+    lines.map(value).collect()
+}
+
+#[test]
+fn a_histogram_after_every_link_runs_from_end_to_end() {
+    let counts = [31.0, 58.0, 90.0, 61.0, 28.0, 9.0, 12.0, 30.0];
+    for link in ["exp", "softplus", "square"] {
+        let study = histogram(
+            &format!("link = \"{link}\""),
+            "poisson = { count = \"n\" }",
+            "hyperparameters = \"map\"",
+        );
+        let folder = folder(&[("s.toml", study.as_bytes()), ("d.csv", BANDS)]);
+        let output = quadrat(folder.path(), &["run", "s.toml", "-o", "out"]);
+        assert!(output.status.success(), "{link}: {}", stderr(&output));
+        let json = fit(folder.path());
+        assert_eq!(json["inference"], "laplace");
+        assert_eq!(json["evidence"], "laplace");
+        assert_eq!(json["rows"], 8);
+        assert_eq!(json["warnings"].as_array().unwrap().len(), 0, "{json}");
+        // Totals meet the counts, up to what smoothing and noise leave.
+        let bands = column(folder.path(), "bands", "mean");
+        for (mean, count) in bands.iter().zip(counts) {
+            let z = (mean - count) / f64::sqrt(count);
+            assert!(z.abs() < 1.0, "{link}: {mean} of {count}");
+        }
+        let years = column(folder.path(), "years", "mean");
+        for (band, years) in bands.iter().zip(years.chunks(10)) {
+            // Means of sums are sums of means.
+            let sum: f64 = years.iter().sum();
+            assert!((sum / band - 1.0).abs() < 2e-3, "{link}: {sum} {band}");
+        }
+        let lower = column(folder.path(), "years", "lower");
+        assert!(lower.iter().all(|l| *l >= 0.0));
+        // A new count varies more than its mean.
+        let (sd, again) = (
+            column(folder.path(), "bands", "sd"),
+            column(folder.path(), "again", "sd"),
+        );
+        for ((sd, again), mean) in sd.iter().zip(&again).zip(&bands) {
+            let want = (sd * sd + mean).sqrt();
+            assert!((again / want - 1.0).abs() < 1e-3, "{link}: {again} {want}");
+        }
+        let report = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
+        assert!(report.contains("per unit of age"));
+    }
+}
+
+#[test]
+fn a_saved_model_answers_over_boxes() {
+    let study = histogram(
+        "",
+        "negative_binomial = { count = \"n\" }",
+        "hyperparameters = \"map\"",
+    );
+    let folder = folder(&[("s.toml", study.as_bytes()), ("d.csv", BANDS)]);
+    let run = quadrat(folder.path(), &["run", "s.toml", "-o", "out"]);
+    assert!(run.status.success(), "{}", stderr(&run));
+    let saved = quadrat(folder.path(), &["fit", "s.toml", "-o", "m.quadrat"]);
+    assert!(saved.status.success(), "{}", stderr(&saved));
+    let asked = quadrat(
+        folder.path(),
+        &[
+            "predict",
+            "m.quadrat",
+            "--at",
+            "d.csv",
+            "--box",
+            "age=from,to",
+            "--aggregate",
+            "sum",
+        ],
+    );
+    assert!(asked.status.success(), "{}", stderr(&asked));
+    let want = std::fs::read_to_string(folder.path().join("out/bands.csv")).unwrap();
+    assert_eq!(stdout(&asked), want);
+}
+
+#[test]
+fn bags_and_regions_add_up_after_the_link() {
+    let pixels: String = std::iter::once("district,x,y,people\n".to_owned())
+        .chain((0..36).map(|i| {
+            let (x, y) = (i % 6, i / 6);
+            format!(
+                "{},{x}.5,{y}.5,{}\n",
+                (y / 2) * 3 + x / 2,
+                10 + (7 * i) % 11
+            )
+        }))
+        .collect();
+    let squares: Vec<String> = (0..9)
+        .map(|i| {
+            let (x, y) = (2 * (i % 3), 2 * (i / 3));
+            format!(
+                r#"{{"type":"Feature","properties":{{"district":"{i}"}},"geometry":{{"type":"Polygon","coordinates":[[[{x},{y}],[{},{y}],[{},{}],[{x},{}],[{x},{y}]]]}}}}"#,
+                x + 2, x + 2, y + 2, y + 2
+            )
+        })
+        .collect();
+    let geojson = format!(
+        r#"{{"type":"FeatureCollection","features":[{}]}}"#,
+        squares.join(",")
+    );
+    let cases: String = "district,cases\n".to_owned()
+        + &[4, 7, 15, 3, 9, 22, 5, 12, 31]
+            .iter()
+            .enumerate()
+            .map(|(i, n)| format!("{i},{n}\n"))
+            .collect::<String>();
+    for support in [
+        r#"bag = { file = "pixels.csv", key = "district", dims = ["x", "y"], weight = "people" }"#,
+        r#"region = { file = "squares.geojson", key = "district", dims = ["x", "y"], planar = true }"#,
+    ] {
+        let study = format!(
+            r#"[latent]
+kernel = "se(x, y, shared = true)"
+[[observe]]
+file = "cases.csv"
+support = {{ {support} }}
+aggregate = "sum"
+likelihood = {{ poisson = {{ count = "cases" }} }}
+[[predict]]
+name = "again"
+support = {{ file = "cases.csv", {support} }}
+aggregate = "sum"
+[inference]
+hyperparameters = "map"
+"#
+        );
+        let folder = folder(&[
+            ("s.toml", study.as_bytes()),
+            ("cases.csv", cases.as_bytes()),
+            ("pixels.csv", pixels.as_bytes()),
+            ("squares.geojson", geojson.as_bytes()),
+        ]);
+        let output = quadrat(folder.path(), &["run", "s.toml", "-o", "out"]);
+        assert!(output.status.success(), "{support}: {}", stderr(&output));
+        let means = column(folder.path(), "again", "mean");
+        let total: f64 = means.iter().sum();
+        // 108 cases; the sum is known to a tenth.
+        assert!((total - 108.0).abs() < 6.0, "{support}: {means:?}");
+        assert!(means[8] > means[0], "{support}: {means:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let table: &[(&str, &[u8])] = &[("d.csv", BANDS)];
+    let mut wrong = Vec::new();
+    let ep = histogram("", "poisson = { count = \"n\" }", "method = \"ep\"");
+    wrong.extend(
+        refused(
+            "ep",
+            &ep,
+            table,
+            &["sums after a link", "use auto or laplace"],
+        )
+        .err(),
+    );
+    let trials = histogram("", "binomial = { successes = \"n\", trials = 200 }", "");
+    wrong.extend(
+        refused(
+            "binomial",
+            &trials,
+            table,
+            &["`binomial` over boxes, regions or bags", "exposure"],
+        )
+        .err(),
+    );
+    let fine = histogram("", "poisson = { count = \"n\" }", "")
+        + "[hyperparameters]\n\"se.lengthscale.age\" = { value = 0.001, fixed = true }\n";
+    wrong.extend(
+        refused(
+            "nodes",
+            &fine,
+            table,
+            &["8 rows", "points within the boxes", "4000", "coarser bins"],
+        )
+        .err(),
+    );
+    assert!(wrong.is_empty(), "{}", wrong.join("\n----\n"));
+}
+
+#[test]
+fn the_check_by_sampling_is_refused_and_writes_nothing() {
+    let study = histogram(
+        "",
+        "poisson = { count = \"n\" }",
+        "hyperparameters = \"map\"",
+    );
+    let folder = folder(&[("s.toml", study.as_bytes()), ("d.csv", BANDS)]);
+    let before = names(folder.path());
+    let output = quadrat(
+        folder.path(),
+        &["run", "s.toml", "-o", "out", "--check", "mcmc"],
+    );
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr(&output).contains("sums after a link"),
+        "{}",
+        stderr(&output)
+    );
+    assert_eq!(names(folder.path()), before);
+}

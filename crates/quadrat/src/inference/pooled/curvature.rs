@@ -1,0 +1,141 @@
+//! The curvature of the posterior of the nodes, and systems with it.
+//!
+//! Vectors over nodes come in pairs `x = K q`, so that `K^-1 x = q` needs no inverse.
+
+use super::pools::{Pools, Slopes};
+use crate::error::LinalgError;
+use crate::inference::sites::Site;
+use crate::inference::sites::sweep::{Sweep, Term};
+use crate::likelihood::local::Jet;
+use crate::linalg::{Mat, MatRef, dot, matvec};
+use crate::link::QuasiMean;
+
+/// Iterations of conjugate gradients at most.
+const ITERATIONS: usize = 500;
+
+/// `K^-1 + J' W J`, through `R = (C + W^-1)^-1` of the size of the rows.
+pub(super) struct Curvature<'a> {
+    pools: &'a Pools,
+    k: MatRef<'a, f64>,
+    slopes: &'a Slopes,
+    /// `K J'`.
+    columns: Mat<f64>,
+    /// Factor of `B` and `D`, with `R = D B^-1 D`; posterior variances of `z`; `log det(I + W C)`.
+    pub sweep: Sweep,
+}
+
+impl<'a> Curvature<'a> {
+    /// With the site precisions `W` of the rows.
+    pub fn new(
+        pools: &'a Pools,
+        k: MatRef<'a, f64>,
+        slopes: &'a Slopes,
+        precisions: &[f64],
+        jitter: f64,
+    ) -> Result<Self, LinalgError> {
+        let columns = slopes.columns(pools, k);
+        let c = slopes.rows(pools, columns.as_ref());
+        let term = |&precision: &f64| {
+            Term::Chosen(Site {
+                precision,
+                shift: 0.0,
+            })
+        };
+        let terms: Vec<Term> = precisions.iter().map(term).collect();
+        let zero = vec![0.0; terms.len()];
+        let sweep = Sweep::new(c.as_ref(), &zero, &terms, jitter)?;
+        Ok(Self {
+            pools,
+            k,
+            slopes,
+            columns,
+            sweep,
+        })
+    }
+
+    /// `K J'`.
+    pub fn columns(&self) -> MatRef<'_, f64> {
+        self.columns.as_ref()
+    }
+
+    /// `R y` for a vector over the rows.
+    fn reduce(&self, y: &[f64]) -> Vec<f64> {
+        let scale = &self.sweep.scale;
+        let scaled: Vec<f64> = y.iter().zip(scale).map(|(y, d)| y * d).collect();
+        let solved = self.sweep.factor.solve(&scaled);
+        solved.iter().zip(scale).map(|(x, d)| x * d).collect()
+    }
+
+    /// `(q, x)` with `(K^-1 + J' W J) x = right`, `x = K q`.
+    pub fn solve(&self, right: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let seen = matvec(self.columns.as_ref().transpose(), right);
+        let back = self.slopes.scatter(self.pools, &self.reduce(&seen));
+        let q: Vec<f64> = right.iter().zip(&back).map(|(r, b)| r - b).collect();
+        let x = matvec(self.k, &q);
+        (q, x)
+    }
+
+    /// The same with all second derivatives, `K^-1 - d^2 sum log p(y_r | z_r(f)) / df^2`; `None` where that is not
+    /// positive definite.
+    ///
+    /// # Numerics
+    /// Conjugate gradients, preconditioned by [`Self::solve`]: `O(nodes^2)` each.
+    pub fn solve_all(
+        &self,
+        right: &[f64],
+        means: &[QuasiMean],
+        jets: &[Jet],
+        tolerance: f64,
+    ) -> Option<(Vec<f64>, Vec<f64>)> {
+        let n = right.len();
+        // -d^2 log p = J' (c l' - l'') J - diag(sum_r l' d).
+        let along: Vec<f64> = means
+            .iter()
+            .zip(jets)
+            .map(|(z, jet)| z.shared * jet.first - jet.second)
+            .collect();
+        let own = Slopes(means.iter().flat_map(|z| z.own.iter().copied()).collect());
+        let first: Vec<f64> = jets.iter().map(|jet| jet.first).collect();
+        let diagonal = own.scatter(self.pools, &first);
+        let bend = |x: &[f64]| -> Vec<f64> {
+            let mut seen = self.slopes.gather(self.pools, x);
+            seen.iter_mut().zip(&along).for_each(|(s, a)| *s *= a);
+            let mut out = self.slopes.scatter(self.pools, &seen);
+            for (o, (x, d)) in out.iter_mut().zip(x.iter().zip(&diagonal)) {
+                *o -= d * x;
+            }
+            out
+        };
+        let mut residual = right.to_vec();
+        let (mut q, mut x) = (vec![0.0; n], vec![0.0; n]);
+        let (mut step_q, mut step_x) = self.solve(&residual);
+        let mut size = dot(&residual, &step_x);
+        let enough = tolerance * tolerance * size;
+        for _ in 0..ITERATIONS {
+            if size <= enough || size <= 0.0 {
+                break;
+            }
+            let mut image = bend(&step_x);
+            image.iter_mut().zip(&step_q).for_each(|(i, s)| *i += s);
+            let curve = dot(&step_x, &image);
+            if curve.is_nan() || curve <= 0.0 {
+                return None;
+            }
+            let length = size / curve;
+            for i in 0..n {
+                q[i] += length * step_q[i];
+                x[i] += length * step_x[i];
+                residual[i] -= length * image[i];
+            }
+            let (next_q, next_x) = self.solve(&residual);
+            let next = dot(&residual, &next_x);
+            let keep = next / size;
+            for i in 0..n {
+                step_q[i] = next_q[i] + keep * step_q[i];
+                step_x[i] = next_x[i] + keep * step_x[i];
+            }
+            size = next;
+        }
+        x.iter().all(|x| x.is_finite()).then_some((q, x))
+    }
+}

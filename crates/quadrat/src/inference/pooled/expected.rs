@@ -1,0 +1,316 @@
+//! The posterior that answers: linearised on average instead of at the mode.
+//!
+//! Under the current posterior `N(m, S)` of the nodes, `Z_r = sum_i p_i psi(f_i)` has mean and variance in closed
+//! form. Its latent value is given the normal belief `(z_r, v_r)` whose linked value has these moments (for `exp` the log-normal match
+//! `z = log E Z - v / 2`, `v = log(1 + Var Z / (E Z)^2)`), slopes `j_i = p_i E psi'(f_i) / E psi'(z)`, and the site
+//!
+//! $$ T_r = -E (\log p)'', \qquad \nu_r = E (\log p)' + T_r z_r $$
+//!
+//! of the variational approximation. So a total that a count pins down is met by the mean of the predicted total: for
+//! Poisson counts `E (log p)'` vanishes where `E Z` does.
+
+use rayon::prelude::*;
+
+use super::mode::{Mode, PooledOptions, find_mode};
+use super::pools::{Pools, Slopes};
+use crate::error::{FitError, LinalgError};
+use crate::inference::sites::accelerate::History;
+use crate::inference::sites::solve::Rows;
+use crate::inference::sites::sweep::{Sweep, Term};
+use crate::inference::sites::{LatentGaussian, Site};
+use crate::inference::{Conditioned, Factor};
+use crate::likelihood::local::Belief;
+use crate::linalg::{Mat, matvec};
+
+/// Stop when no node moves by more than this many standard deviations, nor its variance by more than this part.
+const TOLERANCE: f64 = 1e-7;
+/// Iterations at most.
+const ITERATIONS: usize = 300;
+/// What is good enough when iterations come no closer: the normal approximation itself errs by more.
+const GOOD_ENOUGH: f64 = 1e-3;
+/// The smallest part of a step.
+const SMALLEST_STEP: f64 = 0.05;
+
+/// Conditions the prior of the nodes on pooled rows at `theta`.
+///
+/// The evidence is that of [`find_mode`]; the posterior is linearised on average.
+///
+/// # Arguments
+/// * `problem` - prior of the nodes; its blocks are about the rows
+/// * `pools` - what every row sees of the nodes
+/// * `theta` - every hyperparameter, natural units
+/// * `options` - how accurately
+///
+/// # Errors
+/// As [`find_mode`]; [`FitError::NotConverged`] when mode or posterior did not settle.
+///
+/// # Numerics
+/// `O(nodes rows^2)` for each of some ten iterations.
+pub fn condition_pooled(
+    problem: &dyn LatentGaussian,
+    pools: &Pools,
+    theta: &[f64],
+    options: &PooledOptions,
+) -> Result<Conditioned, FitError> {
+    let mode = find_mode(problem, pools, theta, options)?.converged()?;
+    let mut rows = Rows::new(problem, theta);
+    rows.count = pools.rows();
+    let search = Search {
+        mode: &mode,
+        prior: problem.prior_mean(),
+        pools,
+        rows: &rows,
+    };
+    let state = search.run()?;
+    Ok(Conditioned {
+        second: None,
+        alpha: state.slopes.scatter(pools, &state.sweep.alpha),
+        factor: Factor::Pooled {
+            pools: pools.clone(),
+            slopes: state.slopes,
+            factor: state.sweep.factor,
+            scale: state.sweep.scale,
+        },
+        log_evidence: mode.log_evidence,
+        jitter: mode.jitter,
+    })
+}
+
+struct Search<'a> {
+    mode: &'a Mode,
+    prior: &'a [f64],
+    pools: &'a Pools,
+    rows: &'a Rows<'a>,
+}
+
+/// Where rows are linearised: posterior means of all nodes, and their covariance within every row.
+struct Centre {
+    mean: Vec<f64>,
+    within: Vec<Mat<f64>>,
+}
+
+struct State {
+    slopes: Slopes,
+    sweep: Sweep,
+    centre: Centre,
+}
+
+/// A row linearised.
+struct Linear {
+    slopes: Vec<f64>,
+    prior: f64,
+    site: Site,
+}
+
+impl Search<'_> {
+    /// The posterior under given slopes and sites.
+    fn state(&self, slopes: Slopes, prior: &[f64], terms: &[Term]) -> Result<State, LinalgError> {
+        let (pools, k) = (self.pools, self.mode.covariance.as_ref());
+        let columns = slopes.columns(pools, k);
+        let c = slopes.rows(pools, columns.as_ref());
+        let sweep = Sweep::new(c.as_ref(), prior, terms, self.mode.jitter)?;
+        let away = matvec(columns.as_ref(), &sweep.alpha);
+        let mean = away.iter().zip(self.prior).map(|(x, m)| m + x).collect();
+        // U = L^-1 D J K.
+        let mut reduced = Mat::from_fn(pools.rows(), pools.nodes(), |row, node| {
+            sweep.scale[row] * columns[(node, row)]
+        });
+        sweep.factor.half_solve_in_place(reduced.as_mut());
+        let within = (0..pools.rows())
+            .into_par_iter()
+            .map(|row| {
+                let (nodes, _) = pools.row(row);
+                let n = nodes.len();
+                Mat::from_fn(n, n, |i, j| {
+                    let (a, b) = (nodes[i], nodes[j]);
+                    let (u, v) = (reduced.col_as_slice(a), reduced.col_as_slice(b));
+                    k[(a, b)] - crate::linalg::dot(u, v)
+                })
+            })
+            .collect();
+        Ok(State {
+            slopes,
+            sweep,
+            centre: Centre { mean, within },
+        })
+    }
+
+    fn linear(&self, row: usize, centre: &Centre) -> Linear {
+        let (nodes, shares) = self.pools.row(row);
+        let link = self.pools.link(row);
+        let s = &centre.within[row];
+        let at: Vec<Belief> = nodes
+            .iter()
+            .enumerate()
+            .map(|(i, &node)| Belief {
+                mean: centre.mean[node],
+                variance: s[(i, i)].max(0.0),
+            })
+            .collect();
+        let seen = super::total::total(link, shares, &at, |i, j| s[(i, j)]);
+        let (belief, mut slopes) = (seen.belief, seen.slopes);
+        let (likelihood, own, here) = self.rows.at(row);
+        if !slopes.iter().all(|j| j.is_finite()) {
+            slopes = shares.to_vec();
+        }
+        let (first, second) = if belief.variance > 0.0 {
+            let expected = likelihood.expected(own, here, belief);
+            (expected.first, expected.second)
+        } else {
+            let jet = likelihood.log_density(own, here, belief.mean);
+            (jet.first, jet.second)
+        };
+        let precision = (-second).max(0.0);
+        let away: f64 = nodes
+            .iter()
+            .zip(&slopes)
+            .map(|(&i, j)| j * (centre.mean[i] - self.prior[i]))
+            .sum();
+        Linear {
+            slopes,
+            prior: belief.mean - away,
+            site: Site {
+                precision,
+                shift: first + precision * belief.mean,
+            },
+        }
+    }
+
+    /// The posterior after the rows were linearised around another.
+    fn next(&self, centre: &Centre) -> Result<State, LinalgError> {
+        let rows: Vec<Linear> = (0..self.pools.rows())
+            .into_par_iter()
+            .map(|row| self.linear(row, centre))
+            .collect();
+        let slopes = Slopes(rows.iter().flat_map(|r| r.slopes.iter().copied()).collect());
+        let prior: Vec<f64> = rows.iter().map(|r| r.prior).collect();
+        let terms: Vec<Term> = rows.iter().map(|r| Term::Chosen(r.site)).collect();
+        self.state(slopes, &prior, &terms)
+    }
+
+    /// How far a posterior lies from the one its rows were linearised around.
+    fn moved(&self, from: &Centre, to: &Centre) -> f64 {
+        let mut most = 0.0_f64;
+        for row in 0..self.pools.rows() {
+            let (nodes, _) = self.pools.row(row);
+            for (i, &node) in nodes.iter().enumerate() {
+                let (old, new) = (from.within[row][(i, i)], to.within[row][(i, i)]);
+                let sd = new.max(1e-12 * self.mode.covariance[(node, node)]).sqrt();
+                let shift = (to.mean[node] - from.mean[node]).abs() / sd;
+                let stretch = (new - old).abs() / (sd * sd);
+                let both = shift.max(stretch);
+                most = if both.is_nan() {
+                    f64::INFINITY
+                } else {
+                    most.max(both)
+                };
+            }
+        }
+        most
+    }
+
+    /// A centre as numbers of order one: in units of the prior.
+    fn coordinates(&self, centre: &Centre) -> Vec<f64> {
+        let k = &self.mode.covariance;
+        let sd = |node: usize| k[(node, node)].max(f64::MIN_POSITIVE).sqrt();
+        let means = centre.mean.iter().enumerate().map(|(i, m)| m / sd(i));
+        let mut out: Vec<f64> = means.collect();
+        for (row, s) in centre.within.iter().enumerate() {
+            let (nodes, _) = self.pools.row(row);
+            for (j, b) in nodes.iter().enumerate() {
+                for (i, a) in nodes.iter().enumerate().skip(j) {
+                    out.push(s[(i, j)] / (sd(*a) * sd(*b)));
+                }
+            }
+        }
+        out
+    }
+
+    /// The centre at such numbers.
+    fn place(&self, centre: &mut Centre, at: &[f64]) {
+        let k = &self.mode.covariance;
+        let sd = |node: usize| k[(node, node)].max(f64::MIN_POSITIVE).sqrt();
+        let (means, rest) = at.split_at(centre.mean.len());
+        for (i, (mean, x)) in centre.mean.iter_mut().zip(means).enumerate() {
+            *mean = x * sd(i);
+        }
+        let mut rest = rest.iter();
+        for (row, s) in centre.within.iter_mut().enumerate() {
+            let (nodes, _) = self.pools.row(row);
+            for (j, b) in nodes.iter().enumerate() {
+                for (i, a) in nodes.iter().enumerate().skip(j) {
+                    let value = rest.next().copied().unwrap_or(0.0) * sd(*a) * sd(*b);
+                    s[(i, j)] = value;
+                    s[(j, i)] = value;
+                }
+            }
+        }
+    }
+
+    fn run(&self) -> Result<State, FitError> {
+        let mode = self.mode;
+        let term = |(jet, z): (&crate::likelihood::local::Jet, &crate::link::QuasiMean)| {
+            let precision = (-jet.second).max(0.0);
+            Term::Chosen(Site {
+                precision,
+                shift: jet.first + precision * z.value,
+            })
+        };
+        let terms: Vec<Term> = mode.jets.iter().zip(&mode.means).map(term).collect();
+        let away: Vec<f64> = mode
+            .values
+            .iter()
+            .zip(self.prior)
+            .map(|(f, m)| f - m)
+            .collect();
+        let seen = mode.slopes.gather(self.pools, &away);
+        let prior: Vec<f64> = mode
+            .means
+            .iter()
+            .zip(&seen)
+            .map(|(z, s)| z.value - s)
+            .collect();
+        let mut centre = self.state(mode.slopes.clone(), &prior, &terms)?.centre;
+        let mut step = 1.0_f64;
+        let mut history = History::default();
+        let mut last = f64::INFINITY;
+        let mut best: Option<(f64, State)> = None;
+        for _ in 0..ITERATIONS {
+            let next = self.next(&centre)?;
+            let moved = self.moved(&centre, &next.centre);
+            if moved <= TOLERANCE {
+                return Ok(next);
+            }
+            if moved > 0.9 * last {
+                step = (0.6 * step).max(SMALLEST_STEP);
+            }
+            if moved > 2.0 * last {
+                history.clear();
+            }
+            last = moved;
+            let (from, to) = (self.coordinates(&centre), self.coordinates(&next.centre));
+            history.push(from.clone(), to.clone());
+            let plain = || {
+                from.iter()
+                    .zip(&to)
+                    .map(|(a, b)| a + step * (b - a))
+                    .collect()
+            };
+            let at: Vec<f64> = history.combined().unwrap_or_else(plain);
+            self.place(&mut centre, &at);
+            if best.as_ref().is_none_or(|(least, _)| moved < *least) {
+                best = Some((moved, next));
+            }
+        }
+        let residual = match best {
+            Some((moved, state)) if moved <= GOOD_ENOUGH => return Ok(state),
+            Some((moved, _)) => moved,
+            None => f64::INFINITY,
+        };
+        Err(FitError::NotConverged {
+            method: "laplace",
+            sweeps: ITERATIONS,
+            residual,
+        })
+    }
+}

@@ -1,0 +1,95 @@
+//! Rows that see sums after a link: log-Gaussian Cox processes and their kin.
+//!
+//! Row `r` looks at nodes `x_i` with weights `w_ri > 0`, and reports about
+//!
+//! $$ \eta_r = \sum_i w_{ri}\, \psi(f(x_i)), \qquad y_r \sim p(\cdot \mid \eta_r) $$
+//!
+//! With `p_ri = w_ri / sum_i w_ri` its latent value is the quasi-arithmetic mean
+//! `z_r = psi^-1(sum_i p_ri psi(f_i))`, the ordinary likelihood with its link applies to `z_r`, and the total weight belongs
+//! to its exposure. [`Pools`] holds which nodes and shares; a row of one node has `z_r = f_i` and is an ordinary row.
+//!
+//! # The mode, and the evidence
+//! `z_r` is not linear in `f`, so that the joint mode of all nodes is searched,
+//!
+//! $$ \Psi(f) = \sum_r \log p(y_r \mid z_r(f)) - \tfrac12 (f - m)' K^{-1} (f - m) $$
+//!
+//! by iterated linearisation: around `f`, `z_r` has the prior covariance `C = J K J'` with `j_r = dz_r / df`, and rows are
+//! Laplace sites of precision `W_r = -(log p)''`. With `f = m + K b` nothing needs the inverse of `K`. Far from the mode a step takes the
+//! curvature `J' W J`, near it all of it (by conjugate gradients). Then
+//!
+//! $$ \log Z \approx \sum_r \log p(y_r \mid z_r) - \tfrac12 (f - m)' b - \tfrac12 \log\det(I + W C) $$
+//!
+//! whose curvature drops the second derivatives of `z`: for counts with the `exp` link it is the expected one, and it is exact
+//! where totals are met. `adjoint.rs` has the gradient, which is exact for this expression.
+//!
+//! # The answers
+//! At the mode `z_r` agrees with what was counted, but the mean of `sum_i w_i e^(f_i)` lies above by about
+//! `e^(s / 2)` where the values within a row are uncertain: bins wider than the lengthscale. So predictions do not use the normal
+//! distribution around the mode, but one around which the linearisation holds on average (`expected.rs`): `z_r` is
+//! replaced by the normal belief whose linked value has the mean and variance of `sum_i p_i psi(f_i)`, and the likelihood by its
+//! expectation under that belief, as in the variational approximation.
+//!
+//! # Source
+//! Moller, Syversveen and Waagepetersen 1998 for the process; Bradley and others 2013 (iterated extended Kalman updates) for linearisation of this
+//! kind; Law and others 2018, lemma 1, for aggregates after a link, whose bound is replaced by the match of moments.
+
+mod adjoint;
+mod curvature;
+mod expected;
+mod mode;
+mod pools;
+#[cfg(test)]
+mod tests;
+mod total;
+
+pub use expected::condition_pooled;
+pub use mode::{Mode, PooledOptions, find_mode};
+pub use pools::Pools;
+pub(in crate::inference) use pools::Slopes;
+pub use total::{Total, total};
+
+use super::sites::LatentGaussian;
+use crate::error::FitError;
+use crate::parameter::Parameter;
+
+/// The evidence of pooled rows, by Laplace's method.
+pub struct PooledEvidence<'a> {
+    problem: &'a dyn LatentGaussian,
+    pools: &'a Pools,
+    options: PooledOptions,
+}
+
+impl<'a> PooledEvidence<'a> {
+    /// The evidence as a function of the hyperparameters.
+    ///
+    /// # Arguments
+    /// * `problem` - prior of the nodes; its blocks are about the rows
+    /// * `pools` - what every row sees of the nodes
+    #[must_use]
+    pub fn new(problem: &'a dyn LatentGaussian, pools: &'a Pools, options: PooledOptions) -> Self {
+        Self {
+            problem,
+            pools,
+            options,
+        }
+    }
+}
+
+impl super::Evidence for PooledEvidence<'_> {
+    /// An evaluation that did not converge is an error, from which the search steps back.
+    fn evaluate(&self, theta: &[f64]) -> Result<(f64, Vec<f64>), FitError> {
+        let mode = find_mode(self.problem, self.pools, theta, &self.options)?.converged()?;
+        let log_evidence = mode.log_evidence;
+        let gradient = adjoint::gradient(self.problem, self.pools, theta, &mode);
+        Ok((log_evidence, gradient))
+    }
+
+    fn value(&self, theta: &[f64]) -> Result<f64, FitError> {
+        let mode = find_mode(self.problem, self.pools, theta, &self.options)?.converged()?;
+        Ok(mode.log_evidence)
+    }
+
+    fn parameters(&self) -> &[Parameter] {
+        self.problem.parameters()
+    }
+}

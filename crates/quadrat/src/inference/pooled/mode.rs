@@ -1,0 +1,320 @@
+//! The joint mode of all nodes.
+
+use super::curvature::Curvature;
+use super::pools::{Pools, Slopes};
+use crate::error::{FitError, LinalgError};
+use crate::inference::sites::solve::{JITTERS, Rows};
+use crate::inference::sites::sweep::{Sweep, Term};
+use crate::inference::sites::{LatentGaussian, Site};
+use crate::likelihood::local::Jet;
+use crate::linalg::{Mat, dot, matvec};
+use crate::link::QuasiMean;
+use crate::parameter;
+
+/// Newton decrements below which steps take the whole curvature.
+const NEAR: f64 = 0.3;
+/// The smallest part of a step.
+const SMALLEST_STEP: f64 = 1e-4;
+/// Relative residual of the linear system of a step.
+const STEP_TOLERANCE: f64 = 1e-3;
+
+/// How the mode is searched.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct PooledOptions {
+    /// Stop when the next step would be shorter than this, in posterior standard deviations.
+    pub tolerance: f64,
+    /// Steps at most.
+    pub steps: usize,
+}
+
+impl Default for PooledOptions {
+    fn default() -> Self {
+        Self {
+            tolerance: 1e-9,
+            steps: 200,
+        }
+    }
+}
+
+/// The mode of the nodes' posterior.
+pub struct Mode {
+    /// Values of the nodes.
+    pub values: Vec<f64>,
+    /// `K^-1 (f - m)`.
+    pub dual: Vec<f64>,
+    /// `z` of every row.
+    pub means: Vec<QuasiMean>,
+    /// `log p(y_r | z_r)` and its derivatives.
+    pub jets: Vec<Jet>,
+    /// Laplace's approximation to `log p(y | theta)` in nats, every constant included.
+    pub log_evidence: f64,
+    /// Steps made.
+    pub steps: usize,
+    /// Length of the step that was not made, in posterior standard deviations.
+    pub residual: f64,
+    /// Whether that is below the tolerance.
+    pub converged: bool,
+    /// Added to the unit diagonal of the scaled covariance of the rows.
+    pub jitter: f64,
+    pub(super) covariance: Mat<f64>,
+    pub(super) slopes: Slopes,
+}
+
+impl Mode {
+    /// Precisions of the rows' sites.
+    pub(super) fn precisions(&self) -> Vec<f64> {
+        precisions(&self.jets)
+    }
+
+    /// The mode, unless the search did not converge.
+    ///
+    /// # Errors
+    /// [`FitError::NotConverged`].
+    pub fn converged(self) -> Result<Self, FitError> {
+        if self.converged {
+            return Ok(self);
+        }
+        Err(FitError::NotConverged {
+            method: "laplace",
+            sweeps: self.steps,
+            residual: self.residual,
+        })
+    }
+}
+
+fn precisions(jets: &[Jet]) -> Vec<f64> {
+    jets.iter().map(|jet| (-jet.second).max(0.0)).collect()
+}
+
+/// Finds the mode at `theta`, and Laplace's evidence there.
+///
+/// # Arguments
+/// * `problem` - prior of the nodes; its blocks are about the rows
+/// * `pools` - what every row sees of the nodes
+/// * `theta` - every hyperparameter, natural units
+/// * `options` - how accurately
+///
+/// # Errors
+/// [`FitError::Factorisation`] when the covariance is not positive definite even with jitter. A search that did not end
+/// is no error here: see [`Mode::converged`].
+///
+/// # Numerics
+/// A step costs `O(nodes^2 + nodes rows^2 / nodes_per_row + rows^3)`; `K` is computed once.
+pub fn find_mode(
+    problem: &dyn LatentGaussian,
+    pools: &Pools,
+    theta: &[f64],
+    options: &PooledOptions,
+) -> Result<Mode, FitError> {
+    let mut rows = Rows::new(problem, theta);
+    rows.count = pools.rows();
+    let mut search = Search {
+        k: problem.covariance(theta),
+        prior: problem.prior_mean(),
+        pools,
+        rows: &rows,
+        options,
+        jitter: 0.0,
+    };
+    let mut last = None;
+    for jitter in JITTERS {
+        search.jitter = jitter;
+        match search.run() {
+            Ok(found) => return Ok(search.finish(found)),
+            Err(error @ LinalgError::NotPositiveDefinite { .. }) => last = Some(error),
+            Err(other) => return Err(other.into()),
+        }
+    }
+    let slopes = pools.slopes(&pools.means(search.prior));
+    let columns = slopes.columns(pools, search.k.as_ref());
+    let (first, second) = (slopes.rows(pools, columns.as_ref()), last);
+    let (pair, correlation) = crate::inference::exact::collinear(&first);
+    match second {
+        Some(_) => Err(FitError::Factorisation {
+            kernel: problem.describe(),
+            parameters: parameter::describe(problem.parameters(), theta),
+            jitter: JITTERS[JITTERS.len() - 1],
+            rows: pair,
+            correlation,
+        }),
+        None => Err(FitError::NoStart { starts: 0 }),
+    }
+}
+
+struct Search<'a> {
+    k: Mat<f64>,
+    prior: &'a [f64],
+    pools: &'a Pools,
+    rows: &'a Rows<'a>,
+    options: &'a PooledOptions,
+    jitter: f64,
+}
+
+/// A place of the search.
+struct At {
+    values: Vec<f64>,
+    dual: Vec<f64>,
+    means: Vec<QuasiMean>,
+    jets: Vec<Jet>,
+    objective: f64,
+}
+
+struct Found {
+    at: At,
+    slopes: Slopes,
+    log_det: f64,
+    steps: usize,
+    residual: f64,
+    converged: bool,
+}
+
+impl Search<'_> {
+    fn at(&self, values: Vec<f64>, dual: Vec<f64>) -> At {
+        let means = self.pools.means(&values);
+        let one = |(row, z): (usize, &QuasiMean)| {
+            let (likelihood, own, at) = self.rows.at(row);
+            likelihood.log_density(own, at, z.value)
+        };
+        let jets: Vec<Jet> = means.iter().enumerate().map(one).collect();
+        let away = values.iter().zip(self.prior).zip(&dual);
+        let quadratic: f64 = away.map(|((f, m), b)| (f - m) * b).sum();
+        let total: f64 = jets.iter().map(|jet| jet.value).sum();
+        At {
+            values,
+            dual,
+            means,
+            jets,
+            objective: total - 0.5 * quadratic,
+        }
+    }
+
+    /// From the prior mean towards plausible values, with sites as precise as the prior.
+    fn start(&self) -> Result<At, LinalgError> {
+        let means = self.pools.means(self.prior);
+        let slopes = self.pools.slopes(&means);
+        let columns = slopes.columns(self.pools, self.k.as_ref());
+        let c = slopes.rows(self.pools, columns.as_ref());
+        let term = |row: usize| {
+            let (likelihood, own, at) = self.rows.at(row);
+            let precision = c[(row, row)].max(f64::MIN_POSITIVE).recip();
+            let shift = precision * likelihood.guess(own, at);
+            let usable = precision.is_finite() && shift.is_finite();
+            Term::Chosen(if usable {
+                Site { precision, shift }
+            } else {
+                Site::default()
+            })
+        };
+        let terms: Vec<Term> = (0..self.pools.rows()).map(term).collect();
+        let z: Vec<f64> = means.iter().map(|z| z.value).collect();
+        let sweep = Sweep::new(c.as_ref(), &z, &terms, self.jitter)?;
+        let dual = slopes.scatter(self.pools, &sweep.alpha);
+        Ok(self.at(self.moved(&dual), dual))
+    }
+
+    /// `m + K b`.
+    fn moved(&self, dual: &[f64]) -> Vec<f64> {
+        let away = matvec(self.k.as_ref(), dual);
+        away.iter().zip(self.prior).map(|(x, m)| m + x).collect()
+    }
+
+    fn run(&self) -> Result<Found, LinalgError> {
+        let mut at = self.start()?;
+        let mut steps = 0;
+        loop {
+            let slopes = self.pools.slopes(&at.means);
+            let first: Vec<f64> = at.jets.iter().map(|jet| jet.first).collect();
+            let pull = slopes.scatter(self.pools, &first);
+            let slope: Vec<f64> = pull.iter().zip(&at.dual).map(|(p, b)| p - b).collect();
+            let precisions = precisions(&at.jets);
+            let curvature = Curvature::new(
+                self.pools,
+                self.k.as_ref(),
+                &slopes,
+                &precisions,
+                self.jitter,
+            )?;
+            let (mut q, mut x) = curvature.solve(&slope);
+            let mut residual = dot(&slope, &x).max(0.0).sqrt();
+            if residual.is_nan() {
+                residual = f64::INFINITY;
+            }
+            let tolerance = self
+                .options
+                .tolerance
+                .max(rounding(&precisions, &curvature));
+            let ended = residual <= tolerance;
+            let finish = |at: At, converged: bool| Found {
+                at,
+                log_det: curvature.sweep.log_det,
+                slopes: slopes.clone(),
+                steps,
+                residual,
+                converged,
+            };
+            if ended || steps >= self.options.steps || !residual.is_finite() {
+                return Ok(finish(at, ended));
+            }
+            if residual < NEAR {
+                let aim = STEP_TOLERANCE * residual.min(1.0);
+                if let Some(step) = curvature.solve_all(&slope, &at.means, &at.jets, aim.max(1e-10))
+                {
+                    (q, x) = step;
+                }
+            }
+            let mut part = 1.0;
+            let next = loop {
+                let shift = |a: &[f64], d: &[f64]| -> Vec<f64> {
+                    a.iter().zip(d).map(|(a, d)| a + part * d).collect()
+                };
+                let next = self.at(shift(&at.values, &x), shift(&at.dual, &q));
+                // Rounding of a sum of many terms is not a fall.
+                let slack = 1e-11 * (1.0 + at.objective.abs());
+                if next.objective >= at.objective - slack {
+                    break Some(next);
+                }
+                part *= 0.5;
+                if part < SMALLEST_STEP {
+                    break None;
+                }
+            };
+            let Some(mut next) = next else {
+                // No way up is left but rounding.
+                return Ok(finish(at, residual < 1e-5));
+            };
+            // Sums of steps drift away from `m + K b`.
+            next = self.at(self.moved(&next.dual), next.dual);
+            at = next;
+            steps += 1;
+        }
+    }
+
+    fn finish(self, found: Found) -> Mode {
+        Mode {
+            log_evidence: found.at.objective - 0.5 * found.log_det,
+            values: found.at.values,
+            dual: found.at.dual,
+            means: found.at.means,
+            jets: found.at.jets,
+            steps: found.steps,
+            residual: found.residual,
+            converged: found.converged,
+            jitter: self.jitter,
+            covariance: self.k,
+            slopes: found.slopes,
+        }
+    }
+}
+
+/// What rounding leaves of a residual: it grows with the largest precision in units of the prior.
+fn rounding(precisions: &[f64], curvature: &Curvature<'_>) -> f64 {
+    // D^2 = T / (1 + T c) tells T c where it is large.
+    let strongest = precisions
+        .iter()
+        .zip(&curvature.sweep.scale)
+        .filter(|(_, d)| **d > 0.0)
+        .map(|(t, d)| t / (d * d))
+        .fold(0.0, f64::max);
+    64.0 * f64::EPSILON * strongest
+}

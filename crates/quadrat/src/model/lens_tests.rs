@@ -1,0 +1,101 @@
+//! Closed forms, and observations that are far more certain than the latent value.
+
+use super::*;
+use crate::likelihood::{Degrees, Laplace, Noise, Poisson, StudentT};
+use crate::special::scalar::normal_cdf;
+
+fn component(mean: f64, sd: f64) -> Normal {
+    Normal {
+        node: 0,
+        weight: 1.0,
+        mean,
+        sd,
+    }
+}
+
+fn lens(likelihood: impl Into<Likelihood>, what: What, variance: f64) -> Lens {
+    Lens::new(&likelihood.into(), vec![Vec::new()], what, variance)
+}
+
+#[test]
+fn moments_behind_a_link_are_in_closed_form() {
+    let counts = |link| Poisson::new(vec![1.0], vec![1.0], link).unwrap();
+    // At an sd of 3, e^2f has its weight six sds from the mean: beyond most nodes.
+    let (m, v) = (0.5_f64, 9.0_f64);
+    let mean = (m + 0.5 * v).exp();
+    let variance = mean * mean * v.exp_m1();
+    let rate = lens(counts(Link::Exp), What::Mean, 0.0).moments(&[component(m, 3.0)]);
+    // Rounding of the exponents.
+    assert!((rate.0 / mean - 1.0).abs() < 1e-13, "{rate:?} {mean}");
+    assert!(
+        (rate.1 / variance - 1.0).abs() < 1e-12,
+        "{rate:?} {variance}"
+    );
+    let count = lens(counts(Link::Exp), What::Observation, 0.0).moments(&[component(m, 3.0)]);
+    assert!((count.1 / (variance + mean) - 1.0).abs() < 1e-12);
+    // Two components, one of them certain.
+    let two = [
+        Normal {
+            weight: 0.25,
+            ..component(1.0, 0.0)
+        },
+        Normal {
+            weight: 0.75,
+            ..component(2.0, 0.5)
+        },
+    ];
+    let (mean, variance) = lens(counts(Link::Square), What::Mean, 0.0).moments(&two);
+    let (second, own) = (4.25, 2.0 * 0.25 * (8.0 + 0.25));
+    let want = 0.25 + 0.75 * second;
+    assert!((mean - want).abs() < 1e-14);
+    let square = 0.25 + 0.75 * (own + second * second);
+    assert!((variance - (square - want * want)).abs() < 1e-13);
+}
+
+#[test]
+fn observations_much_more_certain_than_the_latent_value_follow_it() {
+    let exact = |y: f64| -0.5 * (y * y + (2.0 * std::f64::consts::PI).ln());
+    for scale in [1e-3, 1e-6, 1e-9] {
+        let laplace = Laplace::new(vec![0.0], vec![scale]).unwrap();
+        let noise = Noise::Known(vec![scale * scale]);
+        let cauchy = StudentT::new(vec![0.0], noise, Degrees::Known(1.0)).unwrap();
+        let laplace = lens(laplace, What::Observation, 2.0 * scale * scale);
+        let cauchy = lens(cauchy, What::Observation, scale * scale);
+        for y in [-2.1_f64, 0.0, 0.37, 3.0] {
+            let (first, second) = (
+                laplace.row(&[component(0.0, 1.0)]),
+                cauchy.row(&[component(0.0, 1.0)]),
+            );
+            // y - f is rounded to an ulp of y, which a narrow noise magnifies.
+            let rounding = 1e-9 + f64::EPSILON * y.abs() / scale;
+            // A double exponential moves the density by scale^2 f'', a Cauchy by about scale / (pi y^2) in its tails.
+            let off = (first.log_density(y) - exact(y)).abs();
+            assert!(off < 10.0 * scale * scale + rounding, "{scale} {y}: {off}");
+            let off = (second.log_density(y) - exact(y)).abs();
+            assert!(off < 100.0 * scale + rounding, "{scale} {y}: {off}");
+            let off = (first.cdf(y) - normal_cdf(y)).abs();
+            assert!(off < scale * scale + rounding, "{scale} {y}: {off}");
+        }
+        // Also where the noise has neither mean nor variance.
+        for lens in [&laplace, &cauchy] {
+            let median = lens.row(&[component(0.3, 1.0)]).quantile(0.5);
+            assert!((median - 0.3).abs() < 1e-8, "{median}");
+        }
+    }
+}
+
+#[test]
+fn large_counts_have_the_probabilities_of_their_rate() {
+    // Mean e^14, sd of the count 1e-3 of it, of the rate 0.3: p(y) is the density of log y over y, but for 1 / y.
+    let counts = Poisson::new(vec![1.0], vec![1.0], Link::Exp).unwrap();
+    let seen = lens(counts, What::Observation, 0.0);
+    let seen = seen.row(&[component(14.0, 0.3)]);
+    for z in [-2.0, 0.0, 1.3] {
+        let y = (14.0_f64 + 0.3 * z).exp().round();
+        let at = (y.ln() - 14.0) / 0.3;
+        let want = -0.5 * at * at - (0.3 * y * (2.0 * std::f64::consts::PI).sqrt()).ln();
+        let got = seen.log_density(y);
+        // Slope and curvature of the density over the sd of a count: up to 3 (1e-3 / 0.3)^2.
+        assert!((got - want).abs() < 6e-5, "{z}: {got} {want}");
+    }
+}

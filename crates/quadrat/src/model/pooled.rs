@@ -1,0 +1,148 @@
+//! Rows over boxes, regions and bags whose mean is a sum after a link.
+
+use super::observations::Observations;
+use crate::covariance::{Covariance, NodeRule};
+use crate::error::InputError;
+use crate::inference::pooled::Pools;
+use crate::kernel::{Kernel, Role};
+use crate::parameter::Parameter;
+use crate::support::Functionals;
+
+/// Most nodes of all rows together: their covariance is factorised nowhere, but multiplied in every step.
+pub(super) const MAX_NODES: usize = 4000;
+/// Free lengthscales are resolved down to this part of their starts, where that is affordable.
+const FINEST: f64 = 1.0 / 3.0;
+/// Steps by which the nodes get fewer, the last at the starts themselves.
+const COARSER: [f64; 4] = [1.0, 1.45, 2.1, 3.0];
+/// Steps this many times longer than the learned kernel asks for are told.
+const TOO_COARSE: f64 = 1.5;
+
+/// What rows see of nodes.
+pub(super) struct Pooled {
+    pub pools: Pools,
+    /// Where the rows looked, as averages.
+    pub observed: Functionals,
+    rule: NodeRule,
+    /// Nodes of all rows at least, when they are too many to be made.
+    pub demand: Option<usize>,
+}
+
+/// Whether a row reports a sum after a link.
+pub(super) fn is_pooled(table: &Observations) -> bool {
+    table.likelihood.link().is_some()
+        && (0..table.supports.len()).any(|row| !table.supports.is_point(row))
+}
+
+/// The tables as functions of averages after a link, where there is one: sizes go into the exposures.
+pub(super) fn per_unit(table: Observations) -> Observations {
+    let rows = 0..table.supports.len();
+    if table.likelihood.link().is_none()
+        || rows
+            .clone()
+            .all(|row| table.supports.is_point(row) && table.supports.size(row) == 1.0)
+    {
+        return table;
+    }
+    let sizes: Vec<f64> = rows.map(|row| table.supports.size(row)).collect();
+    Observations {
+        likelihood: table.likelihood.per_unit(&sizes),
+        supports: table.supports.averaged(),
+        ..table
+    }
+}
+
+impl Pooled {
+    /// Rows of tables that were made [`per_unit`], and their nodes.
+    ///
+    /// Nodes are fixed before anything is learned: a box or region of a width of `u` steps has about `1 + 2 u` along it, where
+    /// a step is a third of the lengthscale's start (its value, where that is fixed), less for rough and periodic kernels, up to the start itself where
+    /// that would be more than [`MAX_NODES`].
+    pub fn new(
+        kernel: &Kernel,
+        covariance: &Covariance,
+        parameters: &[Parameter],
+        tables: &[Observations],
+        observed: Functionals,
+    ) -> (Self, Functionals) {
+        let mut theta: Vec<f64> = parameters.iter().map(|p| p.start).collect();
+        let shares = kernel.parameters().iter().zip(parameters).zip(&mut theta);
+        for ((own, parameter), value) in shares {
+            if matches!(own.role, Role::Lengthscale(_)) && !parameter.fixed {
+                *value *= FINEST;
+            }
+        }
+        let finest = covariance.node_rule(&theta, observed.dims().len());
+        let rules = COARSER.iter().map(|factor| finest.coarser(*factor));
+        let rule = rules
+            .clone()
+            .find(|rule| rule.demand(&observed) <= MAX_NODES as f64)
+            .or_else(|| rules.clone().next_back())
+            .unwrap_or(finest);
+        // Rows that share points have fewer nodes than they ask for.
+        let demand = rule.demand(&observed);
+        let is_flat = |d: usize| observed.width(d).iter().all(|w| *w == 0.0);
+        let is_points = !observed.has_regions() && (0..observed.dims().len()).all(is_flat);
+        if !is_points && demand > 4.0 * MAX_NODES as f64 {
+            return Self::refused(rule, observed, demand as usize);
+        }
+        let spread = rule.apply(&observed);
+        let (points, index) = spread.distinct_points();
+        if points.len() > MAX_NODES {
+            return Self::refused(rule, observed, points.len());
+        }
+        let mut pools = Pools::new(points.len());
+        let mut row = 0;
+        for table in tables {
+            let link = table
+                .likelihood
+                .link()
+                .unwrap_or(crate::link::Link::Identity);
+            for _ in 0..table.supports.len() {
+                let atoms = spread.atoms(row);
+                pools.push(link, atoms.map(|a| (index[a], spread.weight()[a])));
+                row += 1;
+            }
+        }
+        let own = Self {
+            pools,
+            observed,
+            rule,
+            demand: None,
+        };
+        (own, points)
+    }
+
+    fn refused(rule: NodeRule, observed: Functionals, demand: usize) -> (Self, Functionals) {
+        let nothing = Functionals::new(observed.dims().to_vec());
+        let own = Self {
+            pools: Pools::new(0),
+            observed,
+            rule,
+            demand: Some(demand),
+        };
+        (own, nothing)
+    }
+
+    /// Refuses rows of too many nodes.
+    pub fn check(&self) -> Result<(), InputError> {
+        match self.demand {
+            None => Ok(()),
+            Some(nodes) => Err(InputError::TooManyNodes {
+                nodes,
+                rows: self.observed.len(),
+                limit: MAX_NODES,
+            }),
+        }
+    }
+
+    /// What to say when the kernel that was learned varies faster than the nodes show.
+    pub fn warning(&self, covariance: &Covariance, theta: &[f64]) -> Option<String> {
+        let wanted = covariance.node_rule(theta, self.observed.dims().len());
+        let excess = self.rule.excess(&wanted, &self.observed);
+        (excess > TOO_COARSE).then(|| {
+            format!(
+                "the learned function changes {excess:.1} times faster than the nodes within the boxes or regions were placed for, so that sums after the link are rough: give its lengthscale a shorter `start`"
+            )
+        })
+    }
+}

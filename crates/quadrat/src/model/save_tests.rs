@@ -1,0 +1,221 @@
+//! Files with a valid checksum whose contents are made up.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::likelihood::{
+    Bernoulli, Binomial, Censored, Degrees, Dispersion, Exponential, Gaussian, Interval, Laplace,
+    Likelihood, NegativeBinomial, Noise, Ordinal, Poisson, Positive, Side, Sigmoid, StudentT,
+    Thresholds,
+};
+use crate::link::Link;
+use crate::model::{FitOptions, Hyperparameters, Model, Setting};
+use crate::support::Functionals;
+
+fn saved(likelihood: impl Into<Likelihood>) -> Saved {
+    let set = Functionals::points("x", &[0.0, 1.0]).unwrap();
+    let anchor = Functionals::points("x", &[0.5, 2.0]).unwrap();
+    let anchor =
+        Observations::gaussian(anchor, vec![0.3, 0.6], Noise::Known(vec![0.1; 2])).unwrap();
+    let options = FitOptions::default().with_hyperparameters(Hyperparameters::Map);
+    let mut model = Model::new(Kernel::se(["x"]))
+        .observe(Observations::new(set, likelihood).unwrap())
+        .observe(anchor);
+    for name in ["se.variance", "se.lengthscale.x"] {
+        model = model.set(name, Setting::fixed(1.0));
+    }
+    let bytes = model.fit(&options).unwrap().to_bytes();
+    let start = MAGIC.len() + FORMAT.to_string().len() + 1 + 12;
+    postcard::from_bytes(&bytes[start..]).unwrap()
+}
+
+fn refusal(made_up: &Saved) -> String {
+    match Posterior::from_bytes(&made_up.to_bytes()) {
+        Err(error) => error.to_string(),
+        Ok(_) => panic!("it was loaded"),
+    }
+}
+
+/// The likelihood with the entry at a JSON pointer replaced.
+fn with(likelihood: &Likelihood, at: &str, value: &Value) -> Likelihood {
+    let mut json = serde_json::to_value(likelihood).unwrap();
+    let entry = json.pointer_mut(at);
+    *entry.unwrap_or_else(|| panic!("no {at} in {}", serde_json::to_string(likelihood).unwrap())) =
+        value.clone();
+    serde_json::from_value(json).unwrap()
+}
+
+#[test]
+fn every_likelihood_is_checked_again() {
+    let known = || Noise::Known(vec![0.1, 0.2]);
+    let two = || vec![1.0, 2.0];
+    let ordinal = Ordinal::new(vec![1, 2], Thresholds::Learned(2), known()).unwrap();
+    let poisson = Poisson::new(two(), two(), Link::Exp).unwrap();
+    let negative = NegativeBinomial::new(two(), two(), Link::Exp, Dispersion::Known(0.5)).unwrap();
+    let student = StudentT::new(two(), known(), Degrees::Known(4.0)).unwrap();
+    type Case = (Likelihood, &'static str, Value, &'static str);
+    let cases: Vec<Case> = vec![
+        (
+            Gaussian::new(two(), known()).unwrap().into(),
+            "/Gaussian/noise/Known",
+            json!([0.1]),
+            "the variance",
+        ),
+        (
+            Gaussian::new(two(), known()).unwrap().into(),
+            "/Gaussian/noise/Known/0",
+            json!(-1.0),
+            "the variance of row 0 is -1",
+        ),
+        (
+            Laplace::new(two(), two()).unwrap().into(),
+            "/Laplace/scale",
+            json!([]),
+            "the scale",
+        ),
+        (
+            student.clone().into(),
+            "/StudentT/degrees/Known",
+            json!(0.0),
+            "degrees of freedom",
+        ),
+        (
+            student.into(),
+            "/StudentT/noise/Known/1",
+            json!(0.0),
+            "the variance",
+        ),
+        (
+            Interval::new(vec![0.0, 0.0], two(), known())
+                .unwrap()
+                .into(),
+            "/Interval/upper",
+            json!([1.0]),
+            "the upper end",
+        ),
+        (
+            Censored::new(two(), &[Side::None; 2], known())
+                .unwrap()
+                .into(),
+            "/Censored/upper/0",
+            json!(0.5),
+            "the upper end",
+        ),
+        (
+            ordinal.clone().into(),
+            "/Ordinal/thresholds/Learned",
+            json!(0),
+            "the number of ranks",
+        ),
+        (
+            ordinal.clone().into(),
+            "/Ordinal/thresholds/Learned",
+            json!(4_000_000_000_u64),
+            "the number of ranks",
+        ),
+        (ordinal.into(), "/Ordinal/ranks/1", json!(0), "the rank"),
+        (
+            Positive::new(2, 0.0, 0.1).unwrap().into(),
+            "/Positive/sd",
+            json!(0.0),
+            "the sd of the sign",
+        ),
+        (
+            Positive::new(2, 0.0, 0.1).unwrap().into(),
+            "/Positive/rows",
+            json!(7),
+            "do not fit together",
+        ),
+        (
+            Bernoulli::new(vec![true, false], Sigmoid::Logit).into(),
+            "/Bernoulli/values",
+            json!([true]),
+            "do not fit together",
+        ),
+        (
+            Binomial::new(two(), two(), Sigmoid::Logit).unwrap().into(),
+            "/Binomial/trials",
+            json!([3.0]),
+            "the trials",
+        ),
+        (
+            poisson.clone().into(),
+            "/Poisson/rows/exposure",
+            json!([1.0]),
+            "the exposure",
+        ),
+        (
+            poisson.into(),
+            "/Poisson/rows/lower/0",
+            json!(0.5),
+            "the count",
+        ),
+        (
+            negative.into(),
+            "/NegativeBinomial/dispersion/Known",
+            json!(-2.0),
+            "negative_binomial.dispersion",
+        ),
+        (
+            Exponential::new(two(), Link::Exp).unwrap().into(),
+            "/Exponential/values/1",
+            json!(-2.0),
+            "more than zero",
+        ),
+    ];
+    for (likelihood, at, value, part) in cases {
+        let mut made_up = saved(likelihood.clone());
+        let whole = Posterior::from_bytes(&made_up.to_bytes());
+        assert!(whole.is_ok(), "{at}: {:?}", whole.err());
+        made_up.tables[0].likelihood = with(&likelihood, at, &value);
+        let error = refusal(&made_up);
+        assert!(
+            error.contains(part) && error.contains("damaged"),
+            "{at}: no `{part}` in: {error}"
+        );
+    }
+}
+
+#[test]
+fn hyperparameters_that_no_fit_has_are_refused() {
+    let honest = || saved(Gaussian::new(vec![0.1, 0.4], Noise::Learned).unwrap());
+    type Change = fn(&mut Saved);
+    let cases: [(Change, &str); 10] = [
+        (|s| s.nodes[0].theta[0] = f64::NAN, "`se.variance` is NaN"),
+        (|s| s.nodes[0].theta[2] = -0.1, "`noise.variance` is -0.1"),
+        (
+            |s| s.nodes[0].theta[1] = f64::INFINITY,
+            "`se.lengthscale.x` is inf",
+        ),
+        (|s| s.nodes[0].theta.clear(), "incomplete"),
+        (|s| s.nodes.clear(), "weights of its 0 sets"),
+        (|s| s.nodes[0].weight = 0.0, "weights of its 1 sets"),
+        (|s| s.nodes[0].weight = f64::NAN, "weights of its 1 sets"),
+        (
+            |s| s.nodes[0].log_evidence = f64::NAN,
+            "log evidence is NaN",
+        ),
+        (|s| s.parameters[0].start = -1.0, "se.variance"),
+        (|s| s.own[0] = vec![99], "do not fit together"),
+    ];
+    for (change, part) in cases {
+        let mut made_up = honest();
+        change(&mut made_up);
+        let error = refusal(&made_up);
+        assert!(error.contains(part), "no `{part}` in: {error}");
+    }
+    let mut two = honest();
+    let mut other = two.nodes[0].clone();
+    (two.nodes[0].weight, other.weight) = (1.2, -0.2);
+    two.nodes.push(other);
+    assert!(refusal(&two).contains("weights of its 2 sets"));
+}
+
+#[test]
+fn tables_without_rows_are_refused() {
+    let mut empty = saved(Gaussian::new(vec![0.1, 0.4], Noise::Learned).unwrap());
+    empty.tables[0].supports = Functionals::new(vec!["x".into()]);
+    let nothing = Gaussian::new(Vec::new(), Noise::Learned).unwrap();
+    empty.tables[0].likelihood = nothing.into();
+    assert!(refusal(&empty).contains("do not fit together"));
+}

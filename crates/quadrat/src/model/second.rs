@@ -1,0 +1,276 @@
+//! A second latent function: the noise variance or the dispersion of the rows.
+
+use serde::{Deserialize, Serialize};
+
+use super::defaults::Scales;
+use super::mean::{MeanPrior, Means};
+use super::observations::Observations;
+use super::outputs::place;
+use crate::covariance::Covariance;
+use crate::error::InputError;
+use crate::inference::sites::SecondPrior;
+use crate::kernel::Kernel;
+use crate::likelihood::{Dispersion, Likelihood};
+use crate::linalg::{Mat, MatRef};
+use crate::link::Link;
+use crate::parameter::{Parameter, PriorDensity};
+use crate::support::Functionals;
+
+/// Prior sd of the level of the second function.
+const MEAN_SD: f64 = 1.5;
+/// The noise variance is expected to be this share of the variance of the values.
+const SHARE: f64 = 0.1;
+/// Expected dispersion of counts.
+const DISPERSION: f64 = 0.3;
+/// Expected variance of the second function.
+const VARIANCE: f64 = 0.3;
+/// It is expected to change over this many times the distance over which the first does.
+const SLOWER: f64 = 2.0;
+
+/// What the second latent function is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Varying {
+    /// The noise variance that tables learn.
+    Noise,
+    /// The dispersion that tables of overdispersed counts learn.
+    Dispersion,
+}
+
+impl Varying {
+    /// The word before the names of its hyperparameters.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Noise => "noise",
+            Self::Dispersion => "dispersion",
+        }
+    }
+
+    /// The same in words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Noise => "noise variance",
+            Self::Dispersion => "dispersion",
+        }
+    }
+
+    /// Whether rows of a likelihood have it.
+    pub(super) fn is_of(self, likelihood: &Likelihood) -> bool {
+        match (self, likelihood) {
+            (
+                Self::Noise,
+                Likelihood::Gaussian(_)
+                | Likelihood::StudentT(_)
+                | Likelihood::Interval(_)
+                | Likelihood::Censored(_),
+            ) => likelihood
+                .noise()
+                .is_some_and(crate::likelihood::Noise::is_learned),
+            (Self::Dispersion, Likelihood::NegativeBinomial(x)) => {
+                x.dispersion() == Dispersion::Learned
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The second latent function as the user says it: `v(x) = link(g(x))`, `g ~ GP`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct SecondSpec {
+    pub varying: Varying,
+    pub kernel: Kernel,
+    pub link: Link,
+    pub mean: Means,
+    /// Where the hyperparameters of its kernel begin in `theta`.
+    pub offset: usize,
+}
+
+impl SecondSpec {
+    /// Appends its hyperparameters; `tables` are those of the user.
+    pub fn new(
+        (varying, kernel, link): (Varying, Kernel, Link),
+        tables: &[Observations],
+        parameters: &mut Vec<Parameter>,
+    ) -> Result<Self, InputError> {
+        kernel.check().map_err(|e| InputError::Kernel {
+            reason: format!("[{}] {e}", varying.name()),
+        })?;
+        if !matches!(link, Link::Exp | Link::Softplus) {
+            return Err(InputError::Unavailable {
+                what: "a noise variance or dispersion behind this link",
+                remedy: "use `exp` or `softplus`, which are positive",
+            });
+        }
+        let own = |t: &&Observations| varying.is_of(&t.likelihood);
+        let placed = tables.iter().filter(own).map(|t| {
+            Ok(Observations {
+                supports: place_second(&kernel, t)?,
+                ..t.clone()
+            })
+        });
+        let placed = placed.collect::<Result<Vec<Observations>, InputError>>()?;
+        if placed.is_empty() {
+            return Err(InputError::Unavailable {
+                what: "a noise variance or dispersion that is a function",
+                remedy: "no table learns one: leave `variance` out of a gaussian, student_t, interval or censored table, or learn the dispersion of a negative_binomial one",
+            });
+        }
+        for table in &placed {
+            if let Some(row) = (0..table.supports.len()).find(|&row| !table.supports.is_point(row))
+            {
+                return Err(InputError::Range {
+                    what: "the support of a row whose noise is a function".into(),
+                    row,
+                    value: table.supports.size(row),
+                    requirement: "a point: the noise of a total is not the total of a noise; give such rows a known variance",
+                });
+            }
+        }
+        let outputs = kernel.outputs().len().max(1);
+        let constant = vec![super::Mean::Constant; outputs];
+        let mut scales = Scales::new(&kernel, &placed, &constant);
+        let priors = (0..outputs).map(|output| {
+            let centre = match varying {
+                Varying::Noise => (SHARE * scales.outputs[output].spread.powi(2)).ln(),
+                Varying::Dispersion => DISPERSION.ln(),
+            };
+            MeanPrior {
+                mean: centre,
+                sd: MEAN_SD,
+            }
+        });
+        let mean = Means::new(&kernel, priors.collect());
+        for output in &mut scales.outputs {
+            output.spread = VARIANCE.sqrt();
+        }
+        scales.spread = VARIANCE.sqrt();
+        let offset = parameters.len();
+        for mut parameter in scales.kernel_parameters(&kernel) {
+            if parameter.name.contains(".lengthscale")
+                && let PriorDensity::LogNormal { mu, sigma } = parameter.prior
+            {
+                parameter.prior = PriorDensity::LogNormal {
+                    mu: mu + SLOWER.ln(),
+                    sigma,
+                };
+                parameter.start *= SLOWER;
+            }
+            parameter.meaning = format!("of the log {}: {}", varying.words(), parameter.meaning);
+            parameter.name = format!("{}.{}", varying.name(), parameter.name);
+            parameters.push(parameter);
+        }
+        Ok(Self {
+            varying,
+            kernel,
+            link,
+            mean,
+            offset,
+        })
+    }
+
+    /// The part of `theta` that its kernel has.
+    pub fn theta<'a>(&self, theta: &'a [f64]) -> &'a [f64] {
+        &theta[self.offset..][..self.kernel.parameters().len()]
+    }
+
+    /// Whether it belongs to a model of so many parameters; deserialised parts are not trusted.
+    pub fn fits(&self, parameters: &[Parameter]) -> bool {
+        let own = self.kernel.parameters();
+        let names = parameters.iter().skip(self.offset).zip(own);
+        self.mean.fits(&self.kernel)
+            && self.offset + own.len() <= parameters.len()
+            && names.clone().count() == own.len()
+            && names
+                .into_iter()
+                .all(|(p, k)| p.name == format!("{}.{}", self.varying.name(), k.name))
+    }
+}
+
+/// The rows of a table as the second kernel sees them; it may have one output for all.
+fn place_second(kernel: &Kernel, table: &Observations) -> Result<Functionals, InputError> {
+    let output = table
+        .output
+        .as_deref()
+        .filter(|_| !kernel.outputs().is_empty());
+    place(kernel, &table.supports, output)
+}
+
+/// The second latent function at the rows that have one.
+pub(super) struct SecondLatent {
+    pub spec: SecondSpec,
+    pub covariance: Covariance,
+    pub supports: Functionals,
+    /// The first of each table's rows among them.
+    pub first: Vec<Option<usize>>,
+    prior_mean: Vec<f64>,
+}
+
+impl SecondLatent {
+    /// `tables` are those of the user.
+    pub fn new(spec: SecondSpec, tables: &[Observations]) -> Result<Self, InputError> {
+        let mut supports = Functionals::new(spec.kernel.columns().to_vec());
+        let mut first = Vec::with_capacity(tables.len());
+        for table in tables {
+            if spec.varying.is_of(&table.likelihood) {
+                first.push(Some(supports.len()));
+                supports.extend(&place_second(&spec.kernel, table)?)?;
+            } else {
+                first.push(None);
+            }
+        }
+        let prior_mean = (0..supports.len())
+            .map(|row| spec.mean.mean(&supports, row))
+            .collect();
+        Ok(Self {
+            covariance: Covariance::new(&spec.kernel),
+            spec,
+            supports,
+            first,
+            prior_mean,
+        })
+    }
+
+    /// `K_g` between its rows and other places, the unknown mean included.
+    pub fn cross(&self, theta: &[f64], at: &Functionals) -> Mat<f64> {
+        let theta = self.spec.theta(theta);
+        let mut cross = self.covariance.cross(theta, &self.supports, at);
+        self.spec
+            .mean
+            .add_covariance(&mut cross, &self.supports, at);
+        cross
+    }
+
+    /// Prior variance at other places, the unknown mean included.
+    pub fn prior_variance(&self, theta: &[f64], at: &Functionals) -> Vec<f64> {
+        let mut diagonal = self.covariance.diagonal(self.spec.theta(theta), at);
+        for (j, v) in diagonal.iter_mut().enumerate() {
+            *v += self.spec.mean.variance(at, j);
+        }
+        diagonal
+    }
+}
+
+impl SecondPrior for SecondLatent {
+    fn prior_mean(&self) -> &[f64] {
+        &self.prior_mean
+    }
+
+    fn covariance(&self, theta: &[f64]) -> Mat<f64> {
+        let mut k = self
+            .covariance
+            .matrix(self.spec.theta(theta), &self.supports);
+        self.spec
+            .mean
+            .add_covariance(&mut k, &self.supports, &self.supports);
+        k
+    }
+
+    fn contract_covariance(&self, theta: &[f64], adjoint: MatRef<'_, f64>, gradient: &mut [f64]) {
+        let (offset, count) = (self.spec.offset, self.spec.kernel.parameters().len());
+        let own = &mut gradient[offset..offset + count];
+        self.covariance
+            .contract(self.spec.theta(theta), &self.supports, adjoint, own);
+    }
+}

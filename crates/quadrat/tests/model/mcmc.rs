@@ -1,0 +1,98 @@
+//! Fits beside draws from the posterior.
+
+use quadrat::inference::mcmc::McmcOptions;
+use quadrat::kernel::Kernel;
+use quadrat::likelihood::Poisson;
+use quadrat::link::Link;
+use quadrat::model::{FitOptions, Hyperparameters, Model, Noise, Observations, Setting};
+use quadrat::progress::Silent;
+use quadrat::support::{Aggregate, Functionals};
+
+use crate::common::{map, model};
+
+fn options() -> McmcOptions {
+    McmcOptions::default().with_chains(2).with_draws(300, 700)
+}
+
+#[test]
+fn an_integrated_exact_fit_agrees_with_draws() {
+    let fit = FitOptions::default().with_hyperparameters(Hyperparameters::Integrate);
+    let posterior = model(12).fit(&fit).unwrap();
+    let report = posterior.check_by_mcmc(&options(), &Silent).unwrap();
+    assert_eq!((report.rows.len(), report.hyperparameters.len()), (12, 3));
+    for hyper in &report.hyperparameters {
+        let away = (hyper.fit.mean - hyper.sampled.mean) / hyper.sampled.sd;
+        // Monte Carlo error of some hundred draws, and that of the nodes.
+        assert!(away.abs() < 0.25, "{hyper:?}");
+        assert!(
+            (hyper.fit.sd / hyper.sampled.sd - 1.0).abs() < 0.25,
+            "{hyper:?}"
+        );
+        assert!(hyper.logarithm && hyper.r_hat < 1.03, "{hyper:?}");
+    }
+    let worst = |all: Vec<f64>| all.into_iter().fold(0.0_f64, |w, x| w.max(x.abs()));
+    let means = worst(report.mean_differences());
+    let sds = worst(report.sd_ratios().iter().map(|r| r - 1.0).collect());
+    assert!(means < 0.2 && sds < 0.2, "{means} {sds}");
+}
+
+#[test]
+fn rows_of_a_grid_keep_the_order_of_the_table() {
+    // 64 cells, in an order that is not the grid's: the fit reorders them.
+    let mut set = Functionals::new(vec!["a".into(), "b".into()]);
+    let mut values = Vec::new();
+    for i in 0..64 {
+        let (a, b) = ((i * 5) % 8, (i / 8 + i) % 8);
+        let (a, b) = (f64::from(a), f64::from(b));
+        set.push_box(&[(a, a + 1.0), (b, b + 1.0)], Aggregate::Mean)
+            .unwrap();
+        values.push((0.8 * a).sin() + 0.3 * b);
+    }
+    let table = Observations::gaussian(set, values, Noise::Known(vec![0.01; 64])).unwrap();
+    let fixed = |model: Model, name: &str, value: f64| model.set(name, Setting::fixed(value));
+    let mut model = Model::new(Kernel::se(["a", "b"])).observe(table);
+    for name in ["se.variance", "se.lengthscale.a", "se.lengthscale.b"] {
+        model = fixed(model, name, 2.0);
+    }
+    let posterior = map(&model);
+    assert_eq!(posterior.summary().structure, "kronecker");
+    let report = posterior.check_by_mcmc(&options(), &Silent).unwrap();
+    assert!(report.hyperparameters.is_empty());
+    // 1400 draws: 0.027 sd per mean; the largest of 64 by four of these.
+    let worst = report
+        .mean_differences()
+        .into_iter()
+        .fold(0.0_f64, |w, x| w.max(x.abs()));
+    assert!(worst < 0.11, "{worst}");
+}
+
+#[test]
+fn a_map_fit_tells_the_normal_approximation() {
+    let set = Functionals::points("x", &[0.0, 0.7, 1.5, 2.2, 3.0]).unwrap();
+    let counts = Poisson::new(vec![3.0, 6.0, 4.0, 1.0, 2.0], vec![1.0; 5], Link::Exp).unwrap();
+    let posterior =
+        map(&Model::new(Kernel::se(["x"])).observe(Observations::new(set, counts).unwrap()));
+    let report = posterior.check_by_mcmc(&options(), &Silent).unwrap();
+    for hyper in &report.hyperparameters {
+        assert!((hyper.fit.mean - hyper.map.ln()).abs() < 1e-12);
+        let (lower, upper) = hyper.fit_interval;
+        let half = 1.96 * hyper.fit.sd;
+        assert!(((upper / lower).ln() - 2.0 * half).abs() < 1e-3 * half);
+        assert!(hyper.sampled_interval.0 < hyper.sampled_interval.1);
+    }
+    assert!(report.gradients > 0 && report.draws == 1400 && report.chains == 2);
+}
+
+#[test]
+fn more_than_a_thousand_rows_are_refused() {
+    let x: Vec<f64> = (0..1001).map(f64::from).collect();
+    let set = Functionals::points("x", &x).unwrap();
+    let y = x.iter().map(|x| (0.01 * x).sin()).collect();
+    let table = Observations::gaussian(set, y, Noise::Known(vec![0.1; 1001])).unwrap();
+    let mut model = Model::new(Kernel::se(["x"])).observe(table);
+    for (name, value) in [("se.variance", 1.0), ("se.lengthscale.x", 100.0)] {
+        model = model.set(name, Setting::fixed(value));
+    }
+    let error = map(&model).check_by_mcmc(&options(), &Silent).unwrap_err();
+    assert!(error.to_string().contains("1,000 rows"), "{error}");
+}

@@ -1,0 +1,282 @@
+//! A noise variance or dispersion that is a function itself.
+
+use quadrat::inference::sites::Method;
+use quadrat::kernel::Kernel;
+use quadrat::likelihood::{Censored, Dispersion, NegativeBinomial, Side};
+use quadrat::link::Link;
+use quadrat::model::{
+    FitOptions, Hyperparameters, Inference, Model, Noise, Observations, Posterior, Scale, Setting,
+    Varying,
+};
+use quadrat::support::{Aggregate, Functionals};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
+
+use crate::common::hyper;
+
+fn normals(n: usize, seed: u64) -> Vec<f64> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    (0..n).map(|_| StandardNormal.sample(&mut random)).collect()
+}
+
+/// Log variance of the noise: from e^-5 on the left to e^-0.5 on the right.
+fn log_variance(t: f64) -> f64 {
+    -5.0 + 4.5 * t / 8.0
+}
+
+fn rows(n: usize) -> (Vec<f64>, Vec<f64>, Functionals) {
+    let t: Vec<f64> = (0..n).map(|i| 8.0 * (i as f64 + 0.5) / n as f64).collect();
+    let z = normals(n, 3);
+    let y = t
+        .iter()
+        .zip(&z)
+        .map(|(t, z)| t.sin() + (0.5 * log_variance(*t)).exp() * z);
+    let y = y.collect();
+    let set = Functionals::points("t", &t).unwrap();
+    (t, y, set)
+}
+
+fn model(set: &Functionals, y: Vec<f64>) -> Model {
+    Model::new(Kernel::se(["t"]))
+        .observe(Observations::gaussian(set.clone(), y, Noise::Learned).unwrap())
+        .vary(Varying::Noise, Kernel::se(["t"]), Link::Exp)
+}
+
+fn by(method: Option<Method>) -> FitOptions {
+    let options = FitOptions::default().with_hyperparameters(Hyperparameters::Map);
+    match method {
+        None => options,
+        Some(method) => options.with_inference(Inference::Sites(method)),
+    }
+}
+
+#[test]
+fn noise_that_grows_is_found_and_bands_widen() {
+    let (_, y, set) = rows(100);
+    for method in [None, Some(Method::Variational)] {
+        let posterior = model(&set, y.clone()).fit(&by(method)).unwrap();
+        let at = Functionals::points("t", &[1.0, 4.0, 7.0]).unwrap();
+        let g = posterior.predict_varying(&at).unwrap();
+        for (i, t) in [1.0, 4.0, 7.0].into_iter().enumerate() {
+            let (mean, sd) = (g.mean()[i], g.sd()[i]);
+            assert!(
+                (mean - log_variance(t)).abs() < 3.0 * sd,
+                "{method:?} {t}: {mean} +- {sd}"
+            );
+            assert!(sd < 0.8, "{sd}");
+        }
+        let observed = posterior.predict(&at, Scale::Observation).unwrap();
+        let latent = posterior.predict(&at, Scale::Latent).unwrap();
+        assert!(observed.sd()[2] > 3.0 * observed.sd()[0]);
+        for i in 0..3 {
+            // E e^g = e^(m + s/2), mixed over one node.
+            let noise = (g.mean()[i] + 0.5 * g.sd()[i].powi(2)).exp();
+            let expected = latent.sd()[i].powi(2) + noise;
+            assert!((observed.sd()[i].powi(2) / expected - 1.0).abs() < 1e-4);
+            // Heavier tails than a normal distribution of this sd.
+            let half = observed.quantile(0.9995)[i] - observed.mean()[i];
+            assert!(half > 3.3 * observed.sd()[i]);
+        }
+        let summary = posterior.summary();
+        assert!(summary.converged);
+        let names: Vec<&str> = summary
+            .hyperparameters
+            .iter()
+            .map(|h| h.name.as_str())
+            .collect();
+        assert_eq!(
+            names,
+            [
+                "se.variance",
+                "se.lengthscale.t",
+                "noise.se.variance",
+                "noise.se.lengthscale.t",
+                "mean.constant",
+                "noise.mean.constant"
+            ]
+        );
+    }
+}
+
+/// A second function that is held still is a learned constant: all but the same answer as homoscedastic inference.
+#[test]
+fn a_second_function_without_variance_is_a_constant_noise() {
+    let (_, y, set) = rows(60);
+    let fixed = |m: Model| {
+        m.set("se.variance", Setting::fixed(0.7))
+            .set("se.lengthscale.t", Setting::fixed(1.3))
+    };
+    let flat = fixed(model(&set, y.clone()))
+        .set("noise.se.variance", Setting::fixed(1e-8))
+        .set("noise.se.lengthscale.t", Setting::fixed(1.0))
+        .fit(&by(None))
+        .unwrap();
+    let level = hyper(&flat, "noise.mean.constant");
+    let plain = fixed(
+        Model::new(Kernel::se(["t"]))
+            .observe(Observations::gaussian(set.clone(), y, Noise::Learned).unwrap()),
+    );
+    let plain = plain
+        .set("noise.variance", Setting::fixed(level.exp()))
+        .fit(&by(None))
+        .unwrap();
+    let at = Functionals::points("t", &[0.5, 3.0, 7.5]).unwrap();
+    let (a, b) = (
+        flat.predict(&at, Scale::Latent).unwrap(),
+        plain.predict(&at, Scale::Latent).unwrap(),
+    );
+    for i in 0..3 {
+        // The level is uncertain by about sqrt(2 / 60) = .2, which moves the mean by less than a tenth of an sd.
+        assert!((a.mean()[i] - b.mean()[i]).abs() < 0.15 * b.sd()[i], "{i}");
+        assert!((a.sd()[i] / b.sd()[i] - 1.0).abs() < 0.1, "{i}");
+    }
+}
+
+#[test]
+fn the_bound_is_below_the_evidence_by_propagation() {
+    let (_, y, set) = rows(12);
+    let settings = [
+        ("se.variance", 0.7),
+        ("se.lengthscale.t", 1.3),
+        ("noise.se.variance", 0.5),
+        ("noise.se.lengthscale.t", 2.5),
+    ];
+    let evidence = |method: Method| {
+        let hold = |m: Model, (name, value): &(&str, f64)| m.set(name, Setting::fixed(*value));
+        let model = settings.iter().fold(model(&set, y.clone()), hold);
+        let options = FitOptions::default().with_inference(Inference::Sites(method));
+        model.fit(&options).unwrap().summary().log_evidence
+    };
+    let (ep, bound) = (evidence(Method::Ep), evidence(Method::Variational));
+    assert!(bound < ep + 1e-6 && bound > ep - 3.0, "{bound} {ep}");
+}
+
+#[test]
+fn censored_rows_of_two_outputs_share_both_functions() {
+    let n = 40;
+    let t: Vec<f64> = (0..n).map(|i| 8.0 * f64::from(i) / f64::from(n)).collect();
+    let set = Functionals::points("t", &t).unwrap();
+    let z = normals(2 * n as usize, 5);
+    let noise = |t: f64| 0.1 + 0.05 * t;
+    let truth = |t: f64| 2.0 * t.sin();
+    let north: Vec<f64> = t
+        .iter()
+        .zip(&z)
+        .map(|(t, z)| truth(*t) + noise(*t) * z)
+        .collect();
+    let south: Vec<f64> = t
+        .iter()
+        .zip(&z[n as usize..])
+        .map(|(t, z)| 5.0 - truth(*t) + noise(*t) * z)
+        .collect();
+    // North is only known to exceed what was recorded from 1 to 3.
+    let side = |t: &f64| {
+        if (1.0..3.0).contains(t) {
+            Side::Right
+        } else {
+            Side::None
+        }
+    };
+    let recorded = north.iter().zip(&t).map(|(y, t)| match side(t) {
+        Side::Right => y - 0.8,
+        _ => *y,
+    });
+    let sides: Vec<Side> = t.iter().map(side).collect();
+    let north = Censored::new(recorded.collect(), &sides, Noise::Learned).unwrap();
+    let mixed = || Kernel::coregion("output", ["north", "south"], 1) * Kernel::se(["t"]);
+    let posterior = Model::new(mixed())
+        .observe(
+            Observations::new(set.clone(), north)
+                .unwrap()
+                .of_output("north"),
+        )
+        .observe(
+            Observations::gaussian(set, south, Noise::Learned)
+                .unwrap()
+                .of_output("south"),
+        )
+        .vary(Varying::Noise, mixed(), Link::Exp)
+        .fit(&by(None))
+        .unwrap();
+    assert!(
+        posterior.summary().converged,
+        "{:?}",
+        posterior.summary().warnings
+    );
+    let at = Functionals::points("t", &[1.5, 2.0, 2.5]).unwrap();
+    let at = posterior.at_output(&at, "north").unwrap();
+    let p = posterior.predict(&at, Scale::Latent).unwrap();
+    for (i, t) in [1.5, 2.0, 2.5].into_iter().enumerate() {
+        assert!((p.mean()[i] - truth(t)).abs() < 0.5, "{t}: {}", p.mean()[i]);
+    }
+    let again = Posterior::from_bytes(&posterior.to_bytes()).unwrap();
+    let other = again.predict(&at, Scale::Observation).unwrap();
+    assert_eq!(
+        other.mean(),
+        posterior.predict(&at, Scale::Observation).unwrap().mean()
+    );
+}
+
+#[test]
+fn dispersion_of_counts_may_be_a_function() {
+    let t: Vec<f64> = (0..60).map(|i| f64::from(i) / 6.0).collect();
+    let z = normals(60, 8);
+    // Log-normal multipliers: none on the left, of sd 1 on the right.
+    let counts = t
+        .iter()
+        .zip(&z)
+        .map(|(t, z)| (20.0 * (0.1 * t * z).exp()).round());
+    let set = Functionals::points("t", &t).unwrap();
+    let counts = NegativeBinomial::new(
+        counts.collect(),
+        vec![1.0; 60],
+        Link::Exp,
+        Dispersion::Learned,
+    );
+    let posterior = Model::new(Kernel::se(["t"]))
+        .observe(Observations::new(set, counts.unwrap()).unwrap())
+        .vary(Varying::Dispersion, Kernel::se(["t"]), Link::Exp)
+        .fit(&by(None))
+        .unwrap();
+    let at = Functionals::points("t", &[1.0, 9.0]).unwrap();
+    let g = posterior.predict_varying(&at).unwrap();
+    assert!(g.mean()[1] > g.mean()[0] + 0.5, "{:?}", g.mean());
+}
+
+#[test]
+fn what_cannot_vary_is_refused() {
+    let (_, y, set) = rows(10);
+    let refuse = |m: Model, options: &FitOptions| m.fit(options).unwrap_err().to_string();
+    let known =
+        Observations::gaussian(set.clone(), y.clone(), Noise::Known(vec![0.1; 10])).unwrap();
+    let known = Model::new(Kernel::se(["t"])).observe(known);
+    let known = known.vary(Varying::Noise, Kernel::se(["t"]), Link::Exp);
+    assert!(refuse(known, &by(None)).contains("no table learns one"));
+    let odd = model(&set, y.clone()).vary(Varying::Noise, Kernel::se(["t"]), Link::Square);
+    assert!(refuse(odd, &by(None)).contains("softplus"));
+    let odd = model(&set, y.clone()).vary(Varying::Dispersion, Kernel::se(["t"]), Link::Exp);
+    assert!(refuse(odd, &by(None)).contains("no table learns one"));
+    let laplace = by(Some(Method::Laplace));
+    assert!(refuse(model(&set, y.clone()), &laplace).contains("ep or variational"));
+    let exact = by(None).with_inference(Inference::Exact);
+    assert!(refuse(model(&set, y.clone()), &exact).contains("ep or variational"));
+    let other = model(&set, y.clone()).vary(Varying::Noise, Kernel::se(["x"]), Link::Exp);
+    assert!(refuse(other, &by(None)).contains("no input named `x`"));
+    let boxes: Vec<(f64, f64)> = (0..10)
+        .map(|i| (f64::from(i), f64::from(i) + 1.0))
+        .collect();
+    let boxes = Functionals::intervals("t", &boxes, Aggregate::Sum).unwrap();
+    assert!(refuse(model(&boxes, y.clone()), &by(None)).contains("a point"));
+    let plain = Model::new(Kernel::se(["t"]))
+        .observe(Observations::gaussian(set.clone(), y, Noise::Learned).unwrap())
+        .fit(&by(None))
+        .unwrap();
+    assert!(
+        plain
+            .predict_varying(&set)
+            .unwrap_err()
+            .to_string()
+            .contains("constant")
+    );
+}
