@@ -31,6 +31,9 @@ struct Arguments {
     /// Repeats in place of the study's own number.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     repeats: Option<u32>,
+    /// Only the likelihoods of sites-calibration whose names contain this; may be repeated.
+    #[arg(long, value_name = "TEXT")]
+    only: Vec<String>,
     /// Width of the bins of binned-privacy-ages in years.
     #[arg(long, default_value = "10", value_parser = ["2", "5", "10", "20"])]
     bins: String,
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         quick: arguments.quick,
         seed: arguments.seed,
         repeats: arguments.repeats.map(|r| r as usize),
+        only: arguments.only.clone(),
         width: arguments.bins.parse().unwrap_or(defaults.width),
         data: arguments.data.unwrap_or(defaults.data),
     };

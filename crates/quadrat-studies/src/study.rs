@@ -19,6 +19,8 @@ pub struct Settings {
     pub seed: u64,
     /// Repeats in place of the study's own number.
     pub repeats: Option<usize>,
+    /// Only the parts of a study whose names contain one of these, where it has parts; empty: all.
+    pub only: Vec<String>,
     /// Width of the bins, where a study has bins of one width.
     pub width: usize,
     /// Folder of the public data sets.
@@ -31,6 +33,7 @@ impl Default for Settings {
             quick: false,
             seed: 1,
             repeats: None,
+            only: Vec::new(),
             width: 10,
             data: beside_the_workspace(),
         }
