@@ -208,13 +208,20 @@ pub fn maximise(evidence: &dyn Evidence, options: &LearnOptions<'_>) -> Result<O
 }
 
 /// Runs `work` in a pool of its own, or in the current one for 0 threads.
-pub(super) fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+///
+/// A worker of another pool that waited for it there would take up further work of its own pool meanwhile, one fit inside
+/// the other, until its stack is full: so it waits behind a thread that has no other work.
+pub(crate) fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     let pool = (threads > 0).then(|| rayon::ThreadPoolBuilder::new().num_threads(threads).build());
-    match pool {
-        Some(Ok(pool)) => pool.install(work),
+    let Some(Ok(pool)) = pool else {
         // No threads to be had: the current pool gives the same result.
-        _ => work(),
+        return work();
+    };
+    if rayon::current_thread_index().is_none() {
+        return pool.install(work);
     }
+    let joined = std::thread::scope(|scope| scope.spawn(|| pool.install(work)).join());
+    joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 fn one_start(

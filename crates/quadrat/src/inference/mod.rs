@@ -39,6 +39,7 @@ pub use factor::Factor;
 pub use integrate::{IntegrateOptions, Integration, Node, Rule, integrate};
 pub use interval::Interval;
 pub use kronecker::KroneckerFactor;
+pub(crate) use learn::in_pool;
 pub use learn::{LearnOptions, LocalOptimum, Optimum, Start, maximise};
 
 use crate::error::FitError;

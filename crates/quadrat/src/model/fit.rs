@@ -16,8 +16,8 @@ use super::summary::{FitSummary, Hyper};
 use super::{MEAN_NAME, Model};
 use crate::error::{FitError, InputError};
 use crate::inference::{
-    self, Conditioned, Exact, IntegrateOptions, Interval, LearnOptions, LinearGaussian, integrate,
-    maximise, sites::Method,
+    self, Conditioned, Exact, IntegrateOptions, Interval, LearnOptions, LinearGaussian, in_pool,
+    integrate, maximise, sites::Method,
 };
 use crate::linalg::dot;
 use crate::parameter::Parameter;
@@ -57,17 +57,10 @@ impl Model {
         let started = Instant::now();
         let problem = self.problem(options.inference)?;
         check_size(&problem)?;
-        match options.threads {
-            None => fit(self, problem, options, started),
-            Some(threads) => {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-                match pool {
-                    Ok(pool) => pool.install(|| fit(self, problem, options, started)),
-                    // Threads cannot be had: the answer is the same without them.
-                    Err(_) => fit(self, problem, options, started),
-                }
-            }
-        }
+        // The answer does not depend on how many there are.
+        in_pool(options.threads.unwrap_or(0), || {
+            fit(self, problem, options, started)
+        })
     }
 }
 

@@ -1,8 +1,10 @@
 //! Units, threads and seeds change nothing.
 
 use quadrat::kernel::Kernel;
-use quadrat::model::{FitOptions, Model, Noise, Observations, Scale};
+use quadrat::model::{FitOptions, Hyperparameters, Model, Noise, Observations, Scale};
 use quadrat::support::{Aggregate, Functionals};
+
+use rayon::prelude::*;
 
 use crate::common::{model, times, waves};
 
@@ -99,4 +101,21 @@ fn totals_in_years_and_in_months_give_the_same_answer() {
     assert!((years.0 - months.0).abs() < 1e-6 * years.1);
     assert!((years.1 / months.1 - 1.0).abs() < 1e-6);
     assert!((years.2 - months.2).abs() < 1e-6);
+}
+
+/// A worker that waited for a fit on other threads by beginning the next would nest them until its stack is full.
+#[test]
+fn many_fits_with_threads_of_their_own_run_within_one_pool() {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .stack_size(1 << 20)
+        .build();
+    let options = FitOptions::default()
+        .with_hyperparameters(Hyperparameters::Map)
+        .with_threads(1);
+    let evidence = |_: usize| model(5).fit(&options).unwrap().summary().log_evidence;
+    let all: Vec<f64> = pool
+        .unwrap()
+        .install(|| (0..200).into_par_iter().map(evidence).collect());
+    assert!(all.iter().all(|e| *e == all[0]));
 }
