@@ -181,7 +181,7 @@ fn signs_keep_a_curve_above_zero() {
 }
 
 #[test]
-fn a_saved_model_of_counts_predicts_points_and_refuses_boxes() {
+fn a_saved_model_of_counts_predicts_points_and_boxes() {
     let text = counts("", "method = \"laplace\"");
     let folder = folder(&[
         ("s.toml", text.as_bytes()),
@@ -212,6 +212,45 @@ fn a_saved_model_of_counts_predicts_points_and_refuses_boxes() {
         "--aggregate",
         "sum",
     ]);
+    assert!(boxes.status.success(), "{}", stderr(&boxes));
+    // Boxes of width one about a rising rate: the total from 7 to 8 lies above the rate at 7.
+    let total: f64 = stdout(&boxes)
+        .lines()
+        .nth(2)
+        .unwrap()
+        .split(',')
+        .nth(2)
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert!((rate..1.4 * rate).contains(&total), "{total} {rate}");
+}
+
+#[test]
+fn a_saved_model_of_probabilities_refuses_boxes() {
+    let text = counts("", "method = \"laplace\"").replace(
+        "poisson = { count = \"n\" }",
+        "binomial = { successes = \"n\", trials = 40 }",
+    );
+    let folder = folder(&[
+        ("s.toml", text.as_bytes()),
+        ("d.csv", COUNTS),
+        ("at.csv", b"t,to\n2,3\n7,8\n"),
+    ]);
+    let run = |args: &[&str]| quadrat(folder.path(), args);
+    let fitted = run(&["fit", "s.toml", "-o", "m.quadrat"]);
+    assert!(fitted.status.success(), "{}", stderr(&fitted));
+    let args = [
+        "predict",
+        "m.quadrat",
+        "--at",
+        "at.csv",
+        "--box",
+        "t=t,to",
+        "--aggregate",
+        "sum",
+    ];
+    let boxes = run(&args);
     assert_eq!(boxes.status.code(), Some(1));
     assert!(
         stderr(&boxes).contains("only be predicted at points"),
