@@ -213,6 +213,7 @@ fn a_saved_model_of_counts_predicts_points_and_boxes() {
         "sum",
     ]);
     assert!(boxes.status.success(), "{}", stderr(&boxes));
+    // Boxes of width one about a rising rate: the total from 7 to 8 lies above the rate at 7.
     let total: f64 = stdout(&boxes)
         .lines()
         .nth(2)
@@ -222,10 +223,39 @@ fn a_saved_model_of_counts_predicts_points_and_boxes() {
         .unwrap()
         .parse()
         .unwrap();
-    // The rate over one unit of time, which it changes by less than a third in.
+    assert!((rate..1.4 * rate).contains(&total), "{total} {rate}");
+}
+
+#[test]
+fn a_saved_model_of_probabilities_refuses_boxes() {
+    let text = counts("", "method = \"laplace\"").replace(
+        "poisson = { count = \"n\" }",
+        "binomial = { successes = \"n\", trials = 40 }",
+    );
+    let folder = folder(&[
+        ("s.toml", text.as_bytes()),
+        ("d.csv", COUNTS),
+        ("at.csv", b"t,to\n2,3\n7,8\n"),
+    ]);
+    let run = |args: &[&str]| quadrat(folder.path(), args);
+    let fitted = run(&["fit", "s.toml", "-o", "m.quadrat"]);
+    assert!(fitted.status.success(), "{}", stderr(&fitted));
+    let args = [
+        "predict",
+        "m.quadrat",
+        "--at",
+        "at.csv",
+        "--box",
+        "t=t,to",
+        "--aggregate",
+        "sum",
+    ];
+    let boxes = run(&args);
+    assert_eq!(boxes.status.code(), Some(1));
     assert!(
-        (0.75 * rate..1.35 * rate).contains(&total),
-        "{total} {rate}"
+        stderr(&boxes).contains("only be predicted at points"),
+        "{}",
+        stderr(&boxes)
     );
 }
 
