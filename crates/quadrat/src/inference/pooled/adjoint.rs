@@ -12,7 +12,7 @@ use super::curvature::Curvature;
 use super::mode::Mode;
 use super::pools::Pools;
 use crate::inference::sites::LatentGaussian;
-use crate::inference::sites::solve::Rows;
+use crate::inference::sites::rows::Rows;
 use crate::linalg::{Mat, gemm, symmetric_from_fn};
 
 /// Relative residual of the system for the moving mode.

@@ -15,7 +15,7 @@ use super::mode::{Mode, PooledOptions, find_mode};
 use super::pools::{Pools, Slopes};
 use crate::error::{FitError, LinalgError};
 use crate::inference::sites::accelerate::History;
-use crate::inference::sites::solve::Rows;
+use crate::inference::sites::rows::Rows;
 use crate::inference::sites::sweep::{Sweep, Term};
 use crate::inference::sites::{LatentGaussian, Site};
 use crate::inference::{Conditioned, Factor};

@@ -3,7 +3,8 @@
 use super::curvature::Curvature;
 use super::pools::{Pools, Slopes};
 use crate::error::{FitError, LinalgError};
-use crate::inference::sites::solve::{JITTERS, Rows};
+use crate::inference::sites::rows::Rows;
+use crate::inference::sites::solve::JITTERS;
 use crate::inference::sites::sweep::{Sweep, Term};
 use crate::inference::sites::{LatentGaussian, Site};
 use crate::likelihood::local::Jet;

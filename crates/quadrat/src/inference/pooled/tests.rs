@@ -58,7 +58,7 @@ fn the_mode_is_stationary_and_no_neighbour_is_better() {
         let (theta, pools) = (toy.theta(), pools(link));
         let mode = find_mode(&toy, &pools, &theta, &PooledOptions::default()).unwrap();
         assert!(mode.converged, "{name} {link}: {}", mode.residual);
-        let rows = crate::inference::sites::solve::Rows::new(&toy, &theta);
+        let rows = crate::inference::sites::rows::Rows::new(&toy, &theta);
         let k = toy.covariance(&theta);
         let prior = toy.prior_mean().to_vec();
         // f = m + K b, so that (f - m)' K^-1 (f - m) = b' K b.
@@ -212,6 +212,10 @@ fn totals_agree_with_importance_sampling() {
             // Every node may have either sign, and a posterior keeps the one it began with.
             continue;
         }
+        if link == Link::Square {
+            // Every node may have either sign, and a posterior keeps the one it began with.
+            continue;
+        }
         let toy = Toy::new(&NODES, vec![table]);
         let (mut theta, pools) = (toy.theta(), pools(link));
         // Shorter than the rows: what makes the mode a bad mean.
@@ -228,7 +232,7 @@ fn totals_agree_with_importance_sampling() {
             Mat::from_fn(9, 9, |i, j| k[(i, j)] + if i == j { 1e-9 } else { 0.0 }).as_ref(),
         )
         .unwrap();
-        let rows = crate::inference::sites::solve::Rows::new(&toy, &theta);
+        let rows = crate::inference::sites::rows::Rows::new(&toy, &theta);
         let mut random = ChaCha8Rng::seed_from_u64(11);
         let draws = 150_000;
         let mut logs = Vec::with_capacity(draws);
@@ -261,8 +265,8 @@ fn totals_agree_with_importance_sampling() {
         let weights: Vec<f64> = logs.iter().map(|l| (l - most).exp()).collect();
         let sum: f64 = weights.iter().sum();
         let effective = sum * sum / weights.iter().map(|w| w * w).sum::<f64>();
-        // Means are known to 0.06 of a standard deviation.
-        assert!(effective > 300.0, "{name} {link}: {effective}");
+        // Means are known to 0.03 of a standard deviation.
+        assert!(effective > 1500.0, "{name} {link}: {effective}");
         let log_z = most + (sum / draws as f64).ln();
         let moments = |c: usize| {
             let mean = weights
@@ -326,7 +330,7 @@ fn totals_agree_with_importance_sampling() {
             worst.3.max(node),
         );
     }
-    assert!(worst.0 < 1.2, "log Z off by {}", worst.0);
+    assert!(worst.0 < 1.0, "log Z off by {}", worst.0);
     assert!(worst.1 < 0.4, "a total is off by {} sd", worst.1);
     assert!(worst.2 < 0.4, "log ratio of sds {}", worst.2);
     assert!(worst.3 < 0.5, "a node is off by {} sd", worst.3);

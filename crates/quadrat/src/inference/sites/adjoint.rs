@@ -13,7 +13,7 @@
 //! Rasmussen and Williams 2006, section 5.5; the form with `w` follows from `d mu = (I + K T)^-1 dK alpha`.
 
 use super::pair::Pair;
-use super::solve::{Rows, SecondFit};
+use super::rows::Rows;
 use super::sweep::Term;
 use super::{LatentGaussian, Method, SiteFit};
 use crate::linalg::{map_lower, matvec};
@@ -64,11 +64,11 @@ pub(super) fn gradient(problem: &dyn LatentGaussian, theta: &[f64], fit: SiteFit
             if let (Some((pair, i)), Some(second)) = (rows.second(row), &second) {
                 let cavity = Pair {
                     f: sweep.cavity[row],
-                    g: second.sweep.cavity[i],
+                    g: second.cavity[i],
                 };
                 let at = Pair {
                     f: sweep.belief(row),
-                    g: second.sweep.belief(i),
+                    g: second.belief(i),
                 };
                 pair.slopes(method, cavity, at, &mut out);
                 add(&mut gradient, block.own, &out);
@@ -123,7 +123,7 @@ pub(super) fn gradient(problem: &dyn LatentGaussian, theta: &[f64], fit: SiteFit
         0.5 * g
     });
     problem.contract_covariance(theta, adjoint.as_ref(), &mut gradient);
-    if let (Some(prior), Some(SecondFit { sweep })) = (problem.second(), second) {
+    if let (Some(prior), Some(sweep)) = (problem.second(), second) {
         let (alpha, scale) = (sweep.alpha, sweep.scale);
         let mut adjoint = sweep.factor.into_inverse_lower();
         map_lower(&mut adjoint, |i, j, inverse| {

@@ -38,6 +38,8 @@ mod adjoint;
 mod ep;
 mod laplace;
 pub(crate) mod pair;
+pub(in crate::inference) mod rows;
+mod search;
 pub(in crate::inference) mod solve;
 pub(in crate::inference) mod sweep;
 mod variational;

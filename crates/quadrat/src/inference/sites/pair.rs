@@ -54,23 +54,19 @@ pub(crate) fn scale(link: Link, g: f64) -> f64 {
     link.value(g.clamp(RANGE.0, RANGE.1)).max(f64::MIN_POSITIVE)
 }
 
-/// `g - mean` and the prior weight, for every node.
+/// `g - mean` and the logarithm of the prior weight, for every node; the weights add up to one but for rounding.
 fn nodes(belief: Belief) -> impl Iterator<Item = (f64, f64)> {
     let sd = belief.variance.sqrt();
-    let step = (STEP.0 * sd).min(STEP.1);
-    let half = if sd > 0.0 {
-        (REACH * sd / step).ceil() as i64
+    let (step, half, share) = if sd > 0.0 {
+        let step = STEP.0.min(STEP.1 / sd);
+        let share = (step / (2.0 * std::f64::consts::PI).sqrt()).ln();
+        (step, (REACH / step).ceil() as i64, share)
     } else {
-        0
+        (0.0, 0, 0.0)
     };
-    let weight = move |away: f64| {
-        let z = if sd > 0.0 { away / sd } else { 0.0 };
-        (-0.5 * z * z).exp()
-    };
-    let total: f64 = (-half..=half).map(|i| weight(i as f64 * step)).sum();
     (-half..=half).map(move |i| {
-        let away = i as f64 * step;
-        (away, weight(away) / total)
+        let z = i as f64 * step;
+        (sd * z, share - 0.5 * z * z)
     })
 }
 
@@ -88,12 +84,12 @@ impl PairRow<'_> {
         let s = cavity.f.variance;
         // Log weight, g less its cavity mean, and what f's mean moves and its variance loses there.
         let mut at: Vec<[f64; 4]> = Vec::with_capacity(64);
-        for (away, weight) in nodes(cavity.g) {
+        for (away, log) in nodes(cavity.g) {
             self.own(cavity.g.mean + away, &mut own);
             let t = self.likelihood.tilted(&own, self.row, cavity.f);
             let growth = 1.0 + s * t.precision;
             at.push([
-                weight.ln() + t.log_z,
+                log + t.log_z,
                 away,
                 s * (t.shift - t.precision * cavity.f.mean) / growth,
                 s * s * t.precision / growth,
@@ -125,7 +121,8 @@ impl PairRow<'_> {
         let mut own = Vec::with_capacity(1 + self.rest.len());
         let s = belief.g.variance;
         let (mut value, mut f, mut g) = (0.0, [0.0; 2], [0.0; 2]);
-        for (away, weight) in nodes(belief.g) {
+        for (away, log) in nodes(belief.g) {
+            let weight = log.exp();
             self.own(belief.g.mean + away, &mut own);
             let e = self.likelihood.expected(&own, self.row, belief.f);
             value += weight * e.value;
@@ -200,17 +197,17 @@ impl PairRow<'_> {
         let belief = if method == Method::Ep { cavity } else { at };
         // Of EP the nodes weigh as much as their share of `Z`.
         let mut logs: Vec<(f64, Vec<f64>)> = Vec::new();
-        for (away, weight) in nodes(belief.g) {
+        for (away, prior) in nodes(belief.g) {
             self.own(belief.g.mean + away, &mut own);
             slopes.fill(0.0);
             let log = if method == Method::Ep {
                 self.likelihood
                     .tilted_slopes(&own, self.row, belief.f, &mut slopes);
-                weight.ln() + self.likelihood.tilted(&own, self.row, belief.f).log_z
+                prior + self.likelihood.tilted(&own, self.row, belief.f).log_z
             } else {
                 self.likelihood
                     .expected_slopes(&own, self.row, belief.f, &mut slopes);
-                weight.ln()
+                prior
             };
             logs.push((log, slopes[1..].to_vec()));
         }

@@ -227,7 +227,7 @@ fn two_rows_are_close_to_brute_force() {
             let got: Vec<[f64; 2]> = (0..2)
                 .map(|i| [fit.mean()[i], fit.variance()[i].sqrt()])
                 .chain((0..2).map(|i| {
-                    let at = second.sweep.belief(i);
+                    let at = second.belief(i);
                     [at.mean, at.variance.sqrt()]
                 }))
                 .collect();

@@ -252,7 +252,7 @@ fn brute_force(toy: &Toy, theta: &[f64], step: f64, half: i32) -> (f64, Vec<f64>
     let centre = fit.mean().to_vec();
     let whitened = fit.into_conditioned().factor.whiten(k.clone());
     let posterior = Cholesky::factor((k - whitened.transpose() * &whitened).as_ref()).unwrap();
-    let rows = solve::Rows::new(toy, theta);
+    let rows = rows::Rows::new(toy, theta);
     let per = (2 * half + 1) as usize;
     let mut t = vec![0.0; n];
     let mut sums = vec![0.0; 1 + 2 * n];
@@ -488,7 +488,7 @@ fn parallel_ep_is_sequential_ep() {
     let n = toy.x.len();
     let mut sigma = toy.covariance(&theta);
     let mut mu = toy.mean.clone();
-    let rows = solve::Rows::new(&toy, &theta);
+    let rows = rows::Rows::new(&toy, &theta);
     let mut sites = vec![Site::default(); n];
     for _ in 0..200 {
         for i in 0..n {

@@ -1,0 +1,95 @@
+//! The rows of a problem at one value of the hyperparameters, and the sites they begin with.
+
+use super::pair::PairRow;
+use super::search::Process;
+use super::solve::SiteOptions;
+use super::sweep::{Site, Term};
+use super::{Block, LatentGaussian};
+
+/// The rows of all blocks at one value of the hyperparameters.
+pub(in crate::inference) struct Rows<'a> {
+    pub blocks: Vec<(Block<'a>, Vec<f64>)>,
+    pub count: usize,
+}
+
+impl<'a> Rows<'a> {
+    pub fn new(problem: &'a dyn LatentGaussian, theta: &[f64]) -> Self {
+        let with_own = |block: Block<'a>| {
+            let own = block.own_values(theta);
+            (block, own)
+        };
+        Self {
+            blocks: problem.blocks().into_iter().map(with_own).collect(),
+            count: problem.prior_mean().len(),
+        }
+    }
+
+    fn block(&self, row: usize) -> (&Block<'a>, &[f64]) {
+        let last = self.blocks.partition_point(|(b, _)| b.first <= row);
+        let (block, own) = &self.blocks[last.max(1) - 1];
+        (block, own)
+    }
+
+    /// Block, own hyperparameters and row in the block.
+    pub fn at(&self, row: usize) -> (&'a dyn crate::likelihood::local::Local, &[f64], usize) {
+        let (block, own) = self.block(row);
+        (block.likelihood, own, row - block.first)
+    }
+
+    /// The second latent value of a row, as seen by the row's likelihood; with its index.
+    pub(super) fn second(&self, row: usize) -> Option<(PairRow<'_>, usize)> {
+        let (block, own) = self.block(row);
+        let second = block.second?;
+        let row = row - block.first;
+        let pair = PairRow {
+            likelihood: block.likelihood,
+            rest: own,
+            row,
+            link: second.link,
+        };
+        Some((pair, second.first + row))
+    }
+
+    pub(super) fn first_terms(
+        &self,
+        options: &SiteOptions,
+        processes: &[Process<'_>],
+    ) -> Vec<Vec<Term>> {
+        let k = processes[0].k;
+        let one = |row: usize| {
+            let (likelihood, own, at) = self.at(row);
+            let pair = self.second(row);
+            if pair.is_none()
+                && let Some((value, variance)) = likelihood.gaussian(own, at)
+            {
+                return Term::Gaussian { value, variance };
+            }
+            if let Some(&site) = options.start.get(row) {
+                return Term::Chosen(site);
+            }
+            // As precise as the prior at a plausible value: Newton's steps from the prior mean may overshoot.
+            let precision = k[(row, row)].max(f64::MIN_POSITIVE).recip();
+            let guess = match pair {
+                None => likelihood.guess(own, at),
+                Some((pair, i)) => pair.guess(processes[1].prior_mean[i]),
+            };
+            let shift = precision * guess;
+            let usable = precision.is_finite() && shift.is_finite();
+            Term::Chosen(if usable {
+                Site { precision, shift }
+            } else {
+                Site::default()
+            })
+        };
+        let mut terms = vec![(0..self.count).map(one).collect()];
+        if let Some(second) = processes.get(1) {
+            let start = |i: usize| options.start_second.get(i).copied().unwrap_or_default();
+            terms.push(
+                (0..second.prior_mean.len())
+                    .map(|i| Term::Chosen(start(i)))
+                    .collect(),
+            );
+        }
+        terms
+    }
+}
