@@ -1,6 +1,7 @@
 //! Benches of quadrat: `quadrat-bench <subject>`, always as ratios in one run.
 
 mod cells;
+mod chained;
 mod clock;
 mod fit;
 mod gram;
@@ -30,6 +31,11 @@ enum Subject {
     Regions,
     /// Sweeps over sites, against their linear algebra.
     Sites,
+    /// Fits of censored rows, with one or two outputs, with noise that is constant or a function.
+    Chained {
+        /// Only the model of this name.
+        only: Option<String>,
+    },
     /// Where the time of a fit goes, as shares.
     Fit,
     /// Our half of a comparison with another library; `peers/run.py` runs both.
@@ -43,6 +49,7 @@ fn main() -> anyhow::Result<()> {
         Subject::Gram => gram::run()?,
         Subject::Regions => regions::run()?,
         Subject::Sites => sites::run()?,
+        Subject::Chained { only } => chained::run(only.as_deref())?,
         Subject::Fit => fit::run()?,
         Subject::Peer(peer) => peer::run(peer)?,
     }

@@ -3,7 +3,9 @@
 //! `z = phi / unit`, one coordinate per parameter that is not fixed, so that no result depends on
 //! the unit in which a parameter is stated.
 
-use super::Evidence;
+use rayon::prelude::*;
+
+use super::{Evidence, Trail};
 use crate::error::FitError;
 use crate::linalg::Mat;
 use crate::parameter::Parameter;
@@ -111,9 +113,9 @@ impl<'a> FreeSpace<'a> {
     }
 
     /// The density and its gradient.
-    pub(super) fn evaluate(&self, z: &[f64]) -> Result<Density, FitError> {
+    pub(super) fn evaluate(&self, z: &[f64], trail: &mut Trail) -> Result<Density, FitError> {
         let theta = self.theta(z);
-        let (log_evidence, d_theta) = self.evidence.evaluate(&theta)?;
+        let (log_evidence, d_theta) = self.evidence.evaluate_along(&theta, trail)?;
         let (log_prior, mut gradient) = self.log_prior(z);
         for ((i, parameter, unit), g) in self.coordinates().zip(&mut gradient) {
             *g += d_theta[i] * parameter.jacobian(theta[i]) * unit;
@@ -126,8 +128,8 @@ impl<'a> FreeSpace<'a> {
     }
 
     /// The density without its gradient.
-    pub(super) fn value(&self, z: &[f64]) -> Result<Density, FitError> {
-        let log_evidence = self.evidence.value(&self.theta(z))?;
+    pub(super) fn value(&self, z: &[f64], trail: &mut Trail) -> Result<Density, FitError> {
+        let log_evidence = self.evidence.value_along(&self.theta(z), trail)?;
         Ok(Density {
             log_posterior: log_evidence + self.log_prior(z).0,
             log_evidence,
@@ -136,22 +138,23 @@ impl<'a> FreeSpace<'a> {
     }
 
     /// The Hessian of the *negative* log posterior in `z`, by second-order differences of the gradient:
-    /// central ones, or one-sided where a bound is nearer than the step. Counts its evaluations.
+    /// central ones, or one-sided where a bound is nearer than the step. Counts its evaluations, each of which begins
+    /// where the trail ends.
     pub(super) fn curvature(
         &self,
         z: &[f64],
         gradient: &[f64],
+        trail: &Trail,
         evaluations: &mut usize,
     ) -> Result<Mat<f64>, FitError> {
         let n = self.size();
-        let mut out = Mat::<f64>::zeros(n, n);
-        for (j, (lower, upper)) in self.bounds().into_iter().enumerate() {
+        *evaluations += 2 * n;
+        let column = |(j, (lower, upper)): (usize, (f64, f64))| {
             let at = |offset: f64| {
                 let mut moved = z.to_vec();
                 moved[j] += offset;
-                self.evaluate(&moved)
+                self.evaluate(&moved, &mut trail.clone())
             };
-            *evaluations += 2;
             let inward = if z[j] + STEP > upper { -1.0 } else { 1.0 };
             let column: Vec<f64> = if z[j] - STEP >= lower && z[j] + STEP <= upper {
                 let (plus, minus) = (at(STEP)?.gradient, at(-STEP)?.gradient);
@@ -165,10 +168,14 @@ impl<'a> FreeSpace<'a> {
                     .map(|i| (4.0 * one[i] - 3.0 * gradient[i] - two[i]) / (2.0 * h))
                     .collect()
             };
-            for i in 0..n {
-                out[(i, j)] = -column[i];
-            }
-        }
-        Ok(Mat::from_fn(n, n, |i, j| 0.5 * (out[(i, j)] + out[(j, i)])))
+            Ok(column)
+        };
+        let bounds: Vec<(usize, (f64, f64))> = self.bounds().into_iter().enumerate().collect();
+        let columns: Vec<Result<Vec<f64>, FitError>> = bounds.into_par_iter().map(column).collect();
+        // The first error in order, so that it does not depend on the threads.
+        let columns = columns.into_iter().collect::<Result<Vec<_>, FitError>>()?;
+        Ok(Mat::from_fn(n, n, |i, j| {
+            -0.5 * (columns[j][i] + columns[i][j])
+        }))
     }
 }

@@ -6,7 +6,7 @@ use super::free::FreeSpace;
 use super::lattice::{Extent, Lattice, Point};
 use super::learn::{Optimum, in_pool};
 use super::profile::{Profile, log_posterior, principal_steps};
-use super::{Evidence, ccd, lattice};
+use super::{Evidence, Trail, ccd, lattice};
 use crate::error::{FitError, InputError};
 use crate::linalg::Mat;
 use crate::progress::{Event, Progress, Silent};
@@ -147,6 +147,7 @@ fn integrate_here(
         peak: optimum.log_posterior,
         space: &space,
         evaluations: 0,
+        trail: Trail::rough(),
     };
     if d == 0 {
         return Ok(alone(optimum, 0));
@@ -164,7 +165,7 @@ fn integrate_here(
                 .iter()
                 .map(|o| space.coordinates_of(&o.theta)),
         );
-        let filled = plan.fill(&space, &profile.bounds, &peaks, extent, options.progress)?;
+        let filled = plan.fill(&profile, &peaks, extent, options.progress)?;
         let evaluations = profile.evaluations + filled.points.len();
         let (nodes, kept) = weigh(&space, &filled.points);
         if nodes.is_empty() {
@@ -227,6 +228,7 @@ fn by_design(
     }
     let points = ccd::design(d);
     let (space, bounds, mode) = (profile.space, &profile.bounds, &profile.mode);
+    let trail = &profile.trail;
     let values: Vec<Point> = points
         .par_iter()
         .map(|point| {
@@ -239,7 +241,7 @@ fn by_design(
                     (mode[i] + shift).max(bounds[i].0).min(bounds[i].1)
                 })
                 .collect();
-            let (log_posterior, log_evidence) = log_posterior(space, &z)?;
+            let (log_posterior, log_evidence) = log_posterior(space, &z, &mut trail.clone())?;
             let square: f64 = point.t.iter().map(|t| t * t).sum();
             // The volume element of the stretched coordinates.
             let volume: f64 = (0..d)

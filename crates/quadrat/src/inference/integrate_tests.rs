@@ -54,7 +54,7 @@ fn grid(space: &FreeSpace<'_>, ranges: &[(f64, f64)], per_axis: usize) -> Sample
                     low + (high - low) * share / per_axis as f64
                 })
                 .collect();
-            let value = log_posterior(space, &z).unwrap().0;
+            let value = log_posterior(space, &z, &mut Trail::precise()).unwrap().0;
             (z, value)
         })
         .collect();

@@ -11,7 +11,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use faer::linalg::solvers::Solve;
 use rayon::prelude::*;
 
-use super::free::FreeSpace;
 use super::profile::{Profile, Side, log_posterior, principal_steps};
 use crate::error::FitError;
 use crate::linalg::{Cholesky, Mat};
@@ -276,8 +275,7 @@ impl Lattice {
     /// threads; the highest points are expanded first, so that a cap loses the least.
     pub(super) fn fill(
         &self,
-        space: &FreeSpace<'_>,
-        bounds: &[(f64, f64)],
+        profile: &Profile<'_, '_>,
         peaks: &[Vec<f64>],
         extent: Extent,
         progress: &dyn Progress,
@@ -286,7 +284,7 @@ impl Lattice {
         let inside = |site: &Site| {
             self.at(site)
                 .iter()
-                .zip(bounds)
+                .zip(&profile.bounds)
                 .all(|(z, (lower, upper))| z >= lower && z <= upper)
         };
         let mut known: BTreeMap<Site, (f64, f64)> = BTreeMap::new();
@@ -310,7 +308,9 @@ impl Lattice {
             }
             let values: Vec<(f64, f64)> = frontier
                 .par_iter()
-                .map(|site| log_posterior(space, &self.at(site)))
+                .map(|site| {
+                    log_posterior(profile.space, &self.at(site), &mut profile.trail.clone())
+                })
                 .collect::<Result<_, FitError>>()?;
             for (site, (posterior, evidence)) in frontier.iter().zip(values) {
                 let volume = self.slopes(site).iter().map(|s| s.ln()).sum::<f64>();

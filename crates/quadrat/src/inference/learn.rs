@@ -6,9 +6,9 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-use super::Evidence;
 use super::free::FreeSpace;
 use super::polish::{Polished, polish};
+use super::{Evidence, Trail};
 use crate::error::FitError;
 use crate::linalg::Mat;
 use crate::optimise::{self, Report, minimise};
@@ -41,7 +41,12 @@ impl Default for LearnOptions<'_> {
             seed: 1,
             threads: 0,
             progress: &Silent,
-            search: optimise::Options::default(),
+            // The polish does the rest.
+            search: optimise::Options {
+                gradient_tolerance: 1e-3,
+                relative_reduction: 1e-9,
+                ..optimise::Options::default()
+            },
         }
     }
 }
@@ -168,7 +173,7 @@ pub fn maximise(evidence: &dyn Evidence, options: &LearnOptions<'_>) -> Result<O
         let reason = ends.into_iter().find_map(|(_, error)| error);
         return Err(reason.unwrap_or(FitError::NoStart { starts: from.len() }));
     };
-    let best = polish(&space, &ends[winner].0.x)?;
+    let best = in_pool(options.threads, || polish(&space, &ends[winner].0.x))?;
     let starts: Vec<Start> = ends
         .iter()
         .zip(&from)
@@ -231,7 +236,8 @@ fn one_start(
     search: &optimise::Options,
 ) -> (Report, Option<FitError>) {
     let mut last_error = None;
-    let mut negative = |z: &[f64], gradient: &mut [f64]| match space.evaluate(z) {
+    let mut trail = Trail::rough();
+    let mut negative = |z: &[f64], gradient: &mut [f64]| match space.evaluate(z, &mut trail) {
         Ok(density) => {
             for (out, g) in gradient.iter_mut().zip(&density.gradient) {
                 *out = -g;
@@ -301,7 +307,7 @@ fn distinct<'e>(
     let others = kept
         .into_iter()
         .filter_map(|end| {
-            let density = space.value(&end.x).ok()?;
+            let density = space.value(&end.x, &mut Trail::precise()).ok()?;
             Some(LocalOptimum {
                 theta: space.theta(&end.x),
                 log_evidence: density.log_evidence,

@@ -32,6 +32,7 @@ mod profile;
 pub mod sites;
 #[cfg(test)]
 pub(crate) mod testing;
+mod trail;
 
 pub use crossvalidate::{LeftOut, leave_one_out, leave_out};
 pub use exact::{Conditioned, Exact, condition, evidence_and_gradient};
@@ -41,6 +42,7 @@ pub use interval::Interval;
 pub use kronecker::KroneckerFactor;
 pub(crate) use learn::in_pool;
 pub use learn::{LearnOptions, LocalOptimum, Optimum, Start, maximise};
+pub use trail::Trail;
 
 use crate::error::FitError;
 use crate::linalg::Mat;
@@ -107,6 +109,22 @@ pub trait Evidence: Sync {
     /// As [`Evidence::evaluate`].
     fn value(&self, theta: &[f64]) -> Result<f64, FitError> {
         Ok(self.evaluate(theta)?.0)
+    }
+
+    /// As [`Evidence::evaluate`], begun where the search was last and as accurate as it asks for.
+    ///
+    /// # Errors
+    /// As [`Evidence::evaluate`].
+    fn evaluate_along(&self, theta: &[f64], _: &mut Trail) -> Result<(f64, Vec<f64>), FitError> {
+        self.evaluate(theta)
+    }
+
+    /// As [`Evidence::value`], in the same way.
+    ///
+    /// # Errors
+    /// As [`Evidence::evaluate`].
+    fn value_along(&self, theta: &[f64], _: &mut Trail) -> Result<f64, FitError> {
+        self.value(theta)
     }
 
     /// Every hyperparameter, in the order of `theta`.

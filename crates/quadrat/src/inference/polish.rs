@@ -1,13 +1,18 @@
 //! Guarded Newton steps from where the quasi-Newton search ended, so that the optimum no longer
 //! depends on the path.
 
+use super::Trail;
 use super::free::{Density, FreeSpace};
 use crate::error::FitError;
 use crate::linalg::{Mat, dot, symmetric_eigen};
 use crate::optimise::projected_gradient;
 
-/// Newton steps at most; two or three are the rule.
-const STEPS: usize = 12;
+/// Newton steps at most; four or five are the rule.
+const STEPS: usize = 30;
+/// The curvature is taken anew when a step with it leaves more than this of the gradient.
+const WORN: f64 = 0.2;
+/// The curvature is the same, but for the error of its differences, up to this way from where it was taken.
+const SAME_CURVATURE: f64 = 1e-5;
 /// Longest step, in units of the free coordinates.
 const LONGEST: f64 = 0.5;
 /// Stationary below this projected gradient, in nats.
@@ -31,74 +36,99 @@ pub(super) struct Polished {
 
 /// Newton's method on the coordinates that are not held at a bound, with negative or tiny curvatures
 /// made positive, steps of at most 0.5, and every step required to lower the projected gradient
-/// without lowering the density by more than rounding.
+/// without lowering the density by more than rounding. A curvature serves while steps with it gain enough.
 pub(super) fn polish(space: &FreeSpace<'_>, from: &[f64]) -> Result<Polished, FitError> {
     let bounds = space.bounds();
-    let mut z = from.to_vec();
-    let mut density = space.evaluate(&z)?;
+    let mut trail = Trail::precise();
+    let mut at = Place {
+        z: from.to_vec(),
+        density: space.evaluate(from, &mut trail)?,
+        trail,
+    };
     let mut evaluations = 1;
     let mut steps = 0;
     loop {
-        let slope = uphill(&z, &density, &bounds);
-        let newton = space
-            .curvature(&z, &density.gradient, &mut evaluations)
-            .and_then(|curvature| {
-                let (step, gain) = newton_step(&z, &density.gradient, &curvature, &bounds)?;
-                Ok((curvature, step, gain))
-            });
-        let (curvature, step, gain) = match newton {
-            // Beside the optimum the evidence cannot be evaluated: no step, and no claim of a maximum.
-            Err(error) if error.is_recoverable() => (
-                Mat::identity(z.len(), z.len()),
-                vec![0.0; z.len()],
-                f64::INFINITY,
-            ),
-            other => other?,
-        };
-        let longest = step.iter().fold(0.0, |a: f64, s| a.max(s.abs()));
-        let mut moved = None;
-        if steps < STEPS && longest > SHORTEST {
-            let mut fraction = (LONGEST / longest).min(1.0);
-            for _ in 0..5 {
-                let trial: Vec<f64> = (0..z.len())
-                    .map(|i| {
-                        (z[i] + fraction * step[i])
-                            .max(bounds[i].0)
-                            .min(bounds[i].1)
-                    })
-                    .collect();
-                evaluations += 1;
-                if let Ok(next) = space.evaluate(&trial) {
-                    let rounding = 1e-10 * (1.0 + density.log_posterior.abs());
-                    let rises = next.log_posterior > density.log_posterior + rounding;
-                    let level = next.log_posterior >= density.log_posterior - rounding;
-                    if rises || (level && uphill(&trial, &next, &bounds) < slope) {
-                        moved = Some((trial, next));
-                        break;
-                    }
-                }
-                fraction *= 0.25;
+        let curvature =
+            match space.curvature(&at.z, &at.density.gradient, &at.trail, &mut evaluations) {
+                // Beside the optimum the evidence cannot be evaluated: no step, and no claim of a maximum.
+                Err(error) if error.is_recoverable() => None,
+                other => Some(other?),
+            };
+        let mut way = 0.0;
+        let mut gain = f64::INFINITY;
+        let mut slope = uphill(&at.z, &at.density, &bounds);
+        while let Some(curvature) = &curvature {
+            let (step, expected) = newton_step(&at.z, &at.density.gradient, curvature, &bounds)?;
+            gain = expected;
+            let longest = step.iter().fold(0.0, |a: f64, s| a.max(s.abs()));
+            if steps >= STEPS || longest <= SHORTEST {
+                break;
+            }
+            let Some(next) = along(space, &at, &step, &bounds, &mut evaluations) else {
+                break;
+            };
+            steps += 1;
+            way += longest;
+            at = next;
+            let left = uphill(&at.z, &at.density, &bounds);
+            let is_worn = left > WORN * slope;
+            slope = left;
+            if is_worn {
+                break;
             }
         }
-        match moved {
-            Some((trial, next)) => {
-                z = trial;
-                density = next;
-                steps += 1;
-            }
-            None => {
-                return Ok(Polished {
-                    converged: slope <= GRADIENT || gain <= GAIN,
-                    projected_gradient: slope,
-                    z,
-                    density,
-                    curvature,
-                    steps,
-                    evaluations,
-                });
-            }
+        if way <= SAME_CURVATURE || steps >= STEPS {
+            let n = at.z.len();
+            return Ok(Polished {
+                converged: slope <= GRADIENT || gain <= GAIN,
+                projected_gradient: slope,
+                z: at.z,
+                density: at.density,
+                curvature: curvature.unwrap_or_else(|| Mat::identity(n, n)),
+                steps,
+                evaluations,
+            });
         }
     }
+}
+
+/// Where the search is, and where its trail ends.
+struct Place {
+    z: Vec<f64>,
+    density: Density,
+    trail: Trail,
+}
+
+/// As far along a step as improves; `None` when nowhere.
+fn along(
+    space: &FreeSpace<'_>,
+    at: &Place,
+    step: &[f64],
+    bounds: &[(f64, f64)],
+    evaluations: &mut usize,
+) -> Option<Place> {
+    let slope = uphill(&at.z, &at.density, bounds);
+    let longest = step.iter().fold(0.0, |a: f64, s| a.max(s.abs()));
+    let mut fraction = (LONGEST / longest).min(1.0);
+    for _ in 0..5 {
+        let moved = |((z, s), (lower, upper)): ((&f64, &f64), &(f64, f64))| {
+            (z + fraction * s).max(*lower).min(*upper)
+        };
+        let z: Vec<f64> = at.z.iter().zip(step).zip(bounds).map(moved).collect();
+        let mut trail = at.trail.clone();
+        *evaluations += 1;
+        if let Ok(density) = space.evaluate(&z, &mut trail) {
+            let now = at.density.log_posterior;
+            let rounding = 1e-10 * (1.0 + now.abs());
+            let rises = density.log_posterior > now + rounding;
+            let level = density.log_posterior >= now - rounding;
+            if rises || (level && uphill(&z, &density, bounds) < slope) {
+                return Some(Place { z, density, trail });
+            }
+        }
+        fraction *= 0.25;
+    }
+    None
 }
 
 fn uphill(z: &[f64], density: &Density, bounds: &[(f64, f64)]) -> f64 {

@@ -1,5 +1,6 @@
 //! How far the log posterior reaches from its mode along chosen directions.
 
+use super::Trail;
 use super::free::FreeSpace;
 use crate::error::FitError;
 use crate::linalg::{Mat, symmetric_eigen};
@@ -30,6 +31,8 @@ pub(super) struct Profile<'s, 'a> {
     pub(super) mode: Vec<f64>,
     pub(super) peak: f64,
     pub(super) evaluations: usize,
+    /// Where the last evaluation ended.
+    pub(super) trail: Trail,
 }
 
 impl Profile<'_, '_> {
@@ -135,7 +138,7 @@ impl Profile<'_, '_> {
             .map(|(m, d)| m + distance * d)
             .collect();
         self.evaluations += 1;
-        let value = log_posterior(self.space, &z)?.0;
+        let value = log_posterior(self.space, &z, &mut self.trail)?.0;
         Ok(self.peak - value)
     }
 }
@@ -144,8 +147,12 @@ impl Profile<'_, '_> {
 ///
 /// # Errors
 /// Errors that are not recoverable.
-pub(super) fn log_posterior(space: &FreeSpace<'_>, z: &[f64]) -> Result<(f64, f64), FitError> {
-    match space.value(z) {
+pub(super) fn log_posterior(
+    space: &FreeSpace<'_>,
+    z: &[f64],
+    trail: &mut Trail,
+) -> Result<(f64, f64), FitError> {
+    match space.value(z, trail) {
         Ok(density) if density.log_posterior.is_finite() => {
             Ok((density.log_posterior, density.log_evidence))
         }

@@ -47,11 +47,16 @@ mod variational;
 pub use solve::{SiteFit, SiteOptions, Sites, condition_sites, settle};
 pub use sweep::Site;
 
+use super::Trail;
 use crate::error::FitError;
 use crate::likelihood::local::Local;
 use crate::linalg::{Mat, MatRef};
 use crate::link::Link;
 use crate::parameter::Parameter;
+
+/// Tolerance along a rough trail: the evidence is stationary in the sites of EP and the variational approximation, so it
+/// errs by the square of it.
+const ROUGH: f64 = 1e-5;
 
 /// How sites are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -182,19 +187,45 @@ impl<'a> SiteEvidence<'a> {
     pub fn new(problem: &'a dyn LatentGaussian, options: SiteOptions) -> Self {
         Self { problem, options }
     }
+
+    /// Finds the sites from those of the trail, and leaves them there.
+    fn settle(&self, theta: &[f64], trail: &mut Trail) -> Result<SiteFit, FitError> {
+        let mut options = self.options.clone();
+        if let Some([first, second]) = trail.sites() {
+            options.start.clone_from(first);
+            options.start_second.clone_from(second);
+        }
+        if trail.is_rough {
+            options.tolerance = options.tolerance.max(ROUGH);
+        }
+        let fit = settle(self.problem, theta, &options)?;
+        trail.leave([fit.found.sites.clone(), fit.found.second.clone()]);
+        Ok(fit)
+    }
 }
 
 impl super::Evidence for SiteEvidence<'_> {
     /// An evaluation that did not converge is an error, from which the search steps back.
     fn evaluate(&self, theta: &[f64]) -> Result<(f64, Vec<f64>), FitError> {
-        let fit = settle(self.problem, theta, &self.options)?;
+        self.evaluate_along(theta, &mut Trail::precise())
+    }
+
+    fn value(&self, theta: &[f64]) -> Result<f64, FitError> {
+        self.value_along(theta, &mut Trail::precise())
+    }
+
+    fn evaluate_along(
+        &self,
+        theta: &[f64],
+        trail: &mut Trail,
+    ) -> Result<(f64, Vec<f64>), FitError> {
+        let fit = self.settle(theta, trail)?;
         let log_evidence = fit.log_evidence;
         Ok((log_evidence, adjoint::gradient(self.problem, theta, fit)))
     }
 
-    fn value(&self, theta: &[f64]) -> Result<f64, FitError> {
-        let fit = settle(self.problem, theta, &self.options)?;
-        Ok(fit.log_evidence)
+    fn value_along(&self, theta: &[f64], trail: &mut Trail) -> Result<f64, FitError> {
+        Ok(self.settle(theta, trail)?.log_evidence)
     }
 
     fn parameters(&self) -> &[Parameter] {

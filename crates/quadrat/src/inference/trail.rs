@@ -1,0 +1,43 @@
+//! What a search for hyperparameters carries from one evaluation to the next.
+
+use std::sync::Arc;
+
+use super::sites::Site;
+
+/// Sites found where the search was last, and how accurately the next evidence is needed.
+///
+/// Every search has a trail of its own, so that results depend neither on threads nor on other searches.
+#[derive(Debug, Clone)]
+pub struct Trail {
+    pub(super) is_rough: bool,
+    sites: Option<Arc<[Vec<Site>; 2]>>,
+}
+
+impl Trail {
+    /// For a search that others will finish: evidence and gradient to about 1e-5.
+    #[must_use]
+    pub fn rough() -> Self {
+        Self {
+            is_rough: true,
+            sites: None,
+        }
+    }
+
+    /// For results: as accurate as they come.
+    #[must_use]
+    pub fn precise() -> Self {
+        Self {
+            is_rough: false,
+            sites: None,
+        }
+    }
+
+    /// Sites of the first and second latent function to begin with, where there are any.
+    pub(super) fn sites(&self) -> Option<&[Vec<Site>; 2]> {
+        self.sites.as_deref()
+    }
+
+    pub(super) fn leave(&mut self, sites: [Vec<Site>; 2]) {
+        self.sites = Some(Arc::new(sites));
+    }
+}
