@@ -259,6 +259,10 @@ impl Search<'_> {
                 history.clear();
                 continue;
             }
+            if !next.residual.is_finite() {
+                // Whatever the step, there is no posterior ahead.
+                break;
+            }
             state = next;
             tolerance = self.options.tolerance.max(self.rounding(&state));
             if self.options.method == Method::Ep {
@@ -266,6 +270,9 @@ impl Search<'_> {
                     (closest, waited) = (state.residual, 0);
                 } else {
                     waited += 1;
+                    if waited >= PATIENCE && step <= SMALLEST_STEP {
+                        break;
+                    }
                     if waited >= PATIENCE {
                         step = (step * 0.6_f64).max(SMALLEST_STEP);
                         (closest, waited) = (state.residual, 0);
