@@ -7,6 +7,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::binned;
+use crate::censored;
 use crate::report::Report;
 use crate::sites;
 
@@ -119,5 +120,10 @@ pub const STUDIES: &[Study] = &[
         name: "mixed-exactness",
         about: "expectation propagation on few values, intervals and ranks, against brute force",
         run: sites::mixed::exactness::run,
+    },
+    Study {
+        name: "censored-newyork",
+        about: "Gammelli et al., Table 4: demand for bicycles, hidden in part, from hours, days and rain",
+        run: censored::newyork::run,
     },
 ];

@@ -12,7 +12,7 @@ const STEPS: usize = 30;
 /// The curvature is taken anew when a step with it leaves more than this of the gradient.
 const WORN: f64 = 0.2;
 /// The curvature is the same, but for the error of its differences, up to this way from where it was taken.
-const SAME_CURVATURE: f64 = 1e-5;
+const SAME_CURVATURE: f64 = 1e-7;
 /// Longest step, in units of the free coordinates.
 const LONGEST: f64 = 0.5;
 /// Stationary below this projected gradient, in nats.

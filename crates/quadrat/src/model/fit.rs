@@ -16,7 +16,7 @@ use super::summary::{FitSummary, Hyper};
 use super::{MEAN_NAME, Model};
 use crate::error::{FitError, InputError};
 use crate::inference::{
-    self, Conditioned, Exact, IntegrateOptions, Interval, LearnOptions, LinearGaussian, in_pool,
+    self, Conditioned, IntegrateOptions, Interval, LearnOptions, LinearGaussian, in_pool,
     integrate, maximise, sites::Method,
 };
 use crate::linalg::dot;
@@ -36,6 +36,9 @@ const LATTICE_ROWS: usize = 200;
 const THINNED_FROM: usize = 1500;
 /// Rows of the thinned table.
 const THINNED_TO: usize = 600;
+/// The same of approximate inference, whose evaluations cost several times as much.
+const THINNED_SITES_FROM: usize = 500;
+const THINNED_SITES_TO: usize = 250;
 /// Most rows for which hyperparameters are integrated at all: every node keeps its factor.
 const INTEGRATED_ROWS: usize = 4000;
 
@@ -148,16 +151,15 @@ fn fit(
     }
     let mut rough = 0;
     if learn.starts > 1
-        && problem.method.is_none()
-        && !problem.is_grid()
-        && problem.rows() > THINNED_FROM
+        && let Some(thinned) = thinned(model, &problem)
     {
-        let thinned = problem.thinned(THINNED_TO);
-        let optimum = maximise(&Exact(&thinned), &learn).map_err(|e| thinned.in_user_rows(e))?;
+        let optimum =
+            maximise(&*thinned.evidence(), &learn).map_err(|e| thinned.in_user_rows(e))?;
         rough = optimum.evaluations;
         for (parameter, theta) in problem.parameters.iter_mut().zip(&optimum.theta) {
             parameter.start = *theta;
         }
+        problem.forget_sites();
         learn.starts = 1;
     }
     let evidence = problem.evidence();
@@ -251,6 +253,24 @@ fn fit(
     let mut posterior = Posterior::new(problem, model.tables.clone(), nodes, components, summary);
     posterior.summary.seconds = started.elapsed().as_secs_f64();
     Ok(posterior)
+}
+
+/// Fewer of the rows, for the starts to compete on; `None` where they are few.
+fn thinned(model: &Model, problem: &Problem) -> Option<Problem> {
+    if problem.is_grid() || problem.pooled.is_some() {
+        return None;
+    }
+    if problem.method.is_none() {
+        return (problem.rows() > THINNED_FROM).then(|| problem.thinned(THINNED_TO));
+    }
+    if problem.rows() <= THINNED_SITES_FROM {
+        return None;
+    }
+    // The rows that are left may say too little: then all compete.
+    problem
+        .thinned_sites(&model.tables, THINNED_SITES_TO)
+        .ok()
+        .filter(Problem::settles)
 }
 
 /// Conditions at the heaviest nodes, which together hold [`COVERED`] of the weight; also the weight of those at which sums

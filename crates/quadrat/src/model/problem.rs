@@ -324,6 +324,32 @@ impl Problem {
         }
     }
 
+    /// The same from the user's tables, which sites ask: about `rows` of their rows, evenly spread over each.
+    pub fn thinned_sites(&self, tables: &[Observations], rows: usize) -> Result<Self, InputError> {
+        let share = (rows as f64 / self.rows() as f64).min(1.0);
+        let thin = |table: &Observations| {
+            let n = table.supports.len();
+            let left = ((n as f64 * share).ceil() as usize).clamp(1, n);
+            let kept: Vec<usize> = (0..left).map(|i| i * n / left).collect();
+            Ok(Observations {
+                supports: table.supports.rows(&kept),
+                likelihood: table.likelihood.select(&kept)?,
+                ..table.clone()
+            })
+        };
+        let thinned = tables.iter().map(thin);
+        let thinned = thinned.collect::<Result<Vec<Observations>, InputError>>()?;
+        Ok(Self::new(
+            self.kernel.clone(),
+            &outputs::restrict(&self.kernel, &thinned)?,
+            &self.own,
+            self.mean.clone(),
+            self.parameters.clone(),
+            self.method,
+            self.second_of(&thinned)?,
+        ))
+    }
+
     /// Conditions at one value of the hyperparameters; errors speak of the user's rows.
     pub fn condition(&self, theta: &[f64]) -> Result<Conditioned, FitError> {
         let conditioned = match (self.method, &self.pooled) {
@@ -347,6 +373,11 @@ impl Problem {
             }
             (Some(method), None) => Box::new(SiteEvidence::new(self, self.site_options(method))),
         }
+    }
+
+    /// After the starts of the hyperparameters changed.
+    pub fn forget_sites(&mut self) {
+        self.anchor = OnceLock::new();
     }
 
     /// Settings of a search for sites, begun at the anchor.

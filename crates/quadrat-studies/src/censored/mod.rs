@@ -1,0 +1,3 @@
+//! Gammelli et al. 2022, *Generalized multi-output Gaussian process censored regression*, section 4.
+
+pub mod newyork;
