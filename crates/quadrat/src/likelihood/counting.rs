@@ -40,6 +40,15 @@ pub(super) fn mean(
     }
 }
 
+/// The slope of a count's log-probability in the dispersion; 0 where there is none, which is then no hyperparameter.
+fn slope_of(count: &CountMean, k: f64) -> f64 {
+    if count.dispersion > 0.0 {
+        count.dispersion_slope(k)
+    } else {
+        0.0
+    }
+}
+
 /// A single count.
 pub(super) fn exact(count: &CountMean, k: f64) -> Curve {
     let w = count.weight();
@@ -49,7 +58,7 @@ pub(super) fn exact(count: &CountMean, k: f64) -> Curve {
         value: count.log_probability(k),
         derivatives: [excess, -w * size, w * (q - w) * size],
         slopes: [
-            count.dispersion_slope(k),
+            slope_of(count, k),
             -count.mean * w * excess,
             count.mean * w * w * (size - w * (k - count.mean)),
         ],
@@ -185,7 +194,7 @@ impl Parts<'_> {
                 w * w * (w * third - 3.0 * q * variance) + w * (q - w) * size,
             ],
             slopes: [
-                count.dispersion_slope(start) + l,
+                slope_of(count, start) + l,
                 w * (cross - mean * w * (k - mean)),
                 w * w * (cross2 - 2.0 * mean * w * variance) - w * q * cross
                     + mean * w * w * (size - w * (k - mean)),
@@ -231,18 +240,11 @@ impl Parts<'_> {
         let odds = mean * w;
         let (mut mass, mut slope) = (0.0, 0.0);
         let mut terms = [0.0; 2];
-        let slope_at = |k: f64| {
-            if alpha > 0.0 {
-                count.dispersion_slope(k)
-            } else {
-                0.0
-            }
-        };
         if upper < f64::INFINITY {
             let mut k = upper + 1.0;
             let mut p = libm::exp(count.log_probability(k));
             terms[1] = k * p;
-            let mut l = slope_at(k);
+            let mut l = slope_of(count, k);
             for step in 0.. {
                 mass += p;
                 slope += p * l;
@@ -261,7 +263,7 @@ impl Parts<'_> {
             terms[0] = lower * libm::exp(count.log_probability(lower));
             let mut k = lower - 1.0;
             let mut p = libm::exp(count.log_probability(k));
-            let mut l = slope_at(k);
+            let mut l = slope_of(count, k);
             let mut below = 0.0;
             for step in 0.. {
                 below += p;
@@ -296,13 +298,13 @@ impl Parts<'_> {
         for i in (0..2).filter(|&i| present(i)) {
             let (k, sign) = edges[i];
             second += sign * terms[i] * excess[i];
-            slopes[1] += sign * terms[i] * (count.dispersion_slope(k) - slope);
+            slopes[1] += sign * terms[i] * (slope_of(count, k) - slope);
         }
         for i in (0..2).filter(|&i| present(i)) {
             let (k, sign) = edges[i];
             let bend = -w * (q * k + w * mean);
             third += sign * terms[i] * (excess[i] * excess[i] + (bend - second));
-            let change = (count.dispersion_slope(k) - slope) * excess[i];
+            let change = (slope_of(count, k) - slope) * excess[i];
             slopes[2] += sign * terms[i] * (change - mean * w * w * (k - mean) - slopes[1]);
         }
         Curve {

@@ -38,6 +38,7 @@ mod adjoint;
 mod ep;
 mod laplace;
 pub(crate) mod pair;
+mod reduce;
 pub(in crate::inference) mod rows;
 mod search;
 pub(in crate::inference) mod solve;

@@ -10,6 +10,8 @@ use super::{Block, LatentGaussian};
 pub(in crate::inference) struct Rows<'a> {
     pub blocks: Vec<(Block<'a>, Vec<f64>)>,
     pub count: usize,
+    /// Which rows of the blocks these are, where they are not all.
+    kept: Option<Vec<usize>>,
 }
 
 impl<'a> Rows<'a> {
@@ -21,26 +23,37 @@ impl<'a> Rows<'a> {
         Self {
             blocks: problem.blocks().into_iter().map(with_own).collect(),
             count: problem.prior_mean().len(),
+            kept: None,
         }
     }
 
-    fn block(&self, row: usize) -> (&Block<'a>, &[f64]) {
-        let last = self.blocks.partition_point(|(b, _)| b.first <= row);
-        let (block, own) = &self.blocks[last.max(1) - 1];
-        (block, own)
+    /// Some of all rows.
+    pub(super) fn only(&self, rows: &[usize]) -> Self {
+        Self {
+            blocks: self.blocks.clone(),
+            count: rows.len(),
+            kept: Some(rows.to_vec()),
+        }
     }
 
     /// Block, own hyperparameters and row in the block.
+    fn block(&self, row: usize) -> (&Block<'a>, &[f64], usize) {
+        let row = self.kept.as_ref().map_or(row, |kept| kept[row]);
+        let last = self.blocks.partition_point(|(b, _)| b.first <= row);
+        let (block, own) = &self.blocks[last.max(1) - 1];
+        (block, own, row - block.first)
+    }
+
+    /// Likelihood, own hyperparameters and row in the block.
     pub fn at(&self, row: usize) -> (&'a dyn crate::likelihood::local::Local, &[f64], usize) {
-        let (block, own) = self.block(row);
-        (block.likelihood, own, row - block.first)
+        let (block, own, row) = self.block(row);
+        (block.likelihood, own, row)
     }
 
     /// The second latent value of a row, as seen by the row's likelihood; with its index.
     pub(super) fn second(&self, row: usize) -> Option<(PairRow<'_>, usize)> {
-        let (block, own) = self.block(row);
+        let (block, own, row) = self.block(row);
         let second = block.second?;
-        let row = row - block.first;
         let pair = PairRow {
             likelihood: block.likelihood,
             rest: own,

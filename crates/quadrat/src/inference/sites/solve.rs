@@ -3,7 +3,7 @@
 use super::rows::Rows;
 use super::search::{Half, Process, Search};
 use super::sweep::{Site, Sweep, Term};
-use super::{LatentGaussian, Method};
+use super::{LatentGaussian, Method, reduce};
 use crate::error::{FitError, LinalgError};
 use crate::inference::exact::{ExactRow, contradiction, is_solved};
 use crate::inference::{Conditioned, Factor};
@@ -177,7 +177,11 @@ pub fn condition_sites(
             options,
             jitter,
         };
-        match search.run(terms.clone()) {
+        let mut terms = terms.clone();
+        if let [process] = processes.as_slice() {
+            reduce::ahead(process, &rows, options, jitter, &mut terms[0]);
+        }
+        match search.run(terms) {
             Ok((mut halves, found, shares)) => {
                 let Half { terms, sweep } = halves.remove(0);
                 let second = halves.pop().map(|half| half.sweep);
