@@ -24,6 +24,7 @@ mod summary;
 mod totals;
 mod truncation;
 mod update;
+mod varying_noise;
 
 pub use crate::likelihood::Noise;
 pub use correlation::OutputCorrelation;

@@ -12,22 +12,16 @@ use super::outputs;
 use super::prediction::Prediction;
 use super::problem::Problem;
 use super::summary::{FitSummary, LeaveOneOut};
+use super::varying_noise::VaryingNoise;
 use crate::error::{FitError, InputError};
-use crate::inference::sites::pair::scale;
 use crate::inference::{Conditioned, LinearGaussian};
 use crate::kernel::{Kernel, Kind, Role};
 use crate::likelihood::{Likelihood, Noise};
 use crate::linalg::{Mat, dot};
-use crate::link::Link;
-use crate::special::scalar::normal_pdf;
 use crate::support::Functionals;
 
 /// Rows predicted at a time: bounds memory to this many columns per node.
 const CHUNK: usize = 1024;
-/// Standard deviations of a log noise variance that are integrated over, and steps to either side: half a standard
-/// deviation each, exact to 1e-6.
-const NOISE_REACH: f64 = 5.0;
-const NOISE_STEPS: usize = 10;
 
 /// What a prediction is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -258,10 +252,13 @@ impl Posterior {
             .into());
         }
         let varying = self.problem.second.as_ref();
-        if what == What::Observation && varying.is_some_and(|s| s.spec.varying.is_of(likelihood)) {
+        let varying = varying.filter(|second| second.spec.varying.is_of(likelihood));
+        if let (What::Observation, Some(second)) = (what, varying) {
             return match likelihood {
                 Likelihood::Gaussian(_) | Likelihood::Interval(_) | Likelihood::Censored(_) => {
-                    self.with_varying_noise(&at, &moments, known[0])
+                    let g = self.varying_at(&at)?;
+                    let noise = VaryingNoise::new(g, second.spec.link, known[0]);
+                    Ok(latent.with_varying_noise(noise))
                 }
                 _ => Err(InputError::Unavailable {
                     what: "the observation scale of heavy-tailed values or counts whose spread is a function",
@@ -284,16 +281,11 @@ impl Posterior {
     /// # Errors
     /// As [`Self::predict`]; [`InputError::Unavailable`] where there is no such function.
     pub fn predict_varying(&self, at: &Functionals) -> Result<Prediction, FitError> {
-        let at = self.place(at)?;
-        let weights = self.components.iter().map(|c| c.weight).collect();
-        Ok(Prediction::from_moments(
-            weights,
-            &self.second_moments(&at)?,
-        ))
+        Ok(self.varying_at(&self.place(at)?)?)
     }
 
-    /// Moments of the second latent function at every node, at places of one output.
-    fn second_moments(&self, at: &Functionals) -> Result<Vec<Moments>, InputError> {
+    /// The second latent function at places of one output.
+    fn varying_at(&self, at: &Functionals) -> Result<Prediction, InputError> {
         let missing = InputError::Unavailable {
             what: "a second latent function",
             remedy: "the model has a constant noise variance or dispersion",
@@ -322,43 +314,12 @@ impl Posterior {
             })
         };
         let all: Option<Vec<_>> = self.components.par_iter().map(one).collect();
-        all.ok_or(InputError::Unavailable {
+        let weights = self.components.iter().map(|c| c.weight).collect();
+        let moments = all.ok_or(InputError::Unavailable {
             what: "a second latent function",
             remedy: "the model has a constant noise variance or dispersion",
-        })
-    }
-
-    /// New rows whose normal noise has the variance `link(g)`: a mixture over `g` at every node.
-    fn with_varying_noise(
-        &self,
-        at: &Functionals,
-        moments: &[Moments],
-        known: f64,
-    ) -> Result<Prediction, FitError> {
-        let link = self
-            .problem
-            .second
-            .as_ref()
-            .map_or(Link::Exp, |s| s.spec.link);
-        let seconds = self.second_moments(at)?;
-        let steps = -(NOISE_STEPS as i64)..=NOISE_STEPS as i64;
-        let nodes: Vec<(f64, f64)> = steps
-            .map(|i| NOISE_REACH * i as f64 / NOISE_STEPS as f64)
-            .map(|z| (z, normal_pdf(z)))
-            .collect();
-        let total: f64 = nodes.iter().map(|(_, w)| w).sum();
-        let (mut weights, mut mixture) = (Vec::new(), Vec::new());
-        for (component, ((mean, variance), second)) in
-            self.components.iter().zip(moments.iter().zip(&seconds))
-        {
-            for &(z, weight) in &nodes {
-                let noisy = variance.iter().zip(second.0.iter().zip(&second.1));
-                let noisy = noisy.map(|(v, (g, s))| v + known + scale(link, g + z * s.sqrt()));
-                weights.push(component.weight * weight / total);
-                mixture.push((mean.clone(), noisy.collect()));
-            }
-        }
-        Ok(Prediction::from_moments(weights, &mixture))
+        })?;
+        Ok(Prediction::from_moments(weights, &moments))
     }
 
     /// Mean and variance of every functional of every part at one node.
@@ -416,9 +377,6 @@ impl Posterior {
             .collect())
     }
 }
-
-/// Means and variances of all rows.
-type Moments = (Vec<f64>, Vec<f64>);
 
 /// What the prior says of some functionals: covariance with the rows, variance, mean.
 struct Prior {

@@ -1,5 +1,7 @@
 //! Marginals of what cannot be negative.
 
+use std::borrow::Cow;
+
 use super::prediction::{Mixture, Prediction, Work};
 use crate::special::truncated_normal;
 
@@ -75,8 +77,8 @@ impl Mixture<'_> {
         let means: Vec<f64> = self.means.iter().map(|m| -m).collect();
         ask(&Mixture {
             weights: self.weights,
-            means: &means,
-            sds: self.sds,
+            means: means.into(),
+            sds: Cow::Borrowed(&self.sds),
         })
     }
 
