@@ -286,11 +286,11 @@ impl Posterior {
 
     /// The second latent function at places of one output.
     fn varying_at(&self, at: &Functionals) -> Result<Prediction, InputError> {
-        let missing = InputError::Unavailable {
+        let missing = || InputError::Unavailable {
             what: "a second latent function",
             remedy: "the model has a constant noise variance or dispersion",
         };
-        let second = self.problem.second.as_ref().ok_or(missing)?;
+        let second = self.problem.second.as_ref().ok_or_else(missing)?;
         let (kernel, own) = (&self.problem.kernel, &second.spec.kernel);
         let name = match at.is_empty() {
             true => None,
@@ -315,11 +315,7 @@ impl Posterior {
         };
         let all: Option<Vec<_>> = self.components.par_iter().map(one).collect();
         let weights = self.components.iter().map(|c| c.weight).collect();
-        let moments = all.ok_or(InputError::Unavailable {
-            what: "a second latent function",
-            remedy: "the model has a constant noise variance or dispersion",
-        })?;
-        Ok(Prediction::from_moments(weights, &moments))
+        Ok(Prediction::from_moments(weights, &all.ok_or_else(missing)?))
     }
 
     /// Mean and variance of every functional of every part at one node.
