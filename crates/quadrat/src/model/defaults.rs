@@ -71,7 +71,13 @@ impl Scales {
                 let set = table.supports();
                 let typical = table.typical().into_iter().enumerate();
                 typical
-                    .map(|(row, y)| (y, set.size(row), output_of(kernel, set, row)))
+                    .map(|(row, y)| {
+                        (
+                            y,
+                            set.size(row),
+                            output_of(kernel.output_column(), set, row),
+                        )
+                    })
                     .collect()
             })
             .collect();
