@@ -62,6 +62,8 @@ pub struct Answer {
     pub upper: Vec<f64>,
     /// Rows far outside the data.
     pub far: Vec<usize>,
+    /// New observations at the same places, where their noise varies and the response was asked.
+    pub noisy: Option<Box<Answer>>,
 }
 
 /// Inputs and outputs of a kernel expression; the error is a byte offset into it and the message.
