@@ -20,7 +20,7 @@ use crate::diagnostic::{Problem, Problems};
 use crate::places::Places;
 use crate::prediction_csv;
 use crate::resolve::{Observed, Resolved};
-use crate::study::{Integration, Mean, NonNegative, Scale, Setting, Study, varies};
+use crate::study::{Integration, Mean, NonNegative, Scale, Setting, Study};
 use crate::suggest;
 
 /// Predictions are computed this many rows at a time, which bounds memory.
@@ -128,7 +128,7 @@ fn model(resolved: &Resolved) -> Result<Model> {
     }
     if let Some(vary) = &study.vary {
         let kernel = mixed(resolved, &Kernel::parse(&vary.kernel.value)?, |table| {
-            varies(vary.what, &study.observe[table.of])
+            vary.what.is_of(&table.likelihood)
         })?;
         model = model.vary(vary.what, kernel, vary.link);
     }

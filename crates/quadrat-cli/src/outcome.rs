@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use crate::engine::{self, Answer, FitSummary, McmcReport, Posterior, Running};
 use crate::numbers::count;
 use crate::resolve::{Asked, Resolved};
-use crate::study::{Scale, varies};
+use crate::study::Scale;
 
 /// A fitted study with its predictions.
 pub struct Outcome {
@@ -92,7 +92,7 @@ fn noisy(posterior: &Posterior, resolved: &Resolved, asked: &Asked) -> Result<Op
     };
     let varies = resolved.study.vary.as_ref().is_some_and(|vary| {
         let own = of_output.filter(normal);
-        own.is_some_and(|table| varies(vary.what, &resolved.study.observe[table.of]))
+        own.is_some_and(|table| vary.what.is_of(&table.likelihood))
     });
     if !varies || asked.scale != Scale::Response || asked.places.aggregate.is_some() {
         return Ok(None);
