@@ -23,13 +23,20 @@ use crate::support::Functionals;
 /// Rows predicted at a time: bounds memory to this many columns per node.
 const CHUNK: usize = 1024;
 
+/// Why there is no new observation where every row has a known noise variance of its own.
+const NOISE_OF_ROWS: InputError = InputError::Unavailable {
+    what: "the observation scale",
+    remedy: "the noise variances were given row by row, so that of a new row is not known; predict the response and add the variance of the new row",
+};
+
 /// What a prediction is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scale {
     /// The latent function under the support, `L f`.
     Latent,
     /// The observed mean: after the link of the first table that reports values, at an exposure of one, added up or
-    /// averaged over the support after the link; the probability of a success. With an identity link the same as latent.
+    /// averaged over the support after the link; the probability of a success. With an identity link the same as
+    /// latent.
     #[default]
     Response,
     /// A new observation. Of normal rows: the response plus the noise of a new row, which is the learned noise
@@ -205,16 +212,11 @@ impl Posterior {
                 .iter()
                 .map(|c| self.problem.new_row_noise(&c.theta, output))
                 .collect::<Option<_>>()
-                .ok_or(InputError::Unavailable {
-                    what: "the observation scale",
-                    remedy: "the noise variances were given row by row, so that of a new row is not known; predict the response and add the variance of the new row",
-                })?,
+                .ok_or(NOISE_OF_ROWS)?,
             Scale::Latent | Scale::Response => vec![0.0; self.components.len()],
         };
-        let weights = self.components.iter().map(|c| c.weight).collect();
-        // Shared by all nodes, with the tables of repeated intervals that each part keeps.
-        let rows: Vec<usize> = (0..at.len()).collect();
-        let parts: Vec<Functionals> = rows.chunks(CHUNK).map(|chunk| at.rows(chunk)).collect();
+        let weights = self.weights();
+        let parts = in_parts(&at);
         let moments: Vec<(Vec<f64>, Vec<f64>)> = self
             .components
             .par_iter()
@@ -245,11 +247,7 @@ impl Posterior {
         }
         let known = likelihood.noise().and_then(Noise::known).unwrap_or(&[0.0]);
         if what == What::Observation && known.iter().any(|v| *v != known[0]) {
-            return Err(InputError::Unavailable {
-                what: "the observation scale",
-                remedy: "the noise variances were given row by row, so that of a new row is not known; predict the response and add the variance of the new row",
-            }
-            .into());
+            return Err(NOISE_OF_ROWS.into());
         }
         let varying = self.problem.second.as_ref();
         let varying = varying.filter(|second| second.spec.varying.is_of(likelihood));
@@ -298,8 +296,7 @@ impl Posterior {
         };
         let name = name.filter(|_| !own.outputs().is_empty());
         let at = outputs::place(own, &at.select(kernel.inputs())?, name.map(String::as_str))?;
-        let rows: Vec<usize> = (0..at.len()).collect();
-        let parts: Vec<Functionals> = rows.chunks(CHUNK).map(|chunk| at.rows(chunk)).collect();
+        let parts = in_parts(&at);
         let one = |component: &Component| {
             let theta = &component.theta;
             let conditioned = component.conditioned.second.as_deref();
@@ -314,8 +311,13 @@ impl Posterior {
             })
         };
         let all: Option<Vec<_>> = self.components.par_iter().map(one).collect();
-        let weights = self.components.iter().map(|c| c.weight).collect();
+        let weights = self.weights();
         Ok(Prediction::from_moments(weights, &all.ok_or_else(missing)?))
+    }
+
+    /// Shares of the nodes that answer predictions.
+    pub(super) fn weights(&self) -> Vec<f64> {
+        self.components.iter().map(|c| c.weight).collect()
     }
 
     /// Mean and variance of every functional of every part at one node.
@@ -372,6 +374,12 @@ impl Posterior {
             })
             .collect())
     }
+}
+
+/// The rows a few at a time; nodes share the tables of repeated intervals that each part keeps.
+fn in_parts(at: &Functionals) -> Vec<Functionals> {
+    let rows: Vec<usize> = (0..at.len()).collect();
+    rows.chunks(CHUNK).map(|chunk| at.rows(chunk)).collect()
 }
 
 /// What the prior says of some functionals: covariance with the rows, variance, mean.
