@@ -20,7 +20,7 @@ use crate::diagnostic::{Problem, Problems};
 use crate::places::Places;
 use crate::prediction_csv;
 use crate::resolve::{Observed, Resolved};
-use crate::study::{Integration, Mean, NonNegative, Scale, Setting, Study, varies};
+use crate::study::{Integration, Mean, NonNegative, Scale, Setting, Study};
 use crate::suggest;
 
 /// Predictions are computed this many rows at a time, which bounds memory.
@@ -62,6 +62,8 @@ pub struct Answer {
     pub upper: Vec<f64>,
     /// Rows far outside the data.
     pub far: Vec<usize>,
+    /// New observations at the same places, where their noise varies and the response was asked.
+    pub noisy: Option<Box<Answer>>,
 }
 
 /// Inputs and outputs of a kernel expression; the error is a byte offset into it and the message.
@@ -126,7 +128,7 @@ fn model(resolved: &Resolved) -> Result<Model> {
     }
     if let Some(vary) = &study.vary {
         let kernel = mixed(resolved, &Kernel::parse(&vary.kernel.value)?, |table| {
-            varies(vary.what, &study.observe[table.of])
+            vary.what.is_of(&table.likelihood)
         })?;
         model = model.vary(vary.what, kernel, vary.link);
     }

@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use crate::engine::{self, Answer, FitSummary, McmcReport, Posterior, Running};
 use crate::numbers::count;
 use crate::resolve::{Asked, Resolved};
-use crate::study::{Scale, varies};
+use crate::study::Scale;
 
 /// A fitted study with its predictions.
 pub struct Outcome {
@@ -15,8 +15,6 @@ pub struct Outcome {
     pub posterior: Posterior,
     /// One per prediction asked, in order.
     pub answers: Vec<Answer>,
-    /// Of new observations at the same places, where their noise varies and the response was asked.
-    pub noisy: Vec<Option<Answer>>,
     /// The fit beside draws from the posterior, where that was asked.
     pub mcmc: Option<McmcReport>,
     /// Everything people should know.
@@ -28,12 +26,10 @@ impl Outcome {
     pub fn compute(resolved: Resolved, running: &Running) -> Result<Self> {
         let mut outcome = Self::fit(resolved, running)?;
         for asked in &outcome.resolved.predictions {
-            let answer = engine::predict(&outcome.posterior, &asked.places, &asked.wanted())
+            let mut answer = engine::predict(&outcome.posterior, &asked.places, &asked.wanted())
                 .with_context(|| format!("the prediction `{}` failed", asked.title()))?;
             outcome.warnings.extend(far(&asked.title(), asked, &answer));
-            outcome
-                .noisy
-                .push(noisy(&outcome.posterior, &outcome.resolved, asked)?);
+            answer.noisy = noisy(&outcome.posterior, &outcome.resolved, asked)?.map(Box::new);
             outcome.answers.push(answer);
         }
         Ok(outcome)
@@ -48,7 +44,6 @@ impl Outcome {
             resolved,
             posterior,
             answers: Vec::new(),
-            noisy: Vec::new(),
             mcmc: None,
             warnings,
         })
@@ -76,16 +71,6 @@ impl Outcome {
         groups
     }
 
-    /// New observations at the places of a prediction, where their noise varies.
-    pub fn noisy_at(&self, asked: &Asked) -> Option<&Answer> {
-        let at = self
-            .resolved
-            .predictions
-            .iter()
-            .position(|a| std::ptr::eq(a, asked))?;
-        self.noisy.get(at)?.as_ref()
-    }
-
     /// How many left-out rows lie inside their 95 % interval, of how many.
     pub fn coverage(&self) -> (usize, usize) {
         let rows = self.posterior.leave_one_out();
@@ -107,7 +92,7 @@ fn noisy(posterior: &Posterior, resolved: &Resolved, asked: &Asked) -> Result<Op
     };
     let varies = resolved.study.vary.as_ref().is_some_and(|vary| {
         let own = of_output.filter(normal);
-        own.is_some_and(|table| varies(vary.what, &resolved.study.observe[table.of]))
+        own.is_some_and(|table| vary.what.is_of(&table.likelihood))
     });
     if !varies || asked.scale != Scale::Response || asked.places.aggregate.is_some() {
         return Ok(None);

@@ -91,8 +91,10 @@ fn every_mark_has_a_legend_and_a_tooltip() {
     // A swatch of its own for each kind and shape of mark.
     let legend = &page[page.find("<ul class=\"legend\">").expect("a legend")..];
     let legend = &legend[..legend.find("</ul>").expect("an end")];
-    assert_eq!(legend.matches("<li>").count(), 10, "{legend}");
-    assert!(legend.contains("Threshold between ranks") && legend.contains("Suppressed"));
+    assert_eq!(legend.matches("<li>").count(), 11, "{legend}");
+    for words in ["Threshold between ranks", "Suppressed", "Open count"] {
+        assert!(legend.contains(words), "{words}");
+    }
     let image = svg(&figure);
     assert!(!image.contains("NaN") && !image.contains("inf"));
     assert_eq!(

@@ -83,8 +83,9 @@ fn panel(
         } else {
             Vec::new()
         },
-        predicted: outcome
-            .noisy_at(asked)
+        predicted: answer
+            .noisy
+            .as_deref()
             .map(|noisy| band("New observations", noisy))
             .into_iter()
             .chain([band("", answer)])

@@ -16,19 +16,17 @@ const HALF_WIDTH: f64 = 1.96;
 
 /// The rows of every table that belong on the scale of a prediction along one dimension.
 pub fn of(outcome: &Outcome, asked: &Asked) -> Vec<Mark> {
-    let tables = outcome.resolved.tables.iter().enumerate();
+    let rank_scale = is_rank_scale(outcome, asked);
+    let tables = outcome.resolved.tables.iter();
     tables
-        .filter(|(_, table)| is_on_scale(outcome, asked, table))
-        .flat_map(|(at, table)| {
-            let thresholds = learned_thresholds(outcome, at);
-            let rank_scale = is_rank_scale(outcome, asked);
+        .filter(|table| is_on_scale(outcome, asked, table))
+        .flat_map(|table| {
             let rows = 0..table.places.len();
             rows.filter_map(move |row| match rank_scale {
                 true => rank(table, row),
                 false if is_marked(table, row) => None,
-                false => mark(table, row, thresholds.as_deref()),
+                false => mark(table, row),
             })
-            .collect::<Vec<_>>()
         })
         .collect()
 }
@@ -159,47 +157,26 @@ fn rank(table: &Observed, row: usize) -> Option<Mark> {
     Some(Mark::point(x, ordinal.ranks()[row] as f64))
 }
 
-/// A row on the scale of the response.
-fn mark(table: &Observed, row: usize, thresholds: Option<&[f64]>) -> Option<Mark> {
+/// A row that reports one number, on the scale of the response.
+fn mark(table: &Observed, row: usize) -> Option<Mark> {
     let dim = table.places.dims.first()?;
     let (x0, x1) = dim.ends(row);
-    let (lower, upper) = match (table.range(row), thresholds) {
-        (Some(range), _) => range,
-        (None, Some(thresholds)) => between(table, row, thresholds)?,
-        (None, None) => return None,
-    };
-    if lower < upper {
-        // Drawn by `otherwise`, or a count of nobody.
-        return None;
-    }
+    let y = table.height(row)?;
     Some(match (dim.second.is_some(), table.places.aggregate) {
-        (true, Some(Aggregate::Sum)) => Mark::total(x0, x1, lower * table.places.volume(row)),
+        (true, Some(Aggregate::Sum)) => Mark::total(x0, x1, y * table.places.volume(row)),
         (true, _) if x0 < x1 => Mark::Level {
             x0,
             x1,
-            y: lower,
+            y,
             label: label(table, row),
         },
         _ => Mark::Point {
             x: x0,
-            y: lower,
+            y,
             error: error(table, row),
             label: label(table, row),
         },
     })
-}
-
-/// The two thresholds around the rank of a row.
-fn between(table: &Observed, row: usize, thresholds: &[f64]) -> Option<(f64, f64)> {
-    let Reported::Ordinal(ordinal) = &table.likelihood else {
-        return None;
-    };
-    let rank = ordinal.ranks()[row];
-    let lower = rank.checked_sub(2).and_then(|k| thresholds.get(k));
-    Some((
-        lower.copied().unwrap_or(f64::NEG_INFINITY),
-        thresholds.get(rank - 1).copied().unwrap_or(f64::INFINITY),
-    ))
 }
 
 /// Half-length of the error bar of a value whose noise is known.
@@ -211,21 +188,7 @@ fn error(table: &Observed, row: usize) -> Option<f64> {
 
 /// Words for the tooltip, where the height does not say everything.
 fn label(table: &Observed, row: usize) -> String {
-    let counted = |lower: f64, upper: f64, exposure: f64| {
-        let count = match (lower == upper, upper.is_finite()) {
-            (true, _) => human(lower),
-            (false, true) => format!("{} to {}", human(lower), human(upper)),
-            (false, false) => format!("{} or more", human(lower)),
-        };
-        match exposure == 1.0 {
-            true => count,
-            false => format!("{count} counted, exposure {}", human(exposure)),
-        }
-    };
     match &table.likelihood {
-        Reported::Ordinal(x) => format!("rank {}", x.ranks()[row]),
-        Reported::Poisson(x) => counted(x.lower()[row], x.upper()[row], x.exposure()[row]),
-        Reported::NegativeBinomial(x) => counted(x.lower()[row], x.upper()[row], x.exposure()[row]),
         Reported::Binomial(x) => {
             format!(
                 "{} of {}",

@@ -11,6 +11,7 @@ mod regions;
 mod reports;
 mod rows;
 mod scales;
+mod varying;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -32,6 +33,7 @@ use read::observed;
 pub use read::{read_places, shapes};
 use rows::too_many_rows;
 use scales::{behind_a_link, new_rows_have_noise};
+use varying::varying_rows;
 
 /// The most rows exact inference on a dense matrix takes: 20,000 rows are 3.2 GB for each matrix.
 pub const DENSE_ROWS: usize = 20_000;
@@ -291,6 +293,7 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
     name_apart(&mut predictions);
     if !unread {
         too_many_rows(&check, &study, &tables);
+        varying_rows(&check, &study, &tables);
         new_rows_have_noise(&check, &study, &tables, &predictions);
         behind_a_link(&check, &study, &tables, &predictions);
     }

@@ -29,7 +29,7 @@ pub use observe::Observe;
 pub use outputs::{Coregionalization, Output};
 pub use predict::{Predict, Scale, Where};
 pub use settings::{Inference, Integration, Setting};
-pub use varying::{Vary, is_of as varies};
+pub use varying::Vary;
 
 /// A whole study, correct as far as the text alone can tell.
 #[derive(Debug)]
@@ -162,7 +162,7 @@ pub fn read(path: &Path, text: &str) -> Result<Study, Problems> {
     let inference = settings::inference(&root);
     let vary = varying::read(&root);
     if let Some(vary) = &vary {
-        varying::suits(&check, vary, latent.as_ref(), &observe, &inference);
+        varying::suits(&check, vary, latent.as_ref(), &inference);
     }
     let coregionalization = outputs::coregionalization(&root);
     outputs::suits(&check, latent.as_ref(), &coregionalization, &observe);

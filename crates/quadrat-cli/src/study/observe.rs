@@ -17,7 +17,7 @@ pub struct Observe {
     pub support: Support,
     /// What they reported.
     pub likelihood: Likelihood,
-    /// Whether the learned one is that of the first table.
+    /// Whether the learned noise is that of the first table.
     pub share_noise: bool,
     /// Which output the rows are of.
     pub output: Output,

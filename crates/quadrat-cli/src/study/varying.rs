@@ -7,8 +7,6 @@ use quadrat::link::Link;
 use quadrat::model::{Inference as Way, Varying};
 
 use super::fields::{Check, Section, Spanned};
-use super::likelihood::Reports;
-use super::observe::Observe;
 use super::{Inference, Latent};
 use crate::{engine, suggest};
 
@@ -82,39 +80,9 @@ fn section(root: &Section<'_>, key: &str, what: Varying) -> Option<Vary> {
     })
 }
 
-/// Refuses what cannot vary, and methods that cannot let it.
-pub fn suits(
-    check: &Check<'_>,
-    vary: &Vary,
-    latent: Option<&Latent>,
-    observe: &[Observe],
-    inference: &Inference,
-) {
+/// Refuses inputs that the model does not have, and methods that cannot let anything vary.
+pub fn suits(check: &Check<'_>, vary: &Vary, latent: Option<&Latent>, inference: &Inference) {
     let title = format!("[{}]", vary.what.name());
-    if !observe.is_empty() && !observe.iter().any(|o| is_of(vary.what, o)) {
-        let (message, remedy) = match vary.what {
-            Varying::Noise => (
-                format!("{title} has nothing to act on: no table learns a noise variance"),
-                "leave `variance` out of a `gaussian`, `student_t`, `interval` or `censored` table, or add `extra = \"learn\"`",
-            ),
-            Varying::Dispersion => (
-                format!("{title} has nothing to act on: no table learns a dispersion"),
-                "use `negative_binomial` without `dispersion`",
-            ),
-        };
-        check.refuse(&vary.span, message, remedy);
-    }
-    for table in observe.iter().filter(|o| is_of(vary.what, o)) {
-        if table.support.has_boxes() || table.support.shape.is_some() {
-            check.refuse(
-                &table.support.span,
-                format!(
-                    "{title} needs rows at points: the noise of a total is not the total of a noise"
-                ),
-                "give the rows of this table a known variance, or as points",
-            );
-        }
-    }
     if let Some(latent) = latent {
         let missing = vary.columns.iter().find(|c| !latent.columns.contains(c));
         if let Some(column) = missing {
@@ -136,22 +104,5 @@ pub fn suits(
             format!("`method = \"{method}\"` cannot be used with {title}: both functions are inferred together"),
             "leave `method` out, or choose `ep` or `variational`",
         );
-    }
-}
-
-/// Whether the rows of a table have it.
-pub fn is_of(what: Varying, table: &Observe) -> bool {
-    let likelihood = &table.likelihood;
-    let learned = likelihood.noise.as_ref().is_some_and(|noise| noise.learned);
-    match (what, &likelihood.reports) {
-        (
-            Varying::Noise,
-            Reports::Gaussian { .. }
-            | Reports::StudentT { .. }
-            | Reports::Interval(_)
-            | Reports::Censored { .. },
-        ) => learned,
-        (Varying::Dispersion, Reports::Counts { dispersion, .. }) => *dispersion == Some(None),
-        _ => false,
     }
 }

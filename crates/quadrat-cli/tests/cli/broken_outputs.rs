@@ -1,6 +1,6 @@
 //! Broken studies of several outputs: refused with file, line, column and remedy.
 
-use crate::harness::{folder, quadrat, refused, stderr};
+use crate::harness::{done, folder, quadrat, refused, stderr};
 
 /// Lines 1 to 6, the lines of the second table from line 12 on, and more at the end.
 fn study(kernel: &str, first: &str, second: &str, more: &str) -> String {
@@ -166,8 +166,7 @@ fn a_dimension_called_output_leaves_no_room_for_the_column() {
     // The other half of the program too.
     let alone = text.split("[[predict]]").next().unwrap();
     let folder = folder(&[("s.toml", alone.as_bytes()), ("a.csv", a), ("b.csv", b)]);
-    let fit = quadrat(folder.path(), &["fit", "s.toml", "-o", "m.quadrat"]);
-    assert!(fit.status.success(), "{}", stderr(&fit));
+    done(folder.path(), &["fit", "s.toml", "-o", "m.quadrat"]);
     let args = ["predict", "m.quadrat", "--at", "a.csv", "--point", "output"];
     let predict = quadrat(folder.path(), &args);
     assert_eq!(predict.status.code(), Some(1));

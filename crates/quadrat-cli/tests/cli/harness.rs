@@ -48,6 +48,28 @@ pub fn quadrat(folder: &Path, args: &[&str]) -> Output {
         .unwrap()
 }
 
+/// What the program says where it succeeds, as it must.
+pub fn done(folder: &Path, args: &[&str]) -> String {
+    let output = quadrat(folder, args);
+    assert!(output.status.success(), "{args:?}: {}", stderr(&output));
+    stdout(&output)
+}
+
+/// `out/fit.json` of a folder.
+pub fn fit(folder: &Path) -> serde_json::Value {
+    let text = std::fs::read_to_string(folder.join("out/fit.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+/// A column of numbers of a prediction below `out/`.
+pub fn column(folder: &Path, name: &str, column: &str) -> Vec<f64> {
+    let text = std::fs::read_to_string(folder.join(format!("out/{name}.csv"))).unwrap();
+    let mut lines = text.lines();
+    let at = lines.next().unwrap().split(',').position(|c| c == column);
+    let value = |line: &str| line.split(',').nth(at.unwrap()).unwrap().parse().unwrap();
+    lines.map(value).collect()
+}
+
 /// Standard error as text.
 pub fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()

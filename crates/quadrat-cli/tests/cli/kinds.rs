@@ -1,8 +1,6 @@
 //! Every kind of likelihood from a study file to its predictions.
 
-use std::path::Path;
-
-use crate::harness::{folder, quadrat, stderr, stdout};
+use crate::harness::{column, fit, folder, quadrat, stderr, stdout};
 
 /// A kind: its name, the likelihood as it is written, a table over `t`, and what to expect.
 struct Kind {
@@ -157,20 +155,6 @@ support = {{ grid = {{ t = {{ from = 0, to = 10, step = 5 }} }} }}
 hyperparameters = "map"
 "#
     )
-}
-
-/// The means of a prediction.
-fn column(folder: &Path, name: &str, column: &str) -> Vec<f64> {
-    let text = std::fs::read_to_string(folder.join(format!("out/{name}.csv"))).unwrap();
-    let mut lines = text.lines();
-    let at = lines.next().unwrap().split(',').position(|c| c == column);
-    let cell = |line: &str| line.split(',').nth(at.unwrap()).unwrap().parse().unwrap();
-    lines.map(cell).collect()
-}
-
-fn fit(folder: &Path) -> serde_json::Value {
-    let text = std::fs::read_to_string(folder.join("out/fit.json")).unwrap();
-    serde_json::from_str(&text).unwrap()
 }
 
 fn wrong(kind: &Kind) -> Vec<String> {

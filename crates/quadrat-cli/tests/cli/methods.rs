@@ -1,22 +1,6 @@
 //! Methods of inference, links, and kinds that share a function.
 
-use std::path::Path;
-
-use crate::harness::{folder, quadrat, stderr, stdout};
-
-fn fit(folder: &Path) -> serde_json::Value {
-    let text = std::fs::read_to_string(folder.join("out/fit.json")).unwrap();
-    serde_json::from_str(&text).unwrap()
-}
-
-/// The mean of each row of a prediction.
-fn means(folder: &Path, name: &str) -> Vec<f64> {
-    let text = std::fs::read_to_string(folder.join(format!("out/{name}.csv"))).unwrap();
-    let mut lines = text.lines();
-    let at = lines.next().unwrap().split(',').position(|c| c == "mean");
-    let mean = |line: &str| line.split(',').nth(at.unwrap()).unwrap().parse().unwrap();
-    lines.map(mean).collect()
-}
+use crate::harness::{column, done, fit, folder, quadrat, stderr, stdout};
 
 const COUNTS: &[u8] = b"t,n\n0,4\n1,6\n2,5\n3,9\n4,12\n5,10\n6,17\n7,20\n8,26\n";
 
@@ -76,7 +60,7 @@ fn methods_are_used_and_named_and_agree() {
             (&json["inference"], &json["evidence"]),
             (&method.into(), &evidence.into())
         );
-        let means = means(folder.path(), "at");
+        let means = column(folder.path(), "at", "mean");
         let close = |(a, b): (&f64, &f64)| (a / b - 1.0).abs() < 0.05;
         let first = first.get_or_insert_with(|| means.clone());
         assert!(
@@ -99,8 +83,8 @@ fn links_change_the_latent_function_and_not_the_rates() {
         let output = quadrat(folder.path(), &["run", "s.toml", "-o", "out"]);
         assert!(output.status.success(), "{link}: {}", stderr(&output));
         assert!(stdout(&output).contains(&format!("link {link}")));
-        let rates = means(folder.path(), "at");
-        let latent = means(folder.path(), "latent");
+        let rates = column(folder.path(), "at", "mean");
+        let latent = column(folder.path(), "latent", "mean");
         assert!(
             rates.is_sorted() && 3.0 < rates[0] && rates[2] < 30.0,
             "{link}: {rates:?}"
@@ -175,7 +159,7 @@ fn signs_keep_a_curve_above_zero() {
         summary.contains("21 rows of signs.csv: known to be above 0 at points of t"),
         "{summary}"
     );
-    let means = means(with.path(), "at");
+    let means = column(with.path(), "at", "mean");
     let lowest = means.iter().copied().fold(f64::INFINITY, f64::min);
     assert!(lowest > -0.1, "{means:?}");
 }
@@ -189,7 +173,7 @@ fn a_saved_model_of_counts_predicts_points_and_boxes() {
         ("at.csv", b"t,to\n2,3\n7,8\n"),
     ]);
     let run = |args: &[&str]| quadrat(folder.path(), args);
-    assert!(run(&["fit", "s.toml", "-o", "m.quadrat"]).status.success());
+    done(folder.path(), &["fit", "s.toml", "-o", "m.quadrat"]);
     let points = run(&["predict", "m.quadrat", "--at", "at.csv", "--point", "t"]);
     assert!(points.status.success(), "{}", stderr(&points));
     let rate: f64 = stdout(&points)
@@ -238,8 +222,7 @@ fn a_saved_model_of_probabilities_refuses_boxes() {
         ("at.csv", b"t,to\n2,3\n7,8\n"),
     ]);
     let run = |args: &[&str]| quadrat(folder.path(), args);
-    let fitted = run(&["fit", "s.toml", "-o", "m.quadrat"]);
-    assert!(fitted.status.success(), "{}", stderr(&fitted));
+    done(folder.path(), &["fit", "s.toml", "-o", "m.quadrat"]);
     let args = [
         "predict",
         "m.quadrat",

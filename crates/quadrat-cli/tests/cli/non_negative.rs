@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::harness::{folder, quadrat, refused, stderr, stdout};
+use crate::harness::{done, fit, folder, quadrat, refused, stderr, stdout};
 
 /// A histogram that runs out: the last bands were released with noise, and below zero.
 const TABLE: &[u8] = b"from,to,people\n0,10,90\n10,20,60\n20,30,14\n30,40,-6\n40,50,3\n";
@@ -45,11 +45,6 @@ fn rows(path: &Path) -> Vec<[f64; 5]> {
             cells[cells.len() - 5..].try_into().unwrap()
         })
         .collect()
-}
-
-fn fit(folder: &Path) -> serde_json::Value {
-    let text = std::fs::read_to_string(folder.join("out/fit.json")).unwrap();
-    serde_json::from_str(&text).unwrap()
 }
 
 /// Mean of a normal above zero and its probability, by the midpoint rule.
@@ -180,8 +175,7 @@ fn a_flag_that_would_do_nothing_is_refused() {
     let text = "[latent]\nkernel = \"se(t)\"\n[[observe]]\nfile = \"n.csv\"\nsupport = { point = [\"t\"] }\nlikelihood = { poisson = { count = \"n\" } }\n";
     let table: &[u8] = b"t,n\n0,4\n1,6\n2,5\n3,9\n4,12\n";
     let folder = folder(&[("s.toml", text.as_bytes()), ("n.csv", table)]);
-    let output = quadrat(folder.path(), &["fit", "s.toml", "-o", "m.quadrat"]);
-    assert!(output.status.success(), "{}", stderr(&output));
+    done(folder.path(), &["fit", "s.toml", "-o", "m.quadrat"]);
     let ask = [
         "predict",
         "m.quadrat",

@@ -1,8 +1,6 @@
 //! Counts and waiting times over boxes, regions and bags: sums after a link.
 
-use std::path::Path;
-
-use crate::harness::{folder, names, quadrat, refused, stderr, stdout};
+use crate::harness::{column, done, fit, folder, names, quadrat, refused, stderr, stdout};
 
 const BANDS: &[u8] =
     b"from,to,n\n0,10,31\n10,20,58\n20,30,90\n30,40,61\n40,50,28\n50,60,9\n60,70,12\n70,80,30\n";
@@ -37,20 +35,6 @@ scale = "observation"
 {inference}
 "#
     )
-}
-
-fn fit(folder: &Path) -> serde_json::Value {
-    let text = std::fs::read_to_string(folder.join("out/fit.json")).unwrap();
-    serde_json::from_str(&text).unwrap()
-}
-
-/// A column of a prediction.
-fn column(folder: &Path, name: &str, column: &str) -> Vec<f64> {
-    let text = std::fs::read_to_string(folder.join(format!("out/{name}.csv"))).unwrap();
-    let mut lines = text.lines();
-    let at = lines.next().unwrap().split(',').position(|c| c == column);
-    let value = |line: &str| line.split(',').nth(at.unwrap()).unwrap().parse().unwrap();
-    lines.map(value).collect()
 }
 
 #[test]
@@ -108,8 +92,7 @@ fn a_saved_model_answers_over_boxes() {
     let folder = folder(&[("s.toml", study.as_bytes()), ("d.csv", BANDS)]);
     let run = quadrat(folder.path(), &["run", "s.toml", "-o", "out"]);
     assert!(run.status.success(), "{}", stderr(&run));
-    let saved = quadrat(folder.path(), &["fit", "s.toml", "-o", "m.quadrat"]);
-    assert!(saved.status.success(), "{}", stderr(&saved));
+    done(folder.path(), &["fit", "s.toml", "-o", "m.quadrat"]);
     let asked = quadrat(
         folder.path(),
         &[

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::broken_regions::{CASES, MAP, STUDY};
-use crate::harness::{folder, names, quadrat, stderr, stdout};
+use crate::harness::{done, folder, names, quadrat, stderr};
 
 fn with(study: &str, more: &[(&str, &str)]) -> tempfile::TempDir {
     let mut files: Vec<(&str, &[u8])> = vec![
@@ -18,17 +18,6 @@ fn with(study: &str, more: &[(&str, &str)]) -> tempfile::TempDir {
         files.push((name, text.as_bytes()));
     }
     folder(&files)
-}
-
-fn done(folder: &Path, args: &[&str]) -> String {
-    let output = quadrat(folder, args);
-    assert_eq!(
-        output.status.code(),
-        Some(0),
-        "{args:?}: {}",
-        stderr(&output)
-    );
-    stdout(&output)
 }
 
 fn read(folder: &Path, name: &str) -> String {

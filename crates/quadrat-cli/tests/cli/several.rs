@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::harness::{folder, names, quadrat, stderr, stdout};
+use crate::harness::{done, fit, folder, names, quadrat, stderr, stdout};
 
 const NORTH: &str = "t,y\n0,0.1\n1,0.9\n2,1.0\n3,0.2\n4,-0.8\n5,-1.0\n";
 const SOUTH: &str = "t,y\n0.5,5.6\n1.5,7.9\n2.5,6.1\n3.5,4.4\n4.5,3.2\n";
@@ -36,10 +36,6 @@ fn run(files: &[(&str, &str)]) -> (tempfile::TempDir, String) {
 
 fn read(folder: &Path, name: &str) -> String {
     std::fs::read_to_string(folder.join("out").join(name)).unwrap()
-}
-
-fn fit(folder: &Path) -> serde_json::Value {
-    serde_json::from_str(&read(folder, "fit.json")).unwrap()
 }
 
 /// The cells of a table without its header.
@@ -154,11 +150,7 @@ fn a_saved_model_predicts_one_output_or_all() {
         ("at.csv", at),
     ]);
     let program = |args: &[&str]| quadrat(folder.path(), args);
-    assert!(
-        program(&["fit", "s.toml", "-o", "m.quadrat"])
-            .status
-            .success()
-    );
+    done(folder.path(), &["fit", "s.toml", "-o", "m.quadrat"]);
     let base = ["predict", "m.quadrat", "--at", "at.csv", "--point", "t"];
     let all = stdout(&program(&base));
     let whole = read(folder.path(), "at.csv");
@@ -189,11 +181,7 @@ fn a_model_of_one_output_knows_none_by_name() {
     assert!(!said.contains("correlation"), "{said}");
     assert!(fit(folder.path()).get("output_correlations").is_none());
     assert!(!names(&folder.path().join("out")).contains(&"output-correlations.svg".to_owned()));
-    assert!(
-        quadrat(folder.path(), &["fit", "s.toml", "-o", "m.quadrat"])
-            .status
-            .success()
-    );
+    done(folder.path(), &["fit", "s.toml", "-o", "m.quadrat"]);
     let args = [
         "predict",
         "m.quadrat",
@@ -411,11 +399,7 @@ fn every_output_has_its_maps() {
         }
         assert!(written.contains(&format!("{name}.svg")), "{written:?}");
     }
-    assert!(
-        quadrat(folder.path(), &["fit", "s.toml", "-o", "m.quadrat"])
-            .status
-            .success()
-    );
+    done(folder.path(), &["fit", "s.toml", "-o", "m.quadrat"]);
     let args = [
         "predict",
         "m.quadrat",

@@ -1,6 +1,6 @@
 //! `[noise]` and `[dispersion]`.
 
-use crate::harness::{folder, quadrat, stderr, stdout};
+use crate::harness::{done, folder, quadrat, stderr, stdout};
 
 /// A wave whose noise grows from .02 to .5, by a fixed pattern.
 fn table() -> String {
@@ -67,8 +67,7 @@ fn bands_of_new_observations_widen_with_the_noise() {
     );
     let report = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
     assert!(report.contains("New observations"));
-    let saved = quadrat(folder.path(), &["fit", "s.toml", "-o", "m.quadrat"]);
-    assert!(saved.status.success(), "{}", stderr(&saved));
+    done(folder.path(), &["fit", "s.toml", "-o", "m.quadrat"]);
     let args = [
         "predict",
         "m.quadrat",

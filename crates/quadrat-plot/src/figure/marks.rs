@@ -162,13 +162,13 @@ impl Marks {
         Self::checked(at, seen)
     }
 
-    /// Counts as rates: a dot at `per * count / exposure` whose area grows with the exposure. A count known only to lie from `lower`
-    /// to `upper` (suppressed; the upper end may be infinite) is a bar of the rate. `per` is the exposure that the vertical axis
-    /// refers to: 1, or 100000 for cases per 100,000 people.
+    /// Counts as rates: a dot at `per * count / exposure` whose area grows with the exposure. A count known only to lie
+    /// from `lower` to `upper` (suppressed) is a bar of the rate, or an arrow up from a ring where `upper` is infinite.
+    /// `per` is the exposure that the vertical axis refers to: 1, or 100000 for cases per 100,000 people.
     ///
     /// # Errors
-    /// [`MarkError`] for lists of different lengths, counts below 0 or upside down, an exposure or a `per` that is not positive and
-    /// finite, and unusable places.
+    /// [`MarkError`] for lists of different lengths, counts below 0 or upside down, an exposure or a `per` that is not
+    /// positive and finite, and unusable places.
     pub fn rates<S: Into<Support>>(
         at: impl IntoIterator<Item = S>,
         lower: &[f64],

@@ -138,7 +138,7 @@ fn shape(canvas: &mut Canvas, frame: &Frame, shape: &Shape, dense: bool) {
             canvas.circle(at, radius, Ink::fill(OBSERVED).faint(0.4));
             canvas.circle(at, radius, line(1.0, 0.7));
         }
-        Shape::Pillar { x, low, high, open } => {
+        Shape::Pillar { x, low, high } => {
             stretch(canvas, frame, x, low);
             let middle = f64::midpoint(x.0, x.1);
             let ((px, bottom), (_, top)) = (frame.at(middle, low), frame.at(middle, high));
@@ -151,9 +151,6 @@ fn shape(canvas: &mut Canvas, frame: &Frame, shape: &Shape, dense: bool) {
                     ..line(1.2, 0.8)
                 },
             );
-            if open {
-                head(canvas, (px, top), false, small, thin);
-            }
         }
     }
 }

@@ -70,12 +70,7 @@ pub(crate) enum Shape {
     /// A dot of some radius in pixels; its stretch is a level line.
     Dot { x: (f64, f64), y: f64, radius: f64 },
     /// A thick bar from end to end.
-    Pillar {
-        x: (f64, f64),
-        low: f64,
-        high: f64,
-        open: bool,
-    },
+    Pillar { x: (f64, f64), low: f64, high: f64 },
 }
 
 /// Puts marks into a panel with its vertical range.
@@ -127,6 +122,14 @@ fn shape(marks: &Marks, i: usize, y_range: (f64, f64), drawn: usize) -> Shape {
     let (bottom, top) = y_range;
     let high = top - bottom;
     let x = marks.at[i].ends();
+    let arrow = |from: f64, side: Side| {
+        let length = match side {
+            Side::Below => -ARROW * high,
+            Side::Above => ARROW * high,
+        };
+        let to = (from + length).clamp(bottom, top);
+        Shape::Arrow { x, from, to }
+    };
     match &marks.seen {
         Seen::Intervals { lower, upper } => {
             let open = (lower[i].is_none(), upper[i].is_none());
@@ -142,17 +145,7 @@ fn shape(marks: &Marks, i: usize, y_range: (f64, f64), drawn: usize) -> Shape {
                 }
             }
         }
-        Seen::Censored { limit, side } => {
-            let length = match side[i] {
-                Side::Below => -ARROW * high,
-                Side::Above => ARROW * high,
-            };
-            Shape::Arrow {
-                x,
-                from: limit[i],
-                to: (limit[i] + length).clamp(bottom, top),
-            }
-        }
+        Seen::Censored { limit, side } => arrow(limit[i], side[i]),
         Seen::Ranks {
             rank, thresholds, ..
         } => {
@@ -173,21 +166,22 @@ fn shape(marks: &Marks, i: usize, y_range: (f64, f64), drawn: usize) -> Shape {
             per,
         } => {
             let rate = |count: f64| per * count / exposure[i];
-            let (low, high) = (rate(lower[i]), upper[i].map_or(top, rate));
-            if upper[i] == Some(lower[i]) {
-                let largest = exposure.iter().copied().fold(0.0, f64::max);
-                Shape::Dot {
-                    x,
-                    y: low,
-                    radius: radius(exposure[i] / largest, drawn),
+            let low = rate(lower[i]);
+            match upper[i] {
+                None => arrow(low, Side::Above),
+                Some(upper) if upper == lower[i] => {
+                    let largest = exposure.iter().copied().fold(0.0, f64::max);
+                    Shape::Dot {
+                        x,
+                        y: low,
+                        radius: radius(exposure[i] / largest, drawn),
+                    }
                 }
-            } else {
-                Shape::Pillar {
+                Some(upper) => Shape::Pillar {
                     x,
                     low,
-                    high,
-                    open: upper[i].is_none(),
-                }
+                    high: rate(upper),
+                },
             }
         }
         Seen::Signs { yes } => {

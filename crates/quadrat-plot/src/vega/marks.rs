@@ -131,7 +131,7 @@ fn layer(layer: &Layer) -> Vec<Value> {
     let width = if layer.dense { 1.0 } else { 2.2 };
     out.extend(drawn(ticks, layer, lines(width), upright));
     let pillars = rows(layer, |shape| match *shape {
-        Shape::Pillar { x, low, high, .. } => {
+        Shape::Pillar { x, low, high } => {
             Some(json!({"x": f64::midpoint(x.0, x.1), "y": short(low), "y2": short(high)}))
         }
         _ => None,
@@ -190,9 +190,6 @@ fn ends(layer: &Layer, small: f64) -> Vec<Value> {
                 }
                 Shape::Arrow { x, from, to } if upper => {
                     (f64::midpoint(x.0, x.1), to, true, false, to > from)
-                }
-                Shape::Pillar { x, high, open, .. } if upper => {
-                    (f64::midpoint(x.0, x.1), high, open, false, true)
                 }
                 _ => return None,
             };

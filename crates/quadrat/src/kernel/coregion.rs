@@ -26,12 +26,13 @@ pub(crate) struct Mixing {
 }
 
 impl Mixing {
+    /// At least one: without any, every place is of one level without variance.
     pub fn levels(&self) -> usize {
-        self.kappa.len()
+        self.kappa.len().max(1)
     }
 
     fn rank(&self) -> usize {
-        self.weights.len() / self.kappa.len().max(1)
+        self.weights.len() / self.levels()
     }
 
     /// `B`, `[i * levels + j]`.
@@ -39,8 +40,9 @@ impl Mixing {
         let (n, rank) = (self.levels(), self.rank());
         let weight = |i: usize, r: usize| theta[self.weights[i * rank + r]];
         let entry = |i: usize, j: usize| {
-            let own = if i == j { theta[self.kappa[i]] } else { 0.0 };
-            own + (0..rank).map(|r| weight(i, r) * weight(j, r)).sum::<f64>()
+            let own = self.kappa.get(i).filter(|_| i == j);
+            own.map_or(0.0, |&own| theta[own])
+                + (0..rank).map(|r| weight(i, r) * weight(j, r)).sum::<f64>()
         };
         (0..n * n).map(|at| entry(at / n, at % n)).collect()
     }
@@ -49,7 +51,9 @@ impl Mixing {
     pub fn contract(&self, theta: &[f64], adjoint: &[f64], gradient: &mut [f64]) {
         let (n, rank) = (self.levels(), self.rank());
         for i in 0..n {
-            gradient[self.kappa[i]] += adjoint[i * n + i];
+            if let Some(&own) = self.kappa.get(i) {
+                gradient[own] += adjoint[i * n + i];
+            }
             for r in 0..rank {
                 let slope = (0..n).map(|j| {
                     (adjoint[i * n + j] + adjoint[j * n + i]) * theta[self.weights[j * rank + r]]

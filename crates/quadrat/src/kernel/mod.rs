@@ -228,7 +228,9 @@ impl Kernel {
         Self::leaf(Kind::Constant, Vec::new(), None)
     }
 
-    /// Coregionalisation matrix over the outputs `levels`, told apart by `column`.
+    /// Coregionalisation matrix over the outputs `levels`, told apart by `column`; zero where there are none.
+    ///
+    /// A [`Model`](crate::model::Model) refuses fewer than two outputs, and a rank above their number.
     #[must_use]
     pub fn coregion<S: Into<String>>(
         column: impl Into<String>,

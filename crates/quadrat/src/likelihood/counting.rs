@@ -82,6 +82,14 @@ pub(super) fn range(count: &CountMean, lower: f64, upper: f64) -> Curve {
         lower,
         upper,
     };
+    if upper == f64::INFINITY
+        && count.mean > lower
+        && let Some(curve) = parts.by_complement()
+        && curve.value >= NEARLY_CERTAIN
+    {
+        // "At least" far below the mean: the few terms outside, not the many inside.
+        return curve;
+    }
     let Some((sums, start)) = parts.sum() else {
         return parts.by_tails();
     };

@@ -28,13 +28,13 @@ impl Link {
         match self {
             Self::Identity => (m, v),
             Self::Exp => {
-                let mean = libm::exp((m + 0.5 * v).min(CLIP));
                 let log_grown = if v > 1.0 {
                     v + libm::log1p(-libm::exp(-v))
                 } else {
                     libm::log(libm::expm1(v))
                 };
-                (mean, libm::exp((2.0 * m + v + log_grown).min(CLIP)))
+                let variance = libm::exp((2.0 * m + v + log_grown).min(CLIP));
+                (log_normal_mean(m, v), variance)
             }
             Self::Square => (m * m + v, 2.0 * v * (2.0 * m * m + v)),
             Self::Softplus => softplus_moments(m, v),
@@ -62,7 +62,7 @@ impl Link {
         match self {
             Self::Identity => (1.0, 0.0),
             Self::Exp => {
-                let mean = libm::exp((m + 0.5 * v).min(CLIP));
+                let mean = log_normal_mean(m, v);
                 (mean, mean)
             }
             Self::Square => (2.0 * m, 2.0),
@@ -138,6 +138,11 @@ impl Link {
     }
 }
 
+/// `E e^f`.
+fn log_normal_mean(m: f64, v: f64) -> f64 {
+    libm::exp((m + 0.5 * v).min(CLIP))
+}
+
 /// Solves for the mean by Newton's method, for the variance by what the log-normal would need.
 fn softplus_equivalent(mean: f64, variance: f64) -> Belief {
     let log_spread = libm::log1p(variance / (mean * mean));
@@ -169,7 +174,8 @@ fn softplus_equivalent(mean: f64, variance: f64) -> Belief {
     at
 }
 
-/// Expectations of functions of a normal value that bend at 0 as softplus does.
+/// Expectations of functions of a normal value that bend at 0 as softplus does: composite Gauss-Legendre around the
+/// mean; panels shrink towards the bend.
 fn softplus_averages<const N: usize>(m: f64, v: f64, g: impl Fn(f64) -> [f64; N]) -> [f64; N] {
     if v == 0.0 {
         return g(m);
@@ -181,6 +187,7 @@ fn softplus_averages<const N: usize>(m: f64, v: f64, g: impl Fn(f64) -> [f64; N]
     let mut sums = [0.0; N];
     let mut from = lower;
     while from < upper {
+        // The poles of softplus are pi away from the real axis at 0.
         let reach = 0.5 * from.abs().max(2.0);
         let to = (from + sd.min(reach)).min(upper).max(from.next_up());
         for (f, w) in rule.on(from, to) {
@@ -196,38 +203,18 @@ fn softplus_averages<const N: usize>(m: f64, v: f64, g: impl Fn(f64) -> [f64; N]
     sums.map(|sum| sum / total)
 }
 
-/// Composite Gauss-Legendre around the mean, deviations from `softplus(m)` so that the variance does not
-/// cancel; panels shrink towards the bend at 0.
+/// By deviations from `softplus(m)`, so that the variance does not cancel.
 fn softplus_moments(m: f64, v: f64) -> (f64, f64) {
-    let sd = v.sqrt();
     let centre = softplus(m);
-    if v == 0.0 {
-        return (centre, 0.0);
-    }
     // e^-f is lost in rounding from there on.
-    if m - 10.0 * sd > 40.0 {
+    if v > 0.0 && m - 10.0 * v.sqrt() > 40.0 {
         return (m, v);
     }
-    let rule = gauss_legendre(16);
-    let (lower, upper) = (m - 9.5 * sd, m + 9.5 * sd + (2.0 * v).min((-m).max(0.0)));
-    let (mut total, mut first, mut second) = (0.0, 0.0, 0.0);
-    let mut from = lower;
-    while from < upper {
-        // The poles of softplus are pi away from the real axis at 0.
-        let reach = 0.5 * from.abs().max(2.0);
-        let to = (from + sd.min(reach)).min(upper).max(from.next_up());
-        for (f, w) in rule.on(from, to) {
-            let z = (f - m) / sd;
-            let weight = w * libm::exp(-0.5 * z * z);
-            let change = softplus_change(m, f - m, centre);
-            total += weight;
-            first += weight * change;
-            second += weight * change * change;
-        }
-        from = to;
-    }
-    let mean = first / total;
-    (centre + mean, (second / total - mean * mean).max(0.0))
+    let [mean, square] = softplus_averages(m, v, |f| {
+        let change = softplus_change(m, f - m, centre);
+        [change, change * change]
+    });
+    (centre + mean, (square - mean * mean).max(0.0))
 }
 
 /// `softplus(m + d) - softplus(m) = log1p(p (e^d - 1))`, `p = logistic(m)`.

@@ -14,8 +14,9 @@ const SEED: u64 = 1;
 
 /// Prior correlation of two outputs at one place.
 ///
-/// $\rho_{ij} = \sum_q B^{(q)}_{ij} k_q(x, x) / \sqrt{v_i v_j}$ with $v_i$ the sum for `i = j`, the unknown means left out:
-/// how alike the two latent functions move. Where the kernel is not stationary `x` is the middle of the observed inputs.
+/// $\rho_{ij} = \sum_q B^{(q)}_{ij} k_q(x, x) / \sqrt{v_i v_j}$ with $v_i$ the sum for `i = j`, the unknown means
+/// left out: how alike the two latent functions move. Where the kernel is not stationary `x` is the middle of the
+/// observed inputs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OutputCorrelation {
     /// Name of one output.

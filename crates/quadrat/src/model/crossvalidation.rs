@@ -145,8 +145,8 @@ impl Posterior {
             let weights: Vec<f64> = logs.iter().map(|l| (l - total).exp()).collect();
             let mixture = Mixture {
                 weights: &weights,
-                means: &means,
-                sds: &sds,
+                means: means.into(),
+                sds: sds.into(),
             };
             let (mean, sd) = mixture.moments();
             let prior_mean = problem.values()[place] - y;

@@ -19,9 +19,9 @@
 //!
 //! `s_f` is the root mean square of the observed densities (value per unit of size) around the
 //! prior mean: zero, the fixed number, or the overall density where the mean is learned. `s_y`
-//! is the same for the values. With several outputs levels are those of each output. Both contain the noise. A constant that is learned has the
-//! prior `N(overall density, (10 s_f)^2)`, wider where a linear leaf needs it to reach the data
-//! from the origin.
+//! is the same for the values. Both contain the noise. With several outputs levels are those of
+//! each output. A constant that is learned has the prior `N(overall density, (10 s_f)^2)`, wider
+//! where a linear leaf needs it to reach the data from the origin.
 
 use crate::kernel::{Kernel, KernelParameter, Kind, Role};
 use crate::parameter::{Parameter, PriorDensity};
@@ -71,7 +71,13 @@ impl Scales {
                 let set = table.supports();
                 let typical = table.typical().into_iter().enumerate();
                 typical
-                    .map(|(row, y)| (y, set.size(row), output_of(kernel, set, row)))
+                    .map(|(row, y)| {
+                        (
+                            y,
+                            set.size(row),
+                            output_of(kernel.output_column(), set, row),
+                        )
+                    })
                     .collect()
             })
             .collect();

@@ -41,6 +41,10 @@ const THINNED_SITES_FROM: usize = 500;
 const THINNED_SITES_TO: usize = 250;
 /// Most rows for which hyperparameters are integrated at all: every node keeps its factor.
 const INTEGRATED_ROWS: usize = 4000;
+/// Most nodes within boxes, regions and bags for which [`Hyperparameters::Auto`] integrates.
+const AUTO_NODES: usize = 2000;
+/// Most rows of approximate inference: every evaluation factorises their covariance about ten times.
+const MAX_SITE_ROWS: usize = 5000;
 
 impl Model {
     /// Learns the hyperparameters and conditions on the observations: exactly where every row is Gaussian, else by
@@ -103,12 +107,6 @@ fn lattice_up_to(problem: &Problem) -> usize {
         Some(_) => 2 * LATTICE_ROWS,
     }
 }
-
-/// Most nodes within boxes, regions and bags for which [`Hyperparameters::Auto`] integrates.
-const AUTO_NODES: usize = 2000;
-
-/// Most rows of approximate inference: every evaluation factorises their covariance about ten times.
-const MAX_SITE_ROWS: usize = 5000;
 
 fn fit(
     model: &Model,
@@ -273,8 +271,8 @@ fn thinned(model: &Model, problem: &Problem) -> Option<Problem> {
         .filter(Problem::settles)
 }
 
-/// Conditions at the heaviest nodes, which together hold [`COVERED`] of the weight; also the weight of those at which sums
-/// after a link did not settle, which are left out up to [`LOST`].
+/// Conditions at the heaviest nodes, which together hold [`COVERED`] of the weight; also the weight of those at which
+/// sums after a link did not settle, which are left out up to [`LOST`].
 pub(super) fn condition_covering(
     problem: &Problem,
     nodes: &[Node],

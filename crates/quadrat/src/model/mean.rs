@@ -3,6 +3,7 @@
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
+use super::outputs::output_of;
 use crate::kernel::Kernel;
 use crate::support::Functionals;
 
@@ -48,11 +49,7 @@ impl Means {
 
     /// The output of a functional, by its level.
     pub fn output(&self, set: &Functionals, row: usize) -> usize {
-        let Some(column) = self.column else {
-            return 0;
-        };
-        let level = set.atoms(row).next().map_or(0.0, |a| set.lower(column)[a]);
-        (level as usize).min(self.priors.len() - 1)
+        output_of(self.column, set, row).min(self.priors.len() - 1)
     }
 
     /// Prior mean of a functional.

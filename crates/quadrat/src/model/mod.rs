@@ -24,6 +24,7 @@ mod summary;
 mod totals;
 mod truncation;
 mod update;
+mod varying_noise;
 
 pub use crate::likelihood::Noise;
 pub use correlation::OutputCorrelation;
@@ -50,8 +51,8 @@ use second::{SecondLatent, SecondSpec};
 /// Name of the unknown constant mean among the hyperparameters.
 const MEAN_NAME: &str = "mean.constant";
 
-/// Whether a hyperparameter is an unknown mean: `mean.constant`, with several outputs also `mean.constant.<output>`; after
-/// `noise.` or `dispersion.` that of a second latent function.
+/// Whether a hyperparameter is an unknown mean: `mean.constant`, with several outputs also `mean.constant.<output>`;
+/// after `noise.` or `dispersion.` that of a second latent function.
 fn is_mean(name: &str) -> bool {
     let own = name
         .strip_prefix("noise.")

@@ -19,12 +19,13 @@ impl Model {
     /// Adds rows that say, at many places, that the latent function is not negative: a grid over what was
     /// observed (up to three columns), else points of low discrepancy.
     ///
-    /// $p = \Phi(f(x_j) / \epsilon)$ at every place, `epsilon` a fiftieth of the spread of the observed densities; inference
-    /// becomes approximate. Call it after the tables were observed.
+    /// $p = \Phi(f(x_j) / \epsilon)$ at every place, `epsilon` a fiftieth of the spread of the observed densities;
+    /// inference becomes approximate. Call it after the tables were observed.
     ///
-    /// These intervals are too narrow: on histograms of 255 people the 95 % intervals hold 70 to 75 % of the rates, where those of
-    /// the unconstrained model, truncated ([`Prediction::non_negative`](super::Prediction::non_negative)), hold 91 to 95 %. What it gains is a
-    /// *joint* posterior whose draws and totals are non-negative.
+    /// These intervals are too narrow: on histograms of 255 people the 95 % intervals hold 70 to 75 % of the rates,
+    /// where those of the unconstrained model, truncated
+    /// ([`Prediction::non_negative`](super::Prediction::non_negative)), hold 91 to 95 %. What it gains is a *joint*
+    /// posterior whose draws and totals are non-negative.
     ///
     /// # Errors
     /// [`InputError`] for tables that do not fit the kernel, or none.

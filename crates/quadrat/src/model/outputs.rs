@@ -73,9 +73,9 @@ pub(super) fn restrict(
         .collect()
 }
 
-/// The output of a row that was placed.
-pub(super) fn output_of(kernel: &Kernel, placed: &Functionals, row: usize) -> usize {
-    let Some(column) = kernel.output_column() else {
+/// The output of a row that was placed, by its level in the column of the outputs, if there is one.
+pub(super) fn output_of(column: Option<usize>, placed: &Functionals, row: usize) -> usize {
+    let Some(column) = column else {
         return 0;
     };
     let atom = placed.atoms(row).next();
@@ -84,10 +84,10 @@ pub(super) fn output_of(kernel: &Kernel, placed: &Functionals, row: usize) -> us
 
 /// Refuses outputs that no row is of: nothing could be said of them.
 pub(super) fn all_observed(kernel: &Kernel, placed: &[Observations]) -> Result<(), InputError> {
-    let mut seen = vec![false; kernel.outputs().len()];
+    let (mut seen, column) = (vec![false; kernel.outputs().len()], kernel.output_column());
     for table in placed {
         for row in 0..table.supports.len() {
-            if let Some(seen) = seen.get_mut(output_of(kernel, &table.supports, row)) {
+            if let Some(seen) = seen.get_mut(output_of(column, &table.supports, row)) {
                 *seen = true;
             }
         }

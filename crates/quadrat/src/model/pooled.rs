@@ -54,9 +54,9 @@ pub(super) fn per_unit(table: Observations) -> Observations {
 impl Pooled {
     /// Rows of tables that were made [`per_unit`], and their nodes.
     ///
-    /// Nodes are fixed before anything is learned: a box or region of a width of `u` steps has about `1 + 2 u` along it, where
-    /// a step is a third of the lengthscale's start (its value, where that is fixed), less for rough and periodic kernels, up to the start itself where
-    /// that would be more than [`MAX_NODES`].
+    /// Nodes are fixed before anything is learned: a box or region of a width of `u` steps has about `1 + 2 u` along
+    /// it, where a step is a third of the lengthscale's start (its value, where that is fixed), less for rough and
+    /// periodic kernels, up to the start itself where that would be more than [`MAX_NODES`].
     pub fn new(
         kernel: &Kernel,
         covariance: &Covariance,

@@ -12,22 +12,22 @@ use super::outputs;
 use super::prediction::Prediction;
 use super::problem::Problem;
 use super::summary::{FitSummary, LeaveOneOut};
+use super::varying_noise::VaryingNoise;
 use crate::error::{FitError, InputError};
-use crate::inference::sites::pair::scale;
 use crate::inference::{Conditioned, LinearGaussian};
 use crate::kernel::{Kernel, Kind, Role};
 use crate::likelihood::{Likelihood, Noise};
 use crate::linalg::{Mat, dot};
-use crate::link::Link;
-use crate::special::scalar::normal_pdf;
 use crate::support::Functionals;
 
 /// Rows predicted at a time: bounds memory to this many columns per node.
 const CHUNK: usize = 1024;
-/// Standard deviations of a log noise variance that are integrated over, and steps to either side: half a standard
-/// deviation each, exact to 1e-6.
-const NOISE_REACH: f64 = 5.0;
-const NOISE_STEPS: usize = 10;
+
+/// Why there is no new observation where every row has a known noise variance of its own.
+const NOISE_OF_ROWS: InputError = InputError::Unavailable {
+    what: "the observation scale",
+    remedy: "the noise variances were given row by row, so that of a new row is not known; predict the response and add the variance of the new row",
+};
 
 /// What a prediction is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -35,7 +35,8 @@ pub enum Scale {
     /// The latent function under the support, `L f`.
     Latent,
     /// The observed mean: after the link of the first table that reports values, at an exposure of one, added up or
-    /// averaged over the support after the link; the probability of a success. With an identity link the same as latent.
+    /// averaged over the support after the link; the probability of a success. With an identity link the same as
+    /// latent.
     #[default]
     Response,
     /// A new observation. Of normal rows: the response plus the noise of a new row, which is the learned noise
@@ -211,16 +212,11 @@ impl Posterior {
                 .iter()
                 .map(|c| self.problem.new_row_noise(&c.theta, output))
                 .collect::<Option<_>>()
-                .ok_or(InputError::Unavailable {
-                    what: "the observation scale",
-                    remedy: "the noise variances were given row by row, so that of a new row is not known; predict the response and add the variance of the new row",
-                })?,
+                .ok_or(NOISE_OF_ROWS)?,
             Scale::Latent | Scale::Response => vec![0.0; self.components.len()],
         };
-        let weights = self.components.iter().map(|c| c.weight).collect();
-        // Shared by all nodes, with the tables of repeated intervals that each part keeps.
-        let rows: Vec<usize> = (0..at.len()).collect();
-        let parts: Vec<Functionals> = rows.chunks(CHUNK).map(|chunk| at.rows(chunk)).collect();
+        let weights = self.weights();
+        let parts = in_parts(&at);
         let moments: Vec<(Vec<f64>, Vec<f64>)> = self
             .components
             .par_iter()
@@ -251,17 +247,16 @@ impl Posterior {
         }
         let known = likelihood.noise().and_then(Noise::known).unwrap_or(&[0.0]);
         if what == What::Observation && known.iter().any(|v| *v != known[0]) {
-            return Err(InputError::Unavailable {
-                what: "the observation scale",
-                remedy: "the noise variances were given row by row, so that of a new row is not known; predict the response and add the variance of the new row",
-            }
-            .into());
+            return Err(NOISE_OF_ROWS.into());
         }
         let varying = self.problem.second.as_ref();
-        if what == What::Observation && varying.is_some_and(|s| s.spec.varying.is_of(likelihood)) {
+        let varying = varying.filter(|second| second.spec.varying.is_of(likelihood));
+        if let (What::Observation, Some(second)) = (what, varying) {
             return match likelihood {
                 Likelihood::Gaussian(_) | Likelihood::Interval(_) | Likelihood::Censored(_) => {
-                    self.with_varying_noise(&at, &moments, known[0])
+                    let g = self.varying_at(&at)?;
+                    let noise = VaryingNoise::new(g, second.spec.link, known[0]);
+                    Ok(latent.with_varying_noise(noise))
                 }
                 _ => Err(InputError::Unavailable {
                     what: "the observation scale of heavy-tailed values or counts whose spread is a function",
@@ -284,21 +279,16 @@ impl Posterior {
     /// # Errors
     /// As [`Self::predict`]; [`InputError::Unavailable`] where there is no such function.
     pub fn predict_varying(&self, at: &Functionals) -> Result<Prediction, FitError> {
-        let at = self.place(at)?;
-        let weights = self.components.iter().map(|c| c.weight).collect();
-        Ok(Prediction::from_moments(
-            weights,
-            &self.second_moments(&at)?,
-        ))
+        Ok(self.varying_at(&self.place(at)?)?)
     }
 
-    /// Moments of the second latent function at every node, at places of one output.
-    fn second_moments(&self, at: &Functionals) -> Result<Vec<Moments>, InputError> {
-        let missing = InputError::Unavailable {
+    /// The second latent function at places of one output.
+    fn varying_at(&self, at: &Functionals) -> Result<Prediction, InputError> {
+        let missing = || InputError::Unavailable {
             what: "a second latent function",
             remedy: "the model has a constant noise variance or dispersion",
         };
-        let second = self.problem.second.as_ref().ok_or(missing)?;
+        let second = self.problem.second.as_ref().ok_or_else(missing)?;
         let (kernel, own) = (&self.problem.kernel, &second.spec.kernel);
         let name = match at.is_empty() {
             true => None,
@@ -306,8 +296,7 @@ impl Posterior {
         };
         let name = name.filter(|_| !own.outputs().is_empty());
         let at = outputs::place(own, &at.select(kernel.inputs())?, name.map(String::as_str))?;
-        let rows: Vec<usize> = (0..at.len()).collect();
-        let parts: Vec<Functionals> = rows.chunks(CHUNK).map(|chunk| at.rows(chunk)).collect();
+        let parts = in_parts(&at);
         let one = |component: &Component| {
             let theta = &component.theta;
             let conditioned = component.conditioned.second.as_deref();
@@ -322,43 +311,13 @@ impl Posterior {
             })
         };
         let all: Option<Vec<_>> = self.components.par_iter().map(one).collect();
-        all.ok_or(InputError::Unavailable {
-            what: "a second latent function",
-            remedy: "the model has a constant noise variance or dispersion",
-        })
+        let weights = self.weights();
+        Ok(Prediction::from_moments(weights, &all.ok_or_else(missing)?))
     }
 
-    /// New rows whose normal noise has the variance `link(g)`: a mixture over `g` at every node.
-    fn with_varying_noise(
-        &self,
-        at: &Functionals,
-        moments: &[Moments],
-        known: f64,
-    ) -> Result<Prediction, FitError> {
-        let link = self
-            .problem
-            .second
-            .as_ref()
-            .map_or(Link::Exp, |s| s.spec.link);
-        let seconds = self.second_moments(at)?;
-        let steps = -(NOISE_STEPS as i64)..=NOISE_STEPS as i64;
-        let nodes: Vec<(f64, f64)> = steps
-            .map(|i| NOISE_REACH * i as f64 / NOISE_STEPS as f64)
-            .map(|z| (z, normal_pdf(z)))
-            .collect();
-        let total: f64 = nodes.iter().map(|(_, w)| w).sum();
-        let (mut weights, mut mixture) = (Vec::new(), Vec::new());
-        for (component, ((mean, variance), second)) in
-            self.components.iter().zip(moments.iter().zip(&seconds))
-        {
-            for &(z, weight) in &nodes {
-                let noisy = variance.iter().zip(second.0.iter().zip(&second.1));
-                let noisy = noisy.map(|(v, (g, s))| v + known + scale(link, g + z * s.sqrt()));
-                weights.push(component.weight * weight / total);
-                mixture.push((mean.clone(), noisy.collect()));
-            }
-        }
-        Ok(Prediction::from_moments(weights, &mixture))
+    /// Shares of the nodes that answer predictions.
+    pub(super) fn weights(&self) -> Vec<f64> {
+        self.components.iter().map(|c| c.weight).collect()
     }
 
     /// Mean and variance of every functional of every part at one node.
@@ -417,8 +376,11 @@ impl Posterior {
     }
 }
 
-/// Means and variances of all rows.
-type Moments = (Vec<f64>, Vec<f64>);
+/// The rows a few at a time; nodes share the tables of repeated intervals that each part keeps.
+fn in_parts(at: &Functionals) -> Vec<Functionals> {
+    let rows: Vec<usize> = (0..at.len()).collect();
+    rows.chunks(CHUNK).map(|chunk| at.rows(chunk)).collect()
+}
 
 /// What the prior says of some functionals: covariance with the rows, variance, mean.
 struct Prior {

@@ -1,9 +1,12 @@
 //! Marginal predictive distributions.
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 
 use super::fit::COVERED;
 use super::lens::{Lens, Normal};
+use super::varying_noise::VaryingNoise;
 use crate::linalg::dot;
 use crate::special::scalar::{normal_pdf, normal_quantile};
 use crate::special::{normal_cdf_into, normal_pdf_into};
@@ -25,6 +28,8 @@ pub struct Prediction {
     pub(super) sd: Vec<f64>,
     /// What is predicted of the latent values; `None`: they themselves.
     pub(super) lens: Option<Lens>,
+    /// Noise on the latent values that is not one variance for a node.
+    noise: Option<VaryingNoise>,
     /// Whether the marginals are those given that they are not negative.
     pub(super) is_truncated: bool,
 }
@@ -41,6 +46,7 @@ impl Prediction {
             mean: Vec::with_capacity(rows),
             sd: Vec::with_capacity(rows),
             lens: None,
+            noise: None,
             is_truncated: false,
         };
         for row in 0..rows {
@@ -85,12 +91,27 @@ impl Prediction {
         for (at, sd) in self.sds.iter_mut().enumerate() {
             *sd = (*sd * *sd + noise[at % nodes]).sqrt();
         }
+        self.with_moments_of_rows()
+    }
+
+    /// The same with normal noise added whose variance is uncertain and differs from row to row.
+    pub(crate) fn with_varying_noise(mut self, noise: VaryingNoise) -> Self {
+        self.noise = Some(noise);
+        self.with_moments_of_rows()
+    }
+
+    fn with_moments_of_rows(mut self) -> Self {
         for row in 0..self.len() {
             let (mean, sd) = self.row(row).moments();
             self.mean[row] = mean;
             self.sd[row] = sd;
         }
         self
+    }
+
+    /// Shares of the nodes.
+    pub(super) fn weights(&self) -> &[f64] {
+        &self.weights
     }
 
     /// The components of a row that matter: they hold [`COVERED`] of the weight.
@@ -164,7 +185,7 @@ impl Prediction {
                 .collect();
         }
         let z = normal_quantile(p);
-        if self.weights.len() == 1 {
+        if self.weights.len() == 1 && self.noise.is_none() {
             let components = self.means.iter().zip(&self.sds);
             return components.map(|(m, s)| m + s * z).collect();
         }
@@ -249,10 +270,14 @@ impl Prediction {
 
     pub(super) fn row(&self, row: usize) -> Mixture<'_> {
         let range = row * self.weights.len()..(row + 1) * self.weights.len();
-        Mixture {
+        let latent = Mixture {
             weights: &self.weights,
-            means: &self.means[range.clone()],
-            sds: &self.sds[range],
+            means: Cow::Borrowed(&self.means[range.clone()]),
+            sds: Cow::Borrowed(&self.sds[range]),
+        };
+        match &self.noise {
+            None => latent,
+            Some(noise) => noise.added_to(&latent, row),
         }
     }
 }
@@ -260,16 +285,16 @@ impl Prediction {
 /// A mixture of normal densities; a component of zero sd is a point mass.
 pub(crate) struct Mixture<'a> {
     pub weights: &'a [f64],
-    pub means: &'a [f64],
-    pub sds: &'a [f64],
+    pub means: Cow<'a, [f64]>,
+    pub sds: Cow<'a, [f64]>,
 }
 
 impl Mixture<'_> {
     pub fn components(&self) -> impl Iterator<Item = (f64, f64, f64)> {
         self.weights
             .iter()
-            .zip(self.means)
-            .zip(self.sds)
+            .zip(self.means.iter())
+            .zip(self.sds.iter())
             .map(|((&w, &m), &s)| (w, m, s))
     }
 

@@ -116,7 +116,7 @@ impl Problem {
         let n = supports.len();
         let prior_mean: Vec<f64> = (0..n).map(|i| mean.mean(&supports, i)).collect();
         let residual = values.iter().zip(&prior_mean).map(|(y, m)| y - m).collect();
-        let first = |table: &Observations| outputs::output_of(&kernel, table.supports(), 0);
+        let first = |table: &Observations| mean.output(table.supports(), 0);
         let output_of_table = tables.iter().map(first).collect();
         Self {
             kernel,
@@ -205,7 +205,7 @@ impl Problem {
     /// The hyperparameters that rows of another table share with those of the fit.
     fn own_of(&self, table: &Observations) -> Result<Vec<usize>, InputError> {
         let likelihood = table.likelihood();
-        let output = outputs::output_of(&self.kernel, table.supports(), 0);
+        let output = self.mean.output(table.supports(), 0);
         let names = |l: &Likelihood| -> Vec<String> {
             let own = l.local().parameters(1.0);
             let skip = usize::from(Self::is_second(self.second.as_ref().map(|s| &s.spec), l));

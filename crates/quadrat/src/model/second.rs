@@ -56,8 +56,9 @@ impl Varying {
         }
     }
 
-    /// Whether rows of a likelihood have it.
-    pub(super) fn is_of(self, likelihood: &Likelihood) -> bool {
+    /// Whether rows of a likelihood learn it.
+    #[must_use]
+    pub fn is_of(self, likelihood: &Likelihood) -> bool {
         match (self, likelihood) {
             (
                 Self::Noise,

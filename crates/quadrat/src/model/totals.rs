@@ -74,11 +74,10 @@ impl Posterior {
             .par_iter()
             .map(|component| self.totals(component, &parts, link))
             .collect();
-        let weights = self.components.iter().map(|c| c.weight).collect();
         let (likelihood, own) = self.problem.reporting(output);
         let own = |c: &Component| own.iter().map(|&i| c.theta[i]).collect();
         let own = self.components.iter().map(own).collect();
-        let latent = Prediction::from_moments(weights, &moments);
+        let latent = Prediction::from_moments(self.weights(), &moments);
         Ok(latent.through(Lens::new(likelihood, own, what, 0.0)))
     }
 

@@ -1,18 +1,20 @@
 //! Marginals of what cannot be negative.
 
+use std::borrow::Cow;
+
 use super::prediction::{Mixture, Prediction, Work};
 use crate::special::truncated_normal;
 
 impl Prediction {
     /// Every marginal given that it is not negative.
     ///
-    /// With the distribution function $F$ of a marginal, $F_+(y) = (F(y) - F(0)) / (1 - F(0))$ for $y \ge 0$. This acts on
-    /// marginals, not on the function: means of the parts of a total no longer add up to its mean. A response after a
-    /// link, or an observation that is not normal, is left as it is.
+    /// With the distribution function $F$ of a marginal, $F_+(y) = (F(y) - F(0)) / (1 - F(0))$ for $y \ge 0$. This
+    /// acts on marginals, not on the function: means of the parts of a total no longer add up to its mean. A response
+    /// after a link, or an observation that is not normal, is left as it is.
     ///
     /// # Numerics
-    /// Moments in closed form, quantiles to 1e-12 of the sd, also where nearly all of a marginal is negative; more than 37
-    /// sds below zero quantiles are those of an exponential, to 1e-3.
+    /// Moments in closed form, quantiles to 1e-12 of the sd, also where nearly all of a marginal is negative; more
+    /// than 37 sds below zero quantiles are those of an exponential, to 1e-3.
     ///
     /// # Examples
     /// ```
@@ -75,8 +77,8 @@ impl Mixture<'_> {
         let means: Vec<f64> = self.means.iter().map(|m| -m).collect();
         ask(&Mixture {
             weights: self.weights,
-            means: &means,
-            sds: self.sds,
+            means: means.into(),
+            sds: Cow::Borrowed(&self.sds),
         })
     }
 

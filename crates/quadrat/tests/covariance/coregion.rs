@@ -256,3 +256,33 @@ fn ambiguous_outputs_are_refused() {
         ]
     );
 }
+
+/// A model refuses fewer than two outputs; by itself the covariance is that of the levels there are.
+#[test]
+fn fewer_than_two_levels_have_a_covariance_too() {
+    let places = [[0.0, 0.0], [0.0, 1.5]];
+    let mut set = Functionals::new(vec!["o".into(), "t".into()]);
+    for place in &places {
+        set.push_point(place).unwrap();
+    }
+    for (levels, variance) in [(vec![], 0.0), (vec!["a"], 0.5 * 0.5 + 0.75)] {
+        let kernel = Kernel::coregion("o", levels, 1) * Kernel::se(["t"]);
+        let values = kernel.parameters().iter().map(|p| match p.name.as_str() {
+            "coregion.weight.a" => 0.5,
+            "coregion.kappa.a" => 0.75,
+            _ => 1.0,
+        });
+        let theta: Vec<f64> = values.collect();
+        let covariance = Covariance::new(&kernel);
+        let (got, slopes) = (covariance.matrix(&theta, &set), &mut vec![0.0; theta.len()]);
+        covariance.contract(&theta, &set, got.as_ref(), slopes);
+        for (i, x) in places.iter().enumerate() {
+            for (j, y) in places.iter().enumerate() {
+                let expected = variance * (-0.5 * (x[1] - y[1]).powi(2)).exp();
+                assert!((got[(i, j)] - expected).abs() < 1e-15);
+                assert!((kernel.value(&theta, x, y) - expected).abs() < 1e-15);
+            }
+        }
+        assert!(slopes.iter().all(|slope| slope.is_finite()));
+    }
+}

@@ -55,6 +55,10 @@ pub(super) fn keys(marks: &Marks, glyphs: &[Glyph]) -> Vec<Key> {
                 let words = "Suppressed count: its rate lies in the bar";
                 keys.push(Key::new("pillar", OBSERVED, words));
             }
+            if any(|s| matches!(s, Shape::Arrow { .. })) {
+                let words = "Open count: its rate is that of the ring, or higher";
+                keys.push(Key::new("above", OBSERVED, words));
+            }
             keys
         }
         Seen::Signs { .. } => {

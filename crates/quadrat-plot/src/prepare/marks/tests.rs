@@ -131,20 +131,38 @@ fn the_area_of_a_rate_grows_with_its_exposure() {
 }
 
 #[test]
+fn an_open_count_is_an_arrow_from_its_least_rate() {
+    let marks = Marks::rates([0.0, 1.0], &[4.0, 6.0], &[4.0, OPEN.1], &[2.0, 2.0], 1.0).unwrap();
+    let figure = panel(vec![marks]);
+    let drawn = curve(&figure);
+    let shape = &drawn.panels[0].layers[0].glyphs;
+    let open = shape.iter().find_map(|g| match g.shape {
+        Shape::Arrow { x, from, to } => Some((x, from, to)),
+        _ => None,
+    });
+    let (x, from, to) = open.unwrap();
+    let (bottom, top) = drawn.panels[0].y_range;
+    assert_eq!((x, from), ((1.0, 1.0), 3.0));
+    // As long as arrows of censored values, within the frame.
+    let length = ARROW * (top - bottom);
+    assert!(
+        to <= top && (to - from - length).abs() < 1e-12 * length,
+        "{from} {to}"
+    );
+}
+
+#[test]
 fn a_suppressed_count_is_a_bar_of_its_rate() {
     let marks = Marks::rates([0.0, 1.0], &[1.0, 5.0], &[4.0, OPEN.1], &[2.0, 2.0], 1.0).unwrap();
     let figure = panel(vec![marks]);
     let drawn = curve(&figure);
     let layer = &drawn.panels[0].layers[0];
     let x = (0.0, 0.0);
-    let (low, high, open) = (0.5, 2.0, false);
-    assert_eq!(layer.glyphs[0].shape, Shape::Pillar { x, low, high, open });
+    let (low, high) = (0.5, 2.0);
+    assert_eq!(layer.glyphs[0].shape, Shape::Pillar { x, low, high });
     assert_eq!(layer.glyphs[0].told[..2], ["0.5 to 2", "1 to 4"]);
-    assert!(matches!(
-        layer.glyphs[1].shape,
-        Shape::Pillar { open: true, .. }
-    ));
-    assert_eq!(layer.keys.len(), 1);
+    let keys: Vec<&str> = layer.keys.iter().map(|key| key.shape).collect();
+    assert_eq!(keys, ["pillar", "above"]);
 }
 
 #[test]

@@ -1,0 +1,47 @@
+//! What `[noise]` and `[dispersion]` need of the tables.
+
+use quadrat::model::Varying;
+
+use super::Observed;
+use crate::study::fields::Check;
+use crate::study::{Observe, Study};
+
+/// Refuses a noise variance or dispersion that no table learns, and tables that do not learn it at points.
+pub(super) fn varying_rows(check: &Check<'_>, study: &Study, tables: &[Observed]) {
+    let Some(vary) = &study.vary else {
+        return;
+    };
+    let title = format!("[{}]", vary.what.name());
+    let learns = |of: usize| {
+        let mut parts = tables.iter().filter(|table| table.of == of);
+        parts.any(|table| vary.what.is_of(&table.likelihood))
+    };
+    let observed = study.observe.iter().enumerate();
+    let learning: Vec<&Observe> = observed
+        .filter_map(|(of, observe)| learns(of).then_some(observe))
+        .collect();
+    if learning.is_empty() {
+        let (message, remedy) = match vary.what {
+            Varying::Noise => (
+                format!("{title} has nothing to act on: no table learns a noise variance"),
+                "leave `variance` out of a `gaussian`, `student_t`, `interval` or `censored` table, or add `extra = \"learn\"`",
+            ),
+            Varying::Dispersion => (
+                format!("{title} has nothing to act on: no table learns a dispersion"),
+                "use `negative_binomial` without `dispersion`",
+            ),
+        };
+        check.refuse(&vary.span, message, remedy);
+    }
+    for observe in learning {
+        if observe.support.has_boxes() || observe.support.shape.is_some() {
+            check.refuse(
+                &observe.support.span,
+                format!(
+                    "{title} needs rows at points: the noise of a total is not the total of a noise"
+                ),
+                "give the rows of this table a known variance, or as points",
+            );
+        }
+    }
+}
