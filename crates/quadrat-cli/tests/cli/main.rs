@@ -7,6 +7,7 @@ mod broken_outputs;
 mod broken_regions;
 mod broken_studies;
 mod broken_tables;
+mod censored;
 mod harness;
 mod kinds;
 mod mcmc;
