@@ -17,6 +17,8 @@ use crate::{engine, suggest};
 pub struct Vary {
     /// Noise variance or dispersion.
     pub what: Varying,
+    /// What asks for it, as people wrote it.
+    pub title: String,
     /// The kernel of the function behind it.
     pub kernel: Spanned<String>,
     /// The inputs of that kernel.
@@ -75,6 +77,7 @@ fn section(root: &Section<'_>, key: &str, what: Varying) -> Option<Vary> {
     }
     Some(Vary {
         what,
+        title,
         kernel,
         columns,
         link: link.unwrap_or(Link::Exp),
@@ -90,7 +93,7 @@ pub fn suits(
     observe: &[Observe],
     inference: &Inference,
 ) {
-    let title = format!("[{}]", vary.what.name());
+    let title = &vary.title;
     if !observe.is_empty() && !observe.iter().any(|o| is_of(vary.what, o)) {
         let (message, remedy) = match vary.what {
             Varying::Noise => (
@@ -137,6 +140,17 @@ pub fn suits(
             "leave `method` out, or choose `ep` or `variational`",
         );
     }
+}
+
+/// Whether a table holds counts without a dispersion.
+pub fn is_poisson(table: &Observe) -> bool {
+    matches!(
+        table.likelihood.reports,
+        Reports::Counts {
+            dispersion: None,
+            ..
+        }
+    )
 }
 
 /// Whether the rows of a table have it.

@@ -16,6 +16,7 @@ mod noise;
 mod non_negative;
 mod outputs;
 mod pooled;
+mod presets;
 mod regions;
 mod several;
 mod simulate;
