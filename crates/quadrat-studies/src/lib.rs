@@ -4,6 +4,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod binned;
+pub mod censored;
 pub mod data;
 pub mod report;
 pub mod sites;

@@ -7,6 +7,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::binned;
+use crate::censored;
 use crate::report::Report;
 use crate::sites;
 
@@ -119,5 +120,15 @@ pub const STUDIES: &[Study] = &[
         name: "mixed-exactness",
         about: "expectation propagation on few values, intervals and ranks, against brute force",
         run: sites::mixed::exactness::run,
+    },
+    Study {
+        name: "censored-synthetic",
+        about: "Gammelli et al., Tables 1 and 2: six models of two series, parts of which are censored",
+        run: censored::synthetic::run,
+    },
+    Study {
+        name: "censored-coverage",
+        about: "whether intervals hold the function where it is censored, by what was recorded there",
+        run: censored::coverage::run,
     },
 ];

@@ -1,0 +1,5 @@
+//! Gammelli et al. 2022, *Generalized multi-output Gaussian process censored regression*, section 4.
+
+pub mod coverage;
+pub mod models;
+pub mod synthetic;
