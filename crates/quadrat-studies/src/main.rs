@@ -29,9 +29,10 @@ struct Arguments {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Repeats in place of the study's own number.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, visible_alias = "seeds", value_parser = clap::value_parser!(u32).range(1..))]
     repeats: Option<u32>,
-    /// Only the likelihoods of sites-calibration whose names contain this; may be repeated.
+    /// Only the likelihoods of sites-calibration whose names contain this, or the models of the censored studies with
+    /// this name (CGP, HMOCGP); may be repeated.
     #[arg(long, value_name = "TEXT")]
     only: Vec<String>,
     /// Width of the bins of binned-privacy-ages in years.

@@ -126,4 +126,14 @@ pub const STUDIES: &[Study] = &[
         about: "Gammelli et al., Table 4: demand for bicycles, hidden in part, from hours, days and rain",
         run: censored::newyork::run,
     },
+    Study {
+        name: "censored-synthetic",
+        about: "Gammelli et al., Tables 1 and 2: six models of two series, parts of which are censored",
+        run: censored::synthetic::run,
+    },
+    Study {
+        name: "censored-coverage",
+        about: "whether intervals hold the function where it is censored, by what was recorded there",
+        run: censored::coverage::run,
+    },
 ];

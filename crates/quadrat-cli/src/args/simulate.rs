@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 /// `quadrat simulate`.
 #[derive(Debug, Args)]
@@ -25,6 +25,120 @@ they are. Writes points.csv, intervals.csv, ordinals.csv, truth.csv and study.to
 After Fletcher 2022, Active Learning for Gaussian Processes with Mixed Data, section 4."
     )]
     Mixed(SimulateMixed),
+    /// Two correlated series, parts of which are only known to lie above what was recorded
+    #[command(
+        after_help = "Two functions, draws of a Gaussian process with the kernel se, correlated with a random sign, are seen at equally spaced\n\
+points of [0, 10] through noise whose variance changes. A part of the first is censored: one stretch, from 1.3 to 5.5 (none,\n\
+zero, stretch), or six short pieces (half, pieces). The second is censored nowhere (none), elsewhere (zero), in pieces half of\n\
+which are those of the first (half), or where the first is (pieces, stretch). What is recorded there is the value less a random\n\
+shortfall between 0.05 and 3.55 (random), or a threshold that it exceeds (clipped). Overlap and record leave the truth as it is.\n\
+Writes first.csv, second.csv, truth.csv and study.toml.\n\
+After Gammelli et al. 2022, Generalized multi-output Gaussian process censored regression, section 4.3."
+    )]
+    Censored(SimulateCensored),
+}
+
+/// Which rows of the two outputs are censored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OverlapArg {
+    /// One stretch of the first output; nothing of the second
+    None,
+    /// One stretch of each, elsewhere
+    Zero,
+    /// Six short pieces of each, half of them shared
+    Half,
+    /// Six short pieces, the same of both
+    Pieces,
+    /// One stretch, the same of both
+    Stretch,
+}
+
+/// What is recorded of a censored value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RecordArg {
+    /// The value less a random shortfall
+    Random,
+    /// A threshold, where the value exceeds it
+    Clipped,
+}
+
+/// `quadrat simulate censored`.
+#[derive(Debug, Args)]
+pub struct SimulateCensored {
+    /// Which rows are censored
+    #[arg(long, value_enum, default_value = "none")]
+    pub overlap: OverlapArg,
+    /// What is recorded of them
+    #[arg(long, value_enum, default_value = "random")]
+    pub record: RecordArg,
+    /// Everything random comes from it: the same seed, the same files
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Points of each output
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub points: usize,
+    /// Lengthscale of the functions
+    #[arg(
+        long,
+        value_name = "L",
+        default_value_t = 1.5,
+        allow_negative_numbers = true
+    )]
+    pub lengthscale: f64,
+    /// Variance of the functions
+    #[arg(
+        long,
+        value_name = "V",
+        default_value_t = 3.24,
+        allow_negative_numbers = true
+    )]
+    pub variance: f64,
+    /// Size of the correlation of the functions at one place; its sign is random
+    #[arg(
+        long,
+        value_name = "R",
+        default_value_t = 0.9,
+        allow_negative_numbers = true
+    )]
+    pub correlation: f64,
+    /// Standard deviation of the noise where its logarithm is at its mean
+    #[arg(
+        long,
+        value_name = "SD",
+        default_value_t = 0.25,
+        allow_negative_numbers = true
+    )]
+    pub noise: f64,
+    /// Variance of the log variance of the noise; 0 for noise that does not change
+    #[arg(
+        long,
+        value_name = "V",
+        default_value_t = 0.49,
+        allow_negative_numbers = true
+    )]
+    pub noise_variance: f64,
+    /// Lengthscale of the log variance of the noise
+    #[arg(
+        long,
+        value_name = "L",
+        default_value_t = 3.0,
+        allow_negative_numbers = true
+    )]
+    pub noise_lengthscale: f64,
+    /// With `--record clipped`: share of the rows of the stretch or pieces that lie above the threshold
+    #[arg(
+        long,
+        value_name = "S",
+        default_value_t = 0.6,
+        allow_negative_numbers = true
+    )]
+    pub share: f64,
+    /// Folder to write to
+    #[arg(long, short, value_name = "DIR", default_value = "quadrat-censored")]
+    pub output: PathBuf,
+    /// Print nothing but errors
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// `quadrat simulate mixed`.

@@ -11,9 +11,10 @@ use super::bags::bags;
 use super::files::Files;
 use super::join::canonical;
 use super::regions::regions;
-use super::reports::{Cells, Column, reported};
+use super::reports::{Cells, Column, ignored, reported};
 use super::rows::{no_giants, no_zero_width, only_degrees, repeated_exact};
 use crate::diagnostic::Problems;
+use crate::numbers::count;
 use crate::places::Places;
 use crate::shapes::Shapes;
 use crate::study::fields::{Check, Spanned};
@@ -118,6 +119,15 @@ pub(super) fn observed(
             });
     let cells = Cells::new(check, &table, places.len(), columns.collect());
     let likelihood = reported(&cells, &observe.likelihood, link, &mut problems);
+    let taken = ignored(&cells, &observe.likelihood);
+    if let (Some(preset), 1..) = (observe.likelihood.ignores_limits, taken) {
+        warnings.push(format!(
+            "`{preset}` ignores that {} of {} {} censored: what was recorded is taken for exact, and pulls the function towards it",
+            count(taken, "row"),
+            observe.file.value,
+            if taken == 1 { "is" } else { "are" },
+        ));
+    }
     let outputs = rows_of_outputs(check, &table, &observe.output, places.len())?;
     let column = found.get(along.len()).copied().unwrap_or(0);
     let table = Arc::new(table);

@@ -11,7 +11,7 @@ pub(super) fn varying_rows(check: &Check<'_>, study: &Study, tables: &[Observed]
     let Some(vary) = &study.vary else {
         return;
     };
-    let title = format!("[{}]", vary.what.name());
+    let title = &vary.title;
     let learns = |of: usize| {
         let mut parts = tables.iter().filter(|table| table.of == of);
         parts.any(|table| vary.what.is_of(&table.likelihood))

@@ -10,6 +10,7 @@ mod non_negative;
 mod observe;
 pub mod outputs;
 mod predict;
+mod preset;
 mod settings;
 pub mod shape;
 pub mod support;
@@ -138,6 +139,7 @@ pub fn read(path: &Path, text: &str) -> Result<Study, Problems> {
     root.keys(
         &[
             "title",
+            "preset",
             "latent",
             "observe",
             "predict",
@@ -156,15 +158,22 @@ pub fn read(path: &Path, text: &str) -> Result<Study, Problems> {
         .text("title")
         .map_or_else(|| stem.into_owned(), |title| shown_title(&title.value));
     let latent = latent(&root);
-    let observe = observe::read(&root);
+    let mut observe = observe::read(&root);
     let predict = predict::read(&root);
     let settings = settings::hyperparameters(&root);
     let inference = settings::inference(&root);
-    let vary = varying::read(&root);
+    let mut vary = varying::read(&root);
+    let mut coregionalization = outputs::coregionalization(&root);
+    let mut sections = preset::Sections {
+        latent: latent.as_ref(),
+        observe: &mut observe,
+        coregionalization: &mut coregionalization,
+        vary: &mut vary,
+    };
+    preset::apply(&root, &mut sections);
     if let Some(vary) = &vary {
         varying::suits(&check, vary, latent.as_ref(), &inference);
     }
-    let coregionalization = outputs::coregionalization(&root);
     outputs::suits(&check, latent.as_ref(), &coregionalization, &observe);
     together(&check, latent.as_ref(), &observe, &predict, &inference);
     let problems = check.finish();

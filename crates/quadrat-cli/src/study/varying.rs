@@ -7,7 +7,8 @@ use quadrat::link::Link;
 use quadrat::model::{Inference as Way, Varying};
 
 use super::fields::{Check, Section, Spanned};
-use super::{Inference, Latent};
+use super::likelihood::Reports;
+use super::{Inference, Latent, Observe};
 use crate::{engine, suggest};
 
 /// What varies, and how.
@@ -15,6 +16,8 @@ use crate::{engine, suggest};
 pub struct Vary {
     /// Noise variance or dispersion.
     pub what: Varying,
+    /// What asks for it, as people wrote it.
+    pub title: String,
     /// The kernel of the function behind it.
     pub kernel: Spanned<String>,
     /// The inputs of that kernel.
@@ -73,6 +76,7 @@ fn section(root: &Section<'_>, key: &str, what: Varying) -> Option<Vary> {
     }
     Some(Vary {
         what,
+        title,
         kernel,
         columns,
         link: link.unwrap_or(Link::Exp),
@@ -82,7 +86,7 @@ fn section(root: &Section<'_>, key: &str, what: Varying) -> Option<Vary> {
 
 /// Refuses inputs that the model does not have, and methods that cannot let anything vary.
 pub fn suits(check: &Check<'_>, vary: &Vary, latent: Option<&Latent>, inference: &Inference) {
-    let title = format!("[{}]", vary.what.name());
+    let title = &vary.title;
     if let Some(latent) = latent {
         let missing = vary.columns.iter().find(|c| !latent.columns.contains(c));
         if let Some(column) = missing {
@@ -105,4 +109,32 @@ pub fn suits(check: &Check<'_>, vary: &Vary, latent: Option<&Latent>, inference:
             "leave `method` out, or choose `ep` or `variational`",
         );
     }
+}
+
+/// Whether the rows of a table, as it is written, will have it.
+pub fn is_of(what: Varying, table: &Observe) -> bool {
+    let likelihood = &table.likelihood;
+    let learned = likelihood.noise.as_ref().is_some_and(|noise| noise.learned);
+    match (what, &likelihood.reports) {
+        (
+            Varying::Noise,
+            Reports::Gaussian { .. }
+            | Reports::StudentT { .. }
+            | Reports::Interval(_)
+            | Reports::Censored { .. },
+        ) => learned,
+        (Varying::Dispersion, Reports::Counts { dispersion, .. }) => *dispersion == Some(None),
+        _ => false,
+    }
+}
+
+/// Whether a table holds counts without a dispersion.
+pub fn is_poisson(table: &Observe) -> bool {
+    matches!(
+        table.likelihood.reports,
+        Reports::Counts {
+            dispersion: None,
+            ..
+        }
+    )
 }

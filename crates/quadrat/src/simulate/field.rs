@@ -1,5 +1,6 @@
 //! A Gaussian process on a full grid.
 
+use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
 use super::{SimulateError, random};
@@ -40,12 +41,21 @@ pub fn se_on_grid(
     variance: f64,
     seed: u64,
 ) -> Result<Vec<f64>, SimulateError> {
+    se_from(axes, lengthscale, variance, &mut random(seed, 0))
+}
+
+/// The same from a stream of random numbers at hand.
+pub(super) fn se_from(
+    axes: &[Vec<f64>],
+    lengthscale: f64,
+    variance: f64,
+    random: &mut ChaCha8Rng,
+) -> Result<Vec<f64>, SimulateError> {
     let total: usize = axes.iter().map(Vec::len).product();
     let sd = variance.sqrt();
-    let mut random = random(seed, 0);
     let mut f: Vec<f64> = (0..total)
         .map(|_| {
-            let z: f64 = StandardNormal.sample(&mut random);
+            let z: f64 = StandardNormal.sample(random);
             sd * z
         })
         .collect();

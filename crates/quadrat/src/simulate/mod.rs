@@ -3,9 +3,11 @@
 //! Every part of the data has a stream of random numbers of its own, so that asking for more of one kind leaves
 //! the truth and the other kinds as they are. Nothing depends on the number of threads.
 
+mod censored;
 mod field;
 mod mixed;
 
+pub use censored::{Censored, CensoredData, CensoredOutput, Overlap, Record};
 pub use field::se_on_grid;
 pub use mixed::{Mixed, MixedData, Row};
 

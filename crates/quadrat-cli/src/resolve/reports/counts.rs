@@ -43,10 +43,14 @@ pub fn reported(cells: &Cells<'_>, says: &Likelihood, link: Link, problems: &mut
             exposure,
             dispersion,
         } => {
-            let (lower, upper) = match counts {
+            let (lower, mut upper) = match counts {
                 Counts::One(count) => (cells.column(count)?, cells.column(count)?),
                 Counts::Between(ends) => between(cells, ends, problems)?,
             };
+            if let Some(preset) = says.ignores_limits {
+                one_number(cells, &lower, &upper, preset, problems);
+                upper.upper.clone_from(&lower.lower);
+            }
             let exposure = match exposure {
                 Some(exposure) => {
                     let exposure = cells.given(exposure)?;
@@ -81,6 +85,33 @@ pub fn reported(cells: &Cells<'_>, says: &Likelihood, link: Link, problems: &mut
         }
         _ => None,
     }
+}
+
+/// Refuses ranges of counts in which no single one was recorded.
+fn one_number(
+    cells: &Cells<'_>,
+    lower: &Values,
+    upper: &Values,
+    preset: &str,
+    problems: &mut Problems,
+) {
+    cells.refuse(problems, upper, |row| {
+        let (low, high) = (lower.lower[row], upper.upper[row]);
+        (low < high && high.is_finite()).then(|| {
+            let fact = format!("`{preset}` takes what was recorded for exact, but this count is only known to lie between {low} and {high}");
+            (fact, "choose a preset that keeps to ranges (`cgp`, `mocgp`), or leave such rows out")
+        })
+    });
+}
+
+/// How many counts are only known to reach what was recorded of them.
+pub fn beyond(cells: &Cells<'_>, counts: &Counts) -> Option<usize> {
+    let (lower, upper) = match counts {
+        Counts::One(count) => (cells.column(count)?, cells.column(count)?),
+        Counts::Between(ends) => between(cells, ends, &mut Problems::default())?,
+    };
+    let ends = lower.lower.iter().zip(&upper.upper);
+    Some(ends.filter(|(lower, upper)| lower != upper).count())
 }
 
 /// Ranges of counts between two columns.

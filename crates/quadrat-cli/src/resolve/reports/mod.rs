@@ -43,6 +43,19 @@ pub(super) fn reported(
         .ok()
 }
 
+/// How many rows a preset takes for exact although they are not; 0 without such a preset.
+pub(super) fn ignored(cells: &Cells<'_>, says: &Likelihood) -> usize {
+    if says.ignores_limits.is_none() {
+        return 0;
+    }
+    let rows = match &says.reports {
+        Reports::Censored { value, limits } => values::beyond(cells, value, limits),
+        Reports::Counts { counts, .. } => counts::beyond(cells, counts),
+        _ => None,
+    };
+    rows.unwrap_or(0)
+}
+
 /// What the library refuses although nothing here did, at the row it names.
 fn refused(cells: &Cells<'_>, error: InputError) -> Problem {
     match error {

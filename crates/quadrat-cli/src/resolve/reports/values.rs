@@ -8,6 +8,7 @@ use quadrat::likelihood::{
 
 use super::cells::{Cells, Values};
 use crate::diagnostic::Problems;
+use crate::study::fields::Spanned;
 use crate::study::likelihood::{Likelihood, Limits, Reports};
 
 /// Learned thresholds are for so many ranks: each has a hyperparameter of its own.
@@ -49,6 +50,16 @@ pub fn reported(cells: &Cells<'_>, says: &Likelihood, problems: &mut Problems) -
             some_noise(cells, &upper, &noise, problems, wide);
             Some(Interval::new(lower.lower, upper.upper, noise).map(Into::into))
         }
+        Reports::Censored { value, limits } if says.ignores_limits.is_some() => {
+            let values = cells.column(value)?;
+            // The sides and limits must hold all the same.
+            if let Err(error) = censored(cells, &values, limits, Noise::Learned, problems)? {
+                return Some(Err(error));
+            }
+            let recorded = values.lower.iter().zip(&values.upper);
+            let recorded = recorded.map(|(&l, &u)| if l.is_finite() { l } else { u });
+            Some(Gaussian::new(recorded.collect(), noise?).map(Into::into))
+        }
         Reports::Censored { value, limits } => {
             let values = cells.column(value)?;
             let made = censored(cells, &values, limits, noise?, problems)?;
@@ -69,6 +80,16 @@ pub fn reported(cells: &Cells<'_>, says: &Likelihood, problems: &mut Problems) -
         }
         _ => None,
     }
+}
+
+/// How many values lie beyond what was recorded of them.
+pub fn beyond(cells: &Cells<'_>, value: &Spanned<String>, limits: &Limits) -> Option<usize> {
+    let values = cells.column(value)?;
+    let noise = Noise::Learned;
+    let made = censored(cells, &values, limits, noise, &mut Problems::default())?.ok()?;
+    let readings = made.readings();
+    let ends = readings.lower().iter().zip(readings.upper());
+    Some(ends.filter(|(lower, upper)| lower != upper).count())
 }
 
 /// Refuses ends in the wrong order, and rows that say nothing.

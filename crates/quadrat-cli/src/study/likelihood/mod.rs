@@ -21,6 +21,8 @@ pub struct Likelihood {
     pub noise: Option<Noise>,
     /// What the columns hold.
     pub reports: Reports,
+    /// The preset, if one does, that takes what was recorded for exact, whatever is censored.
+    pub ignores_limits: Option<&'static str>,
 }
 
 /// What the columns of a table hold.
@@ -210,6 +212,7 @@ pub fn read(section: &Section<'_>) -> Option<Likelihood> {
         name,
         noise,
         reports: reports?,
+        ignores_limits: None,
     })
 }
 
@@ -287,7 +290,11 @@ impl Likelihood {
 
     /// Whether exact inference can take it.
     pub fn is_gaussian(&self) -> bool {
-        matches!(self.reports, Reports::Gaussian { .. })
+        match self.reports {
+            Reports::Gaussian { .. } => true,
+            Reports::Censored { .. } => self.ignores_limits.is_some(),
+            _ => false,
+        }
     }
 
     /// What people call the values.

@@ -1,48 +1,19 @@
-//! `quadrat simulate`: artificial data with their truth, and a study that fits them.
+//! `quadrat simulate mixed`.
 
 use std::fmt::Write;
-use std::io::IsTerminal;
-use std::path::Path;
 
-use anyhow::Result;
-use quadrat::simulate::{Mixed, MixedData, Row, SimulateError};
+use quadrat::simulate::{Mixed, MixedData, Row};
 
-use super::print;
-use crate::args::{Simulate, SimulateMixed, Simulated};
-use crate::diagnostic::{Paint, Problem, Problems};
+use super::File;
+use crate::args::SimulateMixed;
+use crate::diagnostic::Paint;
 use crate::numbers::{count, exact, human};
-use crate::output::{Staged, writable};
 
 /// Names of the inputs, as far as there are any.
 const INPUTS: [&str; 3] = ["x", "y", "z"];
 
-/// Runs the command.
-pub fn run(args: &Simulate) -> Result<()> {
-    match &args.what {
-        Simulated::Mixed(args) => mixed(args),
-    }
-}
-
-/// A file: its name, its text, what it holds.
-struct File {
-    name: &'static str,
-    text: String,
-    holds: String,
-}
-
-fn mixed(args: &SimulateMixed) -> Result<()> {
-    let plan = plan(args);
-    let data = plan.draw().map_err(refused)?;
-    let files = files(&plan, &data);
-    write(&files, &args.output)?;
-    if args.quiet {
-        return Ok(());
-    }
-    let paint = Paint::on(std::io::stdout().is_terminal());
-    print(&told(&plan, &files, &args.output, paint))
-}
-
-fn plan(args: &SimulateMixed) -> Mixed {
+/// What is simulated.
+pub fn plan(args: &SimulateMixed) -> Mixed {
     let usual = Mixed::new(usize::from(args.dims));
     Mixed {
         low: args.low,
@@ -61,17 +32,9 @@ fn plan(args: &SimulateMixed) -> Mixed {
     }
 }
 
-/// Options by the names they have here.
-fn refused(error: SimulateError) -> anyhow::Error {
-    let SimulateError::Option {
-        option,
-        value,
-        requirement,
-    } = error
-    else {
-        return error.into();
-    };
-    let name = if option == "ranks" { "levels" } else { option };
+/// The name that an option has here, and a value of it that is accepted.
+pub fn option(name: &str) -> (&str, String) {
+    let name = if name == "ranks" { "levels" } else { name };
     let usual = Mixed::new(1);
     let like = match name {
         "noise" => usual.noise,
@@ -84,37 +47,11 @@ fn refused(error: SimulateError) -> anyhow::Error {
         "grid" => Mixed::new(3).grid as f64,
         _ => usual.points as f64,
     };
-    let problem = Problem::new(format!("`--{name}` is {value}; it must be {requirement}"));
-    Problems::from(problem.remedy(format!("such as `--{name} {like}`"))).into()
+    (name, like.to_string())
 }
 
-/// Writes all files or none; those that are there and hold something else are spared.
-fn write(files: &[File], folder: &Path) -> Result<()> {
-    let mut problems = Problems::default();
-    for file in files {
-        let path = folder.join(file.name);
-        if std::fs::read(&path).is_ok_and(|present| present != file.text.as_bytes()) {
-            problems.push(
-                Problem::new(format!(
-                    "`{}` is there already and holds something else; the simulation would replace it",
-                    path.display()
-                ))
-                .remedy("move it away, or choose another folder with -o"),
-            );
-        }
-    }
-    problems.or(())?;
-    let paths: Vec<_> = files.iter().map(|file| folder.join(file.name)).collect();
-    writable(&paths)?;
-    let mut staged = Staged::new();
-    for (file, path) in files.iter().zip(&paths) {
-        staged.bytes(path, file.text.as_bytes())?;
-    }
-    staged.finish()?;
-    Ok(())
-}
-
-fn files(plan: &Mixed, data: &MixedData) -> Vec<File> {
+/// The files to write.
+pub fn files(plan: &Mixed, data: &MixedData) -> Vec<File> {
     let inputs = &INPUTS[..plan.dims];
     let width = human(plan.width);
     let all = [
@@ -265,8 +202,8 @@ fn command(plan: &Mixed) -> String {
     )
 }
 
-/// What was written, for people.
-fn told(plan: &Mixed, files: &[File], folder: &Path, paint: Paint) -> String {
+/// What was drawn, for people.
+pub fn told(plan: &Mixed, paint: Paint) -> String {
     let mut text = paint.bold(&format!(
         "Mixed data in {}, seed {}",
         count(plan.dims, "dimension"),
@@ -282,15 +219,6 @@ fn told(plan: &Mixed, files: &[File], folder: &Path, paint: Paint) -> String {
         human(plan.lengthscale),
         human(plan.variance),
         human(plan.noise)
-    );
-    for file in files {
-        let _ = writeln!(text, "  {:<13}  {}", file.name, file.holds);
-    }
-    let _ = writeln!(
-        text,
-        "wrote {}; run it with `quadrat run {}`",
-        folder.display(),
-        folder.join("study.toml").display()
     );
     text
 }
