@@ -15,8 +15,8 @@ use crate::linalg::MatRef;
 const ROWS_PER_TASK: usize = 32;
 /// Sites may be this many times more precise than the prior.
 const MOST_PRECISE: f64 = 1e10;
-/// Sweeps in a row that come no closer before EP is damped.
-const PATIENCE: usize = 3;
+/// Full steps in a row that come no closer before EP is damped.
+const PATIENCE: f64 = 3.0;
 /// The smallest part of a step.
 const SMALLEST_STEP: f64 = 0.02;
 
@@ -227,7 +227,7 @@ impl Search<'_> {
         let mut step = self.options.step;
         let mut history = History::default();
         let mut tolerance = self.options.tolerance.max(self.rounding(&state));
-        let (mut closest, mut waited) = (state.residual, 0);
+        let (mut closest, mut waited) = (state.residual, 0_u32);
         // Newton's steps to a mode need no help.
         let mut may_combine = self.options.method != Method::Laplace;
         while state.residual > tolerance && sweeps < self.options.sweeps {
@@ -270,10 +270,8 @@ impl Search<'_> {
                     (closest, waited) = (state.residual, 0);
                 } else {
                     waited += 1;
-                    if waited >= PATIENCE && step <= SMALLEST_STEP {
-                        break;
-                    }
-                    if waited >= PATIENCE {
+                    // A short step comes closer by no more than its length.
+                    if f64::from(waited) * step >= PATIENCE {
                         step = (step * 0.6_f64).max(SMALLEST_STEP);
                         (closest, waited) = (state.residual, 0);
                     }
