@@ -21,20 +21,7 @@ pub(super) fn fill(
     let na = a.len();
     let points = a.width.iter().chain(b.width).all(|w| *w == 0.0);
     if points {
-        let (mut d_lengthscale, mut d_period) = slopes.unzip();
-        for j in 0..b.len() {
-            for i in 0..na {
-                let at = j * na + i;
-                let (k, dl, dp) = Periodic::between(b.lower[j], a.lower[i], lengthscale, period);
-                value[at] = k;
-                if let Some(out) = &mut d_lengthscale {
-                    out[at] = dl;
-                }
-                if let Some(out) = &mut d_period {
-                    out[at] = dp;
-                }
-            }
-        }
+        between_points(lengthscale, period, [a.lower, b.lower], value, slopes);
         return;
     }
     let (coefficients, coefficient_slopes) = Periodic::coefficients(lengthscale);
@@ -64,6 +51,33 @@ pub(super) fn fill(
                 let separation = (b.lower[j] - a.lower[i]) + shift;
                 d_period[j * na + i] += scale * separation * other[j * na + i];
             }
+        }
+    }
+}
+
+fn between_points(
+    lengthscale: f64,
+    period: f64,
+    [a, b]: [&[f64]; 2],
+    value: &mut [f64],
+    slopes: Option<(&mut [f64], &mut [f64])>,
+) {
+    let na = a.len();
+    let rests = |x: &[f64]| -> Vec<f64> { x.iter().map(|x| remainder(*x, period)).collect() };
+    let (rest_a, rest_b) = (rests(a), rests(b));
+    let Some((d_lengthscale, d_period)) = slopes else {
+        for (column, b) in value.chunks_exact_mut(na.max(1)).zip(&rest_b) {
+            for (k, a) in column.iter_mut().zip(&rest_a) {
+                *k = Periodic::kernel_across(b - a, lengthscale, period);
+            }
+        }
+        return;
+    };
+    for j in 0..b.len() {
+        for i in 0..na {
+            let at = j * na + i;
+            (value[at], d_lengthscale[at], d_period[at]) =
+                Periodic::across(rest_b[j] - rest_a[i], b[j] - a[i], lengthscale, period);
         }
     }
 }

@@ -206,7 +206,11 @@ pub fn maximise(evidence: &dyn Evidence, options: &LearnOptions<'_>) -> Result<O
         iterations: starts.iter().map(|s| s.iterations).sum::<usize>() + best.steps,
         evaluations: starts.iter().map(|s| s.evaluations).sum::<usize>() + best.evaluations + extra,
         converged: best.converged,
-        reason: starts[winner].reason.clone(),
+        reason: if best.converged || !starts[winner].converged {
+            starts[winner].reason.clone()
+        } else {
+            "the gradient does not vanish at the best point: the evidence is not smooth there".into()
+        },
         starts,
         others,
     })

@@ -24,14 +24,29 @@ impl Periodic {
     /// As [`Self::value`] at `x - y`, whose rounding does not count however many periods it spans.
     #[must_use]
     pub fn between(x: f64, y: f64, lengthscale: f64, period: f64) -> (f64, f64, f64) {
-        let u = x - y;
-        let angle = PI * ((remainder(x, period) - remainder(y, period)) / period);
-        let sine = angle.sin();
+        let separation = remainder(x, period) - remainder(y, period);
+        Self::across(separation, x - y, lengthscale, period)
+    }
+
+    /// As [`Self::between`], of places `u` apart whose [`remainder`]s are `separation` apart.
+    pub(crate) fn across(
+        separation: f64,
+        u: f64,
+        lengthscale: f64,
+        period: f64,
+    ) -> (f64, f64, f64) {
+        let (sine, cosine) = (PI * (separation / period)).sin_cos();
         let steep = lengthscale.powi(-2);
         let k = (-2.0 * steep * sine * sine).exp();
-        let d_lengthscale = k * 4.0 * steep * sine * sine / lengthscale;
-        let d_period = k * 4.0 * steep * sine * angle.cos() * PI * u / (period * period);
-        (k, d_lengthscale, d_period)
+        let slope = k * 4.0 * steep * sine;
+        let d_period = slope * cosine * PI * u / (period * period);
+        (k, slope * sine / lengthscale, d_period)
+    }
+
+    /// The kernel alone, of places whose [`remainder`]s are `separation` apart.
+    pub(crate) fn kernel_across(separation: f64, lengthscale: f64, period: f64) -> f64 {
+        let sine = (PI * (separation / period)).sin();
+        (-2.0 * lengthscale.powi(-2) * sine * sine).exp()
     }
 
     /// Fourier coefficients `a_0, a_1, ..` and their derivatives in the lengthscale, up to the
