@@ -5,6 +5,7 @@
 use std::process::Command;
 
 use quadrat_studies::binned::{audience, robot};
+use quadrat_studies::censored::{coverage, synthetic};
 use quadrat_studies::statistics::rms;
 use quadrat_studies::{STUDIES, Settings};
 
@@ -33,6 +34,55 @@ fn integrating_the_boxes_halves_the_error_of_the_centroid() {
     for (a, b) in outcomes.iter().zip(&again) {
         assert_eq!((a.truth, a.predicted), (b.truth, b.predicted));
     }
+}
+
+#[test]
+fn censored_studies_report_the_models_asked_for() {
+    let settings = Settings {
+        repeats: Some(2),
+        only: vec!["cgp".into(), "ncgp".into()],
+        ..Settings::default()
+    };
+    let report = synthetic::run(&settings).unwrap();
+    assert!(report.passes(), "{report}");
+    let scores = &report.tables[0].rows;
+    assert_eq!(
+        (scores.len(), &*scores[0][0], &*scores[1][0]),
+        (2, "NCGP", "CGP")
+    );
+    for row in scores {
+        // Models of one output see the same rows whatever is censored of the other.
+        assert_eq!((&row[1], &row[5]), (&row[3], &row[7]), "{report}");
+        assert_ne!(row[1], row[5], "{report}");
+    }
+    assert_eq!((&*scores[0][2], &*scores[1][2]), ("589.8", "88.9"));
+    let gain = report
+        .checks
+        .iter()
+        .find(|c| c.what.starts_with("CGP less NCGP"));
+    // Shortfalls of 1.8 in 42 rows cost 100 nats; the draws differ by some tens.
+    assert!(gain.unwrap().value < -30.0, "{report}");
+
+    let report = coverage::run(&settings).unwrap();
+    assert!(report.passes(), "{report}");
+    let cells = &report.tables[0].rows;
+    let first: Vec<&str> = cells.iter().map(|row| row[0].as_str()).collect();
+    let ways = [
+        "clipped at a threshold",
+        "at random below",
+        "at random below, bound known",
+    ];
+    assert_eq!(first, ways);
+    let width = |row: usize| {
+        cells[row][6]
+            .split(' ')
+            .next()
+            .unwrap()
+            .parse::<f64>()
+            .unwrap()
+    };
+    // A bound says more than none.
+    assert!(width(2) < width(1), "{report}");
 }
 
 fn program(arguments: &[&str]) -> (Option<i32>, String, String) {

@@ -128,7 +128,7 @@ pub fn run(settings: &Settings) -> Result<Report> {
                 format!("{}, {}: coverage of {level}", way.name, family.name),
                 mean(share),
                 level - slack,
-                level + slack,
+                (level + slack).min(1.0),
             );
         }
     }
