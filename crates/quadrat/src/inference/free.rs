@@ -138,8 +138,8 @@ impl<'a> FreeSpace<'a> {
     }
 
     /// The Hessian of the *negative* log posterior in `z`, by second-order differences of the gradient:
-    /// central ones, or one-sided where a bound is nearer than the step. Counts its evaluations, each of which begins
-    /// where the trail ends.
+    /// central ones, or one-sided where a bound is nearer than the step; of the first order where evaluations are dear.
+    /// Counts its evaluations, each of which begins where the trail ends.
     pub(super) fn curvature(
         &self,
         z: &[f64],
@@ -148,7 +148,8 @@ impl<'a> FreeSpace<'a> {
         evaluations: &mut usize,
     ) -> Result<Mat<f64>, FitError> {
         let n = self.size();
-        *evaluations += 2 * n;
+        let is_dear = self.evidence.is_dear();
+        *evaluations += if is_dear { n } else { 2 * n };
         let column = |(j, (lower, upper)): (usize, (f64, f64))| {
             let at = |offset: f64| {
                 let mut moved = z.to_vec();
@@ -156,7 +157,11 @@ impl<'a> FreeSpace<'a> {
                 self.evaluate(&moved, &mut trail.clone())
             };
             let inward = if z[j] + STEP > upper { -1.0 } else { 1.0 };
-            let column: Vec<f64> = if z[j] - STEP >= lower && z[j] + STEP <= upper {
+            let column: Vec<f64> = if is_dear {
+                let h = inward * STEP;
+                let one = at(h)?.gradient;
+                (0..n).map(|i| (one[i] - gradient[i]) / h).collect()
+            } else if z[j] - STEP >= lower && z[j] + STEP <= upper {
                 let (plus, minus) = (at(STEP)?.gradient, at(-STEP)?.gradient);
                 (0..n)
                     .map(|i| (plus[i] - minus[i]) / (2.0 * STEP))

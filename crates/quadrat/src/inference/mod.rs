@@ -111,6 +111,11 @@ pub trait Evidence: Sync {
         Ok(self.evaluate(theta)?.0)
     }
 
+    /// Whether evaluations are so costly that second derivatives to four digits are enough.
+    fn is_dear(&self) -> bool {
+        false
+    }
+
     /// As [`Evidence::evaluate`], begun where the search was last and as accurate as it asks for.
     ///
     /// # Errors

@@ -159,6 +159,9 @@ fn fit(
         }
         problem.forget_sites();
         learn.starts = 1;
+        // A quasi-Newton search takes many small steps at the end; Newton's, which follow, a few.
+        learn.search.gradient_tolerance = 0.03;
+        learn.search.relative_reduction = 1e-7;
     }
     let evidence = problem.evidence();
     let optimum = maximise(&*evidence, &learn).map_err(|e| problem.in_user_rows(e))?;

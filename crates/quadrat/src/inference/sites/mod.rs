@@ -59,6 +59,9 @@ use crate::parameter::Parameter;
 /// errs by the square of it.
 const ROUGH: f64 = 1e-5;
 
+/// Rows above which an evaluation is dear.
+const DEAR: usize = 400;
+
 /// How sites are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -231,6 +234,10 @@ impl super::Evidence for SiteEvidence<'_> {
 
     fn parameters(&self) -> &[Parameter] {
         self.problem.parameters()
+    }
+
+    fn is_dear(&self) -> bool {
+        self.problem.prior_mean().len() > DEAR
     }
 }
 
