@@ -7,6 +7,8 @@ use crate::special::{CountMean, Tail};
 const TERMS: usize = 300;
 /// Terms below this share of the sum are left out.
 const NEGLIGIBLE: f64 = 1e-20;
+/// Above this log-probability, 2 %, what is left of one keeps all but two of its digits.
+const LIKELY: f64 = -3.9;
 /// Above this log-probability the sum goes over the counts outside.
 const NEARLY_CERTAIN: f64 = -0.3;
 /// Counts further out are no longer spaced by one.
@@ -83,11 +85,11 @@ pub(super) fn range(count: &CountMean, lower: f64, upper: f64) -> Curve {
         upper,
     };
     if upper == f64::INFINITY
-        && count.mean > lower
+        && lower <= TERMS as f64
         && let Some(curve) = parts.by_complement()
-        && curve.value >= NEARLY_CERTAIN
+        && curve.value >= LIKELY
     {
-        // "At least" far below the mean: the few terms outside, not the many inside.
+        // "At least": the few terms outside, not the many inside.
         return curve;
     }
     let Some((sums, start)) = parts.sum() else {
