@@ -267,3 +267,33 @@ fn constraints_keep_a_histogram_from_being_negative() {
     let lowest = (0..200).map(|j| draws.col(j).iter().copied().fold(0.0, f64::min));
     assert!(lowest.filter(|l| *l < -1.0).count() < 10);
 }
+
+/// Above 500 rows the starts compete on some of them: the fit is that of a single search with all rows.
+#[test]
+fn starts_that_compete_on_fewer_rows_end_where_all_rows_do() {
+    let (x, set) = points(520, 0.0, 30.0);
+    let mut draws = Draws(ChaCha8Rng::seed_from_u64(5));
+    let values: Vec<f64> = x.iter().map(|&x| curve(x) + 0.3 * draws.normal()).collect();
+    let high: Vec<f64> = x.iter().map(|&x| curve(x) + 0.2).collect();
+    let rows = Censored::clipped(
+        &values,
+        &vec![f64::NEG_INFINITY; 520],
+        &high,
+        Noise::Learned,
+    );
+    let table = observed(set, rows.unwrap());
+    let map = || FitOptions::default().with_hyperparameters(Hyperparameters::Map);
+    let competed = fit(vec![table.clone()], &map());
+    let alone = fit(vec![table], &map().with_starts(1));
+    assert!(competed.summary().converged && alone.summary().converged);
+    // The last step of Newton's method: 1e-4 in a logarithm leaves 1e-8 of a nat.
+    let (a, b) = (competed.summary(), alone.summary());
+    assert!((a.log_evidence - b.log_evidence).abs() < 1e-6);
+    for (a, b) in a.hyperparameters.iter().zip(&b.hyperparameters) {
+        assert!(
+            (a.value - b.value).abs() < 1e-4 * (1.0 + b.value.abs()),
+            "{}",
+            a.name
+        );
+    }
+}

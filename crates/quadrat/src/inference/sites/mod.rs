@@ -246,3 +246,6 @@ impl super::Evidence for SiteEvidence<'_> {
 mod pair_tests;
 #[cfg(test)]
 pub(in crate::inference) mod tests;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod trail_tests;
