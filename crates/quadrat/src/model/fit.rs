@@ -32,13 +32,10 @@ const LOST: f64 = 0.05;
 /// Most rows for which the hyperparameters are integrated over a lattice of hundreds of nodes;
 /// above, their posterior is close to normal and a design of tens does.
 const LATTICE_ROWS: usize = 200;
-/// Above this many rows the starts compete on a thinned table; the best goes on with all rows.
-const THINNED_FROM: usize = 1500;
-/// Rows of the thinned table.
-const THINNED_TO: usize = 600;
+/// Above the first number of rows the starts compete on a table thinned to the second; the best goes on with all rows.
+const THINNED: (usize, usize) = (1500, 600);
 /// The same of approximate inference, whose evaluations cost several times as much.
-const THINNED_SITES_FROM: usize = 500;
-const THINNED_SITES_TO: usize = 250;
+const THINNED_SITES: (usize, usize) = (500, 250);
 /// Most rows for which hyperparameters are integrated at all: every node keeps its factor.
 const INTEGRATED_ROWS: usize = 4000;
 /// Most nodes within boxes, regions and bags for which [`Hyperparameters::Auto`] integrates.
@@ -258,20 +255,16 @@ fn fit(
 
 /// Fewer of the rows, for the starts to compete on; `None` where they are few.
 fn thinned(model: &Model, problem: &Problem) -> Option<Problem> {
-    if problem.is_grid() || problem.pooled.is_some() {
-        return None;
-    }
-    if problem.method.is_none() {
-        return (problem.rows() > THINNED_FROM).then(|| problem.thinned(THINNED_TO));
-    }
-    if problem.rows() <= THINNED_SITES_FROM {
+    let (from, to) = match problem.method {
+        None => THINNED,
+        Some(_) => THINNED_SITES,
+    };
+    if problem.rows() <= from || problem.is_grid() || problem.pooled.is_some() {
         return None;
     }
     // The rows that are left may say too little: then all compete.
-    problem
-        .thinned_sites(&model.tables, THINNED_SITES_TO)
-        .ok()
-        .filter(Problem::settles)
+    let thinned = problem.thinned(&model.tables, to).ok();
+    thinned.filter(Problem::settles)
 }
 
 /// Conditions at the heaviest nodes, which together hold [`COVERED`] of the weight; also the weight of those at which
@@ -435,5 +428,41 @@ fn warn_about_bounds(
             "`{}` stopped at a bound ({}): the data would prefer a value beyond it",
             parameters[i].name, theta[i]
         ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Kernel;
+    use crate::likelihood::Noise;
+    use crate::model::Observations;
+    use crate::support::Functionals;
+
+    /// What goes wrong on fewer rows is told of the rows of the tables.
+    #[test]
+    fn errors_of_thinned_tables_name_the_rows_of_the_whole() -> Result<(), FitError> {
+        let table = |places: &[f64], values| {
+            let places = Functionals::points("x", places)?;
+            Observations::gaussian(places, values, Noise::Known(vec![0.0; 30]))
+        };
+        let apart: Vec<f64> = (0..30).map(|i| f64::from(5 * i)).collect();
+        let model = Model::new(Kernel::se(["x"]))
+            .observe(table(&apart, vec![1.0; 30])?)
+            // One place, thirty values, no noise.
+            .observe(table(&[7.0; 30], (0..30).map(f64::from).collect())?);
+        let problem = model.problem(Inference::Auto)?;
+        let theta: Vec<f64> = problem.parameters.iter().map(|p| p.start).collect();
+        let thinned = problem.thinned(&model.tables, 12)?;
+        assert_eq!(thinned.rows(), 12);
+        match thinned.condition(&theta).map(|_| ()) {
+            Err(FitError::Contradiction { row, partner, .. }) => {
+                // Every fifth row of the second table.
+                let ours = |row: usize| row >= 30 && row % 5 == 0;
+                assert!(ours(row) && ours(partner), "{row} {partner}");
+            }
+            other => panic!("{other:?}"),
+        }
+        Ok(())
     }
 }

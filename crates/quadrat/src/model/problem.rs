@@ -294,52 +294,26 @@ impl Problem {
         self.axes.is_some()
     }
 
-    /// About `rows` of the rows, evenly spread over the table, under the same prior: for exact inference, which
-    /// does not ask the likelihoods.
-    pub fn thinned(&self, rows: usize) -> Self {
-        let n = self.values.len();
-        let kept: Vec<usize> = (0..rows.min(n)).map(|i| i * n / rows.min(n)).collect();
-        let pick = |all: &[f64]| kept.iter().map(|&i| all[i]).collect::<Vec<f64>>();
-        Self {
-            kernel: self.kernel.clone(),
-            covariance: self.covariance.clone(),
-            supports: self.supports.rows(&kept),
-            mean: self.mean.clone(),
-            parameters: self.parameters.clone(),
-            order: kept.iter().map(|&i| self.order[i]).collect(),
-            own: self.own.clone(),
-            method: self.method,
-            likelihoods: Arc::clone(&self.likelihoods),
-            prior_mean: pick(&self.prior_mean),
-            anchor: OnceLock::new(),
-            values: pick(&self.values),
-            residual: pick(&self.residual),
-            known: pick(&self.known),
-            group: kept.iter().map(|&i| self.group[i]).collect(),
-            output_of_table: self.output_of_table.clone(),
-            // Only exact inference thins.
-            second: None,
-            axes: None,
-            pooled: None,
-        }
-    }
-
-    /// The same from the user's tables, which sites ask: about `rows` of their rows, evenly spread over each.
-    pub fn thinned_sites(&self, tables: &[Observations], rows: usize) -> Result<Self, InputError> {
+    /// The same prior on about `rows` of the rows of the user's tables, evenly spread over each.
+    pub fn thinned(&self, tables: &[Observations], rows: usize) -> Result<Self, InputError> {
         let share = (rows as f64 / self.rows() as f64).min(1.0);
-        let thin = |table: &Observations| {
+        let mut kept = Vec::with_capacity(rows);
+        let mut first = 0;
+        let mut thin = |table: &Observations| {
             let n = table.supports.len();
             let left = ((n as f64 * share).ceil() as usize).clamp(1, n);
-            let kept: Vec<usize> = (0..left).map(|i| i * n / left).collect();
+            let own: Vec<usize> = (0..left).map(|i| i * n / left).collect();
+            kept.extend(own.iter().map(|row| first + row));
+            first += n;
             Ok(Observations {
-                supports: table.supports.rows(&kept),
-                likelihood: table.likelihood.select(&kept)?,
+                supports: table.supports.rows(&own),
+                likelihood: table.likelihood.select(&own)?,
                 ..table.clone()
             })
         };
-        let thinned = tables.iter().map(thin);
+        let thinned = tables.iter().map(&mut thin);
         let thinned = thinned.collect::<Result<Vec<Observations>, InputError>>()?;
-        Ok(Self::new(
+        let mut problem = Self::new(
             self.kernel.clone(),
             &outputs::restrict(&self.kernel, &thinned)?,
             &self.own,
@@ -347,7 +321,9 @@ impl Problem {
             self.parameters.clone(),
             self.method,
             self.second_of(&thinned)?,
-        ))
+        );
+        problem.order.iter_mut().for_each(|row| *row = kept[*row]);
+        Ok(problem)
     }
 
     /// Conditions at one value of the hyperparameters; errors speak of the user's rows.
