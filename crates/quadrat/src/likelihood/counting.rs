@@ -75,15 +75,7 @@ pub(super) fn exact(count: &CountMean, k: f64) -> Curve {
 /// `A = lower p(lower) / P` and `B = (upper + 1) p(upper + 1) / P` the derivative is `A - B` in either
 /// case: of the two forms the one is taken that cancels less.
 pub(super) fn range(count: &CountMean, lower: f64, upper: f64) -> Curve {
-    let w = count.weight();
-    let q = count.dispersion * count.mean * w;
-    let parts = Parts {
-        count,
-        w,
-        q,
-        lower,
-        upper,
-    };
+    let parts = Parts::new(count, lower, upper);
     // Nearer to the mean than half of it, so that the term next to the edge cannot vanish before its sum.
     if upper == f64::INFINITY
         && lower <= TERMS as f64
@@ -137,7 +129,18 @@ impl Sums {
     }
 }
 
-impl Parts<'_> {
+impl<'a> Parts<'a> {
+    fn new(count: &'a CountMean, lower: f64, upper: f64) -> Self {
+        let w = count.weight();
+        Self {
+            count,
+            w,
+            q: count.dispersion * count.mean * w,
+            lower,
+            upper,
+        }
+    }
+
     fn sum(&self) -> Option<(Sums, f64)> {
         let (alpha, mean) = (self.count.dispersion, self.count.mean);
         let start = (mean - alpha * mean).floor().clamp(self.lower, self.upper);
@@ -408,14 +411,7 @@ mod tests {
             ] {
                 for mean in [1e-3, 0.7, 3.0, 40.0, 101.0, 900.0] {
                     let count = CountMean::new(mean, alpha);
-                    let w = count.weight();
-                    let parts = Parts {
-                        count: &count,
-                        w,
-                        q: alpha * mean * w,
-                        lower,
-                        upper,
-                    };
+                    let parts = Parts::new(&count, lower, upper);
                     let Some((sums, start)) = parts.sum() else {
                         continue;
                     };
@@ -460,14 +456,7 @@ mod tests {
                     1e6,
                 ] {
                     let count = CountMean::new(mean, alpha);
-                    let w = count.weight();
-                    let parts = Parts {
-                        count: &count,
-                        w,
-                        q: alpha * mean * w,
-                        lower,
-                        upper: f64::INFINITY,
-                    };
+                    let parts = Parts::new(&count, lower, f64::INFINITY);
                     let (got, want) = (range(&count, lower, f64::INFINITY), parts.by_tails());
                     // As of sums and tails; two digits more may be lost at a probability of 2 %.
                     let tolerance = 1e-10 * (1.0 + want.value.abs());
