@@ -47,25 +47,19 @@ const ALL: [Family; 6] = [
 impl Family {
     /// The one that differs in the number of outputs.
     fn other(self) -> &'static str {
-        match self.name {
-            "ncgp" => "moncgp",
-            "moncgp" => "ncgp",
-            "cgp" => "mocgp",
-            "mocgp" => "cgp",
-            "hcgp" => "hmocgp",
-            _ => "hcgp",
-        }
+        self.named(|other| other.several != self.several && other.varies == self.varies)
+            .unwrap_or(self.name)
     }
 
     /// The one whose noise does not vary, or does; there is none that ignores censoring.
     fn other_noise(self) -> Option<&'static str> {
-        match self.name {
-            "cgp" => Some("hcgp"),
-            "hcgp" => Some("cgp"),
-            "mocgp" => Some("hmocgp"),
-            "hmocgp" => Some("mocgp"),
-            _ => None,
-        }
+        self.named(|other| other.several == self.several && other.varies != self.varies)
+    }
+
+    /// One that treats censoring alike.
+    fn named(self, is: impl Fn(&Self) -> bool) -> Option<&'static str> {
+        let mut alike = ALL.iter().filter(|other| other.ignores == self.ignores);
+        alike.find(|other| is(other)).map(|other| other.name)
     }
 }
 
