@@ -55,6 +55,12 @@ impl Settings {
         self.repeats.unwrap_or(own).max(1)
     }
 
+    /// Whether a part whose name may be found by any of its words is asked for.
+    #[must_use]
+    pub fn wants(&self, name: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|text| name.contains(text.as_str()))
+    }
+
     /// A stream of random numbers of its own for every `stream`, whatever runs in parallel.
     #[must_use]
     pub fn random(&self, stream: u64) -> ChaCha8Rng {

@@ -16,6 +16,7 @@ use quadrat::support::Functionals;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
+use super::models::{FAMILIES, Family};
 use crate::data;
 use crate::report::{Report, Table};
 use crate::statistics::{mean, mean_absolute, standard_error};
@@ -33,15 +34,17 @@ const TEST: usize = 440;
 /// A cell of the table.
 struct Case {
     rows: Rows,
-    name: &'static str,
-    /// What was recorded is taken for exact.
-    ignores: bool,
-    several: bool,
-    varies: bool,
+    family: Family,
     /// R2 in the source, for station 3711.
     published: Option<f64>,
     /// R2 that must be reached.
     least: f64,
+}
+
+impl Case {
+    fn name(&self) -> String {
+        format!("{} {}", self.rows.name(), self.family.name)
+    }
 }
 
 /// What rows are taken for.
@@ -62,19 +65,10 @@ impl Rows {
     }
 }
 
-const fn case(
-    rows: Rows,
-    name: &'static str,
-    [ignores, several, varies]: [bool; 3],
-    published: Option<f64>,
-    least: f64,
-) -> Case {
+const fn case(rows: Rows, family: usize, published: Option<f64>, least: f64) -> Case {
     Case {
         rows,
-        name,
-        ignores,
-        several,
-        varies,
+        family: FAMILIES[family],
         published,
         least,
     }
@@ -83,78 +77,25 @@ const fn case(
 /// Anything: nothing is claimed.
 const ANY: f64 = f64::NEG_INFINITY;
 
+/// Places in [`FAMILIES`].
+const NCGP: usize = 0;
+const MONCGP: usize = 1;
+const CGP: usize = 2;
+const HCGP: usize = 3;
+const MOCGP: usize = 4;
+
 const CASES: [Case; 11] = [
-    case(
-        Rows::Gaussian,
-        "NCGP",
-        [true, false, false],
-        Some(0.172),
-        ANY,
-    ),
-    case(
-        Rows::Gaussian,
-        "MONCGP",
-        [true, true, false],
-        Some(0.190),
-        ANY,
-    ),
-    case(
-        Rows::Gaussian,
-        "CGP",
-        [false, false, false],
-        Some(0.339),
-        0.60,
-    ),
-    case(
-        Rows::Gaussian,
-        "HCGP",
-        [false, false, true],
-        Some(0.366),
-        ANY,
-    ),
-    case(Rows::Gaussian, "MOCGP", [false, true, false], None, 0.60),
-    case(
-        Rows::Poisson,
-        "NCGP",
-        [true, false, false],
-        Some(0.150),
-        ANY,
-    ),
-    case(
-        Rows::Poisson,
-        "CGP",
-        [false, false, false],
-        Some(0.201),
-        0.62,
-    ),
-    case(
-        Rows::Poisson,
-        "MOCGP",
-        [false, true, false],
-        Some(0.262),
-        0.68,
-    ),
-    case(
-        Rows::NegativeBinomial,
-        "NCGP",
-        [true, false, false],
-        Some(0.150),
-        ANY,
-    ),
-    case(
-        Rows::NegativeBinomial,
-        "CGP",
-        [false, false, false],
-        Some(0.174),
-        ANY,
-    ),
-    case(
-        Rows::NegativeBinomial,
-        "MOCGP",
-        [false, true, false],
-        None,
-        ANY,
-    ),
+    case(Rows::Gaussian, NCGP, Some(0.172), ANY),
+    case(Rows::Gaussian, MONCGP, Some(0.190), ANY),
+    case(Rows::Gaussian, CGP, Some(0.339), 0.60),
+    case(Rows::Gaussian, HCGP, Some(0.366), ANY),
+    case(Rows::Gaussian, MOCGP, None, 0.60),
+    case(Rows::Poisson, NCGP, Some(0.150), ANY),
+    case(Rows::Poisson, CGP, Some(0.201), 0.62),
+    case(Rows::Poisson, MOCGP, Some(0.262), 0.68),
+    case(Rows::NegativeBinomial, NCGP, Some(0.150), ANY),
+    case(Rows::NegativeBinomial, CGP, Some(0.174), ANY),
+    case(Rows::NegativeBinomial, MOCGP, None, ANY),
 ];
 
 /// A station: what was asked for, and what was recorded.
@@ -194,16 +135,8 @@ pub fn run(settings: &Settings) -> Result<Report> {
             "s per fit",
         ],
     );
-    let wanted = |case: &&Case| {
-        let name = format!("{} {}", case.rows.name(), case.name);
-        settings.only.is_empty()
-            || settings
-                .only
-                .iter()
-                .any(|text| name.contains(text.as_str()))
-    };
-    for case in CASES.iter().filter(wanted) {
-        let name = format!("{} {}", case.rows.name(), case.name);
+    for case in CASES.iter().filter(|case| settings.wants(&case.name())) {
+        let name = case.name();
         let outcomes = (0..repeats as u64)
             .map(|repeat| one(case, settings, repeat))
             .collect::<Result<Vec<Option<Outcome>>>>()
@@ -218,7 +151,7 @@ pub fn run(settings: &Settings) -> Result<Report> {
         let r2 = of(|o| o.r2);
         table.row(vec![
             case.rows.name().to_owned(),
-            case.name.to_owned(),
+            case.family.name.to_owned(),
             plus(&r2),
             case.published.map_or("-".to_owned(), |r| r.to_string()),
             plus(&of(|o| o.mae)),
@@ -256,7 +189,7 @@ fn one(case: &Case, settings: &Settings, repeat: u64) -> Result<Option<Outcome>>
     let hours = LEARN + SKIPPED..LEARN + SKIPPED + TEST;
     let truth = &judged.asked[hours.clone()];
     let mut at = places(judged, hours)?;
-    if case.several {
+    if case.family.several {
         at = posterior.at_output(&at, STATIONS[0])?;
     }
     let p = posterior.predict(&at, Scale::Observation)?;
@@ -321,12 +254,12 @@ fn rows(case: &Case, station: &Station) -> Result<Likelihood> {
         .iter()
         .zip(sides)
         .map(|(y, side)| match side {
-            Side::Right if !case.ignores => f64::INFINITY,
+            Side::Right if !case.family.ignores => f64::INFINITY,
             _ => *y,
         })
         .collect();
     Ok(match case.rows {
-        Rows::Gaussian if case.ignores => Gaussian::new(recorded, Noise::Learned)?.into(),
+        Rows::Gaussian if case.family.ignores => Gaussian::new(recorded, Noise::Learned)?.into(),
         Rows::Gaussian => Censored::new(recorded, sides, Noise::Learned)?.into(),
         Rows::Poisson => Poisson::ranges(recorded, upper, exposure, Link::Exp)?.into(),
         Rows::NegativeBinomial => {
@@ -340,20 +273,20 @@ fn fit(case: &Case, stations: &[Station]) -> Result<Option<Posterior>> {
     let day = || Kernel::periodic("hour", Some(24.0));
     let sum =
         day() + Kernel::se(["hour"]) + Kernel::se(["rain"]) + Kernel::periodic("hour", Some(168.0));
-    let kernel = match case.several {
+    let kernel = match case.family.several {
         true => Kernel::coregion("station", STATIONS, 1) * sum,
         false => sum,
     };
     let mut model = Model::new(kernel);
-    let outputs = if case.several { 2 } else { 1 };
+    let outputs = if case.family.several { 2 } else { 1 };
     for (station, name) in stations.iter().zip(STATIONS).take(outputs) {
         let table = Observations::new(places(station, 0..LEARN)?, rows(case, station)?)?;
-        model = model.observe(match case.several {
+        model = model.observe(match case.family.several {
             true => table.of_output(name),
             false => table,
         });
     }
-    if case.varies {
+    if case.family.varies {
         model = model.vary(Varying::Noise, day(), Link::Exp);
     }
     let options = FitOptions::default().with_hyperparameters(Hyperparameters::Map);

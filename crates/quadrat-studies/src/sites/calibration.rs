@@ -210,14 +210,11 @@ pub fn run(settings: &Settings) -> Result<Report> {
             "s per fit",
         ],
     );
-    let is_wanted = |kind: &Kind| {
-        settings.only.is_empty()
-            || settings
-                .only
-                .iter()
-                .any(|text| kind.name.contains(text.as_str()))
-    };
-    for (k, kind) in KINDS.iter().enumerate().filter(|(_, kind)| is_wanted(kind)) {
+    for (k, kind) in KINDS
+        .iter()
+        .enumerate()
+        .filter(|(_, kind)| settings.wants(kind.name))
+    {
         let outcomes = (0..repeats as u64)
             .into_par_iter()
             .map(|repeat| one(kind, settings.random(1000 * k as u64 + repeat)))
