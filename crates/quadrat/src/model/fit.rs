@@ -11,6 +11,7 @@ use super::mean::Means;
 use super::posterior::{Component, Node, Posterior};
 use super::prediction::Prediction;
 use super::problem::Problem;
+use super::rehearsal::rehearse;
 use super::settings::{AUTO_FREE, AUTO_ROWS, FitOptions, Hyperparameters, Inference};
 use super::summary::{FitSummary, Hyper};
 use super::{MEAN_NAME, Model};
@@ -32,10 +33,6 @@ const LOST: f64 = 0.05;
 /// Most rows for which the hyperparameters are integrated over a lattice of hundreds of nodes;
 /// above, their posterior is close to normal and a design of tens does.
 const LATTICE_ROWS: usize = 200;
-/// Above the first number of rows the starts compete on a table thinned to the second; the best goes on with all rows.
-const THINNED: (usize, usize) = (1500, 600);
-/// The same of approximate inference, whose evaluations cost several times as much.
-const THINNED_SITES: (usize, usize) = (500, 250);
 /// Most rows for which hyperparameters are integrated at all: every node keeps its factor.
 const INTEGRATED_ROWS: usize = 4000;
 /// Most nodes within boxes, regions and bags for which [`Hyperparameters::Auto`] integrates.
@@ -144,25 +141,10 @@ fn fit(
         );
         problem = model.problem(Inference::Sites(Method::Variational))?;
     }
-    let mut rough = 0;
-    if learn.starts > 1
-        && let Some(thinned) = thinned(model, &problem)
-    {
-        let optimum =
-            maximise(&*thinned.evidence(), &learn).map_err(|e| thinned.in_user_rows(e))?;
-        rough = optimum.evaluations;
-        for (parameter, theta) in problem.parameters.iter_mut().zip(&optimum.theta) {
-            parameter.start = *theta;
-        }
-        problem.forget_sites();
-        learn.starts = 1;
-        // A quasi-Newton search takes many small steps at the end; Newton's, which follow, a few.
-        learn.search.gradient_tolerance = 0.03;
-        learn.search.relative_reduction = 1e-7;
-    }
+    let rehearsed = rehearse(model, &mut problem, options.inference, &mut learn)?;
     let evidence = problem.evidence();
     let optimum = maximise(&*evidence, &learn).map_err(|e| problem.in_user_rows(e))?;
-    let mut evaluations = rough + optimum.evaluations;
+    let mut evaluations = rehearsed + optimum.evaluations;
     if !optimum.converged {
         warnings.push(format!(
             "learning the hyperparameters did not converge: {}",
@@ -251,20 +233,6 @@ fn fit(
     let mut posterior = Posterior::new(problem, model.tables.clone(), nodes, components, summary);
     posterior.summary.seconds = started.elapsed().as_secs_f64();
     Ok(posterior)
-}
-
-/// Fewer of the rows, for the starts to compete on; `None` where they are few.
-fn thinned(model: &Model, problem: &Problem) -> Option<Problem> {
-    let (from, to) = match problem.method {
-        None => THINNED,
-        Some(_) => THINNED_SITES,
-    };
-    if problem.rows() <= from || problem.is_grid() || problem.pooled.is_some() {
-        return None;
-    }
-    // The rows that are left may say too little: then all compete.
-    let thinned = problem.thinned(&model.tables, to).ok();
-    thinned.filter(Problem::settles)
 }
 
 /// Conditions at the heaviest nodes, which together hold [`COVERED`] of the weight; also the weight of those at which
@@ -428,41 +396,5 @@ fn warn_about_bounds(
             "`{}` stopped at a bound ({}): the data would prefer a value beyond it",
             parameters[i].name, theta[i]
         ));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::kernel::Kernel;
-    use crate::likelihood::Noise;
-    use crate::model::Observations;
-    use crate::support::Functionals;
-
-    /// What goes wrong on fewer rows is told of the rows of the tables.
-    #[test]
-    fn errors_of_thinned_tables_name_the_rows_of_the_whole() -> Result<(), FitError> {
-        let table = |places: &[f64], values| {
-            let places = Functionals::points("x", places)?;
-            Observations::gaussian(places, values, Noise::Known(vec![0.0; 30]))
-        };
-        let apart: Vec<f64> = (0..30).map(|i| f64::from(5 * i)).collect();
-        let model = Model::new(Kernel::se(["x"]))
-            .observe(table(&apart, vec![1.0; 30])?)
-            // One place, thirty values, no noise.
-            .observe(table(&[7.0; 30], (0..30).map(f64::from).collect())?);
-        let problem = model.problem(Inference::Auto)?;
-        let theta: Vec<f64> = problem.parameters.iter().map(|p| p.start).collect();
-        let thinned = problem.thinned(&model.tables, 12)?;
-        assert_eq!(thinned.rows(), 12);
-        match thinned.condition(&theta).map(|_| ()) {
-            Err(FitError::Contradiction { row, partner, .. }) => {
-                // Every fifth row of the second table.
-                let ours = |row: usize| row >= 30 && row % 5 == 0;
-                assert!(ours(row) && ours(partner), "{row} {partner}");
-            }
-            other => panic!("{other:?}"),
-        }
-        Ok(())
     }
 }

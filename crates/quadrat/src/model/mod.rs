@@ -17,6 +17,7 @@ mod pooled;
 mod posterior;
 pub(crate) mod prediction;
 mod problem;
+mod rehearsal;
 mod save;
 mod second;
 mod settings;
@@ -138,6 +139,19 @@ impl Model {
     pub fn vary(mut self, varying: Varying, kernel: Kernel, link: Link) -> Self {
         self.second = Some((varying, kernel, link));
         self
+    }
+
+    /// The same with one number for every table in place of a noise variance or dispersion that is a function; `None`
+    /// where there is no such function.
+    fn with_constant_scale(&self) -> Option<Self> {
+        let (varying, ..) = self.second.as_ref()?;
+        let of_function = format!("{}.", varying.name());
+        let mut model = self.clone();
+        model.second = None;
+        model
+            .settings
+            .retain(|(name, _)| !name.starts_with(&of_function));
+        Some(model)
     }
 
     /// Says something about one hyperparameter, by its name (see [`Self::parameters`]).

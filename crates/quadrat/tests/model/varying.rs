@@ -100,6 +100,22 @@ fn noise_that_grows_is_found_and_bands_widen() {
 }
 
 /// A second function that is held still is a learned constant: all but the same answer as homoscedastic inference.
+/// Starts compete with a constant noise; one start searches with the function from the beginning.
+#[test]
+fn starts_that_competed_with_constant_noise_end_where_the_function_does() {
+    let (_, y, set) = rows(60);
+    let model = model(&set, y)
+        .set("noise.se.variance", Setting::start(0.5))
+        .set("se.variance", Setting::start(0.5));
+    let ends = [1, 4].map(|starts| {
+        let posterior = model.fit(&by(None).with_starts(starts)).unwrap();
+        assert!(posterior.summary().converged);
+        posterior.summary().log_posterior
+    });
+    // Newton's polish stops with less than 1e-6 nats to gain.
+    assert!((ends[0] - ends[1]).abs() < 1e-5, "{ends:?}");
+}
+
 #[test]
 fn a_second_function_without_variance_is_a_constant_noise() {
     let (_, y, set) = rows(60);
@@ -242,6 +258,23 @@ fn dispersion_of_counts_may_be_a_function() {
     let at = Functionals::points("t", &[1.0, 9.0]).unwrap();
     let g = posterior.predict_varying(&at).unwrap();
     assert!(g.mean()[1] > g.mean()[0] + 0.5, "{:?}", g.mean());
+    // New counts vary as the dispersion says.
+    let new = posterior.predict(&at, Scale::Observation).unwrap();
+    let rates = posterior.predict(&at, Scale::Response).unwrap();
+    for row in 0..2 {
+        let (rate, sd) = (rates.mean()[row], rates.sd()[row]);
+        assert!((new.mean()[row] - rate).abs() < 1e-9 * rate);
+        let (g, spread) = (g.mean()[row], g.sd()[row]);
+        let dispersion = (g + 0.5 * spread * spread).exp();
+        let variance = sd * sd + rate + dispersion * (sd * sd + rate * rate);
+        // A share of 1e-6 of the dispersions is left out.
+        assert!(
+            (new.sd()[row].powi(2) / variance - 1.0).abs() < 1e-5,
+            "{row}"
+        );
+    }
+    let (lower, upper) = (new.quantile(0.1), new.quantile(0.9));
+    assert!(upper[1] - lower[1] > upper[0] - lower[0]);
 }
 
 #[test]

@@ -1,0 +1,111 @@
+//! Where the starts compete: on problems that cost less than the one to be solved.
+
+use super::problem::Problem;
+use super::{Inference, Model};
+use crate::error::FitError;
+use crate::inference::{LearnOptions, LinearGaussian, maximise};
+
+/// Above the first number of rows the starts compete on a table thinned to the second; the best goes on with all rows.
+const THINNED: (usize, usize) = (1500, 600);
+/// The same of approximate inference, whose evaluations cost several times as much.
+const THINNED_SITES: (usize, usize) = (500, 250);
+
+/// Lets the starts compete, and moves those of the problem to the winner; `learn` then has a start less to search from.
+///
+/// * A noise variance or dispersion that is a function is first a number: that changes the hyperparameters of
+///   the first latent function little, and leaves one search of the dear problem.
+/// * Many rows are first thinned.
+///
+/// Returns the evaluations it took.
+///
+/// # Errors
+/// As [`maximise`].
+pub(super) fn rehearse(
+    model: &Model,
+    problem: &mut Problem,
+    inference: Inference,
+    learn: &mut LearnOptions<'_>,
+) -> Result<usize, FitError> {
+    let mut evaluations = 0;
+    let mut compete = |easier: &Problem, problem: &mut Problem, learn: &mut LearnOptions<'_>| {
+        let optimum = maximise(&*easier.evidence(), learn).map_err(|e| easier.in_user_rows(e))?;
+        evaluations += optimum.evaluations;
+        for parameter in problem.parameters.iter_mut().filter(|p| !p.fixed) {
+            let mut known = easier.parameters.iter().zip(&optimum.theta);
+            if let Some((_, theta)) = known.find(|(known, _)| known.name == parameter.name) {
+                parameter.start = *theta;
+            }
+        }
+        problem.forget_sites();
+        learn.starts = 1;
+        Ok::<(), FitError>(())
+    };
+    if learn.starts == 1 {
+        return Ok(0);
+    }
+    if let Some(constant) = model.with_constant_scale()
+        && let Ok(easier) = constant.problem(inference)
+    {
+        let easier = thinned(&constant, &easier).unwrap_or(easier);
+        if easier.settles() {
+            compete(&easier, problem, learn)?;
+        }
+    }
+    if let Some(easier) = thinned(model, problem) {
+        compete(&easier, problem, learn)?;
+        // A quasi-Newton search takes many small steps at the end; Newton's, which follow, a few.
+        learn.search.gradient_tolerance = 0.03;
+        learn.search.relative_reduction = 1e-7;
+    }
+    Ok(evaluations)
+}
+
+/// Fewer of the rows; `None` where they are few.
+fn thinned(model: &Model, problem: &Problem) -> Option<Problem> {
+    let (from, to) = match problem.method {
+        None => THINNED,
+        Some(_) => THINNED_SITES,
+    };
+    if problem.rows() <= from || problem.is_grid() || problem.pooled.is_some() {
+        return None;
+    }
+    // The rows that are left may say too little: then all compete.
+    let thinned = problem.thinned(&model.tables, to).ok();
+    thinned.filter(Problem::settles)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Kernel;
+    use crate::likelihood::Noise;
+    use crate::model::Observations;
+    use crate::support::Functionals;
+
+    /// What goes wrong on fewer rows is told of the rows of the tables.
+    #[test]
+    fn errors_of_thinned_tables_name_the_rows_of_the_whole() -> Result<(), FitError> {
+        let table = |places: &[f64], values| {
+            let places = Functionals::points("x", places)?;
+            Observations::gaussian(places, values, Noise::Known(vec![0.0; 30]))
+        };
+        let apart: Vec<f64> = (0..30).map(|i| f64::from(5 * i)).collect();
+        let model = Model::new(Kernel::se(["x"]))
+            .observe(table(&apart, vec![1.0; 30])?)
+            // One place, thirty values, no noise.
+            .observe(table(&[7.0; 30], (0..30).map(f64::from).collect())?);
+        let problem = model.problem(Inference::Auto)?;
+        let theta: Vec<f64> = problem.parameters.iter().map(|p| p.start).collect();
+        let thinned = problem.thinned(&model.tables, 12)?;
+        assert_eq!(thinned.rows(), 12);
+        match thinned.condition(&theta).map(|_| ()) {
+            Err(FitError::Contradiction { row, partner, .. }) => {
+                // Every fifth row of the second table.
+                let ours = |row: usize| row >= 30 && row.is_multiple_of(5);
+                assert!(ours(row) && ours(partner), "{row} {partner}");
+            }
+            other => panic!("{other:?}"),
+        }
+        Ok(())
+    }
+}
