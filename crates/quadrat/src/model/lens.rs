@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use super::prediction::Prediction;
+use crate::inference::sites::pair::scale;
 use crate::likelihood::Likelihood;
 use crate::likelihood::adaptive::{Panels, integrate};
 use crate::likelihood::distribution::Distribution;
@@ -14,6 +16,10 @@ const REACH: f64 = 7.0;
 /// Fewest and most nodes of a component: a step of two thirds of a standard deviation is exact to rounding for smooth
 /// functions. Where more would be needed, distributions are integrated adaptively.
 const NODES: (usize, usize) = (21, 641);
+/// Values of a spread that is a function: this step in standard deviations, which integrates a normal density to 3e-18, and so
+/// many of them to either side, which leave out 1e-6.
+const SPREAD_STEP: f64 = 0.7;
+const SPREAD_STEPS: i32 = 7;
 
 /// What is predicted of a latent value.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +29,15 @@ pub(crate) struct Lens {
     own: Vec<Vec<f64>>,
     what: What,
     circumstances: Circumstances,
+    /// The noise variance or dispersion, where it is a function.
+    spread: Option<Spread>,
+}
+
+/// A noise variance or dispersion `link(g)`, with what is believed of `g` at every row.
+#[derive(Debug, Clone, PartialEq)]
+struct Spread {
+    g: Box<Prediction>,
+    link: Link,
 }
 
 /// The mean of an observation, or an observation.
@@ -39,6 +54,8 @@ pub(crate) struct Normal {
     pub weight: f64,
     pub mean: f64,
     pub sd: f64,
+    /// The likelihood's first hyperparameter, where it is a function.
+    pub spread: Option<f64>,
 }
 
 impl Lens {
@@ -52,36 +69,77 @@ impl Lens {
                 variance,
                 ..Circumstances::default()
             },
+            spread: None,
         }
+    }
+
+    /// The same with a first hyperparameter of the likelihood that is `link(g)`.
+    pub fn with_spread(mut self, g: Prediction, link: Link) -> Self {
+        self.spread = Some(Spread {
+            g: Box::new(g),
+            link,
+        });
+        self
+    }
+
+    /// The components of a row, for every one of them and each of some values of its spread.
+    pub fn spread_out(&self, row: usize, components: Vec<Normal>) -> Vec<Normal> {
+        let Some(Spread { g, link }) = &self.spread else {
+            return components;
+        };
+        let g: Vec<_> = g.row(row).components().collect();
+        let one = |c: Normal| {
+            let (_, mean, sd) = g[c.node];
+            let count = if sd > 0.0 { SPREAD_STEPS } else { 0 };
+            (-count..=count).map(move |i| {
+                let z = SPREAD_STEP * f64::from(i);
+                let share = if sd > 0.0 {
+                    SPREAD_STEP * normal_pdf(z)
+                } else {
+                    1.0
+                };
+                Normal {
+                    weight: c.weight * share,
+                    spread: Some(scale(*link, mean + sd * z)),
+                    ..c
+                }
+            })
+        };
+        components.into_iter().flat_map(one).collect()
     }
 
     /// Noise variance at every node of the hyperparameters, where an observation is the latent value plus normal noise.
     pub fn normal_noise(&self) -> Option<Vec<f64>> {
-        let one = |node: usize| match self.at(node, 0.0) {
+        let one = |node: usize| match self.at(node, None, 0.0) {
             Distribution::Normal(normal) if normal.mean == 0.0 => Some(normal.sd * normal.sd),
             _ => None,
         };
-        (self.what == What::Observation)
+        (self.what == What::Observation && self.spread.is_none())
             .then(|| (0..self.own.len()).map(one).collect())
             .flatten()
     }
 
-    fn at(&self, node: usize, f: f64) -> Distribution {
+    fn at(&self, node: usize, spread: Option<f64>, f: f64) -> Distribution {
         let own = &self.own[node];
-        self.likelihood
-            .local()
-            .observation(own, &self.circumstances, f)
+        let local = self.likelihood.local();
+        match spread {
+            None => local.observation(own, &self.circumstances, f),
+            Some(spread) => {
+                let own: Vec<f64> = std::iter::once(spread).chain(own.iter().copied()).collect();
+                local.observation(&own, &self.circumstances, f)
+            }
+        }
     }
 
     /// How many nodes of a component are exact to rounding: more where the latent value is less certain than an
     /// observation at it. Infinitely many where that cannot be told, as without a variance.
     fn wanted(&self, c: Normal) -> f64 {
         let (low, high) = (
-            self.at(c.node, c.mean - c.sd),
-            self.at(c.node, c.mean + c.sd),
+            self.at(c.node, c.spread, c.mean - c.sd),
+            self.at(c.node, c.spread, c.mean + c.sd),
         );
         let moved = (high.mean() - low.mean()).abs();
-        let noise = self.at(c.node, c.mean).variance().sqrt();
+        let noise = self.at(c.node, c.spread, c.mean).variance().sqrt();
         let ratio = moved / noise.max(f64::MIN_POSITIVE);
         if noise.is_finite() && ratio.is_finite() {
             NODES.0 as f64 * ratio
@@ -113,7 +171,7 @@ impl Lens {
                 continue;
             }
             for (f, w) in self.nodes(c) {
-                let at = self.at(c.node, f);
+                let at = self.at(c.node, c.spread, f);
                 let m = at.mean();
                 total += w;
                 mean += w * m;
@@ -139,7 +197,7 @@ impl Lens {
             })
         };
         let square = v + m * m;
-        let noise = match (self.what, self.at(c.node, c.mean)) {
+        let noise = match (self.what, self.at(c.node, c.spread, c.mean)) {
             (What::Mean, _) => 0.0,
             (_, Distribution::Poisson(_)) => m,
             (_, Distribution::NegativeBinomial(at)) => m + at.dispersion * square,
@@ -153,18 +211,19 @@ impl Lens {
     /// `f`: by adaptive integration around the latent values at which `y` is the mean.
     fn average(&self, c: Normal, y: f64, value: impl Fn(&Distribution) -> f64) -> f64 {
         let (low, high) = (c.mean - REACH * c.sd, c.mean + REACH * c.sd);
-        let centres = self.centres(c.node, y, (low, high));
+        let centres = self.centres(c, y, (low, high));
         let low = centres.iter().fold(low, |low, x| low.min(x - c.sd));
         let high = centres.iter().fold(high, |high, x| high.max(x + c.sd));
         let mut panels = Panels::new(low, high);
         panels.around(c.mean, c.sd);
         for centre in centres {
-            let at = self.at(c.node, centre);
+            let at = self.at(c.node, c.spread, centre);
             let h = 1e-4 * c.sd;
             let slope = if self.likelihood.is_linear() {
                 1.0
             } else {
-                (self.at(c.node, centre + h).mean() - self.at(c.node, centre - h).mean())
+                (self.at(c.node, c.spread, centre + h).mean()
+                    - self.at(c.node, c.spread, centre - h).mean())
                     / (2.0 * h)
             };
             // As wide as its density is high, whether it has a variance or not.
@@ -175,13 +234,13 @@ impl Lens {
         }
         let weighted = |f: f64| {
             let z = (f - c.mean) / c.sd;
-            [normal_pdf(z) / c.sd * value(&self.at(c.node, f))]
+            [normal_pdf(z) / c.sd * value(&self.at(c.node, c.spread, f))]
         };
         integrate(&panels, weighted).value[0]
     }
 
     /// Where the mean of an observation is `y`, if anywhere.
-    fn centres(&self, node: usize, y: f64, (low, high): (f64, f64)) -> Vec<f64> {
+    fn centres(&self, c: Normal, y: f64, (low, high): (f64, f64)) -> Vec<f64> {
         if self.likelihood.is_linear() {
             return vec![y];
         }
@@ -192,7 +251,7 @@ impl Lens {
         let (mut inside, mut outside) = (low, high);
         for _ in 0..60 {
             let middle = 0.5 * (inside + outside);
-            if self.at(node, middle).mean() <= y {
+            if self.at(c.node, c.spread, middle).mean() <= y {
                 inside = middle;
             } else {
                 outside = middle;
@@ -208,7 +267,7 @@ impl Lens {
 
     /// The mean of an observation at the latent value `f`.
     pub fn mean_at(&self, f: f64) -> f64 {
-        self.at(0, f).mean()
+        self.at(0, None, f).mean()
     }
 
     /// Whether a larger latent value always means a larger mean.
@@ -254,7 +313,7 @@ impl Lens {
             narrow: Vec::new(),
         };
         for &c in components {
-            if let Distribution::Ranks(mut ranks) = self.at(c.node, c.mean) {
+            if let Distribution::Ranks(mut ranks) = self.at(c.node, c.spread, c.mean) {
                 // The latent value is uncertain as the noise is: one normal distribution.
                 ranks.sd = ranks.sd.hypot(c.sd);
                 seen.points.push((Distribution::Ranks(ranks), c.weight));
@@ -263,7 +322,7 @@ impl Lens {
             } else {
                 let nodes = self.nodes(c).into_iter();
                 seen.points
-                    .extend(nodes.map(|(f, w)| (self.at(c.node, f), w)));
+                    .extend(nodes.map(|(f, w)| (self.at(c.node, c.spread, f), w)));
             }
         }
         seen
@@ -311,7 +370,7 @@ impl Seen<'_> {
             || self
                 .narrow
                 .iter()
-                .any(|c| self.lens.at(c.node, c.mean).is_discrete());
+                .any(|c| self.lens.at(c.node, c.spread, c.mean).is_discrete());
         let (mut lo, mut hi) = self.bracket(p);
         if is_discrete {
             (lo, hi) = (lo.floor() - 1.0, hi.ceil());
@@ -341,7 +400,7 @@ impl Seen<'_> {
         let spread = |at: &Distribution| (at.mean(), at.variance().sqrt());
         let (mut lo, mut hi) = (f64::INFINITY, f64::NEG_INFINITY);
         let ends = self.narrow.iter().flat_map(|c| {
-            let end = |z: f64| self.lens.at(c.node, c.mean + z * c.sd);
+            let end = |z: f64| self.lens.at(c.node, c.spread, c.mean + z * c.sd);
             [end(-1.0), end(0.0), end(1.0)]
         });
         let ends: Vec<Distribution> = ends.collect();

@@ -1,7 +1,7 @@
 //! Closed forms, and observations that are far more certain than the latent value.
 
 use super::*;
-use crate::likelihood::{Degrees, Laplace, Noise, Poisson, StudentT};
+use crate::likelihood::{Degrees, Dispersion, Laplace, NegativeBinomial, Noise, Poisson, StudentT};
 use crate::special::scalar::normal_cdf;
 
 fn component(mean: f64, sd: f64) -> Normal {
@@ -10,6 +10,7 @@ fn component(mean: f64, sd: f64) -> Normal {
         weight: 1.0,
         mean,
         sd,
+        spread: None,
     }
 }
 
@@ -50,6 +51,62 @@ fn moments_behind_a_link_are_in_closed_form() {
     assert!((mean - want).abs() < 1e-14);
     let square = 0.25 + 0.75 * (own + second * second);
     assert!((variance - (square - want * want)).abs() < 1e-13);
+}
+
+/// Against spreads on a fine grid, each known.
+#[test]
+fn spreads_that_are_functions_are_averaged_over() {
+    let counts = |own| NegativeBinomial::new(vec![1.0], vec![1.0], Link::Exp, own).unwrap();
+    let heavy = |own| StudentT::new(vec![1.0], own, Degrees::Known(6.0)).unwrap();
+    let cases: [(Likelihood, &dyn Fn(f64) -> Likelihood); 2] = [
+        (counts(Dispersion::Learned).into(), &|v| {
+            counts(Dispersion::Known(v)).into()
+        }),
+        (heavy(Noise::Learned).into(), &|v| {
+            heavy(Noise::Known(vec![v])).into()
+        }),
+    ];
+    let (c, g, sd) = (component(1.2, 0.4), -0.7, 0.6);
+    for (likelihood, known) in cases {
+        let variance = |v: f64| if likelihood.is_linear() { v } else { 0.0 };
+        let ours = Lens::new(&likelihood, vec![Vec::new()], What::Observation, 0.0).with_spread(
+            Prediction::from_moments(vec![1.0], &[(vec![g], vec![sd * sd])]),
+            Link::Exp,
+        );
+        let spread = ours.spread_out(0, vec![c]);
+        let (mean, var) = ours.moments(&spread);
+        let seen = ours.row(&spread);
+        let grid = (-80..=80).map(|i| 0.1 * f64::from(i));
+        let (mut sums, mut share) = ([0.0; 4], 0.0);
+        for z in grid {
+            let w = 0.1 * normal_pdf(z);
+            let v = (g + sd * z).exp();
+            let at = Lens::new(&known(v), vec![Vec::new()], What::Observation, variance(v));
+            let (m, s) = at.moments(&[c]);
+            let row = at.row(&[c]);
+            let terms = [m, s + m * m, row.cdf(2.0), row.log_density(3.0).exp()];
+            sums.iter_mut()
+                .zip(terms)
+                .for_each(|(sum, term)| *sum += w * term);
+            share += w;
+        }
+        let ours = [
+            mean,
+            var + mean * mean,
+            seen.cdf(2.0),
+            seen.log_density(3.0).exp(),
+        ];
+        for (k, (ours, sum)) in ours.iter().zip(sums).enumerate() {
+            // What lies beyond 4.9 standard deviations is left out: 1e-6, weighted by the variance there 1e-5.
+            assert!(
+                (ours / (sum / share) - 1.0).abs() < 1e-5,
+                "{} {k}: {ours} {sum}",
+                likelihood.name()
+            );
+        }
+        let median = seen.quantile(0.5);
+        assert!(seen.cdf(median) >= 0.5 && seen.cdf(median - 1.0) < 0.5);
+    }
 }
 
 #[test]

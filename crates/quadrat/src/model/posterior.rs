@@ -251,23 +251,24 @@ impl Posterior {
         }
         let varying = self.problem.second.as_ref();
         let varying = varying.filter(|second| second.spec.varying.is_of(likelihood));
-        if let (What::Observation, Some(second)) = (what, varying) {
-            return match likelihood {
-                Likelihood::Gaussian(_) | Likelihood::Interval(_) | Likelihood::Censored(_) => {
-                    let g = self.varying_at(&at)?;
-                    let noise = VaryingNoise::new(g, second.spec.link, known[0]);
-                    Ok(latent.with_varying_noise(noise))
-                }
-                _ => Err(InputError::Unavailable {
-                    what: "the observation scale of heavy-tailed values or counts whose spread is a function",
-                    remedy: "predict the response, and the spread by itself",
-                }
-                .into()),
-            };
+        let varying = varying.filter(|_| what == What::Observation);
+        let g = varying.map(|second| Ok((self.varying_at(&at)?, second.spec.link)));
+        let g = g.transpose().map_err(|e: InputError| FitError::from(e))?;
+        if let (
+            Likelihood::Gaussian(_) | Likelihood::Interval(_) | Likelihood::Censored(_),
+            Some((g, link)),
+        ) = (likelihood, &g)
+        {
+            let noise = VaryingNoise::new(g.clone(), *link, known[0]);
+            return Ok(latent.with_varying_noise(noise));
         }
         let own = |c: &Component| own.iter().map(|&i| c.theta[i]).collect();
         let own = self.components.iter().map(own).collect();
-        Ok(latent.through(Lens::new(likelihood, own, what, known[0])))
+        let lens = Lens::new(likelihood, own, what, known[0]);
+        Ok(latent.through(match g {
+            None => lens,
+            Some((g, link)) => lens.with_spread(g, link),
+        }))
     }
 
     /// The second latent function, `g`: of a noise variance or dispersion `v(x) = link(g(x))` that is a function itself

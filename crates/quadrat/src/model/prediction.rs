@@ -75,7 +75,7 @@ impl Prediction {
         }
         let moments: Vec<(f64, f64)> = (0..self.len())
             .into_par_iter()
-            .map(|row| lens.moments(&self.normals(row)))
+            .map(|row| lens.moments(&self.normals(&lens, row)))
             .collect();
         for (row, (mean, variance)) in moments.into_iter().enumerate() {
             self.mean[row] = mean;
@@ -114,8 +114,8 @@ impl Prediction {
         &self.weights
     }
 
-    /// The components of a row that matter: they hold [`COVERED`] of the weight.
-    fn normals(&self, row: usize) -> Vec<Normal> {
+    /// The components of a row that matter, as a lens sees them: they hold [`COVERED`] of the weight.
+    fn normals(&self, lens: &Lens, row: usize) -> Vec<Normal> {
         let mut held = 0.0;
         let at = row * self.weights.len();
         let mut out = Vec::new();
@@ -129,9 +129,10 @@ impl Prediction {
                 weight,
                 mean: self.means[at + node],
                 sd: self.sds[at + node],
+                spread: None,
             });
         }
-        out
+        lens.spread_out(row, out)
     }
 
     /// Number of rows.
@@ -209,7 +210,7 @@ impl Prediction {
                 None if self.is_truncated => self.row(row).cdf_above_zero(y[row], &mut work),
                 None => self.row(row).cdf(y[row], &mut work),
                 Some(lens) if lens.is_mean() => self.mean_cdf(lens, row, y[row], &mut work),
-                Some(lens) => lens.row(&self.normals(row)).cdf(y[row]),
+                Some(lens) => lens.row(&self.normals(lens, row)).cdf(y[row]),
             })
             .collect()
     }
@@ -230,14 +231,14 @@ impl Prediction {
                 }
                 None => self.row(row).log_density(y[row]),
                 Some(lens) if lens.is_mean() => f64::NAN,
-                Some(lens) => lens.row(&self.normals(row)).log_density(y[row]),
+                Some(lens) => lens.row(&self.normals(lens, row)).log_density(y[row]),
             })
             .collect()
     }
 
     fn seen_quantile(&self, lens: &Lens, row: usize, p: f64, work: &mut Work) -> f64 {
         if !lens.is_mean() {
-            return lens.row(&self.normals(row)).quantile(p);
+            return lens.row(&self.normals(lens, row)).quantile(p);
         }
         if lens.is_monotone() {
             return lens.mean_at(self.row(row).quantile(p, work));

@@ -75,6 +75,14 @@ impl Posterior {
             .map(|component| self.totals(component, &parts, link))
             .collect();
         let (likelihood, own) = self.problem.reporting(output);
+        let second = self.problem.second.as_ref();
+        if what == What::Observation && second.is_some_and(|s| s.spec.varying.is_of(likelihood)) {
+            return Err(InputError::Unavailable {
+                what: "the observation scale of totals whose dispersion is a function",
+                remedy: "predict the response, or observations at points",
+            }
+            .into());
+        }
         let own = |c: &Component| own.iter().map(|&i| c.theta[i]).collect();
         let own = self.components.iter().map(own).collect();
         let latent = Prediction::from_moments(self.weights(), &moments);
