@@ -97,9 +97,17 @@ pub fn model(outcome: &Outcome) -> String {
     } else {
         "hyperparameters at their most probable values".to_owned()
     };
-    let link = match outcome.resolved.study.link() {
-        Link::Identity => String::new(),
-        link => format!(", link {}", link.name()),
+    let study = &outcome.resolved.study;
+    let links = study.observe.iter().map(|table| study.link_of(table));
+    let mut links: Vec<&str> = links
+        .filter(|l| *l != Link::Identity)
+        .map(Link::name)
+        .collect();
+    links.dedup();
+    let link = match links.as_slice() {
+        [] => String::new(),
+        [link] => format!(", link {link}"),
+        several => format!(", links {} in the order of the tables", several.join(", ")),
     };
     let varying = match &outcome.resolved.study.vary {
         None => String::new(),

@@ -274,7 +274,7 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
     let mut unread = false;
     for (of, observe) in study.observe.iter().enumerate() {
         usable(&check, &inputs, &observe.support, &mut warnings);
-        match observed(&files, (of, observe), study.link(), &mut warnings) {
+        match observed(&files, (of, observe), study.link_of(observe), &mut warnings) {
             Some(parts) => tables.extend(parts),
             None => unread = true,
         }

@@ -1,4 +1,4 @@
-//! `[latent] link`: how the mean of what was reported follows from the latent function.
+//! `link`, of the study or of a table: how the mean of what was reported follows from the latent function.
 
 use quadrat::link::Link;
 
@@ -27,29 +27,27 @@ pub fn read(section: &Section<'_>) -> Option<Spanned<Link>> {
     })
 }
 
-/// The link of a study: `exp` for counts and waiting times unless it says otherwise.
-pub fn chosen(link: Option<&Spanned<Link>>, observe: &[Observe]) -> Link {
-    let linked = |o: &Observe| o.likelihood.scale() == Scale::Linked;
-    match link {
-        Some(link) => link.value,
-        None if observe.iter().any(linked) => Link::Exp,
-        None => Link::Identity,
+/// The link of a table: its own, else that of the study, else `exp` for counts and waiting times.
+pub fn of(study: Option<&Spanned<Link>>, table: &Observe) -> Link {
+    if table.likelihood.scale() != Scale::Linked {
+        return Link::Identity;
     }
+    let said = table.likelihood.link.as_ref().or(study);
+    said.map_or(Link::Exp, |link| link.value)
 }
 
 /// Refuses links that the tables cannot have, and tables that cannot share one.
 pub fn suits(check: &Check<'_>, link: Option<&Spanned<Link>>, observe: &[Observe]) {
-    let first = |scale: Scale| observe.iter().find(|o| o.likelihood.scale() == scale);
-    // Every output is a function of its own.
-    let linear = observe
-        .iter()
-        .filter(|o| o.likelihood.scale() == Scale::Linear);
-    let beside = |linear: &Observe| {
-        observe.iter().find(|o| {
-            o.likelihood.scale() == Scale::Linked && same_output(&o.output, &linear.output)
-        })
+    let tables = |scale: Scale| {
+        observe
+            .iter()
+            .filter(move |o| o.likelihood.scale() == scale)
     };
-    let mut pairs = linear.filter_map(|linear| Some((linear, beside(linear)?)));
+    // Every output is a function of its own.
+    let beside = |table: &Observe| {
+        tables(Scale::Linked).find(|other| same_output(&other.output, &table.output))
+    };
+    let mut pairs = tables(Scale::Linear).filter_map(|linear| Some((linear, beside(linear)?)));
     if let Some((linear, linked)) = pairs.next() {
         let name = &linear.likelihood.name;
         check.later(
@@ -62,39 +60,63 @@ pub fn suits(check: &Check<'_>, link: Option<&Spanned<Link>>, observe: &[Observe
         );
         return;
     }
-    let Some(Spanned { value: link, span }) = link else {
-        return;
-    };
-    let Some(linked) = first(Scale::Linked) else {
-        if *link != Link::Identity {
-            own_or_none(check, *link, span, observe);
+    for table in tables(Scale::Linked) {
+        if let Some(first) = beside(table)
+            && of(link, first) != of(link, table)
+        {
+            let name = &table.likelihood.name;
+            let span = table
+                .likelihood
+                .link
+                .as_ref()
+                .map_or(&name.span, |l| &l.span);
+            let message = format!(
+                "`link` is `{}` here and `{}` in an earlier table of the same function",
+                of(link, table).name(),
+                of(link, first).name()
+            );
+            check.refuse(
+                span,
+                message,
+                "a function has one link; give these rows another `output`, or the same link",
+            );
         }
-        return;
-    };
-    let kind = &linked.likelihood.name.value;
-    if *link == Link::Identity {
-        let message =
-            format!("`link = \"identity\"` would let the mean of `{kind}` become negative");
-        check.refuse(
-            span,
-            message,
-            "leave `link` out for `exp`, or use `softplus` or `square`",
-        );
-    } else if *link == Link::Square
-        && let Some(table) = observe
-            .iter()
-            .find(|o| matches!(o.likelihood.reports, Reports::Exponential { .. }))
-    {
-        let message = format!(
-            "`link = \"square\"` cannot be used with `{}`: its mean would touch zero",
-            table.likelihood.name.value
-        );
-        check.refuse(
-            span,
-            message,
-            "leave `link` out for `exp`, or use `softplus`",
-        );
+        if let Some(own) = &table.likelihood.link {
+            possible(check, own, table);
+        }
     }
+    if let Some(said) = link {
+        for table in tables(Scale::Linked).filter(|table| table.likelihood.link.is_none()) {
+            if !possible(check, said, table) {
+                // Told once.
+                break;
+            }
+        }
+    }
+    if let Some(Spanned { value: link, span }) = link
+        && tables(Scale::Linked).next().is_none()
+        && *link != Link::Identity
+    {
+        own_or_none(check, *link, span, observe);
+    }
+}
+
+/// Refuses a link that a table cannot have; whether it can.
+fn possible(check: &Check<'_>, link: &Spanned<Link>, table: &Observe) -> bool {
+    let kind = &table.likelihood.name.value;
+    let (message, remedy) = match link.value {
+        Link::Identity => (
+            format!("`link = \"identity\"` would let the mean of `{kind}` become negative"),
+            "leave `link` out for `exp`, or use `softplus` or `square`",
+        ),
+        Link::Square if matches!(table.likelihood.reports, Reports::Exponential { .. }) => (
+            format!("`link = \"square\"` cannot be used with `{kind}`: its mean would touch zero"),
+            "leave `link` out for `exp`, or use `softplus`",
+        ),
+        _ => return true,
+    };
+    check.refuse(&link.span, message, remedy);
+    false
 }
 
 /// Whether rows of two tables may be of one output.

@@ -223,9 +223,9 @@ fn together(
 }
 
 impl Study {
-    /// The link of its counts and waiting times.
-    pub fn link(&self) -> Link {
-        link::chosen(self.latent.link.as_ref(), &self.observe)
+    /// The link of a table.
+    pub fn link_of(&self, table: &Observe) -> Link {
+        link::of(self.latent.link.as_ref(), table)
     }
 
     /// Whether inference will be exact.

@@ -43,6 +43,12 @@ const STUDIES: &[(&str, &str, &[&str])] = &[
     ("positive = { margin = \"y\" }", "", &["`margin` must be a number", "s.toml:6:38"]),
     ("positive = { sd = -1 }", "", &["`sd` is -1; it must be above zero", "s.toml:6:34"]),
     ("positive = {}", "", &["`positive` only bounds the function", "s.toml:6:16", "add an [[observe]]"]),
+    ("poisson = { count = \"n\", link = \"identity\" }", "", &["`link = \"identity\"` would let the mean of `poisson` become negative", "s.toml:6:48", "`softplus`"]),
+    ("exponential = { value = \"y\", link = \"square\" }", "", &["`link = \"square\"` cannot be used with `exponential`", "s.toml:6:52"]),
+    ("poisson = { count = \"n\", link = \"square\" }", "[[observe]]
+file = \"d.csv\"
+support = { point = [\"t\"] }
+likelihood = { poisson = { count = \"n\" } }", &["`link` is `exp` here and `square` in an earlier table of the same function", "s.toml:10:16", "another `output`"]),
     ("bernoulli = { value = \"n\", link = \"exp\" }", "", &["`exp` is not a known `link`", "s.toml:6:50", "`logit` and `probit`"]),
     ("binomial = { successes = \"n\" }", "", &["binomial needs `trials`", "s.toml:6:27"]),
     ("binomial = { successes = \"n\", trials = 2.5 }", "", &["`trials` is 2.5; it must be a whole number", "s.toml:6:55"]),

@@ -79,7 +79,7 @@ const CASES: &[Case] = &[
     ("{ grid = { age =", "{ grid = { year =", &["this support lacks `age`", "s.toml:14:"]),
     ("grid = { age = { from = 0, to = 20, step = 1, cells = true } }", "file = \"at.csv\", box = { age = [\"lo\", \"hi\"] }", &["the file `at.csv` does not exist", "s.toml:14:20"]),
     ("[\"from\", \"to\"]", "[\"from\"]", &["must be two names of columns, not an array of 1", "s.toml:8:27"]),
-    ("gaussian = { value", "poisson = { value", &["unknown key `value` in poisson", "s.toml:10:28", "`count`, `lower`, `upper` and `exposure`"]),
+    ("gaussian = { value", "poisson = { value", &["unknown key `value` in poisson", "s.toml:10:28", "`count`, `lower`, `upper`, `exposure` and `link`"]),
     ("variance = 1 ", "variance = 1e308 ", &["`variance` is 1e308, which is too large", "s.toml:10:", "squared unit"]),
     ("from = 0, to = 20, step = 1", "from = 1e300, to = 1.1e300, step = 1", &["a step of 1 is lost in rounding between 1e300 and 1.1e300", "s.toml:14:", "larger step"]),
     ("aggregate = \"sum\"\nlike", "aggregate = \"sum\"\nlevel = 1\nlike", &["unknown key `level` in [[observe]]"]),

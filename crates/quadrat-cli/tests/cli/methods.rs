@@ -70,6 +70,35 @@ fn methods_are_used_and_named_and_agree() {
     }
 }
 
+/// Counts of two outputs, one behind `exp` and one behind `softplus`.
+#[test]
+fn outputs_have_links_of_their_own() {
+    let table = |output: &str, link: &str| {
+        format!(
+            "[[observe]]\nfile = \"d.csv\"\nsupport = {{ point = [\"t\"] }}\noutput = \"{output}\"\nlikelihood = {{ poisson = {{ count = \"n\"{link} }} }}\n"
+        )
+    };
+    let text = String::from("[latent]\nkernel = \"se(t)\"\n[coregionalization]\nrank = 0\n")
+        + &table("a", "")
+        + &table("b", ", link = \"softplus\"")
+        + "[inference]\nmethod = \"laplace\"\nhyperparameters = \"map\"\n"
+        + "[[predict]]\nname = \"latent\"\nscale = \"latent\"\nsupport = { grid = { t = { from = 0, to = 8, step = 4 } } }\n";
+    let folder = folder(&[("s.toml", text.as_bytes()), ("d.csv", COUNTS)]);
+    let output = quadrat(folder.path(), &["run", "s.toml", "-o", "out"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let said = stdout(&output);
+    assert!(
+        said.contains("links exp, softplus in the order of the tables"),
+        "{said}"
+    );
+    let latent = column(folder.path(), "latent", "mean");
+    for (a, b) in latent[..3].iter().zip(&latent[3..]) {
+        // The same rates: `ln(1 + e^b) = e^a`, but for priors that differ.
+        let (of_a, of_b) = (a.exp(), b.exp().ln_1p());
+        assert!((of_a / of_b - 1.0).abs() < 0.15, "{a} {b}");
+    }
+}
+
 #[test]
 fn links_change_the_latent_function_and_not_the_rates() {
     for (link, inverse) in [

@@ -268,6 +268,18 @@ pub(super) fn links(tables: &[Observations]) -> Result<(), InputError> {
             }
         }
     }
+    for (i, table) in tables.iter().enumerate() {
+        let other = |t: &&Observations| {
+            let links = (t.likelihood.link(), table.likelihood.link());
+            t.output == table.output && matches!(links, (Some(a), Some(b)) if a != b)
+        };
+        if tables[..i].iter().any(|t| other(&t)) {
+            return Err(InputError::Unavailable {
+                what: "two links behind one function",
+                remedy: "give counts and waiting times of one output the same link",
+            });
+        }
+    }
     if tables.iter().any(is_pooled) && tables.iter().any(|t| t.likelihood.is_linear()) {
         return Err(InputError::Unavailable {
             what: "counts or waiting times over boxes, regions or bags beside values of the function",

@@ -46,12 +46,13 @@ pub(super) fn binomial(section: &Section<'_>) -> Option<Reports> {
 }
 
 pub(super) fn poisson(section: &Section<'_>) -> Option<Reports> {
-    section.keys(&["count", "lower", "upper", "exposure"], &[]);
+    section.keys(&["count", "lower", "upper", "exposure", "link"], &[]);
     counts(section, None)
 }
 
 pub(super) fn negative_binomial(section: &Section<'_>) -> Option<Reports> {
-    section.keys(&["count", "lower", "upper", "exposure", "dispersion"], &[]);
+    const KEYS: [&str; 6] = ["count", "lower", "upper", "exposure", "dispersion", "link"];
+    section.keys(&KEYS, &[]);
     let dispersion = positive_or_learn(section, "dispersion");
     counts(section, Some(dispersion?))
 }
@@ -103,7 +104,7 @@ fn counts(section: &Section<'_>, dispersion: Option<Option<f64>>) -> Option<Repo
 }
 
 pub(super) fn exponential(section: &Section<'_>) -> Option<Reports> {
-    section.keys(&["value"], &[]);
+    section.keys(&["value", "link"], &[]);
     let like = "name the column of the values: `exponential = { value = \"minutes\" }`";
     column(section, "value", like).map(|value| Reports::Exponential { value })
 }

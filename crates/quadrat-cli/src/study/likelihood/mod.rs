@@ -5,8 +5,10 @@ mod noise;
 mod values;
 
 use quadrat::likelihood::Sigmoid;
+use quadrat::link::Link;
 
 use super::fields::{Section, Spanned};
+use super::link;
 use crate::suggest;
 use crate::table::Reading;
 
@@ -21,6 +23,8 @@ pub struct Likelihood {
     pub noise: Option<Noise>,
     /// What the columns hold.
     pub reports: Reports,
+    /// A link of counts or waiting times that is not that of the study.
+    pub link: Option<Spanned<Link>>,
     /// The preset, if one does, that takes what was recorded for exact, whatever is censored.
     pub ignores_limits: Option<&'static str>,
 }
@@ -208,9 +212,14 @@ pub fn read(section: &Section<'_>) -> Option<Likelihood> {
         "student_t" | "interval" | "censored" | "ordinal" => Some(noise::read(&own, false)),
         _ => None,
     };
+    let link = match name.value.as_str() {
+        "poisson" | "negative_binomial" | "exponential" => link::read(&own),
+        _ => None,
+    };
     Some(Likelihood {
         name,
         noise,
+        link,
         reports: reports?,
         ignores_limits: None,
     })
