@@ -1,5 +1,6 @@
 //! What Poisson and negative binomial share: rows of counts or ranges of counts, exposures and a link.
 
+use crate::special::elementary;
 use serde::{Deserialize, Serialize};
 
 use super::check;
@@ -245,7 +246,7 @@ impl CountRows {
             let stretch = precision * cavity.variance;
             let away = cavity.mean * cavity.mean;
             return Tilted {
-                log_z: -0.5 * (libm::log1p(stretch) + precision * away / (1.0 + stretch)),
+                log_z: -0.5 * (elementary::log1p(stretch) + precision * away / (1.0 + stretch)),
                 precision,
                 shift: 0.0,
             };
@@ -272,7 +273,7 @@ impl CountRows {
             let weight = 1.0 / (1.0 + dispersion * mean);
             let bend = mean * (1.0 + dispersion * y) * weight * weight;
             Jet {
-                value: y * f - total * libm::log1p(dispersion * mean),
+                value: y * f - total * elementary::log1p(dispersion * mean),
                 first: (y - mean) * weight,
                 second: -bend,
                 third: -bend * (1.0 - dispersion * mean) * weight,
@@ -301,10 +302,10 @@ impl CountRows {
             };
             return quadrature::tilted(cavity, self.guess(row), jet);
         }
-        let peak = libm::log(y / exposure);
+        let peak = elementary::log(y / exposure);
         let jet = |f: f64| {
             let d = (f - peak).min(CLIP);
-            let rise = libm::expm1(d);
+            let rise = elementary::expm1(d);
             Jet {
                 value: -y * (rise - d),
                 first: -y * rise,
@@ -375,7 +376,7 @@ impl CountRows {
                 let mut sum = if poisson {
                     let twice = 2.0 * self.exposure[row];
                     let square = belief.mean * belief.mean + belief.variance;
-                    let constant = y * libm::log(self.exposure[row]) - libm::lgamma(y + 1.0);
+                    let constant = y * elementary::log(self.exposure[row]) - libm::lgamma(y + 1.0);
                     Expected {
                         value: constant - 0.5 * twice * square,
                         first: -twice * belief.mean,
@@ -417,10 +418,10 @@ impl CountRows {
     fn expected_exp(&self, row: usize, belief: Belief) -> Expected {
         let jet = self.jet(row, 0.0, belief.mean);
         let y = self.lower[row];
-        let centre = libm::log(self.exposure[row]) + belief.mean;
+        let centre = elementary::log(self.exposure[row]) + belief.mean;
         let half = 0.5 * belief.variance;
-        let mean = libm::exp((centre + half).min(crate::link::CLIP));
-        let growth = -mean * libm::expm1(-half);
+        let mean = elementary::exp((centre + half).min(crate::link::CLIP));
+        let growth = -mean * elementary::expm1(-half);
         Expected {
             value: jet.value - growth,
             first: y - mean,

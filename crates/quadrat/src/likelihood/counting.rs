@@ -1,6 +1,7 @@
 //! Log-probability of a count, or of a range of counts, as a function of the log of its mean.
 
 use crate::link::{CLIP, Link};
+use crate::special::elementary;
 use crate::special::{CountMean, Tail};
 
 /// Terms on either side of the largest that are summed one by one; longer ranges are integrated.
@@ -30,9 +31,9 @@ pub(super) fn mean(
     dispersion: f64,
     f: f64,
 ) -> CountMean {
-    let log_mean = log_jet[0] + libm::log(exposure);
+    let log_mean = log_jet[0] + elementary::log(exposure);
     let mean = match link {
-        Link::Exp => libm::exp(log_mean.min(CLIP)),
+        Link::Exp => elementary::exp(log_mean.min(CLIP)),
         _ => exposure * link.value(f),
     };
     CountMean {
@@ -200,7 +201,7 @@ impl<'a> Parts<'a> {
         let k = start + d;
         // s = w (k - mu), the derivative of log p(k): s' = -w (q k + w mu), s'' = w (q - w) (q k + w mu).
         let size = q * k + w * mean;
-        let value = count.log_probability(start) + libm::log(total);
+        let value = count.log_probability(start) + elementary::log(total);
         let mut curve = Curve {
             value: value.min(0.0),
             derivatives: [
@@ -221,7 +222,7 @@ impl<'a> Parts<'a> {
             } else if let Some(term) = term {
                 k * term / total
             } else {
-                libm::exp(count.log_probability(k) + libm::log(k) - value)
+                elementary::exp(count.log_probability(k) + elementary::log(k) - value)
             }
         };
         let a = edge(sums.first, self.lower);
@@ -257,7 +258,7 @@ impl<'a> Parts<'a> {
         let mut terms = [0.0; 2];
         if upper < f64::INFINITY {
             let mut k = upper + 1.0;
-            let mut p = libm::exp(count.log_probability(k));
+            let mut p = elementary::exp(count.log_probability(k));
             terms[1] = k * p;
             let mut l = slope_of(count, k);
             for step in 0.. {
@@ -275,9 +276,9 @@ impl<'a> Parts<'a> {
             }
         }
         if lower > 0.0 {
-            terms[0] = lower * libm::exp(count.log_probability(lower));
+            terms[0] = lower * elementary::exp(count.log_probability(lower));
             let mut k = lower - 1.0;
-            let mut p = libm::exp(count.log_probability(k));
+            let mut p = elementary::exp(count.log_probability(k));
             let mut l = slope_of(count, k);
             let mut below = 0.0;
             for step in 0.. {
@@ -299,7 +300,7 @@ impl<'a> Parts<'a> {
         let terms = terms.map(|x| x / inside);
         let first = terms[0] - terms[1];
         let excess = [lower, upper + 1.0].map(|k| w * (k - mean) - first);
-        Some(self.by_edges(libm::log1p(-mass), terms, excess, -slope / inside))
+        Some(self.by_edges(elementary::log1p(-mass), terms, excess, -slope / inside))
     }
 
     /// Derivatives from `A` and `B`, the first derivatives of their logs, and the slope of the value.
@@ -348,41 +349,41 @@ impl<'a> Parts<'a> {
                 };
                 return (f64::NEG_INFINITY, none);
             }
-            let edge = count.log_probability(k) + libm::log(k);
+            let edge = count.log_probability(k) + elementary::log(k);
             (edge, count.tail(k))
         };
         let (low, low_tail) = tail(lower);
         let (high, high_tail) = tail(above);
         if count.mean <= lower {
             // Both above: the range is the larger tail less the smaller.
-            let share = libm::exp(high - low);
+            let share = elementary::exp(high - low);
             let rest = low_tail.ratio - share * high_tail.ratio;
             let terms = [1.0, share].map(|x| x / rest);
             let excess = low_tail.excess + terms[1] * (1.0 - high_tail.ratio / low_tail.ratio);
             self.by_edges(
-                low + libm::log(rest),
+                low + elementary::log(rest),
                 terms,
                 [excess, excess + w * (above - lower)],
                 (low_tail.slope - share * high_tail.slope) / rest,
             )
         } else if count.mean > above {
-            let share = libm::exp(low - high);
+            let share = elementary::exp(low - high);
             let rest = high_tail.ratio - share * low_tail.ratio;
             let terms = [share, 1.0].map(|x| x / rest);
             let excess = high_tail.excess - terms[0] * (1.0 - low_tail.ratio / high_tail.ratio);
             self.by_edges(
-                high + libm::log(rest),
+                high + elementary::log(rest),
                 terms,
                 [excess - w * (above - lower), excess],
                 (high_tail.slope - share * low_tail.slope) / rest,
             )
         } else {
-            let (low, high) = (libm::exp(low), libm::exp(high));
+            let (low, high) = (elementary::exp(low), elementary::exp(high));
             let outside = low * low_tail.ratio + high * high_tail.ratio;
             let terms = [low, high].map(|x| x / (1.0 - outside));
             let first = terms[0] - terms[1];
             self.by_edges(
-                libm::log1p(-outside),
+                elementary::log1p(-outside),
                 terms,
                 [lower, above].map(|k| w * (k - count.mean) - first),
                 -(low * low_tail.slope + high * high_tail.slope) / (1.0 - outside),
@@ -487,7 +488,7 @@ mod tests {
                         range(
                             &CountMean {
                                 log_mean: u,
-                                mean: libm::exp(u),
+                                mean: elementary::exp(u),
                                 dispersion: alpha,
                             },
                             lower,
@@ -501,7 +502,7 @@ mod tests {
                     };
                     let place = format!("{alpha} {lower} {upper} {log_mean} {curve:?}");
                     // Sizes of the derivatives: a change of u by 1 / sqrt(k) is a change by one sd.
-                    let k = libm::exp(log_mean).max(lower).max(1.0);
+                    let k = elementary::exp(log_mean).max(lower).max(1.0);
                     let unit = (k / (1.0 + alpha * k)).max(1.0);
                     for i in 0..3 {
                         let want = slope(&|d| match i {

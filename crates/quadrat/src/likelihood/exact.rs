@@ -1,5 +1,6 @@
 //! A value with normal noise: everything in closed form. Also the exact rows of intervals and censored values.
 
+use crate::special::elementary;
 use std::f64::consts::PI;
 
 use super::local::{Belief, Expected, Jet, Tilted};
@@ -8,7 +9,7 @@ use super::local::{Belief, Expected, Jet, Tilted};
 pub(super) fn jet(value: f64, variance: f64, f: f64) -> Jet {
     let away = value - f;
     Jet {
-        value: -0.5 * (away * (away / variance) + libm::log(2.0 * PI * variance)),
+        value: -0.5 * (away * (away / variance) + elementary::log(2.0 * PI * variance)),
         first: away / variance,
         second: -1.0 / variance,
         third: 0.0,

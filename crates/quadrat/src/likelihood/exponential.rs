@@ -1,5 +1,6 @@
 //! Positive values with an exponential distribution.
 
+use crate::special::elementary;
 use serde::{Deserialize, Serialize};
 
 use super::check;
@@ -64,7 +65,7 @@ impl Exponential {
         Self {
             values: self.values.iter().zip(sizes).map(|(y, s)| y / s).collect(),
             link: self.link,
-            log_sizes: sizes.iter().map(|s| libm::log(*s)).collect(),
+            log_sizes: sizes.iter().map(|s| elementary::log(*s)).collect(),
         }
     }
 
@@ -100,7 +101,7 @@ impl Local for Exponential {
 
     fn log_density(&self, _: &[f64], row: usize, f: f64) -> Jet {
         let [u, u1, u2, u3] = self.link.log_jet(f);
-        let ratio = libm::exp((libm::log(self.values[row]) - u).min(CLIP));
+        let ratio = elementary::exp((elementary::log(self.values[row]) - u).min(CLIP));
         Jet {
             value: -u - ratio - self.log_size(row),
             first: u1 * (ratio - 1.0),
@@ -115,7 +116,7 @@ impl Local for Exponential {
         if self.link == Link::Exp {
             // The guess is log y.
             let jet = |f: f64| {
-                let ratio = libm::exp((guess - f).min(CLIP));
+                let ratio = elementary::exp((guess - f).min(CLIP));
                 Jet {
                     value: -f - ratio - self.log_size(row),
                     first: ratio - 1.0,
@@ -143,7 +144,8 @@ impl Local for Exponential {
         if self.link == Link::Exp {
             // E e^-f = e^(v/2 - m).
             let half = 0.5 * belief.variance;
-            let ratio = libm::exp((libm::log(self.values[row]) - belief.mean + half).min(CLIP));
+            let ratio =
+                elementary::exp((elementary::log(self.values[row]) - belief.mean + half).min(CLIP));
             return Expected {
                 value: -belief.mean - ratio - self.log_size(row),
                 first: ratio - 1.0,

@@ -1,5 +1,6 @@
 //! Double-exponential noise of known scale, as differential privacy adds.
 
+use crate::special::elementary;
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 use serde::{Deserialize, Serialize};
@@ -88,7 +89,7 @@ impl Laplace {
         );
         // The nearer end has the larger tail: the weights follow from the ratio of Mills' ratios.
         let (near, far) = (end_below.min(end_above), end_below.max(end_above));
-        let ratio = libm::exp(log_mills(far) - log_mills(near));
+        let ratio = elementary::exp(log_mills(far) - log_mills(near));
         let (more, less) = (1.0 / (1.0 + ratio), ratio / (1.0 + ratio));
         let (below, above) = if d >= 0.0 { (more, less) } else { (less, more) };
         // phi(d) Mills(near), written so that far ends do not cancel.
@@ -107,7 +108,7 @@ impl Laplace {
             variance: below * tail_below.variance
                 + above * tail_above.variance
                 + below * above * between * between,
-            log_z: log_more + libm::log1p(ratio) - libm::log(2.0 * self.scale[row]),
+            log_z: log_more + elementary::log1p(ratio) - elementary::log(2.0 * self.scale[row]),
         }
     }
 }
@@ -115,7 +116,7 @@ impl Laplace {
 /// Log of Mills' ratio, `log(Phi(-x) / phi(x))`.
 fn log_mills(x: f64) -> f64 {
     if x > -1.0 {
-        libm::log((0.5 * PI).sqrt() * erfcx(x * FRAC_1_SQRT_2))
+        elementary::log((0.5 * PI).sqrt() * erfcx(x * FRAC_1_SQRT_2))
     } else {
         log_cdf(-x) + 0.5 * x * x + LN_SQRT_2PI
     }
@@ -138,7 +139,7 @@ impl Local for Laplace {
         let (away, scale) = (self.values[row] - f, self.scale[row]);
         let sign = if away == 0.0 { 0.0 } else { away.signum() };
         Jet {
-            value: -away.abs() / scale - libm::log(2.0 * scale),
+            value: -away.abs() / scale - elementary::log(2.0 * scale),
             first: sign / scale,
             second: 0.0,
             third: 0.0,
@@ -167,7 +168,7 @@ impl Local for Laplace {
         let d = (self.values[row] - belief.mean) / sd;
         let (density, sign) = (normal_pdf(d), erf(d * FRAC_1_SQRT_2));
         Expected {
-            value: -(2.0 * density + d * sign) * (sd / scale) - libm::log(2.0 * scale),
+            value: -(2.0 * density + d * sign) * (sd / scale) - elementary::log(2.0 * scale),
             first: sign / scale,
             second: -2.0 * density / (scale * sd),
         }

@@ -1,6 +1,7 @@
 //! The expected logarithm of a squared normal variable.
 
 use super::local::{Belief, Expected};
+use crate::special::elementary;
 
 /// Distance of the mean from 0 in sds where the series in its inverse takes over.
 const FAR: f64 = 10.0;
@@ -25,7 +26,7 @@ pub(super) fn expected_log_square(belief: Belief) -> Expected {
     let rho = belief.mean / sd;
     let [value, first, second] = if rho.abs() > FAR { far(rho) } else { near(rho) };
     Expected {
-        value: value + libm::log(belief.variance),
+        value: value + elementary::log(belief.variance),
         first: first / sd,
         second: second / belief.variance,
     }
@@ -44,7 +45,7 @@ fn far(rho: f64) -> [f64; 3] {
         second += 2.0 * (2.0 * n + 1.0) * term;
     }
     [
-        2.0 * libm::log(rho.abs()) - value,
+        2.0 * elementary::log(rho.abs()) - value,
         (2.0 + first) / rho,
         -(2.0 + second) * square,
     ]
@@ -52,7 +53,7 @@ fn far(rho: f64) -> [f64; 3] {
 
 fn near(rho: f64) -> [f64; 3] {
     let half = 0.5 * rho * rho;
-    let mut weight = libm::exp(-half);
+    let mut weight = elementary::exp(-half);
     let mut digamma = 0.0;
     let (mut value, mut slope) = (0.0, 0.0);
     // At rho = 10 the weight has its mean at 50; 200 is 20 sds beyond.

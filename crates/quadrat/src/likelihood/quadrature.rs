@@ -1,5 +1,6 @@
 //! Moments of cavity times likelihood, and expectations under a normal belief, by quadrature.
 
+use crate::special::elementary;
 use std::f64::consts::PI;
 
 use super::adaptive::{Integrals, Panels, integrate};
@@ -165,7 +166,7 @@ pub(super) fn tilted_averages<const N: usize>(
     let width = |x: f64| (1.0 / variance - jet(x).second.min(0.0)).sqrt().recip();
     let integrand = |u: f64| {
         let at = jet(origin + u);
-        let weight = libm::exp(rise(u, &at));
+        let weight = elementary::exp(rise(u, &at));
         if weight == 0.0 {
             return [0.0; N];
         }
@@ -173,8 +174,8 @@ pub(super) fn tilted_averages<const N: usize>(
     };
     let away = (origin - mean) * (origin - mean) / variance;
     let finish = |value: [f64; N]| {
-        let log_z =
-            top.value - 0.5 * away - 0.5 * libm::log(2.0 * PI * variance) + libm::log(value[0]);
+        let log_z = top.value - 0.5 * away - 0.5 * elementary::log(2.0 * PI * variance)
+            + elementary::log(value[0]);
         (log_z, origin, value.map(|y| y / value[0]))
     };
     // More peaks than that of cavity times likelihood and that of the likelihood: several humps, or holes.
@@ -259,7 +260,7 @@ fn end(from: f64, width: f64, unit: f64, rise: impl Fn(f64) -> f64) -> f64 {
     // Up to 2^200 widths; not a number counts as fallen.
     let above = |distance: f64| {
         let u = from + distance;
-        rise(u) + 3.0 * libm::log1p((u / unit).abs()) > -FALL
+        rise(u) + 3.0 * elementary::log1p((u / unit).abs()) > -FALL
     };
     if above(distance) {
         for _ in 0..200 {
@@ -336,7 +337,7 @@ pub(super) fn averages<const N: usize>(
     let sd = belief.variance.sqrt();
     let scale = (2.0 * PI).sqrt().recip();
     let weighted = |z: f64| {
-        let weight = scale * libm::exp(-0.5 * z * z);
+        let weight = scale * elementary::exp(-0.5 * z * z);
         g(belief.mean + sd * z).map(|y| weight * y)
     };
     let part = |lower: f64, upper: f64| {

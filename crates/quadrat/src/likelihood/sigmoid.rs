@@ -1,5 +1,6 @@
 //! From a latent value to a probability, and successes and failures at it.
 
+use crate::special::elementary;
 use serde::{Deserialize, Serialize};
 
 use super::distribution::log_binomial;
@@ -84,7 +85,7 @@ impl Sigmoid {
     #[must_use]
     pub fn inverse(self, p: f64) -> f64 {
         match self {
-            Self::Logit => libm::log(p) - libm::log1p(-p),
+            Self::Logit => elementary::log(p) - elementary::log1p(-p),
             Self::Probit => crate::special::scalar::normal_quantile(p),
         }
     }
@@ -152,8 +153,8 @@ impl Sigmoid {
         if self == Self::Logit && k + m <= PLAIN {
             // Without the constant, and with one exponential for both tails.
             let jet = |f: f64| {
-                let e = libm::exp(-f.abs());
-                let tail = libm::log1p(e);
+                let e = elementary::exp(-f.abs());
+                let tail = elementary::log1p(e);
                 let (near, far) = (1.0 / (1.0 + e), e / (1.0 + e));
                 let (p, q) = if f > 0.0 { (near, far) } else { (far, near) };
                 let curvature = (k + m) * p * q;

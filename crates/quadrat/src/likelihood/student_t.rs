@@ -1,5 +1,6 @@
 //! Student's t noise, for values with outliers.
 
+use crate::special::elementary;
 use serde::{Deserialize, Serialize};
 
 use super::distribution::{self, Distribution};
@@ -62,7 +63,7 @@ impl Row {
         let weight = (nu + 1.0) / c / (1.0 + square);
         let ratio = 1.0 / (1.0 + square);
         Jet {
-            value: self.constant - 0.5 * (nu + 1.0) * libm::log1p(square),
+            value: self.constant - 0.5 * (nu + 1.0) * elementary::log1p(square),
             first: weight * away,
             second: -weight * (1.0 - square) * ratio,
             third: -2.0 * weight * (z / c.sqrt()) * (3.0 - square) * ratio * ratio,
@@ -89,7 +90,7 @@ impl Row {
         let normaliser = digamma_half_step(0.5 * nu) - 1.0 / nu;
         let scaled = (nu + 1.0) / nu;
         [
-            0.5 * (normaliser - libm::log1p(square) + scaled * square * ratio),
+            0.5 * (normaliser - elementary::log1p(square) + scaled * square * ratio),
             away * ratio / c * (1.0 - scaled * ratio),
             -ratio * ratio / c * ((1.0 - square) + scaled * (3.0 * square - 1.0) * ratio),
         ]
@@ -195,7 +196,7 @@ impl StudentT {
 
     fn row(&self, own: &[f64], row: usize) -> Row {
         let (variance, degrees) = (self.noise.variance(own, row), self.degrees(own));
-        let root = libm::log(std::f64::consts::PI * degrees * variance);
+        let root = elementary::log(std::f64::consts::PI * degrees * variance);
         Row {
             value: self.values[row],
             variance,

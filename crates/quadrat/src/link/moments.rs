@@ -3,6 +3,7 @@
 use super::{CLIP, Link, softplus};
 use crate::likelihood::local::Belief;
 use crate::quadrature::gauss_legendre;
+use crate::special::elementary;
 
 impl Link {
     /// Mean and variance of the response's mean, `link(f)`, when `f` is normal.
@@ -29,11 +30,11 @@ impl Link {
             Self::Identity => (m, v),
             Self::Exp => {
                 let log_grown = if v > 1.0 {
-                    v + libm::log1p(-libm::exp(-v))
+                    v + elementary::log1p(-elementary::exp(-v))
                 } else {
-                    libm::log(libm::expm1(v))
+                    elementary::log(elementary::expm1(v))
                 };
-                let variance = libm::exp((2.0 * m + v + log_grown).min(CLIP));
+                let variance = elementary::exp((2.0 * m + v + log_grown).min(CLIP));
                 (log_normal_mean(m, v), variance)
             }
             Self::Square => (m * m + v, 2.0 * v * (2.0 * m * m + v)),
@@ -89,7 +90,7 @@ impl Link {
         let c = covariance;
         match self {
             Self::Identity => c,
-            Self::Exp => slopes[0].0 * slopes[1].0 * libm::expm1(c.min(CLIP)),
+            Self::Exp => slopes[0].0 * slopes[1].0 * elementary::expm1(c.min(CLIP)),
             Self::Square => 2.0 * c * c + 4.0 * a.mean * b.mean * c,
             Self::Softplus => {
                 c * slopes[0].0 * slopes[1].0 + 0.5 * c * c * slopes[0].1 * slopes[1].1
@@ -119,9 +120,9 @@ impl Link {
         match self {
             Self::Identity => Belief { mean, variance },
             Self::Exp => {
-                let spread = libm::log1p(variance / (mean * mean));
+                let spread = elementary::log1p(variance / (mean * mean));
                 Belief {
-                    mean: libm::log(mean) - 0.5 * spread,
+                    mean: elementary::log(mean) - 0.5 * spread,
                     variance: spread,
                 }
             }
@@ -140,12 +141,12 @@ impl Link {
 
 /// `E e^f`.
 fn log_normal_mean(m: f64, v: f64) -> f64 {
-    libm::exp((m + 0.5 * v).min(CLIP))
+    elementary::exp((m + 0.5 * v).min(CLIP))
 }
 
 /// Solves for the mean by Newton's method, for the variance by what the log-normal would need.
 fn softplus_equivalent(mean: f64, variance: f64) -> Belief {
-    let log_spread = libm::log1p(variance / (mean * mean));
+    let log_spread = elementary::log1p(variance / (mean * mean));
     let mut at = Belief {
         mean: Link::Softplus.inverse(mean).unwrap_or(f64::NAN),
         variance: 0.0,
@@ -157,11 +158,11 @@ fn softplus_equivalent(mean: f64, variance: f64) -> Belief {
     at.variance = (variance / (slope * slope)).min(log_spread * (mean / slope).powi(2));
     for _ in 0..100 {
         let (m, v) = softplus_moments(at.mean, at.variance);
-        let ratio = log_spread / libm::log1p(v / (m * m));
+        let ratio = log_spread / elementary::log1p(v / (m * m));
         let (slope, _) = Link::Softplus.expected_slopes(at);
         // Far below zero the mean is exponential in the latent value.
         let step = if m < 1.0 && slope > 0.5 * m {
-            libm::log(mean / m) * m / slope
+            elementary::log(mean / m) * m / slope
         } else {
             (mean - m) / slope
         };
@@ -192,7 +193,7 @@ fn softplus_averages<const N: usize>(m: f64, v: f64, g: impl Fn(f64) -> [f64; N]
         let to = (from + sd.min(reach)).min(upper).max(from.next_up());
         for (f, w) in rule.on(from, to) {
             let z = (f - m) / sd;
-            let weight = w * libm::exp(-0.5 * z * z);
+            let weight = w * elementary::exp(-0.5 * z * z);
             total += weight;
             for (sum, value) in sums.iter_mut().zip(g(f)) {
                 *sum += weight * value;
@@ -220,7 +221,7 @@ fn softplus_moments(m: f64, v: f64) -> (f64, f64) {
 /// `softplus(m + d) - softplus(m) = log1p(p (e^d - 1))`, `p = logistic(m)`.
 fn softplus_change(m: f64, d: f64, centre: f64) -> f64 {
     if d.abs() < 1.0 {
-        libm::log1p(super::logistic(m) * libm::expm1(d))
+        elementary::log1p(super::logistic(m) * elementary::expm1(d))
     } else {
         softplus(m + d) - centre
     }
@@ -247,7 +248,7 @@ mod tests {
                     let centre = link.value(m);
                     for i in -10_000..20_000 {
                         let z = h * f64::from(i);
-                        let weight = libm::exp(-0.5 * z * z);
+                        let weight = elementary::exp(-0.5 * z * z);
                         let change = link.value(m + sd * z) - centre;
                         total += weight;
                         first += weight * change;
@@ -346,7 +347,7 @@ mod tests {
                 for i in -180..=180 {
                     for j in -180..=180 {
                         let (x, y) = (h * f64::from(i), h * f64::from(j));
-                        let weight = libm::exp(-0.5 * (x * x + y * y));
+                        let weight = elementary::exp(-0.5 * (x * x + y * y));
                         let a = link.value(m[0] + s[0].sqrt() * x) - centre[0];
                         let b = link.value(m[1] + lead * x + rest * y) - centre[1];
                         total += weight;

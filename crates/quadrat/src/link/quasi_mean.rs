@@ -1,6 +1,7 @@
 //! Means taken after a link.
 
 use super::{Link, logistic};
+use crate::special::elementary;
 
 /// Square links are not looked at nearer to 0 than this: their inverse has no slope there.
 const NEAREST: f64 = 1e-90;
@@ -93,11 +94,11 @@ impl QuasiMean {
     fn of_exp(shares: &[f64], values: &[f64]) -> Self {
         let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let parts = shares.iter().zip(values);
-        let mut slopes: Vec<f64> = parts.map(|(p, f)| p * libm::exp(f - most)).collect();
+        let mut slopes: Vec<f64> = parts.map(|(p, f)| p * elementary::exp(f - most)).collect();
         let total: f64 = slopes.iter().sum();
         slopes.iter_mut().for_each(|j| *j /= total);
         Self {
-            value: most + libm::log(total),
+            value: most + elementary::log(total),
             own: slopes.clone(),
             slopes,
             shared: 1.0,

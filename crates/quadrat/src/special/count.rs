@@ -12,6 +12,7 @@
 use super::stirling::{
     HALF_LOG_TWO_PI, digamma_gap_difference, log1p_gap, log1p_ratio, stirling_gap,
 };
+use crate::special::elementary;
 
 /// The integrand is followed until it has fallen by this many nats.
 const DEPTH: f64 = 42.0;
@@ -51,7 +52,7 @@ pub(crate) struct Tail {
 impl CountMean {
     pub(crate) fn new(mean: f64, dispersion: f64) -> Self {
         Self {
-            log_mean: libm::log(mean),
+            log_mean: elementary::log(mean),
             mean,
             dispersion,
         }
@@ -79,23 +80,24 @@ impl CountMean {
         // n / (n q) of Loader: r = (1 + alpha k) w = 1 + delta.
         let delta = alpha * w * (k - self.mean);
         let shape = 1.0 / alpha;
-        let mut constant = -stirling_gap(k) - HALF_LOG_TWO_PI - 0.5 * libm::log(k);
+        let mut constant = -stirling_gap(k) - HALF_LOG_TWO_PI - 0.5 * elementary::log(k);
         if alpha > 0.0 {
             constant +=
-                stirling_gap(shape + k) - stirling_gap(shape) - 0.5 * libm::log1p(alpha * k);
+                stirling_gap(shape + k) - stirling_gap(shape) - 0.5 * elementary::log1p(alpha * k);
         }
         // a (delta - log1p delta), and k log(k / (mu r)) - k + mu r with k - mu r = w (k - mu).
         let scaled = w * (k - self.mean);
         let failures = if delta.abs() <= 0.5 {
             delta * scaled * log1p_gap(delta)
         } else {
-            (delta - (libm::log1p(alpha * k) - libm::log1p(spread))) * shape
+            (delta - (elementary::log1p(alpha * k) - elementary::log1p(spread))) * shape
         };
         let x = -scaled / k;
         let successes = if x.abs() <= 0.5 {
             scaled * scaled / k * log1p_gap(x)
         } else {
-            k * (libm::log(k) - self.log_mean + libm::log1p(spread) - libm::log1p(alpha * k))
+            k * (elementary::log(k) - self.log_mean + elementary::log1p(spread)
+                - elementary::log1p(alpha * k))
                 - scaled
         };
         constant - failures - successes
@@ -111,7 +113,7 @@ impl CountMean {
 
     /// The part of [`CountMean::dispersion_slope`] that depends on the mean.
     fn deviation_slope(&self, k: f64) -> f64 {
-        self.deviation_slope_at(k, self.mean, libm::log1p(self.dispersion * self.mean))
+        self.deviation_slope_at(k, self.mean, elementary::log1p(self.dispersion * self.mean))
     }
 
     /// The same at another mean, whose `log(1 + alpha mean)` is at hand: the mean itself may be clipped.
@@ -122,7 +124,7 @@ impl CountMean {
         if delta.abs() <= 0.5 {
             scaled * scaled * log1p_gap(delta)
         } else {
-            (delta - (libm::log1p(alpha * k) - log_stretch)) / (alpha * alpha)
+            (delta - (elementary::log1p(alpha * k) - log_stretch)) / (alpha * alpha)
         }
     }
 
@@ -142,15 +144,15 @@ impl CountMean {
             // nearly 1 nothing large cancels then. Neither may overflow.
             if (w < q && t > -600.0) || (t > 30.0 && alpha > 0.0) {
                 let shape = 1.0 / alpha;
-                return -shape * t - (k + shape) * libm::log1p(w * libm::expm1(-t));
+                return -shape * t - (k + shape) * elementary::log1p(w * elementary::expm1(-t));
             }
-            let growth = libm::expm1(t);
+            let growth = elementary::expm1(t);
             k * t - rise * growth * log1p_ratio(q * growth)
         };
         let end = reach(&log_ratio, w * (k - mean).abs(), w * w * (mean + q * k / w));
         // Poles of the integrand: pi away from the real axis where alpha mu = 1.
         let pole = if alpha > 0.0 {
-            (-sign * (libm::log(alpha) + self.log_mean)).clamp(0.0, end)
+            (-sign * (elementary::log(alpha) + self.log_mean)).clamp(0.0, end)
         } else {
             0.0
         };
@@ -172,15 +174,15 @@ impl CountMean {
                 for centre in [0.5 * (near + middle), 0.5 * (middle + far)] {
                     for (node, weight_of_node) in RULE {
                         for s in [centre - half * node, centre + half * node] {
-                            let term = half * weight_of_node * libm::exp(log_ratio(s));
+                            let term = half * weight_of_node * elementary::exp(log_ratio(s));
                             // Everything below has reached its limit long before.
-                            let change = (mean * libm::expm1(sign * s)).min(1e250);
+                            let change = (mean * elementary::expm1(sign * s)).min(1e250);
                             sum += term;
                             if alpha > 0.0 {
                                 let log_stretch = if change < 1e200 {
-                                    libm::log1p(alpha * (mean + change))
+                                    elementary::log1p(alpha * (mean + change))
                                 } else {
-                                    libm::log(alpha) + self.log_mean + sign * s
+                                    elementary::log(alpha) + self.log_mean + sign * s
                                 };
                                 weighted +=
                                     term * self.deviation_slope_at(k, mean + change, log_stretch);
@@ -212,7 +214,7 @@ impl CountMean {
         if self.mean == 0.0 {
             return (1.0, 0.0);
         }
-        let edge = libm::exp(self.log_probability(k) + libm::log(k));
+        let edge = elementary::exp(self.log_probability(k) + elementary::log(k));
         let small = (edge * self.tail(k).ratio).min(1.0);
         if self.mean <= k {
             (1.0 - small, small)
@@ -348,12 +350,15 @@ mod tests {
             );
 
             let small = if mean <= k { above } else { below };
-            let tail = got + libm::log(k) + libm::log(count.tail(k).ratio);
+            let tail = got + elementary::log(k) + elementary::log(count.tail(k).ratio);
             let error = (tail - small).abs() / small.abs().max(1.0);
             worst_tail = worst_tail.max(error);
             assert!(error < 1e-12, "{dispersion} {mean} {k}: {tail} {small}");
             let (p, q) = count.tails(k);
-            assert!((p - libm::exp(below)).abs() < 1e-12 && (q - libm::exp(above)).abs() < 1e-12);
+            assert!(
+                (p - elementary::exp(below)).abs() < 1e-12
+                    && (q - elementary::exp(above)).abs() < 1e-12
+            );
         }
         println!("worst relative errors: log p {worst_p:e}, log tail {worst_tail:e}");
     }
@@ -370,7 +375,7 @@ mod tests {
                     (p - below).abs() < 1e-13 && (p + q - 1.0).abs() < 1e-15,
                     "{mean} {dispersion} {k}"
                 );
-                below += libm::exp(count.log_probability(f64::from(k)));
+                below += elementary::exp(count.log_probability(f64::from(k)));
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Logarithm of the gamma function and its derivative.
 
+use crate::special::elementary;
 use std::f64::consts::PI;
 
 use super::coefficients::{DIGAMMA, DIGAMMA_ROOT_HI, DIGAMMA_ROOT_LO};
@@ -67,7 +68,7 @@ pub fn digamma(x: f64) -> f64 {
         let inverse = 1.0 / y;
         let square = inverse * inverse;
         let series = BERNOULLI.iter().rev().fold(0.0, |sum, b| sum * square + b);
-        libm::log(y) - (0.5 * inverse + (square * series + shift))
+        elementary::log(y) - (0.5 * inverse + (square * series + shift))
     }
 }
 

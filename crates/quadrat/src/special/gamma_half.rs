@@ -1,6 +1,7 @@
 //! The gamma function half a step apart.
 
 use super::gamma::{digamma, ln_gamma};
+use crate::special::elementary;
 
 /// From here on the series below are exact to 1e-16.
 const ASYMPTOTIC: f64 = 20.0;
@@ -18,7 +19,7 @@ pub(crate) fn log_gamma_half_step(x: f64) -> f64 {
     let series = -1.0 / 8.0
         + y2 * (1.0 / 192.0
             + y2 * (-1.0 / 640.0 + y2 * (17.0 / 14_336.0 + y2 * (-31.0 / 18_432.0))));
-    0.5 * libm::log(x) + y * series
+    0.5 * elementary::log(x) + y * series
 }
 
 /// `digamma(x + 1/2) - digamma(x)`, its derivative.

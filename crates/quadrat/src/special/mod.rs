@@ -10,6 +10,7 @@
 
 mod coefficients;
 mod count;
+pub(crate) mod elementary;
 mod erf;
 mod erfc;
 mod erfcx;

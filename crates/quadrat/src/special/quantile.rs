@@ -1,5 +1,6 @@
 //! Inverse of the standard normal distribution function.
 
+use crate::special::elementary;
 use std::f64::consts::PI;
 
 use super::scalar::{erf, erfcx, log_cdf, normal_pdf};
@@ -52,7 +53,7 @@ fn lower(p: f64) -> f64 {
     if p == 0.0 {
         return f64::NEG_INFINITY;
     }
-    let log_p = libm::log(p);
+    let log_p = elementary::log(p);
     let t = (-2.0 * log_p).sqrt();
     let ratio = (2.515_517 + t * (0.802_853 + t * 0.010_328))
         / (1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308)));

@@ -1,5 +1,6 @@
 //! The standard normal distribution between two ends.
 
+use crate::special::elementary;
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
 
 use super::{erfcx_into, exp_into};
@@ -157,24 +158,24 @@ fn closed(lower: f64, upper: f64) -> TruncatedNormal {
     if lower <= 0.0 {
         // Both tails, and the densities.
         let (left, right) = (
-            libm::exp(-0.5 * lower * lower),
-            libm::exp(-0.5 * upper * upper),
+            elementary::exp(-0.5 * lower * lower),
+            elementary::exp(-0.5 * upper * upper),
         );
         let tails = 0.5 * (left * scaled[0] + right * scaled[1]);
         let z = 1.0 - tails;
-        log_z = libm::log1p(-tails);
+        log_z = elementary::log1p(-tails);
         a = INVERSE_ROOT * left / z;
         b = INVERSE_ROOT * right / z;
     } else {
-        let fallen = libm::exp(-decay);
+        let fallen = elementary::exp(-decay);
         let z = scaled[0] - fallen * scaled[1];
-        log_z = -0.5 * lower * lower + libm::log(0.5 * z);
+        log_z = -0.5 * lower * lower + elementary::log(0.5 * z);
         // sqrt(2 / pi) / z.
         a = FRAC_2_SQRT_PI * FRAC_1_SQRT_2 / z;
         b = a * fallen;
     }
     // a - b, and powers of an infinite end times nothing are nothing.
-    let g0 = a * -libm::expm1(-decay);
+    let g0 = a * -elementary::expm1(-decay);
     let term = |power: i32| {
         let beyond = if finite { upper.powi(power) * b } else { 0.0 };
         lower.powi(power) * a - beyond
@@ -257,15 +258,15 @@ fn by_quadrature(lower: f64, upper: f64, width: f64) -> TruncatedNormal {
     let variance = second * scale * scale;
     let above = centre * scale;
     TruncatedNormal {
-        log_z: -0.5 * lower * lower - LN_SQRT_2PI + libm::log(z * scale),
+        log_z: -0.5 * lower * lower - LN_SQRT_2PI + elementary::log(z * scale),
         // Not lower + above, which cancels in a window around 0.
-        mean: -(rate / z) * libm::expm1(-0.5 * width * (lower + upper)),
+        mean: -(rate / z) * elementary::expm1(-0.5 * width * (lower + upper)),
         variance,
         lost: 1.0 - variance,
         third: third * scale.powi(3),
         fourth: (fourth - 3.0 * second * second) * scale.powi(4),
         at_lower: rate / z,
-        at_upper: rate / z * libm::exp(-0.5 * width * (lower + upper)),
+        at_upper: rate / z * elementary::exp(-0.5 * width * (lower + upper)),
         above_lower: above,
         below_upper: width - above,
     }

@@ -1,5 +1,6 @@
 //! Successes among trials.
 
+use crate::special::elementary;
 use rand::Rng;
 use rand_distr::{Binomial as Sampler, Distribution as _};
 
@@ -57,7 +58,7 @@ impl Binomial {
             return f64::NEG_INFINITY;
         }
         let p = self.probability;
-        log_binomial(y, n - y, libm::log(p), libm::log1p(-p))
+        log_binomial(y, n - y, elementary::log(p), elementary::log1p(-p))
     }
 
     /// One draw.
@@ -86,16 +87,16 @@ pub(crate) fn log_binomial(k: f64, m: f64, log_p: f64, log_q: f64) -> f64 {
         - stirling_gap(k)
         - stirling_gap(m)
         - HALF_LOG_TWO_PI
-        - 0.5 * (libm::log(k) + libm::log(m / n));
+        - 0.5 * (elementary::log(k) + elementary::log(m / n));
     // Counts against their means n p and n q; both differ by the same amount.
     let excess = if log_p < log_q {
-        k - n * libm::exp(log_p)
+        k - n * elementary::exp(log_p)
     } else {
-        n * libm::exp(log_q) - m
+        n * elementary::exp(log_q) - m
     };
     constant
-        - deviance(k, excess, log_p + libm::log(n))
-        - deviance(m, -excess, log_q + libm::log(n))
+        - deviance(k, excess, log_p + elementary::log(n))
+        - deviance(m, -excess, log_q + elementary::log(n))
 }
 
 /// `k log(k / mean) - (k - mean)`.
@@ -104,6 +105,6 @@ fn deviance(k: f64, excess: f64, log_mean: f64) -> f64 {
     if x.abs() <= 0.5 {
         excess * excess / k * log1p_gap(x)
     } else {
-        k * (libm::log(k) - log_mean) - excess
+        k * (elementary::log(k) - log_mean) - excess
     }
 }

@@ -1,5 +1,6 @@
 //! Exponential observations.
 
+use crate::special::elementary;
 use rand::Rng;
 use rand_distr::{Distribution as _, Exp1};
 
@@ -23,7 +24,7 @@ impl Exponential {
         if y <= 0.0 {
             0.0
         } else {
-            -libm::expm1(-y / self.mean)
+            -elementary::expm1(-y / self.mean)
         }
     }
 
@@ -31,7 +32,7 @@ impl Exponential {
         if y < 0.0 {
             f64::NEG_INFINITY
         } else {
-            -y / self.mean - libm::log(self.mean)
+            -y / self.mean - elementary::log(self.mean)
         }
     }
 

@@ -1,5 +1,6 @@
 //! Double-exponential observations.
 
+use crate::special::elementary;
 use rand::Rng;
 use rand_distr::{Distribution as _, Exp1};
 
@@ -23,12 +24,12 @@ impl Laplace {
 
     pub(super) fn cdf(&self, y: f64) -> f64 {
         let z = (y - self.location) / self.scale;
-        let tail = 0.5 * libm::exp(-z.abs());
+        let tail = 0.5 * elementary::exp(-z.abs());
         if z < 0.0 { tail } else { 1.0 - tail }
     }
 
     pub(super) fn log_density(&self, y: f64) -> f64 {
-        -(y - self.location).abs() / self.scale - libm::log(2.0 * self.scale)
+        -(y - self.location).abs() / self.scale - elementary::log(2.0 * self.scale)
     }
 
     pub(super) fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> f64 {

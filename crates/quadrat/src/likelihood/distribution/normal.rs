@@ -1,5 +1,6 @@
 //! Normal observations.
 
+use crate::special::elementary;
 use std::f64::consts::PI;
 
 use rand::Rng;
@@ -42,7 +43,7 @@ impl Normal {
             };
         }
         let z = (y - self.mean) / self.sd;
-        -0.5 * (z * z + libm::log(2.0 * PI)) - libm::log(self.sd)
+        -0.5 * (z * z + elementary::log(2.0 * PI)) - elementary::log(self.sd)
     }
 
     pub(super) fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> f64 {

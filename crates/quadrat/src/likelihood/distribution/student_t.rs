@@ -1,5 +1,6 @@
 //! Student's t observations.
 
+use crate::special::elementary;
 use std::f64::consts::PI;
 
 use rand::Rng;
@@ -46,9 +47,9 @@ impl StudentT {
     pub(super) fn log_density(&self, y: f64) -> f64 {
         let z = (y - self.location) / self.scale;
         let constant = log_gamma_half_step(0.5 * self.degrees)
-            - 0.5 * libm::log(PI * self.degrees)
-            - libm::log(self.scale);
-        constant - 0.5 * (self.degrees + 1.0) * libm::log1p(z * z / self.degrees)
+            - 0.5 * elementary::log(PI * self.degrees)
+            - elementary::log(self.scale);
+        constant - 0.5 * (self.degrees + 1.0) * elementary::log1p(z * z / self.degrees)
     }
 
     pub(super) fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> f64 {
@@ -69,13 +70,14 @@ fn two_sided_tail(z: f64, degrees: f64) -> f64 {
     }
     let (a, b) = (0.5 * degrees, 0.5);
     // log of x^a (1 - x)^b / B(a, b), from log x = -log(1 + z^2/degrees).
-    let front = -a * libm::log1p(square) - b * libm::log1p(1.0 / square) + log_gamma_half_step(a)
-        - 0.5 * libm::log(PI);
+    let front = -a * elementary::log1p(square) - b * elementary::log1p(1.0 / square)
+        + log_gamma_half_step(a)
+        - 0.5 * elementary::log(PI);
     let x = 1.0 / (1.0 + square);
     if x < (a + 1.0) / (a + b + 2.0) {
-        libm::exp(front) * fraction(x, a, b) / a
+        elementary::exp(front) * fraction(x, a, b) / a
     } else {
-        1.0 - libm::exp(front) * fraction(square / (1.0 + square), b, a) / b
+        1.0 - elementary::exp(front) * fraction(square / (1.0 + square), b, a) / b
     }
 }
 
