@@ -80,12 +80,18 @@ pub struct Fitted {
 
 /// Fits a model; none when it did not settle.
 ///
-/// Library defaults but for the mean, which is zero as in the simulation, and the hyperparameters, which are the most
-/// probable ones: `se`, one latent process of rank one behind several outputs, the same for the log variances.
+/// Library defaults but for the mean, which is zero as in the simulation: `se`, one latent process of rank one behind
+/// several outputs, the same for the log variances.
 ///
 /// # Errors
 /// As the fit, but for those that did not settle.
-pub fn fit(family: Family, told: Told, data: &CensoredData, seed: u64) -> Result<Option<Fitted>> {
+pub fn fit(
+    family: Family,
+    told: Told,
+    hyperparameters: Hyperparameters,
+    data: &CensoredData,
+    seed: u64,
+) -> Result<Option<Fitted>> {
     let kernel = || {
         let se = Kernel::se(["x"]);
         match family.several {
@@ -107,7 +113,7 @@ pub fn fit(family: Family, told: Told, data: &CensoredData, seed: u64) -> Result
         model = model.vary(Varying::Noise, kernel(), Link::Exp);
     }
     let options = FitOptions::default()
-        .with_hyperparameters(Hyperparameters::Map)
+        .with_hyperparameters(hyperparameters)
         .with_seed(seed)
         .with_threads(1);
     let posterior = match model.fit(&options) {
@@ -194,7 +200,9 @@ mod tests {
         let data = plan.draw().unwrap();
         let truth = &data.outputs[0].latent;
         let error = |family: Family, told: Told| {
-            let fitted = fit(family, told, &data, 1).unwrap().unwrap();
+            let fitted = fit(family, told, Hyperparameters::Map, &data, 1)
+                .unwrap()
+                .unwrap();
             let p = fitted.first(&data.x, Scale::Latent).unwrap();
             let noise = fitted.least_noise(&data.x).unwrap();
             assert!(noise > 0.0 && noise < 3.0, "{}: {noise}", family.name);

@@ -1,7 +1,7 @@
 //! Tables 1 and 2: six models, five overlaps.
 
 use anyhow::Result;
-use quadrat::model::Scale;
+use quadrat::model::{Hyperparameters, Scale};
 use quadrat::simulate::{Censored, Overlap};
 use rayon::prelude::*;
 
@@ -114,7 +114,8 @@ fn plan(settings: &Settings, seed: u64, overlap: Overlap) -> Censored {
 
 fn one(settings: &Settings, seed: u64, overlap: Overlap, family: Family) -> Result<Option<Found>> {
     let data = plan(settings, seed, overlap).draw()?;
-    let Some(fitted) = fit(family, Told::AtLeast, &data, settings.seed)? else {
+    let (told, map) = (Told::AtLeast, Hyperparameters::Map);
+    let Some(fitted) = fit(family, told, map, &data, settings.seed)? else {
         return Ok(None);
     };
     let own = &data.outputs[0];
