@@ -4,10 +4,12 @@
 //! the truth and the other kinds as they are. Nothing depends on the number of threads.
 
 mod censored;
+mod country;
 mod field;
 mod mixed;
 
 pub use censored::{Censored, CensoredData, CensoredOutput, Overlap, Record};
+pub use country::{Country, CountryData};
 pub use field::se_on_grid;
 pub use mixed::{Mixed, MixedData, Row};
 
