@@ -6,6 +6,7 @@ mod crossvalidation;
 mod defaults;
 mod draws;
 mod fit;
+mod fit_sparse;
 mod lens;
 #[cfg(feature = "mcmc")]
 mod mcmc;
@@ -20,6 +21,7 @@ mod problem;
 mod save;
 mod second;
 mod settings;
+mod sparse;
 mod summary;
 mod totals;
 mod truncation;
@@ -36,7 +38,9 @@ pub use posterior::{Posterior, Scale};
 pub use prediction::Prediction;
 pub use save::FORMAT;
 pub use second::Varying;
-pub use settings::{AUTO_FREE, AUTO_ROWS, FitOptions, Hyperparameters, Inference, Mean, Setting};
+pub use settings::{
+    AUTO_FREE, AUTO_ROWS, FitOptions, Hyperparameters, Inducing, Inference, Mean, Setting,
+};
 pub use summary::{FitSummary, Hyper, LeaveOneOut};
 
 use crate::error::InputError;
@@ -47,6 +51,7 @@ use defaults::Scales;
 use mean::{MeanPrior, Means};
 use problem::Problem;
 use second::{SecondLatent, SecondSpec};
+use sparse::{Sparse, SparseChoice};
 
 /// Name of the unknown constant mean among the hyperparameters.
 const MEAN_NAME: &str = "mean.constant";
@@ -153,11 +158,15 @@ impl Model {
     /// # Errors
     /// Everything that can be wrong with the input, see [`InputError`].
     pub fn parameters(&self) -> Result<Vec<Parameter>, InputError> {
-        Ok(self.problem(Inference::Auto)?.parameters)
+        Ok(self.problem(Inference::Auto, None)?.parameters)
     }
 
-    /// Checks the input and assembles the problem.
-    fn problem(&self, inference: Inference) -> Result<Problem, InputError> {
+    /// Checks the input and assembles the problem; with inducing points where `sparse` says how.
+    fn problem(
+        &self,
+        inference: Inference,
+        sparse: Option<&SparseChoice>,
+    ) -> Result<Problem, InputError> {
         checks::links(&self.tables)?;
         self.kernel.check().map_err(|e| InputError::Kernel {
             reason: e.to_string(),
@@ -193,6 +202,9 @@ impl Model {
         let mean = Means::new(&self.kernel, priors.collect::<Result<_, InputError>>()?);
         checks::apply_settings(&mut parameters, &self.settings)?;
         checks::learnable(&tables, &parameters)?;
+        let sparse = sparse
+            .map(|choice| Sparse::new(&self.kernel, &mean, &parameters, &tables, choice))
+            .transpose()?;
         Ok(Problem::new(
             self.kernel.clone(),
             &tables,
@@ -200,6 +212,7 @@ impl Model {
             mean,
             parameters,
             method,
+            sparse,
             second
                 .map(|spec| SecondLatent::new(spec, &self.tables))
                 .transpose()?,

@@ -1,0 +1,3 @@
+//! Law et al. 2018, *Variational learning on aggregate outputs*.
+
+pub mod swiss_roll;
