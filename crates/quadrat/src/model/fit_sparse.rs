@@ -5,6 +5,7 @@ use std::time::Instant;
 use super::Model;
 use super::correlation::correlations;
 use super::fit::{hypers, mean_hypers, warn_about_bounds};
+use super::posterior::Scale;
 use super::posterior::{Component, Node, Posterior};
 use super::settings::{FitOptions, Hyperparameters};
 use super::sparse::SparseChoice;
@@ -12,7 +13,12 @@ use super::summary::FitSummary;
 use crate::error::{FitError, InputError};
 use crate::inference::in_pool;
 use crate::inference::sparse::learn_sparse;
+use crate::likelihood::Likelihood;
 use crate::progress::{Progress, Silent};
+
+/// Mean counts from which on Poisson counts are judged, and what is too much of their variance.
+const LARGE: f64 = 500.0;
+const OVERDISPERSED: f64 = 3.0;
 
 impl Model {
     /// [`Model::fit`] under [`super::Inference::Sparse`].
@@ -123,7 +129,46 @@ impl Model {
         };
         let tables = self.tables.clone();
         let mut posterior = Posterior::new(problem, tables, vec![node], components, summary);
+        let told = posterior.overdispersion()?;
+        posterior.summary.warnings.extend(told);
         posterior.summary.seconds = started.elapsed().as_secs_f64();
         Ok(posterior)
+    }
+}
+
+impl Posterior {
+    /// What to say of large Poisson counts that lie farther from their fitted means than such counts do.
+    fn overdispersion(&self) -> Result<Vec<String>, FitError> {
+        let mut told = Vec::new();
+        for (t, table) in self.tables.iter().enumerate() {
+            let Likelihood::Poisson(counts) = table.likelihood() else {
+                continue;
+            };
+            let exact = |row: &usize| counts.lower()[*row] == counts.upper()[*row];
+            let rows: Vec<usize> = (0..counts.lower().len()).filter(exact).collect();
+            let size = rows.len() as f64;
+            let mean = rows.iter().map(|&row| counts.lower()[row]).sum::<f64>() / size;
+            if rows.is_empty() || mean < LARGE {
+                continue;
+            }
+            let at = table.supports().rows(&rows);
+            let at = match table.output() {
+                Some(output) => self.at_output(&at, output)?,
+                None => at,
+            };
+            let seen = self.predict(&at, Scale::Response)?;
+            let pearson = rows.iter().zip(seen.mean()).map(|(&row, per_exposure)| {
+                let fitted = counts.exposure()[row] * per_exposure;
+                (counts.lower()[row] - fitted).powi(2) / fitted.max(f64::MIN_POSITIVE)
+            });
+            let dispersion = pearson.sum::<f64>() / size;
+            if dispersion > OVERDISPERSED {
+                told.push(format!(
+                    "table {}: counts of {mean:.0} on average lie {dispersion:.1} times as far from their fitted means, in squares, as Poisson counts do, so that intervals are too narrow: use `negative_binomial`",
+                    t + 1
+                ));
+            }
+        }
+        Ok(told)
     }
 }

@@ -436,6 +436,30 @@ fn what_cannot_be_is_refused() {
 }
 
 #[test]
+fn large_counts_that_scatter_are_told_to_be_no_poisson_counts() {
+    let mut data = Bagged::new(30, 6, rate, 3);
+    let fit = |data: &Bagged| {
+        let model = Model::new(Kernel::se(["x"]))
+            .observe(data.table(Link::Exp))
+            .set("se.lengthscale.x", Setting::fixed(3.0));
+        model
+            .fit(&map().with_inducing(Inducing::Number(12)))
+            .unwrap()
+    };
+    let told = |posterior: &Posterior| {
+        let mut all = posterior.summary().warnings.iter();
+        all.any(|w| w.contains("negative_binomial"))
+    };
+    for (k, count) in data.counts.iter_mut().enumerate() {
+        // Every other one a fifth higher, of some thousand.
+        *count = (*count * if k % 2 == 0 { 120.0 } else { 100.0 }).round();
+    }
+    assert!(told(&fit(&data)));
+    let small = Bagged::new(30, 6, rate, 3);
+    assert!(!told(&fit(&small)));
+}
+
+#[test]
 fn more_inducing_points_than_places_and_constant_columns_are_no_trouble() {
     let mut bags = Functionals::new(vec!["x".into(), "c".into()]);
     for i in 0..8 {
