@@ -9,6 +9,7 @@ mod peer;
 mod points;
 mod regions;
 mod sites;
+mod sparse;
 mod special;
 mod table;
 
@@ -31,6 +32,8 @@ enum Subject {
     Regions,
     /// Sweeps over sites, against their linear algebra.
     Sites,
+    /// Passes over pixels through inducing points, against their matrix products.
+    Sparse,
     /// Fits of censored rows, with one or two outputs, with noise that is constant or a function.
     Chained {
         /// Only the model of this name.
@@ -49,6 +52,7 @@ fn main() -> anyhow::Result<()> {
         Subject::Gram => gram::run()?,
         Subject::Regions => regions::run()?,
         Subject::Sites => sites::run()?,
+        Subject::Sparse => sparse::run()?,
         Subject::Chained { only } => chained::run(only.as_deref())?,
         Subject::Fit => fit::run()?,
         Subject::Peer(peer) => peer::run(peer)?,

@@ -20,7 +20,7 @@ use crate::diagnostic::{Problem, Problems};
 use crate::places::Places;
 use crate::prediction_csv;
 use crate::resolve::{Observed, Resolved};
-use crate::study::{Integration, Mean, NonNegative, Scale, Setting, Study};
+use crate::study::{Inducing, Integration, Mean, NonNegative, Scale, Setting, Study};
 use crate::suggest;
 
 /// Predictions are computed this many rows at a time, which bounds memory.
@@ -266,6 +266,13 @@ pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
         })
         .with_seed(inference.seed)
         .with_inference(inference.method);
+    match inference.inducing {
+        Inducing::Auto => {}
+        Inducing::Number(count) => {
+            options = options.with_inducing(quadrat::model::Inducing::Number(count));
+        }
+        Inducing::PerRow => options = options.with_inducing(quadrat::model::Inducing::PerRow),
+    }
     if let Some(progress) = &running.progress {
         options = options.with_progress(Arc::clone(progress));
     }
@@ -293,6 +300,7 @@ pub fn method_in_words(name: &str) -> &str {
         "ep" => "expectation propagation",
         "variational" => "variational inference",
         "laplace" => "Laplace's method",
+        "sparse" => "sparse variational inference",
         other => other,
     }
 }

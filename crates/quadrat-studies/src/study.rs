@@ -6,6 +6,7 @@ use anyhow::Result;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
+use crate::bags;
 use crate::binned;
 use crate::censored;
 use crate::report::Report;
@@ -82,6 +83,16 @@ pub struct Study {
 
 /// All studies.
 pub const STUDIES: &[Study] = &[
+    Study {
+        name: "bags-country",
+        about: "a simulated country: rates of a million pixels from counts of districts",
+        run: bags::country::run,
+    },
+    Study {
+        name: "bags-swiss-roll",
+        about: "Law et al., section 4.1: rates of points on a roll from counts of bags",
+        run: bags::swiss_roll::run,
+    },
     Study {
         name: "binned-robot",
         about: "Smith et al., Table 1: the speed of a robot from distances between times",

@@ -227,6 +227,18 @@ pub enum FitError {
         /// Their correlation.
         correlation: f64,
     },
+    /// The covariance of inducing points could not be factorised.
+    #[error(
+        "the covariance of {points} inducing points under `{kernel}` with {parameters} is not positive definite: take fewer of them, or bound the lengthscale from above"
+    )]
+    Inducing {
+        /// How many there are.
+        points: usize,
+        /// The kernel expression.
+        kernel: String,
+        /// Parameter values, as `name = value, ..`.
+        parameters: String,
+    },
     /// Every start of the optimiser failed.
     #[error(
         "the evidence was not finite at any of {starts} optimiser starts; give starts or bounds of the hyperparameters that fit the units of the data"
@@ -291,6 +303,7 @@ impl FitError {
         matches!(
             self,
             Self::Factorisation { .. }
+                | Self::Inducing { .. }
                 | Self::Contradiction { .. }
                 | Self::NotConverged { .. }
                 | Self::Linalg(_)

@@ -149,6 +149,7 @@ pub(super) fn repeated_exact(
 pub(super) fn too_many_rows(check: &Check<'_>, study: &Study, tables: &[Observed]) {
     let rows: usize = tables.iter().map(|t| t.places.len()).sum();
     if rows <= DENSE_ROWS
+        || study.inference.method == quadrat::model::Inference::Sparse
         || (tables.len() == 1
             && study.is_exact()
             && tables[0].places.dims.len() > 1
@@ -172,7 +173,8 @@ pub(super) fn too_many_rows(check: &Check<'_>, study: &Study, tables: &[Observed
             count(keys.len(), "different place")
         )
     } else {
-        "use fewer or coarser bins; sparse inference is not available in this version".to_owned()
+        "use sparse inference (`method = \"sparse\"` in [inference]), or fewer or coarser bins"
+            .to_owned()
     };
     let span = study
         .observe

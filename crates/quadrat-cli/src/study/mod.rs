@@ -29,7 +29,7 @@ pub use non_negative::NonNegative;
 pub use observe::Observe;
 pub use outputs::{Coregionalization, Output};
 pub use predict::{Predict, Scale, Where};
-pub use settings::{Inference, Integration, Setting};
+pub use settings::{Inducing, Inference, Integration, Setting};
 pub use varying::Vary;
 
 /// A whole study, correct as far as the text alone can tell.
@@ -230,7 +230,10 @@ impl Study {
 
     /// Whether inference will be exact.
     pub fn is_exact(&self) -> bool {
-        let approximate = matches!(self.inference.method, quadrat::model::Inference::Sites(_));
+        let approximate = matches!(
+            self.inference.method,
+            quadrat::model::Inference::Sites(_) | quadrat::model::Inference::Sparse
+        );
         !approximate
             && self.vary.is_none()
             && self.non_negative() != Some(NonNegative::Constrain)

@@ -36,10 +36,24 @@ pub struct Inference {
     pub method: Way,
     /// Where that is said.
     pub method_span: Range<usize>,
+    /// Where the inducing points of sparse inference lie.
+    pub inducing: Inducing,
     /// What to do with hyperparameters.
     pub hyperparameters: Integration,
     /// Fixes everything random.
     pub seed: u64,
+}
+
+/// Where the inducing points of sparse inference lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Inducing {
+    /// As many as is usual.
+    #[default]
+    Auto,
+    /// So many.
+    Number(usize),
+    /// The centre of every row.
+    PerRow,
 }
 
 /// What to do with hyperparameters.
@@ -216,17 +230,18 @@ pub fn inference(root: &Section<'_>) -> Inference {
     ) else {
         return Inference::default();
     };
-    section.keys(&["method", "hyperparameters", "seed"], &["inducing"]);
+    section.keys(&["method", "hyperparameters", "seed", "inducing"], &[]);
     let word = section.word(
         "method",
-        &["auto", "exact", "laplace", "ep", "variational"],
-        &["sparse", "mcmc"],
+        &["auto", "exact", "laplace", "ep", "variational", "sparse"],
+        &["mcmc"],
     );
     let method = match word.as_ref().map(|word| word.value.as_str()) {
         Some("exact") => Way::Exact,
         Some("laplace") => Way::Sites(Method::Laplace),
         Some("ep") => Way::Sites(Method::Ep),
         Some("variational") => Way::Sites(Method::Variational),
+        Some("sparse") => Way::Sparse,
         _ => Way::Auto,
     };
     let hyperparameters = match section.word("hyperparameters", &["auto", "map", "integrate"], &[])
@@ -250,11 +265,50 @@ pub fn inference(root: &Section<'_>) -> Inference {
             }
         }
     }
+    let inducing = inducing(&section, method);
+    if method == Way::Sparse && hyperparameters == Integration::Integrate {
+        section.check.refuse(
+            &section.span_of("hyperparameters"),
+            "sparse inference does not integrate hyperparameters".to_owned(),
+            "choose `hyperparameters = \"map\"`, or leave it out",
+        );
+    }
     Inference {
         method,
         method_span: section.span_of("method"),
+        inducing,
         hyperparameters,
         seed,
+    }
+}
+
+/// Where the inducing points lie.
+fn inducing(section: &Section<'_>, method: Way) -> Inducing {
+    let Some(item) = section.get("inducing") else {
+        return Inducing::Auto;
+    };
+    let span = section.span_of("inducing");
+    if method != Way::Sparse {
+        section.check.refuse(
+            &span,
+            "`inducing` is for sparse inference only".to_owned(),
+            "add `method = \"sparse\"`, or leave `inducing` out",
+        );
+    }
+    let count = item.as_integer().and_then(|n| usize::try_from(n).ok());
+    match (count, item.as_str()) {
+        (Some(count), _) if count > 0 => Inducing::Number(count),
+        (_, Some("rows")) => Inducing::PerRow,
+        _ => {
+            let message = format!(
+                "`inducing` must be a whole number from 1 on, or `rows`, not {}",
+                kind(item)
+            );
+            section
+                .check
+                .refuse(&span, message, "such as `inducing = 100`");
+            Inducing::Auto
+        }
     }
 }
 

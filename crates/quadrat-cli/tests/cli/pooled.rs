@@ -175,6 +175,29 @@ hyperparameters = "map"
         // 108 cases; the sum is known to a tenth.
         assert!((total - 108.0).abs() < 6.0, "{support}: {means:?}");
         assert!(means[8] > means[0], "{support}: {means:?}");
+
+        // The same through inducing points; what is saved answers the same.
+        let sparse = study.replace(
+            "[inference]\n",
+            "[inference]\nmethod = \"sparse\"\ninducing = 20\n",
+        );
+        std::fs::write(folder.path().join("s.toml"), &sparse).unwrap();
+        let output = quadrat(folder.path(), &["run", "s.toml", "-o", "out"]);
+        assert!(output.status.success(), "{support}: {}", stderr(&output));
+        let json = fit(folder.path());
+        assert_eq!(
+            (&json["inference"], &json["evidence"]),
+            (&"sparse".into(), &"elbo".into())
+        );
+        let again = column(folder.path(), "again", "mean");
+        for (a, b) in again.iter().zip(&means) {
+            // Two approximations, which find other hyperparameters: well within the noise of a count.
+            assert!(
+                (a - b).abs() < 0.8 * b.sqrt(),
+                "{support}: {again:?} {means:?}"
+            );
+        }
+        done(folder.path(), &["fit", "s.toml", "-o", "m.quadrat"]);
     }
 }
 
@@ -188,7 +211,7 @@ fn what_cannot_be_is_refused() {
             "ep",
             &ep,
             table,
-            &["sums after a link", "use auto or laplace"],
+            &["sums after a link", "use auto, laplace or sparse"],
         )
         .err(),
     );

@@ -9,6 +9,7 @@ mod axes;
 mod block;
 mod coupled;
 mod factor;
+mod induced;
 mod line;
 mod mixture;
 mod nodes;
@@ -32,6 +33,7 @@ use plan::{Factor, Term, plan};
 use regions::Group;
 
 pub use axes::Grid;
+pub use induced::Induced;
 pub(crate) use nodes::NodeRule;
 
 /// Atoms per tile along the lanes and along the columns: a tile and its slopes stay in the
@@ -199,6 +201,51 @@ impl Covariance {
         gradient: &mut [f64],
     ) {
         self.contract_blocks(theta, Sides { a, b: a }, adjoint, true, gradient);
+    }
+
+    /// `gradient[p] += sum_i adjoint[i] dK_ii / d theta_p`.
+    ///
+    /// # Arguments
+    /// * `adjoint` - `dL / dK_ii`, length `a.len()`
+    pub fn contract_diagonal(
+        &self,
+        theta: &[f64],
+        a: &Functionals,
+        adjoint: &[f64],
+        gradient: &mut [f64],
+    ) {
+        let stationary = self.is_stationary();
+        let mut row = 0;
+        while row < a.len() {
+            let mut end = row + 1;
+            let mut sum = adjoint[row];
+            while stationary && end < a.len() && same_shape(a, row, end) {
+                sum += adjoint[end];
+                end += 1;
+            }
+            if end == row + 1 {
+                // Next to each other, so that lanes are filled; what is beside the diagonal has no weight. Rows of many
+                // atoms fill them alone.
+                let is_one = |row: usize| a.atoms(row).len() == 1;
+                while end < a.len()
+                    && end - row < COLUMNS
+                    && is_one(row)
+                    && is_one(end)
+                    && !(stationary && same_shape(a, end - 1, end))
+                {
+                    end += 1;
+                }
+                let rows: Vec<usize> = (row..end).collect();
+                let own = Mat::from_fn(rows.len(), rows.len(), |i, j| {
+                    if i == j { adjoint[row + i] } else { 0.0 }
+                });
+                self.contract(theta, &a.rows(&rows), own.as_ref(), gradient);
+            } else if sum != 0.0 {
+                let one = Mat::from_fn(1, 1, |_, _| sum);
+                self.contract(theta, &a.rows(&[row]), one.as_ref(), gradient);
+            }
+            row = end;
+        }
     }
 
     /// `gradient[p] += sum_ij adjoint[i, j] d(K_ab)_ij / d theta_p`.

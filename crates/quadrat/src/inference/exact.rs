@@ -90,7 +90,9 @@ pub fn evidence_and_gradient(
         }
         Factor::Kronecker(factor) => factor.adjoint(alpha),
         // Never made by `condition`.
-        Factor::Scaled { .. } | Factor::Pooled { .. } => (Gram::Dense(Mat::new()), Vec::new()),
+        Factor::Scaled { .. } | Factor::Pooled { .. } | Factor::Sparse { .. } => {
+            (Gram::Dense(Mat::new()), Vec::new())
+        }
     };
     let mut gradient = vec![0.0; theta.len()];
     problem.contract(theta, &adjoint, &noise_adjoint, &mut gradient);

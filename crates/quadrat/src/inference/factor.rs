@@ -2,7 +2,7 @@
 
 use super::kronecker::KroneckerFactor;
 use super::pooled::{Pools, Slopes};
-use crate::linalg::{Cholesky, Mat, MatMut, gemm, map_lower};
+use crate::linalg::{Cholesky, Mat, MatMut, MatRef, gemm, map_lower, matvec};
 
 /// A factorisation of `Ky = K + diag(noise)`.
 #[derive(Debug, Clone)]
@@ -29,6 +29,13 @@ pub enum Factor {
         /// `D`.
         scale: Vec<f64>,
     },
+    /// `Ky^-1 = L^-T R R' L^-1` over inducing points.
+    Sparse {
+        /// `L L' = K_uu`.
+        factor: Cholesky,
+        /// `R R' = I - S`, `S` the covariance of the whitened inducing values.
+        root: Mat<f64>,
+    },
 }
 
 impl Factor {
@@ -40,6 +47,7 @@ impl Factor {
             Self::Kronecker(factor) => factor.size(),
             Self::Scaled { factor, .. } => factor.size(),
             Self::Pooled { pools, .. } => pools.nodes(),
+            Self::Sparse { factor, .. } => factor.size(),
         }
     }
 
@@ -53,7 +61,7 @@ impl Factor {
                 factor.log_det() - 2.0 * scale.iter().map(|d| d.ln()).sum::<f64>()
             }
             // Nothing is said along the directions that no row sees.
-            Self::Pooled { .. } => f64::INFINITY,
+            Self::Pooled { .. } | Self::Sparse { .. } => f64::INFINITY,
         }
     }
 
@@ -73,6 +81,15 @@ impl Factor {
                 let seen = scaled(&slopes.gather(pools, b), scale);
                 slopes.scatter(pools, &scaled(&factor.solve(&seen), scale))
             }
+            Self::Sparse { factor, root } => {
+                let seen = matvec(root.transpose(), &factor.half_solve(b));
+                let mut back = gemm(
+                    root.as_ref(),
+                    MatRef::from_column_major_slice(&seen, seen.len(), 1),
+                );
+                factor.half_solve_transpose_in_place(back.as_mut());
+                back.col_as_slice(0).to_vec()
+            }
         }
     }
 
@@ -87,7 +104,7 @@ impl Factor {
                 factor.solve_in_place(b.as_mut());
                 scale_rows(b, scale);
             }
-            Self::Pooled { .. } => per_column(b, |column| self.solve(column)),
+            Self::Pooled { .. } | Self::Sparse { .. } => per_column(b, |column| self.solve(column)),
         }
     }
 
@@ -112,6 +129,10 @@ impl Factor {
                 scale_rows(cross.as_mut(), scale);
                 factor.half_solve_in_place(cross.as_mut());
             }
+            Self::Sparse { factor, root } => {
+                factor.half_solve_in_place(cross.as_mut());
+                cross = gemm(root.transpose(), cross.as_ref());
+            }
         }
         cross
     }
@@ -126,7 +147,7 @@ impl Factor {
                 let inner = factor.inverse_diagonal();
                 inner.iter().zip(scale).map(|(v, d)| v * d * d).collect()
             }
-            Self::Pooled { .. } => {
+            Self::Pooled { .. } | Self::Sparse { .. } => {
                 let inverse = self.inverse().unwrap_or_else(Mat::new);
                 (0..inverse.nrows()).map(|i| inverse[(i, i)]).collect()
             }
@@ -155,8 +176,8 @@ impl Factor {
                 map_lower(&mut inverse, |i, j, v| scale[i] * v * scale[j]);
                 Some(inverse)
             }
-            Self::Pooled { pools, .. } => {
-                let n = pools.nodes();
+            Self::Pooled { .. } | Self::Sparse { .. } => {
+                let n = self.size();
                 let whitened = self.whiten(Mat::identity(n, n));
                 Some(gemm(whitened.transpose(), whitened.as_ref()))
             }

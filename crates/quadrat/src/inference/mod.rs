@@ -30,6 +30,7 @@ mod polish;
 pub mod pooled;
 mod profile;
 pub mod sites;
+pub mod sparse;
 #[cfg(test)]
 pub(crate) mod testing;
 mod trail;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::sites::Site;
+use super::sparse::Normal;
 
 /// Sites found where the search was last, and how accurately the next evidence is needed.
 ///
@@ -11,6 +12,7 @@ use super::sites::Site;
 pub struct Trail {
     pub(super) is_rough: bool,
     sites: Option<Arc<[Vec<Site>; 2]>>,
+    normal: Option<Arc<Normal>>,
 }
 
 impl Trail {
@@ -20,6 +22,7 @@ impl Trail {
         Self {
             is_rough: true,
             sites: None,
+            normal: None,
         }
     }
 
@@ -29,6 +32,7 @@ impl Trail {
         Self {
             is_rough: false,
             sites: None,
+            normal: None,
         }
     }
 
@@ -39,5 +43,14 @@ impl Trail {
 
     pub(super) fn leave(&mut self, sites: [Vec<Site>; 2]) {
         self.sites = Some(Arc::new(sites));
+    }
+
+    /// The belief about inducing values to begin with, where there is one.
+    pub(super) fn normal(&self) -> Option<&Normal> {
+        self.normal.as_deref()
+    }
+
+    pub(super) fn leave_normal(&mut self, normal: Normal) {
+        self.normal = Some(Arc::new(normal));
     }
 }

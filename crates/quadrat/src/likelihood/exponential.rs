@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::check;
 use super::distribution::{self, Distribution};
-use super::local::{Belief, Circumstances, Expected, Jet, Local, Tilted};
+use super::local::{Belief, Circumstances, Expected, Jet, Local, SumTerms, Tilted};
 use super::quadrature::{self, climb};
 use crate::error::InputError;
 use crate::link::{CLIP, Link};
@@ -153,6 +153,16 @@ impl Local for Exponential {
             };
         }
         quadrature::expected(belief, &[(0.0, 1.0)], |f| self.log_density(own, row, f))
+    }
+
+    fn sum_terms(&self, row: usize) -> Option<SumTerms> {
+        // The bound of E 1/Z is for the link exp.
+        (self.link == Link::Exp).then(|| SumTerms {
+            constant: -self.log_size(row),
+            log: -1.0,
+            linear: 0.0,
+            inverse: -self.values[row],
+        })
     }
 
     fn observation(&self, _: &[f64], _: &Circumstances, f: f64) -> Distribution {

@@ -74,6 +74,19 @@ impl Default for Circumstances {
     }
 }
 
+/// `log p = constant + log log Z + linear Z + inverse / Z`, as a function of the linked value `Z`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SumTerms {
+    /// Nats that do not depend on `Z`.
+    pub constant: f64,
+    /// Coefficient of `log Z`.
+    pub log: f64,
+    /// Coefficient of `Z`.
+    pub linear: f64,
+    /// Coefficient of `1 / Z`; not above zero.
+    pub inverse: f64,
+}
+
 /// A likelihood whose rows each depend on one latent value `f`: the value of the row's linear
 /// functional.
 ///
@@ -127,6 +140,11 @@ pub trait Local: Sync {
 
     /// `d E log p / d own` at a fixed belief.
     fn expected_slopes(&self, _own: &[f64], _row: usize, _belief: Belief, _out: &mut [f64]) {}
+
+    /// The log-density as a function of the linked value, where it is made of such terms.
+    fn sum_terms(&self, _row: usize) -> Option<SumTerms> {
+        None
+    }
 
     /// The distribution of a new observation where the latent value is `f`.
     fn observation(&self, own: &[f64], circumstances: &Circumstances, f: f64) -> Distribution;

@@ -21,7 +21,7 @@ const AT_ZERO: f64 = -1.270_362_845_461_478_2;
 /// A relative 1e-12 of derivatives, 1e-14 of the value.
 /// # Source
 /// Own derivation; Lloyd et al. 2015 give the same integral by a confluent hypergeometric function
-pub(super) fn expected_log_square(belief: Belief) -> Expected {
+pub(crate) fn expected_log_square(belief: Belief) -> Expected {
     let sd = belief.variance.sqrt();
     let rho = belief.mean / sd;
     let [value, first, second] = if rho.abs() > FAR { far(rho) } else { near(rho) };

@@ -15,7 +15,7 @@ mod gaussian;
 mod interval;
 mod laplace;
 pub mod local;
-mod log_square;
+pub(crate) mod log_square;
 mod negative_binomial;
 mod noise;
 mod ordinal;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::count_rows::{CountRows, columns};
 use super::distribution::{self, Distribution};
-use super::local::{Belief, Circumstances, Expected, Jet, Local, Tilted};
+use super::local::{Belief, Circumstances, Expected, Jet, Local, SumTerms, Tilted};
 use crate::error::InputError;
 use crate::link::Link;
 
@@ -92,6 +92,21 @@ impl Local for Poisson {
 
     fn expected(&self, _: &[f64], row: usize, belief: Belief) -> Expected {
         self.rows.expected(row, 0.0, belief)
+    }
+
+    fn sum_terms(&self, row: usize) -> Option<SumTerms> {
+        let (count, exposure) = (self.rows.lower[row], self.rows.exposure[row]);
+        if count != self.rows.upper[row] {
+            return None;
+        }
+        // Where Z is one its logarithm is zero.
+        let one = self.rows.link.inverse(1.0)?;
+        Some(SumTerms {
+            constant: self.log_density(&[], row, one).value + exposure,
+            log: count,
+            linear: -exposure,
+            inverse: 0.0,
+        })
     }
 
     fn observation(&self, _: &[f64], circumstances: &Circumstances, f: f64) -> Distribution {

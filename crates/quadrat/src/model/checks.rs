@@ -206,13 +206,24 @@ pub(super) fn method(
     let has_kinks = tables
         .iter()
         .any(|t| matches!(t.likelihood, Likelihood::Laplace(_)));
+    if inference == Inference::Sparse {
+        return match varying {
+            false => Ok(Some(Method::Variational)),
+            true => Err(InputError::Unavailable {
+                what: "sparse inference for a noise or dispersion that is a function",
+                remedy: "use auto, ep or variational, or a constant noise",
+            }),
+        };
+    }
     if tables.iter().any(is_pooled) {
         return match inference {
             Inference::Auto | Inference::Sites(Method::Laplace) => Ok(Some(Method::Laplace)),
-            Inference::Exact | Inference::Sites(_) => Err(InputError::Unavailable {
-                what: "another method than Laplace's for sums after a link",
-                remedy: "use auto or laplace, or give the rows as points",
-            }),
+            Inference::Exact | Inference::Sites(_) | Inference::Sparse => {
+                Err(InputError::Unavailable {
+                    what: "a dense method other than Laplace's for sums after a link",
+                    remedy: "use auto, laplace or sparse, or give the rows as points",
+                })
+            }
         };
     }
     match inference {
@@ -235,6 +246,8 @@ pub(super) fn method(
             remedy: "their density has a kink and no curvature; use ep or variational",
         }),
         Inference::Sites(method) => Ok(Some(method)),
+        // Answered above.
+        Inference::Sparse => Ok(Some(Method::Variational)),
     }
 }
 

@@ -56,7 +56,10 @@ impl Model {
     /// reported in the summary's warnings.
     pub fn fit(&self, options: &FitOptions) -> Result<Posterior, FitError> {
         let started = Instant::now();
-        let problem = self.problem(options.inference)?;
+        if options.inference == Inference::Sparse {
+            return self.fit_sparse(options, started);
+        }
+        let problem = self.problem(options.inference, None)?;
         check_size(&problem)?;
         // The answer does not depend on how many there are.
         in_pool(options.threads.unwrap_or(0), || {
@@ -67,6 +70,9 @@ impl Model {
 
 /// Refuses what would need more memory than a dense covariance may.
 pub(super) fn check_size(problem: &Problem) -> Result<(), InputError> {
+    if problem.sparse.is_some() {
+        return Ok(());
+    }
     if !problem.is_grid() && problem.rows() > MAX_DENSE_ROWS {
         return Err(InputError::TooManyRows {
             rows: problem.rows(),
@@ -79,7 +85,7 @@ pub(super) fn check_size(problem: &Problem) -> Result<(), InputError> {
     if problem.method.is_some() && problem.rows() > MAX_SITE_ROWS {
         return Err(InputError::Unavailable {
             what: "approximate inference above 5,000 rows",
-            remedy: "merge rows of one place, or thin the table; sparse inference is not there yet",
+            remedy: "use sparse inference, merge rows of one place, or thin the table",
         });
     }
     let atoms = problem.supports.atom_count();
@@ -139,7 +145,7 @@ fn fit(
             "expectation propagation did not settle; the variational approximation was used"
                 .to_owned(),
         );
-        problem = model.problem(Inference::Sites(Method::Variational))?;
+        problem = model.problem(Inference::Sites(Method::Variational), None)?;
     }
     let rehearsed = rehearse(model, &mut problem, options.inference, &mut learn)?;
     let evidence = problem.evidence();
@@ -277,7 +283,11 @@ pub(super) fn condition_covering(
     Ok((components, lost))
 }
 
-fn hypers(parameters: &[Parameter], theta: &[f64], intervals: &[Interval]) -> Vec<Hyper> {
+pub(super) fn hypers(
+    parameters: &[Parameter],
+    theta: &[f64],
+    intervals: &[Interval],
+) -> Vec<Hyper> {
     parameters
         .iter()
         .enumerate()
@@ -385,7 +395,7 @@ fn constants<'a>(
     })
 }
 
-fn warn_about_bounds(
+pub(super) fn warn_about_bounds(
     parameters: &[Parameter],
     theta: &[f64],
     at_bound: &[usize],

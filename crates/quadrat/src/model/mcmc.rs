@@ -192,6 +192,13 @@ impl Posterior {
             }
             .into());
         }
+        if self.problem.sparse.is_some() {
+            return Err(InputError::Unavailable {
+                what: "a check by sampling of sparse inference",
+                remedy: "check the dense fit of a thinned table",
+            }
+            .into());
+        }
         if self.problem.pooled.is_some() {
             return Err(InputError::Unavailable {
                 what: "a check by sampling of sums after a link",

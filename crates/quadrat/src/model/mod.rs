@@ -6,6 +6,7 @@ mod crossvalidation;
 mod defaults;
 mod draws;
 mod fit;
+mod fit_sparse;
 mod lens;
 #[cfg(feature = "mcmc")]
 mod mcmc;
@@ -21,6 +22,7 @@ mod rehearsal;
 mod save;
 mod second;
 mod settings;
+mod sparse;
 mod summary;
 mod totals;
 mod truncation;
@@ -37,7 +39,9 @@ pub use posterior::{Posterior, Scale};
 pub use prediction::Prediction;
 pub use save::FORMAT;
 pub use second::Varying;
-pub use settings::{AUTO_FREE, AUTO_ROWS, FitOptions, Hyperparameters, Inference, Mean, Setting};
+pub use settings::{
+    AUTO_FREE, AUTO_ROWS, FitOptions, Hyperparameters, Inducing, Inference, Mean, Setting,
+};
 pub use summary::{FitSummary, Hyper, LeaveOneOut};
 
 use crate::error::InputError;
@@ -48,6 +52,7 @@ use defaults::Scales;
 use mean::{MeanPrior, Means};
 use problem::Problem;
 use second::{SecondLatent, SecondSpec};
+use sparse::{Sparse, SparseChoice};
 
 /// Name of the unknown constant mean among the hyperparameters.
 const MEAN_NAME: &str = "mean.constant";
@@ -167,11 +172,15 @@ impl Model {
     /// # Errors
     /// Everything that can be wrong with the input, see [`InputError`].
     pub fn parameters(&self) -> Result<Vec<Parameter>, InputError> {
-        Ok(self.problem(Inference::Auto)?.parameters)
+        Ok(self.problem(Inference::Auto, None)?.parameters)
     }
 
-    /// Checks the input and assembles the problem.
-    fn problem(&self, inference: Inference) -> Result<Problem, InputError> {
+    /// Checks the input and assembles the problem; with inducing points where `sparse` says how.
+    fn problem(
+        &self,
+        inference: Inference,
+        sparse: Option<&SparseChoice>,
+    ) -> Result<Problem, InputError> {
         checks::links(&self.tables)?;
         self.kernel.check().map_err(|e| InputError::Kernel {
             reason: e.to_string(),
@@ -207,6 +216,9 @@ impl Model {
         let mean = Means::new(&self.kernel, priors.collect::<Result<_, InputError>>()?);
         checks::apply_settings(&mut parameters, &self.settings)?;
         checks::learnable(&tables, &parameters)?;
+        let sparse = sparse
+            .map(|choice| Sparse::new(&self.kernel, &mean, &parameters, &tables, choice))
+            .transpose()?;
         Ok(Problem::new(
             self.kernel.clone(),
             &tables,
@@ -214,6 +226,7 @@ impl Model {
             mean,
             parameters,
             method,
+            sparse,
             second
                 .map(|spec| SecondLatent::new(spec, &self.tables))
                 .transpose()?,

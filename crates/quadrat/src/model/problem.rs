@@ -9,12 +9,14 @@ use super::observations::Observations;
 use super::outputs;
 use super::pooled::{Pooled, is_pooled};
 use super::second::{SecondLatent, SecondSpec};
+use super::sparse::{Sparse, Streamed};
 use crate::covariance::{Covariance, Grid};
 use crate::error::{FitError, InputError};
 use crate::inference::pooled::{PooledEvidence, PooledOptions, condition_pooled};
 use crate::inference::sites::{
     Block, LatentGaussian, Method, Second, SecondPrior, Site, SiteEvidence, SiteOptions, settle,
 };
+use crate::inference::sparse::condition_sparse;
 use crate::inference::{self, Conditioned, Evidence, Exact, Gram, LinearGaussian};
 use crate::kernel::Kernel;
 use crate::likelihood::{Likelihood, Noise};
@@ -58,6 +60,8 @@ pub(super) struct Problem {
     axes: Option<(Vec<Functionals>, Vec<Covariance>)>,
     /// Where rows see sums after a link: then `supports` are their nodes.
     pub pooled: Option<Pooled>,
+    /// Where inference is sparse: then `supports` are inducing points.
+    pub sparse: Option<Sparse>,
 }
 
 impl Problem {
@@ -70,6 +74,7 @@ impl Problem {
         mean: Means,
         parameters: Vec<Parameter>,
         method: Option<Method>,
+        sparse: Option<Sparse>,
         second: Option<SecondLatent>,
     ) -> Self {
         let covariance = Covariance::new(&kernel);
@@ -107,12 +112,16 @@ impl Problem {
             values = order.iter().map(|&r| values[r]).collect();
             (grid.axes, covariances)
         });
-        let pooled = tables.iter().any(is_pooled).then(|| {
+        let is_pooled = sparse.is_none() && tables.iter().any(is_pooled);
+        let pooled = is_pooled.then(|| {
             let observed = supports.clone();
             let (pooled, nodes) = Pooled::new(&kernel, &covariance, &parameters, tables, observed);
             supports = nodes;
             pooled
         });
+        if let Some(sparse) = &sparse {
+            supports = sparse.inducing().clone();
+        }
         let n = supports.len();
         let prior_mean: Vec<f64> = (0..n).map(|i| mean.mean(&supports, i)).collect();
         let residual = values.iter().zip(&prior_mean).map(|(y, m)| y - m).collect();
@@ -138,11 +147,15 @@ impl Problem {
             output_of_table,
             axes,
             pooled,
+            sparse,
         }
     }
 
     /// Where the rows looked, whatever stands for them.
     pub fn observed(&self) -> &Functionals {
+        if let Some(sparse) = &self.sparse {
+            return &sparse.observed;
+        }
         self.pooled.as_ref().map_or(&self.supports, |p| &p.observed)
     }
 
@@ -153,6 +166,12 @@ impl Problem {
 
     /// The same prior on other tables: `tables` begins with those of this problem.
     pub fn with_tables(&self, tables: &[Observations]) -> Result<Self, InputError> {
+        if self.sparse.is_some() {
+            return Err(InputError::Unavailable {
+                what: "adding rows to a sparse posterior",
+                remedy: "fit all rows together",
+            });
+        }
         super::checks::links(tables)?;
         let restricted = outputs::restrict(&self.kernel, tables)?;
         let mut own = self.own.clone();
@@ -173,6 +192,7 @@ impl Problem {
             } else {
                 self.method.or((!is_exact).then_some(Method::Ep))
             },
+            None,
             self.second_of(tables)?,
         ))
     }
@@ -188,6 +208,7 @@ impl Problem {
             self.parameters.clone(),
             // With sites, rows are never reordered.
             self.method.or(Some(Method::Ep)),
+            None,
             self.second_of(tables)?,
         ))
     }
@@ -320,6 +341,7 @@ impl Problem {
             self.mean.clone(),
             self.parameters.clone(),
             self.method,
+            None,
             self.second_of(&thinned)?,
         );
         problem.order.iter_mut().for_each(|row| *row = kept[*row]);
@@ -328,6 +350,12 @@ impl Problem {
 
     /// Conditions at one value of the hyperparameters; errors speak of the user's rows.
     pub fn condition(&self, theta: &[f64]) -> Result<Conditioned, FitError> {
+        if let Some(streamed) = self.streamed() {
+            // A millionth of a nat decides nothing, but what is loaded again should be what was saved.
+            let mut options = streamed.sparse.options;
+            options.tolerance = 1e-8;
+            return condition_sparse(&streamed, theta, &options, None);
+        }
         let conditioned = match (self.method, &self.pooled) {
             (None, _) => inference::condition(self, theta),
             (Some(_), Some(pooled)) => {
@@ -339,7 +367,16 @@ impl Problem {
         conditioned.map_err(|error| self.in_user_rows(error))
     }
 
-    /// The evidence under the chosen inference.
+    /// As sparse inference sees it, where it is sparse.
+    pub fn streamed(&self) -> Option<Streamed<'_>> {
+        let sparse = self.sparse.as_ref()?;
+        Some(Streamed {
+            problem: self,
+            sparse,
+        })
+    }
+
+    /// The evidence under the chosen dense inference.
     pub fn evidence(&self) -> Box<dyn Evidence + '_> {
         match (self.method, &self.pooled) {
             (None, _) => Box::new(Exact(self)),
@@ -376,7 +413,7 @@ impl Problem {
         let Some(method) = self.method else {
             return true;
         };
-        if self.pooled.is_some() {
+        if self.pooled.is_some() || self.sparse.is_some() {
             // There is no other method to turn to.
             return true;
         }
@@ -395,6 +432,9 @@ impl Problem {
 
     /// What to say when supports were integrated more coarsely than the kernel needs.
     pub fn quadrature_warning(&self, theta: &[f64]) -> Option<String> {
+        if self.sparse.is_some() {
+            return None;
+        }
         if let Some(pooled) = &self.pooled {
             return pooled.warning(&self.covariance, theta);
         }
@@ -413,8 +453,19 @@ impl Problem {
         })
     }
 
+    /// The inference in a word.
+    pub fn inference_name(&self) -> &'static str {
+        match (&self.sparse, self.method) {
+            (Some(_), _) => "sparse",
+            (None, method) => method.map_or("exact", Method::name),
+        }
+    }
+
     /// How the covariance is represented, in a word.
     pub fn structure(&self) -> &'static str {
+        if self.sparse.is_some() {
+            return "inducing points";
+        }
         if self.pooled.is_some() {
             return "nodes";
         }

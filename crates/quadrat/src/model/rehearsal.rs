@@ -44,7 +44,7 @@ pub(super) fn rehearse(
         return Ok(0);
     }
     if let Some(constant) = model.with_constant_scale()
-        && let Ok(easier) = constant.problem(inference)
+        && let Ok(easier) = constant.problem(inference, None)
     {
         let easier = thinned(&constant, &easier).unwrap_or(easier);
         if easier.settles() {
@@ -94,7 +94,7 @@ mod tests {
             .observe(table(&apart, vec![1.0; 30])?)
             // One place, thirty values, no noise.
             .observe(table(&[7.0; 30], (0..30).map(f64::from).collect())?);
-        let problem = model.problem(Inference::Auto)?;
+        let problem = model.problem(Inference::Auto, None)?;
         let theta: Vec<f64> = problem.parameters.iter().map(|p| p.start).collect();
         let thinned = problem.thinned(&model.tables, 12)?;
         assert_eq!(thinned.rows(), 12);

@@ -15,11 +15,15 @@ use super::outputs;
 use super::posterior::{Node, Posterior};
 use super::problem::Problem;
 use super::second::{SecondLatent, SecondSpec};
+use super::settings::Inducing;
+use super::sparse::{Sparse, SparseChoice};
 use super::summary::FitSummary;
 use crate::error::LoadError;
 use crate::inference::sites::Method;
+use crate::inference::sparse::{LogSum, Within};
 use crate::kernel::Kernel;
 use crate::parameter::{Parameter, Transform};
+use crate::support::Functionals;
 
 /// The format this version writes, and the only one it reads.
 pub const FORMAT: u32 = 1;
@@ -38,6 +42,15 @@ struct Saved {
     nodes: Vec<Node>,
     summary: FitSummary,
     notes: BTreeMap<String, String>,
+    sparse: Option<SavedSparse>,
+}
+
+/// What sparse inference is made from again.
+#[derive(Serialize, Deserialize)]
+struct SavedSparse {
+    inducing: Functionals,
+    form: LogSum,
+    within: Within,
 }
 
 impl Saved {
@@ -75,6 +88,9 @@ impl Saved {
             && (self.method.is_some() || self.tables.iter().all(|t| t.as_gaussian().is_some()))
             && self.own_transforms_agree()
             && self.mean.fits(&self.kernel)
+            && self.sparse.as_ref().is_none_or(|s| {
+                self.method.is_some() && !s.inducing.is_empty() && s.inducing.is_consistent()
+            })
             && self
                 .second
                 .as_ref()
@@ -170,6 +186,11 @@ impl Posterior {
             nodes: self.nodes.clone(),
             summary: self.summary.clone(),
             notes: self.notes.clone(),
+            sparse: self.problem.sparse.as_ref().map(|s| SavedSparse {
+                inducing: s.inducing().clone(),
+                form: s.options.form,
+                within: s.within,
+            }),
         };
         saved.to_bytes()
     }
@@ -223,6 +244,22 @@ impl Posterior {
             .second
             .map(|spec| SecondLatent::new(spec, &saved.tables));
         let second = second.transpose().map_err(crate::error::FitError::from)?;
+        let sparse = saved.sparse.map(|sparse| {
+            let choice = SparseChoice {
+                inducing: Inducing::At(Box::new(sparse.inducing)),
+                form: sparse.form,
+                within: sparse.within,
+                seed: 1,
+            };
+            Sparse::new(
+                &saved.kernel,
+                &saved.mean,
+                &saved.parameters,
+                &tables,
+                &choice,
+            )
+        });
+        let sparse = sparse.transpose().map_err(crate::error::FitError::from)?;
         let problem = Problem::new(
             saved.kernel,
             &tables,
@@ -230,6 +267,7 @@ impl Posterior {
             saved.mean,
             saved.parameters,
             saved.method,
+            sparse,
             second,
         );
         check_size(&problem).map_err(crate::error::FitError::from)?;

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use crate::inference::sites::Method;
+use crate::inference::sparse::{LogSum, Within};
 use crate::parameter::PriorDensity;
 use crate::progress::Progress;
+use crate::support::Functionals;
 
 /// The prior mean of the latent function.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -90,6 +92,22 @@ pub enum Inference {
     Exact,
     /// One of the approximations, whatever the rows.
     Sites(Method),
+    /// The variational approximation through inducing points, rows streamed in chunks: any rows, up to millions of points.
+    Sparse,
+}
+
+/// Where the inducing points of [`Inference::Sparse`] lie.
+#[derive(Debug, Clone, Default)]
+pub enum Inducing {
+    /// A hundred, or all distinct points where there are fewer, as [`Inducing::Number`] chooses them.
+    #[default]
+    Auto,
+    /// So many of the points that rows look at, chosen by k-means++ in columns scaled by their standard deviations.
+    Number(usize),
+    /// The centre of what every row looks at; with several outputs as many points as there are rows, by k-means++.
+    PerRow,
+    /// These points, with the inputs of the kernel.
+    At(Box<Functionals>),
 }
 
 /// Most rows for which [`Hyperparameters::Auto`] integrates.
@@ -103,6 +121,12 @@ pub const AUTO_FREE: usize = 10;
 pub struct FitOptions {
     /// How the rows condition the prior.
     pub inference: Inference,
+    /// Where the inducing points lie, for [`Inference::Sparse`].
+    pub inducing: Inducing,
+    /// What is put for expectations of sums after a link, for [`Inference::Sparse`].
+    pub log_sum: LogSum,
+    /// How covariances within a row enter, for [`Inference::Sparse`].
+    pub within: Within,
     /// MAP or integrated.
     pub hyperparameters: Hyperparameters,
     /// Seed of the optimiser's starts.
@@ -120,6 +144,9 @@ impl Default for FitOptions {
     fn default() -> Self {
         Self {
             inference: Inference::Auto,
+            inducing: Inducing::Auto,
+            log_sum: LogSum::Matched,
+            within: Within::default(),
             hyperparameters: Hyperparameters::Auto,
             seed: 1,
             starts: 6,
@@ -134,6 +161,28 @@ impl FitOptions {
     #[must_use]
     pub fn with_inference(mut self, inference: Inference) -> Self {
         self.inference = inference;
+        self
+    }
+
+    /// Chooses sparse inference and where its inducing points lie.
+    #[must_use]
+    pub fn with_inducing(mut self, inducing: Inducing) -> Self {
+        self.inference = Inference::Sparse;
+        self.inducing = inducing;
+        self
+    }
+
+    /// Chooses what sparse inference puts for expectations of sums after a link.
+    #[must_use]
+    pub fn with_log_sum(mut self, log_sum: LogSum) -> Self {
+        self.log_sum = log_sum;
+        self
+    }
+
+    /// Chooses how sparse inference takes covariances within a row.
+    #[must_use]
+    pub fn with_within(mut self, within: Within) -> Self {
+        self.within = within;
         self
     }
 
@@ -177,6 +226,9 @@ impl std::fmt::Debug for FitOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("FitOptions")
             .field("inference", &self.inference)
+            .field("inducing", &self.inducing)
+            .field("log_sum", &self.log_sum)
+            .field("within", &self.within)
             .field("hyperparameters", &self.hyperparameters)
             .field("seed", &self.seed)
             .field("starts", &self.starts)

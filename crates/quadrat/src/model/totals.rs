@@ -8,6 +8,7 @@ use super::posterior::{Component, Posterior};
 use super::prediction::Prediction;
 use crate::error::{FitError, InputError};
 use crate::inference::pooled::total;
+use crate::inference::sparse::{Bags, sampled_total};
 use crate::likelihood::local::Belief;
 use crate::linalg::dot;
 use crate::link::Link;
@@ -15,6 +16,8 @@ use crate::support::Functionals;
 
 /// Nodes predicted at a time: bounds memory to this many columns per component.
 const CHUNK: usize = 2048;
+/// Nodes of one row, at most, where not every pair of them is used.
+const SAMPLED_NODES: usize = 1_000_000;
 /// Steps that make the nodes of one row fewer, when they would be too many.
 const COARSER: [f64; 5] = [1.0, 1.5, 2.25, 3.4, 5.0];
 
@@ -42,18 +45,23 @@ impl Posterior {
         }
         let theta = &self.components[0].theta;
         let finest = self.problem.covariance.node_rule(theta, self.dims().len());
+        // With a sample of the pairs there may be many nodes.
+        let limit = match &self.problem.sparse {
+            Some(_) => SAMPLED_NODES,
+            None => MAX_NODES,
+        };
         // Rows are resolved one by one: a country may lie beside its counties.
         let mut parts: Vec<Functionals> = Vec::new();
         let mut held = usize::MAX;
         for row in 0..at.len() {
             let one = at.rows(&[row]);
             let rules = COARSER.iter().map(|factor| finest.coarser(*factor));
-            let mut fitting = rules.filter(|rule| rule.demand(&one) <= MAX_NODES as f64);
+            let mut fitting = rules.filter(|rule| rule.demand(&one) <= limit as f64);
             let Some(rule) = fitting.next() else {
                 return Err(InputError::TooManyNodes {
                     nodes: finest.coarser(COARSER[COARSER.len() - 1]).demand(&one) as usize,
                     rows: 1,
-                    limit: MAX_NODES,
+                    limit,
                 }
                 .into());
             };
@@ -117,8 +125,40 @@ impl Posterior {
             let reduced = component.conditioned.factor.whiten(cross);
             for row in 0..part.len() {
                 let atoms: Vec<usize> = part.atoms(row).collect();
-                let prior = self.problem.prior_covariance(theta, &points.rows(&atoms));
                 let weights: Vec<f64> = atoms.iter().map(|&a| part.weight()[a]).collect();
+                if let Some(sparse) = &self.problem.sparse
+                    && atoms.len() > sparse.within.full
+                {
+                    let mut bags = Bags::new(sparse.within);
+                    if bags.push(link, &weights).is_ok() && !bags.is_full(0) {
+                        let sample = bags.sample(0);
+                        let own: Vec<usize> = sample.iter().map(|&i| atoms[i]).collect();
+                        let mut covariance =
+                            self.problem.prior_covariance(theta, &points.rows(&own));
+                        for (i, &a) in own.iter().enumerate() {
+                            for (j, &b) in own.iter().enumerate() {
+                                covariance[(i, j)] -=
+                                    dot(reduced.col_as_slice(a), reduced.col_as_slice(b));
+                            }
+                        }
+                        let variance = self.problem.prior_variance(theta, &points.rows(&atoms));
+                        let pairs = atoms.iter().zip(variance);
+                        let at: Vec<Belief> = pairs
+                            .map(|(&a, v)| {
+                                let seen = reduced.col_as_slice(a);
+                                Belief {
+                                    mean: centre[a],
+                                    variance: (v - dot(seen, seen)).max(0.0),
+                                }
+                            })
+                            .collect();
+                        let seen = sampled_total(link, &weights, &at, &sample, covariance.as_ref());
+                        means.push(seen.belief.mean);
+                        variances.push(seen.belief.variance);
+                        continue;
+                    }
+                }
+                let prior = self.problem.prior_covariance(theta, &points.rows(&atoms));
                 let covariance = |i: usize, j: usize| {
                     let (a, b) = (atoms[i], atoms[j]);
                     prior[(i, j)] - dot(reduced.col_as_slice(a), reduced.col_as_slice(b))

@@ -234,7 +234,7 @@ impl Field {
     fn new(lengthscale: f64, rough: bool, random: &mut impl Rng) -> Self {
         let wave = |_| {
             // A frequency of Matern 3/2 is Student's t with three degrees of freedom.
-            let stretch: f64 = match ChiSquared::new(3.0) {
+            let stretch: f64 = match ChiSquared::<f64>::new(3.0) {
                 Ok(law) if rough => (3.0 / law.sample(random)).sqrt(),
                 _ => 1.0,
             };

@@ -26,6 +26,11 @@ impl Functionals {
         (points, index)
     }
 
+    /// The rows without repetitions, the first of equal ones; all must be points of weight one.
+    pub(crate) fn distinct_rows(&self) -> Self {
+        self.distinct_points().0
+    }
+
     /// The same rows as averages: weights of every row divided by their sum, which is its size.
     pub(crate) fn averaged(&self) -> Self {
         let mut out = self.clone();

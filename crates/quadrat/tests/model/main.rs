@@ -12,4 +12,5 @@ mod outputs;
 mod pooled;
 mod refused;
 mod sites;
+mod sparse;
 mod varying;

@@ -311,7 +311,7 @@ fn what_cannot_be_is_refused_before_any_work() {
     let model = || Model::new(Kernel::se(["age"])).observe(counts());
     for method in [Method::Ep, Method::Variational] {
         let options = map().with_inference(Inference::Sites(method));
-        refused(model(), &options, "use auto or laplace");
+        refused(model(), &options, "use auto, laplace or sparse");
     }
     let values = Observations::gaussian(bands(10.0, 8), COUNTS.to_vec(), Noise::Learned).unwrap();
     refused(

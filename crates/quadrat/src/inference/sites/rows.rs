@@ -16,15 +16,25 @@ pub(in crate::inference) struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     pub fn new(problem: &'a dyn LatentGaussian, theta: &[f64]) -> Self {
+        Self::of_blocks(problem.blocks(), theta, problem.prior_mean().len())
+    }
+
+    /// Of tables that have `count` rows together.
+    pub fn of_blocks(blocks: Vec<Block<'a>>, theta: &[f64], count: usize) -> Self {
         let with_own = |block: Block<'a>| {
             let own = block.own_values(theta);
             (block, own)
         };
         Self {
-            blocks: problem.blocks().into_iter().map(with_own).collect(),
-            count: problem.prior_mean().len(),
+            blocks: blocks.into_iter().map(with_own).collect(),
+            count,
             kept: None,
         }
+    }
+
+    /// Where the hyperparameters of a row's likelihood stand in `theta`.
+    pub fn own(&self, row: usize) -> &'a [usize] {
+        self.block(row).0.own
     }
 
     /// Some of all rows.

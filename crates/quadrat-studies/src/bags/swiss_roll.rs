@@ -1,0 +1,214 @@
+//! Law et al., section 4.1: rates of points on a roll from counts of bags of them.
+
+use anyhow::Result;
+use faer::Mat;
+use quadrat::kernel::Kernel;
+use quadrat::likelihood::Poisson;
+use quadrat::link::Link;
+use quadrat::model::{FitOptions, Hyperparameters, Inducing, Model, Observations, Scale};
+use quadrat::support::Functionals;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, Gamma, Poisson as Counts};
+
+use crate::report::{Report, Table};
+use crate::statistics::{coverage, mean};
+use crate::study::Settings;
+
+/// Columns after padding and rotation.
+const COLUMNS: usize = 18;
+const SIZE: (f64, f64) = (150.0, 50.0);
+const TEST_BAGS: usize = 500;
+/// Points of the test bags whose intervals are judged.
+const JUDGED: usize = 20_000;
+const INDUCING: usize = 30;
+const LEVELS: [f64; 6] = [0.70, 0.75, 0.80, 0.85, 0.90, 0.95];
+
+/// Points in bags.
+struct Bags {
+    /// Coordinates, then the rate.
+    points: Vec<([f64; 3], f64)>,
+    sizes: Vec<usize>,
+}
+
+/// What a fit scores on test points.
+struct Score {
+    square: f64,
+    nll: f64,
+    coverage_error: f64,
+    seconds: f64,
+    evaluations: usize,
+}
+
+/// Runs the study.
+///
+/// # Errors
+/// When a fit fails.
+pub fn run(settings: &Settings) -> Result<Report> {
+    let mut report = Report::new("Law et al., section 4.1: Poisson counts of bags on a swiss roll");
+    let repeats = settings.repeats(1, 3);
+    let bags: &[usize] = if settings.quick { &[100] } else { &[100, 350] };
+    report.setting(format!(
+        "bags of {} points (sd {}), cut along the third axis of the roll, {COLUMNS} columns after a random rotation; one lengthscale; {INDUCING} inducing points; {TEST_BAGS} test bags; {repeats} draws",
+        SIZE.0, SIZE.1
+    ));
+    report.note("published (figure 1): NLL 2.22 for the mean of each bag, by Stirling's formula, which is .019 lower than exact; the prototype: exp .113 to .16 and square .097 to .115 for the squared error at 350 bags");
+    let head = [
+        "bags",
+        "link",
+        "square error",
+        "NLL (exact)",
+        "coverage error",
+        "seconds",
+        "evaluations",
+    ];
+    let mut table = Table::new(
+        "errors of the rates of test points, means over the draws; coverage error: mean absolute over the levels .70 to .95",
+        &head,
+    );
+    for &count in bags {
+        for link in [Link::Exp, Link::Square] {
+            let scores = (0..repeats as u64)
+                .map(|repeat| one(settings, count, link, repeat))
+                .collect::<Result<Vec<Score>>>()?;
+            let of = |f: &dyn Fn(&Score) -> f64| mean(&scores.iter().map(f).collect::<Vec<f64>>());
+            let (square, nll) = (of(&|s| s.square), of(&|s| s.nll));
+            let error = of(&|s| s.coverage_error);
+            table.row(vec![
+                count.to_string(),
+                link.to_string(),
+                format!("{square:.3}"),
+                format!("{nll:.4}"),
+                format!("{error:.3}"),
+                format!("{:.1}", of(&|s| s.seconds)),
+                format!("{:.0}", of(&|s| s.evaluations as f64)),
+            ]);
+            let name = |what: &str| format!("{count} bags, {link}: {what}");
+            // The levels of the prototype hold for the worst of three draws; with one, for it. Exact, not by Stirling.
+            let stirling = 0.0186;
+            let limits = match (count, link) {
+                (100, _) => (0.35, 2.160, 0.18),
+                (_, Link::Square) => (0.13, 2.144, 0.05),
+                _ => (0.16, 2.147, 0.05),
+            };
+            let least = f64::NEG_INFINITY;
+            report.check(name("squared error"), square, least, limits.0);
+            report.check(name("NLL"), nll, least, limits.1 + stirling);
+            report.check(name("coverage error"), error, least, limits.2);
+        }
+    }
+    report.tables.push(table);
+    Ok(report)
+}
+
+/// Bags along the third axis of the roll, from above.
+fn draw(random: &mut ChaCha8Rng, count: usize) -> Result<Bags> {
+    // Negative binomial as a mixture: mean and variance of the size less one.
+    let (mean, variance) = (SIZE.0 - 1.0, SIZE.1 * SIZE.1);
+    let odds = variance / mean - 1.0;
+    let gamma = Gamma::new(mean / odds, odds)?;
+    let sizes = (0..count)
+        .map(|_| Ok(1 + Counts::new(gamma.sample(random))?.sample(random) as usize))
+        .collect::<Result<Vec<usize>>>()?;
+    let mut points: Vec<([f64; 3], f64)> = (0..sizes.iter().sum())
+        .map(|_| {
+            let t = 1.5 * std::f64::consts::PI * (1.0 + 2.0 * random.random::<f64>());
+            let y = 21.0 * random.random::<f64>();
+            ([t * t.cos(), y, t * t.sin()], 0.5 * t)
+        })
+        .collect();
+    points.sort_by(|a, b| b.0[2].total_cmp(&a.0[2]));
+    Ok(Bags { points, sizes })
+}
+
+/// The orthogonal factor of a random square matrix.
+fn rotation(random: &mut ChaCha8Rng) -> Mat<f64> {
+    let uniform = Mat::from_fn(COLUMNS, COLUMNS, |_, _| random.random::<f64>());
+    uniform.qr().compute_Q()
+}
+
+fn one(settings: &Settings, count: usize, link: Link, repeat: u64) -> Result<Score> {
+    let mut random = settings.random(7_000 + 10 * repeat);
+    let turn = rotation(&mut random);
+    let (train, test) = (draw(&mut random, count)?, draw(&mut random, TEST_BAGS)?);
+    let turned = |bags: &Bags| -> Vec<Vec<f64>> {
+        let one = |p: &([f64; 3], f64)| {
+            let along = |d: usize| (0..3).map(|c| p.0[c] * turn[(c, d)]).sum();
+            (0..COLUMNS).map(along).collect()
+        };
+        bags.points.iter().map(one).collect()
+    };
+    let mut x = turned(&train);
+    let mut at = turned(&test);
+    for d in 0..COLUMNS {
+        let all: Vec<f64> = x.iter().map(|x| x[d]).collect();
+        let centre = mean(&all);
+        let sd = mean(
+            &all.iter()
+                .map(|x| (x - centre).powi(2))
+                .collect::<Vec<f64>>(),
+        )
+        .sqrt();
+        for row in x.iter_mut().chain(&mut at) {
+            row[d] = (row[d] - centre) / sd;
+        }
+    }
+    let names: Vec<String> = (0..COLUMNS).map(|d| format!("x{d}")).collect();
+    let mut bags = Functionals::new(names.clone());
+    let (mut counts, mut first) = (Vec::new(), 0);
+    for &size in &train.sizes {
+        bags.push_nodes(&x[first..first + size], &vec![1.0; size])?;
+        let rate: f64 = train.points[first..first + size].iter().map(|p| p.1).sum();
+        counts.push(Counts::new(rate)?.sample(&mut random));
+        first += size;
+    }
+    let exposure = vec![1.0; counts.len()];
+    let kernel: Kernel = format!("se({}, shared = true)", names.join(", ")).parse()?;
+    let options = FitOptions::default()
+        .with_inducing(Inducing::Number(INDUCING))
+        .with_hyperparameters(Hyperparameters::Map)
+        .with_seed(settings.seed);
+    let posterior = Model::new(kernel)
+        .observe(Observations::new(
+            bags,
+            Poisson::new(counts, exposure, link)?,
+        )?)
+        .fit(&options)?;
+    let mut places = Functionals::new(names);
+    let step = (at.len() / JUDGED).max(1);
+    let judged: Vec<usize> = (0..at.len()).step_by(step).collect();
+    judged.iter().try_for_each(|&i| places.push_point(&at[i]))?;
+    let truth: Vec<f64> = judged.iter().map(|&i| test.points[i].1).collect();
+    let p = posterior.predict(&places, Scale::Response)?;
+    let squares: Vec<f64> = p
+        .mean()
+        .iter()
+        .zip(&truth)
+        .map(|(m, t)| (m - t).powi(2))
+        .collect();
+    let mut nll = Vec::with_capacity(truth.len());
+    for (mean, rate) in p.mean().iter().zip(&truth) {
+        let y: f64 = Counts::new(*rate)?.sample(&mut random);
+        nll.push(mean - y * mean.ln() + log_factorial(y));
+    }
+    let errors: Vec<f64> = LEVELS
+        .iter()
+        .map(|level| {
+            let tail = 0.5 * (1.0 - level);
+            let (lower, upper) = (p.quantile(tail), p.quantile(1.0 - tail));
+            (coverage(&truth, &lower, &upper) - level).abs()
+        })
+        .collect();
+    Ok(Score {
+        square: mean(&squares),
+        nll: mean(&nll),
+        coverage_error: mean(&errors),
+        seconds: posterior.summary().seconds,
+        evaluations: posterior.summary().evaluations,
+    })
+}
+
+/// `log n!` for the small counts of single points.
+fn log_factorial(n: f64) -> f64 {
+    (1..=n as u32).map(|k| f64::from(k).ln()).sum()
+}

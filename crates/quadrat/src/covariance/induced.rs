@@ -1,0 +1,187 @@
+//! Covariances of many functionals with a few inducing ones, chunk by chunk.
+
+use faer::{Mat, MatRef};
+
+use super::Covariance;
+use crate::support::Functionals;
+
+/// A kernel at inducing points and at chunks of functionals.
+///
+/// # Examples
+/// ```
+/// use quadrat::{covariance::{Covariance, Induced}, kernel::Kernel, support::Functionals};
+/// let covariance = Covariance::new(&Kernel::se(["t"]));
+/// let inducing = Functionals::points("t", &[0.0, 1.0])?;
+/// let chunks = vec![Functionals::points("t", &[0.5])?, Functionals::points("t", &[2.0, 3.0])?];
+/// let induced = Induced::new(covariance, inducing, chunks, 1e-6);
+/// let k = induced.cross(&[2.0, 1.0], 1);
+/// assert_eq!((k.nrows(), k.ncols()), (2, 2));
+/// assert!((k[(1, 0)] - 2.0 * (-0.5f64).exp()).abs() < 1e-15);
+/// assert_eq!(induced.matrix(&[2.0, 1.0])[(0, 0)], 2.0 * (1.0 + 1e-6));
+/// # Ok::<(), quadrat::error::InputError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Induced {
+    covariance: Covariance,
+    inducing: Functionals,
+    chunks: Vec<Functionals>,
+    jitter: f64,
+}
+
+impl Induced {
+    /// # Arguments
+    /// * `inducing` - supports with the columns of the kernel
+    /// * `chunks` - the same, in the order in which they are streamed
+    /// * `jitter` - added to the variance of every inducing point, relative to it: as if their values were seen through so
+    ///   much noise, so that bounds of the evidence remain bounds
+    #[must_use]
+    pub fn new(
+        covariance: Covariance,
+        inducing: Functionals,
+        chunks: Vec<Functionals>,
+        jitter: f64,
+    ) -> Self {
+        Self {
+            covariance,
+            inducing,
+            chunks,
+            jitter,
+        }
+    }
+
+    /// The inducing points.
+    #[must_use]
+    pub fn inducing(&self) -> &Functionals {
+        &self.inducing
+    }
+
+    /// The functionals of a chunk.
+    #[must_use]
+    pub fn chunk(&self, chunk: usize) -> &Functionals {
+        &self.chunks[chunk]
+    }
+
+    /// `K_uu`, jitter included.
+    #[must_use]
+    pub fn matrix(&self, theta: &[f64]) -> Mat<f64> {
+        let mut k = self.covariance.matrix(theta, &self.inducing);
+        for i in 0..k.nrows() {
+            k[(i, i)] *= 1.0 + self.jitter;
+        }
+        k
+    }
+
+    /// `K_uX` of a chunk.
+    #[must_use]
+    pub fn cross(&self, theta: &[f64], chunk: usize) -> Mat<f64> {
+        let at = &self.chunks[chunk];
+        self.covariance.cross(theta, &self.inducing, at)
+    }
+
+    /// Prior variances of a chunk.
+    #[must_use]
+    pub fn diagonal(&self, theta: &[f64], chunk: usize) -> Vec<f64> {
+        self.covariance.diagonal(theta, &self.chunks[chunk])
+    }
+
+    /// Prior covariance of some functionals of a chunk.
+    #[must_use]
+    pub fn within(&self, theta: &[f64], chunk: usize, rows: &[usize]) -> Mat<f64> {
+        let at = self.chunks[chunk].rows(rows);
+        self.covariance.matrix(theta, &at)
+    }
+
+    /// Adds `<G, d matrix>` for a symmetric `G`.
+    pub fn contract_matrix(&self, theta: &[f64], adjoint: MatRef<'_, f64>, gradient: &mut [f64]) {
+        let mut adjoint = adjoint.to_owned();
+        for i in 0..adjoint.nrows() {
+            adjoint[(i, i)] *= 1.0 + self.jitter;
+        }
+        let inducing = &self.inducing;
+        self.covariance
+            .contract(theta, inducing, adjoint.as_ref(), gradient);
+    }
+
+    /// Adds `<G, d cross>`.
+    pub fn contract_cross(
+        &self,
+        theta: &[f64],
+        chunk: usize,
+        adjoint: MatRef<'_, f64>,
+        gradient: &mut [f64],
+    ) {
+        let at = &self.chunks[chunk];
+        self.covariance
+            .contract_cross(theta, &self.inducing, at, adjoint, gradient);
+    }
+
+    /// Adds `sum_i g_i d diagonal_i`.
+    pub fn contract_diagonal(
+        &self,
+        theta: &[f64],
+        chunk: usize,
+        adjoint: &[f64],
+        gradient: &mut [f64],
+    ) {
+        let at = &self.chunks[chunk];
+        self.covariance
+            .contract_diagonal(theta, at, adjoint, gradient);
+    }
+
+    /// Adds `<G, d within>` for a symmetric `G`.
+    pub fn contract_within(
+        &self,
+        theta: &[f64],
+        chunk: usize,
+        rows: &[usize],
+        adjoint: MatRef<'_, f64>,
+        gradient: &mut [f64],
+    ) {
+        let at = self.chunks[chunk].rows(rows);
+        self.covariance.contract(theta, &at, adjoint, gradient);
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::kernel::Kernel;
+
+    #[test]
+    fn the_diagonal_contracts_as_a_diagonal_matrix_does() {
+        for expression in [
+            "se(t) + matern32(t)",
+            "linear(t) + se(t)",
+            "linear(t) * periodic(t)",
+        ] {
+            let kernel: Kernel = expression.parse().unwrap();
+            let covariance = Covariance::new(&kernel);
+            let theta: Vec<f64> = (0..covariance.parameters())
+                .map(|i| 0.7 + 0.2 * i as f64)
+                .collect();
+            let mut set = Functionals::new(vec!["t".into()]);
+            for i in 0..41 {
+                if i % 10 == 7 {
+                    let ends = (0.1 * i as f64, 0.1 * i as f64 + 0.5);
+                    set.push_box(&[ends], crate::support::Aggregate::Mean)
+                        .unwrap();
+                } else {
+                    set.push_point(&[0.3 * i as f64]).unwrap();
+                }
+            }
+            let adjoint: Vec<f64> = (0..41).map(|i| (i as f64).cos()).collect();
+            let (mut got, mut want) = (vec![0.0; theta.len()], vec![0.0; theta.len()]);
+            covariance.contract_diagonal(&theta, &set, &adjoint, &mut got);
+            let full = Mat::from_fn(41, 41, |i, j| if i == j { adjoint[i] } else { 0.0 });
+            covariance.contract(&theta, &set, full.as_ref(), &mut want);
+            for (g, w) in got.iter().zip(&want) {
+                // Sums of 41 terms in another order.
+                assert!(
+                    (g - w).abs() < 1e-12 * (1.0 + w.abs()),
+                    "{expression}: {got:?} {want:?}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Whitened features of a chunk, and what they leave of its covariance.
+
+use super::SparseProblem;
+use super::moments::in_chunk;
+use crate::linalg::{Cholesky, Mat, MatRef, dot, gemm_into};
+
+/// What a chunk is at one value of the hyperparameters, whatever `q`.
+pub(super) struct Features {
+    /// `A = L^-1 K_uX`.
+    pub a: Mat<f64>,
+    /// `k_ii - a_i'a_i`.
+    pub residual: Vec<f64>,
+    /// Of every row about a sum the residual covariance of its sample; in the order of the rows.
+    pub within: Vec<Sample>,
+}
+
+/// The pairs of a row that are used.
+pub(super) struct Sample {
+    /// Counted within the row.
+    pub points: Vec<usize>,
+    /// Counted within the chunk.
+    pub places: Vec<usize>,
+    /// Whether these are all points of the row.
+    pub is_full: bool,
+    /// `K - A'A` over them.
+    pub residual: Mat<f64>,
+}
+
+impl Features {
+    pub fn new(
+        problem: &dyn SparseProblem,
+        theta: &[f64],
+        factor: &Cholesky,
+        chunk: usize,
+    ) -> Self {
+        let bags = problem.bags();
+        let mut a = problem.cross(theta, chunk);
+        factor.half_solve_in_place(a.as_mut());
+        let mut residual = problem.diagonal(theta, chunk);
+        for (j, r) in residual.iter_mut().enumerate() {
+            let column = a.col_as_slice(j);
+            *r = (*r - dot(column, column)).max(0.0);
+        }
+        let mut within = Vec::new();
+        for row in bags.chunk_rows(chunk).filter(|&row| !bags.is_single(row)) {
+            let points = bags.sample(row);
+            let places = in_chunk(bags, chunk, row, &points);
+            let mut own = problem.within(theta, chunk, &places);
+            let seen = columns(a.as_ref(), &places);
+            gemm_into(
+                own.as_mut(),
+                true,
+                -1.0,
+                seen.as_ref().transpose(),
+                seen.as_ref(),
+            );
+            let is_full = bags.is_full(row);
+            if is_full {
+                for (i, &place) in places.iter().enumerate() {
+                    residual[place] = own[(i, i)].max(0.0);
+                }
+            }
+            within.push(Sample {
+                points,
+                places,
+                is_full,
+                residual: own,
+            });
+        }
+        Self {
+            a,
+            residual,
+            within,
+        }
+    }
+
+    /// Numbers held for a problem, about.
+    pub fn demand(problem: &dyn SparseProblem) -> usize {
+        let bags = problem.bags();
+        let pairs: usize = (0..bags.rows())
+            .filter(|&row| !bags.is_single(row))
+            .map(|row| bags.sample_size(row).pow(2))
+            .sum();
+        bags.points() * (problem.inducing() + 1) + pairs
+    }
+}
+
+/// Some columns, side by side.
+pub(super) fn columns(a: MatRef<'_, f64>, places: &[usize]) -> Mat<f64> {
+    let mut out = Mat::zeros(a.nrows(), places.len());
+    for (j, &place) in places.iter().enumerate() {
+        out.col_mut(j).copy_from(a.col(place));
+    }
+    out
+}

@@ -1,0 +1,194 @@
+//! Learning the hyperparameters of sparse inference.
+//!
+//! An outer quasi-Newton search over the hyperparameters, each of whose evaluations finds the best `q` by natural gradients from
+//! where the last one ended: first to a thousandth of a nat, then to a millionth. Both stop on nats gained, not on a part of a bound
+//! that may be of any size.
+
+use super::evidence::SparseEvidence;
+use super::{Normal, SparseOptions, SparseProblem};
+use crate::error::FitError;
+use crate::inference::free::FreeSpace;
+use crate::inference::{Optimum, Start, Trail};
+use crate::linalg::Mat;
+use crate::optimise::{self, Report, minimise, projected_gradient};
+use crate::progress::{Event, Progress};
+
+/// What an iteration must gain for a stage to go on, in nats: the rough and the precise one.
+const GAINS: [f64; 2] = [1e-2, 1e-4];
+/// Iterations of each stage at most.
+const ITERATIONS: [usize; 2] = [200, 100];
+/// Flops up to which the curvature is worth its evaluations.
+const AFFORDABLE: f64 = 3e11;
+/// A projected gradient that counts as none, in nats per unit of a free coordinate.
+const FLAT: f64 = 2e-2;
+
+/// Where learning stands: enough to go on from.
+#[derive(Debug, Clone)]
+pub struct SparseState {
+    /// Free, scaled coordinates of the hyperparameters.
+    pub z: Vec<f64>,
+    /// The best belief there, once there is one.
+    pub normal: Option<Normal>,
+    /// Stages done.
+    pub stage: usize,
+    /// Accepted steps so far.
+    pub iterations: usize,
+    /// Evaluations of the bound so far.
+    pub evaluations: usize,
+}
+
+/// What was learned.
+#[derive(Debug, Clone)]
+pub struct SparseOptimum {
+    /// The optimum. Without curvature its Hessian is the identity.
+    pub optimum: Optimum,
+    /// Whether the curvature was computed.
+    pub has_curvature: bool,
+    /// The best belief about the whitened inducing values there.
+    pub normal: Normal,
+}
+
+/// Maximises the bound plus the log prior density of the hyperparameters, from their starts or from a state.
+///
+/// # Errors
+/// [`FitError::Input`] when a parameter is not valid; the error of the start when it cannot be evaluated;
+/// [`FitError::NotConverged`] when no `q` is found at the end.
+///
+/// # Numerics
+/// Some ten passes over the rows for every ten iterations of the search, more while it is far. The curvature, which gives the
+/// hyperparameters their intervals, is computed where it is affordable.
+pub fn learn_sparse(
+    problem: &dyn SparseProblem,
+    options: &SparseOptions,
+    progress: &dyn Progress,
+    from: Option<SparseState>,
+) -> Result<SparseOptimum, FitError> {
+    let evidence = SparseEvidence::new(problem, *options);
+    let space = FreeSpace::new(&evidence)?;
+    let bounds = space.bounds();
+    let start: Vec<f64> = problem.parameters().iter().map(|p| p.start).collect();
+    let mut state = from.unwrap_or_else(|| SparseState {
+        z: space.coordinates_of(&start),
+        normal: None,
+        stage: 0,
+        iterations: 0,
+        evaluations: 0,
+    });
+    let mut ended = None;
+    while state.stage < GAINS.len() && space.size() > 0 {
+        let report = stage(&space, &bounds, &mut state)?;
+        progress.report(Event::Start {
+            done: state.stage,
+            total: GAINS.len(),
+            best: -report.value,
+        });
+        ended = Some(report);
+    }
+    let mut trail = Trail::precise();
+    if let Some(normal) = &state.normal {
+        trail.leave_normal(normal.clone());
+    }
+    let density = space.evaluate(&state.z, &mut trail)?;
+    state.evaluations += 1;
+    let negative: Vec<f64> = density.gradient.iter().map(|g| -g).collect();
+    let flatness = projected_gradient(&state.z, &negative, &bounds);
+    let n = space.size();
+    let size = problem.inducing() as f64;
+    let flops = 15.0 * n as f64 * problem.bags().points() as f64 * size * size;
+    let curvature = (n > 0 && flops < AFFORDABLE)
+        .then(|| space.curvature(&state.z, &density.gradient, &trail, &mut state.evaluations))
+        .transpose();
+    let curvature = match curvature {
+        Err(error) if error.is_recoverable() => None,
+        other => other?,
+    };
+    let units = space.units();
+    let hessian = match &curvature {
+        Some(c) => Mat::from_fn(n, n, |i, j| c[(i, j)] / (units[i] * units[j])),
+        None => Mat::identity(n, n),
+    };
+    let theta = space.theta(&state.z);
+    let (is_done, reason) = match &ended {
+        Some(report) => (report.converged, report.reason.clone()),
+        None => (true, "nothing was to be learned".to_owned()),
+    };
+    let optimum = Optimum {
+        theta: theta.clone(),
+        log_evidence: density.log_evidence,
+        log_posterior: density.log_posterior,
+        hessian,
+        projected_gradient: flatness,
+        at_bound: (0..n)
+            .filter(|&i| state.z[i] <= bounds[i].0 || state.z[i] >= bounds[i].1)
+            .map(|i| space.indices()[i])
+            .collect(),
+        iterations: state.iterations,
+        evaluations: state.evaluations,
+        converged: is_done || flatness < FLAT,
+        reason: reason.clone(),
+        starts: vec![Start {
+            from: start,
+            theta,
+            log_posterior: density.log_posterior,
+            converged: is_done,
+            iterations: state.iterations,
+            evaluations: state.evaluations,
+            reason,
+        }],
+        others: Vec::new(),
+    };
+    let normal = match trail.normal() {
+        Some(normal) => normal.clone(),
+        None => Normal::isotropic(problem.inducing(), 1.0)?,
+    };
+    Ok(SparseOptimum {
+        optimum,
+        has_curvature: curvature.is_some() || n == 0,
+        normal,
+    })
+}
+
+/// One stage of the search, from the state and into it.
+fn stage(
+    space: &FreeSpace<'_>,
+    bounds: &[(f64, f64)],
+    state: &mut SparseState,
+) -> Result<Report, FitError> {
+    let is_rough = state.stage == 0;
+    let mut trail = if is_rough {
+        Trail::rough()
+    } else {
+        Trail::precise()
+    };
+    if let Some(normal) = &state.normal {
+        trail.leave_normal(normal.clone());
+    }
+    let first = space.evaluate(&state.z, &mut trail)?;
+    let size = first.log_posterior.abs().max(1.0);
+    let search = optimise::Options {
+        max_iterations: ITERATIONS[state.stage],
+        gradient_tolerance: 1e-3,
+        relative_reduction: GAINS[state.stage] / size,
+        memory: 10,
+    };
+    let mut best = (f64::NEG_INFINITY, trail.clone());
+    let mut negative = |z: &[f64], gradient: &mut [f64]| {
+        // From the best point, not from a step that went too far.
+        let mut own = best.1.clone();
+        let density = space.evaluate(z, &mut own).ok()?;
+        for (out, g) in gradient.iter_mut().zip(&density.gradient) {
+            *out = -g;
+        }
+        if density.log_posterior > best.0 {
+            best = (density.log_posterior, own);
+        }
+        Some(-density.log_posterior)
+    };
+    let report = minimise(&mut negative, &state.z, bounds, &search);
+    state.normal = best.1.normal().cloned();
+    state.z.clone_from(&report.x);
+    state.stage += 1;
+    state.iterations += report.iterations;
+    state.evaluations += report.evaluations + 1;
+    Ok(report)
+}

@@ -1,0 +1,111 @@
+//! Sparse variational inference for rows of any likelihood, also of sums after a link, streamed in chunks.
+//!
+//! The function is summarised by its values `u` at `M` inducing points. With `L L' = K_uu` and `u = L v`, the posterior of
+//! `v` is approximated by `q(v) = N(mu, S)`, and that of the points that rows look at by `p(f | u) q(u)`:
+//!
+//! $$ m_i = m(x_i) + a_i'\mu, \qquad S_{ij} = k(x_i, x_j) + a_i' (S - I) a_j, \qquad a_i = L^{-1} k_u(x_i) $$
+//!
+//! The evidence is bounded from below by
+//!
+//! $$ F = \sum_r E_q \log p(y_r \mid Z_r) - KL(q(v) \,\|\, N(0, I)), \qquad Z_r = \sum_{i \in r} w_i \psi(f_i) $$
+//!
+//! A row of one point of weight one has its expectation exactly. For a sum after a link mean and variance of `Z_r` are in closed
+//! form, and its expectation is that under the linked normal value with the same mean and variance ([`LogSum`] has others).
+//!
+//! | symbol | meaning |
+//! |---|---|
+//! | `M`, `N` | inducing points, points of all rows |
+//! | `A` | whitened features `L^-1 K_uX`, `[M, N]`, made chunk by chunk |
+//! | `mu`, `S`, `P` | mean, covariance and precision of `q(v)` |
+//! | `D` | `dF / dS_ij` within a row |
+//!
+//! # Source
+//! Titsias 2009; Hensman, Matthews and Ghahramani 2015; Law et al. 2018 for sums. Natural gradients: Khan and Lin 2017.
+
+mod bags;
+mod evidence;
+mod expectation;
+mod features;
+mod inducing;
+mod learn;
+mod moments;
+mod normal;
+mod pass;
+mod settle;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
+
+pub use bags::{Bags, Within};
+pub use evidence::{SparseEvidence, condition_sparse};
+pub use expectation::LogSum;
+pub use inducing::k_means;
+pub use learn::{SparseOptimum, SparseState, learn_sparse};
+pub use moments::sampled_total;
+pub use normal::Normal;
+pub use pass::{Bound, bound};
+pub use settle::{SparseOptions, settle_sparse};
+
+use super::sites::Block;
+use crate::linalg::{Mat, MatRef};
+use crate::parameter::Parameter;
+
+/// A Gaussian prior at inducing points and at the points of rows, and what the rows reported.
+///
+/// Points are counted within their chunk ([`Bags::chunk_points`]). Adjoints are added to `gradient`, one entry per parameter.
+pub trait SparseProblem: Sync {
+    /// Which rows look at which points.
+    fn bags(&self) -> &Bags;
+
+    /// Number of inducing points `M`.
+    fn inducing(&self) -> usize;
+
+    /// `m(x)` of the points of a chunk.
+    fn prior_mean(&self, chunk: usize) -> &[f64];
+
+    /// `K_uu` at `theta`, jitter included, both triangles.
+    fn inducing_covariance(&self, theta: &[f64]) -> Mat<f64>;
+
+    /// `K_uX` of a chunk, shape `[M, points]`.
+    fn cross(&self, theta: &[f64], chunk: usize) -> Mat<f64>;
+
+    /// Prior variances of the points of a chunk.
+    fn diagonal(&self, theta: &[f64], chunk: usize) -> Vec<f64>;
+
+    /// Prior covariance of some points of a chunk.
+    fn within(&self, theta: &[f64], chunk: usize, points: &[usize]) -> Mat<f64>;
+
+    /// Adds `<G, dK_uu>` for a symmetric `G`.
+    fn contract_inducing(&self, theta: &[f64], adjoint: MatRef<'_, f64>, gradient: &mut [f64]);
+
+    /// Adds `<G, dK_uX>`.
+    fn contract_cross(
+        &self,
+        theta: &[f64],
+        chunk: usize,
+        adjoint: MatRef<'_, f64>,
+        gradient: &mut [f64],
+    );
+
+    /// Adds `sum_i g_i dk(x_i, x_i)`.
+    fn contract_diagonal(&self, theta: &[f64], chunk: usize, adjoint: &[f64], gradient: &mut [f64]);
+
+    /// Adds `<G, dK>` over some points of a chunk, for a symmetric `G`.
+    fn contract_within(
+        &self,
+        theta: &[f64],
+        chunk: usize,
+        points: &[usize],
+        adjoint: MatRef<'_, f64>,
+        gradient: &mut [f64],
+    );
+
+    /// The tables of rows, in order; together they cover all rows.
+    fn blocks(&self) -> Vec<Block<'_>>;
+
+    /// Every hyperparameter, in the order of `theta`.
+    fn parameters(&self) -> &[Parameter];
+
+    /// The kernel expression, for error messages.
+    fn describe(&self) -> String;
+}

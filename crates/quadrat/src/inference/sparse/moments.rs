@@ -1,0 +1,376 @@
+//! Mean and variance of a weighted sum after a link, and their adjoints.
+
+use super::bags::Bags;
+use crate::inference::pooled::Total;
+use crate::likelihood::local::Belief;
+use crate::linalg::{MatMut, MatRef};
+use crate::link::{CLIP, Link};
+use crate::special;
+
+/// The points of one row under `q`.
+pub(super) struct Points<'a> {
+    pub link: Link,
+    pub weights: &'a [f64],
+    pub mean: &'a [f64],
+    pub variance: &'a [f64],
+    /// Whose pairs are used, counted within the row.
+    pub sample: &'a [usize],
+    /// Covariance of the sample; its diagonal is not read.
+    pub covariance: MatRef<'a, f64>,
+}
+
+/// Mean and variance of the sum, and what the adjoint needs again.
+pub(super) struct SumMoments {
+    pub mean: f64,
+    pub variance: f64,
+    /// `e_i = w_i E psi(f_i)`.
+    share: Vec<f64>,
+    /// Sum over the pairs of the sample.
+    pairs: f64,
+    /// By what it is multiplied.
+    scale: f64,
+    /// `(sum_I e)^2 - sum_I e^2`; zero where all pairs are used.
+    held: f64,
+    /// `e^c` of the sample, column by column, for `exp`.
+    grown: Vec<f64>,
+}
+
+impl SumMoments {
+    pub fn new(p: &Points<'_>) -> Self {
+        let n = p.weights.len();
+        let share: Vec<f64> = (0..n)
+            .map(|i| {
+                let (w, m, v) = (p.weights[i], p.mean[i], p.variance[i]);
+                match p.link {
+                    Link::Exp => w * libm::exp((m + 0.5 * v).min(CLIP)),
+                    Link::Square => w * (m * m + v),
+                    _ => w,
+                }
+            })
+            .collect();
+        let mean = match p.link {
+            Link::Exp | Link::Square => share.iter().sum(),
+            _ => p.weights.iter().zip(p.mean).map(|(w, m)| w * m).sum(),
+        };
+        let own: f64 = (0..n)
+            .map(|i| {
+                let (w, m, v) = (p.weights[i], p.mean[i], p.variance[i]);
+                match p.link {
+                    Link::Exp => share[i] * share[i] * libm::expm1(v.min(CLIP)),
+                    Link::Square => w * w * 2.0 * v * (2.0 * m * m + v),
+                    _ => w * w * v,
+                }
+            })
+            .sum();
+        let s = p.sample.len();
+        let mut grown = Vec::new();
+        if p.link == Link::Exp {
+            grown.reserve(s * s);
+            for j in 0..s {
+                grown.extend((0..s).map(|i| p.covariance[(i, j)].min(CLIP)));
+            }
+            special::exp(&mut grown);
+        }
+        let mut pairs = 0.0;
+        for (j, &b) in p.sample.iter().enumerate() {
+            let mut column = 0.0;
+            for (i, &a) in p.sample[..j].iter().enumerate() {
+                let c = p.covariance[(i, j)];
+                column += match p.link {
+                    Link::Exp => share[a] * (grown[j * s + i] - 1.0),
+                    Link::Square => p.weights[a] * (2.0 * c + 4.0 * p.mean[a] * p.mean[b]) * c,
+                    _ => p.weights[a] * c,
+                };
+            }
+            pairs += 2.0
+                * column
+                * match p.link {
+                    Link::Exp => share[b],
+                    _ => p.weights[b],
+                };
+        }
+        let (mut scale, mut held) = (1.0, 0.0);
+        if s < n {
+            let products = |all: &mut dyn Iterator<Item = f64>| {
+                let (sum, squares) = all.fold((0.0, 0.0), |(a, b), e| (a + e, b + e * e));
+                sum * sum - squares
+            };
+            held = products(&mut p.sample.iter().map(|&i| share[i]));
+            scale = products(&mut share.iter().copied()) / held;
+        }
+        Self {
+            mean,
+            variance: (own + scale * pairs).max(0.0),
+            share,
+            pairs,
+            scale,
+            held,
+            grown,
+        }
+    }
+
+    /// Adds the adjoint of `d_mean E Z + d_variance Var Z` in means and variances of all points; in the covariances of the
+    /// sample it overwrites `to_covariance`, whose diagonal becomes zero.
+    ///
+    /// Entries `(i, j)` and `(j, i)` count as two.
+    pub fn adjoint(
+        &self,
+        p: &Points<'_>,
+        d_mean: f64,
+        d_variance: f64,
+        to_mean: &mut [f64],
+        to_variance: &mut [f64],
+        mut to_covariance: MatMut<'_, f64>,
+    ) {
+        let (n, s) = (p.weights.len(), p.sample.len());
+        let dv = d_variance * self.scale;
+        // d / d e_i, where shares are functions of means and variances.
+        let mut to_share = vec![0.0; n];
+        if s < n {
+            let total: f64 = self.share.iter().sum();
+            let sampled: f64 = p.sample.iter().map(|&i| self.share[i]).sum();
+            let by = 2.0 * d_variance * self.pairs / self.held;
+            for (d, e) in to_share.iter_mut().zip(&self.share) {
+                *d += by * (total - e);
+            }
+            for &i in p.sample {
+                to_share[i] -= by * self.scale * (sampled - self.share[i]);
+            }
+        }
+        for (j, &b) in p.sample.iter().enumerate() {
+            let (mut inner, wb) = (0.0, p.weights[b]);
+            for (i, &a) in p.sample.iter().enumerate() {
+                if i == j {
+                    to_covariance[(i, j)] = 0.0;
+                    continue;
+                }
+                let c = p.covariance[(i, j)];
+                to_covariance[(i, j)] = match p.link {
+                    Link::Exp => {
+                        let grown = self.grown[j * s + i];
+                        inner += self.share[a] * (grown - 1.0);
+                        dv * self.share[a] * self.share[b] * grown
+                    }
+                    Link::Square => {
+                        inner += p.weights[a] * p.mean[a] * c;
+                        dv * p.weights[a] * wb * 4.0 * (c + p.mean[a] * p.mean[b])
+                    }
+                    _ => dv * p.weights[a] * wb,
+                };
+            }
+            match p.link {
+                Link::Exp => to_share[b] += 2.0 * dv * inner,
+                Link::Square => to_mean[b] += 8.0 * dv * wb * inner,
+                _ => {}
+            }
+        }
+        for i in 0..n {
+            let (w, m, v) = (p.weights[i], p.mean[i], p.variance[i]);
+            match p.link {
+                Link::Exp => {
+                    let e = self.share[i];
+                    let grown = libm::exp(v.min(CLIP));
+                    let d = e * (to_share[i] + d_mean + 2.0 * d_variance * e * (grown - 1.0));
+                    to_mean[i] += d;
+                    to_variance[i] += 0.5 * d + d_variance * e * e * grown;
+                }
+                Link::Square => {
+                    let d = d_mean + to_share[i];
+                    to_mean[i] += 2.0 * w * m * d + 8.0 * d_variance * w * w * m * v;
+                    to_variance[i] += w * d + 4.0 * d_variance * w * w * (m * m + v);
+                }
+                _ => {
+                    to_mean[i] += d_mean * w;
+                    to_variance[i] += d_variance * w * w;
+                }
+            }
+        }
+    }
+}
+
+/// As [`total`](crate::inference::pooled::total), from the covariances of a sample of the points.
+///
+/// # Arguments
+/// * `weights` - each above zero, shape `[n]`
+/// * `at` - mean and variance of every point
+/// * `sample` - [`Bags::sample`] of the row
+/// * `covariance` - of the sample; its diagonal is not read
+#[must_use]
+pub fn sampled_total(
+    link: Link,
+    weights: &[f64],
+    at: &[Belief],
+    sample: &[usize],
+    covariance: MatRef<'_, f64>,
+) -> Total {
+    let mean: Vec<f64> = at.iter().map(|b| b.mean).collect();
+    let variance: Vec<f64> = at.iter().map(|b| b.variance).collect();
+    let seen = SumMoments::new(&Points {
+        link,
+        weights,
+        mean: &mean,
+        variance: &variance,
+        sample,
+        covariance,
+    });
+    let belief = link.equivalent(seen.mean, seen.variance);
+    let (unit, _) = link.expected_slopes(belief);
+    let slopes = weights.iter().zip(at);
+    let slopes = slopes.map(|(w, b)| w * link.expected_slopes(*b).0 / unit);
+    Total {
+        belief,
+        slopes: slopes.collect(),
+        mean: seen.mean,
+        variance: seen.variance,
+    }
+}
+
+/// The sample of a row as places in its chunk.
+pub(super) fn in_chunk(bags: &Bags, chunk: usize, row: usize, sample: &[usize]) -> Vec<usize> {
+    let first = bags.row_points(row).start - bags.chunk_points(chunk).start;
+    sample.iter().map(|i| first + i).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inference::pooled::total;
+    use crate::linalg::{Mat, symmetric_from_fn};
+
+    /// Weights, means and covariance.
+    type Case = (Vec<f64>, Vec<f64>, Mat<f64>);
+
+    fn case(n: usize) -> Case {
+        let weights = (0..n).map(|i| 0.3 + 0.1 * (i % 5) as f64).collect();
+        let mean = (0..n).map(|i| (0.7 * i as f64).sin() + 0.4).collect();
+        let s = symmetric_from_fn(n, |i, j| {
+            0.6 * (-0.3 * (i as f64 - j as f64).abs()).exp() + if i == j { 0.1 } else { 0.0 }
+        });
+        (weights, mean, s)
+    }
+
+    fn evaluate(
+        link: Link,
+        (w, m, s): &Case,
+        sample: &[usize],
+    ) -> (f64, f64, Vec<f64>, Vec<f64>, Mat<f64>) {
+        let variance: Vec<f64> = (0..w.len()).map(|i| s[(i, i)]).collect();
+        let k = sample.len();
+        let covariance = Mat::from_fn(k, k, |i, j| s[(sample[i], sample[j])]);
+        let points = Points {
+            link,
+            weights: w,
+            mean: m,
+            variance: &variance,
+            sample,
+            covariance: covariance.as_ref(),
+        };
+        let found = SumMoments::new(&points);
+        let (mut dm, mut dv) = (vec![0.0; w.len()], vec![0.0; w.len()]);
+        let mut dc = Mat::zeros(k, k);
+        found.adjoint(&points, 0.7, -0.4, &mut dm, &mut dv, dc.as_mut());
+        (found.mean, found.variance, dm, dv, dc)
+    }
+
+    #[test]
+    fn moments_are_those_of_dense_inference() {
+        let one = case(7);
+        let all: Vec<usize> = (0..7).collect();
+        for link in [Link::Exp, Link::Square, Link::Identity] {
+            let (mean, variance, ..) = evaluate(link, &one, &all);
+            let at: Vec<Belief> = (0..7)
+                .map(|i| Belief {
+                    mean: one.1[i],
+                    variance: one.2[(i, i)],
+                })
+                .collect();
+            let want = total(link, &one.0, &at, |i, j| one.2[(i, j)]);
+            assert!((mean / want.mean - 1.0).abs() < 1e-13, "{link}");
+            assert!((variance / want.variance - 1.0).abs() < 1e-13, "{link}");
+        }
+    }
+
+    #[test]
+    fn adjoints_are_central_differences() {
+        let all: Vec<usize> = (0..9).collect();
+        for link in [Link::Exp, Link::Square, Link::Identity] {
+            for sample in [all.as_slice(), &[0, 2, 5, 8]] {
+                let one = case(9);
+                let (.., dm, dv, dc) = evaluate(link, &one, sample);
+                let value = |one: &Case| {
+                    let (mean, variance, ..) = evaluate(link, one, sample);
+                    0.7 * mean - 0.4 * variance
+                };
+                let slope = |change: &dyn Fn(&mut Case, f64)| {
+                    let at = |h: f64| {
+                        let mut moved = case(9);
+                        change(&mut moved, h);
+                        value(&moved)
+                    };
+                    let h = 1e-3;
+                    (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h)
+                };
+                // Fourth order differences: h^4 of values of size one.
+                let close = |got: f64, want: f64, what: &str| {
+                    assert!(
+                        (got - want).abs() < 1e-9 * (1.0 + want.abs()),
+                        "{link} {what}: {got} {want}"
+                    );
+                };
+                for i in 0..9 {
+                    close(dm[i], slope(&|c, h| c.1[i] += h), "mean");
+                    close(dv[i], slope(&|c, h| c.2[(i, i)] += h), "variance");
+                }
+                for (i, &a) in sample.iter().enumerate() {
+                    for (j, &b) in sample.iter().enumerate().take(i) {
+                        let both = slope(&|c, h| {
+                            c.2[(a, b)] += h;
+                            c.2[(b, a)] += h;
+                        });
+                        close(dc[(i, j)] + dc[(j, i)], both, "covariance");
+                    }
+                }
+            }
+        }
+    }
+
+    /// A sample of a sum stands for all of it.
+    #[test]
+    fn samples_tend_to_the_whole() {
+        let n = 600;
+        let one = {
+            let (w, ..) = case(n);
+            let m = (0..n)
+                .map(|i| 1.0 + 0.3 * (0.01 * i as f64).sin())
+                .collect();
+            let s = symmetric_from_fn(n, |i, j| {
+                0.5 * (-((i as f64 - j as f64) / 150.0).abs()).exp()
+            });
+            (w, m, s)
+        };
+        for link in [Link::Exp, Link::Square] {
+            let all: Vec<usize> = (0..n).collect();
+            let (_, want, ..) = evaluate(link, &one, &all);
+            let mut errors = Vec::new();
+            for count in [24, 48, 96] {
+                // Mean square over ten samples.
+                let square: f64 = (0..10)
+                    .map(|seed| {
+                        let mut bags = Bags::new(super::super::Within {
+                            full: 0,
+                            sample: count,
+                            seed,
+                        });
+                        let _ = bags.push(link, &one.0);
+                        let (_, got, ..) = evaluate(link, &one, &bags.sample(0));
+                        (got / want - 1.0_f64).powi(2)
+                    })
+                    .sum();
+                errors.push((square / 10.0).sqrt());
+            }
+            // 48 of 600 points of four correlation lengths: some per cent of the variance of their sum.
+            assert!(errors[1] < 0.1, "{link}: {errors:?}");
+            assert!(errors[2] < errors[0], "{link}: {errors:?}");
+        }
+    }
+}

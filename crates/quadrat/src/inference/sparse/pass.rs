@@ -1,0 +1,390 @@
+//! One pass over all rows: the bound, and its derivatives in `q` and in the hyperparameters.
+//!
+//! With `g_i = dF / dm_i` and `D` as below, and `q = N(mu, S)`:
+//!
+//! $$ F_\mu = A g, \quad F_S = A D A', \quad F_{K_{uX}} = L^{-T} (\mu g' + 2 (S - I) A D), \quad
+//!    F_{K_{uu}} = -L^{-T} \mathrm{sym}(\mu F_\mu' + 2 (S - I) F_S) L^{-1} / 2, \quad F_{K_{bb}} = D $$
+//!
+//! where `sym` mirrors the lower triangle.
+
+use rayon::prelude::*;
+
+use super::expectation::{Marginals, of_point, of_sum};
+use super::features::{Features, columns};
+use super::moments::Points;
+use super::{LogSum, Normal, SparseProblem};
+use crate::error::FitError;
+use crate::inference::sites::rows::Rows;
+use crate::likelihood::local::Belief;
+use crate::linalg::{
+    Cholesky, Mat, dot, gemm, gemm_into, gemm_lower_into, matvec, mirror_lower, symmetric_from_fn,
+};
+use crate::parameter;
+
+/// Groups of chunks that are summed apart: as many threads can work, and sums do not depend on how many do.
+const GROUPS: usize = 16;
+
+/// How much a pass computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Depth {
+    Value,
+    /// Also the derivatives in `q`.
+    Sites,
+    /// Also those in the hyperparameters.
+    All,
+}
+
+/// The bound at one `q` and its derivatives.
+#[derive(Debug, Clone)]
+pub struct Bound {
+    /// `F` in nats, every constant included.
+    pub value: f64,
+    /// `d sum E log p / d mu`; the divergence adds `-mu`.
+    pub in_mean: Vec<f64>,
+    /// `d sum E log p / dS`, symmetric; the divergence adds `(P - I) / 2`.
+    pub in_covariance: Mat<f64>,
+    /// `dF / d theta`, natural units; empty unless asked for.
+    pub gradient: Vec<f64>,
+}
+
+/// Evaluates the bound.
+///
+/// # Arguments
+/// * `theta` - every hyperparameter, natural units
+/// * `q` - belief about the whitened inducing values
+/// * `form` - what is put for expectations of sums
+///
+/// # Errors
+/// [`FitError::Inducing`] when the covariance of the inducing points has no Cholesky factor; [`FitError::Input`] where `form` does not
+/// exist for a row.
+///
+/// # Numerics
+/// `2 N M^2` flops for the value, `5 N M^2` with the gradient, besides the covariances and the pairs within rows. Sums are made in
+/// an order that depends neither on threads nor on their number.
+pub fn bound(
+    problem: &dyn SparseProblem,
+    theta: &[f64],
+    q: &Normal,
+    form: LogSum,
+    with_gradient: bool,
+) -> Result<Bound, FitError> {
+    let stream = Stream::new(problem, theta, form, 0)?;
+    Ok(stream.run(
+        q,
+        if with_gradient {
+            Depth::All
+        } else {
+            Depth::Value
+        },
+    ))
+}
+
+/// The rows at one value of the hyperparameters.
+pub(super) struct Stream<'a> {
+    problem: &'a dyn SparseProblem,
+    theta: &'a [f64],
+    form: LogSum,
+    pub factor: Cholesky,
+    rows: Rows<'a>,
+    kept: Option<Vec<Features>>,
+}
+
+/// What `q` is to every chunk.
+struct Ready<'a> {
+    q: &'a Normal,
+    /// `L^-T mu`.
+    dual: Vec<f64>,
+    /// `2 L^-T (S - I)`.
+    turn: Mat<f64>,
+    depth: Depth,
+}
+
+struct Sum {
+    value: f64,
+    in_mean: Vec<f64>,
+    in_covariance: Mat<f64>,
+    gradient: Vec<f64>,
+}
+
+impl<'a> Stream<'a> {
+    /// Features are kept where they take no more than `memory` bytes.
+    pub fn new(
+        problem: &'a dyn SparseProblem,
+        theta: &'a [f64],
+        form: LogSum,
+        memory: usize,
+    ) -> Result<Self, FitError> {
+        let factor = Cholesky::factor_owned(problem.inducing_covariance(theta)).map_err(|_| {
+            FitError::Inducing {
+                points: problem.inducing(),
+                kernel: problem.describe(),
+                parameters: parameter::describe(problem.parameters(), theta),
+            }
+        })?;
+        let bags = problem.bags();
+        let rows = Rows::of_blocks(problem.blocks(), theta, bags.rows());
+        if form != LogSum::Matched {
+            for row in (0..bags.rows()).filter(|&row| !bags.is_single(row)) {
+                let (likelihood, _, at) = rows.at(row);
+                form.check(likelihood, at)?;
+            }
+        }
+        let is_small = Features::demand(problem).saturating_mul(8) <= memory;
+        let kept = is_small.then(|| {
+            let chunks = 0..bags.chunks();
+            chunks
+                .into_par_iter()
+                .map(|chunk| Features::new(problem, theta, &factor, chunk))
+                .collect()
+        });
+        Ok(Self {
+            problem,
+            theta,
+            form,
+            factor,
+            rows,
+            kept,
+        })
+    }
+
+    pub fn run(&self, q: &Normal, depth: Depth) -> Bound {
+        let size = self.problem.inducing();
+        let mut dual = Mat::from_fn(size, 1, |i, _| q.mean()[i]);
+        self.factor.half_solve_transpose_in_place(dual.as_mut());
+        let (mut away, mut turn) = (Mat::new(), Mat::new());
+        if depth == Depth::All {
+            away = q.covariance();
+            for i in 0..size {
+                away[(i, i)] -= 1.0;
+            }
+            turn = away.clone();
+            self.factor.half_solve_transpose_in_place(turn.as_mut());
+            turn *= faer::Scale(2.0);
+        }
+        let ready = Ready {
+            q,
+            dual: dual.col_as_slice(0).to_vec(),
+            turn,
+            depth,
+        };
+        let chunks = self.problem.bags().chunks();
+        let groups = GROUPS.min(chunks);
+        let sums: Vec<Sum> = (0..groups)
+            .into_par_iter()
+            .map(|group| {
+                let mut sum = self.empty(depth);
+                for chunk in group * chunks / groups..(group + 1) * chunks / groups {
+                    self.chunk(&ready, chunk, &mut sum);
+                }
+                sum
+            })
+            .collect();
+        let mut total = self.empty(depth);
+        for sum in sums {
+            total.value += sum.value;
+            let pairs = total.in_mean.iter_mut().zip(&sum.in_mean);
+            pairs.for_each(|(t, s)| *t += s);
+            total.in_covariance += sum.in_covariance;
+            let pairs = total.gradient.iter_mut().zip(&sum.gradient);
+            pairs.for_each(|(t, s)| *t += s);
+        }
+        mirror_lower(&mut total.in_covariance);
+        if depth == Depth::All {
+            // mu F_mu' + 2 (S - I) F_S.
+            let mut inner = gemm(away.as_ref(), total.in_covariance.as_ref());
+            for j in 0..size {
+                for i in 0..size {
+                    inner[(i, j)] = 2.0 * inner[(i, j)] + q.mean()[i] * total.in_mean[j];
+                }
+            }
+            let mut adjoint = symmetric_from_fn(size, |i, j| -0.5 * inner[(i, j)]);
+            self.factor.half_solve_transpose_in_place(adjoint.as_mut());
+            let mut adjoint = adjoint.transpose().to_owned();
+            self.factor.half_solve_transpose_in_place(adjoint.as_mut());
+            mirror_lower(&mut adjoint);
+            self.problem
+                .contract_inducing(self.theta, adjoint.as_ref(), &mut total.gradient);
+        }
+        Bound {
+            value: total.value - q.divergence(),
+            in_mean: total.in_mean,
+            in_covariance: total.in_covariance,
+            gradient: total.gradient,
+        }
+    }
+
+    fn empty(&self, depth: Depth) -> Sum {
+        let size = if depth == Depth::Value {
+            0
+        } else {
+            self.problem.inducing()
+        };
+        let parameters = if depth == Depth::All {
+            self.theta.len()
+        } else {
+            0
+        };
+        Sum {
+            value: 0.0,
+            in_mean: vec![0.0; size],
+            in_covariance: Mat::zeros(size, size),
+            gradient: vec![0.0; parameters],
+        }
+    }
+
+    fn chunk(&self, ready: &Ready<'_>, chunk: usize, sum: &mut Sum) {
+        let (problem, bags) = (self.problem, self.problem.bags());
+        let made;
+        let features = match &self.kept {
+            Some(kept) => &kept[chunk],
+            None => {
+                made = Features::new(problem, self.theta, &self.factor, chunk);
+                &made
+            }
+        };
+        let a = features.a.as_ref();
+        let n = a.ncols();
+        let first = bags.chunk_points(chunk).start;
+        // B = C^-1 A with P = C C': A'SA = B'B.
+        let mut b = features.a.clone();
+        ready.q.factor().half_solve_in_place(b.as_mut());
+        let mut mean = matvec(a.transpose(), ready.q.mean());
+        let prior = problem.prior_mean(chunk);
+        mean.iter_mut().zip(prior).for_each(|(m, p)| *m += p);
+        let variance: Vec<f64> = (0..n)
+            .map(|j| {
+                let column = b.col_as_slice(j);
+                features.residual[j] + dot(column, column)
+            })
+            .collect();
+        let (mut to_mean, mut to_variance) = (vec![0.0; n], vec![0.0; n]);
+        let mut blocks: Vec<Mat<f64>> = Vec::with_capacity(features.within.len());
+        let wanted = ready.depth != Depth::Value;
+        let mut samples = features.within.iter();
+        let mut to_own = Vec::new();
+        for row in bags.chunk_rows(chunk) {
+            let (likelihood, own, at) = self.rows.at(row);
+            let points = bags.row_points(row);
+            let here = points.start - first..points.end - first;
+            to_own.clear();
+            to_own.resize(own.len(), 0.0);
+            if bags.is_single(row) {
+                let i = here.start;
+                let belief = Belief {
+                    mean: mean[i],
+                    variance: variance[i],
+                };
+                let out = wanted.then_some((&mut to_mean[i], &mut to_variance[i], &mut to_own[..]));
+                sum.value += of_point(likelihood, own, at, belief, out);
+            } else if let Some(sample) = samples.next() {
+                let seen = columns(b.as_ref(), &sample.places);
+                let mut covariance = sample.residual.clone();
+                gemm_into(
+                    covariance.as_mut(),
+                    true,
+                    1.0,
+                    seen.as_ref().transpose(),
+                    seen.as_ref(),
+                );
+                let seen = Points {
+                    link: bags.link(row),
+                    weights: bags.weights(row),
+                    mean: &mean[here.clone()],
+                    variance: &variance[here.clone()],
+                    sample: &sample.points,
+                    covariance: covariance.as_ref(),
+                };
+                let mut d = Mat::new();
+                if wanted {
+                    d = Mat::zeros(sample.points.len(), sample.points.len());
+                }
+                let out = wanted.then(|| Marginals {
+                    to_mean: &mut to_mean[here.clone()],
+                    to_variance: &mut to_variance[here],
+                    to_covariance: d.as_mut(),
+                    to_own: &mut to_own,
+                });
+                sum.value += of_sum(self.form, likelihood, own, at, &seen, out);
+                blocks.push(d);
+            }
+            if ready.depth == Depth::All && !own.is_empty() {
+                for (&index, slope) in self.rows.own(row).iter().zip(&to_own) {
+                    sum.gradient[index] += slope;
+                }
+            }
+        }
+        if !wanted {
+            return;
+        }
+        for (t, x) in sum.in_mean.iter_mut().zip(matvec(a, &to_mean)) {
+            *t += x;
+        }
+        // A D, column by column and block by block; B is not needed any more.
+        let mut ad = b;
+        for (j, v) in to_variance.iter().enumerate() {
+            let pairs = ad
+                .col_as_slice_mut(j)
+                .iter_mut()
+                .zip(features.a.col_as_slice(j));
+            pairs.for_each(|(o, a)| *o = a * v);
+        }
+        for (sample, d) in features.within.iter().zip(&blocks) {
+            let moved = gemm(columns(a, &sample.places).as_ref(), d.as_ref());
+            for (j, &place) in sample.places.iter().enumerate() {
+                let pairs = ad
+                    .col_as_slice_mut(place)
+                    .iter_mut()
+                    .zip(moved.col_as_slice(j));
+                pairs.for_each(|(o, x)| *o += x);
+            }
+        }
+        gemm_lower_into(
+            sum.in_covariance.as_mut(),
+            true,
+            1.0,
+            ad.as_ref(),
+            a.transpose(),
+        );
+        if ready.depth == Depth::All {
+            self.contract(
+                ready,
+                chunk,
+                features,
+                &blocks,
+                (&to_mean, &mut to_variance),
+                ad,
+                sum,
+            );
+        }
+    }
+
+    /// Derivatives in the hyperparameters of the covariances of a chunk.
+    fn contract(
+        &self,
+        ready: &Ready<'_>,
+        chunk: usize,
+        features: &Features,
+        blocks: &[Mat<f64>],
+        (to_mean, to_variance): (&[f64], &mut [f64]),
+        ad: Mat<f64>,
+        sum: &mut Sum,
+    ) {
+        let mut adjoint = gemm(ready.turn.as_ref(), ad.as_ref());
+        for (j, g) in to_mean.iter().enumerate() {
+            let pairs = adjoint.col_as_slice_mut(j).iter_mut().zip(&ready.dual);
+            pairs.for_each(|(o, d)| *o += d * g);
+        }
+        let (problem, theta, gradient) = (self.problem, self.theta, &mut sum.gradient);
+        problem.contract_cross(theta, chunk, adjoint.as_ref(), gradient);
+        for (sample, d) in features.within.iter().zip(blocks) {
+            let mut d = d.clone();
+            if sample.is_full {
+                for (i, &place) in sample.places.iter().enumerate() {
+                    d[(i, i)] = std::mem::take(&mut to_variance[place]);
+                }
+            }
+            problem.contract_within(theta, chunk, &sample.places, d.as_ref(), gradient);
+        }
+        problem.contract_diagonal(theta, chunk, to_variance, gradient);
+    }
+}

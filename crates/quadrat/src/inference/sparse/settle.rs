@@ -1,0 +1,188 @@
+//! The best `q` at one value of the hyperparameters, by natural gradients.
+//!
+//! In the natural parameters of a normal distribution the natural gradient points to
+//!
+//! $$ P^* = I - 2 F_S, \qquad (P \mu)^* = F_\mu - 2 F_S \mu $$
+//!
+//! where the derivatives are those of the expected log-densities. For rows that are normal this is the optimum itself, and the bound
+//! there is the collapsed one, `log N(y; m, Q + V) - tr(V^-1 (K - Q)) / 2` with `Q = A'A`: one step finds it.
+
+use super::pass::{Bound, Depth, Stream};
+use super::{LogSum, Normal, SparseProblem};
+use crate::error::FitError;
+use crate::linalg::{Mat, dot, matvec};
+
+/// The smallest part of a step that is tried.
+const SMALLEST_STEP: f64 = 1.0 / 4096.0;
+/// A bound may fall by this part of its size through rounding.
+const ROUNDING: f64 = 1e-13;
+
+/// How accurately, and with what.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SparseOptions {
+    /// What is put for expectations of sums.
+    pub form: LogSum,
+    /// Stop when a step gains less than this, in nats.
+    pub tolerance: f64,
+    /// Steps at most.
+    pub steps: usize,
+    /// Variance of the whitened inducing values where a search begins.
+    pub start_variance: f64,
+    /// Features of all points are kept between steps where they take no more than this, in bytes.
+    pub memory: usize,
+}
+
+impl Default for SparseOptions {
+    fn default() -> Self {
+        Self {
+            form: LogSum::Matched,
+            tolerance: 1e-6,
+            steps: 200,
+            start_variance: 0.1,
+            memory: 1 << 28,
+        }
+    }
+}
+
+/// What was found.
+pub(super) struct Settled {
+    pub normal: Normal,
+    pub bound: Bound,
+    /// Passes over all rows.
+    pub passes: usize,
+    /// What the last step gained.
+    pub gain: f64,
+    pub converged: bool,
+}
+
+/// Finds the best `q`, begun at `start` or as the options say.
+///
+/// # Returns
+/// `q`, the bound there in nats, and how many passes over the rows it took.
+///
+/// # Errors
+/// [`FitError::NotConverged`] when steps still gain more than the tolerance; else as [`super::bound`].
+pub fn settle_sparse(
+    problem: &dyn SparseProblem,
+    theta: &[f64],
+    options: &SparseOptions,
+    start: Option<&Normal>,
+) -> Result<(Normal, f64, usize), FitError> {
+    let stream = Stream::new(problem, theta, options.form, options.memory)?;
+    let found = search(&stream, problem, options, start)?.converged()?;
+    Ok((found.normal, found.bound.value, found.passes))
+}
+
+impl Settled {
+    pub fn converged(self) -> Result<Self, FitError> {
+        if self.converged {
+            return Ok(self);
+        }
+        Err(FitError::NotConverged {
+            method: "sparse inference",
+            sweeps: self.passes,
+            residual: self.gain,
+        })
+    }
+}
+
+pub(super) fn search(
+    stream: &Stream<'_>,
+    problem: &dyn SparseProblem,
+    options: &SparseOptions,
+    start: Option<&Normal>,
+) -> Result<Settled, FitError> {
+    let mut normal = match start {
+        Some(normal) if normal.size() == problem.inducing() => normal.clone(),
+        _ => Normal::isotropic(problem.inducing(), options.start_variance)?,
+    };
+    let mut bound = stream.run(&normal, Depth::Sites);
+    if !bound.value.is_finite() && start.is_some() {
+        normal = Normal::isotropic(problem.inducing(), options.start_variance)?;
+        bound = stream.run(&normal, Depth::Sites);
+    }
+    let mut passes = 1;
+    let (mut step, mut gain) = (1.0_f64, f64::INFINITY);
+    let mut converged = false;
+    while passes < options.steps && !converged {
+        let (precision, shift) = target(&normal, &bound);
+        let slack = ROUNDING * bound.value.abs();
+        let mut next = None;
+        while step >= SMALLEST_STEP {
+            if let Ok(moved) = normal.towards(precision.as_ref(), &shift, step) {
+                let there = stream.run(&moved, Depth::Sites);
+                passes += 1;
+                if there.value >= bound.value - slack {
+                    next = Some((moved, there));
+                    break;
+                }
+                gain = (there.value - bound.value).abs();
+            }
+            step *= 0.5;
+        }
+        let Some((moved, there)) = next else {
+            // No part of a step gains anything: the bound is flat up to rounding, or the last try was far off.
+            converged = gain < options.tolerance;
+            break;
+        };
+        gain = there.value - bound.value;
+        converged = gain < options.tolerance * step;
+        (normal, bound) = (moved, there);
+        step = (2.0 * step).min(1.0);
+    }
+    Ok(Settled {
+        normal,
+        bound,
+        passes,
+        gain,
+        converged,
+    })
+}
+
+/// Where the natural gradient points to.
+fn target(q: &Normal, bound: &Bound) -> (Mat<f64>, Vec<f64>) {
+    let n = q.size();
+    let precision = Mat::from_fn(n, n, |i, j| {
+        -2.0 * bound.in_covariance[(i, j)] + if i == j { 1.0 } else { 0.0 }
+    });
+    let pull = matvec(bound.in_covariance.as_ref(), q.mean());
+    let pairs = bound.in_mean.iter().zip(&pull);
+    (precision, pairs.map(|(g, p)| g - 2.0 * p).collect())
+}
+
+/// What one step to the target would gain where the bound is quadratic in `q`: rows that are normal.
+///
+/// $$ F(q^*) - F(q) = g'd + d'F_S d + \langle F_S, S^* - S \rangle - KL^* + KL, \qquad d = \mu^* - \mu $$
+pub(super) fn collapsed(q: &Normal, bound: &Bound) -> Result<(Normal, f64), FitError> {
+    let (precision, shift) = target(q, bound);
+    let best = Normal::new(precision, shift)?;
+    let d: Vec<f64> = best
+        .mean()
+        .iter()
+        .zip(q.mean())
+        .map(|(a, b)| a - b)
+        .collect();
+    let seen = matvec(bound.in_covariance.as_ref(), &d);
+    let change = best.covariance() - q.covariance();
+    let trace: f64 = (0..q.size())
+        .map(|j| dot(bound.in_covariance.col_as_slice(j), change.col_as_slice(j)))
+        .sum();
+    let gain = dot(&bound.in_mean, &d) + dot(&d, &seen) + trace;
+    let value = bound.value + gain - best.divergence() + q.divergence();
+    Ok((best, value))
+}
+
+/// `I - S` as `R R'`, for the reduction of predictive covariances; also by how much a direction was wider than the prior.
+pub(super) fn reduction(q: &Normal) -> Result<(Mat<f64>, f64), FitError> {
+    let eigen = crate::linalg::symmetric_eigen(q.precision())?;
+    let n = q.size();
+    let part = |p: f64| 1.0 - 1.0 / p;
+    let excess = eigen.values.iter().fold(0.0_f64, |m, &p| m.max(-part(p)));
+    let root: Vec<f64> = eigen
+        .values
+        .iter()
+        .map(|&p| part(p).max(0.0).sqrt())
+        .collect();
+    let out = Mat::from_fn(n, n, |i, j| eigen.vectors[(i, j)] * root[j]);
+    Ok((out, excess))
+}

@@ -1,0 +1,597 @@
+//! The bound against its definition, and its derivatives against differences.
+
+use super::pass::{Depth, Stream};
+use super::*;
+use crate::covariance::{Covariance, Induced};
+use crate::inference::pooled::total;
+use crate::inference::{Evidence, in_pool};
+use crate::kernel::Kernel;
+use crate::likelihood::local::{Belief, Local};
+use crate::likelihood::{
+    Dispersion, Exponential, Gaussian, Interval, NegativeBinomial, Noise, Poisson,
+};
+use crate::linalg::{Cholesky, dot, gemm, matvec};
+use crate::link::Link;
+use crate::parameter::PriorDensity;
+use crate::support::{Aggregate, Functionals};
+
+/// Rows over points in the plane under `se(x, y) + matern32(x)`.
+pub(super) struct Toy {
+    pub induced: Induced,
+    pub bags: Bags,
+    pub means: Vec<Vec<f64>>,
+    pub tables: Vec<(Box<dyn Local>, Vec<usize>)>,
+    pub parameters: Vec<Parameter>,
+    pub points: Functionals,
+}
+
+pub(super) const MEAN: f64 = 0.4;
+
+/// A point on no lattice.
+fn place(i: usize) -> [f64; 2] {
+    let x = (0.618_034 * i as f64).fract();
+    let y = (0.754_878 * i as f64).fract();
+    [3.0 * x, 2.0 * y]
+}
+
+pub(super) fn inducing(count: usize) -> Functionals {
+    let mut set = Functionals::new(vec!["x".into(), "y".into()]);
+    for i in 0..count {
+        let [x, y] = place(i + 500);
+        set.push_point(&[x, y]).unwrap();
+    }
+    set
+}
+
+impl Toy {
+    /// Tables of rows with so many points each.
+    pub(super) fn new(
+        tables: Vec<(Box<dyn Local>, Link, Vec<usize>)>,
+        within: Within,
+        chunk: usize,
+        inducing: Option<Functionals>,
+        jitter: f64,
+    ) -> Self {
+        let kernel: Kernel = "se(x, y) + matern32(x)".parse().unwrap();
+        let covariance = Covariance::new(&kernel);
+        let starts = [0.5, 0.8, 0.9, 0.3, 0.7];
+        let mut parameters: Vec<Parameter> = kernel
+            .parameters()
+            .iter()
+            .zip(starts)
+            .map(|(p, start)| Parameter::positive(&p.name, "", start, PriorDensity::Flat))
+            .collect();
+        assert_eq!(parameters.len(), starts.len());
+        let mut bags = Bags::new(within).with_chunk(chunk);
+        let mut points = Functionals::new(vec!["x".into(), "y".into()]);
+        let mut kept = Vec::new();
+        for (table, link, sizes) in tables {
+            for size in sizes {
+                let row = bags.rows();
+                let weights: Vec<f64> = match size {
+                    1 => vec![1.0],
+                    _ => (0..size)
+                        .map(|i| (1.0 + (i + row) as f64 % 3.0) / size as f64)
+                        .collect(),
+                };
+                for _ in 0..size {
+                    points.push_point(&place(points.len())).unwrap();
+                }
+                bags.push(link, &weights).unwrap();
+            }
+            let first = parameters.len();
+            parameters.extend(table.parameters(1.0));
+            kept.push((table, (first..parameters.len()).collect()));
+        }
+        let chunks: Vec<Functionals> = (0..bags.chunks())
+            .map(|c| points.rows(&bags.chunk_points(c).collect::<Vec<_>>()))
+            .collect();
+        Self {
+            means: chunks.iter().map(|c| vec![MEAN; c.len()]).collect(),
+            induced: Induced::new(
+                covariance,
+                inducing.unwrap_or_else(|| self::inducing(6)),
+                chunks,
+                jitter,
+            ),
+            bags,
+            tables: kept,
+            parameters,
+            points,
+        }
+    }
+
+    pub(super) fn theta(&self) -> Vec<f64> {
+        self.parameters.iter().map(|p| p.start).collect()
+    }
+}
+
+impl SparseProblem for Toy {
+    fn bags(&self) -> &Bags {
+        &self.bags
+    }
+    fn inducing(&self) -> usize {
+        self.induced.inducing().len()
+    }
+    fn prior_mean(&self, chunk: usize) -> &[f64] {
+        &self.means[chunk]
+    }
+    fn inducing_covariance(&self, theta: &[f64]) -> Mat<f64> {
+        self.induced.matrix(theta)
+    }
+    fn cross(&self, theta: &[f64], chunk: usize) -> Mat<f64> {
+        self.induced.cross(theta, chunk)
+    }
+    fn diagonal(&self, theta: &[f64], chunk: usize) -> Vec<f64> {
+        self.induced.diagonal(theta, chunk)
+    }
+    fn within(&self, theta: &[f64], chunk: usize, points: &[usize]) -> Mat<f64> {
+        self.induced.within(theta, chunk, points)
+    }
+    fn contract_inducing(&self, theta: &[f64], adjoint: MatRef<'_, f64>, gradient: &mut [f64]) {
+        self.induced.contract_matrix(theta, adjoint, gradient);
+    }
+    fn contract_cross(
+        &self,
+        theta: &[f64],
+        chunk: usize,
+        adjoint: MatRef<'_, f64>,
+        gradient: &mut [f64],
+    ) {
+        self.induced.contract_cross(theta, chunk, adjoint, gradient);
+    }
+    fn contract_diagonal(
+        &self,
+        theta: &[f64],
+        chunk: usize,
+        adjoint: &[f64],
+        gradient: &mut [f64],
+    ) {
+        self.induced
+            .contract_diagonal(theta, chunk, adjoint, gradient);
+    }
+    fn contract_within(
+        &self,
+        theta: &[f64],
+        chunk: usize,
+        points: &[usize],
+        adjoint: MatRef<'_, f64>,
+        gradient: &mut [f64],
+    ) {
+        self.induced
+            .contract_within(theta, chunk, points, adjoint, gradient);
+    }
+    fn blocks(&self) -> Vec<Block<'_>> {
+        let mut first = 0;
+        let block = |(likelihood, own): &'_ (Box<dyn Local>, Vec<usize>)| {
+            let rows = first;
+            first += likelihood.rows();
+            (rows, likelihood.rows(), own.len())
+        };
+        let firsts: Vec<(usize, usize, usize)> = self.tables.iter().map(block).collect();
+        self.tables
+            .iter()
+            .zip(firsts)
+            .map(|((likelihood, own), (first, ..))| Block {
+                likelihood: likelihood.as_ref(),
+                first,
+                own,
+                second: None,
+            })
+            .collect()
+    }
+    fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+    fn describe(&self) -> String {
+        "se(x, y) + matern32(x)".into()
+    }
+}
+
+type Table = (Box<dyn Local>, Link, Vec<usize>);
+
+/// Every likelihood of bags, and points of others.
+fn kinds() -> Vec<Vec<Table>> {
+    let sizes = vec![4, 1, 3, 5];
+    let counts = vec![3.0, 0.0, 7.0, 2.0];
+    let exposure = vec![1.5, 1.0, 2.0, 0.7];
+    let mut all: Vec<Vec<Table>> = Vec::new();
+    for link in [Link::Exp, Link::Square] {
+        let poisson = Poisson::new(counts.clone(), exposure.clone(), link).unwrap();
+        all.push(vec![(Box::new(poisson), link, sizes.clone())]);
+        let over =
+            NegativeBinomial::new(counts.clone(), exposure.clone(), link, Dispersion::Learned);
+        all.push(vec![(Box::new(over.unwrap()), link, sizes.clone())]);
+    }
+    let ranges = Poisson::ranges(
+        vec![1.0, 0.0, 7.0, 0.0],
+        vec![4.0, 4.0, 7.0, f64::INFINITY],
+        exposure,
+        Link::Exp,
+    );
+    all.push(vec![(Box::new(ranges.unwrap()), Link::Exp, sizes.clone())]);
+    let waits = Exponential::new(vec![1.2, 0.4, 3.0, 0.9], Link::Exp).unwrap();
+    all.push(vec![(Box::new(waits), Link::Exp, sizes.clone())]);
+    all.push(gaussian(sizes));
+    let lower = vec![-1.0, 0.2, f64::NEG_INFINITY];
+    let upper = vec![0.5, f64::INFINITY, 0.0];
+    let bounds = Interval::new(lower, upper, Noise::Learned).unwrap();
+    let mut mixed = gaussian(vec![1, 3, 1, 1]);
+    mixed.push((Box::new(bounds), Link::Identity, vec![1, 2, 1]));
+    all.push(mixed);
+    all
+}
+
+fn gaussian(sizes: Vec<usize>) -> Vec<Table> {
+    let values = (0..sizes.len())
+        .map(|i| (1.3 * i as f64).sin() + 0.5)
+        .collect();
+    let table = Gaussian::new(values, Noise::Learned).unwrap();
+    vec![(Box::new(table), Link::Identity, sizes)]
+}
+
+/// A belief that is neither the prior nor an optimum.
+fn some_normal(size: usize) -> (Vec<f64>, Mat<f64>) {
+    let mean = (0..size).map(|i| 0.3 * (1.7 * i as f64).cos()).collect();
+    let lower = Mat::from_fn(size, size, |i, j| match i.cmp(&j) {
+        std::cmp::Ordering::Less => 0.0,
+        std::cmp::Ordering::Equal => 0.5 + 0.1 * (i % 3) as f64,
+        std::cmp::Ordering::Greater => 0.1 * ((2 * i + 3 * j) as f64).sin(),
+    });
+    (mean, lower)
+}
+
+/// The bound from its definition: joint normal of all points with explicit inverses.
+fn brute(toy: &Toy, theta: &[f64], mean: &[f64], lower: &Mat<f64>) -> f64 {
+    let kernel: Kernel = toy.describe().parse().unwrap();
+    let covariance = Covariance::new(&kernel);
+    let kuu = toy.induced.matrix(theta);
+    let kxu = covariance.cross(theta, &toy.points, toy.induced.inducing());
+    let kxx = covariance.matrix(theta, &toy.points);
+    let root = Cholesky::factor(kuu.as_ref()).unwrap();
+    let inverse = root.inverse();
+    let s = gemm(lower.as_ref(), lower.as_ref().transpose());
+    // q(u) = N(L mu, L S L').
+    let mean_u = root.multiply(mean);
+    let cov_u = root.lower() * &s * root.lower().transpose();
+    let weights = &kxu * &inverse;
+    let m: Vec<f64> = matvec(weights.as_ref(), &mean_u)
+        .iter()
+        .map(|x| x + MEAN)
+        .collect();
+    let cov = &kxx - &weights * kxu.transpose() + &weights * &cov_u * weights.transpose();
+    let mut value = 0.0;
+    let bags = &toy.bags;
+    let mut row = 0;
+    for (likelihood, own) in &toy.tables {
+        let own: Vec<f64> = own.iter().map(|&i| theta[i]).collect();
+        for at in 0..likelihood.rows() {
+            let points: Vec<usize> = bags.row_points(row).collect();
+            let beliefs: Vec<Belief> = points
+                .iter()
+                .map(|&i| Belief {
+                    mean: m[i],
+                    variance: cov[(i, i)],
+                })
+                .collect();
+            let seen = total(bags.link(row), bags.weights(row), &beliefs, |i, j| {
+                cov[(points[i], points[j])]
+            });
+            value += likelihood.expected(&own, at, seen.belief).value;
+            row += 1;
+        }
+    }
+    // KL between q(u) and N(0, K_uu).
+    let size = mean.len() as f64;
+    let trace: f64 = (0..mean.len()).map(|i| (&inverse * &cov_u)[(i, i)]).sum();
+    let log_det = Cholesky::factor(cov_u.as_ref()).unwrap().log_det();
+    let pull = dot(&mean_u, &matvec(inverse.as_ref(), &mean_u));
+    value - 0.5 * (trace + pull - size + root.log_det() - log_det)
+}
+
+#[test]
+fn the_bound_is_its_definition() {
+    for (k, tables) in kinds().into_iter().enumerate() {
+        let toy = Toy::new(tables, Within::default(), 5, None, 1e-6);
+        let (mean, lower) = some_normal(6);
+        let q = Normal::from_covariance_factor(&mean, lower.as_ref()).unwrap();
+        let got = bound(&toy, &toy.theta(), &q, LogSum::Matched, false)
+            .unwrap()
+            .value;
+        let want = brute(&toy, &toy.theta(), &mean, &lower);
+        // Expectations are right to 1e-10, explicit inverses to 1e-9.
+        assert!(
+            (got - want).abs() < 1e-8 * want.abs().max(1.0),
+            "{k}: {got} {want}"
+        );
+    }
+}
+
+/// Fourth order difference.
+fn slope(value: impl Fn(f64) -> f64, h: f64) -> f64 {
+    (8.0 * (value(h) - value(-h)) - (value(2.0 * h) - value(-2.0 * h))) / (12.0 * h)
+}
+
+#[test]
+fn gradients_are_central_differences() {
+    let small = Within {
+        full: 2,
+        sample: 3,
+        seed: 2,
+    };
+    for within in [Within::default(), small] {
+        for (k, tables) in kinds().into_iter().enumerate() {
+            let toy = Toy::new(tables, within, 5, None, 1e-3);
+            let theta = toy.theta();
+            let (mean, lower) = some_normal(6);
+            let at = |theta: &[f64], mean: &[f64], lower: &Mat<f64>| {
+                let q = Normal::from_covariance_factor(mean, lower.as_ref()).unwrap();
+                bound(&toy, theta, &q, LogSum::Matched, false)
+                    .unwrap()
+                    .value
+            };
+            let q = Normal::from_covariance_factor(&mean, lower.as_ref()).unwrap();
+            let found = bound(&toy, &theta, &q, LogSum::Matched, true).unwrap();
+            // h^4 of third derivatives of size ten, and the 1e-10 of expectations over h.
+            let close = |got: f64, want: f64, what: &str| {
+                assert!(
+                    (got - want).abs() < 1e-6 * (1.0 + want.abs()),
+                    "{k} {what}: {got} {want}"
+                );
+            };
+            for p in 0..theta.len() {
+                let want = slope(
+                    |h| {
+                        let mut moved = theta.clone();
+                        moved[p] += h;
+                        at(&moved, &mean, &lower)
+                    },
+                    1e-3,
+                );
+                close(found.gradient[p], want, &toy.parameters[p].name);
+            }
+            for i in 0..6 {
+                let want = slope(
+                    |h| {
+                        let mut moved = mean.clone();
+                        moved[i] += h;
+                        at(&theta, &moved, &lower)
+                    },
+                    1e-3,
+                );
+                close(found.in_mean[i] - mean[i], want, "mean");
+            }
+            // dF/dC = 2 F_S C - C + diag(1 / c_ii), lower triangle.
+            let in_factor = gemm(found.in_covariance.as_ref(), lower.as_ref());
+            for i in 0..6 {
+                for j in 0..=i {
+                    let want = slope(
+                        |h| {
+                            let mut moved = lower.clone();
+                            moved[(i, j)] += h;
+                            at(&theta, &mean, &moved)
+                        },
+                        1e-3,
+                    );
+                    let own = if i == j { 1.0 / lower[(i, i)] } else { 0.0 };
+                    close(
+                        2.0 * in_factor[(i, j)] - lower[(i, j)] + own,
+                        want,
+                        "factor",
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn neither_chunks_nor_threads_nor_memory_matter() {
+    let tables = || -> Vec<Table> {
+        let sizes: Vec<usize> = (0..60).map(|i| 1 + 7 * (i % 4)).collect();
+        let counts = (0..60).map(|i| (i % 9) as f64).collect();
+        let table = NegativeBinomial::new(counts, vec![1.3; 60], Link::Exp, Dispersion::Learned);
+        vec![(Box::new(table.unwrap()), Link::Exp, sizes)]
+    };
+    let evaluate = |chunk: usize, threads: usize, memory: usize| {
+        let within = Within {
+            full: 10,
+            sample: 5,
+            seed: 1,
+        };
+        let toy = Toy::new(tables(), within, chunk, None, 1e-6);
+        let theta = toy.theta();
+        let (mean, lower) = some_normal(6);
+        let q = Normal::from_covariance_factor(&mean, lower.as_ref()).unwrap();
+        in_pool(threads, || {
+            let stream = Stream::new(&toy, &theta, LogSum::Matched, memory).unwrap();
+            stream.run(&q, Depth::All)
+        })
+    };
+    let want = evaluate(1_000_000, 1, 0);
+    for (chunk, threads, memory) in [(1, 1, 0), (40, 2, 0), (40, 1, 1 << 20), (13, 2, 1 << 20)] {
+        let got = evaluate(chunk, threads, memory);
+        let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-10 * (1.0 + b.abs()), "{a} {b}");
+        close(got.value, want.value);
+        got.gradient
+            .iter()
+            .zip(&want.gradient)
+            .for_each(|(a, b)| close(*a, *b));
+        got.in_mean
+            .iter()
+            .zip(&want.in_mean)
+            .for_each(|(a, b)| close(*a, *b));
+        for j in 0..6 {
+            for i in 0..6 {
+                close(got.in_covariance[(i, j)], want.in_covariance[(i, j)]);
+            }
+        }
+    }
+    // Threads alone change nothing at all.
+    let (one, two) = (evaluate(40, 1, 0), evaluate(40, 2, 0));
+    assert_eq!(one.value, two.value);
+    assert_eq!(one.gradient, two.gradient);
+}
+
+#[test]
+fn all_points_as_inducing_points_and_normal_rows_are_exact_inference() {
+    let n = 15;
+    let mut all = Functionals::new(vec!["x".into(), "y".into()]);
+    (0..n).for_each(|i| all.push_point(&place(i)).unwrap());
+    let toy = Toy::new(
+        gaussian(vec![1; n]),
+        Within::default(),
+        4,
+        Some(all.clone()),
+        1e-10,
+    );
+    let theta = toy.theta();
+    let evidence = SparseEvidence::new(&toy, SparseOptions::default());
+    let (value, gradient) = evidence.evaluate(&theta).unwrap();
+    let kernel: Kernel = toy.describe().parse().unwrap();
+    let covariance = Covariance::new(&kernel);
+    let noise = theta[theta.len() - 1];
+    let residual: Vec<f64> = (0..n)
+        .map(|i| (1.3 * i as f64).sin() + 0.5 - MEAN)
+        .collect();
+    let exact = |theta: &[f64]| {
+        let mut k = covariance.matrix(theta, &all);
+        (0..n).for_each(|i| k[(i, i)] += theta[theta.len() - 1]);
+        let factor = Cholesky::factor(k.as_ref()).unwrap();
+        let pull = dot(&residual, &factor.solve(&residual));
+        -0.5 * (pull + factor.log_det() + n as f64 * (2.0 * std::f64::consts::PI).ln())
+    };
+    assert!(noise > 0.0);
+    // The jitter of 1e-10, once per row and over the noise.
+    assert!(
+        (value - exact(&theta)).abs() < 1e-6,
+        "{value} {}",
+        exact(&theta)
+    );
+    for p in 0..theta.len() {
+        let want = slope(
+            |h| {
+                let mut moved = theta.clone();
+                moved[p] += h;
+                exact(&moved)
+            },
+            1e-3,
+        );
+        assert!(
+            (gradient[p] - want).abs() < 1e-6 * (1.0 + want.abs()),
+            "{p}: {} {want}",
+            gradient[p]
+        );
+    }
+    assert!((evidence.value(&theta).unwrap() - value).abs() < 1e-8);
+    // And so are the predictions.
+    let fit = condition_sparse(&toy, &theta, &SparseOptions::default(), None).unwrap();
+    let at = inducing(4);
+    let cross = covariance.cross(&theta, &all, &at);
+    let mut k = covariance.matrix(&theta, &all);
+    (0..n).for_each(|i| k[(i, i)] += noise);
+    let factor = Cholesky::factor(k.as_ref()).unwrap();
+    let weights = factor.solve(&residual);
+    let reduced = fit.factor.whiten(cross.clone());
+    let mut half = cross.clone();
+    factor.half_solve_in_place(half.as_mut());
+    for j in 0..4 {
+        let mean = dot(cross.col_as_slice(j), &fit.alpha);
+        assert!((mean - dot(cross.col_as_slice(j), &weights)).abs() < 1e-6);
+        for i in 0..4 {
+            let got = dot(reduced.col_as_slice(i), reduced.col_as_slice(j));
+            assert!((got - dot(half.col_as_slice(i), half.col_as_slice(j))).abs() < 1e-6);
+        }
+    }
+}
+
+#[test]
+fn the_search_ends_at_an_optimum_and_its_gradient_is_that_of_the_bound() {
+    for (k, tables) in kinds().into_iter().enumerate() {
+        let toy = Toy::new(tables, Within::default(), 5, None, 1e-6);
+        let theta = toy.theta();
+        let options = SparseOptions {
+            tolerance: 1e-12,
+            ..SparseOptions::default()
+        };
+        let (q, value, passes) = settle_sparse(&toy, &theta, &options, None).unwrap();
+        assert!(passes < 40, "{k}: {passes}");
+        let found = bound(&toy, &theta, &q, LogSum::Matched, true).unwrap();
+        assert!((found.value - value).abs() < 1e-9, "{k}");
+        // Stationary: F_mu = mu and 2 F_S = I - P.
+        for i in 0..6 {
+            assert!((found.in_mean[i] - q.mean()[i]).abs() < 1e-4, "{k}");
+            for j in 0..6 {
+                let unit = if i == j { 1.0 } else { 0.0 };
+                let off = 2.0 * found.in_covariance[(i, j)] - unit + q.precision()[(i, j)];
+                assert!(
+                    off.abs() < 1e-3 * (1.0 + q.precision()[(i, i)]),
+                    "{k} {i} {j}: {off}"
+                );
+            }
+        }
+        let evidence = SparseEvidence::new(&toy, options);
+        let (_, gradient) = evidence.evaluate(&theta).unwrap();
+        for p in 0..theta.len() {
+            let want = slope(
+                |h| {
+                    let mut moved = theta.clone();
+                    moved[p] += h;
+                    evidence.value(&moved).unwrap()
+                },
+                1e-2 * theta[p],
+            );
+            // The optimum is known to 1e-6 in its place; h^4.
+            assert!(
+                (gradient[p] - want).abs() < 2e-5 * (1.0 + want.abs()),
+                "{k} {p}: {} {want}",
+                gradient[p]
+            );
+        }
+        // From elsewhere the same.
+        let (mean, lower) = some_normal(6);
+        let start = Normal::from_covariance_factor(&mean, lower.as_ref()).unwrap();
+        let (_, again, _) = settle_sparse(&toy, &theta, &options, Some(&start)).unwrap();
+        assert!((again - value).abs() < 1e-8, "{k}: {again} {value}");
+    }
+}
+
+#[test]
+fn boxes_are_rows_like_any_other() {
+    // Sums over boxes, seen with noise: the bound lies below the evidence, and meets it where the boxes are inducing.
+    let kernel: Kernel = "se(x, y) + matern32(x)".parse().unwrap();
+    let covariance = Covariance::new(&kernel);
+    let mut boxes = Functionals::new(vec!["x".into(), "y".into()]);
+    for i in 0..5 {
+        let [x, y] = place(i);
+        boxes
+            .push_box(&[(x, x + 1.0), (y, y + 0.5)], Aggregate::Mean)
+            .unwrap();
+    }
+    let mut toy = Toy::new(
+        gaussian(vec![1; 5]),
+        Within::default(),
+        3,
+        Some(boxes.clone()),
+        1e-10,
+    );
+    let chunks = (0..toy.bags.chunks())
+        .map(|c| boxes.rows(&toy.bags.chunk_points(c).collect::<Vec<_>>()))
+        .collect();
+    toy.induced = Induced::new(covariance.clone(), boxes.clone(), chunks, 1e-10);
+    let theta = toy.theta();
+    let value = SparseEvidence::new(&toy, SparseOptions::default())
+        .value(&theta)
+        .unwrap();
+    let mut k = covariance.matrix(&theta, &boxes);
+    (0..5).for_each(|i| k[(i, i)] += theta[theta.len() - 1]);
+    let residual: Vec<f64> = (0..5)
+        .map(|i| (1.3 * i as f64).sin() + 0.5 - MEAN)
+        .collect();
+    let factor = Cholesky::factor(k.as_ref()).unwrap();
+    let exact = -0.5
+        * (dot(&residual, &factor.solve(&residual))
+            + factor.log_det()
+            + 5.0 * (2.0 * std::f64::consts::PI).ln());
+    assert!((value - exact).abs() < 1e-6, "{value} {exact}");
+}

@@ -1,0 +1,335 @@
+//! Rows conditioned through inducing points, in chunks.
+
+use super::mean::Means;
+use super::observations::Observations;
+use super::problem::Problem;
+use super::settings::Inducing;
+use crate::covariance::{Covariance, Induced};
+use crate::error::InputError;
+use crate::inference::sites::{Block, LatentGaussian};
+use crate::inference::sparse::{Bags, LogSum, SparseOptions, SparseProblem, Within, k_means};
+use crate::kernel::{Kernel, Role};
+use crate::linalg::{Mat, MatRef};
+use crate::link::Link;
+use crate::parameter::Parameter;
+use crate::support::Functionals;
+
+/// Inducing points unless told otherwise.
+const DEFAULT: usize = 100;
+/// Variance added to that of every inducing point, relative to it.
+const JITTER: f64 = 1e-6;
+/// Points that are clustered for inducing points, at most.
+const CLUSTERED: usize = 100_000;
+/// Nodes of boxes and regions after a link, at most; bags have the points that they have.
+const MAX_NODES: f64 = 2e6;
+/// Free lengthscales are resolved down to this part of their starts within boxes and regions after a link.
+const FINEST: f64 = 1.0 / 3.0;
+
+/// What the user chose.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SparseChoice {
+    pub inducing: Inducing,
+    pub form: LogSum,
+    pub within: Within,
+    pub seed: u64,
+}
+
+/// Points of all rows in chunks, and inducing points.
+#[derive(Clone)]
+pub(super) struct Sparse {
+    bags: Bags,
+    induced: Induced,
+    /// Prior means of the points of every chunk.
+    means: Vec<Vec<f64>>,
+    /// Where the rows looked.
+    pub observed: Functionals,
+    pub options: SparseOptions,
+    pub within: Within,
+    /// Inducing points that were asked for.
+    pub asked: usize,
+}
+
+impl Sparse {
+    /// `tables` are restricted to the columns of the kernel, those after a link per unit.
+    ///
+    /// # Errors
+    /// [`InputError`] for bags that cannot be summed, and for inducing points that do not fit the kernel.
+    pub fn new(
+        kernel: &Kernel,
+        mean: &Means,
+        parameters: &[Parameter],
+        tables: &[Observations],
+        choice: &SparseChoice,
+    ) -> Result<Self, InputError> {
+        let covariance = Covariance::new(kernel);
+        let mut observed = Functionals::new(kernel.columns().to_vec());
+        let mut points = Functionals::new(kernel.columns().to_vec());
+        let mut bags = Bags::new(choice.within);
+        for table in tables {
+            observed.extend(table.supports())?;
+            let link = table.likelihood().link();
+            let spread = match link {
+                Some(_) => nodes(kernel, &covariance, parameters, table.supports())?,
+                None => table.supports().clone(),
+            };
+            for row in 0..spread.len() {
+                let atoms = spread.atoms(row);
+                let is_bag = atoms.clone().all(|a| is_point(&spread, a));
+                if is_bag && (atoms.len() > 1 || link.is_some()) {
+                    let weights = &spread.weight()[atoms.clone()];
+                    bags.push(link.unwrap_or(Link::Identity), weights)?;
+                    for atom in atoms {
+                        points.push_point(&middle(&spread, atom))?;
+                    }
+                } else {
+                    // One functional, whatever its shape.
+                    bags.push(Link::Identity, &[1.0])?;
+                    points.extend(&spread.rows(&[row]))?;
+                }
+            }
+        }
+        let inducing = chosen(kernel, &observed, &points, &bags, choice)?;
+        let asked = match &choice.inducing {
+            Inducing::Number(count) => *count,
+            _ => inducing.len(),
+        };
+        let chunks: Vec<Functionals> = (0..bags.chunks())
+            .map(|chunk| points.rows(&bags.chunk_points(chunk).collect::<Vec<_>>()))
+            .collect();
+        let means = chunks.iter();
+        let means = means.map(|c| (0..c.len()).map(|i| mean.mean(c, i)).collect());
+        Ok(Self {
+            means: means.collect(),
+            induced: Induced::new(covariance, inducing, chunks, JITTER),
+            bags,
+            observed,
+            options: SparseOptions {
+                form: choice.form,
+                ..SparseOptions::default()
+            },
+            within: choice.within,
+            asked,
+        })
+    }
+
+    /// The inducing points.
+    pub fn inducing(&self) -> &Functionals {
+        self.induced.inducing()
+    }
+
+    /// Rows of which not every pair of points is used.
+    pub fn sampled_rows(&self) -> usize {
+        let is_sampled = |row: &usize| !self.bags.is_full(*row);
+        (0..self.bags.rows()).filter(is_sampled).count()
+    }
+}
+
+/// Rows after a link as weighted points.
+fn nodes(
+    kernel: &Kernel,
+    covariance: &Covariance,
+    parameters: &[Parameter],
+    set: &Functionals,
+) -> Result<Functionals, InputError> {
+    if (0..set.atom_count()).all(|atom| is_point(set, atom)) {
+        return Ok(set.clone());
+    }
+    let mut theta: Vec<f64> = parameters.iter().map(|p| p.start).collect();
+    let pairs = kernel.parameters().iter().zip(parameters).zip(&mut theta);
+    for ((own, parameter), value) in pairs {
+        if matches!(own.role, Role::Lengthscale(_)) && !parameter.fixed {
+            *value *= FINEST;
+        }
+    }
+    let rule = covariance.node_rule(&theta, set.dims().len());
+    let demand = rule.demand(set);
+    if demand > MAX_NODES {
+        return Err(InputError::TooManyNodes {
+            nodes: demand as usize,
+            rows: set.len(),
+            limit: MAX_NODES as usize,
+        });
+    }
+    Ok(rule.apply(set))
+}
+
+fn is_point(set: &Functionals, atom: usize) -> bool {
+    set.region(atom).is_none() && (0..set.dims().len()).all(|d| set.width(d)[atom] == 0.0)
+}
+
+/// The middle of an atom, or of its bounding box.
+fn middle(set: &Functionals, atom: usize) -> Vec<f64> {
+    let along = |d: usize| set.lower(d)[atom] + 0.5 * set.width(d)[atom];
+    (0..set.dims().len()).map(along).collect()
+}
+
+/// The inducing points that were chosen.
+fn chosen(
+    kernel: &Kernel,
+    observed: &Functionals,
+    points: &Functionals,
+    bags: &Bags,
+    choice: &SparseChoice,
+) -> Result<Functionals, InputError> {
+    let mut out = Functionals::new(kernel.columns().to_vec());
+    let count = match &choice.inducing {
+        Inducing::At(set) => {
+            let set = super::outputs::place(kernel, set, None)?;
+            return match set.is_empty() {
+                true => Err(InputError::Unavailable {
+                    what: "sparse inference without inducing points",
+                    remedy: "give at least one",
+                }),
+                false => Ok(set.distinct_rows()),
+            };
+        }
+        Inducing::PerRow if kernel.output_column().is_none() => {
+            for row in 0..bags.rows() {
+                let (own, weights) = (bags.row_points(row), bags.weights(row));
+                let total: f64 = weights.iter().map(|w| w.abs()).sum();
+                let mut centre = vec![0.0; points.dims().len()];
+                for (i, w) in own.zip(weights) {
+                    // A functional of several parts has the middle of the first.
+                    let atom = points.atoms(i).start;
+                    let at = middle(points, atom);
+                    let pairs = centre.iter_mut().zip(at);
+                    pairs.for_each(|(c, x)| *c += w.abs() / total * x);
+                }
+                out.push_point(&centre)?;
+            }
+            return Ok(out.distinct_rows());
+        }
+        Inducing::PerRow => observed.len(),
+        Inducing::Number(count) => *count,
+        Inducing::Auto => DEFAULT,
+    };
+    if count == 0 {
+        return Err(InputError::Unavailable {
+            what: "sparse inference without inducing points",
+            remedy: "give a number above zero",
+        });
+    }
+    let atoms = points.atom_count();
+    let kept = atoms.min(CLUSTERED.max(count));
+    let kept: Vec<Vec<f64>> = (0..kept)
+        .map(|i| middle(points, (i as u128 * atoms as u128 / kept as u128) as usize))
+        .collect();
+    let columns: Vec<Vec<f64>> = (0..kernel.columns().len())
+        .map(|d| {
+            let all: Vec<f64> = kept.iter().map(|x| x[d]).collect();
+            let n = all.len() as f64;
+            let mean = all.iter().sum::<f64>() / n;
+            let square = all.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n;
+            let sd = if square > 0.0 { square.sqrt() } else { 1.0 };
+            all.iter().map(|x| (x - mean) / sd).collect()
+        })
+        .collect();
+    for i in k_means(&columns, count, choice.seed) {
+        out.push_point(&kept[i])?;
+    }
+    Ok(out)
+}
+
+/// A problem that has inducing points, as inference sees it.
+pub(super) struct Streamed<'a> {
+    pub problem: &'a Problem,
+    pub sparse: &'a Sparse,
+}
+
+impl SparseProblem for Streamed<'_> {
+    fn bags(&self) -> &Bags {
+        &self.sparse.bags
+    }
+
+    fn inducing(&self) -> usize {
+        self.sparse.inducing().len()
+    }
+
+    fn prior_mean(&self, chunk: usize) -> &[f64] {
+        &self.sparse.means[chunk]
+    }
+
+    fn inducing_covariance(&self, theta: &[f64]) -> Mat<f64> {
+        let (induced, mean) = (&self.sparse.induced, &self.problem.mean);
+        let mut k = induced.matrix(theta);
+        mean.add_covariance(&mut k, induced.inducing(), induced.inducing());
+        k
+    }
+
+    fn cross(&self, theta: &[f64], chunk: usize) -> Mat<f64> {
+        let (induced, mean) = (&self.sparse.induced, &self.problem.mean);
+        let mut k = induced.cross(theta, chunk);
+        mean.add_covariance(&mut k, induced.inducing(), induced.chunk(chunk));
+        k
+    }
+
+    fn diagonal(&self, theta: &[f64], chunk: usize) -> Vec<f64> {
+        let (induced, mean) = (&self.sparse.induced, &self.problem.mean);
+        let mut k = induced.diagonal(theta, chunk);
+        let at = induced.chunk(chunk);
+        let pairs = k.iter_mut().enumerate();
+        pairs.for_each(|(i, v)| *v += mean.variance(at, i));
+        k
+    }
+
+    fn within(&self, theta: &[f64], chunk: usize, points: &[usize]) -> Mat<f64> {
+        let (induced, mean) = (&self.sparse.induced, &self.problem.mean);
+        let mut k = induced.within(theta, chunk, points);
+        if mean.is_unknown() {
+            let at = induced.chunk(chunk).rows(points);
+            mean.add_covariance(&mut k, &at, &at);
+        }
+        k
+    }
+
+    fn contract_inducing(&self, theta: &[f64], adjoint: MatRef<'_, f64>, gradient: &mut [f64]) {
+        let induced = &self.sparse.induced;
+        induced.contract_matrix(theta, adjoint, gradient);
+    }
+
+    fn contract_cross(
+        &self,
+        theta: &[f64],
+        chunk: usize,
+        adjoint: MatRef<'_, f64>,
+        gradient: &mut [f64],
+    ) {
+        let induced = &self.sparse.induced;
+        induced.contract_cross(theta, chunk, adjoint, gradient);
+    }
+
+    fn contract_diagonal(
+        &self,
+        theta: &[f64],
+        chunk: usize,
+        adjoint: &[f64],
+        gradient: &mut [f64],
+    ) {
+        let induced = &self.sparse.induced;
+        induced.contract_diagonal(theta, chunk, adjoint, gradient);
+    }
+
+    fn contract_within(
+        &self,
+        theta: &[f64],
+        chunk: usize,
+        points: &[usize],
+        adjoint: MatRef<'_, f64>,
+        gradient: &mut [f64],
+    ) {
+        let induced = &self.sparse.induced;
+        induced.contract_within(theta, chunk, points, adjoint, gradient);
+    }
+
+    fn blocks(&self) -> Vec<Block<'_>> {
+        LatentGaussian::blocks(self.problem)
+    }
+
+    fn parameters(&self) -> &[Parameter] {
+        &self.problem.parameters
+    }
+
+    fn describe(&self) -> String {
+        self.problem.kernel.to_string()
+    }
+}

@@ -1,0 +1,489 @@
+//! Inference through inducing points: against exact inference, on simulated bags, saved and loaded.
+
+use quadrat::inference::sparse::{LogSum, Within};
+use quadrat::kernel::Kernel;
+use quadrat::likelihood::{
+    Bernoulli, Dispersion, Exponential, Likelihood, NegativeBinomial, Poisson,
+};
+use quadrat::link::Link;
+use quadrat::model::{
+    FitOptions, Hyperparameters, Inducing, Inference, Mean, Model, Noise, Observations, Posterior,
+    Scale, Setting,
+};
+use quadrat::support::Functionals;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+fn map() -> FitOptions {
+    FitOptions::default().with_hyperparameters(Hyperparameters::Map)
+}
+
+fn wave(n: usize) -> (Vec<f64>, Vec<f64>) {
+    let mut random = ChaCha8Rng::seed_from_u64(5);
+    let x: Vec<f64> = (0..n).map(|_| random.random_range(0.0..8.0)).collect();
+    let y = x
+        .iter()
+        .map(|x| 2.0 + x.sin() + 0.3 * random.random_range(-1.0..1.0));
+    let y = y.collect();
+    (x, y)
+}
+
+#[test]
+fn values_with_every_point_inducing_are_exact_inference() {
+    let (x, y) = wave(40);
+    let supports = Functionals::points("x", &x).unwrap();
+    let model = Model::new(Kernel::se(["x"]))
+        .observe(Observations::gaussian(supports, y, Noise::Learned).unwrap());
+    let exact = model.fit(&map()).unwrap();
+    let sparse = model
+        .fit(&map().with_inducing(Inducing::Number(40)))
+        .unwrap();
+    assert_eq!(sparse.summary().inference, "sparse");
+    assert_eq!(sparse.summary().evidence, "elbo");
+    assert!(sparse.summary().converged);
+    // The jitter of 1e-6 of the variance, 40 times over twice the noise, and the search's thousandth of a nat.
+    let (a, b) = (exact.summary().log_evidence, sparse.summary().log_evidence);
+    assert!((a - b).abs() < 5e-3, "{a} {b}");
+    let at = Functionals::points("x", &[-1.0, 0.5, 3.3, 7.0, 9.0]).unwrap();
+    for scale in [Scale::Latent, Scale::Observation] {
+        let (p, q) = (
+            exact.predict(&at, scale).unwrap(),
+            sparse.predict(&at, scale).unwrap(),
+        );
+        for i in 0..5 {
+            // Hyperparameters agree to a hundredth of their own uncertainty.
+            assert!(
+                (p.mean()[i] - q.mean()[i]).abs() < 0.02 * p.sd()[i],
+                "{scale:?} {i}"
+            );
+            assert!((p.sd()[i] / q.sd()[i] - 1.0).abs() < 0.02, "{scale:?} {i}");
+        }
+    }
+    let names = |p: &Posterior| -> Vec<String> {
+        p.summary()
+            .hyperparameters
+            .iter()
+            .map(|h| h.name.clone())
+            .collect()
+    };
+    assert_eq!(names(&exact), names(&sparse));
+    for (a, b) in exact
+        .summary()
+        .hyperparameters
+        .iter()
+        .zip(&sparse.summary().hyperparameters)
+    {
+        assert!(
+            (a.value - b.value).abs() < 0.05 * (a.upper - a.lower),
+            "{a:?} {b:?}"
+        );
+        assert!(b.lower < b.value && b.value < b.upper, "{b:?}");
+    }
+    // Fewer inducing points: a smaller bound.
+    let few = model
+        .fit(&map().with_inducing(Inducing::Number(5)))
+        .unwrap();
+    assert!(few.summary().log_evidence < b - 0.1);
+}
+
+#[test]
+fn answers_of_sites_are_those_of_dense_variational_inference() {
+    let (x, y) = wave(30);
+    let supports = Functionals::points("x", &x).unwrap();
+    let answers: Vec<bool> = y.iter().map(|y| *y > 2.0).collect();
+    let counts: Vec<f64> = y.iter().map(|y| y.exp().floor()).collect();
+    let tables: [Likelihood; 2] = [
+        Bernoulli::new(answers, quadrat::likelihood::Sigmoid::Probit).into(),
+        Poisson::new(counts, vec![1.0; 30], Link::Exp)
+            .unwrap()
+            .into(),
+    ];
+    for table in tables {
+        let name = table.name();
+        let model = Model::new(Kernel::se(["x"]))
+            .mean(Mean::Fixed(0.3))
+            .observe(Observations::new(supports.clone(), table).unwrap())
+            .set("se.variance", Setting::fixed(1.5))
+            .set("se.lengthscale.x", Setting::fixed(1.2));
+        let dense = quadrat::inference::sites::Method::Variational;
+        let dense = model
+            .fit(&map().with_inference(Inference::Sites(dense)))
+            .unwrap();
+        let sparse = model
+            .fit(&map().with_inducing(Inducing::Number(30)))
+            .unwrap();
+        let (a, b) = (dense.summary().log_evidence, sparse.summary().log_evidence);
+        // Jitter of 1e-6, thirty times over.
+        assert!((a - b).abs() < 1e-4, "{name}: {a} {b}");
+        let at = Functionals::points("x", &[0.5, 3.3, 7.0]).unwrap();
+        let (p, q) = (
+            dense.predict(&at, Scale::Response).unwrap(),
+            sparse.predict(&at, Scale::Response).unwrap(),
+        );
+        for i in 0..3 {
+            assert!(
+                (p.mean()[i] - q.mean()[i]).abs() < 1e-3 * p.sd()[i],
+                "{name} {i}"
+            );
+            assert!((p.sd()[i] / q.sd()[i] - 1.0).abs() < 1e-3, "{name} {i}");
+        }
+    }
+}
+
+/// Number of events with a mean, by multiplication.
+fn draw(random: &mut ChaCha8Rng, mean: f64) -> f64 {
+    let (mut k, mut p) = (0.0, (-mean).exp());
+    let (mut below, u) = (p, random.random_range(0.0..1.0));
+    while below < u && k < 1e4 {
+        k += 1.0;
+        p *= mean / k;
+        below += p;
+    }
+    k
+}
+
+/// Bags of points along a line with a smooth rate, and counts of them.
+struct Bagged {
+    bags: Functionals,
+    /// Points and weights of every bag.
+    parts: Vec<(Vec<f64>, Vec<f64>)>,
+    counts: Vec<f64>,
+    rate: fn(f64) -> f64,
+}
+
+impl Bagged {
+    fn new(count: usize, size: usize, rate: fn(f64) -> f64, seed: u64) -> Self {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut bags = Functionals::new(vec!["x".into()]);
+        let (mut counts, mut parts) = (Vec::new(), Vec::new());
+        for bag in 0..count {
+            let centre = 10.0 * (bag as f64 + random.random_range(0.0..1.0)) / count as f64;
+            let points: Vec<Vec<f64>> = (0..size)
+                .map(|_| vec![centre + 0.6 * random.random_range(-1.0..1.0)])
+                .collect();
+            let weights: Vec<f64> = (0..size).map(|_| random.random_range(0.5..1.5)).collect();
+            let mean = points.iter().zip(&weights).map(|(x, w)| w * rate(x[0]));
+            counts.push(draw(&mut random, mean.sum()));
+            bags.push_nodes(&points, &weights).unwrap();
+            parts.push((points.iter().map(|x| x[0]).collect(), weights));
+        }
+        Self {
+            bags,
+            parts,
+            counts,
+            rate,
+        }
+    }
+
+    fn table(&self, link: Link) -> Observations {
+        let exposure = vec![1.0; self.counts.len()];
+        let table = Poisson::new(self.counts.clone(), exposure, link).unwrap();
+        Observations::new(self.bags.clone(), table).unwrap()
+    }
+}
+
+fn rate(x: f64) -> f64 {
+    (1.2 + 0.8 * x.sin()) * (1.0 + 0.1 * x)
+}
+
+#[test]
+fn rates_of_points_are_found_from_counts_of_bags_under_either_link() {
+    for link in [Link::Exp, Link::Square] {
+        let (mut inside, mut all, mut squares, mut flat) = (0.0, 0.0, 0.0, 0.0);
+        for seed in 0..3 {
+            let data = Bagged::new(60, 20, rate, 10 + seed);
+            let model = Model::new(Kernel::se(["x"])).observe(data.table(link));
+            let posterior = model
+                .fit(&map().with_inducing(Inducing::Number(25)))
+                .unwrap();
+            let summary = posterior.summary();
+            assert!(summary.converged, "{:?}", summary.warnings);
+            assert_eq!(
+                (summary.rows, summary.structure.as_str()),
+                (60, "inducing points")
+            );
+            let x: Vec<f64> = (0..40).map(|i| 0.25 * f64::from(i) + 0.1).collect();
+            let at = Functionals::points("x", &x).unwrap();
+            let p = posterior.predict(&at, Scale::Response).unwrap();
+            let (lower, upper) = (p.quantile(0.05), p.quantile(0.95));
+            for (i, x) in x.iter().enumerate() {
+                let truth = (data.rate)(*x);
+                inside += f64::from(u8::from(lower[i] <= truth && truth <= upper[i]));
+                squares += (p.mean()[i] - truth).powi(2);
+                flat += (1.8 - truth).powi(2);
+                all += 1.0;
+            }
+            // Bags, those observed and a new one: totals, quantiles and new counts.
+            let totals = posterior.predict(&data.bags, Scale::Response).unwrap();
+            let again = posterior.predict(&data.bags, Scale::Observation).unwrap();
+            let mut score = 0.0;
+            for (i, count) in data.counts.iter().enumerate() {
+                score += (totals.mean()[i] - count).powi(2) / totals.mean()[i];
+                let want = (totals.sd()[i].powi(2) + totals.mean()[i]).sqrt();
+                assert!((again.sd()[i] / want - 1.0).abs() < 1e-3);
+            }
+            // Pearson's statistic of 60 counts with few parameters.
+            assert!((25.0..90.0).contains(&score), "{link} {score}");
+            let exceeds = totals.cdf(&totals.quantile(0.3));
+            assert!(exceeds.iter().all(|p| (p - 0.3).abs() < 1e-6));
+        }
+        let coverage = inside / all;
+        println!(
+            "{link}: coverage of 90 % {coverage:.3}, error {:.3} of that of a constant",
+            (squares / flat as f64).sqrt()
+        );
+        // 120 places of three functions: some thirty independent ones.
+        assert!((0.75..=1.0).contains(&coverage), "{link}: {coverage}");
+        assert!(squares < 0.1 * flat, "{link}: {squares} {flat}");
+    }
+}
+
+#[test]
+fn draws_of_points_add_up_to_the_prediction_of_their_bag() {
+    let data = Bagged::new(30, 15, rate, 4);
+    let model = Model::new(Kernel::se(["x"])).observe(data.table(Link::Exp));
+    let posterior = model
+        .fit(&map().with_inducing(Inducing::Number(20)))
+        .unwrap();
+    let bag = data.bags.rows(&[7]);
+    let (x, weights) = &data.parts[7];
+    let at = Functionals::points("x", x).unwrap();
+    let draws = posterior.sample(&at, 4000, 3).unwrap();
+    let totals: Vec<f64> = (0..4000)
+        .map(|d| (0..x.len()).map(|i| weights[i] * draws[(i, d)].exp()).sum())
+        .collect();
+    let mean = totals.iter().sum::<f64>() / 4000.0;
+    let sd = (totals.iter().map(|t| (t - mean).powi(2)).sum::<f64>() / 3999.0).sqrt();
+    let p = posterior.predict(&bag, Scale::Response).unwrap();
+    // Standard errors of 4000 draws: 1.6 % of the sd for the mean, 1.1 % for the sd.
+    assert!((mean - p.mean()[0]).abs() < 5.0 * 0.016 * sd);
+    assert!((sd / p.sd()[0] - 1.0).abs() < 5.0 * 0.011);
+}
+
+#[test]
+fn a_sparse_posterior_is_saved_and_loaded() {
+    let data = Bagged::new(20, 10, rate, 2);
+    let model = Model::new(Kernel::se(["x"])).observe(data.table(Link::Exp));
+    let options = map().with_inducing(Inducing::PerRow).with_within(Within {
+        full: 5,
+        sample: 4,
+        seed: 2,
+    });
+    let posterior = model.fit(&options).unwrap();
+    assert!(
+        posterior
+            .summary()
+            .warnings
+            .iter()
+            .any(|w| w.contains("more than 5 points"))
+    );
+    let again = Posterior::from_bytes(&posterior.to_bytes()).unwrap();
+    let a = posterior.predict(&data.bags, Scale::Observation).unwrap();
+    let b = again.predict(&data.bags, Scale::Observation).unwrap();
+    assert_eq!(a.mean(), b.mean());
+    assert_eq!(a.sd(), b.sd());
+    let more = data.table(Link::Exp);
+    let error = posterior.condition(more).unwrap_err().to_string();
+    assert!(error.contains("fit all rows together"), "{error}");
+}
+
+#[test]
+fn neither_threads_nor_the_order_of_bags_matter() {
+    let data = Bagged::new(25, 12, rate, 8);
+    let options = |threads| {
+        map()
+            .with_inducing(Inducing::Number(15))
+            .with_threads(threads)
+    };
+    let fit = |threads| {
+        let model = Model::new(Kernel::se(["x"])).observe(data.table(Link::Exp));
+        model.fit(&options(threads)).unwrap().summary().log_evidence
+    };
+    assert_eq!(fit(1), fit(2));
+}
+
+#[test]
+fn every_likelihood_of_bags_fits() {
+    let data = Bagged::new(25, 8, rate, 6);
+    let n = data.counts.len();
+    let tables: Vec<(Likelihood, LogSum)> = vec![
+        (
+            NegativeBinomial::new(
+                data.counts.clone(),
+                vec![1.0; n],
+                Link::Exp,
+                Dispersion::Learned,
+            )
+            .unwrap()
+            .into(),
+            LogSum::Matched,
+        ),
+        (
+            // Fewer than five are suppressed.
+            Poisson::ranges(
+                data.counts
+                    .iter()
+                    .map(|c| if *c < 5.0 { 0.0 } else { *c })
+                    .collect(),
+                data.counts.iter().map(|c| c.max(4.0)).collect(),
+                vec![1.0; n],
+                Link::Exp,
+            )
+            .unwrap()
+            .into(),
+            LogSum::Matched,
+        ),
+        (
+            Exponential::new(data.counts.iter().map(|c| c + 0.5).collect(), Link::Exp)
+                .unwrap()
+                .into(),
+            LogSum::Lemma,
+        ),
+        (
+            Poisson::new(data.counts.clone(), vec![1.0; n], Link::Square)
+                .unwrap()
+                .into(),
+            LogSum::Taylor,
+        ),
+    ];
+    for (table, form) in tables {
+        let name = table.name();
+        let model = Model::new(Kernel::se(["x"]))
+            .observe(Observations::new(data.bags.clone(), table).unwrap());
+        let options = map().with_inducing(Inducing::Number(10)).with_log_sum(form);
+        let posterior = model.fit(&options).unwrap();
+        assert!(
+            posterior.summary().converged,
+            "{name}: {:?}",
+            posterior.summary().warnings
+        );
+        let p = posterior.predict(&data.bags, Scale::Response).unwrap();
+        let ratio = p.mean().iter().sum::<f64>() / data.counts.iter().sum::<f64>();
+        // Counts, or waiting times of half more each.
+        assert!((0.8..1.3).contains(&ratio), "{name}: {ratio}");
+    }
+    // Sums of values without a link.
+    let values = data.counts.clone();
+    let table = Observations::gaussian(data.bags.clone(), values, Noise::Learned).unwrap();
+    let model = Model::new(Kernel::se(["x"])).observe(table);
+    let exact = model.fit(&map()).unwrap().summary().log_evidence;
+    let sparse = model
+        .fit(&map().with_inducing(Inducing::Number(25)))
+        .unwrap();
+    assert!(sparse.summary().log_evidence < exact + 1e-3);
+    assert!(sparse.summary().log_evidence > exact - 0.5, "{exact}");
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let data = Bagged::new(6, 5, rate, 1);
+    let model = |table| Model::new(Kernel::se(["x"])).observe(table);
+    let refused = |model: Model, options: &FitOptions, words: &str| {
+        let error = model.fit(options).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    };
+    let sparse = map().with_inference(Inference::Sparse);
+    let integrate = sparse
+        .clone()
+        .with_hyperparameters(Hyperparameters::Integrate);
+    refused(
+        model(data.table(Link::Exp)),
+        &integrate,
+        "integration of the hyperparameters in sparse",
+    );
+    let none = map().with_inducing(Inducing::Number(0));
+    refused(model(data.table(Link::Exp)), &none, "a number above zero");
+    let none = map().with_inducing(Inducing::At(Box::new(Functionals::new(vec!["x".into()]))));
+    refused(
+        model(data.table(Link::Exp)),
+        &none,
+        "without inducing points",
+    );
+    let elsewhere = Functionals::points("z", &[1.0]).unwrap();
+    refused(
+        model(data.table(Link::Exp)),
+        &map().with_inducing(Inducing::At(Box::new(elsewhere))),
+        "no input named `x`",
+    );
+    refused(
+        model(data.table(Link::Softplus)),
+        &sparse,
+        "softplus in sparse inference",
+    );
+    let ranges = Poisson::ranges(vec![0.0; 6], vec![4.0; 6], vec![1.0; 6], Link::Exp).unwrap();
+    let ranges = Observations::new(data.bags.clone(), ranges).unwrap();
+    let lemma = sparse.clone().with_log_sum(LogSum::Lemma);
+    refused(model(ranges), &lemma, "use the matched form");
+    // Bags themselves.
+    let mut bag = Functionals::new(vec!["x".into()]);
+    assert!(bag.push_nodes(&[], &[]).is_err());
+    assert!(bag.push_nodes(&[vec![f64::NAN]], &[1.0]).is_err());
+    assert!(bag.push_nodes(&[vec![1.0]], &[f64::NAN]).is_err());
+    assert!(
+        bag.push_nodes(&[vec![1.0], vec![2.0]], &[0.0, 0.0])
+            .is_err()
+    );
+    bag.push_nodes(&[vec![1.0], vec![2.0]], &[2.0, -1.0])
+        .unwrap();
+    bag.push_nodes(&[vec![1.0], vec![2.0]], &[2.0, 1.0])
+        .unwrap();
+    let counts = Poisson::new(vec![1.0, 2.0], vec![1.0; 2], Link::Exp).unwrap();
+    refused(
+        model(Observations::new(bag, counts).unwrap()),
+        &sparse,
+        "above zero, like all weights",
+    );
+}
+
+#[test]
+fn large_counts_that_scatter_are_told_to_be_no_poisson_counts() {
+    let mut data = Bagged::new(30, 6, rate, 3);
+    let fit = |data: &Bagged| {
+        let model = Model::new(Kernel::se(["x"]))
+            .observe(data.table(Link::Exp))
+            .set("se.lengthscale.x", Setting::fixed(3.0));
+        model
+            .fit(&map().with_inducing(Inducing::Number(12)))
+            .unwrap()
+    };
+    let told = |posterior: &Posterior| {
+        let mut all = posterior.summary().warnings.iter();
+        all.any(|w| w.contains("negative_binomial"))
+    };
+    for (k, count) in data.counts.iter_mut().enumerate() {
+        // Every other one a fifth higher, of some thousand.
+        *count = (*count * if k % 2 == 0 { 120.0 } else { 100.0 }).round();
+    }
+    assert!(told(&fit(&data)));
+    let small = Bagged::new(30, 6, rate, 3);
+    assert!(!told(&fit(&small)));
+}
+
+#[test]
+fn more_inducing_points_than_places_and_constant_columns_are_no_trouble() {
+    let mut bags = Functionals::new(vec!["x".into(), "c".into()]);
+    for i in 0..8 {
+        let x = f64::from(i);
+        bags.push_nodes(&[vec![x, 3.0], vec![x + 0.5, 3.0]], &[1.0, 1.0])
+            .unwrap();
+    }
+    let counts = Poisson::new(
+        vec![3.0, 4.0, 6.0, 9.0, 8.0, 5.0, 2.0, 1.0],
+        vec![1.0; 8],
+        Link::Exp,
+    );
+    let table = Observations::new(bags.clone(), counts.unwrap()).unwrap();
+    let options = map().with_inducing(Inducing::Number(500));
+    let posterior = Model::new(Kernel::se(["x", "c"]))
+        .observe(table)
+        .fit(&options)
+        .unwrap();
+    let told = &posterior.summary().warnings;
+    assert!(
+        told.iter()
+            .any(|w| w.contains("look at 16 different points only")),
+        "{told:?}"
+    );
+    let p = posterior.predict(&bags, Scale::Response).unwrap();
+    assert!((p.mean().iter().sum::<f64>() / 38.0 - 1.0).abs() < 0.1);
+}
