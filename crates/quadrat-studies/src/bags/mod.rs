@@ -1,3 +1,4 @@
 //! Law et al. 2018, *Variational learning on aggregate outputs*.
 
+pub mod elevators;
 pub mod swiss_roll;
