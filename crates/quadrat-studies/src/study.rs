@@ -89,6 +89,11 @@ pub const STUDIES: &[Study] = &[
         run: bags::country::run,
     },
     Study {
+        name: "bags-elevators",
+        about: "Law et al., section 4.2: values of single rows from sums of bags",
+        run: bags::elevators::run,
+    },
+    Study {
         name: "bags-swiss-roll",
         about: "Law et al., section 4.1: rates of points on a roll from counts of bags",
         run: bags::swiss_roll::run,

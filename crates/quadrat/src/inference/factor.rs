@@ -35,6 +35,9 @@ pub enum Factor {
         factor: Cholesky,
         /// `R R' = I - S`, `S` the covariance of the whitened inducing values.
         root: Mat<f64>,
+        /// By how much a direction of `S` was wider than that of the prior, which `R` leaves out; zero where rows are
+        /// log-concave.
+        excess: f64,
     },
 }
 
@@ -81,7 +84,7 @@ impl Factor {
                 let seen = scaled(&slopes.gather(pools, b), scale);
                 slopes.scatter(pools, &scaled(&factor.solve(&seen), scale))
             }
-            Self::Sparse { factor, root } => {
+            Self::Sparse { factor, root, .. } => {
                 let seen = matvec(root.transpose(), &factor.half_solve(b));
                 let mut back = gemm(
                     root.as_ref(),
@@ -129,7 +132,7 @@ impl Factor {
                 scale_rows(cross.as_mut(), scale);
                 factor.half_solve_in_place(cross.as_mut());
             }
-            Self::Sparse { factor, root } => {
+            Self::Sparse { factor, root, .. } => {
                 factor.half_solve_in_place(cross.as_mut());
                 cross = gemm(root.transpose(), cross.as_ref());
             }

@@ -11,14 +11,16 @@ use super::settings::{FitOptions, Hyperparameters};
 use super::sparse::SparseChoice;
 use super::summary::FitSummary;
 use crate::error::{FitError, InputError};
-use crate::inference::in_pool;
 use crate::inference::sparse::learn_sparse;
+use crate::inference::{Factor, in_pool};
 use crate::likelihood::Likelihood;
 use crate::progress::{Progress, Silent};
 
 /// Mean counts from which on Poisson counts are judged, and what is too much of their variance.
 const LARGE: f64 = 500.0;
 const OVERDISPERSED: f64 = 3.0;
+/// Excess of a posterior variance over the prior's that is told.
+const WIDER: f64 = 0.01;
 
 impl Model {
     /// [`Model::fit`] under [`super::Inference::Sparse`].
@@ -101,6 +103,14 @@ impl Model {
             theta: optimum.theta.clone(),
             conditioned: problem.condition(&optimum.theta)?,
         };
+        if let Factor::Sparse { excess, .. } = &component.conditioned.factor
+            && *excess > WIDER
+        {
+            warnings.push(format!(
+                "along some direction the data widen the belief about the function, by {:.1} % of its prior variance: predictions have the prior's there",
+                100.0 * excess
+            ));
+        }
         let node = Node {
             weight: 1.0,
             theta: optimum.theta.clone(),
@@ -121,7 +131,7 @@ impl Model {
             nodes: 1,
             rows: crate::inference::LinearGaussian::rows(&problem),
             iterations: optimum.iterations,
-            evaluations: optimum.evaluations,
+            evaluations: learned.passes,
             seconds: 0.0,
             jitter: 0.0,
             correlations: correlations(&problem, &optimum)?,

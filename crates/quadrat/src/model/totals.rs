@@ -152,7 +152,7 @@ impl Posterior {
                                 }
                             })
                             .collect();
-                        let seen = sampled_total(link, &weights, &at, &sample, covariance.as_ref());
+                        let seen = sampled_total(link, &weights, &at, &sample, &covariance);
                         means.push(seen.belief.mean);
                         variances.push(seen.belief.variance);
                         continue;

@@ -230,7 +230,7 @@ fn rates_of_points_are_found_from_counts_of_bags_under_either_link() {
         let coverage = inside / all;
         println!(
             "{link}: coverage of 90 % {coverage:.3}, error {:.3} of that of a constant",
-            (squares / flat as f64).sqrt()
+            (squares / flat).sqrt()
         );
         // 120 places of three functions: some thirty independent ones.
         assert!((0.75..=1.0).contains(&coverage), "{link}: {coverage}");

@@ -1,7 +1,10 @@
 //! The bound of the evidence as a function of the hyperparameters.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::collapsed::{collapsed, is_normal};
 use super::pass::{Depth, Stream};
-use super::settle::{SparseOptions, collapsed, reduction, search};
+use super::settle::{SparseOptions, reduction, search};
 use super::{Normal, SparseProblem};
 use crate::error::FitError;
 use crate::inference::{Conditioned, Evidence, Factor, Trail};
@@ -18,6 +21,7 @@ pub struct SparseEvidence<'a> {
     problem: &'a dyn SparseProblem,
     options: SparseOptions,
     is_normal: bool,
+    passes: AtomicUsize,
 }
 
 impl<'a> SparseEvidence<'a> {
@@ -28,7 +32,14 @@ impl<'a> SparseEvidence<'a> {
             problem,
             options,
             is_normal: is_normal(problem),
+            passes: AtomicUsize::new(0),
         }
+    }
+
+    /// Passes over all rows so far.
+    #[must_use]
+    pub fn passes(&self) -> usize {
+        self.passes.load(Ordering::Relaxed)
     }
 
     /// The best `q` and the bound there, and its gradient where wanted.
@@ -46,6 +57,9 @@ impl<'a> SparseEvidence<'a> {
         let start = trail
             .normal()
             .filter(|q| q.size() == self.problem.inducing());
+        let count = |passes: usize| {
+            self.passes.fetch_add(passes, Ordering::Relaxed);
+        };
         if self.is_normal {
             // Closed form: one step from anywhere, best from near.
             let near = match start {
@@ -55,6 +69,7 @@ impl<'a> SparseEvidence<'a> {
                     collapsed(&wide, &stream.run(&wide, Depth::Sites))?.0
                 }
             };
+            count(1 + usize::from(start.is_none()) + usize::from(with_gradient));
             let (best, value) = collapsed(&near, &stream.run(&near, Depth::Sites))?;
             let found = if with_gradient {
                 let bound = stream.run(&best, Depth::All);
@@ -66,6 +81,7 @@ impl<'a> SparseEvidence<'a> {
             return Ok(found);
         }
         let found = search(&stream, self.problem, &options, start)?.converged()?;
+        count(found.passes + usize::from(with_gradient));
         let gradient = if with_gradient {
             stream.run(&found.normal, Depth::All).gradient
         } else {
@@ -74,14 +90,6 @@ impl<'a> SparseEvidence<'a> {
         trail.leave_normal(found.normal);
         Ok((found.bound.value, gradient))
     }
-}
-
-/// Whether every row is normal and about the function itself or a sum without a link.
-pub(super) fn is_normal(problem: &dyn SparseProblem) -> bool {
-    problem.blocks().iter().all(|block| {
-        let own = vec![1.0; block.own.len()];
-        (0..block.likelihood.rows()).all(|row| block.likelihood.gaussian(&own, row).is_some())
-    })
 }
 
 impl Evidence for SparseEvidence<'_> {
@@ -135,7 +143,7 @@ pub fn condition_sparse(
         None => Normal::isotropic(problem.inducing(), 1.0)?,
     };
     let stream = Stream::new(problem, theta, options.form, 0)?;
-    let (root, _) = reduction(&normal)?;
+    let (root, excess) = reduction(&normal)?;
     let mut alpha = Mat::from_fn(normal.size(), 1, |i, _| normal.mean()[i]);
     stream.factor.half_solve_transpose_in_place(alpha.as_mut());
     Ok(Conditioned {
@@ -143,6 +151,7 @@ pub fn condition_sparse(
         factor: Factor::Sparse {
             factor: stream.factor,
             root,
+            excess,
         },
         log_evidence,
         jitter: 0.0,

@@ -6,7 +6,7 @@ use super::moments::{Points, SumMoments};
 use crate::error::InputError;
 use crate::likelihood::local::{Belief, Local, SumTerms};
 use crate::likelihood::log_square::expected_log_square;
-use crate::linalg::MatMut;
+use crate::linalg::Mat;
 use crate::link::{CLIP, Link};
 
 /// What is put for the expected log-density of a sum after a link.
@@ -54,7 +54,7 @@ pub(super) struct Marginals<'a> {
     pub to_mean: &'a mut [f64],
     pub to_variance: &'a mut [f64],
     /// `dF / dS_ij` of the sample, zero on its diagonal.
-    pub to_covariance: MatMut<'a, f64>,
+    pub to_covariance: &'a mut Mat<f64>,
     /// In the own hyperparameters of the likelihood.
     pub to_own: &'a mut [f64],
 }
@@ -262,7 +262,7 @@ fn through_match(
 mod tests {
     use super::*;
     use crate::likelihood::{Dispersion, Exponential, NegativeBinomial, Poisson};
-    use crate::linalg::{Mat, symmetric_from_fn};
+    use crate::linalg::symmetric_from_fn;
 
     type Case = (Vec<f64>, Mat<f64>);
 
@@ -290,14 +290,14 @@ mod tests {
             mean,
             variance: &variance,
             sample: &[0, 1, 2, 3],
-            covariance: s.as_ref(),
+            covariance: s,
         };
         let (mut dm, mut dv, mut dc) = (vec![0.0; 4], vec![0.0; 4], Mat::zeros(4, 4));
         let mut to_own = vec![0.0; own.len()];
         let out = Marginals {
             to_mean: &mut dm,
             to_variance: &mut dv,
-            to_covariance: dc.as_mut(),
+            to_covariance: &mut dc,
             to_own: &mut to_own,
         };
         let value = of_sum(form, local, own, 0, &points, Some(out));

@@ -2,7 +2,7 @@
 
 use super::SparseProblem;
 use super::moments::in_chunk;
-use crate::linalg::{Cholesky, Mat, MatRef, dot, gemm_into};
+use crate::linalg::{Cholesky, Mat, MatRef, dot, gemm_lower_into, mirror_lower};
 
 /// What a chunk is at one value of the hyperparameters, whatever `q`.
 pub(super) struct Features {
@@ -47,13 +47,14 @@ impl Features {
             let places = in_chunk(bags, chunk, row, &points);
             let mut own = problem.within(theta, chunk, &places);
             let seen = columns(a.as_ref(), &places);
-            gemm_into(
+            gemm_lower_into(
                 own.as_mut(),
                 true,
                 -1.0,
                 seen.as_ref().transpose(),
                 seen.as_ref(),
             );
+            mirror_lower(&mut own);
             let is_full = bags.is_full(row);
             if is_full {
                 for (i, &place) in places.iter().enumerate() {

@@ -14,7 +14,7 @@ use crate::optimise::{self, Report, minimise, projected_gradient};
 use crate::progress::{Event, Progress};
 
 /// What an iteration must gain for a stage to go on, in nats: the rough and the precise one.
-const GAINS: [f64; 2] = [1e-2, 1e-4];
+const GAINS: [f64; 2] = [5e-2, 1e-3];
 /// Iterations of each stage at most.
 const ITERATIONS: [usize; 2] = [200, 100];
 /// Flops up to which the curvature is worth its evaluations.
@@ -42,6 +42,8 @@ pub struct SparseState {
 pub struct SparseOptimum {
     /// The optimum. Without curvature its Hessian is the identity.
     pub optimum: Optimum,
+    /// Passes over all rows.
+    pub passes: usize,
     /// Whether the curvature was computed.
     pub has_curvature: bool,
     /// The best belief about the whitened inducing values there.
@@ -142,6 +144,7 @@ pub fn learn_sparse(
         None => Normal::isotropic(problem.inducing(), 1.0)?,
     };
     Ok(SparseOptimum {
+        passes: evidence.passes(),
         optimum,
         has_curvature: curvature.is_some() || n == 0,
         normal,

@@ -23,6 +23,7 @@
 //! Titsias 2009; Hensman, Matthews and Ghahramani 2015; Law et al. 2018 for sums. Natural gradients: Khan and Lin 2017.
 
 mod bags;
+mod collapsed;
 mod evidence;
 mod expectation;
 mod features;

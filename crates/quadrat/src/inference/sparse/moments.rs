@@ -3,7 +3,7 @@
 use super::bags::Bags;
 use crate::inference::pooled::Total;
 use crate::likelihood::local::Belief;
-use crate::linalg::{MatMut, MatRef};
+use crate::linalg::{Mat, dot};
 use crate::link::{CLIP, Link};
 use crate::special;
 
@@ -15,8 +15,8 @@ pub(super) struct Points<'a> {
     pub variance: &'a [f64],
     /// Whose pairs are used, counted within the row.
     pub sample: &'a [usize],
-    /// Covariance of the sample; its diagonal is not read.
-    pub covariance: MatRef<'a, f64>,
+    /// Covariance of the sample, symmetric; its diagonal is not read.
+    pub covariance: &'a Mat<f64>,
 }
 
 /// Mean and variance of the sum, and what the adjoint needs again.
@@ -33,6 +33,9 @@ pub(super) struct SumMoments {
     held: f64,
     /// `e^c` of the sample, column by column, for `exp`.
     grown: Vec<f64>,
+    /// Of the sample: `e` for `exp`, `w` else; and `w m` for `square`.
+    left: Vec<f64>,
+    pulled: Vec<f64>,
 }
 
 impl SumMoments {
@@ -50,7 +53,7 @@ impl SumMoments {
             .collect();
         let mean = match p.link {
             Link::Exp | Link::Square => share.iter().sum(),
-            _ => p.weights.iter().zip(p.mean).map(|(w, m)| w * m).sum(),
+            _ => dot(p.weights, p.mean),
         };
         let own: f64 = (0..n)
             .map(|i| {
@@ -63,30 +66,45 @@ impl SumMoments {
             })
             .sum();
         let s = p.sample.len();
+        let pick = |all: &[f64]| -> Vec<f64> { p.sample.iter().map(|&i| all[i]).collect() };
+        let left = pick(if p.link == Link::Exp {
+            &share
+        } else {
+            p.weights
+        });
         let mut grown = Vec::new();
-        if p.link == Link::Exp {
-            grown.reserve(s * s);
-            for j in 0..s {
-                grown.extend((0..s).map(|i| p.covariance[(i, j)].min(CLIP)));
+        let mut pulled = Vec::new();
+        match p.link {
+            Link::Exp => {
+                grown.reserve_exact(s * s);
+                for j in 0..s {
+                    grown.extend_from_slice(p.covariance.col_as_slice(j));
+                }
+                grown.iter_mut().for_each(|c| *c = c.min(CLIP));
+                special::exp(&mut grown);
             }
-            special::exp(&mut grown);
+            Link::Square => {
+                let products = p.weights.iter().zip(p.mean).map(|(w, m)| w * m);
+                pulled = pick(&products.collect::<Vec<f64>>());
+            }
+            _ => {}
         }
         let mut pairs = 0.0;
-        for (j, &b) in p.sample.iter().enumerate() {
-            let mut column = 0.0;
-            for (i, &a) in p.sample[..j].iter().enumerate() {
-                let c = p.covariance[(i, j)];
-                column += match p.link {
-                    Link::Exp => share[a] * (grown[j * s + i] - 1.0),
-                    Link::Square => p.weights[a] * (2.0 * c + 4.0 * p.mean[a] * p.mean[b]) * c,
-                    _ => p.weights[a] * c,
-                };
-            }
+        for j in 0..s {
+            let above = left[..j].iter();
             pairs += 2.0
-                * column
                 * match p.link {
-                    Link::Exp => share[b],
-                    _ => p.weights[b],
+                    Link::Exp => {
+                        let grown = &grown[j * s..j * s + j];
+                        left[j] * above.zip(grown).map(|(e, g)| e * (g - 1.0)).sum::<f64>()
+                    }
+                    Link::Square => {
+                        // 2 w w' c^2 + 4 w m w' m' c.
+                        let column = &p.covariance.col_as_slice(j)[..j];
+                        let squares = above.zip(column).map(|(w, c)| w * c * c).sum::<f64>();
+                        2.0 * left[j] * squares + 4.0 * pulled[j] * dot(&pulled[..j], column)
+                    }
+                    _ => left[j] * dot(&left[..j], &p.covariance.col_as_slice(j)[..j]),
                 };
         }
         let (mut scale, mut held) = (1.0, 0.0);
@@ -106,6 +124,8 @@ impl SumMoments {
             scale,
             held,
             grown,
+            left,
+            pulled,
         }
     }
 
@@ -120,7 +140,7 @@ impl SumMoments {
         d_variance: f64,
         to_mean: &mut [f64],
         to_variance: &mut [f64],
-        mut to_covariance: MatMut<'_, f64>,
+        to_covariance: &mut Mat<f64>,
     ) {
         let (n, s) = (p.weights.len(), p.sample.len());
         let dv = d_variance * self.scale;
@@ -138,31 +158,35 @@ impl SumMoments {
             }
         }
         for (j, &b) in p.sample.iter().enumerate() {
-            let (mut inner, wb) = (0.0, p.weights[b]);
-            for (i, &a) in p.sample.iter().enumerate() {
-                if i == j {
-                    to_covariance[(i, j)] = 0.0;
-                    continue;
-                }
-                let c = p.covariance[(i, j)];
-                to_covariance[(i, j)] = match p.link {
-                    Link::Exp => {
-                        let grown = self.grown[j * s + i];
-                        inner += self.share[a] * (grown - 1.0);
-                        dv * self.share[a] * self.share[b] * grown
-                    }
-                    Link::Square => {
-                        inner += p.weights[a] * p.mean[a] * c;
-                        dv * p.weights[a] * wb * 4.0 * (c + p.mean[a] * p.mean[b])
-                    }
-                    _ => dv * p.weights[a] * wb,
-                };
-            }
+            let column = p.covariance.col_as_slice(j);
+            let out = to_covariance.col_as_slice_mut(j);
+            let by = dv * self.left[j];
             match p.link {
-                Link::Exp => to_share[b] += 2.0 * dv * inner,
-                Link::Square => to_mean[b] += 8.0 * dv * wb * inner,
-                _ => {}
+                Link::Exp => {
+                    let grown = &self.grown[j * s..(j + 1) * s];
+                    let mut inner = -self.left[j] * (grown[j] - 1.0);
+                    for ((out, e), g) in out.iter_mut().zip(&self.left).zip(grown) {
+                        inner += e * (g - 1.0);
+                        *out = by * e * g;
+                    }
+                    to_share[b] += 2.0 * dv * inner;
+                }
+                Link::Square => {
+                    let pulled = dv * self.pulled[j];
+                    let entries = self.left.iter().zip(&self.pulled).zip(column);
+                    for (out, ((w, pull), c)) in out.iter_mut().zip(entries) {
+                        *out = 4.0 * (by * w * c + pulled * pull);
+                    }
+                    let inner = dot(&self.pulled, column) - self.pulled[j] * column[j];
+                    to_mean[b] += 8.0 * by * inner;
+                }
+                _ => {
+                    for (out, w) in out.iter_mut().zip(&self.left) {
+                        *out = by * w;
+                    }
+                }
             }
+            out[j] = 0.0;
         }
         for i in 0..n {
             let (w, m, v) = (p.weights[i], p.mean[i], p.variance[i]);
@@ -201,7 +225,7 @@ pub fn sampled_total(
     weights: &[f64],
     at: &[Belief],
     sample: &[usize],
-    covariance: MatRef<'_, f64>,
+    covariance: &Mat<f64>,
 ) -> Total {
     let mean: Vec<f64> = at.iter().map(|b| b.mean).collect();
     let variance: Vec<f64> = at.iter().map(|b| b.variance).collect();
@@ -235,7 +259,7 @@ pub(super) fn in_chunk(bags: &Bags, chunk: usize, row: usize, sample: &[usize]) 
 mod tests {
     use super::*;
     use crate::inference::pooled::total;
-    use crate::linalg::{Mat, symmetric_from_fn};
+    use crate::linalg::symmetric_from_fn;
 
     /// Weights, means and covariance.
     type Case = (Vec<f64>, Vec<f64>, Mat<f64>);
@@ -263,12 +287,12 @@ mod tests {
             mean: m,
             variance: &variance,
             sample,
-            covariance: covariance.as_ref(),
+            covariance: &covariance,
         };
         let found = SumMoments::new(&points);
         let (mut dm, mut dv) = (vec![0.0; w.len()], vec![0.0; w.len()]);
         let mut dc = Mat::zeros(k, k);
-        found.adjoint(&points, 0.7, -0.4, &mut dm, &mut dv, dc.as_mut());
+        found.adjoint(&points, 0.7, -0.4, &mut dm, &mut dv, &mut dc);
         (found.mean, found.variance, dm, dv, dc)
     }
 

@@ -17,7 +17,7 @@ use crate::error::FitError;
 use crate::inference::sites::rows::Rows;
 use crate::likelihood::local::Belief;
 use crate::linalg::{
-    Cholesky, Mat, dot, gemm, gemm_into, gemm_lower_into, matvec, mirror_lower, symmetric_from_fn,
+    Cholesky, Mat, dot, gemm, gemm_lower_into, matvec, mirror_lower, symmetric_from_fn,
 };
 use crate::parameter;
 
@@ -279,20 +279,21 @@ impl<'a> Stream<'a> {
             } else if let Some(sample) = samples.next() {
                 let seen = columns(b.as_ref(), &sample.places);
                 let mut covariance = sample.residual.clone();
-                gemm_into(
+                gemm_lower_into(
                     covariance.as_mut(),
                     true,
                     1.0,
                     seen.as_ref().transpose(),
                     seen.as_ref(),
                 );
+                mirror_lower(&mut covariance);
                 let seen = Points {
                     link: bags.link(row),
                     weights: bags.weights(row),
                     mean: &mean[here.clone()],
                     variance: &variance[here.clone()],
                     sample: &sample.points,
-                    covariance: covariance.as_ref(),
+                    covariance: &covariance,
                 };
                 let mut d = Mat::new();
                 if wanted {
@@ -301,7 +302,7 @@ impl<'a> Stream<'a> {
                 let out = wanted.then(|| Marginals {
                     to_mean: &mut to_mean[here.clone()],
                     to_variance: &mut to_variance[here],
-                    to_covariance: d.as_mut(),
+                    to_covariance: &mut d,
                     to_own: &mut to_own,
                 });
                 sum.value += of_sum(self.form, likelihood, own, at, &seen, out);

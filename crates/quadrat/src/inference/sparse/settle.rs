@@ -4,16 +4,17 @@
 //!
 //! $$ P^* = I - 2 F_S, \qquad (P \mu)^* = F_\mu - 2 F_S \mu $$
 //!
-//! where the derivatives are those of the expected log-densities. For rows that are normal this is the optimum itself, and the bound
-//! there is the collapsed one, `log N(y; m, Q + V) - tr(V^-1 (K - Q)) / 2` with `Q = A'A`: one step finds it.
+//! where the derivatives are those of the expected log-densities.
 
 use super::pass::{Bound, Depth, Stream};
 use super::{LogSum, Normal, SparseProblem};
 use crate::error::FitError;
-use crate::linalg::{Mat, dot, matvec};
+use crate::linalg::{Mat, matvec};
 
 /// The smallest part of a step that is tried.
 const SMALLEST_STEP: f64 = 1.0 / 4096.0;
+/// Steps of one length after one that was too long.
+const PATIENCE: usize = 4;
 /// A bound may fall by this part of its size through rounding.
 const ROUNDING: f64 = 1e-13;
 
@@ -103,6 +104,8 @@ pub(super) fn search(
     }
     let mut passes = 1;
     let (mut step, mut gain) = (1.0_f64, f64::INFINITY);
+    // Steps since one was too long: what failed once fails again soon.
+    let mut since = PATIENCE;
     let mut converged = false;
     while passes < options.steps && !converged {
         let (precision, shift) = target(&normal, &bound);
@@ -119,6 +122,7 @@ pub(super) fn search(
                 gain = (there.value - bound.value).abs();
             }
             step *= 0.5;
+            since = 0;
         }
         let Some((moved, there)) = next else {
             // No part of a step gains anything: the bound is flat up to rounding, or the last try was far off.
@@ -128,7 +132,10 @@ pub(super) fn search(
         gain = there.value - bound.value;
         converged = gain < options.tolerance * step;
         (normal, bound) = (moved, there);
-        step = (2.0 * step).min(1.0);
+        since += 1;
+        if since > PATIENCE {
+            step = (2.0 * step).min(1.0);
+        }
     }
     Ok(Settled {
         normal,
@@ -140,7 +147,7 @@ pub(super) fn search(
 }
 
 /// Where the natural gradient points to.
-fn target(q: &Normal, bound: &Bound) -> (Mat<f64>, Vec<f64>) {
+pub(super) fn target(q: &Normal, bound: &Bound) -> (Mat<f64>, Vec<f64>) {
     let n = q.size();
     let precision = Mat::from_fn(n, n, |i, j| {
         -2.0 * bound.in_covariance[(i, j)] + if i == j { 1.0 } else { 0.0 }
@@ -148,28 +155,6 @@ fn target(q: &Normal, bound: &Bound) -> (Mat<f64>, Vec<f64>) {
     let pull = matvec(bound.in_covariance.as_ref(), q.mean());
     let pairs = bound.in_mean.iter().zip(&pull);
     (precision, pairs.map(|(g, p)| g - 2.0 * p).collect())
-}
-
-/// What one step to the target would gain where the bound is quadratic in `q`: rows that are normal.
-///
-/// $$ F(q^*) - F(q) = g'd + d'F_S d + \langle F_S, S^* - S \rangle - KL^* + KL, \qquad d = \mu^* - \mu $$
-pub(super) fn collapsed(q: &Normal, bound: &Bound) -> Result<(Normal, f64), FitError> {
-    let (precision, shift) = target(q, bound);
-    let best = Normal::new(precision, shift)?;
-    let d: Vec<f64> = best
-        .mean()
-        .iter()
-        .zip(q.mean())
-        .map(|(a, b)| a - b)
-        .collect();
-    let seen = matvec(bound.in_covariance.as_ref(), &d);
-    let change = best.covariance() - q.covariance();
-    let trace: f64 = (0..q.size())
-        .map(|j| dot(bound.in_covariance.col_as_slice(j), change.col_as_slice(j)))
-        .sum();
-    let gain = dot(&bound.in_mean, &d) + dot(&d, &seen) + trace;
-    let value = bound.value + gain - best.divergence() + q.divergence();
-    Ok((best, value))
 }
 
 /// `I - S` as `R R'`, for the reduction of predictive covariances; also by how much a direction was wider than the prior.

@@ -595,3 +595,34 @@ fn boxes_are_rows_like_any_other() {
             + 5.0 * (2.0 * std::f64::consts::PI).ln());
     assert!((value - exact).abs() < 1e-6, "{value} {exact}");
 }
+
+#[test]
+fn the_collapsed_bound_is_that_of_titsias() {
+    let n = 12;
+    let toy = Toy::new(gaussian(vec![1; n]), Within::default(), 5, None, 1e-6);
+    let theta = toy.theta();
+    let value = SparseEvidence::new(&toy, SparseOptions::default())
+        .value(&theta)
+        .unwrap();
+    let kernel: Kernel = toy.describe().parse().unwrap();
+    let covariance = Covariance::new(&kernel);
+    let noise = theta[theta.len() - 1];
+    let inverse = Cholesky::factor(toy.induced.matrix(&theta).as_ref())
+        .unwrap()
+        .inverse();
+    let kxu = covariance.cross(&theta, &toy.points, toy.induced.inducing());
+    let q = &kxu * &inverse * kxu.transpose();
+    let k = covariance.diagonal(&theta, &toy.points);
+    let left: f64 = (0..n).map(|i| k[i] - q[(i, i)]).sum();
+    let mut whole = q.clone();
+    (0..n).for_each(|i| whole[(i, i)] += noise);
+    let factor = Cholesky::factor(whole.as_ref()).unwrap();
+    let residual: Vec<f64> = (0..n)
+        .map(|i| (1.3 * i as f64).sin() + 0.5 - MEAN)
+        .collect();
+    let pull = dot(&residual, &factor.solve(&residual));
+    let constant = n as f64 * (2.0 * std::f64::consts::PI).ln();
+    let want = -0.5 * (pull + factor.log_det() + constant + left / noise);
+    // Explicit inverses of a covariance of condition 1e5.
+    assert!((value - want).abs() < 1e-8 * want.abs(), "{value} {want}");
+}
