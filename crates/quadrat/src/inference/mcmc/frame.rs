@@ -1,4 +1,4 @@
-//! The coordinates of the latent values at one value of the hyperparameters.
+//! The coordinates of the values of one latent function at one value of the hyperparameters.
 //!
 //! The whitened latents `v`, with `z = m + L v` and `K = L L'`, are standard normal before the data, and anything but
 //! after precise data. The sampler moves `w` in
@@ -87,6 +87,11 @@ impl Frame {
             pull,
             centre,
         })
+    }
+
+    /// Number of latent values.
+    pub fn rows(&self) -> usize {
+        self.centre.len()
     }
 
     /// The whitened latents `v` at `w`.

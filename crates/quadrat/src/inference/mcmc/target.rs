@@ -2,54 +2,67 @@
 
 use super::coordinate::{Coordinate, Placed};
 use super::frame::{Frame, Guide};
+use super::prior::Prior;
 use super::rows::Rows;
 use crate::error::FitError;
-use crate::inference::sites::{LatentGaussian, Method, SiteOptions, condition_sites};
+use crate::inference::sites::{LatentGaussian, Method, SiteOptions, settle};
 use crate::linalg::dot;
 
 /// `log p(w, u, y)` of a problem, flat priors of hyperparameters counting as one.
 ///
-/// A position holds `w` (one per row, see [`super::frame`]), then `u` (one per free hyperparameter, see
-/// [`super::coordinate`]):
+/// A position holds `w` (one per row, then one per row that has a second latent value, see [`super::frame`]), then `u`
+/// (one per free hyperparameter, see [`super::coordinate`]):
 ///
-/// $$ \sum_r \log p(y_r \mid z_r) - \tfrac12 v'v - \tfrac n2 \log 2\pi - \log\det R + \log p(\phi) + \log |d\phi/du| $$
+/// $$ \sum_r \log p(y_r \mid z_r) + \sum_f \left[- \tfrac12 v_f'v_f - \tfrac{n_f}2 \log 2\pi - \log\det R_f\right] + \log p(\phi) + \log |d\phi/du| $$
+///
+/// with one term `f` for every latent function.
 pub(super) struct Target<'a> {
     problem: &'a dyn LatentGaussian,
+    /// One per latent function.
+    priors: Vec<Prior<'a>>,
     free: Vec<(usize, Coordinate)>,
     /// Hyperparameters, natural units; the free ones are overwritten.
     theta: Vec<f64>,
+    guides: Guides,
+    /// The factors at the last value of the hyperparameters, one per latent function.
+    frames: Option<(Vec<f64>, Vec<Frame>)>,
+}
+
+/// What chooses the coordinates.
+#[derive(Clone)]
+pub(super) struct Guides {
     /// Sites of the rows; `None` for a Gaussian row, whose guide is its own density.
-    sites: Vec<Option<Guide>>,
-    /// Added to the diagonal where a row has no prior variance.
-    floor: Vec<f64>,
-    /// The factors at the last value of the hyperparameters.
-    frame: Option<(Vec<f64>, Frame)>,
+    pub first: Vec<Option<Guide>>,
+    /// Sites of the second latent values.
+    pub second: Vec<Guide>,
 }
 
 impl<'a> Target<'a> {
     /// The density in coordinates guided by an approximation at `theta` (all hyperparameters, natural units):
-    /// expectation propagation, else Laplace's, else those of [`Target::plain`].
+    /// expectation propagation, else Laplace's (the variational one where there is a second latent function), else those
+    /// of [`Target::plain`].
     ///
     /// # Errors
     /// [`FitError::Input`] for an unusable hyperparameter, or a Gaussian row without noise.
     pub fn new(problem: &'a dyn LatentGaussian, theta: &[f64]) -> Result<Self, FitError> {
-        let plain = Self::plain(problem, theta)?;
-        let found = [Method::Ep, Method::Laplace]
-            .into_iter()
-            .find_map(|method| {
-                let fit = condition_sites(problem, theta, &SiteOptions::new(method)).ok()?;
-                fit.found.converged.then_some(fit.found.sites)
-            });
-        let mut sites = match found {
-            Some(sites) => sites.into_iter().map(Some).collect(),
-            None => plain.into_sites(),
+        let mut guides = Self::plain(problem, theta)?.into_guides();
+        let other = match problem.second() {
+            Some(_) => Method::Variational,
+            None => Method::Laplace,
         };
+        let found = [Method::Ep, other]
+            .into_iter()
+            .find_map(|method| settle(problem, theta, &SiteOptions::new(method)).ok());
+        if let Some(fit) = found {
+            guides.first = fit.found.sites.into_iter().map(Some).collect();
+            guides.second = fit.found.second;
+        }
         for (row, gaussian) in Rows::new(problem, theta).gaussian() {
             if gaussian.is_some() {
-                sites[row] = None;
+                guides.first[row] = None;
             }
         }
-        Self::guided(problem, theta, sites)
+        Self::guided(problem, theta, guides)
     }
 
     /// The density in the coordinates of given guides.
@@ -59,17 +72,17 @@ impl<'a> Target<'a> {
     pub fn guided(
         problem: &'a dyn LatentGaussian,
         theta: &[f64],
-        sites: Vec<Option<Guide>>,
+        guides: Guides,
     ) -> Result<Self, FitError> {
         Ok(Self {
-            sites,
+            guides,
             ..Self::plain(problem, theta)?
         })
     }
 
     /// The guides.
-    pub fn into_sites(self) -> Vec<Option<Guide>> {
-        self.sites
+    pub fn into_guides(self) -> Guides {
+        self.guides
     }
 
     /// The density in the whitened latents themselves, `w = v`.
@@ -82,9 +95,7 @@ impl<'a> Target<'a> {
             parameter.validate()?;
         }
         Rows::new(problem, theta).check()?;
-        let k = problem.covariance(theta);
-        let diagonal: Vec<f64> = (0..k.nrows()).map(|i| k[(i, i)]).collect();
-        let typical = diagonal.iter().sum::<f64>() / diagonal.len().max(1) as f64;
+        let priors = Prior::all(problem, theta);
         Ok(Self {
             problem,
             free: (0..parameters.len())
@@ -92,23 +103,23 @@ impl<'a> Target<'a> {
                 .map(|i| (i, Coordinate::new(&parameters[i])))
                 .collect(),
             theta: theta.to_vec(),
-            sites: vec![Some(Guide::default()); diagonal.len()],
-            floor: diagonal
-                .iter()
-                .map(|k| if *k > 0.0 { 0.0 } else { 1e-10 * typical })
-                .collect(),
-            frame: None,
+            guides: Guides {
+                first: vec![Some(Guide::default()); priors[0].rows()],
+                second: vec![Guide::default(); priors.get(1).map_or(0, Prior::rows)],
+            },
+            priors,
+            frames: None,
         })
     }
 
-    /// Number of latent values.
-    pub fn rows(&self) -> usize {
-        self.sites.len()
+    /// Number of latent values, of all functions.
+    pub fn latents(&self) -> usize {
+        self.priors.iter().map(Prior::rows).sum()
     }
 
     /// Number of coordinates of a position.
     pub fn size(&self) -> usize {
-        self.rows() + self.free.len()
+        self.latents() + self.free.len()
     }
 
     /// `u` at the hyperparameters that the target was made with.
@@ -118,23 +129,18 @@ impl<'a> Target<'a> {
         self.free.iter().map(find).collect()
     }
 
-    /// The latent values `z`, then the free coordinates `phi` of the free hyperparameters.
+    /// The latent values `z`, then `g`, then the free coordinates `phi` of the free hyperparameters.
     ///
     /// # Errors
-    /// [`FitError::Linalg`] when the covariance cannot be factorised.
+    /// [`FitError::Linalg`] when a covariance cannot be factorised.
     pub fn expand(&mut self, position: &[f64]) -> Result<Vec<f64>, FitError> {
-        let (w, u) = position.split_at(self.rows());
+        let (w, u) = position.split_at(self.latents());
         let placed = self.place(u);
-        let frame = frame(
-            self.problem,
-            &self.sites,
-            &self.floor,
-            &self.theta,
-            &mut self.frame,
-        )?;
-        let mut out = frame.latent(&frame.whitened(w));
-        for (z, m) in out.iter_mut().zip(self.problem.prior_mean()) {
-            *z += m;
+        self.move_frames()?;
+        let whitened = whitened(self.frames(), w);
+        let mut out = Vec::with_capacity(position.len());
+        for ((frame, v), prior) in self.frames().iter().zip(&whitened).zip(&self.priors) {
+            out.extend(latent(frame, v, prior.mean()));
         }
         out.extend(placed.iter().map(|p| p.phi));
         Ok(out)
@@ -143,54 +149,56 @@ impl<'a> Target<'a> {
     /// The log density, and its gradient written to `gradient`.
     ///
     /// # Errors
-    /// [`FitError::Linalg`] when the covariance cannot be factorised.
+    /// [`FitError::Linalg`] when a covariance cannot be factorised.
     ///
     /// # Numerics
-    /// `O(n^3)` when the hyperparameters moved, else `O(n^2)`. The jitter on the covariance, 1e-10 of its
-    /// diagonal, is part of the density.
+    /// `O(n^3)` when the hyperparameters moved, else `O(n^2)`. The jitter on the covariances, 1e-10 of their
+    /// diagonals, is part of the density.
     pub fn evaluate(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<f64, FitError> {
-        let n = self.rows();
-        let (w, u) = position.split_at(n);
+        let (w, u) = position.split_at(self.latents());
         let placed = self.place(u);
-        let frame = frame(
-            self.problem,
-            &self.sites,
-            &self.floor,
-            &self.theta,
-            &mut self.frame,
-        )?;
-        let v = frame.whitened(w);
-        let mut z = frame.latent(&v);
-        for (z, m) in z.iter_mut().zip(self.problem.prior_mean()) {
-            *z += m;
+        self.move_frames()?;
+        let frames = self.frames();
+        let whitened = whitened(frames, w);
+        let parts = || frames.iter().zip(&whitened).zip(&self.priors);
+        let mut value = 0.0;
+        for ((frame, v), _) in parts() {
+            let constant = v.len() as f64 * (2.0 * std::f64::consts::PI).ln();
+            value += frame.log_volume() - 0.5 * (dot(v, v) + constant);
         }
-        let mut value =
-            frame.log_volume() - 0.5 * (dot(&v, &v) + n as f64 * (2.0 * std::f64::consts::PI).ln());
+        let mut latents = parts().map(|((frame, v), prior)| latent(frame, v, prior.mean()));
+        let z = latents.next().unwrap_or_default();
+        let g = latents.next().unwrap_or_default();
 
         let rows = Rows::new(self.problem, &self.theta);
-        let (log_density, g) = rows.log_density(&z);
-        value += log_density;
-        let mut v_bar = frame.pull_back(&g);
-        v_bar.iter_mut().zip(&v).for_each(|(b, v)| *b -= v);
-        let w_bar = frame.to_position(&v_bar);
-        gradient[..n].copy_from_slice(&w_bar);
-        if self.free.is_empty() {
-            return Ok(value);
-        }
-
-        let adjoint = frame.adjoint(&v, &g, &v_bar, &w_bar);
+        let density = rows.log_density(&z, &g);
+        value += density.value;
         let mut d_theta = vec![0.0; self.theta.len()];
-        self.problem
-            .contract_covariance(&self.theta, adjoint.covariance.as_ref(), &mut d_theta);
-        rows.add_slopes(
-            &z,
-            self.problem.prior_mean(),
-            &self.sites,
-            &adjoint,
-            &mut d_theta,
-        );
+        let mut first = 0;
+        for (at, ((frame, v), prior)) in parts().enumerate() {
+            let slope = if at == 0 {
+                &density.first
+            } else {
+                &density.second
+            };
+            let mut v_bar = frame.pull_back(slope);
+            v_bar.iter_mut().zip(v).for_each(|(b, v)| *b -= v);
+            let w_bar = frame.to_position(&v_bar);
+            gradient[first..first + v.len()].copy_from_slice(&w_bar);
+            first += v.len();
+            if self.free.is_empty() {
+                continue;
+            }
+            let adjoint = frame.adjoint(v, slope, &v_bar, &w_bar);
+            prior.contract(&self.theta, adjoint.covariance.as_ref(), &mut d_theta);
+            // Guides that move with hyperparameters are of the first function only.
+            if at == 0 {
+                let sites = &self.guides.first;
+                rows.add_slopes([&z, &g], prior.mean(), sites, &adjoint, &mut d_theta);
+            }
+        }
         let parameters = self.problem.parameters();
-        for (((i, _), at), out) in self.free.iter().zip(&placed).zip(&mut gradient[n..]) {
+        for (((i, _), at), out) in self.free.iter().zip(&placed).zip(&mut gradient[first..]) {
             let parameter = &parameters[*i];
             let (prior, d_prior) = parameter.log_prior_free(at.phi);
             value += prior + at.log_slope;
@@ -213,27 +221,48 @@ impl<'a> Target<'a> {
             })
             .collect()
     }
+
+    /// Makes the factors anew where `theta` moved.
+    fn move_frames(&mut self) -> Result<(), FitError> {
+        if self
+            .frames
+            .as_ref()
+            .is_some_and(|(at, _)| *at == self.theta)
+        {
+            return Ok(());
+        }
+        let first = Rows::new(self.problem, &self.theta).guides(&self.guides.first);
+        let guides = [&first, &self.guides.second];
+        let one = |(prior, guides): (&Prior<'_>, &Vec<Guide>)| {
+            let k = prior.covariance(&self.theta);
+            Frame::new(k, &prior.floor, prior.mean(), guides)
+        };
+        let frames = self.priors.iter().zip(guides).map(one);
+        let frames = frames.collect::<Result<_, _>>()?;
+        self.frames = Some((self.theta.clone(), frames));
+        Ok(())
+    }
+
+    /// The factors, once made.
+    fn frames(&self) -> &[Frame] {
+        self.frames.as_ref().map_or(&[], |(_, frames)| frames)
+    }
 }
 
-/// The factors at `theta`, made anew when it moved.
-fn frame<'f>(
-    problem: &dyn LatentGaussian,
-    sites: &[Option<Guide>],
-    floor: &[f64],
-    theta: &[f64],
-    kept: &'f mut Option<(Vec<f64>, Frame)>,
-) -> Result<&'f Frame, FitError> {
-    let fresh = match kept.take() {
-        Some((at, frame)) if at == theta => frame,
-        _ => {
-            let guides = Rows::new(problem, theta).guides(sites);
-            Frame::new(
-                problem.covariance(theta),
-                floor,
-                problem.prior_mean(),
-                &guides,
-            )?
-        }
+/// The whitened latents `v` of every function.
+fn whitened(frames: &[Frame], w: &[f64]) -> Vec<Vec<f64>> {
+    let mut rest = w;
+    let one = |frame: &Frame| {
+        let (own, others) = rest.split_at(frame.rows());
+        rest = others;
+        frame.whitened(own)
     };
-    Ok(&kept.insert((theta.to_vec(), fresh)).1)
+    frames.iter().map(one).collect()
+}
+
+/// The latent values at `v`.
+fn latent(frame: &Frame, v: &[f64], prior_mean: &[f64]) -> Vec<f64> {
+    let mut z = frame.latent(v);
+    z.iter_mut().zip(prior_mean).for_each(|(z, m)| *z += m);
+    z
 }

@@ -9,16 +9,16 @@ use crate::linalg::{Cholesky, symmetric_from_fn};
 use crate::parameter::PriorDensity;
 
 /// `theta`: variance and lengthscale of both functions, then what else the likelihood has.
-struct Toy {
+pub(in crate::inference) struct Toy {
     x: Vec<f64>,
     means: [Vec<f64>; 2],
     likelihood: Box<dyn Local>,
     own: Vec<usize>,
-    parameters: Vec<Parameter>,
+    pub(in crate::inference) parameters: Vec<Parameter>,
 }
 
 impl Toy {
-    fn new(x: &[f64], likelihood: Box<dyn Local>) -> Self {
+    pub(in crate::inference) fn new(x: &[f64], likelihood: Box<dyn Local>) -> Self {
         let positive = |name: &str, start| Parameter::positive(name, "", start, PriorDensity::Flat);
         let mut parameters = vec![
             positive("variance", 1.2),
@@ -36,7 +36,7 @@ impl Toy {
         }
     }
 
-    fn theta(&self) -> Vec<f64> {
+    pub(in crate::inference) fn theta(&self) -> Vec<f64> {
         self.parameters.iter().map(|p| p.start).collect()
     }
 
@@ -103,7 +103,7 @@ impl SecondPrior for Toy {
     }
 }
 
-fn kinds(n: usize) -> Vec<(&'static str, Box<dyn Local>)> {
+pub(in crate::inference) fn kinds(n: usize) -> Vec<(&'static str, Box<dyn Local>)> {
     let y: Vec<f64> = (0..n).map(|i| [0.9, -0.4, 1.6, 0.2][i % 4]).collect();
     let up = y.iter().map(|y| y + 0.7).collect();
     let sides: Vec<Side> = (0..n).map(|i| [Side::None, Side::Right][i % 2]).collect();
@@ -171,7 +171,7 @@ fn gradients_are_differences() {
 
 /// `log Z`, and mean and sd of every coordinate, by a sum over a grid of the four latent values of two rows, in
 /// coordinates in which the prior is standard.
-fn brute(toy: &Toy) -> (f64, [[f64; 2]; 4]) {
+pub(in crate::inference) fn brute(toy: &Toy) -> (f64, [[f64; 2]; 4]) {
     let theta = toy.theta();
     let factors = [
         Cholesky::factor(toy.matrix(&theta[..2]).as_ref()).unwrap(),
