@@ -5,7 +5,7 @@ use quadrat::kernel::Kernel;
 use quadrat::likelihood::{Censored, Poisson};
 use quadrat::link::Link;
 use quadrat::model::{
-    FitOptions, Hyperparameters, Mean, Model, Noise, Observations, Setting, Varying,
+    FitOptions, Hyperparameters, Mean, Model, Noise, Observations, RowCheck, Setting, Varying,
 };
 use quadrat::progress::Silent;
 use quadrat::simulate::{Censored as Plan, Record};
@@ -107,9 +107,11 @@ fn chained(settings: &[(&str, f64)]) -> Model {
     settings.iter().fold(model, hold)
 }
 
-/// What is expected of mean-field expectation propagation, the hyperparameters being the same: means of both functions
-/// within 0.1 sd and sds within 10 % for most rows, which is the aim of the approximation, and nothing much worse. Each
-/// function is believed without what is not known of the other, and of ten rows each says a lot of the other.
+/// What is aimed at, means within 0.1 sd and sds within 10 %, holds of the function for most rows, and not of the log
+/// variance: of ten rows per output its level is known to 1.5, and whether noise is small and the function bent or the
+/// other way round is what a fit that takes them for independent cannot say. Found with 6000 draws: means of the function
+/// 0.07 sd apart in the median and 0.26 at worst, its sds 0.70 to 1.04 of the sampled ones; of the log variance 0.05
+/// to 0.19 sd, and 0.70 to 0.83. The limits leave room for the Monte Carlo error, 0.02 for these draws.
 #[test]
 fn two_chained_outputs_agree_with_draws_at_the_same_hyperparameters() {
     let model = chained(&[
@@ -128,23 +130,29 @@ fn two_chained_outputs_agree_with_draws_at_the_same_hyperparameters() {
     let report = map(&model).check_by_mcmc(&options, &Silent).unwrap();
     assert!(report.hyperparameters.is_empty());
     assert_eq!((report.rows.len(), report.varying.len()), (20, 20));
-    for (what, rows) in [("f", &report.rows), ("g", &report.varying)] {
-        for (i, row) in rows.iter().enumerate() {
-            println!(
-                "{what} {i}: {:.3} sd, ratio {:.3}, R-hat {:.3}, {:.0}",
-                row.mean_difference(),
-                row.sd_ratio(),
-                row.r_hat,
-                row.effective_size
-            );
-        }
-    }
-    println!("{} divergences", report.divergences);
     for row in report.rows.iter().chain(&report.varying) {
-        assert!(row.r_hat < 1.01 && row.effective_size > 500.0, "{row:?}");
+        assert!(row.r_hat < 1.01 && row.effective_size > 1000.0, "{row:?}");
     }
+    let sorted = |mut values: Vec<f64>| {
+        values.sort_unstable_by(f64::total_cmp);
+        values
+    };
+    let apart =
+        |rows: &[RowCheck]| sorted(rows.iter().map(|r| r.mean_difference().abs()).collect());
+    let ratios = |rows: &[RowCheck]| sorted(rows.iter().map(RowCheck::sd_ratio).collect());
+    let (f, g) = (apart(&report.rows), apart(&report.varying));
+    assert!(f[10] < 0.1 && f[19] < 0.35, "{f:?}");
+    assert!(g[19] < 0.28, "{g:?}");
+    let (f, g) = (ratios(&report.rows), ratios(&report.varying));
+    assert!((0.9..1.1).contains(&f[10]), "{f:?}");
+    assert!(f[0] > 0.6 && f[19] < 1.12, "{f:?}");
+    assert!(g[0] > 0.6 && g[19] < 1.0, "{g:?}");
+    // Of 6000; the width of the function at a row follows its noise, and does not trap the chains.
+    assert!(report.divergences < 60, "{}", report.divergences);
 }
 
+/// The posterior is the same for both signs of a column of weights, of either function; those of the log variance are
+/// near zero here, so that chains visit both.
 #[test]
 fn signs_of_both_mixing_matrices_are_folded() {
     let options = McmcOptions::default().with_chains(4).with_draws(150, 150);
@@ -152,12 +160,14 @@ fn signs_of_both_mixing_matrices_are_folded() {
     let weights = report.hyperparameters.iter();
     let weights: Vec<_> = weights.filter(|h| h.name.contains("weight")).collect();
     assert_eq!(weights.len(), 4);
-    for hyper in &report.hyperparameters {
-        println!(
-            "{} {} {:?} {:?} {}",
-            hyper.name, hyper.map, hyper.fit, hyper.sampled, hyper.r_hat
-        );
-    }
+    let off = |name: &str| {
+        let own = weights.iter().filter(|h| h.name.starts_with(name));
+        own.map(|h| h.sampled.mean.abs() / h.sampled.sd)
+            .fold(0.0, f64::max)
+    };
+    // A mean over both signs is zero but for its error, 0.1 sd with a hundred effective draws.
+    assert!(off("coregion") > 1.0, "{weights:?}");
+    assert!(off("noise.coregion") > 0.4, "{weights:?}");
 }
 
 #[test]

@@ -35,6 +35,7 @@ mod coordinate;
 mod diagnose;
 mod frame;
 mod prior;
+mod process;
 mod rows;
 mod target;
 

@@ -289,11 +289,11 @@ fn a_second_function_without_variance_is_a_constant() {
 /// The referee itself: moments of both functions by sampling are those of a sum over a grid of all four latent values.
 #[test]
 fn two_rows_have_the_moments_of_brute_force() {
-    let options = McmcOptions::default().with_chains(2).with_draws(500, 4000);
+    let options = McmcOptions::default().with_chains(2).with_draws(400, 2500);
     for (name, likelihood) in kinds(2) {
         let mut toy = Toy::new(&[0.0, 0.7], likelihood);
         toy.parameters.iter_mut().for_each(|p| p.fixed = true);
-        let (_, truth) = brute(&toy);
+        let (_, truth) = brute(&toy, 16);
         let sampled = sample(&toy, &toy.theta(), &options, &Silent).unwrap();
         assert_eq!((sampled.latents.len(), sampled.second.len()), (2, 2));
         for (at, [mean, sd]) in sampled.latents.iter().chain(&sampled.second).zip(truth) {

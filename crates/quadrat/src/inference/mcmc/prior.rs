@@ -6,7 +6,7 @@ use crate::linalg::{Mat, MatRef};
 /// The Gaussian prior of one latent function at the rows that see it.
 pub(super) struct Prior<'a> {
     of: Of<'a>,
-    /// Added to the diagonal where a row has no prior variance.
+    /// Added to the diagonal of `K` where a row has no prior variance.
     pub floor: Vec<f64>,
 }
 
@@ -16,26 +16,27 @@ enum Of<'a> {
 }
 
 impl<'a> Prior<'a> {
-    /// Those of a problem: of `z`, and of `g` where there is one.
-    pub fn all(problem: &'a dyn LatentGaussian, theta: &[f64]) -> Vec<Self> {
-        let first = std::iter::once(Of::First(problem));
-        let all = first.chain(problem.second().map(Of::Second));
-        all.map(|of| {
-            let mut prior = Self {
-                of,
-                floor: Vec::new(),
-            };
-            let k = prior.covariance(theta);
-            let n = k.nrows();
-            let typical = (0..n).map(|i| k[(i, i)]).sum::<f64>() / n.max(1) as f64;
-            let floor = |i: usize| match k[(i, i)] > 0.0 {
-                true => 0.0,
-                false => 1e-10 * typical,
-            };
-            prior.floor = (0..n).map(floor).collect();
-            prior
-        })
-        .collect()
+    /// That of `z`.
+    pub fn first(problem: &'a dyn LatentGaussian, theta: &[f64]) -> Self {
+        Self::new(Of::First(problem), theta)
+    }
+
+    /// That of `g`, where there is one.
+    pub fn second(problem: &'a dyn LatentGaussian, theta: &[f64]) -> Option<Self> {
+        Some(Self::new(Of::Second(problem.second()?), theta))
+    }
+
+    fn new(of: Of<'a>, theta: &[f64]) -> Self {
+        let mut prior = Self {
+            of,
+            floor: Vec::new(),
+        };
+        let k = prior.covariance(theta);
+        let diagonal: Vec<f64> = (0..k.nrows()).map(|i| k[(i, i)]).collect();
+        let typical = diagonal.iter().sum::<f64>() / diagonal.len().max(1) as f64;
+        let floor = |k: &f64| if *k > 0.0 { 0.0 } else { 1e-10 * typical };
+        prior.floor = diagonal.iter().map(floor).collect();
+        prior
     }
 
     /// Number of latent values.

@@ -30,20 +30,23 @@ impl<'a> Rows<'a> {
         Self(problem.blocks().into_iter().map(with_own).collect())
     }
 
-    /// Every row with its value and noise variance, where it is Gaussian and has no second latent value.
-    pub fn gaussian(&self) -> impl Iterator<Item = (usize, Option<(f64, f64)>)> + '_ {
-        self.0.iter().flat_map(|(block, own)| {
-            let known = |at| match block.second {
-                Some(_) => None,
-                None => block.likelihood.gaussian(own, at),
-            };
-            (0..block.likelihood.rows()).map(move |at| (block.first + at, known(at)))
-        })
+    /// Value and noise variance of every row that is Gaussian, at second latent values `second` where it has one.
+    pub fn gaussian(&self, second: &[f64]) -> Vec<Option<(f64, f64)>> {
+        let mut out = Vec::new();
+        for (block, own) in &self.0 {
+            let mut own = own.clone();
+            out.resize(block.first, None);
+            for at in 0..block.likelihood.rows() {
+                place_scale(block, at, second, &mut own);
+                out.push(block.likelihood.gaussian(&own, at));
+            }
+        }
+        out
     }
 
     /// Refuses Gaussian rows without noise.
-    pub fn check(&self) -> Result<(), InputError> {
-        for (row, gaussian) in self.gaussian() {
+    pub fn check(&self, second: &[f64]) -> Result<(), InputError> {
+        for (row, gaussian) in self.gaussian(second).into_iter().enumerate() {
             if let Some((_, variance)) = gaussian
                 && !(variance > 0.0 && variance.is_finite())
             {
@@ -59,9 +62,9 @@ impl<'a> Rows<'a> {
     }
 
     /// The guide of every row: its site, or its own density where that is Gaussian.
-    pub fn guides(&self, sites: &[Option<Guide>]) -> Vec<Guide> {
+    pub fn guides(&self, sites: &[Option<Guide>], second: &[f64]) -> Vec<Guide> {
         let mut guides: Vec<Guide> = sites.iter().map(|s| s.unwrap_or_default()).collect();
-        for (row, gaussian) in self.gaussian() {
+        for (row, gaussian) in self.gaussian(second).into_iter().enumerate() {
             if let (None, Some((y, variance))) = (sites[row], gaussian) {
                 guides[row] = Guide {
                     precision: variance.recip(),
@@ -100,7 +103,8 @@ impl<'a> Rows<'a> {
     }
 
     /// Adds the derivatives in the rows' own hyperparameters, natural units, at fixed coordinates `w`: those of
-    /// the log densities, and those of the guides of Gaussian rows, which move with their noise.
+    /// the log densities, and those of the guides of Gaussian rows, which move with their noise; the latter also to the
+    /// derivatives in the second latent values.
     ///
     /// # Arguments
     /// * `z`, `second` - latent values of both functions
@@ -111,24 +115,23 @@ impl<'a> Rows<'a> {
         prior_mean: &[f64],
         sites: &[Option<Guide>],
         adjoint: &FrameAdjoint,
-        d_theta: &mut [f64],
+        [d_theta, d_second]: [&mut [f64]; 2],
     ) {
-        for (block, own) in self.0.iter().filter(|(block, _)| !block.own.is_empty()) {
+        for (block, own) in self.0.iter().filter(|(_, own)| !own.is_empty()) {
             let likelihood = block.likelihood;
             let mut own = own.clone();
             let mut slopes = vec![[0.0; 3]; own.len()];
-            // The first slope is that in `v(g)`, which is no hyperparameter.
+            // The first slope may be that in `v(g)`, which is no hyperparameter.
             let skip = own.len() - block.own.len();
             for at in 0..likelihood.rows() {
                 let row = block.first + at;
                 let scaled = place_scale(block, at, second, &mut own);
-                slopes.fill([0.0; 3]);
-                likelihood.log_density_slopes(&own, at, z[row], &mut slopes);
-                for (&i, slope) in block.own.iter().zip(&slopes[skip..]) {
-                    d_theta[i] += slope[0];
-                }
-                if scaled.is_some() {
-                    continue;
+                if !block.own.is_empty() {
+                    slopes.fill([0.0; 3]);
+                    likelihood.log_density_slopes(&own, at, z[row], &mut slopes);
+                    for (&i, slope) in block.own.iter().zip(&slopes[skip..]) {
+                        d_theta[i] += slope[0];
+                    }
                 }
                 let (None, Some((y, _))) = (sites[row], likelihood.gaussian(&own, at)) else {
                     continue;
@@ -137,8 +140,11 @@ impl<'a> Rows<'a> {
                 slopes.fill([0.0; 3]);
                 likelihood.log_density_slopes(&own, at, y - 1.0, &mut slopes);
                 let pull = adjoint.precision[row] + adjoint.pull[row] * (y - prior_mean[row]);
-                for (&i, slope) in block.own.iter().zip(&slopes) {
+                for (&i, slope) in block.own.iter().zip(&slopes[skip..]) {
                     d_theta[i] += slope[1] * pull;
+                }
+                if let Some((i, slope)) = scaled {
+                    d_second[i] += slopes[0][1] * slope * pull;
                 }
             }
         }

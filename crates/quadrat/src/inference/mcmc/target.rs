@@ -1,12 +1,12 @@
 //! The density that is sampled, and its gradient.
 
-use super::coordinate::{Coordinate, Placed};
-use super::frame::{Frame, Guide};
+use super::coordinate::{self, Coordinate};
+use super::frame::Guide;
 use super::prior::Prior;
+use super::process::{Placed, Process};
 use super::rows::Rows;
 use crate::error::FitError;
 use crate::inference::sites::{LatentGaussian, Method, SiteOptions, settle};
-use crate::linalg::dot;
 
 /// `log p(w, u, y)` of a problem, flat priors of hyperparameters counting as one.
 ///
@@ -18,20 +18,19 @@ use crate::linalg::dot;
 /// with one term `f` for every latent function.
 pub(super) struct Target<'a> {
     problem: &'a dyn LatentGaussian,
-    /// One per latent function.
-    priors: Vec<Prior<'a>>,
+    first: Process<'a>,
+    second: Option<Process<'a>>,
     free: Vec<(usize, Coordinate)>,
     /// Hyperparameters, natural units; the free ones are overwritten.
     theta: Vec<f64>,
     guides: Guides,
-    /// The factors at the last value of the hyperparameters, one per latent function.
-    frames: Option<(Vec<f64>, Vec<Frame>)>,
 }
 
 /// What chooses the coordinates.
 #[derive(Clone)]
 pub(super) struct Guides {
-    /// Sites of the rows; `None` for a Gaussian row, whose guide is its own density.
+    /// Sites of the rows; `None` for a row that is Gaussian (given its second latent value, if it has one), whose guide is
+    /// its own density.
     pub first: Vec<Option<Guide>>,
     /// Sites of the second latent values.
     pub second: Vec<Guide>,
@@ -57,9 +56,10 @@ impl<'a> Target<'a> {
             guides.first = fit.found.sites.into_iter().map(Some).collect();
             guides.second = fit.found.second;
         }
-        for (row, gaussian) in Rows::new(problem, theta).gaussian() {
+        let gaussian = Rows::new(problem, theta).gaussian(second_mean(problem));
+        for (site, gaussian) in guides.first.iter_mut().zip(gaussian) {
             if gaussian.is_some() {
-                guides.first[row] = None;
+                *site = None;
             }
         }
         Self::guided(problem, theta, guides)
@@ -94,8 +94,10 @@ impl<'a> Target<'a> {
         for parameter in parameters {
             parameter.validate()?;
         }
-        Rows::new(problem, theta).check()?;
-        let priors = Prior::all(problem, theta);
+        Rows::new(problem, theta).check(second_mean(problem))?;
+        let first = Process::new(Prior::first(problem, theta));
+        let second = Prior::second(problem, theta).map(Process::new);
+        let seconds = second.as_ref().map_or(0, |second| second.prior.rows());
         Ok(Self {
             problem,
             free: (0..parameters.len())
@@ -104,17 +106,17 @@ impl<'a> Target<'a> {
                 .collect(),
             theta: theta.to_vec(),
             guides: Guides {
-                first: vec![Some(Guide::default()); priors[0].rows()],
-                second: vec![Guide::default(); priors.get(1).map_or(0, Prior::rows)],
+                first: vec![Some(Guide::default()); first.prior.rows()],
+                second: vec![Guide::default(); seconds],
             },
-            priors,
-            frames: None,
+            first,
+            second,
         })
     }
 
-    /// Number of latent values, of all functions.
+    /// Number of latent values, of both functions.
     pub fn latents(&self) -> usize {
-        self.priors.iter().map(Prior::rows).sum()
+        self.guides.first.len() + self.guides.second.len()
     }
 
     /// Number of coordinates of a position.
@@ -135,14 +137,19 @@ impl<'a> Target<'a> {
     /// [`FitError::Linalg`] when a covariance cannot be factorised.
     pub fn expand(&mut self, position: &[f64]) -> Result<Vec<f64>, FitError> {
         let (w, u) = position.split_at(self.latents());
-        let placed = self.place(u);
-        self.move_frames()?;
-        let whitened = whitened(self.frames(), w);
-        let mut out = Vec::with_capacity(position.len());
-        for ((frame, v), prior) in self.frames().iter().zip(&whitened).zip(&self.priors) {
-            out.extend(latent(frame, v, prior.mean()));
-        }
-        out.extend(placed.iter().map(|p| p.phi));
+        let moved = self.move_to(u);
+        let rows = Rows::new(self.problem, &self.theta);
+        let Self {
+            first,
+            second,
+            guides,
+            theta,
+            ..
+        } = self;
+        let (first, second) = place([w, theta], &rows, guides, first, second.as_mut())?;
+        let mut out = first.z;
+        out.extend(second.into_iter().flat_map(|second| second.z));
+        out.extend(moved.iter().map(|p| p.phi));
         Ok(out)
     }
 
@@ -152,64 +159,68 @@ impl<'a> Target<'a> {
     /// [`FitError::Linalg`] when a covariance cannot be factorised.
     ///
     /// # Numerics
-    /// `O(n^3)` when the hyperparameters moved, else `O(n^2)`. The jitter on the covariances, 1e-10 of their
-    /// diagonals, is part of the density.
+    /// `O(n^3)` when the hyperparameters moved, or the noise of a Gaussian row, else `O(n^2)`. The jitter on the
+    /// covariances, 1e-10 of their diagonals, is part of the density.
     pub fn evaluate(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<f64, FitError> {
         let (w, u) = position.split_at(self.latents());
-        let placed = self.place(u);
-        self.move_frames()?;
-        let frames = self.frames();
-        let whitened = whitened(frames, w);
-        let parts = || frames.iter().zip(&whitened).zip(&self.priors);
-        let mut value = 0.0;
-        for ((frame, v), _) in parts() {
-            let constant = v.len() as f64 * (2.0 * std::f64::consts::PI).ln();
-            value += frame.log_volume() - 0.5 * (dot(v, v) + constant);
-        }
-        let mut latents = parts().map(|((frame, v), prior)| latent(frame, v, prior.mean()));
-        let z = latents.next().unwrap_or_default();
-        let g = latents.next().unwrap_or_default();
-
+        let moved = self.move_to(u);
         let rows = Rows::new(self.problem, &self.theta);
-        let density = rows.log_density(&z, &g);
-        value += density.value;
-        let mut d_theta = vec![0.0; self.theta.len()];
-        let mut first = 0;
-        for (at, ((frame, v), prior)) in parts().enumerate() {
-            let slope = if at == 0 {
-                &density.first
-            } else {
-                &density.second
-            };
-            let mut v_bar = frame.pull_back(slope);
-            v_bar.iter_mut().zip(v).for_each(|(b, v)| *b -= v);
-            let w_bar = frame.to_position(&v_bar);
-            gradient[first..first + v.len()].copy_from_slice(&w_bar);
-            first += v.len();
-            if self.free.is_empty() {
-                continue;
+        let Self {
+            first,
+            second,
+            guides,
+            theta,
+            free,
+            ..
+        } = self;
+        let (first, second) = place([w, theta], &rows, guides, first, second.as_mut())?;
+        let g = second.as_ref().map_or(&[][..], |second| &second.z);
+        let density = rows.log_density(&first.z, g);
+        let mut value = density.value + first.log_prior();
+        let mut d_theta = vec![0.0; theta.len()];
+        let mut d_second = density.second;
+
+        let pulled = first.pull(&density.first);
+        let (in_first, rest) = gradient.split_at_mut(pulled.w.len());
+        in_first.copy_from_slice(&pulled.w);
+        // Without free hyperparameters only guides can move, with the second latent values.
+        let moves = second.is_some() && guides.first.iter().any(Option::is_none);
+        if moves || !free.is_empty() {
+            let adjoint = first.adjoint(&density.first, &pulled);
+            rows.add_slopes(
+                [&first.z, g],
+                self.problem.prior_mean(),
+                &guides.first,
+                &adjoint,
+                [&mut d_theta, &mut d_second],
+            );
+            if !free.is_empty() {
+                first.contract(theta, &adjoint, &mut d_theta);
             }
-            let adjoint = frame.adjoint(v, slope, &v_bar, &w_bar);
-            prior.contract(&self.theta, adjoint.covariance.as_ref(), &mut d_theta);
-            // Guides that move with hyperparameters are of the first function only.
-            if at == 0 {
-                let sites = &self.guides.first;
-                rows.add_slopes([&z, &g], prior.mean(), sites, &adjoint, &mut d_theta);
+        }
+        let (in_second, in_free) = rest.split_at_mut(g.len());
+        if let Some(second) = &second {
+            value += second.log_prior();
+            let pulled = second.pull(&d_second);
+            in_second.copy_from_slice(&pulled.w);
+            if !free.is_empty() {
+                let adjoint = second.adjoint(&d_second, &pulled);
+                second.contract(theta, &adjoint, &mut d_theta);
             }
         }
         let parameters = self.problem.parameters();
-        for (((i, _), at), out) in self.free.iter().zip(&placed).zip(&mut gradient[first..]) {
+        for (((i, _), at), out) in free.iter().zip(&moved).zip(in_free) {
             let parameter = &parameters[*i];
             let (prior, d_prior) = parameter.log_prior_free(at.phi);
             value += prior + at.log_slope;
-            let d_phi = d_theta[*i] * parameter.jacobian(self.theta[*i]) + d_prior;
+            let d_phi = d_theta[*i] * parameter.jacobian(theta[*i]) + d_prior;
             *out = d_phi * at.slope + at.log_slope_slope;
         }
         Ok(value)
     }
 
     /// Moves `theta` to `u`.
-    fn place(&mut self, u: &[f64]) -> Vec<Placed> {
+    fn move_to(&mut self, u: &[f64]) -> Vec<coordinate::Placed> {
         let parameters = self.problem.parameters();
         let (free, theta) = (&self.free, &mut self.theta);
         free.iter()
@@ -221,48 +232,26 @@ impl<'a> Target<'a> {
             })
             .collect()
     }
-
-    /// Makes the factors anew where `theta` moved.
-    fn move_frames(&mut self) -> Result<(), FitError> {
-        if self
-            .frames
-            .as_ref()
-            .is_some_and(|(at, _)| *at == self.theta)
-        {
-            return Ok(());
-        }
-        let first = Rows::new(self.problem, &self.theta).guides(&self.guides.first);
-        let guides = [&first, &self.guides.second];
-        let one = |(prior, guides): (&Prior<'_>, &Vec<Guide>)| {
-            let k = prior.covariance(&self.theta);
-            Frame::new(k, &prior.floor, prior.mean(), guides)
-        };
-        let frames = self.priors.iter().zip(guides).map(one);
-        let frames = frames.collect::<Result<_, _>>()?;
-        self.frames = Some((self.theta.clone(), frames));
-        Ok(())
-    }
-
-    /// The factors, once made.
-    fn frames(&self) -> &[Frame] {
-        self.frames.as_ref().map_or(&[], |(_, frames)| frames)
-    }
 }
 
-/// The whitened latents `v` of every function.
-fn whitened(frames: &[Frame], w: &[f64]) -> Vec<Vec<f64>> {
-    let mut rest = w;
-    let one = |frame: &Frame| {
-        let (own, others) = rest.split_at(frame.rows());
-        rest = others;
-        frame.whitened(own)
-    };
-    frames.iter().map(one).collect()
+/// `m_g`; empty where there is no second function.
+fn second_mean(problem: &dyn LatentGaussian) -> &[f64] {
+    problem.second().map_or(&[], |second| second.prior_mean())
 }
 
-/// The latent values at `v`.
-fn latent(frame: &Frame, v: &[f64], prior_mean: &[f64]) -> Vec<f64> {
-    let mut z = frame.latent(v);
-    z.iter_mut().zip(prior_mean).for_each(|(z, m)| *z += m);
-    z
+/// Both functions at `w` and `theta`: the second first, for the guides of the first depend on it.
+fn place<'p, 'a>(
+    [w, theta]: [&[f64]; 2],
+    rows: &Rows<'_>,
+    guides: &Guides,
+    first: &'p mut Process<'a>,
+    second: Option<&'p mut Process<'a>>,
+) -> Result<(Placed<'p, 'a>, Option<Placed<'p, 'a>>), FitError> {
+    let (own, others) = w.split_at(guides.first.len());
+    let second = second
+        .map(|second| second.place(theta, guides.second.clone(), others))
+        .transpose()?;
+    let g = second.as_ref().map_or(&[][..], |second| &second.z);
+    let guided = rows.guides(&guides.first, g);
+    Ok((first.place(theta, guided, own)?, second))
 }

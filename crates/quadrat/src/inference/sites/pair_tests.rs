@@ -170,14 +170,13 @@ fn gradients_are_differences() {
 }
 
 /// `log Z`, and mean and sd of every coordinate, by a sum over a grid of the four latent values of two rows, in
-/// coordinates in which the prior is standard.
-pub(in crate::inference) fn brute(toy: &Toy) -> (f64, [[f64; 2]; 4]) {
+/// coordinates in which the prior is standard; `n` nodes to either side.
+pub(in crate::inference) fn brute(toy: &Toy, n: i32) -> (f64, [[f64; 2]; 4]) {
     let theta = toy.theta();
     let factors = [
         Cholesky::factor(toy.matrix(&theta[..2]).as_ref()).unwrap(),
         Cholesky::factor(toy.matrix(&theta[2..4]).as_ref()).unwrap(),
     ];
-    let n = 25;
     let nodes: Vec<f64> = (-n..=n)
         .map(|i| 5.5 * f64::from(i) / f64::from(n))
         .collect();
@@ -220,7 +219,7 @@ pub(in crate::inference) fn brute(toy: &Toy) -> (f64, [[f64; 2]; 4]) {
 fn two_rows_are_close_to_brute_force() {
     for (name, likelihood) in kinds(2) {
         let toy = Toy::new(&[0.0, 0.7], likelihood);
-        let (log_z, truth) = brute(&toy);
+        let (log_z, truth) = brute(&toy, 25);
         for method in METHODS {
             let fit = settle(&toy, &toy.theta(), &SiteOptions::new(method)).unwrap();
             let second = fit.second.as_ref().unwrap();
