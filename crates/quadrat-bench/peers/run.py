@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs quadrat beside GPy and scikit-learn on the same data files, on one thread.
+"""Runs quadrat beside GPy, scikit-learn and GPyTorch on the same data files, on one thread.
 
 Makes a throw-away virtual environment, installs the peers there, builds quadrat-bench and the
 program in release, and prints a table of seconds and ratios. Only Python 3 (with venv), pip's
@@ -24,6 +24,9 @@ PACKAGES = {
     "scikit-learn": ["scikit-learn"],
     "GPy": ["GPy>=1.13,<1.14", "matplotlib"],
 }
+# Large, so only when asked for; it suits any numpy.
+CHAINED = {"GPyTorch": ["gpytorch", "torch", "numpy"]}
+MODULES = {"scikit-learn": "sklearn.gaussian_process", "GPy": "GPy", "GPyTorch": "gpytorch"}
 ONE_THREAD = {
     name: "1"
     for name in (
@@ -39,8 +42,15 @@ def main():
     options = arguments()
     with tempfile.TemporaryDirectory() as scratch:
         scratch = Path(scratch)
-        python, missing = environment(options.environment or scratch / "environment")
+        chained = options.only == "chained"
+        packages = CHAINED if chained else PACKAGES
+        python, missing = environment(options.environment or scratch / "environment", packages)
         bench, program = build()
+        if chained:
+            # Both halves, and the table, are of one program; it says when the peer is missing.
+            print(heading(python, ("gpytorch", "torch", "numpy")), flush=True)
+            subprocess.run([str(bench), "chained", "--peer", str(python)], check=True)
+            return
         # Drawn by numpy: without any peer there are no data either, and only the startup is timed.
         data = scratch / "data"
         data.mkdir()
@@ -72,7 +82,9 @@ def arguments():
     )
     parser.add_argument("--rounds", type=int, default=3, help="the least of so many runs counts")
     parser.add_argument(
-        "--only", choices=["exact", "boxes", "grid", "startup"], help="one comparison"
+        "--only",
+        choices=["exact", "boxes", "grid", "startup", "chained"],
+        help="one comparison; `chained` is not among the others",
     )
     return parser.parse_args()
 
@@ -84,23 +96,22 @@ def wanted(options, subject):
 # --- what is needed -----------------------------------------------------------------------------
 
 
-def environment(place):
+def environment(place, packages):
     """The interpreter of a virtual environment with the peers, and those that would not go in."""
     python = place / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", str(place)], check=True)
     pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     # Together, so that pip finds versions that suit all; singly when that fails.
-    everything = sum(PACKAGES.values(), [])
+    everything = sum(packages.values(), [])
     if subprocess.run(pip + everything).returncode == 0:
         missing = []
     else:
         missing = [
-            name for name, needs in PACKAGES.items() if subprocess.run(pip + needs).returncode != 0
+            name for name, needs in packages.items() if subprocess.run(pip + needs).returncode != 0
         ]
-    modules = {"scikit-learn": "sklearn.gaussian_process", "GPy": "GPy"}
-    for name, module in modules.items():
-        if name not in missing and not python_has(python, module):
+    for name in packages:
+        if name not in missing and not python_has(python, MODULES[name]):
             print(f"{name} was installed but does not import", file=sys.stderr)
             missing.append(name)
     return python, missing
@@ -118,7 +129,7 @@ def build():
     return target / "quadrat-bench", target / "quadrat"
 
 
-def heading(python):
+def heading(python, peers=("gpy", "scikit-learn", "numpy", "scipy")):
     lines = [f"Python {platform.python_version()}, {processor()}, one thread"]
     listed = subprocess.run(
         [str(python), "-m", "pip", "list", "--format=json", "--disable-pip-version-check"],
@@ -127,7 +138,6 @@ def heading(python):
         check=True,
     )
     installed = {p["name"].lower(): p["version"] for p in json.loads(listed.stdout)}
-    peers = ("gpy", "scikit-learn", "numpy", "scipy")
     lines.append(", ".join(f"{p} {installed.get(p, 'absent')}" for p in peers))
     rustc = subprocess.run(["rustc", "--version"], capture_output=True, text=True, cwd=ROOT)
     lines.append(re.sub(r" \(.*", "", rustc.stdout.strip()))

@@ -1,26 +1,34 @@
 //! Fits of censored values with one or two outputs, with constant noise and with noise that is a function.
 
+use std::path::Path;
+
 use anyhow::Result;
 use quadrat::kernel::Kernel;
 use quadrat::likelihood::{Censored, Dispersion, NegativeBinomial, Noise, Side};
 use quadrat::link::Link;
-use quadrat::model::{FitOptions, Hyperparameters, Model, Observations, Varying};
+use quadrat::model::{FitOptions, Hyperparameters, Model, Observations, Posterior, Scale, Varying};
 use quadrat::support::Functionals;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::chained_peer::Peer;
 use crate::clock::once;
 
 const ROWS: usize = 100;
 const OUTPUTS: [&str; 2] = ["first", "second"];
+/// The models that the peer fits too.
+const PEERS: [&str; 4] = ["cgp", "hcgp", "mocgp", "hmocgp"];
 
-/// Prints seconds on the wall clock of every fit, on the threads of the machine.
-pub fn run(only: Option<&str>) -> Result<()> {
+/// Prints seconds on the wall clock of every fit, on the threads of the machine; and beside those of the peer,
+/// processor seconds on one thread.
+pub fn run(only: Option<&str>, python: &Path) -> Result<()> {
+    let rows = Rows::draw();
+    let peer = Peer::find(python, &rows)?;
     println!(
-        "{:<10} {:>6} {:>8} {:>12} {:>12} {:>10}",
-        "model", "rows", "seconds", "evaluations", "iterations", "evidence"
+        "{:<10} {:>6} {:>8} {:>12} {:>12} {:>10} {:>7} {:>8}",
+        "model", "rows", "seconds", "evaluations", "iterations", "evidence", "R2", "NLPD"
     );
-    for (name, model) in models()? {
+    for (name, model) in models(&rows)? {
         if only.is_some_and(|only| only != name) {
             continue;
         }
@@ -28,67 +36,156 @@ pub fn run(only: Option<&str>) -> Result<()> {
         let (posterior, times) = once(|| model.fit(&options));
         let posterior = posterior?;
         let summary = posterior.summary();
+        let scores = match name.ends_with("counts") {
+            true => None,
+            false => Some(rows.scores(&posterior)?),
+        };
         println!(
-            "{name:<10} {:>6} {:>8.2} {:>12} {:>12} {:>10.3}{}",
+            "{name:<10} {:>6} {:>8.2} {:>12} {:>12} {:>10.3}{}{}",
             summary.rows,
             times.wall,
             summary.evaluations,
             summary.iterations,
             summary.log_evidence,
+            scores.map(|s| s.to_string()).unwrap_or_default(),
             if summary.converged {
                 ""
             } else {
                 "  not converged"
             }
         );
+        let Some(peer) = peer.as_ref().filter(|_| PEERS.contains(&name)) else {
+            continue;
+        };
+        let single = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
+        let (posterior, own) = single.install(|| once(|| model.fit(&options)));
+        posterior?;
+        println!("  on one thread {:>21.2}", own.processor);
+        for optimiser in ["adam", "lbfgs"] {
+            let theirs = peer.fit(name, optimiser)?;
+            println!(
+                "  {:<15} {:>16.2} {:>12} {:>12} {:>10.3}{}  ours 1/{:.1}",
+                format!("GPyTorch, {optimiser}"),
+                theirs.processor,
+                theirs.steps,
+                "",
+                theirs.bound,
+                theirs.scores,
+                theirs.processor / own.processor
+            );
+        }
     }
     Ok(())
 }
 
-fn models() -> Result<Vec<(&'static str, Model)>> {
-    let mut random = ChaCha8Rng::seed_from_u64(1);
-    let x: Vec<f64> = (0..ROWS)
-        .map(|i| 10.0 * i as f64 / (ROWS - 1) as f64)
-        .collect();
-    let set = Functionals::points("x", &x)?;
-    let curve = |x: f64| 1.8 * (x / 1.5).sin() + 0.6 * (2.3 * x / 1.5 + 1.0).cos();
-    let sd = |x: f64| 0.35 * (0.7 * (x / 3.0).sin()).exp();
-    let first: Vec<f64> = x
-        .iter()
-        .map(|&x| curve(x) + sd(x) * normal(&mut random))
-        .collect();
-    let second: Vec<f64> = x
-        .iter()
-        .map(|&x| 0.8 * curve(x) + 0.2 + sd(x) * normal(&mut random))
-        .collect();
-    let mut sides = vec![Side::None; ROWS];
-    let mut seen = first.clone();
-    for i in 0..ROWS {
-        if (1.3..=5.5).contains(&x[i]) {
-            sides[i] = Side::Right;
-            seen[i] -= random.random_range(0.05..3.55);
+/// Two series, a stretch of the first of which is only known to lie above what was recorded.
+pub struct Rows {
+    pub x: Vec<f64>,
+    /// What was recorded, per output.
+    pub values: [Vec<f64>; 2],
+    /// Of the first output.
+    pub sides: Vec<Side>,
+    /// The functions.
+    pub truth: [Vec<f64>; 2],
+    /// Values like those before censoring, which are not fitted.
+    pub fresh: [Vec<f64>; 2],
+    counts: Vec<f64>,
+}
+
+/// How well the first output was found.
+#[derive(Clone, Copy)]
+pub struct Scores {
+    /// Share of the variance of the function that its mean explains.
+    pub r2: f64,
+    /// Minus the mean log density of values that were not fitted.
+    pub nlpd: f64,
+}
+
+impl std::fmt::Display for Scores {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, " {:>7.4} {:>8.4}", self.r2, self.nlpd)
+    }
+}
+
+impl Rows {
+    fn draw() -> Self {
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        let x: Vec<f64> = (0..ROWS)
+            .map(|i| 10.0 * i as f64 / (ROWS - 1) as f64)
+            .collect();
+        let curve = |x: f64| 1.8 * (x / 1.5).sin() + 0.6 * (2.3 * x / 1.5 + 1.0).cos();
+        let sd = |x: f64| 0.35 * (0.7 * (x / 3.0).sin()).exp();
+        let truth = [|f: f64| f, |f: f64| 0.8 * f + 0.2]
+            .map(|of| -> Vec<f64> { x.iter().map(|&x| of(curve(x))).collect() });
+        let noisy = |f: &[f64], random: &mut ChaCha8Rng| -> Vec<f64> {
+            let pairs = f.iter().zip(&x);
+            pairs.map(|(f, &x)| f + sd(x) * normal(random)).collect()
+        };
+        let mut values = [0, 1].map(|d| noisy(&truth[d], &mut random));
+        let mut sides = vec![Side::None; ROWS];
+        for i in 0..ROWS {
+            if (1.3..=5.5).contains(&x[i]) {
+                sides[i] = Side::Right;
+                values[0][i] -= random.random_range(0.05..3.55);
+            }
+        }
+        let counts = x
+            .iter()
+            .map(|&x| poisson((1.5 + 0.6 * curve(x)).exp(), &mut random))
+            .collect();
+        // Of their own, so that the rows do not depend on them.
+        let mut other = ChaCha8Rng::seed_from_u64(2);
+        let fresh = [0, 1].map(|d| noisy(&truth[d], &mut other));
+        Self {
+            x,
+            values,
+            sides,
+            truth,
+            fresh,
+            counts,
         }
     }
+
+    fn scores(&self, posterior: &Posterior) -> Result<Scores> {
+        let mut at = Functionals::points("x", &self.x)?;
+        if !posterior.outputs().is_empty() {
+            at = posterior.at_output(&at, OUTPUTS[0])?;
+        }
+        let latent = posterior.predict(&at, Scale::Latent)?;
+        let new = posterior.predict(&at, Scale::Observation)?;
+        let truth = &self.truth[0];
+        let centre = truth.iter().sum::<f64>() / ROWS as f64;
+        let squares = |of: &dyn Fn(usize) -> f64| -> f64 {
+            (0..ROWS).map(|i| (truth[i] - of(i)).powi(2)).sum()
+        };
+        let densities = new.log_density(&self.fresh[0]);
+        Ok(Scores {
+            r2: 1.0 - squares(&|i| latent.mean()[i]) / squares(&|_| centre),
+            nlpd: -densities.iter().sum::<f64>() / ROWS as f64,
+        })
+    }
+}
+
+fn models(rows: &Rows) -> Result<Vec<(&'static str, Model)>> {
+    let set = Functionals::points("x", &rows.x)?;
     let capped = || -> Result<Observations> {
-        let rows = Censored::new(seen.clone(), &sides, Noise::Learned)?;
+        let rows = Censored::new(rows.values[0].clone(), &rows.sides, Noise::Learned)?;
         Ok(Observations::new(set.clone(), rows)?)
     };
-    let other = || Observations::gaussian(set.clone(), second.clone(), Noise::Learned);
+    let other = || Observations::gaussian(set.clone(), rows.values[1].clone(), Noise::Learned);
     let se = || Kernel::se(["x"]);
     let mixed = || Kernel::coregion("output", OUTPUTS, 1) * se();
     let cgp = Model::new(se()).observe(capped()?);
     let joint = Model::new(mixed())
         .observe(capped()?.of_output("first"))
         .observe(other()?.of_output("second"));
-    let counts: Vec<f64> = x
-        .iter()
-        .map(|&x| poisson((1.5 + 0.6 * curve(x)).exp(), &mut random))
-        .collect();
-    let counts = Observations::new(
-        set.clone(),
-        NegativeBinomial::new(counts, vec![1.0; ROWS], Link::Exp, Dispersion::Learned)?,
+    let counts = NegativeBinomial::new(
+        rows.counts.clone(),
+        vec![1.0; ROWS],
+        Link::Exp,
+        Dispersion::Learned,
     )?;
-    let overdispersed = Model::new(se()).observe(counts);
+    let overdispersed = Model::new(se()).observe(Observations::new(set.clone(), counts)?);
     Ok(vec![
         ("cgp", cgp.clone()),
         ("hcgp", cgp.vary(Varying::Noise, se(), Link::Exp)),

@@ -2,6 +2,7 @@
 
 mod cells;
 mod chained;
+mod chained_peer;
 mod clock;
 mod fit;
 mod gram;
@@ -12,6 +13,8 @@ mod sites;
 mod sparse;
 mod special;
 mod table;
+
+use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
@@ -38,6 +41,9 @@ enum Subject {
     Chained {
         /// Only the model of this name.
         only: Option<String>,
+        /// The interpreter that has GPyTorch, to fit the same rows beside ours; see `peers/README.md`.
+        #[arg(long, default_value = "python3")]
+        peer: PathBuf,
     },
     /// Where the time of a fit goes, as shares.
     Fit,
@@ -53,7 +59,7 @@ fn main() -> anyhow::Result<()> {
         Subject::Regions => regions::run()?,
         Subject::Sites => sites::run()?,
         Subject::Sparse => sparse::run()?,
-        Subject::Chained { only } => chained::run(only.as_deref())?,
+        Subject::Chained { only, peer } => chained::run(only.as_deref(), &peer)?,
         Subject::Fit => fit::run()?,
         Subject::Peer(peer) => peer::run(peer)?,
     }

@@ -5,7 +5,7 @@ use quadrat::error::{FitError, InputError};
 use quadrat::inference::mcmc::McmcOptions;
 
 use crate::diagnostic::Paint;
-use crate::engine::{self, McmcReport};
+use crate::engine::{self, McmcReport, RowCheck};
 use crate::numbers::{count, human};
 use crate::outcome::Outcome;
 use crate::progress::Bar;
@@ -82,34 +82,46 @@ pub fn text(report: &McmcReport, paint: Paint) -> String {
             );
         }
     }
-    let differences: Vec<f64> = report.mean_differences().iter().map(|d| d.abs()).collect();
-    let ratios = report.sd_ratios();
-    let farthest = ratios.iter().copied().max_by(|a, b| {
-        let size = |r: f64| r.ln().abs();
-        size(*a).total_cmp(&size(*b))
-    });
+    let of_rows = format!("latent values of {}", count(report.rows.len(), "row"));
+    lines.extend(agreement(&of_rows, &report.rows));
+    if !report.varying.is_empty() {
+        let of_varying = format!(
+            "the function behind their noise or dispersion at {}",
+            count(report.varying.len(), "row")
+        );
+        lines.extend(agreement(&of_varying, &report.varying));
+    }
     lines.push(format!(
-        "  latent values of {}, fit against sampled:",
-        count(report.rows.len(), "row")
-    ));
-    lines.push(format!(
-        "    means apart by {:.2} sd in the median, {:.2} sd at worst",
-        median(&differences),
-        differences.iter().copied().fold(0.0, f64::max)
-    ));
-    lines.push(format!(
-        "    sd of the fit over sampled sd {:.2} in the median, {:.2} at worst",
-        median(&ratios),
-        farthest.unwrap_or(f64::NAN)
-    ));
-    lines.push(format!(
-        "    R-hat up to {:.3}, effective draws from {:.0}",
+        "  R-hat up to {:.3}, effective draws from {:.0}",
         report.worst_r_hat(),
         report.smallest_effective_size()
     ));
     lines.push(String::new());
     lines.push(String::new());
     lines.join("\n")
+}
+
+/// How far fit and draws are apart over rows.
+fn agreement(what: &str, rows: &[RowCheck]) -> [String; 3] {
+    let differences: Vec<f64> = rows.iter().map(|r| r.mean_difference().abs()).collect();
+    let ratios: Vec<f64> = rows.iter().map(RowCheck::sd_ratio).collect();
+    let farthest = ratios.iter().copied().max_by(|a, b| {
+        let size = |r: f64| r.ln().abs();
+        size(*a).total_cmp(&size(*b))
+    });
+    [
+        format!("  {what}, fit against sampled:"),
+        format!(
+            "    means apart by {:.2} sd in the median, {:.2} sd at worst",
+            median(&differences),
+            differences.iter().copied().fold(0.0, f64::max)
+        ),
+        format!(
+            "    sd of the fit over sampled sd {:.2} in the median, {:.2} at worst",
+            median(&ratios),
+            farthest.unwrap_or(f64::NAN)
+        ),
+    ]
 }
 
 fn table(rows: &[[String; 7]], paint: Paint) -> Vec<String> {

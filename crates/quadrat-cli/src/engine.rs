@@ -12,7 +12,7 @@ use quadrat::model::{
     FitOptions, Hyperparameters, Mean as LibraryMean, Model, Observations, Scale as LibraryScale,
     Setting as LibrarySetting,
 };
-pub use quadrat::model::{FitSummary, Hyper, McmcReport, Posterior};
+pub use quadrat::model::{FitSummary, Hyper, McmcReport, Posterior, RowCheck};
 use quadrat::parameter::PriorDensity;
 use quadrat::progress::Progress;
 

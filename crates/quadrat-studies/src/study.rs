@@ -158,4 +158,9 @@ pub const STUDIES: &[Study] = &[
         about: "whether intervals hold the function where it is censored, by what was recorded there",
         run: censored::coverage::run,
     },
+    Study {
+        name: "censored-agreement",
+        about: "fits of two censored series with noise that changes, beside draws from their posterior",
+        run: censored::agreement::run,
+    },
 ];

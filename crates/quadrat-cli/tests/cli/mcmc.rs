@@ -1,6 +1,6 @@
 //! `--check mcmc`.
 
-use crate::harness::{STUDY, TABLE, folder, names, quadrat, stderr, stdout, study};
+use crate::harness::{STUDY, TABLE, done, fit, folder, names, quadrat, stderr, stdout, study};
 
 #[test]
 fn the_check_prints_a_table_and_goes_into_fit_json() {
@@ -50,4 +50,46 @@ fn a_value_without_noise_is_refused_by_its_line_and_nothing_is_written() {
         assert!(text.contains(part), "no `{part}` in\n{text}");
     }
     assert_eq!(names(folder.path()), ["ages.csv", "s.toml"]);
+}
+
+#[test]
+fn a_noise_variance_that_is_a_function_is_sampled_too() {
+    let study = r#"[latent]
+kernel = "se(t)"
+[[observe]]
+file = "d.csv"
+support = { point = ["t"] }
+likelihood = { censored = { value = "y" } }
+[noise]
+kernel = "se(t)"
+[hyperparameters]
+"se.variance" = { value = 1.0, fixed = true }
+"se.lengthscale.t" = { value = 1.5, fixed = true }
+"noise.se.variance" = { value = 0.5, fixed = true }
+[inference]
+hyperparameters = "integrate"
+"#;
+    let table = "t,y\n0,0.1\n1,0.9\n2,>0.6\n3,0.3\n4,-0.9\n5,-0.8\n6,>-0.5\n7,0.5\n";
+    let folder = folder(&[("s.toml", study.as_bytes()), ("d.csv", table.as_bytes())]);
+    let args = ["run", "s.toml", "--check", "mcmc", "-o", "out"];
+    let text = done(folder.path(), &args);
+    for part in [
+        "Check by sampling (4 chains",
+        "noise.se.lengthscale.t",
+        "latent values of 8 rows",
+        "the function behind their noise or dispersion at 8 rows",
+    ] {
+        assert!(text.contains(part), "no `{part}` in\n{text}");
+    }
+    let mcmc = &fit(folder.path())["mcmc"];
+    assert_eq!(mcmc["rows"].as_array().unwrap().len(), 8);
+    let varying = mcmc["varying"].as_array().unwrap();
+    assert_eq!(varying.len(), 8);
+    for row in varying {
+        // Log variances of eight values: by mean field a fifth of an sd off at most, and the Monte Carlo error.
+        let (fit, sampled) = (&row["fit"], &row["sampled"]);
+        let away = fit["mean"].as_f64().unwrap() - sampled["mean"].as_f64().unwrap();
+        assert!(away.abs() < 0.3 * sampled["sd"].as_f64().unwrap(), "{row}");
+        assert!(row["r_hat"].as_f64().unwrap() < 1.05, "{row}");
+    }
 }

@@ -78,20 +78,14 @@ pub struct Fitted {
     pub seconds: f64,
 }
 
-/// Fits a model; none when it did not settle.
+/// A model, observed.
 ///
 /// Library defaults but for the mean, which is zero as in the simulation: `se`, one latent process of rank one behind
 /// several outputs, the same for the log variances.
 ///
 /// # Errors
-/// As the fit, but for those that did not settle.
-pub fn fit(
-    family: Family,
-    told: Told,
-    hyperparameters: Hyperparameters,
-    data: &CensoredData,
-    seed: u64,
-) -> Result<Option<Fitted>> {
+/// As [`Observations::new`].
+pub fn model(family: Family, told: Told, data: &CensoredData) -> Result<Model> {
     let kernel = || {
         let se = Kernel::se(["x"]);
         match family.several {
@@ -109,9 +103,24 @@ pub fn fit(
             false => table,
         });
     }
-    if family.varies {
-        model = model.vary(Varying::Noise, kernel(), Link::Exp);
-    }
+    Ok(match family.varies {
+        true => model.vary(Varying::Noise, kernel(), Link::Exp),
+        false => model,
+    })
+}
+
+/// Fits a [`model`]; none when it did not settle.
+///
+/// # Errors
+/// As the fit, but for those that did not settle.
+pub fn fit(
+    family: Family,
+    told: Told,
+    hyperparameters: Hyperparameters,
+    data: &CensoredData,
+    seed: u64,
+) -> Result<Option<Fitted>> {
+    let model = model(family, told, data)?;
     let options = FitOptions::default()
         .with_hyperparameters(hyperparameters)
         .with_seed(seed)

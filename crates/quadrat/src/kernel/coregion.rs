@@ -35,6 +35,13 @@ impl Mixing {
         self.weights.len() / self.levels()
     }
 
+    /// The columns of `A`, as places in `theta`.
+    pub fn columns(&self) -> Vec<Vec<usize>> {
+        let rank = self.rank();
+        let column = |r| self.weights.iter().skip(r).step_by(rank).copied().collect();
+        (0..rank).map(column).collect()
+    }
+
     /// `B`, `[i * levels + j]`.
     pub fn matrix(&self, theta: &[f64]) -> Vec<f64> {
         let (n, rank) = (self.levels(), self.rank());

@@ -5,6 +5,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::posterior::{Posterior, Scale};
+use super::prediction::Prediction;
 use crate::error::{FitError, InputError};
 use crate::inference::LinearGaussian;
 use crate::inference::mcmc::{MAX_ROWS, Marginal, McmcOptions, sample};
@@ -38,6 +39,20 @@ pub struct RowCheck {
     pub r_hat: f64,
     /// Effective sample size.
     pub effective_size: f64,
+}
+
+impl RowCheck {
+    /// By how many of its sampled sds the mean of the fit is off.
+    #[must_use]
+    pub fn mean_difference(&self) -> f64 {
+        (self.fit.mean - self.sampled.mean) / self.sampled.sd
+    }
+
+    /// The sd of the fit over the sampled sd.
+    #[must_use]
+    pub fn sd_ratio(&self) -> f64 {
+        self.fit.sd / self.sampled.sd
+    }
 }
 
 /// One free hyperparameter, by the fit and by sampling.
@@ -85,6 +100,9 @@ pub struct McmcReport {
     pub hyperparameters: Vec<HyperCheck>,
     /// The latent values, in the order of the tables.
     pub rows: Vec<RowCheck>,
+    /// The second latent values ([`Model::vary`](super::Model::vary)), in the order of the tables that have one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub varying: Vec<RowCheck>,
 }
 
 impl McmcReport {
@@ -110,15 +128,13 @@ impl McmcReport {
     /// Per row, by how many of its sampled sds the mean of the fit is off.
     #[must_use]
     pub fn mean_differences(&self) -> Vec<f64> {
-        let one = |row: &RowCheck| (row.fit.mean - row.sampled.mean) / row.sampled.sd;
-        self.rows.iter().map(one).collect()
+        self.rows.iter().map(RowCheck::mean_difference).collect()
     }
 
     /// Per row, the sd of the fit over the sampled sd.
     #[must_use]
     pub fn sd_ratios(&self) -> Vec<f64> {
-        let one = |row: &RowCheck| row.fit.sd / row.sampled.sd;
-        self.rows.iter().map(one).collect()
+        self.rows.iter().map(RowCheck::sd_ratio).collect()
     }
 
     /// Why the draws should not be trusted, if so: chains that disagree, few effective draws, divergences.
@@ -148,7 +164,7 @@ impl McmcReport {
     /// R-hat and effective sample size of everything.
     fn quantities(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         let hypers = self.hyperparameters.iter();
-        let rows = self.rows.iter();
+        let rows = self.rows.iter().chain(&self.varying);
         hypers
             .map(|h| (h.r_hat, h.effective_size))
             .chain(rows.map(|r| (r.r_hat, r.effective_size)))
@@ -159,7 +175,8 @@ impl Posterior {
     /// Draws from the posterior itself, by the no-U-turn sampler, and sets the fit beside it.
     ///
     /// The priors and bounds of the hyperparameters are those of the fit; the free ones are sampled together with
-    /// the latent values of all rows, also where every row is Gaussian.
+    /// the latent values of all rows, also where every row is Gaussian. Where the noise variance or dispersion is a
+    /// function, so are its values, without the independence of the two functions that the fit assumes.
     ///
     /// # Arguments
     /// * `options` - chains, draws and seed
@@ -171,7 +188,7 @@ impl Posterior {
     ///
     /// # Numerics
     /// `O(n^3)` per step of the sampler with `n` rows: seconds for tens of rows, minutes for hundreds, hours for a
-    /// thousand. The covariance carries a jitter of 1e-10 of its diagonal, the fit none unless it says so.
+    /// thousand. A covariance carries a jitter of 1e-10 of its diagonal, the fit none unless it says so.
     pub fn check_by_mcmc(
         &self,
         options: &McmcOptions,
@@ -182,13 +199,6 @@ impl Posterior {
             return Err(InputError::Unavailable {
                 what: "a check by sampling above 1,000 rows",
                 remedy: "every step would take minutes; check the fit of a thinned table",
-            }
-            .into());
-        }
-        if self.problem.second.is_some() {
-            return Err(InputError::Unavailable {
-                what: "a check by sampling where the noise or dispersion is a function",
-                remedy: "check the same study with a constant one",
             }
             .into());
         }
@@ -209,20 +219,9 @@ impl Posterior {
         let problem = self.problem.in_table_order(&self.tables)?;
         let sampled = sample(&problem, &self.components[0].theta, options, progress)?;
         let fit = self.predict(&problem.supports, Scale::Latent)?;
-        let (means, sds) = (fit.mean(), fit.sd());
-        let rows = sampled
-            .latents
-            .iter()
-            .enumerate()
-            .map(|(row, at)| RowCheck {
-                fit: Spread {
-                    mean: means[row],
-                    sd: sds[row],
-                },
-                sampled: spread(at),
-                r_hat: at.r_hat,
-                effective_size: at.effective_size,
-            });
+        let second = problem.second.as_ref();
+        let varying = second.and_then(|second| self.varying_of(&second.supports));
+        let varying = varying.map(|fit| side_by_side(&fit, &sampled.second));
         let hypers = sampled.hyperparameters.iter();
         let hypers = hypers.map(|(i, at)| self.hyper_check(*i, &problem.parameters[*i], at));
         Ok(McmcReport {
@@ -231,7 +230,8 @@ impl Posterior {
             divergences: sampled.divergences,
             gradients: sampled.gradients,
             hyperparameters: hypers.collect(),
-            rows: rows.collect(),
+            rows: side_by_side(&fit, &sampled.latents),
+            varying: varying.unwrap_or_default(),
             seconds: started.elapsed().as_secs_f64(),
         })
     }
@@ -274,6 +274,17 @@ impl Posterior {
             effective_size: at.effective_size,
         }
     }
+}
+
+fn side_by_side(fit: &Prediction, sampled: &[Marginal]) -> Vec<RowCheck> {
+    let fits = fit.mean().iter().zip(fit.sd());
+    let one = |((&mean, &sd), at): ((&f64, &f64), &Marginal)| RowCheck {
+        fit: Spread { mean, sd },
+        sampled: spread(at),
+        r_hat: at.r_hat,
+        effective_size: at.effective_size,
+    };
+    fits.zip(sampled).map(one).collect()
 }
 
 fn spread(at: &Marginal) -> Spread {

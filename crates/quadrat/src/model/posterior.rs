@@ -297,7 +297,13 @@ impl Posterior {
         };
         let name = name.filter(|_| !own.outputs().is_empty());
         let at = outputs::place(own, &at.select(kernel.inputs())?, name.map(String::as_str))?;
-        let parts = in_parts(&at);
+        self.varying_of(&at).ok_or_else(missing)
+    }
+
+    /// The second latent function at places of its own kernel, of any outputs.
+    pub(super) fn varying_of(&self, at: &Functionals) -> Option<Prediction> {
+        let second = self.problem.second.as_ref()?;
+        let parts = in_parts(at);
         let one = |component: &Component| {
             let theta = &component.theta;
             let conditioned = component.conditioned.second.as_deref();
@@ -312,8 +318,7 @@ impl Posterior {
             })
         };
         let all: Option<Vec<_>> = self.components.par_iter().map(one).collect();
-        let weights = self.weights();
-        Ok(Prediction::from_moments(weights, &all.ok_or_else(missing)?))
+        Some(Prediction::from_moments(self.weights(), &all?))
     }
 
     /// Shares of the nodes that answer predictions.

@@ -18,7 +18,7 @@ use crate::inference::sites::{
 };
 use crate::inference::sparse::condition_sparse;
 use crate::inference::{self, Conditioned, Evidence, Exact, Gram, LinearGaussian};
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Mixing};
 use crate::likelihood::{Likelihood, Noise};
 use crate::linalg::MatRef;
 use crate::parameter::Parameter;
@@ -545,25 +545,18 @@ impl LatentGaussian for Problem {
 
     /// Columns of mixing matrices: `A A'` does not know their signs.
     fn mirrored(&self) -> Vec<Vec<usize>> {
-        let matrices = self
-            .kernel
-            .leaves()
-            .iter()
-            .filter_map(|l| l.mixing.as_ref());
-        let columns = matrices.flat_map(|mixing| {
-            let rank = mixing.weights.len() / mixing.levels().max(1);
-            (0..rank).map(move |r| -> Vec<usize> {
-                mixing
-                    .weights
-                    .iter()
-                    .skip(r)
-                    .step_by(rank)
-                    .copied()
-                    .collect()
-            })
+        let second = self
+            .second
+            .as_ref()
+            .map(|s| (&s.spec.kernel, s.spec.offset));
+        let kernels = std::iter::once((&self.kernel, 0)).chain(second);
+        let columns = kernels.flat_map(|(kernel, offset)| {
+            let matrices = kernel.leaves().iter().filter_map(|l| l.mixing.as_ref());
+            let columns = matrices.flat_map(Mixing::columns);
+            columns.map(move |column| column.into_iter().map(|i| offset + i).collect())
         });
         columns
-            .filter(|column| column.iter().all(|&i| self.parameters[i].is_mirrored()))
+            .filter(|column: &Vec<usize>| column.iter().all(|&i| self.parameters[i].is_mirrored()))
             .collect()
     }
 }

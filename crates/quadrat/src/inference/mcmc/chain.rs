@@ -23,7 +23,7 @@ const ACCEPTANCE: f64 = 0.9;
 
 /// Draws of one chain, and what it took.
 pub(super) struct Trace {
-    /// Per quantity (latent values, then free coordinates of hyperparameters), the draws.
+    /// Per quantity (latent values of all functions, then free coordinates of hyperparameters), the draws.
     pub quantities: Vec<Vec<f64>>,
     /// Divergent trajectories after warm-up.
     pub divergences: usize,
@@ -144,12 +144,12 @@ pub(super) fn run(
 /// A position with a finite density and no component of the gradient exactly zero, which the sampler refuses.
 fn start(target: &mut Target<'_>, theta: &[f64], rng: &mut ChaCha8Rng) -> Option<Vec<f64>> {
     let centre = target.start(theta);
-    let rows = target.rows();
+    let latents = target.latents();
     let mut gradient = vec![0.0; target.size()];
     (0..STARTS).find_map(|attempt| {
         let shrink = 1.0 - attempt as f64 / STARTS as f64;
         let mut normal = || normal_quantile(rng.random_range(1e-12..1.0));
-        let mut position: Vec<f64> = (0..rows).map(|_| shrink * normal()).collect();
+        let mut position: Vec<f64> = (0..latents).map(|_| shrink * normal()).collect();
         position.extend(centre.iter().map(|u| u + shrink * SPREAD * normal()));
         let value = target.evaluate(&position, &mut gradient).ok()?;
         let usable = value.is_finite() && gradient.iter().all(|g| g.is_finite() && *g != 0.0);

@@ -1,11 +1,12 @@
-//! The coordinates of the latent values at one value of the hyperparameters.
+//! The coordinates of the values of one latent function at one value of the hyperparameters.
 //!
 //! The whitened latents `v`, with `z = m + L v` and `K = L L'`, are standard normal before the data, and anything but
 //! after precise data. The sampler moves `w` in
 //!
 //! $$ v = A^{-1} L' c + R^{-T} w, \qquad A = I + L' T L = R R', \qquad c = \nu - T m $$
 //!
-//! so that `w` would be standard normal *after* the data if each row were the Gaussian `exp(nu z - T z^2 / 2)`. These
+//! so that `w` would be standard normal *after* the data if each row were the Gaussian `exp(nu z - T z^2 / 2)`. Where the
+//! noise variance of a Gaussian row is a function, `T = 1 / v(g)` follows it: the width of `z` does not pull on `g`. These
 //! guides only choose coordinates: what is sampled is the density of the model, whatever they are, its volume
 //! element `1 / det R` included. With `T = 0` and `nu = 0`, `w = v`.
 //!
@@ -37,10 +38,10 @@ pub(super) struct Frame {
     centre: Vec<f64>,
 }
 
-/// What moves when the hyperparameters move, at fixed `w`.
+/// What moves with the hyperparameters and the guides, at fixed `w`.
 pub(super) struct FrameAdjoint {
-    /// Of `K`, symmetric.
-    pub covariance: Mat<f64>,
+    /// Of `L`, its upper triangle zero.
+    factor: Mat<f64>,
     /// Of `T` at fixed `c`.
     pub precision: Vec<f64>,
     /// Of `c`.
@@ -89,6 +90,11 @@ impl Frame {
         })
     }
 
+    /// Number of latent values.
+    pub fn rows(&self) -> usize {
+        self.centre.len()
+    }
+
     /// The whitened latents `v` at `w`.
     pub fn whitened(&self, w: &[f64]) -> Vec<f64> {
         let mut v = w.to_vec();
@@ -117,7 +123,7 @@ impl Frame {
         self.posterior.half_solve(v_bar)
     }
 
-    /// The adjoints of everything that depends on the hyperparameters.
+    /// The adjoints of everything that depends on the hyperparameters or the guides.
     ///
     /// # Arguments
     /// * `v` - whitened latents
@@ -153,18 +159,23 @@ impl Frame {
                 0.0
             }
         });
-        let mut covariance = through_cholesky(&self.prior, &l_bar);
-        for i in 0..n {
-            covariance[(i, i)] *= 1.0 + JITTER;
-        }
         let precision = (0..n)
             .map(|i| (0..=i).map(|j| la[(i, j)] * l[(i, j)]).sum())
             .collect();
         FrameAdjoint {
-            covariance,
+            factor: l_bar,
             precision,
             pull: matvec(l, &s),
         }
+    }
+
+    /// The adjoint of `K`, symmetric.
+    pub fn covariance_adjoint(&self, adjoint: &FrameAdjoint) -> Mat<f64> {
+        let mut covariance = through_cholesky(&self.prior, &adjoint.factor);
+        for i in 0..self.rows() {
+            covariance[(i, i)] *= 1.0 + JITTER;
+        }
+        covariance
     }
 
     fn transpose_solve(&self, x: &mut [f64]) {

@@ -9,10 +9,18 @@
 //! takes longer and stays right. Every gradient with free hyperparameters costs `O(n^3)`, which bounds `n` to about
 //! a thousand.
 //!
+//! Where the noise variance or dispersion of rows is a function too, its values `g` are sampled beside `z`, in
+//! coordinates of their own:
+//!
+//! $$ p(z, g, \phi \mid y) \propto N(z; m, K(\phi)) \, N(g; m_g, K_g(\phi)) \, p(\phi) \prod_r p(y_r \mid z_r, v(g_r), \phi) $$
+//!
+//! Nothing is taken to be independent given the data: that is what the approximations are checked for.
+//!
 //! | symbol | meaning |
 //! |---|---|
 //! | `n` | rows |
 //! | `z`, `v`, `w` | latent values; whitened by the prior, `z = m + L v`; whitened by the guides |
+//! | `g` | second latent values, of the log noise variance or dispersion |
 //! | `phi`, `u` | free hyperparameters: as they are optimised; on the whole line |
 //! | `L`, `R` | Cholesky factors of `K` and of `A = I + L' T L` |
 //! | `T`, `nu`, `c` | precision and shift of the guides; `nu - T m` |
@@ -26,6 +34,8 @@ mod chain;
 mod coordinate;
 mod diagnose;
 mod frame;
+mod prior;
+mod process;
 mod rows;
 mod target;
 
@@ -121,6 +131,8 @@ pub struct Marginal {
 pub struct Sampled {
     /// The latent value of every row.
     pub latents: Vec<Marginal>,
+    /// The second latent value of every row that has one.
+    pub second: Vec<Marginal>,
     /// Every free hyperparameter, by its index, in its free coordinate ([`crate::parameter::Parameter::to_free`]).
     pub hyperparameters: Vec<(usize, Marginal)>,
     /// Trajectories after warm-up that left the region where the steps are accurate: draws near there are missing.
@@ -146,7 +158,7 @@ pub struct Sampled {
 /// without noise; [`FitError::NoChain`], [`FitError::ChainStopped`].
 ///
 /// # Numerics
-/// The covariance carries a jitter of 1e-10 of its diagonal.
+/// Covariances carry a jitter of 1e-10 of their diagonal.
 pub fn sample(
     problem: &dyn LatentGaussian,
     theta: &[f64],
@@ -174,11 +186,13 @@ pub fn sample(
         progress,
     };
     // Once, so that an input that cannot be sampled is refused before anything runs.
-    let sites = Target::new(problem, theta)?.into_sites();
+    let target = Target::new(problem, theta)?;
+    let latents = target.latents();
+    let guides = target.into_guides();
     let mut traces: Vec<Trace> = (0..options.chains)
         .into_par_iter()
         .map(|chain| {
-            let target = || Target::guided(problem, theta, sites.clone());
+            let target = || Target::guided(problem, theta, guides.clone());
             chain::run(target()?, target()?, theta, chain, options, &tally)
         })
         .collect::<Result<_, FitError>>()?;
@@ -186,7 +200,7 @@ pub fn sample(
         .filter(|i| !problem.parameters()[*i].fixed)
         .collect();
     for set in problem.mirrored() {
-        let place = |i: &usize| Some(rows + free.iter().position(|f| f == i)?);
+        let place = |i: &usize| Some(latents + free.iter().position(|f| f == i)?);
         let of = |i: &usize| Some((place(i)?, theta[*i]));
         let set: Vec<(usize, f64)> = set.iter().filter_map(of).collect();
         traces.iter_mut().for_each(|trace| fold(trace, &set));
@@ -199,9 +213,11 @@ pub fn sample(
             summarise(&chains)
         })
         .collect();
-    let (latents, hyperparameters) = marginals.split_at(rows);
+    let (values, hyperparameters) = marginals.split_at(latents);
+    let (first, second) = values.split_at(rows);
     Ok(Sampled {
-        latents: latents.to_vec(),
+        latents: first.to_vec(),
+        second: second.to_vec(),
         hyperparameters: free
             .into_iter()
             .zip(hyperparameters.iter().copied())
@@ -275,5 +291,8 @@ impl Tally<'_> {
     }
 }
 
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod pair_tests;
 #[cfg(test)]
 mod tests;

@@ -2,31 +2,51 @@
 
 use super::frame::{FrameAdjoint, Guide};
 use crate::error::InputError;
+use crate::inference::sites::pair::{scale, scale_slope};
 use crate::inference::sites::{Block, LatentGaussian};
 
-/// Tables with the values of their own hyperparameters.
+/// Tables with the values of their own hyperparameters; the first of those with a second latent value is `v(g)`, row by
+/// row, and NaN until then.
 pub(super) struct Rows<'a>(Vec<(Block<'a>, Vec<f64>)>);
+
+/// The log density of all rows, and its derivatives in their latent values.
+pub(super) struct Density {
+    /// `sum_r log p(y_r | z_r, g_r)`.
+    pub value: f64,
+    /// In every `z_r`.
+    pub first: Vec<f64>,
+    /// In every `g_r`.
+    pub second: Vec<f64>,
+}
 
 impl<'a> Rows<'a> {
     pub fn new(problem: &'a dyn LatentGaussian, theta: &[f64]) -> Self {
         let with_own = |block: Block<'a>| {
-            let own = block.own.iter().map(|&i| theta[i]).collect();
+            let scale = block.second.map(|_| f64::NAN);
+            let own = block.own.iter().map(|&i| theta[i]);
+            let own = scale.into_iter().chain(own).collect();
             (block, own)
         };
         Self(problem.blocks().into_iter().map(with_own).collect())
     }
 
-    /// Every row with its value and noise variance, where it is Gaussian.
-    pub fn gaussian(&self) -> impl Iterator<Item = (usize, Option<(f64, f64)>)> + '_ {
-        self.0.iter().flat_map(|(block, own)| {
-            (0..block.likelihood.rows())
-                .map(|at| (block.first + at, block.likelihood.gaussian(own, at)))
-        })
+    /// Value and noise variance of every row that is Gaussian, at second latent values `second` where it has one.
+    pub fn gaussian(&self, second: &[f64]) -> Vec<Option<(f64, f64)>> {
+        let mut out = Vec::new();
+        for (block, own) in &self.0 {
+            let mut own = own.clone();
+            out.resize(block.first, None);
+            for at in 0..block.likelihood.rows() {
+                place_scale(block, at, second, &mut own);
+                out.push(block.likelihood.gaussian(&own, at));
+            }
+        }
+        out
     }
 
     /// Refuses Gaussian rows without noise.
-    pub fn check(&self) -> Result<(), InputError> {
-        for (row, gaussian) in self.gaussian() {
+    pub fn check(&self, second: &[f64]) -> Result<(), InputError> {
+        for (row, gaussian) in self.gaussian(second).into_iter().enumerate() {
             if let Some((_, variance)) = gaussian
                 && !(variance > 0.0 && variance.is_finite())
             {
@@ -42,9 +62,9 @@ impl<'a> Rows<'a> {
     }
 
     /// The guide of every row: its site, or its own density where that is Gaussian.
-    pub fn guides(&self, sites: &[Option<Guide>]) -> Vec<Guide> {
+    pub fn guides(&self, sites: &[Option<Guide>], second: &[f64]) -> Vec<Guide> {
         let mut guides: Vec<Guide> = sites.iter().map(|s| s.unwrap_or_default()).collect();
-        for (row, gaussian) in self.gaussian() {
+        for (row, gaussian) in self.gaussian(second).into_iter().enumerate() {
             if let (None, Some((y, variance))) = (sites[row], gaussian) {
                 guides[row] = Guide {
                     precision: variance.recip(),
@@ -55,52 +75,92 @@ impl<'a> Rows<'a> {
         guides
     }
 
-    /// `sum_r log p(y_r | z_r)` and its derivative in every `z_r`.
-    pub fn log_density(&self, z: &[f64]) -> (f64, Vec<f64>) {
-        let mut value = 0.0;
-        let mut g = vec![0.0; z.len()];
+    /// The log density at latent values of both functions.
+    pub fn log_density(&self, z: &[f64], second: &[f64]) -> Density {
+        let mut out = Density {
+            value: 0.0,
+            first: vec![0.0; z.len()],
+            second: vec![0.0; second.len()],
+        };
         for (block, own) in &self.0 {
+            let mut own = own.clone();
+            let mut slopes = vec![[0.0; 3]; own.len()];
             for at in 0..block.likelihood.rows() {
                 let row = block.first + at;
-                let jet = block.likelihood.log_density(own, at, z[row]);
-                value += jet.value;
-                g[row] = jet.first;
+                let scaled = place_scale(block, at, second, &mut own);
+                let jet = block.likelihood.log_density(&own, at, z[row]);
+                out.value += jet.value;
+                out.first[row] = jet.first;
+                if let Some((i, slope)) = scaled {
+                    slopes.fill([0.0; 3]);
+                    let likelihood = block.likelihood;
+                    likelihood.log_density_slopes(&own, at, z[row], &mut slopes);
+                    out.second[i] = slopes[0][0] * slope;
+                }
             }
         }
-        (value, g)
+        out
     }
 
     /// Adds the derivatives in the rows' own hyperparameters, natural units, at fixed coordinates `w`: those of
-    /// the log densities, and those of the guides of Gaussian rows, which move with their noise.
+    /// the log densities, and those of the guides of Gaussian rows, which move with their noise; the latter also to the
+    /// derivatives in the second latent values.
+    ///
+    /// # Arguments
+    /// * `z`, `second` - latent values of both functions
+    /// * `sites`, `adjoint` - guides of the first function and their adjoints
     pub fn add_slopes(
         &self,
-        z: &[f64],
+        [z, second]: [&[f64]; 2],
         prior_mean: &[f64],
         sites: &[Option<Guide>],
         adjoint: &FrameAdjoint,
-        d_theta: &mut [f64],
+        [d_theta, d_second]: [&mut [f64]; 2],
     ) {
         for (block, own) in self.0.iter().filter(|(_, own)| !own.is_empty()) {
             let likelihood = block.likelihood;
+            let mut own = own.clone();
             let mut slopes = vec![[0.0; 3]; own.len()];
+            // The first slope may be that in `v(g)`, which is no hyperparameter.
+            let skip = own.len() - block.own.len();
             for at in 0..likelihood.rows() {
                 let row = block.first + at;
-                slopes.fill([0.0; 3]);
-                likelihood.log_density_slopes(own, at, z[row], &mut slopes);
-                for (&i, slope) in block.own.iter().zip(&slopes) {
-                    d_theta[i] += slope[0];
+                let scaled = place_scale(block, at, second, &mut own);
+                if !block.own.is_empty() {
+                    slopes.fill([0.0; 3]);
+                    likelihood.log_density_slopes(&own, at, z[row], &mut slopes);
+                    for (&i, slope) in block.own.iter().zip(&slopes[skip..]) {
+                        d_theta[i] += slope[0];
+                    }
                 }
-                let (None, Some((y, _))) = (sites[row], likelihood.gaussian(own, at)) else {
+                let (None, Some((y, _))) = (sites[row], likelihood.gaussian(&own, at)) else {
                     continue;
                 };
                 // T = 1 / variance and c = T (y - m); the slope of T is that of (log p)' = T (y - f) at f = y - 1.
                 slopes.fill([0.0; 3]);
-                likelihood.log_density_slopes(own, at, y - 1.0, &mut slopes);
+                likelihood.log_density_slopes(&own, at, y - 1.0, &mut slopes);
                 let pull = adjoint.precision[row] + adjoint.pull[row] * (y - prior_mean[row]);
-                for (&i, slope) in block.own.iter().zip(&slopes) {
+                for (&i, slope) in block.own.iter().zip(&slopes[skip..]) {
                     d_theta[i] += slope[1] * pull;
+                }
+                if let Some((i, slope)) = scaled {
+                    d_second[i] += slopes[0][1] * slope * pull;
                 }
             }
         }
     }
+}
+
+/// Writes `v(g)` of a row in front of its other hyperparameters, where it has a second latent value; the place of that
+/// value, and `dv / dg`.
+fn place_scale(
+    block: &Block<'_>,
+    at: usize,
+    second: &[f64],
+    own: &mut [f64],
+) -> Option<(usize, f64)> {
+    let found = block.second?;
+    let i = found.first + at;
+    own[0] = scale(found.link, second[i]);
+    Some((i, scale_slope(found.link, second[i])))
 }

@@ -1,55 +1,68 @@
 //! The density that is sampled, and its gradient.
 
-use super::coordinate::{Coordinate, Placed};
-use super::frame::{Frame, Guide};
+use super::coordinate::{self, Coordinate};
+use super::frame::Guide;
+use super::prior::Prior;
+use super::process::{Placed, Process};
 use super::rows::Rows;
 use crate::error::FitError;
-use crate::inference::sites::{LatentGaussian, Method, SiteOptions, condition_sites};
-use crate::linalg::dot;
+use crate::inference::sites::{LatentGaussian, Method, SiteOptions, settle};
 
 /// `log p(w, u, y)` of a problem, flat priors of hyperparameters counting as one.
 ///
-/// A position holds `w` (one per row, see [`super::frame`]), then `u` (one per free hyperparameter, see
-/// [`super::coordinate`]):
+/// A position holds `w` (one per row, then one per row that has a second latent value, see [`super::frame`]), then `u`
+/// (one per free hyperparameter, see [`super::coordinate`]):
 ///
-/// $$ \sum_r \log p(y_r \mid z_r) - \tfrac12 v'v - \tfrac n2 \log 2\pi - \log\det R + \log p(\phi) + \log |d\phi/du| $$
+/// $$ \sum_r \log p(y_r \mid z_r) + \sum_f \left[- \tfrac12 v_f'v_f - \tfrac{n_f}2 \log 2\pi - \log\det R_f\right] + \log p(\phi) + \log |d\phi/du| $$
+///
+/// with one term `f` for every latent function.
 pub(super) struct Target<'a> {
     problem: &'a dyn LatentGaussian,
+    first: Process<'a>,
+    second: Option<Process<'a>>,
     free: Vec<(usize, Coordinate)>,
     /// Hyperparameters, natural units; the free ones are overwritten.
     theta: Vec<f64>,
-    /// Sites of the rows; `None` for a Gaussian row, whose guide is its own density.
-    sites: Vec<Option<Guide>>,
-    /// Added to the diagonal where a row has no prior variance.
-    floor: Vec<f64>,
-    /// The factors at the last value of the hyperparameters.
-    frame: Option<(Vec<f64>, Frame)>,
+    guides: Guides,
+}
+
+/// What chooses the coordinates.
+#[derive(Clone)]
+pub(super) struct Guides {
+    /// Sites of the rows; `None` for a row that is Gaussian (given its second latent value, if it has one), whose guide is
+    /// its own density.
+    pub first: Vec<Option<Guide>>,
+    /// Sites of the second latent values.
+    pub second: Vec<Guide>,
 }
 
 impl<'a> Target<'a> {
     /// The density in coordinates guided by an approximation at `theta` (all hyperparameters, natural units):
-    /// expectation propagation, else Laplace's, else those of [`Target::plain`].
+    /// expectation propagation, else Laplace's (the variational one where there is a second latent function), else those
+    /// of [`Target::plain`].
     ///
     /// # Errors
     /// [`FitError::Input`] for an unusable hyperparameter, or a Gaussian row without noise.
     pub fn new(problem: &'a dyn LatentGaussian, theta: &[f64]) -> Result<Self, FitError> {
-        let plain = Self::plain(problem, theta)?;
-        let found = [Method::Ep, Method::Laplace]
-            .into_iter()
-            .find_map(|method| {
-                let fit = condition_sites(problem, theta, &SiteOptions::new(method)).ok()?;
-                fit.found.converged.then_some(fit.found.sites)
-            });
-        let mut sites = match found {
-            Some(sites) => sites.into_iter().map(Some).collect(),
-            None => plain.into_sites(),
+        let mut guides = Self::plain(problem, theta)?.into_guides();
+        let other = match problem.second() {
+            Some(_) => Method::Variational,
+            None => Method::Laplace,
         };
-        for (row, gaussian) in Rows::new(problem, theta).gaussian() {
+        let found = [Method::Ep, other]
+            .into_iter()
+            .find_map(|method| settle(problem, theta, &SiteOptions::new(method)).ok());
+        if let Some(fit) = found {
+            guides.first = fit.found.sites.into_iter().map(Some).collect();
+            guides.second = fit.found.second;
+        }
+        let gaussian = Rows::new(problem, theta).gaussian(second_mean(problem));
+        for (site, gaussian) in guides.first.iter_mut().zip(gaussian) {
             if gaussian.is_some() {
-                sites[row] = None;
+                *site = None;
             }
         }
-        Self::guided(problem, theta, sites)
+        Self::guided(problem, theta, guides)
     }
 
     /// The density in the coordinates of given guides.
@@ -59,17 +72,17 @@ impl<'a> Target<'a> {
     pub fn guided(
         problem: &'a dyn LatentGaussian,
         theta: &[f64],
-        sites: Vec<Option<Guide>>,
+        guides: Guides,
     ) -> Result<Self, FitError> {
         Ok(Self {
-            sites,
+            guides,
             ..Self::plain(problem, theta)?
         })
     }
 
     /// The guides.
-    pub fn into_sites(self) -> Vec<Option<Guide>> {
-        self.sites
+    pub fn into_guides(self) -> Guides {
+        self.guides
     }
 
     /// The density in the whitened latents themselves, `w = v`.
@@ -81,10 +94,10 @@ impl<'a> Target<'a> {
         for parameter in parameters {
             parameter.validate()?;
         }
-        Rows::new(problem, theta).check()?;
-        let k = problem.covariance(theta);
-        let diagonal: Vec<f64> = (0..k.nrows()).map(|i| k[(i, i)]).collect();
-        let typical = diagonal.iter().sum::<f64>() / diagonal.len().max(1) as f64;
+        Rows::new(problem, theta).check(second_mean(problem))?;
+        let first = Process::new(Prior::first(problem, theta));
+        let second = Prior::second(problem, theta).map(Process::new);
+        let seconds = second.as_ref().map_or(0, |second| second.prior.rows());
         Ok(Self {
             problem,
             free: (0..parameters.len())
@@ -92,23 +105,23 @@ impl<'a> Target<'a> {
                 .map(|i| (i, Coordinate::new(&parameters[i])))
                 .collect(),
             theta: theta.to_vec(),
-            sites: vec![Some(Guide::default()); diagonal.len()],
-            floor: diagonal
-                .iter()
-                .map(|k| if *k > 0.0 { 0.0 } else { 1e-10 * typical })
-                .collect(),
-            frame: None,
+            guides: Guides {
+                first: vec![Some(Guide::default()); first.prior.rows()],
+                second: vec![Guide::default(); seconds],
+            },
+            first,
+            second,
         })
     }
 
-    /// Number of latent values.
-    pub fn rows(&self) -> usize {
-        self.sites.len()
+    /// Number of latent values, of both functions.
+    pub fn latents(&self) -> usize {
+        self.guides.first.len() + self.guides.second.len()
     }
 
     /// Number of coordinates of a position.
     pub fn size(&self) -> usize {
-        self.rows() + self.free.len()
+        self.latents() + self.free.len()
     }
 
     /// `u` at the hyperparameters that the target was made with.
@@ -118,90 +131,96 @@ impl<'a> Target<'a> {
         self.free.iter().map(find).collect()
     }
 
-    /// The latent values `z`, then the free coordinates `phi` of the free hyperparameters.
+    /// The latent values `z`, then `g`, then the free coordinates `phi` of the free hyperparameters.
     ///
     /// # Errors
-    /// [`FitError::Linalg`] when the covariance cannot be factorised.
+    /// [`FitError::Linalg`] when a covariance cannot be factorised.
     pub fn expand(&mut self, position: &[f64]) -> Result<Vec<f64>, FitError> {
-        let (w, u) = position.split_at(self.rows());
-        let placed = self.place(u);
-        let frame = frame(
-            self.problem,
-            &self.sites,
-            &self.floor,
-            &self.theta,
-            &mut self.frame,
-        )?;
-        let mut out = frame.latent(&frame.whitened(w));
-        for (z, m) in out.iter_mut().zip(self.problem.prior_mean()) {
-            *z += m;
-        }
-        out.extend(placed.iter().map(|p| p.phi));
+        let (w, u) = position.split_at(self.latents());
+        let moved = self.move_to(u);
+        let rows = Rows::new(self.problem, &self.theta);
+        let Self {
+            first,
+            second,
+            guides,
+            theta,
+            ..
+        } = self;
+        let (first, second) = place([w, theta], &rows, guides, first, second.as_mut())?;
+        let mut out = first.z;
+        out.extend(second.into_iter().flat_map(|second| second.z));
+        out.extend(moved.iter().map(|p| p.phi));
         Ok(out)
     }
 
     /// The log density, and its gradient written to `gradient`.
     ///
     /// # Errors
-    /// [`FitError::Linalg`] when the covariance cannot be factorised.
+    /// [`FitError::Linalg`] when a covariance cannot be factorised.
     ///
     /// # Numerics
-    /// `O(n^3)` when the hyperparameters moved, else `O(n^2)`. The jitter on the covariance, 1e-10 of its
-    /// diagonal, is part of the density.
+    /// `O(n^3)` when the hyperparameters moved, or the noise of a Gaussian row, else `O(n^2)`. The jitter on the
+    /// covariances, 1e-10 of their diagonals, is part of the density.
     pub fn evaluate(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<f64, FitError> {
-        let n = self.rows();
-        let (w, u) = position.split_at(n);
-        let placed = self.place(u);
-        let frame = frame(
-            self.problem,
-            &self.sites,
-            &self.floor,
-            &self.theta,
-            &mut self.frame,
-        )?;
-        let v = frame.whitened(w);
-        let mut z = frame.latent(&v);
-        for (z, m) in z.iter_mut().zip(self.problem.prior_mean()) {
-            *z += m;
-        }
-        let mut value =
-            frame.log_volume() - 0.5 * (dot(&v, &v) + n as f64 * (2.0 * std::f64::consts::PI).ln());
-
+        let (w, u) = position.split_at(self.latents());
+        let moved = self.move_to(u);
         let rows = Rows::new(self.problem, &self.theta);
-        let (log_density, g) = rows.log_density(&z);
-        value += log_density;
-        let mut v_bar = frame.pull_back(&g);
-        v_bar.iter_mut().zip(&v).for_each(|(b, v)| *b -= v);
-        let w_bar = frame.to_position(&v_bar);
-        gradient[..n].copy_from_slice(&w_bar);
-        if self.free.is_empty() {
-            return Ok(value);
-        }
+        let Self {
+            first,
+            second,
+            guides,
+            theta,
+            free,
+            ..
+        } = self;
+        let (first, second) = place([w, theta], &rows, guides, first, second.as_mut())?;
+        let g = second.as_ref().map_or(&[][..], |second| &second.z);
+        let density = rows.log_density(&first.z, g);
+        let mut value = density.value + first.log_prior();
+        let mut d_theta = vec![0.0; theta.len()];
+        let mut d_second = density.second;
 
-        let adjoint = frame.adjoint(&v, &g, &v_bar, &w_bar);
-        let mut d_theta = vec![0.0; self.theta.len()];
-        self.problem
-            .contract_covariance(&self.theta, adjoint.covariance.as_ref(), &mut d_theta);
-        rows.add_slopes(
-            &z,
-            self.problem.prior_mean(),
-            &self.sites,
-            &adjoint,
-            &mut d_theta,
-        );
+        let pulled = first.pull(&density.first);
+        let (in_first, rest) = gradient.split_at_mut(pulled.w.len());
+        in_first.copy_from_slice(&pulled.w);
+        // Without free hyperparameters only guides can move, with the second latent values.
+        let moves = second.is_some() && guides.first.iter().any(Option::is_none);
+        if moves || !free.is_empty() {
+            let adjoint = first.adjoint(&density.first, &pulled);
+            rows.add_slopes(
+                [&first.z, g],
+                self.problem.prior_mean(),
+                &guides.first,
+                &adjoint,
+                [&mut d_theta, &mut d_second],
+            );
+            if !free.is_empty() {
+                first.contract(theta, &adjoint, &mut d_theta);
+            }
+        }
+        let (in_second, in_free) = rest.split_at_mut(g.len());
+        if let Some(second) = &second {
+            value += second.log_prior();
+            let pulled = second.pull(&d_second);
+            in_second.copy_from_slice(&pulled.w);
+            if !free.is_empty() {
+                let adjoint = second.adjoint(&d_second, &pulled);
+                second.contract(theta, &adjoint, &mut d_theta);
+            }
+        }
         let parameters = self.problem.parameters();
-        for (((i, _), at), out) in self.free.iter().zip(&placed).zip(&mut gradient[n..]) {
+        for (((i, _), at), out) in free.iter().zip(&moved).zip(in_free) {
             let parameter = &parameters[*i];
             let (prior, d_prior) = parameter.log_prior_free(at.phi);
             value += prior + at.log_slope;
-            let d_phi = d_theta[*i] * parameter.jacobian(self.theta[*i]) + d_prior;
+            let d_phi = d_theta[*i] * parameter.jacobian(theta[*i]) + d_prior;
             *out = d_phi * at.slope + at.log_slope_slope;
         }
         Ok(value)
     }
 
     /// Moves `theta` to `u`.
-    fn place(&mut self, u: &[f64]) -> Vec<Placed> {
+    fn move_to(&mut self, u: &[f64]) -> Vec<coordinate::Placed> {
         let parameters = self.problem.parameters();
         let (free, theta) = (&self.free, &mut self.theta);
         free.iter()
@@ -215,25 +234,24 @@ impl<'a> Target<'a> {
     }
 }
 
-/// The factors at `theta`, made anew when it moved.
-fn frame<'f>(
-    problem: &dyn LatentGaussian,
-    sites: &[Option<Guide>],
-    floor: &[f64],
-    theta: &[f64],
-    kept: &'f mut Option<(Vec<f64>, Frame)>,
-) -> Result<&'f Frame, FitError> {
-    let fresh = match kept.take() {
-        Some((at, frame)) if at == theta => frame,
-        _ => {
-            let guides = Rows::new(problem, theta).guides(sites);
-            Frame::new(
-                problem.covariance(theta),
-                floor,
-                problem.prior_mean(),
-                &guides,
-            )?
-        }
-    };
-    Ok(&kept.insert((theta.to_vec(), fresh)).1)
+/// `m_g`; empty where there is no second function.
+fn second_mean(problem: &dyn LatentGaussian) -> &[f64] {
+    problem.second().map_or(&[], |second| second.prior_mean())
+}
+
+/// Both functions at `w` and `theta`: the second first, for the guides of the first depend on it.
+fn place<'p, 'a>(
+    [w, theta]: [&[f64]; 2],
+    rows: &Rows<'_>,
+    guides: &Guides,
+    first: &'p mut Process<'a>,
+    second: Option<&'p mut Process<'a>>,
+) -> Result<(Placed<'p, 'a>, Option<Placed<'p, 'a>>), FitError> {
+    let (own, others) = w.split_at(guides.first.len());
+    let second = second
+        .map(|second| second.place(theta, guides.second.clone(), others))
+        .transpose()?;
+    let g = second.as_ref().map_or(&[][..], |second| &second.z);
+    let guided = rows.guides(&guides.first, g);
+    Ok((first.place(theta, guided, own)?, second))
 }

@@ -51,7 +51,7 @@ fn gradient_is_the_derivative_in_every_coordinate() {
             } else {
                 Target::plain(&toy, &theta).unwrap()
             };
-            let mut position: Vec<f64> = (0..target.rows())
+            let mut position: Vec<f64> = (0..target.latents())
                 .map(|i| 0.4 * (1.7 * i as f64).sin() + 0.1)
                 .collect();
             position.extend(target.start(&theta).iter().map(|u| u + 0.13));

@@ -243,7 +243,7 @@ impl super::Evidence for SiteEvidence<'_> {
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
-mod pair_tests;
+pub(in crate::inference) mod pair_tests;
 #[cfg(test)]
 pub(in crate::inference) mod tests;
 #[cfg(test)]

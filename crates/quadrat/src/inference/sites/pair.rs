@@ -54,6 +54,16 @@ pub(crate) fn scale(link: Link, g: f64) -> f64 {
     link.value(g.clamp(RANGE.0, RANGE.1)).max(f64::MIN_POSITIVE)
 }
 
+/// The derivative of [`scale`]; zero where that is clipped.
+#[cfg(feature = "mcmc")]
+pub(crate) fn scale_slope(link: Link, g: f64) -> f64 {
+    if (RANGE.0..=RANGE.1).contains(&g) {
+        link.jet(g)[1]
+    } else {
+        0.0
+    }
+}
+
 /// `g - mean` and the logarithm of the prior weight, for every node; the weights add up to one but for rounding.
 fn nodes(belief: Belief) -> impl Iterator<Item = (f64, f64)> {
     let sd = belief.variance.sqrt();

@@ -9,16 +9,16 @@ use crate::linalg::{Cholesky, symmetric_from_fn};
 use crate::parameter::PriorDensity;
 
 /// `theta`: variance and lengthscale of both functions, then what else the likelihood has.
-struct Toy {
+pub(in crate::inference) struct Toy {
     x: Vec<f64>,
     means: [Vec<f64>; 2],
     likelihood: Box<dyn Local>,
     own: Vec<usize>,
-    parameters: Vec<Parameter>,
+    pub(in crate::inference) parameters: Vec<Parameter>,
 }
 
 impl Toy {
-    fn new(x: &[f64], likelihood: Box<dyn Local>) -> Self {
+    pub(in crate::inference) fn new(x: &[f64], likelihood: Box<dyn Local>) -> Self {
         let positive = |name: &str, start| Parameter::positive(name, "", start, PriorDensity::Flat);
         let mut parameters = vec![
             positive("variance", 1.2),
@@ -36,7 +36,7 @@ impl Toy {
         }
     }
 
-    fn theta(&self) -> Vec<f64> {
+    pub(in crate::inference) fn theta(&self) -> Vec<f64> {
         self.parameters.iter().map(|p| p.start).collect()
     }
 
@@ -103,7 +103,7 @@ impl SecondPrior for Toy {
     }
 }
 
-fn kinds(n: usize) -> Vec<(&'static str, Box<dyn Local>)> {
+pub(in crate::inference) fn kinds(n: usize) -> Vec<(&'static str, Box<dyn Local>)> {
     let y: Vec<f64> = (0..n).map(|i| [0.9, -0.4, 1.6, 0.2][i % 4]).collect();
     let up = y.iter().map(|y| y + 0.7).collect();
     let sides: Vec<Side> = (0..n).map(|i| [Side::None, Side::Right][i % 2]).collect();
@@ -170,14 +170,13 @@ fn gradients_are_differences() {
 }
 
 /// `log Z`, and mean and sd of every coordinate, by a sum over a grid of the four latent values of two rows, in
-/// coordinates in which the prior is standard.
-fn brute(toy: &Toy) -> (f64, [[f64; 2]; 4]) {
+/// coordinates in which the prior is standard; `n` nodes to either side.
+pub(in crate::inference) fn brute(toy: &Toy, n: i32) -> (f64, [[f64; 2]; 4]) {
     let theta = toy.theta();
     let factors = [
         Cholesky::factor(toy.matrix(&theta[..2]).as_ref()).unwrap(),
         Cholesky::factor(toy.matrix(&theta[2..4]).as_ref()).unwrap(),
     ];
-    let n = 25;
     let nodes: Vec<f64> = (-n..=n)
         .map(|i| 5.5 * f64::from(i) / f64::from(n))
         .collect();
@@ -220,7 +219,7 @@ fn brute(toy: &Toy) -> (f64, [[f64; 2]; 4]) {
 fn two_rows_are_close_to_brute_force() {
     for (name, likelihood) in kinds(2) {
         let toy = Toy::new(&[0.0, 0.7], likelihood);
-        let (log_z, truth) = brute(&toy);
+        let (log_z, truth) = brute(&toy, 25);
         for method in METHODS {
             let fit = settle(&toy, &toy.theta(), &SiteOptions::new(method)).unwrap();
             let second = fit.second.as_ref().unwrap();

@@ -1,0 +1,328 @@
+//! Two latent functions: gradients are differences, moments those of brute force.
+
+use super::*;
+use crate::covariance::Covariance;
+use crate::inference::sites::pair_tests::{Toy, brute, kinds};
+use crate::inference::sites::{Block, Second, SecondPrior};
+use crate::kernel::{Kernel, Role};
+use crate::likelihood::{
+    Censored, Degrees, Dispersion, Gaussian, Interval, Likelihood, NegativeBinomial, Noise, Side,
+    StudentT,
+};
+use crate::linalg::{Mat, MatRef};
+use crate::link::Link;
+use crate::parameter::{Parameter, PriorDensity};
+use crate::progress::Silent;
+use crate::support::Functionals;
+
+const ROWS: usize = 3;
+
+/// Two outputs, one table each, with a coregionalised kernel for both functions.
+struct Mixed {
+    supports: Functionals,
+    covariance: Covariance,
+    means: [Vec<f64>; 2],
+    tables: Vec<Likelihood>,
+    own: Vec<Vec<usize>>,
+    parameters: Vec<Parameter>,
+    /// Where the second kernel begins in `theta`, the rows it is seen by, and its link; none: constant.
+    second: Option<(usize, Functionals, Link)>,
+    /// Whether a table has a second latent value.
+    varies: [bool; 2],
+}
+
+impl Mixed {
+    fn new(tables: [Likelihood; 2], varies: [bool; 2], link: Option<Link>) -> Self {
+        let kernel = Kernel::parse("coregion(output, north, south) * se(t)").unwrap();
+        let x = [0.0, 0.9, 1.7];
+        let mut supports = Functionals::new(kernel.columns().to_vec());
+        let mut seen = supports.clone();
+        let t = kernel.columns().iter().position(|c| c == "t").unwrap();
+        for (output, varies) in varies.iter().enumerate() {
+            for x in x {
+                let mut place = [output as f64; 2];
+                place[t] = x;
+                supports.push_point(&place).unwrap();
+                if *varies {
+                    seen.push_point(&place).unwrap();
+                }
+            }
+        }
+        let mut parameters = Vec::new();
+        let of_kernel = |name: &str, scale: f64, parameters: &mut Vec<Parameter>| {
+            for (i, p) in kernel.parameters().iter().enumerate() {
+                let name = format!("{name}{}", p.name);
+                let prior = PriorDensity::LogNormal {
+                    mu: -0.2,
+                    sigma: 0.8,
+                };
+                parameters.push(match p.role {
+                    Role::Weight { .. } => {
+                        let prior = PriorDensity::Normal { mean: 0.0, sd: 1.5 };
+                        Parameter::real(&name, "", scale * (0.9 - 0.3 * i as f64), prior)
+                    }
+                    _ => Parameter::positive(&name, "", scale * (0.4 + 0.2 * i as f64), prior),
+                });
+            }
+        };
+        of_kernel("", 1.2, &mut parameters);
+        let offset = parameters.len();
+        if link.is_some() {
+            of_kernel("noise.", 0.8, &mut parameters);
+        }
+        let own = tables.iter().zip(varies).map(|(table, varies)| {
+            let first = parameters.len();
+            let skip = usize::from(varies && link.is_some());
+            parameters.extend(table.local().parameters(1.0).into_iter().skip(skip));
+            (first..parameters.len()).collect()
+        });
+        let own = own.collect();
+        Self {
+            means: [vec![0.3; supports.len()], vec![-1.0; seen.len()]],
+            supports,
+            covariance: Covariance::new(&kernel),
+            own,
+            second: link.map(|link| (offset, seen, link)),
+            tables: tables.into(),
+            parameters,
+            varies,
+        }
+    }
+
+    fn theta(&self) -> Vec<f64> {
+        self.parameters.iter().map(|p| p.start).collect()
+    }
+
+    fn kernel_size(&self) -> usize {
+        self.covariance.parameters()
+    }
+}
+
+impl LatentGaussian for Mixed {
+    fn prior_mean(&self) -> &[f64] {
+        &self.means[0]
+    }
+    fn covariance(&self, theta: &[f64]) -> Mat<f64> {
+        let own = &theta[..self.kernel_size()];
+        self.covariance.matrix(own, &self.supports)
+    }
+    fn contract_covariance(&self, theta: &[f64], g: MatRef<'_, f64>, gradient: &mut [f64]) {
+        let n = self.kernel_size();
+        let gradient = &mut gradient[..n];
+        self.covariance
+            .contract(&theta[..n], &self.supports, g, gradient);
+    }
+    fn blocks(&self) -> Vec<Block<'_>> {
+        let mut seen = 0;
+        let block = |t: usize| {
+            let mut second = None;
+            if let (true, Some((_, _, link))) = (self.varies[t], &self.second) {
+                second = Some(Second {
+                    first: seen,
+                    link: *link,
+                });
+                seen += ROWS;
+            }
+            Block {
+                likelihood: self.tables[t].local(),
+                first: ROWS * t,
+                own: &self.own[t],
+                second,
+            }
+        };
+        (0..2).map(block).collect()
+    }
+    fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+    fn describe(&self) -> String {
+        "coregion * se".into()
+    }
+    fn second(&self) -> Option<&dyn SecondPrior> {
+        self.second.as_ref().map(|_| self as &dyn SecondPrior)
+    }
+}
+
+impl SecondPrior for Mixed {
+    fn prior_mean(&self) -> &[f64] {
+        &self.means[1]
+    }
+    fn covariance(&self, theta: &[f64]) -> Mat<f64> {
+        let (offset, seen, _) = self.second.as_ref().unwrap();
+        let own = &theta[*offset..][..self.kernel_size()];
+        self.covariance.matrix(own, seen)
+    }
+    fn contract_covariance(&self, theta: &[f64], g: MatRef<'_, f64>, gradient: &mut [f64]) {
+        let (offset, seen, _) = self.second.as_ref().unwrap();
+        let (from, to) = (*offset, offset + self.kernel_size());
+        self.covariance
+            .contract(&theta[from..to], seen, g, &mut gradient[from..to]);
+    }
+}
+
+/// Every likelihood that may have a second latent value; the further rows of an output are a little higher.
+fn tables(shift: f64) -> Vec<Likelihood> {
+    let y: Vec<f64> = [0.9, -0.4, 1.6].map(|y| y + shift).to_vec();
+    let up = y.iter().map(|y| y + 0.7).collect();
+    let sides = [Side::None, Side::Right, Side::Left];
+    let counts = vec![3.0, 0.0, 5.0];
+    let counts = NegativeBinomial::new(counts, vec![1.5; 3], Link::Exp, Dispersion::Learned);
+    let learned = || Noise::Learned;
+    let plus = Noise::KnownPlusLearned(vec![0.1; 3]);
+    vec![
+        Gaussian::new(y.clone(), learned()).unwrap().into(),
+        Gaussian::new(y.clone(), plus).unwrap().into(),
+        Interval::new(y.clone(), up, learned()).unwrap().into(),
+        Censored::new(y.clone(), &sides, learned()).unwrap().into(),
+        StudentT::new(y.clone(), learned(), Degrees::Learned)
+            .unwrap()
+            .into(),
+        StudentT::new(y, learned(), Degrees::Known(4.0))
+            .unwrap()
+            .into(),
+        counts.unwrap().into(),
+    ]
+}
+
+fn position(target: &Target<'_>, theta: &[f64]) -> Vec<f64> {
+    let mut position: Vec<f64> = (0..target.latents())
+        .map(|i| 0.4 * (1.7 * i as f64).sin() + 0.1)
+        .collect();
+    position.extend(target.start(theta).iter().map(|u| u + 0.13));
+    position
+}
+
+fn gradients_are_differences(name: &str, problem: &Mixed) {
+    let theta = problem.theta();
+    for guided in [true, false] {
+        let mut target = match guided {
+            true => Target::new(problem, &theta).unwrap(),
+            false => Target::plain(problem, &theta).unwrap(),
+        };
+        let position = position(&target, &theta);
+        let mut gradient = vec![0.0; target.size()];
+        let mut ignored = gradient.clone();
+        target.evaluate(&position, &mut gradient).unwrap();
+        for i in 0..position.len() {
+            let mut at = |h: f64| {
+                let mut moved = position.clone();
+                moved[i] += h;
+                target.evaluate(&moved, &mut ignored).unwrap()
+            };
+            // Central differences of fourth order: h^4 and eps / h both below 1e-9.
+            let h = 2e-3;
+            let numeric = (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h);
+            let scale = gradient[i].abs().max(1.0);
+            assert!(
+                (numeric - gradient[i]).abs() < 1e-6 * scale,
+                "{name}, guided {guided}, coordinate {i} of {}: {numeric} {}",
+                position.len(),
+                gradient[i]
+            );
+        }
+    }
+}
+
+#[test]
+fn gradient_is_the_derivative_in_every_coordinate_of_both_functions() {
+    for (a, b) in tables(0.0).into_iter().zip(tables(0.3)) {
+        for link in [Link::Exp, Link::Softplus] {
+            let name = format!("{} behind {link}", a.name());
+            let problem = Mixed::new([a.clone(), b.clone()], [true; 2], Some(link));
+            gradients_are_differences(&name, &problem);
+        }
+    }
+}
+
+#[test]
+fn tables_with_and_without_a_second_function_stand_side_by_side() {
+    for one in tables(0.0) {
+        let plain = Gaussian::new(vec![0.2, 0.4, -0.3], Noise::Learned).unwrap();
+        let name = format!("{} after values", one.name());
+        let problem = Mixed::new([plain.into(), one], [false, true], Some(Link::Exp));
+        gradients_are_differences(&name, &problem);
+    }
+}
+
+/// `g` held at its mean is a constant: the same density and gradient, but for the normal density of `w_g`.
+#[test]
+fn a_second_function_without_variance_is_a_constant() {
+    for (a, b) in tables(0.0).into_iter().zip(tables(0.3)) {
+        let name = a.name();
+        let mut varying = Mixed::new([a.clone(), b.clone()], [true; 2], Some(Link::Exp));
+        let mut constant = Mixed::new([a, b], [true; 2], None);
+        let size = varying.kernel_size();
+        for (i, p) in varying.parameters[size..2 * size].iter_mut().enumerate() {
+            p.fixed = true;
+            // A variance of 1e-16, so an sd of 1e-8 of the logarithm; the last is the lengthscale.
+            p.start *= [1e-8, 1e-8, 1e-16, 1e-16, 1.0][i];
+        }
+        for own in constant.own.clone() {
+            constant.parameters[own[0]].start = (-1.0_f64).exp();
+            constant.parameters[own[0]].fixed = true;
+        }
+        let (theta, of_constant) = (varying.theta(), constant.theta());
+        let mut both = Target::plain(&varying, &theta).unwrap();
+        let mut one = Target::plain(&constant, &of_constant).unwrap();
+        let at = position(&both, &theta);
+        let (first, rest) = at.split_at(one.latents());
+        let (second, u) = rest.split_at(both.latents() - one.latents());
+        let at_constant = [first, u].concat();
+        let (mut slopes, mut of_one) = (vec![0.0; both.size()], vec![0.0; one.size()]);
+        let got = both.evaluate(&at, &mut slopes).unwrap();
+        let want = one.evaluate(&at_constant, &mut of_one).unwrap();
+        let normal: f64 = second
+            .iter()
+            .map(|w| -0.5 * (w * w + (2.0 * std::f64::consts::PI).ln()))
+            .sum();
+        // Slopes in the logarithm of a variance are below 10, times 1e-8 and six rows.
+        assert!((got - want - normal).abs() < 1e-6, "{name}: {got} {want}");
+        let left = slopes[..first.len()]
+            .iter()
+            .chain(&slopes[first.len() + second.len()..]);
+        for (got, want) in left.zip(&of_one) {
+            assert!((got - want).abs() < 1e-5, "{name}: {got} {want}");
+        }
+    }
+}
+
+/// The referee itself: moments of both functions by sampling are those of a sum over a grid of all four latent values.
+#[test]
+fn two_rows_have_the_moments_of_brute_force() {
+    let options = McmcOptions::default().with_chains(2).with_draws(400, 2500);
+    for (name, likelihood) in kinds(2) {
+        let mut toy = Toy::new(&[0.0, 0.7], likelihood);
+        toy.parameters.iter_mut().for_each(|p| p.fixed = true);
+        let (_, truth) = brute(&toy, 16);
+        let sampled = sample(&toy, &toy.theta(), &options, &Silent).unwrap();
+        assert_eq!((sampled.latents.len(), sampled.second.len()), (2, 2));
+        for (at, [mean, sd]) in sampled.latents.iter().chain(&sampled.second).zip(truth) {
+            // Four standard errors of a mean; squares of skewed draws vary more than those of normal ones.
+            let error = 4.0 / at.effective_size.sqrt();
+            assert!((at.mean - mean).abs() < error * sd, "{name}: {at:?} {mean}");
+            let off = (at.sd / sd - 1.0).abs();
+            assert!(off < 1.5 * error, "{name}: {at:?} {sd}");
+            assert!(
+                at.r_hat < 1.01 && at.effective_size > 1000.0,
+                "{name}: {at:?}"
+            );
+        }
+        assert!(sampled.divergences < 8, "{name}: {}", sampled.divergences);
+    }
+}
+
+#[test]
+fn draws_of_a_second_function_depend_on_the_seed_only() {
+    let tables = [tables(0.0).remove(0), tables(0.3).remove(0)];
+    let problem = Mixed::new(tables, [true; 2], Some(Link::Exp));
+    let short = McmcOptions::default().with_chains(2).with_draws(30, 30);
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let theta = problem.theta();
+        pool.unwrap()
+            .install(|| sample(&problem, &theta, &short, &Silent).unwrap())
+    };
+    let (one, two) = (run(1), run(2));
+    assert_eq!(one.second, two.second);
+    assert_eq!(one.hyperparameters, two.hyperparameters);
+}

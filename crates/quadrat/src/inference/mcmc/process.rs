@@ -1,0 +1,95 @@
+//! One latent function at a position of the sampler.
+
+use super::frame::{Frame, FrameAdjoint, Guide};
+use super::prior::Prior;
+use crate::error::LinalgError;
+use crate::linalg::dot;
+
+/// A latent function, with the factors at the last hyperparameters and guides.
+pub(super) struct Process<'a> {
+    pub prior: Prior<'a>,
+    kept: Option<Kept>,
+}
+
+struct Kept {
+    theta: Vec<f64>,
+    guides: Vec<Guide>,
+    frame: Frame,
+}
+
+/// A latent function at one position.
+pub(super) struct Placed<'p, 'a> {
+    prior: &'p Prior<'a>,
+    frame: &'p Frame,
+    /// Whitened latents.
+    v: Vec<f64>,
+    /// Latent values.
+    pub z: Vec<f64>,
+}
+
+/// What a slope in the latent values becomes.
+pub(super) struct Pulled {
+    /// Adjoint of `v`, its prior included.
+    v: Vec<f64>,
+    /// Adjoint of `w`: the gradient.
+    pub w: Vec<f64>,
+}
+
+impl<'a> Process<'a> {
+    pub fn new(prior: Prior<'a>) -> Self {
+        Self { prior, kept: None }
+    }
+
+    /// The function at `w`; factors are made anew where hyperparameters or guides moved.
+    ///
+    /// # Errors
+    /// [`LinalgError::NotPositiveDefinite`].
+    pub fn place(
+        &mut self,
+        theta: &[f64],
+        guides: Vec<Guide>,
+        w: &[f64],
+    ) -> Result<Placed<'_, 'a>, LinalgError> {
+        let Self { prior, kept } = self;
+        let fresh = match kept.take() {
+            Some(kept) if kept.theta == theta && kept.guides == guides => kept,
+            _ => Kept {
+                frame: Frame::new(prior.covariance(theta), &prior.floor, prior.mean(), &guides)?,
+                theta: theta.to_vec(),
+                guides,
+            },
+        };
+        let frame = &kept.insert(fresh).frame;
+        let v = frame.whitened(w);
+        let mut z = frame.latent(&v);
+        z.iter_mut().zip(prior.mean()).for_each(|(z, m)| *z += m);
+        Ok(Placed { prior, frame, v, z })
+    }
+}
+
+impl Placed<'_, '_> {
+    /// `log N(v; 0, I) + log |dv / dw|`.
+    pub fn log_prior(&self) -> f64 {
+        let constant = self.v.len() as f64 * (2.0 * std::f64::consts::PI).ln();
+        self.frame.log_volume() - 0.5 * (dot(&self.v, &self.v) + constant)
+    }
+
+    /// From the slope of the log density of the rows in `z`.
+    pub fn pull(&self, slope: &[f64]) -> Pulled {
+        let mut v = self.frame.pull_back(slope);
+        v.iter_mut().zip(&self.v).for_each(|(b, v)| *b -= v);
+        let w = self.frame.to_position(&v);
+        Pulled { v, w }
+    }
+
+    /// The adjoints of what moves with hyperparameters and guides.
+    pub fn adjoint(&self, slope: &[f64], pulled: &Pulled) -> FrameAdjoint {
+        self.frame.adjoint(&self.v, slope, &pulled.v, &pulled.w)
+    }
+
+    /// Adds the derivatives in the hyperparameters of the kernel.
+    pub fn contract(&self, theta: &[f64], adjoint: &FrameAdjoint, d_theta: &mut [f64]) {
+        let covariance = self.frame.covariance_adjoint(adjoint);
+        self.prior.contract(theta, covariance.as_ref(), d_theta);
+    }
+}
