@@ -87,6 +87,9 @@ pub struct Run {
     /// minutes for hundreds, at most 1000
     #[arg(long, value_enum, value_name = "HOW")]
     pub check: Option<CheckWord>,
+    /// Go on from where a fit with `method = "sparse"` stood when it was stopped or killed
+    #[arg(long)]
+    pub resume: bool,
     /// How much to say.
     #[command(flatten)]
     pub saying: Saying,
@@ -108,6 +111,9 @@ pub struct Fit {
     /// File for the model
     #[arg(long, short, value_name = "M.quadrat")]
     pub output: PathBuf,
+    /// Go on from where a fit with `method = "sparse"` stood when it was stopped or killed
+    #[arg(long)]
+    pub resume: bool,
     /// How much to say.
     #[command(flatten)]
     pub saying: Saying,

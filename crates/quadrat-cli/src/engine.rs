@@ -14,7 +14,7 @@ use quadrat::model::{
 };
 pub use quadrat::model::{FitSummary, Hyper, McmcReport, Posterior, RowCheck};
 use quadrat::parameter::PriorDensity;
-use quadrat::progress::Progress;
+use quadrat::progress::{Keeper, Progress};
 
 use crate::diagnostic::{Problem, Problems};
 use crate::places::Places;
@@ -34,6 +34,8 @@ const NON_NEGATIVE: &str = "non_negative";
 pub struct Running {
     /// Hears how far the fit is.
     pub progress: Option<Arc<dyn Progress + Send + Sync>>,
+    /// Keeps where a long fit stands, and may stop it.
+    pub keeper: Option<Arc<dyn Keeper + Send + Sync>>,
 }
 
 /// What is wanted at some places.
@@ -276,6 +278,9 @@ pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
     if let Some(progress) = &running.progress {
         options = options.with_progress(Arc::clone(progress));
     }
+    if let Some(keeper) = &running.keeper {
+        options = options.with_keeper(Arc::clone(keeper));
+    }
     let mut posterior = model
         .fit(&options)
         .map_err(|error| explain(resolved, error))?;
@@ -285,7 +290,8 @@ pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
     if let Some(asked) = resolved.study.non_negative() {
         posterior.set_note(NON_NEGATIVE, asked.word());
     }
-    if !posterior.summary().converged {
+    let is_stopped = running.keeper.as_ref().is_some_and(|k| k.is_stopped());
+    if !posterior.summary().converged && !is_stopped {
         let reason = posterior.summary().warnings.join("; ");
         anyhow::bail!(
             "the fit did not converge ({reason}); give starts or bounds in [hyperparameters], or simplify the kernel"

@@ -7,6 +7,7 @@
 
 mod args;
 mod check;
+mod checkpoint;
 mod commands;
 mod demo;
 mod diagnostic;

@@ -86,14 +86,11 @@ impl Outcome {
 /// New observations where a response was asked whose noise is a function.
 fn noisy(posterior: &Posterior, resolved: &Resolved, asked: &Asked) -> Result<Option<Answer>> {
     let of_output = resolved.reporting(asked.places.output.as_deref());
-    let normal = |table: &&crate::resolve::Observed| {
-        use quadrat::likelihood::Likelihood::{Censored, Gaussian, Interval};
-        matches!(table.likelihood, Gaussian(_) | Interval(_) | Censored(_))
-    };
-    let varies = resolved.study.vary.as_ref().is_some_and(|vary| {
-        let own = of_output.filter(normal);
-        own.is_some_and(|table| vary.what.is_of(&table.likelihood))
-    });
+    let varies = resolved
+        .study
+        .vary
+        .as_ref()
+        .is_some_and(|vary| of_output.is_some_and(|table| vary.what.is_of(&table.likelihood)));
     if !varies || asked.scale != Scale::Response || asked.places.aggregate.is_some() {
         return Ok(None);
     }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, Result};
@@ -17,9 +18,27 @@ fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// On Ctrl-C or termination: removes what is unfinished and exits with 130.
+/// Whether a long fit runs that can stop between its steps, and whether it was asked to.
+static GENTLE: AtomicBool = AtomicBool::new(false);
+static STOPPED: AtomicBool = AtomicBool::new(false);
+
+/// From now on the first Ctrl-C only asks a fit to stop; or no longer.
+pub fn stop_gently(on: bool) {
+    GENTLE.store(on, Ordering::SeqCst);
+}
+
+/// Whether a fit was asked to stop.
+pub fn is_stopped() -> bool {
+    STOPPED.load(Ordering::SeqCst)
+}
+
+/// On Ctrl-C or termination: removes what is unfinished and exits with 130; a fit that can stop is asked to first.
 pub fn clean_up_when_interrupted() -> Result<()> {
     ctrlc::set_handler(|| {
+        if GENTLE.load(Ordering::SeqCst) && !STOPPED.swap(true, Ordering::SeqCst) {
+            eprintln!("\nstopping after this step, with the best so far (once more: at once)");
+            return;
+        }
         // Held until the exit, so that no renaming starts or is cut in the middle.
         let paths = unfinished();
         for path in paths.iter().rev() {

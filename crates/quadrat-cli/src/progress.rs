@@ -54,6 +54,21 @@ impl Progress for Bar {
             }
             Event::Node { done, total } => self.show("integrating hyperparameters", done, total),
             Event::Draw { done, total } => self.show("sampling", done, total),
+            Event::Step {
+                done,
+                best,
+                gain,
+                left,
+            } => {
+                let elapsed = self.0.elapsed().as_secs_f64() / done.max(1) as f64;
+                let left = left.map_or(String::new(), |steps| {
+                    format!(", about {:.0} s left", (steps * elapsed).max(1.0))
+                });
+                self.0.set_message(format!(
+                    "step {done}: objective {best:.2} nats, gained {gain:.2}{left}"
+                ));
+                self.0.set_position(done as u64);
+            }
             _ => {}
         }
     }

@@ -20,6 +20,17 @@ pub enum Event {
         /// Nodes known so far (grows while the grid is explored).
         total: usize,
     },
+    /// A search that streams rows took a step that made it better.
+    Step {
+        /// Steps so far.
+        done: usize,
+        /// The best log posterior density so far: the bound of the evidence and the log prior density of the hyperparameters.
+        best: f64,
+        /// What the step gained, in nats.
+        gain: f64,
+        /// Steps that are left if gains go on shrinking as they do; `None` while that cannot be told.
+        left: Option<f64>,
+    },
     /// A sampler drew once, warm-up included.
     Draw {
         /// Draws so far, over all chains.
@@ -33,6 +44,36 @@ pub enum Event {
 pub trait Progress: Sync {
     /// Called on every event; must return quickly.
     fn report(&self, event: Event);
+}
+
+/// Keeps where a long search stands, so that nothing is lost, and may end it between two steps.
+///
+/// # Examples
+/// One that stops at once keeps the start:
+/// ```
+/// use quadrat::progress::Keeper;
+///
+/// struct Impatient;
+///
+/// impl Keeper for Impatient {
+///     fn begun(&self) -> Option<Vec<u8>> {
+///         None
+///     }
+///     fn keep(&self, _state: &dyn Fn() -> Vec<u8>) {}
+///     fn is_stopped(&self) -> bool {
+///         true
+///     }
+/// }
+/// ```
+pub trait Keeper: Sync {
+    /// What was kept of an earlier search for the same fit, to go on from.
+    fn begun(&self) -> Option<Vec<u8>>;
+
+    /// Called after every step that made it better; `state` makes the bytes, which costs about as much as writing them.
+    fn keep(&self, state: &dyn Fn() -> Vec<u8>);
+
+    /// Whether to stop here, with the best found so far. Asked often: must return quickly.
+    fn is_stopped(&self) -> bool;
 }
 
 /// Ignores every event.

@@ -35,7 +35,7 @@ pub fn run(args: &Demo) -> Result<()> {
         &args.output,
         Some(&example.extras),
         staged,
-        None,
+        (None, false),
         &args.saying,
     )
 }

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use anyhow::Result;
 
-use super::{print, running, spare_inputs};
+use super::{closed, kept, print, running, spare_inputs};
 use crate::args::Fit;
 use crate::diagnostic::Paint;
 use crate::outcome::Outcome;
@@ -19,17 +19,19 @@ pub fn run(args: &Fit) -> Result<()> {
     spare_inputs(&resolved, &args.study, std::slice::from_ref(&args.output))?;
     writable(std::slice::from_ref(&args.output))?;
     let bar = Bar::new(args.saying.quiet);
-    let outcome = Outcome::fit(resolved, &running(&args.saying, &bar)?)?;
+    let mut how = running(&args.saying, &bar)?;
+    let checkpoint = kept(&resolved, &args.output, args.resume, &mut how)?;
+    let outcome = Outcome::fit(resolved, &how)?;
     let mut staged = Staged::new();
     staged.bytes(&args.output, &engine::to_bytes(&outcome.posterior))?;
     let written = staged.finish()?;
     bar.finish();
     if args.saying.json {
-        return print(&fit_json::text(&outcome)?);
+        print(&fit_json::text(&outcome)?)?;
+    } else if !args.saying.quiet {
+        let paint = Paint::on(std::io::stdout().is_terminal());
+        print(&terminal::summary(&outcome, &written, None, paint))?;
     }
-    if args.saying.quiet {
-        return Ok(());
-    }
-    let paint = Paint::on(std::io::stdout().is_terminal());
-    print(&terminal::summary(&outcome, &written, None, paint))
+    closed(checkpoint.as_deref());
+    Ok(())
 }

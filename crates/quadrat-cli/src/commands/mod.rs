@@ -14,6 +14,7 @@ use std::sync::Arc;
 use anyhow::Result;
 
 use crate::args::Saying;
+use crate::checkpoint::Checkpoint;
 use crate::diagnostic::{Problem, Problems};
 use crate::engine::Running;
 use crate::progress::Bar;
@@ -32,7 +33,38 @@ pub fn running(saying: &Saying, bar: &Arc<Bar>) -> Result<Running> {
     }
     Ok(Running {
         progress: Some(Arc::clone(bar) as _),
+        keeper: None,
     })
+}
+
+/// Lets a sparse fit keep where it stands in a file beside its output, and go on from there.
+pub fn kept(
+    resolved: &Resolved,
+    output: &Path,
+    resume: bool,
+    running: &mut Running,
+) -> Result<Option<Arc<Checkpoint>>> {
+    if resolved.study.inference.method != quadrat::model::Inference::Sparse {
+        if resume {
+            let message = "--resume is for fits with `method = \"sparse\"`";
+            let remedy = "leave it out: other fits keep nothing of themselves";
+            return Err(Problems::from(Problem::new(message).remedy(remedy)).into());
+        }
+        return Ok(None);
+    }
+    let checkpoint = Arc::new(Checkpoint::beside(output, resume)?);
+    running.keeper = Some(Arc::clone(&checkpoint) as _);
+    Ok(Some(checkpoint))
+}
+
+/// After everything is written: tells of a fit that was stopped, and exits as an interrupted program does.
+pub fn closed(checkpoint: Option<&Checkpoint>) {
+    if let Some(told) = checkpoint.and_then(Checkpoint::close) {
+        eprintln!("warning: {told}");
+    }
+    if crate::output::is_stopped() {
+        std::process::exit(130);
+    }
 }
 
 /// Prints to standard output; a reader that left is success.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use super::{print, running, spare_inputs};
+use super::{closed, kept, print, running, spare_inputs};
 use crate::args::{CheckWord, Run, Saying};
 use crate::check;
 use crate::demo::Extras;
@@ -30,7 +30,7 @@ pub fn run(args: &Run) -> Result<()> {
         &folder,
         None,
         Staged::new(),
-        args.check,
+        (args.check, args.resume),
         &args.saying,
     )
 }
@@ -42,7 +42,7 @@ pub fn go(
     folder: &Path,
     extras: Option<&Extras>,
     mut staged: Staged,
-    asked: Option<CheckWord>,
+    (asked, resume): (Option<CheckWord>, bool),
     saying: &Saying,
 ) -> Result<()> {
     let resolved = resolve(study::open(path, shown)?)?;
@@ -59,7 +59,9 @@ pub fn go(
     spare_inputs(&resolved, path, &outputs)?;
     writable(&outputs)?;
     let bar = Bar::new(saying.quiet);
-    let mut outcome = Outcome::compute(resolved, &running(saying, &bar)?)?;
+    let mut how = running(saying, &bar)?;
+    let checkpoint = kept(&resolved, folder, resume, &mut how)?;
+    let mut outcome = Outcome::compute(resolved, &how)?;
     if asked == Some(CheckWord::Mcmc) {
         check::by_mcmc(&mut outcome, &bar)?;
     }
@@ -86,16 +88,16 @@ pub fn go(
     let written = staged.finish()?;
     bar.finish();
     if saying.json {
-        return print(&json);
+        print(&json)?;
+    } else if !saying.quiet {
+        let paint = Paint::on(std::io::stdout().is_terminal());
+        let checked = outcome
+            .mcmc
+            .as_ref()
+            .map(|report| check::text(report, paint));
+        print(&checked.unwrap_or_default())?;
+        print(&terminal::summary(&outcome, &written, Some(folder), paint))?;
     }
-    if saying.quiet {
-        return Ok(());
-    }
-    let paint = Paint::on(std::io::stdout().is_terminal());
-    let checked = outcome
-        .mcmc
-        .as_ref()
-        .map(|report| check::text(report, paint));
-    print(&checked.unwrap_or_default())?;
-    print(&terminal::summary(&outcome, &written, Some(folder), paint))
+    closed(checkpoint.as_deref());
+    Ok(())
 }

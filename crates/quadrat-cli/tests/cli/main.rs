@@ -10,6 +10,7 @@ mod broken_tables;
 mod censored;
 mod harness;
 mod kinds;
+mod long_runs;
 mod mcmc;
 mod methods;
 mod noise;

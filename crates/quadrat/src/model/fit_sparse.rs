@@ -14,7 +14,7 @@ use crate::error::{FitError, InputError};
 use crate::inference::sparse::learn_sparse;
 use crate::inference::{Factor, in_pool};
 use crate::likelihood::Likelihood;
-use crate::progress::{Progress, Silent};
+use crate::progress::{Keeper, Progress, Silent};
 
 /// Mean counts from which on Poisson counts are judged, and what is too much of their variance.
 const LARGE: f64 = 500.0;
@@ -59,7 +59,8 @@ impl Model {
         let Some(streamed) = problem.streamed() else {
             return Err(InputError::Empty.into());
         };
-        let learned = learn_sparse(&streamed, &streamed.sparse.options, progress, None)?;
+        let keeper = options.keeper.as_deref().map(|k| k as &dyn Keeper);
+        let learned = learn_sparse(&streamed, &streamed.sparse.options, progress, keeper)?;
         let optimum = learned.optimum;
         let mut warnings = Vec::new();
         if !optimum.converged {

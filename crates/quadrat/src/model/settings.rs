@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::inference::sites::Method;
 use crate::inference::sparse::{LogSum, Within};
 use crate::parameter::PriorDensity;
-use crate::progress::Progress;
+use crate::progress::{Keeper, Progress};
 use crate::support::Functionals;
 
 /// The prior mean of the latent function.
@@ -138,6 +138,8 @@ pub struct FitOptions {
     pub threads: Option<usize>,
     /// Told of progress.
     pub progress: Option<Arc<dyn Progress + Send + Sync>>,
+    /// Keeps where the search of [`Inference::Sparse`] stands, and may stop it.
+    pub keeper: Option<Arc<dyn Keeper + Send + Sync>>,
 }
 
 impl Default for FitOptions {
@@ -152,6 +154,7 @@ impl Default for FitOptions {
             starts: 6,
             threads: None,
             progress: None,
+            keeper: None,
         }
     }
 }
@@ -211,6 +214,13 @@ impl FitOptions {
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
+        self
+    }
+
+    /// Sets who keeps where a search of [`Inference::Sparse`] stands.
+    #[must_use]
+    pub fn with_keeper(mut self, keeper: Arc<dyn Keeper + Send + Sync>) -> Self {
+        self.keeper = Some(keeper);
         self
     }
 

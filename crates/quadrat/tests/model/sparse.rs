@@ -1,5 +1,7 @@
 //! Inference through inducing points: against exact inference, on simulated bags, saved and loaded.
 
+use std::sync::{Arc, Mutex};
+
 use quadrat::inference::sparse::{LogSum, Within};
 use quadrat::kernel::Kernel;
 use quadrat::likelihood::{
@@ -10,6 +12,7 @@ use quadrat::model::{
     FitOptions, Hyperparameters, Inducing, Inference, Mean, Model, Noise, Observations, Posterior,
     Scale, Setting,
 };
+use quadrat::progress::Keeper;
 use quadrat::support::Functionals;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -486,4 +489,96 @@ fn more_inducing_points_than_places_and_constant_columns_are_no_trouble() {
     );
     let p = posterior.predict(&bags, Scale::Response).unwrap();
     assert!((p.mean().iter().sum::<f64>() / 38.0 - 1.0).abs() < 0.1);
+}
+
+/// Keeps every state, and stops after so many of them.
+struct Stopping {
+    after: usize,
+    begun: Option<Vec<u8>>,
+    states: Mutex<Vec<Vec<u8>>>,
+}
+
+impl Stopping {
+    fn new(after: usize, begun: Option<Vec<u8>>) -> Arc<Self> {
+        Arc::new(Self {
+            after,
+            begun,
+            states: Mutex::default(),
+        })
+    }
+
+    fn last(&self) -> Vec<u8> {
+        self.states.lock().unwrap().last().unwrap().clone()
+    }
+}
+
+impl Keeper for Stopping {
+    fn begun(&self) -> Option<Vec<u8>> {
+        self.begun.clone()
+    }
+
+    fn keep(&self, state: &dyn Fn() -> Vec<u8>) {
+        self.states.lock().unwrap().push(state());
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.states.lock().unwrap().len() >= self.after
+    }
+}
+
+#[test]
+fn a_search_that_was_stopped_goes_on_to_the_same_answer() {
+    let model = |shift: f64| {
+        let mut random = ChaCha8Rng::seed_from_u64(11);
+        let mut bags = Functionals::new(vec!["x".into()]);
+        let counts = (0..40).map(|b| {
+            let x: Vec<[f64; 1]> = (0..6)
+                .map(|i| [0.2 * f64::from(b) + 0.03 * f64::from(i)])
+                .collect();
+            bags.push_nodes(&x, &[5.0; 6]).unwrap();
+            (draw(&mut random, x.iter().map(|x| 5.0 * rate(x[0])).sum()) + shift).max(0.0)
+        });
+        let counts = Poisson::new(counts.collect(), vec![1.0; 40], Link::Exp).unwrap();
+        Model::new(Kernel::se(["x"])).observe(Observations::new(bags, counts).unwrap())
+    };
+    let fit = |model: &Model, keeper: &Arc<Stopping>| {
+        let options = map().with_inducing(Inducing::Number(15));
+        model.fit(&options.with_keeper(Arc::clone(keeper) as _))
+    };
+    let whole = fit(&model(0.0), &Stopping::new(usize::MAX, None)).unwrap();
+    assert!(whole.summary().converged);
+    let stopped = Stopping::new(2, None);
+    let best = fit(&model(0.0), &stopped).unwrap();
+    let summary = best.summary();
+    assert!(!summary.converged && summary.iterations == 2, "{summary:?}");
+    let said = summary.warnings.join("; ");
+    assert!(said.contains("stopped after 2 steps"), "{said}");
+    // What it has is the best so far, and usable.
+    assert!(summary.log_posterior < whole.summary().log_posterior);
+    let at = Functionals::points("x", &[2.0]).unwrap();
+    assert!(best.predict(&at, Scale::Response).unwrap().sd()[0] > 0.0);
+    let again = fit(
+        &model(0.0),
+        &Stopping::new(usize::MAX, Some(stopped.last())),
+    )
+    .unwrap();
+    let (a, b) = (again.summary(), whole.summary());
+    assert!(a.converged && a.iterations > 2);
+    // Both searches end when a step gains less than 1e-4 nats.
+    assert!(
+        (a.log_posterior - b.log_posterior).abs() < 1e-3,
+        "{} {}",
+        a.log_posterior,
+        b.log_posterior
+    );
+
+    let refusal = |begun: Vec<u8>, shift: f64| {
+        let keeper = Stopping::new(usize::MAX, Some(begun));
+        fit(&model(shift), &keeper).unwrap_err().to_string()
+    };
+    assert!(refusal(stopped.last(), 1.0).contains("another fit"));
+    let mut damaged = stopped.last();
+    damaged[20] ^= 1;
+    assert!(refusal(damaged, 0.0).contains("damaged"));
+    assert!(refusal(vec![1, 2], 0.0).contains("damaged"));
 }

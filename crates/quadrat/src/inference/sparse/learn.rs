@@ -5,13 +5,14 @@
 //! that may be of any size.
 
 use super::evidence::SparseEvidence;
-use super::{Normal, SparseOptions, SparseProblem};
+use super::state::fingerprint;
+use super::{Normal, SparseOptions, SparseProblem, SparseState};
 use crate::error::FitError;
 use crate::inference::free::FreeSpace;
 use crate::inference::{Optimum, Start, Trail};
 use crate::linalg::Mat;
 use crate::optimise::{self, Report, minimise, projected_gradient};
-use crate::progress::{Event, Progress};
+use crate::progress::{Event, Keeper, Progress};
 
 /// What an iteration must gain for a stage to go on, in nats: the rough and the precise one.
 const GAINS: [f64; 2] = [5e-2, 1e-3];
@@ -19,23 +20,10 @@ const GAINS: [f64; 2] = [5e-2, 1e-3];
 const ITERATIONS: [usize; 2] = [200, 100];
 /// Flops up to which the curvature is worth its evaluations.
 const AFFORDABLE: f64 = 3e11;
+/// Gains from which the number of steps that are left is guessed.
+const SEEN: usize = 5;
 /// A projected gradient that counts as none, in nats per unit of a free coordinate.
 const FLAT: f64 = 2e-2;
-
-/// Where learning stands: enough to go on from.
-#[derive(Debug, Clone)]
-pub struct SparseState {
-    /// Free, scaled coordinates of the hyperparameters.
-    pub z: Vec<f64>,
-    /// The best belief there, once there is one.
-    pub normal: Option<Normal>,
-    /// Stages done.
-    pub stage: usize,
-    /// Accepted steps so far.
-    pub iterations: usize,
-    /// Evaluations of the bound so far.
-    pub evaluations: usize,
-}
 
 /// What was learned.
 #[derive(Debug, Clone)]
@@ -46,14 +34,16 @@ pub struct SparseOptimum {
     pub passes: usize,
     /// Whether the curvature was computed.
     pub has_curvature: bool,
+    /// Whether the keeper stopped the search.
+    pub stopped: bool,
     /// The best belief about the whitened inducing values there.
     pub normal: Normal,
 }
 
-/// Maximises the bound plus the log prior density of the hyperparameters, from their starts or from a state.
+/// Maximises the bound plus the log prior density of the hyperparameters, from their starts or from what the keeper kept.
 ///
 /// # Errors
-/// [`FitError::Input`] when a parameter is not valid; the error of the start when it cannot be evaluated;
+/// [`FitError::Input`] when a parameter is not valid, or what was kept is of another fit; the error of the start when it cannot be evaluated;
 /// [`FitError::NotConverged`] when no `q` is found at the end.
 ///
 /// # Numerics
@@ -63,22 +53,27 @@ pub fn learn_sparse(
     problem: &dyn SparseProblem,
     options: &SparseOptions,
     progress: &dyn Progress,
-    from: Option<SparseState>,
+    keeper: Option<&dyn Keeper>,
 ) -> Result<SparseOptimum, FitError> {
     let evidence = SparseEvidence::new(problem, *options);
     let space = FreeSpace::new(&evidence)?;
     let bounds = space.bounds();
     let start: Vec<f64> = problem.parameters().iter().map(|p| p.start).collect();
-    let mut state = from.unwrap_or_else(|| SparseState {
-        z: space.coordinates_of(&start),
-        normal: None,
-        stage: 0,
-        iterations: 0,
-        evaluations: 0,
-    });
+    let kept = keeper.and_then(Keeper::begun);
+    // Costs as much as a chunk: only where it is wanted.
+    let of = keeper.map_or(0, |_| fingerprint(problem, &start));
+    let mut state = match kept {
+        Some(bytes) => SparseState::from_bytes(&bytes, of, space.size())?,
+        None => SparseState::new(space.coordinates_of(&start)),
+    };
+    let watch = Watch {
+        keeper,
+        progress,
+        fingerprint: of,
+    };
     let mut ended = None;
-    while state.stage < GAINS.len() && space.size() > 0 {
-        let report = stage(&space, &bounds, &mut state)?;
+    while state.stage < GAINS.len() && space.size() > 0 && !watch.is_stopped() {
+        let report = stage(&space, &bounds, &mut state, &watch)?;
         progress.report(Event::Start {
             done: state.stage,
             total: GAINS.len(),
@@ -97,7 +92,8 @@ pub fn learn_sparse(
     let n = space.size();
     let size = problem.inducing() as f64;
     let flops = 15.0 * n as f64 * problem.bags().points() as f64 * size * size;
-    let curvature = (n > 0 && flops < AFFORDABLE)
+    let stopped = watch.is_stopped() && state.stage < GAINS.len();
+    let curvature = (n > 0 && flops < AFFORDABLE && !stopped)
         .then(|| space.curvature(&state.z, &density.gradient, &trail, &mut state.evaluations))
         .transpose();
     let curvature = match curvature {
@@ -111,6 +107,7 @@ pub fn learn_sparse(
     };
     let theta = space.theta(&state.z);
     let (is_done, reason) = match &ended {
+        _ if stopped => (false, format!("stopped after {} steps", state.iterations)),
         Some(report) => (report.converged, report.reason.clone()),
         None => (true, "nothing was to be learned".to_owned()),
     };
@@ -126,7 +123,7 @@ pub fn learn_sparse(
             .collect(),
         iterations: state.iterations,
         evaluations: state.evaluations,
-        converged: is_done || flatness < FLAT,
+        converged: is_done || (flatness < FLAT && !stopped),
         reason: reason.clone(),
         starts: vec![Start {
             from: start,
@@ -147,15 +144,49 @@ pub fn learn_sparse(
         passes: evidence.passes(),
         optimum,
         has_curvature: curvature.is_some() || n == 0,
+        stopped,
         normal,
     })
 }
 
-/// One stage of the search, from the state and into it.
+/// Who is told of steps.
+struct Watch<'a> {
+    keeper: Option<&'a dyn Keeper>,
+    progress: &'a dyn Progress,
+    fingerprint: u32,
+}
+
+impl Watch<'_> {
+    fn is_stopped(&self) -> bool {
+        self.keeper.is_some_and(Keeper::is_stopped)
+    }
+
+    /// After a step to the state; `goal` is the gain at which the stage ends.
+    fn step(&self, state: &SparseState, best: f64, gains: &[f64], goal: f64) {
+        let last = gains.last().copied().unwrap_or(f64::INFINITY);
+        // Over the last few steps, gains shrink by about the same factor.
+        let left = gains.len().checked_sub(SEEN).and_then(|from| {
+            let rate = (last / gains[from]).ln() / (SEEN - 1) as f64;
+            (rate < 0.0).then(|| ((goal / last).ln() / rate).max(0.0))
+        });
+        self.progress.report(Event::Step {
+            done: state.iterations,
+            best,
+            gain: last,
+            left,
+        });
+        if let Some(keeper) = self.keeper {
+            keeper.keep(&|| state.to_bytes(self.fingerprint));
+        }
+    }
+}
+
+/// One stage of the search, from the state and into it, also where it is stopped.
 fn stage(
     space: &FreeSpace<'_>,
     bounds: &[(f64, f64)],
     state: &mut SparseState,
+    watch: &Watch<'_>,
 ) -> Result<Report, FitError> {
     let is_rough = state.stage == 0;
     let mut trail = if is_rough {
@@ -167,31 +198,51 @@ fn stage(
         trail.leave_normal(normal.clone());
     }
     let first = space.evaluate(&state.z, &mut trail)?;
-    let size = first.log_posterior.abs().max(1.0);
+    state.evaluations += 1;
+    let goal = GAINS[state.stage];
     let search = optimise::Options {
         max_iterations: ITERATIONS[state.stage],
         gradient_tolerance: 1e-3,
-        relative_reduction: GAINS[state.stage] / size,
+        relative_reduction: goal / first.log_posterior.abs().max(1.0),
         memory: 10,
     };
-    let mut best = (f64::NEG_INFINITY, trail.clone());
+    let start = state.z.clone();
+    let mut best = (first.log_posterior, trail.clone());
+    let mut known = Some(first);
+    let mut gains = Vec::new();
     let mut negative = |z: &[f64], gradient: &mut [f64]| {
+        if watch.is_stopped() {
+            return None;
+        }
         // From the best point, not from a step that went too far.
         let mut own = best.1.clone();
-        let density = space.evaluate(z, &mut own).ok()?;
+        let density = match known.take() {
+            // The search begins where the stage was evaluated.
+            Some(first) => first,
+            None => {
+                state.evaluations += 1;
+                space.evaluate(z, &mut own).ok()?
+            }
+        };
         for (out, g) in gradient.iter_mut().zip(&density.gradient) {
             *out = -g;
         }
         if density.log_posterior > best.0 {
+            gains.push(density.log_posterior - best.0);
             best = (density.log_posterior, own);
+            state.z = z.to_vec();
+            state.normal = best.1.normal().cloned();
+            state.iterations += 1;
+            watch.step(state, best.0, &gains, goal);
         }
         Some(-density.log_posterior)
     };
-    let report = minimise(&mut negative, &state.z, bounds, &search);
-    state.normal = best.1.normal().cloned();
-    state.z.clone_from(&report.x);
-    state.stage += 1;
-    state.iterations += report.iterations;
-    state.evaluations += report.evaluations + 1;
+    let report = minimise(&mut negative, &start, bounds, &search);
+    if state.normal.is_none() {
+        state.normal = best.1.normal().cloned();
+    }
+    if !watch.is_stopped() {
+        state.stage += 1;
+    }
     Ok(report)
 }

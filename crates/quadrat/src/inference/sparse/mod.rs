@@ -33,6 +33,7 @@ mod moments;
 mod normal;
 mod pass;
 mod settle;
+mod state;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests;
@@ -41,11 +42,12 @@ pub use bags::{Bags, Within};
 pub use evidence::{SparseEvidence, condition_sparse};
 pub use expectation::LogSum;
 pub use inducing::k_means;
-pub use learn::{SparseOptimum, SparseState, learn_sparse};
+pub use learn::{SparseOptimum, learn_sparse};
 pub use moments::sampled_total;
 pub use normal::Normal;
 pub use pass::{Bound, bound};
 pub use settle::{SparseOptions, settle_sparse};
+pub use state::SparseState;
 
 use super::sites::Block;
 use crate::linalg::{Mat, MatRef};

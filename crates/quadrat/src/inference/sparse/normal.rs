@@ -76,6 +76,12 @@ impl Normal {
         self.precision.as_ref()
     }
 
+    /// `P mu`.
+    #[must_use]
+    pub fn shift(&self) -> &[f64] {
+        &self.shift
+    }
+
     /// The factor of `P`.
     #[must_use]
     pub fn factor(&self) -> &Cholesky {

@@ -1,0 +1,107 @@
+//! What is kept of a long fit while it runs: a file beside the output, from which `--resume` goes on.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use quadrat::progress::Keeper;
+
+use crate::diagnostic::{Problem, Problems};
+use crate::output::{self, Staged};
+
+/// Time between two writings.
+const EVERY: Duration = Duration::from_secs(5);
+
+/// The file, and when it was written.
+pub struct Checkpoint {
+    path: PathBuf,
+    begun: Option<Vec<u8>>,
+    written: Mutex<Written>,
+}
+
+#[derive(Default)]
+struct Written {
+    at: Option<Instant>,
+    /// Why it could not be, the last time.
+    trouble: Option<String>,
+}
+
+impl Checkpoint {
+    /// The one of a fit that writes to `output`.
+    ///
+    /// Refuses to write over that of a fit that was not finished, and to go on from one that is not there.
+    pub fn beside(output: &Path, resume: bool) -> Result<Self> {
+        let mut name = output.as_os_str().to_owned();
+        name.push(".checkpoint");
+        let path = PathBuf::from(name);
+        let begun = match (path.exists(), resume) {
+            (false, false) => None,
+            (true, true) => {
+                let bytes = std::fs::read(&path);
+                Some(bytes.with_context(|| format!("cannot read `{}`", path.display()))?)
+            }
+            (true, false) => {
+                let message = format!("`{}` is of a fit that was not finished", path.display());
+                let remedy = "go on from it with --resume, or remove it to begin anew";
+                return Err(Problems::from(Problem::new(message).remedy(remedy)).into());
+            }
+            (false, true) => {
+                let message = format!("there is no `{}` to go on from", path.display());
+                let remedy = "leave --resume out, or give the -o of the fit that was not finished";
+                return Err(Problems::from(Problem::new(message).remedy(remedy)).into());
+            }
+        };
+        output::stop_gently(true);
+        Ok(Self {
+            path,
+            begun,
+            written: Mutex::default(),
+        })
+    }
+
+    /// The fit is over and its results are written: removes the file, unless the fit was stopped.
+    ///
+    /// Returns what people must be told, if anything.
+    pub fn close(&self) -> Option<String> {
+        output::stop_gently(false);
+        let written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(trouble) = &written.trouble {
+            return Some(format!(
+                "what the fit kept of itself could not be written: {trouble}"
+            ));
+        }
+        if output::is_stopped() {
+            let path = self.path.display();
+            return Some(format!(
+                "stopped before the search was over; `{path}` holds where it stood: --resume goes on"
+            ));
+        }
+        // It may never have been written.
+        drop(std::fs::remove_file(&self.path));
+        None
+    }
+}
+
+impl Keeper for Checkpoint {
+    fn begun(&self) -> Option<Vec<u8>> {
+        self.begun.clone()
+    }
+
+    fn keep(&self, state: &dyn Fn() -> Vec<u8>) {
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        if written.at.is_some_and(|at| at.elapsed() < EVERY) && !output::is_stopped() {
+            return;
+        }
+        let mut staged = Staged::new();
+        let outcome = staged
+            .bytes(&self.path, &state())
+            .and_then(|()| staged.finish());
+        written.trouble = outcome.err().map(|error| format!("{error:#}"));
+        written.at = Some(Instant::now());
+    }
+
+    fn is_stopped(&self) -> bool {
+        output::is_stopped()
+    }
+}

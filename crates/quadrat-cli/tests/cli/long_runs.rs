@@ -1,0 +1,165 @@
+//! Sparse fits that are stopped or killed, and go on.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::harness::{done, fit, folder, names, quadrat, stderr};
+
+const STUDY: &str = r#"[latent]
+kernel = "se(u, v)"
+[[observe]]
+file = "cases.csv"
+support = { bag = { file = "pixels.csv", key = "district", dims = ["u", "v"], weight = "people" } }
+aggregate = "sum"
+likelihood = { poisson = { count = "cases" } }
+[[predict]]
+name = "all"
+support = { file = "cases.csv", bag = { file = "pixels.csv", key = "district", dims = ["u", "v"], weight = "people" } }
+aggregate = "sum"
+[inference]
+method = "sparse"
+inducing = 80
+"#;
+
+/// Two hundred districts of forty pixels: a fit of some seconds.
+fn country() -> tempfile::TempDir {
+    let (mut pixels, mut cases) = (
+        String::from("district,u,v,people\n"),
+        String::from("district,cases\n"),
+    );
+    for district in 0..200_u32 {
+        let (x, y) = (f64::from(district % 20), f64::from(district / 20));
+        let mut total = 0.0;
+        for pixel in 0..40_u32 {
+            let u = x + f64::from(pixel % 8) / 8.0;
+            let v = y + f64::from(pixel / 8) / 5.0;
+            let people = f64::from(1 + (district * 31 + pixel * 17) % 9);
+            total += people * (0.4 * (0.6 * u).sin() + 0.3 * (0.9 * v).cos() - 2.0).exp();
+            pixels.push_str(&format!("{district},{u},{v},{people}\n"));
+        }
+        let scatter = f64::from((district * 7919) % 7) - 3.0;
+        cases.push_str(&format!(
+            "{district},{}\n",
+            (total + scatter).max(0.0).round()
+        ));
+    }
+    folder(&[
+        ("s.toml", STUDY.as_bytes()),
+        ("pixels.csv", pixels.as_bytes()),
+        ("cases.csv", cases.as_bytes()),
+    ])
+}
+
+/// A run that has kept something.
+fn begun(folder: &Path, more: &[&str]) -> Child {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_quadrat"))
+        .args(["run", "s.toml", "-o", "out"])
+        .args(more)
+        .current_dir(folder)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let start = Instant::now();
+    while !folder.join("out.checkpoint").exists() {
+        assert!(
+            start.elapsed() < Duration::from_secs(120),
+            "nothing was kept"
+        );
+        assert!(
+            child.try_wait().unwrap().is_none(),
+            "it was over before it kept anything"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child
+}
+
+fn objective(folder: &Path) -> f64 {
+    fit(folder)["log_posterior"].as_f64().unwrap_or(f64::NAN)
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_that_was_killed_goes_on_to_the_same_answer() {
+    let folder = country();
+    done(folder.path(), &["run", "s.toml", "-o", "out"]);
+    // Nothing of what was kept is left.
+    assert_eq!(
+        names(folder.path()),
+        ["cases.csv", "out", "pixels.csv", "s.toml"]
+    );
+    let whole = objective(folder.path());
+    std::fs::remove_dir_all(folder.path().join("out")).unwrap();
+
+    let mut child = begun(folder.path(), &[]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!folder.path().join("out").exists());
+    let refused = quadrat(folder.path(), &["run", "s.toml", "-o", "out"]);
+    assert_eq!(refused.status.code(), Some(1));
+    let said = stderr(&refused);
+    assert!(
+        said.contains("of a fit that was not finished") && said.contains("--resume"),
+        "{said}"
+    );
+
+    done(folder.path(), &["run", "s.toml", "-o", "out", "--resume"]);
+    // Searches end when a step gains less than 1e-4 nats.
+    let again = objective(folder.path());
+    assert!((again - whole).abs() < 1e-3, "{again} {whole}");
+    assert!(!folder.path().join("out.checkpoint").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interruption_keeps_the_best_so_far() {
+    let folder = country();
+    let mut child = begun(folder.path(), &[]);
+    let pid = child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &pid])
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let json = fit(folder.path());
+    assert_eq!(json["converged"], false, "{json}");
+    let warnings = json["warnings"].to_string();
+    assert!(warnings.contains("stopped after"), "{warnings}");
+    let stopped = objective(folder.path());
+    assert!(folder.path().join("out.checkpoint").exists());
+    done(folder.path(), &["run", "s.toml", "-o", "out", "--resume"]);
+    assert_eq!(fit(folder.path())["converged"], true);
+    assert!(objective(folder.path()) >= stopped - 1e-6);
+}
+
+#[test]
+fn going_on_from_nothing_is_refused() {
+    let folder = country();
+    let refuse = |args: &[&str], expected: &str| {
+        let output = quadrat(folder.path(), args);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stderr(&output).contains(expected), "{}", stderr(&output));
+    };
+    refuse(
+        &["run", "s.toml", "-o", "out", "--resume"],
+        "there is no `out.checkpoint`",
+    );
+    std::fs::write(folder.path().join("m.quadrat.checkpoint"), b"nonsense").unwrap();
+    refuse(
+        &["fit", "s.toml", "-o", "m.quadrat", "--resume"],
+        "it is damaged",
+    );
+    let dense = STUDY.replace("method = \"sparse\"\ninducing = 80", "method = \"laplace\"");
+    std::fs::write(folder.path().join("s.toml"), dense).unwrap();
+    refuse(
+        &["run", "s.toml", "-o", "out", "--resume"],
+        "--resume is for fits with `method = \"sparse\"`",
+    );
+    let left = ["cases.csv", "m.quadrat.checkpoint", "pixels.csv", "s.toml"];
+    assert_eq!(names(folder.path()), left);
+}

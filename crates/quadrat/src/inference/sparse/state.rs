@@ -1,0 +1,138 @@
+//! Where learning stands, as bytes.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Normal, SparseProblem};
+use crate::error::{FitError, InputError};
+use crate::inference::sites::rows::Rows;
+use crate::linalg::Mat;
+
+/// Where learning stands: enough to go on from.
+#[derive(Debug, Clone)]
+pub struct SparseState {
+    /// Free, scaled coordinates of the hyperparameters.
+    pub z: Vec<f64>,
+    /// The best belief there, once there is one.
+    pub normal: Option<Normal>,
+    /// Stages done.
+    pub stage: usize,
+    /// Steps that made it better so far.
+    pub iterations: usize,
+    /// Evaluations of the bound so far.
+    pub evaluations: usize,
+}
+
+/// The same in plain numbers.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    fingerprint: u32,
+    z: Vec<f64>,
+    /// Lower triangle of the precision, column by column, and the shift.
+    normal: Option<(Vec<f64>, Vec<f64>)>,
+    counts: [usize; 3],
+}
+
+impl SparseState {
+    /// At the beginning.
+    #[must_use]
+    pub fn new(z: Vec<f64>) -> Self {
+        Self {
+            z,
+            normal: None,
+            stage: 0,
+            iterations: 0,
+            evaluations: 0,
+        }
+    }
+
+    /// As bytes with their checksum; `fingerprint` says of which fit it is.
+    #[must_use]
+    pub fn to_bytes(&self, fingerprint: u32) -> Vec<u8> {
+        let lower = |normal: &Normal| {
+            let (p, n) = (normal.precision(), normal.size());
+            let lower = (0..n).flat_map(|j| (j..n).map(move |i| p[(i, j)]));
+            (lower.collect(), normal.shift().to_vec())
+        };
+        let kept = Kept {
+            fingerprint,
+            z: self.z.clone(),
+            normal: self.normal.as_ref().map(lower),
+            counts: [self.stage, self.iterations, self.evaluations],
+        };
+        // Numbers in a vector: there is nothing that could fail.
+        let payload = postcard::to_stdvec(&kept).unwrap_or_default();
+        let mut out = crc32fast::hash(&payload).to_le_bytes().to_vec();
+        out.extend(payload);
+        out
+    }
+
+    /// From bytes of the fit that has the fingerprint and so many free hyperparameters.
+    ///
+    /// # Errors
+    /// [`FitError::Input`] for bytes that are damaged or of another fit.
+    pub fn from_bytes(bytes: &[u8], fingerprint: u32, free: usize) -> Result<Self, FitError> {
+        let refuse = |what| InputError::Unavailable {
+            what,
+            remedy: "begin anew, without it",
+        };
+        let damaged = || refuse("going on from what was kept: it is damaged");
+        let (crc, payload) = bytes.split_first_chunk().ok_or_else(damaged)?;
+        if u32::from_le_bytes(*crc) != crc32fast::hash(payload) {
+            return Err(damaged().into());
+        }
+        let kept: Kept = postcard::from_bytes(payload).map_err(|_| damaged())?;
+        if kept.fingerprint != fingerprint || kept.z.len() != free {
+            return Err(refuse("going on from what was kept: it is of another fit").into());
+        }
+        let normal = kept.normal.map(|(lower, shift)| {
+            let n = shift.len();
+            if lower.len() != n * (n + 1) / 2 {
+                return Err(damaged());
+            }
+            let at = |i: usize, j: usize| lower[j * n - j * (j + 1) / 2 + i];
+            let precision = Mat::from_fn(n, n, |i, j| at(i.max(j), i.min(j)));
+            Normal::new(precision, shift).map_err(|_| damaged())
+        });
+        let [stage, iterations, evaluations] = kept.counts;
+        Ok(Self {
+            z: kept.z,
+            normal: normal.transpose()?,
+            stage,
+            iterations,
+            evaluations,
+        })
+    }
+}
+
+/// A checksum of everything that a fit depends on: rows, what they reported, points, inducing points, starts and priors.
+pub(super) fn fingerprint(problem: &dyn SparseProblem, theta: &[f64]) -> u32 {
+    let mut hash = crc32fast::Hasher::new();
+    let mut numbers = |all: &mut dyn Iterator<Item = f64>| {
+        all.for_each(|x| hash.update(&x.to_bits().to_le_bytes()));
+    };
+    let bags = problem.bags();
+    numbers(
+        &mut [bags.rows(), bags.points(), problem.inducing()]
+            .into_iter()
+            .map(|n| n as f64),
+    );
+    let parameters = problem.parameters().iter();
+    numbers(
+        &mut parameters.flat_map(|p| [p.start, p.lower, p.upper, p.prior.log_density(p.start).0]),
+    );
+    let inducing = problem.inducing_covariance(theta);
+    numbers(&mut (0..problem.inducing()).flat_map(|j| inducing.col_as_slice(j).iter().copied()));
+    let rows = Rows::of_blocks(problem.blocks(), theta, bags.rows());
+    for row in 0..bags.rows() {
+        let (likelihood, own, at) = rows.at(row);
+        // Two places tell any two reports apart.
+        let seen = [0.1, 1.3].map(|f| likelihood.log_density(own, at, f).value);
+        numbers(&mut seen.into_iter().chain(bags.weights(row).iter().copied()));
+    }
+    for chunk in 0..bags.chunks() {
+        let cross = problem.cross(theta, chunk);
+        let first = cross.nrows().min(1);
+        numbers(&mut (0..cross.ncols() * first).map(|j| cross[(0, j)]));
+    }
+    hash.finalize()
+}
