@@ -271,6 +271,16 @@ pub enum FitError {
         /// Largest distance from a fixed point.
         residual: f64,
     },
+    /// Sparse inference found no best belief about the inducing points.
+    #[error(
+        "the bound of sparse inference changed by {gain:.1e} nats in its last step, after {passes} passes over the rows; give starts or bounds of the hyperparameters that fit the units of the data, or take fewer inducing points"
+    )]
+    NotSettled {
+        /// Passes made.
+        passes: usize,
+        /// What the last step changed, in nats.
+        gain: f64,
+    },
     /// A chain of a sampler found no place to begin.
     #[error(
         "chain {chain} of the sampler found no start with a finite density near the fit; give bounds or narrower priors to the hyperparameters"
@@ -306,6 +316,7 @@ impl FitError {
                 | Self::Inducing { .. }
                 | Self::Contradiction { .. }
                 | Self::NotConverged { .. }
+                | Self::NotSettled { .. }
                 | Self::Linalg(_)
         )
     }

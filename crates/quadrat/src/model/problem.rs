@@ -353,7 +353,7 @@ impl Problem {
         if let Some(streamed) = self.streamed() {
             // A millionth of a nat decides nothing, but what is loaded again should be what was saved.
             let mut options = streamed.sparse.options;
-            options.tolerance = 1e-8;
+            options.tolerance = 1e-7;
             return condition_sparse(&streamed, theta, &options, None);
         }
         let conditioned = match (self.method, &self.pooled) {

@@ -32,7 +32,7 @@ pub struct FitSummary {
     pub rows: usize,
     /// Iterations of the optimiser over all starts.
     pub iterations: usize,
-    /// Evaluations of the evidence, those of the integration included.
+    /// Evaluations of the evidence, those of the integration included; of sparse inference passes over the rows.
     pub evaluations: usize,
     /// Wall-clock time of the fit.
     pub seconds: f64,

@@ -44,7 +44,7 @@ pub struct SparseOptimum {
 ///
 /// # Errors
 /// [`FitError::Input`] when a parameter is not valid, or what was kept is of another fit; the error of the start when it cannot be evaluated;
-/// [`FitError::NotConverged`] when no `q` is found at the end.
+/// [`FitError::NotSettled`] when no `q` is found at the end.
 ///
 /// # Numerics
 /// Some ten passes over the rows for every ten iterations of the search, more while it is far. The curvature, which gives the

@@ -15,8 +15,10 @@ use crate::linalg::{Mat, matvec};
 const SMALLEST_STEP: f64 = 1.0 / 4096.0;
 /// Steps of one length after one that was too long.
 const PATIENCE: usize = 4;
-/// A bound may fall by this part of its size through rounding.
-const ROUNDING: f64 = 1e-13;
+/// A bound is known to this part of its size: expectations are right to 1e-10.
+const NOISE: f64 = 1e-10;
+/// A bound may fall by this part of its size and count as equal.
+const ROUNDING: f64 = 1e-12;
 
 /// How accurately, and with what.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,7 +64,7 @@ pub(super) struct Settled {
 /// `q`, the bound there in nats, and how many passes over the rows it took.
 ///
 /// # Errors
-/// [`FitError::NotConverged`] when steps still gain more than the tolerance; else as [`super::bound`].
+/// [`FitError::NotSettled`] when steps still gain more than the tolerance; else as [`super::bound`].
 pub fn settle_sparse(
     problem: &dyn SparseProblem,
     theta: &[f64],
@@ -79,10 +81,9 @@ impl Settled {
         if self.converged {
             return Ok(self);
         }
-        Err(FitError::NotConverged {
-            method: "sparse inference",
-            sweeps: self.passes,
-            residual: self.gain,
+        Err(FitError::NotSettled {
+            passes: self.passes,
+            gain: self.gain,
         })
     }
 }
@@ -110,6 +111,7 @@ pub(super) fn search(
     while passes < options.steps && !converged {
         let (precision, shift) = target(&normal, &bound);
         let slack = ROUNDING * bound.value.abs();
+        let tolerance = options.tolerance.max(NOISE * bound.value.abs());
         let mut next = None;
         while step >= SMALLEST_STEP {
             if let Ok(moved) = normal.towards(precision.as_ref(), &shift, step) {
@@ -126,11 +128,11 @@ pub(super) fn search(
         }
         let Some((moved, there)) = next else {
             // No part of a step gains anything: the bound is flat up to rounding, or the last try was far off.
-            converged = gain < options.tolerance;
+            converged = gain < 10.0 * tolerance;
             break;
         };
         gain = there.value - bound.value;
-        converged = gain < options.tolerance * step;
+        converged = gain < tolerance * step;
         (normal, bound) = (moved, there);
         since += 1;
         if since > PATIENCE {
