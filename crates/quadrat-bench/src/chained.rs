@@ -6,7 +6,10 @@ use anyhow::Result;
 use quadrat::kernel::Kernel;
 use quadrat::likelihood::{Censored, Dispersion, NegativeBinomial, Noise, Side};
 use quadrat::link::Link;
-use quadrat::model::{FitOptions, Hyperparameters, Model, Observations, Posterior, Scale, Varying};
+use quadrat::model::{
+    FitOptions, Hyperparameters, Model, Observations, Posterior, Scale, Setting, Varying,
+};
+use quadrat::parameter::PriorDensity;
 use quadrat::support::Functionals;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -61,6 +64,7 @@ pub fn run(only: Option<&str>, python: &Path) -> Result<()> {
         let (posterior, own) = single.install(|| once(|| model.fit(&options)));
         posterior?;
         println!("  on one thread {:>21.2}", own.processor);
+        without_priors(&rows, &model, &options)?;
         for optimiser in ["adam", "lbfgs"] {
             let theirs = peer.fit(name, optimiser)?;
             println!(
@@ -74,6 +78,28 @@ pub fn run(only: Option<&str>, python: &Path) -> Result<()> {
                 theirs.processor / own.processor
             );
         }
+    }
+    Ok(())
+}
+
+/// The same without priors on the hyperparameters, as the peer searches them: tells what is due to those.
+fn without_priors(rows: &Rows, model: &Model, options: &FitOptions) -> Result<()> {
+    let mut flat = model.clone();
+    for parameter in model.parameters()? {
+        flat = flat.set(&parameter.name, Setting::prior(PriorDensity::Flat));
+    }
+    let single = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
+    let (posterior, times) = single.install(|| once(|| flat.fit(options)));
+    match posterior {
+        Ok(posterior) => println!(
+            "  without priors {:>20.2} {:>12} {:>12} {:>10.3}{}",
+            times.processor,
+            posterior.summary().evaluations,
+            posterior.summary().iterations,
+            posterior.summary().log_evidence,
+            rows.scores(&posterior)?
+        ),
+        Err(error) => println!("  without priors: {error}"),
     }
     Ok(())
 }
