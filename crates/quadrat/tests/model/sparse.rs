@@ -532,8 +532,8 @@ fn a_search_that_was_stopped_goes_on_to_the_same_answer() {
         let mut random = ChaCha8Rng::seed_from_u64(11);
         let mut bags = Functionals::new(vec!["x".into()]);
         let counts = (0..40).map(|b| {
-            let x: Vec<[f64; 1]> = (0..6)
-                .map(|i| [0.2 * f64::from(b) + 0.03 * f64::from(i)])
+            let x: Vec<Vec<f64>> = (0..6)
+                .map(|i| vec![0.2 * f64::from(b) + 0.03 * f64::from(i)])
                 .collect();
             bags.push_nodes(&x, &[5.0; 6]).unwrap();
             (draw(&mut random, x.iter().map(|x| 5.0 * rate(x[0])).sum()) + shift).max(0.0)
