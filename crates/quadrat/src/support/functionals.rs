@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
+use super::column::Column;
 use super::placed::{NO_REGION, Placed};
 use super::{Aggregate, Functional, Region, Side, UniqueIntervals};
 use crate::error::InputError;
@@ -32,9 +33,9 @@ use crate::error::InputError;
 pub struct Functionals {
     dims: Vec<String>,
     /// `lower[d][atom]`
-    lower: Vec<Vec<f64>>,
+    lower: Vec<Column>,
     /// `width[d][atom]`, zero for points.
-    width: Vec<Vec<f64>>,
+    width: Vec<Column>,
     weight: Vec<f64>,
     /// `region[atom]` is the position in `regions` or [`NO_REGION`]; along the columns of a region
     /// `lower` and `width` are those of its bounding box.
@@ -79,8 +80,8 @@ impl Functionals {
         let d = dims.len();
         Self {
             dims,
-            lower: vec![Vec::new(); d],
-            width: vec![Vec::new(); d],
+            lower: vec![Column::default(); d],
+            width: vec![Column::default(); d],
             weight: Vec::new(),
             region: Vec::new(),
             regions: Vec::new(),
@@ -325,6 +326,11 @@ impl Functionals {
             });
         }
         self.check_shape("the other set's inputs", other.dims.len())?;
+        if self.is_empty() {
+            // Shares the columns.
+            *self = other.clone();
+            return Ok(());
+        }
         let shift = self.weight.len();
         for d in 0..self.dims.len() {
             self.lower[d].extend_from_slice(&other.lower[d]);
@@ -381,8 +387,8 @@ impl Functionals {
     /// The same functionals at one coordinate of another input, which must be new and `at` finite.
     pub(crate) fn with_input(mut self, name: &str, at: f64) -> Self {
         self.dims.push(name.to_owned());
-        self.lower.push(vec![at; self.weight.len()]);
-        self.width.push(vec![0.0; self.weight.len()]);
+        self.lower.push(vec![at; self.weight.len()].into());
+        self.width.push(vec![0.0; self.weight.len()].into());
         self.unique = OnceLock::new();
         self
     }

@@ -4,6 +4,7 @@
 //! integral or average over a box or a region, a weighted sum over nodes. A support is turned into a
 //! [`Functional`] once, at the border; nothing downstream asks what the shape was.
 
+mod column;
 mod distinct;
 mod functional;
 mod functionals;

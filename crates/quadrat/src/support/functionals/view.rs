@@ -76,9 +76,9 @@ impl Functionals {
                 .lower
                 .iter()
                 .chain(&self.width)
-                .flatten()
+                .flat_map(|column| column.iter())
                 .all(|v| v.is_finite())
-            && self.width.iter().flatten().all(|w| *w >= 0.0)
+            && self.width.iter().all(|c| c.iter().all(|w| *w >= 0.0))
             && self.weight.iter().all(|w| w.is_finite())
             && self.region.len() == atoms
             && self
