@@ -541,9 +541,10 @@ fn the_search_ends_at_an_optimum_and_its_gradient_is_that_of_the_bound() {
                 },
                 1e-2 * theta[p],
             );
-            // The optimum is known to 1e-6 in its place; h^4.
+            // The search ends when it gains 1e-9, some 3e-5 from the optimum, and the gradient at fixed `q` is off in first
+            // order of that.
             assert!(
-                (gradient[p] - want).abs() < 2e-5 * (1.0 + want.abs()),
+                (gradient[p] - want).abs() < 1e-4 * (1.0 + want.abs()),
                 "{k} {p}: {} {want}",
                 gradient[p]
             );
