@@ -99,6 +99,26 @@ class Chained(torch.nn.Module):
             total = total - self.g.variational_strategy.kl_divergence().sum()
         return total
 
+    def hyperparameters(self):
+        """By the names of quadrat; none where the noise is a function, whose level there is always integrated."""
+        if self.g is not None:
+            return {}
+        f = self.f
+        if f.mixing is None:
+            return {
+                "se.variance": f.kernel.outputscale.item(),
+                "se.lengthscale.x": f.kernel.base_kernel.lengthscale.item(),
+                "noise.variance": self.logs[0].exp().item(),
+                "mean.constant": f.constants[0].item(),
+            }
+        found = {"se.lengthscale.x": f.kernel.lengthscale.item()}
+        for i, output in enumerate(("first", "second")):
+            found[f"coregion.weight.{output}"] = f.mixing.covar_factor[i, 0].item()
+            found[f"coregion.kappa.{output}"] = f.mixing.var[i].item()
+            found[("noise", "noise#2")[i] + ".variance"] = self.logs[i].exp().item()
+            found[f"mean.constant.{output}"] = f.constants[i].item()
+        return found
+
     def scores(self, truth, fresh):
         """Of the first output: R2 of the function, and minus the mean log density of values that were not fitted."""
         with torch.no_grad():
@@ -183,6 +203,7 @@ def main():
                 "steps": steps,
                 "bound": model.bound().item(),
                 "versions": f"gpytorch {gpytorch.__version__}, torch {torch.__version__}",
+                "hyperparameters": model.hyperparameters(),
                 **model.scores(truth, fresh),
             }
         )

@@ -24,6 +24,8 @@ pub struct Theirs {
     pub steps: u64,
     pub bound: f64,
     pub scores: Scores,
+    /// By our names; empty where ours cannot all be held.
+    pub hyperparameters: Vec<(String, f64)>,
 }
 
 impl Peer {
@@ -80,7 +82,11 @@ impl Peer {
         ensure!(output.status.success(), "the peer did not fit {model}");
         let found: Value = serde_json::from_slice(&output.stdout)?;
         let number = |key: &str| found[key].as_f64().with_context(|| format!("no `{key}`"));
+        let hypers = found["hyperparameters"].as_object().into_iter().flatten();
         Ok(Theirs {
+            hyperparameters: hypers
+                .filter_map(|(name, value)| Some((name.clone(), value.as_f64()?)))
+                .collect(),
             processor: number("processor")?,
             steps: number("steps")? as u64,
             bound: number("bound")?,
