@@ -15,8 +15,8 @@ use crate::linalg::{Mat, matvec};
 const SMALLEST_STEP: f64 = 1.0 / 4096.0;
 /// Steps of one length after one that was too long.
 const PATIENCE: usize = 4;
-/// A bound is known to this part of its size: expectations are right to 1e-10.
-const NOISE: f64 = 1e-10;
+/// A bound is known to this part of its size, ten times what expectations are: where no step gains, smaller changes say nothing.
+const NOISE: f64 = 1e-9;
 /// A bound may fall by this part of its size and count as equal.
 const ROUNDING: f64 = 1e-12;
 
@@ -111,7 +111,7 @@ pub(super) fn search(
     while passes < options.steps && !converged {
         let (precision, shift) = target(&normal, &bound);
         let slack = ROUNDING * bound.value.abs();
-        let tolerance = options.tolerance.max(NOISE * bound.value.abs());
+        let tolerance = options.tolerance.max(slack);
         let mut next = None;
         while step >= SMALLEST_STEP {
             if let Ok(moved) = normal.towards(precision.as_ref(), &shift, step) {
@@ -128,7 +128,7 @@ pub(super) fn search(
         }
         let Some((moved, there)) = next else {
             // No part of a step gains anything: the bound is flat up to rounding, or the last try was far off.
-            converged = gain < 10.0 * tolerance;
+            converged = gain < tolerance.max(NOISE * bound.value.abs());
             break;
         };
         gain = there.value - bound.value;

@@ -541,8 +541,8 @@ fn the_search_ends_at_an_optimum_and_its_gradient_is_that_of_the_bound() {
                 },
                 1e-2 * theta[p],
             );
-            // The search ends when it gains 1e-9, some 3e-5 from the optimum, and the gradient at fixed `q` is off in first
-            // order of that.
+            // The search may end where no step gains, some 3e-5 from the optimum, and the gradient at fixed `q` is off in
+            // first order of that.
             assert!(
                 (gradient[p] - want).abs() < 1e-4 * (1.0 + want.abs()),
                 "{k} {p}: {} {want}",
