@@ -1,7 +1,7 @@
 //! A folder of small files, the program run in it, and what came out.
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output};
 
 /// A study that runs; cases break it.
 pub const STUDY: &str = r#"title = "Ages"
@@ -53,6 +53,14 @@ pub fn done(folder: &Path, args: &[&str]) -> String {
     let output = quadrat(folder, args);
     assert!(output.status.success(), "{args:?}: {}", stderr(&output));
     stdout(&output)
+}
+
+/// What Ctrl-C does to a program that runs.
+#[cfg(unix)]
+pub fn interrupt(child: &Child) {
+    let pid = child.id().to_string();
+    let status = Command::new("kill").args(["-INT", &pid]).status();
+    assert!(status.unwrap().success());
 }
 
 /// `out/fit.json` of a folder.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::harness::{done, fit, folder, names, quadrat, stderr};
+use crate::harness::{done, fit, folder, interrupt, names, quadrat, stderr};
 
 const STUDY: &str = r#"[latent]
 kernel = "se(u, v)"
@@ -117,14 +117,7 @@ fn a_run_that_was_killed_goes_on_to_the_same_answer() {
 fn an_interruption_keeps_the_best_so_far() {
     let folder = country();
     let mut child = begun(folder.path(), &[]);
-    let pid = child.id().to_string();
-    assert!(
-        Command::new("kill")
-            .args(["-INT", &pid])
-            .status()
-            .unwrap()
-            .success()
-    );
+    interrupt(&child);
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let json = fit(folder.path());
     assert_eq!(json["converged"], false, "{json}");

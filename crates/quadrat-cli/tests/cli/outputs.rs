@@ -1,6 +1,6 @@
 //! What a good run writes and says.
 
-use crate::harness::{STUDY, TABLE, folder, names, quadrat, stderr, stdout, study};
+use crate::harness::{STUDY, TABLE, folder, interrupt, names, quadrat, stderr, stdout, study};
 
 fn with_table(study: &str, table: &[u8]) -> tempfile::TempDir {
     folder(&[("s.toml", study.as_bytes()), ("ages.csv", table)])
@@ -371,14 +371,7 @@ fn an_interruption_leaves_nothing_behind() {
         .spawn()
         .unwrap();
     std::thread::sleep(std::time::Duration::from_millis(500));
-    let pid = child.id().to_string();
-    assert!(
-        Command::new("kill")
-            .args(["-INT", &pid])
-            .status()
-            .unwrap()
-            .success()
-    );
+    interrupt(&child);
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert_eq!(names(folder.path()), ["ages.csv", "s.toml"]);
 }
