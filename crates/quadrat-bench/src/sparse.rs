@@ -1,10 +1,10 @@
 //! Time of a pass over pixels as a multiple of one product with the matrix of the inducing points.
 
 use anyhow::Result;
-use faer::{Mat, MatRef};
+use faer::Mat;
 use quadrat::covariance::{Covariance, Induced};
 use quadrat::inference::sites::Block;
-use quadrat::inference::sparse::{Bags, LogSum, Normal, SparseProblem, Within, bound};
+use quadrat::inference::sparse::{Bags, LogSum, Normal, SparsePrior, SparseProblem, Within, bound};
 use quadrat::kernel::Kernel;
 use quadrat::likelihood::Poisson;
 use quadrat::linalg::gemm_into;
@@ -77,45 +77,14 @@ impl Map {
 }
 
 impl SparseProblem for Map {
+    fn prior(&self) -> &dyn SparsePrior {
+        &self.induced
+    }
     fn bags(&self) -> &Bags {
         &self.bags
     }
-    fn inducing(&self) -> usize {
-        self.induced.inducing().len()
-    }
     fn prior_mean(&self, chunk: usize) -> &[f64] {
         &self.means[chunk]
-    }
-    fn inducing_covariance(&self, theta: &[f64]) -> Mat<f64> {
-        self.induced.matrix(theta)
-    }
-    fn cross(&self, theta: &[f64], chunk: usize) -> Mat<f64> {
-        self.induced.cross(theta, chunk)
-    }
-    fn diagonal(&self, theta: &[f64], chunk: usize) -> Vec<f64> {
-        self.induced.diagonal(theta, chunk)
-    }
-    fn within(&self, theta: &[f64], chunk: usize, points: &[usize]) -> Mat<f64> {
-        self.induced.within(theta, chunk, points)
-    }
-    fn contract_inducing(&self, theta: &[f64], g: MatRef<'_, f64>, gradient: &mut [f64]) {
-        self.induced.contract_matrix(theta, g, gradient);
-    }
-    fn contract_cross(&self, theta: &[f64], c: usize, g: MatRef<'_, f64>, gradient: &mut [f64]) {
-        self.induced.contract_cross(theta, c, g, gradient);
-    }
-    fn contract_diagonal(&self, theta: &[f64], c: usize, g: &[f64], gradient: &mut [f64]) {
-        self.induced.contract_diagonal(theta, c, g, gradient);
-    }
-    fn contract_within(
-        &self,
-        theta: &[f64],
-        c: usize,
-        points: &[usize],
-        g: MatRef<'_, f64>,
-        gradient: &mut [f64],
-    ) {
-        self.induced.contract_within(theta, c, points, g, gradient);
     }
     fn blocks(&self) -> Vec<Block<'_>> {
         vec![Block {

@@ -61,6 +61,16 @@ impl Induced {
         &self.chunks[chunk]
     }
 
+    /// Shows every coordinate of the inducing points and of the functionals, chunk by chunk.
+    pub fn coordinates(&self, show: &mut dyn FnMut(f64)) {
+        for set in std::iter::once(&self.inducing).chain(&self.chunks) {
+            for d in 0..set.dims().len() {
+                let ends = set.lower(d).iter().chain(set.width(d));
+                ends.for_each(|x| show(*x));
+            }
+        }
+    }
+
     /// `K_uu`, jitter included.
     #[must_use]
     pub fn matrix(&self, theta: &[f64]) -> Mat<f64> {

@@ -1,6 +1,6 @@
 //! Exact conditioning on linear Gaussian observations; evidence and its gradient.
 
-use super::{Evidence, Factor, Gram, KroneckerFactor, LinearGaussian};
+use super::{Evidence, Factor, Gram, KroneckerFactor, LinearGaussian, Trail};
 use crate::error::{FitError, InputError, LinalgError};
 use crate::linalg::{Cholesky, Mat, dot, map_lower};
 use crate::parameter::{self, Parameter};
@@ -104,11 +104,11 @@ pub fn evidence_and_gradient(
 pub struct Exact<'a>(pub &'a dyn LinearGaussian);
 
 impl Evidence for Exact<'_> {
-    fn evaluate(&self, theta: &[f64]) -> Result<(f64, Vec<f64>), FitError> {
+    fn evaluate_along(&self, theta: &[f64], _: &mut Trail) -> Result<(f64, Vec<f64>), FitError> {
         evidence_and_gradient(self.0, theta)
     }
 
-    fn value(&self, theta: &[f64]) -> Result<f64, FitError> {
+    fn value_along(&self, theta: &[f64], _: &mut Trail) -> Result<f64, FitError> {
         Ok(condition(self.0, theta)?.log_evidence)
     }
 

@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+use super::super::Trail;
 use super::super::exact::{Exact, condition};
 use super::super::learn::{LearnOptions, maximise};
 use super::super::testing::SePoints;
@@ -278,7 +279,7 @@ impl<F: Fn(&[f64]) -> f64 + Sync> Made<F> {
 }
 
 impl<F: Fn(&[f64]) -> f64 + Sync> Evidence for Made<F> {
-    fn evaluate(&self, theta: &[f64]) -> Result<(f64, Vec<f64>), FitError> {
+    fn evaluate_along(&self, theta: &[f64], _: &mut Trail) -> Result<(f64, Vec<f64>), FitError> {
         let phi: Vec<f64> = theta.iter().map(|t| t.ln()).collect();
         let h = 1e-5;
         let gradient = (0..phi.len())

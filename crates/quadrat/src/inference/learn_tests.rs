@@ -134,7 +134,7 @@ impl Peaks {
 
 impl Evidence for Peaks {
     /// log(exp(-|phi - p|^2 / 2) + exp(-3 - |phi - q|^2 / 2)), p = (-2, 0), q = (2, 0); fails beyond |phi| = 6.
-    fn evaluate(&self, theta: &[f64]) -> Result<(f64, Vec<f64>), FitError> {
+    fn evaluate_along(&self, theta: &[f64], _: &mut Trail) -> Result<(f64, Vec<f64>), FitError> {
         let phi = [theta[0].ln(), theta[1].ln()];
         if phi[0].abs() > 6.0 {
             return Err(FitError::Linalg(crate::error::LinalgError::Eigen {
@@ -233,7 +233,7 @@ fn progress_counts_the_starts() {
 struct Cliff(Vec<Parameter>);
 
 impl Evidence for Cliff {
-    fn evaluate(&self, theta: &[f64]) -> Result<(f64, Vec<f64>), FitError> {
+    fn evaluate_along(&self, theta: &[f64], _: &mut Trail) -> Result<(f64, Vec<f64>), FitError> {
         if theta[0] > 1.0 {
             return Err(FitError::Linalg(crate::error::LinalgError::Eigen {
                 size: 1,

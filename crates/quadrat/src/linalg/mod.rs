@@ -47,12 +47,14 @@ pub fn gemm_into(
     b: MatRef<'_, f64>,
 ) {
     let par = parallelism(a.nrows().min(a.ncols()).min(b.ncols()));
-    let beta = if accumulate {
-        Accum::Add
-    } else {
-        Accum::Replace
-    };
-    matmul(out, beta, a, b, scale, par);
+    matmul(out, accum(accumulate), a, b, scale, par);
+}
+
+fn accum(accumulate: bool) -> Accum {
+    match accumulate {
+        true => Accum::Add,
+        false => Accum::Replace,
+    }
 }
 
 /// As [`gemm_into`], but only the lower triangle of a square `out` is computed, in half the time; the upper stays as it was.
@@ -68,15 +70,10 @@ pub fn gemm_lower_into(
 ) {
     use triangular::BlockStructure::{Rectangular, TriangularLower};
     let par = parallelism(a.nrows().min(a.ncols()).min(b.ncols()));
-    let beta = if accumulate {
-        Accum::Add
-    } else {
-        Accum::Replace
-    };
     triangular::matmul(
         out,
         TriangularLower,
-        beta,
+        accum(accumulate),
         a,
         Rectangular,
         b,

@@ -50,7 +50,7 @@ impl Model {
 
     fn learn_streamed(
         &self,
-        problem: super::Problem,
+        mut problem: super::Problem,
         options: &FitOptions,
         started: Instant,
     ) -> Result<Posterior, FitError> {
@@ -76,13 +76,16 @@ impl Model {
                 streamed.sparse.asked
             ));
         }
-        let sampled = streamed.sparse.sampled_rows();
+        let (sampled, within) = (streamed.sparse.sampled_rows(), streamed.sparse.within);
         if sampled > 0 {
-            let within = streamed.sparse.within;
             warnings.push(format!(
                 "{sampled} rows have more than {} points: covariances within them are those of {} points each",
                 within.full, within.sample
             ));
+        }
+        // Conditioning goes on from where learning ended.
+        if let Some(sparse) = &mut problem.sparse {
+            sparse.found = Some(learned.normal);
         }
         warn_about_bounds(
             &problem.parameters,

@@ -251,24 +251,19 @@ impl Posterior {
         }
         let varying = self.problem.second.as_ref();
         let varying = varying.filter(|second| second.spec.varying.is_of(likelihood));
-        let varying = varying.filter(|_| what == What::Observation);
-        let g = varying.map(|second| Ok((self.varying_at(&at)?, second.spec.link)));
-        let g = g.transpose().map_err(|e: InputError| FitError::from(e))?;
-        if let (
-            Likelihood::Gaussian(_) | Likelihood::Interval(_) | Likelihood::Censored(_),
-            Some((g, link)),
-        ) = (likelihood, &g)
-        {
-            let noise = VaryingNoise::new(g.clone(), *link, known[0]);
-            return Ok(latent.with_varying_noise(noise));
-        }
         let own = |c: &Component| own.iter().map(|&i| c.theta[i]).collect();
         let own = self.components.iter().map(own).collect();
         let lens = Lens::new(likelihood, own, what, known[0]);
-        Ok(latent.through(match g {
-            None => lens,
-            Some((g, link)) => lens.with_spread(g, link),
-        }))
+        let Some(second) = varying.filter(|_| what == What::Observation) else {
+            return Ok(latent.through(lens));
+        };
+        let (g, link) = (self.varying_at(&at)?, second.spec.link);
+        Ok(match likelihood {
+            Likelihood::Gaussian(_) | Likelihood::Interval(_) | Likelihood::Censored(_) => {
+                latent.with_varying_noise(VaryingNoise::new(g, link, known[0]))
+            }
+            _ => latent.through(lens.with_spread(g, link)),
+        })
     }
 
     /// The second latent function, `g`: of a noise variance or dispersion `v(x) = link(g(x))` that is a function itself

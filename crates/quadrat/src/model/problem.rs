@@ -1,5 +1,7 @@
 //! The model as inference sees it: a Gaussian prior over the observed functionals, with noise.
 
+mod prior;
+
 use std::sync::{Arc, OnceLock};
 
 use faer::Mat;
@@ -13,14 +15,11 @@ use super::sparse::{Sparse, Streamed};
 use crate::covariance::{Covariance, Grid};
 use crate::error::{FitError, InputError};
 use crate::inference::pooled::{PooledEvidence, PooledOptions, condition_pooled};
-use crate::inference::sites::{
-    Block, LatentGaussian, Method, Second, SecondPrior, Site, SiteEvidence, SiteOptions, settle,
-};
+use crate::inference::sites::{Method, Site, SiteEvidence, SiteOptions, settle};
 use crate::inference::sparse::condition_sparse;
-use crate::inference::{self, Conditioned, Evidence, Exact, Gram, LinearGaussian};
-use crate::kernel::{Kernel, Mixing};
+use crate::inference::{self, Conditioned, Evidence, Exact, LinearGaussian};
+use crate::kernel::Kernel;
 use crate::likelihood::{Likelihood, Noise};
-use crate::linalg::MatRef;
 use crate::parameter::Parameter;
 use crate::support::Functionals;
 
@@ -354,7 +353,7 @@ impl Problem {
             // A millionth of a nat decides nothing, but what is loaded again should be what was saved.
             let mut options = streamed.sparse.options;
             options.tolerance = 1e-7;
-            return condition_sparse(&streamed, theta, &options, None);
+            return condition_sparse(&streamed, theta, &options, streamed.sparse.found.as_ref());
         }
         let conditioned = match (self.method, &self.pooled) {
             (None, _) => inference::condition(self, theta),
@@ -493,131 +492,5 @@ impl Problem {
         let mut k = self.covariance.matrix(theta, at);
         self.mean.add_covariance(&mut k, at, at);
         k
-    }
-}
-
-impl LatentGaussian for Problem {
-    fn prior_mean(&self) -> &[f64] {
-        &self.prior_mean
-    }
-
-    fn covariance(&self, theta: &[f64]) -> Mat<f64> {
-        self.prior_covariance(theta, &self.supports)
-    }
-
-    fn contract_covariance(&self, theta: &[f64], adjoint: MatRef<'_, f64>, gradient: &mut [f64]) {
-        self.covariance
-            .contract(theta, &self.supports, adjoint, gradient);
-    }
-
-    fn blocks(&self) -> Vec<Block<'_>> {
-        let mut first = 0;
-        let tables = self.likelihoods.iter().zip(&self.own).enumerate();
-        tables
-            .map(|(t, (likelihood, own))| {
-                let second = self.second.as_ref();
-                let second = second.and_then(|s| Some((s.first.get(t).copied()??, s.spec.link)));
-                let block = Block {
-                    likelihood: likelihood.local(),
-                    first,
-                    own,
-                    second: second.map(|(first, link)| Second { first, link }),
-                };
-                first += likelihood.rows();
-                block
-            })
-            .collect()
-    }
-
-    fn parameters(&self) -> &[Parameter] {
-        &self.parameters
-    }
-
-    fn describe(&self) -> String {
-        self.kernel.to_string()
-    }
-
-    fn second(&self) -> Option<&dyn SecondPrior> {
-        self.second
-            .as_ref()
-            .map(|second| second as &dyn SecondPrior)
-    }
-
-    /// Columns of mixing matrices: `A A'` does not know their signs.
-    fn mirrored(&self) -> Vec<Vec<usize>> {
-        let second = self
-            .second
-            .as_ref()
-            .map(|s| (&s.spec.kernel, s.spec.offset));
-        let kernels = std::iter::once((&self.kernel, 0)).chain(second);
-        let columns = kernels.flat_map(|(kernel, offset)| {
-            let matrices = kernel.leaves().iter().filter_map(|l| l.mixing.as_ref());
-            let columns = matrices.flat_map(Mixing::columns);
-            columns.map(move |column| column.into_iter().map(|i| offset + i).collect())
-        });
-        columns
-            .filter(|column: &Vec<usize>| column.iter().all(|&i| self.parameters[i].is_mirrored()))
-            .collect()
-    }
-}
-
-impl LinearGaussian for Problem {
-    fn rows(&self) -> usize {
-        self.values.len()
-    }
-
-    fn residual(&self) -> &[f64] {
-        &self.residual
-    }
-
-    fn gram(&self, theta: &[f64]) -> Gram {
-        if let Some((axes, covariances)) = &self.axes {
-            return Gram::Kronecker {
-                axes: axes
-                    .iter()
-                    .zip(covariances)
-                    .map(|(set, c)| c.matrix(theta, set))
-                    .collect(),
-                rank_one: self
-                    .mean
-                    .is_unknown()
-                    .then(|| self.mean.scales(&self.supports)),
-            };
-        }
-        Gram::Dense(self.prior_covariance(theta, &self.supports))
-    }
-
-    fn noise(&self, theta: &[f64], variances: &mut [f64]) {
-        for ((out, &known), &group) in variances.iter_mut().zip(&self.known).zip(&self.group) {
-            *out = known + group.map_or(0.0, |g| theta[g]);
-        }
-    }
-
-    fn contract(&self, theta: &[f64], adjoint: &Gram, noise_adjoint: &[f64], gradient: &mut [f64]) {
-        match (adjoint, &self.axes) {
-            (Gram::Dense(g), _) => {
-                self.covariance
-                    .contract(theta, &self.supports, g.as_ref(), gradient);
-            }
-            (Gram::Kronecker { axes: adjoints, .. }, Some((axes, covariances))) => {
-                for ((g, set), covariance) in adjoints.iter().zip(axes).zip(covariances) {
-                    covariance.contract(theta, set, g.as_ref(), gradient);
-                }
-            }
-            (Gram::Kronecker { .. }, None) => {}
-        }
-        for (&group, g) in self.group.iter().zip(noise_adjoint) {
-            if let Some(group) = group {
-                gradient[group] += g;
-            }
-        }
-    }
-
-    fn describe(&self) -> String {
-        self.kernel.to_string()
-    }
-
-    fn parameters(&self) -> &[Parameter] {
-        &self.parameters
     }
 }

@@ -20,7 +20,7 @@ use super::sparse::{Sparse, SparseChoice};
 use super::summary::FitSummary;
 use crate::error::LoadError;
 use crate::inference::sites::Method;
-use crate::inference::sparse::{LogSum, Within};
+use crate::inference::sparse::{LogSum, Normal, Within};
 use crate::kernel::Kernel;
 use crate::parameter::{Parameter, Transform};
 use crate::support::Functionals;
@@ -51,6 +51,7 @@ struct SavedSparse {
     inducing: Functionals,
     form: LogSum,
     within: Within,
+    found: Option<Normal>,
 }
 
 impl Saved {
@@ -89,7 +90,11 @@ impl Saved {
             && self.own_transforms_agree()
             && self.mean.fits(&self.kernel)
             && self.sparse.as_ref().is_none_or(|s| {
-                self.method.is_some() && !s.inducing.is_empty() && s.inducing.is_consistent()
+                let fits = |found: &Normal| found.size() == s.inducing.len();
+                self.method.is_some()
+                    && !s.inducing.is_empty()
+                    && s.inducing.is_consistent()
+                    && s.found.as_ref().is_none_or(fits)
             })
             && self
                 .second
@@ -190,6 +195,7 @@ impl Posterior {
                 inducing: s.inducing().clone(),
                 form: s.options.form,
                 within: s.within,
+                found: s.found.clone(),
             }),
         };
         saved.to_bytes()
@@ -251,13 +257,14 @@ impl Posterior {
                 within: sparse.within,
                 seed: 1,
             };
-            Sparse::new(
+            let made = Sparse::new(
                 &saved.kernel,
                 &saved.mean,
                 &saved.parameters,
                 &tables,
                 &choice,
-            )
+            );
+            made.map(|made| made.with_found(sparse.found))
         });
         let sparse = sparse.transpose().map_err(crate::error::FitError::from)?;
         let problem = Problem::new(

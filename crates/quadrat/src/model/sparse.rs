@@ -7,7 +7,9 @@ use super::settings::Inducing;
 use crate::covariance::{Covariance, Induced};
 use crate::error::InputError;
 use crate::inference::sites::{Block, LatentGaussian};
-use crate::inference::sparse::{Bags, LogSum, SparseOptions, SparseProblem, Within, k_means};
+use crate::inference::sparse::{
+    Bags, LogSum, Normal, SparseOptions, SparsePrior, SparseProblem, Within, k_means,
+};
 use crate::kernel::{Kernel, Role};
 use crate::linalg::{Mat, MatRef};
 use crate::link::Link;
@@ -47,6 +49,8 @@ pub(super) struct Sparse {
     pub within: Within,
     /// Inducing points that were asked for.
     pub asked: usize,
+    /// The belief about them that was found, to begin with.
+    pub found: Option<Normal>,
 }
 
 impl Sparse {
@@ -109,7 +113,13 @@ impl Sparse {
             },
             within: choice.within,
             asked,
+            found: None,
         })
+    }
+
+    /// With the belief to begin with.
+    pub fn with_found(self, found: Option<Normal>) -> Self {
+        Self { found, ..self }
     }
 
     /// The inducing points.
@@ -236,17 +246,9 @@ pub(super) struct Streamed<'a> {
     pub sparse: &'a Sparse,
 }
 
-impl SparseProblem for Streamed<'_> {
-    fn bags(&self) -> &Bags {
-        &self.sparse.bags
-    }
-
+impl SparsePrior for Streamed<'_> {
     fn inducing(&self) -> usize {
         self.sparse.inducing().len()
-    }
-
-    fn prior_mean(&self, chunk: usize) -> &[f64] {
-        &self.sparse.means[chunk]
     }
 
     fn inducing_covariance(&self, theta: &[f64]) -> Mat<f64> {
@@ -319,6 +321,24 @@ impl SparseProblem for Streamed<'_> {
     ) {
         let induced = &self.sparse.induced;
         induced.contract_within(theta, chunk, points, adjoint, gradient);
+    }
+
+    fn coordinates(&self, show: &mut dyn FnMut(f64)) {
+        self.sparse.induced.coordinates(show);
+    }
+}
+
+impl SparseProblem for Streamed<'_> {
+    fn prior(&self) -> &dyn SparsePrior {
+        self
+    }
+
+    fn bags(&self) -> &Bags {
+        &self.sparse.bags
+    }
+
+    fn prior_mean(&self, chunk: usize) -> &[f64] {
+        &self.sparse.means[chunk]
     }
 
     fn blocks(&self) -> Vec<Block<'_>> {

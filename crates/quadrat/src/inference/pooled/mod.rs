@@ -48,6 +48,7 @@ pub use pools::Pools;
 pub(in crate::inference) use pools::Slopes;
 pub use total::{Total, total};
 
+use super::Trail;
 use super::sites::LatentGaussian;
 use crate::error::FitError;
 use crate::parameter::Parameter;
@@ -77,14 +78,14 @@ impl<'a> PooledEvidence<'a> {
 
 impl super::Evidence for PooledEvidence<'_> {
     /// An evaluation that did not converge is an error, from which the search steps back.
-    fn evaluate(&self, theta: &[f64]) -> Result<(f64, Vec<f64>), FitError> {
+    fn evaluate_along(&self, theta: &[f64], _: &mut Trail) -> Result<(f64, Vec<f64>), FitError> {
         let mode = find_mode(self.problem, self.pools, theta, &self.options)?.converged()?;
         let log_evidence = mode.log_evidence;
         let gradient = adjoint::gradient(self.problem, self.pools, theta, &mode);
         Ok((log_evidence, gradient))
     }
 
-    fn value(&self, theta: &[f64]) -> Result<f64, FitError> {
+    fn value_along(&self, theta: &[f64], _: &mut Trail) -> Result<f64, FitError> {
         let mode = find_mode(self.problem, self.pools, theta, &self.options)?.converged()?;
         Ok(mode.log_evidence)
     }

@@ -210,14 +210,6 @@ impl<'a> SiteEvidence<'a> {
 
 impl super::Evidence for SiteEvidence<'_> {
     /// An evaluation that did not converge is an error, from which the search steps back.
-    fn evaluate(&self, theta: &[f64]) -> Result<(f64, Vec<f64>), FitError> {
-        self.evaluate_along(theta, &mut Trail::precise())
-    }
-
-    fn value(&self, theta: &[f64]) -> Result<f64, FitError> {
-        self.value_along(theta, &mut Trail::precise())
-    }
-
     fn evaluate_along(
         &self,
         theta: &[f64],

@@ -56,7 +56,7 @@ impl<'a> SparseEvidence<'a> {
         let stream = Stream::new(self.problem, theta, options.form, options.memory)?;
         let start = trail
             .normal()
-            .filter(|q| q.size() == self.problem.inducing());
+            .filter(|q| q.size() == self.problem.prior().inducing());
         let count = |passes: usize| {
             self.passes.fetch_add(passes, Ordering::Relaxed);
         };
@@ -65,7 +65,7 @@ impl<'a> SparseEvidence<'a> {
             let near = match start {
                 Some(near) => near.clone(),
                 None => {
-                    let wide = Normal::isotropic(self.problem.inducing(), 1.0)?;
+                    let wide = Normal::isotropic(self.problem.prior().inducing(), 1.0)?;
                     collapsed(&wide, &stream.run(&wide, Depth::Sites))?.0
                 }
             };
@@ -93,14 +93,6 @@ impl<'a> SparseEvidence<'a> {
 }
 
 impl Evidence for SparseEvidence<'_> {
-    fn evaluate(&self, theta: &[f64]) -> Result<(f64, Vec<f64>), FitError> {
-        self.evaluate_along(theta, &mut Trail::precise())
-    }
-
-    fn value(&self, theta: &[f64]) -> Result<f64, FitError> {
-        self.value_along(theta, &mut Trail::precise())
-    }
-
     fn evaluate_along(
         &self,
         theta: &[f64],
@@ -140,7 +132,7 @@ pub fn condition_sparse(
     let (log_evidence, _) = evidence.at(theta, &mut trail, false)?;
     let normal = match trail.normal() {
         Some(normal) => normal.clone(),
-        None => Normal::isotropic(problem.inducing(), 1.0)?,
+        None => Normal::isotropic(problem.prior().inducing(), 1.0)?,
     };
     let stream = Stream::new(problem, theta, options.form, 0)?;
     let (root, excess) = reduction(&normal)?;

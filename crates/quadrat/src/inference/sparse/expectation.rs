@@ -8,6 +8,7 @@ use crate::likelihood::local::{Belief, Local, SumTerms};
 use crate::likelihood::log_square::expected_log_square;
 use crate::linalg::Mat;
 use crate::link::{CLIP, Link};
+use crate::special::elementary;
 
 /// What is put for the expected log-density of a sum after a link.
 ///
@@ -110,7 +111,7 @@ pub(super) fn of_sum(
     };
     if form == LogSum::Taylor {
         let square = mean * mean;
-        let log = libm::log(mean) - 0.5 * variance / square;
+        let log = elementary::log(mean) - 0.5 * variance / square;
         let inverse = (1.0 + variance / square) / mean;
         if let Some(out) = out {
             let d_mean = terms.log * (1.0 / mean + variance / (square * mean)) + terms.linear
@@ -159,22 +160,24 @@ fn lemma(
             .collect();
         let top = logs.iter().fold(f64::NEG_INFINITY, |a, l| a.max(l[0]));
         let parts = points.weights.iter().zip(&logs);
-        let parts: Vec<f64> = parts.map(|(w, l)| w * libm::exp(l[0] - top)).collect();
+        let parts: Vec<f64> = parts
+            .map(|(w, l)| w * elementary::exp(l[0] - top))
+            .collect();
         let sum: f64 = parts.iter().sum();
-        value += terms.log * (top + libm::log(sum));
+        value += terms.log * (top + elementary::log(sum));
         for ((slope, part), log) in slopes.iter_mut().zip(&parts).zip(&logs) {
             let share = terms.log * part / sum;
             *slope = (share * log[1], share * log[2]);
         }
     } else if terms.log < 0.0 {
-        value += terms.log * libm::log(mean);
+        value += terms.log * elementary::log(mean);
         d_mean += terms.log / mean;
     }
     if terms.inverse != 0.0 {
         // w_i / E e^-f; waiting times have the link exp.
         let one = |i: usize| {
             let log = points.mean[i] - 0.5 * points.variance[i];
-            points.weights[i] * libm::exp(log.min(CLIP))
+            points.weights[i] * elementary::exp(log.min(CLIP))
         };
         let parts: Vec<f64> = (0..n).map(one).collect();
         let sum: f64 = parts.iter().sum();

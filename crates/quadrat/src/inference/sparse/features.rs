@@ -34,9 +34,9 @@ impl Features {
         chunk: usize,
     ) -> Self {
         let bags = problem.bags();
-        let mut a = problem.cross(theta, chunk);
+        let mut a = problem.prior().cross(theta, chunk);
         factor.half_solve_in_place(a.as_mut());
-        let mut residual = problem.diagonal(theta, chunk);
+        let mut residual = problem.prior().diagonal(theta, chunk);
         for (j, r) in residual.iter_mut().enumerate() {
             let column = a.col_as_slice(j);
             *r = (*r - dot(column, column)).max(0.0);
@@ -45,7 +45,7 @@ impl Features {
         for row in bags.chunk_rows(chunk).filter(|&row| !bags.is_single(row)) {
             let points = bags.sample(row);
             let places = in_chunk(bags, chunk, row, &points);
-            let mut own = problem.within(theta, chunk, &places);
+            let mut own = problem.prior().within(theta, chunk, &places);
             let seen = columns(a.as_ref(), &places);
             gemm_lower_into(
                 own.as_mut(),
@@ -82,7 +82,7 @@ impl Features {
             .filter(|&row| !bags.is_single(row))
             .map(|row| bags.sample_size(row).pow(2))
             .sum();
-        bags.points() * (problem.inducing() + 1) + pairs
+        bags.points() * (problem.prior().inducing() + 1) + pairs
     }
 }
 

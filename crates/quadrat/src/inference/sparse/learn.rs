@@ -60,7 +60,7 @@ pub fn learn_sparse(
     let bounds = space.bounds();
     let start: Vec<f64> = problem.parameters().iter().map(|p| p.start).collect();
     let kept = keeper.and_then(Keeper::begun);
-    // Costs as much as a chunk: only where it is wanted.
+    // A look at all data: only where it is wanted.
     let of = keeper.map_or(0, |_| fingerprint(problem, &start));
     let mut state = match kept {
         Some(bytes) => SparseState::from_bytes(&bytes, of, space.size())?,
@@ -90,7 +90,7 @@ pub fn learn_sparse(
     let negative: Vec<f64> = density.gradient.iter().map(|g| -g).collect();
     let flatness = projected_gradient(&state.z, &negative, &bounds);
     let n = space.size();
-    let size = problem.inducing() as f64;
+    let size = problem.prior().inducing() as f64;
     let flops = 15.0 * n as f64 * problem.bags().points() as f64 * size * size;
     let stopped = watch.is_stopped() && state.stage < GAINS.len();
     let curvature = (n > 0 && flops < AFFORDABLE && !stopped)
@@ -138,7 +138,7 @@ pub fn learn_sparse(
     };
     let normal = match trail.normal() {
         Some(normal) => normal.clone(),
-        None => Normal::isotropic(problem.inducing(), 1.0)?,
+        None => Normal::isotropic(problem.prior().inducing(), 1.0)?,
     };
     Ok(SparseOptimum {
         passes: evidence.passes(),

@@ -36,6 +36,9 @@ mod settle;
 mod state;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
+mod testing;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests;
 
 pub use bags::{Bags, Within};
@@ -50,21 +53,16 @@ pub use settle::{SparseOptions, settle_sparse};
 pub use state::SparseState;
 
 use super::sites::Block;
+use crate::covariance::Induced;
 use crate::linalg::{Mat, MatRef};
 use crate::parameter::Parameter;
 
-/// A Gaussian prior at inducing points and at the points of rows, and what the rows reported.
+/// A Gaussian prior at inducing points and at the points of rows.
 ///
 /// Points are counted within their chunk ([`Bags::chunk_points`]). Adjoints are added to `gradient`, one entry per parameter.
-pub trait SparseProblem: Sync {
-    /// Which rows look at which points.
-    fn bags(&self) -> &Bags;
-
+pub trait SparsePrior: Sync {
     /// Number of inducing points `M`.
     fn inducing(&self) -> usize;
-
-    /// `m(x)` of the points of a chunk.
-    fn prior_mean(&self, chunk: usize) -> &[f64];
 
     /// `K_uu` at `theta`, jitter included, both triangles.
     fn inducing_covariance(&self, theta: &[f64]) -> Mat<f64>;
@@ -103,6 +101,21 @@ pub trait SparseProblem: Sync {
         gradient: &mut [f64],
     );
 
+    /// Shows every coordinate of the points, by which data are told apart.
+    fn coordinates(&self, show: &mut dyn FnMut(f64));
+}
+
+/// A prior and what rows reported of it.
+pub trait SparseProblem: Sync {
+    /// The prior.
+    fn prior(&self) -> &dyn SparsePrior;
+
+    /// Which rows look at which points.
+    fn bags(&self) -> &Bags;
+
+    /// `m(x)` of the points of a chunk.
+    fn prior_mean(&self, chunk: usize) -> &[f64];
+
     /// The tables of rows, in order; together they cover all rows.
     fn blocks(&self) -> Vec<Block<'_>>;
 
@@ -111,4 +124,66 @@ pub trait SparseProblem: Sync {
 
     /// The kernel expression, for error messages.
     fn describe(&self) -> String;
+}
+
+/// A kernel with mean zero, or one that is known.
+impl SparsePrior for Induced {
+    fn inducing(&self) -> usize {
+        self.inducing().len()
+    }
+
+    fn inducing_covariance(&self, theta: &[f64]) -> Mat<f64> {
+        self.matrix(theta)
+    }
+
+    fn cross(&self, theta: &[f64], chunk: usize) -> Mat<f64> {
+        self.cross(theta, chunk)
+    }
+
+    fn diagonal(&self, theta: &[f64], chunk: usize) -> Vec<f64> {
+        self.diagonal(theta, chunk)
+    }
+
+    fn within(&self, theta: &[f64], chunk: usize, points: &[usize]) -> Mat<f64> {
+        self.within(theta, chunk, points)
+    }
+
+    fn contract_inducing(&self, theta: &[f64], adjoint: MatRef<'_, f64>, gradient: &mut [f64]) {
+        self.contract_matrix(theta, adjoint, gradient);
+    }
+
+    fn contract_cross(
+        &self,
+        theta: &[f64],
+        chunk: usize,
+        adjoint: MatRef<'_, f64>,
+        gradient: &mut [f64],
+    ) {
+        self.contract_cross(theta, chunk, adjoint, gradient);
+    }
+
+    fn contract_diagonal(
+        &self,
+        theta: &[f64],
+        chunk: usize,
+        adjoint: &[f64],
+        gradient: &mut [f64],
+    ) {
+        self.contract_diagonal(theta, chunk, adjoint, gradient);
+    }
+
+    fn contract_within(
+        &self,
+        theta: &[f64],
+        chunk: usize,
+        points: &[usize],
+        adjoint: MatRef<'_, f64>,
+        gradient: &mut [f64],
+    ) {
+        self.contract_within(theta, chunk, points, adjoint, gradient);
+    }
+
+    fn coordinates(&self, show: &mut dyn FnMut(f64)) {
+        self.coordinates(show);
+    }
 }

@@ -5,7 +5,7 @@ use crate::inference::pooled::Total;
 use crate::likelihood::local::Belief;
 use crate::linalg::{Mat, dot};
 use crate::link::{CLIP, Link};
-use crate::special;
+use crate::special::{self, elementary};
 
 /// The points of one row under `q`.
 pub(super) struct Points<'a> {
@@ -45,7 +45,7 @@ impl SumMoments {
             .map(|i| {
                 let (w, m, v) = (p.weights[i], p.mean[i], p.variance[i]);
                 match p.link {
-                    Link::Exp => w * libm::exp((m + 0.5 * v).min(CLIP)),
+                    Link::Exp => w * elementary::exp((m + 0.5 * v).min(CLIP)),
                     Link::Square => w * (m * m + v),
                     _ => w,
                 }
@@ -59,7 +59,7 @@ impl SumMoments {
             .map(|i| {
                 let (w, m, v) = (p.weights[i], p.mean[i], p.variance[i]);
                 match p.link {
-                    Link::Exp => share[i] * share[i] * libm::expm1(v.min(CLIP)),
+                    Link::Exp => share[i] * share[i] * elementary::expm1(v.min(CLIP)),
                     Link::Square => w * w * 2.0 * v * (2.0 * m * m + v),
                     _ => w * w * v,
                 }
@@ -193,7 +193,7 @@ impl SumMoments {
             match p.link {
                 Link::Exp => {
                     let e = self.share[i];
-                    let grown = libm::exp(v.min(CLIP));
+                    let grown = elementary::exp(v.min(CLIP));
                     let d = e * (to_share[i] + d_mean + 2.0 * d_variance * e * (grown - 1.0));
                     to_mean[i] += d;
                     to_variance[i] += 0.5 * d + d_variance * e * e * grown;

@@ -1,10 +1,13 @@
 //! The normal approximation of the whitened inducing values.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::LinalgError;
 use crate::linalg::{Cholesky, Mat, MatRef, dot};
 
 /// `q(v) = N(mu, P^-1)`, held by its precision: nothing is inverted to take a step.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Packed", into = "Packed")]
 pub struct Normal {
     /// `P`, both triangles.
     precision: Mat<f64>,
@@ -12,6 +15,40 @@ pub struct Normal {
     shift: Vec<f64>,
     mean: Vec<f64>,
     factor: Cholesky,
+}
+
+/// The same in plain numbers.
+#[derive(Serialize, Deserialize)]
+struct Packed {
+    /// Lower triangle of `P`, column by column.
+    precision: Vec<f64>,
+    shift: Vec<f64>,
+}
+
+impl From<Normal> for Packed {
+    fn from(normal: Normal) -> Self {
+        let (p, n) = (&normal.precision, normal.size());
+        let lower = (0..n).flat_map(|j| p.col_as_slice(j)[j..].iter().copied());
+        Self {
+            precision: lower.collect(),
+            shift: normal.shift,
+        }
+    }
+}
+
+impl TryFrom<Packed> for Normal {
+    type Error = String;
+
+    fn try_from(packed: Packed) -> Result<Self, String> {
+        let (lower, n) = (packed.precision, packed.shift.len());
+        if lower.len() != n * (n + 1) / 2 {
+            return Err("a precision and a shift are of two sizes".into());
+        }
+        // Column j begins after those of n, n - 1, .. entries.
+        let at = |i: usize, j: usize| lower[j * n - j * (j + 1) / 2 + i];
+        let precision = Mat::from_fn(n, n, |i, j| at(i.max(j), i.min(j)));
+        Self::new(precision, packed.shift).map_err(|e| e.to_string())
+    }
 }
 
 impl Normal {
@@ -74,12 +111,6 @@ impl Normal {
     #[must_use]
     pub fn precision(&self) -> MatRef<'_, f64> {
         self.precision.as_ref()
-    }
-
-    /// `P mu`.
-    #[must_use]
-    pub fn shift(&self) -> &[f64] {
-        &self.shift
     }
 
     /// The factor of `P`.

@@ -114,13 +114,14 @@ impl<'a> Stream<'a> {
         form: LogSum,
         memory: usize,
     ) -> Result<Self, FitError> {
-        let factor = Cholesky::factor_owned(problem.inducing_covariance(theta)).map_err(|_| {
-            FitError::Inducing {
-                points: problem.inducing(),
-                kernel: problem.describe(),
-                parameters: parameter::describe(problem.parameters(), theta),
-            }
-        })?;
+        let factor =
+            Cholesky::factor_owned(problem.prior().inducing_covariance(theta)).map_err(|_| {
+                FitError::Inducing {
+                    points: problem.prior().inducing(),
+                    kernel: problem.describe(),
+                    parameters: parameter::describe(problem.parameters(), theta),
+                }
+            })?;
         let bags = problem.bags();
         let rows = Rows::of_blocks(problem.blocks(), theta, bags.rows());
         if form != LogSum::Matched {
@@ -148,7 +149,7 @@ impl<'a> Stream<'a> {
     }
 
     pub fn run(&self, q: &Normal, depth: Depth) -> Bound {
-        let size = self.problem.inducing();
+        let size = self.problem.prior().inducing();
         let mut dual = Mat::from_fn(size, 1, |i, _| q.mean()[i]);
         self.factor.half_solve_transpose_in_place(dual.as_mut());
         let (mut away, mut turn) = (Mat::new(), Mat::new());
@@ -202,8 +203,11 @@ impl<'a> Stream<'a> {
             let mut adjoint = adjoint.transpose().to_owned();
             self.factor.half_solve_transpose_in_place(adjoint.as_mut());
             mirror_lower(&mut adjoint);
-            self.problem
-                .contract_inducing(self.theta, adjoint.as_ref(), &mut total.gradient);
+            self.problem.prior().contract_inducing(
+                self.theta,
+                adjoint.as_ref(),
+                &mut total.gradient,
+            );
         }
         Bound {
             value: total.value - q.divergence(),
@@ -217,7 +221,7 @@ impl<'a> Stream<'a> {
         let size = if depth == Depth::Value {
             0
         } else {
-            self.problem.inducing()
+            self.problem.prior().inducing()
         };
         let parameters = if depth == Depth::All {
             self.theta.len()
@@ -376,7 +380,9 @@ impl<'a> Stream<'a> {
             pairs.for_each(|(o, d)| *o += d * g);
         }
         let (problem, theta, gradient) = (self.problem, self.theta, &mut sum.gradient);
-        problem.contract_cross(theta, chunk, adjoint.as_ref(), gradient);
+        problem
+            .prior()
+            .contract_cross(theta, chunk, adjoint.as_ref(), gradient);
         for (sample, d) in features.within.iter().zip(blocks) {
             let mut d = d.clone();
             if sample.is_full {
@@ -384,8 +390,12 @@ impl<'a> Stream<'a> {
                     d[(i, i)] = std::mem::take(&mut to_variance[place]);
                 }
             }
-            problem.contract_within(theta, chunk, &sample.places, d.as_ref(), gradient);
+            problem
+                .prior()
+                .contract_within(theta, chunk, &sample.places, d.as_ref(), gradient);
         }
-        problem.contract_diagonal(theta, chunk, to_variance, gradient);
+        problem
+            .prior()
+            .contract_diagonal(theta, chunk, to_variance, gradient);
     }
 }

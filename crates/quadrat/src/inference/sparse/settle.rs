@@ -95,12 +95,12 @@ pub(super) fn search(
     start: Option<&Normal>,
 ) -> Result<Settled, FitError> {
     let mut normal = match start {
-        Some(normal) if normal.size() == problem.inducing() => normal.clone(),
-        _ => Normal::isotropic(problem.inducing(), options.start_variance)?,
+        Some(normal) if normal.size() == problem.prior().inducing() => normal.clone(),
+        _ => Normal::isotropic(problem.prior().inducing(), options.start_variance)?,
     };
     let mut bound = stream.run(&normal, Depth::Sites);
     if !bound.value.is_finite() && start.is_some() {
-        normal = Normal::isotropic(problem.inducing(), options.start_variance)?;
+        normal = Normal::isotropic(problem.prior().inducing(), options.start_variance)?;
         bound = stream.run(&normal, Depth::Sites);
     }
     let mut passes = 1;

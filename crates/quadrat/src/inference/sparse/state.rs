@@ -5,10 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::{Normal, SparseProblem};
 use crate::error::{FitError, InputError};
 use crate::inference::sites::rows::Rows;
-use crate::linalg::Mat;
 
 /// Where learning stands: enough to go on from.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SparseState {
     /// Free, scaled coordinates of the hyperparameters.
     pub z: Vec<f64>,
@@ -20,16 +19,6 @@ pub struct SparseState {
     pub iterations: usize,
     /// Evaluations of the bound so far.
     pub evaluations: usize,
-}
-
-/// The same in plain numbers.
-#[derive(Serialize, Deserialize)]
-struct Kept {
-    fingerprint: u32,
-    z: Vec<f64>,
-    /// Lower triangle of the precision, column by column, and the shift.
-    normal: Option<(Vec<f64>, Vec<f64>)>,
-    counts: [usize; 3],
 }
 
 impl SparseState {
@@ -48,19 +37,8 @@ impl SparseState {
     /// As bytes with their checksum; `fingerprint` says of which fit it is.
     #[must_use]
     pub fn to_bytes(&self, fingerprint: u32) -> Vec<u8> {
-        let lower = |normal: &Normal| {
-            let (p, n) = (normal.precision(), normal.size());
-            let lower = (0..n).flat_map(|j| (j..n).map(move |i| p[(i, j)]));
-            (lower.collect(), normal.shift().to_vec())
-        };
-        let kept = Kept {
-            fingerprint,
-            z: self.z.clone(),
-            normal: self.normal.as_ref().map(lower),
-            counts: [self.stage, self.iterations, self.evaluations],
-        };
-        // Numbers in a vector: there is nothing that could fail.
-        let payload = postcard::to_stdvec(&kept).unwrap_or_default();
+        // Numbers in memory: there is nothing that could fail.
+        let payload = postcard::to_stdvec(&(fingerprint, self)).unwrap_or_default();
         let mut out = crc32fast::hash(&payload).to_le_bytes().to_vec();
         out.extend(payload);
         out
@@ -80,27 +58,11 @@ impl SparseState {
         if u32::from_le_bytes(*crc) != crc32fast::hash(payload) {
             return Err(damaged().into());
         }
-        let kept: Kept = postcard::from_bytes(payload).map_err(|_| damaged())?;
-        if kept.fingerprint != fingerprint || kept.z.len() != free {
+        let (of, state): (u32, Self) = postcard::from_bytes(payload).map_err(|_| damaged())?;
+        if of != fingerprint || state.z.len() != free {
             return Err(refuse("going on from what was kept: it is of another fit").into());
         }
-        let normal = kept.normal.map(|(lower, shift)| {
-            let n = shift.len();
-            if lower.len() != n * (n + 1) / 2 {
-                return Err(damaged());
-            }
-            let at = |i: usize, j: usize| lower[j * n - j * (j + 1) / 2 + i];
-            let precision = Mat::from_fn(n, n, |i, j| at(i.max(j), i.min(j)));
-            Normal::new(precision, shift).map_err(|_| damaged())
-        });
-        let [stage, iterations, evaluations] = kept.counts;
-        Ok(Self {
-            z: kept.z,
-            normal: normal.transpose()?,
-            stage,
-            iterations,
-            evaluations,
-        })
+        Ok(state)
     }
 }
 
@@ -112,7 +74,7 @@ pub(super) fn fingerprint(problem: &dyn SparseProblem, theta: &[f64]) -> u32 {
     };
     let bags = problem.bags();
     numbers(
-        &mut [bags.rows(), bags.points(), problem.inducing()]
+        &mut [bags.rows(), bags.points(), problem.prior().inducing()]
             .into_iter()
             .map(|n| n as f64),
     );
@@ -120,8 +82,6 @@ pub(super) fn fingerprint(problem: &dyn SparseProblem, theta: &[f64]) -> u32 {
     numbers(
         &mut parameters.flat_map(|p| [p.start, p.lower, p.upper, p.prior.log_density(p.start).0]),
     );
-    let inducing = problem.inducing_covariance(theta);
-    numbers(&mut (0..problem.inducing()).flat_map(|j| inducing.col_as_slice(j).iter().copied()));
     let rows = Rows::of_blocks(problem.blocks(), theta, bags.rows());
     for row in 0..bags.rows() {
         let (likelihood, own, at) = rows.at(row);
@@ -129,10 +89,8 @@ pub(super) fn fingerprint(problem: &dyn SparseProblem, theta: &[f64]) -> u32 {
         let seen = [0.1, 1.3].map(|f| likelihood.log_density(own, at, f).value);
         numbers(&mut seen.into_iter().chain(bags.weights(row).iter().copied()));
     }
-    for chunk in 0..bags.chunks() {
-        let cross = problem.cross(theta, chunk);
-        let first = cross.nrows().min(1);
-        numbers(&mut (0..cross.ncols() * first).map(|j| cross[(0, j)]));
-    }
+    problem
+        .prior()
+        .coordinates(&mut |x| numbers(&mut std::iter::once(x)));
     hash.finalize()
 }
