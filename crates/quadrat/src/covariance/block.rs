@@ -264,7 +264,7 @@ fn contract_block(
                             own.iter_mut().zip(&other.value).for_each(|(g, v)| *g *= v);
                         }
                     }
-                    term.factors[f].contract(sides, &tile, &work.factors[f], &own, gradient);
+                    term.factors[f].contract(sides, &tile, &work.factors[f], &mut own, gradient);
                 }
             }
         }

@@ -201,13 +201,13 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    /// `gradient += sum adjoint * d value / d theta` over the tile.
+    /// `gradient += sum adjoint * d value / d theta` over the tile; `adjoint` is overwritten.
     pub fn contract(
         &self,
         sides: Sides<'_>,
         tile: &Tile,
         evaluated: &Evaluated,
-        adjoint: &[f64],
+        adjoint: &mut [f64],
         gradient: &mut [f64],
     ) {
         match (self.direct(sides, tile), self.factor) {
@@ -219,25 +219,14 @@ impl<'a> Prepared<'a> {
                     lengthscales,
                 },
             ) => {
-                let na = tile.a.len();
-                let slope = &evaluated.slopes[0];
-                for ((&d, &l), inverse) in dims.iter().zip(lengthscales).zip(inverse) {
-                    let x = &sides.a.lower(d)[tile.a.clone()];
-                    let y = &sides.b.lower(d)[tile.b.clone()];
-                    let mut sum = 0.0;
-                    for (j, &y) in y.iter().enumerate() {
-                        let range = j * na..(j + 1) * na;
-                        sum += x
-                            .iter()
-                            .zip(&slope[range.clone()])
-                            .zip(&adjoint[range])
-                            .map(|((x, s), g)| g * s * (x - y) * (x - y))
-                            .sum::<f64>();
-                    }
-                    gradient[l] += sum * inverse.powi(3);
-                }
                 if let Isotropic::RationalQuadratic(alpha) = family {
                     gradient[*alpha] += crate::linalg::dot(adjoint, &evaluated.slopes[1]);
+                }
+                let points = points(dims, sides, tile);
+                let mut sums = vec![0.0; dims.len()];
+                radial::squared_gaps(&points, &evaluated.slopes[0], adjoint, &mut sums);
+                for ((sum, &l), inverse) in sums.iter().zip(lengthscales).zip(inverse) {
+                    gradient[l] += sum * inverse.powi(3);
                 }
             }
             (_, Factor::Coregion { mixing, .. }) => {
@@ -302,16 +291,7 @@ impl<'a> Prepared<'a> {
         let Factor::Isotropic { family, dims, .. } = self.factor else {
             return;
         };
-        let points = radial::Points {
-            a: dims
-                .iter()
-                .map(|&d| &sides.a.lower(d)[tile.a.clone()])
-                .collect(),
-            b: dims
-                .iter()
-                .map(|&d| &sides.b.lower(d)[tile.b.clone()])
-                .collect(),
-        };
+        let points = points(dims, sides, tile);
         let (slope, d_alpha) = match out.slopes.as_mut_slice() {
             [slope, d_alpha, ..] => (Some(slope.as_mut_slice()), Some(d_alpha.as_mut_slice())),
             [slope] => (Some(slope.as_mut_slice()), None),
@@ -343,6 +323,18 @@ impl<'a> Prepared<'a> {
                 }
             }
         }
+    }
+}
+
+/// Coordinates of the points of a tile.
+fn points<'a>(dims: &[usize], sides: Sides<'a>, tile: &Tile) -> radial::Points<'a> {
+    let of = |set: &'a Functionals, range: &Range<usize>| {
+        let columns = dims.iter().map(|&d| &set.lower(d)[range.clone()]);
+        columns.collect()
+    };
+    radial::Points {
+        a: of(sides.a, &tile.a),
+        b: of(sides.b, &tile.b),
     }
 }
 

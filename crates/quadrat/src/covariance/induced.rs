@@ -9,12 +9,13 @@ use crate::support::Functionals;
 ///
 /// # Examples
 /// ```
-/// use quadrat::{covariance::{Covariance, Induced}, kernel::Kernel, support::Functionals};
+/// use quadrat::{covariance::{Covariance, Induced}, kernel::Kernel, linalg::Mat, support::Functionals};
 /// let covariance = Covariance::new(&Kernel::se(["t"]));
 /// let inducing = Functionals::points("t", &[0.0, 1.0])?;
 /// let chunks = vec![Functionals::points("t", &[0.5])?, Functionals::points("t", &[2.0, 3.0])?];
 /// let induced = Induced::new(covariance, inducing, chunks, 1e-6);
-/// let k = induced.cross(&[2.0, 1.0], 1);
+/// let mut k = Mat::new();
+/// induced.cross(&[2.0, 1.0], 1, &mut k);
 /// assert_eq!((k.nrows(), k.ncols()), (2, 2));
 /// assert!((k[(1, 0)] - 2.0 * (-0.5f64).exp()).abs() < 1e-15);
 /// assert_eq!(induced.matrix(&[2.0, 1.0])[(0, 0)], 2.0 * (1.0 + 1e-6));
@@ -81,11 +82,10 @@ impl Induced {
         k
     }
 
-    /// `K_uX` of a chunk.
-    #[must_use]
-    pub fn cross(&self, theta: &[f64], chunk: usize) -> Mat<f64> {
+    /// Writes `K_uX` of a chunk into `out`, whatever its shape was.
+    pub fn cross(&self, theta: &[f64], chunk: usize, out: &mut Mat<f64>) {
         let at = &self.chunks[chunk];
-        self.covariance.cross(theta, &self.inducing, at)
+        self.covariance.cross_into(theta, &self.inducing, at, out);
     }
 
     /// Prior variances of a chunk.

@@ -25,7 +25,7 @@ use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
 use crate::kernel::Kernel;
-use crate::linalg::mirror_upper;
+use crate::linalg::{mirror_upper, reshape};
 use crate::support::Functionals;
 use block::{Work, prepare};
 use factor::{Sides, Slopes, Tables};
@@ -137,7 +137,8 @@ impl Covariance {
     /// * `a` - `n` functionals
     #[must_use]
     pub fn matrix(&self, theta: &[f64], a: &Functionals) -> Mat<f64> {
-        let mut out = self.blocks(theta, Sides { a, b: a }, true);
+        let mut out = Mat::zeros(a.len(), a.len());
+        self.add_blocks(theta, Sides { a, b: a }, true, out.as_mut());
         mirror_upper(&mut out);
         out
     }
@@ -145,7 +146,16 @@ impl Covariance {
     /// `K_ab`, shape `[a.len(), b.len()]`.
     #[must_use]
     pub fn cross(&self, theta: &[f64], a: &Functionals, b: &Functionals) -> Mat<f64> {
-        self.blocks(theta, Sides { a, b }, false)
+        let mut out = Mat::zeros(a.len(), b.len());
+        self.add_blocks(theta, Sides { a, b }, false, out.as_mut());
+        out
+    }
+
+    /// Writes [`Self::cross`] into `out`, whatever its shape was.
+    pub fn cross_into(&self, theta: &[f64], a: &Functionals, b: &Functionals, out: &mut Mat<f64>) {
+        reshape(out, a.len(), b.len());
+        out.fill(0.0);
+        self.add_blocks(theta, Sides { a, b }, false, out.as_mut());
     }
 
     /// The diagonal of [`Self::matrix`] without the matrix.
@@ -318,12 +328,17 @@ impl Covariance {
         worst.reduce(f64::max)
     }
 
-    /// `K_ab`; of a symmetric one only blocks on and above the diagonal.
-    fn blocks(&self, theta: &[f64], sides: Sides<'_>, symmetric: bool) -> Mat<f64> {
+    /// Adds `K_ab`; of a symmetric one only blocks on and above the diagonal.
+    fn add_blocks(
+        &self,
+        theta: &[f64],
+        sides: Sides<'_>,
+        symmetric: bool,
+        mut out: MatMut<'_, f64>,
+    ) {
         let (n, m) = (sides.a.len(), sides.b.len());
-        let mut out = Mat::zeros(n, m);
         if n == 0 || m == 0 {
-            return out;
+            return;
         }
         let groups = regions::resolve(&self.terms, theta, sides, self.resolution);
         let ready = prepare(&groups, theta, Slopes::No, Tables::WhenRepeated);
@@ -341,10 +356,9 @@ impl Covariance {
                 fill(&mut work, (index, chunk));
             }
         } else {
-            let chunks = out.as_mut().par_col_chunks_mut(COLUMNS);
+            let chunks = out.par_col_chunks_mut(COLUMNS);
             chunks.enumerate().for_each_init(Work::default, fill);
         }
-        out
     }
 
     fn contract_blocks(

@@ -133,6 +133,18 @@ impl Cholesky {
         super::matvec(self.lower(), z)
     }
 
+    /// `L^-1`, lower triangular with zeros above, `O(n^3)`: where many products with it are worth the while, each costs less than a
+    /// solution.
+    #[must_use]
+    pub fn inverse_factor(&self) -> Mat<f64> {
+        let n = self.size();
+        let mut out = Mat::zeros(n, n);
+        if n > 0 {
+            invert_lower_triangular(out.as_mut(), self.lower(), parallelism(n));
+        }
+        out
+    }
+
     /// `A^-1`, both triangles, `O(n^3)`.
     #[must_use]
     pub fn inverse(&self) -> Mat<f64> {

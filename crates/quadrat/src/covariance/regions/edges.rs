@@ -181,13 +181,13 @@ impl ReadyEdges<'_> {
                     .filter(|e| *e != f)
                     .map(|e| work.others[e].value[0])
                     .product();
-                let own = [g * value.k * rest];
+                let mut own = [g * value.k * rest];
                 let evaluated = &work.others[f];
                 this.others.factors[f].contract(
                     this.edges.sides(),
                     &at.tile(),
                     evaluated,
-                    &own,
+                    &mut own,
                     gradient,
                 );
             }

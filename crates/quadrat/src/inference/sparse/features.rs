@@ -2,7 +2,7 @@
 
 use super::SparseProblem;
 use super::moments::in_chunk;
-use crate::linalg::{Cholesky, Mat, MatRef, dot, gemm_lower_into, mirror_lower};
+use crate::linalg::{Mat, MatRef, dot, gemm_lower_into, lower_times_into, mirror_lower, reshape};
 
 /// What a chunk is at one value of the hyperparameters, whatever `q`.
 pub(super) struct Features {
@@ -27,21 +27,47 @@ pub(super) struct Sample {
 }
 
 impl Features {
+    /// `whitener` is `L^-1`.
     pub fn new(
         problem: &dyn SparseProblem,
         theta: &[f64],
-        factor: &Cholesky,
+        whitener: MatRef<'_, f64>,
         chunk: usize,
     ) -> Self {
+        let mut out = Self::empty();
+        out.fill(problem, theta, whitener, chunk, &mut Mat::new());
+        out
+    }
+
+    /// Of no chunk.
+    pub fn empty() -> Self {
+        Self {
+            a: Mat::new(),
+            residual: Vec::new(),
+            within: Vec::new(),
+        }
+    }
+
+    /// Those of another chunk in the memory of these; `cross` is memory, too.
+    pub fn fill(
+        &mut self,
+        problem: &dyn SparseProblem,
+        theta: &[f64],
+        whitener: MatRef<'_, f64>,
+        chunk: usize,
+        cross: &mut Mat<f64>,
+    ) {
         let bags = problem.bags();
-        let mut a = problem.prior().cross(theta, chunk);
-        factor.half_solve_in_place(a.as_mut());
-        let mut residual = problem.prior().diagonal(theta, chunk);
-        for (j, r) in residual.iter_mut().enumerate() {
+        problem.prior().cross(theta, chunk, cross);
+        let a = &mut self.a;
+        reshape(a, cross.nrows(), cross.ncols());
+        lower_times_into(a.as_mut(), whitener, cross.as_ref());
+        self.residual = problem.prior().diagonal(theta, chunk);
+        for (j, r) in self.residual.iter_mut().enumerate() {
             let column = a.col_as_slice(j);
             *r = (*r - dot(column, column)).max(0.0);
         }
-        let mut within = Vec::new();
+        self.within.clear();
         for row in bags.chunk_rows(chunk).filter(|&row| !bags.is_single(row)) {
             let points = bags.sample(row);
             let places = in_chunk(bags, chunk, row, &points);
@@ -58,20 +84,15 @@ impl Features {
             let is_full = bags.is_full(row);
             if is_full {
                 for (i, &place) in places.iter().enumerate() {
-                    residual[place] = own[(i, i)].max(0.0);
+                    self.residual[place] = own[(i, i)].max(0.0);
                 }
             }
-            within.push(Sample {
+            self.within.push(Sample {
                 points,
                 places,
                 is_full,
                 residual: own,
             });
-        }
-        Self {
-            a,
-            residual,
-            within,
         }
     }
 

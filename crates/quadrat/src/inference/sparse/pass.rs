@@ -17,7 +17,8 @@ use crate::error::FitError;
 use crate::inference::sites::rows::Rows;
 use crate::likelihood::local::Belief;
 use crate::linalg::{
-    Cholesky, Mat, dot, gemm, gemm_lower_into, matvec, mirror_lower, symmetric_from_fn,
+    Cholesky, Mat, MatRef, dot, gemm, gemm_into, gemm_lower_into, lower_times_into, matvec,
+    mirror_lower, reshape, symmetric_from_fn,
 };
 use crate::parameter;
 
@@ -79,12 +80,30 @@ pub fn bound(
     ))
 }
 
+/// The factor `L` of `K_uu`.
+///
+/// # Errors
+/// [`FitError::Inducing`] where there is none.
+pub(super) fn inducing_factor(
+    problem: &dyn SparseProblem,
+    theta: &[f64],
+) -> Result<Cholesky, FitError> {
+    let prior = problem.prior();
+    Cholesky::factor_owned(prior.inducing_covariance(theta)).map_err(|_| FitError::Inducing {
+        points: prior.inducing(),
+        kernel: problem.describe(),
+        parameters: parameter::describe(problem.parameters(), theta),
+    })
+}
+
 /// The rows at one value of the hyperparameters.
 pub(super) struct Stream<'a> {
     problem: &'a dyn SparseProblem,
     theta: &'a [f64],
     form: LogSum,
     pub factor: Cholesky,
+    /// `L^-1`.
+    whitener: Mat<f64>,
     rows: Rows<'a>,
     kept: Option<Vec<Features>>,
 }
@@ -92,11 +111,32 @@ pub(super) struct Stream<'a> {
 /// What `q` is to every chunk.
 struct Ready<'a> {
     q: &'a Normal,
+    /// `C^-1` with `P = C C'`.
+    spread: Mat<f64>,
     /// `L^-T mu`.
     dual: Vec<f64>,
     /// `2 L^-T (S - I)`.
     turn: Mat<f64>,
     depth: Depth,
+}
+
+/// Memory of one thread.
+struct Work {
+    features: Features,
+    cross: Mat<f64>,
+    b: Mat<f64>,
+    adjoint: Mat<f64>,
+}
+
+impl Work {
+    fn new() -> Self {
+        Self {
+            features: Features::empty(),
+            cross: Mat::new(),
+            b: Mat::new(),
+            adjoint: Mat::new(),
+        }
+    }
 }
 
 struct Sum {
@@ -114,14 +154,7 @@ impl<'a> Stream<'a> {
         form: LogSum,
         memory: usize,
     ) -> Result<Self, FitError> {
-        let factor =
-            Cholesky::factor_owned(problem.prior().inducing_covariance(theta)).map_err(|_| {
-                FitError::Inducing {
-                    points: problem.prior().inducing(),
-                    kernel: problem.describe(),
-                    parameters: parameter::describe(problem.parameters(), theta),
-                }
-            })?;
+        let factor = inducing_factor(problem, theta)?;
         let bags = problem.bags();
         let rows = Rows::of_blocks(problem.blocks(), theta, bags.rows());
         if form != LogSum::Matched {
@@ -130,12 +163,13 @@ impl<'a> Stream<'a> {
                 form.check(likelihood, at)?;
             }
         }
+        let whitener = factor.inverse_factor();
         let is_small = Features::demand(problem).saturating_mul(8) <= memory;
         let kept = is_small.then(|| {
             let chunks = 0..bags.chunks();
             chunks
                 .into_par_iter()
-                .map(|chunk| Features::new(problem, theta, &factor, chunk))
+                .map(|chunk| Features::new(problem, theta, whitener.as_ref(), chunk))
                 .collect()
         });
         Ok(Self {
@@ -143,6 +177,7 @@ impl<'a> Stream<'a> {
             theta,
             form,
             factor,
+            whitener,
             rows,
             kept,
         })
@@ -164,6 +199,7 @@ impl<'a> Stream<'a> {
         }
         let ready = Ready {
             q,
+            spread: q.factor().inverse_factor(),
             dual: dual.col_as_slice(0).to_vec(),
             turn,
             depth,
@@ -172,10 +208,10 @@ impl<'a> Stream<'a> {
         let groups = GROUPS.min(chunks);
         let sums: Vec<Sum> = (0..groups)
             .into_par_iter()
-            .map(|group| {
+            .map_init(Work::new, |work, group| {
                 let mut sum = self.empty(depth);
                 for chunk in group * chunks / groups..(group + 1) * chunks / groups {
-                    self.chunk(&ready, chunk, &mut sum);
+                    self.chunk(&ready, chunk, work, &mut sum);
                 }
                 sum
             })
@@ -236,22 +272,28 @@ impl<'a> Stream<'a> {
         }
     }
 
-    fn chunk(&self, ready: &Ready<'_>, chunk: usize, sum: &mut Sum) {
+    fn chunk(&self, ready: &Ready<'_>, chunk: usize, work: &mut Work, sum: &mut Sum) {
         let (problem, bags) = (self.problem, self.problem.bags());
-        let made;
+        let Work {
+            features: made,
+            cross,
+            b,
+            adjoint,
+        } = work;
         let features = match &self.kept {
             Some(kept) => &kept[chunk],
             None => {
-                made = Features::new(problem, self.theta, &self.factor, chunk);
-                &made
+                let whitener = self.whitener.as_ref();
+                made.fill(problem, self.theta, whitener, chunk, cross);
+                &*made
             }
         };
         let a = features.a.as_ref();
         let n = a.ncols();
         let first = bags.chunk_points(chunk).start;
-        // B = C^-1 A with P = C C': A'SA = B'B.
-        let mut b = features.a.clone();
-        ready.q.factor().half_solve_in_place(b.as_mut());
+        // B = C^-1 A: A'SA = B'B.
+        reshape(b, a.nrows(), n);
+        lower_times_into(b.as_mut(), ready.spread.as_ref(), a);
         let mut mean = matvec(a.transpose(), ready.q.mean());
         let prior = problem.prior_mean(chunk);
         mean.iter_mut().zip(prior).for_each(|(m, p)| *m += p);
@@ -325,7 +367,7 @@ impl<'a> Stream<'a> {
             *t += x;
         }
         // A D, column by column and block by block; B is not needed any more.
-        let mut ad = b;
+        let ad = b;
         for (j, v) in to_variance.iter().enumerate() {
             let pairs = ad
                 .col_as_slice_mut(j)
@@ -357,7 +399,7 @@ impl<'a> Stream<'a> {
                 features,
                 &blocks,
                 (&to_mean, &mut to_variance),
-                ad,
+                (ad.as_ref(), adjoint),
                 sum,
             );
         }
@@ -371,10 +413,11 @@ impl<'a> Stream<'a> {
         features: &Features,
         blocks: &[Mat<f64>],
         (to_mean, to_variance): (&[f64], &mut [f64]),
-        ad: Mat<f64>,
+        (ad, adjoint): (MatRef<'_, f64>, &mut Mat<f64>),
         sum: &mut Sum,
     ) {
-        let mut adjoint = gemm(ready.turn.as_ref(), ad.as_ref());
+        reshape(adjoint, ad.nrows(), ad.ncols());
+        gemm_into(adjoint.as_mut(), false, 1.0, ready.turn.as_ref(), ad);
         for (j, g) in to_mean.iter().enumerate() {
             let pairs = adjoint.col_as_slice_mut(j).iter_mut().zip(&ready.dual);
             pairs.for_each(|(o, d)| *o += d * g);
