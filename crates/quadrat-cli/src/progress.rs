@@ -59,13 +59,15 @@ impl Progress for Bar {
                 best,
                 gain,
                 left,
+                is_part,
             } => {
                 let elapsed = self.0.elapsed().as_secs_f64() / done.max(1) as f64;
                 let left = left.map_or(String::new(), |steps| {
                     format!(", about {:.0} s left", (steps * elapsed).max(1.0))
                 });
+                let of = if is_part { "part of the data, " } else { "" };
                 self.0.set_message(format!(
-                    "step {done}: objective {best:.2} nats, gained {gain:.2}{left}"
+                    "{of}step {done}: objective {best:.2} nats, gained {gain:.2}{left}"
                 ));
                 self.0.set_position(done as u64);
             }

@@ -30,6 +30,8 @@ pub enum Event {
         gain: f64,
         /// Steps that are left if gains go on shrinking as they do; `None` while that cannot be told.
         left: Option<f64>,
+        /// Whether only a part of the data is looked at, for a start near the optimum of all.
+        is_part: bool,
     },
     /// A sampler drew once, warm-up included.
     Draw {

@@ -10,9 +10,6 @@ use crate::error::FitError;
 use crate::linalg::Mat;
 use crate::parameter::Parameter;
 
-/// Step of the central differences of the gradient: truncation and rounding both about 1e-8.
-const STEP: f64 = 1e-4;
-
 pub(super) struct FreeSpace<'a> {
     evidence: &'a dyn Evidence,
     free: Vec<usize>,
@@ -156,18 +153,19 @@ impl<'a> FreeSpace<'a> {
                 moved[j] += offset;
                 self.evaluate(&moved, &mut trail.clone())
             };
-            let inward = if z[j] + STEP > upper { -1.0 } else { 1.0 };
+            let step = self.evidence.difference();
+            let inward = if z[j] + step > upper { -1.0 } else { 1.0 };
             let column: Vec<f64> = if is_dear {
-                let h = inward * STEP;
+                let h = inward * step;
                 let one = at(h)?.gradient;
                 (0..n).map(|i| (one[i] - gradient[i]) / h).collect()
-            } else if z[j] - STEP >= lower && z[j] + STEP <= upper {
-                let (plus, minus) = (at(STEP)?.gradient, at(-STEP)?.gradient);
+            } else if z[j] - step >= lower && z[j] + step <= upper {
+                let (plus, minus) = (at(step)?.gradient, at(-step)?.gradient);
                 (0..n)
-                    .map(|i| (plus[i] - minus[i]) / (2.0 * STEP))
+                    .map(|i| (plus[i] - minus[i]) / (2.0 * step))
                     .collect()
             } else {
-                let h = inward * STEP;
+                let h = inward * step;
                 let (one, two) = (at(h)?.gradient, at(2.0 * h)?.gradient);
                 (0..n)
                     .map(|i| (4.0 * one[i] - 3.0 * gradient[i] - two[i]) / (2.0 * h))

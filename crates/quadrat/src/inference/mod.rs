@@ -135,6 +135,12 @@ pub trait Evidence: Sync {
         false
     }
 
+    /// Step of differences of the gradient, in free coordinates scaled to their priors. With central ones and the default, truncation
+    /// and rounding are both about 1e-8; longer where the evidence is known less accurately.
+    fn difference(&self) -> f64 {
+        1e-4
+    }
+
     /// Every hyperparameter, in the order of `theta`.
     fn parameters(&self) -> &[Parameter];
 }

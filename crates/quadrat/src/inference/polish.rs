@@ -137,7 +137,7 @@ fn uphill(z: &[f64], density: &Density, bounds: &[(f64, f64)]) -> f64 {
 }
 
 /// The Newton step, zero for coordinates held at a bound, and the gain that it predicts.
-fn newton_step(
+pub(super) fn newton_step(
     z: &[f64],
     gradient: &[f64],
     curvature: &Mat<f64>,

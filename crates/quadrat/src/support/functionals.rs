@@ -1,5 +1,6 @@
 //! Many linear functionals, stored by column.
 
+mod thin;
 mod view;
 
 use std::collections::HashMap;

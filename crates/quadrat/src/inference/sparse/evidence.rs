@@ -1,9 +1,10 @@
 //! The bound of the evidence as a function of the hyperparameters.
 
+use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::collapsed::{collapsed, is_normal};
-use super::pass::{Depth, Stream};
+use super::pass::{Depth, Stream, inducing_factor};
 use super::settle::{SparseOptions, reduction, search};
 use super::{Normal, SparseProblem};
 use crate::error::FitError;
@@ -22,6 +23,7 @@ pub struct SparseEvidence<'a> {
     options: SparseOptions,
     is_normal: bool,
     passes: AtomicUsize,
+    start: Option<&'a Normal>,
 }
 
 impl<'a> SparseEvidence<'a> {
@@ -33,7 +35,20 @@ impl<'a> SparseEvidence<'a> {
             options,
             is_normal: is_normal(problem),
             passes: AtomicUsize::new(0),
+            start: None,
         }
+    }
+
+    /// Begins every search that knows of nothing nearer at a belief.
+    #[must_use]
+    pub fn starting_at(self, start: Option<&'a Normal>) -> Self {
+        Self { start, ..self }
+    }
+
+    /// Points of all rows, and inducing points.
+    pub(super) fn size(&self) -> (usize, usize) {
+        let inducing = self.problem.prior().inducing();
+        (self.problem.bags().points(), inducing)
     }
 
     /// Passes over all rows so far.
@@ -56,6 +71,7 @@ impl<'a> SparseEvidence<'a> {
         let stream = Stream::new(self.problem, theta, options.form, options.memory)?;
         let start = trail
             .normal()
+            .or(self.start)
             .filter(|q| q.size() == self.problem.prior().inducing());
         let count = |passes: usize| {
             self.passes.fetch_add(passes, Ordering::Relaxed);
@@ -80,15 +96,15 @@ impl<'a> SparseEvidence<'a> {
             trail.leave_normal(best);
             return Ok(found);
         }
-        let found = search(&stream, self.problem, &options, start)?.converged()?;
-        count(found.passes + usize::from(with_gradient));
-        let gradient = if with_gradient {
-            stream.run(&found.normal, Depth::All).gradient
+        let depth = if with_gradient {
+            Depth::All
         } else {
-            Vec::new()
+            Depth::Sites
         };
+        let found = search(&stream, self.problem, &options, start, depth)?.converged()?;
+        count(found.passes);
         trail.leave_normal(found.normal);
-        Ok((found.bound.value, gradient))
+        Ok((found.bound.value, found.bound.gradient))
     }
 }
 
@@ -109,12 +125,31 @@ impl Evidence for SparseEvidence<'_> {
         self.problem.bags().points() > DEAR
     }
 
+    fn difference(&self) -> f64 {
+        // `q` is known to 1e-3 of its spread, and the gradient with it.
+        if self.is_normal { 1e-4 } else { 3e-3 }
+    }
+
     fn parameters(&self) -> &[Parameter] {
         self.problem.parameters()
     }
 }
 
+/// The best belief at one value of the hyperparameters.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Found {
+    /// Every hyperparameter, natural units.
+    pub theta: Vec<f64>,
+    /// The belief about the whitened inducing values.
+    pub normal: Normal,
+    /// The bound there, in nats.
+    pub bound: f64,
+}
+
 /// The posterior at `theta`: that of the inducing points, in the form in which a dense prior is conditioned.
+///
+/// # Arguments
+/// * `found` - a belief to begin with, which is the answer where it is of the same hyperparameters
 ///
 /// # Errors
 /// As [`super::settle_sparse`].
@@ -122,30 +157,38 @@ pub fn condition_sparse(
     problem: &dyn SparseProblem,
     theta: &[f64],
     options: &SparseOptions,
-    start: Option<&Normal>,
+    found: Option<&Found>,
 ) -> Result<Conditioned, FitError> {
-    let evidence = SparseEvidence::new(problem, *options);
-    let mut trail = Trail::precise();
-    if let Some(start) = start {
-        trail.leave_normal(start.clone());
-    }
-    let (log_evidence, _) = evidence.at(theta, &mut trail, false)?;
-    let normal = match trail.normal() {
-        Some(normal) => normal.clone(),
-        None => Normal::isotropic(problem.prior().inducing(), 1.0)?,
+    let found = match found {
+        Some(found) if found.theta == theta => found.clone(),
+        _ => {
+            let start = found.map(|found| &found.normal);
+            let evidence = SparseEvidence::new(problem, *options).starting_at(start);
+            let mut trail = Trail::precise();
+            let (bound, _) = evidence.at(theta, &mut trail, false)?;
+            Found {
+                theta: theta.to_vec(),
+                normal: match trail.normal() {
+                    Some(normal) => normal.clone(),
+                    None => Normal::isotropic(problem.prior().inducing(), 1.0)?,
+                },
+                bound,
+            }
+        }
     };
-    let stream = Stream::new(problem, theta, options.form, 0)?;
-    let (root, excess) = reduction(&normal)?;
-    let mut alpha = Mat::from_fn(normal.size(), 1, |i, _| normal.mean()[i]);
-    stream.factor.half_solve_transpose_in_place(alpha.as_mut());
+    let factor = inducing_factor(problem, theta)?;
+    let (root, excess) = reduction(&found.normal)?;
+    let mean = found.normal.mean();
+    let mut alpha = Mat::from_fn(mean.len(), 1, |i, _| mean[i]);
+    factor.half_solve_transpose_in_place(alpha.as_mut());
     Ok(Conditioned {
         alpha: alpha.col_as_slice(0).to_vec(),
         factor: Factor::Sparse {
-            factor: stream.factor,
+            factor,
             root,
             excess,
         },
-        log_evidence,
+        log_evidence: found.bound,
         jitter: 0.0,
         second: None,
     })

@@ -3,44 +3,57 @@
 //! An outer quasi-Newton search over the hyperparameters, each of whose evaluations finds the best `q` by natural gradients from
 //! where the last one ended: first to a thousandth of a nat, then to a millionth. Both stop on nats gained, not on a part of a bound
 //! that may be of any size.
+//!
+//! Where a pass over the rows is dear, easier problems with the same hyperparameters go first. From their optimum, and with its
+//! curvature, a few Newton steps are left ([`super::newton`]).
 
-use super::evidence::SparseEvidence;
+use super::evidence::{Found, SparseEvidence};
+use super::stages::{GAINS, Watch, matrix, stages};
 use super::state::fingerprint;
 use super::{Normal, SparseOptions, SparseProblem, SparseState};
 use crate::error::FitError;
 use crate::inference::free::FreeSpace;
 use crate::inference::{Optimum, Start, Trail};
 use crate::linalg::Mat;
-use crate::optimise::{self, Report, minimise, projected_gradient};
-use crate::progress::{Event, Keeper, Progress};
+use crate::optimise::projected_gradient;
+use crate::progress::{Keeper, Progress};
 
-/// What an iteration must gain for a stage to go on, in nats: the rough and the precise one.
-const GAINS: [f64; 2] = [5e-2, 1e-3];
-/// Iterations of each stage at most.
-const ITERATIONS: [usize; 2] = [200, 100];
-/// Flops up to which the curvature is worth its evaluations.
+/// Flops up to which the curvature is worth its evaluations, and passes that one of them takes.
 const AFFORDABLE: f64 = 3e11;
-/// Gains from which the number of steps that are left is guessed.
-const SEEN: usize = 5;
+const PASSES: usize = 4;
 /// A projected gradient that counts as none, in nats per unit of a free coordinate.
 const FLAT: f64 = 2e-2;
+
+/// What the Hessian of an optimum is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CurvatureOf {
+    /// That of the problem.
+    Whole,
+    /// That of the easier problem, mended on the way.
+    Part,
+    /// The identity.
+    Nothing,
+}
 
 /// What was learned.
 #[derive(Debug, Clone)]
 pub struct SparseOptimum {
-    /// The optimum. Without curvature its Hessian is the identity.
+    /// The optimum.
     pub optimum: Optimum,
     /// Passes over all rows.
     pub passes: usize,
-    /// Whether the curvature was computed.
-    pub has_curvature: bool,
+    /// What the Hessian of the optimum is.
+    pub curvature: CurvatureOf,
     /// Whether the keeper stopped the search.
     pub stopped: bool,
     /// The best belief about the whitened inducing values there.
-    pub normal: Normal,
+    pub found: Found,
 }
 
 /// Maximises the bound plus the log prior density of the hyperparameters, from their starts or from what the keeper kept.
+///
+/// # Arguments
+/// * `easier` - problems with the same hyperparameters whose passes cost less, the easiest first, for a start near the optimum
 ///
 /// # Errors
 /// [`FitError::Input`] when a parameter is not valid, or what was kept is of another fit; the error of the start when it cannot be evaluated;
@@ -48,9 +61,10 @@ pub struct SparseOptimum {
 ///
 /// # Numerics
 /// Some ten passes over the rows for every ten iterations of the search, more while it is far. The curvature, which gives the
-/// hyperparameters their intervals, is computed where it is affordable.
+/// hyperparameters their intervals, is computed where it takes less than the search did.
 pub fn learn_sparse(
     problem: &dyn SparseProblem,
+    easier: &[&dyn SparseProblem],
     options: &SparseOptions,
     progress: &dyn Progress,
     keeper: Option<&dyn Keeper>,
@@ -62,53 +76,48 @@ pub fn learn_sparse(
     let kept = keeper.and_then(Keeper::begun);
     // A look at all data: only where it is wanted.
     let of = keeper.map_or(0, |_| fingerprint(problem, &start));
-    let mut state = match kept {
-        Some(bytes) => SparseState::from_bytes(&bytes, of, space.size())?,
-        None => SparseState::new(space.coordinates_of(&start)),
-    };
     let watch = Watch {
         keeper,
         progress,
         fingerprint: of,
+        is_part: false,
     };
-    let mut ended = None;
-    while state.stage < GAINS.len() && space.size() > 0 && !watch.is_stopped() {
-        let report = stage(&space, &bounds, &mut state, &watch)?;
-        progress.report(Event::Start {
-            done: state.stage,
-            total: GAINS.len(),
-            best: -report.value,
-        });
-        ended = Some(report);
-    }
+    let mut state = match kept {
+        Some(bytes) => SparseState::from_bytes(&bytes, of, space.size())?,
+        None => rehearse(easier, space.coordinates_of(&start), options, &watch)?,
+    };
+    let ended = stages(&space, &bounds, &mut state, &watch)?;
     let mut trail = Trail::precise();
     if let Some(normal) = &state.normal {
         trail.leave_normal(normal.clone());
     }
-    let density = space.evaluate(&state.z, &mut trail)?;
-    state.evaluations += 1;
+    let density = match ended.as_ref().and_then(|done| done.density.clone()) {
+        Some(density) => density,
+        None => {
+            state.evaluations += 1;
+            space.evaluate(&state.z, &mut trail)?
+        }
+    };
     let negative: Vec<f64> = density.gradient.iter().map(|g| -g).collect();
     let flatness = projected_gradient(&state.z, &negative, &bounds);
     let n = space.size();
-    let size = problem.prior().inducing() as f64;
-    let flops = 15.0 * n as f64 * problem.bags().points() as f64 * size * size;
     let stopped = watch.is_stopped() && state.stage < GAINS.len();
-    let curvature = (n > 0 && flops < AFFORDABLE && !stopped)
-        .then(|| space.curvature(&state.z, &density.gradient, &trail, &mut state.evaluations))
-        .transpose();
-    let curvature = match curvature {
-        Err(error) if error.is_recoverable() => None,
-        other => other?,
+    let (curvature, curvature_of) = match !stopped && is_affordable(&evidence, n) {
+        true => curvature(&space, &mut state, &density.gradient, &trail)?,
+        false => (matrix(&state), CurvatureOf::Part),
     };
     let units = space.units();
-    let hessian = match &curvature {
-        Some(c) => Mat::from_fn(n, n, |i, j| c[(i, j)] / (units[i] * units[j])),
-        None => Mat::identity(n, n),
+    let (hessian, curvature_of) = match curvature {
+        Some(c) => {
+            let scaled = Mat::from_fn(n, n, |i, j| c[(i, j)] / (units[i] * units[j]));
+            (scaled, curvature_of)
+        }
+        None => (Mat::identity(n, n), CurvatureOf::Nothing),
     };
     let theta = space.theta(&state.z);
     let (is_done, reason) = match &ended {
         _ if stopped => (false, format!("stopped after {} steps", state.iterations)),
-        Some(report) => (report.converged, report.reason.clone()),
+        Some(done) => (done.converged, done.reason.clone()),
         None => (true, "nothing was to be learned".to_owned()),
     };
     let optimum = Optimum {
@@ -127,7 +136,7 @@ pub fn learn_sparse(
         reason: reason.clone(),
         starts: vec![Start {
             from: start,
-            theta,
+            theta: theta.clone(),
             log_posterior: density.log_posterior,
             converged: is_done,
             iterations: state.iterations,
@@ -143,106 +152,163 @@ pub fn learn_sparse(
     Ok(SparseOptimum {
         passes: evidence.passes(),
         optimum,
-        has_curvature: curvature.is_some() || n == 0,
+        curvature: curvature_of,
         stopped,
-        normal,
+        found: Found {
+            theta,
+            normal,
+            bound: density.log_evidence,
+        },
     })
 }
 
-/// Who is told of steps.
-struct Watch<'a> {
-    keeper: Option<&'a dyn Keeper>,
-    progress: &'a dyn Progress,
-    fingerprint: u32,
+/// Whether differences of gradients take little, or less than the search did.
+fn is_affordable(evidence: &SparseEvidence<'_>, free: usize) -> bool {
+    let (points, inducing) = evidence.size();
+    let flops = 15.0 * free as f64 * points as f64 * (inducing * inducing) as f64;
+    flops < AFFORDABLE || PASSES * free <= evidence.passes()
 }
 
-impl Watch<'_> {
-    fn is_stopped(&self) -> bool {
-        self.keeper.is_some_and(Keeper::is_stopped)
-    }
-
-    /// After a step to the state; `goal` is the gain at which the stage ends.
-    fn step(&self, state: &SparseState, best: f64, gains: &[f64], goal: f64) {
-        let last = gains.last().copied().unwrap_or(f64::INFINITY);
-        // Over the last few steps, gains shrink by about the same factor.
-        let left = gains.len().checked_sub(SEEN).and_then(|from| {
-            let rate = (last / gains[from]).ln() / (SEEN - 1) as f64;
-            (rate < 0.0).then(|| ((goal / last).ln() / rate).max(0.0))
-        });
-        self.progress.report(Event::Step {
-            done: state.iterations,
-            best,
-            gain: last,
-            left,
-        });
-        if let Some(keeper) = self.keeper {
-            keeper.keep(&|| state.to_bytes(self.fingerprint));
-        }
-    }
-}
-
-/// One stage of the search, from the state and into it, also where it is stopped.
-fn stage(
+/// The curvature by differences; where it cannot be evaluated, what is known of it.
+fn curvature(
     space: &FreeSpace<'_>,
-    bounds: &[(f64, f64)],
     state: &mut SparseState,
+    gradient: &[f64],
+    trail: &Trail,
+) -> Result<(Option<Mat<f64>>, CurvatureOf), FitError> {
+    match space.curvature(&state.z, gradient, trail, &mut state.evaluations) {
+        Ok(curvature) => Ok((Some(curvature), CurvatureOf::Whole)),
+        Err(error) if error.is_recoverable() => Ok((matrix(state), CurvatureOf::Part)),
+        Err(error) => Err(error),
+    }
+}
+
+/// A state near the optimum, from problems that are easier; there with a curvature, if there were any.
+fn rehearse(
+    easier: &[&dyn SparseProblem],
+    start: Vec<f64>,
+    options: &SparseOptions,
     watch: &Watch<'_>,
-) -> Result<Report, FitError> {
-    let is_rough = state.stage == 0;
-    let mut trail = if is_rough {
-        Trail::rough()
-    } else {
-        Trail::precise()
+) -> Result<SparseState, FitError> {
+    let watch = Watch {
+        is_part: true,
+        ..*watch
     };
-    if let Some(normal) = &state.normal {
-        trail.leave_normal(normal.clone());
-    }
-    let first = space.evaluate(&state.z, &mut trail)?;
-    state.evaluations += 1;
-    let goal = GAINS[state.stage];
-    let search = optimise::Options {
-        max_iterations: ITERATIONS[state.stage],
-        gradient_tolerance: 1e-3,
-        relative_reduction: goal / first.log_posterior.abs().max(1.0),
-        memory: 10,
-    };
-    let start = state.z.clone();
-    let mut best = (first.log_posterior, trail.clone());
-    let mut known = Some(first);
-    let mut gains = Vec::new();
-    let mut negative = |z: &[f64], gradient: &mut [f64]| {
-        if watch.is_stopped() {
-            return None;
+    let mut state = SparseState::new(start);
+    for part in easier {
+        match search_part(*part, &state, options, &watch) {
+            Ok(found) => state = found,
+            // What a part of the data does not allow, all may.
+            Err(error) if error.is_recoverable() => {}
+            Err(error) => return Err(error),
         }
-        // From the best point, not from a step that went too far.
-        let mut own = best.1.clone();
-        let density = match known.take() {
-            // The search begins where the stage was evaluated.
-            Some(first) => first,
-            None => {
-                state.evaluations += 1;
-                space.evaluate(z, &mut own).ok()?
+    }
+    Ok(state)
+}
+
+/// The optimum of a part, from a state and with its curvature. Hyperparameters and their coordinates are those of the whole.
+fn search_part(
+    part: &dyn SparseProblem,
+    from: &SparseState,
+    options: &SparseOptions,
+    watch: &Watch<'_>,
+) -> Result<SparseState, FitError> {
+    let evidence = SparseEvidence::new(part, *options);
+    let space = FreeSpace::new(&evidence)?;
+    let bounds = space.bounds();
+    let mut state = from.clone();
+    stages(&space, &bounds, &mut state, watch)?;
+    if state.curvature.is_empty() && !watch.is_stopped() {
+        let mut trail = Trail::precise();
+        if let Some(normal) = &state.normal {
+            trail.leave_normal(normal.clone());
+        }
+        let density = space.evaluate(&state.z, &mut trail)?;
+        let mut evaluations = 0;
+        let z = &state.z;
+        let curvature = space.curvature(z, &density.gradient, &trail, &mut evaluations)?;
+        let columns = (0..z.len()).flat_map(|j| curvature.col_as_slice(j).iter().copied());
+        state.curvature = columns.collect();
+    }
+    // Steps are those of the whole.
+    Ok(SparseState {
+        stage: 0,
+        iterations: 0,
+        evaluations: 0,
+        ..state
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::inference::sparse::Within;
+    use crate::inference::sparse::stages::LEFT;
+    use crate::inference::sparse::testing::Toy;
+    use crate::likelihood::Poisson;
+    use crate::link::Link;
+    use crate::parameter::{Parameter, PriorDensity};
+    use crate::progress::Silent;
+
+    /// Bags of five points.
+    fn toy(bags: usize) -> Toy {
+        let count = |i: usize| (4.0 + 3.0 * (0.7 * i as f64).sin()).round();
+        let counts = (0..bags).map(count).collect();
+        let counts = Poisson::new(counts, vec![2.0; bags], Link::Exp).unwrap();
+        let table = (Box::new(counts) as _, Link::Exp, vec![5; bags]);
+        let mut toy = Toy::new(vec![table], Within::default(), 20, None, 1e-6);
+        for parameter in &mut toy.parameters {
+            let prior = PriorDensity::LogNormal {
+                mu: parameter.start.ln(),
+                sigma: 0.7,
+            };
+            *parameter = Parameter::positive(&parameter.name, "", parameter.start, prior);
+        }
+        toy
+    }
+
+    /// From the optimum of the first half of the bags, twice, and with its curvature, to the same optimum.
+    #[test]
+    fn an_easier_problem_leads_to_the_same_optimum() {
+        let (all, half) = (toy(40), toy(20));
+        let options = SparseOptions::default();
+        let alone = learn_sparse(&all, &[], &options, &Silent, None).unwrap();
+        let led = learn_sparse(&all, &[&half, &half], &options, &Silent, None).unwrap();
+        assert!(alone.optimum.converged && led.optimum.converged);
+        assert_eq!(led.curvature, CurvatureOf::Whole);
+        let (a, b) = (alone.optimum.log_posterior, led.optimum.log_posterior);
+        assert!((a - b).abs() < 1.5 * LEFT, "{a} {b}");
+        for (i, (a, b)) in alone
+            .optimum
+            .theta
+            .iter()
+            .zip(&led.optimum.theta)
+            .enumerate()
+        {
+            // Precisions of logs are above those of the priors: 1 / .7^2 = 2. So sqrt(2 LEFT / 2) at most.
+            assert!((a / b).ln().abs() < 0.15, "{i}: {a} {b}");
+        }
+    }
+
+    /// A search that is stopped while it looks at a part says so, and its place is that of the part.
+    #[test]
+    fn a_stop_during_the_part_is_a_stop() {
+        struct Stop;
+        impl Keeper for Stop {
+            fn begun(&self) -> Option<Vec<u8>> {
+                None
             }
-        };
-        for (out, g) in gradient.iter_mut().zip(&density.gradient) {
-            *out = -g;
+            fn keep(&self, _state: &dyn Fn() -> Vec<u8>) {}
+            fn is_stopped(&self) -> bool {
+                true
+            }
         }
-        if density.log_posterior > best.0 {
-            gains.push(density.log_posterior - best.0);
-            best = (density.log_posterior, own);
-            state.z = z.to_vec();
-            state.normal = best.1.normal().cloned();
-            state.iterations += 1;
-            watch.step(state, best.0, &gains, goal);
-        }
-        Some(-density.log_posterior)
-    };
-    let report = minimise(&mut negative, &start, bounds, &search);
-    if state.normal.is_none() {
-        state.normal = best.1.normal().cloned();
+        let (all, half) = (toy(12), toy(6));
+        let options = SparseOptions::default();
+        let found = learn_sparse(&all, &[&half], &options, &Silent, Some(&Stop)).unwrap();
+        assert!(found.stopped && !found.optimum.converged);
+        assert_eq!(found.curvature, CurvatureOf::Nothing);
+        assert_eq!(found.optimum.theta, all.theta());
     }
-    if !watch.is_stopped() {
-        state.stage += 1;
-    }
-    Ok(report)
 }

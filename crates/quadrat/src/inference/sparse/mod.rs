@@ -30,9 +30,11 @@ mod features;
 mod inducing;
 mod learn;
 mod moments;
+mod newton;
 mod normal;
 mod pass;
 mod settle;
+mod stages;
 mod state;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
@@ -42,10 +44,10 @@ mod testing;
 mod tests;
 
 pub use bags::{Bags, Within};
-pub use evidence::{SparseEvidence, condition_sparse};
+pub use evidence::{Found, SparseEvidence, condition_sparse};
 pub use expectation::LogSum;
 pub use inducing::k_means;
-pub use learn::{SparseOptimum, learn_sparse};
+pub use learn::{CurvatureOf, SparseOptimum, learn_sparse};
 pub use moments::sampled_total;
 pub use normal::Normal;
 pub use pass::{Bound, bound};
@@ -67,8 +69,8 @@ pub trait SparsePrior: Sync {
     /// `K_uu` at `theta`, jitter included, both triangles.
     fn inducing_covariance(&self, theta: &[f64]) -> Mat<f64>;
 
-    /// `K_uX` of a chunk, shape `[M, points]`.
-    fn cross(&self, theta: &[f64], chunk: usize) -> Mat<f64>;
+    /// Writes `K_uX` of a chunk, shape `[M, points]`, into `out`, whatever its shape was.
+    fn cross(&self, theta: &[f64], chunk: usize, out: &mut Mat<f64>);
 
     /// Prior variances of the points of a chunk.
     fn diagonal(&self, theta: &[f64], chunk: usize) -> Vec<f64>;
@@ -136,8 +138,8 @@ impl SparsePrior for Induced {
         self.matrix(theta)
     }
 
-    fn cross(&self, theta: &[f64], chunk: usize) -> Mat<f64> {
-        self.cross(theta, chunk)
+    fn cross(&self, theta: &[f64], chunk: usize, out: &mut Mat<f64>) {
+        self.cross(theta, chunk, out);
     }
 
     fn diagonal(&self, theta: &[f64], chunk: usize) -> Vec<f64> {

@@ -72,7 +72,7 @@ pub fn settle_sparse(
     start: Option<&Normal>,
 ) -> Result<(Normal, f64, usize), FitError> {
     let stream = Stream::new(problem, theta, options.form, options.memory)?;
-    let found = search(&stream, problem, options, start)?.converged()?;
+    let found = search(&stream, problem, options, start, Depth::Sites)?.converged()?;
     Ok((found.normal, found.bound.value, found.passes))
 }
 
@@ -88,11 +88,13 @@ impl Settled {
     }
 }
 
+/// The search; its last pass is as deep as `depth`, in most cases without another one.
 pub(super) fn search(
     stream: &Stream<'_>,
     problem: &dyn SparseProblem,
     options: &SparseOptions,
     start: Option<&Normal>,
+    depth: Depth,
 ) -> Result<Settled, FitError> {
     let mut normal = match start {
         Some(normal) if normal.size() == problem.prior().inducing() => normal.clone(),
@@ -104,7 +106,7 @@ pub(super) fn search(
         bound = stream.run(&normal, Depth::Sites);
     }
     let mut passes = 1;
-    let (mut step, mut gain) = (1.0_f64, f64::INFINITY);
+    let (mut step, mut gain, mut before) = (1.0_f64, f64::INFINITY, f64::INFINITY);
     // Steps since one was too long: what failed once fails again soon.
     let mut since = PATIENCE;
     let mut converged = false;
@@ -115,7 +117,9 @@ pub(super) fn search(
         let mut next = None;
         while step >= SMALLEST_STEP {
             if let Ok(moved) = normal.towards(precision.as_ref(), &shift, step) {
-                let there = stream.run(&moved, Depth::Sites);
+                // Gains shrink by about the same factor: the next one may be the last.
+                let is_last = gain * (gain / before) < tolerance;
+                let there = stream.run(&moved, if is_last { depth } else { Depth::Sites });
                 passes += 1;
                 if there.value >= bound.value - slack {
                     next = Some((moved, there));
@@ -131,6 +135,7 @@ pub(super) fn search(
             converged = gain < tolerance.max(NOISE * bound.value.abs());
             break;
         };
+        before = gain;
         gain = there.value - bound.value;
         converged = gain < tolerance * step;
         (normal, bound) = (moved, there);
@@ -138,6 +143,10 @@ pub(super) fn search(
         if since > PATIENCE {
             step = (2.0 * step).min(1.0);
         }
+    }
+    if converged && depth == Depth::All && bound.gradient.is_empty() {
+        bound = stream.run(&normal, depth);
+        passes += 1;
     }
     Ok(Settled {
         normal,

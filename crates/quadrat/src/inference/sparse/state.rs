@@ -13,6 +13,8 @@ pub struct SparseState {
     pub z: Vec<f64>,
     /// The best belief there, once there is one.
     pub normal: Option<Normal>,
+    /// About the Hessian of the negative log posterior there, column by column; empty where it is not known.
+    pub curvature: Vec<f64>,
     /// Stages done.
     pub stage: usize,
     /// Steps that made it better so far.
@@ -28,6 +30,7 @@ impl SparseState {
         Self {
             z,
             normal: None,
+            curvature: Vec::new(),
             stage: 0,
             iterations: 0,
             evaluations: 0,
@@ -59,7 +62,8 @@ impl SparseState {
             return Err(damaged().into());
         }
         let (of, state): (u32, Self) = postcard::from_bytes(payload).map_err(|_| damaged())?;
-        if of != fingerprint || state.z.len() != free {
+        let curvature = state.curvature.len();
+        if of != fingerprint || state.z.len() != free || ![0, free * free].contains(&curvature) {
             return Err(refuse("going on from what was kept: it is of another fit").into());
         }
         Ok(state)

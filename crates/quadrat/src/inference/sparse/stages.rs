@@ -1,0 +1,226 @@
+//! The stages of a search for the hyperparameters, and who is told of them.
+
+use super::SparseState;
+use super::newton::{Ended, Place};
+use crate::error::FitError;
+use crate::inference::Trail;
+use crate::inference::free::{Density, FreeSpace};
+use crate::linalg::Mat;
+use crate::optimise::{self, Report, minimise};
+use crate::progress::{Event, Keeper, Progress};
+
+/// What an iteration must gain for a stage to go on, in nats: the rough and the precise one.
+pub(super) const GAINS: [f64; 2] = [5e-2, 1e-3];
+/// Iterations of each stage at most.
+const ITERATIONS: [usize; 2] = [200, 100];
+/// Newton steps that go on from an easier problem, at most, and what may be left to gain at the end, in nats: hyperparameters are then
+/// a third of their posterior sd from the optimum, together.
+const STEPS: usize = 30;
+pub(super) const LEFT: f64 = 5e-2;
+/// Gains from which the number of steps that are left is guessed.
+const SEEN: usize = 5;
+
+/// How a search ended.
+pub(super) struct Done {
+    pub converged: bool,
+    pub reason: String,
+    /// The density there, where it was evaluated as accurately as it will be.
+    pub density: Option<Density>,
+}
+
+/// What a state knows of the curvature.
+pub(super) fn matrix(state: &SparseState) -> Option<Mat<f64>> {
+    let n = state.z.len();
+    let is_known = n == 0 || !state.curvature.is_empty();
+    is_known.then(|| Mat::from_fn(n, n, |i, j| state.curvature[j * n + i]))
+}
+
+/// The search, from the state and into it; on a part of the data, where that is known to be one. None, where there was nothing to do.
+pub(super) fn stages(
+    space: &FreeSpace<'_>,
+    bounds: &[(f64, f64)],
+    state: &mut SparseState,
+    watch: &Watch<'_>,
+) -> Result<Option<Done>, FitError> {
+    let mut ended = None;
+    // A part need not be looked at more closely than the rough stage does.
+    let last = if watch.is_part { 1 } else { GAINS.len() };
+    while state.stage < last && space.size() > 0 && !watch.is_stopped() {
+        let best = if state.curvature.is_empty() {
+            let report = stage(space, bounds, state, watch)?;
+            ended = Some(Done {
+                converged: report.converged,
+                reason: report.reason,
+                density: None,
+            });
+            -report.value
+        } else {
+            let (best, done) = newton(space, bounds, state, watch)?;
+            ended = Some(done);
+            best
+        };
+        watch.progress.report(Event::Start {
+            done: state.stage,
+            total: GAINS.len(),
+            best,
+        });
+    }
+    Ok(ended)
+}
+
+/// Newton steps from a state whose curvature is known about, in place of all stages.
+fn newton(
+    space: &FreeSpace<'_>,
+    bounds: &[(f64, f64)],
+    state: &mut SparseState,
+    watch: &Watch<'_>,
+) -> Result<(f64, Done), FitError> {
+    let mut trail = Trail::rough();
+    if let Some(normal) = &state.normal {
+        trail.leave_normal(normal.clone());
+    }
+    let density = space.evaluate(&state.z, &mut trail)?;
+    state.evaluations += 1;
+    let curvature = matrix(state).unwrap_or_else(|| Mat::identity(space.size(), space.size()));
+    let mut at = Place {
+        z: state.z.clone(),
+        density,
+        trail,
+        curvature,
+    };
+    state.normal = at.trail.normal().cloned();
+    let mut gains = Vec::new();
+    let mut end = (false, "the largest number of steps was reached".to_owned());
+    for _ in 0..STEPS {
+        let before = at.density.log_posterior;
+        let stopped = || watch.is_stopped();
+        match at.step(space, bounds, LEFT, &mut state.evaluations, &stopped)? {
+            Ended::Moved => {}
+            Ended::Flat => {
+                end = (true, format!("less than {LEFT} nats are left to gain"));
+                break;
+            }
+            Ended::Stuck(left) => {
+                let reason = format!("no step gained anything, though {left:.2} nats seem left");
+                end = (false, reason);
+                break;
+            }
+        }
+        gains.push(at.density.log_posterior - before);
+        state.z.clone_from(&at.z);
+        state.normal = at.trail.normal().cloned();
+        let columns = (0..at.z.len()).flat_map(|j| at.curvature.col_as_slice(j).iter().copied());
+        state.curvature = columns.collect();
+        state.iterations += 1;
+        watch.step(state, at.density.log_posterior, &gains, LEFT);
+    }
+    if !watch.is_stopped() {
+        state.stage = GAINS.len();
+    }
+    let done = Done {
+        converged: end.0,
+        reason: end.1,
+        density: Some(at.density.clone()),
+    };
+    Ok((at.density.log_posterior, done))
+}
+
+/// Who is told of steps.
+pub(super) struct Watch<'a> {
+    pub keeper: Option<&'a dyn Keeper>,
+    pub progress: &'a dyn Progress,
+    pub fingerprint: u32,
+    /// Whether this is an easier problem: of that nothing is kept.
+    pub is_part: bool,
+}
+
+impl Watch<'_> {
+    pub fn is_stopped(&self) -> bool {
+        self.keeper.is_some_and(Keeper::is_stopped)
+    }
+    /// After a step to the state; `goal` is the gain at which the stage ends.
+    fn step(&self, state: &SparseState, best: f64, gains: &[f64], goal: f64) {
+        let last = gains.last().copied().unwrap_or(f64::INFINITY);
+        // Over the last few steps, gains shrink by about the same factor.
+        let left = gains.len().checked_sub(SEEN).and_then(|from| {
+            let rate = (last / gains[from]).ln() / (SEEN - 1) as f64;
+            (rate < 0.0).then(|| ((goal / last).ln() / rate).max(0.0))
+        });
+        self.progress.report(Event::Step {
+            done: state.iterations,
+            best,
+            gain: last,
+            left,
+            is_part: self.is_part,
+        });
+        if let Some(keeper) = self.keeper.filter(|_| !self.is_part) {
+            keeper.keep(&|| state.to_bytes(self.fingerprint));
+        }
+    }
+}
+
+/// One stage of the search, from the state and into it, also where it is stopped.
+fn stage(
+    space: &FreeSpace<'_>,
+    bounds: &[(f64, f64)],
+    state: &mut SparseState,
+    watch: &Watch<'_>,
+) -> Result<Report, FitError> {
+    let is_rough = state.stage == 0;
+    let mut trail = if is_rough {
+        Trail::rough()
+    } else {
+        Trail::precise()
+    };
+    if let Some(normal) = &state.normal {
+        trail.leave_normal(normal.clone());
+    }
+    let first = space.evaluate(&state.z, &mut trail)?;
+    state.evaluations += 1;
+    let goal = GAINS[state.stage];
+    let search = optimise::Options {
+        max_iterations: ITERATIONS[state.stage],
+        gradient_tolerance: 1e-3,
+        relative_reduction: goal / first.log_posterior.abs().max(1.0),
+        memory: 10,
+    };
+    let start = state.z.clone();
+    let mut best = (first.log_posterior, trail.clone());
+    let mut known = Some(first);
+    let mut gains = Vec::new();
+    let mut negative = |z: &[f64], gradient: &mut [f64]| {
+        if watch.is_stopped() {
+            return None;
+        }
+        // From the best point, not from a step that went too far.
+        let mut own = best.1.clone();
+        let density = match known.take() {
+            // The search begins where the stage was evaluated.
+            Some(first) => first,
+            None => {
+                state.evaluations += 1;
+                space.evaluate(z, &mut own).ok()?
+            }
+        };
+        for (out, g) in gradient.iter_mut().zip(&density.gradient) {
+            *out = -g;
+        }
+        if density.log_posterior > best.0 {
+            gains.push(density.log_posterior - best.0);
+            best = (density.log_posterior, own);
+            state.z = z.to_vec();
+            state.normal = best.1.normal().cloned();
+            state.iterations += 1;
+            watch.step(state, best.0, &gains, goal);
+        }
+        Some(-density.log_posterior)
+    };
+    let report = minimise(&mut negative, &start, bounds, &search);
+    if state.normal.is_none() {
+        state.normal = best.1.normal().cloned();
+    }
+    if !watch.is_stopped() {
+        state.stage += 1;
+    }
+    Ok(report)
+}
