@@ -85,7 +85,7 @@ pub fn check_prior(text: &str) -> Result<(), String> {
 }
 
 /// A model of the study; settings of unknown hyperparameters are refused here.
-fn model(resolved: &Resolved) -> Result<Model> {
+pub fn model(resolved: &Resolved) -> Result<Model> {
     let study = &resolved.study;
     let kernel = kernel(resolved)?;
     let mut model = Model::new(kernel).mean(match study.latent.mean {

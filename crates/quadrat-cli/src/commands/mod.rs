@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Result;
+use quadrat::model::Inference;
 
 use crate::args::Saying;
 use crate::checkpoint::Checkpoint;
@@ -44,7 +45,12 @@ pub fn kept(
     resume: bool,
     running: &mut Running,
 ) -> Result<Option<Arc<Checkpoint>>> {
-    if resolved.study.inference.method != quadrat::model::Inference::Sparse {
+    let is_sparse = match resolved.study.inference.method {
+        Inference::Sparse => true,
+        Inference::Auto => crate::engine::model(resolved)?.is_large(),
+        _ => false,
+    };
+    if !is_sparse {
         if resume {
             let message = "--resume is for fits with `method = \"sparse\"`";
             let remedy = "leave it out: other fits keep nothing of themselves";

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use quadrat::likelihood::{Gaussian, Noise};
+use quadrat::model::Inference;
 
 use super::degrees::degrees;
 use super::{DENSE_ROWS, Observed};
@@ -149,7 +150,7 @@ pub(super) fn repeated_exact(
 pub(super) fn too_many_rows(check: &Check<'_>, study: &Study, tables: &[Observed]) {
     let rows: usize = tables.iter().map(|t| t.places.len()).sum();
     if rows <= DENSE_ROWS
-        || study.inference.method == quadrat::model::Inference::Sparse
+        || matches!(study.inference.method, Inference::Sparse | Inference::Auto)
         || (tables.len() == 1
             && study.is_exact()
             && tables[0].places.dims.len() > 1

@@ -266,13 +266,6 @@ pub fn inference(root: &Section<'_>) -> Inference {
         }
     }
     let inducing = inducing(&section, method);
-    if method == Way::Sparse && hyperparameters == Integration::Integrate {
-        section.check.refuse(
-            &section.span_of("hyperparameters"),
-            "sparse inference does not integrate hyperparameters".to_owned(),
-            "choose `hyperparameters = \"map\"`, or leave it out",
-        );
-    }
     Inference {
         method,
         method_span: section.span_of("method"),

@@ -17,8 +17,8 @@ use super::summary::{FitSummary, Hyper};
 use super::{MEAN_NAME, Model};
 use crate::error::{FitError, InputError};
 use crate::inference::{
-    self, Conditioned, IntegrateOptions, Interval, LearnOptions, LinearGaussian, in_pool,
-    integrate, maximise, sites::Method,
+    Conditioned, Evidence, IntegrateOptions, Interval, LearnOptions, LinearGaussian, Optimum,
+    in_pool, integrate, maximise, sites::Method,
 };
 use crate::linalg::dot;
 use crate::parameter::Parameter;
@@ -60,12 +60,69 @@ impl Model {
             return self.fit_sparse(options, started);
         }
         let problem = self.problem(options.inference, None)?;
-        check_size(&problem)?;
+        if let Err(error) = check_size(&problem) {
+            return self.fit_large(problem, error, options, started);
+        }
         // The answer does not depend on how many there are.
         in_pool(options.threads.unwrap_or(0), || {
             fit(self, problem, options, started)
         })
     }
+}
+
+/// Integration over the hyperparameters, or the optimum alone.
+pub(super) struct Spread {
+    pub nodes: Vec<Node>,
+    pub intervals: Vec<Interval>,
+    pub evaluations: usize,
+}
+
+/// Integrates, and says where that stopped too early.
+pub(super) fn spread(
+    evidence: &dyn Evidence,
+    optimum: &Optimum,
+    has_lattice: bool,
+    progress: &dyn Progress,
+    warnings: &mut Vec<String>,
+) -> Result<Spread, FitError> {
+    let defaults = IntegrateOptions::default();
+    let settings = IntegrateOptions {
+        progress,
+        lattice_up_to: if has_lattice {
+            defaults.lattice_up_to
+        } else {
+            0
+        },
+        ..defaults
+    };
+    let integration = integrate(evidence, optimum, &settings)?;
+    if integration.capped {
+        warnings.push(format!(
+            "the integration over the hyperparameters stopped at {} nodes before the posterior had fallen off everywhere",
+            integration.nodes.len()
+        ));
+    }
+    let intervals = integration.intervals(evidence.parameters(), 0.95);
+    let evaluations = integration.evaluations;
+    let nodes = integration.nodes.into_iter().map(|n| Node {
+        weight: n.weight,
+        theta: n.theta,
+        log_evidence: n.log_evidence,
+    });
+    Ok(Spread {
+        nodes: nodes.collect(),
+        intervals,
+        evaluations,
+    })
+}
+
+/// The optimum as the only node.
+pub(super) fn alone(optimum: &Optimum) -> Vec<Node> {
+    vec![Node {
+        weight: 1.0,
+        theta: optimum.theta.clone(),
+        log_evidence: optimum.log_evidence,
+    }]
 }
 
 /// Refuses what would need more memory than a dense covariance may.
@@ -164,41 +221,15 @@ fn fit(
         &optimum.at_bound,
         &mut warnings,
     );
-    let (nodes, intervals): (Vec<Node>, _) = if integrated {
-        let defaults = IntegrateOptions::default();
-        let settings = IntegrateOptions {
-            progress,
-            lattice_up_to: if problem.size() <= lattice_up_to(&problem) {
-                defaults.lattice_up_to
-            } else {
-                0
-            },
-            ..defaults
-        };
-        let integration =
-            integrate(&*evidence, &optimum, &settings).map_err(|e| problem.in_user_rows(e))?;
-        evaluations += integration.evaluations;
-        if integration.capped {
-            warnings.push(format!(
-                "the integration over the hyperparameters stopped at {} nodes before the posterior had fallen off everywhere",
-                integration.nodes.len()
-            ));
-        }
-        let intervals = integration.intervals(&problem.parameters, 0.95);
-        let node = |n: inference::Node| Node {
-            weight: n.weight,
-            theta: n.theta,
-            log_evidence: n.log_evidence,
-        };
-        (integration.nodes.into_iter().map(node).collect(), intervals)
+    let (nodes, intervals) = if integrated {
+        let has_lattice = problem.size() <= lattice_up_to(&problem);
+        let found = spread(&*evidence, &optimum, has_lattice, progress, &mut warnings)
+            .map_err(|e| problem.in_user_rows(e))?;
+        evaluations += found.evaluations;
+        (found.nodes, found.intervals)
     } else {
         let intervals = optimum.intervals(&problem.parameters, 0.95)?;
-        let only = Node {
-            weight: 1.0,
-            theta: optimum.theta.clone(),
-            log_evidence: optimum.log_evidence,
-        };
-        (vec![only], intervals)
+        (alone(&optimum), intervals)
     };
     drop(evidence);
     let (components, lost) = condition_covering(&problem, &nodes)?;

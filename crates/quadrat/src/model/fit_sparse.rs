@@ -2,23 +2,40 @@
 
 use std::time::Instant;
 
-use super::Model;
 use super::correlation::correlations;
-use super::fit::{hypers, mean_hypers, warn_about_bounds};
+use super::fit::{
+    alone, check_size, condition_covering, hypers, mean_hypers, spread, warn_about_bounds,
+};
+use super::observations::Observations;
+use super::posterior::Posterior;
 use super::posterior::Scale;
-use super::posterior::{Component, Node, Posterior};
-use super::settings::{FitOptions, Hyperparameters};
-use super::sparse::SparseChoice;
+use super::problem::Problem;
+use super::settings::{AUTO_FREE, FitOptions, Hyperparameters, Inference};
+use super::sparse::{Sparse, SparseChoice};
 use super::summary::FitSummary;
+use super::{Inducing, Model};
 use crate::error::{FitError, InputError};
-use crate::inference::sparse::learn_sparse;
-use crate::inference::{Factor, in_pool};
+use crate::inference::sparse::{
+    CurvatureOf, SparseEvidence, SparseOptimum, SparseProblem, learn_sparse,
+};
+use crate::inference::{Factor, LinearGaussian, in_pool};
 use crate::likelihood::Likelihood;
 use crate::progress::{Keeper, Progress, Silent};
 
 /// Mean counts from which on Poisson counts are judged, and what is too much of their variance.
 const LARGE: f64 = 500.0;
 const OVERDISPERSED: f64 = 3.0;
+/// Points times squared inducing points up to which hyperparameters are integrated unless told otherwise: some hundred settings
+/// of some three passes.
+const INTEGRATED: f64 = 2e8;
+/// Points times squared inducing points from which on an easier problem goes first.
+const DEAR: f64 = 2e10;
+/// Its rows, the points of each and its inducing points, at most.
+const ROWS: usize = 4000;
+const POINTS: usize = 64;
+const FEWER: usize = 128;
+/// What it may cost of the whole.
+const WORTH: f64 = 0.2;
 /// Excess of a posterior variance over the prior's that is told.
 const WIDER: f64 = 0.01;
 
@@ -29,29 +46,107 @@ impl Model {
         options: &FitOptions,
         started: Instant,
     ) -> Result<Posterior, FitError> {
-        if options.hyperparameters == Hyperparameters::Integrate {
-            return Err(InputError::Unavailable {
-                what: "integration of the hyperparameters in sparse inference",
-                remedy: "use hyperparameters = \"map\"",
-            }
-            .into());
+        let choice = SparseChoice::new(options);
+        let problem = self.problem(Inference::Sparse, Some(&choice))?;
+        self.learn_in_pool(problem, &choice, options, Vec::new(), started)
+    }
+
+    /// What is too large for dense inference, where that was not asked for; `error` says why it is.
+    pub(super) fn fit_large(
+        &self,
+        dense: Problem,
+        error: InputError,
+        options: &FitOptions,
+        started: Instant,
+    ) -> Result<Posterior, FitError> {
+        let rows = LinearGaussian::rows(&dense);
+        drop(dense);
+        if options.inference != Inference::Auto {
+            return Err(error.into());
         }
-        let choice = SparseChoice {
-            inducing: options.inducing.clone(),
-            form: options.log_sum,
-            within: options.within,
-            seed: options.seed,
+        let choice = SparseChoice::new(options);
+        let Ok(problem) = self.problem(Inference::Sparse, Some(&choice)) else {
+            return Err(error.into());
         };
-        let problem = self.problem(options.inference, Some(&choice))?;
+        let (points, inducing) = problem.sparse.as_ref().map_or((0, 0), Sparse::size);
+        let told = format!(
+            "{rows} rows of {points} points are too many for dense inference: sparse inference through {inducing} inducing points was used; ask for it (`method = \"sparse\"`) to choose them"
+        );
+        self.learn_in_pool(problem, &choice, options, vec![told], started)
+    }
+
+    /// Whether [`Inference::Auto`] means [`Inference::Sparse`] here, since dense inference would need too much memory.
+    #[must_use]
+    pub fn is_large(&self) -> bool {
+        let dense = self.problem(Inference::Auto, None);
+        dense.is_ok_and(|dense| check_size(&dense).is_err())
+            && self
+                .problem(Inference::Sparse, Some(&SparseChoice::default()))
+                .is_ok()
+    }
+
+    fn learn_in_pool(
+        &self,
+        problem: Problem,
+        choice: &SparseChoice,
+        options: &FitOptions,
+        warnings: Vec<String>,
+        started: Instant,
+    ) -> Result<Posterior, FitError> {
         in_pool(options.threads.unwrap_or(0), || {
-            self.learn_streamed(problem, options, started)
+            let easier = self.easier(&problem, choice);
+            self.learn_streamed(problem, &easier, options, warnings, started)
         })
+    }
+
+    /// Easier problems, where passes over all points are dear: fewer rows and fewer points of each, first through fewer inducing points,
+    /// then through all.
+    fn easier(&self, problem: &Problem, choice: &SparseChoice) -> Vec<Problem> {
+        let Some(sparse) = &problem.sparse else {
+            return Vec::new();
+        };
+        let all = sparse.flops();
+        if all < DEAR {
+            return Vec::new();
+        }
+        let rows: usize = self.tables.iter().map(|t| t.supports.len()).sum();
+        let share = (ROWS as f64 / rows as f64).min(1.0);
+        let thin = |table: &Observations| {
+            let n = table.supports.len();
+            let left = ((n as f64 * share).ceil() as usize).clamp(1, n);
+            let kept: Vec<usize> = (0..left).map(|i| i * n / left).collect();
+            let table = table.rows(&kept)?;
+            let supports = table.supports.thinned(POINTS);
+            Ok(Observations { supports, ..table })
+        };
+        let tables = self.tables.iter().map(thin);
+        // Rows that are left may say too little: then all are looked at from the start.
+        let Ok(tables) = tables.collect::<Result<Vec<_>, InputError>>() else {
+            return Vec::new();
+        };
+        let inducing = sparse.inducing();
+        let fewer = Inducing::Number(inducing.len().min(FEWER));
+        let same = Inducing::At(Box::new(inducing.clone()));
+        let parts = [fewer, same].into_iter().filter_map(|inducing| {
+            let choice = SparseChoice {
+                inducing,
+                ..choice.clone()
+            };
+            problem.on(&tables, Some(&choice)).ok()
+        });
+        let is_worth = |part: &Problem| {
+            let flops = part.sparse.as_ref().map(Sparse::flops);
+            flops.is_some_and(|flops| flops < WORTH * all)
+        };
+        parts.filter(is_worth).collect()
     }
 
     fn learn_streamed(
         &self,
-        mut problem: super::Problem,
+        mut problem: Problem,
+        easier: &[Problem],
         options: &FitOptions,
+        mut warnings: Vec<String>,
         started: Instant,
     ) -> Result<Posterior, FitError> {
         let silent = Silent;
@@ -60,67 +155,51 @@ impl Model {
             return Err(InputError::Empty.into());
         };
         let keeper = options.keeper.as_deref().map(|k| k as &dyn Keeper);
-        let learned = learn_sparse(&streamed, &streamed.sparse.options, progress, keeper)?;
-        let optimum = learned.optimum;
-        let mut warnings = Vec::new();
-        if !optimum.converged {
-            warnings.push(format!(
-                "learning the hyperparameters did not converge: {}",
-                optimum.reason
-            ));
-        }
-        let inducing = streamed.sparse.inducing().len();
-        if inducing < streamed.sparse.asked {
-            warnings.push(format!(
-                "{} inducing points were asked for, but the rows look at {inducing} different points only: all were taken",
-                streamed.sparse.asked
-            ));
-        }
-        let (sampled, within) = (streamed.sparse.sampled_rows(), streamed.sparse.within);
-        if sampled > 0 {
-            warnings.push(format!(
-                "{sampled} rows have more than {} points: covariances within them are those of {} points each",
-                within.full, within.sample
-            ));
-        }
-        // Conditioning goes on from where learning ended.
-        if let Some(sparse) = &mut problem.sparse {
-            sparse.found = Some(learned.normal);
-        }
+        let easier: Vec<_> = easier.iter().filter_map(Problem::streamed).collect();
+        let easier: Vec<_> = easier.iter().map(|e| e as &dyn SparseProblem).collect();
+        let sparse = streamed.sparse;
+        let learned = learn_sparse(&streamed, &easier, &sparse.options, progress, keeper)?;
+        let optimum = &learned.optimum;
+        warnings.extend(sparse.warnings());
+        warnings.extend(learned_warnings(&learned));
         warn_about_bounds(
             &problem.parameters,
             &optimum.theta,
             &optimum.at_bound,
             &mut warnings,
         );
-        let intervals = if learned.has_curvature {
-            optimum.intervals(&problem.parameters, 0.95)?
+        let mut evaluations = learned.passes;
+        let is_integrated = is_integrated(&problem, sparse, &learned, options.hyperparameters);
+        let (nodes, intervals) = if is_integrated {
+            let evidence = SparseEvidence::new(&streamed, sparse.options)
+                .starting_at(Some(&learned.found.normal));
+            let found = spread(&evidence, optimum, true, progress, &mut warnings)?;
+            evaluations += evidence.passes();
+            (found.nodes, found.intervals)
         } else {
-            warnings.push(
-                "intervals of the hyperparameters were not computed: their curvature would take longer than the fit"
-                    .to_owned(),
-            );
-            Vec::new()
+            let intervals = match learned.curvature {
+                CurvatureOf::Nothing => Vec::new(),
+                _ => optimum.intervals(&problem.parameters, 0.95)?,
+            };
+            (alone(optimum), intervals)
         };
-        let component = Component {
-            weight: 1.0,
-            theta: optimum.theta.clone(),
-            conditioned: problem.condition(&optimum.theta)?,
-        };
-        if let Factor::Sparse { excess, .. } = &component.conditioned.factor
-            && *excess > WIDER
-        {
+        let SparseOptimum { optimum, found, .. } = learned;
+        // Conditioning goes on from where learning ended.
+        if let Some(sparse) = &mut problem.sparse {
+            sparse.found = Some(found);
+        }
+        let (components, _) = condition_covering(&problem, &nodes)?;
+        let excess = components.iter().map(|c| match &c.conditioned.factor {
+            Factor::Sparse { excess, .. } => *excess,
+            _ => 0.0,
+        });
+        let excess = excess.fold(0.0, f64::max);
+        if excess > WIDER {
             warnings.push(format!(
                 "along some direction the data widen the belief about the function, by {:.1} % of its prior variance: predictions have the prior's there",
                 100.0 * excess
             ));
         }
-        let node = Node {
-            weight: 1.0,
-            theta: optimum.theta.clone(),
-            log_evidence: component.conditioned.log_evidence,
-        };
-        let components = vec![component];
         let mut hyperparameters = hypers(&problem.parameters, &optimum.theta, &intervals);
         hyperparameters.extend(mean_hypers(&problem, &components));
         let summary = FitSummary {
@@ -131,23 +210,62 @@ impl Model {
             log_posterior: optimum.log_posterior,
             evidence: "elbo".into(),
             hyperparameters,
-            integrated: false,
-            nodes: 1,
-            rows: crate::inference::LinearGaussian::rows(&problem),
+            integrated: is_integrated,
+            nodes: components.len(),
+            rows: LinearGaussian::rows(&problem),
             iterations: optimum.iterations,
-            evaluations: learned.passes,
+            evaluations,
             seconds: 0.0,
             jitter: 0.0,
             correlations: correlations(&problem, &optimum)?,
             warnings,
         };
         let tables = self.tables.clone();
-        let mut posterior = Posterior::new(problem, tables, vec![node], components, summary);
+        let mut posterior = Posterior::new(problem, tables, nodes, components, summary);
         let told = posterior.overdispersion()?;
         posterior.summary.warnings.extend(told);
         posterior.summary.seconds = started.elapsed().as_secs_f64();
         Ok(posterior)
     }
+}
+
+/// Whether hyperparameters are integrated: where it is asked for, or takes little.
+fn is_integrated(
+    problem: &Problem,
+    sparse: &Sparse,
+    learned: &SparseOptimum,
+    asked: Hyperparameters,
+) -> bool {
+    let free = problem.parameters.iter().filter(|p| !p.fixed).count();
+    let wanted = match asked {
+        Hyperparameters::Map => false,
+        Hyperparameters::Integrate => true,
+        Hyperparameters::Auto => free <= AUTO_FREE && sparse.flops() <= INTEGRATED,
+    };
+    wanted && free > 0 && !learned.stopped && learned.curvature != CurvatureOf::Nothing
+}
+
+/// What to say of how learning went.
+fn learned_warnings(learned: &SparseOptimum) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if !learned.optimum.converged {
+        warnings.push(format!(
+            "learning the hyperparameters did not converge: {}",
+            learned.optimum.reason
+        ));
+    }
+    match learned.curvature {
+        CurvatureOf::Whole => {}
+        CurvatureOf::Part => warnings.push(
+            "intervals of the hyperparameters are estimates from a part of the data: those of all would take longer than the fit"
+                .to_owned(),
+        ),
+        CurvatureOf::Nothing => warnings.push(
+            "intervals of the hyperparameters were not computed: their curvature would take longer than the fit"
+                .to_owned(),
+        ),
+    }
+    warnings
 }
 
 impl Posterior {

@@ -66,6 +66,18 @@ impl Observations {
             && self.supports.len() == self.likelihood.rows()
     }
 
+    /// Some of the rows.
+    ///
+    /// # Errors
+    /// [`InputError`] where the rows that are left say too little.
+    pub(super) fn rows(&self, rows: &[usize]) -> Result<Self, InputError> {
+        Ok(Self {
+            supports: self.supports.rows(rows),
+            likelihood: self.likelihood.select(rows)?,
+            ..self.clone()
+        })
+    }
+
     /// Uses the learned noise variance of the first table instead of one of its own.
     #[must_use]
     pub fn share_noise(mut self) -> Self {

@@ -11,7 +11,7 @@ use super::observations::Observations;
 use super::outputs;
 use super::pooled::{Pooled, is_pooled};
 use super::second::{SecondLatent, SecondSpec};
-use super::sparse::{Sparse, Streamed};
+use super::sparse::{Sparse, SparseChoice, Streamed};
 use crate::covariance::{Covariance, Grid};
 use crate::error::{FitError, InputError};
 use crate::inference::pooled::{PooledEvidence, PooledOptions, condition_pooled};
@@ -325,26 +325,36 @@ impl Problem {
             let own: Vec<usize> = (0..left).map(|i| i * n / left).collect();
             kept.extend(own.iter().map(|row| first + row));
             first += n;
-            Ok(Observations {
-                supports: table.supports.rows(&own),
-                likelihood: table.likelihood.select(&own)?,
-                ..table.clone()
-            })
+            table.rows(&own)
         };
         let thinned = tables.iter().map(&mut thin);
         let thinned = thinned.collect::<Result<Vec<Observations>, InputError>>()?;
-        let mut problem = Self::new(
+        let mut problem = self.on(&thinned, None)?;
+        problem.order.iter_mut().for_each(|row| *row = kept[*row]);
+        Ok(problem)
+    }
+
+    /// The same prior on other tables, dense or through inducing points.
+    pub fn on(
+        &self,
+        tables: &[Observations],
+        sparse: Option<&SparseChoice>,
+    ) -> Result<Self, InputError> {
+        let restricted = outputs::restrict(&self.kernel, tables)?;
+        let make = |choice| {
+            let (mean, parameters) = (&self.mean, &self.parameters);
+            Sparse::new(&self.kernel, mean, parameters, &restricted, choice)
+        };
+        Ok(Self::new(
             self.kernel.clone(),
-            &outputs::restrict(&self.kernel, &thinned)?,
+            &restricted,
             &self.own,
             self.mean.clone(),
             self.parameters.clone(),
             self.method,
-            None,
-            self.second_of(&thinned)?,
-        );
-        problem.order.iter_mut().for_each(|row| *row = kept[*row]);
-        Ok(problem)
+            sparse.map(make).transpose()?,
+            self.second_of(tables)?,
+        ))
     }
 
     /// Conditions at one value of the hyperparameters; errors speak of the user's rows.

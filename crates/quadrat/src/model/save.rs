@@ -20,7 +20,7 @@ use super::sparse::{Sparse, SparseChoice};
 use super::summary::FitSummary;
 use crate::error::LoadError;
 use crate::inference::sites::Method;
-use crate::inference::sparse::{LogSum, Normal, Within};
+use crate::inference::sparse::{Found, LogSum, Within};
 use crate::kernel::Kernel;
 use crate::parameter::{Parameter, Transform};
 use crate::support::Functionals;
@@ -51,7 +51,7 @@ struct SavedSparse {
     inducing: Functionals,
     form: LogSum,
     within: Within,
-    found: Option<Normal>,
+    found: Option<Found>,
 }
 
 impl Saved {
@@ -90,7 +90,9 @@ impl Saved {
             && self.own_transforms_agree()
             && self.mean.fits(&self.kernel)
             && self.sparse.as_ref().is_none_or(|s| {
-                let fits = |found: &Normal| found.size() == s.inducing.len();
+                let fits = |found: &Found| {
+                    found.normal.size() == s.inducing.len() && found.theta.len() == parameters
+                };
                 self.method.is_some()
                     && !s.inducing.is_empty()
                     && s.inducing.is_consistent()

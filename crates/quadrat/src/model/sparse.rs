@@ -3,12 +3,12 @@
 use super::mean::Means;
 use super::observations::Observations;
 use super::problem::Problem;
-use super::settings::Inducing;
+use super::settings::{FitOptions, Inducing};
 use crate::covariance::{Covariance, Induced};
 use crate::error::InputError;
 use crate::inference::sites::{Block, LatentGaussian};
 use crate::inference::sparse::{
-    Bags, LogSum, Normal, SparseOptions, SparsePrior, SparseProblem, Within, k_means,
+    Bags, Found, LogSum, SparseOptions, SparsePrior, SparseProblem, Within, k_means,
 };
 use crate::kernel::{Kernel, Role};
 use crate::linalg::{Mat, MatRef};
@@ -36,6 +36,17 @@ pub(super) struct SparseChoice {
     pub seed: u64,
 }
 
+impl SparseChoice {
+    pub fn new(options: &FitOptions) -> Self {
+        Self {
+            inducing: options.inducing.clone(),
+            form: options.log_sum,
+            within: options.within,
+            seed: options.seed,
+        }
+    }
+}
+
 /// Points of all rows in chunks, and inducing points.
 #[derive(Clone)]
 pub(super) struct Sparse {
@@ -50,7 +61,7 @@ pub(super) struct Sparse {
     /// Inducing points that were asked for.
     pub asked: usize,
     /// The belief about them that was found, to begin with.
-    pub found: Option<Normal>,
+    pub found: Option<Found>,
 }
 
 impl Sparse {
@@ -118,7 +129,7 @@ impl Sparse {
     }
 
     /// With the belief to begin with.
-    pub fn with_found(self, found: Option<Normal>) -> Self {
+    pub fn with_found(self, found: Option<Found>) -> Self {
         Self { found, ..self }
     }
 
@@ -127,10 +138,36 @@ impl Sparse {
         self.induced.inducing()
     }
 
-    /// Rows of which not every pair of points is used.
-    pub fn sampled_rows(&self) -> usize {
+    /// Points of all rows, and inducing points.
+    pub fn size(&self) -> (usize, usize) {
+        (self.bags.points(), self.inducing().len())
+    }
+
+    /// Points times squared inducing points: a third of the operations of a pass.
+    pub fn flops(&self) -> f64 {
+        let (points, inducing) = self.size();
+        points as f64 * (inducing * inducing) as f64
+    }
+
+    /// What the user should know of the inducing points and of large rows.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let inducing = self.inducing().len();
+        if inducing < self.asked {
+            warnings.push(format!(
+                "{} inducing points were asked for, but the rows look at {inducing} different points only: all were taken",
+                self.asked
+            ));
+        }
         let is_sampled = |row: &usize| !self.bags.is_full(*row);
-        (0..self.bags.rows()).filter(is_sampled).count()
+        let sampled = (0..self.bags.rows()).filter(is_sampled).count();
+        if sampled > 0 {
+            warnings.push(format!(
+                "{sampled} rows have more than {} points: covariances within them are those of {} points each",
+                self.within.full, self.within.sample
+            ));
+        }
+        warnings
     }
 }
 
@@ -258,11 +295,10 @@ impl SparsePrior for Streamed<'_> {
         k
     }
 
-    fn cross(&self, theta: &[f64], chunk: usize) -> Mat<f64> {
+    fn cross(&self, theta: &[f64], chunk: usize, out: &mut Mat<f64>) {
         let (induced, mean) = (&self.sparse.induced, &self.problem.mean);
-        let mut k = induced.cross(theta, chunk);
-        mean.add_covariance(&mut k, induced.inducing(), induced.chunk(chunk));
-        k
+        induced.cross(theta, chunk, out);
+        mean.add_covariance(out, induced.inducing(), induced.chunk(chunk));
     }
 
     fn diagonal(&self, theta: &[f64], chunk: usize) -> Vec<f64> {

@@ -89,6 +89,73 @@ fn values_with_every_point_inducing_are_exact_inference() {
     assert!(few.summary().log_evidence < b - 0.1);
 }
 
+/// Integrated over the hyperparameters as exact inference does, where every point is inducing.
+#[test]
+fn integrated_hyperparameters_are_those_of_exact_inference() {
+    let (x, y) = wave(30);
+    let supports = Functionals::points("x", &x).unwrap();
+    let model = Model::new(Kernel::se(["x"]))
+        .observe(Observations::gaussian(supports, y, Noise::Learned).unwrap());
+    let exact = model.fit(&FitOptions::default()).unwrap();
+    let options = FitOptions::default().with_inducing(Inducing::Number(30));
+    // Thirty rows are few enough to be integrated without being asked.
+    let sparse = model.fit(&options).unwrap();
+    assert!(exact.summary().integrated && sparse.summary().integrated);
+    assert!(sparse.summary().nodes > 20, "{}", sparse.summary().nodes);
+    let at = Functionals::points("x", &[-1.0, 0.5, 3.3, 7.0, 9.0]).unwrap();
+    let (p, q) = (
+        exact.predict(&at, Scale::Observation).unwrap(),
+        sparse.predict(&at, Scale::Observation).unwrap(),
+    );
+    for i in 0..5 {
+        // The optimum moves a lattice by less than a tenth of its step; jitter is a millionth of the variance.
+        assert!((p.mean()[i] - q.mean()[i]).abs() < 0.02 * p.sd()[i], "{i}");
+        assert!((p.sd()[i] / q.sd()[i] - 1.0).abs() < 0.02, "{i}");
+    }
+    for (a, b) in exact
+        .summary()
+        .hyperparameters
+        .iter()
+        .zip(&sparse.summary().hyperparameters)
+    {
+        let width = a.upper - a.lower;
+        assert!((a.lower - b.lower).abs() < 0.05 * width, "{a:?} {b:?}");
+        assert!((a.upper - b.upper).abs() < 0.05 * width, "{a:?} {b:?}");
+    }
+}
+
+/// More rows than dense inference takes are fitted through inducing points without being asked, and the summary says so.
+#[test]
+fn many_rows_are_fitted_through_inducing_points() {
+    let mut random = ChaCha8Rng::seed_from_u64(8);
+    let x: Vec<f64> = (0..5200).map(|_| random.random_range(0.0..8.0)).collect();
+    let rate = |x: f64| (0.8 * x.sin()).exp();
+    let counts: Vec<f64> = x.iter().map(|x| draw(&mut random, rate(*x))).collect();
+    let counts = Poisson::new(counts, vec![1.0; x.len()], Link::Exp).unwrap();
+    let supports = Functionals::points("x", &x).unwrap();
+    let model = Model::new(Kernel::se(["x"])).observe(Observations::new(supports, counts).unwrap());
+    assert!(model.is_large());
+    let posterior = model.fit(&FitOptions::default()).unwrap();
+    let summary = posterior.summary();
+    assert_eq!(summary.inference, "sparse");
+    let told = summary.warnings.iter();
+    assert!(
+        told.clone().any(|w| w.contains("too many for dense")),
+        "{:?}",
+        summary.warnings
+    );
+    let at = Functionals::points("x", &[1.0, 3.0, 5.0, 7.0]).unwrap();
+    let p = posterior.predict(&at, Scale::Response).unwrap();
+    for (i, x) in [1.0, 3.0, 5.0, 7.0].into_iter().enumerate() {
+        // Some 600 rows within a lengthscale: four sds are 10 to 20 %.
+        assert!((p.mean()[i] - rate(x)).abs() < 4.0 * p.sd()[i], "{x}");
+        assert!(p.sd()[i] < 0.06 * rate(x), "{x}: {}", p.sd()[i]);
+    }
+    let asked = map().with_inference(Inference::Sites(quadrat::inference::sites::Method::Ep));
+    let error = model.fit(&asked).unwrap_err().to_string();
+    assert!(error.contains("above 5,000 rows"), "{error}");
+}
+
 #[test]
 fn answers_of_sites_are_those_of_dense_variational_inference() {
     let (x, y) = wave(30);
@@ -386,14 +453,6 @@ fn what_cannot_be_is_refused() {
         assert!(error.contains(words), "{error}");
     };
     let sparse = map().with_inference(Inference::Sparse);
-    let integrate = sparse
-        .clone()
-        .with_hyperparameters(Hyperparameters::Integrate);
-    refused(
-        model(data.table(Link::Exp)),
-        &integrate,
-        "integration of the hyperparameters in sparse",
-    );
     let none = map().with_inducing(Inducing::Number(0));
     refused(model(data.table(Link::Exp)), &none, "a number above zero");
     let none = map().with_inducing(Inducing::At(Box::new(Functionals::new(vec!["x".into()]))));
