@@ -28,28 +28,39 @@ pub struct Theirs {
     pub hyperparameters: Vec<(String, f64)>,
 }
 
+/// Which GPyTorch an interpreter has; none, and says so, where it has none.
+pub fn versions(python: &Path) -> Option<String> {
+    let probe = Command::new(python)
+        .args(["-W", "ignore", "-c"])
+        .arg("import gpytorch, torch; print(gpytorch.__version__, torch.__version__)")
+        .stderr(Stdio::null())
+        .output();
+    match probe {
+        Ok(output) if output.status.success() => {
+            let versions = String::from_utf8_lossy(&output.stdout);
+            Some(format!(
+                "GPyTorch {}",
+                versions.trim().replace(' ', ", torch ")
+            ))
+        }
+        _ => {
+            println!(
+                "GPyTorch is not installed for `{}`: no peer beside these times; `--peer PYTHON` names an interpreter that has it",
+                python.display()
+            );
+            None
+        }
+    }
+}
+
 impl Peer {
     /// Writes the rows for the peer; none, and says so, where it is not installed.
     pub fn find(python: &Path, rows: &Rows) -> Result<Option<Self>> {
-        let probe = Command::new(python)
-            .args(["-W", "ignore", "-c"])
-            .arg("import gpytorch, torch; print(gpytorch.__version__, torch.__version__)")
-            .stderr(Stdio::null())
-            .output();
-        let versions = match probe {
-            Ok(output) if output.status.success() => String::from_utf8_lossy(&output.stdout)
-                .trim()
-                .replace(' ', ", torch "),
-            _ => {
-                println!(
-                    "GPyTorch is not installed for `{}`: no peer beside these fits; `--peer PYTHON` names an interpreter that has it",
-                    python.display()
-                );
-                return Ok(None);
-            }
+        let Some(versions) = versions(python) else {
+            return Ok(None);
         };
         println!(
-            "peer: GPyTorch {versions}; ratios are of processor seconds on one thread, evaluations those of the bound, the evidence its bound"
+            "peer: {versions}; ratios are of processor seconds on one thread, evaluations those of the bound, the evidence its bound"
         );
         let file = std::env::temp_dir().join(format!("quadrat-chained-{}.csv", std::process::id()));
         let mut text = String::from("x,output,value,censored,truth,fresh\n");

@@ -36,7 +36,11 @@ enum Subject {
     /// Sweeps over sites, against their linear algebra.
     Sites,
     /// Passes over pixels through inducing points, against their matrix products.
-    Sparse,
+    Sparse {
+        /// The interpreter that has GPyTorch, to make the same pass beside ours; see `peers/README.md`.
+        #[arg(long, default_value = "python3")]
+        peer: PathBuf,
+    },
     /// Fits of censored rows, with one or two outputs, with noise that is constant or a function.
     Chained {
         /// Only the model of this name.
@@ -58,7 +62,7 @@ fn main() -> anyhow::Result<()> {
         Subject::Gram => gram::run()?,
         Subject::Regions => regions::run()?,
         Subject::Sites => sites::run()?,
-        Subject::Sparse => sparse::run()?,
+        Subject::Sparse { peer } => sparse::run(&peer)?,
         Subject::Chained { only, peer } => chained::run(only.as_deref(), &peer)?,
         Subject::Fit => fit::run()?,
         Subject::Peer(peer) => peer::run(peer)?,

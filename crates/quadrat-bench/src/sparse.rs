@@ -1,6 +1,9 @@
-//! Time of a pass over pixels as a multiple of one product with the matrix of the inducing points.
+//! Time of a pass over pixels as a multiple of one product with the matrix of the inducing points, and beside that of a peer.
 
-use anyhow::Result;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
 use faer::Mat;
 use quadrat::covariance::{Covariance, Induced};
 use quadrat::inference::sites::Block;
@@ -22,6 +25,13 @@ const COVARIATES: usize = 18;
 const BAG: usize = 1000;
 /// Columns of a product at a time.
 const CHUNK: usize = 1024;
+
+/// Every lengthscale, both variances, what is added to those of inducing points, and what every bag reported.
+const LENGTHSCALE: f64 = 1.5;
+const VARIANCE: f64 = 0.5;
+const JITTER: f64 = 1e-6;
+const COUNT: f64 = 40.0;
+const EXPOSURE: f64 = 30.0;
 
 /// Counts of bags of pixels under `se(covariates) + matern32(x, y)`.
 struct Map {
@@ -60,16 +70,16 @@ impl Map {
             .iter()
             .map(|p| {
                 if p.name.contains("lengthscale") {
-                    1.5
+                    LENGTHSCALE
                 } else {
-                    0.5
+                    VARIANCE
                 }
             })
             .collect();
         let own = Self {
             means: chunks.iter().map(|c| vec![0.0; c.len()]).collect(),
-            induced: Induced::new(covariance, at, chunks, 1e-6),
-            counts: Poisson::new(vec![40.0; rows], vec![30.0; rows], Link::Exp)?,
+            induced: Induced::new(covariance, at, chunks, JITTER),
+            counts: Poisson::new(vec![COUNT; rows], vec![EXPOSURE; rows], Link::Exp)?,
             bags,
         };
         Ok((own, theta))
@@ -102,15 +112,80 @@ impl SparseProblem for Map {
     }
 }
 
-/// Prints ratios for a map of pixels, on one thread and on all.
-pub fn run() -> Result<()> {
+/// The script of the peer, from the sources that this was built from.
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/bags.py");
+/// Variance of every whitened inducing value.
+const SPREAD: f64 = 0.3;
+
+/// The same pass by GPyTorch and PyTorch.
+struct Peer {
+    python: PathBuf,
+    folder: PathBuf,
+}
+
+impl Peer {
+    /// None, and says so, where it is not installed.
+    fn find(python: &Path) -> Result<Option<Self>> {
+        let versions = crate::chained_peer::versions(python);
+        let Some(versions) = versions else {
+            return Ok(None);
+        };
+        println!("peer: {versions}, on one thread, processor seconds");
+        let folder = std::env::temp_dir().join(format!("quadrat-bags-{}", std::process::id()));
+        std::fs::create_dir_all(&folder)?;
+        let python = python.to_owned();
+        Ok(Some(Self { python, folder }))
+    }
+
+    /// Their bound, and their seconds for the value and with derivatives.
+    fn pass(&self, map: &Map) -> Result<[f64; 3]> {
+        let dims = map.induced.inducing().dims().len();
+        let rows = |set: &Functionals| -> Vec<u8> {
+            let all = (0..set.len()).flat_map(|i| (0..dims).map(move |d| set.lower(d)[i]));
+            all.flat_map(f64::to_le_bytes).collect()
+        };
+        let chunks = (0..map.bags.chunks()).flat_map(|c| rows(map.induced.chunk(c)));
+        std::fs::write(self.folder.join("points"), chunks.collect::<Vec<u8>>())?;
+        std::fs::write(self.folder.join("inducing"), rows(map.induced.inducing()))?;
+        let sample: Vec<Vec<usize>> = (0..map.bags.rows()).map(|r| map.bags.sample(r)).collect();
+        let setting = serde_json::json!({
+            "columns": dims, "bag": BAG, "sample": sample, "variance": VARIANCE, "lengthscale": LENGTHSCALE,
+            "jitter": JITTER, "spread": SPREAD, "count": COUNT, "exposure": EXPOSURE,
+        });
+        std::fs::write(self.folder.join("problem.json"), setting.to_string())?;
+        let output = Command::new(&self.python)
+            .args(["-W", "ignore", SCRIPT])
+            .arg(&self.folder)
+            .env("OMP_NUM_THREADS", "1")
+            .stderr(Stdio::inherit())
+            .output()?;
+        ensure!(
+            output.status.success(),
+            "the peer did not pass over the pixels"
+        );
+        let found: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+        let number = |key: &str| found[key].as_f64().with_context(|| format!("no `{key}`"));
+        Ok([number("bound")?, number("value")?, number("gradient")?])
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        // What cannot be removed is left to the system.
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Prints ratios for a map of pixels, on one thread and on all; and beside a peer on one, where there is one.
+pub fn run(python: &Path) -> Result<()> {
+    let peer = Peer::find(python)?;
     let pixels = 32 * BAG;
     println!(
         "{pixels} pixels in bags of {BAG}, {COVARIATES} covariates and space; the floor is one product [M, M] [M, N], {CHUNK} columns at a time, on one thread"
     );
     for inducing in [128, 256, 576] {
         let (map, theta) = Map::new(pixels, inducing)?;
-        let q = Normal::isotropic(inducing, 0.3)?;
+        let q = Normal::isotropic(inducing, SPREAD)?;
         let square = Mat::<f64>::from_fn(inducing, inducing, |i, j| 1.0 / (1 + i + j) as f64);
         let wide = Mat::<f64>::from_fn(inducing, CHUNK, |i, j| 1.0 / (2 + i + j) as f64);
         let mut out = Mat::<f64>::zeros(inducing, CHUNK);
@@ -119,6 +194,7 @@ pub fn run() -> Result<()> {
                 .num_threads(threads)
                 .build()?;
             let mut times = [f64::INFINITY; 3];
+            let mut own = 0.0;
             for _ in 0..3 {
                 let (_, floor) = once(|| {
                     for _ in 0..pixels.div_ceil(CHUNK) {
@@ -130,7 +206,7 @@ pub fn run() -> Result<()> {
                     let (value, time) = pool.install(|| {
                         once(|| bound(&map, &theta, &q, LogSum::Matched, with_gradient))
                     });
-                    value?;
+                    own = value?.value;
                     let time = if threads == 1 {
                         time.processor
                     } else {
@@ -146,6 +222,17 @@ pub fn run() -> Result<()> {
                 times[1] / times[0],
                 1e3 * times[2],
                 times[2] / times[0]
+            );
+            let Some(peer) = peer.as_ref().filter(|_| threads == 1) else {
+                continue;
+            };
+            let [bound, value, gradient] = peer.pass(&map)?;
+            println!(
+                "            GPyTorch:               value {:7.1} ms, ours 1/{:.1}; with gradient {:7.1} ms, ours 1/{:.1}; bound {bound:.6}, ours {own:.6}",
+                1e3 * value,
+                value / times[1],
+                1e3 * gradient,
+                gradient / times[2]
             );
         }
     }
