@@ -141,7 +141,7 @@ impl Peer {
     fn pass(&self, map: &Map) -> Result<[f64; 3]> {
         let dims = map.induced.inducing().dims().len();
         let rows = |set: &Functionals| -> Vec<u8> {
-            let all = (0..set.len()).flat_map(|i| (0..dims).map(move |d| set.lower(d)[i]));
+            let all = (0..set.len()).flat_map(|i| (0..dims).map(move |d| set.extent(i, d).0));
             all.flat_map(f64::to_le_bytes).collect()
         };
         let chunks = (0..map.bags.chunks()).flat_map(|c| rows(map.induced.chunk(c)));
