@@ -171,6 +171,23 @@ pub const EXAMPLES: &[Example] = &[
         },
     },
     Example {
+        name: "trees",
+        about: "trees by cell of 20 m, from counts in 50 plots of one hectare and the terrain within (Barro Colorado Island)",
+        files: files!("trees": "study.toml", "plots.csv", "pixels.csv", "truth.csv", "README.md"),
+        extras: Extras {
+            truths: &[Truth {
+                prediction: "cells",
+                table: include_str!("../../../examples/trees/truth.csv"),
+                on: &["cell"],
+                value: "trees",
+                label: "True trees per hectare, by cell",
+            }],
+            notes: &[
+                "Data: bei of the Debian package r-cran-spatstat.data 3.0-0-1, licence GPL (>= 2).",
+            ],
+        },
+    },
+    Example {
         name: "audience",
         about: "how many people a survey will reach, from those reached by twelve others (boxes over age, income and date; simulated)",
         files: files!("audience": "study.toml", "surveys.csv", "next.csv", "truth.csv", "README.md"),

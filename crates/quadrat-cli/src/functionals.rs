@@ -28,13 +28,7 @@ pub fn functionals(places: &Places, rows: Range<usize>) -> Result<Functionals, I
             }
             Some((Kind::Bags(bags), shapes)) => {
                 let bag = &bags.bags[shapes.of_row[row]];
-                let at = sides.iter().map(|side| match side {
-                    Some(Side::Point(x)) => *x,
-                    // A box beside a bag is refused with the study.
-                    _ => f64::NAN,
-                });
-                let at: Vec<f64> = at.collect();
-                let (points, weights) = nodes(bag, &at, aggregate);
+                let (points, weights) = nodes(bag, &beside(&sides), aggregate);
                 functionals.push_nodes(&points, &weights)?;
             }
             None => match cell {
@@ -51,6 +45,27 @@ pub fn functionals(places: &Places, rows: Range<usize>) -> Result<Functionals, I
                 })?,
             },
         }
+    }
+    Ok(functionals)
+}
+
+/// Rows that are bags, their weights times a factor for each.
+pub fn scaled_bags(places: &Places, rows: &[(usize, f64)]) -> Result<Functionals, InputError> {
+    let mut functionals = Functionals::new(places.inputs());
+    let order = places.order();
+    let aggregate = match places.aggregate {
+        Some(Aggregate::Sum) => LibraryAggregate::Sum,
+        _ => LibraryAggregate::Mean,
+    };
+    for &(row, factor) in rows {
+        let Some((Kind::Bags(bags), shapes)) = places.shapes.as_ref().map(|s| (&s.kind, s)) else {
+            continue;
+        };
+        let (sides, _) = sides(places, &order, row)?;
+        let bag = &bags.bags[shapes.of_row[row]];
+        let (points, mut weights) = nodes(bag, &beside(&sides), aggregate);
+        weights.iter_mut().for_each(|weight| *weight *= factor);
+        functionals.push_nodes(&points, &weights)?;
     }
     Ok(functionals)
 }
@@ -101,6 +116,16 @@ fn sides(places: &Places, order: &[usize], row: usize) -> Result<Sides, InputErr
         // One of each is refused with the study.
         _ => Ok((sides, None)),
     }
+}
+
+/// The further coordinates of a bag.
+fn beside(sides: &[Option<Side>]) -> Vec<f64> {
+    let at = sides.iter().map(|side| match side {
+        Some(Side::Point(x)) => *x,
+        // A box beside a bag is refused with the study.
+        _ => f64::NAN,
+    });
+    at.collect()
 }
 
 /// The points of a bag, each followed by the same further coordinates, and their weights, which

@@ -43,6 +43,11 @@ impl Geographic {
         self.projection.forward([lon, lat])
     }
 
+    /// A place in degrees from one in km.
+    pub fn degrees(&self, place: [f64; 2]) -> Result<[f64; 2], ProjectionError> {
+        self.projection.inverse(place)
+    }
+
     /// A polygon in degrees as one in km.
     pub fn polygon(&self, polygon: &Polygon) -> Result<Polygon, String> {
         let parts = self.projection.parts(&parts_of(polygon), self.tolerance);

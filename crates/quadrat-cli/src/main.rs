@@ -13,6 +13,7 @@ mod demo;
 mod diagnostic;
 mod engine;
 mod fit_json;
+mod fitted;
 mod functionals;
 mod geo_file;
 mod geographic;

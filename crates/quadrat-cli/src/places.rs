@@ -188,7 +188,7 @@ impl Places {
                 .as_ref()
                 .is_some_and(|g| g.dims[..] == shapes.dims);
             units.push(match &shapes.kind {
-                Kind::Bags(_) => "weight".to_owned(),
+                Kind::Bags(bags) => bags.weight.clone().unwrap_or_else(|| "weight".to_owned()),
                 Kind::Regions(_) if is_geographic => "km²".to_owned(),
                 Kind::Regions(_) => shapes.dims.join(" x "),
             });

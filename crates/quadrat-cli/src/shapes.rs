@@ -46,6 +46,8 @@ pub struct Regions {
 pub struct Bags {
     /// The file, as it is shown to people.
     pub name: String,
+    /// The column of the weights, where they are not all one.
+    pub weight: Option<String>,
     /// The bags.
     pub bags: Vec<Bag>,
 }

@@ -118,10 +118,10 @@ pub fn model(outcome: &Outcome) -> String {
             vary.link.name()
         ),
     };
-    let structure = if summary.structure == "dense" {
-        String::new()
-    } else {
-        format!(" ({})", summary.structure)
+    let structure = match outcome.posterior.inducing() {
+        Some(points) => format!(" ({})", count(points.len(), "inducing point")),
+        None if summary.structure == "dense" => String::new(),
+        None => format!(" ({})", summary.structure),
     };
     let held = match outcome.resolved.study.non_negative() {
         Some(NonNegative::Constrain) => ", constrained not to be negative",

@@ -30,10 +30,15 @@ fn place(table: &Observed) -> String {
     let along: Vec<&str> = places.dims.iter().map(|dim| dim.name.as_str()).collect();
     let mut over: Vec<String> = Vec::new();
     if let Some(shapes) = &places.shapes {
+        // A region is in a plane; the points of a bag have coordinates.
+        let between = match shapes.regions() {
+            Some(_) => " x ",
+            None => ", ",
+        };
         over.push(format!(
             "{} of {} ({})",
             count(shapes.distinct(), shapes.noun()),
-            shapes.dims.join(" x "),
+            shapes.dims.join(between),
             shapes.file()
         ));
     }

@@ -25,10 +25,10 @@
     return Math.round(Math.max(low, Math.min(high, (place.clientWidth - view.inset) * view.aspect)));
   }
 
-  // The pointer goes through outlines: one that came under it would end the tooltip of what it surrounds.
+  // The pointer goes through outlines and marked places: one that came under it would end the tooltip of what it lies on.
   function through(marks) {
     (marks || []).forEach(function (mark) {
-      if (/^outline_/.test(mark.name || "")) { mark.interactive = false; }
+      if (/^(outline_|marked)/.test(mark.name || "")) { mark.interactive = false; }
       through(mark.marks);
     });
   }

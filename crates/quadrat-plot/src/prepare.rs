@@ -2,6 +2,7 @@
 
 mod correlation;
 mod curve;
+mod forest;
 mod map;
 mod marks;
 mod surface;
@@ -9,6 +10,7 @@ mod thin;
 
 pub(crate) use correlation::prepare as correlation;
 pub(crate) use curve::{Band, CurvePanel, Mark, Slot, prepare as curve};
+pub(crate) use forest::prepare as forest;
 pub(crate) use map::{Coloured, Map, Ring, prepare as map};
 pub(crate) use marks::{Glyph, Layer, Shape};
 pub(crate) use surface::prepare as surface;

@@ -21,7 +21,7 @@ const INSET: u32 = 60;
 pub(crate) struct Interactive {
     /// Views side by side or below each other.
     pub views: Vec<View>,
-    /// How the page arranges them: `stack`, `maps`, `trio`, `square`, or `atlas` with the columns on a wide screen.
+    /// How the page arranges them: `stack`, `maps` (three in a row, or `four`), `trio`, `square`, or `atlas` with the columns on a wide screen.
     pub arrangement: &'static str,
     /// The legend above the views.
     pub legend: Vec<Key>,

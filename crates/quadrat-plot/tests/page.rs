@@ -6,9 +6,9 @@ mod common;
 use common::{EVIL, islands, line};
 use quadrat_plot::{
     Area, Axis, CalibrationFigure, Cell, Correlated, CorrelationFigure, Coverage, CurveFigure,
-    Evidence, Fact, Figure, ForestFigure, ForestRow, Heading, HyperRow, MapFigure, MapPrediction,
-    MapRegion, MapRow, Observed, Panel, Pixel, Predicted, Report, SurfaceFigure, TablePreview,
-    html, png, svg,
+    Evidence, Fact, Figure, ForestFigure, ForestRow, Heading, HyperRow, LeftOut, MapFigure,
+    MapPrediction, MapRegion, MapRow, Observed, Panel, Pixel, Predicted, Report, SurfaceFigure,
+    TablePreview, html, png, svg,
 };
 
 fn curve(words: &str, observed: Vec<Observed>, predicted: Predicted) -> Figure {
@@ -26,6 +26,8 @@ fn curve(words: &str, observed: Vec<Observed>, predicted: Predicted) -> Figure {
                 ..predicted
             }],
             reference: None,
+            marked: vec![1.5, 2.5],
+            marked_label: words.to_owned(),
         }],
     })
 }
@@ -56,14 +58,20 @@ fn figures(words: &str) -> Vec<Figure> {
             x: Axis::new(words),
             y: Axis::new(words),
             value: Axis::new(words),
-            observed: vec![area],
+            observed: vec![area.clone()],
             predicted: vec![pixel],
+            reference: vec![area.clone()],
+            reference_label: words.to_owned(),
+            marked: vec![[0.5, 0.5]],
+            marked_label: words.to_owned(),
             ..SurfaceFigure::default()
         }),
         Figure::Forest(ForestFigure {
             heading: Heading::new(words, words),
             value: Axis::new(words),
             reference: String::new(),
+            label: words.to_owned(),
+            logarithmic: true,
             rows: vec![ForestRow {
                 label: words.to_owned(),
                 mean: 1.0,
@@ -75,6 +83,24 @@ fn figures(words: &str) -> Vec<Figure> {
             level: 0.9,
         }),
         Figure::Map(map(words)),
+        Figure::Calibration(CalibrationFigure {
+            heading: Heading::new(words, words),
+            value: Axis::new(words),
+            coverage: vec![Coverage {
+                nominal: 0.95,
+                held: 19,
+                total: 20,
+            }],
+            rows: vec![LeftOut {
+                label: words.to_owned(),
+                observed: 1.0,
+                mean: 2.0,
+                lower: 0.5,
+                upper: 3.0,
+            }],
+            fitted: true,
+            ..CalibrationFigure::default()
+        }),
         Figure::Correlation(CorrelationFigure {
             heading: Heading::new(words, words).with_caption(words),
             names: vec![words.to_owned(), words.to_owned()],
@@ -274,6 +300,31 @@ fn a_long_prediction_is_thinned_and_the_caption_says_so() {
 fn the_reading_of_the_calibration_is_on_the_page() {
     let page = html(&report("word"));
     assert!(page.contains("95\u{a0}% intervals held 9 of 10 left-out rows (about 9.5 expected)."));
+}
+
+#[test]
+fn rows_that_were_fitted_are_no_test() {
+    let page = html(&report("word"));
+    assert!(page.contains("hold 19 of 20 rows; all were fitted, so this is no test."));
+    assert!(page.contains("\"title\":\"predicted\""));
+}
+
+#[test]
+fn a_map_with_its_truth_has_four_views_and_marked_places() {
+    let page = html(&Report {
+        figures: vec![figures("word").swap_remove(1)],
+        ..Report::default()
+    });
+    assert!(page.contains("class=\"views maps four\""));
+    let island = &islands(&page)[0];
+    assert_eq!(island["views"].as_array().map(Vec::len), Some(4));
+    let layers = |view: usize| island["views"][view]["spec"]["layer"].as_array();
+    // Marked where something is predicted, not where it was seen or known.
+    let counts: Vec<_> = (0..4)
+        .map(|view| layers(view).map_or(0, Vec::len))
+        .collect();
+    assert_eq!(counts, [3, 4, 3, 4]);
+    assert_eq!(island["datasets"]["marked"][0]["x"], 0.5);
 }
 
 #[test]

@@ -62,6 +62,7 @@ pub fn figure(outcome: &Outcome) -> Option<CalibrationFigure> {
             })
             .collect(),
         level: 0.95,
+        fitted: false,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use quadrat_plot::{Axis, CurveFigure, Figure, Heading, Panel, Places as At, Predicted, Reference};
 
-use super::{marks, note, quantity, truth};
+use super::{inducing, marks, note, quantity, truth};
 use crate::demo::{Extras, Truth};
 use crate::engine::Answer;
 use crate::outcome::Outcome;
@@ -69,6 +69,8 @@ fn panel(
         level: asked.level,
     };
     let alone = asked.places.dims.len() == 1;
+    let output = asked.places.output.as_deref();
+    let marked = inducing::along(outcome, output, &[&dim.name]).concat();
     Panel {
         title: asked.places.output.clone().unwrap_or_default(),
         y: Axis::new(quantity(outcome, asked)),
@@ -91,6 +93,8 @@ fn panel(
             .chain([band("", answer)])
             .collect(),
         reference: truth::of(asked, extras).and_then(|truth| reference(asked, truth)),
+        marked_label: inducing::label(marked.len()),
+        marked,
     }
 }
 

@@ -49,5 +49,6 @@ pub fn figure(
         rows: (0..asked.places.len()).map(row).collect(),
         level: asked.level,
         reference: truth.map_or_else(String::new, |truth| truth.label.to_owned()),
+        ..ForestFigure::default()
     }))
 }

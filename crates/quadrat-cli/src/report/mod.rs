@@ -3,10 +3,14 @@
 mod calibration;
 mod correlation;
 mod curve;
+mod fitted;
 mod forest;
+mod inducing;
 mod map;
 mod marks;
 mod quantity;
+mod raster;
+mod relevance;
 mod surface;
 mod truth;
 
@@ -38,7 +42,7 @@ pub fn stage(
     folder: &Path,
     staged: &mut Staged,
 ) -> Result<()> {
-    let report = report(outcome, extras);
+    let report = report(outcome, extras)?;
     staged.bytes(
         &folder.join("report.html"),
         quadrat_plot::html(&report).as_bytes(),
@@ -57,9 +61,9 @@ pub fn stage(
     Ok(())
 }
 
-fn report(outcome: &Outcome, extras: Option<&Extras>) -> Report {
+fn report(outcome: &Outcome, extras: Option<&Extras>) -> Result<Report> {
     let study = &outcome.resolved.study;
-    Report {
+    Ok(Report {
         title: study.title.clone(),
         generated_by: format!("quadrat {}", crate::VERSION),
         summary: summary(outcome),
@@ -74,6 +78,8 @@ fn report(outcome: &Outcome, extras: Option<&Extras>) -> Report {
                     .flat_map(|group| figures(outcome, group, extras)),
             )
             .chain(correlation::figure(outcome))
+            .chain(fitted::figures(outcome)?)
+            .chain(relevance::figure(outcome))
             .collect(),
         calibration: calibration::figure(outcome),
         hyperparameters: hyperparameters(outcome),
@@ -86,7 +92,7 @@ fn report(outcome: &Outcome, extras: Option<&Extras>) -> Report {
         notes: extras
             .map(|extras| extras.notes.iter().map(|&note| note.to_owned()).collect())
             .unwrap_or_default(),
-    }
+    })
 }
 
 /// The figures of a prediction: maps of regions, else one figure.
@@ -130,14 +136,17 @@ fn figure(
     answer: &Answer,
     extras: Option<&Extras>,
 ) -> Option<Figure> {
-    if asked.places.shapes.is_some() {
-        return forest::figure(outcome, asked, answer, extras);
-    }
-    match varying(asked).as_slice() {
-        [x, y] => surface::figure(outcome, asked, answer, (*x, *y))
-            .or_else(|| forest::figure(outcome, asked, answer, extras)),
-        _ => forest::figure(outcome, asked, answer, extras),
-    }
+    let surface = if asked.places.shapes.is_some() {
+        surface::of_bags(outcome, asked, answer, extras)
+    } else {
+        let varying = varying(asked);
+        let pair = match varying.as_slice() {
+            [x, y] => Some((*x, *y)),
+            several => raster::pair(&asked.places, several),
+        };
+        pair.and_then(|pair| surface::figure(outcome, asked, answer, pair, extras))
+    };
+    surface.or_else(|| forest::figure(outcome, asked, answer, extras))
 }
 
 /// Whether the rows differ along a dimension.

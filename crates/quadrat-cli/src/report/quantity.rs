@@ -1,7 +1,7 @@
 //! What a prediction is of, in words for an axis.
 
 use crate::outcome::Outcome;
-use crate::resolve::Asked;
+use crate::resolve::{Asked, Observed};
 use crate::study::Scale;
 use crate::study::likelihood::{Given, Reports, Scale as Means};
 use crate::study::support::Aggregate;
@@ -41,6 +41,26 @@ pub fn of_values(outcome: &Outcome, output: Option<&str>) -> String {
     match unit_of_totals(outcome, output) {
         None => name,
         Some(unit) => format!("{name} {unit}"),
+    }
+}
+
+/// What the rows of a table report, per unit of exposure and of the inputs.
+pub fn of_rates(outcome: &Outcome, table: &Observed) -> String {
+    let name = table.says.value_name();
+    let unit = unit_of_totals(outcome, table.places.output.as_deref());
+    match (&table.says.reports, unit) {
+        (
+            Reports::Counts {
+                exposure: Some(Given::Column(exposure)),
+                ..
+            },
+            unit,
+        ) => {
+            let unit = unit.map_or_else(String::new, |unit| format!(", {unit}"));
+            format!("{name} per unit of {}{unit}", exposure.value)
+        }
+        (_, Some(unit)) => format!("{name} {unit}"),
+        (_, None) => name,
     }
 }
 

@@ -2,7 +2,9 @@
 
 use quadrat_plot::{Area, Axis, Figure, Heading, Pixel, SurfaceFigure};
 
-use super::{marks, note, quantity};
+use super::raster::{self, Raster};
+use super::{inducing, marks, note, quantity, truth};
+use crate::demo::Extras;
 use crate::engine::Answer;
 use crate::numbers::human;
 use crate::outcome::Outcome;
@@ -18,10 +20,15 @@ pub fn figure(
     asked: &Asked,
     answer: &Answer,
     (x, y): (usize, usize),
+    extras: Option<&Extras>,
 ) -> Option<Figure> {
     let (across, up) = (&asked.places.dims[x], &asked.places.dims[y]);
-    let scattered =
-        across.second.is_none() && up.second.is_none() && !asked.places.is_complete_grid();
+    // More dimensions vary where a lattice in two was found.
+    let varying = super::varying(asked).len();
+    let scattered = varying == 2
+        && across.second.is_none()
+        && up.second.is_none()
+        && !asked.places.is_complete_grid();
     if scattered || asked.places.len() == 0 {
         return None;
     }
@@ -40,35 +47,112 @@ pub fn figure(
             upper: answer.upper[row] / scale,
         }
     };
-    let alone = asked.places.dims.len() == 2;
-    let observed = if alone {
-        outcome
-            .resolved
-            .tables
-            .iter()
-            .filter(|table| marks::is_on_scale(outcome, asked, table))
-            .flat_map(|table| areas(table, &across.name, &up.name))
-            .collect()
-    } else {
-        Vec::new()
+    let dims = [across.name.as_str(), up.name.as_str()];
+    let of_place = |row: usize, value: f64| {
+        let ((x0, x1), (y0, y1)) = (columns[row], rows[row]);
+        Area {
+            x0,
+            x1,
+            y0,
+            y1,
+            value,
+            label: String::new(),
+        }
     };
+    let reference = truth::of(asked, extras).map_or_else(Vec::new, |truth| {
+        let known = truth::rows(asked, truth).into_iter();
+        known
+            .map(|(row, value)| of_place(row, value / asked.places.volume(row)))
+            .collect()
+    });
     // Degrees are nearer to alike than whatever stretches them over the page.
-    let map = outcome
-        .resolved
-        .geographic
-        .as_ref()
-        .is_some_and(|map| map.dims.contains(&across.name) && map.dims.contains(&up.name));
-    Some(Figure::Surface(SurfaceFigure {
+    let map = outcome.resolved.geographic.as_ref();
+    let is_map = map.is_some_and(|map| dims.iter().all(|dim| map.dims.iter().any(|d| d == dim)));
+    Some(finished(
+        outcome,
+        asked,
+        dims,
+        SurfaceFigure {
+            predicted: (0..asked.places.len()).map(pixel).collect(),
+            reference,
+            equal_scale: is_map,
+            ..SurfaceFigure::default()
+        },
+        extras,
+    ))
+}
+
+/// The figure of a prediction over bags whose points lie on a lattice in two dimensions, such as pixels.
+pub fn of_bags(
+    outcome: &Outcome,
+    asked: &Asked,
+    answer: &Answer,
+    extras: Option<&Extras>,
+) -> Option<Figure> {
+    let places = &asked.places;
+    let raster = Raster::of(places, None)?;
+    let known = truth::of(asked, extras).map(|truth| truth::by_row(asked, truth));
+    let reference = known.map_or_else(Vec::new, |known| {
+        raster.areas(|row| {
+            let value = known[row]?;
+            let name = quantity::of_rows(outcome, asked);
+            Some((
+                value / places.volume(row),
+                format!("{name} {}", human(value)),
+            ))
+        })
+    });
+    let [x, y] = &raster.dims;
+    Some(finished(
+        outcome,
+        asked,
+        [x, y],
+        SurfaceFigure {
+            predicted: raster.pixels(places, answer),
+            reference,
+            equal_scale: raster.equal_scale,
+            ..SurfaceFigure::default()
+        },
+        extras,
+    ))
+}
+
+/// A figure with its words, what was observed, and the inducing points.
+fn finished(
+    outcome: &Outcome,
+    asked: &Asked,
+    dims: [&str; 2],
+    figure: SurfaceFigure,
+    extras: Option<&Extras>,
+) -> Figure {
+    let tables = outcome.resolved.tables.iter();
+    let tables = tables.filter(|table| marks::is_on_scale(outcome, asked, table));
+    let observed = tables.flat_map(|table| {
+        let alone = asked.places.shapes.is_none() && asked.places.dims.len() == 2;
+        let areas = match table.places.shapes {
+            None if alone => areas(table, dims[0], dims[1]),
+            None => Vec::new(),
+            Some(_) => raster::observed(table, dims),
+        };
+        areas.into_iter()
+    });
+    let marked = inducing::along(outcome, asked.places.output.as_deref(), &dims);
+    let marked: Vec<[f64; 2]> = marked.iter().map(|place| [place[0], place[1]]).collect();
+    Figure::Surface(SurfaceFigure {
         heading: Heading::new(asked.id.as_str(), asked.title())
             .with_caption(format!("{}.", note(asked))),
-        x: Axis::new(across.name.clone()),
-        y: Axis::new(up.name.clone()),
+        x: Axis::new(dims[0]),
+        y: Axis::new(dims[1]),
         value: Axis::new(quantity(outcome, asked)),
-        observed,
-        predicted: (0..asked.places.len()).map(pixel).collect(),
+        observed: observed.collect(),
         level: asked.level,
-        equal_scale: map,
-    }))
+        reference_label: truth::of(asked, extras)
+            .map_or("", |truth| truth.label)
+            .to_owned(),
+        marked_label: inducing::label(marked.len()),
+        marked,
+        ..figure
+    })
 }
 
 /// Both sides of every row's cell; a point gets the halves of the gaps to its neighbours.

@@ -51,6 +51,7 @@ pub fn bags(
         of_row,
         kind: Kind::Bags(Arc::new(Bags {
             name: points.name().to_owned(),
+            weight: keys.weight.as_ref().map(|weight| weight.value.clone()),
             bags,
         })),
     })

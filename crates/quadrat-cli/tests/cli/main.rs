@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod bag_reports;
 mod broken_kinds;
 mod broken_outputs;
 mod broken_regions;

@@ -150,14 +150,31 @@ pub fn surface(id: &str, nx: usize, ny: usize, map: bool) -> SurfaceFigure {
             Axis::new("households"),
         )
     };
+    // One of them has its truth beside it, with noise, and marked places.
+    let mut noise = Noise(11);
+    let truth = predicted.iter().filter(|_| !map).map(|p: &Pixel| Area {
+        x0: p.x0,
+        x1: p.x1,
+        y0: p.y0,
+        y1: p.y1,
+        value: p.mean + 2.0 * p.sd * noise.normal(),
+        ..Area::default()
+    });
+    let reference: Vec<Area> = truth.collect();
+    let marked = predicted.iter().step_by(29).filter(|_| !map);
+    let marked: Vec<[f64; 2]> = marked.map(|p| [p.x0, p.y0]).collect();
     SurfaceFigure {
         heading: Heading::new(id, title)
-            .with_caption("Point at a cell to see the same place in all three maps."),
+            .with_caption("Point at a cell to see the same place in all maps."),
         x: x_axis,
         y: y_axis,
         value,
         observed,
         predicted,
+        reference,
+        reference_label: "True households".into(),
+        marked_label: format!("{} inducing points", marked.len()),
+        marked,
         level: 0.95,
         equal_scale: map,
     }
@@ -194,9 +211,35 @@ pub fn forest(n: usize) -> ForestFigure {
         heading: Heading::new("forest", "Risk in every district")
             .with_caption("Sorted as in the file."),
         value: Axis::new("cases").with_unit("per 100,000"),
-        reference: String::new(),
         rows,
         level: 0.95,
+        ..ForestFigure::default()
+    }
+}
+
+/// Ratios on a logarithmic axis, one known very badly.
+pub fn ratios() -> ForestFigure {
+    let row = |(label, mean, lower, upper): (&str, f64, f64, f64)| ForestRow {
+        label: label.into(),
+        mean,
+        lower,
+        upper,
+        ..ForestRow::default()
+    };
+    let rows = [
+        ("slope", 2.4, 1.1, 5.2),
+        ("elevation", 0.9, 0.3, 2.7),
+        ("x", 0.31, 0.08, 1.2),
+        ("distance to water", 0.02, 1e-7, 4e3),
+    ];
+    ForestFigure {
+        heading: Heading::new("ratios", "How relevant every input is"),
+        value: Axis::new("sd of the input / lengthscale"),
+        rows: rows.into_iter().map(row).collect(),
+        level: 0.95,
+        label: "Relevance".into(),
+        logarithmic: true,
+        ..ForestFigure::default()
     }
 }
 
@@ -270,6 +313,7 @@ pub fn calibration(n: usize) -> CalibrationFigure {
             .collect(),
         rows,
         level: 0.95,
+        fitted: false,
     }
 }
 

@@ -11,7 +11,7 @@ use std::error::Error;
 use std::fs;
 use std::path::PathBuf;
 
-use quadrat_plot::{Figure, MarkError, Report};
+use quadrat_plot::{CalibrationFigure, Figure, Heading, MarkError, Report};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = PathBuf::from(
@@ -56,6 +56,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Rows beside the predictions of the fit that used them.
+fn fitted() -> CalibrationFigure {
+    CalibrationFigure {
+        heading: Heading::new("fitted", "Observed and predicted rows"),
+        pit: Vec::new(),
+        fitted: true,
+        ..figures::calibration(40)
+    }
+}
+
 /// A small generator of numbers that look random: the same on every machine.
 struct Noise(u64);
 
@@ -87,6 +97,8 @@ fn gallery() -> Result<Report, MarkError> {
         Figure::Surface(figures::surface("income", 36, 28, false)),
         Figure::Surface(figures::surface("large", 300, 220, true)),
         Figure::Forest(figures::forest(14)),
+        Figure::Forest(figures::ratios()),
+        Figure::Calibration(fitted()),
         Figure::Correlation(figures::correlations(6)),
         Figure::Curve(figures::long()),
     ];

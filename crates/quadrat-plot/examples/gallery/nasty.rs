@@ -28,6 +28,8 @@ pub fn report() -> Report {
         observed_label: evil.to_owned(),
         marks: Vec::new(),
         predicted,
+        marked: vec![0.5, f64::NAN, 1e9],
+        marked_label: evil.to_owned(),
         reference: Some(Reference {
             label: evil.to_owned(),
             x: vec![0.5, f64::NAN],

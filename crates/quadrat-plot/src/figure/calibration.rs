@@ -1,11 +1,11 @@
-//! How the left-out rows were predicted.
+//! How the rows were predicted.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Axis, Heading};
 use crate::format::{count, percent};
 
-/// Each row was left out, predicted from the others, and compared with what was seen.
+/// Each row was predicted and compared with what was seen: from the others, or by the fit that used it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CalibrationFigure {
@@ -21,6 +21,8 @@ pub struct CalibrationFigure {
     pub rows: Vec<LeftOut>,
     /// Level of the intervals in `rows`.
     pub level: f64,
+    /// Whether the rows were not left out: how well they were fitted, which is no test.
+    pub fitted: bool,
 }
 
 /// How often intervals of one level held the row that was left out.
@@ -46,7 +48,18 @@ impl Coverage {
     }
 }
 
-/// One row that was left out.
+impl CalibrationFigure {
+    /// The words at the axis of the predictions.
+    pub(crate) fn predicted_words(&self) -> &'static str {
+        if self.fitted {
+            "predicted"
+        } else {
+            "predicted from the other rows"
+        }
+    }
+}
+
+/// One row that was left out, or fitted.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LeftOut {
@@ -54,7 +67,7 @@ pub struct LeftOut {
     pub label: String,
     /// What was seen.
     pub observed: f64,
-    /// Mean predicted from the other rows.
+    /// Predicted mean.
     pub mean: f64,
     /// Lower end of the interval.
     pub lower: f64,
@@ -73,7 +86,14 @@ impl CalibrationFigure {
             .filter(|c| c.total > 0)
             .max_by(|a, b| a.nominal.total_cmp(&b.nominal));
         match widest {
+            None if self.fitted => "No row could be predicted.".to_owned(),
             None => "No row could be left out and predicted.".to_owned(),
+            Some(c) if self.fitted => format!(
+                "{} intervals hold {} of {} rows; all were fitted, so this is no test.",
+                percent(c.nominal),
+                count(c.held),
+                count(c.total),
+            ),
             Some(c) => format!(
                 "{} intervals held {} of {} left-out rows (about {} expected).",
                 percent(c.nominal),

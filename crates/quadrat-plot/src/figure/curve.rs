@@ -34,6 +34,10 @@ pub struct Panel {
     pub predicted: Vec<Predicted>,
     /// Known true values to compare with, drawn as dots.
     pub reference: Option<Reference>,
+    /// Places marked by ticks at the horizontal axis, such as inducing points.
+    pub marked: Vec<f64>,
+    /// What they are, for the legend.
+    pub marked_label: String,
 }
 
 /// One row observed as a number. Rows known only within limits are [`Marks`].

@@ -18,6 +18,10 @@ pub struct ForestFigure {
     pub level: f64,
     /// Name of the rows' `reference` values, such as "True counts".
     pub reference: String,
+    /// What the dots are; empty for predicted means.
+    pub label: String,
+    /// Whether the axis is logarithmic, which needs means above zero.
+    pub logarithmic: bool,
 }
 
 /// One row of a [`ForestFigure`].

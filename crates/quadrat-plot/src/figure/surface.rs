@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Axis, Heading};
 
-/// Three linked maps: what was observed and the predicted mean on one colour scale, the standard deviation on its own.
+/// Linked maps: what was observed, the predicted mean and, where it is known, the truth on one colour scale, the standard deviation on its own.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SurfaceFigure {
@@ -20,6 +20,14 @@ pub struct SurfaceFigure {
     pub observed: Vec<Area>,
     /// Predicted cells.
     pub predicted: Vec<Pixel>,
+    /// True values, in the unit of `value`; empty where they are not known.
+    pub reference: Vec<Area>,
+    /// Name of the true values, such as "True counts".
+    pub reference_label: String,
+    /// Places marked on the predicted maps, such as inducing points.
+    pub marked: Vec<[f64; 2]>,
+    /// What they are, for the legend.
+    pub marked_label: String,
     /// Level of the intervals told in tooltips.
     pub level: f64,
     /// Whether one unit of x is as long as one unit of y (a map).

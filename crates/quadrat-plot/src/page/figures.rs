@@ -49,7 +49,14 @@ pub(super) fn figure(figure: &Figure, ids: &mut Ids) -> String {
     } else {
         format!("<h2>{}</h2>\n", text(figure.title()))
     };
-    block(figure, &title, ids)
+    let reading = match figure {
+        Figure::Calibration(figure) => format!(
+            "<p class=\"reading\"><strong>{}</strong></p>\n",
+            text(&figure.reading())
+        ),
+        _ => String::new(),
+    };
+    block(figure, &(title + &reading), ids)
 }
 
 /// The calibration figure under its one-sentence reading.
@@ -76,7 +83,7 @@ fn block(figure: &Figure, head: &str, ids: &mut Ids) -> String {
     let id = ids.take(figure.id());
     let drawn = interactive(figure);
     let mut out = format!("<figure class=\"block\" id=\"{id}\" data-figure=\"{id}\"");
-    if drawn.arrangement == "maps" || drawn.arrangement.starts_with("atlas") {
+    if drawn.arrangement.starts_with("maps") || drawn.arrangement.starts_with("atlas") {
         out.push_str(" data-linked=\"true\"");
     }
     if drawn.arrangement.starts_with("square") {

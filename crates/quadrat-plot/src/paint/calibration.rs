@@ -179,7 +179,7 @@ fn scatter(canvas: &mut Canvas, figure: &CalibrationFigure, place: Place) {
     let room = y_room(span, HIGH);
     let frame = place.frame(room, span, span);
     let look = Look {
-        x_title: "predicted from the other rows",
+        x_title: figure.predicted_words(),
         y_title: "observed",
         grid_x: true,
         grid_y: true,

@@ -111,6 +111,14 @@ fn fill(canvas: &mut Canvas, frame: &Frame, panel: &CurvePanel<'_>) {
     for (x, y) in &panel.dots {
         canvas.circle(frame.at(*x, *y), radius, Ink::fill(REFERENCE));
     }
+    for x in &panel.rug {
+        let x = frame.at_x(*x);
+        canvas.line(
+            (x, frame.bottom),
+            (x, frame.bottom - 9.0),
+            Ink::line(INK, 1.2).faint(0.8),
+        );
+    }
 }
 
 fn observed(canvas: &mut Canvas, frame: &Frame, mark: &Mark) {

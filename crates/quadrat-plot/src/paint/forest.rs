@@ -3,8 +3,9 @@
 use super::canvas::{Anchor, Canvas, Ink, cut, width_of};
 use super::frame::{EDGE, Frame, Look, SMALL, legend, nothing, title};
 use crate::figure::ForestFigure;
+use crate::format::number;
 use crate::palette::{INK, OBSERVED, PREDICTED, REFERENCE};
-use crate::prepare::{FOREST_ROWS, Key, interval_words, padded, range, widened};
+use crate::prepare::{self, Key, interval_words};
 
 /// Height of a row in pixels.
 const ROW: f64 = 24.0;
@@ -12,13 +13,14 @@ const ROW: f64 = 24.0;
 pub(super) fn draw(figure: &ForestFigure, width: f64) -> Canvas {
     let mut canvas = Canvas::new(width, 100.0);
     let mut top = title(&mut canvas, &figure.heading.title, width);
-    let rows = &figure.rows[..figure.rows.len().min(FOREST_ROWS)];
+    let drawn = prepare::forest(figure);
+    let rows = drawn.rows;
     if rows.iter().all(|row| !row.mean.is_finite()) {
         nothing(&mut canvas, top);
         return canvas;
     }
     let mut keys = vec![
-        Key::new("dot", PREDICTED[0], "Predicted mean"),
+        Key::new("dot", PREDICTED[0], drawn.label),
         Key::new("band", PREDICTED[0], interval_words(figure.level)),
     ];
     if rows
@@ -34,11 +36,14 @@ pub(super) fn draw(figure: &ForestFigure, width: f64) -> Canvas {
         keys.push(Key::new("dot", REFERENCE, figure.reference.clone()));
     }
     top += legend(&mut canvas, &keys, top, width) + 8.0;
-    let values = rows.iter().flat_map(|r| {
-        let marks = [r.observed, r.reference].map(|v| v.unwrap_or(f64::NAN));
-        [r.mean, r.lower, r.upper, marks[0], marks[1]]
-    });
-    let span = padded(widened(range(values), false), 0.04);
+    // Places on a logarithmic axis are those of logarithms.
+    let place = |v: f64| match &drawn.ticks {
+        None => v,
+        Some(_) => v.clamp(drawn.span.0, drawn.span.1).log10(),
+    };
+    let span = (place(drawn.span.0), place(drawn.span.1));
+    let x_ticks = drawn.ticks.as_ref();
+    let x_ticks = x_ticks.map(|ticks| ticks.iter().map(|&t| (place(t), number(t))).collect());
     let room = rows
         .iter()
         .map(|r| width_of(&r.label, SMALL))
@@ -60,7 +65,7 @@ pub(super) fn draw(figure: &ForestFigure, width: f64) -> Canvas {
         grid_x: true,
         grid_y: false,
         y_room: room,
-        x_ticks: None,
+        x_ticks,
         y_ticks: Some(Vec::new()),
     };
     frame.axes(&mut canvas, &look);
@@ -78,9 +83,9 @@ pub(super) fn draw(figure: &ForestFigure, width: f64) -> Canvas {
         }
         let end = |v: f64| {
             if v.is_nan() {
-                frame.at_x(row.mean)
+                frame.at_x(place(row.mean))
             } else {
-                frame.at_x(v)
+                frame.at_x(place(v))
             }
         };
         canvas.rect(
@@ -88,12 +93,16 @@ pub(super) fn draw(figure: &ForestFigure, width: f64) -> Canvas {
             (end(row.upper), y + 3.0),
             Ink::fill(PREDICTED[0]).faint(0.35),
         );
-        canvas.circle((frame.at_x(row.mean), y), 4.2, Ink::fill(PREDICTED[0]));
+        canvas.circle(
+            (frame.at_x(place(row.mean)), y),
+            4.2,
+            Ink::fill(PREDICTED[0]),
+        );
         if let Some(seen) = row.observed.filter(|v| v.is_finite()) {
-            canvas.circle((frame.at_x(seen), y), 4.4, Ink::line(OBSERVED, 2.0));
+            canvas.circle((frame.at_x(place(seen)), y), 4.4, Ink::line(OBSERVED, 2.0));
         }
         if let Some(known) = row.reference.filter(|v| v.is_finite()) {
-            canvas.circle((frame.at_x(known), y), 3.2, Ink::fill(REFERENCE));
+            canvas.circle((frame.at_x(place(known)), y), 3.2, Ink::fill(REFERENCE));
         }
     }
     canvas.set_height(bottom + 56.0);

@@ -7,7 +7,7 @@ use super::marks::{self, Layer};
 use super::{Key, evenly, padded, range, widened};
 use crate::figure::{CurveFigure, Marks, Panel, Seen};
 use crate::format::count;
-use crate::palette::{BAR, OBSERVED, PREDICTED, REFERENCE};
+use crate::palette::{BAR, INK, OBSERVED, PREDICTED, REFERENCE};
 use observed::observed;
 use predicted::{band, ordered, slot};
 
@@ -32,6 +32,8 @@ pub(crate) struct CurvePanel<'a> {
     pub dots: Vec<(f64, f64)>,
     pub layers: Vec<Layer>,
     pub observed_label: String,
+    /// Places marked at the horizontal axis, within its range.
+    pub rug: Vec<f64>,
 }
 
 /// An observed row.
@@ -80,7 +82,7 @@ pub(crate) fn prepare(figure: &CurveFigure) -> Curve<'_> {
     } else {
         360.0
     };
-    let panels: Vec<_> = figure
+    let mut panels: Vec<_> = figure
         .panels
         .iter()
         .map(|panel| prepare_panel(panel, height, &mut remarks))
@@ -102,8 +104,14 @@ pub(crate) fn prepare(figure: &CurveFigure) -> Curve<'_> {
             .chain(panel.dots.iter().map(|d| d.0))
             .collect::<Vec<_>>()
     });
+    let x_range = widened(range(xs), false);
+    for panel in &mut panels {
+        let (low, high) = x_range;
+        let marked = panel.panel.marked.iter().copied();
+        panel.rug = marked.filter(|x| low <= *x && *x <= high).collect();
+    }
     Curve {
-        x_range: widened(range(xs), false),
+        x_range,
         keys: keys(&panels),
         panels,
         remarks,
@@ -158,6 +166,7 @@ fn prepare_panel<'a>(panel: &'a Panel, height: f64, remarks: &mut Vec<String>) -
         dots,
         layers: layers(panel, y_range, height),
         observed_label,
+        rug: Vec::new(),
     }
 }
 
@@ -245,6 +254,9 @@ fn panel_keys(panel: &CurvePanel<'_>) -> Vec<Key> {
                 given
             },
         ));
+    }
+    if !panel.rug.is_empty() {
+        keys.push(Key::new("tick", INK, panel.panel.marked_label.clone()));
     }
     keys
 }

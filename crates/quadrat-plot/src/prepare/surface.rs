@@ -1,12 +1,13 @@
 //! A surface figure, ready to draw.
 
-use super::{EXACT_WORDS, flattened, range, settle, spread, widened};
+use super::{EXACT_WORDS, Key, flattened, range, settle, spread, widened};
 use crate::figure::{Area, Pixel, SurfaceFigure};
-use crate::format::count;
+use crate::format::{count, rounded};
+use crate::palette::INK;
 
 /// Predicted cells drawn; more are averaged over blocks.
 const CELLS: usize = 6_400;
-/// Observed areas drawn.
+/// Observed areas, and true values, drawn.
 const AREAS: usize = 10_000;
 
 /// Ranges of the axes and colour scales, and the cells to draw.
@@ -17,37 +18,20 @@ pub(crate) struct Surface {
     pub sd_range: (f64, f64),
     pub observed: Vec<Area>,
     pub predicted: Vec<Pixel>,
+    pub reference: Vec<Area>,
+    /// The title of their map.
+    pub reference_title: String,
+    /// Places marked on the predicted maps, with their legend.
+    pub marked: Vec<[f64; 2]>,
+    pub keys: Vec<Key>,
     pub remarks: Vec<String>,
 }
 
 /// Cleans, coarsens and measures a figure.
 pub(crate) fn prepare(figure: &SurfaceFigure) -> Surface {
     let mut remarks = Vec::new();
-    let whole = |a: &Area| {
-        [a.x0, a.x1, a.y0, a.y1, a.value]
-            .iter()
-            .all(|v| v.is_finite())
-    };
-    let mut observed: Vec<Area> = figure
-        .observed
-        .iter()
-        .filter(|a| whole(a))
-        .cloned()
-        .collect();
-    tell_lost(
-        &mut remarks,
-        "observed areas",
-        figure.observed.len(),
-        observed.len(),
-    );
-    if observed.len() > AREAS {
-        remarks.push(format!(
-            "The first {} of {} observed areas are drawn.",
-            count(AREAS),
-            count(observed.len())
-        ));
-        observed.truncate(AREAS);
-    }
+    let observed = areas(&figure.observed, "observed areas", &mut remarks);
+    let reference = areas(&figure.reference, "true values", &mut remarks);
     let usable = |p: &Pixel| {
         [p.x0, p.x1, p.y0, p.y1, p.mean]
             .iter()
@@ -72,27 +56,72 @@ pub(crate) fn prepare(figure: &SurfaceFigure) -> Surface {
     }
     let predicted = coarsened(predicted, &mut remarks);
 
-    let xs = observed
-        .iter()
-        .flat_map(|a| [a.x0, a.x1])
-        .chain(predicted.iter().flat_map(|p| [p.x0, p.x1]));
-    let ys = observed
-        .iter()
-        .flat_map(|a| [a.y0, a.y1])
-        .chain(predicted.iter().flat_map(|p| [p.y0, p.y1]));
-    let values = observed
-        .iter()
-        .map(|a| a.value)
-        .chain(predicted.iter().map(|p| p.mean));
+    let areas = || observed.iter().chain(&reference);
+    let cells = || predicted.iter();
+    let xs = areas().flat_map(|a| [a.x0, a.x1]);
+    let xs = xs.chain(cells().flat_map(|p| [p.x0, p.x1]));
+    let ys = areas().flat_map(|a| [a.y0, a.y1]);
+    let ys = ys.chain(cells().flat_map(|p| [p.y0, p.y1]));
+    let (x_range, y_range) = (widened(range(xs), false), widened(range(ys), false));
+    // True values scatter more than means do: on a scale that held them all, means would look alike.
+    let shown = observed.iter().map(|a| a.value);
+    let shown = range(shown.chain(cells().map(|p| p.mean)));
+    let shown = shown.or_else(|| range(reference.iter().map(|a| a.value)));
+    let value_range = from_zero(widened(flattened(shown), false));
+    let beyond = |a: &&Area| a.value < value_range.0 || a.value > value_range.1;
+    let lost = reference.iter().filter(beyond).count();
+    if lost > 0 {
+        remarks.push(format!(
+            "{} of {} true values lie outside {} to {} and have the colours of these ends.",
+            count(lost),
+            count(reference.len()),
+            rounded(value_range.0),
+            rounded(value_range.1)
+        ));
+    }
+    let within = |(low, high): (f64, f64), v: f64| low <= v && v <= high;
+    let marked = figure.marked.iter().copied();
+    let marked = marked.filter(|[x, y]| within(x_range, *x) && within(y_range, *y));
+    let marked: Vec<[f64; 2]> = marked.collect();
+    let keys = match marked.is_empty() {
+        true => Vec::new(),
+        false => vec![Key::new("ring", INK, figure.marked_label.clone())],
+    };
     Surface {
-        x_range: widened(range(xs), false),
-        y_range: widened(range(ys), false),
-        value_range: from_zero(widened(flattened(range(values)), false)),
         sd_range: from_zero(spread(range(predicted.iter().map(|p| p.sd)))),
+        x_range,
+        y_range,
+        value_range,
         observed,
         predicted,
+        reference,
+        reference_title: match figure.reference_label.as_str() {
+            "" => "True values".to_owned(),
+            label => label.to_owned(),
+        },
+        keys,
+        marked,
         remarks,
     }
+}
+
+/// The areas that can be drawn.
+fn areas(given: &[Area], what: &str, remarks: &mut Vec<String>) -> Vec<Area> {
+    let whole = |a: &&Area| {
+        let numbers = [a.x0, a.x1, a.y0, a.y1, a.value];
+        numbers.iter().all(|v| v.is_finite())
+    };
+    let mut kept: Vec<Area> = given.iter().filter(whole).cloned().collect();
+    tell_lost(remarks, what, given.len(), kept.len());
+    if kept.len() > AREAS {
+        remarks.push(format!(
+            "The first {} of {} {what} are drawn.",
+            count(AREAS),
+            count(kept.len())
+        ));
+        kept.truncate(AREAS);
+    }
+    kept
 }
 
 /// A pixel with its edges in order and missing interval ends closed to the mean.
@@ -267,6 +296,28 @@ mod tests {
         assert_eq!(with(|_| 3.0).sd_range, (0.0, 3.0));
         // Of 45: just above the limit.
         assert_eq!(with(|_| 5e-5).predicted[0].sd, 5e-5);
+    }
+
+    #[test]
+    fn a_truth_keeps_the_scale_of_the_means_and_marks_keep_to_the_map() {
+        let area = |value: f64| Area {
+            x1: 1.0,
+            y1: 1.0,
+            value,
+            ..Area::default()
+        };
+        let drawn = prepare(&SurfaceFigure {
+            predicted: grid(5, 2),
+            reference: vec![area(2.0), area(90.0), area(f64::NAN)],
+            marked: vec![[0.5, 0.5], [7.0, 0.5], [f64::NAN, 1.0]],
+            marked_label: "3 places".into(),
+            ..SurfaceFigure::default()
+        });
+        assert_eq!(drawn.value_range, (0.0, 4.0));
+        assert_eq!((drawn.reference.len(), drawn.marked.len()), (2, 1));
+        assert_eq!(drawn.keys[0].label, "3 places");
+        assert_eq!(drawn.remarks.len(), 2, "{:?}", drawn.remarks);
+        assert!(drawn.remarks[1].starts_with("1 of 2 true values lie outside 0 to 4"));
     }
 
     #[test]

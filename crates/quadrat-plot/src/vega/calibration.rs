@@ -133,7 +133,7 @@ fn scatter(figure: &CalibrationFigure, caption: &mut String) -> Value {
     let kept = evenly(usable.len(), LEFT_OUT_ROWS);
     if kept.len() < usable.len() {
         *caption = format!(
-            "{} of {} left-out rows are drawn.",
+            "{} of {} rows are drawn.",
             count(kept.len()),
             count(usable.len())
         );
@@ -160,7 +160,7 @@ fn scatter(figure: &CalibrationFigure, caption: &mut String) -> Value {
         json!({"field": field, "type": "quantitative", "title": title, "scale": domain(span, false),
                "axis": {"format": tick_format(span), "grid": true, "tickCount": 5}})
     };
-    let (x, y) = (axis("m", "predicted from the other rows"), axis("o", ""));
+    let (x, y) = (axis("m", figure.predicted_words()), axis("o", ""));
     let colour =
         json!({"condition": {"test": "datum.inside", "value": PREDICTED[0]}, "value": "#c2470a"});
     let mut tooltip = vec![
@@ -180,7 +180,7 @@ fn scatter(figure: &CalibrationFigure, caption: &mut String) -> Value {
             },
             {
                 "mark": {"type": "rule", "strokeWidth": 1.4, "opacity": 0.45},
-                "encoding": {"x": axis("l", "predicted from the other rows"), "x2": {"field": "u"}, "y": y, "color": colour, "tooltip": tooltip},
+                "encoding": {"x": axis("l", figure.predicted_words()), "x2": {"field": "u"}, "y": y, "color": colour, "tooltip": tooltip},
             },
             {
                 "mark": {"type": "circle", "size": 36, "opacity": 0.95},

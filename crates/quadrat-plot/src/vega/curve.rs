@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{INSET, Interactive, View, domain, marks, short, tick_format};
 use crate::figure::CurveFigure;
 use crate::format::number;
-use crate::palette::{BAND_OPACITY, PREDICTED, REFERENCE};
+use crate::palette::{BAND_OPACITY, INK, PREDICTED, REFERENCE};
 use crate::prepare::{self, Band, Slot};
 
 /// Height of a panel in pixels, alone and among others.
@@ -46,6 +46,7 @@ pub(super) fn interactive(figure: &CurveFigure) -> Interactive {
             .as_ref()
             .map_or("", |r| r.label.as_str());
         layers.extend(dots(&panel.dots, label));
+        layers.extend(rug(&panel.rug));
         if layers.is_empty() {
             layers.push(json!({"mark": "point", "data": {"values": []}}));
         }
@@ -169,6 +170,18 @@ fn dots(dots: &[(f64, f64)], label: &str) -> Option<Value> {
             "encoding": {
                 "x": {"field": "x"}, "y": {"field": "y"}, "tooltip": [{"field": "words", "title": title}],
             },
+        })
+    })
+}
+
+/// Ticks that stand on the horizontal axis.
+fn rug(places: &[f64]) -> Option<Value> {
+    let values: Vec<Value> = places.iter().map(|x| json!({"x": x})).collect();
+    (!values.is_empty()).then(|| {
+        json!({
+            "data": {"values": values},
+            "mark": {"type": "tick", "color": INK, "orient": "vertical", "size": 10, "thickness": 1.2, "opacity": 0.8, "tooltip": null},
+            "encoding": {"x": {"field": "x"}, "y": {"value": {"expr": "height - 5"}}},
         })
     })
 }

@@ -6,18 +6,15 @@ use super::{INSET, Interactive, View, domain, tick_format};
 use crate::figure::ForestFigure;
 use crate::format::{count, interval, number};
 use crate::palette::{OBSERVED, PREDICTED, REFERENCE};
-use crate::prepare::{FOREST_ROWS, Key, interval_words, padded, range, widened};
+use crate::prepare::{self, Key, interval_words};
 
 /// Height of a row in pixels.
 const ROW: usize = 22;
 
 pub(super) fn interactive(figure: &ForestFigure) -> Interactive {
-    let rows: Vec<_> = figure.rows.iter().take(FOREST_ROWS).enumerate().collect();
-    let values = rows.iter().flat_map(|(_, r)| {
-        let marks = [r.observed, r.reference].map(|v| v.unwrap_or(f64::NAN));
-        [r.mean, r.lower, r.upper, marks[0], marks[1]]
-    });
-    let span = padded(widened(range(values), false), 0.04);
+    let drawn = prepare::forest(figure);
+    let span = drawn.span;
+    let rows: Vec<_> = drawn.rows.iter().enumerate().collect();
     let data: Vec<Value> = rows
         .iter()
         .filter(|(_, row)| row.mean.is_finite())
@@ -37,10 +34,17 @@ pub(super) fn interactive(figure: &ForestFigure) -> Interactive {
     let data_is_empty = data.is_empty();
     let names: Vec<&str> = rows.iter().map(|(_, row)| row.label.as_str()).collect();
     let x = |field: &str| {
-        json!({
-            "field": field, "type": "quantitative", "title": figure.value.title(), "scale": domain(span, false),
-            "axis": {"format": tick_format(span), "grid": true},
-        })
+        let (scale, axis) = match &drawn.ticks {
+            None => (
+                domain(span, false),
+                json!({"format": tick_format(span), "grid": true}),
+            ),
+            Some(ticks) => (
+                json!({"type": "log", "domain": [span.0, span.1], "nice": false}),
+                json!({"format": "~g", "grid": true, "values": ticks}),
+            ),
+        };
+        json!({"field": field, "type": "quantitative", "title": figure.value.title(), "scale": scale, "axis": axis})
     };
     let y = json!({
         "field": "row", "type": "ordinal", "title": null, "scale": {"domain": (0..rows.len()).collect::<Vec<_>>()},
@@ -49,7 +53,7 @@ pub(super) fn interactive(figure: &ForestFigure) -> Interactive {
     let with_observed = data.iter().any(|row| !row["observed"].is_null());
     let mut tooltip = vec![
         json!({"field": "name", "title": "row"}),
-        json!({"field": "told", "title": "predicted"}),
+        json!({"field": "told", "title": if figure.label.is_empty() { "predicted" } else { drawn.label }}),
     ];
     if with_observed {
         tooltip.push(json!({"field": "seen", "title": "observed"}));
@@ -83,7 +87,7 @@ pub(super) fn interactive(figure: &ForestFigure) -> Interactive {
         }));
     }
     let mut legend = vec![
-        Key::new("dot", PREDICTED[0], "Predicted mean"),
+        Key::new("dot", PREDICTED[0], drawn.label),
         Key::new("band", PREDICTED[0], interval_words(figure.level)),
     ];
     if with_observed {
@@ -92,15 +96,14 @@ pub(super) fn interactive(figure: &ForestFigure) -> Interactive {
     if with_reference {
         legend.push(Key::new("dot", REFERENCE, figure.reference.clone()));
     }
-    let caption = if figure.rows.len() > rows.len() {
-        format!(
+    let mut remarks = drawn.remarks;
+    if figure.rows.len() > rows.len() {
+        remarks.push(format!(
             "The first {} of {} rows are drawn.",
             count(rows.len()),
             count(figure.rows.len())
-        )
-    } else {
-        String::new()
-    };
+        ));
+    }
     let spec = json!({
         "height": (rows.len() * ROW).max(60),
         "params": [{"name": "names", "value": names}],
@@ -124,6 +127,6 @@ pub(super) fn interactive(figure: &ForestFigure) -> Interactive {
         arrangement: "stack",
         legend,
         datasets: json!({}),
-        caption,
+        caption: prepare::joined("", &remarks),
     }
 }

@@ -1,11 +1,11 @@
-//! Surfaces: three maps; the place pointed at in one is outlined in all.
+//! Surfaces: linked maps; the place pointed at in one is outlined in all.
 
 use serde_json::{Value, json};
 
 use super::{INSET, Interactive, Scale, View, domain, short, tick_format};
-use crate::figure::{Pixel, SurfaceFigure};
+use crate::figure::{Area, Pixel, SurfaceFigure};
 use crate::format::{interval, number, rounded};
-use crate::palette::{SPREAD, VALUES};
+use crate::palette::{INK, SPREAD, VALUES};
 use crate::prepare::{self, interval_words};
 
 pub(super) fn interactive(figure: &SurfaceFigure) -> Interactive {
@@ -22,23 +22,26 @@ pub(super) fn interactive(figure: &SurfaceFigure) -> Interactive {
         }
         row
     };
-    let observed: Vec<Value> = drawn
-        .observed
-        .iter()
-        .map(|a| {
+    let told = |areas: &[Area]| -> Vec<Value> {
+        let one = |a: &Area| {
             let words = if a.label.is_empty() {
                 number(a.value)
             } else {
                 format!("{}; {}", number(a.value), a.label)
             };
-            with(
-                place(a.x0, a.x1, a.y0, a.y1),
-                vec![("mean", json!(short(a.value))), ("words", json!(words))],
-            )
-        })
+            let values = vec![("mean", json!(short(a.value))), ("words", json!(words))];
+            with(place(a.x0, a.x1, a.y0, a.y1), values)
+        };
+        areas.iter().map(one).collect()
+    };
+    let (observed, reference) = (told(&drawn.observed), told(&drawn.reference));
+    let marked: Vec<Value> = drawn
+        .marked
+        .iter()
+        .map(|[x, y]| json!({"x": x, "y": y}))
         .collect();
     let level = interval_words(figure.level);
-    let told = |p: &Pixel| {
+    let in_words = |p: &Pixel| {
         let mut words = format!("{} (sd {}", number(p.mean), number(p.sd));
         if p.lower < p.upper {
             words.push_str(&format!("; {level} {}", interval(p.lower, p.upper)));
@@ -52,7 +55,7 @@ pub(super) fn interactive(figure: &SurfaceFigure) -> Interactive {
             let values = vec![
                 ("mean", json!(short(p.mean))),
                 ("sd", json!(short(p.sd))),
-                ("words", json!(told(p))),
+                ("words", json!(in_words(p))),
             ];
             with(place(p.x0, p.x1, p.y0, p.y1), values)
         })
@@ -81,6 +84,14 @@ pub(super) fn interactive(figure: &SurfaceFigure) -> Interactive {
             drawn.value_range,
         ),
         (
+            !reference.is_empty(),
+            drawn.reference_title.clone(),
+            "reference",
+            "mean",
+            &VALUES[..],
+            drawn.value_range,
+        ),
+        (
             has_sd,
             "Standard deviation".to_owned(),
             "predicted",
@@ -89,7 +100,7 @@ pub(super) fn interactive(figure: &SurfaceFigure) -> Interactive {
             drawn.sd_range,
         ),
     ];
-    let views = maps
+    let views: Vec<View> = maps
         .into_iter()
         .filter(|map| map.0)
         .map(|(_, title, data, field, colours, range)| View {
@@ -106,6 +117,7 @@ pub(super) fn interactive(figure: &SurfaceFigure) -> Interactive {
                 colours,
                 range,
                 (drawn.x_range, drawn.y_range),
+                data == "predicted" && !marked.is_empty(),
             ),
             aspect: Some(aspect),
             inset: INSET,
@@ -113,10 +125,14 @@ pub(super) fn interactive(figure: &SurfaceFigure) -> Interactive {
         })
         .collect();
     Interactive {
+        arrangement: if views.len() == 4 {
+            "maps four"
+        } else {
+            "maps"
+        },
         views,
-        arrangement: "maps",
-        legend: Vec::new(),
-        datasets: json!({"observed": observed, "predicted": predicted}),
+        legend: drawn.keys,
+        datasets: json!({"observed": observed, "predicted": predicted, "reference": reference, "marked": marked}),
         caption: prepare::joined("", &drawn.remarks),
     }
 }
@@ -128,6 +144,7 @@ fn map(
     colours: &[&'static str],
     range: (f64, f64),
     (x_range, y_range): ((f64, f64), (f64, f64)),
+    is_marked: bool,
 ) -> Value {
     let axis = |title: String, range| {
         json!({
@@ -155,15 +172,28 @@ fn map(
     shadow["name"] = json!("outline_outer");
     shadow["mark"]["stroke"] = json!("#000000");
     shadow["mark"]["strokeWidth"] = json!(4.5);
+    let at = |axis: &Value, field: &str| {
+        let mut axis = axis.clone();
+        axis["field"] = json!(field);
+        axis
+    };
+    // The pointer goes through them, as through the outlines.
+    let marks = is_marked.then(|| {
+        json!({
+            "name": "marked",
+            "data": {"name": "marked"},
+            "mark": {"type": "point", "clip": true, "filled": true, "fill": "#ffffff", "stroke": INK, "strokeWidth": 1, "size": 14,
+                "opacity": 0.9, "tooltip": null},
+            "encoding": {"x": at(&x, "x"), "y": at(&y, "y")},
+        })
+    });
     x["field"] = json!("x0");
     y["field"] = json!("y0");
+    let title = if data == "reference" { "truth" } else { data };
     let fields = json!([
-        {"field": "x", "title": figure.x.label}, {"field": "y", "title": figure.y.label}, {"field": "words", "title": data}
+        {"field": "x", "title": figure.x.label}, {"field": "y", "title": figure.y.label}, {"field": "words", "title": title}
     ]);
-    json!({
-        "params": [{"name": "here", "value": null}],
-        "layer": [
-            {
+    let cells = json!({
                 "data": {"name": data},
                 "mark": {"type": "rect", "clip": true, "strokeWidth": 0.8},
                 "encoding": {
@@ -174,8 +204,10 @@ fn map(
                         "scale": {"domain": [range.0, range.1], "range": colours, "interpolate": "rgb", "zero": false, "nice": false, "clamp": true}},
                     "tooltip": fields,
                 },
-            },
-            shadow, outline,
-        ],
+    });
+    let layers = [cells].into_iter().chain(marks).chain([shadow, outline]);
+    json!({
+        "params": [{"name": "here", "value": null}],
+        "layer": layers.collect::<Vec<_>>(),
     })
 }

@@ -7,6 +7,7 @@ mod defaults;
 mod draws;
 mod fit;
 mod fit_sparse;
+mod inputs;
 mod lens;
 #[cfg(feature = "mcmc")]
 mod mcmc;
