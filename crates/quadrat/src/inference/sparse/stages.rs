@@ -91,12 +91,18 @@ fn newton(
     state.normal = at.trail.normal().cloned();
     let mut gains = Vec::new();
     let mut end = (false, "the largest number of steps was reached".to_owned());
-    for _ in 0..STEPS {
+    for step in 0..STEPS {
         let before = at.density.log_posterior;
         let stopped = || watch.is_stopped();
-        match at.step(space, bounds, LEFT, &mut state.evaluations, &stopped)? {
+        // The first step is taken whatever it promises: the curvature is not of this problem yet.
+        let goal = if step == 0 { 0.0 } else { LEFT };
+        match at.step(space, bounds, goal, &mut state.evaluations, &stopped)? {
             Ended::Moved => {}
             Ended::Flat => {
+                end = (true, format!("less than {LEFT} nats are left to gain"));
+                break;
+            }
+            Ended::Stuck(left) if left < LEFT => {
                 end = (true, format!("less than {LEFT} nats are left to gain"));
                 break;
             }
