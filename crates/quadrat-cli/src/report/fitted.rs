@@ -45,6 +45,11 @@ fn figure(outcome: &Outcome, table: &Observed, rows: &[Fitted]) -> CalibrationFi
     let mut caption = format!(
         "Every bag: what it reported ({value}) against the mean of what is predicted of a new report of the same bag, with 95 % intervals. Left: the tick is the share of rows an interval promises to hold, the dot the share it held; rows that were fitted are held more often than new ones would be. Rows outside their interval are orange."
     );
+    if outcome.posterior.inducing().is_some() {
+        caption.push_str(
+            " Fewer than promised: the fit cannot follow them, as with too few inducing points.",
+        );
+    }
     let left = table.places.len() - rows.len();
     if left > 0 {
         caption.push_str(&format!(

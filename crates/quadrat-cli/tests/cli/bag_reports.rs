@@ -70,8 +70,9 @@ fn run(study: &str) -> (tempfile::TempDir, String) {
 /// What a figure of a report draws.
 fn figure(report: &str, id: &str) -> Value {
     let start = format!("data-figure=\"{id}\"");
-    assert!(report.contains(&start), "no {id}");
-    let rest = &report[report.find(&start).unwrap()..];
+    let from = report.find(&start);
+    assert!(from.is_some(), "there is no figure {id}");
+    let rest = &report[from.unwrap()..];
     let open = "<script type=\"application/json\">";
     let rest = &rest[rest.find(open).unwrap() + open.len()..];
     serde_json::from_str(&rest[..rest.find("</script>").unwrap()]).unwrap()

@@ -96,7 +96,7 @@ mod tests {
         let far = prepare(&far);
         assert!(far.span.0 > 0.01 && far.span.1 < 200.0, "{:?}", far.span);
         assert_eq!(far.remarks.len(), 1);
-        assert!(far.ticks.unwrap().len() < 8);
+        assert_eq!(far.ticks.unwrap().len(), 8);
     }
 
     #[test]

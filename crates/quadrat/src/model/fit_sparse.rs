@@ -11,7 +11,7 @@ use super::posterior::Posterior;
 use super::posterior::Scale;
 use super::problem::Problem;
 use super::settings::{AUTO_FREE, FitOptions, Hyperparameters, Inference};
-use super::sparse::{Sparse, SparseChoice};
+use super::sparse::{Sparse, SparseChoice, is_point};
 use super::summary::FitSummary;
 use super::{Inducing, Model};
 use crate::error::{FitError, InputError};
@@ -63,7 +63,7 @@ impl Model {
     ) -> Result<Posterior, FitError> {
         let rows = LinearGaussian::rows(&dense);
         drop(dense);
-        if options.inference != Inference::Auto {
+        if options.inference != Inference::Auto || !self.is_of_points(&error) {
             return Err(error.into());
         }
         let choice = SparseChoice::new(options);
@@ -80,11 +80,23 @@ impl Model {
     /// Whether [`Inference::Auto`] means [`Inference::Sparse`] here, since dense inference would need too much memory.
     #[must_use]
     pub fn is_large(&self) -> bool {
-        let dense = self.problem(Inference::Auto, None);
-        dense.is_ok_and(|dense| check_size(&dense).is_err())
+        let Ok(dense) = self.problem(Inference::Auto, None) else {
+            return false;
+        };
+        check_size(&dense).is_err_and(|error| self.is_of_points(&error))
             && self
                 .problem(Inference::Sparse, Some(&SparseChoice::default()))
                 .is_ok()
+    }
+
+    /// Whether what is too much are given points, of which inducing points may stand for many; nodes within boxes and regions are as
+    /// many as the function is rough, so that inducing points would be too few.
+    fn is_of_points(&self, error: &InputError) -> bool {
+        let are_points = |table: &Observations| {
+            let set = table.supports();
+            (0..set.atom_count()).all(|atom| is_point(set, atom))
+        };
+        !matches!(error, InputError::TooManyNodes { .. }) || self.tables.iter().all(are_points)
     }
 
     fn learn_in_pool(

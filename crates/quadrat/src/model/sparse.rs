@@ -200,7 +200,7 @@ fn nodes(
     Ok(rule.apply(set))
 }
 
-fn is_point(set: &Functionals, atom: usize) -> bool {
+pub(super) fn is_point(set: &Functionals, atom: usize) -> bool {
     set.region(atom).is_none() && (0..set.dims().len()).all(|d| set.width(d)[atom] == 0.0)
 }
 
