@@ -150,7 +150,7 @@ pub(super) fn repeated_exact(
 pub(super) fn too_many_rows(check: &Check<'_>, study: &Study, tables: &[Observed]) {
     let rows: usize = tables.iter().map(|t| t.places.len()).sum();
     if rows <= DENSE_ROWS
-        || matches!(study.inference.method, Inference::Sparse | Inference::Auto)
+        || study.inference.method == Inference::Sparse
         || (tables.len() == 1
             && study.is_exact()
             && tables[0].places.dims.len() > 1
@@ -165,6 +165,11 @@ pub(super) fn too_many_rows(check: &Check<'_>, study: &Study, tables: &[Observed
         .collect();
     keys.sort_unstable();
     keys.dedup();
+    // Values of one place are better averaged; else inducing points take over.
+    let are_averaged = study.is_exact() && keys.len() <= DENSE_ROWS;
+    if study.inference.method == Inference::Auto && !are_averaged {
+        return;
+    }
     let message = format!(
         "{rows} rows are more than exact inference can hold in memory (at most {DENSE_ROWS})"
     );
