@@ -25,11 +25,9 @@ use crate::progress::{Keeper, Progress, Silent};
 /// Mean counts from which on Poisson counts are judged, and what is too much of their variance.
 const LARGE: f64 = 500.0;
 const OVERDISPERSED: f64 = 3.0;
-/// Points times squared inducing points up to which hyperparameters are integrated unless told otherwise: a design has up to some hundred
-/// settings, each of some ten passes.
-const INTEGRATED: f64 = 1e7;
-/// The same for a lattice, which has up to a thousand.
-const LATTICE: f64 = 1e6;
+/// Points times squared inducing points up to which hyperparameters are integrated unless told otherwise, and up to which a lattice of up
+/// to a thousand settings is: each takes some ten passes.
+const INTEGRATED: f64 = 1e6;
 /// Points times squared inducing points from which on an easier problem goes first.
 const DEAR: f64 = 2e10;
 /// Its rows, the points of each and its inducing points, at most.
@@ -187,7 +185,7 @@ impl Model {
         let (nodes, intervals) = if is_integrated {
             let evidence = SparseEvidence::new(&streamed, sparse.options)
                 .starting_at(Some(&learned.found.normal));
-            let has_lattice = sparse.flops() <= LATTICE;
+            let has_lattice = sparse.flops() <= INTEGRATED;
             let found = spread(&evidence, optimum, has_lattice, progress, &mut warnings)?;
             evaluations += evidence.passes();
             (found.nodes, found.intervals)
