@@ -158,19 +158,7 @@ impl Raster {
 
     /// Predictions, totals per unit of their weight.
     pub fn pixels(&self, places: &Places, answer: &Answer) -> Vec<Pixel> {
-        let pixel = |(row, &[x0, x1, y0, y1]): (usize, &[f64; 4])| {
-            let scale = places.volume(row);
-            Pixel {
-                x0,
-                x1,
-                y0,
-                y1,
-                mean: answer.mean[row] / scale,
-                sd: answer.sd[row] / scale,
-                lower: answer.lower[row] / scale,
-                upper: answer.upper[row] / scale,
-            }
-        };
+        let pixel = |(row, at): (usize, &[f64; 4])| pixel(places, answer, row, *at);
         self.each().map(pixel).collect()
     }
 
@@ -193,6 +181,21 @@ impl Raster {
     fn each(&self) -> impl Iterator<Item = (usize, &[f64; 4])> {
         let rows = self.rectangles.iter().enumerate();
         rows.flat_map(|(row, own)| own.iter().map(move |rectangle| (row, rectangle)))
+    }
+}
+
+/// The prediction of a row, its total per unit of its weight, in the rectangle `[x0, x1, y0, y1]`.
+pub fn pixel(places: &Places, answer: &Answer, row: usize, [x0, x1, y0, y1]: [f64; 4]) -> Pixel {
+    let scale = places.volume(row);
+    Pixel {
+        x0,
+        x1,
+        y0,
+        y1,
+        mean: answer.mean[row] / scale,
+        sd: answer.sd[row] / scale,
+        lower: answer.lower[row] / scale,
+        upper: answer.upper[row] / scale,
     }
 }
 

@@ -1,6 +1,6 @@
 //! A prediction over two dimensions, as maps.
 
-use quadrat_plot::{Area, Axis, Figure, Heading, Pixel, SurfaceFigure};
+use quadrat_plot::{Area, Axis, Figure, Heading, SurfaceFigure};
 
 use super::raster::{self, Raster};
 use super::{inducing, marks, note, quantity, truth};
@@ -34,18 +34,8 @@ pub fn figure(
     }
     let (columns, rows) = (sides(across), sides(up));
     let pixel = |row: usize| {
-        let scale = asked.places.volume(row);
         let ((x0, x1), (y0, y1)) = (columns[row], rows[row]);
-        Pixel {
-            x0,
-            x1,
-            y0,
-            y1,
-            mean: answer.mean[row] / scale,
-            sd: answer.sd[row] / scale,
-            lower: answer.lower[row] / scale,
-            upper: answer.upper[row] / scale,
-        }
+        raster::pixel(&asked.places, answer, row, [x0, x1, y0, y1])
     };
     let dims = [across.name.as_str(), up.name.as_str()];
     let of_place = |row: usize, value: f64| {
