@@ -22,6 +22,9 @@ pub(in crate::inference) enum Term {
     Chosen(Site),
 }
 
+/// Precision of a site in units of the posterior, below which that variance is not read off `R`, which loses the digits of this number.
+const WEAK: f64 = 1e-5;
+
 /// The posterior under given sites.
 ///
 /// # Numerics
@@ -121,31 +124,45 @@ impl Sweep {
             scale,
             inverse_diagonal: vec![0.0; n],
         };
-        out.marginals(k, terms, &target);
+        out.marginals(k, terms);
         Ok(out)
     }
 
-    /// Posterior and cavity variances: from the diagonal of `R` where a row says more than the prior, from the
-    /// reduction of the prior variance elsewhere, so that neither cancels.
-    fn marginals(&mut self, k: MatRef<'_, f64>, terms: &[Term], target: &[Option<f64>]) {
+    /// Posterior and cavity variances: from the diagonal of `R` where a row says something, from the reduction of the prior
+    /// variance elsewhere, so that neither cancels.
+    fn marginals(&mut self, k: MatRef<'_, f64>, terms: &[Term]) {
         let n = terms.len();
-        let weak: Vec<usize> = (0..n).filter(|i| target[*i].is_none()).collect();
-        if weak.len() < n {
+        let is_fixed = |i: usize| matches!(terms[i], Term::Gaussian { .. });
+        let strength = |i: usize| match terms[i] {
+            Term::Gaussian { .. } => f64::INFINITY,
+            Term::Chosen(site) => site.precision * k[(i, i)],
+        };
+        let mut weak: Vec<usize> = (0..n).collect();
+        if weak.iter().any(|&i| strength(i) > WEAK) {
             let inverse = self.factor.inverse_diagonal();
-            for i in (0..n).filter(|i| target[*i].is_some()) {
+            weak.retain(|&i| {
+                if strength(i) <= WEAK {
+                    return true;
+                }
                 let r = self.scale[i].powi(2) * inverse[i];
                 let v = match terms[i] {
                     Term::Gaussian { variance, .. } => variance,
                     Term::Chosen(site) => site.precision.recip(),
                 };
+                // The part of the variance `v` that the posterior has.
+                let part = 1.0 - v * r;
                 self.inverse_diagonal[i] = r;
-                self.variance[i] = (v * (1.0 - v * r)).max(0.0);
+                self.variance[i] = (v * part).max(0.0);
                 self.cavity[i].variance = (r.recip() - v).max(0.0);
-            }
+                part < WEAK && !is_fixed(i)
+            });
         }
         if !weak.is_empty() {
             let mut columns = Mat::from_fn(n, weak.len(), |i, j| self.scale[i] * k[(i, weak[j])]);
-            self.factor.half_solve_in_place(columns.as_mut());
+            // Where no row says anything the columns are zero.
+            if self.scale.iter().any(|s| *s != 0.0) {
+                self.factor.half_solve_in_place(columns.as_mut());
+            }
             for (j, &i) in weak.iter().enumerate() {
                 let column = columns.col_as_slice(j);
                 let s = (k[(i, i)] - dot(column, column)).max(0.0);
