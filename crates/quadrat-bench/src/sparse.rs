@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use faer::Mat;
 use quadrat::covariance::{Covariance, Induced};
 use quadrat::inference::sites::Block;
-use quadrat::inference::sparse::{Bags, LogSum, Normal, SparsePrior, SparseProblem, Within, bound};
+use quadrat::inference::sparse::{Bags, LogSum, Normal, SparseProblem, Within, bound};
 use quadrat::kernel::Kernel;
 use quadrat::likelihood::Poisson;
 use quadrat::linalg::gemm_into;
@@ -87,7 +87,7 @@ impl Map {
 }
 
 impl SparseProblem for Map {
-    fn prior(&self) -> &dyn SparsePrior {
+    fn induced(&self) -> &Induced {
         &self.induced
     }
     fn bags(&self) -> &Bags {

@@ -275,6 +275,9 @@ pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
         }
         Inducing::PerRow => options = options.with_inducing(quadrat::model::Inducing::PerRow),
     }
+    if inference.move_inducing {
+        options = options.with_moved_inducing();
+    }
     if let Some(progress) = &running.progress {
         options = options.with_progress(Arc::clone(progress));
     }

@@ -22,6 +22,10 @@ struct FitJson<'a> {
     output_correlations: &'a [quadrat::model::OutputCorrelation],
     #[serde(skip_serializing_if = "Option::is_none")]
     non_negative: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inducing: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inducing_gain: Option<f64>,
     rows: usize,
     iterations: usize,
     seconds: f64,
@@ -77,6 +81,11 @@ pub fn text(outcome: &Outcome) -> anyhow::Result<String> {
         hyperparameter_intervals: Intervals(summary),
         output_correlations: &summary.correlations,
         non_negative: outcome.resolved.study.non_negative().map(|n| n.word()),
+        inducing: outcome
+            .posterior
+            .inducing()
+            .map(quadrat::support::Functionals::len),
+        inducing_gain: summary.inducing_gain,
         rows: summary.rows,
         iterations: summary.iterations,
         seconds: summary.seconds,

@@ -119,7 +119,13 @@ pub fn model(outcome: &Outcome) -> String {
         ),
     };
     let structure = match outcome.posterior.inducing() {
-        Some(points) => format!(" ({})", count(points.len(), "inducing point")),
+        Some(points) => {
+            let points = count(points.len(), "inducing point");
+            match summary.inducing_gain {
+                Some(gain) => format!(" ({points}, moved for {gain:.2} nats)"),
+                None => format!(" ({points})"),
+            }
+        }
         None if summary.structure == "dense" => String::new(),
         None => format!(" ({})", summary.structure),
     };

@@ -38,6 +38,8 @@ pub struct Inference {
     pub method_span: Range<usize>,
     /// Where the inducing points of sparse inference lie.
     pub inducing: Inducing,
+    /// Whether they are moved.
+    pub move_inducing: bool,
     /// What to do with hyperparameters.
     pub hyperparameters: Integration,
     /// Fixes everything random.
@@ -230,7 +232,16 @@ pub fn inference(root: &Section<'_>) -> Inference {
     ) else {
         return Inference::default();
     };
-    section.keys(&["method", "hyperparameters", "seed", "inducing"], &[]);
+    section.keys(
+        &[
+            "method",
+            "hyperparameters",
+            "seed",
+            "inducing",
+            "move_inducing",
+        ],
+        &[],
+    );
     let word = section.word(
         "method",
         &["auto", "exact", "laplace", "ep", "variational", "sparse"],
@@ -266,10 +277,12 @@ pub fn inference(root: &Section<'_>) -> Inference {
         }
     }
     let inducing = inducing(&section, method);
+    let move_inducing = move_inducing(&section, method);
     Inference {
         method,
         method_span: section.span_of("method"),
         inducing,
+        move_inducing,
         hyperparameters,
         seed,
     }
@@ -281,13 +294,7 @@ fn inducing(section: &Section<'_>, method: Way) -> Inducing {
         return Inducing::Auto;
     };
     let span = section.span_of("inducing");
-    if method != Way::Sparse {
-        section.check.refuse(
-            &span,
-            "`inducing` is for sparse inference only".to_owned(),
-            "add `method = \"sparse\"`, or leave `inducing` out",
-        );
-    }
+    for_sparse(section, "inducing", method);
     let count = item.as_integer().and_then(|n| usize::try_from(n).ok());
     match (count, item.as_str()) {
         (Some(count), _) if count > 0 => Inducing::Number(count),
@@ -302,6 +309,33 @@ fn inducing(section: &Section<'_>, method: Way) -> Inducing {
                 .refuse(&span, message, "such as `inducing = 100`");
             Inducing::Auto
         }
+    }
+}
+
+/// Whether inducing points are moved.
+fn move_inducing(section: &Section<'_>, method: Way) -> bool {
+    let Some(item) = section.get("move_inducing") else {
+        return false;
+    };
+    for_sparse(section, "move_inducing", method);
+    item.as_bool().unwrap_or_else(|| {
+        let message = format!("`move_inducing` must be true or false, not {}", kind(item));
+        let span = section.span_of("move_inducing");
+        section
+            .check
+            .refuse(&span, message, "such as `move_inducing = true`");
+        false
+    })
+}
+
+/// Refuses a key of sparse inference where another was asked for.
+fn for_sparse(section: &Section<'_>, key: &str, method: Way) {
+    if method != Way::Sparse {
+        section.check.refuse(
+            &section.span_of(key),
+            format!("`{key}` is for sparse inference only"),
+            format!("add `method = \"sparse\"`, or leave `{key}` out"),
+        );
     }
 }
 

@@ -55,17 +55,19 @@ pub(super) fn prepare_term<'a>(
 }
 
 impl Ready<'_> {
-    /// Adds a block of the covariance to `out`, whose rows and columns begin with the block's.
+    /// Adds a block of the covariance to `out`, whose rows and columns begin with the block's; or writes it there, where every
+    /// entry is of one pair of atoms.
     pub fn add_block(
         &self,
         rows: Range<usize>,
         columns: Range<usize>,
         symmetric: bool,
+        adds: bool,
         work: &mut Work,
         mut out: MatMut<'_, f64>,
     ) {
         let (r, c) = (rows.clone(), columns.clone());
-        block(&self.terms, self.sides, r, c, work, out.as_mut());
+        block(&self.terms, self.sides, r, c, adds, work, out.as_mut());
         if let Some(edges) = &self.edges {
             edges.add_block(rows, columns, symmetric, &mut work.edges, out);
         }
@@ -140,12 +142,13 @@ fn tiles(
 }
 
 /// Adds a block of the covariance to `out`, whose columns are those of the block and whose rows
-/// begin with those of the block.
+/// begin with those of the block, or writes it there.
 fn block(
     prepared: &[PreparedTerm<'_>],
     sides: Sides<'_>,
     rows: Range<usize>,
     columns: Range<usize>,
+    adds: bool,
     work: &mut Work,
     mut out: MatMut<'_, f64>,
 ) {
@@ -154,13 +157,18 @@ fn block(
         for a in tiles(sides.a, &rows, LANES) {
             let tile = Tile { a, b: b.clone() };
             work.total.clear();
-            work.total.resize(tile.len(), 0.0);
             for term in prepared {
-                evaluate(term, sides, &tile, Slopes::No, work);
-                for (t, p) in work.total.iter_mut().zip(&work.product) {
-                    *t += term.variance * p;
+                evaluate(term, sides, &tile, Slopes::No, &mut work.factors);
+                let product = product(term, tile.len(), &work.factors, &mut work.product);
+                let terms = product.iter().map(|p| term.variance * p);
+                if work.total.is_empty() {
+                    work.total.extend(terms);
+                } else {
+                    work.total.iter_mut().zip(terms).for_each(|(t, p)| *t += p);
                 }
             }
+            // A kernel without terms is zero.
+            work.total.resize(tile.len(), 0.0);
             let weight_a = &sides.a.weight()[tile.a.clone()];
             if !single {
                 rows_of(sides.a, &tile.a, &mut work.row_of);
@@ -172,15 +180,15 @@ fn block(
                 let column = row_at(sides.b, atom);
                 let end = sides.b.offsets()[column + 1].min(tile.b.end);
                 work.sum.clear();
-                work.sum.resize(lanes, 0.0);
                 for k in atom..end {
                     let w = sides.b.weight()[k];
                     let at = (k - tile.b.start) * lanes;
-                    let total = &work.total[at..at + lanes];
-                    work.sum
-                        .iter_mut()
-                        .zip(total)
-                        .for_each(|(s, t)| *s += w * t);
+                    let total = work.total[at..at + lanes].iter().map(|t| w * t);
+                    if k == atom {
+                        work.sum.extend(total);
+                    } else {
+                        work.sum.iter_mut().zip(total).for_each(|(s, t)| *s += t);
+                    }
                 }
                 atom = end;
                 let out = out.as_mut().col_mut(column - columns.start);
@@ -190,8 +198,11 @@ fn block(
                 let out = out.as_slice_mut();
                 if single {
                     let from = tile.a.start - rows.start;
-                    for ((o, &v), &t) in out[from..].iter_mut().zip(weight_a).zip(&work.sum) {
-                        *o += v * t;
+                    let pairs = out[from..].iter_mut().zip(weight_a).zip(&work.sum);
+                    if adds {
+                        pairs.for_each(|((o, v), t)| *o += v * t);
+                    } else {
+                        pairs.for_each(|((o, v), t)| *o = v * t);
                     }
                 } else {
                     for ((&row, &v), &t) in work.row_of.iter().zip(weight_a).zip(&work.sum) {
@@ -251,8 +262,9 @@ fn contract_block(
                 atom = end;
             }
             for term in prepared {
-                evaluate(term, sides, &tile, Slopes::Yes, work);
-                let total = crate::linalg::dot(&work.adjoint, &work.product);
+                evaluate(term, sides, &tile, Slopes::Yes, &mut work.factors);
+                let product = product(term, tile.len(), &work.factors, &mut work.product);
+                let total = crate::linalg::dot(&work.adjoint, product);
                 for (k, &i) in term.term.variances.iter().enumerate() {
                     gradient[i] += total * term.other_variances(theta, k);
                 }
@@ -271,32 +283,50 @@ fn contract_block(
     }
 }
 
-/// Evaluates the factors of a term on a tile, and their product.
+/// Evaluates the factors of a term on a tile.
 fn evaluate(
     term: &PreparedTerm<'_>,
     sides: Sides<'_>,
     tile: &Tile,
     slopes: Slopes,
-    work: &mut Work,
+    factors: &mut Vec<Evaluated>,
 ) {
-    if work.factors.len() < term.factors.len() {
-        work.factors
-            .resize_with(term.factors.len(), Evaluated::default);
+    if factors.len() < term.factors.len() {
+        factors.resize_with(term.factors.len(), Evaluated::default);
     }
-    work.product.clear();
-    for (prepared, out) in term.factors.iter().zip(&mut work.factors) {
+    for (prepared, out) in term.factors.iter().zip(factors) {
         prepared.evaluate(sides, tile, slopes, out);
-        if work.product.is_empty() {
-            work.product.extend_from_slice(&out.value);
-            continue;
-        }
-        work.product
-            .iter_mut()
-            .zip(&out.value)
-            .for_each(|(p, v)| *p *= v);
     }
-    // A constant has no factors.
-    work.product.resize(tile.len(), 1.0);
+}
+
+/// The product of the factors of a term, of so many numbers each; `memory` is where it is made.
+fn product<'w>(
+    term: &PreparedTerm<'_>,
+    len: usize,
+    factors: &'w [Evaluated],
+    memory: &'w mut Vec<f64>,
+) -> &'w [f64] {
+    match &factors[..term.factors.len()] {
+        [one] => &one.value[..len],
+        [first, second, others @ ..] => {
+            memory.clear();
+            let pairs = first.value[..len].iter().zip(&second.value);
+            memory.extend(pairs.map(|(a, b)| a * b));
+            for other in others {
+                memory
+                    .iter_mut()
+                    .zip(&other.value)
+                    .for_each(|(p, v)| *p *= v);
+            }
+            memory
+        }
+        // A constant.
+        [] => {
+            memory.clear();
+            memory.resize(len, 1.0);
+            memory
+        }
+    }
 }
 
 fn row_at(set: &Functionals, atom: usize) -> usize {

@@ -1,5 +1,7 @@
 //! Covariances of many functionals with a few inducing ones, chunk by chunk.
 
+use std::sync::Arc;
+
 use faer::{Mat, MatRef};
 
 use super::Covariance;
@@ -25,8 +27,17 @@ use crate::support::Functionals;
 pub struct Induced {
     covariance: Covariance,
     inducing: Functionals,
-    chunks: Vec<Functionals>,
+    chunks: Arc<[Functionals]>,
     jitter: f64,
+}
+
+/// Inducing points shifted along a column there and back, for slopes of their covariances.
+#[derive(Debug, Clone)]
+pub struct Shift {
+    there: Functionals,
+    back: Functionals,
+    /// How far every one of them came, with the rounding of its coordinates.
+    gap: Vec<f64>,
 }
 
 impl Induced {
@@ -45,8 +56,62 @@ impl Induced {
         Self {
             covariance,
             inducing,
-            chunks,
+            chunks: chunks.into(),
             jitter,
+        }
+    }
+
+    /// With other inducing points; the functionals are shared.
+    #[must_use]
+    pub fn through(&self, inducing: Functionals) -> Self {
+        Self {
+            covariance: self.covariance.clone(),
+            inducing,
+            chunks: Arc::clone(&self.chunks),
+            jitter: self.jitter,
+        }
+    }
+
+    /// The inducing points shifted along a column by a small distance.
+    #[must_use]
+    pub fn shift(&self, column: usize, by: f64) -> Shift {
+        let there = self.inducing.moved(column, |_, x| x + by);
+        let back = self.inducing.moved(column, |_, x| x - by);
+        let pairs = there.lower(column).iter().zip(back.lower(column));
+        Shift {
+            gap: pairs.map(|(t, b)| t - b).collect(),
+            there,
+            back,
+        }
+    }
+
+    /// `d K_uX / d z` of a chunk, where `z` is the coordinate of the inducing point of a row that was shifted, into `out`.
+    ///
+    /// # Numerics
+    /// Central differences, of every kernel alike: with shifts of 1e-4 to 1e-6 lengthscales right to 1e-8 of the slope of the kernel. Where a
+    /// kernel has a kink the slope is zero.
+    pub fn cross_slope(&self, theta: &[f64], chunk: usize, shift: &Shift, out: &mut Mat<f64>) {
+        self.slope(theta, shift, &self.chunks[chunk], out);
+    }
+
+    /// `d k(z_i, z_j) / d z_i`, as [`Self::cross_slope`]; the covariance of a point with itself changes twice as much.
+    #[must_use]
+    pub fn matrix_slope(&self, theta: &[f64], shift: &Shift) -> Mat<f64> {
+        let mut out = Mat::new();
+        self.slope(theta, shift, &self.inducing, &mut out);
+        for i in 0..out.nrows() {
+            out[(i, i)] *= 1.0 + self.jitter;
+        }
+        out
+    }
+
+    fn slope(&self, theta: &[f64], shift: &Shift, at: &Functionals, out: &mut Mat<f64>) {
+        self.covariance.cross_into(theta, &shift.there, at, out);
+        let back = self.covariance.cross(theta, &shift.back, at);
+        for j in 0..out.ncols() {
+            let column = out.col_as_slice_mut(j).iter_mut();
+            let pairs = column.zip(back.col_as_slice(j)).zip(&shift.gap);
+            pairs.for_each(|((o, b), gap)| *o = (*o - b) / gap);
         }
     }
 
@@ -64,7 +129,7 @@ impl Induced {
 
     /// Shows every coordinate of the inducing points and of the functionals, chunk by chunk.
     pub fn coordinates(&self, show: &mut dyn FnMut(f64)) {
-        for set in std::iter::once(&self.inducing).chain(&self.chunks) {
+        for set in std::iter::once(&self.inducing).chain(self.chunks.iter()) {
             for d in 0..set.dims().len() {
                 let ends = set.lower(d).iter().chain(set.width(d));
                 ends.for_each(|x| show(*x));
@@ -157,6 +222,7 @@ impl Induced {
 mod tests {
     use super::*;
     use crate::kernel::Kernel;
+    use crate::support::Aggregate;
 
     #[test]
     fn the_diagonal_contracts_as_a_diagonal_matrix_does() {
@@ -190,6 +256,60 @@ mod tests {
                 assert!(
                     (g - w).abs() < 1e-12 * (1.0 + w.abs()),
                     "{expression}: {got:?} {want:?}"
+                );
+            }
+        }
+    }
+
+    /// Against what `se(x) + linear(y)` has in closed form, between points and with the mean over an interval.
+    #[test]
+    fn slopes_are_those_of_the_kernel() {
+        let kernel: Kernel = "se(x) + linear(y)".parse().unwrap();
+        // Far from the origin, where shifts are rounded.
+        let place = |i: usize| [4000.0 + 0.7 * i as f64, 0.3 - 0.2 * i as f64];
+        let mut inducing = Functionals::new(kernel.columns().to_vec());
+        let mut at = inducing.clone();
+        for i in 0..4 {
+            inducing.push_point(&place(i)).unwrap();
+        }
+        at.push_point(&[4000.4, 0.9]).unwrap();
+        at.push_box(&[(4000.5, 4001.1), (-0.2, 0.6)], Aggregate::Mean)
+            .unwrap();
+        let (v, l) = (1.7, 0.6);
+        let theta: Vec<f64> = kernel
+            .parameters()
+            .iter()
+            .map(|p| match p.name.as_str() {
+                "se.variance" => v,
+                "se.lengthscale.x" => l,
+                _ => 0.8,
+            })
+            .collect();
+        let k = |d: f64| v * (-0.5 * (d / l).powi(2)).exp();
+        let induced = Induced::new(Covariance::new(&kernel), inducing, vec![at], 1e-6);
+        let mut got = Mat::new();
+        induced.cross_slope(&theta, 0, &induced.shift(0, 1e-6), &mut got);
+        for i in 0..4 {
+            let x = place(i)[0];
+            let want = [
+                -(x - 4000.4) / l.powi(2) * k(x - 4000.4),
+                (k(x - 4000.5) - k(x - 4001.1)) / 0.6,
+            ];
+            for (j, want) in want.into_iter().enumerate() {
+                // Rounding of covariances over the shift.
+                let off = (got[(i, j)] - want).abs();
+                assert!(off < 1e-8, "{i} {j}: {} {want}", got[(i, j)]);
+            }
+        }
+        let own = induced.matrix_slope(&theta, &induced.shift(1, 1e-6));
+        for i in 0..4 {
+            for j in 0..4 {
+                let jitter = if i == j { 1.0 + 1e-6 } else { 1.0 };
+                let want = 0.8 * place(j)[1] * jitter;
+                assert!(
+                    (own[(i, j)] - want).abs() < 1e-8,
+                    "{i} {j}: {} {want}",
+                    own[(i, j)]
                 );
             }
         }

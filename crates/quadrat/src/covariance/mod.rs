@@ -33,7 +33,7 @@ use plan::{Factor, Term, plan};
 use regions::Group;
 
 pub use axes::Grid;
-pub use induced::Induced;
+pub use induced::{Induced, Shift};
 pub(crate) use nodes::NodeRule;
 
 /// Atoms per tile along the lanes and along the columns: a tile and its slopes stay in the
@@ -138,7 +138,7 @@ impl Covariance {
     #[must_use]
     pub fn matrix(&self, theta: &[f64], a: &Functionals) -> Mat<f64> {
         let mut out = Mat::zeros(a.len(), a.len());
-        self.add_blocks(theta, Sides { a, b: a }, true, out.as_mut());
+        self.fill(theta, Sides { a, b: a }, true, true, out.as_mut());
         mirror_upper(&mut out);
         out
     }
@@ -147,15 +147,14 @@ impl Covariance {
     #[must_use]
     pub fn cross(&self, theta: &[f64], a: &Functionals, b: &Functionals) -> Mat<f64> {
         let mut out = Mat::zeros(a.len(), b.len());
-        self.add_blocks(theta, Sides { a, b }, false, out.as_mut());
+        self.fill(theta, Sides { a, b }, false, true, out.as_mut());
         out
     }
 
     /// Writes [`Self::cross`] into `out`, whatever its shape was.
     pub fn cross_into(&self, theta: &[f64], a: &Functionals, b: &Functionals, out: &mut Mat<f64>) {
         reshape(out, a.len(), b.len());
-        out.fill(0.0);
-        self.add_blocks(theta, Sides { a, b }, false, out.as_mut());
+        self.fill(theta, Sides { a, b }, false, false, out.as_mut());
     }
 
     /// The diagonal of [`Self::matrix`] without the matrix.
@@ -171,7 +170,7 @@ impl Covariance {
         let evaluate = |work: &mut Work, &row: &usize| {
             let mut one = Mat::zeros(1, 1);
             for group in &ready {
-                group.add_block(row..row + 1, row..row + 1, true, work, one.as_mut());
+                group.add_block(row..row + 1, row..row + 1, true, true, work, one.as_mut());
             }
             one[(0, 0)]
         };
@@ -328,12 +327,13 @@ impl Covariance {
         worst.reduce(f64::max)
     }
 
-    /// Adds `K_ab`; of a symmetric one only blocks on and above the diagonal.
-    fn add_blocks(
+    /// Writes `K_ab`; of a symmetric one only blocks on and above the diagonal. `is_zero`: whether `out` is.
+    fn fill(
         &self,
         theta: &[f64],
         sides: Sides<'_>,
         symmetric: bool,
+        is_zero: bool,
         mut out: MatMut<'_, f64>,
     ) {
         let (n, m) = (sides.a.len(), sides.b.len());
@@ -342,11 +342,23 @@ impl Covariance {
         }
         let groups = regions::resolve(&self.terms, theta, sides, self.resolution);
         let ready = prepare(&groups, theta, Slopes::No, Tables::WhenRepeated);
+        // Every entry comes from one pair of atoms, once: nothing is summed.
+        let is_plain = match groups.as_slice() {
+            [one] => {
+                let Sides { a, b } = one.sides();
+                one.edges.is_none() && a.all_single() && b.all_single()
+            }
+            _ => false,
+        };
+        if !is_zero && !is_plain {
+            out.fill(0.0);
+        }
         let fill = |work: &mut Work, (index, mut out): (usize, MatMut<'_, f64>)| {
             let columns = index * COLUMNS..((index + 1) * COLUMNS).min(m);
             let rows = if symmetric { 0..columns.end } else { 0..n };
             for group in &ready {
-                group.add_block(rows.clone(), columns.clone(), symmetric, work, out.as_mut());
+                let (rows, columns) = (rows.clone(), columns.clone());
+                group.add_block(rows, columns, symmetric, !is_plain, work, out.as_mut());
             }
         };
         if is_small(&groups) {

@@ -95,7 +95,8 @@ impl<'a> FreeSpace<'a> {
         theta
     }
 
-    fn log_prior(&self, z: &[f64]) -> (f64, Vec<f64>) {
+    /// The log prior density and its gradient in `z`.
+    pub(super) fn log_prior(&self, z: &[f64]) -> (f64, Vec<f64>) {
         let mut total = 0.0;
         let gradient = self
             .coordinates()

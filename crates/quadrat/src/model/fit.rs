@@ -264,6 +264,7 @@ fn fit(
         evaluations,
         seconds: 0.0,
         jitter,
+        inducing_gain: None,
         correlations: correlations(&problem, &optimum)?,
         warnings,
     };

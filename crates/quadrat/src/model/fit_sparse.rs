@@ -124,10 +124,7 @@ impl Model {
         let rows: usize = self.tables.iter().map(|t| t.supports.len()).sum();
         let share = (ROWS as f64 / rows as f64).min(1.0);
         let thin = |table: &Observations| {
-            let n = table.supports.len();
-            let left = ((n as f64 * share).ceil() as usize).clamp(1, n);
-            let kept: Vec<usize> = (0..left).map(|i| i * n / left).collect();
-            let table = table.rows(&kept)?;
+            let table = table.rows(&table.evenly(share))?;
             let supports = table.supports.thinned(POINTS);
             Ok(Observations { supports, ..table })
         };
@@ -169,8 +166,20 @@ impl Model {
         let keeper = options.keeper.as_deref().map(|k| k as &dyn Keeper);
         let easier: Vec<_> = easier.iter().filter_map(Problem::streamed).collect();
         let easier: Vec<_> = easier.iter().map(|e| e as &dyn SparseProblem).collect();
+        let moving = match options.move_inducing {
+            true => streamed.sparse.movable(&problem.kernel)?,
+            false => Vec::new(),
+        };
+        let sparse = &streamed.sparse.options;
+        let learned = learn_sparse(&streamed, &easier, &moving, sparse, progress, keeper)?;
+        let inducing_gain = learned.moved.as_ref().map(|(_, gain)| *gain);
+        if let Some((inducing, _)) = &learned.moved {
+            problem.move_inducing(inducing.clone());
+        }
+        let Some(streamed) = problem.streamed() else {
+            return Err(InputError::Empty.into());
+        };
         let sparse = streamed.sparse;
-        let learned = learn_sparse(&streamed, &easier, &sparse.options, progress, keeper)?;
         let optimum = &learned.optimum;
         warnings.extend(sparse.warnings());
         warnings.extend(learned_warnings(&learned));
@@ -230,6 +239,7 @@ impl Model {
             evaluations,
             seconds: 0.0,
             jitter: 0.0,
+            inducing_gain,
             correlations: correlations(&problem, &optimum)?,
             warnings,
         };

@@ -78,6 +78,13 @@ impl Observations {
         })
     }
 
+    /// About a share of the rows, evenly spread: their numbers.
+    pub(super) fn evenly(&self, share: f64) -> Vec<usize> {
+        let n = self.supports.len();
+        let left = ((n as f64 * share).ceil() as usize).clamp(1, n);
+        (0..left).map(|i| i * n / left).collect()
+    }
+
     /// Uses the learned noise variance of the first table instead of one of its own.
     #[must_use]
     pub fn share_noise(mut self) -> Self {

@@ -321,8 +321,7 @@ impl Problem {
         let mut first = 0;
         let mut thin = |table: &Observations| {
             let n = table.supports.len();
-            let left = ((n as f64 * share).ceil() as usize).clamp(1, n);
-            let own: Vec<usize> = (0..left).map(|i| i * n / left).collect();
+            let own = table.evenly(share);
             kept.extend(own.iter().map(|row| first + row));
             first += n;
             table.rows(&own)
@@ -383,6 +382,14 @@ impl Problem {
             problem: self,
             sparse,
         })
+    }
+
+    /// Puts the inducing points of sparse inference elsewhere, each in its own output.
+    pub fn move_inducing(&mut self, inducing: Functionals) {
+        if let Some(sparse) = &mut self.sparse {
+            self.supports = inducing.clone();
+            sparse.move_inducing(inducing);
+        }
     }
 
     /// The evidence under the chosen dense inference.

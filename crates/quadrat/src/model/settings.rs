@@ -123,6 +123,9 @@ pub struct FitOptions {
     pub inference: Inference,
     /// Where the inducing points lie, for [`Inference::Sparse`].
     pub inducing: Inducing,
+    /// Whether inducing points are moved along all inputs to raise the bound of the evidence, in turn with learning the
+    /// hyperparameters, for [`Inference::Sparse`].
+    pub move_inducing: bool,
     /// What is put for expectations of sums after a link, for [`Inference::Sparse`].
     pub log_sum: LogSum,
     /// How covariances within a row enter, for [`Inference::Sparse`].
@@ -147,6 +150,7 @@ impl Default for FitOptions {
         Self {
             inference: Inference::Auto,
             inducing: Inducing::Auto,
+            move_inducing: false,
             log_sum: LogSum::Matched,
             within: Within::default(),
             hyperparameters: Hyperparameters::Auto,
@@ -172,6 +176,16 @@ impl FitOptions {
     pub fn with_inducing(mut self, inducing: Inducing) -> Self {
         self.inference = Inference::Sparse;
         self.inducing = inducing;
+        self
+    }
+
+    /// Chooses sparse inference whose inducing points are moved to raise the bound of the evidence.
+    ///
+    /// Every move costs what some tens of evaluations of the bound do. It is worth that where few inducing points have to do.
+    #[must_use]
+    pub fn with_moved_inducing(mut self) -> Self {
+        self.inference = Inference::Sparse;
+        self.move_inducing = true;
         self
     }
 
@@ -237,6 +251,7 @@ impl std::fmt::Debug for FitOptions {
         f.debug_struct("FitOptions")
             .field("inference", &self.inference)
             .field("inducing", &self.inducing)
+            .field("move_inducing", &self.move_inducing)
             .field("log_sum", &self.log_sum)
             .field("within", &self.within)
             .field("hyperparameters", &self.hyperparameters)

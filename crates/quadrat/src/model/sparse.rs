@@ -8,10 +8,10 @@ use crate::covariance::{Covariance, Induced};
 use crate::error::InputError;
 use crate::inference::sites::{Block, LatentGaussian};
 use crate::inference::sparse::{
-    Bags, Found, LogSum, SparseOptions, SparsePrior, SparseProblem, Within, k_means,
+    Bags, Found, LogSum, SparseOptions, SparseProblem, UnknownMean, Within, k_means,
 };
 use crate::kernel::{Kernel, Role};
-use crate::linalg::{Mat, MatRef};
+use crate::linalg::Mat;
 use crate::link::Link;
 use crate::parameter::Parameter;
 use crate::support::Functionals;
@@ -136,6 +136,28 @@ impl Sparse {
     /// The inducing points.
     pub fn inducing(&self) -> &Functionals {
         self.induced.inducing()
+    }
+
+    /// Puts the inducing points elsewhere.
+    pub fn move_inducing(&mut self, inducing: Functionals) {
+        self.induced = self.induced.through(inducing);
+    }
+
+    /// The columns along which the inducing points can be moved: all but that of the outputs.
+    ///
+    /// # Errors
+    /// [`InputError::Unavailable`] where some inducing point is an interval or a region.
+    pub fn movable(&self, kernel: &Kernel) -> Result<Vec<usize>, InputError> {
+        let inducing = self.inducing();
+        let is_one = inducing.atom_count() == inducing.len();
+        if !is_one || !(0..inducing.len()).all(|atom| is_point(inducing, atom)) {
+            return Err(InputError::Unavailable {
+                what: "moving inducing points that are intervals, regions or bags",
+                remedy: "give points, or leave them where they are",
+            });
+        }
+        let all = 0..kernel.columns().len();
+        Ok(all.filter(|d| Some(*d) != kernel.output_column()).collect())
     }
 
     /// Points of all rows, and inducing points.
@@ -277,96 +299,30 @@ fn chosen(
     Ok(out)
 }
 
+impl UnknownMean for Means {
+    fn add_covariance(&self, k: &mut Mat<f64>, a: &Functionals, b: &Functionals) {
+        self.add_covariance(k, a, b);
+    }
+
+    fn variance(&self, set: &Functionals, row: usize) -> f64 {
+        self.variance(set, row)
+    }
+}
+
 /// A problem that has inducing points, as inference sees it.
 pub(super) struct Streamed<'a> {
     pub problem: &'a Problem,
     pub sparse: &'a Sparse,
 }
 
-impl SparsePrior for Streamed<'_> {
-    fn inducing(&self) -> usize {
-        self.sparse.inducing().len()
-    }
-
-    fn inducing_covariance(&self, theta: &[f64]) -> Mat<f64> {
-        let (induced, mean) = (&self.sparse.induced, &self.problem.mean);
-        let mut k = induced.matrix(theta);
-        mean.add_covariance(&mut k, induced.inducing(), induced.inducing());
-        k
-    }
-
-    fn cross(&self, theta: &[f64], chunk: usize, out: &mut Mat<f64>) {
-        let (induced, mean) = (&self.sparse.induced, &self.problem.mean);
-        induced.cross(theta, chunk, out);
-        mean.add_covariance(out, induced.inducing(), induced.chunk(chunk));
-    }
-
-    fn diagonal(&self, theta: &[f64], chunk: usize) -> Vec<f64> {
-        let (induced, mean) = (&self.sparse.induced, &self.problem.mean);
-        let mut k = induced.diagonal(theta, chunk);
-        let at = induced.chunk(chunk);
-        let pairs = k.iter_mut().enumerate();
-        pairs.for_each(|(i, v)| *v += mean.variance(at, i));
-        k
-    }
-
-    fn within(&self, theta: &[f64], chunk: usize, points: &[usize]) -> Mat<f64> {
-        let (induced, mean) = (&self.sparse.induced, &self.problem.mean);
-        let mut k = induced.within(theta, chunk, points);
-        if mean.is_unknown() {
-            let at = induced.chunk(chunk).rows(points);
-            mean.add_covariance(&mut k, &at, &at);
-        }
-        k
-    }
-
-    fn contract_inducing(&self, theta: &[f64], adjoint: MatRef<'_, f64>, gradient: &mut [f64]) {
-        let induced = &self.sparse.induced;
-        induced.contract_matrix(theta, adjoint, gradient);
-    }
-
-    fn contract_cross(
-        &self,
-        theta: &[f64],
-        chunk: usize,
-        adjoint: MatRef<'_, f64>,
-        gradient: &mut [f64],
-    ) {
-        let induced = &self.sparse.induced;
-        induced.contract_cross(theta, chunk, adjoint, gradient);
-    }
-
-    fn contract_diagonal(
-        &self,
-        theta: &[f64],
-        chunk: usize,
-        adjoint: &[f64],
-        gradient: &mut [f64],
-    ) {
-        let induced = &self.sparse.induced;
-        induced.contract_diagonal(theta, chunk, adjoint, gradient);
-    }
-
-    fn contract_within(
-        &self,
-        theta: &[f64],
-        chunk: usize,
-        points: &[usize],
-        adjoint: MatRef<'_, f64>,
-        gradient: &mut [f64],
-    ) {
-        let induced = &self.sparse.induced;
-        induced.contract_within(theta, chunk, points, adjoint, gradient);
-    }
-
-    fn coordinates(&self, show: &mut dyn FnMut(f64)) {
-        self.sparse.induced.coordinates(show);
-    }
-}
-
 impl SparseProblem for Streamed<'_> {
-    fn prior(&self) -> &dyn SparsePrior {
-        self
+    fn induced(&self) -> &Induced {
+        &self.sparse.induced
+    }
+
+    fn unknown_mean(&self) -> Option<&dyn UnknownMean> {
+        let mean = &self.problem.mean;
+        mean.is_unknown().then_some(mean as _)
     }
 
     fn bags(&self) -> &Bags {

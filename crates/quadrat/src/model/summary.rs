@@ -8,7 +8,7 @@ use super::correlation::OutputCorrelation;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FitSummary {
-    /// Method of inference: `exact`, `ep`, `variational` or `laplace`.
+    /// Method of inference: `exact`, `ep`, `variational`, `laplace` or `sparse`.
     pub inference: String,
     /// How the covariance was represented: `dense`, `kronecker`, or `nodes` within the supports.
     pub structure: String,
@@ -38,6 +38,8 @@ pub struct FitSummary {
     pub seconds: f64,
     /// Largest jitter used, relative to the variance of the rows; usually 0.
     pub jitter: f64,
+    /// By how much moving inducing points raised the bound, in nats, where they were moved.
+    pub inducing_gain: Option<f64>,
     /// How alike every pair of outputs is; empty where there is one.
     pub correlations: Vec<OutputCorrelation>,
     /// What a careful reader should know.

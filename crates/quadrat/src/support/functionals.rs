@@ -424,6 +424,16 @@ impl Functionals {
         out
     }
 
+    /// With points and boxes moved along a column: `to` has where every atom begins, given its number and where it did. Regions stay.
+    #[must_use]
+    pub(crate) fn moved(&self, column: usize, to: impl Fn(usize, f64) -> f64) -> Self {
+        let mut out = self.clone();
+        let ends = out.lower[column].iter_mut().enumerate();
+        ends.for_each(|(atom, x)| *x = to(atom, *x));
+        out.unique = OnceLock::new();
+        out
+    }
+
     fn close_row(&mut self) {
         self.offsets.push(self.weight.len());
         self.unique = OnceLock::new();

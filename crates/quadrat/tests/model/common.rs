@@ -3,6 +3,8 @@
 use quadrat::kernel::Kernel;
 use quadrat::model::{FitOptions, Hyperparameters, Model, Noise, Observations, Posterior};
 use quadrat::support::{Aggregate, Functionals};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
 
 pub fn waves(n: usize) -> (Functionals, Vec<f64>) {
     let x: Vec<f64> = (0..n)
@@ -40,4 +42,16 @@ pub fn hyper(posterior: &Posterior, name: &str) -> f64 {
 
 pub fn times() -> Functionals {
     Functionals::points("t", &[-1.0, 0.5, 3.3, 7.7, 12.0]).unwrap()
+}
+
+/// Number of events with a mean, by multiplication.
+pub fn draw(random: &mut ChaCha8Rng, mean: f64) -> f64 {
+    let (mut k, mut p) = (0.0, (-mean).exp());
+    let (mut below, u) = (p, random.random_range(0.0..1.0));
+    while below < u && k < 1e4 {
+        k += 1.0;
+        p *= mean / k;
+        below += p;
+    }
+    k
 }

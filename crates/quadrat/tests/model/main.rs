@@ -13,4 +13,5 @@ mod pooled;
 mod refused;
 mod sites;
 mod sparse;
+mod sparse_search;
 mod varying;

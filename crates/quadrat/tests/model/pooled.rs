@@ -8,8 +8,10 @@ use quadrat::model::{
     FitOptions, Hyperparameters, Inference, Model, Noise, Observations, Posterior, Scale,
 };
 use quadrat::support::{Aggregate, Functional, Functionals, Polygon};
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+
+use super::common::draw;
 
 fn bands(width: f64, count: usize) -> Functionals {
     let edges: Vec<(f64, f64)> = (0..count)
@@ -33,18 +35,6 @@ fn fit(tables: Vec<Observations>, options: &FitOptions) -> Posterior {
 
 fn map() -> FitOptions {
     FitOptions::default().with_hyperparameters(Hyperparameters::Map)
-}
-
-/// Number of events of a process with a mean, by multiplication.
-fn draw(random: &mut ChaCha8Rng, mean: f64) -> f64 {
-    let (mut k, mut p) = (0.0, (-mean).exp());
-    let (mut below, u) = (p, random.random_range(0.0..1.0));
-    while below < u && k < 1e4 {
-        k += 1.0;
-        p *= mean / k;
-        below += p;
-    }
-    k
 }
 
 const COUNTS: [f64; 8] = [31.0, 58.0, 90.0, 61.0, 28.0, 9.0, 12.0, 30.0];

@@ -1,7 +1,5 @@
 //! Inference through inducing points: against exact inference, on simulated bags, saved and loaded.
 
-use std::sync::{Arc, Mutex};
-
 use quadrat::inference::sparse::{LogSum, Within};
 use quadrat::kernel::Kernel;
 use quadrat::likelihood::{
@@ -12,16 +10,17 @@ use quadrat::model::{
     FitOptions, Hyperparameters, Inducing, Inference, Mean, Model, Noise, Observations, Posterior,
     Scale, Setting,
 };
-use quadrat::progress::Keeper;
 use quadrat::support::Functionals;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-fn map() -> FitOptions {
+use super::common::draw;
+
+pub fn map() -> FitOptions {
     FitOptions::default().with_hyperparameters(Hyperparameters::Map)
 }
 
-fn wave(n: usize) -> (Vec<f64>, Vec<f64>) {
+pub fn wave(n: usize) -> (Vec<f64>, Vec<f64>) {
     let mut random = ChaCha8Rng::seed_from_u64(5);
     let x: Vec<f64> = (0..n).map(|_| random.random_range(0.0..8.0)).collect();
     let y = x
@@ -91,72 +90,6 @@ fn values_with_every_point_inducing_are_exact_inference() {
 
 /// Integrated over the hyperparameters as exact inference does, where every point is inducing.
 #[test]
-fn integrated_hyperparameters_are_those_of_exact_inference() {
-    let (x, y) = wave(30);
-    let supports = Functionals::points("x", &x).unwrap();
-    let model = Model::new(Kernel::se(["x"]))
-        .observe(Observations::gaussian(supports, y, Noise::Learned).unwrap());
-    let exact = model.fit(&FitOptions::default()).unwrap();
-    let options = FitOptions::default().with_inducing(Inducing::Number(30));
-    // Thirty rows are few enough to be integrated without being asked.
-    let sparse = model.fit(&options).unwrap();
-    assert!(exact.summary().integrated && sparse.summary().integrated);
-    assert!(sparse.summary().nodes > 20, "{}", sparse.summary().nodes);
-    let at = Functionals::points("x", &[-1.0, 0.5, 3.3, 7.0, 9.0]).unwrap();
-    let (p, q) = (
-        exact.predict(&at, Scale::Observation).unwrap(),
-        sparse.predict(&at, Scale::Observation).unwrap(),
-    );
-    for i in 0..5 {
-        // The optimum moves a lattice by less than a tenth of its step; jitter is a millionth of the variance.
-        assert!((p.mean()[i] - q.mean()[i]).abs() < 0.02 * p.sd()[i], "{i}");
-        assert!((p.sd()[i] / q.sd()[i] - 1.0).abs() < 0.02, "{i}");
-    }
-    for (a, b) in exact
-        .summary()
-        .hyperparameters
-        .iter()
-        .zip(&sparse.summary().hyperparameters)
-    {
-        let width = a.upper - a.lower;
-        assert!((a.lower - b.lower).abs() < 0.05 * width, "{a:?} {b:?}");
-        assert!((a.upper - b.upper).abs() < 0.05 * width, "{a:?} {b:?}");
-    }
-}
-
-/// More rows than dense inference takes are fitted through inducing points without being asked, and the summary says so.
-#[test]
-fn many_rows_are_fitted_through_inducing_points() {
-    let mut random = ChaCha8Rng::seed_from_u64(8);
-    let x: Vec<f64> = (0..5200).map(|_| random.random_range(0.0..8.0)).collect();
-    let rate = |x: f64| (0.8 * x.sin()).exp();
-    let counts: Vec<f64> = x.iter().map(|x| draw(&mut random, rate(*x))).collect();
-    let counts = Poisson::new(counts, vec![1.0; x.len()], Link::Exp).unwrap();
-    let supports = Functionals::points("x", &x).unwrap();
-    let model = Model::new(Kernel::se(["x"])).observe(Observations::new(supports, counts).unwrap());
-    assert!(model.is_large());
-    let posterior = model.fit(&FitOptions::default()).unwrap();
-    let summary = posterior.summary();
-    assert_eq!(summary.inference, "sparse");
-    let told = summary.warnings.iter();
-    assert!(
-        told.clone().any(|w| w.contains("too many for dense")),
-        "{:?}",
-        summary.warnings
-    );
-    let at = Functionals::points("x", &[1.0, 3.0, 5.0, 7.0]).unwrap();
-    let p = posterior.predict(&at, Scale::Response).unwrap();
-    for (i, x) in [1.0, 3.0, 5.0, 7.0].into_iter().enumerate() {
-        // Some 600 rows within a lengthscale: four sds are 10 to 20 %.
-        assert!((p.mean()[i] - rate(x)).abs() < 4.0 * p.sd()[i], "{x}");
-        assert!(p.sd()[i] < 0.06 * rate(x), "{x}: {}", p.sd()[i]);
-    }
-    let asked = map().with_inference(Inference::Sites(quadrat::inference::sites::Method::Ep));
-    let error = model.fit(&asked).unwrap_err().to_string();
-    assert!(error.contains("above 5,000 rows"), "{error}");
-}
-
-#[test]
 fn answers_of_sites_are_those_of_dense_variational_inference() {
     let (x, y) = wave(30);
     let supports = Functionals::points("x", &x).unwrap();
@@ -200,29 +133,17 @@ fn answers_of_sites_are_those_of_dense_variational_inference() {
     }
 }
 
-/// Number of events with a mean, by multiplication.
-fn draw(random: &mut ChaCha8Rng, mean: f64) -> f64 {
-    let (mut k, mut p) = (0.0, (-mean).exp());
-    let (mut below, u) = (p, random.random_range(0.0..1.0));
-    while below < u && k < 1e4 {
-        k += 1.0;
-        p *= mean / k;
-        below += p;
-    }
-    k
-}
-
 /// Bags of points along a line with a smooth rate, and counts of them.
-struct Bagged {
+pub struct Bagged {
     bags: Functionals,
     /// Points and weights of every bag.
     parts: Vec<(Vec<f64>, Vec<f64>)>,
-    counts: Vec<f64>,
+    pub counts: Vec<f64>,
     rate: fn(f64) -> f64,
 }
 
 impl Bagged {
-    fn new(count: usize, size: usize, rate: fn(f64) -> f64, seed: u64) -> Self {
+    pub fn new(count: usize, size: usize, rate: fn(f64) -> f64, seed: u64) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut bags = Functionals::new(vec!["x".into()]);
         let (mut counts, mut parts) = (Vec::new(), Vec::new());
@@ -245,14 +166,14 @@ impl Bagged {
         }
     }
 
-    fn table(&self, link: Link) -> Observations {
+    pub fn table(&self, link: Link) -> Observations {
         let exposure = vec![1.0; self.counts.len()];
         let table = Poisson::new(self.counts.clone(), exposure, link).unwrap();
         Observations::new(self.bags.clone(), table).unwrap()
     }
 }
 
-fn rate(x: f64) -> f64 {
+pub fn rate(x: f64) -> f64 {
     (1.2 + 0.8 * x.sin()) * (1.0 + 0.1 * x)
 }
 
@@ -548,96 +469,4 @@ fn more_inducing_points_than_places_and_constant_columns_are_no_trouble() {
     );
     let p = posterior.predict(&bags, Scale::Response).unwrap();
     assert!((p.mean().iter().sum::<f64>() / 38.0 - 1.0).abs() < 0.1);
-}
-
-/// Keeps every state, and stops after so many of them.
-struct Stopping {
-    after: usize,
-    begun: Option<Vec<u8>>,
-    states: Mutex<Vec<Vec<u8>>>,
-}
-
-impl Stopping {
-    fn new(after: usize, begun: Option<Vec<u8>>) -> Arc<Self> {
-        Arc::new(Self {
-            after,
-            begun,
-            states: Mutex::default(),
-        })
-    }
-
-    fn last(&self) -> Vec<u8> {
-        self.states.lock().unwrap().last().unwrap().clone()
-    }
-}
-
-impl Keeper for Stopping {
-    fn begun(&self) -> Option<Vec<u8>> {
-        self.begun.clone()
-    }
-
-    fn keep(&self, state: &dyn Fn() -> Vec<u8>) {
-        self.states.lock().unwrap().push(state());
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.states.lock().unwrap().len() >= self.after
-    }
-}
-
-#[test]
-fn a_search_that_was_stopped_goes_on_to_the_same_answer() {
-    let model = |shift: f64| {
-        let mut random = ChaCha8Rng::seed_from_u64(11);
-        let mut bags = Functionals::new(vec!["x".into()]);
-        let counts = (0..40).map(|b| {
-            let x: Vec<Vec<f64>> = (0..6)
-                .map(|i| vec![0.2 * f64::from(b) + 0.03 * f64::from(i)])
-                .collect();
-            bags.push_nodes(&x, &[5.0; 6]).unwrap();
-            (draw(&mut random, x.iter().map(|x| 5.0 * rate(x[0])).sum()) + shift).max(0.0)
-        });
-        let counts = Poisson::new(counts.collect(), vec![1.0; 40], Link::Exp).unwrap();
-        Model::new(Kernel::se(["x"])).observe(Observations::new(bags, counts).unwrap())
-    };
-    let fit = |model: &Model, keeper: &Arc<Stopping>| {
-        let options = map().with_inducing(Inducing::Number(15));
-        model.fit(&options.with_keeper(Arc::clone(keeper) as _))
-    };
-    let whole = fit(&model(0.0), &Stopping::new(usize::MAX, None)).unwrap();
-    assert!(whole.summary().converged);
-    let stopped = Stopping::new(2, None);
-    let best = fit(&model(0.0), &stopped).unwrap();
-    let summary = best.summary();
-    assert!(!summary.converged && summary.iterations == 2, "{summary:?}");
-    let said = summary.warnings.join("; ");
-    assert!(said.contains("stopped after 2 steps"), "{said}");
-    // What it has is the best so far, and usable.
-    assert!(summary.log_posterior < whole.summary().log_posterior);
-    let at = Functionals::points("x", &[2.0]).unwrap();
-    assert!(best.predict(&at, Scale::Response).unwrap().sd()[0] > 0.0);
-    let again = fit(
-        &model(0.0),
-        &Stopping::new(usize::MAX, Some(stopped.last())),
-    )
-    .unwrap();
-    let (a, b) = (again.summary(), whole.summary());
-    assert!(a.converged && a.iterations > 2);
-    // Both searches end when a step gains less than 1e-4 nats.
-    assert!(
-        (a.log_posterior - b.log_posterior).abs() < 1e-3,
-        "{} {}",
-        a.log_posterior,
-        b.log_posterior
-    );
-
-    let refusal = |begun: Vec<u8>, shift: f64| {
-        let keeper = Stopping::new(usize::MAX, Some(begun));
-        fit(&model(shift), &keeper).unwrap_err().to_string()
-    };
-    assert!(refusal(stopped.last(), 1.0).contains("another fit"));
-    let mut damaged = stopped.last();
-    damaged[20] ^= 1;
-    assert!(refusal(damaged, 0.0).contains("damaged"));
-    assert!(refusal(vec![1, 2], 0.0).contains("damaged"));
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::collapsed::{collapsed, is_normal};
-use super::pass::{Depth, Stream, inducing_factor};
+use super::pass::{Bound, Depth, Stream, inducing_factor};
 use super::settle::{SparseOptions, reduction, search};
 use super::{Normal, SparseProblem};
 use crate::error::FitError;
@@ -24,6 +24,14 @@ pub struct SparseEvidence<'a> {
     is_normal: bool,
     passes: AtomicUsize,
     start: Option<&'a Normal>,
+    moving: Vec<(usize, f64)>,
+}
+
+/// The bound at the best `q`, and its derivatives where wanted.
+pub(super) struct At {
+    pub value: f64,
+    pub gradient: Vec<f64>,
+    pub in_places: Vec<f64>,
 }
 
 impl<'a> SparseEvidence<'a> {
@@ -36,7 +44,14 @@ impl<'a> SparseEvidence<'a> {
             is_normal: is_normal(problem),
             passes: AtomicUsize::new(0),
             start: None,
+            moving: Vec::new(),
         }
+    }
+
+    /// With derivatives along columns in which the inducing points move, by differences over so much.
+    #[must_use]
+    pub(super) fn moving(self, moving: Vec<(usize, f64)>) -> Self {
+        Self { moving, ..self }
     }
 
     /// Begins every search that knows of nothing nearer at a belief.
@@ -63,12 +78,14 @@ impl<'a> SparseEvidence<'a> {
         theta: &[f64],
         trail: &mut Trail,
         with_gradient: bool,
-    ) -> Result<(f64, Vec<f64>), FitError> {
+    ) -> Result<At, FitError> {
         let mut options = self.options;
         if trail.is_rough {
             options.tolerance = options.tolerance.max(ROUGH);
         }
-        let stream = Stream::new(self.problem, theta, options.form, options.memory)?;
+        let shift = |&(column, by): &(usize, f64)| self.problem.induced().shift(column, by);
+        let stream = Stream::new(self.problem, theta, options.form, options.memory)?
+            .moving(self.moving.iter().map(shift).collect());
         let start = trail
             .normal()
             .or(self.start)
@@ -88,10 +105,13 @@ impl<'a> SparseEvidence<'a> {
             count(1 + usize::from(start.is_none()) + usize::from(with_gradient));
             let (best, value) = collapsed(&near, &stream.run(&near, Depth::Sites))?;
             let found = if with_gradient {
-                let bound = stream.run(&best, Depth::All);
-                (bound.value, bound.gradient)
+                At::of(stream.run(&best, Depth::All))
             } else {
-                (value, Vec::new())
+                At {
+                    value,
+                    gradient: Vec::new(),
+                    in_places: Vec::new(),
+                }
             };
             trail.leave_normal(best);
             return Ok(found);
@@ -104,7 +124,17 @@ impl<'a> SparseEvidence<'a> {
         let found = search(&stream, self.problem, &options, start, depth)?.converged()?;
         count(found.passes);
         trail.leave_normal(found.normal);
-        Ok((found.bound.value, found.bound.gradient))
+        Ok(At::of(found.bound))
+    }
+}
+
+impl At {
+    fn of(bound: Bound) -> Self {
+        Self {
+            value: bound.value,
+            gradient: bound.gradient,
+            in_places: bound.in_places,
+        }
     }
 }
 
@@ -114,11 +144,12 @@ impl Evidence for SparseEvidence<'_> {
         theta: &[f64],
         trail: &mut Trail,
     ) -> Result<(f64, Vec<f64>), FitError> {
-        self.at(theta, trail, true)
+        let at = self.at(theta, trail, true)?;
+        Ok((at.value, at.gradient))
     }
 
     fn value_along(&self, theta: &[f64], trail: &mut Trail) -> Result<f64, FitError> {
-        Ok(self.at(theta, trail, false)?.0)
+        Ok(self.at(theta, trail, false)?.value)
     }
 
     fn is_dear(&self) -> bool {
@@ -165,7 +196,7 @@ pub fn condition_sparse(
             let start = found.map(|found| &found.normal);
             let evidence = SparseEvidence::new(problem, *options).starting_at(start);
             let mut trail = Trail::precise();
-            let (bound, _) = evidence.at(theta, &mut trail, false)?;
+            let bound = evidence.at(theta, &mut trail, false)?.value;
             Found {
                 theta: theta.to_vec(),
                 normal: match trail.normal() {

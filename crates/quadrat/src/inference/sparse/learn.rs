@@ -8,7 +8,8 @@
 //! curvature, a few Newton steps are left ([`super::newton`]).
 
 use super::evidence::{Found, SparseEvidence};
-use super::stages::{GAINS, Watch, matrix, stages};
+use super::moves::{Column, ROUNDS, Through, columns, relocate};
+use super::stages::{Done, GAINS, Watch, stages};
 use super::state::fingerprint;
 use super::{Normal, SparseOptions, SparseProblem, SparseState};
 use crate::error::FitError;
@@ -17,6 +18,7 @@ use crate::inference::{Optimum, Start, Trail};
 use crate::linalg::Mat;
 use crate::optimise::projected_gradient;
 use crate::progress::{Keeper, Progress};
+use crate::support::Functionals;
 
 /// Flops up to which the curvature is worth its evaluations, and passes that one of them takes.
 const AFFORDABLE: f64 = 3e11;
@@ -48,11 +50,14 @@ pub struct SparseOptimum {
     pub stopped: bool,
     /// The best belief about the whitened inducing values there.
     pub found: Found,
+    /// Where the inducing points were moved to, and by how much that raised the bound, in nats.
+    pub moved: Option<(Functionals, f64)>,
 }
 
 /// Maximises the bound plus the log prior density of the hyperparameters, from their starts or from what the keeper kept.
 ///
 /// # Arguments
+/// * `moving` - columns along which inducing points, which must be points there, are moved to raise the bound
 /// * `easier` - problems with the same hyperparameters whose passes cost less, the easiest first, for a start near the optimum
 ///
 /// # Errors
@@ -65,17 +70,18 @@ pub struct SparseOptimum {
 pub fn learn_sparse(
     problem: &dyn SparseProblem,
     easier: &[&dyn SparseProblem],
+    moving: &[usize],
     options: &SparseOptions,
     progress: &dyn Progress,
     keeper: Option<&dyn Keeper>,
 ) -> Result<SparseOptimum, FitError> {
-    let evidence = SparseEvidence::new(problem, *options);
-    let space = FreeSpace::new(&evidence)?;
+    let whole = SparseEvidence::new(problem, *options);
+    let space = FreeSpace::new(&whole)?;
     let bounds = space.bounds();
     let start: Vec<f64> = problem.parameters().iter().map(|p| p.start).collect();
     let kept = keeper.and_then(Keeper::begun);
     // A look at all data: only where it is wanted.
-    let of = keeper.map_or(0, |_| fingerprint(problem, &start));
+    let of = keeper.map_or(0, |_| fingerprint(problem, &start, moving));
     let watch = Watch {
         keeper,
         progress,
@@ -86,12 +92,16 @@ pub fn learn_sparse(
         Some(bytes) => SparseState::from_bytes(&bytes, of, space.size())?,
         None => rehearse(easier, space.coordinates_of(&start), options, &watch)?,
     };
-    let ended = stages(&space, &bounds, &mut state, &watch)?;
-    let mut trail = Trail::precise();
-    if let Some(normal) = &state.normal {
-        trail.leave_normal(normal.clone());
-    }
-    let density = match ended.as_ref().and_then(|done| done.density.clone()) {
+    let columns = columns(problem, moving);
+    let mut passes = 0;
+    let mut ended = search(problem, &columns, options, &mut state, &watch, &mut passes)?;
+    let moved = (!state.places.is_empty()).then(|| Through::new(problem, &columns, &state.places));
+    let current = moved.as_ref().map_or(problem, |m| m as &dyn SparseProblem);
+    let evidence = SparseEvidence::new(current, *options);
+    let space = FreeSpace::new(&evidence)?;
+    let mut trail = state.onto(Trail::precise());
+    let known = ended.as_mut().and_then(|done| done.density.take());
+    let density = match known {
         Some(density) => density,
         None => {
             state.evaluations += 1;
@@ -102,9 +112,9 @@ pub fn learn_sparse(
     let flatness = projected_gradient(&state.z, &negative, &bounds);
     let n = space.size();
     let stopped = watch.is_stopped() && state.stage < GAINS.len();
-    let (curvature, curvature_of) = match !stopped && is_affordable(&evidence, n) {
+    let (curvature, curvature_of) = match !stopped && is_affordable(&evidence, n, passes) {
         true => curvature(&space, &mut state, &density.gradient, &trail)?,
-        false => (matrix(&state), CurvatureOf::Part),
+        false => (state.matrix(), CurvatureOf::Part),
     };
     let units = space.units();
     let (hessian, curvature_of) = match curvature {
@@ -150,7 +160,7 @@ pub fn learn_sparse(
         None => Normal::isotropic(problem.prior().inducing(), 1.0)?,
     };
     Ok(SparseOptimum {
-        passes: evidence.passes(),
+        passes: passes + evidence.passes(),
         optimum,
         curvature: curvature_of,
         stopped,
@@ -159,14 +169,45 @@ pub fn learn_sparse(
             normal,
             bound: density.log_evidence,
         },
+        moved: moved.map(|m| (m.induced().inducing().clone(), state.gained)),
     })
 }
 
+/// The stages of the search, between which inducing points are moved.
+fn search(
+    problem: &dyn SparseProblem,
+    columns: &[Column],
+    options: &SparseOptions,
+    state: &mut SparseState,
+    watch: &Watch<'_>,
+    passes: &mut usize,
+) -> Result<Option<Done>, FitError> {
+    let mut ended: Option<Done> = None;
+    loop {
+        let moved =
+            (!state.places.is_empty()).then(|| Through::new(problem, columns, &state.places));
+        let current = moved.as_ref().map_or(problem, |m| m as &dyn SparseProblem);
+        let evidence = SparseEvidence::new(current, *options);
+        let space = FreeSpace::new(&evidence)?;
+        ended = stages(&space, &space.bounds(), state, watch)?.or(ended);
+        *passes += evidence.passes();
+        if columns.is_empty() || state.moves >= ROUNDS || watch.is_stopped() {
+            return Ok(ended);
+        }
+        // Hyperparameters are learned again afterwards, from where they are.
+        state.stage = GAINS.len() - 1;
+        *passes += relocate(problem, &space, columns, options, state, watch)?;
+        if let Some(done) = &mut ended {
+            done.density = None;
+        }
+    }
+}
+
 /// Whether differences of gradients take little, or less than the search did.
-fn is_affordable(evidence: &SparseEvidence<'_>, free: usize) -> bool {
+fn is_affordable(evidence: &SparseEvidence<'_>, free: usize, passes: usize) -> bool {
     let (points, inducing) = evidence.size();
     let flops = 15.0 * free as f64 * points as f64 * (inducing * inducing) as f64;
-    flops < AFFORDABLE || PASSES * free <= evidence.passes()
+    flops < AFFORDABLE || PASSES * free <= passes
 }
 
 /// The curvature by differences; where it cannot be evaluated, what is known of it.
@@ -178,7 +219,7 @@ fn curvature(
 ) -> Result<(Option<Mat<f64>>, CurvatureOf), FitError> {
     match space.curvature(&state.z, gradient, trail, &mut state.evaluations) {
         Ok(curvature) => Ok((Some(curvature), CurvatureOf::Whole)),
-        Err(error) if error.is_recoverable() => Ok((matrix(state), CurvatureOf::Part)),
+        Err(error) if error.is_recoverable() => Ok((state.matrix(), CurvatureOf::Part)),
         Err(error) => Err(error),
     }
 }
@@ -219,16 +260,11 @@ fn search_part(
     let mut state = from.clone();
     stages(&space, &bounds, &mut state, watch)?;
     if state.curvature.is_empty() && !watch.is_stopped() {
-        let mut trail = Trail::precise();
-        if let Some(normal) = &state.normal {
-            trail.leave_normal(normal.clone());
-        }
+        let mut trail = state.onto(Trail::precise());
         let density = space.evaluate(&state.z, &mut trail)?;
-        let mut evaluations = 0;
-        let z = &state.z;
-        let curvature = space.curvature(z, &density.gradient, &trail, &mut evaluations)?;
-        let columns = (0..z.len()).flat_map(|j| curvature.col_as_slice(j).iter().copied());
-        state.curvature = columns.collect();
+        let gradient = &density.gradient;
+        let curvature = space.curvature(&state.z, gradient, &trail, &mut state.evaluations)?;
+        state.set_matrix(&curvature);
     }
     // Steps are those of the whole.
     Ok(SparseState {
@@ -273,8 +309,8 @@ mod tests {
     fn an_easier_problem_leads_to_the_same_optimum() {
         let (all, half) = (toy(40), toy(20));
         let options = SparseOptions::default();
-        let alone = learn_sparse(&all, &[], &options, &Silent, None).unwrap();
-        let led = learn_sparse(&all, &[&half, &half], &options, &Silent, None).unwrap();
+        let alone = learn_sparse(&all, &[], &[], &options, &Silent, None).unwrap();
+        let led = learn_sparse(&all, &[&half, &half], &[], &options, &Silent, None).unwrap();
         assert!(alone.optimum.converged && led.optimum.converged);
         assert_eq!(led.curvature, CurvatureOf::Whole);
         let (a, b) = (alone.optimum.log_posterior, led.optimum.log_posterior);
@@ -306,7 +342,7 @@ mod tests {
         }
         let (all, half) = (toy(12), toy(6));
         let options = SparseOptions::default();
-        let found = learn_sparse(&all, &[&half], &options, &Silent, Some(&Stop)).unwrap();
+        let found = learn_sparse(&all, &[&half], &[], &options, &Silent, Some(&Stop)).unwrap();
         assert!(found.stopped && !found.optimum.converged);
         assert_eq!(found.curvature, CurvatureOf::Nothing);
         assert_eq!(found.optimum.theta, all.theta());

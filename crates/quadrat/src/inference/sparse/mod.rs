@@ -30,9 +30,11 @@ mod features;
 mod inducing;
 mod learn;
 mod moments;
+mod moves;
 mod newton;
 mod normal;
 mod pass;
+mod prior;
 mod settle;
 mod stages;
 mod state;
@@ -51,66 +53,31 @@ pub use learn::{CurvatureOf, SparseOptimum, learn_sparse};
 pub use moments::sampled_total;
 pub use normal::Normal;
 pub use pass::{Bound, bound};
+pub use prior::{SparsePrior, UnknownMean};
 pub use settle::{SparseOptions, settle_sparse};
 pub use state::SparseState;
 
 use super::sites::Block;
 use crate::covariance::Induced;
-use crate::linalg::{Mat, MatRef};
 use crate::parameter::Parameter;
-
-/// A Gaussian prior at inducing points and at the points of rows.
-///
-/// Points are counted within their chunk ([`Bags::chunk_points`]). Adjoints are added to `gradient`, one entry per parameter.
-pub trait SparsePrior: Sync {
-    /// Number of inducing points `M`.
-    fn inducing(&self) -> usize;
-
-    /// `K_uu` at `theta`, jitter included, both triangles.
-    fn inducing_covariance(&self, theta: &[f64]) -> Mat<f64>;
-
-    /// Writes `K_uX` of a chunk, shape `[M, points]`, into `out`, whatever its shape was.
-    fn cross(&self, theta: &[f64], chunk: usize, out: &mut Mat<f64>);
-
-    /// Prior variances of the points of a chunk.
-    fn diagonal(&self, theta: &[f64], chunk: usize) -> Vec<f64>;
-
-    /// Prior covariance of some points of a chunk.
-    fn within(&self, theta: &[f64], chunk: usize, points: &[usize]) -> Mat<f64>;
-
-    /// Adds `<G, dK_uu>` for a symmetric `G`.
-    fn contract_inducing(&self, theta: &[f64], adjoint: MatRef<'_, f64>, gradient: &mut [f64]);
-
-    /// Adds `<G, dK_uX>`.
-    fn contract_cross(
-        &self,
-        theta: &[f64],
-        chunk: usize,
-        adjoint: MatRef<'_, f64>,
-        gradient: &mut [f64],
-    );
-
-    /// Adds `sum_i g_i dk(x_i, x_i)`.
-    fn contract_diagonal(&self, theta: &[f64], chunk: usize, adjoint: &[f64], gradient: &mut [f64]);
-
-    /// Adds `<G, dK>` over some points of a chunk, for a symmetric `G`.
-    fn contract_within(
-        &self,
-        theta: &[f64],
-        chunk: usize,
-        points: &[usize],
-        adjoint: MatRef<'_, f64>,
-        gradient: &mut [f64],
-    );
-
-    /// Shows every coordinate of the points, by which data are told apart.
-    fn coordinates(&self, show: &mut dyn FnMut(f64));
-}
 
 /// A prior and what rows reported of it.
 pub trait SparseProblem: Sync {
-    /// The prior.
-    fn prior(&self) -> &dyn SparsePrior;
+    /// The kernel at inducing points and at the points of rows, chunk by chunk.
+    fn induced(&self) -> &Induced;
+
+    /// The mean, unless it is zero or known.
+    fn unknown_mean(&self) -> Option<&dyn UnknownMean> {
+        None
+    }
+
+    /// Both together.
+    fn prior(&self) -> SparsePrior<'_> {
+        SparsePrior {
+            induced: self.induced(),
+            mean: self.unknown_mean(),
+        }
+    }
 
     /// Which rows look at which points.
     fn bags(&self) -> &Bags;
@@ -126,66 +93,4 @@ pub trait SparseProblem: Sync {
 
     /// The kernel expression, for error messages.
     fn describe(&self) -> String;
-}
-
-/// A kernel with mean zero, or one that is known.
-impl SparsePrior for Induced {
-    fn inducing(&self) -> usize {
-        self.inducing().len()
-    }
-
-    fn inducing_covariance(&self, theta: &[f64]) -> Mat<f64> {
-        self.matrix(theta)
-    }
-
-    fn cross(&self, theta: &[f64], chunk: usize, out: &mut Mat<f64>) {
-        self.cross(theta, chunk, out);
-    }
-
-    fn diagonal(&self, theta: &[f64], chunk: usize) -> Vec<f64> {
-        self.diagonal(theta, chunk)
-    }
-
-    fn within(&self, theta: &[f64], chunk: usize, points: &[usize]) -> Mat<f64> {
-        self.within(theta, chunk, points)
-    }
-
-    fn contract_inducing(&self, theta: &[f64], adjoint: MatRef<'_, f64>, gradient: &mut [f64]) {
-        self.contract_matrix(theta, adjoint, gradient);
-    }
-
-    fn contract_cross(
-        &self,
-        theta: &[f64],
-        chunk: usize,
-        adjoint: MatRef<'_, f64>,
-        gradient: &mut [f64],
-    ) {
-        self.contract_cross(theta, chunk, adjoint, gradient);
-    }
-
-    fn contract_diagonal(
-        &self,
-        theta: &[f64],
-        chunk: usize,
-        adjoint: &[f64],
-        gradient: &mut [f64],
-    ) {
-        self.contract_diagonal(theta, chunk, adjoint, gradient);
-    }
-
-    fn contract_within(
-        &self,
-        theta: &[f64],
-        chunk: usize,
-        points: &[usize],
-        adjoint: MatRef<'_, f64>,
-        gradient: &mut [f64],
-    ) {
-        self.contract_within(theta, chunk, points, adjoint, gradient);
-    }
-
-    fn coordinates(&self, show: &mut dyn FnMut(f64)) {
-        self.coordinates(show);
-    }
 }

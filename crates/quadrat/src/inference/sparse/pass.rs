@@ -5,7 +5,10 @@
 //! $$ F_\mu = A g, \quad F_S = A D A', \quad F_{K_{uX}} = L^{-T} (\mu g' + 2 (S - I) A D), \quad
 //!    F_{K_{uu}} = -L^{-T} \mathrm{sym}(\mu F_\mu' + 2 (S - I) F_S) L^{-1} / 2, \quad F_{K_{bb}} = D $$
 //!
-//! where `sym` mirrors the lower triangle.
+//! where `sym` mirrors the lower triangle. Inducing points that move change the bound through `K_uX` and `K_uu` alone:
+//!
+//! $$ \frac{\partial F}{\partial z_m} = \sum_n (F_{K_{uX}})_{mn} \frac{\partial k(z_m, x_n)}{\partial z_m}
+//!    + 2 \sum_{m'} (F_{K_{uu}})_{mm'} \frac{\partial k(z_m, z_{m'})}{\partial z_m} $$
 
 use rayon::prelude::*;
 
@@ -13,6 +16,7 @@ use super::expectation::{Marginals, of_point, of_sum};
 use super::features::{Features, columns};
 use super::moments::Points;
 use super::{LogSum, Normal, SparseProblem};
+use crate::covariance::Shift;
 use crate::error::FitError;
 use crate::inference::sites::rows::Rows;
 use crate::likelihood::local::Belief;
@@ -46,6 +50,8 @@ pub struct Bound {
     pub in_covariance: Mat<f64>,
     /// `dF / d theta`, natural units; empty unless asked for.
     pub gradient: Vec<f64>,
+    /// `dF / dz`, of every inducing point along every column that moves, column by column; empty unless asked for.
+    pub in_places: Vec<f64>,
 }
 
 /// Evaluates the bound.
@@ -106,6 +112,8 @@ pub(super) struct Stream<'a> {
     whitener: Mat<f64>,
     rows: Rows<'a>,
     kept: Option<Vec<Features>>,
+    /// Of the columns along which inducing points move.
+    shifts: Vec<Shift>,
 }
 
 /// What `q` is to every chunk.
@@ -126,6 +134,7 @@ struct Work {
     cross: Mat<f64>,
     b: Mat<f64>,
     adjoint: Mat<f64>,
+    slope: Mat<f64>,
 }
 
 impl Work {
@@ -135,6 +144,7 @@ impl Work {
             cross: Mat::new(),
             b: Mat::new(),
             adjoint: Mat::new(),
+            slope: Mat::new(),
         }
     }
 }
@@ -144,6 +154,7 @@ struct Sum {
     in_mean: Vec<f64>,
     in_covariance: Mat<f64>,
     gradient: Vec<f64>,
+    in_places: Vec<f64>,
 }
 
 impl<'a> Stream<'a> {
@@ -180,7 +191,13 @@ impl<'a> Stream<'a> {
             whitener,
             rows,
             kept,
+            shifts: Vec::new(),
         })
+    }
+
+    /// Takes the derivatives in the hyperparameters with those along the columns in which inducing points were shifted.
+    pub fn moving(self, shifts: Vec<Shift>) -> Self {
+        Self { shifts, ..self }
     }
 
     pub fn run(&self, q: &Normal, depth: Depth) -> Bound {
@@ -224,6 +241,8 @@ impl<'a> Stream<'a> {
             total.in_covariance += sum.in_covariance;
             let pairs = total.gradient.iter_mut().zip(&sum.gradient);
             pairs.for_each(|(t, s)| *t += s);
+            let pairs = total.in_places.iter_mut().zip(&sum.in_places);
+            pairs.for_each(|(t, s)| *t += s);
         }
         mirror_lower(&mut total.in_covariance);
         if depth == Depth::All {
@@ -239,18 +258,25 @@ impl<'a> Stream<'a> {
             let mut adjoint = adjoint.transpose().to_owned();
             self.factor.half_solve_transpose_in_place(adjoint.as_mut());
             mirror_lower(&mut adjoint);
-            self.problem.prior().contract_inducing(
-                self.theta,
-                adjoint.as_ref(),
-                &mut total.gradient,
-            );
+            let induced = self.problem.induced();
+            induced.contract_matrix(self.theta, adjoint.as_ref(), &mut total.gradient);
+            for (shift, places) in self.shifts.iter().zip(total.in_places.chunks_mut(size)) {
+                let slope = induced.matrix_slope(self.theta, shift);
+                add_products(&adjoint, &slope, 2.0, places);
+            }
         }
         Bound {
             value: total.value - q.divergence(),
             in_mean: total.in_mean,
             in_covariance: total.in_covariance,
             gradient: total.gradient,
+            in_places: total.in_places,
         }
+    }
+
+    /// Every hyperparameter, natural units.
+    pub fn theta(&self) -> &[f64] {
+        self.theta
     }
 
     fn empty(&self, depth: Depth) -> Sum {
@@ -259,16 +285,17 @@ impl<'a> Stream<'a> {
         } else {
             self.problem.prior().inducing()
         };
-        let parameters = if depth == Depth::All {
-            self.theta.len()
+        let (parameters, shifts) = if depth == Depth::All {
+            (self.theta.len(), self.shifts.len())
         } else {
-            0
+            (0, 0)
         };
         Sum {
             value: 0.0,
             in_mean: vec![0.0; size],
             in_covariance: Mat::zeros(size, size),
             gradient: vec![0.0; parameters],
+            in_places: vec![0.0; shifts * size],
         }
     }
 
@@ -279,6 +306,7 @@ impl<'a> Stream<'a> {
             cross,
             b,
             adjoint,
+            slope,
         } = work;
         let features = match &self.kept {
             Some(kept) => &kept[chunk],
@@ -399,7 +427,7 @@ impl<'a> Stream<'a> {
                 features,
                 &blocks,
                 (&to_mean, &mut to_variance),
-                (ad.as_ref(), adjoint),
+                (ad.as_ref(), adjoint, slope),
                 sum,
             );
         }
@@ -413,7 +441,7 @@ impl<'a> Stream<'a> {
         features: &Features,
         blocks: &[Mat<f64>],
         (to_mean, to_variance): (&[f64], &mut [f64]),
-        (ad, adjoint): (MatRef<'_, f64>, &mut Mat<f64>),
+        (ad, adjoint, slope): (MatRef<'_, f64>, &mut Mat<f64>, &mut Mat<f64>),
         sum: &mut Sum,
     ) {
         reshape(adjoint, ad.nrows(), ad.ncols());
@@ -422,10 +450,14 @@ impl<'a> Stream<'a> {
             let pairs = adjoint.col_as_slice_mut(j).iter_mut().zip(&ready.dual);
             pairs.for_each(|(o, d)| *o += d * g);
         }
-        let (problem, theta, gradient) = (self.problem, self.theta, &mut sum.gradient);
-        problem
-            .prior()
-            .contract_cross(theta, chunk, adjoint.as_ref(), gradient);
+        let (induced, theta) = (self.problem.induced(), self.theta);
+        let size = adjoint.nrows();
+        for (shift, places) in self.shifts.iter().zip(sum.in_places.chunks_mut(size)) {
+            induced.cross_slope(theta, chunk, shift, slope);
+            add_products(adjoint, slope, 1.0, places);
+        }
+        let gradient = &mut sum.gradient;
+        induced.contract_cross(theta, chunk, adjoint.as_ref(), gradient);
         for (sample, d) in features.within.iter().zip(blocks) {
             let mut d = d.clone();
             if sample.is_full {
@@ -433,12 +465,18 @@ impl<'a> Stream<'a> {
                     d[(i, i)] = std::mem::take(&mut to_variance[place]);
                 }
             }
-            problem
-                .prior()
-                .contract_within(theta, chunk, &sample.places, d.as_ref(), gradient);
+            induced.contract_within(theta, chunk, &sample.places, d.as_ref(), gradient);
         }
-        problem
-            .prior()
-            .contract_diagonal(theta, chunk, to_variance, gradient);
+        induced.contract_diagonal(theta, chunk, to_variance, gradient);
+    }
+}
+
+/// Adds `factor sum_j a_ij b_ij` to every `out_i`.
+fn add_products(a: &Mat<f64>, b: &Mat<f64>, factor: f64, out: &mut [f64]) {
+    for j in 0..a.ncols() {
+        let pairs = a.col_as_slice(j).iter().zip(b.col_as_slice(j));
+        out.iter_mut()
+            .zip(pairs)
+            .for_each(|(o, (a, b))| *o += factor * a * b);
     }
 }

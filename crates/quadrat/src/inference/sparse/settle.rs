@@ -17,6 +17,8 @@ const SMALLEST_STEP: f64 = 1.0 / 4096.0;
 const PATIENCE: usize = 4;
 /// A bound is known to this part of its size, ten times what expectations are: where no step gains, smaller changes say nothing.
 const NOISE: f64 = 1e-9;
+/// Variance of a point where a search begins, at most: after an exponential link wider ones are worth nothing to sums, or overflow.
+const WIDEST: f64 = 1.0;
 /// A bound may fall by this part of its size and count as equal.
 const ROUNDING: f64 = 1e-12;
 
@@ -29,7 +31,7 @@ pub struct SparseOptions {
     pub tolerance: f64,
     /// Steps at most.
     pub steps: usize,
-    /// Variance of the whitened inducing values where a search begins.
+    /// Variance of the whitened inducing values where a search begins; less where that of a point would exceed 1.
     pub start_variance: f64,
     /// Features of all points are kept between steps where they take no more than this, in bytes.
     pub memory: usize,
@@ -98,11 +100,11 @@ pub(super) fn search(
 ) -> Result<Settled, FitError> {
     let mut normal = match start {
         Some(normal) if normal.size() == problem.prior().inducing() => normal.clone(),
-        _ => Normal::isotropic(problem.prior().inducing(), options.start_variance)?,
+        _ => narrow(stream, problem, options)?,
     };
     let mut bound = stream.run(&normal, Depth::Sites);
     if !bound.value.is_finite() && start.is_some() {
-        normal = Normal::isotropic(problem.prior().inducing(), options.start_variance)?;
+        normal = narrow(stream, problem, options)?;
         bound = stream.run(&normal, Depth::Sites);
     }
     let mut passes = 1;
@@ -155,6 +157,21 @@ pub(super) fn search(
         gain,
         converged,
     })
+}
+
+/// Where a search begins that knows nothing.
+fn narrow(
+    stream: &Stream<'_>,
+    problem: &dyn SparseProblem,
+    options: &SparseOptions,
+) -> Result<Normal, FitError> {
+    let prior = problem.prior();
+    let variances = (0..problem.bags().chunks()).flat_map(|c| prior.diagonal(stream.theta(), c));
+    let most = WIDEST / variances.fold(0.0, f64::max);
+    Ok(Normal::isotropic(
+        prior.inducing(),
+        options.start_variance.min(most),
+    )?)
 }
 
 /// Where the natural gradient points to.

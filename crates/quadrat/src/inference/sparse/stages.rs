@@ -28,13 +28,6 @@ pub(super) struct Done {
     pub density: Option<Density>,
 }
 
-/// What a state knows of the curvature.
-pub(super) fn matrix(state: &SparseState) -> Option<Mat<f64>> {
-    let n = state.z.len();
-    let is_known = n == 0 || !state.curvature.is_empty();
-    is_known.then(|| Mat::from_fn(n, n, |i, j| state.curvature[j * n + i]))
-}
-
 /// The search, from the state and into it; on a part of the data, where that is known to be one. None, where there was nothing to do.
 pub(super) fn stages(
     space: &FreeSpace<'_>,
@@ -75,13 +68,11 @@ fn newton(
     state: &mut SparseState,
     watch: &Watch<'_>,
 ) -> Result<(f64, Done), FitError> {
-    let mut trail = Trail::rough();
-    if let Some(normal) = &state.normal {
-        trail.leave_normal(normal.clone());
-    }
+    let mut trail = state.onto(Trail::rough());
     let density = space.evaluate(&state.z, &mut trail)?;
     state.evaluations += 1;
-    let curvature = matrix(state).unwrap_or_else(|| Mat::identity(space.size(), space.size()));
+    let n = space.size();
+    let curvature = state.matrix().unwrap_or_else(|| Mat::identity(n, n));
     let mut at = Place {
         z: state.z.clone(),
         density,
@@ -102,6 +93,7 @@ fn newton(
                 end = (true, format!("less than {LEFT} nats are left to gain"));
                 break;
             }
+            // The first step, which was taken although it promised nothing.
             Ended::Stuck(left) if left < LEFT => {
                 end = (true, format!("less than {LEFT} nats are left to gain"));
                 break;
@@ -115,20 +107,20 @@ fn newton(
         gains.push(at.density.log_posterior - before);
         state.z.clone_from(&at.z);
         state.normal = at.trail.normal().cloned();
-        let columns = (0..at.z.len()).flat_map(|j| at.curvature.col_as_slice(j).iter().copied());
-        state.curvature = columns.collect();
+        state.set_matrix(&at.curvature);
         state.iterations += 1;
         watch.step(state, at.density.log_posterior, &gains, LEFT);
     }
     if !watch.is_stopped() {
         state.stage = GAINS.len();
     }
+    let best = at.density.log_posterior;
     let done = Done {
         converged: end.0,
         reason: end.1,
-        density: Some(at.density.clone()),
+        density: Some(at.density),
     };
-    Ok((at.density.log_posterior, done))
+    Ok((best, done))
 }
 
 /// Who is told of steps.
@@ -144,8 +136,9 @@ impl Watch<'_> {
     pub fn is_stopped(&self) -> bool {
         self.keeper.is_some_and(Keeper::is_stopped)
     }
+
     /// After a step to the state; `goal` is the gain at which the stage ends.
-    fn step(&self, state: &SparseState, best: f64, gains: &[f64], goal: f64) {
+    pub fn step(&self, state: &SparseState, best: f64, gains: &[f64], goal: f64) {
         let last = gains.last().copied().unwrap_or(f64::INFINITY);
         // Over the last few steps, gains shrink by about the same factor.
         let left = gains.len().checked_sub(SEEN).and_then(|from| {
@@ -173,14 +166,11 @@ fn stage(
     watch: &Watch<'_>,
 ) -> Result<Report, FitError> {
     let is_rough = state.stage == 0;
-    let mut trail = if is_rough {
+    let mut trail = state.onto(if is_rough {
         Trail::rough()
     } else {
         Trail::precise()
-    };
-    if let Some(normal) = &state.normal {
-        trail.leave_normal(normal.clone());
-    }
+    });
     let first = space.evaluate(&state.z, &mut trail)?;
     state.evaluations += 1;
     let goal = GAINS[state.stage];

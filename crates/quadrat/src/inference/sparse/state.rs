@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Normal, SparseProblem};
 use crate::error::{FitError, InputError};
+use crate::inference::Trail;
 use crate::inference::sites::rows::Rows;
+use crate::linalg::Mat;
 
 /// Where learning stands: enough to go on from.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -15,6 +17,12 @@ pub struct SparseState {
     pub normal: Option<Normal>,
     /// About the Hessian of the negative log posterior there, column by column; empty where it is not known.
     pub curvature: Vec<f64>,
+    /// Coordinates of inducing points that were moved, column by column; empty before they were.
+    pub places: Vec<f64>,
+    /// How often they were moved.
+    pub moves: usize,
+    /// By how much that raised the bound, in nats.
+    pub gained: f64,
     /// Stages done.
     pub stage: usize,
     /// Steps that made it better so far.
@@ -31,10 +39,35 @@ impl SparseState {
             z,
             normal: None,
             curvature: Vec::new(),
+            places: Vec::new(),
+            moves: 0,
+            gained: 0.0,
             stage: 0,
             iterations: 0,
             evaluations: 0,
         }
+    }
+
+    /// A trail that begins at the best belief.
+    #[must_use]
+    pub(super) fn onto(&self, mut trail: Trail) -> Trail {
+        if let Some(normal) = &self.normal {
+            trail.leave_normal(normal.clone());
+        }
+        trail
+    }
+
+    /// What is known of the curvature.
+    pub(super) fn matrix(&self) -> Option<Mat<f64>> {
+        let n = self.z.len();
+        let is_known = self.curvature.len() == n * n;
+        is_known.then(|| Mat::from_fn(n, n, |i, j| self.curvature[j * n + i]))
+    }
+
+    /// Notes what is known of the curvature.
+    pub(super) fn set_matrix(&mut self, curvature: &Mat<f64>) {
+        let columns = (0..curvature.ncols()).flat_map(|j| curvature.col_as_slice(j));
+        self.curvature = columns.copied().collect();
     }
 
     /// As bytes with their checksum; `fingerprint` says of which fit it is.
@@ -70,8 +103,9 @@ impl SparseState {
     }
 }
 
-/// A checksum of everything that a fit depends on: rows, what they reported, points, inducing points, starts and priors.
-pub(super) fn fingerprint(problem: &dyn SparseProblem, theta: &[f64]) -> u32 {
+/// A checksum of everything that a fit depends on: rows, what they reported, points, inducing points, starts and priors, columns along
+/// which inducing points move.
+pub(super) fn fingerprint(problem: &dyn SparseProblem, theta: &[f64], moving: &[usize]) -> u32 {
     let mut hash = crc32fast::Hasher::new();
     let mut numbers = |all: &mut dyn Iterator<Item = f64>| {
         all.for_each(|x| hash.update(&x.to_bits().to_le_bytes()));
@@ -82,6 +116,7 @@ pub(super) fn fingerprint(problem: &dyn SparseProblem, theta: &[f64]) -> u32 {
             .into_iter()
             .map(|n| n as f64),
     );
+    numbers(&mut moving.iter().map(|&column| column as f64));
     let parameters = problem.parameters().iter();
     numbers(
         &mut parameters.flat_map(|p| [p.start, p.lower, p.upper, p.prior.log_density(p.start).0]),
@@ -94,7 +129,7 @@ pub(super) fn fingerprint(problem: &dyn SparseProblem, theta: &[f64]) -> u32 {
         numbers(&mut seen.into_iter().chain(bags.weights(row).iter().copied()));
     }
     problem
-        .prior()
+        .induced()
         .coordinates(&mut |x| numbers(&mut std::iter::once(x)));
     hash.finalize()
 }

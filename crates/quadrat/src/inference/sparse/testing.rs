@@ -1,6 +1,6 @@
 //! A small problem that tests of sparse inference share.
 
-use super::{Bags, SparsePrior, SparseProblem, Within};
+use super::{Bags, SparseProblem, Within};
 use crate::covariance::{Covariance, Induced};
 use crate::inference::sites::Block;
 use crate::kernel::Kernel;
@@ -101,7 +101,7 @@ impl Toy {
 }
 
 impl SparseProblem for Toy {
-    fn prior(&self) -> &dyn SparsePrior {
+    fn induced(&self) -> &Induced {
         &self.induced
     }
     fn bags(&self) -> &Bags {

@@ -11,7 +11,7 @@ use crate::likelihood::local::{Belief, Local};
 use crate::likelihood::{
     Dispersion, Exponential, Gaussian, Interval, NegativeBinomial, Noise, Poisson,
 };
-use crate::linalg::{Cholesky, dot, gemm, matvec};
+use crate::linalg::{Cholesky, Mat, dot, gemm, matvec};
 use crate::link::Link;
 use crate::support::{Aggregate, Functionals};
 
@@ -176,6 +176,27 @@ fn gradients_are_central_differences() {
                     1e-3,
                 );
                 close(found.gradient[p], want, &toy.parameters[p].name);
+            }
+            let columns = moves::columns(&toy, &[0, 1]);
+            let inducing = toy.induced.inducing();
+            let places: Vec<f64> = [0, 1].map(|d| inducing.lower(d).to_vec()).concat();
+            let shifts = [0, 1].map(|d| toy.induced.shift(d, 1e-6));
+            let stream = Stream::new(&toy, &theta, LogSum::Matched, 0).unwrap();
+            let in_places = stream.moving(shifts.into()).run(&q, Depth::All).in_places;
+            assert_eq!(in_places.len(), 12);
+            for (i, got) in in_places.iter().enumerate() {
+                let want = slope(
+                    |h| {
+                        let mut there = places.clone();
+                        there[i] += h;
+                        let moved = moves::Through::new(&toy, &columns, &there);
+                        bound(&moved, &theta, &q, LogSum::Matched, false)
+                            .unwrap()
+                            .value
+                    },
+                    1e-3,
+                );
+                close(*got, want, "place");
             }
             for i in 0..6 {
                 let want = slope(
