@@ -260,7 +260,10 @@ impl CountRows {
             return self.tilted_dispersed(row, dispersion, cavity);
         }
         let peaks = self.peaks(row, dispersion, cavity);
-        tilted_at(cavity, peaks.found(), |f| self.jet(row, dispersion, f))
+        let is_concave = self.is_log_concave(dispersion > 0.0);
+        tilted_at(cavity, peaks.found(), is_concave, |f| {
+            self.jet(row, dispersion, f)
+        })
     }
 
     /// Overdispersed counts without the parts that do not depend on `f`:
@@ -326,9 +329,11 @@ impl CountRows {
         }
         let peaks = self.peaks(row, dispersion, cavity);
         let jet = |f: f64| self.jet(row, dispersion, f);
-        let (_, _, [_, slope]) = tilted_averages(cavity, peaks.found(), jet, |f, _, _| {
-            [1.0, self.slopes(row, dispersion, f)[0]]
-        });
+        let is_concave = self.is_log_concave(dispersion > 0.0);
+        let (_, _, [_, slope]) =
+            tilted_averages(cavity, peaks.found(), is_concave, jet, |f, _, _| {
+                [1.0, self.slopes(row, dispersion, f)[0]]
+            });
         slope
     }
 

@@ -134,9 +134,9 @@ impl Local for Exponential {
                 .sqrt()
                 .recip();
         if (first - second).abs() > near {
-            quadrature::tilted_at(cavity, &[first, second], jet)
+            quadrature::tilted_at(cavity, &[first, second], false, jet)
         } else {
-            quadrature::tilted_at(cavity, &[first], jet)
+            quadrature::tilted_at(cavity, &[first], false, jet)
         }
     }
 

@@ -149,12 +149,14 @@ fn highest(cavity: Belief, peaks: &[f64], jet: impl Fn(f64) -> Jet) -> f64 {
 ///
 /// # Arguments
 /// * `peaks` - every local maximum of cavity times likelihood, roughly; not empty
+/// * `is_concave` - whether the likelihood is log-concave, so that there is one hump; a step of it is no hump, and noticed
 /// * `g` - of the latent value, its distance to the origin, and the jet there; its first entry must be 1
 /// # Returns
 /// `log Z`; the origin (the highest peak); averages of `g`
 pub(super) fn tilted_averages<const N: usize>(
     cavity: Belief,
     peaks: &[f64],
+    is_concave: bool,
     jet: impl Fn(f64) -> Jet,
     g: impl Fn(f64, f64, &Jet) -> [f64; N],
 ) -> (f64, f64, [f64; N]) {
@@ -179,11 +181,11 @@ pub(super) fn tilted_averages<const N: usize>(
         (log_z, origin, value.map(|y| y / value[0]))
     };
     // More peaks than that of cavity times likelihood and that of the likelihood: several humps, or holes.
-    let one_hump = peaks.len() <= 2
-        && peaks.iter().all(|&peak| {
-            let u = peak - origin;
-            u.abs() <= 3.0 * width(origin) || rise(u, &jet(peak)) < -FALL
-        });
+    let is_one = |&peak: &f64| {
+        let u = peak - origin;
+        u.abs() <= 3.0 * width(origin) || rise(u, &jet(peak)) < -FALL
+    };
+    let one_hump = is_concave || (peaks.len() <= 2 && peaks.iter().all(is_one));
     if one_hump && let Some(value) = trapezoid(width(origin), integrand) {
         return finish(value);
     }
@@ -214,40 +216,91 @@ pub(super) fn tilted_averages<const N: usize>(
 /// about the square of the difference.
 const STEP: f64 = 0.75;
 const SETTLED: f64 = 1e-10;
-/// Steps to a side at most, so that the density must fall by [`FALL`] within 18 widths.
+/// Steps to a side at most, so that the density must fall by [`FALL`] within 18 widths; and how often they are halved at most.
 const STEPS: usize = 24;
+const HALVINGS: usize = 3;
 
 /// Integrals over a smooth hump around zero by the trapezoid rule; `None` where it is not one.
 fn trapezoid<const N: usize>(width: f64, integrand: impl Fn(f64) -> [f64; N]) -> Option<[f64; N]> {
-    let (mut sums, mut sizes) = ([[0.0; N]; 2], [0.0; N]);
-    let mut add = |rule: usize, value: &[f64; N]| {
-        for k in 0..N {
-            sums[rule][k] += value[k];
-            sizes[k] += value[k].abs();
-        }
-    };
-    add(0, &integrand(0.0));
-    for side in [-1.0, 1.0] {
-        let mut is_over = false;
-        for i in 1..=STEPS {
-            let between = integrand(side * STEP * width * (i as f64 - 0.5));
-            let value = integrand(side * STEP * width * i as f64);
-            add(1, &between);
-            add(0, &value);
+    let mut step = STEP * width;
+    // The rule of this step: the peak, and so many places to either side.
+    let mut rule = Sums::default();
+    rule.add(&integrand(0.0));
+    let mut places = [0; 2];
+    for (side, count) in SIDES.into_iter().zip(&mut places) {
+        *count = (1..=STEPS).find(|&i| {
+            let value = integrand(side * step * i as f64);
+            rule.add(&value);
             // e^-38, below the rounding of the sums.
-            if value[0] < 3e-17 {
-                is_over = true;
-                break;
+            value[0] < 3e-17
+        })?;
+    }
+    for left in (0..HALVINGS).rev() {
+        let mut between = Sums::default();
+        for (side, count) in SIDES.into_iter().zip(&mut places) {
+            for i in 1..=*count {
+                between.add(&integrand(side * step * (i as f64 - 0.5)));
             }
+            *count *= 2;
         }
-        if !is_over {
+        let difference = rule.difference(&between);
+        rule.join(&between);
+        step *= 0.5;
+        if difference <= SETTLED {
+            return Some(rule.value.map(|sum| step * sum));
+        }
+        // Every halving squares it.
+        if difference.is_nan() || difference.powi(1 << left) > SETTLED {
             return None;
         }
     }
-    let [coarse, between] = sums;
-    let agrees = |k: usize| (coarse[k] - between[k]).abs() <= SETTLED * sizes[k];
-    let both = |k: usize| 0.5 * STEP * width * (coarse[k] + between[k]);
-    (0..N).all(agrees).then(|| std::array::from_fn(both))
+    None
+}
+
+/// Both directions from the peak.
+const SIDES: [f64; 2] = [-1.0, 1.0];
+
+/// Sums of several functions, and of their absolute values.
+struct Sums<const N: usize> {
+    value: [f64; N],
+    size: [f64; N],
+}
+
+impl<const N: usize> Default for Sums<N> {
+    fn default() -> Self {
+        Self {
+            value: [0.0; N],
+            size: [0.0; N],
+        }
+    }
+}
+
+impl<const N: usize> Sums<N> {
+    fn add(&mut self, value: &[f64; N]) {
+        for k in 0..N {
+            self.value[k] += value[k];
+            self.size[k] += value[k].abs();
+        }
+    }
+
+    fn join(&mut self, other: &Self) {
+        for k in 0..N {
+            self.value[k] += other.value[k];
+            self.size[k] += other.size[k];
+        }
+    }
+
+    /// The largest difference, relative to the sizes of both.
+    fn difference(&self, other: &Self) -> f64 {
+        let part = |k: usize| {
+            let size = self.size[k] + other.size[k];
+            let off = (self.value[k] - other.value[k]).abs();
+            if off == 0.0 { 0.0 } else { off / size }
+        };
+        (0..N)
+            .map(part)
+            .fold(0.0, |a, b| if b > a || b.is_nan() { b } else { a })
+    }
 }
 
 /// Where the density beyond `from`, times the cube of the distance to the origin, has fallen by `FALL`, to a factor
@@ -285,10 +338,15 @@ fn end(from: f64, width: f64, unit: f64, rise: impl Fn(f64) -> f64) -> f64 {
 /// With averages under the tilted density, the site's slope `shift - precision f` is the linear regression of
 /// `(log p)'` on `f`: `precision = -Cov((log p)', f) / V`, `shift = E (log p)' + precision E f` (Stein's identity).
 /// No difference of nearly equal variances is taken, whichever of cavity and likelihood is narrower.
-pub(super) fn tilted_at(cavity: Belief, peaks: &[f64], jet: impl Fn(f64) -> Jet) -> Tilted {
+pub(super) fn tilted_at(
+    cavity: Belief,
+    peaks: &[f64],
+    is_concave: bool,
+    jet: impl Fn(f64) -> Jet,
+) -> Tilted {
     let origin = highest(cavity, peaks, &jet);
     let slope = jet(origin).first;
-    let (log_z, origin, averages) = tilted_averages(cavity, peaks, &jet, |_, u, at| {
+    let (log_z, origin, averages) = tilted_averages(cavity, peaks, is_concave, &jet, |_, u, at| {
         let excess = at.first - slope;
         [
             1.0,
@@ -322,7 +380,7 @@ pub(super) fn tilted_at(cavity: Belief, peaks: &[f64], jet: impl Fn(f64) -> Jet)
 pub(super) fn tilted(cavity: Belief, guess: f64, jet: impl Fn(f64) -> Jet) -> Tilted {
     let peak = mode(cavity, guess, &jet);
     // A cavity much wider than a step of the likelihood does not see it from the peak.
-    tilted_at(cavity, &[peak, guess], jet)
+    tilted_at(cavity, &[peak, guess], true, jet)
 }
 
 /// Averages of `g` under a normal belief, with sizes of the integrands.

@@ -261,7 +261,7 @@ impl Local for StudentT {
 
     fn tilted(&self, own: &[f64], row: usize, cavity: Belief) -> Tilted {
         let row = self.row(own, row);
-        quadrature::tilted_at(cavity, &row.peaks(cavity), |f| row.jet(f))
+        quadrature::tilted_at(cavity, &row.peaks(cavity), false, |f| row.jet(f))
     }
 
     fn tilted_slopes(&self, own: &[f64], row: usize, cavity: Belief, out: &mut [f64]) {
@@ -272,6 +272,7 @@ impl Local for StudentT {
         let (_, _, [_, in_variance, in_degrees]) = quadrature::tilted_averages(
             cavity,
             &row.peaks(cavity),
+            false,
             |f| row.jet(f),
             |f, _, _| [1.0, row.in_variance(f)[0], row.in_degrees(f)[0]],
         );

@@ -28,7 +28,7 @@ use crate::support::Functionals;
 /// Share of the hyperparameters' posterior that the nodes answering predictions hold: the others
 /// move no predictive probability by more than its complement.
 pub(super) const COVERED: f64 = 0.999;
-/// Share of the hyperparameters' posterior that may be left out where sums after a link do not settle.
+/// Share of the hyperparameters' posterior that may be left out where an approximation does not settle.
 const LOST: f64 = 0.05;
 /// Most rows for which the hyperparameters are integrated over a lattice of hundreds of nodes;
 /// above, their posterior is close to normal and a design of tens does.
@@ -234,8 +234,14 @@ fn fit(
     drop(evidence);
     let (components, lost) = condition_covering(&problem, &nodes)?;
     if lost > 0.0 {
+        let what = match &problem.pooled {
+            Some(_) => {
+                "sums after a link could not be linearised, since the function varies wildly within the boxes or regions,"
+            }
+            None => "the approximation did not settle",
+        };
         warnings.push(format!(
-            "sums after a link could not be linearised at hyperparameters that hold {:.1} % of their posterior, where the function varies wildly within the boxes or regions; they were left out: bounds or narrower priors for the variance help",
+            "{what} at hyperparameters that hold {:.1} % of their posterior; they were left out: bounds or narrower priors for the variance help",
             100.0 * lost
         ));
     }
@@ -274,7 +280,7 @@ fn fit(
 }
 
 /// Conditions at the heaviest nodes, which together hold [`COVERED`] of the weight; also the weight of those at which
-/// sums after a link did not settle, which are left out up to [`LOST`].
+/// an approximation did not settle, which are left out up to [`LOST`].
 pub(super) fn condition_covering(
     problem: &Problem,
     nodes: &[Node],
@@ -301,7 +307,7 @@ pub(super) fn condition_covering(
                 theta: node.theta.clone(),
                 conditioned,
             }),
-            Err(error @ FitError::NotConverged { .. }) if problem.pooled.is_some() => {
+            Err(error @ FitError::NotConverged { .. }) if nodes.len() > 1 => {
                 lost += node.weight;
                 if lost > LOST {
                     return Err(error);
