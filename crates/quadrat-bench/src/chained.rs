@@ -53,9 +53,9 @@ pub fn run(only: Option<&str>, python: &Path) -> Result<()> {
             summary.log_evidence,
             scores.map(|s| s.to_string()).unwrap_or_default(),
             if summary.converged {
-                ""
+                String::new()
             } else {
-                "  not converged"
+                format!("  {}", summary.warnings.join("; "))
             }
         );
         let Some(peer) = peer.as_ref().filter(|_| PEERS.contains(&name)) else {

@@ -24,6 +24,8 @@ const JITTER: f64 = 1e-6;
 const CLUSTERED: usize = 100_000;
 /// Nodes of boxes and regions after a link, at most; bags have the points that they have.
 const MAX_NODES: f64 = 2e6;
+/// Steps of natural gradients under the lemma's bound, at most, which is approached slowly.
+const LEMMA_STEPS: usize = 3000;
 /// Free lengthscales are resolved down to this part of their starts within boxes and regions after a link.
 const FINEST: f64 = 1.0 / 3.0;
 
@@ -120,6 +122,10 @@ impl Sparse {
             observed,
             options: SparseOptions {
                 form: choice.form,
+                steps: match choice.form {
+                    LogSum::Matched | LogSum::Taylor => SparseOptions::default().steps,
+                    LogSum::Lemma => LEMMA_STEPS,
+                },
                 ..SparseOptions::default()
             },
             within: choice.within,

@@ -143,6 +143,8 @@ impl SumMoments {
         to_covariance: &mut Mat<f64>,
     ) {
         let (n, s) = (p.weights.len(), p.sample.len());
+        // An estimate below zero was lifted there, and stays.
+        let d_variance = if self.variance > 0.0 { d_variance } else { 0.0 };
         let dv = d_variance * self.scale;
         // d / d e_i, where shares are functions of means and variances.
         let mut to_share = vec![0.0; n];
@@ -312,6 +314,26 @@ mod tests {
             assert!((mean / want.mean - 1.0).abs() < 1e-13, "{link}");
             assert!((variance / want.variance - 1.0).abs() < 1e-13, "{link}");
         }
+    }
+
+    /// Points whose sum is known almost: so many pairs that go against each other tell a sample that the variance is negative.
+    #[test]
+    fn a_variance_that_was_lifted_to_zero_has_no_slope() {
+        let (weights, ..) = case(9);
+        let mean = vec![1.0; 9];
+        let s = symmetric_from_fn(9, |i, j| if i == j { 0.5 } else { -0.3 });
+        let (_, variance, dm, dv, dc) = evaluate(
+            Link::Square,
+            &(weights.clone(), mean.clone(), s),
+            &[0, 2, 5],
+        );
+        assert_eq!(variance, 0.0);
+        for i in 0..9 {
+            // Of the mean alone, 0.7 w (m^2 + v).
+            assert!((dm[i] - 1.4 * weights[i] * mean[i]).abs() < 1e-15);
+            assert!((dv[i] - 0.7 * weights[i]).abs() < 1e-15);
+        }
+        assert!(dc.col_iter().all(|column| column.iter().all(|d| *d == 0.0)));
     }
 
     #[test]
