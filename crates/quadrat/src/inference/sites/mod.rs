@@ -58,6 +58,9 @@ use crate::parameter::Parameter;
 /// Tolerance along a rough trail: the evidence is stationary in the sites of EP and the variational approximation, so it
 /// errs by the square of it.
 const ROUGH: f64 = 1e-5;
+/// Differences where the gradient is not known are taken over this part of a hyperparameter: their error is a millionth of the third
+/// derivative, and evidences are known to 1e-9 and better.
+const STEP: f64 = 1e-3;
 
 /// Rows above which an evaluation is dear.
 const DEAR: usize = 400;
@@ -206,6 +209,39 @@ impl<'a> SiteEvidence<'a> {
         trail.leave([fit.found.sites.clone(), fit.found.second.clone()]);
         Ok(fit)
     }
+
+    /// The gradient by central differences, and as it was where the evidence cannot be evaluated nearby: where sites are held at a
+    /// precision of zero the others are no stationary point of the evidence, which is as smooth as ever.
+    fn differences(
+        &self,
+        theta: &[f64],
+        trail: &Trail,
+        mut gradient: Vec<f64>,
+    ) -> Result<Vec<f64>, FitError> {
+        let parameters = self.problem.parameters();
+        for (i, parameter) in parameters.iter().enumerate().filter(|(_, p)| !p.fixed) {
+            let step = STEP * if theta[i] == 0.0 { 1.0 } else { theta[i].abs() };
+            let ends = [theta[i] - step, theta[i] + step]
+                .map(|t| t.max(parameter.lower).min(parameter.upper));
+            let mut values = [0.0; 2];
+            let mut is_known = ends[0] < ends[1];
+            for (value, end) in values.iter_mut().zip(ends) {
+                let mut own = trail.clone();
+                own.is_rough = false;
+                let mut moved = theta.to_vec();
+                moved[i] = end;
+                match self.settle(&moved, &mut own) {
+                    Ok(fit) => *value = fit.log_evidence,
+                    Err(error) if error.is_recoverable() => is_known = false,
+                    Err(error) => return Err(error),
+                }
+            }
+            if is_known {
+                gradient[i] = (values[1] - values[0]) / (ends[1] - ends[0]);
+            }
+        }
+        Ok(gradient)
+    }
 }
 
 impl super::Evidence for SiteEvidence<'_> {
@@ -217,7 +253,12 @@ impl super::Evidence for SiteEvidence<'_> {
     ) -> Result<(f64, Vec<f64>), FitError> {
         let fit = self.settle(theta, trail)?;
         let log_evidence = fit.log_evidence;
-        Ok((log_evidence, adjoint::gradient(self.problem, theta, fit)))
+        let is_held = self.options.method != Method::Variational && fit.is_held();
+        let gradient = adjoint::gradient(self.problem, theta, fit);
+        if is_held {
+            return Ok((log_evidence, self.differences(theta, trail, gradient)?));
+        }
+        Ok((log_evidence, gradient))
     }
 
     fn value_along(&self, theta: &[f64], trail: &mut Trail) -> Result<f64, FitError> {

@@ -95,6 +95,12 @@ impl SiteFit {
         &self.sweep.variance
     }
 
+    /// Whether some site is held at a precision of zero, which a likelihood that is not log-concave asks to fall below.
+    pub(super) fn is_held(&self) -> bool {
+        let mut sites = self.found.sites.iter().chain(&self.found.second);
+        sites.any(|site| site.precision == 0.0 && site.shift != 0.0)
+    }
+
     /// The fit, unless it did not converge: not even to a millionth of a posterior standard deviation, on which no digit that
     /// anybody reads depends.
     ///
