@@ -205,9 +205,30 @@ fn fit(
         problem = model.problem(Inference::Sites(Method::Variational), None)?;
     }
     let rehearsed = rehearse(model, &mut problem, options.inference, &mut learn)?;
-    let evidence = problem.evidence();
-    let optimum = maximise(&*evidence, &learn).map_err(|e| problem.in_user_rows(e))?;
+    let mut optimum =
+        maximise(&*problem.evidence(), &learn).map_err(|e| problem.in_user_rows(e))?;
     let mut evaluations = rehearsed + optimum.evaluations;
+    if !optimum.converged && problem.evidence_by_differences().is_some() {
+        // Perhaps for want of a gradient: from there on, by differences.
+        for (parameter, theta) in problem.parameters.iter_mut().zip(&optimum.theta) {
+            if !parameter.fixed {
+                parameter.start = *theta;
+            }
+        }
+        problem.forget_sites();
+        let alone = LearnOptions { starts: 1, ..learn };
+        let again = problem.evidence_by_differences();
+        let again = again.map(|evidence| maximise(&evidence, &alone));
+        match again {
+            Some(Ok(found)) => {
+                evaluations += found.evaluations;
+                optimum = found;
+            }
+            Some(Err(error)) if !error.is_recoverable() => return Err(problem.in_user_rows(error)),
+            _ => {}
+        }
+    }
+    let evidence = problem.evidence();
     if !optimum.converged {
         warnings.push(format!(
             "learning the hyperparameters did not converge: {}",

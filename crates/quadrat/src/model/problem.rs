@@ -404,6 +404,15 @@ impl Problem {
         }
     }
 
+    /// The evidence with gradients by differences where sites are held; `None` where none can be.
+    pub fn evidence_by_differences(&self) -> Option<SiteEvidence<'_>> {
+        let is_dense = self.pooled.is_none() && self.sparse.is_none();
+        let method = self
+            .method
+            .filter(|m| is_dense && *m != Method::Variational)?;
+        Some(SiteEvidence::new(self, self.site_options(method)).with_differences())
+    }
+
     /// After the starts of the hyperparameters changed.
     pub fn forget_sites(&mut self) {
         self.anchor = OnceLock::new();

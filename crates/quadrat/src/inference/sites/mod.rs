@@ -186,13 +186,31 @@ struct Reply {
 pub struct SiteEvidence<'a> {
     problem: &'a dyn LatentGaussian,
     options: SiteOptions,
+    has_differences: bool,
 }
 
 impl<'a> SiteEvidence<'a> {
     /// The evidence as a function of the hyperparameters.
     #[must_use]
     pub fn new(problem: &'a dyn LatentGaussian, options: SiteOptions) -> Self {
-        Self { problem, options }
+        Self {
+            problem,
+            options,
+            has_differences: false,
+        }
+    }
+
+    /// Takes gradients by differences where sites are held at a precision of zero, which is exact and dear: two evaluations for
+    /// every hyperparameter.
+    ///
+    /// Where likelihoods are not log-concave some sites of expectation propagation and of Laplace's method ask for less. The others are
+    /// then no stationary point of the evidence, and its gradient at fixed sites is off.
+    #[must_use]
+    pub fn with_differences(self) -> Self {
+        Self {
+            has_differences: true,
+            ..self
+        }
     }
 
     /// Finds the sites from those of the trail, and leaves them there.
@@ -210,8 +228,7 @@ impl<'a> SiteEvidence<'a> {
         Ok(fit)
     }
 
-    /// The gradient by central differences, and as it was where the evidence cannot be evaluated nearby: where sites are held at a
-    /// precision of zero the others are no stationary point of the evidence, which is as smooth as ever.
+    /// The gradient by central differences, and as it was where the evidence cannot be evaluated nearby.
     fn differences(
         &self,
         theta: &[f64],
@@ -253,7 +270,8 @@ impl super::Evidence for SiteEvidence<'_> {
     ) -> Result<(f64, Vec<f64>), FitError> {
         let fit = self.settle(theta, trail)?;
         let log_evidence = fit.log_evidence;
-        let is_held = self.options.method != Method::Variational && fit.is_held();
+        let is_held =
+            self.has_differences && self.options.method != Method::Variational && fit.is_held();
         let gradient = adjoint::gradient(self.problem, theta, fit);
         if is_held {
             return Ok((log_evidence, self.differences(theta, trail, gradient)?));
