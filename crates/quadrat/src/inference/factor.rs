@@ -132,12 +132,23 @@ impl Factor {
                 scale_rows(cross.as_mut(), scale);
                 factor.half_solve_in_place(cross.as_mut());
             }
-            Self::Sparse { factor, root, .. } => {
-                factor.half_solve_in_place(cross.as_mut());
-                cross = gemm(root.transpose(), cross.as_ref());
-            }
+            Self::Sparse { .. } => return self.features(cross).1,
         }
         cross
+    }
+
+    /// The features `A = L^-1 cross` of inducing points, shape `[M, m]`, beside what [`Self::whiten`] makes of `cross`; none where
+    /// there are no inducing points.
+    #[must_use]
+    pub fn features(&self, mut cross: Mat<f64>) -> (Option<Mat<f64>>, Mat<f64>) {
+        match self {
+            Self::Sparse { factor, root, .. } => {
+                factor.half_solve_in_place(cross.as_mut());
+                let whitened = gemm(root.transpose(), cross.as_ref());
+                (Some(cross), whitened)
+            }
+            _ => (None, self.whiten(cross)),
+        }
     }
 
     /// The diagonal of `Ky^-1`, length `n`.

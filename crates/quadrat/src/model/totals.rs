@@ -7,10 +7,10 @@ use super::pooled::MAX_NODES;
 use super::posterior::{Component, Posterior};
 use super::prediction::Prediction;
 use crate::error::{FitError, InputError};
-use crate::inference::pooled::total;
+use crate::inference::pooled::{Total, total};
 use crate::inference::sparse::{Bags, sampled_total};
 use crate::likelihood::local::Belief;
-use crate::linalg::dot;
+use crate::linalg::{Mat, MatRef, dot};
 use crate::link::Link;
 use crate::support::Functionals;
 
@@ -122,58 +122,98 @@ impl Posterior {
             let centre: Vec<f64> = (0..count)
                 .map(|j| self.problem.mean.mean(&points, j) + dot(cross.col_as_slice(j), alpha))
                 .collect();
-            let reduced = component.conditioned.factor.whiten(cross);
+            let (features, reduced) = component.conditioned.factor.features(cross);
             for row in 0..part.len() {
-                let atoms: Vec<usize> = part.atoms(row).collect();
-                let weights: Vec<f64> = atoms.iter().map(|&a| part.weight()[a]).collect();
-                if let Some(sparse) = &self.problem.sparse
-                    && atoms.len() > sparse.within.full
-                {
-                    let mut bags = Bags::new(sparse.within);
-                    if bags.push(link, &weights).is_ok() && !bags.is_full(0) {
-                        let sample = bags.sample(0);
-                        let own: Vec<usize> = sample.iter().map(|&i| atoms[i]).collect();
-                        let mut covariance =
-                            self.problem.prior_covariance(theta, &points.rows(&own));
-                        for (i, &a) in own.iter().enumerate() {
-                            for (j, &b) in own.iter().enumerate() {
-                                covariance[(i, j)] -=
-                                    dot(reduced.col_as_slice(a), reduced.col_as_slice(b));
-                            }
-                        }
-                        let variance = self.problem.prior_variance(theta, &points.rows(&atoms));
-                        let pairs = atoms.iter().zip(variance);
-                        let at: Vec<Belief> = pairs
-                            .map(|(&a, v)| {
-                                let seen = reduced.col_as_slice(a);
-                                Belief {
-                                    mean: centre[a],
-                                    variance: (v - dot(seen, seen)).max(0.0),
-                                }
-                            })
-                            .collect();
-                        let seen = sampled_total(link, &weights, &at, &sample, &covariance);
-                        means.push(seen.belief.mean);
-                        variances.push(seen.belief.variance);
-                        continue;
-                    }
-                }
-                let prior = self.problem.prior_covariance(theta, &points.rows(&atoms));
-                let covariance = |i: usize, j: usize| {
-                    let (a, b) = (atoms[i], atoms[j]);
-                    prior[(i, j)] - dot(reduced.col_as_slice(a), reduced.col_as_slice(b))
+                let atoms = part.atoms(row);
+                let weights = &part.weight()[atoms.clone()];
+                let nodes = Nodes {
+                    theta,
+                    points: &points.rows(&atoms.clone().collect::<Vec<usize>>()),
+                    mean: &centre[atoms.clone()],
+                    reduced: &reduced,
+                    first: atoms.start,
                 };
-                let at: Vec<Belief> = (0..atoms.len())
-                    .map(|i| Belief {
-                        mean: centre[atoms[i]],
-                        variance: covariance(i, i).max(0.0),
-                    })
-                    .collect();
-                let seen = total(link, &weights, &at, covariance);
+                let features = features.as_ref();
+                let features = features.map(|a| a.subcols(atoms.start, atoms.len()));
+                let seen = features
+                    .and_then(|features| self.sampled(&nodes, features, link, weights))
+                    .unwrap_or_else(|| self.full(&nodes, link, weights));
                 means.push(seen.belief.mean);
                 variances.push(seen.belief.variance);
             }
         }
         (means, variances)
+    }
+    /// From every pair of its nodes.
+    fn full(&self, nodes: &Nodes<'_>, link: Link, weights: &[f64]) -> Total {
+        let prior = self.problem.prior_covariance(nodes.theta, nodes.points);
+        let covariance = |i: usize, j: usize| prior[(i, j)] - nodes.reduction(i, j);
+        let at: Vec<Belief> = (0..weights.len())
+            .map(|i| Belief {
+                mean: nodes.mean[i],
+                variance: covariance(i, i).max(0.0),
+            })
+            .collect();
+        total(link, weights, &at, covariance)
+    }
+
+    /// From all variances, what inducing points explain, and the pairs of a sample; none where a row has few nodes.
+    fn sampled(
+        &self,
+        nodes: &Nodes<'_>,
+        features: MatRef<'_, f64>,
+        link: Link,
+        weights: &[f64],
+    ) -> Option<Total> {
+        let mut bags = Bags::new(self.problem.sparse.as_ref()?.within);
+        bags.push(link, weights).ok()?;
+        if bags.is_full(0) {
+            return None;
+        }
+        let sample = bags.sample(0);
+        let mut covariance = self
+            .problem
+            .prior_covariance(nodes.theta, &nodes.points.rows(&sample));
+        for (i, &a) in sample.iter().enumerate() {
+            for (j, &b) in sample.iter().enumerate() {
+                covariance[(i, j)] -= nodes.reduction(a, b);
+            }
+        }
+        let variances = self.problem.prior_variance(nodes.theta, nodes.points);
+        let at: Vec<Belief> = (0..weights.len())
+            .map(|i| Belief {
+                mean: nodes.mean[i],
+                variance: (variances[i] - nodes.reduction(i, i)).max(0.0),
+            })
+            .collect();
+        let reduced = nodes.reduced.subcols(nodes.first, weights.len());
+        let explained = (features, reduced);
+        Some(sampled_total(
+            link,
+            weights,
+            &at,
+            &sample,
+            &covariance,
+            explained,
+        ))
+    }
+}
+
+/// The nodes of one total.
+struct Nodes<'a> {
+    theta: &'a [f64],
+    points: &'a Functionals,
+    mean: &'a [f64],
+    /// Of all nodes of the chunk, see [`Factor::whiten`](crate::inference::factor::Factor::whiten).
+    reduced: &'a Mat<f64>,
+    /// Which of them is the first here.
+    first: usize,
+}
+
+impl Nodes<'_> {
+    /// By what the data make the covariance of two nodes smaller.
+    fn reduction(&self, i: usize, j: usize) -> f64 {
+        let column = |k: usize| self.reduced.col_as_slice(self.first + k);
+        dot(column(i), column(j))
     }
 }

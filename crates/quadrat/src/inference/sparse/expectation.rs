@@ -2,11 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::moments::{Points, SumMoments};
+use super::moments::{Marginals, Points, SumMoments};
 use crate::error::InputError;
 use crate::likelihood::local::{Belief, Local, SumTerms};
 use crate::likelihood::log_square::expected_log_square;
-use crate::linalg::Mat;
 use crate::link::{CLIP, Link};
 use crate::special::elementary;
 
@@ -50,16 +49,6 @@ impl LogSum {
     }
 }
 
-/// What a row was expected to say, and the derivatives in the marginals of its points.
-pub(super) struct Marginals<'a> {
-    pub to_mean: &'a mut [f64],
-    pub to_variance: &'a mut [f64],
-    /// `dF / dS_ij` of the sample, zero on its diagonal.
-    pub to_covariance: &'a mut Mat<f64>,
-    /// In the own hyperparameters of the likelihood.
-    pub to_own: &'a mut [f64],
-}
-
 /// `E log p(y | f)` of a row that is about the latent value itself.
 pub(super) fn of_point(
     likelihood: &dyn Local,
@@ -95,16 +84,9 @@ pub(super) fn of_sum(
     let Some(terms) = terms else {
         let belief = points.link.equivalent(mean, variance);
         let seen = expected(likelihood, own, row, belief);
-        if let Some(out) = out {
+        if let Some(mut out) = out {
             let (d_mean, d_variance) = through_match(points.link, mean, variance, belief, &seen);
-            moments.adjoint(
-                points,
-                d_mean,
-                d_variance,
-                out.to_mean,
-                out.to_variance,
-                out.to_covariance,
-            );
+            moments.adjoint(points, d_mean, d_variance, &mut out);
             own_slopes(likelihood, own, row, belief, out.to_own);
         }
         return seen[0];
@@ -113,18 +95,11 @@ pub(super) fn of_sum(
         let square = mean * mean;
         let log = elementary::log(mean) - 0.5 * variance / square;
         let inverse = (1.0 + variance / square) / mean;
-        if let Some(out) = out {
+        if let Some(mut out) = out {
             let d_mean = terms.log * (1.0 / mean + variance / (square * mean)) + terms.linear
                 - terms.inverse * (1.0 / square + 3.0 * variance / (square * square));
             let d_variance = -0.5 * terms.log / square + terms.inverse / (square * mean);
-            moments.adjoint(
-                points,
-                d_mean,
-                d_variance,
-                out.to_mean,
-                out.to_variance,
-                out.to_covariance,
-            );
+            moments.adjoint(points, d_mean, d_variance, &mut out);
         }
         return terms.constant + terms.log * log + terms.linear * mean + terms.inverse * inverse;
     }
@@ -188,15 +163,8 @@ fn lemma(
             slope.1 -= 0.5 * d;
         }
     }
-    if let Some(out) = out {
-        moments.adjoint(
-            points,
-            d_mean,
-            0.0,
-            out.to_mean,
-            out.to_variance,
-            out.to_covariance,
-        );
+    if let Some(mut out) = out {
+        moments.adjoint(points, d_mean, 0.0, &mut out);
         for (i, (in_mean, in_variance)) in slopes.into_iter().enumerate() {
             out.to_mean[i] += in_mean;
             out.to_variance[i] += in_variance;
@@ -265,7 +233,7 @@ fn through_match(
 mod tests {
     use super::*;
     use crate::likelihood::{Dispersion, Exponential, NegativeBinomial, Poisson};
-    use crate::linalg::symmetric_from_fn;
+    use crate::linalg::{Mat, symmetric_from_fn};
 
     type Case = (Vec<f64>, Mat<f64>);
 
@@ -294,6 +262,7 @@ mod tests {
             variance: &variance,
             sample: &[0, 1, 2, 3],
             covariance: s,
+            low_rank: None,
         };
         let (mut dm, mut dv, mut dc) = (vec![0.0; 4], vec![0.0; 4], Mat::zeros(4, 4));
         let mut to_own = vec![0.0; own.len()];
@@ -301,6 +270,7 @@ mod tests {
             to_mean: &mut dm,
             to_variance: &mut dv,
             to_covariance: &mut dc,
+            to_low_rank: &mut None,
             to_own: &mut to_own,
         };
         let value = of_sum(form, local, own, 0, &points, Some(out));

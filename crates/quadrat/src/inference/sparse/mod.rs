@@ -24,6 +24,7 @@
 
 mod bags;
 mod collapsed;
+mod control;
 mod evidence;
 mod expectation;
 mod features;

@@ -1,9 +1,11 @@
 //! Mean and variance of a weighted sum after a link, and their adjoints.
 
 use super::bags::Bags;
+use super::control::{Control, LowRank, LowRankSlope};
+use super::features::columns;
 use crate::inference::pooled::Total;
 use crate::likelihood::local::Belief;
-use crate::linalg::{Mat, dot};
+use crate::linalg::{Mat, MatRef, dot, gemm, gemm_into};
 use crate::link::{CLIP, Link};
 use crate::special::{self, elementary};
 
@@ -17,6 +19,20 @@ pub(super) struct Points<'a> {
     pub sample: &'a [usize],
     /// Covariance of the sample, symmetric; its diagonal is not read.
     pub covariance: &'a Mat<f64>,
+    /// Of what is known of every pair where not all are used.
+    pub low_rank: Option<LowRank<'a>>,
+}
+
+/// Derivatives in the marginals of the points of a row, which are added to.
+pub(super) struct Marginals<'a> {
+    pub to_mean: &'a mut [f64],
+    pub to_variance: &'a mut [f64],
+    /// In the covariances of the sample, overwritten: zero on its diagonal, `(i, j)` and `(j, i)` count as two.
+    pub to_covariance: &'a mut Mat<f64>,
+    /// In the part of low rank, besides.
+    pub to_low_rank: &'a mut Option<LowRankSlope>,
+    /// In the own hyperparameters of the likelihood.
+    pub to_own: &'a mut [f64],
 }
 
 /// Mean and variance of the sum, and what the adjoint needs again.
@@ -25,7 +41,7 @@ pub(super) struct SumMoments {
     pub variance: f64,
     /// `e_i = w_i E psi(f_i)`.
     share: Vec<f64>,
-    /// Sum over the pairs of the sample.
+    /// Sum over the pairs of the sample, less that of what is known of all.
     pairs: f64,
     /// By what it is multiplied.
     scale: f64,
@@ -36,6 +52,7 @@ pub(super) struct SumMoments {
     /// Of the sample: `e` for `exp`, `w` else; and `w m` for `square`.
     left: Vec<f64>,
     pulled: Vec<f64>,
+    control: Option<Control>,
 }
 
 impl SumMoments {
@@ -108,6 +125,7 @@ impl SumMoments {
                 };
         }
         let (mut scale, mut held) = (1.0, 0.0);
+        let mut control = None;
         if s < n {
             let products = |all: &mut dyn Iterator<Item = f64>| {
                 let (sum, squares) = all.fold((0.0, 0.0), |(a, b), e| (a + e, b + e * e));
@@ -115,10 +133,16 @@ impl SumMoments {
             };
             held = products(&mut p.sample.iter().map(|&i| share[i]));
             scale = products(&mut share.iter().copied()) / held;
+            control = p.low_rank.map(|low| Control::new(p, &low, &share));
+        }
+        let mut known = 0.0;
+        if let Some(control) = &control {
+            known = control.value();
+            pairs -= control.pairs;
         }
         Self {
             mean,
-            variance: (own + scale * pairs).max(0.0),
+            variance: (own + scale * pairs + known).max(0.0),
             share,
             pairs,
             scale,
@@ -126,22 +150,14 @@ impl SumMoments {
             grown,
             left,
             pulled,
+            control,
         }
     }
 
-    /// Adds the adjoint of `d_mean E Z + d_variance Var Z` in means and variances of all points; in the covariances of the
-    /// sample it overwrites `to_covariance`, whose diagonal becomes zero.
-    ///
-    /// Entries `(i, j)` and `(j, i)` count as two.
-    pub fn adjoint(
-        &self,
-        p: &Points<'_>,
-        d_mean: f64,
-        d_variance: f64,
-        to_mean: &mut [f64],
-        to_variance: &mut [f64],
-        to_covariance: &mut Mat<f64>,
-    ) {
+    /// The adjoint of `d_mean E Z + d_variance Var Z`.
+    pub fn adjoint(&self, p: &Points<'_>, d_mean: f64, d_variance: f64, out: &mut Marginals<'_>) {
+        let (to_mean, to_variance) = (&mut *out.to_mean, &mut *out.to_variance);
+        let to_covariance = &mut *out.to_covariance;
         let (n, s) = (p.weights.len(), p.sample.len());
         // An estimate below zero was lifted there, and stays.
         let d_variance = if self.variance > 0.0 { d_variance } else { 0.0 };
@@ -158,6 +174,11 @@ impl SumMoments {
             for &i in p.sample {
                 to_share[i] -= by * self.scale * (sampled - self.share[i]);
             }
+        }
+        if let (Some(control), Some(low)) = (&self.control, &p.low_rank) {
+            let by = (d_variance, self.scale);
+            let slope = control.adjoint(p, low, by, &self.share, to_mean, &mut to_share);
+            *out.to_low_rank = Some(slope);
         }
         for (j, &b) in p.sample.iter().enumerate() {
             let column = p.covariance.col_as_slice(j);
@@ -221,6 +242,7 @@ impl SumMoments {
 /// * `at` - mean and variance of every point
 /// * `sample` - [`Bags::sample`] of the row
 /// * `covariance` - of the sample; its diagonal is not read
+/// * `explained` - `B` and `W`, of which `B'B - W'W` is the part of the covariance that inducing points explain, shape `[M, n]` each
 #[must_use]
 pub fn sampled_total(
     link: Link,
@@ -228,7 +250,12 @@ pub fn sampled_total(
     at: &[Belief],
     sample: &[usize],
     covariance: &Mat<f64>,
+    explained: (MatRef<'_, f64>, MatRef<'_, f64>),
 ) -> Total {
+    let (more, less) = explained;
+    let [b, w] = [more, less].map(|all| columns(all, sample));
+    let mut part = gemm(b.transpose(), b.as_ref());
+    gemm_into(part.as_mut(), true, -1.0, w.transpose(), w.as_ref());
     let mean: Vec<f64> = at.iter().map(|b| b.mean).collect();
     let variance: Vec<f64> = at.iter().map(|b| b.variance).collect();
     let seen = SumMoments::new(&Points {
@@ -238,6 +265,11 @@ pub fn sampled_total(
         variance: &variance,
         sample,
         covariance,
+        low_rank: Some(LowRank {
+            columns: more,
+            less: Some(less),
+            sample: &part,
+        }),
     });
     let belief = link.equivalent(seen.mean, seen.variance);
     let (unit, _) = link.expected_slopes(belief);
@@ -290,11 +322,19 @@ mod tests {
             variance: &variance,
             sample,
             covariance: &covariance,
+            low_rank: None,
         };
         let found = SumMoments::new(&points);
         let (mut dm, mut dv) = (vec![0.0; w.len()], vec![0.0; w.len()]);
         let mut dc = Mat::zeros(k, k);
-        found.adjoint(&points, 0.7, -0.4, &mut dm, &mut dv, &mut dc);
+        let mut out = Marginals {
+            to_mean: &mut dm,
+            to_variance: &mut dv,
+            to_covariance: &mut dc,
+            to_low_rank: &mut None,
+            to_own: &mut [],
+        };
+        found.adjoint(&points, 0.7, -0.4, &mut out);
         (found.mean, found.variance, dm, dv, dc)
     }
 

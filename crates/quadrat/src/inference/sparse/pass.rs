@@ -1,20 +1,24 @@
 //! One pass over all rows: the bound, and its derivatives in `q` and in the hyperparameters.
 //!
-//! With `g_i = dF / dm_i` and `D` as below, and `q = N(mu, S)`:
+//! With `g_i = dF / dm_i`, `q = N(mu, S)`, `D` the derivative in the covariances within rows, and `E` that in their part `A'SA`
+//! besides, where a sample stands for the rest ([`control`](super::control)):
 //!
-//! $$ F_\mu = A g, \quad F_S = A D A', \quad F_{K_{uX}} = L^{-T} (\mu g' + 2 (S - I) A D), \quad
-//!    F_{K_{uu}} = -L^{-T} \mathrm{sym}(\mu F_\mu' + 2 (S - I) F_S) L^{-1} / 2, \quad F_{K_{bb}} = D $$
+//! $$ F_\mu = A g, \quad F_S = A (D + E) A', \quad F_{K_{uX}} = L^{-T} (\mu g' + 2 (S - I) A (D + E) + 2 A E), \quad
+//!    F_{K_{uu}} = -L^{-T} \mathrm{sym}(\mu F_\mu' + 2 (S - I) F_S + 2 A E A') L^{-1} / 2, \quad F_{K_{bb}} = D $$
 //!
 //! where `sym` mirrors the lower triangle. Inducing points that move change the bound through `K_uX` and `K_uu` alone:
 //!
 //! $$ \frac{\partial F}{\partial z_m} = \sum_n (F_{K_{uX}})_{mn} \frac{\partial k(z_m, x_n)}{\partial z_m}
 //!    + 2 \sum_{m'} (F_{K_{uu}})_{mm'} \frac{\partial k(z_m, z_{m'})}{\partial z_m} $$
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
-use super::expectation::{Marginals, of_point, of_sum};
+use super::control::{LowRank, LowRankSlope};
+use super::expectation::{of_point, of_sum};
 use super::features::{Features, columns};
-use super::moments::Points;
+use super::moments::{Marginals, Points};
 use super::{LogSum, Normal, SparseProblem};
 use crate::covariance::Shift;
 use crate::error::FitError;
@@ -149,12 +153,26 @@ impl Work {
     }
 }
 
+/// Derivatives in the covariances of a row about a sum.
+struct Slope {
+    /// Its points, counted within the chunk.
+    here: Range<usize>,
+    /// In those of its sample.
+    block: Mat<f64>,
+    /// In their explained part besides, `E`.
+    low_rank: Option<LowRankSlope>,
+    /// `A l` and `A E` of the sample.
+    seen: (Vec<f64>, Mat<f64>),
+}
+
 struct Sum {
     value: f64,
     in_mean: Vec<f64>,
     in_covariance: Mat<f64>,
     gradient: Vec<f64>,
     in_places: Vec<f64>,
+    /// `A E A'`, lower triangle.
+    explained: Mat<f64>,
 }
 
 impl<'a> Stream<'a> {
@@ -243,14 +261,17 @@ impl<'a> Stream<'a> {
             pairs.for_each(|(t, s)| *t += s);
             let pairs = total.in_places.iter_mut().zip(&sum.in_places);
             pairs.for_each(|(t, s)| *t += s);
+            total.explained += sum.explained;
         }
         mirror_lower(&mut total.in_covariance);
+        mirror_lower(&mut total.explained);
         if depth == Depth::All {
-            // mu F_mu' + 2 (S - I) F_S.
+            // mu F_mu' + 2 (S - I) F_S + 2 A E A'.
             let mut inner = gemm(away.as_ref(), total.in_covariance.as_ref());
             for j in 0..size {
                 for i in 0..size {
-                    inner[(i, j)] = 2.0 * inner[(i, j)] + q.mean()[i] * total.in_mean[j];
+                    let both = inner[(i, j)] + total.explained[(i, j)];
+                    inner[(i, j)] = 2.0 * both + q.mean()[i] * total.in_mean[j];
                 }
             }
             let mut adjoint = symmetric_from_fn(size, |i, j| -0.5 * inner[(i, j)]);
@@ -285,10 +306,10 @@ impl<'a> Stream<'a> {
         } else {
             self.problem.prior().inducing()
         };
-        let (parameters, shifts) = if depth == Depth::All {
-            (self.theta.len(), self.shifts.len())
+        let (parameters, shifts, explained) = if depth == Depth::All {
+            (self.theta.len(), self.shifts.len(), size)
         } else {
-            (0, 0)
+            (0, 0, 0)
         };
         Sum {
             value: 0.0,
@@ -296,6 +317,7 @@ impl<'a> Stream<'a> {
             in_covariance: Mat::zeros(size, size),
             gradient: vec![0.0; parameters],
             in_places: vec![0.0; shifts * size],
+            explained: Mat::zeros(explained, explained),
         }
     }
 
@@ -332,7 +354,7 @@ impl<'a> Stream<'a> {
             })
             .collect();
         let (mut to_mean, mut to_variance) = (vec![0.0; n], vec![0.0; n]);
-        let mut blocks: Vec<Mat<f64>> = Vec::with_capacity(features.within.len());
+        let mut slopes: Vec<Slope> = Vec::with_capacity(features.within.len());
         let wanted = ready.depth != Depth::Value;
         let mut samples = features.within.iter();
         let mut to_own = Vec::new();
@@ -352,15 +374,22 @@ impl<'a> Stream<'a> {
                 sum.value += of_point(likelihood, own, at, belief, out);
             } else if let Some(sample) = samples.next() {
                 let seen = columns(b.as_ref(), &sample.places);
-                let mut covariance = sample.residual.clone();
+                let size = sample.points.len();
+                let mut part = Mat::zeros(size, size);
                 gemm_lower_into(
-                    covariance.as_mut(),
-                    true,
+                    part.as_mut(),
+                    false,
                     1.0,
                     seen.as_ref().transpose(),
                     seen.as_ref(),
                 );
-                mirror_lower(&mut covariance);
+                mirror_lower(&mut part);
+                let covariance = &sample.residual + &part;
+                let low_rank = (!sample.is_full).then(|| LowRank {
+                    columns: b.subcols(here.start, here.len()),
+                    less: None,
+                    sample: &part,
+                });
                 let seen = Points {
                     link: bags.link(row),
                     weights: bags.weights(row),
@@ -368,19 +397,26 @@ impl<'a> Stream<'a> {
                     variance: &variance[here.clone()],
                     sample: &sample.points,
                     covariance: &covariance,
+                    low_rank,
                 };
-                let mut d = Mat::new();
+                let mut slope = Slope {
+                    here: here.clone(),
+                    block: Mat::new(),
+                    low_rank: None,
+                    seen: (Vec::new(), Mat::new()),
+                };
                 if wanted {
-                    d = Mat::zeros(sample.points.len(), sample.points.len());
+                    slope.block = Mat::zeros(size, size);
                 }
                 let out = wanted.then(|| Marginals {
                     to_mean: &mut to_mean[here.clone()],
                     to_variance: &mut to_variance[here],
-                    to_covariance: &mut d,
+                    to_covariance: &mut slope.block,
+                    to_low_rank: &mut slope.low_rank,
                     to_own: &mut to_own,
                 });
                 sum.value += of_sum(self.form, likelihood, own, at, &seen, out);
-                blocks.push(d);
+                slopes.push(slope);
             }
             if ready.depth == Depth::All && !own.is_empty() {
                 for (&index, slope) in self.rows.own(row).iter().zip(&to_own) {
@@ -403,14 +439,27 @@ impl<'a> Stream<'a> {
                 .zip(features.a.col_as_slice(j));
             pairs.for_each(|(o, a)| *o = a * v);
         }
-        for (sample, d) in features.within.iter().zip(&blocks) {
-            let moved = gemm(columns(a, &sample.places).as_ref(), d.as_ref());
+        for (sample, slope) in features.within.iter().zip(&mut slopes) {
+            let seen = columns(a, &sample.places);
+            let mut moved = gemm(seen.as_ref(), slope.block.as_ref());
+            if let Some(low) = &slope.low_rank {
+                let here = slope.here.clone();
+                let (along, own) = low.through(a.subcols(here.start, here.len()), seen.as_ref());
+                for (j, l) in here.zip(&low.direction) {
+                    add_scaled(low.by * l, &along, ad.col_as_slice_mut(j));
+                }
+                moved += &own;
+                if ready.depth == Depth::All {
+                    let column = MatRef::from_column_major_slice(&along, along.len(), 1);
+                    let explained = &mut sum.explained;
+                    gemm_lower_into(explained.as_mut(), true, low.by, column, column.transpose());
+                    let right = seen.as_ref().transpose();
+                    gemm_lower_into(explained.as_mut(), true, 1.0, own.as_ref(), right);
+                    slope.seen = (along, own);
+                }
+            }
             for (j, &place) in sample.places.iter().enumerate() {
-                let pairs = ad
-                    .col_as_slice_mut(place)
-                    .iter_mut()
-                    .zip(moved.col_as_slice(j));
-                pairs.for_each(|(o, x)| *o += x);
+                add_scaled(1.0, moved.col_as_slice(j), ad.col_as_slice_mut(place));
             }
         }
         gemm_lower_into(
@@ -425,7 +474,7 @@ impl<'a> Stream<'a> {
                 ready,
                 chunk,
                 features,
-                &blocks,
+                &slopes,
                 (&to_mean, &mut to_variance),
                 (ad.as_ref(), adjoint, slope),
                 sum,
@@ -439,7 +488,7 @@ impl<'a> Stream<'a> {
         ready: &Ready<'_>,
         chunk: usize,
         features: &Features,
-        blocks: &[Mat<f64>],
+        slopes: &[Slope],
         (to_mean, to_variance): (&[f64], &mut [f64]),
         (ad, adjoint, slope): (MatRef<'_, f64>, &mut Mat<f64>, &mut Mat<f64>),
         sum: &mut Sum,
@@ -447,8 +496,21 @@ impl<'a> Stream<'a> {
         reshape(adjoint, ad.nrows(), ad.ncols());
         gemm_into(adjoint.as_mut(), false, 1.0, ready.turn.as_ref(), ad);
         for (j, g) in to_mean.iter().enumerate() {
-            let pairs = adjoint.col_as_slice_mut(j).iter_mut().zip(&ready.dual);
-            pairs.for_each(|(o, d)| *o += d * g);
+            add_scaled(*g, &ready.dual, adjoint.col_as_slice_mut(j));
+        }
+        for (sample, slope) in features.within.iter().zip(slopes) {
+            let (Some(low), (along, own)) = (&slope.low_rank, &slope.seen) else {
+                continue;
+            };
+            let back = self.whitener.transpose();
+            let along = matvec(back, along);
+            for (j, l) in slope.here.clone().zip(&low.direction) {
+                add_scaled(2.0 * low.by * l, &along, adjoint.col_as_slice_mut(j));
+            }
+            let own = gemm(back, own.as_ref());
+            for (j, &place) in sample.places.iter().enumerate() {
+                add_scaled(2.0, own.col_as_slice(j), adjoint.col_as_slice_mut(place));
+            }
         }
         let (induced, theta) = (self.problem.induced(), self.theta);
         let size = adjoint.nrows();
@@ -458,8 +520,8 @@ impl<'a> Stream<'a> {
         }
         let gradient = &mut sum.gradient;
         induced.contract_cross(theta, chunk, adjoint.as_ref(), gradient);
-        for (sample, d) in features.within.iter().zip(blocks) {
-            let mut d = d.clone();
+        for (sample, slope) in features.within.iter().zip(slopes) {
+            let mut d = slope.block.clone();
             if sample.is_full {
                 for (i, &place) in sample.places.iter().enumerate() {
                     d[(i, i)] = std::mem::take(&mut to_variance[place]);
@@ -469,6 +531,10 @@ impl<'a> Stream<'a> {
         }
         induced.contract_diagonal(theta, chunk, to_variance, gradient);
     }
+}
+
+fn add_scaled(factor: f64, x: &[f64], out: &mut [f64]) {
+    out.iter_mut().zip(x).for_each(|(o, x)| *o += factor * x);
 }
 
 /// Adds `factor sum_j a_ij b_ij` to every `out_i`.
