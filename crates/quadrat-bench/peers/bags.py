@@ -67,10 +67,15 @@ def main(folder):
         own = (share**2 * torch.expm1(v)).sum(1)
         e = share.gather(1, sample)
         off = 1.0 - torch.eye(sample.shape[1])
-        pairs = (e[:, :, None] * e[:, None, :] * torch.expm1(c) * off).sum((1, 2))
+        explained = b_ @ b_.mT
+        pairs = (e[:, :, None] * e[:, None, :] * (torch.expm1(c) - explained) * off).sum((1, 2))
         held = e.sum(1) ** 2 - (e**2).sum(1)
-        total = share.sum(1) ** 2 - (share**2).sum(1)
-        variance = own + pairs * total / held
+        squares = (share**2).sum(1)
+        total = share.sum(1) ** 2 - squares
+        # What inducing points explain of all pairs, less what the points of the sample have of it by themselves.
+        along = (b.reshape(size, bags, bag) * share).sum(2)
+        single = (e**2 * (b_ * b_).sum(2)).sum(1) * squares / (e**2).sum(1)
+        variance = own + pairs * total / held + (along**2).sum(0) - single
         z = share.sum(1)
         log_z = torch.log(z) - 0.5 * torch.log1p(variance / z**2)
         expected = count * (math.log(exposure) + log_z) - exposure * z - math.lgamma(count + 1)

@@ -1,4 +1,4 @@
-//! Time of a pass over pixels as a multiple of one product with the matrix of the inducing points, and beside that of a peer.
+//! Time of a pass over pixels as a multiple of the products with matrices of inducing points that it contains, and beside that of a peer.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use quadrat::inference::sites::Block;
 use quadrat::inference::sparse::{Bags, LogSum, Normal, SparseProblem, Within, bound};
 use quadrat::kernel::Kernel;
 use quadrat::likelihood::Poisson;
-use quadrat::linalg::gemm_into;
+use quadrat::linalg::{gemm_into, lower_times_into};
 use quadrat::link::Link;
 use quadrat::parameter::Parameter;
 use quadrat::support::Functionals;
@@ -179,9 +179,9 @@ impl Drop for Peer {
 /// Prints ratios for a map of pixels, on one thread and on all; and beside a peer on one, where there is one.
 pub fn run(python: &Path) -> Result<()> {
     let peer = Peer::find(python)?;
-    let pixels = 32 * BAG;
+    let pixels = 96 * BAG;
     println!(
-        "{pixels} pixels in bags of {BAG}, {COVARIATES} covariates and space; the floor is one product [M, M] [M, N], {CHUNK} columns at a time, on one thread"
+        "{pixels} pixels in bags of {BAG}, {COVARIATES} covariates and space; the floor is what a pass contains, two products [M, M] [M, N] with triangles, {CHUNK} columns at a time, on one thread (and `dense`, one with a full matrix)"
     );
     for inducing in [128, 256, 576] {
         let (map, theta) = Map::new(pixels, inducing)?;
@@ -193,15 +193,23 @@ pub fn run(python: &Path) -> Result<()> {
             let pool = rayon::ThreadPoolBuilder::new()
                 .num_threads(threads)
                 .build()?;
-            let mut times = [f64::INFINITY; 3];
+            let mut times = [f64::INFINITY; 4];
             let mut own = 0.0;
             for _ in 0..3 {
+                let chunks = 0..pixels.div_ceil(CHUNK);
                 let (_, floor) = once(|| {
-                    for _ in 0..pixels.div_ceil(CHUNK) {
-                        gemm_into(out.as_mut(), false, 1.0, square.as_ref(), wide.as_ref());
+                    for _ in chunks.clone() {
+                        lower_times_into(out.as_mut(), square.as_ref(), wide.as_ref());
+                        lower_times_into(out.as_mut(), square.as_ref(), wide.as_ref());
                     }
                 });
                 times[0] = times[0].min(floor.processor);
+                let (_, dense) = once(|| {
+                    for _ in chunks.clone() {
+                        gemm_into(out.as_mut(), false, 1.0, square.as_ref(), wide.as_ref());
+                    }
+                });
+                times[3] = times[3].min(dense.processor);
                 for (k, with_gradient) in [(1, false), (2, true)] {
                     let (value, time) = pool.install(|| {
                         once(|| bound(&map, &theta, &q, LogSum::Matched, with_gradient))
@@ -216,8 +224,9 @@ pub fn run(python: &Path) -> Result<()> {
                 }
             }
             println!(
-                "M = {inducing:4}, {threads} threads: floor {:7.1} ms, value {:7.1} ms ({:.2}x), with gradient {:7.1} ms ({:.2}x)",
+                "M = {inducing:4}, {threads} threads: floor {:7.1} ms (dense {:7.1}), value {:7.1} ms ({:.2}x), with gradient {:7.1} ms ({:.2}x)",
                 1e3 * times[0],
+                1e3 * times[3],
                 1e3 * times[1],
                 times[1] / times[0],
                 1e3 * times[2],

@@ -179,16 +179,18 @@ fn block(
                 // The atoms of one row of the other side are summed first.
                 let column = row_at(sides.b, atom);
                 let end = sides.b.offsets()[column + 1].min(tile.b.end);
-                work.sum.clear();
-                for k in atom..end {
-                    let w = sides.b.weight()[k];
-                    let at = (k - tile.b.start) * lanes;
-                    let total = work.total[at..at + lanes].iter().map(|t| w * t);
-                    if k == atom {
-                        work.sum.extend(total);
-                    } else {
-                        work.sum.iter_mut().zip(total).for_each(|(s, t)| *s += t);
+                let at = (atom - tile.b.start) * lanes;
+                let (mut by, mut sum) = (sides.b.weight()[atom], &work.total[at..at + lanes]);
+                if end > atom + 1 {
+                    work.sum.clear();
+                    work.sum.extend(sum.iter().map(|t| by * t));
+                    for k in atom + 1..end {
+                        let w = sides.b.weight()[k];
+                        let at = (k - tile.b.start) * lanes;
+                        let pairs = work.sum.iter_mut().zip(&work.total[at..at + lanes]);
+                        pairs.for_each(|(s, t)| *s += w * t);
                     }
+                    (by, sum) = (1.0, &work.sum);
                 }
                 atom = end;
                 let out = out.as_mut().col_mut(column - columns.start);
@@ -198,15 +200,15 @@ fn block(
                 let out = out.as_slice_mut();
                 if single {
                     let from = tile.a.start - rows.start;
-                    let pairs = out[from..].iter_mut().zip(weight_a).zip(&work.sum);
+                    let pairs = out[from..].iter_mut().zip(weight_a).zip(sum);
                     if adds {
-                        pairs.for_each(|((o, v), t)| *o += v * t);
+                        pairs.for_each(|((o, v), t)| *o += v * (by * t));
                     } else {
-                        pairs.for_each(|((o, v), t)| *o = v * t);
+                        pairs.for_each(|((o, v), t)| *o = v * (by * t));
                     }
                 } else {
-                    for ((&row, &v), &t) in work.row_of.iter().zip(weight_a).zip(&work.sum) {
-                        out[row as usize - rows.start] += v * t;
+                    for ((&row, &v), &t) in work.row_of.iter().zip(weight_a).zip(sum) {
+                        out[row as usize - rows.start] += v * (by * t);
                     }
                 }
             }

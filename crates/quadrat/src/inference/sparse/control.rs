@@ -10,7 +10,7 @@
 //! with `rho` the ratio of the sums of `e_i e_j` over all pairs and those of the sample, `tau` that of the sums of `e_i^2`.
 
 use super::moments::Points;
-use crate::linalg::{Mat, MatRef, dot, gemm, matvec};
+use crate::linalg::{Mat, MatRef, dot, matvec};
 use crate::link::Link;
 
 /// The part of low rank of the covariance of the points of a row.
@@ -135,13 +135,6 @@ impl Control {
             direction: self.direction.clone(),
             block,
         }
-    }
-}
-
-impl LowRankSlope {
-    /// `A l` and `A E` of the sample, for features `a` of the row and `seen` of its sample; `E` is the block.
-    pub fn through(&self, a: MatRef<'_, f64>, seen: MatRef<'_, f64>) -> (Vec<f64>, Mat<f64>) {
-        (matvec(a, &self.direction), gemm(seen, self.block.as_ref()))
     }
 }
 

@@ -161,8 +161,10 @@ struct Slope {
     block: Mat<f64>,
     /// In their explained part besides, `E`.
     low_rank: Option<LowRankSlope>,
-    /// `A l` and `A E` of the sample.
-    seen: (Vec<f64>, Mat<f64>),
+    /// `A l`.
+    along: Vec<f64>,
+    /// `A E` of the sample.
+    seen: Mat<f64>,
 }
 
 struct Sum {
@@ -403,7 +405,8 @@ impl<'a> Stream<'a> {
                     here: here.clone(),
                     block: Mat::new(),
                     low_rank: None,
-                    seen: (Vec::new(), Mat::new()),
+                    along: Vec::new(),
+                    seen: Mat::new(),
                 };
                 if wanted {
                     slope.block = Mat::zeros(size, size);
@@ -430,32 +433,39 @@ impl<'a> Stream<'a> {
         for (t, x) in sum.in_mean.iter_mut().zip(matvec(a, &to_mean)) {
             *t += x;
         }
-        // A D, column by column and block by block; B is not needed any more.
+        // A (D + E), column by column and block by block; B is not needed any more.
         let ad = b;
-        for (j, v) in to_variance.iter().enumerate() {
-            let pairs = ad
-                .col_as_slice_mut(j)
-                .iter_mut()
-                .zip(features.a.col_as_slice(j));
-            pairs.for_each(|(o, a)| *o = a * v);
+        for slope in &mut slopes {
+            if let Some(low) = &slope.low_rank {
+                slope.along = matvec(
+                    a.subcols(slope.here.start, slope.here.len()),
+                    &low.direction,
+                );
+            }
         }
+        for_columns(n, &slopes, |j, explained| {
+            let pairs = ad.col_as_slice_mut(j).iter_mut();
+            let pairs = pairs.zip(features.a.col_as_slice(j));
+            let v = to_variance[j];
+            match explained {
+                Some((by, along)) => pairs.zip(along).for_each(|((o, a), x)| *o = a * v + by * x),
+                None => pairs.for_each(|(o, a)| *o = a * v),
+            }
+        });
         for (sample, slope) in features.within.iter().zip(&mut slopes) {
             let seen = columns(a, &sample.places);
             let mut moved = gemm(seen.as_ref(), slope.block.as_ref());
             if let Some(low) = &slope.low_rank {
-                let here = slope.here.clone();
-                let (along, own) = low.through(a.subcols(here.start, here.len()), seen.as_ref());
-                for (j, l) in here.zip(&low.direction) {
-                    add_scaled(low.by * l, &along, ad.col_as_slice_mut(j));
-                }
+                let own = gemm(seen.as_ref(), low.block.as_ref());
                 moved += &own;
                 if ready.depth == Depth::All {
-                    let column = MatRef::from_column_major_slice(&along, along.len(), 1);
+                    let along = &slope.along;
+                    let column = MatRef::from_column_major_slice(along, along.len(), 1);
                     let explained = &mut sum.explained;
                     gemm_lower_into(explained.as_mut(), true, low.by, column, column.transpose());
                     let right = seen.as_ref().transpose();
                     gemm_lower_into(explained.as_mut(), true, 1.0, own.as_ref(), right);
-                    slope.seen = (along, own);
+                    slope.seen = own;
                 }
             }
             for (j, &place) in sample.places.iter().enumerate() {
@@ -474,7 +484,7 @@ impl<'a> Stream<'a> {
                 ready,
                 chunk,
                 features,
-                &slopes,
+                &mut slopes,
                 (&to_mean, &mut to_variance),
                 (ad.as_ref(), adjoint, slope),
                 sum,
@@ -488,28 +498,33 @@ impl<'a> Stream<'a> {
         ready: &Ready<'_>,
         chunk: usize,
         features: &Features,
-        slopes: &[Slope],
+        slopes: &mut [Slope],
         (to_mean, to_variance): (&[f64], &mut [f64]),
         (ad, adjoint, slope): (MatRef<'_, f64>, &mut Mat<f64>, &mut Mat<f64>),
         sum: &mut Sum,
     ) {
         reshape(adjoint, ad.nrows(), ad.ncols());
         gemm_into(adjoint.as_mut(), false, 1.0, ready.turn.as_ref(), ad);
-        for (j, g) in to_mean.iter().enumerate() {
-            add_scaled(*g, &ready.dual, adjoint.col_as_slice_mut(j));
+        let back = self.whitener.transpose();
+        for slope in slopes.iter_mut().filter(|slope| slope.low_rank.is_some()) {
+            slope.along = matvec(back, &slope.along);
         }
-        for (sample, slope) in features.within.iter().zip(slopes) {
-            let (Some(low), (along, own)) = (&slope.low_rank, &slope.seen) else {
-                continue;
-            };
-            let back = self.whitener.transpose();
-            let along = matvec(back, along);
-            for (j, l) in slope.here.clone().zip(&low.direction) {
-                add_scaled(2.0 * low.by * l, &along, adjoint.col_as_slice_mut(j));
+        for_columns(to_mean.len(), slopes, |j, explained| {
+            let g = to_mean[j];
+            let pairs = adjoint.col_as_slice_mut(j).iter_mut().zip(&ready.dual);
+            match explained {
+                Some((by, along)) => pairs
+                    .zip(along)
+                    .for_each(|((o, d), x)| *o += d * g + 2.0 * by * x),
+                None => pairs.for_each(|(o, d)| *o += d * g),
             }
-            let own = gemm(back, own.as_ref());
-            for (j, &place) in sample.places.iter().enumerate() {
-                add_scaled(2.0, own.col_as_slice(j), adjoint.col_as_slice_mut(place));
+        });
+        for (sample, slope) in features.within.iter().zip(&*slopes) {
+            if slope.low_rank.is_some() {
+                let own = gemm(back, slope.seen.as_ref());
+                for (j, &place) in sample.places.iter().enumerate() {
+                    add_scaled(2.0, own.col_as_slice(j), adjoint.col_as_slice_mut(place));
+                }
             }
         }
         let (induced, theta) = (self.problem.induced(), self.theta);
@@ -520,7 +535,7 @@ impl<'a> Stream<'a> {
         }
         let gradient = &mut sum.gradient;
         induced.contract_cross(theta, chunk, adjoint.as_ref(), gradient);
-        for (sample, slope) in features.within.iter().zip(slopes) {
+        for (sample, slope) in features.within.iter().zip(&*slopes) {
             let mut d = slope.block.clone();
             if sample.is_full {
                 for (i, &place) in sample.places.iter().enumerate() {
@@ -531,6 +546,21 @@ impl<'a> Stream<'a> {
         }
         induced.contract_diagonal(theta, chunk, to_variance, gradient);
     }
+}
+
+/// Every column of a chunk, with the explained part of its row, where that is apart: `by l_j` and the vector that it multiplies.
+fn for_columns(count: usize, slopes: &[Slope], mut act: impl FnMut(usize, Option<(f64, &[f64])>)) {
+    let mut next = 0;
+    for slope in slopes {
+        if let Some(low) = &slope.low_rank {
+            (next..slope.here.start).for_each(|j| act(j, None));
+            for (j, l) in slope.here.clone().zip(&low.direction) {
+                act(j, Some((low.by * l, &slope.along)));
+            }
+            next = slope.here.end;
+        }
+    }
+    (next..count).for_each(|j| act(j, None));
 }
 
 fn add_scaled(factor: f64, x: &[f64], out: &mut [f64]) {
