@@ -165,6 +165,25 @@ fn lattice_up_to(problem: &Problem) -> usize {
     }
 }
 
+/// Goes on from where a search ended that did not converge, perhaps for want of a gradient, with one by differences; none where
+/// gradients are right, or where that fails.
+fn by_differences(
+    problem: &mut Problem,
+    optimum: &Optimum,
+    learn: LearnOptions<'_>,
+) -> Result<Option<Optimum>, FitError> {
+    if !problem.may_hold_sites() {
+        return Ok(None);
+    }
+    problem.start_at(&problem.named(&optimum.theta));
+    let alone = LearnOptions { starts: 1, ..learn };
+    let again = problem.evidence_by_differences();
+    match again.map(|evidence| maximise(&evidence, &alone)) {
+        Some(Err(error)) if !error.is_recoverable() => Err(problem.in_user_rows(error)),
+        found => Ok(found.and_then(Result::ok)),
+    }
+}
+
 fn fit(
     model: &Model,
     mut problem: Problem,
@@ -208,25 +227,11 @@ fn fit(
     let mut optimum =
         maximise(&*problem.evidence(), &learn).map_err(|e| problem.in_user_rows(e))?;
     let mut evaluations = rehearsed + optimum.evaluations;
-    if !optimum.converged && problem.evidence_by_differences().is_some() {
-        // Perhaps for want of a gradient: from there on, by differences.
-        for (parameter, theta) in problem.parameters.iter_mut().zip(&optimum.theta) {
-            if !parameter.fixed {
-                parameter.start = *theta;
-            }
-        }
-        problem.forget_sites();
-        let alone = LearnOptions { starts: 1, ..learn };
-        let again = problem.evidence_by_differences();
-        let again = again.map(|evidence| maximise(&evidence, &alone));
-        match again {
-            Some(Ok(found)) => {
-                evaluations += found.evaluations;
-                optimum = found;
-            }
-            Some(Err(error)) if !error.is_recoverable() => return Err(problem.in_user_rows(error)),
-            _ => {}
-        }
+    if !optimum.converged
+        && let Some(found) = by_differences(&mut problem, &optimum, learn)?
+    {
+        evaluations += found.evaluations;
+        optimum = found;
     }
     let evidence = problem.evidence();
     if !optimum.converged {

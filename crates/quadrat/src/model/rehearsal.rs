@@ -30,13 +30,7 @@ pub(super) fn rehearse(
     let mut compete = |easier: &Problem, problem: &mut Problem, learn: &mut LearnOptions<'_>| {
         let optimum = maximise(&*easier.evidence(), learn).map_err(|e| easier.in_user_rows(e))?;
         evaluations += optimum.evaluations;
-        for parameter in problem.parameters.iter_mut().filter(|p| !p.fixed) {
-            let mut known = easier.parameters.iter().zip(&optimum.theta);
-            if let Some((_, theta)) = known.find(|(known, _)| known.name == parameter.name) {
-                parameter.start = *theta;
-            }
-        }
-        problem.forget_sites();
+        problem.start_at(&easier.named(&optimum.theta));
         learn.starts = 1;
         Ok::<(), FitError>(())
     };
