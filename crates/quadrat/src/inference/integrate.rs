@@ -51,6 +51,8 @@ pub struct Integration {
     pub capped: bool,
     /// Evaluations of the evidence.
     pub evaluations: usize,
+    /// Share of the places of nodes where the evidence could not be evaluated: these count for nothing.
+    pub unknown: f64,
     pub(super) shape: Shape,
 }
 
@@ -180,6 +182,7 @@ fn integrate_here(
             rule: Rule::Lattice,
             capped: filled.capped,
             evaluations,
+            unknown: unknown(&filled.points),
             shape: Shape::Lattice {
                 spread: kept.into_iter().map(in_phi).collect(),
             },
@@ -201,6 +204,7 @@ fn alone(optimum: &Optimum, evaluations: usize) -> Integration {
         rule: Rule::Single,
         capped: false,
         evaluations,
+        unknown: 0.0,
         shape: Shape::Lattice {
             spread: vec![vec![0.0; optimum.hessian.nrows()]],
         },
@@ -270,12 +274,19 @@ fn by_design(
         rule: Rule::Design,
         capped: false,
         evaluations: profile.evaluations + points.len(),
+        unknown: unknown(&values),
         shape: Shape::Design {
             mode: (0..d).map(|i| mode[i] * units[i]).collect(),
             steps: Mat::from_fn(d, d, |i, j| steps[(i, j)] * units[i]),
             stretch,
         },
     })
+}
+
+/// Share of the points where the density could not be evaluated.
+fn unknown(points: &[Point]) -> f64 {
+    let failed = points.iter().filter(|p| p.log_posterior.is_infinite());
+    failed.count() as f64 / points.len().max(1) as f64
 }
 
 /// Weights proportional to `exp(log posterior + log volume)`, heaviest first, negligible ones dropped; and

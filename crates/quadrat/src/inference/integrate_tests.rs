@@ -458,6 +458,31 @@ fn the_design_follows_skewness() {
 }
 
 #[test]
+fn places_without_evidence_are_counted() {
+    for free in [2, 4] {
+        let normal = |phi: &[f64]| -0.5 * phi.iter().map(|p| p * p).sum::<f64>();
+        let known = integrate_made(&Made::new(free, normal), 1);
+        assert_eq!(known.unknown, 0.0);
+        // Nothing is known beyond 1.2 standard deviations on one side.
+        let part = |phi: &[f64]| {
+            if phi[0] > 1.2 {
+                f64::NEG_INFINITY
+            } else {
+                normal(phi)
+            }
+        };
+        let got = integrate_made(&Made::new(free, part), 1);
+        assert!(
+            got.unknown > 0.0 && got.unknown < 0.5,
+            "{free}: {}",
+            got.unknown
+        );
+        let total: f64 = got.nodes.iter().map(|n| n.weight).sum();
+        assert!((total - 1.0).abs() < 1e-12);
+    }
+}
+
+#[test]
 fn threads_do_not_matter_and_caps_are_reported() {
     let problem = with_free(SePoints::wave(8, NORMAL), 3);
     let evidence = Exact(&problem);

@@ -30,6 +30,8 @@ use crate::support::Functionals;
 pub(super) const COVERED: f64 = 0.999;
 /// Share of the hyperparameters' posterior that may be left out where an approximation does not settle.
 const LOST: f64 = 0.05;
+/// Share of the nodes of the integration that may be left out unsaid because the evidence cannot be evaluated there.
+const UNKNOWN: f64 = 0.05;
 /// Most rows for which the hyperparameters are integrated over a lattice of hundreds of nodes;
 /// above, their posterior is close to normal and a design of tens does.
 const LATTICE_ROWS: usize = 200;
@@ -100,6 +102,12 @@ pub(super) fn spread(
         warnings.push(format!(
             "the integration over the hyperparameters stopped at {} nodes before the posterior had fallen off everywhere",
             integration.nodes.len()
+        ));
+    }
+    if integration.unknown > UNKNOWN {
+        warnings.push(format!(
+            "the evidence could not be evaluated at {:.0} % of the places to which the integration over the hyperparameters looked, which count for nothing: intervals may be too short",
+            100.0 * integration.unknown
         ));
     }
     let intervals = integration.intervals(evidence.parameters(), 0.95);
