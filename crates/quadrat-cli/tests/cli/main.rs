@@ -17,6 +17,8 @@ mod methods;
 mod noise;
 mod non_negative;
 mod outputs;
+#[cfg(feature = "parquet")]
+mod parquet_pixels;
 mod pooled;
 mod presets;
 mod regions;
