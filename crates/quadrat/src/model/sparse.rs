@@ -191,7 +191,7 @@ impl Sparse {
         let sampled = (0..self.bags.rows()).filter(is_sampled).count();
         if sampled > 0 {
             warnings.push(format!(
-                "{sampled} rows have more than {} points: covariances within them are those of {} points each",
+                "{sampled} rows have more than {} points: what inducing points leave of the covariances within them is estimated from {} points each",
                 self.within.full, self.within.sample
             ));
         }
