@@ -54,7 +54,7 @@ pub fn run(settings: &Settings) -> Result<Report> {
         "bags of {} points (sd {}), cut along the third axis of the roll, {COLUMNS} columns after a random rotation; one lengthscale; {INDUCING} inducing points; {TEST_BAGS} test bags; {repeats} draws",
         SIZE.0, SIZE.1
     ));
-    report.note("the surface of a draw is of some thirty free values, so that the coverage of one draw scatters by .04 to .08, and its error is about .05 where intervals are calibrated: all draws together tell more");
+    report.note("points of one draw share an error: were its coverage that of as many independent values as there are inducing points, it would scatter by .04 to .08 and err by .05 where intervals are calibrated; all draws together tell more");
     report.note("published (figure 1): NLL 2.22 for the mean of each bag, by Stirling's formula, which is .019 lower than exact; the prototype: exp .113 to .16 and square .097 to .115 for the squared error at 350 bags");
     let head = [
         "bags",

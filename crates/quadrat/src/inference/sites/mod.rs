@@ -270,8 +270,7 @@ impl super::Evidence for SiteEvidence<'_> {
     ) -> Result<(f64, Vec<f64>), FitError> {
         let fit = self.settle(theta, trail)?;
         let log_evidence = fit.log_evidence;
-        let is_held =
-            self.has_differences && self.options.method != Method::Variational && fit.is_held();
+        let is_held = self.has_differences && fit.is_held();
         let gradient = adjoint::gradient(self.problem, theta, fit);
         if is_held {
             return Ok((log_evidence, self.differences(theta, trail, gradient)?));
