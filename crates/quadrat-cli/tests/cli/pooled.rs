@@ -240,12 +240,39 @@ fn what_cannot_be_is_refused() {
 }
 
 #[test]
-fn the_check_by_sampling_is_refused_and_writes_nothing() {
+fn the_check_by_sampling_sets_rates_within_rows_beside_the_fit() {
     let study = histogram(
         "",
         "poisson = { count = \"n\" }",
         "hyperparameters = \"map\"",
+    ) + "[hyperparameters]\n\"se.variance\" = { value = 1.0, fixed = true }\n\"se.lengthscale.age\" = { value = 15.0, fixed = true }\n";
+    let folder = folder(&[("s.toml", study.as_bytes()), ("d.csv", BANDS)]);
+    let output = quadrat(
+        folder.path(),
+        &["run", "s.toml", "-o", "out", "--check", "mcmc"],
     );
+    assert!(output.status.success(), "{}", stderr(&output));
+    let printed = stdout(&output);
+    assert!(printed.contains("latent values of 8 rows"), "{printed}");
+    let json = fit(folder.path());
+    let rows = json["mcmc"]["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 8);
+    // Logarithms of the mean rates within the bands.
+    let bands = column(folder.path(), "bands", "mean");
+    for (row, band) in rows.iter().zip(bands) {
+        let mean = row["sampled"]["mean"].as_f64().unwrap();
+        let sd = row["sampled"]["sd"].as_f64().unwrap();
+        assert!((mean - (band / 10.0).ln()).abs() < 0.3 * sd, "{row} {band}");
+    }
+}
+
+#[test]
+fn a_check_by_sampling_of_too_many_nodes_is_refused_and_writes_nothing() {
+    let study = histogram(
+        "",
+        "poisson = { count = \"n\" }",
+        "hyperparameters = \"map\"",
+    ) + "[hyperparameters]\n\"se.lengthscale.age\" = { value = 0.1, fixed = true }\n";
     let folder = folder(&[("s.toml", study.as_bytes()), ("d.csv", BANDS)]);
     let before = names(folder.path());
     let output = quadrat(
@@ -254,7 +281,7 @@ fn the_check_by_sampling_is_refused_and_writes_nothing() {
     );
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        stderr(&output).contains("sums after a link"),
+        stderr(&output).contains("1,000 places"),
         "{}",
         stderr(&output)
     );

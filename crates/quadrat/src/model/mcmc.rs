@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::posterior::{Posterior, Scale};
 use super::prediction::Prediction;
+use super::problem::Problem;
 use crate::error::{FitError, InputError};
-use crate::inference::LinearGaussian;
-use crate::inference::mcmc::{MAX_ROWS, Marginal, McmcOptions, sample};
+use crate::inference::mcmc::{MAX_ROWS, Marginal, McmcOptions, sample, sample_pooled};
 use crate::parameter::{Parameter, Transform};
 use crate::progress::Progress;
 
@@ -98,7 +98,8 @@ pub struct McmcReport {
     /// The free hyperparameters, in the order of the model. The unknown constant mean is not among them: both
     /// methods integrate it with the latent function.
     pub hyperparameters: Vec<HyperCheck>,
-    /// The latent values, in the order of the tables.
+    /// The latent values, in the order of the tables; of a sum after a link over several places, that of its average:
+    /// the logarithm of the mean rate for the `exp` link.
     pub rows: Vec<RowCheck>,
     /// The second latent values ([`Model::vary`](super::Model::vary)), in the order of the tables that have one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -176,18 +177,20 @@ impl Posterior {
     ///
     /// The priors and bounds of the hyperparameters are those of the fit; the free ones are sampled together with
     /// the latent values of all rows, also where every row is Gaussian. Where the noise variance or dispersion is a
-    /// function, so are its values, without the independence of the two functions that the fit assumes.
+    /// function, so are its values, without the independence of the two functions that the fit assumes. Of sums after a
+    /// link, the values at all nodes are sampled. What stands beside sparse inference are draws from the posterior of
+    /// all rows, without inducing points.
     ///
     /// # Arguments
     /// * `options` - chains, draws and seed
     /// * `progress` - told of every draw
     ///
     /// # Errors
-    /// [`InputError::Unavailable`] for more than 1,000 rows; [`InputError::Range`] for a Gaussian row without noise,
-    /// which has no density; else as [`sample`].
+    /// [`InputError::Unavailable`] for more than 1,000 rows or nodes within rows; [`InputError::Range`] for a Gaussian
+    /// row without noise, which has no density; else as [`sample`].
     ///
     /// # Numerics
-    /// `O(n^3)` per step of the sampler with `n` rows: seconds for tens of rows, minutes for hundreds, hours for a
+    /// `O(n^3)` per step of the sampler with `n` rows or nodes: seconds for tens of rows, minutes for hundreds, hours for a
     /// thousand. A covariance carries a jitter of 1e-10 of its diagonal, the fit none unless it says so.
     pub fn check_by_mcmc(
         &self,
@@ -195,33 +198,31 @@ impl Posterior {
         progress: &dyn Progress,
     ) -> Result<McmcReport, FitError> {
         let started = Instant::now();
-        if self.problem.rows() > MAX_ROWS {
+        if self.tables.iter().map(|t| t.supports.len()).sum::<usize>() > MAX_ROWS {
             return Err(InputError::Unavailable {
                 what: "a check by sampling above 1,000 rows",
                 remedy: "every step would take minutes; check the fit of a thinned table",
             }
             .into());
         }
-        if self.problem.sparse.is_some() {
-            return Err(InputError::Unavailable {
-                what: "a check by sampling of sparse inference",
-                remedy: "check the dense fit of a thinned table",
-            }
-            .into());
-        }
-        if self.problem.pooled.is_some() {
-            return Err(InputError::Unavailable {
-                what: "a check by sampling of sums after a link",
-                remedy: "it samples the latent values of rows, and these have one for every node; check a study of the same counts at points",
-            }
-            .into());
-        }
         let problem = self.problem.in_table_order(&self.tables)?;
-        let sampled = sample(&problem, &self.components[0].theta, options, progress)?;
-        let fit = self.predict(&problem.supports, Scale::Latent)?;
+        if problem.pooled.as_ref().is_some_and(|p| p.demand.is_some()) || problem.size() > MAX_ROWS
+        {
+            return Err(InputError::Unavailable {
+                what: "a check by sampling of sums after a link over more than 1,000 places",
+                remedy: "every step would take minutes; check the fit of a part of the rows, of smaller bags, or with longer lengthscales as starts",
+            }
+            .into());
+        }
+        let theta = &self.components[0].theta;
+        let sampled = match &problem.pooled {
+            Some(pooled) => sample_pooled(&problem, &pooled.pools, theta, options, progress),
+            None => sample(&problem, theta, options, progress),
+        }?;
+        let fit = self.of_rows(&problem)?;
         let second = problem.second.as_ref();
         let varying = second.and_then(|second| self.varying_of(&second.supports));
-        let varying = varying.map(|fit| side_by_side(&fit, &sampled.second));
+        let varying = varying.map(|fit| side_by_side(&spreads(&fit), &sampled.second));
         let hypers = sampled.hyperparameters.iter();
         let hypers = hypers.map(|(i, at)| self.hyper_check(*i, &problem.parameters[*i], at));
         Ok(McmcReport {
@@ -234,6 +235,24 @@ impl Posterior {
             varying: varying.unwrap_or_default(),
             seconds: started.elapsed().as_secs_f64(),
         })
+    }
+
+    /// The latent value of every row, by the fit.
+    fn of_rows(&self, problem: &Problem) -> Result<Vec<Spread>, FitError> {
+        if problem.pooled.is_none() {
+            return Ok(spreads(&self.predict(&problem.supports, Scale::Latent)?));
+        }
+        let (at, mut out) = (problem.observed(), Vec::new());
+        for table in &self.tables {
+            let rows: Vec<usize> = (out.len()..).take(table.supports.len()).collect();
+            let at = at.rows(&rows);
+            let fit = match table.likelihood.link() {
+                Some(link) => self.latent_totals(&at, link)?,
+                None => self.predict(&at, Scale::Latent)?,
+            };
+            out.extend(spreads(&fit));
+        }
+        Ok(out)
     }
 
     fn hyper_check(&self, index: usize, parameter: &Parameter, at: &Marginal) -> HyperCheck {
@@ -276,15 +295,19 @@ impl Posterior {
     }
 }
 
-fn side_by_side(fit: &Prediction, sampled: &[Marginal]) -> Vec<RowCheck> {
-    let fits = fit.mean().iter().zip(fit.sd());
-    let one = |((&mean, &sd), at): ((&f64, &f64), &Marginal)| RowCheck {
-        fit: Spread { mean, sd },
+fn spreads(fit: &Prediction) -> Vec<Spread> {
+    let each = fit.mean().iter().zip(fit.sd());
+    each.map(|(&mean, &sd)| Spread { mean, sd }).collect()
+}
+
+fn side_by_side(fit: &[Spread], sampled: &[Marginal]) -> Vec<RowCheck> {
+    let one = |(&fit, at): (&Spread, &Marginal)| RowCheck {
+        fit,
         sampled: spread(at),
         r_hat: at.r_hat,
         effective_size: at.effective_size,
     };
-    fits.zip(sampled).map(one).collect()
+    fit.iter().zip(sampled).map(one).collect()
 }
 
 fn spread(at: &Marginal) -> Spread {

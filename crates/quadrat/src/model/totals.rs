@@ -32,6 +32,28 @@ impl Posterior {
         (output, link): (usize, Link),
         what: What,
     ) -> Result<Prediction, FitError> {
+        let (likelihood, own) = self.problem.reporting(output);
+        let second = self.problem.second.as_ref();
+        if what == What::Observation && second.is_some_and(|s| s.spec.varying.is_of(likelihood)) {
+            return Err(InputError::Unavailable {
+                what: "the observation scale of totals whose dispersion is a function",
+                remedy: "predict the response, or observations at points",
+            }
+            .into());
+        }
+        let own = |c: &Component| own.iter().map(|&i| c.theta[i]).collect();
+        let own = self.components.iter().map(own).collect();
+        Ok(self
+            .latent_totals(at, link)?
+            .through(Lens::new(likelihood, own, what, 0.0)))
+    }
+
+    /// The latent values that totals amount to: the normal ones with the same means and variances after the link.
+    pub(super) fn latent_totals(
+        &self,
+        at: &Functionals,
+        link: Link,
+    ) -> Result<Prediction, FitError> {
         if let Some(atom) = (0..at.atom_count()).find(|&a| at.weight()[a] < 0.0) {
             return Err(InputError::Range {
                 what: "a weight in the support of a prediction after a link".into(),
@@ -82,19 +104,7 @@ impl Posterior {
             .par_iter()
             .map(|component| self.totals(component, &parts, link))
             .collect();
-        let (likelihood, own) = self.problem.reporting(output);
-        let second = self.problem.second.as_ref();
-        if what == What::Observation && second.is_some_and(|s| s.spec.varying.is_of(likelihood)) {
-            return Err(InputError::Unavailable {
-                what: "the observation scale of totals whose dispersion is a function",
-                remedy: "predict the response, or observations at points",
-            }
-            .into());
-        }
-        let own = |c: &Component| own.iter().map(|&i| c.theta[i]).collect();
-        let own = self.components.iter().map(own).collect();
-        let latent = Prediction::from_moments(self.weights(), &moments);
-        Ok(latent.through(Lens::new(likelihood, own, what, 0.0)))
+        Ok(Prediction::from_moments(self.weights(), &moments))
     }
 
     /// Means and variances of the latent values that totals amount to, at one node of the hyperparameters.
@@ -144,16 +154,12 @@ impl Posterior {
         }
         (means, variances)
     }
+
     /// From every pair of its nodes.
     fn full(&self, nodes: &Nodes<'_>, link: Link, weights: &[f64]) -> Total {
         let prior = self.problem.prior_covariance(nodes.theta, nodes.points);
         let covariance = |i: usize, j: usize| prior[(i, j)] - nodes.reduction(i, j);
-        let at: Vec<Belief> = (0..weights.len())
-            .map(|i| Belief {
-                mean: nodes.mean[i],
-                variance: covariance(i, i).max(0.0),
-            })
-            .collect();
+        let at = nodes.beliefs(|i| prior[(i, i)]);
         total(link, weights, &at, covariance)
     }
 
@@ -180,12 +186,7 @@ impl Posterior {
             }
         }
         let variances = self.problem.prior_variance(nodes.theta, nodes.points);
-        let at: Vec<Belief> = (0..weights.len())
-            .map(|i| Belief {
-                mean: nodes.mean[i],
-                variance: (variances[i] - nodes.reduction(i, i)).max(0.0),
-            })
-            .collect();
+        let at = nodes.beliefs(|i| variances[i]);
         let reduced = nodes.reduced.subcols(nodes.first, weights.len());
         let explained = (features, reduced);
         Some(sampled_total(
@@ -215,5 +216,14 @@ impl Nodes<'_> {
     fn reduction(&self, i: usize, j: usize) -> f64 {
         let column = |k: usize| self.reduced.col_as_slice(self.first + k);
         dot(column(i), column(j))
+    }
+
+    /// What is believed about every node, from its prior variance.
+    fn beliefs(&self, prior: impl Fn(usize) -> f64) -> Vec<Belief> {
+        let one = |(i, &mean): (usize, &f64)| Belief {
+            mean,
+            variance: (prior(i) - self.reduction(i, i)).max(0.0),
+        };
+        self.mean.iter().enumerate().map(one).collect()
     }
 }

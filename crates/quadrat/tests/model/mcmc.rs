@@ -5,7 +5,8 @@ use quadrat::kernel::Kernel;
 use quadrat::likelihood::{Censored, Poisson};
 use quadrat::link::Link;
 use quadrat::model::{
-    FitOptions, Hyperparameters, Mean, Model, Noise, Observations, RowCheck, Setting, Varying,
+    FitOptions, Hyperparameters, Inducing, Mean, Model, Noise, Observations, RowCheck, Setting,
+    Varying,
 };
 use quadrat::progress::Silent;
 use quadrat::simulate::{Censored as Plan, Record};
@@ -168,6 +169,70 @@ fn signs_of_both_mixing_matrices_are_folded() {
     // A mean over both signs is zero but for its error, 0.1 sd with a hundred effective draws.
     assert!(off("coregion") > 1.0, "{weights:?}");
     assert!(off("noise.coregion") > 0.4, "{weights:?}");
+}
+
+/// Ten counts over bands wider than half the lengthscale: means of rates within bands, hyperparameters integrated by both.
+#[test]
+fn counts_over_bands_agree_with_draws() {
+    let counts = [31.0, 58.0, 90.0, 61.0, 28.0, 9.0, 12.0, 30.0];
+    let bands: Vec<(f64, f64)> = (0..8)
+        .map(|i| (10.0 * f64::from(i), 10.0 * f64::from(i + 1)))
+        .collect();
+    let set = Functionals::intervals("age", &bands, Aggregate::Sum).unwrap();
+    let rows = Poisson::new(counts.to_vec(), vec![1.0; 8], Link::Exp).unwrap();
+    let model = Model::new(Kernel::se(["age"])).observe(Observations::new(set, rows).unwrap());
+    let fit = FitOptions::default().with_hyperparameters(Hyperparameters::Integrate);
+    let report = model
+        .fit(&fit)
+        .unwrap()
+        .check_by_mcmc(&options(), &Silent)
+        .unwrap();
+    assert_eq!((report.rows.len(), report.hyperparameters.len()), (8, 2));
+    for (row, count) in report.rows.iter().zip(counts) {
+        // The rate of a year of age, from a count over ten.
+        assert!(
+            (row.sampled.mean - (count / 10.0).ln()).abs() < 1.2 / count.sqrt(),
+            "{row:?}"
+        );
+        assert!(row.r_hat < 1.02, "{row:?}");
+        assert!(row.mean_difference().abs() < 0.15, "{row:?}");
+        assert!((row.sd_ratio() - 1.0).abs() < 0.1, "{row:?}");
+    }
+    for hyper in &report.hyperparameters {
+        let away = (hyper.fit.mean - hyper.sampled.mean) / hyper.sampled.sd;
+        assert!(away.abs() < 0.25, "{hyper:?}");
+    }
+}
+
+/// Sparse inference stands beside the posterior of all rows; with few inducing points it shows.
+#[test]
+fn sparse_inference_is_checked_by_draws_without_inducing_points() {
+    let x: Vec<f64> = (0..30).map(|i| 0.2 * f64::from(i)).collect();
+    let counts: Vec<f64> = x
+        .iter()
+        .map(|x| (8.0 * (1.5 + (2.0 * x).sin())).round())
+        .collect();
+    let fit = FitOptions::default().with_hyperparameters(Hyperparameters::Map);
+    let worst = |inducing: usize| {
+        let set = Functionals::points("x", &x).unwrap();
+        let rows = Poisson::new(counts.clone(), vec![1.0; 30], Link::Exp).unwrap();
+        let mut model =
+            Model::new(Kernel::se(["x"])).observe(Observations::new(set, rows).unwrap());
+        for (name, value) in [("se.variance", 0.5), ("se.lengthscale.x", 0.7)] {
+            model = model.set(name, Setting::fixed(value));
+        }
+        let posterior = model
+            .fit(&fit.clone().with_inducing(Inducing::Number(inducing)))
+            .unwrap();
+        assert_eq!(posterior.summary().inference, "sparse");
+        let report = posterior.check_by_mcmc(&options(), &Silent).unwrap();
+        let off = report.mean_differences().into_iter();
+        off.fold(0.0_f64, |w, x| w.max(x.abs()))
+    };
+    // 1400 draws: 0.03 sd per mean, the largest of 30; and what a normal distribution misses of the posterior.
+    let (enough, few) = (worst(20), worst(5));
+    assert!(enough < 0.2, "{enough}");
+    assert!(few > 1.0, "{few}");
 }
 
 #[test]

@@ -23,7 +23,7 @@ const ACCEPTANCE: f64 = 0.9;
 
 /// Draws of one chain, and what it took.
 pub(super) struct Trace {
-    /// Per quantity (latent values of all functions, then free coordinates of hyperparameters), the draws.
+    /// Per quantity (values that rows see of all functions, then free coordinates of hyperparameters), the draws.
     pub quantities: Vec<Vec<f64>>,
     /// Divergent trajectories after warm-up.
     pub divergences: usize,
@@ -114,7 +114,7 @@ pub(super) fn run(
         ..DiagNutsSettings::default()
     };
     settings.adapt_options.step_size_settings.target_accept = ACCEPTANCE;
-    let quantities = target.size();
+    let quantities = target.quantities();
     let math = CpuMath::new(Density(target));
     let mut sampler = settings
         .new_chain(chain as u64, math, &mut rng)

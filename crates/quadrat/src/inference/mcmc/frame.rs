@@ -5,7 +5,8 @@
 //!
 //! $$ v = A^{-1} L' c + R^{-T} w, \qquad A = I + L' T L = R R', \qquad c = \nu - T m $$
 //!
-//! so that `w` would be standard normal *after* the data if each row were the Gaussian `exp(nu z - T z^2 / 2)`. Where the
+//! so that `w` would be standard normal *after* the data if the rows were the Gaussian `exp(nu'z - z'T z / 2)`: one of every
+//! row, `T` diagonal, or one of all rows where each looks at several values. Where the
 //! noise variance of a Gaussian row is a function, `T = 1 / v(g)` follows it: the width of `z` does not pull on `g`. These
 //! guides only choose coordinates: what is sampled is the density of the model, whatever they are, its volume
 //! element `1 / det R` included. With `T = 0` and `nu = 0`, `w = v`.
@@ -13,10 +14,12 @@
 //! # Source
 //! Murray and Adams 2010, "Slice sampling covariance hyperparameters of latent Gaussian models", for surrogate data.
 
+use std::sync::Arc;
+
 use super::adjoint::through_cholesky;
 use crate::error::LinalgError;
 use crate::inference::sites::Site;
-use crate::linalg::{Cholesky, Mat, gemm, matvec};
+use crate::linalg::{Cholesky, Mat, MatRef, gemm, matvec};
 
 /// Added to the diagonal of `K`, relative to it: noise of 1e-5 of the prior sd of a row, far above rounding.
 pub(super) const JITTER: f64 = 1e-10;
@@ -24,14 +27,58 @@ pub(super) const JITTER: f64 = 1e-10;
 /// A Gaussian stand-in for a row, at one value of the hyperparameters.
 pub(super) type Guide = Site;
 
+/// A Gaussian stand-in for all rows together.
+#[derive(Debug, PartialEq)]
+pub(super) struct Joint {
+    /// `T`, symmetric.
+    pub precision: Mat<f64>,
+    /// `nu`.
+    pub shift: Vec<f64>,
+}
+
+/// What stands in for the rows.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum StandIn {
+    /// One guide per latent value.
+    Each(Vec<Guide>),
+    /// One for all of them, which moves with nothing.
+    Joint(Arc<Joint>),
+}
+
+impl StandIn {
+    /// `T X`.
+    fn times(&self, x: MatRef<'_, f64>) -> Mat<f64> {
+        match self {
+            Self::Each(guides) => {
+                Mat::from_fn(x.nrows(), x.ncols(), |i, j| guides[i].precision * x[(i, j)])
+            }
+            Self::Joint(joint) => gemm(joint.precision.as_ref(), x),
+        }
+    }
+
+    /// `c = nu - T m`.
+    fn pull(&self, prior_mean: &[f64]) -> Vec<f64> {
+        match self {
+            Self::Each(guides) => {
+                let each = guides.iter().zip(prior_mean);
+                each.map(|(g, m)| g.shift - g.precision * m).collect()
+            }
+            Self::Joint(joint) => {
+                let moved = matvec(joint.precision.as_ref(), prior_mean);
+                joint.shift.iter().zip(moved).map(|(s, x)| s - x).collect()
+            }
+        }
+    }
+}
+
 /// The factors of the coordinates.
 pub(super) struct Frame {
     /// `L`.
     prior: Cholesky,
     /// `R`.
     posterior: Cholesky,
-    /// `T`.
-    precision: Vec<f64>,
+    /// `T` and `nu`.
+    pub rows: StandIn,
     /// `c`.
     pull: Vec<f64>,
     /// `A^-1 L' c`.
@@ -42,7 +89,7 @@ pub(super) struct Frame {
 pub(super) struct FrameAdjoint {
     /// Of `L`, its upper triangle zero.
     factor: Mat<f64>,
-    /// Of `T` at fixed `c`.
+    /// Of the diagonal of `T` at fixed `c`.
     pub precision: Vec<f64>,
     /// Of `c`.
     pub pull: Vec<f64>,
@@ -53,7 +100,7 @@ impl Frame {
     /// * `k` - prior covariance, without jitter
     /// * `floor` - added to its diagonal besides the jitter
     /// * `prior_mean` - `m`
-    /// * `guides` - one per row, precisions >= 0
+    /// * `rows` - what stands in for the rows, precisions >= 0
     ///
     /// # Errors
     /// [`LinalgError::NotPositiveDefinite`].
@@ -61,38 +108,28 @@ impl Frame {
         mut k: Mat<f64>,
         floor: &[f64],
         prior_mean: &[f64],
-        guides: &[Guide],
+        rows: StandIn,
     ) -> Result<Self, LinalgError> {
         let n = k.nrows();
         for (i, floor) in floor.iter().enumerate() {
             k[(i, i)] = k[(i, i)] * (1.0 + JITTER) + floor;
         }
         let prior = Cholesky::factor_owned(k)?;
-        let precision: Vec<f64> = guides.iter().map(|g| g.precision).collect();
-        let scaled = Mat::from_fn(n, n, |i, j| precision[i] * prior.lower()[(i, j)]);
+        let scaled = rows.times(prior.lower());
         let mut a = gemm(prior.lower().transpose(), scaled.as_ref());
         for i in 0..n {
             a[(i, i)] += 1.0;
         }
         let posterior = Cholesky::factor_owned(a)?;
-        let pull: Vec<f64> = guides
-            .iter()
-            .zip(prior_mean)
-            .map(|(g, m)| g.shift - g.precision * m)
-            .collect();
+        let pull = rows.pull(prior_mean);
         let centre = posterior.solve(&matvec(prior.lower().transpose(), &pull));
         Ok(Self {
             prior,
             posterior,
-            precision,
+            rows,
             pull,
             centre,
         })
-    }
-
-    /// Number of latent values.
-    pub fn rows(&self) -> usize {
-        self.centre.len()
     }
 
     /// The whitened latents `v` at `w`.
@@ -152,9 +189,10 @@ impl Frame {
             }
         }
         let la = gemm(l, a_bar.as_ref());
+        let scaled = self.rows.times(la.as_ref());
         let l_bar = Mat::from_fn(n, n, |i, j| {
             if i >= j {
-                g[i] * v[j] + 2.0 * self.precision[i] * la[(i, j)] + self.pull[i] * s[j]
+                g[i] * v[j] + 2.0 * scaled[(i, j)] + self.pull[i] * s[j]
             } else {
                 0.0
             }
@@ -172,7 +210,7 @@ impl Frame {
     /// The adjoint of `K`, symmetric.
     pub fn covariance_adjoint(&self, adjoint: &FrameAdjoint) -> Mat<f64> {
         let mut covariance = through_cholesky(&self.prior, &adjoint.factor);
-        for i in 0..self.rows() {
+        for i in 0..covariance.nrows() {
             covariance[(i, i)] *= 1.0 + JITTER;
         }
         covariance

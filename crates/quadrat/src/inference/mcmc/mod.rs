@@ -16,9 +16,12 @@
 //!
 //! Nothing is taken to be independent given the data: that is what the approximations are checked for.
 //!
+//! Rows that are sums after a link ([`Pools`]) see several values, the nodes: those are sampled, `log p(y_r | z_r)` is taken
+//! at `z_r = psi^-1(sum_i p_ri psi(f_i))`, and `z_r` is what is told.
+//!
 //! | symbol | meaning |
 //! |---|---|
-//! | `n` | rows |
+//! | `n` | latent values: rows, or nodes |
 //! | `z`, `v`, `w` | latent values; whitened by the prior, `z = m + L v`; whitened by the guides |
 //! | `g` | second latent values, of the log noise variance or dispersion |
 //! | `phi`, `u` | free hyperparameters: as they are optimised; on the whole line |
@@ -45,13 +48,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
+use super::pooled::Pools;
 use super::sites::LatentGaussian;
 use crate::error::{FitError, InputError};
 use crate::progress::{Event, Progress};
 use chain::Trace;
-use target::Target;
+use target::{Latents, Target};
 
-/// Most rows that are sampled.
+/// Most latent values of the first function that are sampled.
 pub const MAX_ROWS: usize = 1000;
 /// Fewest draws per chain from which anything is concluded.
 const MIN_DRAWS: usize = 20;
@@ -165,10 +169,42 @@ pub fn sample(
     options: &McmcOptions,
     progress: &dyn Progress,
 ) -> Result<Sampled, FitError> {
-    let rows = problem.prior_mean().len();
-    if rows > MAX_ROWS {
+    run(problem.into(), theta, options, progress)
+}
+
+/// As [`sample`], of rows that see means after a link.
+///
+/// # Arguments
+/// * `problem` - prior of the nodes; its blocks are about the rows
+/// * `pools` - what every row sees of the nodes
+/// * `theta`, `options`, `progress` - as for [`sample`]
+///
+/// # Returns
+/// As [`sample`]; the latent value of a row is its `z_r`, see [`Pools`].
+///
+/// # Errors
+/// As [`sample`], with at most [`MAX_ROWS`] nodes.
+pub fn sample_pooled(
+    problem: &dyn LatentGaussian,
+    pools: &Pools,
+    theta: &[f64],
+    options: &McmcOptions,
+    progress: &dyn Progress,
+) -> Result<Sampled, FitError> {
+    let pools = Some(pools);
+    run(Latents { problem, pools }, theta, options, progress)
+}
+
+fn run(
+    latents: Latents<'_>,
+    theta: &[f64],
+    options: &McmcOptions,
+    progress: &dyn Progress,
+) -> Result<Sampled, FitError> {
+    let problem = latents.problem;
+    if problem.prior_mean().len() > MAX_ROWS {
         return Err(InputError::Unavailable {
-            what: "sampling of more than 1,000 rows",
+            what: "sampling of more than 1,000 latent values",
             remedy: "every step would take minutes; check the fit on a thinned table",
         }
         .into());
@@ -186,13 +222,16 @@ pub fn sample(
         progress,
     };
     // Once, so that an input that cannot be sampled is refused before anything runs.
-    let target = Target::new(problem, theta)?;
-    let latents = target.latents();
+    let target = Target::new(latents, theta)?;
+    let seen = target.seen();
+    let rows = latents
+        .pools
+        .map_or(problem.prior_mean().len(), Pools::rows);
     let guides = target.into_guides();
     let mut traces: Vec<Trace> = (0..options.chains)
         .into_par_iter()
         .map(|chain| {
-            let target = || Target::guided(problem, theta, guides.clone());
+            let target = || Target::guided(latents, theta, guides.clone());
             chain::run(target()?, target()?, theta, chain, options, &tally)
         })
         .collect::<Result<_, FitError>>()?;
@@ -200,7 +239,7 @@ pub fn sample(
         .filter(|i| !problem.parameters()[*i].fixed)
         .collect();
     for set in problem.mirrored() {
-        let place = |i: &usize| Some(latents + free.iter().position(|f| f == i)?);
+        let place = |i: &usize| Some(seen + free.iter().position(|f| f == i)?);
         let of = |i: &usize| Some((place(i)?, theta[*i]));
         let set: Vec<(usize, f64)> = set.iter().filter_map(of).collect();
         traces.iter_mut().for_each(|trace| fold(trace, &set));
@@ -213,7 +252,7 @@ pub fn sample(
             summarise(&chains)
         })
         .collect();
-    let (values, hyperparameters) = marginals.split_at(latents);
+    let (values, hyperparameters) = marginals.split_at(seen);
     let (first, second) = values.split_at(rows);
     Ok(Sampled {
         latents: first.to_vec(),
@@ -294,5 +333,7 @@ impl Tally<'_> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod pair_tests;
+#[cfg(test)]
+mod pooled_tests;
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,6 @@
 //! Two latent functions: gradients are differences, moments those of brute force.
 
+use super::tests::latents;
 use super::*;
 use crate::covariance::Covariance;
 use crate::inference::sites::pair_tests::{Toy, brute, kinds};
@@ -196,8 +197,8 @@ fn gradients_are_differences(name: &str, problem: &Mixed) {
     let theta = problem.theta();
     for guided in [true, false] {
         let mut target = match guided {
-            true => Target::new(problem, &theta).unwrap(),
-            false => Target::plain(problem, &theta).unwrap(),
+            true => Target::new(latents(problem), &theta).unwrap(),
+            false => Target::plain(latents(problem), &theta).unwrap(),
         };
         let position = position(&target, &theta);
         let mut gradient = vec![0.0; target.size()];
@@ -262,8 +263,8 @@ fn a_second_function_without_variance_is_a_constant() {
             constant.parameters[own[0]].fixed = true;
         }
         let (theta, of_constant) = (varying.theta(), constant.theta());
-        let mut both = Target::plain(&varying, &theta).unwrap();
-        let mut one = Target::plain(&constant, &of_constant).unwrap();
+        let mut both = Target::plain(latents(&varying), &theta).unwrap();
+        let mut one = Target::plain(latents(&constant), &of_constant).unwrap();
         let at = position(&both, &theta);
         let (first, rest) = at.split_at(one.latents());
         let (second, u) = rest.split_at(both.latents() - one.latents());

@@ -1,11 +1,11 @@
 //! One latent function at a position of the sampler.
 
-use super::frame::{Frame, FrameAdjoint, Guide};
+use super::frame::{Frame, FrameAdjoint, StandIn};
 use super::prior::Prior;
 use crate::error::LinalgError;
 use crate::linalg::dot;
 
-/// A latent function, with the factors at the last hyperparameters and guides.
+/// A latent function, with the factors at the last hyperparameters and stand-in for the rows.
 pub(super) struct Process<'a> {
     pub prior: Prior<'a>,
     kept: Option<Kept>,
@@ -13,7 +13,6 @@ pub(super) struct Process<'a> {
 
 struct Kept {
     theta: Vec<f64>,
-    guides: Vec<Guide>,
     frame: Frame,
 }
 
@@ -40,23 +39,22 @@ impl<'a> Process<'a> {
         Self { prior, kept: None }
     }
 
-    /// The function at `w`; factors are made anew where hyperparameters or guides moved.
+    /// The function at `w`; factors are made anew where hyperparameters or the stand-in moved.
     ///
     /// # Errors
     /// [`LinalgError::NotPositiveDefinite`].
     pub fn place(
         &mut self,
         theta: &[f64],
-        guides: Vec<Guide>,
+        rows: StandIn,
         w: &[f64],
     ) -> Result<Placed<'_, 'a>, LinalgError> {
         let Self { prior, kept } = self;
         let fresh = match kept.take() {
-            Some(kept) if kept.theta == theta && kept.guides == guides => kept,
+            Some(kept) if kept.theta == theta && kept.frame.rows == rows => kept,
             _ => Kept {
-                frame: Frame::new(prior.covariance(theta), &prior.floor, prior.mean(), &guides)?,
+                frame: Frame::new(prior.covariance(theta), &prior.floor, prior.mean(), rows)?,
                 theta: theta.to_vec(),
-                guides,
             },
         };
         let frame = &kept.insert(fresh).frame;

@@ -1,13 +1,40 @@
 //! The rows of all tables at one value of the hyperparameters.
 
-use super::frame::{FrameAdjoint, Guide};
-use crate::error::InputError;
-use crate::inference::sites::pair::{scale, scale_slope};
-use crate::inference::sites::{Block, LatentGaussian};
+use std::borrow::Cow;
 
-/// Tables with the values of their own hyperparameters; the first of those with a second latent value is `v(g)`, row by
-/// row, and NaN until then.
-pub(super) struct Rows<'a>(Vec<(Block<'a>, Vec<f64>)>);
+use super::frame::{FrameAdjoint, Guide, StandIn};
+use super::target::{FirstGuides, Latents};
+use crate::error::InputError;
+use crate::inference::pooled::{Pools, Slopes};
+use crate::inference::sites::Block;
+use crate::inference::sites::pair::{scale, scale_slope};
+
+/// The rows of all tables.
+pub(super) struct Rows<'a> {
+    /// Tables with the values of their own hyperparameters; the first of those with a second latent value is `v(g)`, row
+    /// by row, and NaN until then.
+    blocks: Vec<(Block<'a>, Vec<f64>)>,
+    /// What rows see of the latent values, where that is not one each.
+    pools: Option<&'a Pools>,
+}
+
+/// What rows see of latent values.
+pub(super) struct Seen<'a> {
+    /// `z` of every row.
+    pub z: Cow<'a, [f64]>,
+    /// `dz / df`, where rows see several values.
+    slopes: Option<(&'a Pools, Slopes)>,
+}
+
+impl Seen<'_> {
+    /// From slopes in `z` to slopes in the latent values.
+    pub fn pull(&self, first: Vec<f64>) -> Vec<f64> {
+        match &self.slopes {
+            Some((pools, slopes)) => slopes.scatter(pools, &first),
+            None => first,
+        }
+    }
+}
 
 /// The log density of all rows, and its derivatives in their latent values.
 pub(super) struct Density {
@@ -20,20 +47,41 @@ pub(super) struct Density {
 }
 
 impl<'a> Rows<'a> {
-    pub fn new(problem: &'a dyn LatentGaussian, theta: &[f64]) -> Self {
+    pub fn new(latents: Latents<'a>, theta: &[f64]) -> Self {
         let with_own = |block: Block<'a>| {
             let scale = block.second.map(|_| f64::NAN);
             let own = block.own.iter().map(|&i| theta[i]);
             let own = scale.into_iter().chain(own).collect();
             (block, own)
         };
-        Self(problem.blocks().into_iter().map(with_own).collect())
+        Self {
+            blocks: latents.problem.blocks().into_iter().map(with_own).collect(),
+            pools: latents.pools,
+        }
+    }
+
+    /// What the rows see of latent values `f`.
+    pub fn see<'f>(&self, f: &'f [f64]) -> Seen<'f>
+    where
+        'a: 'f,
+    {
+        let Some(pools) = self.pools else {
+            return Seen {
+                z: f.into(),
+                slopes: None,
+            };
+        };
+        let means = pools.means(f);
+        Seen {
+            z: means.iter().map(|mean| mean.value).collect(),
+            slopes: Some((pools, pools.slopes(&means))),
+        }
     }
 
     /// Value and noise variance of every row that is Gaussian, at second latent values `second` where it has one.
     pub fn gaussian(&self, second: &[f64]) -> Vec<Option<(f64, f64)>> {
         let mut out = Vec::new();
-        for (block, own) in &self.0 {
+        for (block, own) in &self.blocks {
             let mut own = own.clone();
             out.resize(block.first, None);
             for at in 0..block.likelihood.rows() {
@@ -61,8 +109,12 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// The guide of every row: its site, or its own density where that is Gaussian.
-    pub fn guides(&self, sites: &[Option<Guide>], second: &[f64]) -> Vec<Guide> {
+    /// What stands in for the rows: their joint guide, or that of each: its site, or its own density where that is Gaussian.
+    pub fn stand_in(&self, guides: &FirstGuides, second: &[f64]) -> StandIn {
+        let sites = match guides {
+            FirstGuides::Each(sites) => sites,
+            FirstGuides::Joint(joint) => return StandIn::Joint(joint.clone()),
+        };
         let mut guides: Vec<Guide> = sites.iter().map(|s| s.unwrap_or_default()).collect();
         for (row, gaussian) in self.gaussian(second).into_iter().enumerate() {
             if let (None, Some((y, variance))) = (sites[row], gaussian) {
@@ -72,7 +124,7 @@ impl<'a> Rows<'a> {
                 };
             }
         }
-        guides
+        StandIn::Each(guides)
     }
 
     /// The log density at latent values of both functions.
@@ -82,7 +134,7 @@ impl<'a> Rows<'a> {
             first: vec![0.0; z.len()],
             second: vec![0.0; second.len()],
         };
-        for (block, own) in &self.0 {
+        for (block, own) in &self.blocks {
             let mut own = own.clone();
             let mut slopes = vec![[0.0; 3]; own.len()];
             for at in 0..block.likelihood.rows() {
@@ -108,16 +160,16 @@ impl<'a> Rows<'a> {
     ///
     /// # Arguments
     /// * `z`, `second` - latent values of both functions
-    /// * `sites`, `adjoint` - guides of the first function and their adjoints
+    /// * `guides`, `adjoint` - guides of the first function and their adjoints
     pub fn add_slopes(
         &self,
         [z, second]: [&[f64]; 2],
         prior_mean: &[f64],
-        sites: &[Option<Guide>],
+        guides: &FirstGuides,
         adjoint: &FrameAdjoint,
         [d_theta, d_second]: [&mut [f64]; 2],
     ) {
-        for (block, own) in self.0.iter().filter(|(_, own)| !own.is_empty()) {
+        for (block, own) in self.blocks.iter().filter(|(_, own)| !own.is_empty()) {
             let likelihood = block.likelihood;
             let mut own = own.clone();
             let mut slopes = vec![[0.0; 3]; own.len()];
@@ -133,7 +185,10 @@ impl<'a> Rows<'a> {
                         d_theta[i] += slope[0];
                     }
                 }
-                let (None, Some((y, _))) = (sites[row], likelihood.gaussian(&own, at)) else {
+                if !guides.follows(row) {
+                    continue;
+                }
+                let Some((y, _)) = likelihood.gaussian(&own, at) else {
                     continue;
                 };
                 // T = 1 / variance and c = T (y - m); the slope of T is that of (log p)' = T (y - f) at f = y - 1.

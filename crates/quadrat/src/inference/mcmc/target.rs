@@ -1,23 +1,42 @@
 //! The density that is sampled, and its gradient.
 
+use std::sync::Arc;
+
 use super::coordinate::{self, Coordinate};
-use super::frame::Guide;
+use super::frame::{Guide, Joint, StandIn};
 use super::prior::Prior;
 use super::process::{Placed, Process};
 use super::rows::Rows;
 use crate::error::FitError;
+use crate::inference::pooled::{PooledOptions, Pools, find_mode};
 use crate::inference::sites::{LatentGaussian, Method, SiteOptions, settle};
+
+/// A Gaussian prior, and what rows see of it: a value each, or means after a link over several ([`Pools`]).
+#[derive(Clone, Copy)]
+pub(super) struct Latents<'a> {
+    pub problem: &'a dyn LatentGaussian,
+    pub pools: Option<&'a Pools>,
+}
+
+impl<'a> From<&'a dyn LatentGaussian> for Latents<'a> {
+    fn from(problem: &'a dyn LatentGaussian) -> Self {
+        Self {
+            problem,
+            pools: None,
+        }
+    }
+}
 
 /// `log p(w, u, y)` of a problem, flat priors of hyperparameters counting as one.
 ///
-/// A position holds `w` (one per row, then one per row that has a second latent value, see [`super::frame`]), then `u`
-/// (one per free hyperparameter, see [`super::coordinate`]):
+/// A position holds `w` (one per latent value: row, or node that rows see; then one per row that has a second latent
+/// value, see [`super::frame`]), then `u` (one per free hyperparameter, see [`super::coordinate`]):
 ///
 /// $$ \sum_r \log p(y_r \mid z_r) + \sum_f \left[- \tfrac12 v_f'v_f - \tfrac{n_f}2 \log 2\pi - \log\det R_f\right] + \log p(\phi) + \log |d\phi/du| $$
 ///
 /// with one term `f` for every latent function.
 pub(super) struct Target<'a> {
-    problem: &'a dyn LatentGaussian,
+    latents: Latents<'a>,
     first: Process<'a>,
     second: Option<Process<'a>>,
     free: Vec<(usize, Coordinate)>,
@@ -29,22 +48,52 @@ pub(super) struct Target<'a> {
 /// What chooses the coordinates.
 #[derive(Clone)]
 pub(super) struct Guides {
-    /// Sites of the rows; `None` for a row that is Gaussian (given its second latent value, if it has one), whose guide is
-    /// its own density.
-    pub first: Vec<Option<Guide>>,
+    /// Those of the first function.
+    pub first: FirstGuides,
     /// Sites of the second latent values.
     pub second: Vec<Guide>,
+}
+
+/// What chooses the coordinates of the first function.
+#[derive(Clone)]
+pub(super) enum FirstGuides {
+    /// Sites of the rows; `None` for a row that is Gaussian (given its second latent value, if it has one), whose guide is
+    /// its own density.
+    Each(Vec<Option<Guide>>),
+    /// One Gaussian for rows that see several values.
+    Joint(Arc<Joint>),
+}
+
+impl FirstGuides {
+    /// Whether the guide of a row is its own density, and moves with its noise; never where rows see several values.
+    pub fn follows(&self, row: usize) -> bool {
+        matches!(self, Self::Each(sites) if matches!(sites.get(row), Some(None)))
+    }
+
+    /// Whether any does.
+    fn moves(&self) -> bool {
+        matches!(self, Self::Each(sites) if sites.iter().any(Option::is_none))
+    }
 }
 
 impl<'a> Target<'a> {
     /// The density in coordinates guided by an approximation at `theta` (all hyperparameters, natural units):
     /// expectation propagation, else Laplace's (the variational one where there is a second latent function), else those
-    /// of [`Target::plain`].
+    /// of [`Target::plain`]; Laplace's where rows see several values.
     ///
     /// # Errors
     /// [`FitError::Input`] for an unusable hyperparameter, or a Gaussian row without noise.
-    pub fn new(problem: &'a dyn LatentGaussian, theta: &[f64]) -> Result<Self, FitError> {
-        let mut guides = Self::plain(problem, theta)?.into_guides();
+    pub fn new(latents: Latents<'a>, theta: &[f64]) -> Result<Self, FitError> {
+        let mut guides = Self::plain(latents, theta)?.into_guides();
+        let problem = latents.problem;
+        if let Some(pools) = latents.pools {
+            let mode = find_mode(problem, pools, theta, &PooledOptions::default());
+            if let Ok(mode) = mode.and_then(crate::inference::pooled::Mode::converged) {
+                let (precision, shift) = mode.stand_in(pools);
+                guides.first = FirstGuides::Joint(Arc::new(Joint { precision, shift }));
+            }
+            return Self::guided(latents, theta, guides);
+        }
         let other = match problem.second() {
             Some(_) => Method::Variational,
             None => Method::Laplace,
@@ -52,31 +101,29 @@ impl<'a> Target<'a> {
         let found = [Method::Ep, other]
             .into_iter()
             .find_map(|method| settle(problem, theta, &SiteOptions::new(method)).ok());
+        let mut sites = vec![Some(Guide::default()); problem.prior_mean().len()];
         if let Some(fit) = found {
-            guides.first = fit.found.sites.into_iter().map(Some).collect();
+            sites = fit.found.sites.into_iter().map(Some).collect();
             guides.second = fit.found.second;
         }
-        let gaussian = Rows::new(problem, theta).gaussian(second_mean(problem));
-        for (site, gaussian) in guides.first.iter_mut().zip(gaussian) {
+        let gaussian = Rows::new(latents, theta).gaussian(second_mean(problem));
+        for (site, gaussian) in sites.iter_mut().zip(gaussian) {
             if gaussian.is_some() {
                 *site = None;
             }
         }
-        Self::guided(problem, theta, guides)
+        guides.first = FirstGuides::Each(sites);
+        Self::guided(latents, theta, guides)
     }
 
     /// The density in the coordinates of given guides.
     ///
     /// # Errors
     /// As [`Target::new`].
-    pub fn guided(
-        problem: &'a dyn LatentGaussian,
-        theta: &[f64],
-        guides: Guides,
-    ) -> Result<Self, FitError> {
+    pub fn guided(latents: Latents<'a>, theta: &[f64], guides: Guides) -> Result<Self, FitError> {
         Ok(Self {
             guides,
-            ..Self::plain(problem, theta)?
+            ..Self::plain(latents, theta)?
         })
     }
 
@@ -89,24 +136,25 @@ impl<'a> Target<'a> {
     ///
     /// # Errors
     /// As [`Target::new`].
-    pub fn plain(problem: &'a dyn LatentGaussian, theta: &[f64]) -> Result<Self, FitError> {
+    pub fn plain(latents: Latents<'a>, theta: &[f64]) -> Result<Self, FitError> {
+        let problem = latents.problem;
         let parameters = problem.parameters();
         for parameter in parameters {
             parameter.validate()?;
         }
-        Rows::new(problem, theta).check(second_mean(problem))?;
+        Rows::new(latents, theta).check(second_mean(problem))?;
         let first = Process::new(Prior::first(problem, theta));
         let second = Prior::second(problem, theta).map(Process::new);
         let seconds = second.as_ref().map_or(0, |second| second.prior.rows());
         Ok(Self {
-            problem,
+            latents,
             free: (0..parameters.len())
                 .filter(|i| !parameters[*i].fixed)
                 .map(|i| (i, Coordinate::new(&parameters[i])))
                 .collect(),
             theta: theta.to_vec(),
             guides: Guides {
-                first: vec![Some(Guide::default()); first.prior.rows()],
+                first: FirstGuides::Each(vec![Some(Guide::default()); first.prior.rows()]),
                 second: vec![Guide::default(); seconds],
             },
             first,
@@ -116,7 +164,7 @@ impl<'a> Target<'a> {
 
     /// Number of latent values, of both functions.
     pub fn latents(&self) -> usize {
-        self.guides.first.len() + self.guides.second.len()
+        self.first.prior.rows() + self.guides.second.len()
     }
 
     /// Number of coordinates of a position.
@@ -124,21 +172,35 @@ impl<'a> Target<'a> {
         self.latents() + self.free.len()
     }
 
+    /// Number of values that rows see, of both functions.
+    pub fn seen(&self) -> usize {
+        let first = self
+            .latents
+            .pools
+            .map_or(self.first.prior.rows(), Pools::rows);
+        first + self.guides.second.len()
+    }
+
+    /// Number of quantities that [`Target::expand`] tells.
+    pub fn quantities(&self) -> usize {
+        self.seen() + self.free.len()
+    }
+
     /// `u` at the hyperparameters that the target was made with.
     pub fn start(&self, theta: &[f64]) -> Vec<f64> {
-        let parameters = self.problem.parameters();
+        let parameters = self.latents.problem.parameters();
         let find = |(i, c): &(usize, Coordinate)| c.find(parameters[*i].to_free(theta[*i]));
         self.free.iter().map(find).collect()
     }
 
-    /// The latent values `z`, then `g`, then the free coordinates `phi` of the free hyperparameters.
+    /// The values `z` that rows see, then `g`, then the free coordinates `phi` of the free hyperparameters.
     ///
     /// # Errors
     /// [`FitError::Linalg`] when a covariance cannot be factorised.
     pub fn expand(&mut self, position: &[f64]) -> Result<Vec<f64>, FitError> {
         let (w, u) = position.split_at(self.latents());
         let moved = self.move_to(u);
-        let rows = Rows::new(self.problem, &self.theta);
+        let rows = Rows::new(self.latents, &self.theta);
         let Self {
             first,
             second,
@@ -147,7 +209,7 @@ impl<'a> Target<'a> {
             ..
         } = self;
         let (first, second) = place([w, theta], &rows, guides, first, second.as_mut())?;
-        let mut out = first.z;
+        let mut out = rows.see(&first.z).z.into_owned();
         out.extend(second.into_iter().flat_map(|second| second.z));
         out.extend(moved.iter().map(|p| p.phi));
         Ok(out)
@@ -164,7 +226,7 @@ impl<'a> Target<'a> {
     pub fn evaluate(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<f64, FitError> {
         let (w, u) = position.split_at(self.latents());
         let moved = self.move_to(u);
-        let rows = Rows::new(self.problem, &self.theta);
+        let rows = Rows::new(self.latents, &self.theta);
         let Self {
             first,
             second,
@@ -175,21 +237,23 @@ impl<'a> Target<'a> {
         } = self;
         let (first, second) = place([w, theta], &rows, guides, first, second.as_mut())?;
         let g = second.as_ref().map_or(&[][..], |second| &second.z);
-        let density = rows.log_density(&first.z, g);
+        let seen = rows.see(&first.z);
+        let density = rows.log_density(&seen.z, g);
+        let slope = seen.pull(density.first);
         let mut value = density.value + first.log_prior();
         let mut d_theta = vec![0.0; theta.len()];
         let mut d_second = density.second;
 
-        let pulled = first.pull(&density.first);
+        let pulled = first.pull(&slope);
         let (in_first, rest) = gradient.split_at_mut(pulled.w.len());
         in_first.copy_from_slice(&pulled.w);
         // Without free hyperparameters only guides can move, with the second latent values.
-        let moves = second.is_some() && guides.first.iter().any(Option::is_none);
+        let moves = second.is_some() && guides.first.moves();
         if moves || !free.is_empty() {
-            let adjoint = first.adjoint(&density.first, &pulled);
+            let adjoint = first.adjoint(&slope, &pulled);
             rows.add_slopes(
-                [&first.z, g],
-                self.problem.prior_mean(),
+                [&seen.z, g],
+                self.latents.problem.prior_mean(),
                 &guides.first,
                 &adjoint,
                 [&mut d_theta, &mut d_second],
@@ -208,7 +272,7 @@ impl<'a> Target<'a> {
                 second.contract(theta, &adjoint, &mut d_theta);
             }
         }
-        let parameters = self.problem.parameters();
+        let parameters = self.latents.problem.parameters();
         for (((i, _), at), out) in free.iter().zip(&moved).zip(in_free) {
             let parameter = &parameters[*i];
             let (prior, d_prior) = parameter.log_prior_free(at.phi);
@@ -221,7 +285,7 @@ impl<'a> Target<'a> {
 
     /// Moves `theta` to `u`.
     fn move_to(&mut self, u: &[f64]) -> Vec<coordinate::Placed> {
-        let parameters = self.problem.parameters();
+        let parameters = self.latents.problem.parameters();
         let (free, theta) = (&self.free, &mut self.theta);
         free.iter()
             .zip(u)
@@ -247,11 +311,11 @@ fn place<'p, 'a>(
     first: &'p mut Process<'a>,
     second: Option<&'p mut Process<'a>>,
 ) -> Result<(Placed<'p, 'a>, Option<Placed<'p, 'a>>), FitError> {
-    let (own, others) = w.split_at(guides.first.len());
+    let (own, others) = w.split_at(first.prior.rows());
     let second = second
-        .map(|second| second.place(theta, guides.second.clone(), others))
+        .map(|second| second.place(theta, StandIn::Each(guides.second.clone()), others))
         .transpose()?;
     let g = second.as_ref().map_or(&[][..], |second| &second.z);
-    let guided = rows.guides(&guides.first, g);
-    Ok((first.place(theta, guided, own)?, second))
+    let stand_in = rows.stand_in(&guides.first, g);
+    Ok((first.place(theta, stand_in, own)?, second))
 }

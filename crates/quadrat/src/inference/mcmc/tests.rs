@@ -5,19 +5,23 @@ use crate::inference::sites::tests::{Toy, kinds};
 use crate::inference::sites::{Method, SiteOptions, condition_sites};
 use crate::likelihood::local::Local;
 use crate::likelihood::{
-    Bernoulli, Censored, Degrees, Dispersion, Gaussian, Interval, NegativeBinomial, Noise, Ordinal,
-    Poisson, Side, Sigmoid, StudentT, Thresholds,
+    Bernoulli, Binomial, Censored, Degrees, Dispersion, Exponential, Gaussian, Interval, Laplace,
+    NegativeBinomial, Noise, Ordinal, Poisson, Positive, Side, Sigmoid, StudentT, Thresholds,
 };
 use crate::link::Link;
 use crate::progress::Silent;
 
-fn fixed(x: &[f64], tables: Vec<Box<dyn Local>>) -> Toy {
+pub(super) fn fixed(x: &[f64], tables: Vec<Box<dyn Local>>) -> Toy {
     let mut toy = Toy::new(x, tables);
     toy.parameters.iter_mut().for_each(|p| p.fixed = true);
     toy
 }
 
-fn options() -> McmcOptions {
+pub(super) fn latents(problem: &dyn LatentGaussian) -> Latents<'_> {
+    problem.into()
+}
+
+pub(super) fn options() -> McmcOptions {
     McmcOptions::default().with_chains(2).with_draws(300, 2000)
 }
 
@@ -47,34 +51,39 @@ fn gradient_is_the_derivative_in_every_coordinate() {
         let theta = toy.theta();
         for guided in [true, false] {
             let mut target = if guided {
-                Target::new(&toy, &theta).unwrap()
+                Target::new(latents(&toy), &theta).unwrap()
             } else {
-                Target::plain(&toy, &theta).unwrap()
+                Target::plain(latents(&toy), &theta).unwrap()
             };
             let mut position: Vec<f64> = (0..target.latents())
                 .map(|i| 0.4 * (1.7 * i as f64).sin() + 0.1)
                 .collect();
             position.extend(target.start(&theta).iter().map(|u| u + 0.13));
-            let mut gradient = vec![0.0; target.size()];
-            let mut ignored = gradient.clone();
-            target.evaluate(&position, &mut gradient).unwrap();
-            for i in 0..position.len() {
-                let mut at = |h: f64| {
-                    let mut moved = position.clone();
-                    moved[i] += h;
-                    target.evaluate(&moved, &mut ignored).unwrap()
-                };
-                // Central differences of fourth order: h^4 and eps / h both below 1e-9.
-                let h = 2e-3;
-                let numeric = (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h);
-                let scale = gradient[i].abs().max(1.0);
-                assert!(
-                    (numeric - gradient[i]).abs() < 1e-6 * scale,
-                    "{name}, guided {guided}, coordinate {i}: {numeric} {}",
-                    gradient[i]
-                );
-            }
+            assert_gradient(&mut target, &position, &format!("{name}, guided {guided}"));
         }
+    }
+}
+
+/// Compares the gradient with central differences.
+pub(super) fn assert_gradient(target: &mut Target<'_>, position: &[f64], what: &str) {
+    let mut gradient = vec![0.0; target.size()];
+    let mut ignored = gradient.clone();
+    target.evaluate(position, &mut gradient).unwrap();
+    for i in 0..position.len() {
+        let mut at = |h: f64| {
+            let mut moved = position.to_vec();
+            moved[i] += h;
+            target.evaluate(&moved, &mut ignored).unwrap()
+        };
+        // Central differences of fourth order: h^4 and eps / h both below 1e-9.
+        let h = 2e-3;
+        let numeric = (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h);
+        let scale = gradient[i].abs().max(1.0);
+        assert!(
+            (numeric - gradient[i]).abs() < 1e-6 * scale,
+            "{what}, coordinate {i}: {numeric} {}",
+            gradient[i]
+        );
     }
 }
 
@@ -108,8 +117,8 @@ fn coordinates_do_not_change_the_density() {
         let position: Vec<f64> = w.iter().chain(&u).copied().collect();
         target.evaluate(&position, &mut gradient).unwrap() - inverse.1.abs().ln()
     };
-    let guided = density(Target::new(&toy, &theta).unwrap());
-    let plain = density(Target::plain(&toy, &theta).unwrap());
+    let guided = density(Target::new(latents(&toy), &theta).unwrap());
+    let plain = density(Target::plain(latents(&toy), &theta).unwrap());
     assert!((guided - plain).abs() < 1e-8, "{guided} {plain}");
 }
 
@@ -188,7 +197,6 @@ fn every_family_agrees_with_expectation_propagation() {
     let inf = f64::INFINITY;
     let x: Vec<f64> = (0..6).map(|i| 0.6 * f64::from(i)).collect();
     let known = |n: usize, v: f64| Noise::Known(vec![v; n]);
-    type Family = (&'static str, f64, Vec<Box<dyn Local>>);
     let families: Vec<Family> = vec![
         (
             "mixed",
@@ -251,6 +259,7 @@ fn every_family_agrees_with_expectation_propagation() {
             )],
         ),
     ];
+    let families = families.into_iter().chain(more_families());
     for (name, limit, tables) in families {
         let (mean, sd, sampled) = differences(&fixed(&x, tables), &options());
         println!(
@@ -260,6 +269,35 @@ fn every_family_agrees_with_expectation_propagation() {
         assert!(mean < 0.1, "{name}: {mean}");
         assert!(sd < limit, "{name}: {sd}");
     }
+}
+
+type Family = (&'static str, f64, Vec<Box<dyn Local>>);
+
+/// The rest of what one latent value may be seen through.
+fn more_families() -> Vec<Family> {
+    let values = || vec![0.3, 0.5, 1.1, 0.9, 0.7, 0.2];
+    let one = |name, table: Box<dyn Local>| (name, 0.10, vec![table]);
+    let trials = vec![5.0, 8.0, 3.0, 6.0, 4.0, 9.0];
+    let successes = vec![2.0, 7.0, 3.0, 5.0, 1.0, 4.0];
+    let lower = vec![1.0, 0.0, 5.0, 3.0, 0.0, 10.0];
+    let upper = vec![4.0, 4.0, 5.0, 9.0, 1.0, f64::INFINITY];
+    let suppressed = Poisson::ranges(lower, upper, vec![2.0; 6], Link::Exp);
+    vec![
+        one(
+            "laplace",
+            Box::new(Laplace::new(values(), vec![0.2; 6]).unwrap()),
+        ),
+        one(
+            "exponential",
+            Box::new(Exponential::new(values(), Link::Exp).unwrap()),
+        ),
+        one(
+            "binomial",
+            Box::new(Binomial::new(successes, trials, Sigmoid::Probit).unwrap()),
+        ),
+        one("suppressed", Box::new(suppressed.unwrap())),
+        one("positive", Box::new(Positive::new(6, 0.0, 0.1).unwrap())),
+    ]
 }
 
 #[test]

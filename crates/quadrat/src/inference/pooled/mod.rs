@@ -39,7 +39,7 @@ mod expected;
 mod mode;
 mod pools;
 #[cfg(test)]
-mod tests;
+pub(in crate::inference) mod tests;
 mod total;
 
 pub use expected::condition_pooled;

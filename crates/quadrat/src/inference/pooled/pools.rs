@@ -89,7 +89,7 @@ impl Pools {
     }
 
     /// `z` of every row and its derivatives.
-    pub(super) fn means(&self, f: &[f64]) -> Vec<QuasiMean> {
+    pub(in crate::inference) fn means(&self, f: &[f64]) -> Vec<QuasiMean> {
         let one = |row: usize| {
             let (nodes, shares) = self.row(row);
             let values: Vec<f64> = nodes.iter().map(|&i| f[i]).collect();
@@ -99,7 +99,7 @@ impl Pools {
     }
 
     /// The entries of `J`, row by row.
-    pub(super) fn slopes(&self, means: &[QuasiMean]) -> Slopes {
+    pub(in crate::inference) fn slopes(&self, means: &[QuasiMean]) -> Slopes {
         Slopes(
             means
                 .iter()
@@ -131,6 +131,20 @@ impl Slopes {
         for (row, a) in a.iter().enumerate() {
             for e in pools.entries(row) {
                 out[pools.node[e]] += self.0[e] * a;
+            }
+        }
+        out
+    }
+
+    /// `J' W J`, shape `[nodes, nodes]`, of diagonal `W`.
+    #[cfg(feature = "mcmc")]
+    pub fn gram(&self, pools: &Pools, w: &[f64]) -> Mat<f64> {
+        let mut out = Mat::zeros(pools.nodes, pools.nodes);
+        for (row, w) in w.iter().enumerate() {
+            for a in pools.entries(row) {
+                for b in pools.entries(row) {
+                    out[(pools.node[a], pools.node[b])] += w * self.0[a] * self.0[b];
+                }
             }
         }
         out
