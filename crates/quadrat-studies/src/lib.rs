@@ -10,6 +10,7 @@ pub mod data;
 pub mod report;
 pub mod sites;
 pub mod statistics;
+pub mod steps;
 pub mod study;
 
 pub use study::{STUDIES, Settings, Study};

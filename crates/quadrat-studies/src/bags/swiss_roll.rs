@@ -14,6 +14,7 @@ use rand_distr::{Distribution, Gamma, Poisson as Counts};
 
 use crate::report::{Report, Table};
 use crate::statistics::{coverage, mean};
+use crate::steps::Steps;
 use crate::study::Settings;
 
 /// Columns after padding and rotation.
@@ -92,8 +93,9 @@ pub fn run(settings: &Settings) -> Result<Report> {
         if is_dear || !settings.wants(&name) {
             continue;
         }
+        let steps = Steps::new(&name, repeats);
         let scores = (0..repeats as u64)
-            .map(|repeat| one(settings, count, (link, form), repeat))
+            .map(|repeat| steps.after(one(settings, count, (link, form), repeat)))
             .collect::<Result<Vec<Score>>>()?;
         let of = |f: &dyn Fn(&Score) -> f64| mean(&scores.iter().map(f).collect::<Vec<f64>>());
         let (square, nll) = (of(&|s| s.square), of(&|s| s.nll));

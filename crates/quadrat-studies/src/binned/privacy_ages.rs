@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use super::ages::{AREAS, Epsilon, METHODS, Method, Scores, YEARS, profiles, release, score};
 use crate::report::{Report, Table};
 use crate::statistics::{mean, standard_error};
+use crate::steps::Steps;
 use crate::study::Settings;
 
 /// Table 2 with bins of ten years: simple, centroid, integral, non-negative, each with the
@@ -62,6 +63,7 @@ fn measure(settings: &Settings, profiles: &[Vec<f64>], repeats: usize) -> Result
         let jobs: Vec<(usize, usize)> = (0..profiles.len())
             .flat_map(|area| (0..repeats).map(move |r| (area, r)))
             .collect();
+        let steps = Steps::new(format!("epsilon {}", epsilon.name()), jobs.len());
         let found: Vec<(usize, Vec<Scores>)> = jobs
             .into_par_iter()
             .map(|(area, repeat)| {
@@ -71,7 +73,7 @@ fn measure(settings: &Settings, profiles: &[Vec<f64>], repeats: usize) -> Result
                 let noise = &mut settings.random(stream + 1 + e as u64);
                 let table = release(&profiles[area], settings.width, epsilon, people, noise)?;
                 let scores = METHODS.iter().map(|m| score(*m, &table, settings.seed));
-                Ok((area, scores.collect::<Result<_>>()?))
+                Ok((area, steps.after(scores.collect::<Result<_>>())?))
             })
             .collect::<Result<_>>()?;
         let mut sums = vec![vec![Scores::default(); profiles.len()]; METHODS.len()];

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::models::{FAMILIES, Family, Told, fit, is_wanted};
 use crate::report::{Report, Table};
 use crate::statistics::{coverage, mean, rms, standard_error};
+use crate::steps::Steps;
 use crate::study::Settings;
 
 /// Levels of the central intervals.
@@ -83,9 +84,12 @@ pub fn run(settings: &Settings) -> Result<Report> {
             }
         }
     }
+    let steps = Steps::new("censored-coverage", jobs.len());
     let outcomes = jobs
         .par_iter()
-        .map(|(way, family, treatment, seed)| one(settings, way, *family, treatment.0, *seed))
+        .map(|(way, family, treatment, seed)| {
+            steps.after(one(settings, way, *family, treatment.0, *seed))
+        })
         .collect::<Result<Vec<Option<Found>>>>()?;
     let mut table = Table::new(
         "Censored rows of the first output, by what was recorded and told",

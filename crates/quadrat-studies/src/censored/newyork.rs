@@ -20,6 +20,7 @@ use super::models::{FAMILIES, Family};
 use crate::data;
 use crate::report::{Report, Table};
 use crate::statistics::{mean, mean_absolute, standard_error};
+use crate::steps::Steps;
 use crate::study::Settings;
 
 /// The station that is judged, and the one beside it.
@@ -137,8 +138,9 @@ pub fn run(settings: &Settings) -> Result<Report> {
     );
     for case in CASES.iter().filter(|case| settings.wants(&case.name())) {
         let name = case.name();
+        let steps = Steps::new(&name, repeats);
         let outcomes = (0..repeats as u64)
-            .map(|repeat| one(case, settings, repeat))
+            .map(|repeat| steps.after(one(case, settings, repeat)))
             .collect::<Result<Vec<Option<Outcome>>>>()
             .with_context(|| name.clone())?;
         let closed: Vec<&Outcome> = outcomes.iter().flatten().collect();

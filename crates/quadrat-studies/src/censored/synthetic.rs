@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::models::{FAMILIES, Family, Told, fit, is_wanted};
 use crate::report::{Report, Table};
 use crate::statistics::{mean, rms, standard_error};
+use crate::steps::Steps;
 use crate::study::Settings;
 
 /// Published scores by model and overlap; those without overlap are Table 1, the others Table 2.
@@ -62,9 +63,10 @@ pub fn run(settings: &Settings) -> Result<Report> {
             wanted.flat_map(move |&k| distinct(FAMILIES[k]).iter().map(move |o| (seed, *o, k)))
         })
         .collect();
+    let steps = Steps::new("censored-synthetic", jobs.len());
     let outcomes = jobs
         .par_iter()
-        .map(|&(seed, overlap, k)| one(settings, seed, overlap, FAMILIES[k]))
+        .map(|&(seed, overlap, k)| steps.after(one(settings, seed, overlap, FAMILIES[k])))
         .collect::<Result<Vec<Option<Found>>>>()?;
     let of = |k: usize, overlap: Overlap| -> Vec<Option<&Found>> {
         let same = seen(FAMILIES[k], overlap);

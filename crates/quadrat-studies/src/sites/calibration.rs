@@ -17,6 +17,7 @@ use rayon::prelude::*;
 
 use crate::report::{Report, Table};
 use crate::statistics::{mean, standard_error};
+use crate::steps::Steps;
 use crate::study::Settings;
 
 /// Rows, places that are judged, and the range of both.
@@ -215,9 +216,10 @@ pub fn run(settings: &Settings) -> Result<Report> {
         .enumerate()
         .filter(|(_, kind)| settings.wants(kind.name))
     {
+        let steps = Steps::new(kind.name, repeats);
         let outcomes = (0..repeats as u64)
             .into_par_iter()
-            .map(|repeat| one(kind, settings.random(1000 * k as u64 + repeat)))
+            .map(|repeat| steps.after(one(kind, settings.random(1000 * k as u64 + repeat))))
             .collect::<Result<Vec<Outcome>>>()
             .with_context(|| kind.name)?;
         let mut cells = vec![kind.name.to_owned()];
