@@ -84,7 +84,7 @@ pub struct Run {
     #[arg(long, short, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// Set the fit beside draws from the posterior itself, by the no-U-turn sampler; seconds for tens of rows,
-    /// minutes for hundreds, at most 1000
+    /// minutes for hundreds; at most 1000 rows, or places within rows that are sums after a link
     #[arg(long, value_enum, value_name = "HOW")]
     pub check: Option<CheckWord>,
     /// Go on from where a fit with `method = "sparse"` stood when it was stopped or killed

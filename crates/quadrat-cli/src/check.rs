@@ -9,6 +9,14 @@ use crate::engine::{self, McmcReport, RowCheck};
 use crate::numbers::{count, human};
 use crate::outcome::Outcome;
 use crate::progress::Bar;
+use crate::resolve::Resolved;
+
+/// Refuses what could not be sampled after the fit.
+pub fn possible(resolved: &Resolved) -> Result<()> {
+    let model = engine::model(resolved)?;
+    let found = model.check_can_be_sampled();
+    found.map_err(|error| explain(resolved, &error.into()))
+}
 
 /// Samples, and keeps what was found with the outcome.
 pub fn by_mcmc(outcome: &mut Outcome, bar: &Bar) -> Result<()> {
@@ -17,14 +25,14 @@ pub fn by_mcmc(outcome: &mut Outcome, bar: &Bar) -> Result<()> {
     let report = outcome
         .posterior
         .check_by_mcmc(&options, bar)
-        .map_err(|error| explain(outcome, &error))?;
+        .map_err(|error| explain(&outcome.resolved, &error))?;
     outcome.warnings.extend(report.warnings());
     outcome.mcmc = Some(report);
     Ok(())
 }
 
 /// The library counts rows from 0; people look for the line.
-fn explain(outcome: &Outcome, error: &FitError) -> anyhow::Error {
+fn explain(resolved: &Resolved, error: &FitError) -> anyhow::Error {
     match error {
         FitError::Input(InputError::Range {
             what,
@@ -33,7 +41,7 @@ fn explain(outcome: &Outcome, error: &FitError) -> anyhow::Error {
             requirement,
         }) => anyhow!(
             "--check mcmc: {}: {what} is {value}; it must be {requirement}",
-            engine::address(&outcome.resolved, *row)
+            engine::address(resolved, *row)
         ),
         _ => anyhow!("--check mcmc: {error}"),
     }
@@ -64,10 +72,15 @@ pub fn text(report: &McmcReport, paint: Paint) -> String {
         for hyper in &report.hyperparameters {
             // Of a logarithm, the mean is shown as the value it belongs to.
             let shown = |mean: f64| human(if hyper.logarithm { mean.exp() } else { mean });
+            let sd = hyper.fit.sd;
             rows.push([
                 hyper.name.clone(),
                 shown(hyper.fit.mean),
-                human(hyper.fit.sd),
+                if sd.is_nan() {
+                    "-".to_owned()
+                } else {
+                    human(sd)
+                },
                 shown(hyper.sampled.mean),
                 human(hyper.sampled.sd),
                 format!("{:.3}", hyper.r_hat),

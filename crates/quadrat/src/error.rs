@@ -108,6 +108,18 @@ pub enum InputError {
         /// How many points are accepted.
         limit: usize,
     },
+    /// More than a check by sampling can take.
+    #[error(
+        "a check by sampling takes at most {limit} {what}, and these are {got}: every step would take minutes; check the fit of a thinned table, or of a part of the rows"
+    )]
+    TooManyToSample {
+        /// What is too many.
+        what: &'static str,
+        /// How many there are.
+        got: usize,
+        /// How many are accepted.
+        limit: usize,
+    },
     /// A parameter name that the model does not have.
     #[error("there is no hyperparameter `{name}`; the model has: {}", known.join(", "))]
     UnknownParameter {

@@ -58,6 +58,9 @@ pub fn go(
     outputs.push(folder.join("report.html"));
     spare_inputs(&resolved, path, &outputs)?;
     writable(&outputs)?;
+    if asked == Some(CheckWord::Mcmc) {
+        check::possible(&resolved)?;
+    }
     let bar = Bar::new(saying.quiet);
     let mut how = running(saying, &bar)?;
     let checkpoint = kept(&resolved, folder, resume, &mut how)?;

@@ -281,7 +281,7 @@ fn a_check_by_sampling_of_too_many_nodes_is_refused_and_writes_nothing() {
     );
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        stderr(&output).contains("1,000 places"),
+        stderr(&output).contains("at most 1000 places within rows"),
         "{}",
         stderr(&output)
     );

@@ -152,7 +152,7 @@ fn integrate_here(
         trail: Trail::rough(),
     };
     if d == 0 {
-        return Ok(alone(optimum, 0));
+        return Ok(alone(optimum, 0, 0.0));
     }
     if d <= options.lattice_up_to.min(lattice::MOST) {
         let extent = Extent {
@@ -171,7 +171,7 @@ fn integrate_here(
         let evaluations = profile.evaluations + filled.points.len();
         let (nodes, kept) = weigh(&space, &filled.points);
         if nodes.is_empty() {
-            return Ok(alone(optimum, evaluations));
+            return Ok(alone(optimum, evaluations, unknown(&filled.points)));
         }
         let in_phi = |i: usize| -> Vec<f64> {
             let spread = filled.points[i].spread.iter().zip(units);
@@ -192,7 +192,7 @@ fn integrate_here(
 }
 
 /// The optimum as the only node.
-fn alone(optimum: &Optimum, evaluations: usize) -> Integration {
+fn alone(optimum: &Optimum, evaluations: usize, unknown: f64) -> Integration {
     let node = Node {
         theta: optimum.theta.clone(),
         log_posterior: optimum.log_posterior,
@@ -204,7 +204,7 @@ fn alone(optimum: &Optimum, evaluations: usize) -> Integration {
         rule: Rule::Single,
         capped: false,
         evaluations,
-        unknown: 0.0,
+        unknown,
         shape: Shape::Lattice {
             spread: vec![vec![0.0; optimum.hessian.nrows()]],
         },

@@ -4,11 +4,13 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+use super::fit::check_size;
 use super::posterior::{Posterior, Scale};
 use super::prediction::Prediction;
 use super::problem::Problem;
+use super::{Inference, Model};
 use crate::error::{FitError, InputError};
-use crate::inference::mcmc::{MAX_ROWS, Marginal, McmcOptions, sample, sample_pooled};
+use crate::inference::mcmc::{self, Marginal, McmcOptions, sample, sample_pooled};
 use crate::parameter::{Parameter, Transform};
 use crate::progress::Progress;
 
@@ -67,9 +69,10 @@ pub struct HyperCheck {
     pub logarithm: bool,
     /// Its most probable value, in its own unit.
     pub map: f64,
-    /// By the fit: over the nodes where hyperparameters are integrated, else the normal approximation.
+    /// By the fit: over the nodes where hyperparameters are integrated, else the normal approximation; an sd of NaN where
+    /// the fit has no interval.
     pub fit: Spread,
-    /// Central 95 % interval by the fit, in its own unit.
+    /// Central 95 % interval by the fit, in its own unit; NaN where it has none.
     pub fit_interval: (f64, f64),
     /// By sampling.
     pub sampled: Spread,
@@ -172,6 +175,44 @@ impl McmcReport {
     }
 }
 
+/// Most points of bags in rows that add them up: every evaluation compares every pair.
+const MAX_ATOMS: usize = 4000;
+
+/// Refuses what [`Posterior::check_by_mcmc`] cannot sample.
+fn check(problem: &Problem, theta: &[f64]) -> Result<(), InputError> {
+    check_size(problem)?;
+    let atoms = problem.supports.atom_count();
+    if atoms > MAX_ATOMS {
+        return Err(InputError::TooManyToSample {
+            what: "points, boxes and regions in all rows",
+            got: atoms,
+            limit: MAX_ATOMS,
+        });
+    }
+    let pools = problem.pooled.as_ref().map(|pooled| &pooled.pools);
+    mcmc::check(problem, pools, theta)
+}
+
+impl Model {
+    /// Refuses, before any fit, what [`Posterior::check_by_mcmc`] would refuse after it.
+    ///
+    /// # Errors
+    /// As there, and as [`Model::fit`] for input that it refuses.
+    pub fn check_can_be_sampled(&self) -> Result<(), InputError> {
+        let rows = self.tables.iter().map(|t| t.supports.len()).sum();
+        if rows > mcmc::MAX_LATENTS {
+            return Err(InputError::TooManyToSample {
+                what: "rows",
+                got: rows,
+                limit: mcmc::MAX_LATENTS,
+            });
+        }
+        let problem = self.problem(Inference::Auto, None)?;
+        let starts: Vec<f64> = problem.parameters.iter().map(|p| p.start).collect();
+        check(&problem, &starts)
+    }
+}
+
 impl Posterior {
     /// Draws from the posterior itself, by the no-U-turn sampler, and sets the fit beside it.
     ///
@@ -186,8 +227,9 @@ impl Posterior {
     /// * `progress` - told of every draw
     ///
     /// # Errors
-    /// [`InputError::Unavailable`] for more than 1,000 rows or nodes within rows; [`InputError::Range`] for a Gaussian
-    /// row without noise, which has no density; else as [`sample`].
+    /// [`InputError::TooManyToSample`] for more than 1,000 rows or nodes within rows, or 4,000 points of bags whose values
+    /// are added up; [`InputError::Range`] for a Gaussian row without noise, which has no density; else as [`sample`].
+    /// [`Model::check_can_be_sampled`] tells before a fit.
     ///
     /// # Numerics
     /// `O(n^3)` per step of the sampler with `n` rows or nodes: seconds for tens of rows, minutes for hundreds, hours for a
@@ -198,23 +240,9 @@ impl Posterior {
         progress: &dyn Progress,
     ) -> Result<McmcReport, FitError> {
         let started = Instant::now();
-        if self.tables.iter().map(|t| t.supports.len()).sum::<usize>() > MAX_ROWS {
-            return Err(InputError::Unavailable {
-                what: "a check by sampling above 1,000 rows",
-                remedy: "every step would take minutes; check the fit of a thinned table",
-            }
-            .into());
-        }
         let problem = self.problem.in_table_order(&self.tables)?;
-        if problem.pooled.as_ref().is_some_and(|p| p.demand.is_some()) || problem.size() > MAX_ROWS
-        {
-            return Err(InputError::Unavailable {
-                what: "a check by sampling of sums after a link over more than 1,000 places",
-                remedy: "every step would take minutes; check the fit of a part of the rows, of smaller bags, or with longer lengthscales as starts",
-            }
-            .into());
-        }
         let theta = &self.components[0].theta;
+        check(&problem, theta)?;
         let sampled = match &problem.pooled {
             Some(pooled) => sample_pooled(&problem, &pooled.pools, theta, options, progress),
             None => sample(&problem, theta, options, progress),
@@ -262,6 +290,8 @@ impl Posterior {
             .iter()
             .find(|hyper| hyper.name == parameter.name);
         let map = found.map_or(self.components[0].theta[index], |hyper| hyper.value);
+        // An interval that was left out is told as the value itself.
+        let found = found.filter(|hyper| hyper.lower < hyper.upper);
         let interval = found.map_or((f64::NAN, f64::NAN), |hyper| (hyper.lower, hyper.upper));
         let fit = if self.nodes.len() > 1 {
             let phi = |theta: &[f64]| parameter.to_free(theta[index]);

@@ -6,6 +6,7 @@ use super::lens::{Lens, What};
 use super::pooled::MAX_NODES;
 use super::posterior::{Component, Posterior};
 use super::prediction::Prediction;
+use super::sparse::Sparse;
 use crate::error::{FitError, InputError};
 use crate::inference::pooled::{Total, total};
 use crate::inference::sparse::{Bags, sampled_total};
@@ -14,7 +15,7 @@ use crate::linalg::{Mat, MatRef, dot};
 use crate::link::Link;
 use crate::support::Functionals;
 
-/// Nodes predicted at a time: bounds memory to this many columns per component.
+/// Nodes predicted at a time, where no row has more: bounds memory to this many columns per component.
 const CHUNK: usize = 2048;
 /// Nodes of one row, at most, where not every pair of them is used.
 const SAMPLED_NODES: usize = 1_000_000;
@@ -67,11 +68,7 @@ impl Posterior {
         }
         let theta = &self.components[0].theta;
         let finest = self.problem.covariance.node_rule(theta, self.dims().len());
-        // With a sample of the pairs there may be many nodes.
-        let limit = match &self.problem.sparse {
-            Some(_) => SAMPLED_NODES,
-            None => MAX_NODES,
-        };
+        let limit = self.most_nodes(link);
         // Rows are resolved one by one: a country may lie beside its counties.
         let mut parts: Vec<Functionals> = Vec::new();
         let mut held = usize::MAX;
@@ -105,6 +102,15 @@ impl Posterior {
             .map(|component| self.totals(component, &parts, link))
             .collect();
         Ok(Prediction::from_moments(self.weights(), &moments))
+    }
+
+    /// Nodes of one row at most: with a sample of the pairs there may be many.
+    fn most_nodes(&self, link: Link) -> usize {
+        let can_sample = |sparse: &Sparse| Bags::new(sparse.within).push(link, &[1.0; 2]).is_ok();
+        match &self.problem.sparse {
+            Some(sparse) if can_sample(sparse) => SAMPLED_NODES,
+            _ => MAX_NODES,
+        }
     }
 
     /// Means and variances of the latent values that totals amount to, at one node of the hyperparameters.
@@ -172,6 +178,7 @@ impl Posterior {
         weights: &[f64],
     ) -> Option<Total> {
         let mut bags = Bags::new(self.problem.sparse.as_ref()?.within);
+        // What bags refuse has few nodes, see `most_nodes`.
         bags.push(link, weights).ok()?;
         if bags.is_full(0) {
             return None;

@@ -14,62 +14,13 @@
 //! # Source
 //! Murray and Adams 2010, "Slice sampling covariance hyperparameters of latent Gaussian models", for surrogate data.
 
-use std::sync::Arc;
-
 use super::adjoint::through_cholesky;
+use super::guides::StandIn;
 use crate::error::LinalgError;
-use crate::inference::sites::Site;
-use crate::linalg::{Cholesky, Mat, MatRef, gemm, matvec};
+use crate::linalg::{Cholesky, Mat, gemm, matvec};
 
 /// Added to the diagonal of `K`, relative to it: noise of 1e-5 of the prior sd of a row, far above rounding.
 pub(super) const JITTER: f64 = 1e-10;
-
-/// A Gaussian stand-in for a row, at one value of the hyperparameters.
-pub(super) type Guide = Site;
-
-/// A Gaussian stand-in for all rows together.
-#[derive(Debug, PartialEq)]
-pub(super) struct Joint {
-    /// `T`, symmetric.
-    pub precision: Mat<f64>,
-    /// `nu`.
-    pub shift: Vec<f64>,
-}
-
-/// What stands in for the rows.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum StandIn {
-    /// One guide per latent value.
-    Each(Vec<Guide>),
-    /// One for all of them, which moves with nothing.
-    Joint(Arc<Joint>),
-}
-
-impl StandIn {
-    /// `T X`.
-    fn times(&self, x: MatRef<'_, f64>) -> Mat<f64> {
-        match self {
-            Self::Each(guides) => {
-                Mat::from_fn(x.nrows(), x.ncols(), |i, j| guides[i].precision * x[(i, j)])
-            }
-            Self::Joint(joint) => gemm(joint.precision.as_ref(), x),
-        }
-    }
-
-    /// `c = nu - T m`.
-    fn pull(&self, prior_mean: &[f64]) -> Vec<f64> {
-        match self {
-            Self::Each(guides) => {
-                let each = guides.iter().zip(prior_mean);
-                each.map(|(g, m)| g.shift - g.precision * m).collect()
-            }
-            Self::Joint(joint) => {
-                let moved = matvec(joint.precision.as_ref(), prior_mean);
-                joint.shift.iter().zip(moved).map(|(s, x)| s - x).collect()
-            }
-        }
-    }
-}
 
 /// The factors of the coordinates.
 pub(super) struct Frame {

@@ -37,6 +37,7 @@ mod chain;
 mod coordinate;
 mod diagnose;
 mod frame;
+mod guides;
 mod prior;
 mod process;
 mod rows;
@@ -53,10 +54,12 @@ use super::sites::LatentGaussian;
 use crate::error::{FitError, InputError};
 use crate::progress::{Event, Progress};
 use chain::Trace;
-use target::{Latents, Target};
+use prior::Latents;
+use rows::Rows;
+use target::Target;
 
-/// Most latent values of the first function that are sampled.
-pub const MAX_ROWS: usize = 1000;
+/// Most latent values of the first function that are sampled: rows, or places within rows that are sums after a link.
+pub const MAX_LATENTS: usize = 1000;
 /// Fewest draws per chain from which anything is concluded.
 const MIN_DRAWS: usize = 20;
 
@@ -158,7 +161,7 @@ pub struct Sampled {
 /// Means, sds, quantiles and convergence per quantity, in the order of the rows and of the parameters.
 ///
 /// # Errors
-/// [`FitError::Input`] for more than [`MAX_ROWS`] rows, too few draws, an unusable hyperparameter or a Gaussian row
+/// [`FitError::Input`] for more than [`MAX_LATENTS`] rows, too few draws, an unusable hyperparameter or a Gaussian row
 /// without noise; [`FitError::NoChain`], [`FitError::ChainStopped`].
 ///
 /// # Numerics
@@ -183,7 +186,7 @@ pub fn sample(
 /// As [`sample`]; the latent value of a row is its `z_r`, see [`Pools`].
 ///
 /// # Errors
-/// As [`sample`], with at most [`MAX_ROWS`] nodes.
+/// As [`sample`], with at most [`MAX_LATENTS`] nodes.
 pub fn sample_pooled(
     problem: &dyn LatentGaussian,
     pools: &Pools,
@@ -195,6 +198,34 @@ pub fn sample_pooled(
     run(Latents { problem, pools }, theta, options, progress)
 }
 
+/// Refuses what cannot be sampled, before anything is computed.
+///
+/// # Arguments
+/// * `problem`, `theta` - as for [`sample`]
+/// * `pools` - as for [`sample_pooled`], where rows see means after a link
+///
+/// # Errors
+/// [`InputError::TooManyToSample`] for more than [`MAX_LATENTS`] latent values; [`InputError::Range`] for a Gaussian row
+/// without noise.
+pub fn check(
+    problem: &dyn LatentGaussian,
+    pools: Option<&Pools>,
+    theta: &[f64],
+) -> Result<(), InputError> {
+    let latents = Latents { problem, pools };
+    if latents.values() > MAX_LATENTS {
+        return Err(InputError::TooManyToSample {
+            what: match pools {
+                Some(_) => "places within rows that are sums after a link",
+                None => "rows",
+            },
+            got: latents.values(),
+            limit: MAX_LATENTS,
+        });
+    }
+    Rows::new(latents, theta).check(latents.second_mean())
+}
+
 fn run(
     latents: Latents<'_>,
     theta: &[f64],
@@ -202,13 +233,7 @@ fn run(
     progress: &dyn Progress,
 ) -> Result<Sampled, FitError> {
     let problem = latents.problem;
-    if problem.prior_mean().len() > MAX_ROWS {
-        return Err(InputError::Unavailable {
-            what: "sampling of more than 1,000 latent values",
-            remedy: "every step would take minutes; check the fit on a thinned table",
-        }
-        .into());
-    }
+    check(problem, latents.pools, theta)?;
     if options.chains == 0 || options.draws < MIN_DRAWS {
         return Err(InputError::Unavailable {
             what: "sampling without chains or with fewer than 20 draws each",
@@ -224,10 +249,7 @@ fn run(
     // Once, so that an input that cannot be sampled is refused before anything runs.
     let target = Target::new(latents, theta)?;
     let seen = target.seen();
-    let rows = latents
-        .pools
-        .map_or(problem.prior_mean().len(), Pools::rows);
-    let guides = target.into_guides();
+    let guides = target.guides();
     let mut traces: Vec<Trace> = (0..options.chains)
         .into_par_iter()
         .map(|chain| {
@@ -253,7 +275,7 @@ fn run(
         })
         .collect();
     let (values, hyperparameters) = marginals.split_at(seen);
-    let (first, second) = values.split_at(rows);
+    let (first, second) = values.split_at(latents.rows());
     Ok(Sampled {
         latents: first.to_vec(),
         second: second.to_vec(),

@@ -1,6 +1,6 @@
 //! Two latent functions: gradients are differences, moments those of brute force.
 
-use super::tests::latents;
+use super::tests::{assert_gradient, latents};
 use super::*;
 use crate::covariance::Covariance;
 use crate::inference::sites::pair_tests::{Toy, brute, kinds};
@@ -201,26 +201,7 @@ fn gradients_are_differences(name: &str, problem: &Mixed) {
             false => Target::plain(latents(problem), &theta).unwrap(),
         };
         let position = position(&target, &theta);
-        let mut gradient = vec![0.0; target.size()];
-        let mut ignored = gradient.clone();
-        target.evaluate(&position, &mut gradient).unwrap();
-        for i in 0..position.len() {
-            let mut at = |h: f64| {
-                let mut moved = position.clone();
-                moved[i] += h;
-                target.evaluate(&moved, &mut ignored).unwrap()
-            };
-            // Central differences of fourth order: h^4 and eps / h both below 1e-9.
-            let h = 2e-3;
-            let numeric = (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h);
-            let scale = gradient[i].abs().max(1.0);
-            assert!(
-                (numeric - gradient[i]).abs() < 1e-6 * scale,
-                "{name}, guided {guided}, coordinate {i} of {}: {numeric} {}",
-                position.len(),
-                gradient[i]
-            );
-        }
+        assert_gradient(&mut target, &position, &format!("{name}, guided {guided}"));
     }
 }
 

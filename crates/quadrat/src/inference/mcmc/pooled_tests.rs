@@ -1,8 +1,10 @@
 //! Sums after a link, against differences, quadrature over all nodes, and rows of one node.
 
+use super::guides::{FirstGuides, Joint};
 use super::tests::{assert_gradient, fixed, latents, options};
 use super::*;
-use crate::inference::pooled::tests::{NODES, kinds, pools};
+use crate::inference::pooled::testing::{NODES, kinds, pools};
+use crate::inference::pooled::{PooledOptions, find_mode};
 use crate::inference::sites::tests::Toy;
 use crate::likelihood::{Dispersion, NegativeBinomial, Poisson};
 use crate::linalg::{Cholesky, Mat, matvec};
@@ -23,6 +25,11 @@ fn gradient_is_the_derivative_in_every_coordinate() {
                 true => Target::new(latents, &theta).unwrap(),
                 false => Target::plain(latents, &theta).unwrap(),
             };
+            let joint = match &target.guides().first {
+                FirstGuides::Joint(joint) => joint.precision[(0, 0)],
+                FirstGuides::Each(_) => panic!("{name} {link}: a guide for every row"),
+            };
+            assert_eq!(joint > 0.0, guided, "{name} {link}");
             let coordinates = target.latents() as i32;
             let mut position: Vec<f64> = (0..coordinates)
                 .map(|i| 0.4 * (1.7 * f64::from(i)).sin() + 0.3)
@@ -128,15 +135,43 @@ fn draws_have_the_moments_of_quadrature_over_all_nodes() {
 }
 
 #[test]
-fn too_many_nodes_are_refused() {
-    let n = MAX_ROWS + 1;
+fn what_cannot_be_sampled_is_refused() {
+    let n = MAX_LATENTS + 1;
     let x: Vec<f64> = (0..n).map(|i| i as f64).collect();
     let table = Poisson::new(vec![3.0], vec![1.0], Link::Exp).unwrap();
     let toy = fixed(&x, vec![Box::new(table)]);
     let mut pools = Pools::new(n);
     pools.push(Link::Exp, (0..n).map(|i| (i, 1.0)));
     let error = sample_pooled(&toy, &pools, &toy.theta(), &options(), &Silent).unwrap_err();
-    assert!(error.to_string().contains("1,000"), "{error}");
+    assert!(error.to_string().contains("at most 1000 places"), "{error}");
+}
+
+#[test]
+fn there_may_be_more_rows_than_nodes() {
+    let counts = vec![7.0, 2.0, 12.0, 4.0, 5.0];
+    let table =
+        NegativeBinomial::new(counts, vec![1.0; 5], Link::Exp, Dispersion::Learned).unwrap();
+    let toy = Toy::new(&[0.0, 0.9], vec![Box::new(table)]);
+    let (theta, mut pools) = (toy.theta(), Pools::new(2));
+    for row in 0..5 {
+        pools.push(Link::Exp, [(0, 1.0 + f64::from(row)), (1, 2.0)]);
+    }
+    let latents = Latents {
+        problem: &toy,
+        pools: Some(&pools),
+    };
+    for mut target in [
+        Target::new(latents, &theta).unwrap(),
+        Target::plain(latents, &theta).unwrap(),
+    ] {
+        let mut position = vec![0.4, -0.7];
+        position.extend(target.start(&theta));
+        assert_gradient(&mut target, &position, "five rows over two nodes");
+        assert_eq!(
+            target.expand(&position).unwrap().len(),
+            5 + position.len() - 2
+        );
+    }
 }
 
 #[test]
@@ -144,9 +179,8 @@ fn the_joint_guide_is_the_curvature_of_the_rows_at_the_mode() {
     let table = Poisson::new(vec![7.0, 2.0, 12.0], vec![1.0; 3], Link::Exp).unwrap();
     let toy = Toy::new(&NODES, vec![Box::new(table)]);
     let (theta, pools) = (toy.theta(), pools(Link::Exp));
-    let mode = crate::inference::pooled::find_mode(&toy, &pools, &theta, &Default::default());
-    let mode = mode.unwrap();
-    let (precision, shift) = mode.stand_in(&pools);
+    let mode = find_mode(&toy, &pools, &theta, &PooledOptions::default()).unwrap();
+    let joint = Joint::at(&mode, &pools);
     let jacobian = Mat::from_fn(3, 9, |row, node| {
         let (nodes, _) = pools.row(row);
         let at = nodes.iter().position(|n| *n == node);
@@ -158,10 +192,12 @@ fn the_joint_guide_is_the_curvature_of_the_rows_at_the_mode() {
     let want = jacobian.transpose() * &weighted;
     for i in 0..9 {
         // The slope of the stand-in at the mode is that of the rows, which the prior balances there.
-        let slope: f64 = (0..9).map(|j| precision[(i, j)] * mode.values[j]).sum();
-        assert!((shift[i] - slope - mode.dual[i]).abs() < 1e-8);
+        let slope: f64 = (0..9)
+            .map(|j| joint.precision[(i, j)] * mode.values[j])
+            .sum();
+        assert!((joint.shift[i] - slope - mode.dual[i]).abs() < 1e-8);
         for j in 0..9 {
-            assert!((precision[(i, j)] - want[(i, j)]).abs() < 1e-12);
+            assert!((joint.precision[(i, j)] - want[(i, j)]).abs() < 1e-12);
         }
     }
 }

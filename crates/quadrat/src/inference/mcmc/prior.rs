@@ -1,7 +1,42 @@
 //! The priors of the latent functions: one, or two that are independent of each other.
 
+use crate::inference::pooled::Pools;
 use crate::inference::sites::{LatentGaussian, SecondPrior};
 use crate::linalg::{Mat, MatRef};
+
+/// A Gaussian prior, and what rows see of it: a value each, or means after a link over several ([`Pools`]).
+#[derive(Clone, Copy)]
+pub(super) struct Latents<'a> {
+    pub problem: &'a dyn LatentGaussian,
+    pub pools: Option<&'a Pools>,
+}
+
+impl<'a> From<&'a dyn LatentGaussian> for Latents<'a> {
+    fn from(problem: &'a dyn LatentGaussian) -> Self {
+        Self {
+            problem,
+            pools: None,
+        }
+    }
+}
+
+impl<'a> Latents<'a> {
+    /// Number of latent values of the first function.
+    pub fn values(&self) -> usize {
+        self.problem.prior_mean().len()
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.pools.map_or(self.values(), Pools::rows)
+    }
+
+    /// `m_g`; empty where there is no second function.
+    pub fn second_mean(&self) -> &'a [f64] {
+        let second = self.problem.second();
+        second.map_or(&[], |second| second.prior_mean())
+    }
+}
 
 /// The Gaussian prior of one latent function at the rows that see it.
 pub(super) struct Prior<'a> {

@@ -1,6 +1,7 @@
 //! One latent function at a position of the sampler.
 
-use super::frame::{Frame, FrameAdjoint, StandIn};
+use super::frame::{Frame, FrameAdjoint};
+use super::guides::StandIn;
 use super::prior::Prior;
 use crate::error::LinalgError;
 use crate::linalg::dot;
@@ -51,7 +52,7 @@ impl<'a> Process<'a> {
     ) -> Result<Placed<'_, 'a>, LinalgError> {
         let Self { prior, kept } = self;
         let fresh = match kept.take() {
-            Some(kept) if kept.theta == theta && kept.frame.rows == rows => kept,
+            Some(kept) if kept.theta == theta && kept.frame.rows.is(&rows) => kept,
             _ => Kept {
                 frame: Frame::new(prior.covariance(theta), &prior.floor, prior.mean(), rows)?,
                 theta: theta.to_vec(),

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::frame::{FrameAdjoint, Guide, StandIn};
-use super::target::{FirstGuides, Latents};
+use super::frame::FrameAdjoint;
+use super::guides::{FirstGuides, Guide, StandIn};
+use super::prior::Latents;
 use crate::error::InputError;
 use crate::inference::pooled::{Pools, Slopes};
 use crate::inference::sites::Block;

@@ -1,31 +1,11 @@
 //! The density that is sampled, and its gradient.
 
-use std::sync::Arc;
-
 use super::coordinate::{self, Coordinate};
-use super::frame::{Guide, Joint, StandIn};
-use super::prior::Prior;
+use super::guides::{Guides, StandIn};
+use super::prior::{Latents, Prior};
 use super::process::{Placed, Process};
 use super::rows::Rows;
 use crate::error::FitError;
-use crate::inference::pooled::{PooledOptions, Pools, find_mode};
-use crate::inference::sites::{LatentGaussian, Method, SiteOptions, settle};
-
-/// A Gaussian prior, and what rows see of it: a value each, or means after a link over several ([`Pools`]).
-#[derive(Clone, Copy)]
-pub(super) struct Latents<'a> {
-    pub problem: &'a dyn LatentGaussian,
-    pub pools: Option<&'a Pools>,
-}
-
-impl<'a> From<&'a dyn LatentGaussian> for Latents<'a> {
-    fn from(problem: &'a dyn LatentGaussian) -> Self {
-        Self {
-            problem,
-            pools: None,
-        }
-    }
-}
 
 /// `log p(w, u, y)` of a problem, flat priors of hyperparameters counting as one.
 ///
@@ -45,75 +25,18 @@ pub(super) struct Target<'a> {
     guides: Guides,
 }
 
-/// What chooses the coordinates.
-#[derive(Clone)]
-pub(super) struct Guides {
-    /// Those of the first function.
-    pub first: FirstGuides,
-    /// Sites of the second latent values.
-    pub second: Vec<Guide>,
-}
-
-/// What chooses the coordinates of the first function.
-#[derive(Clone)]
-pub(super) enum FirstGuides {
-    /// Sites of the rows; `None` for a row that is Gaussian (given its second latent value, if it has one), whose guide is
-    /// its own density.
-    Each(Vec<Option<Guide>>),
-    /// One Gaussian for rows that see several values.
-    Joint(Arc<Joint>),
-}
-
-impl FirstGuides {
-    /// Whether the guide of a row is its own density, and moves with its noise; never where rows see several values.
-    pub fn follows(&self, row: usize) -> bool {
-        matches!(self, Self::Each(sites) if matches!(sites.get(row), Some(None)))
-    }
-
-    /// Whether any does.
-    fn moves(&self) -> bool {
-        matches!(self, Self::Each(sites) if sites.iter().any(Option::is_none))
-    }
-}
-
 impl<'a> Target<'a> {
-    /// The density in coordinates guided by an approximation at `theta` (all hyperparameters, natural units):
-    /// expectation propagation, else Laplace's (the variational one where there is a second latent function), else those
-    /// of [`Target::plain`]; Laplace's where rows see several values.
+    /// The density in coordinates guided by an approximation at `theta` (all hyperparameters, natural units), see
+    /// [`Guides::find`].
     ///
     /// # Errors
     /// [`FitError::Input`] for an unusable hyperparameter, or a Gaussian row without noise.
     pub fn new(latents: Latents<'a>, theta: &[f64]) -> Result<Self, FitError> {
-        let mut guides = Self::plain(latents, theta)?.into_guides();
-        let problem = latents.problem;
-        if let Some(pools) = latents.pools {
-            let mode = find_mode(problem, pools, theta, &PooledOptions::default());
-            if let Ok(mode) = mode.and_then(crate::inference::pooled::Mode::converged) {
-                let (precision, shift) = mode.stand_in(pools);
-                guides.first = FirstGuides::Joint(Arc::new(Joint { precision, shift }));
-            }
-            return Self::guided(latents, theta, guides);
-        }
-        let other = match problem.second() {
-            Some(_) => Method::Variational,
-            None => Method::Laplace,
-        };
-        let found = [Method::Ep, other]
-            .into_iter()
-            .find_map(|method| settle(problem, theta, &SiteOptions::new(method)).ok());
-        let mut sites = vec![Some(Guide::default()); problem.prior_mean().len()];
-        if let Some(fit) = found {
-            sites = fit.found.sites.into_iter().map(Some).collect();
-            guides.second = fit.found.second;
-        }
-        let gaussian = Rows::new(latents, theta).gaussian(second_mean(problem));
-        for (site, gaussian) in sites.iter_mut().zip(gaussian) {
-            if gaussian.is_some() {
-                *site = None;
-            }
-        }
-        guides.first = FirstGuides::Each(sites);
-        Self::guided(latents, theta, guides)
+        let plain = Self::plain(latents, theta)?;
+        Ok(Self {
+            guides: Guides::find(latents, theta),
+            ..plain
+        })
     }
 
     /// The density in the coordinates of given guides.
@@ -128,8 +51,8 @@ impl<'a> Target<'a> {
     }
 
     /// The guides.
-    pub fn into_guides(self) -> Guides {
-        self.guides
+    pub fn guides(&self) -> &Guides {
+        &self.guides
     }
 
     /// The density in the whitened latents themselves, `w = v`.
@@ -142,10 +65,9 @@ impl<'a> Target<'a> {
         for parameter in parameters {
             parameter.validate()?;
         }
-        Rows::new(latents, theta).check(second_mean(problem))?;
+        Rows::new(latents, theta).check(latents.second_mean())?;
         let first = Process::new(Prior::first(problem, theta));
         let second = Prior::second(problem, theta).map(Process::new);
-        let seconds = second.as_ref().map_or(0, |second| second.prior.rows());
         Ok(Self {
             latents,
             free: (0..parameters.len())
@@ -153,10 +75,7 @@ impl<'a> Target<'a> {
                 .map(|i| (i, Coordinate::new(&parameters[i])))
                 .collect(),
             theta: theta.to_vec(),
-            guides: Guides {
-                first: FirstGuides::Each(vec![Some(Guide::default()); first.prior.rows()]),
-                second: vec![Guide::default(); seconds],
-            },
+            guides: Guides::none(latents),
             first,
             second,
         })
@@ -174,11 +93,7 @@ impl<'a> Target<'a> {
 
     /// Number of values that rows see, of both functions.
     pub fn seen(&self) -> usize {
-        let first = self
-            .latents
-            .pools
-            .map_or(self.first.prior.rows(), Pools::rows);
-        first + self.guides.second.len()
+        self.latents.rows() + self.guides.second.len()
     }
 
     /// Number of quantities that [`Target::expand`] tells.
@@ -296,11 +211,6 @@ impl<'a> Target<'a> {
             })
             .collect()
     }
-}
-
-/// `m_g`; empty where there is no second function.
-fn second_mean(problem: &dyn LatentGaussian) -> &[f64] {
-    problem.second().map_or(&[], |second| second.prior_mean())
 }
 
 /// Both functions at `w` and `theta`: the second first, for the guides of the first depend on it.

@@ -39,7 +39,9 @@ mod expected;
 mod mode;
 mod pools;
 #[cfg(test)]
-pub(in crate::inference) mod tests;
+pub(in crate::inference) mod testing;
+#[cfg(test)]
+mod tests;
 mod total;
 
 pub use expected::condition_pooled;

@@ -68,17 +68,6 @@ impl Mode {
         precisions(&self.jets)
     }
 
-    /// The rows as one Gaussian `exp(nu'f - f'T f / 2)` of the nodes: `T = J'W J` and `nu = T f + J'(log p)'` at the mode.
-    #[cfg(feature = "mcmc")]
-    pub(in crate::inference) fn stand_in(&self, pools: &Pools) -> (Mat<f64>, Vec<f64>) {
-        let precision = self.slopes.gram(pools, &self.precisions());
-        let first: Vec<f64> = self.jets.iter().map(|jet| jet.first).collect();
-        let mut shift = matvec(precision.as_ref(), &self.values);
-        let pull = self.slopes.scatter(pools, &first);
-        shift.iter_mut().zip(&pull).for_each(|(s, p)| *s += p);
-        (precision, shift)
-    }
-
     /// The mode, unless the search did not converge.
     ///
     /// # Errors

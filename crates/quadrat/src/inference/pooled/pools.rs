@@ -136,20 +136,6 @@ impl Slopes {
         out
     }
 
-    /// `J' W J`, shape `[nodes, nodes]`, of diagonal `W`.
-    #[cfg(feature = "mcmc")]
-    pub fn gram(&self, pools: &Pools, w: &[f64]) -> Mat<f64> {
-        let mut out = Mat::zeros(pools.nodes, pools.nodes);
-        for (row, w) in w.iter().enumerate() {
-            for a in pools.entries(row) {
-                for b in pools.entries(row) {
-                    out[(pools.node[a], pools.node[b])] += w * self.0[a] * self.0[b];
-                }
-            }
-        }
-        out
-    }
-
     /// `K J'`, shape `[nodes, rows]`.
     pub fn columns(&self, pools: &Pools, k: MatRef<'_, f64>) -> Mat<f64> {
         let mut out = Mat::zeros(pools.nodes, pools.rows());

@@ -16,11 +16,11 @@ const CHUNK: usize = 1024;
 ///
 /// A row of up to `full` points has every pair of them. For larger ones all variances are used, of the covariances to first order
 /// what inducing points explain, and for the rest those of `sample` points, drawn at random from as many strata in the order of
-/// the row, scaled by the ratio of the products of expected shares:
+/// the row, scaled by the ratio of the products of expected shares (`control.rs` has the whole):
 ///
 /// $$ \sum_{i \ne j} c_{ij} \approx \frac{(\sum e_i)^2 - \sum e_i^2}{(\sum_I e_i)^2 - \sum_I e_i^2} \sum_{i \ne j \in I} c_{ij}, \qquad e_i = w_i E \psi(f_i) $$
 ///
-/// The sample stays the same through a fit: the bound is a smooth function of all its arguments. What inducing points explain is not
+/// where `c_ij` is what is left of the covariance of two terms. The sample stays the same through a fit: the bound is a smooth function of all its arguments. What inducing points explain is not
 /// left to the sample because a belief about them would learn to make its pairs cancel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Within {

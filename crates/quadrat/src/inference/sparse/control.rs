@@ -24,6 +24,11 @@ pub(super) struct LowRank<'a> {
     pub sample: &'a Mat<f64>,
 }
 
+/// What a sample is multiplied by: nothing, where it is nothing itself for being too small.
+pub(super) fn over(all: f64, sampled: f64) -> f64 {
+    if sampled > 0.0 { all / sampled } else { 0.0 }
+}
+
 /// `l`, and the quadratic form of the part along it.
 pub(super) struct Control {
     /// `l` of all points.
@@ -78,7 +83,7 @@ impl Control {
             whole,
             pairs: sampled - own,
             own,
-            ratio: dot(share, share) / held,
+            ratio: over(dot(share, share), held),
             held,
         }
     }
@@ -98,6 +103,10 @@ impl Control {
         to_mean: &mut [f64],
         to_share: &mut [f64],
     ) -> LowRankSlope {
+        debug_assert!(
+            low.less.is_none(),
+            "the part that is taken away has no adjoint"
+        );
         let dv = d_variance * scale;
         let mut to_direction = matvec(low.columns.transpose(), &self.along);
         to_direction.iter_mut().for_each(|d| *d *= 2.0 * d_variance);
@@ -108,7 +117,7 @@ impl Control {
             to_direction[i] -=
                 2.0 * (dv * others + d_variance * self.ratio * column[k] * picked[k]);
         }
-        let by = 2.0 * d_variance * self.own / self.held;
+        let by = over(2.0 * d_variance * self.own, self.held);
         for (d, e) in to_share.iter_mut().zip(share) {
             *d -= by * e;
         }

@@ -1,7 +1,7 @@
 //! Mean and variance of a weighted sum after a link, and their adjoints.
 
 use super::bags::Bags;
-use super::control::{Control, LowRank, LowRankSlope};
+use super::control::{Control, LowRank, LowRankSlope, over};
 use super::features::columns;
 use crate::inference::pooled::Total;
 use crate::likelihood::local::Belief;
@@ -29,7 +29,7 @@ pub(super) struct Marginals<'a> {
     pub to_variance: &'a mut [f64],
     /// In the covariances of the sample, overwritten: zero on its diagonal, `(i, j)` and `(j, i)` count as two.
     pub to_covariance: &'a mut Mat<f64>,
-    /// In the part of low rank, besides.
+    /// In the part of low rank, besides; untouched where nothing depends on it.
     pub to_low_rank: &'a mut Option<LowRankSlope>,
     /// In the own hyperparameters of the likelihood.
     pub to_own: &'a mut [f64],
@@ -132,7 +132,7 @@ impl SumMoments {
                 sum * sum - squares
             };
             held = products(&mut p.sample.iter().map(|&i| share[i]));
-            scale = products(&mut share.iter().copied()) / held;
+            scale = over(products(&mut share.iter().copied()), held);
             control = p.low_rank.map(|low| Control::new(p, &low, &share));
         }
         let mut known = 0.0;
@@ -167,7 +167,7 @@ impl SumMoments {
         if s < n {
             let total: f64 = self.share.iter().sum();
             let sampled: f64 = p.sample.iter().map(|&i| self.share[i]).sum();
-            let by = 2.0 * d_variance * self.pairs / self.held;
+            let by = over(2.0 * d_variance * self.pairs, self.held);
             for (d, e) in to_share.iter_mut().zip(&self.share) {
                 *d += by * (total - e);
             }
@@ -175,7 +175,9 @@ impl SumMoments {
                 to_share[i] -= by * self.scale * (sampled - self.share[i]);
             }
         }
-        if let (Some(control), Some(low)) = (&self.control, &p.low_rank) {
+        if let (Some(control), Some(low)) = (&self.control, &p.low_rank)
+            && d_variance != 0.0
+        {
             let by = (d_variance, self.scale);
             let slope = control.adjoint(p, low, by, &self.share, to_mean, &mut to_share);
             *out.to_low_rank = Some(slope);
@@ -295,8 +297,8 @@ mod tests {
     use crate::inference::pooled::total;
     use crate::linalg::symmetric_from_fn;
 
-    /// Weights, means and covariance.
-    type Case = (Vec<f64>, Vec<f64>, Mat<f64>);
+    /// Weights, means and covariance, and the part of it that is known of all pairs, by its columns.
+    type Case = (Vec<f64>, Vec<f64>, Mat<f64>, Option<Mat<f64>>);
 
     fn case(n: usize) -> Case {
         let weights = (0..n).map(|i| 0.3 + 0.1 * (i % 5) as f64).collect();
@@ -304,17 +306,21 @@ mod tests {
         let s = symmetric_from_fn(n, |i, j| {
             0.6 * (-0.3 * (i as f64 - j as f64).abs()).exp() + if i == j { 0.1 } else { 0.0 }
         });
-        (weights, mean, s)
+        (weights, mean, s, None)
     }
 
-    fn evaluate(
-        link: Link,
-        (w, m, s): &Case,
-        sample: &[usize],
-    ) -> (f64, f64, Vec<f64>, Vec<f64>, Mat<f64>) {
+    /// Three directions in which inducing points explain something.
+    fn columns_of(n: usize) -> Mat<f64> {
+        Mat::from_fn(3, n, |m, i| 0.3 * (0.4 * (1 + m) as f64 * i as f64).cos())
+    }
+
+    /// Moments and adjoints; last that in the columns of the known part.
+    fn evaluate(link: Link, (w, m, s, b): &Case, sample: &[usize]) -> Evaluated {
         let variance: Vec<f64> = (0..w.len()).map(|i| s[(i, i)]).collect();
         let k = sample.len();
         let covariance = Mat::from_fn(k, k, |i, j| s[(sample[i], sample[j])]);
+        let seen = b.as_ref().map(|b| columns(b.as_ref(), sample));
+        let part = seen.as_ref().map(|b| gemm(b.transpose(), b.as_ref()));
         let points = Points {
             link,
             weights: w,
@@ -322,20 +328,55 @@ mod tests {
             variance: &variance,
             sample,
             covariance: &covariance,
-            low_rank: None,
+            low_rank: b.as_ref().zip(part.as_ref()).map(|(b, part)| LowRank {
+                columns: b.as_ref(),
+                less: None,
+                sample: part,
+            }),
         };
         let found = SumMoments::new(&points);
         let (mut dm, mut dv) = (vec![0.0; w.len()], vec![0.0; w.len()]);
-        let mut dc = Mat::zeros(k, k);
+        let (mut dc, mut low) = (Mat::zeros(k, k), None);
         let mut out = Marginals {
             to_mean: &mut dm,
             to_variance: &mut dv,
             to_covariance: &mut dc,
-            to_low_rank: &mut None,
+            to_low_rank: &mut low,
             to_own: &mut [],
         };
         found.adjoint(&points, 0.7, -0.4, &mut out);
-        (found.mean, found.variance, dm, dv, dc)
+        // Of B'B: `by l l'` over all pairs, and `block` over those of the sample.
+        let db = b.as_ref().zip(low).map(|(b, low)| {
+            let along = crate::linalg::matvec(b.as_ref(), &low.direction);
+            let mut db = Mat::from_fn(b.nrows(), w.len(), |m, i| {
+                2.0 * low.by * along[m] * low.direction[i]
+            });
+            for (j, &at) in sample.iter().enumerate() {
+                for m in 0..b.nrows() {
+                    let own = sample.iter().enumerate();
+                    let own = own.map(|(i, &from)| b[(m, from)] * low.block[(i, j)]);
+                    db[(m, at)] += 2.0 * own.sum::<f64>();
+                }
+            }
+            db
+        });
+        Evaluated {
+            mean: found.mean,
+            variance: found.variance,
+            dm,
+            dv,
+            dc,
+            db,
+        }
+    }
+
+    struct Evaluated {
+        mean: f64,
+        variance: f64,
+        dm: Vec<f64>,
+        dv: Vec<f64>,
+        dc: Mat<f64>,
+        db: Option<Mat<f64>>,
     }
 
     #[test]
@@ -343,7 +384,7 @@ mod tests {
         let one = case(7);
         let all: Vec<usize> = (0..7).collect();
         for link in [Link::Exp, Link::Square, Link::Identity] {
-            let (mean, variance, ..) = evaluate(link, &one, &all);
+            let Evaluated { mean, variance, .. } = evaluate(link, &one, &all);
             let at: Vec<Belief> = (0..7)
                 .map(|i| Belief {
                     mean: one.1[i],
@@ -362,12 +403,13 @@ mod tests {
         let (weights, ..) = case(9);
         let mean = vec![1.0; 9];
         let s = symmetric_from_fn(9, |i, j| if i == j { 0.5 } else { -0.3 });
-        let (_, variance, dm, dv, dc) = evaluate(
+        let found = evaluate(
             Link::Square,
-            &(weights.clone(), mean.clone(), s),
+            &(weights.clone(), mean.clone(), s, None),
             &[0, 2, 5],
         );
-        assert_eq!(variance, 0.0);
+        let Evaluated { dm, dv, dc, .. } = found;
+        assert_eq!(found.variance, 0.0);
         for i in 0..9 {
             // Of the mean alone, 0.7 w (m^2 + v).
             assert!((dm[i] - 1.4 * weights[i] * mean[i]).abs() < 1e-15);
@@ -379,17 +421,26 @@ mod tests {
     #[test]
     fn adjoints_are_central_differences() {
         let all: Vec<usize> = (0..9).collect();
+        let known = || {
+            let mut known = case(9);
+            known.3 = Some(columns_of(9));
+            known
+        };
         for link in [Link::Exp, Link::Square, Link::Identity] {
-            for sample in [all.as_slice(), &[0, 2, 5, 8]] {
-                let one = case(9);
-                let (.., dm, dv, dc) = evaluate(link, &one, sample);
+            let cases: [(&[usize], &dyn Fn() -> Case); 3] = [
+                (&all, &|| case(9)),
+                (&[0, 2, 5, 8], &|| case(9)),
+                (&[0, 2, 5, 8], &known),
+            ];
+            for (sample, make) in cases {
+                let Evaluated { dm, dv, dc, db, .. } = evaluate(link, &make(), sample);
                 let value = |one: &Case| {
-                    let (mean, variance, ..) = evaluate(link, one, sample);
-                    0.7 * mean - 0.4 * variance
+                    let found = evaluate(link, one, sample);
+                    0.7 * found.mean - 0.4 * found.variance
                 };
                 let slope = |change: &dyn Fn(&mut Case, f64)| {
                     let at = |h: f64| {
-                        let mut moved = case(9);
+                        let mut moved = make();
                         change(&mut moved, h);
                         value(&moved)
                     };
@@ -416,6 +467,16 @@ mod tests {
                         close(dc[(i, j)] + dc[(j, i)], both, "covariance");
                     }
                 }
+                assert_eq!(db.is_some(), make().3.is_some());
+                for (m, i) in (0..3).flat_map(|m| (0..9).map(move |i| (m, i))) {
+                    let Some(db) = &db else { continue };
+                    let want = slope(&|c, h| {
+                        if let Some(b) = &mut c.3 {
+                            b[(m, i)] += h;
+                        }
+                    });
+                    close(db[(m, i)], want, "known part");
+                }
             }
         }
     }
@@ -432,11 +493,11 @@ mod tests {
             let s = symmetric_from_fn(n, |i, j| {
                 0.5 * (-((i as f64 - j as f64) / 150.0).abs()).exp()
             });
-            (w, m, s)
+            (w, m, s, None)
         };
         for link in [Link::Exp, Link::Square] {
             let all: Vec<usize> = (0..n).collect();
-            let (_, want, ..) = evaluate(link, &one, &all);
+            let want = evaluate(link, &one, &all).variance;
             let mut errors = Vec::new();
             for count in [24, 48, 96] {
                 // Mean square over ten samples.
@@ -448,7 +509,7 @@ mod tests {
                             seed,
                         });
                         let _ = bags.push(link, &one.0);
-                        let (_, got, ..) = evaluate(link, &one, &bags.sample(0));
+                        let got = evaluate(link, &one, &bags.sample(0)).variance;
                         (got / want - 1.0_f64).powi(2)
                     })
                     .sum();

@@ -1,0 +1,176 @@
+//! Gaussian stand-ins for rows, which choose the coordinates of the sampler ([`super::frame`]).
+
+use std::sync::Arc;
+
+use super::prior::Latents;
+use super::rows::Rows;
+use crate::inference::pooled::{Mode, PooledOptions, Pools, find_mode};
+use crate::inference::sites::{Method, Site, SiteOptions, settle};
+use crate::linalg::{Mat, MatRef, gemm, matvec};
+
+/// A Gaussian stand-in for a row, at one value of the hyperparameters.
+pub(super) type Guide = Site;
+
+/// A Gaussian stand-in `exp(nu'f - f'T f / 2)` for all rows together.
+#[derive(Debug)]
+pub(super) struct Joint {
+    /// `T`, symmetric.
+    pub precision: Mat<f64>,
+    /// `nu`.
+    pub shift: Vec<f64>,
+}
+
+impl Joint {
+    /// One that says nothing about any of `n` values.
+    fn none(n: usize) -> Self {
+        Self {
+            precision: Mat::zeros(n, n),
+            shift: vec![0.0; n],
+        }
+    }
+
+    /// That of Laplace's method: `T = J'W J` and `nu = T f + J'(log p)'` at the mode, `W = -(log p)''`.
+    pub fn at(mode: &Mode, pools: &Pools) -> Self {
+        let n = pools.nodes();
+        let (mut precision, mut pull) = (Mat::zeros(n, n), vec![0.0; n]);
+        for (row, (z, jet)) in mode.means.iter().zip(&mode.jets).enumerate() {
+            let (nodes, _) = pools.row(row);
+            let w = (-jet.second).max(0.0);
+            for (&a, j) in nodes.iter().zip(&z.slopes) {
+                pull[a] += j * jet.first;
+                for (&b, k) in nodes.iter().zip(&z.slopes) {
+                    precision[(a, b)] += w * j * k;
+                }
+            }
+        }
+        let mut shift = matvec(precision.as_ref(), &mode.values);
+        shift.iter_mut().zip(&pull).for_each(|(s, p)| *s += p);
+        Self { precision, shift }
+    }
+}
+
+/// What chooses the coordinates.
+#[derive(Clone)]
+pub(super) struct Guides {
+    /// Those of the first function.
+    pub first: FirstGuides,
+    /// Sites of the second latent values.
+    pub second: Vec<Guide>,
+}
+
+/// What chooses the coordinates of the first function.
+#[derive(Clone)]
+pub(super) enum FirstGuides {
+    /// Sites of the rows; `None` for a row that is Gaussian (given its second latent value, if it has one), whose guide is
+    /// its own density.
+    Each(Vec<Option<Guide>>),
+    /// One Gaussian for rows that see several values.
+    Joint(Arc<Joint>),
+}
+
+impl FirstGuides {
+    /// Whether the guide of a row is its own density, and moves with its noise; never where rows see several values.
+    pub fn follows(&self, row: usize) -> bool {
+        matches!(self, Self::Each(sites) if sites[row].is_none())
+    }
+
+    /// Whether any does.
+    pub fn moves(&self) -> bool {
+        matches!(self, Self::Each(sites) if sites.iter().any(Option::is_none))
+    }
+}
+
+impl Guides {
+    /// Those that say nothing: the coordinates are the whitened latents themselves, `w = v`.
+    pub fn none(latents: Latents<'_>) -> Self {
+        let (problem, n) = (latents.problem, latents.values());
+        let seconds = problem
+            .second()
+            .map_or(0, |second| second.prior_mean().len());
+        Self {
+            first: match latents.pools {
+                Some(_) => FirstGuides::Joint(Arc::new(Joint::none(n))),
+                None => FirstGuides::Each(vec![Some(Guide::default()); n]),
+            },
+            second: vec![Guide::default(); seconds],
+        }
+    }
+
+    /// Those of an approximation at `theta`: Laplace's where rows see several values; else expectation propagation, else
+    /// Laplace's (the variational one where there is a second latent function). [`Guides::none`] where that does not
+    /// settle.
+    pub fn find(latents: Latents<'_>, theta: &[f64]) -> Self {
+        let (problem, mut out) = (latents.problem, Self::none(latents));
+        if let Some(pools) = latents.pools {
+            let mode = find_mode(problem, pools, theta, &PooledOptions::default());
+            if let Ok(mode) = mode.and_then(Mode::converged) {
+                out.first = FirstGuides::Joint(Arc::new(Joint::at(&mode, pools)));
+            }
+            return out;
+        }
+        let other = match problem.second() {
+            Some(_) => Method::Variational,
+            None => Method::Laplace,
+        };
+        let found = [Method::Ep, other]
+            .into_iter()
+            .find_map(|method| settle(problem, theta, &SiteOptions::new(method)).ok());
+        let mut sites = vec![Some(Guide::default()); latents.values()];
+        if let Some(fit) = found {
+            sites = fit.found.sites.into_iter().map(Some).collect();
+            out.second = fit.found.second;
+        }
+        let gaussian = Rows::new(latents, theta).gaussian(latents.second_mean());
+        for (site, gaussian) in sites.iter_mut().zip(gaussian) {
+            if gaussian.is_some() {
+                *site = None;
+            }
+        }
+        out.first = FirstGuides::Each(sites);
+        out
+    }
+}
+
+/// What stands in for the rows at one position.
+#[derive(Clone)]
+pub(super) enum StandIn {
+    /// One guide per latent value.
+    Each(Vec<Guide>),
+    /// One for all of them, which moves with nothing.
+    Joint(Arc<Joint>),
+}
+
+impl StandIn {
+    /// Whether these are the same guides.
+    pub fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Each(a), Self::Each(b)) => a == b,
+            (Self::Joint(a), Self::Joint(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+
+    /// `T X`.
+    pub fn times(&self, x: MatRef<'_, f64>) -> Mat<f64> {
+        match self {
+            Self::Each(guides) => {
+                Mat::from_fn(x.nrows(), x.ncols(), |i, j| guides[i].precision * x[(i, j)])
+            }
+            Self::Joint(joint) => gemm(joint.precision.as_ref(), x),
+        }
+    }
+
+    /// `c = nu - T m`.
+    pub fn pull(&self, prior_mean: &[f64]) -> Vec<f64> {
+        match self {
+            Self::Each(guides) => {
+                let each = guides.iter().zip(prior_mean);
+                each.map(|(g, m)| g.shift - g.precision * m).collect()
+            }
+            Self::Joint(joint) => {
+                let moved = matvec(joint.precision.as_ref(), prior_mean);
+                joint.shift.iter().zip(moved).map(|(s, x)| s - x).collect()
+            }
+        }
+    }
+}
