@@ -10,6 +10,7 @@ use super::{Evidence, Trail, ccd, lattice};
 use crate::error::{FitError, InputError};
 use crate::linalg::Mat;
 use crate::progress::{Event, Progress, Silent};
+use crate::special::scalar::normal_cdf;
 
 /// Lattice points at most, where the caller does not say.
 const MAX_NODES: usize = 1000;
@@ -51,7 +52,8 @@ pub struct Integration {
     pub capped: bool,
     /// Evaluations of the evidence.
     pub evaluations: usize,
-    /// Share of the places of nodes where the evidence could not be evaluated: these count for nothing.
+    /// Share of the places of nodes where the evidence could not be evaluated, or of a normal posterior that lies beyond
+    /// them along the axes of a design, where that is more: these count for nothing.
     pub unknown: f64,
     pub(super) shape: Shape,
 }
@@ -188,7 +190,7 @@ fn integrate_here(
             },
         });
     }
-    by_design(&mut profile, &curvature, options)
+    by_design(optimum, &mut profile, &curvature, options)
 }
 
 /// The optimum as the only node.
@@ -212,6 +214,7 @@ fn alone(optimum: &Optimum, evaluations: usize, unknown: f64) -> Integration {
 }
 
 fn by_design(
+    optimum: &Optimum,
     profile: &mut Profile<'_, '_>,
     curvature: &Mat<f64>,
     options: &IntegrateOptions<'_>,
@@ -225,8 +228,12 @@ fn by_design(
     }
     let steps = principal_steps(curvature)?;
     let mut stretch = Vec::with_capacity(d);
+    let mut lost = 0.0;
     for j in 0..d {
         let sides = profile.sides(steps.col_as_slice(j), 2.0)?;
+        // Steps are standard deviations by the curvature.
+        let cut = sides.iter().filter(|side| side.is_cut);
+        lost += cut.map(|side| normal_cdf(-side.reach)).sum::<f64>();
         // A side without room keeps a sliver, so that its point stays beside the mode.
         stretch.push(sides.map(|side| side.sd.unwrap_or(side.reach).clamp(1e-3, 6.0)));
     }
@@ -268,13 +275,16 @@ fn by_design(
         done: points.len(),
         total: points.len(),
     });
-    let units = space.units();
+    let (units, nodes) = (space.units(), weigh(space, &values).0);
+    if nodes.is_empty() {
+        return Ok(alone(optimum, profile.evaluations + points.len(), 1.0));
+    }
     Ok(Integration {
-        nodes: weigh(space, &values).0,
+        nodes,
         rule: Rule::Design,
         capped: false,
         evaluations: profile.evaluations + points.len(),
-        unknown: unknown(&values),
+        unknown: unknown(&values).max(lost.min(1.0)),
         shape: Shape::Design {
             mode: (0..d).map(|i| mode[i] * units[i]).collect(),
             steps: Mat::from_fn(d, d, |i, j| steps[(i, j)] * units[i]),

@@ -22,6 +22,8 @@ pub(super) struct Side {
     pub(super) reach: f64,
     /// The coordinate whose bound ends the side before the density fell by the asked drop.
     pub(super) bound: Option<usize>,
+    /// Whether it ends where the density cannot be evaluated.
+    pub(super) is_cut: bool,
 }
 
 /// The log posterior around its mode.
@@ -62,6 +64,7 @@ impl Profile<'_, '_> {
                 sd,
                 reach: limit,
                 bound,
+                is_cut: false,
             });
         }
         let (reach, reached) = self.distance(direction, sign, drop, limit)?;
@@ -69,6 +72,7 @@ impl Profile<'_, '_> {
             sd,
             reach,
             bound: bound.filter(|_| reached < drop),
+            is_cut: reached.is_infinite(),
         })
     }
 

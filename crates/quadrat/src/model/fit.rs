@@ -106,7 +106,7 @@ pub(super) fn spread(
     }
     if integration.unknown > UNKNOWN {
         warnings.push(format!(
-            "the evidence could not be evaluated at {:.0} % of the places to which the integration over the hyperparameters looked, which count for nothing: intervals may be too short",
+            "the evidence could not be evaluated for about {:.0} % of the places to which the integration over the hyperparameters looked, which count for nothing: intervals may be too short",
             100.0 * integration.unknown
         ));
     }

@@ -8,6 +8,8 @@ use super::fit::COVERED;
 use super::lens::{Lens, Normal};
 use super::varying_noise::VaryingNoise;
 use crate::linalg::dot;
+#[cfg(feature = "mcmc")]
+use crate::special::scalar::normal_cdf;
 use crate::special::scalar::{normal_pdf, normal_quantile};
 use crate::special::{normal_cdf_into, normal_pdf_into};
 
@@ -107,6 +109,25 @@ impl Prediction {
             self.sd[row] = sd;
         }
         self
+    }
+
+    /// Mean and sd of the size of a row's latent value, whatever its sign: of a folded normal distribution at every node,
+    ///
+    /// $$ E|z| = s \sqrt{2 / \pi} \, e^{-m^2 / 2 s^2} + m (1 - 2 \Phi(-m / s)), \qquad E|z|^2 = m^2 + s^2 $$
+    #[cfg(feature = "mcmc")]
+    pub(super) fn size_of(&self, row: usize) -> (f64, f64) {
+        let at = row * self.weights.len();
+        let (mut first, mut second) = (0.0, 0.0);
+        for (node, weight) in self.weights.iter().enumerate() {
+            let (m, s) = (self.means[at + node], self.sds[at + node]);
+            let mean = match s > 0.0 {
+                true => 2.0 * s * normal_pdf(m / s) + m * (1.0 - 2.0 * normal_cdf(-m / s)),
+                false => m.abs(),
+            };
+            first += weight * mean;
+            second += weight * (m * m + s * s);
+        }
+        (first, (second - first * first).max(0.0).sqrt())
     }
 
     /// Shares of the nodes.

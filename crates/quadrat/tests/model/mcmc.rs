@@ -204,6 +204,30 @@ fn counts_over_bands_agree_with_draws() {
     }
 }
 
+/// Few counts after the square: the function may have either sign, its mean over a band has one.
+#[test]
+fn sums_after_a_square_are_compared_by_their_root() {
+    let bands: Vec<(f64, f64)> = (0..4).map(|i| (f64::from(i), f64::from(i + 1))).collect();
+    let set = Functionals::intervals("x", &bands, Aggregate::Sum).unwrap();
+    let rows = Poisson::new(vec![9.0, 7.0, 2.0, 6.0], vec![1.0; 4], Link::Square).unwrap();
+    let mut model = Model::new(Kernel::se(["x"])).observe(Observations::new(set, rows).unwrap());
+    for (name, value) in [
+        ("se.variance", 1.0),
+        ("se.lengthscale.x", 2.0),
+        ("mean.constant", 2.0),
+    ] {
+        model = model.set(name, Setting::fixed(value));
+    }
+    let report = map(&model).check_by_mcmc(&options(), &Silent).unwrap();
+    for row in &report.rows {
+        assert!(
+            row.sampled.mean > 0.0 && row.mean_difference().abs() < 0.2,
+            "{row:?}"
+        );
+        assert!((row.sd_ratio() - 1.0).abs() < 0.2, "{row:?}");
+    }
+}
+
 /// Sparse inference stands beside the posterior of all rows; with few inducing points it shows.
 #[test]
 fn sparse_inference_is_checked_by_draws_without_inducing_points() {
@@ -245,6 +269,33 @@ fn more_than_a_thousand_rows_are_refused() {
     for (name, value) in [("se.variance", 1.0), ("se.lengthscale.x", 100.0)] {
         model = model.set(name, Setting::fixed(value));
     }
+    let error = model.check_can_be_sampled().unwrap_err();
+    assert!(error.to_string().contains("at most 1000 rows"), "{error}");
     let error = map(&model).check_by_mcmc(&options(), &Silent).unwrap_err();
     assert!(error.to_string().contains("at most 1000 rows"), "{error}");
+}
+
+/// Sparse inference takes more points than can be sampled, with and without a link.
+#[test]
+fn points_within_rows_count_too() {
+    let bags = |size: i32| {
+        let mut set = Functionals::new(vec!["x".into()]);
+        for bag in 0..10 {
+            let x: Vec<Vec<f64>> = (0..size).map(|i| vec![f64::from(size * bag + i)]).collect();
+            set.push_nodes(&x, &vec![1.0; x.len()]).unwrap();
+        }
+        set
+    };
+    let counts = Poisson::new(vec![500.0; 10], vec![1.0; 10], Link::Exp).unwrap();
+    let counts = Observations::new(bags(150), counts).unwrap();
+    let values =
+        Observations::gaussian(bags(410), vec![1.0; 10], Noise::Known(vec![1.0; 10])).unwrap();
+    for (table, told) in [
+        (counts, "at most 1000 places within rows"),
+        (values, "at most 4000 points"),
+    ] {
+        let model = Model::new(Kernel::se(["x"])).observe(table);
+        let error = model.check_can_be_sampled().unwrap_err();
+        assert!(error.to_string().contains(told), "{error}");
+    }
 }

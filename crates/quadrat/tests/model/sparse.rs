@@ -470,3 +470,26 @@ fn more_inducing_points_than_places_and_constant_columns_are_no_trouble() {
     let p = posterior.predict(&bags, Scale::Response).unwrap();
     assert!((p.mean().iter().sum::<f64>() / 38.0 - 1.0).abs() < 0.1);
 }
+
+/// Pairs of points cannot be sampled after `softplus`: a large bag is refused, not given a covariance of its size squared.
+#[test]
+fn a_large_bag_after_softplus_is_refused() {
+    let (x, y) = wave(40);
+    let counts = y.iter().map(|y| y.round().max(0.0)).collect();
+    let rows = Poisson::new(counts, vec![1.0; 40], Link::Softplus).unwrap();
+    let set = Functionals::points("x", &x).unwrap();
+    let posterior = Model::new(Kernel::se(["x"]))
+        .observe(Observations::new(set, rows).unwrap())
+        .fit(&map().with_inducing(Inducing::Number(8)))
+        .unwrap();
+    let bag = |n: usize| {
+        let points: Vec<Vec<f64>> = (0..n).map(|i| vec![8.0 * i as f64 / n as f64]).collect();
+        let mut set = Functionals::new(vec!["x".into()]);
+        set.push_nodes(&points, &vec![1.0; n]).unwrap();
+        posterior.predict(&set, Scale::Response)
+    };
+    let per_point = bag(300).unwrap().mean()[0] / 300.0;
+    assert!((per_point - 2.2).abs() < 0.5, "{per_point}");
+    let error = bag(5000).unwrap_err().to_string();
+    assert!(error.contains("at most 4000"), "{error}");
+}

@@ -53,7 +53,7 @@ use crate::error::FitError;
 use crate::likelihood::local::Local;
 use crate::linalg::{Mat, MatRef};
 use crate::link::Link;
-use crate::parameter::Parameter;
+use crate::parameter::{Parameter, Transform};
 
 /// Tolerance along a rough trail: the evidence is stationary in the sites of EP and the variational approximation, so it
 /// errs by the square of it.
@@ -237,7 +237,12 @@ impl<'a> SiteEvidence<'a> {
     ) -> Result<Vec<f64>, FitError> {
         let parameters = self.problem.parameters();
         for (i, parameter) in parameters.iter().enumerate().filter(|(_, p)| !p.fixed) {
-            let step = STEP * if theta[i] == 0.0 { 1.0 } else { theta[i].abs() };
+            // What may have either sign is known to a part of its unit, not of itself.
+            let step = STEP
+                * match parameter.transform {
+                    Transform::Identity => parameter.free_unit(),
+                    _ => theta[i].abs(),
+                };
             let ends = [theta[i] - step, theta[i] + step]
                 .map(|t| t.max(parameter.lower).min(parameter.upper));
             let mut values = [0.0; 2];

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
@@ -15,12 +15,12 @@ const CHUNK: usize = 1024;
 /// How the covariance of points within a row enters the variance of its sum.
 ///
 /// A row of up to `full` points has every pair of them. For larger ones all variances are used, of the covariances to first order
-/// what inducing points explain, and for the rest those of `sample` points, drawn at random from as many strata in the order of
-/// the row, scaled by the ratio of the products of expected shares (`control.rs` has the whole):
+/// what inducing points explain, and for the rest those of `sample` points, drawn at random (not one from each of as many
+/// strata, of which no two are near each other), scaled by the ratio of the products of expected shares (`control.rs` has the whole):
 ///
 /// $$ \sum_{i \ne j} c_{ij} \approx \frac{(\sum e_i)^2 - \sum e_i^2}{(\sum_I e_i)^2 - \sum_I e_i^2} \sum_{i \ne j \in I} c_{ij}, \qquad e_i = w_i E \psi(f_i) $$
 ///
-/// where `c_ij` is what is left of the covariance of two terms. The sample stays the same through a fit: the bound is a smooth function of all its arguments. What inducing points explain is not
+/// where `c_ij` is what is left of the covariance of two terms; without a link every `e_i = 1`. The sample stays the same through a fit: the bound is a smooth function of all its arguments. What inducing points explain is not
 /// left to the sample because a belief about them would learn to make its pairs cancel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Within {
@@ -209,14 +209,9 @@ impl Bags {
         }
         let mut random = ChaCha8Rng::seed_from_u64(self.within.seed);
         random.set_stream(row as u64);
-        let count = self.within.sample;
-        let stratum = n as f64 / count as f64;
-        (0..count)
-            .map(|k| {
-                let u: f64 = random.random();
-                (((k as f64 + u) * stratum) as usize).min(n - 1)
-            })
-            .collect()
+        let mut out = rand::seq::index::sample(&mut random, n, self.within.sample).into_vec();
+        out.sort_unstable();
+        out
     }
 }
 
@@ -239,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_are_distinct_strata_and_the_whole_row_where_it_is_small() {
+    fn samples_are_distinct_and_the_whole_row_where_it_is_small() {
         let mut bags = Bags::new(Within::default());
         bags.push(Link::Exp, &[1.0; 256]).unwrap();
         bags.push(Link::Exp, &[1.0; 1000]).unwrap();
@@ -250,6 +245,8 @@ mod tests {
         assert!(sample.is_sorted_by(|a, b| a < b) && sample[47] < 1000);
         assert_eq!(sample, bags.sample(1));
         assert_ne!(sample, bags.sample(2));
+        // Neighbours are among them: without, what varies from point to point would not be seen.
+        assert!(sample.windows(2).any(|w| w[1] - w[0] < 5), "{sample:?}");
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub(super) struct Marginals<'a> {
 pub(super) struct SumMoments {
     pub mean: f64,
     pub variance: f64,
-    /// `e_i = w_i E psi(f_i)`.
+    /// `e_i = w_i E psi(f_i)`; `w_i` without a link.
     share: Vec<f64>,
     /// Sum over the pairs of the sample, less that of what is known of all.
     pairs: f64,
@@ -127,12 +127,22 @@ impl SumMoments {
         let (mut scale, mut held) = (1.0, 0.0);
         let mut control = None;
         if s < n {
-            let products = |all: &mut dyn Iterator<Item = f64>| {
-                let (sum, squares) = all.fold((0.0, 0.0), |(a, b), e| (a + e, b + e * e));
+            // Weights without a link may have either sign: their products say nothing about how many pairs there are.
+            let size = |i: usize| {
+                if p.link == Link::Identity {
+                    1.0
+                } else {
+                    share[i]
+                }
+            };
+            let products = |all: &mut dyn Iterator<Item = usize>| {
+                let (sum, squares) = all
+                    .map(size)
+                    .fold((0.0, 0.0), |(a, b), e| (a + e, b + e * e));
                 sum * sum - squares
             };
-            held = products(&mut p.sample.iter().map(|&i| share[i]));
-            scale = over(products(&mut share.iter().copied()), held);
+            held = products(&mut p.sample.iter().copied());
+            scale = over(products(&mut (0..n)), held);
             control = p.low_rank.map(|low| Control::new(p, &low, &share));
         }
         let mut known = 0.0;
@@ -478,6 +488,46 @@ mod tests {
                     close(db[(m, i)], want, "known part");
                 }
             }
+        }
+    }
+
+    /// What varies from point to point is seen by pairs of neighbours, which a sample must have: points in order, far more of
+    /// them than a sample has.
+    #[test]
+    fn samples_are_right_on_average_where_only_neighbours_are_alike() {
+        let n = 600;
+        let (w, ..) = case(n);
+        let s = symmetric_from_fn(n, |i, j| (-((i as f64 - j as f64) / 4.0).abs()).exp());
+        let signs: Vec<f64> = (0..n)
+            .map(|i| if i % 7 == 0 { -1.0 } else { 1.0 })
+            .collect();
+        for (link, weights) in [
+            (Link::Exp, w.clone()),
+            (Link::Square, w),
+            (Link::Identity, signs),
+        ] {
+            let one = (weights, vec![0.5; n], s.clone(), None);
+            let all: Vec<usize> = (0..n).collect();
+            let want = evaluate(link, &one, &all).variance;
+            let ratios: Vec<f64> = (0..300)
+                .map(|seed| {
+                    let mut bags = Bags::new(super::super::Within {
+                        full: 0,
+                        sample: 48,
+                        seed,
+                    });
+                    bags.push(link, &one.0).unwrap();
+                    evaluate(link, &one, &bags.sample(0)).variance / want
+                })
+                .collect();
+            let mean = ratios.iter().sum::<f64>() / 300.0;
+            let square: f64 = ratios.iter().map(|r| (r - mean).powi(2)).sum();
+            let error = (square / 299.0 / 300.0).sqrt();
+            // Ratios of sums have a bias of the order of one in the size of the sample; one variance in many is lifted to zero.
+            assert!(
+                (mean - 1.0).abs() < 3.0 * error + 0.02,
+                "{link}: {mean} {error}"
+            );
         }
     }
 
