@@ -183,6 +183,13 @@ const MAX_ATOMS: usize = 4000;
 
 /// Refuses what [`Posterior::check_by_mcmc`] cannot sample.
 fn check(problem: &Problem, theta: &[f64]) -> Result<(), InputError> {
+    if let Some(got) = problem.pooled.as_ref().and_then(|pooled| pooled.demand) {
+        return Err(InputError::TooManyToSample {
+            what: mcmc::PLACES,
+            got,
+            limit: mcmc::MAX_LATENTS,
+        });
+    }
     check_size(problem)?;
     let atoms = problem.supports.atom_count();
     if atoms > MAX_ATOMS {

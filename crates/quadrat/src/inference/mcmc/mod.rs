@@ -60,6 +60,8 @@ use target::Target;
 
 /// Most latent values of the first function that are sampled: rows, or places within rows that are sums after a link.
 pub const MAX_LATENTS: usize = 1000;
+/// What [`MAX_LATENTS`] is about, where rows are sums after a link.
+pub(crate) const PLACES: &str = "places within rows that are sums after a link";
 /// Fewest draws per chain from which anything is concluded.
 const MIN_DRAWS: usize = 20;
 
@@ -216,7 +218,7 @@ pub fn check(
     if latents.values() > MAX_LATENTS {
         return Err(InputError::TooManyToSample {
             what: match pools {
-                Some(_) => "places within rows that are sums after a link",
+                Some(_) => PLACES,
                 None => "rows",
             },
             got: latents.values(),
