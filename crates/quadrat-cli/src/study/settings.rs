@@ -219,10 +219,18 @@ fn consistent(own: &Section<'_>, setting: &Setting) {
     }
 }
 
+/// What an empty section says.
+fn usual() -> Inference {
+    Inference {
+        seed: 1,
+        ..Inference::default()
+    }
+}
+
 /// The section `[inference]`.
 pub fn inference(root: &Section<'_>) -> Inference {
     let Some(item) = root.get("inference") else {
-        return Inference::default();
+        return usual();
     };
     let Some(section) = Section::from_item(
         root.check,
@@ -230,7 +238,7 @@ pub fn inference(root: &Section<'_>) -> Inference {
         item,
         "[inference] above `method = ...`",
     ) else {
-        return Inference::default();
+        return usual();
     };
     section.keys(
         &[
@@ -261,7 +269,7 @@ pub fn inference(root: &Section<'_>) -> Inference {
         Some(word) if word.value == "integrate" => Integration::Integrate,
         _ => Integration::Auto,
     };
-    let mut seed = 1;
+    let mut seed = usual().seed;
     if let Some(item) = section.get("seed") {
         match item.as_integer().and_then(|seed| u64::try_from(seed).ok()) {
             Some(value) => seed = value,

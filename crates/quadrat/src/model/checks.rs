@@ -9,6 +9,7 @@ use super::settings::{Inference, Setting};
 use crate::error::InputError;
 use crate::inference::sites::Method;
 use crate::likelihood::{Likelihood, Thresholds};
+use crate::link::Link;
 use crate::parameter::{Parameter, Transform};
 
 /// Most rows whose dense covariance is factorised: 20,000 rows need 3.2 GB per matrix.
@@ -206,6 +207,9 @@ pub(super) fn method(
     let has_kinks = tables
         .iter()
         .any(|t| matches!(t.likelihood, Likelihood::Laplace(_)));
+    let has_square = tables
+        .iter()
+        .any(|t| t.likelihood.link() == Some(Link::Square));
     if inference == Inference::Sparse {
         return match varying {
             false => Ok(Some(Method::Variational)),
@@ -227,6 +231,8 @@ pub(super) fn method(
         };
     }
     match inference {
+        // Behind a square the function may have either sign: moments of both together are those of neither.
+        Inference::Auto if has_square && !varying && !has_kinks => Ok(Some(Method::Laplace)),
         Inference::Auto => Ok((!is_exact).then_some(Method::Ep)),
         Inference::Exact if is_exact => Ok(None),
         Inference::Exact if varying => Err(InputError::Unavailable {

@@ -268,14 +268,15 @@ fn fit(
     drop(evidence);
     let (components, lost) = condition_covering(&problem, &nodes)?;
     if lost > 0.0 {
-        let what = match &problem.pooled {
-            Some(_) => {
-                "sums after a link could not be linearised, since the function varies wildly within the boxes or regions,"
-            }
-            None => "the approximation did not settle",
+        let (what, then) = match &problem.pooled {
+            Some(_) => (
+                "sums after a link could not be linearised on average, since the function varies wildly within the boxes or regions,",
+                "answers there are those of Laplace's method at the mode, which are rougher",
+            ),
+            None => ("the approximation did not settle", "they were left out"),
         };
         warnings.push(format!(
-            "{what} at hyperparameters that hold {:.1} % of their posterior; they were left out: bounds or narrower priors for the variance help",
+            "{what} at hyperparameters that hold {:.1} % of their posterior; {then}: an upper bound or a narrower prior for the variance helps",
             100.0 * lost
         ));
     }
@@ -309,12 +310,15 @@ fn fit(
         warnings,
     };
     let mut posterior = Posterior::new(problem, model.tables.clone(), nodes, components, summary);
+    let of_sums = posterior.warnings_of_sums()?;
+    posterior.summary.warnings.extend(of_sums);
     posterior.summary.seconds = started.elapsed().as_secs_f64();
     Ok(posterior)
 }
 
 /// Conditions at the heaviest nodes, which together hold [`COVERED`] of the weight; also the weight of those at which
-/// an approximation did not settle, which are left out up to [`LOST`].
+/// an approximation did not settle: there sums after a link are answered by Laplace's method alone, and others are left out
+/// up to [`LOST`].
 pub(super) fn condition_covering(
     problem: &Problem,
     nodes: &[Node],
@@ -341,10 +345,16 @@ pub(super) fn condition_covering(
                 theta: node.theta.clone(),
                 conditioned,
             }),
-            Err(error @ FitError::NotConverged { .. }) if nodes.len() > 1 => {
+            Err(error @ FitError::NotConverged { .. }) => {
                 lost += node.weight;
-                if lost > LOST {
-                    return Err(error);
+                match problem.condition_at_mode(&node.theta) {
+                    Some(Ok(conditioned)) => components.push(Component {
+                        weight: node.weight,
+                        theta: node.theta.clone(),
+                        conditioned,
+                    }),
+                    _ if lost > LOST || nodes.len() == 1 => return Err(error),
+                    _ => {}
                 }
             }
             Err(error) => return Err(error),

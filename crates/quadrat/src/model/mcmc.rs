@@ -19,6 +19,10 @@ use crate::progress::Progress;
 const R_HAT: f64 = 1.01;
 /// Effective sample size below which means, sds and R-hat themselves are not known well (Vehtari et al. 2021).
 const EFFECTIVE: f64 = 400.0;
+/// Means that are farther apart than this, in sds, are told.
+const APART: f64 = 0.5;
+/// Sds that differ by more than this factor are told.
+const RATIO: f64 = 1.5;
 /// Half the width of a 95 % interval of a normal distribution, in sds.
 const HALF_95: f64 = 1.959_963_984_540_054;
 
@@ -144,7 +148,7 @@ impl McmcReport {
         self.rows.iter().map(RowCheck::sd_ratio).collect()
     }
 
-    /// Why the draws should not be trusted, if so: chains that disagree, few effective draws, divergences.
+    /// Where the fit is wrong by the draws, as far as these can be trusted, and why not, if so: chains that disagree, few effective draws, divergences.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut out = Vec::new();
@@ -157,6 +161,17 @@ impl McmcReport {
         if size.is_nan() || size < EFFECTIVE {
             out.push(format!(
                 "the check has few effective draws (down to {size:.0}, below {EFFECTIVE:.0}): its own means and sds are rough; ask for more draws"
+            ));
+        }
+        let is_known = r_hat <= R_HAT && size >= EFFECTIVE;
+        let apart = |row: &&RowCheck| {
+            row.mean_difference().abs() > APART || row.sd_ratio().ln().abs() > RATIO.ln()
+        };
+        let rows = self.rows.iter().filter(apart).count();
+        if is_known && rows > 0 {
+            out.push(format!(
+                "by the check the fit is wrong at {rows} of {} rows (means more than {APART} sd apart, or sds by more than a factor of {RATIO}): trust the draws, and see `mcmc` in fit.json for which rows these are",
+                self.rows.len()
             ));
         }
         if self.divergences > 0 {

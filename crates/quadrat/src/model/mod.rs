@@ -25,6 +25,7 @@ mod second;
 mod settings;
 mod sparse;
 mod summary;
+mod sums;
 mod totals;
 mod truncation;
 mod update;

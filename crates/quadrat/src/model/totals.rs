@@ -67,7 +67,7 @@ impl Posterior {
             .into());
         }
         let theta = &self.components[0].theta;
-        let finest = self.problem.covariance.node_rule(theta, self.dims().len());
+        let finest = self.problem.covariance.node_rule(theta, at.dims().len());
         let limit = self.most_nodes(link);
         // Rows are resolved one by one: a country may lie beside its counties.
         let mut parts: Vec<Functionals> = Vec::new();

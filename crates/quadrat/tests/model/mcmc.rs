@@ -228,6 +228,37 @@ fn sums_after_a_square_are_compared_by_their_root() {
     }
 }
 
+/// Two outputs of counts over bands: each row is predicted in its own output.
+#[test]
+fn sums_of_several_outputs_are_checked() {
+    let kernel = Kernel::coregion("output", ["a", "b"], 1) * Kernel::se(["x"]);
+    let mut model = Model::new(kernel);
+    for (name, counts) in [("a", [5.0, 8.0, 4.0]), ("b", [40.0, 60.0, 30.0])] {
+        let bands: Vec<(f64, f64)> = (0..3)
+            .map(|i| (2.0 * f64::from(i), 2.0 * f64::from(i) + 2.0))
+            .collect();
+        let set = Functionals::intervals("x", &bands, Aggregate::Sum).unwrap();
+        let rows = Poisson::new(counts.to_vec(), vec![1.0; 3], Link::Exp).unwrap();
+        model = model.observe(Observations::new(set, rows).unwrap().of_output(name));
+    }
+    for (name, value) in [
+        ("coregion.weight.a", 0.7),
+        ("coregion.weight.b", 0.6),
+        ("coregion.kappa.a", 0.1),
+        ("coregion.kappa.b", 0.1),
+        ("se.lengthscale.x", 2.0),
+    ] {
+        model = model.set(name, Setting::fixed(value));
+    }
+    let report = map(&model).check_by_mcmc(&options(), &Silent).unwrap();
+    assert_eq!(report.rows.len(), 6);
+    for row in &report.rows {
+        assert!(row.mean_difference().abs() < 0.2, "{row:?}");
+    }
+    assert!(report.rows[0].sampled.mean + 1.5 < report.rows[3].sampled.mean);
+    assert!(report.warnings().is_empty(), "{:?}", report.warnings());
+}
+
 /// Sparse inference stands beside the posterior of all rows; with few inducing points it shows.
 #[test]
 fn sparse_inference_is_checked_by_draws_without_inducing_points() {

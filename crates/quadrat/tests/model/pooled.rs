@@ -354,3 +354,81 @@ fn two_lonely_counts_give_sensible_rates_or_say_why_not() {
         Err(error) => assert!(error.to_string().contains("did not converge"), "{error}"),
     }
 }
+
+/// Nothing was seen: rates are small, and every number is one.
+#[test]
+fn counts_of_zero_give_finite_small_rates() {
+    for zeros in [&[0.0; 5][..], &[0.0, 0.0, 0.0, 0.0, 5.0], &[0.0; 2]] {
+        let table = Observations::new(bands(2.0, zeros.len()), poisson(zeros, 1.0, Link::Exp));
+        let posterior = fit(vec![table.unwrap()], &FitOptions::default());
+        let p = posterior
+            .predict(&bands(2.0, zeros.len()), Scale::Response)
+            .unwrap();
+        for (row, count) in zeros.iter().enumerate() {
+            let (median, upper) = (p.quantile(0.5)[row], p.quantile(0.975)[row]);
+            assert!(
+                median <= upper && upper < 3.0 * count + 8.0,
+                "{zeros:?} {row}: {upper}"
+            );
+        }
+        for hyper in &posterior.summary().hyperparameters {
+            assert!(
+                hyper.value.is_finite() && hyper.lower <= hyper.upper,
+                "{hyper:?}"
+            );
+        }
+    }
+}
+
+/// At zero a square has no slope: a search that begins there must leave it.
+#[test]
+fn counts_behind_a_square_are_met_from_a_mean_of_zero() {
+    let counts = [14.0, 90.0, 70.0, 8.0, 3.0];
+    let table = Observations::new(bands(2.0, 5), poisson(&counts, 1.0, Link::Square)).unwrap();
+    let model = Model::new(Kernel::se(["age"])).mean(quadrat::model::Mean::Zero);
+    let posterior = model.observe(table).fit(&FitOptions::default()).unwrap();
+    let p = posterior.predict(&bands(2.0, 5), Scale::Response).unwrap();
+    for (mean, count) in p.mean().iter().zip(counts) {
+        assert!(
+            (mean - count).abs() < 1.5 * f64::sqrt(count),
+            "{mean} of {count}"
+        );
+    }
+    // The same at points, where expectation propagation would mix both signs.
+    let set = Functionals::points("age", &[1.0, 3.0, 5.0, 7.0, 9.0]).unwrap();
+    let table = Observations::new(set.clone(), poisson(&counts, 1.0, Link::Square)).unwrap();
+    let model = Model::new(Kernel::se(["age"])).mean(quadrat::model::Mean::Zero);
+    let posterior = model.observe(table).fit(&FitOptions::default()).unwrap();
+    assert_eq!(posterior.summary().inference, "laplace");
+    let p = posterior.predict(&set, Scale::Response).unwrap();
+    for (mean, count) in p.mean().iter().zip(counts) {
+        assert!(
+            (mean - count).abs() < 0.7 * f64::sqrt(count),
+            "{mean} of {count}"
+        );
+    }
+}
+
+/// Sums over values that vary within a row are known better than a normal distribution says, and the fit tells so.
+#[test]
+fn sums_that_are_told_too_wide_are_said_to_be() {
+    let counts = [210.0, 360.0, 270.0, 90.0, 60.0];
+    let warned = |lengthscale: f64| {
+        let table = Observations::new(bands(2.0, 5), poisson(&counts, 1.0, Link::Exp)).unwrap();
+        let mut model = Model::new(Kernel::se(["age"])).observe(table);
+        for (name, value) in [
+            ("se.variance", 3.0),
+            ("se.lengthscale.age", lengthscale),
+            ("mean.constant", 4.4),
+        ] {
+            model = model.set(name, quadrat::model::Setting::fixed(value));
+        }
+        let posterior = model.fit(&map()).unwrap();
+        posterior
+            .summary()
+            .warnings
+            .iter()
+            .any(|w| w.contains("less surely"))
+    };
+    assert!(warned(0.6) && !warned(5.0));
+}

@@ -21,6 +21,7 @@ use crate::inference::sites::{LatentGaussian, Site};
 use crate::inference::{Conditioned, Factor};
 use crate::likelihood::local::Belief;
 use crate::linalg::{Mat, matvec};
+use crate::link::{CLIP, Link};
 
 /// Stop when no node moves by more than this many standard deviations, nor its variance by more than this part.
 const TOLERANCE: f64 = 1e-7;
@@ -61,7 +62,16 @@ pub fn condition_pooled(
         pools,
         rows: &rows,
     };
-    let state = search.run()?;
+    let state = match options.at_mode {
+        true => {
+            let state = search.at_mode()?;
+            if search.is_cut_off(&state.centre) {
+                return Err(unsettled(f64::INFINITY));
+            }
+            state
+        }
+        false => search.run()?,
+    };
     Ok(Conditioned {
         second: None,
         alpha: state.slopes.scatter(pools, &state.sweep.alpha),
@@ -74,6 +84,14 @@ pub fn condition_pooled(
         log_evidence: mode.log_evidence,
         jitter: mode.jitter,
     })
+}
+
+fn unsettled(residual: f64) -> FitError {
+    FitError::NotConverged {
+        method: "laplace",
+        sweeps: ITERATIONS,
+        residual,
+    }
 }
 
 struct Search<'a> {
@@ -247,7 +265,8 @@ impl Search<'_> {
         }
     }
 
-    fn run(&self) -> Result<State, FitError> {
+    /// The posterior of Laplace's method, linearised at the mode.
+    fn at_mode(&self) -> Result<State, LinalgError> {
         let mode = self.mode;
         let term = |(jet, z): (&crate::likelihood::local::Jet, &crate::link::QuasiMean)| {
             let precision = (-jet.second).max(0.0);
@@ -270,7 +289,24 @@ impl Search<'_> {
             .zip(&seen)
             .map(|(z, s)| z.value - s)
             .collect();
-        let mut centre = self.state(mode.slopes.clone(), &prior, &terms)?.centre;
+        self.state(mode.slopes.clone(), &prior, &terms)
+    }
+
+    /// Whether sums are so large that they were cut off: no posterior of what was seen.
+    fn is_cut_off(&self, centre: &Centre) -> bool {
+        (0..self.pools.rows()).any(|row| {
+            let (nodes, _) = self.pools.row(row);
+            let large = |(i, &node): (usize, &usize)| {
+                // Not a number is no less wrong.
+                let size = centre.mean[node] + 0.5 * centre.within[row][(i, i)];
+                self.pools.link(row) == Link::Exp && (size.is_nan() || size > 0.5 * CLIP)
+            };
+            nodes.iter().enumerate().any(large)
+        })
+    }
+
+    fn run(&self) -> Result<State, FitError> {
+        let mut centre = self.at_mode()?.centre;
         let mut step = 1.0_f64;
         let mut history = History::default();
         let mut last = f64::INFINITY;
@@ -278,7 +314,7 @@ impl Search<'_> {
         for _ in 0..ITERATIONS {
             let next = self.next(&centre)?;
             let moved = self.moved(&centre, &next.centre);
-            if moved <= TOLERANCE {
+            if moved <= TOLERANCE && !self.is_cut_off(&next.centre) {
                 return Ok(next);
             }
             if moved > 0.9 * last {
@@ -303,14 +339,12 @@ impl Search<'_> {
             }
         }
         let residual = match best {
-            Some((moved, state)) if moved <= GOOD_ENOUGH => return Ok(state),
+            Some((moved, state)) if moved <= GOOD_ENOUGH && !self.is_cut_off(&state.centre) => {
+                return Ok(state);
+            }
             Some((moved, _)) => moved,
             None => f64::INFINITY,
         };
-        Err(FitError::NotConverged {
-            method: "laplace",
-            sweeps: ITERATIONS,
-            residual,
-        })
+        Err(unsettled(residual))
     }
 }

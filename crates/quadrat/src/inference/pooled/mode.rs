@@ -9,7 +9,7 @@ use crate::inference::sites::sweep::{Sweep, Term};
 use crate::inference::sites::{LatentGaussian, Site};
 use crate::likelihood::local::Jet;
 use crate::linalg::{Mat, dot, matvec};
-use crate::link::QuasiMean;
+use crate::link::{Link, QuasiMean};
 use crate::parameter;
 
 /// Newton decrements below which steps take the whole curvature.
@@ -27,6 +27,8 @@ pub struct PooledOptions {
     pub tolerance: f64,
     /// Steps at most.
     pub steps: usize,
+    /// Whether answers are linearised at the mode, as the evidence is, and not on average.
+    pub at_mode: bool,
 }
 
 impl Default for PooledOptions {
@@ -34,6 +36,7 @@ impl Default for PooledOptions {
         Self {
             tolerance: 1e-9,
             steps: 200,
+            at_mode: false,
         }
     }
 }
@@ -192,7 +195,15 @@ impl Search<'_> {
 
     /// From the prior mean towards plausible values, with sites as precise as the prior.
     fn start(&self) -> Result<At, LinalgError> {
-        let means = self.pools.means(self.prior);
+        let mut means = self.pools.means(self.prior);
+        for (row, z) in means.iter_mut().enumerate() {
+            // At zero a square has no slope: rows see the function itself, until it is where they were guessed to be.
+            if self.pools.link(row) == Link::Square {
+                let (nodes, shares) = self.pools.row(row);
+                let values: Vec<f64> = nodes.iter().map(|&i| self.prior[i]).collect();
+                *z = QuasiMean::new(Link::Identity, shares, &values);
+            }
+        }
         let slopes = self.pools.slopes(&means);
         let columns = slopes.columns(self.pools, self.k.as_ref());
         let c = slopes.rows(self.pools, columns.as_ref());

@@ -1,7 +1,10 @@
 //! Mean and variance of a weighted sum after a link.
 
 use crate::likelihood::local::Belief;
-use crate::link::Link;
+use crate::link::{CLIP, Link};
+
+/// Above this, means and variances after `exp` are not numbers any more when they are squared.
+const LARGE: f64 = 200.0;
 
 /// What is believed of `sum_i w_i psi(f_i)` for jointly normal `f`.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +55,10 @@ pub fn total(
             variance,
         };
     }
+    let is_large = |b: &Belief| b.variance > LARGE || b.mean + 0.5 * b.variance > LARGE;
+    if link == Link::Exp && at.iter().any(is_large) {
+        return large(weights, at, covariance);
+    }
     let slopes: Vec<(f64, f64)> = at.iter().map(|b| link.expected_slopes(*b)).collect();
     let (mut mean, mut variance) = (0.0, 0.0);
     for (i, (&w, &b)) in weights.iter().zip(at).enumerate() {
@@ -72,5 +79,72 @@ pub fn total(
         slopes: slopes.collect(),
         mean,
         variance,
+    }
+}
+
+/// As [`total`] for `exp`, by logarithms: the latent value is told also where mean and variance are too large to be.
+fn large(weights: &[f64], at: &[Belief], covariance: impl Fn(usize, usize) -> f64) -> Total {
+    let logs: Vec<f64> = weights
+        .iter()
+        .zip(at)
+        .map(|(w, b)| w.ln() + b.mean + 0.5 * b.variance)
+        .collect();
+    let mut squares = Vec::with_capacity(at.len() * (at.len() + 1) / 2);
+    for (i, b) in at.iter().enumerate() {
+        squares.push(2.0 * logs[i] + b.variance);
+        for j in 0..i {
+            squares.push(std::f64::consts::LN_2 + logs[i] + logs[j] + covariance(i, j));
+        }
+    }
+    let (first, second) = (log_sum(&logs), log_sum(&squares));
+    let variance = (second - 2.0 * first).max(0.0);
+    Total {
+        belief: Belief {
+            mean: first - 0.5 * variance,
+            variance,
+        },
+        slopes: logs.iter().map(|log| (log - first).exp()).collect(),
+        mean: first.min(CLIP).exp(),
+        variance: second.min(CLIP).exp(),
+    }
+}
+
+/// `log sum exp`.
+fn log_sum(logs: &[f64]) -> f64 {
+    let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    most + logs.iter().map(|x| (x - most).exp()).sum::<f64>().ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logarithms_tell_the_same_and_do_not_overflow() {
+        let weights = [0.5, 2.0, 1.0];
+        let at = |shift: f64, spread: f64| {
+            [(0.1, 0.9), (-0.4, 1.3), (0.7, 0.8)].map(|(m, v)| Belief {
+                mean: m + shift,
+                variance: v + spread,
+            })
+        };
+        // A common shift and a common spread of all values are those of the sum.
+        let plain = total(Link::Exp, &weights, &at(0.0, 0.0), |_, _| 0.3);
+        let same = large(&weights, &at(0.0, 0.0), |_, _| 0.3);
+        let huge = total(Link::Exp, &weights, &at(-700.0, 1500.0), |_, _| 1500.3);
+        for (got, shift, spread) in [(&same, 0.0, 0.0), (&huge, -700.0, 1500.0)] {
+            let (a, b) = (got.belief, plain.belief);
+            // Cancellation of logarithms of some thousands.
+            assert!((a.mean - b.mean - shift).abs() < 1e-11, "{a:?} {b:?}");
+            assert!(
+                (a.variance - b.variance - spread).abs() < 1e-11,
+                "{a:?} {b:?}"
+            );
+            for (x, y) in got.slopes.iter().zip(&plain.slopes) {
+                assert!((x - y).abs() < 1e-11);
+            }
+        }
+        assert!((same.mean / plain.mean - 1.0).abs() < 1e-13);
+        assert!(huge.mean.is_finite() && huge.variance.is_finite());
     }
 }

@@ -135,7 +135,7 @@ pub trait SecondPrior: Sync {
 }
 
 impl Block<'_> {
-    pub(in crate::inference) fn own_values(&self, theta: &[f64]) -> Vec<f64> {
+    pub(crate) fn own_values(&self, theta: &[f64]) -> Vec<f64> {
         self.own.iter().map(|&i| theta[i]).collect()
     }
 }
