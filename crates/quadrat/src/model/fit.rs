@@ -30,6 +30,8 @@ use crate::support::Functionals;
 pub(super) const COVERED: f64 = 0.999;
 /// Share of the hyperparameters' posterior that may be left out where an approximation does not settle.
 const LOST: f64 = 0.05;
+/// That of sums after a link.
+const LOST_SUMS: f64 = 0.25;
 /// Share of the nodes of the integration that may be left out unsaid because the evidence cannot be evaluated there.
 const UNKNOWN: f64 = 0.05;
 /// Most rows for which the hyperparameters are integrated over a lattice of hundreds of nodes;
@@ -268,15 +270,14 @@ fn fit(
     drop(evidence);
     let (components, lost) = condition_covering(&problem, &nodes)?;
     if lost > 0.0 {
-        let (what, then) = match &problem.pooled {
-            Some(_) => (
-                "sums after a link could not be linearised on average, since the function varies wildly within the boxes or regions,",
-                "answers there are those of Laplace's method at the mode, which are rougher",
-            ),
-            None => ("the approximation did not settle", "they were left out"),
+        let what = match &problem.pooled {
+            Some(_) => {
+                "sums after a link could not be linearised, since the function varies wildly within the boxes or regions,"
+            }
+            None => "the approximation did not settle",
         };
         warnings.push(format!(
-            "{what} at hyperparameters that hold {:.1} % of their posterior; {then}: an upper bound or a narrower prior for the variance helps",
+            "{what} at hyperparameters that hold {:.1} % of their posterior; they were left out: an upper bound or a narrower prior for the variance helps",
             100.0 * lost
         ));
     }
@@ -317,8 +318,7 @@ fn fit(
 }
 
 /// Conditions at the heaviest nodes, which together hold [`COVERED`] of the weight; also the weight of those at which
-/// an approximation did not settle: there sums after a link are answered by Laplace's method alone, and others are left out
-/// up to [`LOST`].
+/// an approximation did not settle, which are left out up to [`LOST`], of sums after a link up to [`LOST_SUMS`].
 pub(super) fn condition_covering(
     problem: &Problem,
     nodes: &[Node],
@@ -336,6 +336,12 @@ pub(super) fn condition_covering(
         .par_iter()
         .map(|node| problem.condition(&node.theta))
         .collect();
+    // Variances of sums that few counts do not bound are the prior's: not to take the largest says little.
+    let most = if problem.pooled.is_some() {
+        LOST_SUMS
+    } else {
+        LOST
+    };
     let mut lost = 0.0;
     let mut components = Vec::with_capacity(kept.len());
     for (node, conditioned) in kept.into_iter().zip(conditioned) {
@@ -345,16 +351,10 @@ pub(super) fn condition_covering(
                 theta: node.theta.clone(),
                 conditioned,
             }),
-            Err(error @ FitError::NotConverged { .. }) => {
+            Err(error @ FitError::NotConverged { .. }) if nodes.len() > 1 => {
                 lost += node.weight;
-                match problem.condition_at_mode(&node.theta) {
-                    Some(Ok(conditioned)) => components.push(Component {
-                        weight: node.weight,
-                        theta: node.theta.clone(),
-                        conditioned,
-                    }),
-                    _ if lost > LOST || nodes.len() == 1 => return Err(error),
-                    _ => {}
+                if lost > most {
+                    return Err(error);
                 }
             }
             Err(error) => return Err(error),

@@ -375,16 +375,6 @@ impl Problem {
         conditioned.map_err(|error| self.in_user_rows(error))
     }
 
-    /// As [`Problem::condition`], of sums after a link that could not be linearised on average: by Laplace's method alone.
-    pub fn condition_at_mode(&self, theta: &[f64]) -> Option<Result<Conditioned, FitError>> {
-        let pooled = self.pooled.as_ref()?;
-        let options = PooledOptions {
-            at_mode: true,
-            ..PooledOptions::default()
-        };
-        Some(condition_pooled(self, &pooled.pools, theta, &options))
-    }
-
     /// As sparse inference sees it, where it is sparse.
     pub fn streamed(&self) -> Option<Streamed<'_>> {
         let sparse = self.sparse.as_ref()?;

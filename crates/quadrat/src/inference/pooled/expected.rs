@@ -62,16 +62,7 @@ pub fn condition_pooled(
         pools,
         rows: &rows,
     };
-    let state = match options.at_mode {
-        true => {
-            let state = search.at_mode()?;
-            if search.is_cut_off(&state.centre) {
-                return Err(unsettled(f64::INFINITY));
-            }
-            state
-        }
-        false => search.run()?,
-    };
+    let state = search.run()?;
     Ok(Conditioned {
         second: None,
         alpha: state.slopes.scatter(pools, &state.sweep.alpha),
@@ -84,14 +75,6 @@ pub fn condition_pooled(
         log_evidence: mode.log_evidence,
         jitter: mode.jitter,
     })
-}
-
-fn unsettled(residual: f64) -> FitError {
-    FitError::NotConverged {
-        method: "laplace",
-        sweeps: ITERATIONS,
-        residual,
-    }
 }
 
 struct Search<'a> {
@@ -265,7 +248,7 @@ impl Search<'_> {
         }
     }
 
-    /// The posterior of Laplace's method, linearised at the mode.
+    /// The posterior of Laplace's method, linearised at the mode: where the search begins.
     fn at_mode(&self) -> Result<State, LinalgError> {
         let mode = self.mode;
         let term = |(jet, z): (&crate::likelihood::local::Jet, &crate::link::QuasiMean)| {
@@ -345,6 +328,10 @@ impl Search<'_> {
             Some((moved, _)) => moved,
             None => f64::INFINITY,
         };
-        Err(unsettled(residual))
+        Err(FitError::NotConverged {
+            method: "laplace",
+            sweeps: ITERATIONS,
+            residual,
+        })
     }
 }

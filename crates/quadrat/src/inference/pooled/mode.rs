@@ -27,8 +27,6 @@ pub struct PooledOptions {
     pub tolerance: f64,
     /// Steps at most.
     pub steps: usize,
-    /// Whether answers are linearised at the mode, as the evidence is, and not on average.
-    pub at_mode: bool,
 }
 
 impl Default for PooledOptions {
@@ -36,7 +34,6 @@ impl Default for PooledOptions {
         Self {
             tolerance: 1e-9,
             steps: 200,
-            at_mode: false,
         }
     }
 }
