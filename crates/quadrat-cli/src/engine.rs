@@ -347,7 +347,7 @@ fn explain(resolved: &Resolved, error: FitError) -> anyhow::Error {
             "{} did not settle: some row still moves by {residual:.1e} of its standard deviation",
             method_in_words(method)
         ))
-        .remedy("choose another `method` in [inference], or give starts or bounds in [hyperparameters]"),
+        .remedy("choose another `method` or `hyperparameters = \"map\"` in [inference], or give starts or an upper bound of the variance in [hyperparameters]"),
         FitError::Input(error) => return Problems::from(refused(&resolved.study, error.clone())).into(),
         FitError::Linalg(_) => return error.into(),
         _ => return error.into(),

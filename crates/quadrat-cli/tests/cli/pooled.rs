@@ -287,3 +287,29 @@ fn a_check_by_sampling_of_too_many_nodes_is_refused_and_writes_nothing() {
     );
     assert_eq!(names(folder.path()), before);
 }
+
+#[test]
+fn means_above_their_intervals_are_warned_of() {
+    // Two places tell next to nothing of the variance: the mean of a rate is that of the largest variances.
+    let study = r#"[latent]
+kernel = "se(t)"
+[[observe]]
+file = "d.csv"
+support = { point = ["t"] }
+likelihood = { poisson = { count = "n" } }
+[[predict]]
+name = "rate"
+support = { grid = { t = { from = 0, to = 4, step = 1 } } }
+"#;
+    let counts = b"t,n\n1,4\n1,5\n1,6\n1,5\n1,7\n3,2\n3,2\n";
+    let folder = folder(&[("s.toml", study.as_bytes()), ("d.csv", counts)]);
+    let output = quadrat(folder.path(), &["run", "s.toml", "-o", "out"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let warnings = fit(folder.path())["warnings"].to_string();
+    assert!(warnings.contains("use the median"), "{warnings}");
+    let medians = column(folder.path(), "rate", "median");
+    assert!(
+        medians.iter().all(|m| (1.0..7.0).contains(m)),
+        "{medians:?}"
+    );
+}
