@@ -219,18 +219,10 @@ fn consistent(own: &Section<'_>, setting: &Setting) {
     }
 }
 
-/// What an empty section says.
-fn usual() -> Inference {
-    Inference {
-        seed: 1,
-        ..Inference::default()
-    }
-}
-
 /// The section `[inference]`.
 pub fn inference(root: &Section<'_>) -> Inference {
     let Some(item) = root.get("inference") else {
-        return usual();
+        return Inference::default();
     };
     let Some(section) = Section::from_item(
         root.check,
@@ -238,7 +230,7 @@ pub fn inference(root: &Section<'_>) -> Inference {
         item,
         "[inference] above `method = ...`",
     ) else {
-        return usual();
+        return Inference::default();
     };
     section.keys(
         &[
@@ -269,7 +261,7 @@ pub fn inference(root: &Section<'_>) -> Inference {
         Some(word) if word.value == "integrate" => Integration::Integrate,
         _ => Integration::Auto,
     };
-    let mut seed = usual().seed;
+    let mut seed = Inference::default().seed;
     if let Some(item) = section.get("seed") {
         match item.as_integer().and_then(|seed| u64::try_from(seed).ok()) {
             Some(value) => seed = value,
