@@ -148,7 +148,8 @@ impl McmcReport {
         self.rows.iter().map(RowCheck::sd_ratio).collect()
     }
 
-    /// Where the fit is wrong by the draws, as far as these can be trusted, and why not, if so: chains that disagree, few effective draws, divergences.
+    /// Where the fit is wrong by the draws, as far as these can be trusted; and why they cannot, if so: chains that
+    /// disagree, few effective draws, divergences.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut out = Vec::new();

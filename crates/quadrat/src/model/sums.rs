@@ -1,6 +1,5 @@
 //! Whether a normal distribution can say what is known about sums after a link.
 
-use super::observations::Observations;
 use super::posterior::Posterior;
 use crate::error::FitError;
 use crate::inference::sites::LatentGaussian;
@@ -12,7 +11,7 @@ const TOO_WIDE: f64 = 1.5;
 const SIGNED: f64 = 2.0;
 
 impl Posterior {
-    /// What to say of the observed rows that are sums after a link, by the most probable hyperparameters.
+    /// What to say of the observed rows that are sums after a link; rows are taken at the heaviest hyperparameters.
     ///
     /// Of a log-concave row the latent value `z` is known at least to `1 / W`, `W = -(log p)''`, whatever else is known. A
     /// normal distribution of the function cannot hold a sum over values that move much within the row: its sum is known
@@ -26,7 +25,7 @@ impl Posterior {
         let (mut wide, mut widest, mut unsigned, mut first) = (0, 1.0_f64, 0, 0);
         for (table, block) in self.tables.iter().zip(&blocks) {
             let own = block.own_values(theta);
-            let rows: Vec<usize> = (first..first + rows(table)).collect();
+            let rows: Vec<usize> = (first..first + table.supports.len()).collect();
             first += rows.len();
             let Some(link) = table.likelihood.link() else {
                 continue;
@@ -61,8 +60,4 @@ impl Posterior {
         }
         Ok(out)
     }
-}
-
-fn rows(table: &Observations) -> usize {
-    table.supports.len()
 }
