@@ -1,7 +1,7 @@
 //! One set of verbs for the factorised covariance of the observations, whatever its structure.
 
 use super::kronecker::KroneckerFactor;
-use super::pooled::{Pools, Slopes};
+use super::pooled::{Bends, Pools, Slopes};
 use crate::linalg::{Cholesky, Mat, MatMut, MatRef, gemm, map_lower, matvec};
 
 /// A factorisation of `Ky = K + diag(noise)`.
@@ -19,6 +19,8 @@ pub enum Factor {
         scale: Vec<f64>,
     },
     /// `Ky^-1 = J' D B^-1 D J` over nodes of which rows see pools: of the rank of the rows.
+    ///
+    /// What the rows say about the second-order parts of their sums is counted in `B`, but is no part of `Ky`.
     Pooled {
         /// Which nodes a row sees.
         pools: Pools,
@@ -28,6 +30,8 @@ pub enum Factor {
         factor: Cholesky,
         /// `D`.
         scale: Vec<f64>,
+        /// The second-order parts.
+        bends: Bends,
     },
     /// `Ky^-1 = L^-T R R' L^-1` over inducing points.
     Sparse {
@@ -80,6 +84,7 @@ impl Factor {
                 slopes,
                 factor,
                 scale,
+                ..
             } => {
                 let seen = scaled(&slopes.gather(pools, b), scale);
                 slopes.scatter(pools, &scaled(&factor.solve(&seen), scale))
@@ -127,6 +132,7 @@ impl Factor {
                 slopes,
                 factor,
                 scale,
+                ..
             } => {
                 cross = slopes.rows(pools, cross.as_ref());
                 scale_rows(cross.as_mut(), scale);

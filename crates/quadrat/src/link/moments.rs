@@ -137,6 +137,64 @@ impl Link {
             Self::Softplus => softplus_equivalent(mean, variance),
         }
     }
+
+    /// The belief of another variance whose linked value has the same mean.
+    ///
+    /// # Arguments
+    /// * `belief` - mean and variance of the latent value
+    /// * `variance` - the other variance; for `square` at most `m^2 + v`, and cut off there
+    /// # Numerics
+    /// Closed forms, those of `exp` at any size; `softplus` by Newton's method, to a relative 1e-11 of the linked mean. For
+    /// `square` the positive root.
+    /// # Examples
+    /// ```
+    /// use quadrat::{likelihood::local::Belief, link::Link};
+    /// let wide = Belief { mean: 1.0, variance: 2.0 };
+    /// assert_eq!(Link::Exp.with_variance(wide, 0.5), Belief { mean: 1.75, variance: 0.5 });
+    /// ```
+    #[must_use]
+    pub fn with_variance(self, belief: Belief, variance: f64) -> Belief {
+        let Belief {
+            mean: m,
+            variance: v,
+        } = belief;
+        let mean = match self {
+            Self::Identity => m,
+            Self::Exp => m + 0.5 * (v - variance),
+            Self::Square => (m * m + v - variance).max(0.0).sqrt(),
+            Self::Softplus => {
+                let (want, _) = softplus_moments(m, v);
+                softplus_mean(want, variance, m)
+            }
+        };
+        Belief { mean, variance }
+    }
+}
+
+/// The mean of the latent value of a given variance whose softplus has a given mean, by Newton's method.
+fn softplus_mean(want: f64, variance: f64, start: f64) -> f64 {
+    let mut at = Belief {
+        mean: start,
+        variance,
+    };
+    for _ in 0..100 {
+        let (m, _) = softplus_moments(at.mean, variance);
+        if (want / m - 1.0).abs() < 1e-11 {
+            break;
+        }
+        let (slope, _) = Link::Softplus.expected_slopes(at);
+        at.mean += softplus_step(want, m, slope);
+    }
+    at.mean
+}
+
+/// A step of Newton's method from the mean `m` to the mean `want`; far below zero the mean is exponential in the latent value.
+fn softplus_step(want: f64, m: f64, slope: f64) -> f64 {
+    if m < 1.0 && slope > 0.5 * m {
+        elementary::log(want / m) * m / slope
+    } else {
+        (want - m) / slope
+    }
 }
 
 /// `E e^f`.
@@ -160,13 +218,7 @@ fn softplus_equivalent(mean: f64, variance: f64) -> Belief {
         let (m, v) = softplus_moments(at.mean, at.variance);
         let ratio = log_spread / elementary::log1p(v / (m * m));
         let (slope, _) = Link::Softplus.expected_slopes(at);
-        // Far below zero the mean is exponential in the latent value.
-        let step = if m < 1.0 && slope > 0.5 * m {
-            elementary::log(mean / m) * m / slope
-        } else {
-            (mean - m) / slope
-        };
-        at.mean += step;
+        at.mean += softplus_step(mean, m, slope);
         at.variance *= ratio;
         if (mean / m - 1.0).abs() < 1e-11 && (ratio - 1.0).abs() < 1e-10 {
             break;
@@ -321,6 +373,28 @@ mod tests {
                     (v / variance - 1.0).abs() < 1e-8,
                     "{link} {mean} {variance}: {v}"
                 );
+            }
+        }
+    }
+
+    #[test]
+    fn another_variance_leaves_the_linked_mean() {
+        for link in Link::ALL {
+            for (m, v, other) in [
+                (3.0, 2.0, 0.1),
+                (0.4, 0.5, 0.0),
+                (-6.0, 1.0, 0.3),
+                (2.0, 0.1, 0.9),
+            ] {
+                let before = Belief {
+                    mean: m,
+                    variance: v,
+                };
+                let after = link.with_variance(before, other);
+                assert_eq!(after.variance, other);
+                let (want, got) = (link.mean_variance(before).0, link.mean_variance(after).0);
+                // What Newton's method stops at.
+                assert!((got / want - 1.0).abs() < 1e-10, "{link} {m}: {got} {want}");
             }
         }
     }

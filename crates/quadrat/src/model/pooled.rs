@@ -22,7 +22,8 @@ pub(super) struct Pooled {
     pub pools: Pools,
     /// Where the rows looked, as averages.
     pub observed: Functionals,
-    rule: NodeRule,
+    /// How nodes are placed.
+    pub rule: NodeRule,
     /// Nodes of all rows at least, when they are too many to be made.
     pub demand: Option<usize>,
 }

@@ -13,9 +13,8 @@ const SIGNED: f64 = 2.0;
 impl Posterior {
     /// What to say of the observed rows that are sums after a link; rows are taken at the heaviest hyperparameters.
     ///
-    /// Of a log-concave row the latent value `z` is known at least to `1 / W`, `W = -(log p)''`, whatever else is known. A
-    /// normal distribution of the function cannot hold a sum over values that move much within the row: its sum is known
-    /// worse than that.
+    /// Of a log-concave row the latent value `z` is known at least to `1 / W`, `W = -(log p)''`, whatever else is known. Behind
+    /// a square a normal distribution of the function cannot hold a sum over values that move much within the row: its sum is known worse than that.
     pub(super) fn warnings_of_sums(&self) -> Result<Vec<String>, FitError> {
         let Some(pooled) = &self.problem.pooled else {
             return Ok(Vec::new());

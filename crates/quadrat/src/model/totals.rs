@@ -8,7 +8,8 @@ use super::posterior::{Component, Posterior};
 use super::prediction::Prediction;
 use super::sparse::Sparse;
 use crate::error::{FitError, InputError};
-use crate::inference::pooled::{Total, total};
+use crate::inference::pooled::{Seen, Told, Total, total};
+use crate::inference::sites::LatentGaussian;
 use crate::inference::sparse::{Bags, sampled_total};
 use crate::likelihood::local::Belief;
 use crate::linalg::{Mat, MatRef, dot};
@@ -67,7 +68,11 @@ impl Posterior {
             .into());
         }
         let theta = &self.components[0].theta;
-        let finest = self.problem.covariance.node_rule(theta, at.dims().len());
+        let finest = match &self.problem.pooled {
+            // An observed row has the nodes again by which it was seen: what it says of its sum holds for these.
+            Some(pooled) => pooled.rule.clone(),
+            None => self.problem.covariance.node_rule(theta, at.dims().len()),
+        };
         let limit = self.most_nodes(link);
         // Rows are resolved one by one: a country may lie beside its counties.
         let mut parts: Vec<Functionals> = Vec::new();
@@ -121,6 +126,8 @@ impl Posterior {
         link: Link,
     ) -> (Vec<f64>, Vec<f64>) {
         let (mut means, mut variances) = (Vec::new(), Vec::new());
+        let factor = &component.conditioned.factor;
+        let told = Told::new(factor, || self.problem.covariance(&component.theta));
         for part in parts {
             // Every atom is a point: rows of their own.
             let count = part.atom_count();
@@ -138,7 +145,10 @@ impl Posterior {
             let centre: Vec<f64> = (0..count)
                 .map(|j| self.problem.mean.mean(&points, j) + dot(cross.col_as_slice(j), alpha))
                 .collect();
-            let (features, reduced) = component.conditioned.factor.features(cross);
+            let prior = told.as_ref().map(|_| cross.clone());
+            let (features, reduced) = factor.features(cross);
+            let told = told.as_ref().zip(prior);
+            let told = told.map(|(told, prior)| (told, told.cross(&prior, &reduced)));
             for row in 0..part.len() {
                 let atoms = part.atoms(row);
                 let weights = &part.weight()[atoms.clone()];
@@ -151,22 +161,42 @@ impl Posterior {
                 };
                 let features = features.as_ref();
                 let features = features.map(|a| a.subcols(atoms.start, atoms.len()));
-                let seen = features
+                let belief = features
                     .and_then(|features| self.sampled(&nodes, features, link, weights))
-                    .unwrap_or_else(|| self.full(&nodes, link, weights));
-                means.push(seen.belief.mean);
-                variances.push(seen.belief.variance);
+                    .map_or_else(
+                        || self.full(&nodes, link, weights, told.as_ref()),
+                        |seen| seen.belief,
+                    );
+                means.push(belief.mean);
+                variances.push(belief.variance);
             }
         }
         (means, variances)
     }
 
-    /// From every pair of its nodes.
-    fn full(&self, nodes: &Nodes<'_>, link: Link, weights: &[f64]) -> Total {
+    /// From every pair of its nodes, and from what rows that are sums say of it, with the covariance of their nodes and all of the chunk.
+    fn full(
+        &self,
+        nodes: &Nodes<'_>,
+        link: Link,
+        weights: &[f64],
+        told: Option<&(&Told<'_>, Mat<f64>)>,
+    ) -> Belief {
         let prior = self.problem.prior_covariance(nodes.theta, nodes.points);
         let covariance = |i: usize, j: usize| prior[(i, j)] - nodes.reduction(i, j);
         let at = nodes.beliefs(|i| prior[(i, i)]);
-        total(link, weights, &at, covariance)
+        let seen = total(link, weights, &at, covariance);
+        let Some((told, cross)) = told else {
+            return seen.belief;
+        };
+        let sum = Seen {
+            link,
+            weights,
+            mean: nodes.mean,
+            cross: cross.as_ref().subcols(nodes.first, weights.len()),
+            reduced: nodes.reduced.subcols(nodes.first, weights.len()),
+        };
+        told.belief(&seen, &sum, covariance)
     }
 
     /// From all variances, what inducing points explain, and the pairs of a sample; none where a row has few nodes.

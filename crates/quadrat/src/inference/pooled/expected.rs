@@ -6,13 +6,19 @@
 //!
 //! $$ T_r = -E (\log p)'', \qquad \nu_r = E (\log p)' + T_r z_r $$
 //!
-//! of the variational approximation. So a total that a count pins down is met by the mean of the predicted total: for
-//! Poisson counts `E (log p)'` vanishes where `E Z` does.
+//! of the variational approximation, its expectations under what the posterior tells of `z_r`. So a total that a count pins down is
+//! met by the mean of the predicted total: for Poisson counts `E (log p)'` vanishes where `E Z` meets them. The covariance
+//!
+//! $$ S = K - K J' (C + Q + T^{-1})^{-1} J K $$
+//!
+//! counts what the rows say about the second-order parts of their sums, of covariance `Q`, as said of those (`bends.rs`).
 
 use rayon::prelude::*;
 
+use super::bends::{Bends, excess};
 use super::mode::{Mode, PooledOptions, find_mode};
 use super::pools::{Pools, Slopes};
+use super::total::{Total, total};
 use crate::error::{FitError, LinalgError};
 use crate::inference::sites::accelerate::History;
 use crate::inference::sites::rows::Rows;
@@ -20,7 +26,7 @@ use crate::inference::sites::sweep::{Sweep, Term};
 use crate::inference::sites::{LatentGaussian, Site};
 use crate::inference::{Conditioned, Factor};
 use crate::likelihood::local::Belief;
-use crate::linalg::{Mat, matvec};
+use crate::linalg::{Mat, gemm, matvec};
 use crate::link::{CLIP, Link};
 
 /// Stop when no node moves by more than this many standard deviations, nor its variance by more than this part.
@@ -65,12 +71,13 @@ pub fn condition_pooled(
     let state = search.run()?;
     Ok(Conditioned {
         second: None,
-        alpha: state.slopes.scatter(pools, &state.sweep.alpha),
+        alpha: state.slopes.scatter(pools, &state.alpha),
         factor: Factor::Pooled {
             pools: pools.clone(),
             slopes: state.slopes,
-            factor: state.sweep.factor,
-            scale: state.sweep.scale,
+            factor: state.spread.factor,
+            scale: state.spread.scale,
+            bends: state.bends,
         },
         log_evidence: mode.log_evidence,
         jitter: mode.jitter,
@@ -85,15 +92,23 @@ struct Search<'a> {
 }
 
 /// Where rows are linearised: posterior means of all nodes, and their covariance within every row.
+#[derive(Clone)]
 struct Centre {
     mean: Vec<f64>,
     within: Vec<Mat<f64>>,
 }
 
+#[derive(Clone)]
 struct State {
     slopes: Slopes,
-    sweep: Sweep,
+    /// `J' alpha = K^-1 (mean - m)`.
+    alpha: Vec<f64>,
+    /// The sweep in which rows say what they do about their linear parts, `Q` counted.
+    spread: Sweep,
     centre: Centre,
+    bends: Bends,
+    /// `Q` around this posterior; none where no row bends.
+    bent: Option<Mat<f64>>,
 }
 
 /// A row linearised.
@@ -105,40 +120,60 @@ struct Linear {
 
 impl Search<'_> {
     /// The posterior under given slopes and sites.
-    fn state(&self, slopes: Slopes, prior: &[f64], terms: &[Term]) -> Result<State, LinalgError> {
+    ///
+    /// # Arguments
+    /// * `bent` - `Q`, of the posterior before
+    fn state(
+        &self,
+        slopes: Slopes,
+        prior: &[f64],
+        terms: &[Term],
+        bent: Option<&Mat<f64>>,
+    ) -> Result<State, LinalgError> {
         let (pools, k) = (self.pools, self.mode.covariance.as_ref());
         let columns = slopes.columns(pools, k);
         let c = slopes.rows(pools, columns.as_ref());
         let sweep = Sweep::new(c.as_ref(), prior, terms, self.mode.jitter)?;
         let away = matvec(columns.as_ref(), &sweep.alpha);
-        let mean = away.iter().zip(self.prior).map(|(x, m)| m + x).collect();
+        let mean: Vec<f64> = away.iter().zip(self.prior).map(|(x, m)| m + x).collect();
+        let alpha = sweep.alpha.clone();
+        let spread = match bent {
+            Some(q) => Sweep::new((c + q).as_ref(), prior, terms, self.mode.jitter)?,
+            None => sweep,
+        };
         // U = L^-1 D J K.
         let mut reduced = Mat::from_fn(pools.rows(), pools.nodes(), |row, node| {
-            sweep.scale[row] * columns[(node, row)]
+            spread.scale[row] * columns[(node, row)]
         });
-        sweep.factor.half_solve_in_place(reduced.as_mut());
-        let within = (0..pools.rows())
-            .into_par_iter()
+        spread.factor.half_solve_in_place(reduced.as_mut());
+        let s = k - gemm(reduced.transpose(), reduced.as_ref());
+        let within: Vec<Mat<f64>> = (0..pools.rows())
             .map(|row| {
                 let (nodes, _) = pools.row(row);
                 let n = nodes.len();
-                Mat::from_fn(n, n, |i, j| {
-                    let (a, b) = (nodes[i], nodes[j]);
-                    let (u, v) = (reduced.col_as_slice(a), reduced.col_as_slice(b));
-                    k[(a, b)] - crate::linalg::dot(u, v)
-                })
+                Mat::from_fn(n, n, |i, j| s[(nodes[i], nodes[j])])
             })
             .collect();
+        let centre = Centre { mean, within };
+        let excess: Vec<f64> = (0..pools.rows())
+            .into_par_iter()
+            .map(|row| self.seen(row, &centre).1)
+            .collect();
+        let bends = Bends::new(pools.means(&centre.mean), &excess, &centre.within);
+        let bent = (!bends.is_none()).then(|| bends.covariance(pools, s.as_ref()));
         Ok(State {
             slopes,
-            sweep,
-            centre: Centre { mean, within },
+            alpha,
+            spread,
+            centre,
+            bends,
+            bent,
         })
     }
 
-    fn linear(&self, row: usize, centre: &Centre) -> Linear {
+    /// The sum of a row around a posterior, and the variance of its second-order part.
+    fn seen(&self, row: usize, centre: &Centre) -> (Total, f64) {
         let (nodes, shares) = self.pools.row(row);
-        let link = self.pools.link(row);
         let s = &centre.within[row];
         let at: Vec<Belief> = nodes
             .iter()
@@ -148,12 +183,25 @@ impl Search<'_> {
                 variance: s[(i, i)].max(0.0),
             })
             .collect();
-        let seen = super::total::total(link, shares, &at, |i, j| s[(i, j)]);
-        let (belief, mut slopes) = (seen.belief, seen.slopes);
-        let (likelihood, own, here) = self.rows.at(row);
-        if !slopes.iter().all(|j| j.is_finite()) {
-            slopes = shares.to_vec();
+        let mut seen = total(self.pools.link(row), shares, &at, |i, j| s[(i, j)]);
+        if !seen.slopes.iter().all(|j| j.is_finite()) {
+            seen.slopes = shares.to_vec();
         }
+        let excess = excess(self.pools.link(row), &seen, |i, j| s[(i, j)]);
+        (seen, excess)
+    }
+
+    /// A row around a posterior that tells its latent value to the variance `told`.
+    fn linear(&self, row: usize, centre: &Centre, told: f64) -> Linear {
+        let (nodes, _) = self.pools.row(row);
+        let (seen, _) = self.seen(row, centre);
+        let (belief, slopes) = (seen.belief, seen.slopes);
+        let belief = if told < belief.variance {
+            self.pools.link(row).with_variance(belief, told)
+        } else {
+            belief
+        };
+        let (likelihood, own, here) = self.rows.at(row);
         let (first, second) = if belief.variance > 0.0 {
             let expected = likelihood.expected(own, here, belief);
             (expected.first, expected.second)
@@ -177,16 +225,16 @@ impl Search<'_> {
         }
     }
 
-    /// The posterior after the rows were linearised around another.
-    fn next(&self, centre: &Centre) -> Result<State, LinalgError> {
+    /// The posterior after the rows were linearised around `centre`, near the posterior `last`.
+    fn next(&self, centre: &Centre, last: &State) -> Result<State, LinalgError> {
         let rows: Vec<Linear> = (0..self.pools.rows())
             .into_par_iter()
-            .map(|row| self.linear(row, centre))
+            .map(|row| self.linear(row, centre, last.spread.variance[row]))
             .collect();
         let slopes = Slopes(rows.iter().flat_map(|r| r.slopes.iter().copied()).collect());
         let prior: Vec<f64> = rows.iter().map(|r| r.prior).collect();
         let terms: Vec<Term> = rows.iter().map(|r| Term::Chosen(r.site)).collect();
-        self.state(slopes, &prior, &terms)
+        self.state(slopes, &prior, &terms, last.bent.as_ref())
     }
 
     /// How far a posterior lies from the one its rows were linearised around.
@@ -272,7 +320,7 @@ impl Search<'_> {
             .zip(&seen)
             .map(|(z, s)| z.value - s)
             .collect();
-        self.state(mode.slopes.clone(), &prior, &terms)
+        self.state(mode.slopes.clone(), &prior, &terms, None)
     }
 
     /// Whether sums are so large that they were cut off: no posterior of what was seen.
@@ -289,24 +337,27 @@ impl Search<'_> {
     }
 
     fn run(&self) -> Result<State, FitError> {
-        let mut centre = self.at_mode()?.centre;
+        let mut last = self.at_mode()?;
+        let mut centre = last.centre.clone();
         let mut step = 1.0_f64;
         let mut history = History::default();
-        let mut last = f64::INFINITY;
+        let mut before = f64::INFINITY;
         let mut best: Option<(f64, State)> = None;
         for _ in 0..ITERATIONS {
-            let next = self.next(&centre)?;
-            let moved = self.moved(&centre, &next.centre);
+            let next = self.next(&centre, &last)?;
+            let moved = self
+                .moved(&centre, &next.centre)
+                .max(retold(&last.spread, &next.spread));
             if moved <= TOLERANCE && !self.is_cut_off(&next.centre) {
                 return Ok(next);
             }
-            if moved > 0.9 * last {
+            if moved > 0.9 * before {
                 step = (0.6 * step).max(SMALLEST_STEP);
             }
-            if moved > 2.0 * last {
+            if moved > 2.0 * before {
                 history.clear();
             }
-            last = moved;
+            before = moved;
             let (from, to) = (self.coordinates(&centre), self.coordinates(&next.centre));
             history.push(from.clone(), to.clone());
             let plain = || {
@@ -317,8 +368,9 @@ impl Search<'_> {
             };
             let at: Vec<f64> = history.combined().unwrap_or_else(plain);
             self.place(&mut centre, &at);
+            last = next;
             if best.as_ref().is_none_or(|(least, _)| moved < *least) {
-                best = Some((moved, next));
+                best = Some((moved, last.clone()));
             }
         }
         let residual = match best {
@@ -334,4 +386,11 @@ impl Search<'_> {
             residual,
         })
     }
+}
+
+/// How far what is told of the rows moved, as a part of it.
+fn retold(from: &Sweep, to: &Sweep) -> f64 {
+    let each = from.variance.iter().zip(&to.variance);
+    each.map(|(old, new)| (new - old).abs() / new.max(f64::MIN_POSITIVE))
+        .fold(0.0, f64::max)
 }

@@ -27,13 +27,15 @@
 //! `e^(s / 2)` where the values within a row are uncertain: bins wider than the lengthscale. So predictions do not use the normal
 //! distribution around the mode, but one around which the linearisation holds on average (`expected.rs`): `z_r` is
 //! replaced by the normal belief whose linked value has the mean and variance of `sum_i p_i psi(f_i)`, and the likelihood by its
-//! expectation under that belief, as in the variational approximation.
+//! expectation under that belief, as in the variational approximation. Rows pin their sums, second-order parts included
+//! (`bends.rs`), and so tell more of these and of other sums than of the function (`told.rs`).
 //!
 //! # Source
 //! Moller, Syversveen and Waagepetersen 1998 for the process; Bradley and others 2013 (iterated extended Kalman updates) for linearisation of this
 //! kind; Law and others 2018, lemma 1, for aggregates after a link, whose bound is replaced by the match of moments.
 
 mod adjoint;
+mod bends;
 mod curvature;
 mod expected;
 mod mode;
@@ -42,12 +44,15 @@ mod pools;
 pub(in crate::inference) mod testing;
 #[cfg(test)]
 mod tests;
+mod told;
 mod total;
 
+pub use bends::Bends;
 pub use expected::condition_pooled;
 pub use mode::{Mode, PooledOptions, find_mode};
 pub use pools::Pools;
 pub(in crate::inference) use pools::Slopes;
+pub(crate) use told::{Seen, Told};
 pub use total::{Total, total};
 
 use super::Trail;

@@ -33,6 +33,7 @@ const WEAK: f64 = 1e-5;
 /// `T = inf` (an exact value), are ordinary. With `alpha = D gamma + delta`, rows that say more than the prior
 /// enter `B gamma = D (r - K delta)` by their pseudo-value `r = nu / T - m`, the others by
 /// `delta = nu - T m`: neither form cancels.
+#[derive(Clone)]
 pub(in crate::inference) struct Sweep {
     /// `K^-1 (mu - m)`.
     pub alpha: Vec<f64>,

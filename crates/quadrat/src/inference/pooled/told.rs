@@ -1,0 +1,99 @@
+//! What pooled rows say about other sums.
+
+use super::bends::{Bend, Bends, excess};
+use super::pools::Pools;
+use super::total::Total;
+use crate::inference::Factor;
+use crate::likelihood::local::Belief;
+use crate::linalg::{Cholesky, Mat, MatRef, dot, gemm};
+use crate::link::{Link, QuasiMean};
+
+/// What rows say about sums beyond what they say about the function: about the second-order parts of these (see [`Bends`]).
+///
+/// The latent value of a sum is `z + j'(f - m) + e`, and `y` is what the rows report of theirs, with `R = (C + Q + T^-1)^-1`:
+///
+/// $$ \operatorname{Var}(z \mid y) = v - 2 c' R\, q - q' R\, q, \qquad c = J K j, \quad q_r = \operatorname{Cov}(e_r, e) $$
+///
+/// with `v` the variance that the moments of the sum match under the posterior of the function. So of a sum that
+/// was observed no less is known than its row says.
+pub(crate) struct Told<'a> {
+    pools: &'a Pools,
+    bends: &'a Bends,
+    factor: &'a Cholesky,
+    scale: &'a [f64],
+    /// `L^-1 D J K`, shape `[rows, nodes]`.
+    reduced: Mat<f64>,
+}
+
+/// A sum to be told: its nodes.
+pub(crate) struct Seen<'a> {
+    pub link: Link,
+    pub weights: &'a [f64],
+    pub mean: &'a [f64],
+    /// Covariance of the rows' nodes with those of the sum.
+    pub cross: MatRef<'a, f64>,
+    /// Those of the sum, as [`Factor::whiten`] makes them, shape `[rows, n]`.
+    pub reduced: MatRef<'a, f64>,
+}
+
+impl<'a> Told<'a> {
+    /// None where rows say nothing else.
+    ///
+    /// # Arguments
+    /// * `covariance` - the prior's, of the rows' nodes; asked for at most once
+    pub fn new(factor: &'a Factor, covariance: impl FnOnce() -> Mat<f64>) -> Option<Self> {
+        let Factor::Pooled {
+            pools,
+            factor: inner,
+            scale,
+            bends,
+            ..
+        } = factor
+        else {
+            return None;
+        };
+        (!bends.is_none()).then(|| Self {
+            pools,
+            bends,
+            factor: inner,
+            scale,
+            reduced: factor.whiten(covariance()),
+        })
+    }
+
+    /// The posterior covariance of the rows' nodes with other places, from the prior's and what [`Factor::whiten`] makes of it.
+    pub fn cross(&self, prior: &Mat<f64>, whitened: &Mat<f64>) -> Mat<f64> {
+        prior - gemm(self.reduced.transpose(), whitened.as_ref())
+    }
+
+    /// The belief about the latent value of a sum, from that of its moments.
+    pub fn belief(
+        &self,
+        total: &Total,
+        sum: &Seen<'_>,
+        covariance: impl Fn(usize, usize) -> f64,
+    ) -> Belief {
+        let belief = total.belief;
+        let excess = excess(sum.link, total, &covariance);
+        let mean = QuasiMean::new(sum.link, sum.weights, sum.mean);
+        let bend = Bend::new(mean, excess, covariance);
+        if bend.scale == 0.0 {
+            return belief;
+        }
+        let mut own = self.bends.against(self.pools, &bend, sum.cross);
+        own.iter_mut().zip(self.scale).for_each(|(q, d)| *q *= d);
+        let own = self.factor.half_solve(&own);
+        let along: Vec<f64> = (0..own.len())
+            .map(|row| {
+                let each = total.slopes.iter().enumerate();
+                each.map(|(i, j)| j * sum.reduced[(row, i)]).sum()
+            })
+            .collect();
+        let variance = belief.variance - 2.0 * dot(&along, &own) - dot(&own, &own);
+        if variance < belief.variance {
+            sum.link.with_variance(belief, variance.max(0.0))
+        } else {
+            belief
+        }
+    }
+}
