@@ -26,6 +26,8 @@ pub struct LearnOptions<'a> {
     pub starts: usize,
     /// Seed of the other starts.
     pub seed: u64,
+    /// Starts besides these, all parameters, natural units.
+    pub also: &'a [Vec<f64>],
     /// Threads; 0: those of the current rayon pool. The result does not depend on it.
     pub threads: usize,
     /// Told of every finished start.
@@ -39,6 +41,7 @@ impl Default for LearnOptions<'_> {
         Self {
             starts: 5,
             seed: 1,
+            also: &[],
             threads: 0,
             progress: &Silent,
             // The polish does the rest.
@@ -117,7 +120,7 @@ pub struct Optimum {
 ///
 /// Several starts run in parallel: the first from `Parameter::start`, the others from quantiles of the
 /// priors at the points of a low-discrepancy sequence (a flat prior counts as normal around the
-/// start). The best end is polished by Newton steps, so that it does not depend on the path.
+/// start), and those the caller knows of. The best end is polished by Newton steps, so that it does not depend on the path.
 ///
 /// # Errors
 /// When no start can be evaluated, the error of the first, or [`FitError::NoStart`] when the evidence was
@@ -288,6 +291,7 @@ fn starting_points(
         }
         points.push(theta);
     }
+    points.extend_from_slice(options.also);
     points
 }
 

@@ -11,7 +11,7 @@ use super::mean::Means;
 use super::posterior::{Component, Node, Posterior};
 use super::prediction::Prediction;
 use super::problem::Problem;
-use super::rehearsal::rehearse;
+use super::rehearsal::{compete, rehearse};
 use super::settings::{AUTO_FREE, AUTO_ROWS, FitOptions, Hyperparameters, Inference};
 use super::summary::{FitSummary, Hyper};
 use super::{MEAN_NAME, Model};
@@ -234,8 +234,7 @@ fn fit(
         problem = model.problem(Inference::Sites(Method::Variational), None)?;
     }
     let rehearsed = rehearse(model, &mut problem, options.inference, &mut learn)?;
-    let mut optimum =
-        maximise(&*problem.evidence(), &learn).map_err(|e| problem.in_user_rows(e))?;
+    let mut optimum = compete(&problem, &learn)?;
     let mut evaluations = rehearsed + optimum.evaluations;
     if !optimum.converged
         && let Some(found) = by_differences(&mut problem, &optimum, learn)?

@@ -3,12 +3,16 @@
 use super::problem::Problem;
 use super::{Inference, Model};
 use crate::error::FitError;
-use crate::inference::{LearnOptions, LinearGaussian, maximise};
+use crate::inference::{LearnOptions, LinearGaussian, Optimum, maximise};
+use crate::kernel::Role;
 
 /// Above the first number of rows the starts compete on a table thinned to the second; the best goes on with all rows.
 const THINNED: (usize, usize) = (1500, 600);
 /// The same of approximate inference, whose evaluations cost several times as much.
 const THINNED_SITES: (usize, usize) = (500, 250);
+
+/// A lengthscale of a periodic leaf under which every phase of a cycle is nearly on its own.
+const SHARP: f64 = 0.05;
 
 /// Lets the starts compete, and moves those of the problem to the winner; `learn` then has a start less to search from.
 ///
@@ -27,8 +31,8 @@ pub(super) fn rehearse(
     learn: &mut LearnOptions<'_>,
 ) -> Result<usize, FitError> {
     let mut evaluations = 0;
-    let mut compete = |easier: &Problem, problem: &mut Problem, learn: &mut LearnOptions<'_>| {
-        let optimum = maximise(&*easier.evidence(), learn).map_err(|e| easier.in_user_rows(e))?;
+    let mut rehearse = |easier: &Problem, problem: &mut Problem, learn: &mut LearnOptions<'_>| {
+        let optimum = compete(easier, learn)?;
         evaluations += optimum.evaluations;
         problem.start_at(&easier.named(&optimum.theta));
         learn.starts = 1;
@@ -42,16 +46,50 @@ pub(super) fn rehearse(
     {
         let easier = thinned(&constant, &easier).unwrap_or(easier);
         if easier.settles() {
-            compete(&easier, problem, learn)?;
+            rehearse(&easier, problem, learn)?;
         }
     }
     if let Some(easier) = thinned(model, problem) {
-        compete(&easier, problem, learn)?;
+        rehearse(&easier, problem, learn)?;
         // A quasi-Newton search takes many small steps at the end; Newton's, which follow, a few.
         learn.search.gradient_tolerance = 0.03;
         learn.search.relative_reduction = 1e-7;
     }
     Ok(evaluations)
+}
+
+/// The best optimum of all starts. Where these are several, every lengthscale of a periodic leaf that is free also begins short, one at a
+/// time: cycles of sharp peaks are an optimum of their own, which few searches among smooth cycles find.
+///
+/// # Errors
+/// As [`maximise`], in the rows of the user.
+pub(super) fn compete(problem: &Problem, learn: &LearnOptions<'_>) -> Result<Optimum, FitError> {
+    let also = if learn.starts > 1 {
+        sharp_starts(problem)
+    } else {
+        Vec::new()
+    };
+    let learn = LearnOptions {
+        also: &also,
+        ..*learn
+    };
+    maximise(&*problem.evidence(), &learn).map_err(|e| problem.in_user_rows(e))
+}
+
+fn sharp_starts(problem: &Problem) -> Vec<Vec<f64>> {
+    let first: Vec<f64> = problem.parameters.iter().map(|p| p.start).collect();
+    let own = problem.kernel.parameters().iter().zip(&problem.parameters);
+    own.enumerate()
+        .filter(|(_, (own, p))| {
+            let is_free = !p.fixed && p.lower < SHARP && SHARP < p.upper;
+            matches!(own.role, Role::PeriodicLengthscale) && is_free
+        })
+        .map(|(i, _)| {
+            let mut theta = first.clone();
+            theta[i] = SHARP;
+            theta
+        })
+        .collect()
 }
 
 /// Fewer of the rows; `None` where they are few.
@@ -75,6 +113,29 @@ mod tests {
     use crate::likelihood::Noise;
     use crate::model::Observations;
     use crate::support::Functionals;
+
+    #[test]
+    fn every_periodic_lengthscale_also_begins_short() -> Result<(), FitError> {
+        let kernel = "se(t) * periodic(t, period = 7) + periodic(t, period = 2)";
+        let places = Functionals::points("t", &[0.0, 1.0, 2.5, 4.0, 9.0])?;
+        let table = Observations::gaussian(places, vec![1.0, 2.0, 0.5, 1.1, 3.0], Noise::Learned)?;
+        let model = Model::new(Kernel::parse(kernel)?).observe(table);
+        let names = ["periodic_1.lengthscale.t", "periodic_2.lengthscale.t"];
+        let changed = |model: &Model| -> Result<Vec<String>, FitError> {
+            let problem = model.problem(Inference::Auto, None)?;
+            let changed = sharp_starts(&problem).into_iter().map(|theta| {
+                let each = problem.parameters.iter().zip(&theta);
+                let other: Vec<_> = each.filter(|(p, value)| p.start != **value).collect();
+                assert_eq!(other.len(), 1);
+                other[0].0.name.clone()
+            });
+            Ok(changed.collect())
+        };
+        assert_eq!(changed(&model)?, names);
+        let held = model.set(names[0], crate::model::Setting::fixed(1.0));
+        assert_eq!(changed(&held)?, names[1..]);
+        Ok(())
+    }
 
     /// What goes wrong on fewer rows is told of the rows of the tables.
     #[test]
