@@ -18,10 +18,12 @@ pub fn possible(resolved: &Resolved) -> Result<()> {
     found.map_err(|error| explain(resolved, &error.into()))
 }
 
-/// Samples, and keeps what was found with the outcome.
-pub fn by_mcmc(outcome: &mut Outcome, bar: &Bar) -> Result<()> {
+/// Samples so many draws of each chain, and keeps what was found with the outcome.
+pub fn by_mcmc(outcome: &mut Outcome, draws: u32, bar: &Bar) -> Result<()> {
     let seed = outcome.resolved.study.inference.seed;
-    let options = McmcOptions::default().with_seed(seed);
+    let (options, draws) = (McmcOptions::default(), draws as usize);
+    let warm_up = options.warm_up.max(draws / 2);
+    let options = options.with_draws(warm_up, draws).with_seed(seed);
     let report = outcome
         .posterior
         .check_by_mcmc(&options, bar)
@@ -48,7 +50,7 @@ fn explain(resolved: &Resolved, error: &FitError) -> anyhow::Error {
 }
 
 /// The comparison as a table for people.
-pub fn text(report: &McmcReport, paint: Paint) -> String {
+pub fn text(resolved: &Resolved, report: &McmcReport, paint: Paint) -> String {
     let mut lines = vec![paint.bold(&format!(
         "Check by sampling ({} of {} each, {}, {:.1} s)",
         count(report.chains, "chain"),
@@ -96,13 +98,15 @@ pub fn text(report: &McmcReport, paint: Paint) -> String {
         }
     }
     let of_rows = format!("latent values of {}", count(report.rows.len(), "row"));
-    lines.extend(agreement(&of_rows, &report.rows));
+    lines.extend(agreement(&of_rows, &report.rows, |row| {
+        format!(" ({})", engine::address(resolved, row))
+    }));
     if !report.varying.is_empty() {
         let of_varying = format!(
             "the function behind their noise or dispersion at {}",
             count(report.varying.len(), "row")
         );
-        lines.extend(agreement(&of_varying, &report.varying));
+        lines.extend(agreement(&of_varying, &report.varying, |_| String::new()));
     }
     lines.push(format!(
         "  R-hat up to {:.3}, effective draws from {:.0}",
@@ -110,29 +114,33 @@ pub fn text(report: &McmcReport, paint: Paint) -> String {
         report.smallest_effective_size()
     ));
     lines.push(String::new());
-    lines.push(String::new());
     lines.join("\n")
 }
 
-/// How far fit and draws are apart over rows.
-fn agreement(what: &str, rows: &[RowCheck]) -> [String; 3] {
+/// How far fit and draws are apart over rows, and which of them most.
+fn agreement(what: &str, rows: &[RowCheck], name: impl Fn(usize) -> String) -> [String; 3] {
     let differences: Vec<f64> = rows.iter().map(|r| r.mean_difference().abs()).collect();
     let ratios: Vec<f64> = rows.iter().map(RowCheck::sd_ratio).collect();
-    let farthest = ratios.iter().copied().max_by(|a, b| {
-        let size = |r: f64| r.ln().abs();
-        size(*a).total_cmp(&size(*b))
-    });
+    let worst = |size: &dyn Fn(usize) -> f64| {
+        let most = (0..rows.len()).max_by(|&a, &b| size(a).total_cmp(&size(b)));
+        most.unwrap_or(0)
+    };
+    let apart = worst(&|row| differences[row]);
+    let stretched = worst(&|row| ratios[row].ln().abs());
+    let of = |values: &[f64], row: usize| values.get(row).copied().unwrap_or(f64::NAN);
     [
         format!("  {what}, fit against sampled:"),
         format!(
-            "    means apart by {:.2} sd in the median, {:.2} sd at worst",
+            "    means apart by {:.2} sd in the median, {:.2} sd at worst{}",
             median(&differences),
-            differences.iter().copied().fold(0.0, f64::max)
+            of(&differences, apart),
+            name(apart)
         ),
         format!(
-            "    sd of the fit over sampled sd {:.2} in the median, {:.2} at worst",
+            "    sd of the fit over sampled sd {:.2} in the median, {:.2} at worst{}",
             median(&ratios),
-            farthest.unwrap_or(f64::NAN)
+            of(&ratios, stretched),
+            name(stretched)
         ),
     ]
 }

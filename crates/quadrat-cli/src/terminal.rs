@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use quadrat::link::Link;
 
+use crate::check;
 use crate::diagnostic::Paint;
 use crate::numbers::{coordinate, count, human, percent};
 use crate::outcome::Outcome;
@@ -54,6 +55,10 @@ pub fn summary(
     for (i, (asked, _)) in outcome.predictions().enumerate() {
         line(&mut text, "");
         prediction(&mut text, outcome, i, asked, paint);
+    }
+    if let Some(report) = &outcome.mcmc {
+        line(&mut text, "");
+        text.push_str(&check::text(&outcome.resolved, report, paint));
     }
     if !outcome.warnings.is_empty() {
         line(&mut text, "");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use super::{closed, kept, print, running, spare_inputs};
-use crate::args::{CheckWord, Run, Saying};
+use crate::args::{Run, Saying};
 use crate::check;
 use crate::demo::Extras;
 use crate::diagnostic::Paint;
@@ -30,19 +30,19 @@ pub fn run(args: &Run) -> Result<()> {
         &folder,
         None,
         Staged::new(),
-        (args.check, args.resume),
+        (args.check.map(|_| args.draws), args.resume),
         &args.saying,
     )
 }
 
 /// Runs a study (its path, and the path shown to people) into a folder, with files already staged and
-/// perhaps more for the report.
+/// perhaps more for the report; checked by so many draws of each chain, if at all.
 pub fn go(
     (path, shown): (&Path, &Path),
     folder: &Path,
     extras: Option<&Extras>,
     mut staged: Staged,
-    (asked, resume): (Option<CheckWord>, bool),
+    (draws, resume): (Option<u32>, bool),
     saying: &Saying,
 ) -> Result<()> {
     let resolved = resolve(study::open(path, shown)?)?;
@@ -58,15 +58,15 @@ pub fn go(
     outputs.push(folder.join("report.html"));
     spare_inputs(&resolved, path, &outputs)?;
     writable(&outputs)?;
-    if asked == Some(CheckWord::Mcmc) {
+    if draws.is_some() {
         check::possible(&resolved)?;
     }
     let bar = Bar::new(saying.quiet);
     let mut how = running(saying, &bar)?;
     let checkpoint = kept(&resolved, folder, resume, &mut how)?;
     let mut outcome = Outcome::compute(resolved, &how)?;
-    if asked == Some(CheckWord::Mcmc) {
-        check::by_mcmc(&mut outcome, &bar)?;
+    if let Some(draws) = draws {
+        check::by_mcmc(&mut outcome, draws, &bar)?;
     }
     bar.say("writing");
     let json = fit_json::text(&outcome)?;
@@ -94,11 +94,6 @@ pub fn go(
         print(&json)?;
     } else if !saying.quiet {
         let paint = Paint::on(std::io::stdout().is_terminal());
-        let checked = outcome
-            .mcmc
-            .as_ref()
-            .map(|report| check::text(report, paint));
-        print(&checked.unwrap_or_default())?;
         print(&terminal::summary(&outcome, &written, Some(folder), paint))?;
     }
     closed(checkpoint.as_deref());

@@ -12,7 +12,7 @@ fn the_check_prints_a_table_and_goes_into_fit_json() {
         "Check by sampling (4 chains",
         "se.lengthscale.age",
         "R-hat",
-        "at worst",
+        "at worst (ages.csv:",
         "wrote s-out",
     ] {
         assert!(text.contains(part), "no `{part}` in\n{text}");
@@ -28,6 +28,26 @@ fn the_check_prints_a_table_and_goes_into_fit_json() {
         let away = fit["mean"].as_f64().unwrap() - sampled["mean"].as_f64().unwrap();
         assert!(away.abs() < 0.2 * sampled["sd"].as_f64().unwrap(), "{row}");
     }
+}
+
+#[test]
+fn the_number_of_draws_can_be_chosen_with_the_check_alone() {
+    let folder = folder(&[("s.toml", STUDY.as_bytes()), ("ages.csv", TABLE.as_bytes())]);
+    let args = [
+        "run", "s.toml", "--check", "mcmc", "--draws", "150", "-o", "out",
+    ];
+    let text = done(folder.path(), &args);
+    assert!(text.contains("4 chains of 150 draws each"), "{text}");
+    // After the title and what was learned, before the warnings.
+    let at = |part: &str| text.find(part).unwrap();
+    assert!(
+        at("hyperparameter ") < at("Check by sampling") && at("Check by sampling") < at("wrote")
+    );
+    let refused = quadrat(folder.path(), &["run", "s.toml", "--draws", "150"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("--check"), "{}", stderr(&refused));
+    let few = ["run", "s.toml", "--check", "mcmc", "--draws", "3"];
+    assert!(stderr(&quadrat(folder.path(), &few)).contains("100..=1000000"));
 }
 
 #[test]

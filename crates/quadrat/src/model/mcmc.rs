@@ -156,12 +156,12 @@ impl McmcReport {
         let (r_hat, size) = (self.worst_r_hat(), self.smallest_effective_size());
         if r_hat.is_nan() || r_hat > R_HAT {
             out.push(format!(
-                "the chains of the check do not agree (R-hat up to {r_hat:.3}, above {R_HAT}): ask for more draws before judging the fit by them"
+                "the chains of the check do not agree (R-hat up to {r_hat:.3}, above {R_HAT}): take more draws (`--draws`) before judging the fit by them"
             ));
         }
         if size.is_nan() || size < EFFECTIVE {
             out.push(format!(
-                "the check has few effective draws (down to {size:.0}, below {EFFECTIVE:.0}): its own means and sds are rough; ask for more draws"
+                "the check has few effective draws (down to {size:.0}, below {EFFECTIVE:.0}): its own means and sds are rough; take more draws (`--draws`)"
             ));
         }
         let is_known = r_hat <= R_HAT && size >= EFFECTIVE;

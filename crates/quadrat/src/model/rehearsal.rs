@@ -116,11 +116,12 @@ mod tests {
 
     #[test]
     fn every_periodic_lengthscale_also_begins_short() -> Result<(), FitError> {
-        let kernel = "se(t) * periodic(t, period = 7) + periodic(t, period = 2)";
+        let kernel =
+            Kernel::se(["t"]) * Kernel::periodic("t", Some(7.0)) + Kernel::periodic("t", Some(2.0));
         let places = Functionals::points("t", &[0.0, 1.0, 2.5, 4.0, 9.0])?;
         let table = Observations::gaussian(places, vec![1.0, 2.0, 0.5, 1.1, 3.0], Noise::Learned)?;
-        let model = Model::new(Kernel::parse(kernel)?).observe(table);
-        let names = ["periodic_1.lengthscale.t", "periodic_2.lengthscale.t"];
+        let model = Model::new(kernel).observe(table);
+        let names = ["periodic.lengthscale.t", "periodic#2.lengthscale.t"];
         let changed = |model: &Model| -> Result<Vec<String>, FitError> {
             let problem = model.problem(Inference::Auto, None)?;
             let changed = sharp_starts(&problem).into_iter().map(|theta| {
