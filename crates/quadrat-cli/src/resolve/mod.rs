@@ -31,7 +31,7 @@ use inputs::{Inputs, dims, usable};
 pub use observed::Observed;
 use read::observed;
 pub use read::{read_places, shapes};
-use rows::too_many_rows;
+use rows::{open_rows, too_many_rows};
 use scales::{behind_a_link, new_rows_have_noise};
 use varying::varying_rows;
 
@@ -293,6 +293,7 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
     name_apart(&mut predictions);
     if !unread {
         too_many_rows(&check, &study, &tables);
+        open_rows(&check, &study, &tables, &mut warnings);
         varying_rows(&check, &study, &tables);
         new_rows_have_noise(&check, &study, &tables, &predictions);
         behind_a_link(&check, &study, &tables, &predictions);

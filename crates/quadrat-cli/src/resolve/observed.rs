@@ -76,6 +76,23 @@ impl Observed {
         }
     }
 
+    /// Whether a row leaves everything open: counts without exposure, no trials, intervals without ends.
+    pub fn says_nothing(&self, row: usize) -> bool {
+        let is_open = |lower: f64, upper: f64, least: f64| lower <= least && upper == f64::INFINITY;
+        let between = |x: &Interval| is_open(x.lower()[row], x.upper()[row], f64::NEG_INFINITY);
+        let counted = |lower: &[f64], upper: &[f64], exposure: &[f64]| {
+            exposure[row] == 0.0 || is_open(lower[row], upper[row], 0.0)
+        };
+        match &self.likelihood {
+            Reported::Interval(x) => between(x),
+            Reported::Censored(x) => between(x.readings()),
+            Reported::Binomial(x) => x.trials()[row] == 0.0,
+            Reported::Poisson(x) => counted(x.lower(), x.upper(), x.exposure()),
+            Reported::NegativeBinomial(x) => counted(x.lower(), x.upper(), x.exposure()),
+            _ => false,
+        }
+    }
+
     /// The mean that a row by itself reports, where it is one number.
     pub fn height(&self, row: usize) -> Option<f64> {
         let (lower, upper) = self.range(row)?;

@@ -147,6 +147,36 @@ pub(super) fn repeated_exact(
     Some(keep)
 }
 
+/// Tells of rows that leave everything open; refuses a study of nothing else.
+pub(super) fn open_rows(
+    check: &Check<'_>,
+    study: &Study,
+    tables: &[Observed],
+    warnings: &mut Vec<String>,
+) {
+    let mut says = tables.is_empty();
+    for table in tables {
+        let rows = table.places.len();
+        let open: Vec<usize> = (0..rows).filter(|row| table.says_nothing(*row)).collect();
+        says |= open.len() < rows;
+        if let Some(first) = open.first() {
+            warnings.push(format!(
+                "{}: {} of {rows} rows say nothing, the first at {}: they have no exposure or trials, or ends that leave everything open",
+                table.table.name(),
+                open.len(),
+                table.address(*first)
+            ));
+        }
+    }
+    if !says {
+        check.refuse(
+            &study.observe[0].file.span,
+            "no row says anything: all have no exposure or trials, or ends that leave everything open",
+            "give exposures above 0, trials, or an end to the intervals",
+        );
+    }
+}
+
 pub(super) fn too_many_rows(check: &Check<'_>, study: &Study, tables: &[Observed]) {
     let rows: usize = tables.iter().map(|t| t.places.len()).sum();
     if rows <= DENSE_ROWS

@@ -218,3 +218,29 @@ fn every_kind_is_fitted_and_predicted() {
         .collect();
     assert!(all.is_empty(), "{}", all.join("\n----\n"));
 }
+
+#[test]
+fn rows_that_say_nothing_are_told_and_nothing_else_is_refused() {
+    let study = r#"[latent]
+kernel = "se(t)"
+[[observe]]
+file = "d.csv"
+support = { point = ["t"] }
+likelihood = { poisson = { count = "n", exposure = "e" } }
+"#;
+    let some = "t,n,e\n0,1,2\n1,0,0\n2,4,2\n";
+    let none = "t,n,e\n0,0,0\n1,0,0\n";
+    let folder = folder(&[("s.toml", study.as_bytes()), ("d.csv", some.as_bytes())]);
+    let told = stdout(&quadrat(folder.path(), &["run", "s.toml", "-o", "out"]));
+    let want = "d.csv: 1 of 3 rows say nothing, the first at d.csv:3";
+    assert!(told.contains(want), "{told}");
+    std::fs::write(folder.path().join("d.csv"), none).unwrap();
+    let refused = quadrat(folder.path(), &["run", "s.toml", "-o", "other"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(
+        stderr(&refused).contains("no row says anything"),
+        "{}",
+        stderr(&refused)
+    );
+    assert!(!folder.path().join("other").exists());
+}
