@@ -88,7 +88,7 @@ pub struct Run {
     #[arg(long, value_enum, value_name = "HOW")]
     pub check: Option<CheckWord>,
     /// Draws of each of the four chains of the check
-    #[arg(long, value_name = "N", requires = "check", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
+    #[arg(long, value_name = "N", requires = "check", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(100..=50_000))]
     pub draws: u32,
     /// Go on from where a fit with `method = "sparse"` stood when it was stopped or killed
     #[arg(long)]

@@ -10,6 +10,7 @@ use crate::numbers::{count, human};
 use crate::outcome::Outcome;
 use crate::progress::Bar;
 use crate::resolve::Resolved;
+use crate::terminal::clean;
 
 /// Refuses what could not be sampled after the fit.
 pub fn possible(resolved: &Resolved) -> Result<()> {
@@ -76,7 +77,7 @@ pub fn text(resolved: &Resolved, report: &McmcReport, paint: Paint) -> String {
             let shown = |mean: f64| human(if hyper.logarithm { mean.exp() } else { mean });
             let sd = hyper.fit.sd;
             rows.push([
-                hyper.name.clone(),
+                clean(&hyper.name),
                 shown(hyper.fit.mean),
                 if sd.is_nan() {
                     "-".to_owned()
@@ -99,7 +100,7 @@ pub fn text(resolved: &Resolved, report: &McmcReport, paint: Paint) -> String {
     }
     let of_rows = format!("latent values of {}", count(report.rows.len(), "row"));
     lines.extend(agreement(&of_rows, &report.rows, |row| {
-        format!(" ({})", engine::address(resolved, row))
+        format!(" ({})", clean(&engine::address(resolved, row)))
     }));
     if !report.varying.is_empty() {
         let of_varying = format!(

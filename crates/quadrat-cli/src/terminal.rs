@@ -80,7 +80,7 @@ fn line(text: &mut String, content: &str) {
 }
 
 /// A name from the user's files: control characters in it must not reach the terminal.
-fn clean(text: &str) -> String {
+pub fn clean(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect()

@@ -18,9 +18,10 @@ pub enum Factor {
         /// `D`.
         scale: Vec<f64>,
     },
-    /// `Ky^-1 = J' D B^-1 D J` over nodes of which rows see pools: of the rank of the rows.
+    /// `Ky^-1 = J' R J`, `R = (C + Q + T^-1)^-1 = D B^-1 D`, over nodes of which rows see pools: of the rank of the rows.
     ///
-    /// What the rows say about the second-order parts of their sums is counted in `B`, but is no part of `Ky`.
+    /// `Q` is the covariance of the second-order parts of the rows' sums. The weights `alpha` beside this factor are found without `Q`, so that
+    /// means meet what was counted: they are not `Ky^-1` of a residual.
     Pooled {
         /// Which nodes a row sees.
         pools: Pools,
@@ -30,7 +31,7 @@ pub enum Factor {
         factor: Cholesky,
         /// `D`.
         scale: Vec<f64>,
-        /// The second-order parts.
+        /// The second-order parts of the rows, `e`, whose covariance is `Q`, shape `[rows, rows]`.
         bends: Bends,
     },
     /// `Ky^-1 = L^-T R R' L^-1` over inducing points.

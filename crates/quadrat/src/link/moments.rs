@@ -145,7 +145,7 @@ impl Link {
     /// * `variance` - the other variance; for `square` at most `m^2 + v`, and cut off there
     /// # Numerics
     /// Closed forms, those of `exp` at any size; `softplus` by Newton's method, to a relative 1e-11 of the linked mean. For
-    /// `square` the positive root.
+    /// `square` the root of the sign that the mean has.
     /// # Examples
     /// ```
     /// use quadrat::{likelihood::local::Belief, link::Link};
@@ -161,7 +161,7 @@ impl Link {
         let mean = match self {
             Self::Identity => m,
             Self::Exp => m + 0.5 * (v - variance),
-            Self::Square => (m * m + v - variance).max(0.0).sqrt(),
+            Self::Square => (m * m + v - variance).max(0.0).sqrt().copysign(m),
             Self::Softplus => {
                 let (want, _) = softplus_moments(m, v);
                 softplus_mean(want, variance, m)
@@ -395,6 +395,7 @@ mod tests {
                 let (want, got) = (link.mean_variance(before).0, link.mean_variance(after).0);
                 // What Newton's method stops at.
                 assert!((got / want - 1.0).abs() < 1e-10, "{link} {m}: {got} {want}");
+                assert!(link != Link::Square || after.mean.signum() == m.signum());
             }
         }
     }

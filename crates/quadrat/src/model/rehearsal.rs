@@ -58,7 +58,7 @@ pub(super) fn rehearse(
     Ok(evaluations)
 }
 
-/// The best optimum of all starts. Where these are several, every lengthscale of a periodic leaf that is free also begins short, one at a
+/// The best optimum of all starts. Where these are several, every lengthscale of a periodic leaf of the first latent function that is free also begins short, one at a
 /// time: cycles of sharp peaks are an optimum of their own, which few searches among smooth cycles find.
 ///
 /// # Errors

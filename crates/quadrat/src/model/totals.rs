@@ -26,8 +26,8 @@ const COARSER: [f64; 5] = [1.0, 1.5, 2.25, 3.4, 5.0];
 impl Posterior {
     /// Predictions of `sum_i w_i link(f(x_i))` over the nodes of every row, or of observations about it.
     ///
-    /// Mean and variance of each total are those of the joint normal distribution of its nodes, in closed form; its
-    /// distribution is that of a linked normal value with these moments ([`Link::equivalent`]), as at a point.
+    /// Mean and variance of each total are those of the joint normal distribution of its nodes, in closed form, the variance smaller by what
+    /// rows that are sums themselves say of it ([`Told`]); its distribution is that of a linked normal value with these moments ([`Link::equivalent`]), as at a point.
     pub(super) fn predict_totals(
         &self,
         at: &Functionals,

@@ -10,7 +10,8 @@
 //!
 //! $$ \operatorname{Cov}(e_r, e_s) = \tfrac12 \operatorname{tr}(H_r S_{rs} H_s S_{sr}) $$
 //!
-//! which gives their correlations; their variances are `q_r`. Left out, the linear part would be known as surely as the sum, and the sum less
+//! which gives their correlations alone; `q_r` is what completes the linear part to the matched variance, and exceeds this form of it by the
+//! variance of `S_r j_r` over the nodes, in shares of the row. Left out, the linear part would be known as surely as the sum, and the sum less
 //! surely than its row says.
 //!
 //! # Source
@@ -51,11 +52,9 @@ impl Bend {
     /// * `within` - covariance of its nodes
     pub fn new(mean: QuasiMean, excess: f64, within: impl Fn(usize, usize) -> f64) -> Self {
         let strength = strength(&mean, within);
-        let scale = if strength > 0.0 {
-            (excess / strength).sqrt()
-        } else {
-            0.0
-        };
+        let scale = (excess / strength).sqrt();
+        // A row that does not bend has no strength.
+        let scale = if scale.is_finite() { scale } else { 0.0 };
         Self { mean, scale }
     }
 }
@@ -81,6 +80,11 @@ impl Bends {
     #[must_use]
     pub fn is_none(&self) -> bool {
         self.scale.iter().all(|s| *s == 0.0)
+    }
+
+    /// Whether a row bends.
+    pub(super) fn is_bent(&self, row: usize) -> bool {
+        self.scale[row] > 0.0
     }
 
     /// `Cov(e_r, e_s)`, shape `[rows, rows]`.
@@ -152,7 +156,7 @@ fn strength(mean: &QuasiMean, within: impl Fn(usize, usize) -> f64) -> f64 {
     if value > ROUNDING * size { value } else { 0.0 }
 }
 
-/// `tr(H_a S H_b S') / 2` with `H = diag(d) - c j j'`, and the largest of its terms.
+/// `tr(H_a S H_b S') / 2` with `H = diag(d) - c j j'`, and the first of its terms, as a size.
 fn trace(a: &QuasiMean, b: &QuasiMean, s: impl Fn(usize, usize) -> f64) -> (f64, f64) {
     let mut along_a = vec![0.0; b.slopes.len()];
     let (mut squares, mut along_b) = (0.0, 0.0);

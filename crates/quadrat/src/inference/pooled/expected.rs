@@ -11,7 +11,8 @@
 //!
 //! $$ S = K - K J' (C + Q + T^{-1})^{-1} J K $$
 //!
-//! counts what the rows say about the second-order parts of their sums, of covariance `Q`, as said of those (`bends.rs`).
+//! counts what the rows say about the second-order parts of their sums, of covariance `Q`, as said of those (`bends.rs`). Means
+//! are found without `Q`, other than in posterior linearisation: so that totals are met.
 
 use rayon::prelude::*;
 
@@ -26,7 +27,7 @@ use crate::inference::sites::sweep::{Sweep, Term};
 use crate::inference::sites::{LatentGaussian, Site};
 use crate::inference::{Conditioned, Factor};
 use crate::likelihood::local::Belief;
-use crate::linalg::{Mat, gemm, matvec};
+use crate::linalg::{Mat, dot, gemm, matvec};
 use crate::link::{CLIP, Link};
 
 /// Stop when no node moves by more than this many standard deviations, nor its variance by more than this part.
@@ -52,7 +53,7 @@ const SMALLEST_STEP: f64 = 0.05;
 /// As [`find_mode`]; [`FitError::NotConverged`] when mode or posterior did not settle.
 ///
 /// # Numerics
-/// `O(nodes rows^2)` for each of some ten iterations.
+/// `O(nodes rows^2)` for each of some ten iterations, and `O(nodes^2 rows)` where rows bend.
 pub fn condition_pooled(
     problem: &dyn LatentGaussian,
     pools: &Pools,
@@ -146,21 +147,30 @@ impl Search<'_> {
             spread.scale[row] * columns[(node, row)]
         });
         spread.factor.half_solve_in_place(reduced.as_mut());
-        let s = k - gemm(reduced.transpose(), reduced.as_ref());
         let within: Vec<Mat<f64>> = (0..pools.rows())
+            .into_par_iter()
             .map(|row| {
                 let (nodes, _) = pools.row(row);
                 let n = nodes.len();
-                Mat::from_fn(n, n, |i, j| s[(nodes[i], nodes[j])])
+                Mat::from_fn(n, n, |i, j| {
+                    let (a, b) = (nodes[i], nodes[j]);
+                    k[(a, b)] - dot(reduced.col_as_slice(a), reduced.col_as_slice(b))
+                })
             })
             .collect();
         let centre = Centre { mean, within };
         let excess: Vec<f64> = (0..pools.rows())
             .into_par_iter()
-            .map(|row| self.seen(row, &centre).1)
+            .map(|row| {
+                let s = &centre.within[row];
+                excess(pools.link(row), &self.seen(row, &centre), |i, j| s[(i, j)])
+            })
             .collect();
         let bends = Bends::new(pools.means(&centre.mean), &excess, &centre.within);
-        let bent = (!bends.is_none()).then(|| bends.covariance(pools, s.as_ref()));
+        let bent = (!bends.is_none()).then(|| {
+            let s = k - gemm(reduced.transpose(), reduced.as_ref());
+            bends.covariance(pools, s.as_ref())
+        });
         Ok(State {
             slopes,
             alpha,
@@ -171,8 +181,8 @@ impl Search<'_> {
         })
     }
 
-    /// The sum of a row around a posterior, and the variance of its second-order part.
-    fn seen(&self, row: usize, centre: &Centre) -> (Total, f64) {
+    /// The sum of a row around a posterior.
+    fn seen(&self, row: usize, centre: &Centre) -> Total {
         let (nodes, shares) = self.pools.row(row);
         let s = &centre.within[row];
         let at: Vec<Belief> = nodes
@@ -187,19 +197,18 @@ impl Search<'_> {
         if !seen.slopes.iter().all(|j| j.is_finite()) {
             seen.slopes = shares.to_vec();
         }
-        let excess = excess(self.pools.link(row), &seen, |i, j| s[(i, j)]);
-        (seen, excess)
+        seen
     }
 
-    /// A row around a posterior that tells its latent value to the variance `told`.
-    fn linear(&self, row: usize, centre: &Centre, told: f64) -> Linear {
+    /// A row around a posterior; `told` is what that tells of the latent value of a row that bends, as a variance.
+    fn linear(&self, row: usize, centre: &Centre, told: Option<f64>) -> Linear {
         let (nodes, _) = self.pools.row(row);
-        let (seen, _) = self.seen(row, centre);
-        let (belief, slopes) = (seen.belief, seen.slopes);
-        let belief = if told < belief.variance {
-            self.pools.link(row).with_variance(belief, told)
-        } else {
-            belief
+        let Total { belief, slopes, .. } = self.seen(row, centre);
+        let belief = match told {
+            Some(told) if told < belief.variance => {
+                self.pools.link(row).with_variance(belief, told)
+            }
+            _ => belief,
         };
         let (likelihood, own, here) = self.rows.at(row);
         let (first, second) = if belief.variance > 0.0 {
@@ -229,7 +238,10 @@ impl Search<'_> {
     fn next(&self, centre: &Centre, last: &State) -> Result<State, LinalgError> {
         let rows: Vec<Linear> = (0..self.pools.rows())
             .into_par_iter()
-            .map(|row| self.linear(row, centre, last.spread.variance[row]))
+            .map(|row| {
+                let told = last.bends.is_bent(row).then(|| last.spread.variance[row]);
+                self.linear(row, centre, told)
+            })
             .collect();
         let slopes = Slopes(rows.iter().flat_map(|r| r.slopes.iter().copied()).collect());
         let prior: Vec<f64> = rows.iter().map(|r| r.prior).collect();
@@ -345,9 +357,7 @@ impl Search<'_> {
         let mut best: Option<(f64, State)> = None;
         for _ in 0..ITERATIONS {
             let next = self.next(&centre, &last)?;
-            let moved = self
-                .moved(&centre, &next.centre)
-                .max(retold(&last.spread, &next.spread));
+            let moved = self.moved(&centre, &next.centre).max(retold(&last, &next));
             if moved <= TOLERANCE && !self.is_cut_off(&next.centre) {
                 return Ok(next);
             }
@@ -388,9 +398,18 @@ impl Search<'_> {
     }
 }
 
-/// How far what is told of the rows moved, as a part of it.
-fn retold(from: &Sweep, to: &Sweep) -> f64 {
-    let each = from.variance.iter().zip(&to.variance);
-    each.map(|(old, new)| (new - old).abs() / new.max(f64::MIN_POSITIVE))
-        .fold(0.0, f64::max)
+/// How far what is told of the rows that bend moved, as a part of it.
+fn retold(from: &State, to: &State) -> f64 {
+    let bent = (0..to.spread.variance.len()).filter(|row| to.bends.is_bent(*row));
+    let each = bent.map(|row| {
+        let (old, new) = (from.spread.variance[row], to.spread.variance[row]);
+        (new - old).abs() / new.max(f64::MIN_POSITIVE)
+    });
+    each.fold(0.0, |most, x| {
+        if x.is_nan() {
+            f64::INFINITY
+        } else {
+            most.max(x)
+        }
+    })
 }
