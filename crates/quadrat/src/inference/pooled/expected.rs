@@ -12,7 +12,7 @@
 //! $$ S = K - K J' (C + Q + T^{-1})^{-1} J K $$
 //!
 //! counts what the rows say about the second-order parts of their sums, of covariance `Q`, as said of those (`bends.rs`). Means
-//! are found without `Q`, other than in posterior linearisation: so that totals are met.
+//! are found without `Q`, other than in posterior linearisation: so that totals are met. `settle.rs` iterates.
 
 use rayon::prelude::*;
 
@@ -21,23 +21,13 @@ use super::mode::{Mode, PooledOptions, find_mode};
 use super::pools::{Pools, Slopes};
 use super::total::{Total, total};
 use crate::error::{FitError, LinalgError};
-use crate::inference::sites::accelerate::History;
 use crate::inference::sites::rows::Rows;
 use crate::inference::sites::sweep::{Sweep, Term};
 use crate::inference::sites::{LatentGaussian, Site};
 use crate::inference::{Conditioned, Factor};
-use crate::likelihood::local::Belief;
+use crate::likelihood::local::{Belief, Jet};
 use crate::linalg::{Mat, dot, gemm, matvec};
-use crate::link::{CLIP, Link};
-
-/// Stop when no node moves by more than this many standard deviations, nor its variance by more than this part.
-const TOLERANCE: f64 = 1e-7;
-/// Iterations at most.
-const ITERATIONS: usize = 300;
-/// What is good enough when iterations come no closer: the normal approximation itself errs by more.
-const GOOD_ENOUGH: f64 = 1e-3;
-/// The smallest part of a step.
-const SMALLEST_STEP: f64 = 0.05;
+use crate::link::{CLIP, Link, QuasiMean};
 
 /// Conditions the prior of the nodes on pooled rows at `theta`.
 ///
@@ -69,7 +59,7 @@ pub fn condition_pooled(
         pools,
         rows: &rows,
     };
-    let state = search.run()?;
+    let state = search.settle()?;
     Ok(Conditioned {
         second: None,
         alpha: state.slopes.scatter(pools, &state.alpha),
@@ -85,38 +75,44 @@ pub fn condition_pooled(
     })
 }
 
-struct Search<'a> {
-    mode: &'a Mode,
-    prior: &'a [f64],
-    pools: &'a Pools,
-    rows: &'a Rows<'a>,
+pub(super) struct Search<'a> {
+    pub mode: &'a Mode,
+    pub prior: &'a [f64],
+    pub pools: &'a Pools,
+    pub rows: &'a Rows<'a>,
 }
 
 /// Where rows are linearised: posterior means of all nodes, and their covariance within every row.
 #[derive(Clone)]
-struct Centre {
-    mean: Vec<f64>,
-    within: Vec<Mat<f64>>,
+pub(super) struct Centre {
+    pub mean: Vec<f64>,
+    pub within: Vec<Mat<f64>>,
 }
 
 #[derive(Clone)]
-struct State {
-    slopes: Slopes,
+pub(super) struct State {
+    pub slopes: Slopes,
     /// `J' alpha = K^-1 (mean - m)`.
-    alpha: Vec<f64>,
+    pub alpha: Vec<f64>,
     /// The sweep in which rows say what they do about their linear parts, `Q` counted.
-    spread: Sweep,
-    centre: Centre,
-    bends: Bends,
+    pub spread: Sweep,
+    pub centre: Centre,
+    pub bends: Bends,
     /// `Q` around this posterior; none where no row bends.
-    bent: Option<Mat<f64>>,
+    pub bent: Option<Mat<f64>>,
 }
 
 /// A row linearised.
-struct Linear {
-    slopes: Vec<f64>,
-    prior: f64,
-    site: Site,
+pub(super) struct Linear {
+    pub slopes: Vec<f64>,
+    /// Prior mean of the linear part.
+    pub prior: f64,
+    /// Mean of the latent value.
+    pub mean: f64,
+    /// `E (log p)'`.
+    pub first: f64,
+    /// `-E (log p)''`, at least zero.
+    pub precision: f64,
 }
 
 impl Search<'_> {
@@ -124,24 +120,30 @@ impl Search<'_> {
     ///
     /// # Arguments
     /// * `bent` - `Q`, of the posterior before
-    fn state(
+    pub fn state(
         &self,
         slopes: Slopes,
         prior: &[f64],
-        terms: &[Term],
+        sites: &[Site],
         bent: Option<&Mat<f64>>,
     ) -> Result<State, LinalgError> {
-        let (pools, k) = (self.pools, self.mode.covariance.as_ref());
+        let (pools, k, jitter) = (self.pools, self.mode.covariance.as_ref(), self.mode.jitter);
+        let terms: Vec<Term> = sites.iter().map(|site| Term::Chosen(*site)).collect();
         let columns = slopes.columns(pools, k);
         let c = slopes.rows(pools, columns.as_ref());
-        let sweep = Sweep::new(c.as_ref(), prior, terms, self.mode.jitter)?;
-        let away = matvec(columns.as_ref(), &sweep.alpha);
-        let mean: Vec<f64> = away.iter().zip(self.prior).map(|(x, m)| m + x).collect();
-        let alpha = sweep.alpha.clone();
-        let spread = match bent {
-            Some(q) => Sweep::new((c + q).as_ref(), prior, terms, self.mode.jitter)?,
-            None => sweep,
+        let (alpha, spread) = match bent {
+            Some(q) => {
+                let alpha = Sweep::alpha(c.as_ref(), prior, &terms, jitter)?;
+                let spread = Sweep::new((c + q).as_ref(), prior, &terms, jitter)?;
+                (alpha, spread)
+            }
+            None => {
+                let sweep = Sweep::new(c.as_ref(), prior, &terms, jitter)?;
+                (sweep.alpha.clone(), sweep)
+            }
         };
+        let away = matvec(columns.as_ref(), &alpha);
+        let mean: Vec<f64> = away.iter().zip(self.prior).map(|(x, m)| m + x).collect();
         // U = L^-1 D J K.
         let mut reduced = Mat::from_fn(pools.rows(), pools.nodes(), |row, node| {
             spread.scale[row] * columns[(node, row)]
@@ -201,7 +203,7 @@ impl Search<'_> {
     }
 
     /// A row around a posterior; `told` is what that tells of the latent value of a row that bends, as a variance.
-    fn linear(&self, row: usize, centre: &Centre, told: Option<f64>) -> Linear {
+    pub fn linear(&self, row: usize, centre: &Centre, told: Option<f64>) -> Linear {
         let (nodes, _) = self.pools.row(row);
         let Total { belief, slopes, .. } = self.seen(row, centre);
         let belief = match told {
@@ -218,7 +220,6 @@ impl Search<'_> {
             let jet = likelihood.log_density(own, here, belief.mean);
             (jet.first, jet.second)
         };
-        let precision = (-second).max(0.0);
         let away: f64 = nodes
             .iter()
             .zip(&slopes)
@@ -227,98 +228,23 @@ impl Search<'_> {
         Linear {
             slopes,
             prior: belief.mean - away,
-            site: Site {
-                precision,
-                shift: first + precision * belief.mean,
-            },
-        }
-    }
-
-    /// The posterior after the rows were linearised around `centre`, near the posterior `last`.
-    fn next(&self, centre: &Centre, last: &State) -> Result<State, LinalgError> {
-        let rows: Vec<Linear> = (0..self.pools.rows())
-            .into_par_iter()
-            .map(|row| {
-                let told = last.bends.is_bent(row).then(|| last.spread.variance[row]);
-                self.linear(row, centre, told)
-            })
-            .collect();
-        let slopes = Slopes(rows.iter().flat_map(|r| r.slopes.iter().copied()).collect());
-        let prior: Vec<f64> = rows.iter().map(|r| r.prior).collect();
-        let terms: Vec<Term> = rows.iter().map(|r| Term::Chosen(r.site)).collect();
-        self.state(slopes, &prior, &terms, last.bent.as_ref())
-    }
-
-    /// How far a posterior lies from the one its rows were linearised around.
-    fn moved(&self, from: &Centre, to: &Centre) -> f64 {
-        let mut most = 0.0_f64;
-        for row in 0..self.pools.rows() {
-            let (nodes, _) = self.pools.row(row);
-            for (i, &node) in nodes.iter().enumerate() {
-                let (old, new) = (from.within[row][(i, i)], to.within[row][(i, i)]);
-                let sd = new.max(1e-12 * self.mode.covariance[(node, node)]).sqrt();
-                let shift = (to.mean[node] - from.mean[node]).abs() / sd;
-                let stretch = (new - old).abs() / (sd * sd);
-                let both = shift.max(stretch);
-                most = if both.is_nan() {
-                    f64::INFINITY
-                } else {
-                    most.max(both)
-                };
-            }
-        }
-        most
-    }
-
-    /// A centre as numbers of order one: in units of the prior.
-    fn coordinates(&self, centre: &Centre) -> Vec<f64> {
-        let k = &self.mode.covariance;
-        let sd = |node: usize| k[(node, node)].max(f64::MIN_POSITIVE).sqrt();
-        let means = centre.mean.iter().enumerate().map(|(i, m)| m / sd(i));
-        let mut out: Vec<f64> = means.collect();
-        for (row, s) in centre.within.iter().enumerate() {
-            let (nodes, _) = self.pools.row(row);
-            for (j, b) in nodes.iter().enumerate() {
-                for (i, a) in nodes.iter().enumerate().skip(j) {
-                    out.push(s[(i, j)] / (sd(*a) * sd(*b)));
-                }
-            }
-        }
-        out
-    }
-
-    /// The centre at such numbers.
-    fn place(&self, centre: &mut Centre, at: &[f64]) {
-        let k = &self.mode.covariance;
-        let sd = |node: usize| k[(node, node)].max(f64::MIN_POSITIVE).sqrt();
-        let (means, rest) = at.split_at(centre.mean.len());
-        for (i, (mean, x)) in centre.mean.iter_mut().zip(means).enumerate() {
-            *mean = x * sd(i);
-        }
-        let mut rest = rest.iter();
-        for (row, s) in centre.within.iter_mut().enumerate() {
-            let (nodes, _) = self.pools.row(row);
-            for (j, b) in nodes.iter().enumerate() {
-                for (i, a) in nodes.iter().enumerate().skip(j) {
-                    let value = rest.next().copied().unwrap_or(0.0) * sd(*a) * sd(*b);
-                    s[(i, j)] = value;
-                    s[(j, i)] = value;
-                }
-            }
+            mean: belief.mean,
+            first,
+            precision: (-second).max(0.0),
         }
     }
 
     /// The posterior of Laplace's method, linearised at the mode: where the search begins.
-    fn at_mode(&self) -> Result<State, LinalgError> {
+    pub fn at_mode(&self) -> Result<(Vec<Site>, State), LinalgError> {
         let mode = self.mode;
-        let term = |(jet, z): (&crate::likelihood::local::Jet, &crate::link::QuasiMean)| {
+        let site = |(jet, z): (&Jet, &QuasiMean)| {
             let precision = (-jet.second).max(0.0);
-            Term::Chosen(Site {
+            Site {
                 precision,
                 shift: jet.first + precision * z.value,
-            })
+            }
         };
-        let terms: Vec<Term> = mode.jets.iter().zip(&mode.means).map(term).collect();
+        let sites: Vec<Site> = mode.jets.iter().zip(&mode.means).map(site).collect();
         let away: Vec<f64> = mode
             .values
             .iter()
@@ -332,11 +258,12 @@ impl Search<'_> {
             .zip(&seen)
             .map(|(z, s)| z.value - s)
             .collect();
-        self.state(mode.slopes.clone(), &prior, &terms, None)
+        let state = self.state(mode.slopes.clone(), &prior, &sites, None)?;
+        Ok((sites, state))
     }
 
     /// Whether sums are so large that they were cut off: no posterior of what was seen.
-    fn is_cut_off(&self, centre: &Centre) -> bool {
+    pub fn is_cut_off(&self, centre: &Centre) -> bool {
         (0..self.pools.rows()).any(|row| {
             let (nodes, _) = self.pools.row(row);
             let large = |(i, &node): (usize, &usize)| {
@@ -347,69 +274,4 @@ impl Search<'_> {
             nodes.iter().enumerate().any(large)
         })
     }
-
-    fn run(&self) -> Result<State, FitError> {
-        let mut last = self.at_mode()?;
-        let mut centre = last.centre.clone();
-        let mut step = 1.0_f64;
-        let mut history = History::default();
-        let mut before = f64::INFINITY;
-        let mut best: Option<(f64, State)> = None;
-        for _ in 0..ITERATIONS {
-            let next = self.next(&centre, &last)?;
-            let moved = self.moved(&centre, &next.centre).max(retold(&last, &next));
-            if moved <= TOLERANCE && !self.is_cut_off(&next.centre) {
-                return Ok(next);
-            }
-            if moved > 0.9 * before {
-                step = (0.6 * step).max(SMALLEST_STEP);
-            }
-            if moved > 2.0 * before {
-                history.clear();
-            }
-            before = moved;
-            let (from, to) = (self.coordinates(&centre), self.coordinates(&next.centre));
-            history.push(from.clone(), to.clone());
-            let plain = || {
-                from.iter()
-                    .zip(&to)
-                    .map(|(a, b)| a + step * (b - a))
-                    .collect()
-            };
-            let at: Vec<f64> = history.combined().unwrap_or_else(plain);
-            self.place(&mut centre, &at);
-            last = next;
-            if best.as_ref().is_none_or(|(least, _)| moved < *least) {
-                best = Some((moved, last.clone()));
-            }
-        }
-        let residual = match best {
-            Some((moved, state)) if moved <= GOOD_ENOUGH && !self.is_cut_off(&state.centre) => {
-                return Ok(state);
-            }
-            Some((moved, _)) => moved,
-            None => f64::INFINITY,
-        };
-        Err(FitError::NotConverged {
-            method: "laplace",
-            sweeps: ITERATIONS,
-            residual,
-        })
-    }
-}
-
-/// How far what is told of the rows that bend moved, as a part of it.
-fn retold(from: &State, to: &State) -> f64 {
-    let bent = (0..to.spread.variance.len()).filter(|row| to.bends.is_bent(*row));
-    let each = bent.map(|row| {
-        let (old, new) = (from.spread.variance[row], to.spread.variance[row]);
-        (new - old).abs() / new.max(f64::MIN_POSITIVE)
-    });
-    each.fold(0.0, |most, x| {
-        if x.is_nan() {
-            f64::INFINITY
-        } else {
-            most.max(x)
-        }
-    })
 }

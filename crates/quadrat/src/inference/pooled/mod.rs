@@ -40,6 +40,7 @@ mod curvature;
 mod expected;
 mod mode;
 mod pools;
+mod settle;
 #[cfg(test)]
 pub(in crate::inference) mod testing;
 #[cfg(test)]

@@ -55,8 +55,16 @@ pub(in crate::inference) struct Sweep {
     pub inverse_diagonal: Vec<f64>,
 }
 
-impl Sweep {
-    pub fn new(
+/// What a posterior rests on.
+struct Solved {
+    alpha: Vec<f64>,
+    factor: Cholesky,
+    scale: Vec<f64>,
+    log_det: f64,
+}
+
+impl Solved {
+    fn new(
         k: MatRef<'_, f64>,
         prior_mean: &[f64],
         terms: &[Term],
@@ -104,6 +112,39 @@ impl Sweep {
             .collect();
         let gamma = factor.solve(&right);
         let alpha: Vec<f64> = (0..n).map(|i| scale[i] * gamma[i] + delta[i]).collect();
+        Ok(Self {
+            alpha,
+            factor,
+            scale,
+            log_det,
+        })
+    }
+}
+
+impl Sweep {
+    /// `K^-1 (mu - m)` alone.
+    pub fn alpha(
+        k: MatRef<'_, f64>,
+        prior_mean: &[f64],
+        terms: &[Term],
+        jitter: f64,
+    ) -> Result<Vec<f64>, LinalgError> {
+        Ok(Solved::new(k, prior_mean, terms, jitter)?.alpha)
+    }
+
+    pub fn new(
+        k: MatRef<'_, f64>,
+        prior_mean: &[f64],
+        terms: &[Term],
+        jitter: f64,
+    ) -> Result<Self, LinalgError> {
+        let n = terms.len();
+        let Solved {
+            alpha,
+            factor,
+            scale,
+            log_det,
+        } = Solved::new(k, prior_mean, terms, jitter)?;
         let shift = matvec(k, &alpha);
         let mean: Vec<f64> = (0..n).map(|i| prior_mean[i] + shift[i]).collect();
 

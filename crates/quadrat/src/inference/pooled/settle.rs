@@ -1,0 +1,355 @@
+//! The fixed point that answers: iterations on all that the next posterior depends on.
+//!
+//! Rows linearised around a [`Point`] make a posterior, and that a point `F(x)`. Whole steps, accelerated, settle within some ten
+//! iterations where functions vary by no more than a factor of about ten within a row. Beyond, slopes gather at the node that is known least,
+//! so that the next posterior knows it best, and a row without an upper end (or a count of zero under a vague mean) answers a wide posterior
+//! by a precision like `E e^z` and a narrow one by next to none: whole steps alternate for ever. There
+//!
+//! $$ x \leftarrow x + b\,(F(x) - x) $$
+//!
+//! with `b` of a half and smaller, precisions and told variances in their logarithms, does settle.
+
+use rayon::prelude::*;
+
+use super::expected::{Centre, Linear, Search, State};
+use super::pools::Slopes;
+use crate::error::{FitError, LinalgError};
+use crate::inference::sites::Site;
+use crate::inference::sites::accelerate::History;
+use crate::linalg::Mat;
+
+/// Stop when no node moves by more than this many standard deviations, nor a variance or precision by more than this part.
+const TOLERANCE: f64 = 1e-7;
+/// What is good enough when iterations come no closer: the normal approximation itself errs by more.
+const GOOD_ENOUGH: f64 = 1e-3;
+/// In one iteration a site grows no more precise than this many times what is told of its row.
+const GROWTH: f64 = 10.0;
+/// Parts of steps get smaller when this many iterations came no closer.
+const PATIENCE: usize = 20;
+/// By this factor.
+const SHORTER: f64 = 0.6;
+/// Sites less precise than this part of what the prior says are as good as none.
+const WEAK: f64 = 1e-6;
+
+/// How the fixed point is searched.
+struct Plan {
+    /// The part of a step to begin with.
+    part: f64,
+    /// The smallest part.
+    least: f64,
+    iterations: usize,
+    /// Iterations are accelerated where less than this is left.
+    accelerate: f64,
+}
+
+/// In turn, each from the mode.
+const PLANS: [Plan; 2] = [
+    Plan {
+        part: 1.0,
+        least: 0.2,
+        iterations: 100,
+        accelerate: f64::INFINITY,
+    },
+    Plan {
+        part: 0.5,
+        least: 0.05,
+        iterations: 400,
+        accelerate: 0.05,
+    },
+];
+
+/// What the next posterior depends on.
+#[derive(Clone)]
+struct Point {
+    centre: Centre,
+    /// What is told of every row, as a variance; for rows that bend.
+    told: Vec<f64>,
+    /// Which rows bend.
+    is_bent: Vec<bool>,
+    /// `T` of the sites.
+    precision: Vec<f64>,
+    /// `Q`.
+    bent: Option<Mat<f64>>,
+}
+
+impl Point {
+    fn of(state: &State, precision: Vec<f64>) -> Self {
+        let rows = 0..precision.len();
+        Self {
+            centre: state.centre.clone(),
+            told: state.spread.variance.clone(),
+            is_bent: rows.map(|row| state.bends.is_bent(row)).collect(),
+            precision,
+            bent: state.bent.clone(),
+        }
+    }
+}
+
+impl Search<'_> {
+    /// The posterior around which the rows linearise to itself.
+    pub fn settle(&self) -> Result<State, FitError> {
+        let (sites, first) = self.at_mode()?;
+        let start = Point::of(&first, sites.iter().map(|s| s.precision).collect());
+        let mut residual = f64::INFINITY;
+        for plan in &PLANS {
+            match self.follow(plan, &start)? {
+                Ok(state) => return Ok(state),
+                Err(left) => residual = residual.min(left),
+            }
+        }
+        Err(FitError::NotConverged {
+            method: "laplace",
+            sweeps: PLANS.iter().map(|plan| plan.iterations).sum(),
+            residual,
+        })
+    }
+
+    /// The fixed point by one plan, or how close it came.
+    fn follow(&self, plan: &Plan, start: &Point) -> Result<Result<State, f64>, LinalgError> {
+        let mut at = start.clone();
+        let mut safe = None;
+        let mut part = plan.part;
+        let mut history = History::default();
+        let mut before = f64::INFINITY;
+        let (mut least, mut since) = (f64::INFINITY, 0);
+        let mut best: Option<(f64, State)> = None;
+        for _ in 0..plan.iterations {
+            let (state, precision, lag) = match (self.step(&at, part), safe.take()) {
+                (Ok(next), _) => next,
+                // An accelerated step need not lead to covariances.
+                (Err(_), Some(plain)) => {
+                    history.clear();
+                    at = plain;
+                    self.step(&at, part)?
+                }
+                (Err(error), None) => return Err(error),
+            };
+            let moved = self.moved(&at, &state).max(lag);
+            let is_cut_off = || self.is_cut_off(&state.centre);
+            if moved <= TOLERANCE && !is_cut_off() {
+                return Ok(Ok(state));
+            }
+            let is_best = best.as_ref().is_none_or(|(least, _)| moved < *least);
+            if moved <= GOOD_ENOUGH && is_best && !is_cut_off() {
+                best = Some((moved, state.clone()));
+            }
+            if moved < 0.9 * least {
+                (least, since) = (moved, 0);
+            } else {
+                since += 1;
+            }
+            if since > PATIENCE {
+                if part * SHORTER < plan.least {
+                    break;
+                }
+                part *= SHORTER;
+                since = 0;
+                history.clear();
+            }
+            let to = self.between(&at, Point::of(&state, precision), part);
+            if moved > 2.0 * before {
+                history.clear();
+            }
+            before = moved;
+            if moved > plan.accelerate {
+                history.clear();
+                at = to;
+                continue;
+            }
+            let (from, image) = (self.coordinates(&at), self.coordinates(&to));
+            if from.len() != image.len() {
+                // Rows that begin to bend.
+                history.clear();
+                at = to;
+                continue;
+            }
+            history.push(from, image);
+            at = to;
+            if let Some(combined) = history.combined() {
+                safe = Some(at.clone());
+                self.place(&mut at, &combined);
+            }
+        }
+        Ok(best.map(|(_, state)| state).ok_or(least))
+    }
+
+    /// The posterior after the rows were linearised around a point, the precisions of its sites, and how far these are from what the rows ask for.
+    fn step(&self, at: &Point, part: f64) -> Result<(State, Vec<f64>, f64), LinalgError> {
+        let rows: Vec<Linear> = (0..self.pools.rows())
+            .into_par_iter()
+            .map(|row| self.linear(row, &at.centre, at.is_bent[row].then_some(at.told[row])))
+            .collect();
+        let mut lag = 0.0_f64;
+        let sites: Vec<Site> = rows
+            .iter()
+            .enumerate()
+            .map(|(i, row)| {
+                let (old, told) = (at.precision[i], at.told[i]);
+                // The mean of `e^z` may be that of values in which nobody believes as soon as the row is heard.
+                let most = old + GROWTH / told.max(f64::MIN_POSITIVE);
+                let precision = mixed(old, row.precision.min(most), part);
+                let off = (row.precision - precision).abs() * told;
+                lag = if off.is_nan() {
+                    f64::INFINITY
+                } else {
+                    lag.max(off)
+                };
+                // Less precise than asked for, the pseudo-value stays.
+                let share = if precision < row.precision {
+                    precision / row.precision
+                } else {
+                    1.0
+                };
+                Site {
+                    precision,
+                    shift: precision * row.mean + share * row.first,
+                }
+            })
+            .collect();
+        let slopes = Slopes(rows.iter().flat_map(|r| r.slopes.iter().copied()).collect());
+        let prior: Vec<f64> = rows.iter().map(|r| r.prior).collect();
+        let state = self.state(slopes, &prior, &sites, at.bent.as_ref())?;
+        Ok((state, sites.iter().map(|s| s.precision).collect(), lag))
+    }
+
+    /// How far a posterior lies from the point its rows were linearised around.
+    fn moved(&self, from: &Point, to: &State) -> f64 {
+        let mut most = 0.0_f64;
+        let mut see = |x: f64| {
+            most = if x.is_nan() {
+                f64::INFINITY
+            } else {
+                most.max(x)
+            }
+        };
+        for row in 0..self.pools.rows() {
+            let (nodes, _) = self.pools.row(row);
+            for (i, &node) in nodes.iter().enumerate() {
+                let old = from.centre.within[row][(i, i)];
+                let new = to.centre.within[row][(i, i)];
+                let sd = new.max(1e-12 * self.mode.covariance[(node, node)]).sqrt();
+                see((to.centre.mean[node] - from.centre.mean[node]).abs() / sd);
+                see((new - old).abs() / (sd * sd));
+            }
+            if to.bends.is_bent(row) {
+                let (old, new) = (from.told[row], to.spread.variance[row]);
+                let own = |q: &Option<Mat<f64>>| q.as_ref().map_or(0.0, |q| q[(row, row)]);
+                let (before, after) = (own(&from.bent), own(&to.bent));
+                see((new - old).abs() / new.max(f64::MIN_POSITIVE));
+                see((after - before).abs() / (after + new).max(f64::MIN_POSITIVE));
+            }
+        }
+        most
+    }
+
+    /// A part of the way from one point to another, whose precisions have gone it already.
+    fn between(&self, from: &Point, mut to: Point, part: f64) -> Point {
+        if part == 1.0 {
+            return to;
+        }
+        let mix = |new: &mut f64, old: f64| *new = old + part * (*new - old);
+        for (new, old) in to.centre.mean.iter_mut().zip(&from.centre.mean) {
+            mix(new, *old);
+        }
+        for (new, old) in to.centre.within.iter_mut().zip(&from.centre.within) {
+            *new = old + part * (&*new - old);
+        }
+        for (new, old) in to.told.iter_mut().zip(&from.told) {
+            *new = mixed(*old, *new, part);
+        }
+        if let (Some(new), Some(old)) = (&mut to.bent, &from.bent) {
+            *new = old + part * (&*new - old);
+        }
+        to
+    }
+
+    /// A point as numbers of order one: in units of the prior, or logarithms.
+    fn coordinates(&self, point: &Point) -> Vec<f64> {
+        let k = &self.mode.covariance;
+        let sd = |node: usize| k[(node, node)].max(f64::MIN_POSITIVE).sqrt();
+        let means = point.centre.mean.iter().enumerate();
+        let mut out: Vec<f64> = means.map(|(i, m)| m / sd(i)).collect();
+        for (row, s) in point.centre.within.iter().enumerate() {
+            let (nodes, _) = self.pools.row(row);
+            for (j, b) in nodes.iter().enumerate() {
+                for (i, a) in nodes.iter().enumerate().skip(j) {
+                    out.push(s[(i, j)] / (sd(*a) * sd(*b)));
+                }
+            }
+        }
+        for (row, (precision, told)) in point.precision.iter().zip(&point.told).enumerate() {
+            out.push((precision + self.weak(row)).ln());
+            if point.is_bent[row] {
+                out.push(told.max(f64::MIN_POSITIVE).ln());
+            }
+        }
+        if let Some(q) = &point.bent {
+            let size = self.size();
+            for j in 0..q.ncols() {
+                out.extend((j..q.nrows()).map(|i| q[(i, j)] / size));
+            }
+        }
+        out
+    }
+
+    /// The point at such numbers, which bends where another does.
+    fn place(&self, point: &mut Point, at: &[f64]) {
+        let k = &self.mode.covariance;
+        let sd = |node: usize| k[(node, node)].max(f64::MIN_POSITIVE).sqrt();
+        let mut at = at.iter().copied();
+        let mut next = || at.next().unwrap_or_default();
+        for (i, mean) in point.centre.mean.iter_mut().enumerate() {
+            *mean = next() * sd(i);
+        }
+        for (row, s) in point.centre.within.iter_mut().enumerate() {
+            let (nodes, _) = self.pools.row(row);
+            for (j, b) in nodes.iter().enumerate() {
+                for (i, a) in nodes.iter().enumerate().skip(j) {
+                    let value = next() * sd(*a) * sd(*b);
+                    s[(i, j)] = value;
+                    s[(j, i)] = value;
+                }
+            }
+        }
+        for row in 0..point.precision.len() {
+            point.precision[row] = (next().exp() - self.weak(row)).max(0.0);
+            if point.is_bent[row] {
+                point.told[row] = next().exp();
+            }
+        }
+        if let Some(q) = &mut point.bent {
+            let size = self.size();
+            for j in 0..q.ncols() {
+                for i in j..q.nrows() {
+                    let value = next() * size;
+                    q[(i, j)] = value;
+                    q[(j, i)] = value;
+                }
+            }
+        }
+    }
+
+    /// A precision that says next to nothing about a row.
+    fn weak(&self, row: usize) -> f64 {
+        let (nodes, _) = self.pools.row(row);
+        let k = &self.mode.covariance;
+        let most = nodes.iter().map(|&i| k[(i, i)]).fold(0.0, f64::max);
+        WEAK / most.max(f64::MIN_POSITIVE)
+    }
+
+    /// The largest prior variance.
+    fn size(&self) -> f64 {
+        let k = &self.mode.covariance;
+        let nodes = 0..self.pools.nodes();
+        nodes.map(|i| k[(i, i)]).fold(f64::MIN_POSITIVE, f64::max)
+    }
+}
+
+/// A part of the way by logarithms, where there are any.
+fn mixed(old: f64, new: f64, part: f64) -> f64 {
+    if part < 1.0 && old > 0.0 && new > 0.0 {
+        old * (new / old).powf(part)
+    } else {
+        new
+    }
+}
