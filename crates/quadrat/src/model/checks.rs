@@ -147,13 +147,13 @@ fn apply(parameter: &mut Parameter, setting: &Setting) -> Result<(), InputError>
         )));
     }
     // What the user says goes before a default bound.
-    let below = value.or(setting.upper).filter(|v| *v <= parameter.lower);
-    let default_lower = if below.is_some() {
-        0.0
-    } else {
-        parameter.lower
-    };
-    parameter.lower = setting.lower.unwrap_or(default_lower);
+    if value
+        .or(setting.upper)
+        .is_some_and(|v| v <= parameter.lower)
+    {
+        parameter.lower = 0.0;
+    }
+    parameter.lower = setting.lower.unwrap_or(parameter.lower);
     parameter.upper = setting.upper.unwrap_or(parameter.upper);
     if let Some(prior) = &setting.prior {
         parameter.prior = *prior;

@@ -22,8 +22,13 @@
 //! is the same for the values. Both contain the noise. With several outputs levels are those of
 //! each output. A constant that is learned has the prior `N(overall density, (10 s_f)^2)`, wider
 //! where a linear leaf needs it to reach the data from the origin.
+//!
+//! Behind the link `exp` the function is a logarithm and has no unit: where all rows report the same, `s_f` is 1 (else the
+//! level). And where rows report about sums after it, its sd has the prior `|N(0, (1.5 s_f)^2)|` (a gamma prior of the variance): a
+//! function that varies by factors of thousands within boxes explains any sums, and the log-normal prior leaves it a few per cent.
 
 use crate::kernel::{Kernel, KernelParameter, Kind, Role};
+use crate::link::Link;
 use crate::parameter::{Parameter, PriorDensity};
 
 use super::observations::Observations;
@@ -34,6 +39,8 @@ use super::settings::Mean;
 const RESOLVED: f64 = 30.0;
 /// How many times `s_f` the prior sd of an unknown constant mean is.
 const MEAN_WIDTH: f64 = 10.0;
+/// Scale of the half-normal prior of the sd of a logarithm, in `s_f`.
+const LOG_WIDTH: f64 = 1.5;
 
 /// Scales read off the data.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +59,8 @@ pub(super) struct Scales {
     pub gap: Vec<f64>,
     /// Smallest extent of a support per column; zero where a row looks at one coordinate.
     pub narrowest: Vec<f64>,
+    /// Whether all rows report about `exp` of the functions, and some about sums of it.
+    pub has_log_sums: bool,
 }
 
 /// The scale of one output.
@@ -97,8 +106,16 @@ impl Scales {
             let own = all().filter(|(_, size, o)| *size != 0.0 && keep(*o));
             rms(own.map(|(y, size, o)| y / size - levels[o]))
         };
+        let mut links = tables.iter().map(|table| table.likelihood().link());
+        let is_logarithm = links.all(|link| link == Some(Link::Exp));
         let largest_level = levels.iter().fold(0.0_f64, |m, l| m.max(l.abs()));
-        let spread = positive(densities(&|_| true), largest_level);
+        let is_point = |table: &Observations| {
+            let set = table.supports();
+            (0..set.len()).all(|row| set.is_point(row))
+        };
+        let has_log_sums = is_logarithm && !tables.iter().all(is_point);
+        let fallback = if is_logarithm { 1.0 } else { largest_level };
+        let spread = positive(densities(&|_| true), fallback);
         let outputs = levels.iter().enumerate();
         let outputs: Vec<Output> = outputs
             .map(|(output, &level)| {
@@ -143,6 +160,7 @@ impl Scales {
             largest,
             gap,
             narrowest,
+            has_log_sums,
         }
     }
 
@@ -275,6 +293,14 @@ impl Scales {
         };
         let mut parameter = Parameter::positive(&p.name, &meaning, centre, prior);
         parameter.fixed = p.fixed.is_some();
+        if self.has_log_sums && p.role == Role::Variance && !p.relative && !linear {
+            // The square of a half-normal sd.
+            let scale = LOG_WIDTH * self.spread;
+            parameter.prior = PriorDensity::Gamma {
+                shape: 0.5,
+                rate: 0.5 / (scale * scale),
+            };
+        }
         if let (Role::Lengthscale(dims), false) = (&p.role, linear) {
             // Rows that only know averages over wide supports cannot tell one short lengthscale from another, and
             // integrals under it are dear.

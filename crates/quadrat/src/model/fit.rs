@@ -32,6 +32,8 @@ pub(super) const COVERED: f64 = 0.999;
 const LOST: f64 = 0.05;
 /// That of sums after a link.
 const LOST_SUMS: f64 = 0.25;
+/// Share of it that moves no predictive probability by more than is shown.
+const LOST_UNSAID: f64 = 1.0 - COVERED;
 /// Share of the nodes of the integration that may be left out unsaid because the evidence cannot be evaluated there.
 const UNKNOWN: f64 = 0.05;
 /// Most rows for which the hyperparameters are integrated over a lattice of hundreds of nodes;
@@ -268,7 +270,7 @@ fn fit(
     };
     drop(evidence);
     let (components, lost) = condition_covering(&problem, &nodes)?;
-    if lost > 0.0 {
+    if lost > LOST_UNSAID {
         let what = match &problem.pooled {
             Some(_) => {
                 "sums after a link could not be linearised, since the function varies wildly within the boxes or regions,"

@@ -5,8 +5,9 @@ use quadrat::kernel::Kernel;
 use quadrat::likelihood::{Exponential, Likelihood, Poisson};
 use quadrat::link::Link;
 use quadrat::model::{
-    FitOptions, Hyperparameters, Inference, Model, Noise, Observations, Posterior, Scale,
+    FitOptions, Hyperparameters, Inference, Model, Noise, Observations, Posterior, Scale, Setting,
 };
+use quadrat::parameter::PriorDensity;
 use quadrat::support::{Aggregate, Functional, Functionals, Polygon};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -96,7 +97,7 @@ fn totals_meet_the_counts_and_rates_are_calibrated() {
 fn bins_wider_than_the_lengthscale_keep_their_totals() {
     // A known lengthscale of a fifth of a bin and a large variance: at the mode totals would be high by some 20 %.
     let table = Observations::new(bands(10.0, 8), poisson(&COUNTS, 1.0, Link::Exp)).unwrap();
-    let set = quadrat::model::Setting::fixed;
+    let set = Setting::fixed;
     let posterior = Model::new(Kernel::se(["age"]))
         .observe(table)
         .set("se.lengthscale.age", set(2.0))
@@ -126,14 +127,19 @@ fn narrow_bins_are_points_with_their_width_as_exposure() {
     let boxes = Functionals::intervals("age", &edges, Aggregate::Sum).unwrap();
     let points = Functionals::points("age", &middles).unwrap();
     let laplace = map().with_inference(Inference::Sites(Method::Laplace));
-    let wide = fit(
-        vec![Observations::new(boxes, poisson(&COUNTS, 1.0 / width, Link::Exp)).unwrap()],
-        &laplace,
-    );
-    let sharp = fit(
-        vec![Observations::new(points.clone(), poisson(&COUNTS, 1.0, Link::Exp)).unwrap()],
-        &laplace,
-    );
+    // The default prior is another where rows are sums.
+    let prior = PriorDensity::LogNormal {
+        mu: 0.0,
+        sigma: 2.0,
+    };
+    let fit = |set: Functionals, exposure: f64| {
+        let table = Observations::new(set, poisson(&COUNTS, exposure, Link::Exp)).unwrap();
+        let model = Model::new(Kernel::se(["age"])).observe(table);
+        let model = model.set("se.variance", Setting::prior(prior));
+        model.fit(&laplace).unwrap()
+    };
+    let wide = fit(boxes, 1.0 / width);
+    let sharp = fit(points.clone(), 1.0);
     let off = (wide.summary().log_evidence - sharp.summary().log_evidence).abs();
     // Curvature over the width: (1e-3 / lengthscale)^2.
     assert!(off < 1e-5, "{off}");
@@ -309,7 +315,7 @@ fn what_cannot_be_is_refused_before_any_work() {
         &map(),
         "beside values of the function",
     );
-    let short = quadrat::model::Setting::fixed(1e-3);
+    let short = Setting::fixed(1e-3);
     refused(
         model().set("se.lengthscale.age", short),
         &map(),
@@ -340,8 +346,8 @@ fn two_lonely_counts_give_sensible_rates_or_say_why_not() {
     // Integrated, some hyperparameters let the function vary by e^10 within a box, where no linearisation holds.
     let wild = Model::new(Kernel::se(["age"]))
         .observe(table())
-        .set("se.variance", quadrat::model::Setting::fixed(100.0))
-        .set("se.lengthscale.age", quadrat::model::Setting::fixed(0.1));
+        .set("se.variance", Setting::fixed(100.0))
+        .set("se.lengthscale.age", Setting::fixed(0.1));
     match wild.fit(&map()) {
         Ok(posterior) => {
             let p = posterior.predict(&set, Scale::Response).unwrap();
@@ -378,6 +384,41 @@ fn counts_of_zero_give_finite_small_rates() {
             );
         }
     }
+}
+
+/// Suppressed cells with and without an upper end, default settings: sums lie in their ranges, and nothing is left out.
+#[test]
+fn suppressed_sums_are_met_with_default_settings() {
+    let (lower, upper) = (
+        vec![0.0, 12.0, 10.0, 100.0, 0.0],
+        vec![4.0, 12.0, 19.0, f64::INFINITY, 3.0],
+    );
+    let rows = Poisson::ranges(lower.clone(), upper.clone(), vec![1.0; 5], Link::Exp);
+    let table = Observations::new(bands(10.0, 5), rows.unwrap()).unwrap();
+    let model = Model::new(Kernel::matern52(["age"])).observe(table);
+    let posterior = model.fit(&FitOptions::default()).unwrap();
+    assert!(posterior.summary().converged && posterior.summary().integrated);
+    let p = posterior.predict(&bands(10.0, 5), Scale::Response).unwrap();
+    for row in 0..5 {
+        // Rates may leave the range of a count by its noise.
+        let (least, most) = (lower[row] - 3.0, upper[row] + 3.0);
+        assert!((least..=most).contains(&p.quantile(0.5)[row]), "{row}");
+        assert!(p.quantile(0.025)[row] < p.quantile(0.975)[row] && p.mean()[row].is_finite());
+    }
+}
+
+/// A rate per person and one per thousand are the same rate, also where all rows report the same and the data tell no scale.
+#[test]
+fn the_unit_of_exposure_does_not_matter_to_equal_counts() {
+    let upper = |exposure: f64| {
+        let table = Observations::new(bands(2.0, 3), poisson(&[0.0; 3], exposure, Link::Exp));
+        let posterior = fit(vec![table.unwrap()], &map());
+        let p = posterior.predict(&bands(2.0, 3), Scale::Response).unwrap();
+        exposure * p.quantile(0.975)[1]
+    };
+    let (one, thousand) = (upper(1.0), upper(1e-3));
+    // The optimiser's tolerance.
+    assert!((one / thousand - 1.0).abs() < 1e-3, "{one} {thousand}");
 }
 
 /// At zero a square has no slope: a search that begins there must leave it.
@@ -423,7 +464,7 @@ fn sums_are_told_as_surely_as_their_rows_tell_them() {
             ("se.lengthscale.age", lengthscale),
             ("mean.constant", level),
         ] {
-            model = model.set(name, quadrat::model::Setting::fixed(value));
+            model = model.set(name, Setting::fixed(value));
         }
         let posterior = model.fit(&map()).unwrap();
         let warned = posterior
