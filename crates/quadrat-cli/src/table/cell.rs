@@ -1,6 +1,6 @@
 //! Cells that say more than a number: open ends, limits, ranges of counts, sides, yes and no.
 
-use super::number::{BadCell, parse};
+use super::number::{BadCell, not_a_number, parse};
 use crate::diagnostic::shown;
 
 /// How the cells of a column are read. Every cell becomes a lower and an upper end, which are equal
@@ -72,9 +72,22 @@ fn beyond(cell: &str) -> Option<(bool, bool, &str)> {
     })
 }
 
+/// A sign of comparison without a number.
+fn lonely(cell: &str) -> BadCell {
+    BadCell {
+        fact: format!("`{}` stands without a number", shown(cell)),
+        remedy: "write the limit behind it, as in <5, or delete the row if the value is missing",
+    }
+}
+
 fn limited(cell: &str) -> Result<(f64, f64), BadCell> {
     match beyond(cell) {
+        None if cell.strip_suffix('+').is_some_and(|x| parse(x).is_ok()) => Err(BadCell {
+            fact: not_a_number(cell).fact,
+            remedy: "a value above a limit is written >30, one below <30",
+        }),
         None => parse(cell).map(|value| (value, value)),
+        Some((_, _, "")) => Err(lonely(cell)),
         Some((true, _, rest)) => parse(rest).map(|limit| (f64::NEG_INFINITY, limit)),
         Some((false, _, rest)) => parse(rest).map(|limit| (limit, f64::INFINITY)),
     }
@@ -82,6 +95,9 @@ fn limited(cell: &str) -> Result<(f64, f64), BadCell> {
 
 fn count(cell: &str) -> Result<(f64, f64), BadCell> {
     if let Some((below, inclusive, rest)) = beyond(cell) {
+        if rest.is_empty() {
+            return Err(lonely(cell));
+        }
         let limit = whole(rest)?;
         return match (below, inclusive) {
             (true, false) if limit == 0.0 => Err(BadCell {

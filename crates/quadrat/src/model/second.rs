@@ -158,7 +158,11 @@ impl SecondSpec {
                 };
                 parameter.start *= SLOWER;
             }
-            parameter.meaning = format!("of the log {}: {}", varying.words(), parameter.meaning);
+            let of = match link {
+                Link::Exp => format!("of the log {}", varying.words()),
+                _ => format!("of the {} before its link", varying.words()),
+            };
+            parameter.meaning = format!("{of}: {}", parameter.meaning);
             parameter.name = format!("{}.{}", varying.name(), parameter.name);
             parameters.push(parameter);
         }

@@ -201,6 +201,12 @@ fn thresholds_of(
             return Some((fact, "add a threshold, or mend the rank"));
         }
         (known.is_none() && rank > MOST_RANKS).then(|| {
+            // Not all of three hundred digits.
+            let rank = if rank < 1e15 {
+                rank.to_string()
+            } else {
+                format!("{rank:e}")
+            };
             let fact = format!(
                 "the rank is {rank}; thresholds are learned for at most {MOST_RANKS} ranks"
             );
