@@ -1,7 +1,7 @@
 //! Starts, priors and meanings of hyperparameters, scaled from the data.
 //!
 //! Priors are weakly informative: wide enough to let the data speak, narrow enough that a handful
-//! of rows does not run away. All are normal in the logarithm:
+//! of rows does not run away. All but one, below, are normal in the logarithm:
 //!
 //! | parameter | log mean | log sd |
 //! |---|---|---|
@@ -23,9 +23,11 @@
 //! each output. A constant that is learned has the prior `N(overall density, (10 s_f)^2)`, wider
 //! where a linear leaf needs it to reach the data from the origin.
 //!
-//! Behind the link `exp` the function is a logarithm and has no unit: where all rows report the same, `s_f` is 1 (else the
-//! level). And where rows report about sums after it, its sd has the prior `|N(0, (1.5 s_f)^2)|` (a gamma prior of the variance): a
-//! function that varies by factors of thousands within boxes explains any sums, and the log-normal prior leaves it a few per cent.
+//! Where all tables report about `exp` of the function, it is a logarithm and has no unit: where they all report the same as the mean
+//! expects, `s_f` is 1 (else the level). Where some of their rows are sums after that link, the sd of a leaf has the prior
+//! `|N(0, (1.5 max(s_f, 0.5))^2)|`, a gamma prior of the variance (relative and linear variances, `kappa` and weights are as above): a function
+//! that varies by factors of thousands within boxes explains any sums, and the log-normal prior of `s_f = 1` leaves sds above 7 a probability of
+//! .03, the half-normal one 3e-6.
 
 use crate::kernel::{Kernel, KernelParameter, Kind, Role};
 use crate::link::Link;
@@ -33,6 +35,7 @@ use crate::parameter::{Parameter, PriorDensity};
 
 use super::observations::Observations;
 use super::outputs::output_of;
+use super::pooled::is_pooled;
 use super::settings::Mean;
 
 /// Lengthscales are not searched below this part of the narrowest support.
@@ -41,6 +44,8 @@ const RESOLVED: f64 = 30.0;
 const MEAN_WIDTH: f64 = 10.0;
 /// Scale of the half-normal prior of the sd of a logarithm, in `s_f`.
 const LOG_WIDTH: f64 = 1.5;
+/// Or in this where that is more: nearly equal sums do not say that the function is flat within them.
+const LOG_SPREAD: f64 = 0.5;
 
 /// Scales read off the data.
 #[derive(Debug, Clone, PartialEq)]
@@ -109,11 +114,7 @@ impl Scales {
         let mut links = tables.iter().map(|table| table.likelihood().link());
         let is_logarithm = links.all(|link| link == Some(Link::Exp));
         let largest_level = levels.iter().fold(0.0_f64, |m, l| m.max(l.abs()));
-        let is_point = |table: &Observations| {
-            let set = table.supports();
-            (0..set.len()).all(|row| set.is_point(row))
-        };
-        let has_log_sums = is_logarithm && !tables.iter().all(is_point);
+        let has_log_sums = is_logarithm && tables.iter().any(is_pooled);
         let fallback = if is_logarithm { 1.0 } else { largest_level };
         let spread = positive(densities(&|_| true), fallback);
         let outputs = levels.iter().enumerate();
@@ -295,7 +296,7 @@ impl Scales {
         parameter.fixed = p.fixed.is_some();
         if self.has_log_sums && p.role == Role::Variance && !p.relative && !linear {
             // The square of a half-normal sd.
-            let scale = LOG_WIDTH * self.spread;
+            let scale = LOG_WIDTH * self.spread.max(LOG_SPREAD);
             parameter.prior = PriorDensity::Gamma {
                 shape: 0.5,
                 rate: 0.5 / (scale * scale),

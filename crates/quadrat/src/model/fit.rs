@@ -32,7 +32,7 @@ pub(super) const COVERED: f64 = 0.999;
 const LOST: f64 = 0.05;
 /// That of sums after a link.
 const LOST_SUMS: f64 = 0.25;
-/// Share of it that moves no predictive probability by more than is shown.
+/// Share of it that is left out unsaid: as much as [`COVERED`] leaves out anyway.
 const LOST_UNSAID: f64 = 1.0 - COVERED;
 /// Share of the nodes of the integration that may be left out unsaid because the evidence cannot be evaluated there.
 const UNKNOWN: f64 = 0.05;

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use super::expected::{Centre, Linear, Search, State};
 use super::pools::Slopes;
-use crate::error::{FitError, LinalgError};
+use crate::error::FitError;
 use crate::inference::sites::Site;
 use crate::inference::sites::accelerate::History;
 use crate::linalg::Mat;
@@ -28,6 +28,8 @@ const GROWTH: f64 = 10.0;
 const PATIENCE: f64 = 10.0;
 /// By this factor.
 const SHORTER: f64 = 0.6;
+/// Rows that bend at most whose `Q` is accelerated: some ten points are remembered.
+const MOST_BENT: usize = 500;
 /// Sites less precise than this part of what the prior says are as good as none.
 const WEAK: f64 = 1e-6;
 
@@ -83,6 +85,21 @@ impl Point {
             bent: state.bent.clone(),
         }
     }
+
+    /// The pairs of rows that bend, where they are not too many to remember some points of.
+    fn bent_pairs(&self) -> impl Iterator<Item = (usize, usize)> {
+        let rows = self.is_bent.iter().enumerate();
+        let rows: Vec<usize> = rows.filter(|(_, b)| **b).map(|(row, _)| row).collect();
+        let count = if rows.len() <= MOST_BENT {
+            rows.len()
+        } else {
+            0
+        };
+        (0..count).flat_map(move |j| {
+            let own = rows[j];
+            rows[j..].iter().map(move |&i| (i, own)).collect::<Vec<_>>()
+        })
+    }
 }
 
 impl Search<'_> {
@@ -115,16 +132,15 @@ impl Search<'_> {
         let mut best: Option<(f64, State)> = None;
         for _ in 0..plan.iterations {
             let mut next = self.step(&at, part);
-            if let (Err(_), Some(plain)) = (&next, safe.take()) {
+            if let (None, Some(plain)) = (&next, safe.take()) {
                 // An accelerated step need not lead to covariances.
                 history.clear();
                 at = plain;
                 next = self.step(&at, part);
             }
-            let Ok((state, precision, lag)) = next else {
+            let Some((state, precision, moved)) = next else {
                 break;
             };
-            let moved = self.moved(&at, &state).max(lag);
             let is_cut_off = || self.is_cut_off(&state.centre);
             if moved <= TOLERANCE && !is_cut_off() {
                 return Ok(state);
@@ -151,18 +167,14 @@ impl Search<'_> {
                 history.clear();
             }
             before = moved;
-            if moved > plan.accelerate {
+            // Rows that begin to bend, or cease to, have other coordinates.
+            let is_alike = at.is_bent == to.is_bent && at.bent.is_some() == to.bent.is_some();
+            if moved > plan.accelerate || !is_alike {
                 history.clear();
                 at = to;
                 continue;
             }
             let (from, image) = (self.coordinates(&at), self.coordinates(&to));
-            if from.len() != image.len() {
-                // Rows that begin to bend.
-                history.clear();
-                at = to;
-                continue;
-            }
             history.push(from, image);
             at = to;
             if let Some(combined) = history.combined() {
@@ -173,8 +185,9 @@ impl Search<'_> {
         best.map(|(_, state)| state).ok_or(least)
     }
 
-    /// The posterior after the rows were linearised around a point, the precisions of its sites, and how far these are from what the rows ask for.
-    fn step(&self, at: &Point, part: f64) -> Result<(State, Vec<f64>, f64), LinalgError> {
+    /// The posterior after the rows were linearised around a point, the precisions of its sites, and how far it is from following from
+    /// itself; none where there is no such posterior.
+    fn step(&self, at: &Point, part: f64) -> Option<(State, Vec<f64>, f64)> {
         let rows: Vec<Linear> = (0..self.pools.rows())
             .into_par_iter()
             .map(|row| self.linear(row, &at.centre, at.is_bent[row].then_some(at.told[row])))
@@ -188,17 +201,18 @@ impl Search<'_> {
                 // The mean of `e^z` may be that of values in which nobody believes as soon as the row is heard.
                 let most = old + GROWTH / told.max(f64::MIN_POSITIVE);
                 let precision = mixed(old, row.precision.min(most), part);
-                let off = (row.precision - precision).abs() * told;
-                lag = if off.is_nan() {
-                    f64::INFINITY
-                } else {
-                    lag.max(off)
-                };
                 // Less precise than asked for, the pseudo-value stays.
                 let share = if precision < row.precision {
                     precision / row.precision
                 } else {
                     1.0
+                };
+                let unsaid = (1.0 - share) * row.first.abs() * told.sqrt();
+                let off = ((row.precision - precision).abs() * told).max(unsaid);
+                lag = if (off + row.precision).is_nan() {
+                    f64::INFINITY
+                } else {
+                    lag.max(off)
                 };
                 Site {
                     precision,
@@ -208,8 +222,10 @@ impl Search<'_> {
             .collect();
         let slopes = Slopes(rows.iter().flat_map(|r| r.slopes.iter().copied()).collect());
         let prior: Vec<f64> = rows.iter().map(|r| r.prior).collect();
-        let state = self.state(slopes, &prior, &sites, at.bent.as_ref())?;
-        Ok((state, sites.iter().map(|s| s.precision).collect(), lag))
+        let state = self.state(slopes, &prior, &sites, at.bent.as_ref()).ok()?;
+        let moved = self.moved(at, &state).max(lag);
+        let precision = sites.iter().map(|s| s.precision).collect();
+        moved.is_finite().then_some((state, precision, moved))
     }
 
     /// How far a posterior lies from the point its rows were linearised around.
@@ -231,13 +247,24 @@ impl Search<'_> {
                 see((to.centre.mean[node] - from.centre.mean[node]).abs() / sd);
                 see((new - old).abs() / (sd * sd));
             }
-            if to.bends.is_bent(row) {
+            if to.bends.is_bent(row) || from.is_bent[row] {
                 let (old, new) = (from.told[row], to.spread.variance[row]);
-                let own = |q: &Option<Mat<f64>>| q.as_ref().map_or(0.0, |q| q[(row, row)]);
-                let (before, after) = (own(&from.bent), own(&to.bent));
                 see((new - old).abs() / new.max(f64::MIN_POSITIVE));
-                see((after - before).abs() / (after + new).max(f64::MIN_POSITIVE));
             }
+        }
+        match (&from.bent, &to.bent) {
+            (Some(old), Some(new)) => {
+                let size = |row: usize| new[(row, row)] + to.spread.variance[row];
+                for j in 0..new.ncols() {
+                    for i in j..new.nrows() {
+                        let unit = (size(i) * size(j)).sqrt().max(f64::MIN_POSITIVE);
+                        see((new[(i, j)] - old[(i, j)]).abs() / unit);
+                    }
+                }
+            }
+            (None, None) => {}
+            // Rows that begin to bend, or cease to.
+            _ => see(1.0),
         }
         most
     }
@@ -285,9 +312,7 @@ impl Search<'_> {
         }
         if let Some(q) = &point.bent {
             let size = self.size();
-            for j in 0..q.ncols() {
-                out.extend((j..q.nrows()).map(|i| q[(i, j)] / size));
-            }
+            out.extend(point.bent_pairs().map(|pair| q[pair] / size));
         }
         out
     }
@@ -312,19 +337,22 @@ impl Search<'_> {
             }
         }
         for row in 0..point.precision.len() {
-            point.precision[row] = (next().exp() - self.weak(row)).max(0.0);
+            let (weak, moved) = (self.weak(row), next());
+            // A smaller one would lose its digits beside the other.
+            if point.precision[row] > 1e-3 * weak {
+                point.precision[row] = (moved.exp() - weak).max(0.0);
+            }
             if point.is_bent[row] {
                 point.told[row] = next().exp();
             }
         }
+        let pairs: Vec<(usize, usize)> = point.bent_pairs().collect();
         if let Some(q) = &mut point.bent {
             let size = self.size();
-            for j in 0..q.ncols() {
-                for i in j..q.nrows() {
-                    let value = next() * size;
-                    q[(i, j)] = value;
-                    q[(j, i)] = value;
-                }
+            for (i, j) in pairs {
+                let value = next() * size;
+                q[(i, j)] = value;
+                q[(j, i)] = value;
             }
         }
     }
@@ -399,8 +427,7 @@ mod tests {
                 let precision = cavity.map(|(c, v)| v.recip() - c.variance.recip());
                 let precision = precision.collect();
                 let at = Point::of(&state, precision);
-                let (again, _, _) = search.step(&at, 1.0).unwrap();
-                let moved = search.moved(&at, &again);
+                let (_, _, moved) = search.step(&at, 1.0).unwrap();
                 // What counts as settled.
                 assert!(moved < GOOD_ENOUGH, "{lower:?} {variance}: {moved}");
             }

@@ -55,7 +55,7 @@ pub(in crate::inference) struct Sweep {
     pub inverse_diagonal: Vec<f64>,
 }
 
-/// What a posterior rests on.
+/// The solved system `B gamma = D (r - K delta)` of a [`Sweep`].
 struct Solved {
     alpha: Vec<f64>,
     factor: Cholesky,
@@ -122,8 +122,8 @@ impl Solved {
 }
 
 impl Sweep {
-    /// `K^-1 (mu - m)` alone.
-    pub fn alpha(
+    /// `K^-1 (mu - m)` without means and variances.
+    pub fn alpha_alone(
         k: MatRef<'_, f64>,
         prior_mean: &[f64],
         terms: &[Term],
