@@ -22,7 +22,7 @@ use super::pools::{Pools, Slopes};
 use super::total::{Total, total};
 use crate::error::{FitError, LinalgError};
 use crate::inference::sites::rows::Rows;
-use crate::inference::sites::sweep::{Sweep, Term};
+use crate::inference::sites::sweep::{Solved, Sweep, Term};
 use crate::inference::sites::{LatentGaussian, Site};
 use crate::inference::{Conditioned, Factor};
 use crate::likelihood::local::{Belief, Jet};
@@ -133,7 +133,7 @@ impl Search<'_> {
         let c = slopes.rows(pools, columns.as_ref());
         let (alpha, spread) = match bent {
             Some(q) => {
-                let alpha = Sweep::alpha_alone(c.as_ref(), prior, &terms, jitter)?;
+                let alpha = Solved::new(c.as_ref(), prior, &terms, jitter)?.alpha;
                 let spread = Sweep::new((c + q).as_ref(), prior, &terms, jitter)?;
                 (alpha, spread)
             }

@@ -274,9 +274,8 @@ impl Search<'_> {
         if part == 1.0 {
             return to;
         }
-        let mix = |new: &mut f64, old: f64| *new = old + part * (*new - old);
         for (new, old) in to.centre.mean.iter_mut().zip(&from.centre.mean) {
-            mix(new, *old);
+            *new = old + part * (*new - old);
         }
         for (new, old) in to.centre.within.iter_mut().zip(&from.centre.within) {
             *new = old + part * (&*new - old);

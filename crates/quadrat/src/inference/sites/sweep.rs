@@ -56,15 +56,16 @@ pub(in crate::inference) struct Sweep {
 }
 
 /// The solved system `B gamma = D (r - K delta)` of a [`Sweep`].
-struct Solved {
-    alpha: Vec<f64>,
+pub(in crate::inference) struct Solved {
+    /// `K^-1 (mu - m)`.
+    pub alpha: Vec<f64>,
     factor: Cholesky,
     scale: Vec<f64>,
     log_det: f64,
 }
 
 impl Solved {
-    fn new(
+    pub fn new(
         k: MatRef<'_, f64>,
         prior_mean: &[f64],
         terms: &[Term],
@@ -122,16 +123,6 @@ impl Solved {
 }
 
 impl Sweep {
-    /// `K^-1 (mu - m)` without means and variances.
-    pub fn alpha_alone(
-        k: MatRef<'_, f64>,
-        prior_mean: &[f64],
-        terms: &[Term],
-        jitter: f64,
-    ) -> Result<Vec<f64>, LinalgError> {
-        Ok(Solved::new(k, prior_mean, terms, jitter)?.alpha)
-    }
-
     pub fn new(
         k: MatRef<'_, f64>,
         prior_mean: &[f64],
