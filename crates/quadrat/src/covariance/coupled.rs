@@ -67,6 +67,11 @@ impl Coupled {
         &self.parameters
     }
 
+    pub fn is_stationary(&self) -> bool {
+        let moving = [Kind::Linear, Kind::Coregion];
+        self.leaves.iter().all(|leaf| !moving.contains(&leaf.kind))
+    }
+
     /// Fills `value[j * na + i]` and, when given, one slope per parameter.
     ///
     /// `a[k]`, `b[k]` are the intervals along `self.dims()[k]`.

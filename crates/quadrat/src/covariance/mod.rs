@@ -10,6 +10,7 @@ mod block;
 mod coupled;
 mod factor;
 mod induced;
+mod lags;
 mod line;
 mod mixture;
 mod nodes;
@@ -191,10 +192,7 @@ impl Covariance {
     /// Whether the covariance of two supports stays when both are shifted.
     fn is_stationary(&self) -> bool {
         let mut factors = self.terms.iter().flat_map(|term| &term.factors);
-        factors.all(|factor| match factor {
-            Factor::Line { .. } | Factor::Isotropic { .. } | Factor::Periodic { .. } => true,
-            Factor::Linear { .. } | Factor::Coupled(_) | Factor::Coregion { .. } => false,
-        })
+        factors.all(Factor::is_stationary)
     }
 
     /// `gradient[p] += sum_ij adjoint[i, j] dK_ij / d theta_p` for a symmetric adjoint.

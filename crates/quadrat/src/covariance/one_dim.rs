@@ -1,23 +1,42 @@
-//! Factors of one dimension on tiles, tabulated when intervals repeat.
+//! Factors of one dimension on tiles, tabulated where pairs of intervals repeat, or their lags.
 
 use std::ops::Range;
 
 use super::factor::{Sides, Slopes, Tables, Tile};
+use super::lags::Lags;
 use super::line::{self, Intervals};
 use super::plan::{Factor, Family};
 use super::series;
 use crate::kernel::{Matern12, Matern32, Matern52, Se};
-use crate::support::Functionals;
+use crate::support::{Functionals, UniqueIntervals};
 
 /// A factor of one dimension: how to get it on a tile.
 enum Source {
     Direct,
-    /// Evaluated once on the distinct intervals of both sides.
-    Table {
-        value: Vec<f64>,
-        slopes: Vec<Vec<f64>>,
-        na: usize,
-    },
+    Table(Table),
+}
+
+/// A factor evaluated once for all pairs of distinct intervals, or for all lags between them.
+struct Table {
+    value: Vec<f64>,
+    slopes: Vec<Vec<f64>>,
+    /// The entry of a pair is the sum of these of its distinct intervals.
+    a: Vec<u32>,
+    b: Vec<u32>,
+}
+
+/// Values and slopes of every interval of one side against every one of another.
+fn tabulate(
+    piece: Piece<'_>,
+    (a, b): (Intervals<'_>, Intervals<'_>),
+    with_slopes: bool,
+) -> (Vec<f64>, Vec<Vec<f64>>) {
+    let size = a.len() * b.len();
+    let mut value = vec![0.0; size];
+    let mut slopes = vec![vec![0.0; size]; if with_slopes { piece.parameters() } else { 0 }];
+    let target = with_slopes.then_some(slopes.as_mut_slice());
+    piece.fill(a, b, &mut value, target);
+    (value, slopes)
 }
 
 /// One-dimensional pieces share this face, whatever their formula.
@@ -38,6 +57,14 @@ impl Piece<'_> {
         match self {
             Self::Line(..) => 1,
             Self::Factor(f, _) => f.parameters().len(),
+        }
+    }
+
+    /// Whether only differences of intervals of given widths matter.
+    fn is_stationary(self) -> bool {
+        match self {
+            Self::Line(..) => true,
+            Self::Factor(factor, _) => factor.is_stationary(),
         }
     }
 
@@ -91,6 +118,13 @@ impl Piece<'_> {
     }
 }
 
+fn intervals(distinct: &UniqueIntervals) -> Intervals<'_> {
+    Intervals {
+        lower: &distinct.lower,
+        width: &distinct.width,
+    }
+}
+
 pub(super) fn side<'a>(set: &'a Functionals, dim: usize, range: &Range<usize>) -> Intervals<'a> {
     Intervals {
         lower: &set.lower(dim)[range.clone()],
@@ -117,25 +151,28 @@ impl<'a> OneDim<'a> {
         let pairs = ua.len() * ub.len();
         let with_slopes = slopes == Slopes::Yes;
         // A table pays when every entry is used at least twice.
-        let source = if 2 * pairs <= sides.a.atom_count() * sides.b.atom_count() {
-            let a = Intervals {
-                lower: &ua.lower,
-                width: &ua.width,
-            };
-            let b = Intervals {
-                lower: &ub.lower,
-                width: &ub.width,
-            };
-            let mut value = vec![0.0; pairs];
-            let mut slopes =
-                vec![vec![0.0; pairs]; if with_slopes { piece.parameters() } else { 0 }];
-            let target = with_slopes.then_some(slopes.as_mut_slice());
-            piece.fill(a, b, &mut value, target);
-            Source::Table {
+        let most = sides.a.atom_count() * sides.b.atom_count() / 2;
+        let lags = piece
+            .is_stationary()
+            .then(|| Lags::find(ua, ub, most.min(pairs)));
+        let source = if let Some(lags) = lags.flatten() {
+            let (value, slopes) = tabulate(piece, lags.sides(), with_slopes);
+            let Lags { a, b, .. } = lags;
+            Source::Table(Table {
                 value,
                 slopes,
-                na: ua.len(),
-            }
+                a,
+                b,
+            })
+        } else if pairs <= most {
+            let (value, slopes) = tabulate(piece, (intervals(ua), intervals(ub)), with_slopes);
+            let (na, nb) = (ua.len() as u32, ub.len() as u32);
+            Source::Table(Table {
+                value,
+                slopes,
+                a: (0..na).collect(),
+                b: (0..nb).map(|j| j * na).collect(),
+            })
         } else {
             Source::Direct
         };
@@ -155,24 +192,24 @@ impl<'a> OneDim<'a> {
                 let (a, b) = (side(sides.a, dim, &tile.a), side(sides.b, dim, &tile.b));
                 self.piece.fill(a, b, value, slopes);
             }
-            Source::Table {
-                value: table,
-                slopes: slope_tables,
-                na,
-            } => {
-                let rows = &sides.a.unique(dim).index[tile.a.clone()];
-                let columns = &sides.b.unique(dim).index[tile.b.clone()];
+            Source::Table(table) => {
+                let at = |side: &Functionals, range: &Range<usize>, place: &[u32]| -> Vec<usize> {
+                    let index = &side.unique(dim).index[range.clone()];
+                    index.iter().map(|&i| place[i as usize] as usize).collect()
+                };
+                let rows = at(sides.a, &tile.a, &table.a);
+                let columns = at(sides.b, &tile.b, &table.b);
                 let gather = |table: &[f64], out: &mut [f64]| {
                     for (&j, out) in columns.iter().zip(out.chunks_exact_mut(rows.len())) {
-                        let column = &table[j as usize * na..(j as usize + 1) * na];
-                        for (o, &i) in out.iter_mut().zip(rows) {
-                            *o = column[i as usize];
+                        let column = &table[j..];
+                        for (o, &i) in out.iter_mut().zip(&rows) {
+                            *o = column[i];
                         }
                     }
                 };
-                gather(table, value);
+                gather(&table.value, value);
                 if let Some(slopes) = slopes {
-                    for (out, table) in slopes.iter_mut().zip(slope_tables) {
+                    for (out, table) in slopes.iter_mut().zip(&table.slopes) {
                         gather(table, out);
                     }
                 }

@@ -192,6 +192,15 @@ impl Factor {
         }
     }
 
+    /// Whether it stays when both supports are shifted.
+    pub fn is_stationary(&self) -> bool {
+        match self {
+            Self::Line { .. } | Self::Isotropic { .. } | Self::Periodic { .. } => true,
+            Self::Linear { .. } | Self::Coregion { .. } => false,
+            Self::Coupled(c) => c.is_stationary(),
+        }
+    }
+
     /// The parameters it depends on, in the order of its slopes; one may occur twice.
     pub fn parameters(&self) -> Vec<usize> {
         match self {

@@ -1,0 +1,149 @@
+//! Intervals on a lattice: hours, days, equal bins.
+//!
+//! A stationary factor depends on the difference of two intervals of given widths. Where all of them begin on one
+//! lattice there are no more differences than lags: `O(n)` of them in place of `O(n^2)` pairs.
+
+use super::line::Intervals;
+use crate::support::UniqueIntervals;
+
+/// How far from the lattice a coordinate may lie, in units of the rounding of the largest: its own rounding, and that of its place.
+const OFF: f64 = 2.0;
+
+/// Lags at most: beyond, tables leave the caches.
+const MOST: usize = 1 << 20;
+
+/// The lags between the distinct intervals of two sides.
+pub(super) struct Lags {
+    /// Places of the intervals of the first side, from 0 on.
+    pub a: Vec<u32>,
+    /// Of every interval of the second side, the lag that place 0 has to it.
+    pub b: Vec<u32>,
+    lower: Vec<f64>,
+    width: Vec<f64>,
+    other: f64,
+}
+
+impl Lags {
+    /// The lags on the common lattice of both sides; none where widths differ within a side, or lags are more than `most`.
+    pub fn find(a: &UniqueIntervals, b: &UniqueIntervals, most: usize) -> Option<Self> {
+        let most = most.min(MOST);
+        let mut sorted: Vec<f64> = a.lower.iter().chain(&b.lower).copied().collect();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let (first, last) = (*sorted.first()?, *sorted.last()?);
+        let off = OFF * f64::EPSILON * first.abs().max(last.abs());
+        let (width, other) = (common(&a.width, off)?, common(&b.width, off)?);
+        // Differences that are smaller are rounding, or would make too many lags.
+        let range = last - first;
+        let least = range / (2 * most) as f64;
+        let gaps = sorted.windows(2).map(|w| w[1] - w[0]);
+        let step = gaps
+            .filter(|g| *g > least)
+            .fold(0.0, |step, gap| divisor(gap, step, least));
+        // All may begin at one place.
+        let step = match step > 0.0 {
+            true => range / (range / step).round(),
+            false => 1.0,
+        };
+        let place = |x: &f64| {
+            let k = ((x - first) / step).round();
+            ((x - first - k * step).abs() <= off).then_some(k as u32)
+        };
+        let places =
+            |side: &UniqueIntervals| -> Option<Vec<u32>> { side.lower.iter().map(place).collect() };
+        let (a, mut b) = (places(a)?, places(b)?);
+        let (end_a, end_b) = (a.iter().max()?, *b.iter().max()?);
+        let count = (end_a + end_b) as usize + 1;
+        if count > most {
+            return None;
+        }
+        let lower = (0..count).map(|lag| (lag as f64 - f64::from(end_b)) * step);
+        let lower = lower.collect();
+        b.iter_mut().for_each(|place| *place = end_b - *place);
+        Some(Self {
+            a,
+            b,
+            lower,
+            width: vec![width; count],
+            other,
+        })
+    }
+
+    /// Intervals between which are the lags, in order: many and one.
+    pub fn sides(&self) -> (Intervals<'_>, Intervals<'_>) {
+        let many = Intervals {
+            lower: &self.lower,
+            width: &self.width,
+        };
+        let one = Intervals {
+            lower: &[0.0],
+            width: std::slice::from_ref(&self.other),
+        };
+        (many, one)
+    }
+}
+
+/// The greatest common divisor of two lengths, remainders below `least` taken for none; `b` may be zero.
+fn divisor(mut a: f64, mut b: f64, least: f64) -> f64 {
+    while b > least {
+        let rest = (a - b * (a / b).round()).abs();
+        (a, b) = (b, rest);
+    }
+    a
+}
+
+/// The width that all have, but for rounding.
+fn common(widths: &[f64], off: f64) -> Option<f64> {
+    let first = *widths.first()?;
+    // A point is no narrow box.
+    let alike = |w: &f64| (w - first).abs() <= off && (*w == 0.0) == (first == 0.0);
+    widths.iter().all(alike).then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(lower: &[f64], width: f64) -> UniqueIntervals {
+        UniqueIntervals::new(lower, &vec![width; lower.len()])
+    }
+
+    #[test]
+    fn lags_are_the_differences_of_what_lies_on_a_lattice() {
+        // Steps of .1 that rounding makes unequal, some of them left out, and another width on the other side.
+        let a: Vec<f64> = [0, 1, 2, 5, 9, 30]
+            .map(|k| -1.7 + 0.1 * f64::from(k))
+            .to_vec();
+        let b: Vec<f64> = [2, 12, 7].map(|k| -1.7 + 0.1 * f64::from(k)).to_vec();
+        let lags = Lags::find(&places(&a, 0.0), &places(&b, 0.3), 100).unwrap();
+        let (many, one) = lags.sides();
+        assert_eq!((many.len(), one.width), (43, [0.3].as_slice()));
+        for (x, i) in a.iter().zip(&lags.a) {
+            for (y, j) in b.iter().zip(&lags.b) {
+                let lag = (i + j) as usize;
+                assert!((many.lower[lag] - one.lower[0] - (x - y)).abs() < 1e-14);
+            }
+        }
+    }
+
+    #[test]
+    fn other_places_have_none() {
+        let even = places(&[0.0, 1.0, 2.0, 3.0], 0.0);
+        // Off the lattice by more than rounding, at another step, and not a number.
+        for other in [
+            1.0 + 1e-12,
+            std::f64::consts::SQRT_2,
+            f64::NAN,
+            f64::INFINITY,
+        ] {
+            assert!(Lags::find(&even, &places(&[0.0, other], 0.0), 1000).is_none());
+        }
+        let unequal = UniqueIntervals::new(&[0.0, 1.0], &[1.0, 2.0]);
+        assert!(Lags::find(&unequal, &even, 1000).is_none());
+        let narrow = UniqueIntervals::new(&[0.0, 1.0], &[0.0, 1e-300]);
+        assert!(Lags::find(&even, &narrow, 1000).is_none());
+        // Few places far apart.
+        assert!(Lags::find(&even, &places(&[1e6], 0.0), 1000).is_none());
+        let one = places(&[4.0], 0.0);
+        assert_eq!(Lags::find(&one, &one, 1).map(|l| l.lower), Some(vec![0.0]));
+    }
+}
