@@ -4,7 +4,7 @@ use crate::special::elementary;
 use serde::{Deserialize, Serialize};
 
 use super::check;
-use super::counting::{Curve, exact, mean, range};
+use super::counting::{Curve, Slopes, exact, mean, range};
 use super::local::{Belief, Expected, Jet, Tilted};
 use super::quadrature::{self, averages, climb, tilted_at, tilted_averages};
 use crate::error::InputError;
@@ -116,11 +116,11 @@ impl CountRows {
         }
     }
 
-    fn curve(&self, row: usize, count: &CountMean) -> Curve {
+    fn curve(&self, row: usize, count: &CountMean, slopes: Slopes) -> Curve {
         if self.is_exact(row) {
-            exact(count, self.lower[row])
+            exact(count, slopes, self.lower[row])
         } else {
-            range(count, self.lower[row], self.upper[row])
+            range(count, slopes, self.lower[row], self.upper[row])
         }
     }
 
@@ -141,7 +141,7 @@ impl CountRows {
             value,
             derivatives: [a, b, c],
             ..
-        } = self.curve(row, &count);
+        } = self.curve(row, &count, Slopes::No);
         let [_, u1, u2, u3] = logs;
         Jet {
             value,
@@ -185,7 +185,7 @@ impl CountRows {
         };
         let logs = self.link.log_jet(f);
         let count = mean(self.link, &logs, self.exposure[row], dispersion, f);
-        let [value, first, second] = self.curve(row, &count).slopes;
+        let [value, first, second] = self.curve(row, &count, Slopes::Yes).slopes;
         let [_, u1, u2, _] = logs;
         [value, first * u1, second * u1 * u1 + first * u2]
     }

@@ -15,7 +15,7 @@ const NEARLY_CERTAIN: f64 = -0.3;
 /// Counts further out are no longer spaced by one.
 const LARGEST: f64 = 9.0e15;
 
-/// `log P`, its derivatives in `u = log mean`, and the slopes of value, first and second in the dispersion.
+/// `log P`, its derivatives in `u = log mean`, and the slopes of value, first and second in the dispersion where these were asked for.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Curve {
     pub value: f64,
@@ -43,9 +43,16 @@ pub(super) fn mean(
     }
 }
 
+/// Whether slopes in the dispersion are wanted; else they are left at 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Slopes {
+    No,
+    Yes,
+}
+
 /// The slope of a count's log-probability in the dispersion; 0 where there is none, which is then no hyperparameter.
-fn slope_of(count: &CountMean, k: f64) -> f64 {
-    if count.dispersion > 0.0 {
+fn slope_of(count: &CountMean, slopes: Slopes, k: f64) -> f64 {
+    if slopes == Slopes::Yes && count.dispersion > 0.0 {
         count.dispersion_slope(k)
     } else {
         0.0
@@ -53,7 +60,7 @@ fn slope_of(count: &CountMean, k: f64) -> f64 {
 }
 
 /// A single count.
-pub(super) fn exact(count: &CountMean, k: f64) -> Curve {
+pub(super) fn exact(count: &CountMean, slopes: Slopes, k: f64) -> Curve {
     let w = count.weight();
     let q = count.dispersion * count.mean * w;
     let (excess, size) = (w * (k - count.mean), q * k + w * count.mean);
@@ -61,7 +68,7 @@ pub(super) fn exact(count: &CountMean, k: f64) -> Curve {
         value: count.log_probability(k),
         derivatives: [excess, -w * size, w * (q - w) * size],
         slopes: [
-            slope_of(count, k),
+            slope_of(count, slopes, k),
             -count.mean * w * excess,
             count.mean * w * w * (size - w * (k - count.mean)),
         ],
@@ -75,8 +82,8 @@ pub(super) fn exact(count: &CountMean, k: f64) -> Curve {
 /// inside the range; else the range is a difference of two tails. With
 /// `A = lower p(lower) / P` and `B = (upper + 1) p(upper + 1) / P` the derivative is `A - B` in either
 /// case: of the two forms the one is taken that cancels less.
-pub(super) fn range(count: &CountMean, lower: f64, upper: f64) -> Curve {
-    let parts = Parts::new(count, lower, upper);
+pub(super) fn range(count: &CountMean, slopes: Slopes, lower: f64, upper: f64) -> Curve {
+    let parts = Parts::new(count, slopes, lower, upper);
     // Nearer to the mean than half of it, so that the term next to the edge cannot vanish before its sum.
     if upper == f64::INFINITY
         && lower <= TERMS as f64
@@ -100,6 +107,7 @@ pub(super) fn range(count: &CountMean, lower: f64, upper: f64) -> Curve {
 
 struct Parts<'a> {
     count: &'a CountMean,
+    slopes: Slopes,
     w: f64,
     q: f64,
     lower: f64,
@@ -131,15 +139,20 @@ impl Sums {
 }
 
 impl<'a> Parts<'a> {
-    fn new(count: &'a CountMean, lower: f64, upper: f64) -> Self {
+    fn new(count: &'a CountMean, slopes: Slopes, lower: f64, upper: f64) -> Self {
         let w = count.weight();
         Self {
             count,
+            slopes,
             w,
             q: count.dispersion * count.mean * w,
             lower,
             upper,
         }
+    }
+
+    fn slope_of(&self, k: f64) -> f64 {
+        slope_of(self.count, self.slopes, k)
     }
 
     fn sum(&self) -> Option<(Sums, f64)> {
@@ -210,7 +223,7 @@ impl<'a> Parts<'a> {
                 w * w * (w * third - 3.0 * q * variance) + w * (q - w) * size,
             ],
             slopes: [
-                slope_of(count, start) + l,
+                self.slope_of(start) + l,
                 w * (cross - mean * w * (k - mean)),
                 w * w * (cross2 - 2.0 * mean * w * variance) - w * q * cross
                     + mean * w * w * (size - w * (k - mean)),
@@ -260,7 +273,7 @@ impl<'a> Parts<'a> {
             let mut k = upper + 1.0;
             let mut p = elementary::exp(count.log_probability(k));
             terms[1] = k * p;
-            let mut l = slope_of(count, k);
+            let mut l = self.slope_of(k);
             for step in 0.. {
                 mass += p;
                 slope += p * l;
@@ -276,10 +289,11 @@ impl<'a> Parts<'a> {
             }
         }
         if lower > 0.0 {
-            terms[0] = lower * elementary::exp(count.log_probability(lower));
             let mut k = lower - 1.0;
             let mut p = elementary::exp(count.log_probability(k));
-            let mut l = slope_of(count, k);
+            // lower p(lower), from the ratio of neighbours.
+            terms[0] = p * (1.0 + alpha * k) * odds;
+            let mut l = self.slope_of(k);
             let mut below = 0.0;
             for step in 0.. {
                 below += p;
@@ -314,13 +328,13 @@ impl<'a> Parts<'a> {
         for i in (0..2).filter(|&i| present(i)) {
             let (k, sign) = edges[i];
             second += sign * terms[i] * excess[i];
-            slopes[1] += sign * terms[i] * (slope_of(count, k) - slope);
+            slopes[1] += sign * terms[i] * (self.slope_of(k) - slope);
         }
         for i in (0..2).filter(|&i| present(i)) {
             let (k, sign) = edges[i];
             let bend = -w * (q * k + w * mean);
             third += sign * terms[i] * (excess[i] * excess[i] + (bend - second));
-            let change = (slope_of(count, k) - slope) * excess[i];
+            let change = (self.slope_of(k) - slope) * excess[i];
             slopes[2] += sign * terms[i] * (change - mean * w * w * (k - mean) - slopes[1]);
         }
         Curve {
@@ -350,7 +364,7 @@ impl<'a> Parts<'a> {
                 return (f64::NEG_INFINITY, none);
             }
             let edge = count.log_probability(k) + elementary::log(k);
-            (edge, count.tail(k))
+            (edge, count.tail(k, self.slopes == Slopes::Yes))
         };
         let (low, low_tail) = tail(lower);
         let (high, high_tail) = tail(above);
@@ -412,7 +426,7 @@ mod tests {
             ] {
                 for mean in [1e-3, 0.7, 3.0, 40.0, 101.0, 900.0] {
                     let count = CountMean::new(mean, alpha);
-                    let parts = Parts::new(&count, lower, upper);
+                    let parts = Parts::new(&count, Slopes::Yes, lower, upper);
                     let Some((sums, start)) = parts.sum() else {
                         continue;
                     };
@@ -457,8 +471,11 @@ mod tests {
                     1e6,
                 ] {
                     let count = CountMean::new(mean, alpha);
-                    let parts = Parts::new(&count, lower, f64::INFINITY);
-                    let (got, want) = (range(&count, lower, f64::INFINITY), parts.by_tails());
+                    let parts = Parts::new(&count, Slopes::Yes, lower, f64::INFINITY);
+                    let (got, want) = (
+                        range(&count, Slopes::Yes, lower, f64::INFINITY),
+                        parts.by_tails(),
+                    );
                     // As of sums and tails; two digits more may be lost at a probability of 2 %.
                     let tolerance = 1e-10 * (1.0 + want.value.abs());
                     let place = format!("{alpha} {lower} {mean}: {got:?} {want:?}");
@@ -491,6 +508,7 @@ mod tests {
                                 mean: elementary::exp(u),
                                 dispersion: alpha,
                             },
+                            Slopes::Yes,
                             lower,
                             upper,
                         )

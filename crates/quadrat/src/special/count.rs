@@ -130,9 +130,10 @@ impl CountMean {
 
     /// The smaller tail at the edge `k >= 1` (real, > 0): `P(Y >= k)` where mu <= k, else `P(Y < k)`.
     ///
-    /// The slope in the dispersion is left at 0 for alpha = 0.
-    pub(crate) fn tail(&self, k: f64) -> Tail {
+    /// The slope in the dispersion is left at 0 for alpha = 0, and where it is not wanted.
+    pub(crate) fn tail(&self, k: f64, with_slope: bool) -> Tail {
         let alpha = self.dispersion;
+        let with_slope = with_slope && alpha > 0.0;
         let (mean, w) = (self.mean, self.weight());
         let sign = if mean <= k { -1.0 } else { 1.0 };
         // log p(k; u + sign s) - log p(k; u).
@@ -178,7 +179,7 @@ impl CountMean {
                             // Everything below has reached its limit long before.
                             let change = (mean * elementary::expm1(sign * s)).min(1e250);
                             sum += term;
-                            if alpha > 0.0 {
+                            if with_slope {
                                 let log_stretch = if change < 1e200 {
                                     elementary::log1p(alpha * (mean + change))
                                 } else {
@@ -197,7 +198,7 @@ impl CountMean {
         }
         Tail {
             ratio: sum,
-            slope: if alpha > 0.0 {
+            slope: if with_slope {
                 weighted - digamma_gap_difference(k, alpha) * sum
             } else {
                 0.0
@@ -215,7 +216,7 @@ impl CountMean {
             return (1.0, 0.0);
         }
         let edge = elementary::exp(self.log_probability(k) + elementary::log(k));
-        let small = (edge * self.tail(k).ratio).min(1.0);
+        let small = (edge * self.tail(k, false).ratio).min(1.0);
         if self.mean <= k {
             (1.0 - small, small)
         } else {
@@ -350,7 +351,7 @@ mod tests {
             );
 
             let small = if mean <= k { above } else { below };
-            let tail = got + elementary::log(k) + elementary::log(count.tail(k).ratio);
+            let tail = got + elementary::log(k) + elementary::log(count.tail(k, false).ratio);
             let error = (tail - small).abs() / small.abs().max(1.0);
             worst_tail = worst_tail.max(error);
             assert!(error < 1e-12, "{dispersion} {mean} {k}: {tail} {small}");
