@@ -12,11 +12,16 @@
 //! # Source
 //! Rasmussen and Williams 2006, section 5.5; the form with `w` follows from `d mu = (I + K T)^-1 dK alpha`.
 
+use rayon::prelude::*;
+
 use super::pair::Pair;
 use super::rows::Rows;
 use super::sweep::Term;
 use super::{LatentGaussian, Method, SiteFit};
 use crate::linalg::{map_lower, matvec};
+
+/// Rows whose slopes one thread adds up.
+const ROWS: usize = 32;
 
 /// `d log Z / d theta`, natural units, every parameter.
 pub(super) fn gradient(problem: &dyn LatentGaussian, theta: &[f64], fit: SiteFit) -> Vec<f64> {
@@ -55,59 +60,71 @@ pub(super) fn gradient(problem: &dyn LatentGaussian, theta: &[f64], fit: SiteFit
         if own.is_empty() {
             continue;
         }
-        let mut out = vec![0.0; own.len()];
-        let mut slopes = vec![[0.0; 3]; own.len()];
-        for at in 0..block.likelihood.rows() {
-            let row = block.first + at;
-            out.fill(0.0);
-            slopes.fill([0.0; 3]);
-            if let (Some((pair, i)), Some(second)) = (rows.second(row), &second) {
-                let cavity = Pair {
-                    f: sweep.cavity[row],
-                    g: second.cavity[i],
-                };
-                let at = Pair {
-                    f: sweep.belief(row),
-                    g: second.belief(i),
-                };
-                pair.slopes(method, cavity, at, &mut out);
-                add(&mut gradient, block.own, &out);
-                continue;
+        let part = |from: usize| {
+            let mut sum = vec![0.0; own.len()];
+            let mut out = vec![0.0; own.len()];
+            let mut slopes = vec![[0.0; 3]; own.len()];
+            for at in from..(from + ROWS).min(block.likelihood.rows()) {
+                let row = block.first + at;
+                out.fill(0.0);
+                slopes.fill([0.0; 3]);
+                if let (Some((pair, i)), Some(second)) = (rows.second(row), &second) {
+                    let cavity = Pair {
+                        f: sweep.cavity[row],
+                        g: second.cavity[i],
+                    };
+                    let at = Pair {
+                        f: sweep.belief(row),
+                        g: second.belief(i),
+                    };
+                    pair.slopes(method, cavity, at, &mut out);
+                    add(&mut sum, &out);
+                    continue;
+                }
+                match (terms[row], method) {
+                    (Term::Gaussian { value, variance }, _) => {
+                        // The own hyperparameters of a Gaussian row enter through its noise variance:
+                        // read d variance from the slope of (log p)'' = -1 / variance.
+                        let likelihood = block.likelihood;
+                        likelihood.log_density_slopes(own, at, value, &mut slopes);
+                        let mut slope = 0.5 * (alpha[row].powi(2) - sweep.inverse_diagonal[row]);
+                        if let Some((_, kw)) = &laplace {
+                            slope -= kw[row] * alpha[row] / variance;
+                        }
+                        for (o, s) in out.iter_mut().zip(&slopes) {
+                            *o = s[2] * variance * variance * slope;
+                        }
+                    }
+                    (Term::Chosen(_), Method::Ep) => {
+                        let cavity = sweep.cavity[row];
+                        block.likelihood.tilted_slopes(own, at, cavity, &mut out);
+                    }
+                    (Term::Chosen(_), Method::Variational) => {
+                        let belief = sweep.belief(row);
+                        block.likelihood.expected_slopes(own, at, belief, &mut out);
+                    }
+                    (Term::Chosen(_), Method::Laplace) => {
+                        let mean = sweep.mean[row];
+                        block
+                            .likelihood
+                            .log_density_slopes(own, at, mean, &mut slopes);
+                        let kw = laplace.as_ref().map_or(0.0, |(_, kw)| kw[row]);
+                        for (o, [value, first, second]) in out.iter_mut().zip(&slopes) {
+                            *o = value + 0.5 * sweep.variance[row] * second + kw * first;
+                        }
+                    }
+                }
+                add(&mut sum, &out);
             }
-            match (terms[row], method) {
-                (Term::Gaussian { value, variance }, _) => {
-                    // The own hyperparameters of a Gaussian row enter through its noise variance:
-                    // read d variance from the slope of (log p)'' = -1 / variance.
-                    let likelihood = block.likelihood;
-                    likelihood.log_density_slopes(own, at, value, &mut slopes);
-                    let mut slope = 0.5 * (alpha[row].powi(2) - sweep.inverse_diagonal[row]);
-                    if let Some((_, kw)) = &laplace {
-                        slope -= kw[row] * alpha[row] / variance;
-                    }
-                    for (o, s) in out.iter_mut().zip(&slopes) {
-                        *o = s[2] * variance * variance * slope;
-                    }
-                }
-                (Term::Chosen(_), Method::Ep) => {
-                    let cavity = sweep.cavity[row];
-                    block.likelihood.tilted_slopes(own, at, cavity, &mut out);
-                }
-                (Term::Chosen(_), Method::Variational) => {
-                    let belief = sweep.belief(row);
-                    block.likelihood.expected_slopes(own, at, belief, &mut out);
-                }
-                (Term::Chosen(_), Method::Laplace) => {
-                    let mean = sweep.mean[row];
-                    block
-                        .likelihood
-                        .log_density_slopes(own, at, mean, &mut slopes);
-                    let kw = laplace.as_ref().map_or(0.0, |(_, kw)| kw[row]);
-                    for (o, [value, first, second]) in out.iter_mut().zip(&slopes) {
-                        *o = value + 0.5 * sweep.variance[row] * second + kw * first;
-                    }
-                }
+            sum
+        };
+        // Parts of fixed size, so that the sum does not depend on the threads.
+        let starts: Vec<usize> = (0..block.likelihood.rows()).step_by(ROWS).collect();
+        let parts: Vec<Vec<f64>> = starts.into_par_iter().map(part).collect();
+        for part in parts {
+            for (&index, slope) in block.own.iter().zip(part) {
+                gradient[index] += slope;
             }
-            add(&mut gradient, block.own, &out);
         }
     }
 
@@ -134,8 +151,6 @@ pub(super) fn gradient(problem: &dyn LatentGaussian, theta: &[f64], fit: SiteFit
     gradient
 }
 
-fn add(gradient: &mut [f64], own: &[usize], out: &[f64]) {
-    for (&index, o) in own.iter().zip(out) {
-        gradient[index] += o;
-    }
+fn add(sum: &mut [f64], out: &[f64]) {
+    sum.iter_mut().zip(out).for_each(|(s, o)| *s += o);
 }

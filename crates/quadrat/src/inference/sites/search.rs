@@ -55,8 +55,11 @@ impl Search<'_> {
             let sweep = Sweep::new(process.k, process.prior_mean, &terms, self.jitter)?;
             Ok(Half { terms, sweep })
         };
-        let halves = self.processes.iter().zip(terms).map(half);
-        let halves = halves.collect::<Result<Vec<Half>, LinalgError>>()?;
+        let halves: Vec<Result<Half, LinalgError>> =
+            self.processes.par_iter().zip(terms).map(half).collect();
+        let halves = halves
+            .into_iter()
+            .collect::<Result<Vec<Half>, LinalgError>>()?;
         let replies: Vec<(Reply, Option<(usize, Site)>)> = (0..self.rows.count)
             .into_par_iter()
             .with_min_len(ROWS_PER_TASK)

@@ -100,10 +100,16 @@ impl Solved {
                 }
             }
         }
-        let b = Mat::from_fn(n, n, |i, j| {
-            let off = scale[i] * k[(i, j)] * scale[j];
-            if i == j { off + unit[i] + jitter } else { off }
-        });
+        // The factorisation reads the lower triangle.
+        let mut b = Mat::zeros(n, n);
+        for j in 0..n {
+            let column = &mut b.col_as_slice_mut(j)[j..];
+            let known = k.col(j).subrows(j, n - j);
+            for ((out, x), s) in column.iter_mut().zip(known.iter()).zip(&scale[j..]) {
+                *out = s * x * scale[j];
+            }
+            column[0] += unit[j] + jitter;
+        }
         let factor = Cholesky::factor_owned(b)?;
         log_det += factor.log_det();
 
