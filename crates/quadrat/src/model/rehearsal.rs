@@ -7,7 +7,7 @@ use crate::inference::{LearnOptions, LinearGaussian, Optimum, maximise};
 use crate::kernel::Role;
 
 /// Above the first number of rows the starts compete on a table thinned to the second; the best goes on with all rows.
-const THINNED: (usize, usize) = (1500, 600);
+const THINNED: (usize, usize) = (1000, 500);
 /// The same of approximate inference, whose evaluations cost several times as much.
 const THINNED_SITES: (usize, usize) = (500, 250);
 
