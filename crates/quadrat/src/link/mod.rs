@@ -2,11 +2,13 @@
 
 mod moments;
 mod quasi_mean;
+mod softplus;
 
 use crate::special::elementary;
 use std::fmt;
 use std::str::FromStr;
 
+pub use moments::Moments;
 pub use quasi_mean::QuasiMean;
 use serde::{Deserialize, Serialize};
 

@@ -191,10 +191,11 @@ impl Lens {
         let (m, v) = if c.sd == 0.0 {
             (link.value(c.mean), 0.0)
         } else {
-            link.mean_variance(Belief {
+            let seen = link.moments(Belief {
                 mean: c.mean,
                 variance: c.sd * c.sd,
-            })
+            });
+            (seen.mean, seen.variance)
         };
         let square = v + m * m;
         let noise = match (self.what, self.at(c.node, c.spread, c.mean)) {

@@ -12,7 +12,7 @@ use crate::inference::sites::{Method, SiteEvidence, SiteOptions, condition_sites
 use crate::likelihood::Poisson;
 use crate::likelihood::local::Local;
 use crate::linalg::{Cholesky, Mat, dot, matvec};
-use crate::link::Link;
+use crate::link::{Link, Moments};
 
 #[test]
 fn the_mode_is_stationary_and_no_neighbour_is_better() {
@@ -276,7 +276,11 @@ fn totals_agree_with_importance_sampling() {
                 };
                 told.belief(&got, &sum, |i, j| covariance[(nodes[i], nodes[j])])
             });
-            let (told_mean, told_variance) = link.mean_variance(belief);
+            let Moments {
+                mean: told_mean,
+                variance: told_variance,
+                ..
+            } = link.moments(belief);
             off = off.max((told_mean - want).abs() / sd);
             let own = told_variance.sqrt() / sd;
             let worst = if row < 3 { &mut ratio } else { &mut unseen };

@@ -1,7 +1,7 @@
 //! Mean and variance of a weighted sum after a link.
 
 use crate::likelihood::local::Belief;
-use crate::link::{CLIP, Link};
+use crate::link::{CLIP, Link, Moments};
 
 /// Above this, means and variances after `exp` are not numbers any more when they are squared.
 const LARGE: f64 = 200.0;
@@ -47,7 +47,7 @@ pub fn total(
     if let ([w], [one]) = (weights, at)
         && *w == 1.0
     {
-        let (mean, variance) = link.mean_variance(*one);
+        let Moments { mean, variance, .. } = link.moments(*one);
         return Total {
             belief: *one,
             slopes: vec![1.0],
@@ -59,21 +59,20 @@ pub fn total(
     if link == Link::Exp && at.iter().any(is_large) {
         return large(weights, at, covariance);
     }
-    let slopes: Vec<(f64, f64)> = at.iter().map(|b| link.expected_slopes(*b)).collect();
+    let seen: Vec<Moments> = at.iter().map(|b| link.moments(*b)).collect();
     let (mut mean, mut variance) = (0.0, 0.0);
     for (i, (&w, &b)) in weights.iter().zip(at).enumerate() {
-        let (own, spread) = link.mean_variance(b);
-        mean += w * own;
-        variance += w * w * spread;
+        mean += w * seen[i].mean;
+        variance += w * w * seen[i].variance;
         for j in 0..i {
-            let c = link.covariance(b, at[j], [slopes[i], slopes[j]], covariance(i, j));
+            let c = link.covariance(b, at[j], [&seen[i], &seen[j]], covariance(i, j));
             variance += 2.0 * w * weights[j] * c;
         }
     }
     let variance = variance.max(0.0);
     let belief = link.equivalent(mean, variance);
-    let (unit, _) = link.expected_slopes(belief);
-    let slopes = weights.iter().zip(&slopes).map(|(w, s)| w * s.0 / unit);
+    let unit = link.moments(belief).slope;
+    let slopes = weights.iter().zip(&seen).map(|(w, s)| w * s.slope / unit);
     Total {
         belief,
         slopes: slopes.collect(),

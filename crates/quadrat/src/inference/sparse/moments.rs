@@ -284,9 +284,9 @@ pub fn sampled_total(
         }),
     });
     let belief = link.equivalent(seen.mean, seen.variance);
-    let (unit, _) = link.expected_slopes(belief);
+    let unit = link.moments(belief).slope;
     let slopes = weights.iter().zip(at);
-    let slopes = slopes.map(|(w, b)| w * link.expected_slopes(*b).0 / unit);
+    let slopes = slopes.map(|(w, b)| w * link.moments(*b).slope / unit);
     Total {
         belief,
         slopes: slopes.collect(),
