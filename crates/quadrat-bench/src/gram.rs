@@ -53,7 +53,33 @@ fn measure() -> Result<()> {
             (value + gradient) / calls
         );
     }
-    grid()
+    grid()?;
+    series()
+}
+
+/// A time series: rows on a lattice, and the same rows moved off it.
+fn series() -> Result<()> {
+    const ROWS: usize = 1000;
+    for (text, width) in [("se(t) + periodic(t)", 0.0), ("se(t) * periodic(t)", 1.0)] {
+        let covariance = Covariance::new(&Kernel::parse(text)?);
+        let mut theta = vec![1.3, 8.0, 1.1, 0.7, 24.0];
+        theta.truncate(Kernel::parse(text)?.parameters().len());
+        let time = |jitter: f64| -> Result<f64> {
+            let mut random = ChaCha8Rng::seed_from_u64(3);
+            let mut set = Functionals::new(vec!["t".into()]);
+            for i in 0..ROWS {
+                let lower = i as f64 + jitter * random.random::<f64>();
+                set.push_box(&[(lower, lower + width)], Aggregate::Mean)?;
+            }
+            Ok(best(|| covariance.matrix(&theta, &set)) / (ROWS * (ROWS + 1) / 2) as f64)
+        };
+        let (even, uneven) = (time(0.0)?, time(0.3)?);
+        println!(
+            "{ROWS} rows of width {width}, {text}: evenly spaced {even:.2} ns per entry, unevenly {uneven:.2} ({:.1}x)",
+            uneven / even
+        );
+    }
+    Ok(())
 }
 
 /// A complete grid, as a whole (table path) and by its axes.

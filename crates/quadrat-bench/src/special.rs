@@ -3,6 +3,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use quadrat::likelihood::local::Belief;
+use quadrat::link::Link;
 use quadrat::special;
 
 const LENGTH: usize = 4096;
@@ -25,6 +27,11 @@ fn each(f: impl Fn(f64) -> f64, x: &[f64], out: &mut [f64]) {
     for (x, out) in x.iter().zip(out) {
         *out = f(black_box(*x));
     }
+}
+
+/// The mean after softplus of a belief of that variance.
+fn softplus(variance: f64) -> impl Fn(f64) -> f64 {
+    move |mean| Link::Softplus.moments(Belief { mean, variance }).mean
 }
 
 /// Prints one line per function: time, and time over `f64::exp` and over `libm::erf`.
@@ -78,6 +85,18 @@ pub fn run() {
         (
             "scalar digamma",
             nanoseconds(|out| each(special::scalar::digamma, &positive, out)),
+        ),
+        (
+            "softplus moments, sd .5",
+            nanoseconds(|out| each(softplus(0.25), &x, out)),
+        ),
+        (
+            "softplus moments, sd 5",
+            nanoseconds(|out| each(softplus(25.0), &x, out)),
+        ),
+        (
+            "softplus moments, far below",
+            nanoseconds(|out| each(|m| softplus(9.0)(m - 20.0), &x, out)),
         ),
     ];
     println!(
