@@ -68,8 +68,11 @@ impl Coupled {
     }
 
     pub fn is_stationary(&self) -> bool {
-        let moving = [Kind::Linear, Kind::Coregion];
-        self.leaves.iter().all(|leaf| !moving.contains(&leaf.kind))
+        self.leaves.iter().all(|leaf| match leaf.kind {
+            Kind::Se | Kind::Matern12 | Kind::Matern32 | Kind::Matern52 => true,
+            Kind::Rq | Kind::Periodic | Kind::Constant => true,
+            Kind::Linear | Kind::Coregion => false,
+        })
     }
 
     /// Fills `value[j * na + i]` and, when given, one slope per parameter.

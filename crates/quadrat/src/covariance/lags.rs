@@ -6,32 +6,39 @@
 use super::line::Intervals;
 use crate::support::UniqueIntervals;
 
-/// How far from the lattice a coordinate may lie, in units of the rounding of the largest: its own rounding, and that of its place.
+/// How far from the lattice a coordinate may lie, in units of the rounding of the largest: four roundings of half of it each, of the coordinate, of
+/// the first and the last, by which the step is known, and of the place.
 const OFF: f64 = 2.0;
-
+/// The same in units of the step, and of widths: what rounds more is evaluated as it is stored, as it is beside rows that lie elsewhere.
+const OFF_STEP: f64 = 1e-10;
 /// Lags at most: beyond, tables leave the caches.
 const MOST: usize = 1 << 20;
 
-/// The lags between the distinct intervals of two sides.
+/// The lags between the distinct intervals of two sides: that of `i` and `j` is `a[i] + b[j]`.
 pub(super) struct Lags {
     /// Places of the intervals of the first side, from 0 on.
     pub a: Vec<u32>,
-    /// Of every interval of the second side, the lag that place 0 has to it.
+    /// Places of those of the second, from the last on downwards.
     pub b: Vec<u32>,
     lower: Vec<f64>,
     width: Vec<f64>,
-    other: f64,
+    width_b: f64,
 }
 
 impl Lags {
     /// The lags on the common lattice of both sides; none where widths differ within a side, or lags are more than `most`.
     pub fn find(a: &UniqueIntervals, b: &UniqueIntervals, most: usize) -> Option<Self> {
         let most = most.min(MOST);
-        let mut sorted: Vec<f64> = a.lower.iter().chain(&b.lower).copied().collect();
+        // There are at least as many differences.
+        if a.len() + b.len() > most.saturating_add(1) {
+            return None;
+        }
+        let all = || a.lower.iter().chain(&b.lower);
+        let off = OFF * f64::EPSILON * all().fold(0.0, |most: f64, x| most.max(x.abs()));
+        let (width, width_b) = (common(&a.width, off)?, common(&b.width, off)?);
+        let mut sorted: Vec<f64> = all().copied().collect();
         sorted.sort_unstable_by(f64::total_cmp);
         let (first, last) = (*sorted.first()?, *sorted.last()?);
-        let off = OFF * f64::EPSILON * first.abs().max(last.abs());
-        let (width, other) = (common(&a.width, off)?, common(&b.width, off)?);
         // Differences that are smaller are rounding, or would make too many lags.
         let range = last - first;
         let least = range / (2 * most) as f64;
@@ -40,19 +47,22 @@ impl Lags {
             .filter(|g| *g > least)
             .fold(0.0, |step, gap| divisor(gap, step, least));
         // All may begin at one place.
-        let step = match step > 0.0 {
-            true => range / (range / step).round(),
-            false => 1.0,
+        let step = if step > 0.0 {
+            range / (range / step).round()
+        } else {
+            1.0
         };
+        let off = off.min(OFF_STEP * step);
         let place = |x: &f64| {
             let k = ((x - first) / step).round();
-            ((x - first - k * step).abs() <= off).then_some(k as u32)
+            let is_place = (x - first - k * step).abs() <= off && k <= 2.0 * most as f64;
+            is_place.then_some(k as u32)
         };
         let places =
             |side: &UniqueIntervals| -> Option<Vec<u32>> { side.lower.iter().map(place).collect() };
         let (a, mut b) = (places(a)?, places(b)?);
-        let (end_a, end_b) = (a.iter().max()?, *b.iter().max()?);
-        let count = (end_a + end_b) as usize + 1;
+        let (end_a, end_b) = (*a.iter().max()?, *b.iter().max()?);
+        let count = end_a as usize + end_b as usize + 1;
         if count > most {
             return None;
         }
@@ -64,7 +74,7 @@ impl Lags {
             b,
             lower,
             width: vec![width; count],
-            other,
+            width_b,
         })
     }
 
@@ -76,7 +86,7 @@ impl Lags {
         };
         let one = Intervals {
             lower: &[0.0],
-            width: std::slice::from_ref(&self.other),
+            width: std::slice::from_ref(&self.width_b),
         };
         (many, one)
     }
@@ -95,6 +105,7 @@ fn divisor(mut a: f64, mut b: f64, least: f64) -> f64 {
 fn common(widths: &[f64], off: f64) -> Option<f64> {
     let first = *widths.first()?;
     // A point is no narrow box.
+    let off = off.min(OFF_STEP * first);
     let alike = |w: &f64| (w - first).abs() <= off && (*w == 0.0) == (first == 0.0);
     widths.iter().all(alike).then_some(first)
 }
@@ -141,7 +152,13 @@ mod tests {
         assert!(Lags::find(&unequal, &even, 1000).is_none());
         let narrow = UniqueIntervals::new(&[0.0, 1.0], &[0.0, 1e-300]);
         assert!(Lags::find(&even, &narrow, 1000).is_none());
+        // What is stored of a fine lattice far from zero is none.
+        let far: Vec<f64> = (0..50).map(|k| 1.7e9 + 0.01 * f64::from(k)).collect();
+        assert!(Lags::find(&places(&far, 0.0), &places(&far, 0.0), 1000).is_none());
+        let widths = UniqueIntervals::new(&[1e9, 1e9 + 1.0], &[1e-7, 4e-7]);
+        assert!(Lags::find(&widths, &widths, 1000).is_none());
         // Few places far apart.
+        assert!(Lags::find(&places(&[1e10], 0.0), &places(&[0.0, 2e10], 0.0), 1).is_none());
         assert!(Lags::find(&even, &places(&[1e6], 0.0), 1000).is_none());
         let one = places(&[4.0], 0.0);
         assert_eq!(Lags::find(&one, &one, 1).map(|l| l.lower), Some(vec![0.0]));

@@ -20,7 +20,7 @@ enum Source {
 struct Table {
     value: Vec<f64>,
     slopes: Vec<Vec<f64>>,
-    /// The entry of a pair is the sum of these of its distinct intervals.
+    /// The entry of a pair is at the sum of these of its distinct intervals.
     a: Vec<u32>,
     b: Vec<u32>,
 }
@@ -164,7 +164,7 @@ impl<'a> OneDim<'a> {
                 a,
                 b,
             })
-        } else if pairs <= most {
+        } else if pairs <= most.min(u32::MAX as usize) {
             let (value, slopes) = tabulate(piece, (intervals(ua), intervals(ub)), with_slopes);
             let (na, nb) = (ua.len() as u32, ub.len() as u32);
             Source::Table(Table {

@@ -43,7 +43,7 @@ pub(super) fn mean(
     }
 }
 
-/// Whether slopes in the dispersion are wanted; else they are left at 0.
+/// Whether slopes in the dispersion are wanted; else what stands in their place means nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Slopes {
     No,

@@ -246,10 +246,12 @@ fn low(m: f64, v: f64) -> Moments {
     }
 }
 
-/// Iterations that are never needed: searches end within some ten.
+/// Iterations of a search at most.
 const STEPS: usize = 100;
 
 /// The belief whose softplus has a given mean and variance: the secant method for the variance, between bounds that close in.
+///
+/// Not a number where the mean is none that softplus has.
 pub(super) fn equivalent(mean: f64, variance: f64) -> Belief {
     // That of a log-normal.
     let spread = elementary::log1p(variance / (mean * mean));
@@ -257,7 +259,7 @@ pub(super) fn equivalent(mean: f64, variance: f64) -> Belief {
         mean: Link::Softplus.inverse(mean).unwrap_or(f64::NAN),
         variance: 0.0,
     };
-    if variance == 0.0 || at.mean.is_nan() {
+    if at.mean.is_nan() || !(spread > 0.0 && spread.is_finite()) {
         return at;
     }
     let slope = logistic(at.mean);
@@ -270,7 +272,7 @@ pub(super) fn equivalent(mean: f64, variance: f64) -> Belief {
         at.mean = mean_of(mean, at.variance, at.mean);
         let seen = moments(at);
         let short = elementary::log(spread / elementary::log1p(seen.variance / (mean * mean)));
-        if short.abs() < 1e-10 {
+        if short.abs() < 1e-10 || short.is_nan() {
             break;
         }
         if short > 0.0 {
@@ -281,21 +283,24 @@ pub(super) fn equivalent(mean: f64, variance: f64) -> Belief {
         let here = elementary::log(at.variance);
         if let Some((place, was)) = last {
             let secant = (was - short) / (here - place);
-            growth = if secant.is_finite() {
-                secant.clamp(5e-3, 10.0)
-            } else {
-                growth
-            };
+            if secant.is_finite() {
+                growth = secant.clamp(1e-3, 10.0);
+            }
         }
         last = Some((here, short));
         let next = elementary::exp(here + short / growth);
-        at.variance = if next > low && next < high {
+        let next = if next > low && next < high {
             next
         } else if high.is_finite() {
             0.5 * (low + high)
         } else {
             2.0 * at.variance
         };
+        if at.mean < 0.0 && at.variance > 1.0 {
+            // The hinge keeps its share of the belief.
+            at.mean *= (next / at.variance).sqrt();
+        }
+        at.variance = next;
     }
     at
 }
@@ -303,25 +308,36 @@ pub(super) fn equivalent(mean: f64, variance: f64) -> Belief {
 /// The mean of the latent value of a given variance whose softplus has the mean `want`, by Newton's method.
 ///
 /// `E softplus` is convex in that mean and its logarithm concave, so that steps by the logarithm from below, and by the value from above, do
-/// not pass the solution; far below one, where the value is exponential, steps by the logarithm may.
+/// not pass the solution. Below one, where it is exponential, steps by the logarithm may, and are kept between bounds.
 pub(super) fn mean_of(want: f64, variance: f64, start: f64) -> f64 {
     let mut at = Belief {
         mean: start,
         variance,
     };
+    let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
     for _ in 0..STEPS {
         let Moments { mean, slope, .. } = moments(at);
-        let off = want / mean - 1.0;
-        if off.abs() < 1e-12 {
+        if (want / mean - 1.0).abs() < 1e-12 {
             break;
         }
-        at.mean += if mean.min(slope) < f64::MIN_POSITIVE {
-            // Nothing is left of it: back towards zero.
-            0.5 * at.mean.abs()
-        } else if mean > want && mean > 1.0 {
-            (want - mean) / slope
+        if mean < want {
+            low = at.mean;
         } else {
-            elementary::log(want / mean) * mean / slope
+            high = at.mean;
+        }
+        let next = if mean.min(slope) < f64::MIN_POSITIVE {
+            // Nothing is left of it: back towards zero.
+            0.5 * at.mean
+        } else if mean > want && mean > 1.0 {
+            at.mean + (want - mean) / slope
+        } else {
+            at.mean + elementary::log(want / mean) * mean / slope
+        };
+        let inside = next > low && next < high;
+        at.mean = if inside || low.is_infinite() || high.is_infinite() {
+            next
+        } else {
+            0.5 * (low + high)
         };
     }
     at.mean
@@ -407,11 +423,39 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_has_no_equivalent_ends_the_search() {
+        for (mean, variance) in [
+            (1.0, f64::NAN),
+            (1.0, f64::INFINITY),
+            (1.0, -1.0),
+            (1e-165, 1.0),
+        ] {
+            assert_eq!(equivalent(mean, variance).variance, 0.0);
+        }
+        assert!(equivalent(-1.0, 1.0).mean.is_nan());
+        // Underflow: there it is log-normal.
+        let wide = Belief {
+            mean: -800.0,
+            variance: 1.0,
+        };
+        let other = Link::Softplus.with_variance(wide, 0.5);
+        assert_eq!(other.mean, -799.75);
+        // A search by logarithms alone alternates here.
+        let mean = mean_of(1e-300, 1e4, 0.0);
+        let got = moments(Belief {
+            mean,
+            variance: 1e4,
+        })
+        .mean;
+        assert!((got / 1e-300 - 1.0).abs() < 1e-9, "{mean} {got}");
+    }
+
     /// Also of sums that are nearly always next to nothing.
     #[test]
     fn the_equivalent_is_found_from_anywhere() {
         for mean in [1e-30, 1e-9, 1e-3, 0.4, 1.0, 30.0, 1e5] {
-            for spread in [1e-8, 1e-3, 0.5, 3.0, 12.0, 40.0, 90.0] {
+            for spread in [1e-8, 1e-3, 0.5, 3.0, 12.0, 40.0, 90.0, 130.0] {
                 let variance = mean * mean * f64::exp_m1(spread);
                 let belief = equivalent(mean, variance);
                 let seen = moments(belief);
