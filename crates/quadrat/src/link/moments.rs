@@ -155,6 +155,45 @@ impl Link {
         }
     }
 
+    /// The belief about a latent value whose linked value is so many times as large, by its mean and variance.
+    ///
+    /// # Arguments
+    /// * `belief` - mean and variance of the latent value
+    /// * `factor` - above zero
+    /// # Numerics
+    /// Exact but for `softplus`, see [`Link::equivalent`].
+    /// # Examples
+    /// ```
+    /// use quadrat::{likelihood::local::Belief, link::Link};
+    /// let one = Belief { mean: 3.0, variance: 2.0 };
+    /// assert_eq!(Link::Square.scaled(one, 4.0), Belief { mean: 6.0, variance: 8.0 });
+    /// ```
+    #[must_use]
+    pub fn scaled(self, belief: Belief, factor: f64) -> Belief {
+        if factor == 1.0 {
+            return belief;
+        }
+        let Belief { mean, variance } = belief;
+        match self {
+            Self::Identity => Belief {
+                mean: factor * mean,
+                variance: factor * factor * variance,
+            },
+            Self::Exp => Belief {
+                mean: mean + elementary::log(factor),
+                variance,
+            },
+            Self::Square => Belief {
+                mean: factor.sqrt() * mean,
+                variance: factor * variance,
+            },
+            Self::Softplus => {
+                let seen = softplus::moments(belief);
+                softplus::equivalent(factor * seen.mean, factor * factor * seen.variance)
+            }
+        }
+    }
+
     /// The belief of another variance whose linked value has the same mean.
     ///
     /// # Arguments
@@ -300,6 +339,23 @@ mod tests {
                     (v / variance - 1.0).abs() < 1e-8,
                     "{link} {mean} {variance}: {v}"
                 );
+            }
+        }
+    }
+
+    #[test]
+    fn a_scaled_belief_has_scaled_moments() {
+        for link in Link::ALL {
+            for (mean, variance) in [(0.4, 0.5), (-6.0, 1.0), (2.0, 9.0)] {
+                let one = Belief { mean, variance };
+                let seen = link.moments(one);
+                for factor in [0.1, 1.0, 30.0] {
+                    let got = link.moments(link.scaled(one, factor));
+                    // What the search for that of softplus stops at.
+                    assert!((got.mean / (factor * seen.mean) - 1.0).abs() < 1e-9);
+                    let want = factor * factor * seen.variance;
+                    assert!((got.variance / want - 1.0).abs() < 1e-8, "{link} {factor}");
+                }
             }
         }
     }

@@ -185,18 +185,24 @@ impl Posterior {
         let prior = self.problem.prior_covariance(nodes.theta, nodes.points);
         let covariance = |i: usize, j: usize| prior[(i, j)] - nodes.reduction(i, j);
         let at = nodes.beliefs(|i| prior[(i, i)]);
-        let seen = total(link, weights, &at, covariance);
-        let Some((told, cross)) = told else {
-            return seen.belief;
+        // As rows are seen: what they say of a sum holds for its average, and only `softplus` is another function of the whole.
+        let whole: f64 = weights.iter().sum();
+        let shares: Vec<f64> = weights.iter().map(|w| w / whole).collect();
+        let seen = total(link, &shares, &at, covariance);
+        let belief = match told {
+            None => seen.belief,
+            Some((told, cross)) => {
+                let sum = Seen {
+                    link,
+                    weights: &shares,
+                    mean: nodes.mean,
+                    cross: cross.as_ref().subcols(nodes.first, weights.len()),
+                    reduced: nodes.reduced.subcols(nodes.first, weights.len()),
+                };
+                told.belief(&seen, &sum, covariance)
+            }
         };
-        let sum = Seen {
-            link,
-            weights,
-            mean: nodes.mean,
-            cross: cross.as_ref().subcols(nodes.first, weights.len()),
-            reduced: nodes.reduced.subcols(nodes.first, weights.len()),
-        };
-        told.belief(&seen, &sum, covariance)
+        link.scaled(belief, whole)
     }
 
     /// From all variances, what inducing points explain, and the pairs of a sample; none where a row has few nodes.

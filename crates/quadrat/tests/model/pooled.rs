@@ -407,6 +407,29 @@ fn suppressed_sums_are_met_with_default_settings() {
     }
 }
 
+/// Whatever the scale of the sum: of a total of ten `softplus` no less is known than its row says, and functions of zero counts settle.
+#[test]
+fn suppressed_and_zero_sums_behind_softplus_are_met() {
+    let (lower, upper) = (
+        vec![0.0, 12.0, 10.0, 100.0, 0.0],
+        vec![4.0, 12.0, 19.0, f64::INFINITY, 0.0],
+    );
+    let rows = Poisson::ranges(lower, upper, vec![1.0; 5], Link::Softplus);
+    let table = Observations::new(bands(10.0, 5), rows.unwrap()).unwrap();
+    let model = Model::new(Kernel::matern52(["age"])).observe(table);
+    let posterior = model.fit(&map()).unwrap();
+    assert!(posterior.summary().converged);
+    let p = posterior.predict(&bands(10.0, 5), Scale::Response).unwrap();
+    // The function hardly knows its rows of each other: of a count that is known, the sd is its root.
+    assert!((p.mean()[1] - 12.0).abs() < 0.5, "{:?}", p.mean());
+    assert!(
+        (p.sd()[1] / 12f64.sqrt() - 1.0).abs() < 0.05,
+        "{:?}",
+        p.sd()
+    );
+    assert!(p.sd()[2] < 6.0 && p.quantile(0.5)[4] < 1.0);
+}
+
 /// A rate per person and one per thousand are the same rate, also where all rows report the same and the data tell no scale.
 #[test]
 fn the_unit_of_exposure_does_not_matter_to_equal_counts() {

@@ -15,7 +15,7 @@ use crate::link::{Link, QuasiMean};
 /// $$ \operatorname{Var}(z \mid y) = v - 2 c' R\, q - q' R\, q, \qquad c = J K j, \quad q_r = \operatorname{Cov}(e_r, e) $$
 ///
 /// with `v` the variance that the moments of the sum match under the posterior of the function. So of a sum that
-/// was observed no less is known than its row says (of a scaled `softplus` nearly). A sum that was not observed may be told a little less surely than by `v`.
+/// was observed no less is known than its row says. A sum that was not observed may be told a little less surely than by `v`.
 pub(crate) struct Told<'a> {
     pools: &'a Pools,
     bends: &'a Bends,
