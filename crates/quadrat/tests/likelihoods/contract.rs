@@ -4,9 +4,9 @@ use quadrat::likelihood::distribution::Distribution;
 use quadrat::likelihood::local::{Belief, Circumstances, Jet, Local};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use rand_distr::{Distribution as _, StandardNormal};
 
 use crate::brute::{self, Averages};
+use crate::by_draws;
 
 /// (place, width) pairs of a row, from likelihood, own hyperparameters and row.
 pub type Features = fn(&dyn Local, &[f64], usize) -> Vec<(f64, f64)>;
@@ -40,7 +40,7 @@ pub const DISTANCES: &[f64] = &[0.0, 0.4, -1.5, 6.0, -40.0, 1e3];
 
 impl Case {
     /// Every setting, row and belief.
-    fn beliefs(&self, mut visit: impl FnMut(&[f64], usize, Belief, &[(f64, f64)])) {
+    pub fn beliefs(&self, mut visit: impl FnMut(&[f64], usize, Belief, &[(f64, f64)])) {
         for own in &self.own {
             for row in 0..self.likelihood.rows() {
                 let features = (self.features)(&*self.likelihood, own, row);
@@ -232,54 +232,6 @@ pub fn tilted(case: &Case) -> Report {
             precision,
             scale + rough * precision.abs(),
         );
-    });
-    report
-}
-
-/// `log Z` against draws from the cavity.
-pub fn tilted_by_draws(case: &Case) -> Report {
-    const DRAWS: usize = 20_000;
-    let mut report = Report::default();
-    let mut rng = ChaCha8Rng::seed_from_u64(11);
-    let draws: Vec<f64> = (0..DRAWS)
-        .map(|_| StandardNormal.sample(&mut rng))
-        .collect();
-    let p = &case.likelihood;
-    case.beliefs(|own, row, cavity, features| {
-        let ratio = cavity.variance.sqrt() / features[0].1;
-        let distance = (cavity.mean - features[0].0) / cavity.variance.sqrt().hypot(features[0].1);
-        // Elsewhere few draws carry the weight.
-        if !(0.05..50.0).contains(&ratio) || distance.abs() > 2.0 {
-            return;
-        }
-        let weights: Vec<f64> = draws
-            .iter()
-            .map(|z| {
-                p.log_density(own, row, cavity.mean + cavity.variance.sqrt() * z)
-                    .value
-            })
-            .collect();
-        let top = weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let n = DRAWS as f64;
-        let mean = weights.iter().map(|w| (w - top).exp()).sum::<f64>() / n;
-        let square = weights.iter().map(|w| (2.0 * (w - top)).exp()).sum::<f64>() / n;
-        let error = ((square - mean * mean).max(0.0) / n).sqrt() / mean;
-        let want = top + mean.ln();
-        if error < 0.05 {
-            // Six standard errors, for some hundred comparisons.
-            let got = p.tilted(own, row, cavity).log_z;
-            report.compare(
-                || {
-                    format!(
-                        "{} row {row} own {own:?} {cavity:?}: log Z by draws",
-                        case.name
-                    )
-                },
-                got,
-                want,
-                6.0 * error + 1e-9 * (1.0 + want.abs()),
-            );
-        }
     });
     report
 }
@@ -485,7 +437,8 @@ pub type Check = fn(&Case) -> Report;
 pub const CHECKS: &[(&str, Check)] = &[
     ("derivatives", derivatives),
     ("tilted", tilted),
-    ("tilted by draws", tilted_by_draws),
+    ("tilted by draws", by_draws::tilted),
+    ("expected by draws", by_draws::expected),
     ("expected", expected),
     ("derivatives of expected", expected_derivatives),
     ("observations", observations),

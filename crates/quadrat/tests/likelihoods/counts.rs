@@ -8,6 +8,7 @@ use quadrat::likelihood::{
 use quadrat::link::Link;
 
 use crate::brute;
+use crate::by_draws;
 use crate::contract::{self, Case, Check, DISTANCES, RATIOS, run};
 
 /// Place of the row's peak and its width, then whatever else bends.
@@ -186,7 +187,8 @@ fn square(case: Case, exact: Case) {
         &[
             ("derivatives", contract::derivatives),
             ("tilted", contract::tilted),
-            ("tilted by draws", contract::tilted_by_draws),
+            ("tilted by draws", by_draws::tilted),
+            ("expected by draws", by_draws::expected),
             ("observations", contract::observations),
         ],
     );

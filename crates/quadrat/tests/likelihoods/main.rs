@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod brute;
+mod by_draws;
 mod continuous;
 mod contract;
 mod counts;

@@ -5,6 +5,7 @@ use quadrat::likelihood::local::{Belief, Circumstances, Expected, Jet, Local, Ti
 use quadrat::likelihood::{Gaussian, Noise};
 use quadrat::parameter::Parameter;
 
+use crate::by_draws;
 use crate::contract::{self, Case, Report};
 
 #[derive(Clone, Copy, PartialEq)]
@@ -24,12 +25,16 @@ enum Fault {
     Observation,
 }
 
-/// A Gaussian with one fault of a part in a thousand.
-struct Broken(Gaussian, Fault);
+/// A Gaussian with one fault of a given size.
+struct Broken(Gaussian, Fault, f64);
 
 impl Broken {
     fn bend(&self, fault: Fault, x: f64) -> f64 {
-        if self.1 == fault { 1.001 * x + 1e-3 } else { x }
+        if self.1 == fault {
+            (1.0 + self.2) * x + self.2
+        } else {
+            x
+        }
     }
 }
 
@@ -97,11 +102,11 @@ impl Local for Broken {
     }
 }
 
-fn case(fault: Fault) -> Case {
+fn case(fault: Fault, size: f64) -> Case {
     let gaussian = Gaussian::new(vec![0.3, -2.0], Noise::Learned).unwrap();
     Case {
         name: "broken",
-        likelihood: Box::new(Broken(gaussian, fault)),
+        likelihood: Box::new(Broken(gaussian, fault, size)),
         own: vec![vec![0.7]],
         features: |p, own, row| {
             let (value, variance) = p.gaussian(own, row).unwrap();
@@ -118,7 +123,7 @@ fn case(fault: Fault) -> Case {
 #[test]
 fn the_contract_refuses_every_fault() {
     type Check = fn(&Case) -> Report;
-    let faults: [(Fault, Check); 13] = [
+    let faults: [(Fault, Check); 18] = [
         (Fault::Value, contract::derivatives),
         (Fault::Value, contract::observations),
         (Fault::First, contract::derivatives),
@@ -132,14 +137,21 @@ fn the_contract_refuses_every_fault() {
         (Fault::ExpectedSecond, contract::expected_derivatives),
         (Fault::ExpectedSlope, contract::slopes),
         (Fault::Observation, contract::observations),
+        (Fault::LogZ, by_draws::tilted),
+        (Fault::Precision, by_draws::tilted),
+        (Fault::Shift, by_draws::tilted),
+        (Fault::Expected, by_draws::expected),
+        (Fault::ExpectedSecond, by_draws::expected),
     ];
     for (number, (fault, check)) in faults.iter().enumerate() {
+        // Some thousand draws see what a quadrature sees when it is a hundred times as large.
+        let size = if number < 13 { 1e-3 } else { 0.1 };
         assert!(
-            check(&case(Fault::None)).failures.is_empty(),
+            check(&case(Fault::None, 0.0)).failures.is_empty(),
             "fault {number}: the sound one is refused"
         );
         assert!(
-            !check(&case(*fault)).failures.is_empty(),
+            !check(&case(*fault, size)).failures.is_empty(),
             "fault {number} is not noticed"
         );
     }
