@@ -129,6 +129,11 @@ pub const STUDIES: &[Study] = &[
         run: sites::calibration::run,
     },
     Study {
+        name: "sites-exactness",
+        about: "every approximation on three to six rows of every likelihood, and of every two, against brute force",
+        run: sites::exactness::run,
+    },
+    Study {
         name: "sites-ranks",
         about: "ranks of public data sets from their covariates (Chu and Ghahramani's benchmarks)",
         run: sites::ranks::run,

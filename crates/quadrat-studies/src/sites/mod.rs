@@ -1,5 +1,8 @@
 //! Rows that are not Gaussian: what the approximations promise against what they keep.
 
 pub mod calibration;
+mod degenerate;
+pub mod exactness;
+mod kinds;
 pub mod mixed;
 pub mod ranks;

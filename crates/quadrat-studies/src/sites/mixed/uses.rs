@@ -10,6 +10,7 @@ use quadrat::support::Functionals;
 use rayon::prelude::*;
 
 use crate::report::{Report, Table};
+use crate::sites::degenerate;
 use crate::statistics::{mean, rms, standard_error};
 use crate::study::Settings;
 
@@ -281,23 +282,14 @@ fn one(settings: &Settings, dims: usize, repeat: u64, which: Use) -> Result<Opti
         within.count() as f64 / p.len() as f64
     });
     let (lower, upper) = ends(0.95);
-    let at_bound = parameters
-        .iter()
-        .zip(&summary.hyperparameters)
-        .any(|(p, h)| {
-            let near = |bound: f64| bound > 0.0 && (h.value / bound).ln().abs() < 0.01;
-            // Where no bound is given the search ends twelve in the logarithm from the start.
-            let lost = p.lower == 0.0 && (h.value / p.start).ln().abs() > 11.9;
-            !h.fixed && (near(p.lower) || near(p.upper) || lost)
-        });
-    let off = |name: &str, truth: f64, factor: f64| {
-        let hypers = summary.hyperparameters.iter();
-        let mut own = hypers.filter(|h| h.name.starts_with(name));
-        own.any(|h| (h.value / truth).ln().abs() > factor.ln())
-    };
-    // A factor of ten in the standard deviation is one of a hundred in the variance.
-    let far = off("se.lengthscale", plan.lengthscale, 10.0)
-        || off("noise.variance", plan.noise * plan.noise, 100.0);
+    let truth = [
+        ("se.lengthscale", plan.lengthscale),
+        ("noise.variance", plan.noise * plan.noise),
+    ];
+    let (at_bound, far) = (
+        degenerate::at_bound(&parameters, summary),
+        degenerate::is_far(&truth, summary),
+    );
     Ok(Some(Found {
         rmse: rms(&errors),
         inside,
