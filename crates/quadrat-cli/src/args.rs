@@ -164,6 +164,12 @@ pub struct Predict {
     /// Probability of the interval
     #[arg(long, default_value_t = LEVEL, value_parser = level)]
     pub level: f64,
+    /// Limits: adds the probability that each is exceeded, on that scale, as columns `above_LIMIT`
+    #[arg(long, value_name = "LIMIT", value_delimiter = ',', allow_negative_numbers = true, value_parser = limit)]
+    pub above: Vec<f64>,
+    /// Add the probability of every rank, as columns `rank_1` and so on; needs `--scale observation`
+    #[arg(long)]
+    pub ranks: bool,
     /// The output to predict, where the model has several; all of them when absent
     #[arg(long, value_name = "OUTPUT")]
     pub of: Option<String>,
@@ -266,6 +272,13 @@ fn edges(text: &str) -> Result<Edges, String> {
             })
         }
         _ => Err("write a dimension and two columns, such as `age=from,to`".to_owned()),
+    }
+}
+
+fn limit(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(limit) if limit.is_finite() => Ok(limit),
+        _ => Err("a limit must be a finite number, such as 50".to_owned()),
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::functionals::functionals;
 use crate::geographic::SAVED_AS;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use quadrat::error::{FitError, InputError};
 use quadrat::kernel::Kernel;
 use quadrat::likelihood::Likelihood;
@@ -39,7 +39,7 @@ pub struct Running {
 }
 
 /// What is wanted at some places.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Wanted {
     /// What for.
     pub scale: Scale,
@@ -47,6 +47,26 @@ pub struct Wanted {
     pub level: f64,
     /// Whether marginals are those given that they are not negative.
     pub non_negative: bool,
+    /// Which probabilities, besides.
+    pub chances: Chances,
+}
+
+/// Probabilities wanted of every row.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Chances {
+    /// Limits to exceed.
+    pub above: Vec<f64>,
+    /// The number of ranks, where that of each is wanted; else zero.
+    pub ranks: usize,
+}
+
+impl Chances {
+    /// The names of their columns, in the order of [`Answer::chances`].
+    pub fn columns(&self) -> Vec<String> {
+        let above = self.above.iter().map(|limit| format!("above_{limit}"));
+        let ranks = (1..=self.ranks).map(|rank| format!("rank_{rank}"));
+        above.chain(ranks).collect()
+    }
 }
 
 /// Marginals at some places.
@@ -62,6 +82,8 @@ pub struct Answer {
     pub median: Vec<f64>,
     /// Upper ends of the interval.
     pub upper: Vec<f64>,
+    /// Names and values of the columns of [`Chances`].
+    pub chances: Vec<(String, Vec<f64>)>,
     /// Rows far outside the data.
     pub far: Vec<usize>,
     /// New observations at the same places, where their noise varies and the response was asked.
@@ -374,6 +396,7 @@ pub fn predict(posterior: &Posterior, places: &Places, wanted: &Wanted) -> Resul
         scale,
         level,
         non_negative,
+        ref chances,
     } = *wanted;
     if scale != Scale::Latent
         && places.aggregate.is_some()
@@ -389,7 +412,11 @@ pub fn predict(posterior: &Posterior, places: &Places, wanted: &Wanted) -> Resul
         Scale::Observation => LibraryScale::Observation,
     };
     let tail = (1.0 - level) / 2.0;
-    let mut answer = Answer::default();
+    let named = |name| (name, Vec::with_capacity(places.len()));
+    let mut answer = Answer {
+        chances: chances.columns().into_iter().map(named).collect(),
+        ..Answer::default()
+    };
     let mut start = 0;
     while start < places.len() {
         let end = places.len().min(start + CHUNK);
@@ -415,6 +442,18 @@ pub fn predict(posterior: &Posterior, places: &Places, wanted: &Wanted) -> Resul
         answer.lower.extend(ordered(tail, f64::min));
         answer.upper.extend(ordered(1.0 - tail, f64::max));
         answer.median.extend(median);
+        let (above, ranks) = answer.chances.split_at_mut(chances.above.len());
+        for ((_, column), limit) in above.iter_mut().zip(&chances.above) {
+            column.extend(prediction.exceedance(*limit));
+        }
+        if !ranks.is_empty() {
+            let rows = prediction
+                .rank_probabilities()
+                .context("ranks are predicted on the scale of observations alone")?;
+            for row in rows {
+                ranks.iter_mut().zip(row).for_each(|((_, c), p)| c.push(p));
+            }
+        }
         answer.far.extend(
             posterior
                 .extrapolation(&at)?
@@ -444,26 +483,39 @@ pub fn not_truncated(posterior: &Posterior, places: &Places, scale: Scale) -> Op
         (other && scale == Scale::Observation)
             .then_some("new observations of this model do not have normal noise")
     };
-    reporting(posterior, places).and_then(of)
+    reporting(posterior, places.output.as_deref()).and_then(of)
 }
 
 /// Whether the mean of what was reported is another than the latent function.
 fn is_behind_a_link(posterior: &Posterior, places: &Places) -> bool {
-    reporting(posterior, places).is_some_and(|likelihood| !likelihood.is_linear())
+    reporting(posterior, places.output.as_deref()).is_some_and(|likelihood| !likelihood.is_linear())
 }
 
 /// Whether the mean of what was reported is a probability.
 fn reports_probabilities(posterior: &Posterior, places: &Places) -> bool {
     let is_one = |likelihood: &Likelihood| !likelihood.is_linear() && likelihood.link().is_none();
-    reporting(posterior, places).is_some_and(is_one)
+    reporting(posterior, places.output.as_deref()).is_some_and(is_one)
+}
+
+/// How many ranks new observations of an output may have; zero where they are something else.
+pub fn ranks(posterior: &Posterior, output: Option<&str>) -> usize {
+    reporting(posterior, output).map_or(0, ranks_of)
+}
+
+/// How many ranks a likelihood tells apart; zero where it is about something else.
+pub fn ranks_of(likelihood: &Likelihood) -> usize {
+    match likelihood {
+        Likelihood::Ordinal(ordinal) => ordinal.thresholds_setting().ranks(),
+        _ => 0,
+    }
 }
 
 /// The likelihood that predictions of an output are about: the first that does more than bound the values.
-fn reporting<'a>(posterior: &'a Posterior, places: &Places) -> Option<&'a Likelihood> {
+fn reporting<'a>(posterior: &'a Posterior, output: Option<&str>) -> Option<&'a Likelihood> {
     let own = posterior
         .observations()
         .iter()
-        .filter(|table| table.output() == places.output.as_deref());
+        .filter(|table| table.output() == output);
     let mut reported = own.map(Observations::likelihood);
     reported.find(|likelihood| !matches!(likelihood, Likelihood::Positive(_)))
 }

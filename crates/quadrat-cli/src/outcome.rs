@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 
-use crate::engine::{self, Answer, FitSummary, McmcReport, Posterior, Running};
+use crate::engine::{self, Answer, Chances, FitSummary, McmcReport, Posterior, Running};
 use crate::numbers::count;
 use crate::resolve::{Asked, Resolved};
 use crate::study::Scale;
@@ -97,6 +97,7 @@ fn noisy(posterior: &Posterior, resolved: &Resolved, asked: &Asked) -> Result<Op
     }
     let wanted = engine::Wanted {
         scale: Scale::Observation,
+        chances: Chances::default(),
         ..asked.wanted()
     };
     engine::predict(posterior, &asked.places, &wanted).map(Some)

@@ -1,5 +1,5 @@
-//! Prediction tables: the support's own columns, then mean, sd, lower, median, upper; as CSV, or among
-//! the properties of GeoJSON.
+//! Prediction tables: the support's own columns, then mean, sd, lower, median, upper, and probabilities where they are wanted; as CSV, or
+//! among the properties of GeoJSON.
 
 use std::io::Write;
 
@@ -7,12 +7,12 @@ use anyhow::Result;
 
 use serde_json::Value;
 
-use crate::engine::Answer;
+use crate::engine::{Answer, Chances};
 use crate::geo_file;
 use crate::places::Places;
 use crate::shapes::Shapes;
 
-/// The columns every prediction table ends with.
+/// The columns that every prediction table has behind those of its places.
 pub const COLUMNS: [&str; 5] = ["mean", "sd", "lower", "median", "upper"];
 
 /// A cell of the table.
@@ -29,24 +29,33 @@ pub enum Cell {
 /// The column that says which output a row is of.
 pub const OUTPUT: &str = "output";
 
-/// The header: the output where there are several, columns of the places, then [`COLUMNS`].
-pub fn header(places: &Places) -> Vec<String> {
+/// The header: columns of the places, then [`COLUMNS`], then those of the wanted probabilities.
+pub fn header<'a>(places: &Places, chances: impl IntoIterator<Item = &'a String>) -> Vec<String> {
+    let mut header = of_places(places);
+    header.extend(COLUMNS.map(str::to_owned));
+    header.extend(chances.into_iter().cloned());
+    header
+}
+
+/// The names of the probabilities that an answer has.
+pub fn chances(answer: &Answer) -> impl Iterator<Item = &String> {
+    answer.chances.iter().map(|(name, _)| name)
+}
+
+/// The output where there are several, and the columns that tell the place.
+pub fn of_places(places: &Places) -> Vec<String> {
     let output = places.output.iter().map(|_| OUTPUT.to_owned());
     let key = places.shapes.iter().map(|shapes| shapes.header.clone());
     let own = places
         .dims
         .iter()
         .flat_map(|dim| dim.headers.iter().cloned());
-    output
-        .chain(key)
-        .chain(own)
-        .chain(COLUMNS.map(str::to_owned))
-        .collect()
+    output.chain(key).chain(own).collect()
 }
 
 /// A name that would head two columns.
-pub fn clash(places: &Places) -> Option<String> {
-    let mut names = header(places);
+pub fn clash(places: &Places, wanted: &Chances) -> Option<String> {
+    let mut names = header(places, &wanted.columns());
     names.sort_unstable();
     let twice = names.windows(2).find(|pair| pair[0] == pair[1])?;
     Some(twice[0].clone())
@@ -84,14 +93,16 @@ pub fn row(places: &Places, answer: &Answer, row: usize) -> Vec<Cell> {
         answer.upper[row],
     ];
     cells.extend(numbers.map(Cell::Number));
+    let chances = answer.chances.iter();
+    cells.extend(chances.map(|(_, column)| Cell::Number(column[row])));
     cells
 }
 
 /// Writes the table, one part after the other; every number reads back as the same number.
 pub fn write(out: &mut dyn Write, parts: &[(&Places, &Answer)]) -> Result<()> {
     let mut table = csv::Writer::from_writer(out);
-    if let Some((places, _)) = parts.first() {
-        table.write_record(header(places))?;
+    if let Some((places, answer)) = parts.first() {
+        table.write_record(header(places, chances(answer)))?;
     }
     let mut buffer = Vec::new();
     let rows = parts
@@ -119,11 +130,13 @@ pub fn has_regions(places: &Places) -> bool {
 }
 
 /// A predicted column that the features have as a property already.
-pub fn property_clash(places: &Places) -> Option<&'static str> {
+pub fn property_clash(places: &Places, wanted: &Chances) -> Option<String> {
     let regions = places.shapes.as_ref()?.regions()?;
-    COLUMNS
+    let mut predicted = COLUMNS
+        .map(str::to_owned)
         .into_iter()
-        .find(|column| regions.file.properties.iter().any(|name| name == column))
+        .chain(wanted.columns());
+    predicted.find(|column| regions.file.properties.iter().any(|name| name == column))
 }
 
 /// Writes the features again, in the order of the rows, with the row's numbers as further properties.
@@ -132,7 +145,7 @@ pub fn write_geo(out: &mut dyn Write, places: &Places, answer: &Answer) -> Resul
     let Some((shapes, regions)) = shapes.and_then(|s| Some((s, s.regions()?))) else {
         anyhow::bail!("only regions can be written as GeoJSON");
     };
-    let header = header(places);
+    let header = header(places, chances(answer));
     // The key is the feature's own; a file has one output.
     let properties = |at: usize| {
         let cells = row(places, answer, at).into_iter();

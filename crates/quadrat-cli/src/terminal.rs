@@ -238,7 +238,7 @@ fn prediction(text: &mut String, outcome: &Outcome, i: usize, asked: &Asked, pai
         }
     );
     line(text, &paint.bold(&title));
-    let header = prediction_csv::header(&asked.places);
+    let header = prediction_csv::header(&asked.places, prediction_csv::chances(answer));
     let mut rows: Vec<Vec<String>> = vec![header.iter().map(|name| clean(name)).collect()];
     for row in 0..asked.places.len().min(HEAD) {
         let cells = prediction_csv::row(&asked.places, answer, row).into_iter();

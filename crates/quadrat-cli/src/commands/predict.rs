@@ -10,7 +10,7 @@ use clap::ValueEnum;
 use super::print;
 use crate::args::{Aggregation, LEVEL, Predict, ScaleWord};
 use crate::diagnostic::{Problem, Problems, Source};
-use crate::engine::Wanted;
+use crate::engine::{Chances, Wanted};
 use crate::geographic::{self, Geographic};
 use crate::numbers::count;
 use crate::output::{Staged, writable};
@@ -65,6 +65,7 @@ pub fn run(args: &Predict) -> Result<()> {
     };
     let warnings = files.warnings();
     let outputs = asked_outputs(&posterior, args.of.as_deref())?;
+    let chances = asked_chances(args, &posterior, &outputs)?;
     if wants_geo(args) && outputs.len() > 1 {
         anyhow::bail!(
             "a GeoJSON file holds one output; say which one with `--of`, or write to a `.csv`"
@@ -73,7 +74,9 @@ pub fn run(args: &Predict) -> Result<()> {
     if let Some(places) = &mut places {
         places.output = outputs.first().cloned().flatten();
     }
-    if let Some(column) = places.as_ref().and_then(prediction_csv::property_clash)
+    if let Some(column) = places
+        .as_ref()
+        .and_then(|places| prediction_csv::property_clash(places, &chances))
         && wants_geo(args)
     {
         check.refuse(
@@ -89,7 +92,10 @@ pub fn run(args: &Predict) -> Result<()> {
             "write to a `.csv`, or give the places with `--region`",
         );
     }
-    if let Some(name) = places.as_ref().and_then(prediction_csv::clash) {
+    if let Some(name) = places
+        .as_ref()
+        .and_then(|places| prediction_csv::clash(places, &chances))
+    {
         check.refuse(
             &support.span,
             format!("the table of predictions would have two columns named `{name}`"),
@@ -129,6 +135,7 @@ pub fn run(args: &Predict) -> Result<()> {
             scale,
             level: args.level,
             non_negative: args.non_negative || said,
+            chances: chances.clone(),
         };
         let answer = engine::predict(&posterior, &places, &wanted)?;
         parts.push((places, answer));
@@ -185,6 +192,47 @@ fn asked_outputs(posterior: &engine::Posterior, of: Option<&str>) -> Result<Vec<
             crate::suggest::list(known)
         ),
     }
+}
+
+/// The probabilities that the flags ask for.
+fn asked_chances(
+    args: &Predict,
+    posterior: &engine::Posterior,
+    outputs: &[Option<String>],
+) -> Result<Chances> {
+    let mut above: Vec<f64> = Vec::new();
+    for &limit in &args.above {
+        if above.contains(&limit) {
+            anyhow::bail!("the limit {limit} is given twice; give each limit once");
+        }
+        above.push(limit);
+    }
+    if !args.ranks {
+        return Ok(Chances { above, ranks: 0 });
+    }
+    if args.scale != ScaleWord::Observation {
+        anyhow::bail!(
+            "ranks are what is observed, so their probabilities are those of new observations; add `--scale observation`"
+        );
+    }
+    let ranks = |output: &Option<String>| engine::ranks(posterior, output.as_deref());
+    let of_first = outputs.first().map_or(0, ranks);
+    if let Some(other) = outputs.iter().find(|output| ranks(output) == 0) {
+        let whose = other.as_ref();
+        let whose = whose.map_or_else(String::new, |output| format!(" of output `{output}`"));
+        anyhow::bail!(
+            "new observations{whose} are not ranks; leave `--ranks` out, or name another output with `--of`"
+        );
+    }
+    if outputs.iter().any(|output| ranks(output) != of_first) {
+        anyhow::bail!(
+            "the outputs do not tell equally many ranks apart; say which one with `--of`"
+        );
+    }
+    Ok(Chances {
+        above,
+        ranks: of_first,
+    })
 }
 
 /// Whether the output is to be GeoJSON.
@@ -307,11 +355,18 @@ fn further(args: &Predict) -> String {
     if args.level != LEVEL {
         flag("--level", args.level.to_string());
     }
+    if !args.above.is_empty() {
+        let limits: Vec<String> = args.above.iter().map(f64::to_string).collect();
+        flag("--above", limits.join(","));
+    }
     if let Some(of) = &args.of {
         flag("--of", of.clone());
     }
     if let Some(output) = &args.output {
         flag("-o", output.display().to_string());
+    }
+    if args.ranks {
+        text.push_str(" --ranks");
     }
     if args.non_negative {
         text.push_str(" --non-negative");

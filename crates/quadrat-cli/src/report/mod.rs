@@ -283,7 +283,7 @@ fn preview(asked: &Asked, answer: &Answer) -> TablePreview {
         name: asked.title(),
         file: format!("{}.csv", asked.name),
         note: note(asked),
-        columns: prediction_csv::header(&asked.places),
+        columns: prediction_csv::header(&asked.places, prediction_csv::chances(answer)),
         rows: rows.map(cells).collect(),
         total_rows: asked.places.len(),
     }

@@ -64,8 +64,7 @@ pub fn inside(asked: &Asked, answer: &Answer, extras: Option<&Extras>) -> Option
 
 /// Where the columns of the truth stand among those of the places, if all do.
 fn columns(places: &Places, truth: &Truth) -> Option<Vec<usize>> {
-    let header = prediction_csv::header(places);
-    let own = &header[..header.len() - prediction_csv::COLUMNS.len()];
+    let own = prediction_csv::of_places(places);
     let find = |name: &&str| own.iter().position(|column| column == name);
     truth.on.iter().map(find).collect()
 }

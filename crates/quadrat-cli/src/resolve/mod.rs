@@ -6,6 +6,7 @@ mod files;
 mod inputs;
 mod join;
 mod observed;
+mod ranks;
 mod read;
 mod regions;
 mod reports;
@@ -17,7 +18,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::diagnostic::Problems;
-use crate::engine::Wanted;
+use crate::engine::{Chances, Wanted};
 use crate::geographic::Geographic;
 use crate::places::Places;
 use crate::prediction_csv;
@@ -29,6 +30,7 @@ pub use files::Files;
 pub use inputs::together;
 use inputs::{Inputs, dims, usable};
 pub use observed::Observed;
+use ranks::ranked;
 use read::observed;
 pub use read::{read_places, shapes};
 use rows::{open_rows, too_many_rows};
@@ -73,6 +75,8 @@ pub struct Asked {
     pub of: usize,
     /// Whether it is truncated at zero.
     pub non_negative: bool,
+    /// Which probabilities besides.
+    pub chances: Chances,
     /// A name of its own for files and figures: with the output, where there are several.
     pub id: String,
 }
@@ -84,6 +88,7 @@ impl Asked {
             scale: self.scale,
             level: self.level,
             non_negative: self.non_negative,
+            chances: self.chances.clone(),
         }
     }
 
@@ -236,7 +241,8 @@ fn of_outputs(
     let one = |output: &String| {
         let mut places = asked.places.clone();
         places.output = Some(output.clone());
-        if prediction_csv::clash(&places).is_some_and(|name| name == prediction_csv::OUTPUT) {
+        let clash = prediction_csv::clash(&places, &asked.chances);
+        if clash.is_some_and(|name| name == prediction_csv::OUTPUT) {
             let message = format!(
                 "the table of this prediction would have two columns named `{}`",
                 prediction_csv::OUTPUT
@@ -250,6 +256,7 @@ fn of_outputs(
         Asked {
             name: asked.name.clone(),
             id: asked.id.clone(),
+            chances: asked.chances.clone(),
             places,
             ..asked
         }
@@ -297,6 +304,7 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
         varying_rows(&check, &study, &tables);
         new_rows_have_noise(&check, &study, &tables, &predictions);
         behind_a_link(&check, &study, &tables, &predictions);
+        ranked(&check, &study, &tables, &mut predictions);
     }
     if study.non_negative() == Some(NonNegative::Constrain) {
         warnings.push(TOO_NARROW.to_owned());
@@ -375,20 +383,11 @@ fn asked(
             Places::from_columns(support, Vec::new(), shapes, files.geographic.clone())
         }
     };
-    if let Some(name) = crate::prediction_csv::property_clash(&places) {
-        let span = &predict.name.span;
-        let message = format!(
-            "the features have a property `{name}` already, which would be that of the prediction"
-        );
-        check.refuse(span, message, "rename or remove that property in the file");
-    }
-    if let Some(name) = crate::prediction_csv::clash(&places) {
-        check.refuse(
-            &predict.name.span,
-            format!("the table of this prediction would have two columns named `{name}`"),
-            "rename that column in the tables and in the study",
-        );
-    }
+    let chances = Chances {
+        above: predict.above.clone(),
+        ranks: 0,
+    };
+    no_column_twice(check, predict, &places, &chances);
     Some(Asked {
         name: predict.name.value.clone(),
         id: predict.name.value.clone(),
@@ -397,7 +396,24 @@ fn asked(
         level: predict.level,
         of,
         non_negative: study.is_truncated(predict),
+        chances,
     })
+}
+
+/// Refuses a table in which two columns would have one name.
+fn no_column_twice(check: &Check<'_>, predict: &Predict, places: &Places, chances: &Chances) {
+    let span = &predict.name.span;
+    if let Some(name) = prediction_csv::property_clash(places, chances) {
+        let message = format!(
+            "the features have a property `{name}` already, which would be that of the prediction"
+        );
+        check.refuse(span, message, "rename or remove that property in the file");
+    }
+    if let Some(name) = prediction_csv::clash(places, chances) {
+        let message = format!("the table of this prediction would have two columns named `{name}`");
+        let remedy = "rename that column in the tables and in the study";
+        check.refuse(span, message, remedy);
+    }
 }
 
 fn ends(axis: &crate::grid::Axis) -> (f64, f64) {

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use super::fields::{Section, Spanned};
+use toml_edit::Item;
+
+use super::fields::{Section, Spanned, number};
 use super::support::{self, Support};
 use super::{names, repeated};
 use crate::grid::{self, Axis};
@@ -22,6 +24,10 @@ pub struct Predict {
     pub level: f64,
     /// The only output to answer for; absent: all.
     pub output: Option<Spanned<String>>,
+    /// Limits whose probability of being exceeded is wanted.
+    pub above: Vec<f64>,
+    /// Where the probabilities of all ranks are asked for, if they are.
+    pub ranks: Option<Range<usize>>,
     /// Whether it is truncated at zero, where the section says.
     pub non_negative: Option<Spanned<bool>>,
 }
@@ -95,6 +101,8 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
             "aggregate",
             "scale",
             "level",
+            "above",
+            "ranks",
             "non_negative",
             "output",
         ],
@@ -114,6 +122,8 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
             .check
             .refuse(&level.span, message, "such as `level = 0.95`");
     }
+    let above = limits(section);
+    let ranks = section.flag("ranks").unwrap_or(false);
     let non_negative = section.flag("non_negative").map(|value| Spanned {
         value,
         span: section.span_of("non_negative"),
@@ -132,8 +142,40 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
         scale_span: section.span_of("scale"),
         level: level.map_or(0.95, |level| level.value),
         output: section.text("output"),
+        above: above?,
+        ranks: ranks.then(|| section.span_of("ranks")),
         non_negative,
     })
+}
+
+/// One limit or several, each once.
+fn limits(section: &Section<'_>) -> Option<Vec<f64>> {
+    const LIKE: &str = "such as `above = 50` or `above = [10, 50]`";
+    let Some(item) = section.get("above") else {
+        return Some(Vec::new());
+    };
+    let span = section.span_of("above");
+    let Some(array) = item.as_array() else {
+        return number(section.check, "`above`", item).map(|one| vec![one.value]);
+    };
+    if array.is_empty() {
+        section.check.refuse(&span, "`above` has no limit", LIKE);
+        return None;
+    }
+    let mut limits = Vec::with_capacity(array.len());
+    for value in array {
+        let item = Item::Value(value.clone());
+        let limit = number(section.check, "a limit of `above`", &item)?;
+        if limits.contains(&limit.value) {
+            let message = format!("the limit {} is given twice", limit.value);
+            section
+                .check
+                .refuse(&limit.span, message, "give each limit once");
+            return None;
+        }
+        limits.push(limit.value);
+    }
+    Some(limits)
 }
 
 fn place(section: &Section<'_>) -> Option<Where> {

@@ -9,6 +9,7 @@ mod broken_regions;
 mod broken_studies;
 mod broken_tables;
 mod censored;
+mod chances;
 mod harness;
 mod kinds;
 mod long_runs;

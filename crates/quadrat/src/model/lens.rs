@@ -261,6 +261,19 @@ impl Lens {
         vec![inside]
     }
 
+    /// What is asked for.
+    pub fn what(&self) -> What {
+        self.what
+    }
+
+    /// How many ranks an observation may have, where it is one.
+    pub fn ranks(&self) -> Option<usize> {
+        match &*self.likelihood {
+            Likelihood::Ordinal(ordinal) => Some(ordinal.thresholds_setting().ranks()),
+            _ => None,
+        }
+    }
+
     /// Whether means of observations are asked for.
     pub fn is_mean(&self) -> bool {
         self.what == What::Mean

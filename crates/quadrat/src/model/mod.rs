@@ -18,6 +18,7 @@ mod outputs;
 mod pooled;
 mod posterior;
 pub(crate) mod prediction;
+mod probabilities;
 mod problem;
 mod rehearsal;
 mod save;

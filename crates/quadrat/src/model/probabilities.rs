@@ -1,0 +1,49 @@
+//! Probabilities of what a prediction may turn out to be: above a limit, or each of some ranks.
+
+use super::lens::What;
+use super::prediction::Prediction;
+
+impl Prediction {
+    /// The probability that the predicted quantity exceeds a limit,
+    ///
+    /// $$ P(Y_i > t) = 1 - \sum_k w_k F_{ik}(t) $$
+    ///
+    /// for every row, with `w_k` the shares of the hyperparameters' nodes; for a count strictly more than `limit`. As exact as
+    /// [`Self::cdf`], to an absolute `1e-7` (double-exponential noise: `1e-3` of it); NaN for a limit that is not a number.
+    #[must_use]
+    pub fn exceedance(&self, limit: f64) -> Vec<f64> {
+        let below = self.cdf(&vec![limit; self.len()]);
+        below
+            .into_iter()
+            .map(|p| (1.0 - p).clamp(0.0, 1.0))
+            .collect()
+    }
+
+    /// The probability of every rank of a new observation, in the order of the ranks: one list per row, each with sum one; nothing unless new
+    /// ranks are predicted ([`Scale::Observation`](super::Scale::Observation) of an ordinal likelihood).
+    ///
+    /// $$ P(Y_i = k) = \sum_j w_j \left[ \Phi\!\left(\frac{t_{jk} - m_{ij}}{s_{ij}}\right) -
+    ///    \Phi\!\left(\frac{t_{j,k-1} - m_{ij}}{s_{ij}}\right) \right], \qquad s_{ij}^2 = \mathrm{Var}_j f_i + v_j $$
+    #[must_use]
+    pub fn rank_probabilities(&self) -> Option<Vec<Vec<f64>>> {
+        let lens = self.lens.as_ref()?;
+        let ranks = lens.ranks().filter(|_| lens.what() == What::Observation)?;
+        let mut rows = vec![Vec::with_capacity(ranks); self.len()];
+        let mut below = vec![0.0; self.len()];
+        for rank in 1..=ranks {
+            let up_to = match rank == ranks {
+                true => vec![1.0; self.len()],
+                false => self.cdf(&vec![rank as f64; self.len()]),
+            };
+            for ((row, before), now) in rows.iter_mut().zip(&below).zip(&up_to) {
+                row.push((now - before).max(0.0));
+            }
+            below = up_to;
+        }
+        Some(rows)
+    }
+}
+
+#[cfg(test)]
+#[path = "probabilities_tests.rs"]
+mod tests;
