@@ -3,7 +3,8 @@
 use anyhow::{Context, Result, ensure};
 use quadrat::baseline::{BinHeight, Centroid, Predict};
 use quadrat::kernel::Kernel;
-use quadrat::likelihood::Laplace;
+use quadrat::likelihood::{Laplace, Poisson};
+use quadrat::link::Link;
 use quadrat::model::{
     FitOptions, Hyperparameters, Mean, Model, Noise, Observations, Posterior, Prediction, Scale,
     Setting,
@@ -74,9 +75,11 @@ pub enum Method {
     Constrained,
     /// The exact likelihood of Laplace noise, by expectation propagation.
     ExactLaplace,
+    /// Poisson counts of a rate that is the sum of `exp(f)`, so never negative; for histograms without noise.
+    ExpLink,
 }
 
-/// All of them.
+/// Those for every strength of the privacy.
 pub const METHODS: [Method; 8] = [
     Method::Height,
     Method::Centroid,
@@ -101,6 +104,7 @@ impl Method {
             Self::Truncated => "truncated",
             Self::Constrained => "constrained (paper)",
             Self::ExactLaplace => "exact Laplace",
+            Self::ExpLink => "exp link",
         }
     }
 }
@@ -294,6 +298,16 @@ fn predict(method: Method, release: &Release, seed: u64) -> Result<(Prediction, 
             let noisy = Laplace::new(release.bins.clone(), scale)?;
             let model = papers(false).observe(Observations::new(bins, noisy)?);
             with_people(&model.fit(&evidence)?, &years)?
+        }
+        Method::ExpLink => {
+            let bins = cells(release.rate.len(), release.width)?;
+            let exposure = vec![1.0; release.bins.len()];
+            let counts = Poisson::new(release.bins.clone(), exposure, Link::Exp)?;
+            let fit = Model::new(Kernel::se(["age"]))
+                .observe(Observations::new(bins, counts)?)
+                .fit(&options)?;
+            let counts = quantiles(&fit.predict(&years, Scale::Observation)?);
+            (fit.predict(&years, Scale::Response)?, counts)
         }
         Method::KnownNoise | Method::ExactLaplace => {
             with_people(&papers(false).observe(table).fit(&evidence)?, &years)?
