@@ -181,6 +181,10 @@ impl Local for Laplace {
         } else {
             self.scale.iter().sum::<f64>() / self.scale.len() as f64
         };
-        Distribution::Laplace(distribution::Laplace { location: f, scale })
+        Distribution::Laplace(distribution::Laplace {
+            location: f,
+            scale,
+            blur: 0.0,
+        })
     }
 }

@@ -148,16 +148,56 @@ impl Lens {
         }
     }
 
+    /// So many of them are taken.
+    fn count(&self, c: Normal) -> usize {
+        self.wanted(c).clamp(NODES.0 as f64, NODES.1 as f64) as usize | 1
+    }
+
     /// Latent values and weights that stand for a component.
     fn nodes(&self, c: Normal) -> Vec<(f64, f64)> {
         if c.sd == 0.0 {
             return vec![(c.mean, c.weight)];
         }
-        let count = self.wanted(c).clamp(NODES.0 as f64, NODES.1 as f64) as usize | 1;
+        let count = self.count(c);
         let step = 2.0 * REACH / (count - 1) as f64;
         let all = (0..count).map(|i| -REACH + step * i as f64);
         all.map(|z| (c.mean + c.sd * z, c.weight * step * normal_pdf(z)))
             .collect()
+    }
+
+    /// Latent values and weights that stand for all components: one grid, as fine as the finest of them needs. Nothing where their likelihoods
+    /// differ or are too narrow for one, or where nodes of their own would be fewer.
+    fn nodes_of_all(&self, components: &[Normal]) -> Option<Vec<(f64, f64)>> {
+        let first = components.first()?;
+        let is_alike = |c: &Normal| {
+            let wide = c.sd > 0.0 && self.wanted(*c) <= NODES.1 as f64;
+            wide && c.spread.is_none() && self.own[c.node] == self.own[first.node]
+        };
+        if components.len() < 2 || !components.iter().all(is_alike) {
+            return None;
+        }
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        let (mut step, mut apart) = (f64::INFINITY, 0);
+        for &c in components {
+            let count = self.count(c);
+            (low, high) = (
+                low.min(c.mean - REACH * c.sd),
+                high.max(c.mean + REACH * c.sd),
+            );
+            step = step.min(2.0 * REACH * c.sd / (count - 1) as f64);
+            apart += count;
+        }
+        let steps = ((high - low) / step).ceil();
+        if steps + 1.0 >= apart as f64 {
+            return None;
+        }
+        let density = |f: f64| -> f64 {
+            let each = components.iter();
+            each.map(|c| c.weight / c.sd * normal_pdf((f - c.mean) / c.sd))
+                .sum()
+        };
+        let all = (0..=steps as usize).map(|i| low + step * i as f64);
+        Some(all.map(|f| (f, step * density(f))).collect())
     }
 
     /// Mean and variance: in closed form where there is a link, else by nodes.
@@ -319,6 +359,22 @@ impl Lens {
         (-edge, edge)
     }
 
+    /// The distribution of an observation over a component, where it is in closed form.
+    fn blurred(&self, c: Normal) -> Option<Distribution> {
+        match self.at(c.node, c.spread, c.mean) {
+            Distribution::Ranks(mut ranks) => {
+                // The latent value is uncertain as the noise is: one normal distribution.
+                ranks.sd = ranks.sd.hypot(c.sd);
+                Some(Distribution::Ranks(ranks))
+            }
+            Distribution::Laplace(mut laplace) => {
+                laplace.blur = c.sd;
+                Some(Distribution::Laplace(laplace))
+            }
+            _ => None,
+        }
+    }
+
     /// What a row predicts, ready to be asked.
     pub fn row(&self, components: &[Normal]) -> Seen<'_> {
         let mut seen = Seen {
@@ -327,11 +383,21 @@ impl Lens {
             narrow: Vec::new(),
         };
         for &c in components {
-            if let Distribution::Ranks(mut ranks) = self.at(c.node, c.spread, c.mean) {
-                // The latent value is uncertain as the noise is: one normal distribution.
-                ranks.sd = ranks.sd.hypot(c.sd);
-                seen.points.push((Distribution::Ranks(ranks), c.weight));
-            } else if c.sd > 0.0 && self.wanted(c) > NODES.1 as f64 {
+            if let Some(exact) = self.blurred(c) {
+                seen.points.push((exact, c.weight));
+            }
+        }
+        if !seen.points.is_empty() {
+            return seen;
+        }
+        if let Some(nodes) = self.nodes_of_all(components) {
+            let node = components[0].node;
+            let one = |(f, w)| (self.at(node, None, f), w);
+            seen.points = nodes.into_iter().map(one).collect();
+            return seen;
+        }
+        for &c in components {
+            if c.sd > 0.0 && self.wanted(c) > NODES.1 as f64 {
                 seen.narrow.push(c);
             } else {
                 let nodes = self.nodes(c).into_iter();

@@ -156,3 +156,41 @@ fn large_counts_have_the_probabilities_of_their_rate() {
         assert!((got - want).abs() < 6e-5, "{z}: {got} {want}");
     }
 }
+
+/// One grid for all of a mixture says what a grid for each of its components says.
+#[test]
+fn mixtures_of_one_likelihood_share_their_nodes() {
+    let counts = Poisson::new(vec![1.0], vec![1.0], Link::Exp).unwrap();
+    let yes = crate::likelihood::Bernoulli::new(vec![true], crate::likelihood::Sigmoid::Logit);
+    let mixture: Vec<Normal> = (0..40)
+        .map(|i| Normal {
+            weight: 1.0 / 40.0,
+            ..component(1.0 + 0.02 * f64::from(i), 0.3 + 0.01 * f64::from(i))
+        })
+        .collect();
+    for likelihood in [Likelihood::from(counts), yes.into()] {
+        let lens = lens(likelihood, What::Observation, 0.0);
+        let shared = lens.nodes_of_all(&mixture).unwrap();
+        let apart: usize = mixture.iter().map(|c| lens.count(*c)).sum();
+        assert!(10 * shared.len() < apart, "{} {apart}", shared.len());
+        let together = lens.row(&mixture);
+        let each: Vec<Seen<'_>> = mixture.iter().map(|c| lens.row(&[*c])).collect();
+        for y in [0.0, 1.0, 4.0, 30.0] {
+            let average = |of: &dyn Fn(&Seen<'_>) -> f64| each.iter().map(of).sum::<f64>() / 40.0;
+            // Both are exact to rounding, beyond seven sds 1e-11.
+            let (got, want) = (together.cdf(y), average(&|seen| seen.cdf(y)));
+            assert!((got - want).abs() < 1e-10, "{y}: {got} {want}");
+            let got = together.log_density(y).exp();
+            let want = average(&|seen| seen.log_density(y).exp());
+            assert!((got - want).abs() < 1e-10, "{y}: {got} {want}");
+        }
+    }
+    // A component that is certain, or of another dispersion, has nodes of its own.
+    let certain = [component(1.0, 0.0), component(2.0, 0.3)];
+    let counts = Poisson::new(vec![1.0], vec![1.0], Link::Exp).unwrap();
+    assert!(
+        lens(counts, What::Observation, 0.0)
+            .nodes_of_all(&certain)
+            .is_none()
+    );
+}

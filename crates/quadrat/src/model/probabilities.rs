@@ -9,7 +9,7 @@ impl Prediction {
     /// $$ P(Y_i > t) = 1 - \sum_k w_k F_{ik}(t) $$
     ///
     /// for every row, with `w_k` the shares of the hyperparameters' nodes; for a count strictly more than `limit`. As exact as
-    /// [`Self::cdf`], to an absolute `1e-7` (double-exponential noise: `1e-3` of it); NaN for a limit that is not a number.
+    /// [`Self::cdf`], to an absolute `1e-7`; NaN for a limit that is not a number.
     #[must_use]
     pub fn exceedance(&self, limit: f64) -> Vec<f64> {
         let below = self.cdf(&vec![limit; self.len()]);
