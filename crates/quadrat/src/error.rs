@@ -293,6 +293,9 @@ pub enum FitError {
         /// What the last step changed, in nats.
         gain: f64,
     },
+    /// A [`Keeper`](crate::progress::Keeper) stopped the search before the answer was there.
+    #[error("the fit was stopped before it was over; go on from where it stood, or begin anew")]
+    Stopped,
     /// A chain of a sampler found no place to begin.
     #[error(
         "chain {chain} of the sampler found no start with a finite density near the fit; give bounds or narrower priors to the hyperparameters"

@@ -48,7 +48,7 @@ pub trait Progress: Sync {
     fn report(&self, event: Event);
 }
 
-/// Keeps where a long search stands, so that nothing is lost, and may end it between two steps.
+/// Keeps where a long search stands, so that nothing is lost, and may end it between two passes over the rows.
 ///
 /// # Examples
 /// One that stops at once keeps the start:
@@ -71,7 +71,7 @@ pub trait Keeper: Sync {
     /// What was kept of an earlier search for the same fit, to go on from.
     fn begun(&self) -> Option<Vec<u8>>;
 
-    /// Called after every step that made it better; `state` makes the bytes, which costs about as much as writing them.
+    /// Called where a search begins and after every step that made it better; `state` makes the bytes, which costs about as much as writing them.
     fn keep(&self, state: &dyn Fn() -> Vec<u8>);
 
     /// Whether to stop here, with the best found so far. Asked often: must return quickly.

@@ -28,9 +28,7 @@ const OVERDISPERSED: f64 = 3.0;
 /// Points times squared inducing points up to which hyperparameters are integrated unless told otherwise, and up to which a lattice of up
 /// to a thousand settings is: each takes some ten passes.
 const INTEGRATED: f64 = 1e6;
-/// Points times squared inducing points from which on an easier problem goes first.
-const DEAR: f64 = 2e10;
-/// Its rows, the points of each and its inducing points, at most.
+/// Of an easier problem: its rows, the points of each and its inducing points, at most.
 const ROWS: usize = 4000;
 const POINTS: usize = 64;
 const FEWER: usize = 128;
@@ -106,19 +104,19 @@ impl Model {
         started: Instant,
     ) -> Result<Posterior, FitError> {
         in_pool(options.threads.unwrap_or(0), || {
-            let easier = self.easier(&problem, choice);
+            let easier = self.easier(&problem, choice, options.dear);
             self.learn_streamed(problem, &easier, options, warnings, started)
         })
     }
 
     /// Easier problems, where passes over all points are dear: fewer rows and fewer points of each, first through fewer inducing points,
     /// then through all.
-    fn easier(&self, problem: &Problem, choice: &SparseChoice) -> Vec<Problem> {
+    fn easier(&self, problem: &Problem, choice: &SparseChoice, dear: f64) -> Vec<Problem> {
         let Some(sparse) = &problem.sparse else {
             return Vec::new();
         };
         let all = sparse.flops();
-        if all < DEAR {
+        if all < dear {
             return Vec::new();
         }
         let rows: usize = self.tables.iter().map(|t| t.supports.len()).sum();
@@ -190,20 +188,34 @@ impl Model {
             &mut warnings,
         );
         let mut evaluations = learned.passes;
-        let is_integrated = is_integrated(&problem, sparse, &learned, options.hyperparameters);
-        let (nodes, intervals) = if is_integrated {
+        let mut integrated = None;
+        if is_integrated(&problem, sparse, &learned, options.hyperparameters) {
             let evidence = SparseEvidence::new(&streamed, sparse.options)
-                .starting_at(Some(&learned.found.normal));
+                .starting_at(Some(&learned.found.normal))
+                .watched_by(keeper);
             let has_lattice = sparse.flops() <= INTEGRATED;
-            let found = spread(&evidence, optimum, has_lattice, progress, &mut warnings)?;
+            let mut told = Vec::new();
+            let found = spread(&evidence, optimum, has_lattice, progress, &mut told);
             evaluations += evidence.passes();
-            (found.nodes, found.intervals)
-        } else {
-            let intervals = match learned.curvature {
-                CurvatureOf::Nothing => Vec::new(),
-                _ => optimum.intervals(&problem.parameters, 0.95)?,
-            };
-            (alone(optimum), intervals)
+            // Nodes are missing, which says nothing of the posterior.
+            if keeper.is_some_and(Keeper::is_stopped) {
+                warnings
+                    .push("hyperparameters were not integrated: the fit was stopped".to_owned());
+            } else {
+                integrated = Some(found?);
+                warnings.append(&mut told);
+            }
+        }
+        let is_integrated = integrated.is_some();
+        let (nodes, intervals) = match integrated {
+            Some(found) => (found.nodes, found.intervals),
+            None => {
+                let intervals = match learned.curvature {
+                    CurvatureOf::Nothing => Vec::new(),
+                    _ => optimum.intervals(&problem.parameters, 0.95)?,
+                };
+                (alone(optimum), intervals)
+            }
         };
         let SparseOptimum { optimum, found, .. } = learned;
         // Conditioning goes on from where learning ended.
@@ -279,6 +291,13 @@ fn learned_warnings(learned: &SparseOptimum) -> Vec<String> {
     }
     match learned.curvature {
         CurvatureOf::Whole => {}
+        CurvatureOf::Nothing if learned.stopped => warnings.push(
+            "intervals of the hyperparameters were not computed: the fit was stopped".to_owned(),
+        ),
+        CurvatureOf::Part if learned.stopped => warnings.push(
+            "intervals of the hyperparameters are estimates from a part of the data: the fit was stopped"
+                .to_owned(),
+        ),
         CurvatureOf::Part => warnings.push(
             "intervals of the hyperparameters are estimates from a part of the data: those of all would take longer than the fit"
                 .to_owned(),
@@ -327,3 +346,8 @@ impl Posterior {
         Ok(told)
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+#[path = "fit_sparse_tests.rs"]
+mod tests;

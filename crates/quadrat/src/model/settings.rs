@@ -114,6 +114,8 @@ pub enum Inducing {
 pub const AUTO_ROWS: usize = 400;
 /// Most free hyperparameters for which [`Hyperparameters::Auto`] integrates.
 pub const AUTO_FREE: usize = 10;
+/// [`FitOptions::dear`] unless told otherwise.
+const DEAR: f64 = 2e10;
 
 /// How to fit.
 #[derive(Clone)]
@@ -143,6 +145,8 @@ pub struct FitOptions {
     pub progress: Option<Arc<dyn Progress + Send + Sync>>,
     /// Keeps where the search of [`Inference::Sparse`] stands, and may stop it.
     pub keeper: Option<Arc<dyn Keeper + Send + Sync>>,
+    /// Points times squared inducing points from which on an easier problem goes first; tests lower it.
+    pub(super) dear: f64,
 }
 
 impl Default for FitOptions {
@@ -159,6 +163,7 @@ impl Default for FitOptions {
             threads: None,
             progress: None,
             keeper: None,
+            dear: DEAR,
         }
     }
 }

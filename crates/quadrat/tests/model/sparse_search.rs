@@ -161,7 +161,8 @@ fn a_search_that_was_stopped_goes_on_to_the_same_answer() {
     };
     let whole = fit(&model(0.0), &Stopping::new(usize::MAX, None)).unwrap();
     assert!(whole.summary().converged);
-    let stopped = Stopping::new(2, None);
+    // Where it begins is kept too.
+    let stopped = Stopping::new(3, None);
     let best = fit(&model(0.0), &stopped).unwrap();
     let summary = best.summary();
     assert!(!summary.converged && summary.iterations == 2, "{summary:?}");

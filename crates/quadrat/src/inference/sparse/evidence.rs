@@ -1,7 +1,7 @@
 //! The bound of the evidence as a function of the hyperparameters.
 
 use serde::{Deserialize, Serialize};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::collapsed::{collapsed, is_normal};
 use super::pass::{Bound, Depth, Stream, inducing_factor};
@@ -11,11 +11,14 @@ use crate::error::FitError;
 use crate::inference::{Conditioned, Evidence, Factor, Trail};
 use crate::linalg::Mat;
 use crate::parameter::Parameter;
+use crate::progress::Keeper;
 
 /// Tolerance in nats while a search goes on that others will finish.
 const ROUGH: f64 = 1e-3;
 /// Points above which an evaluation is dear.
 const DEAR: usize = 2000;
+/// Passes for a belief after a search was stopped, at most: natural gradients gain most of what they gain in their first steps.
+const SHORT: usize = 4;
 
 /// The bound at the best `q`, whose gradient is that at fixed `q`.
 pub struct SparseEvidence<'a> {
@@ -25,6 +28,9 @@ pub struct SparseEvidence<'a> {
     passes: AtomicUsize,
     start: Option<&'a Normal>,
     moving: Vec<(usize, f64)>,
+    keeper: Option<&'a dyn Keeper>,
+    is_short: bool,
+    is_unsettled: AtomicBool,
 }
 
 /// The bound at the best `q`, and its derivatives where wanted.
@@ -45,6 +51,9 @@ impl<'a> SparseEvidence<'a> {
             passes: AtomicUsize::new(0),
             start: None,
             moving: Vec::new(),
+            keeper: None,
+            is_short: false,
+            is_unsettled: AtomicBool::new(false),
         }
     }
 
@@ -58,6 +67,30 @@ impl<'a> SparseEvidence<'a> {
     #[must_use]
     pub fn starting_at(self, start: Option<&'a Normal>) -> Self {
         Self { start, ..self }
+    }
+
+    /// Every evaluation ends with [`FitError::Stopped`] soon after the keeper stops; the trail has the belief so far.
+    #[must_use]
+    pub fn watched_by(self, keeper: Option<&'a dyn Keeper>) -> Self {
+        Self { keeper, ..self }
+    }
+
+    /// For a search that was stopped: values at what a few passes find, which is a bound wherever it stands.
+    #[must_use]
+    pub(super) fn in_short(mut self) -> Self {
+        self.options.steps = SHORT;
+        self.options.tolerance = self.options.tolerance.max(ROUGH);
+        self.is_short = true;
+        self
+    }
+
+    /// Whether some value was told of a belief that had not settled.
+    pub(super) fn is_unsettled(&self) -> bool {
+        self.is_unsettled.load(Ordering::Relaxed)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.keeper.is_some_and(Keeper::is_stopped)
     }
 
     /// Points of all rows, and inducing points.
@@ -79,6 +112,9 @@ impl<'a> SparseEvidence<'a> {
         trail: &mut Trail,
         with_gradient: bool,
     ) -> Result<At, FitError> {
+        if self.is_stopped() {
+            return Err(FitError::Stopped);
+        }
         let mut options = self.options;
         if trail.is_rough {
             options.tolerance = options.tolerance.max(ROUGH);
@@ -121,8 +157,20 @@ impl<'a> SparseEvidence<'a> {
         } else {
             Depth::Sites
         };
-        let found = search(&stream, self.problem, &options, start, depth)?.converged()?;
+        let stop = || self.is_stopped();
+        let found = search(&stream, self.problem, &options, start, depth, &stop)?;
         count(found.passes);
+        if found.stopped {
+            trail.leave_normal(found.normal);
+            return Err(FitError::Stopped);
+        }
+        let found = if self.is_short && found.bound.value.is_finite() {
+            let settled = found.converged;
+            self.is_unsettled.fetch_or(!settled, Ordering::Relaxed);
+            found
+        } else {
+            found.converged()?
+        };
         trail.leave_normal(found.normal);
         Ok(At::of(found.bound))
     }

@@ -9,7 +9,8 @@
 
 use super::evidence::{Found, SparseEvidence};
 use super::moves::{Column, ROUNDS, Through, columns, relocate};
-use super::stages::{Done, GAINS, Watch, stages};
+use super::parts::rehearse;
+use super::stages::{Done, GAINS, Watch, stages, unless_stopped};
 use super::state::fingerprint;
 use super::{Normal, SparseOptions, SparseProblem, SparseState};
 use crate::error::FitError;
@@ -46,7 +47,7 @@ pub struct SparseOptimum {
     pub passes: usize,
     /// What the Hessian of the optimum is.
     pub curvature: CurvatureOf,
-    /// Whether the keeper stopped the search.
+    /// Whether the keeper stopped the search, or what comes after it.
     pub stopped: bool,
     /// The best belief about the whitened inducing values there.
     pub found: Found,
@@ -65,7 +66,8 @@ pub struct SparseOptimum {
 /// [`FitError::NotSettled`] when no `q` is found at the end.
 ///
 /// # Numerics
-/// Some ten passes over the rows for every ten iterations of the search, more while it is far. The curvature, which gives the
+/// Some ten passes over the rows for every ten iterations of the search, more while it is far. A keeper that stops is heard between
+/// two passes, after which a few more give the belief where the search stands. The curvature, which gives the
 /// hyperparameters their intervals, is computed where it takes less than the search did.
 pub fn learn_sparse(
     problem: &dyn SparseProblem,
@@ -89,32 +91,59 @@ pub fn learn_sparse(
         is_part: false,
     };
     let mut state = match kept {
-        Some(bytes) => SparseState::from_bytes(&bytes, of, space.size())?,
-        None => rehearse(easier, space.coordinates_of(&start), options, &watch)?,
+        Some(bytes) => SparseState::from_bytes(&bytes, of, (space.size(), easier.len()))?,
+        None => SparseState::new(space.coordinates_of(&start)),
     };
+    rehearse(easier, &mut state, options, &watch)?;
     let columns = columns(problem, moving);
     let mut passes = 0;
     let mut ended = search(problem, &columns, options, &mut state, &watch, &mut passes)?;
+    let is_over = state.part == easier.len() && state.stage >= GAINS.len();
+    let mut stopped = watch.is_stopped() && !is_over;
     let moved = (!state.places.is_empty()).then(|| Through::new(problem, &columns, &state.places));
     let current = moved.as_ref().map_or(problem, |m| m as &dyn SparseProblem);
-    let evidence = SparseEvidence::new(current, *options);
+    let evidence = SparseEvidence::new(current, *options).watched_by(keeper);
     let space = FreeSpace::new(&evidence)?;
     let mut trail = state.onto(Trail::precise());
     let known = ended.as_mut().and_then(|done| done.density.take());
-    let density = match known {
+    let exact = match known {
+        Some(density) => Some(density),
+        None if stopped => None,
+        None => {
+            state.evaluations += 1;
+            unless_stopped(space.evaluate(&state.z, &mut trail))?
+        }
+    };
+    stopped |= exact.is_none();
+    let is_over = is_over && exact.is_some();
+    let n = space.size();
+    let known = (state.matrix(), CurvatureOf::Part);
+    let (curvature, curvature_of) = match &exact {
+        Some(density) if !stopped && is_affordable(&evidence, n, passes) => {
+            let found = curvature(&space, &mut state, &density.gradient, &trail);
+            let found = unless_stopped(found)?;
+            stopped |= found.is_none();
+            found.unwrap_or(known)
+        }
+        _ => known,
+    };
+    if stopped {
+        // What is over is looked at once more by whoever goes on: only a search knows how it ended.
+        state.stage = state.stage.min(GAINS.len() - 1);
+        watch.keep(&state);
+    }
+    let short = SparseEvidence::new(current, *options).in_short();
+    let density = match exact {
         Some(density) => density,
         None => {
             state.evaluations += 1;
-            space.evaluate(&state.z, &mut trail)?
+            FreeSpace::new(&short)?.value(&state.z, &mut trail)?
         }
     };
     let negative: Vec<f64> = density.gradient.iter().map(|g| -g).collect();
-    let flatness = projected_gradient(&state.z, &negative, &bounds);
-    let n = space.size();
-    let stopped = watch.is_stopped() && state.stage < GAINS.len();
-    let (curvature, curvature_of) = match !stopped && is_affordable(&evidence, n, passes) {
-        true => curvature(&space, &mut state, &density.gradient, &trail)?,
-        false => (state.matrix(), CurvatureOf::Part),
+    let flatness = match negative.len() == n {
+        true => projected_gradient(&state.z, &negative, &bounds),
+        false => f64::INFINITY,
     };
     let units = space.units();
     let (hessian, curvature_of) = match curvature {
@@ -126,7 +155,18 @@ pub fn learn_sparse(
     };
     let theta = space.theta(&state.z);
     let (is_done, reason) = match &ended {
-        _ if stopped => (false, format!("stopped after {} steps", state.iterations)),
+        _ if stopped && !is_over => {
+            let of = match state.part < easier.len() {
+                true => " over a part of the data",
+                false => "",
+            };
+            let rough = match short.is_unsettled() {
+                true => ", and before the function had settled: predictions are rough",
+                false => "",
+            };
+            let steps = state.iterations;
+            (false, format!("stopped after {steps} steps{of}{rough}"))
+        }
         Some(done) => (done.converged, done.reason.clone()),
         None => (true, "nothing was to be learned".to_owned()),
     };
@@ -142,7 +182,7 @@ pub fn learn_sparse(
             .collect(),
         iterations: state.iterations,
         evaluations: state.evaluations,
-        converged: is_done || (flatness < FLAT && !stopped),
+        converged: is_done || (flatness < FLAT && (is_over || !stopped)),
         reason: reason.clone(),
         starts: vec![Start {
             from: start,
@@ -160,7 +200,7 @@ pub fn learn_sparse(
         None => Normal::isotropic(problem.prior().inducing(), 1.0)?,
     };
     Ok(SparseOptimum {
-        passes: passes + evidence.passes(),
+        passes: passes + evidence.passes() + short.passes(),
         optimum,
         curvature: curvature_of,
         stopped,
@@ -187,7 +227,7 @@ fn search(
         let moved =
             (!state.places.is_empty()).then(|| Through::new(problem, columns, &state.places));
         let current = moved.as_ref().map_or(problem, |m| m as &dyn SparseProblem);
-        let evidence = SparseEvidence::new(current, *options);
+        let evidence = SparseEvidence::new(current, *options).watched_by(watch.keeper);
         let space = FreeSpace::new(&evidence)?;
         ended = stages(&space, &space.bounds(), state, watch)?.or(ended);
         *passes += evidence.passes();
@@ -196,7 +236,8 @@ fn search(
         }
         // Hyperparameters are learned again afterwards, from where they are.
         state.stage = GAINS.len() - 1;
-        *passes += relocate(problem, &space, columns, options, state, watch)?;
+        let took = relocate(problem, &space, columns, options, state, watch);
+        *passes += unless_stopped(took)?.unwrap_or(0);
         if let Some(done) = &mut ended {
             done.density = None;
         }
@@ -222,57 +263,6 @@ fn curvature(
         Err(error) if error.is_recoverable() => Ok((state.matrix(), CurvatureOf::Part)),
         Err(error) => Err(error),
     }
-}
-
-/// A state near the optimum, from problems that are easier; there with a curvature, if there were any.
-fn rehearse(
-    easier: &[&dyn SparseProblem],
-    start: Vec<f64>,
-    options: &SparseOptions,
-    watch: &Watch<'_>,
-) -> Result<SparseState, FitError> {
-    let watch = Watch {
-        is_part: true,
-        ..*watch
-    };
-    let mut state = SparseState::new(start);
-    for part in easier {
-        match search_part(*part, &state, options, &watch) {
-            Ok(found) => state = found,
-            // What a part of the data does not allow, all may.
-            Err(error) if error.is_recoverable() => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(state)
-}
-
-/// The optimum of a part, from a state and with its curvature. Hyperparameters and their coordinates are those of the whole.
-fn search_part(
-    part: &dyn SparseProblem,
-    from: &SparseState,
-    options: &SparseOptions,
-    watch: &Watch<'_>,
-) -> Result<SparseState, FitError> {
-    let evidence = SparseEvidence::new(part, *options);
-    let space = FreeSpace::new(&evidence)?;
-    let bounds = space.bounds();
-    let mut state = from.clone();
-    stages(&space, &bounds, &mut state, watch)?;
-    if state.curvature.is_empty() && !watch.is_stopped() {
-        let mut trail = state.onto(Trail::precise());
-        let density = space.evaluate(&state.z, &mut trail)?;
-        let gradient = &density.gradient;
-        let curvature = space.curvature(&state.z, gradient, &trail, &mut state.evaluations)?;
-        state.set_matrix(&curvature);
-    }
-    // Steps are those of the whole.
-    Ok(SparseState {
-        stage: 0,
-        iterations: 0,
-        evaluations: 0,
-        ..state
-    })
 }
 
 #[cfg(test)]

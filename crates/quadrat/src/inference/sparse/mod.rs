@@ -34,6 +34,7 @@ mod moments;
 mod moves;
 mod newton;
 mod normal;
+mod parts;
 mod pass;
 mod prior;
 mod settle;

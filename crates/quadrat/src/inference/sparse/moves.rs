@@ -141,7 +141,9 @@ pub(super) fn relocate(
     let mut passes = 0;
     let mut evaluate = |places: &[f64], trail: &mut Trail| {
         let moved = Through::new(problem, columns, places);
-        let evidence = SparseEvidence::new(&moved, *options).moving(moving.clone());
+        let evidence = SparseEvidence::new(&moved, *options)
+            .watched_by(watch.keeper)
+            .moving(moving.clone());
         let there = evidence.at(&theta, trail, true);
         passes += evidence.passes();
         there

@@ -58,6 +58,8 @@ pub(super) struct Settled {
     /// What the last step gained.
     pub gain: f64,
     pub converged: bool,
+    /// Whether it was asked to stop before.
+    pub stopped: bool,
 }
 
 /// Finds the best `q`, begun at `start` or as the options say.
@@ -74,7 +76,7 @@ pub fn settle_sparse(
     start: Option<&Normal>,
 ) -> Result<(Normal, f64, usize), FitError> {
     let stream = Stream::new(problem, theta, options.form, options.memory)?;
-    let found = search(&stream, problem, options, start, Depth::Sites)?.converged()?;
+    let found = search(&stream, problem, options, start, Depth::Sites, &|| false)?.converged()?;
     Ok((found.normal, found.bound.value, found.passes))
 }
 
@@ -90,13 +92,14 @@ impl Settled {
     }
 }
 
-/// The search; its last pass is as deep as `depth`, in most cases without another one.
+/// The search; its last pass is as deep as `depth`, in most cases without another one. Between passes it may be stopped.
 pub(super) fn search(
     stream: &Stream<'_>,
     problem: &dyn SparseProblem,
     options: &SparseOptions,
     start: Option<&Normal>,
     depth: Depth,
+    is_stopped: &dyn Fn() -> bool,
 ) -> Result<Settled, FitError> {
     let mut normal = match start {
         Some(normal) if normal.size() == problem.prior().inducing() => normal.clone(),
@@ -112,12 +115,17 @@ pub(super) fn search(
     // Steps since one was too long: what failed once fails again soon.
     let mut since = PATIENCE;
     let mut converged = false;
-    while passes < options.steps && !converged {
+    let mut stopped = false;
+    while passes < options.steps && !converged && !stopped {
         let (precision, shift) = target(&normal, &bound);
         let slack = ROUNDING * bound.value.abs();
         let tolerance = options.tolerance.max(slack);
         let mut next = None;
         while step >= SMALLEST_STEP {
+            stopped = is_stopped();
+            if stopped {
+                break;
+            }
             if let Ok(moved) = normal.towards(precision.as_ref(), &shift, step) {
                 // Gains shrink by about the same factor: the next one may be the last.
                 let is_last = gain * (gain / before) < tolerance;
@@ -133,6 +141,9 @@ pub(super) fn search(
             since = 0;
         }
         let Some((moved, there)) = next else {
+            if stopped {
+                break;
+            }
             // No part of a step gains anything: the bound is flat up to rounding, or the last try was far off.
             converged = gain < tolerance.max(NOISE * bound.value.abs());
             break;
@@ -156,6 +167,7 @@ pub(super) fn search(
         passes,
         gain,
         converged,
+        stopped,
     })
 }
 

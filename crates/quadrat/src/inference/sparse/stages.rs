@@ -6,7 +6,7 @@ use crate::error::FitError;
 use crate::inference::Trail;
 use crate::inference::free::{Density, FreeSpace};
 use crate::linalg::Mat;
-use crate::optimise::{self, Report, minimise};
+use crate::optimise::{self, minimise};
 use crate::progress::{Event, Keeper, Progress};
 
 /// What an iteration must gain for a stage to go on, in nats: the rough and the precise one.
@@ -28,6 +28,15 @@ pub(super) struct Done {
     pub density: Option<Density>,
 }
 
+/// What was computed, or nothing where the keeper stopped it.
+pub(super) fn unless_stopped<T>(result: Result<T, FitError>) -> Result<Option<T>, FitError> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(FitError::Stopped) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// The search, from the state and into it; on a part of the data, where that is known to be one. None, where there was nothing to do.
 pub(super) fn stages(
     space: &FreeSpace<'_>,
@@ -39,19 +48,15 @@ pub(super) fn stages(
     // A part need not be looked at more closely than the rough stage does.
     let last = if watch.is_part { 1 } else { GAINS.len() };
     while state.stage < last && space.size() > 0 && !watch.is_stopped() {
-        let best = if state.curvature.is_empty() {
-            let report = stage(space, bounds, state, watch)?;
-            ended = Some(Done {
-                converged: report.converged,
-                reason: report.reason,
-                density: None,
-            });
-            -report.value
+        let one = if state.curvature.is_empty() {
+            stage
         } else {
-            let (best, done) = newton(space, bounds, state, watch)?;
-            ended = Some(done);
-            best
+            newton
         };
+        let Some((best, done)) = unless_stopped(one(space, bounds, state, watch))? else {
+            return Ok(ended);
+        };
+        ended = Some(done);
         watch.progress.report(Event::Start {
             done: state.stage,
             total: GAINS.len(),
@@ -59,6 +64,22 @@ pub(super) fn stages(
         });
     }
     Ok(ended)
+}
+
+/// The density where the state is, whose belief is noted also where the keeper stops this before it settled.
+fn begin(
+    space: &FreeSpace<'_>,
+    state: &mut SparseState,
+    trail: &mut Trail,
+    watch: &Watch<'_>,
+) -> Result<Density, FitError> {
+    state.evaluations += 1;
+    let density = space.evaluate(&state.z, trail);
+    if let Some(normal) = trail.normal() {
+        state.normal = Some(normal.clone());
+        watch.keep(state);
+    }
+    density
 }
 
 /// Newton steps from a state whose curvature is known about, in place of all stages.
@@ -69,8 +90,7 @@ fn newton(
     watch: &Watch<'_>,
 ) -> Result<(f64, Done), FitError> {
     let mut trail = state.onto(Trail::rough());
-    let density = space.evaluate(&state.z, &mut trail)?;
-    state.evaluations += 1;
+    let density = begin(space, state, &mut trail, watch)?;
     let n = space.size();
     let curvature = state.matrix().unwrap_or_else(|| Mat::identity(n, n));
     let mut at = Place {
@@ -79,7 +99,6 @@ fn newton(
         trail,
         curvature,
     };
-    state.normal = at.trail.normal().cloned();
     let mut gains = Vec::new();
     let mut end = (false, "the largest number of steps was reached".to_owned());
     for step in 0..STEPS {
@@ -128,7 +147,7 @@ pub(super) struct Watch<'a> {
     pub keeper: Option<&'a dyn Keeper>,
     pub progress: &'a dyn Progress,
     pub fingerprint: u32,
-    /// Whether this is an easier problem: of that nothing is kept.
+    /// Whether this is an easier problem.
     pub is_part: bool,
 }
 
@@ -152,7 +171,12 @@ impl Watch<'_> {
             left,
             is_part: self.is_part,
         });
-        if let Some(keeper) = self.keeper.filter(|_| !self.is_part) {
+        self.keep(state);
+    }
+
+    /// Where the search stands, also before its first step.
+    pub fn keep(&self, state: &SparseState) {
+        if let Some(keeper) = self.keeper {
             keeper.keep(&|| state.to_bytes(self.fingerprint));
         }
     }
@@ -164,15 +188,14 @@ fn stage(
     bounds: &[(f64, f64)],
     state: &mut SparseState,
     watch: &Watch<'_>,
-) -> Result<Report, FitError> {
+) -> Result<(f64, Done), FitError> {
     let is_rough = state.stage == 0;
     let mut trail = state.onto(if is_rough {
         Trail::rough()
     } else {
         Trail::precise()
     });
-    let first = space.evaluate(&state.z, &mut trail)?;
-    state.evaluations += 1;
+    let first = begin(space, state, &mut trail, watch)?;
     let goal = GAINS[state.stage];
     let search = optimise::Options {
         max_iterations: ITERATIONS[state.stage],
@@ -212,11 +235,13 @@ fn stage(
         Some(-density.log_posterior)
     };
     let report = minimise(&mut negative, &start, bounds, &search);
-    if state.normal.is_none() {
-        state.normal = best.1.normal().cloned();
-    }
     if !watch.is_stopped() {
         state.stage += 1;
     }
-    Ok(report)
+    let done = Done {
+        converged: report.converged,
+        reason: report.reason,
+        density: None,
+    };
+    Ok((-report.value, done))
 }

@@ -8,6 +8,9 @@ use crate::inference::Trail;
 use crate::inference::sites::rows::Rows;
 use crate::linalg::Mat;
 
+/// Begins all bytes; its last one changes with what follows.
+const MARK: [u8; 8] = *b"quadrat\x02";
+
 /// Where learning stands: enough to go on from.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SparseState {
@@ -29,6 +32,8 @@ pub struct SparseState {
     pub iterations: usize,
     /// Evaluations of the bound so far.
     pub evaluations: usize,
+    /// Easier problems that are over: with the next one, if there is one, it stands.
+    pub part: usize,
 }
 
 impl SparseState {
@@ -45,6 +50,7 @@ impl SparseState {
             stage: 0,
             iterations: 0,
             evaluations: 0,
+            part: 0,
         }
     }
 
@@ -75,28 +81,37 @@ impl SparseState {
     pub fn to_bytes(&self, fingerprint: u32) -> Vec<u8> {
         // Numbers in memory: there is nothing that could fail.
         let payload = postcard::to_stdvec(&(fingerprint, self)).unwrap_or_default();
-        let mut out = crc32fast::hash(&payload).to_le_bytes().to_vec();
-        out.extend(payload);
-        out
+        let crc = crc32fast::hash(&payload).to_le_bytes();
+        [MARK.as_slice(), crc.as_slice(), payload.as_slice()].concat()
     }
 
-    /// From bytes of the fit that has the fingerprint and so many free hyperparameters.
+    /// From bytes of the fit that has the fingerprint, and so many free hyperparameters and easier problems.
     ///
     /// # Errors
-    /// [`FitError::Input`] for bytes that are damaged or of another fit.
-    pub fn from_bytes(bytes: &[u8], fingerprint: u32, free: usize) -> Result<Self, FitError> {
+    /// [`FitError::Input`] for bytes that are damaged, of another version or of another fit.
+    pub fn from_bytes(
+        bytes: &[u8],
+        fingerprint: u32,
+        (free, easier): (usize, usize),
+    ) -> Result<Self, FitError> {
         let refuse = |what| InputError::Unavailable {
             what,
             remedy: "begin anew, without it",
         };
         let damaged = || refuse("going on from what was kept: it is damaged");
+        let Some(bytes) = bytes.strip_prefix(&MARK) else {
+            let what =
+                "going on from what was kept: it is damaged, or of another version of this program";
+            return Err(refuse(what).into());
+        };
         let (crc, payload) = bytes.split_first_chunk().ok_or_else(damaged)?;
         if u32::from_le_bytes(*crc) != crc32fast::hash(payload) {
             return Err(damaged().into());
         }
         let (of, state): (u32, Self) = postcard::from_bytes(payload).map_err(|_| damaged())?;
         let curvature = state.curvature.len();
-        if of != fingerprint || state.z.len() != free || ![0, free * free].contains(&curvature) {
+        let is_same = of == fingerprint && state.z.len() == free && state.part <= easier;
+        if !is_same || ![0, free * free].contains(&curvature) {
             return Err(refuse("going on from what was kept: it is of another fit").into());
         }
         Ok(state)

@@ -1,0 +1,66 @@
+//! Easier problems that go before the one that is asked for.
+
+use super::evidence::SparseEvidence;
+use super::stages::{Watch, stages, unless_stopped};
+use super::{SparseOptions, SparseProblem, SparseState};
+use crate::error::FitError;
+use crate::inference::Trail;
+use crate::inference::free::FreeSpace;
+
+/// Moves the state near the optimum, through those of problems that are easier; there with a curvature, if there were any.
+pub(super) fn rehearse(
+    easier: &[&dyn SparseProblem],
+    state: &mut SparseState,
+    options: &SparseOptions,
+    watch: &Watch<'_>,
+) -> Result<(), FitError> {
+    let watch = Watch {
+        is_part: true,
+        ..*watch
+    };
+    while let Some(part) = easier.get(state.part) {
+        let before = state.clone();
+        match search_part(*part, state, options, &watch) {
+            Ok(true) => {}
+            Ok(false) => return Ok(()),
+            // What a part of the data does not allow, all may.
+            Err(error) if error.is_recoverable() => *state = before,
+            Err(error) => return Err(error),
+        }
+        // Steps are those of the whole.
+        (state.stage, state.iterations, state.evaluations) = (0, 0, 0);
+        state.part += 1;
+        watch.keep(state);
+    }
+    Ok(())
+}
+
+/// The optimum of a part, from a state and with its curvature; whether it was not stopped before. Hyperparameters and their coordinates
+/// are those of the whole.
+fn search_part(
+    part: &dyn SparseProblem,
+    state: &mut SparseState,
+    options: &SparseOptions,
+    watch: &Watch<'_>,
+) -> Result<bool, FitError> {
+    let evidence = SparseEvidence::new(part, *options).watched_by(watch.keeper);
+    let space = FreeSpace::new(&evidence)?;
+    stages(&space, &space.bounds(), state, watch)?;
+    if watch.is_stopped() {
+        return Ok(false);
+    }
+    if !state.curvature.is_empty() {
+        return Ok(true);
+    }
+    let mut trail = state.onto(Trail::precise());
+    let Some(density) = unless_stopped(space.evaluate(&state.z, &mut trail))? else {
+        return Ok(false);
+    };
+    let evaluations = &mut state.evaluations;
+    let curvature = space.curvature(&state.z, &density.gradient, &trail, evaluations);
+    let Some(curvature) = unless_stopped(curvature)? else {
+        return Ok(false);
+    };
+    state.set_matrix(&curvature);
+    Ok(true)
+}
