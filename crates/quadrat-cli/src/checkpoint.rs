@@ -1,6 +1,7 @@
 //! What is kept of a long fit while it runs: a file beside the output, from which `--resume` goes on.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -18,6 +19,8 @@ pub struct Checkpoint {
     path: PathBuf,
     begun: Option<Vec<u8>>,
     written: Mutex<Written>,
+    /// Whether the fit was told to stop, which it is not when that is asked after its end.
+    told: AtomicBool,
 }
 
 #[derive(Default)]
@@ -57,6 +60,7 @@ impl Checkpoint {
             path,
             begun,
             written: Mutex::default(),
+            told: AtomicBool::new(false),
         })
     }
 
@@ -71,11 +75,13 @@ impl Checkpoint {
                 "what the fit kept of itself could not be written: {trouble}"
             ));
         }
-        if output::is_stopped() {
+        if self.told.load(Ordering::Relaxed) {
+            let stopped = "stopped before the fit was over";
             let path = self.path.display();
-            return Some(format!(
-                "stopped before the search was over; `{path}` holds where it stood: --resume goes on"
-            ));
+            return Some(match self.path.exists() {
+                true => format!("{stopped}; `{path}` holds where it stood: --resume goes on"),
+                false => format!("{stopped}, and before it kept anything to go on from"),
+            });
         }
         // It may never have been written.
         drop(std::fs::remove_file(&self.path));
@@ -102,6 +108,28 @@ impl Keeper for Checkpoint {
     }
 
     fn is_stopped(&self) -> bool {
-        output::is_stopped()
+        let stopped = output::is_stopped();
+        if stopped {
+            self.told.store(true, Ordering::Relaxed);
+        }
+        stopped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_file_that_was_written_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let checkpoint = Checkpoint::beside(&folder.path().join("out"), false).unwrap();
+        assert_eq!(checkpoint.close(), None);
+        checkpoint.told.store(true, Ordering::Relaxed);
+        let told = checkpoint.close().unwrap();
+        assert!(!told.contains("--resume"), "{told}");
+        checkpoint.keep(&|| vec![1]);
+        let told = checkpoint.close().unwrap();
+        assert!(told.contains("out.checkpoint") && told.contains("--resume"));
     }
 }
