@@ -52,6 +52,8 @@ pub struct Problem {
     pub place: Option<Box<Place>>,
     /// How to mend it.
     pub remedies: Vec<String>,
+    /// Whether it counts others, of which not all are listed: then it is listed itself, however many there are.
+    pub is_tally: bool,
 }
 
 /// Everything found wrong in one reading; never empty when used as an error.
@@ -114,7 +116,15 @@ impl Problem {
             message: message.into(),
             place: None,
             remedies: Vec::new(),
+            is_tally: false,
         }
+    }
+
+    /// Says that it counts others.
+    #[must_use]
+    pub fn tally(mut self) -> Self {
+        self.is_tally = true;
+        self
     }
 
     /// Says where it is.
@@ -213,16 +223,18 @@ impl Problems {
     /// The text for a terminal, or for anything else when `paint` is off.
     pub fn render(&self, paint: Paint) -> String {
         let mut out = String::new();
-        for (i, problem) in self.0.iter().take(LISTED).enumerate() {
-            if i > 0 {
+        let (tallies, single): (Vec<&Problem>, Vec<&Problem>) =
+            self.0.iter().partition(|problem| problem.is_tally);
+        for problem in single.iter().take(LISTED).chain(&tallies) {
+            if !out.is_empty() {
                 out.push('\n');
             }
             problem.render(&mut out, paint);
         }
-        if self.0.len() > LISTED {
+        if single.len() > LISTED {
             out.push_str(&format!(
                 "\n... and {} more problems like these\n",
-                self.0.len() - LISTED
+                single.len() - LISTED
             ));
         }
         out
@@ -333,6 +345,17 @@ mod tests {
             text: "y".repeat(2000),
         };
         assert!(window(&long).0.len() < 200);
+    }
+
+    #[test]
+    fn counts_are_told_however_many_there_are() {
+        let mut problems = Problems(vec![Problem::new("bad"); 23]);
+        problems.0.insert(0, Problem::new("540 are bad").tally());
+        let text = problems.to_string();
+        assert!(
+            text.ends_with("\nerror: 540 are bad\n\n... and 3 more problems like these\n"),
+            "{text}"
+        );
     }
 
     #[test]

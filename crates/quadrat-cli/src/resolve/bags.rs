@@ -12,7 +12,7 @@ use crate::diagnostic::{Problem, Problems, shown};
 use crate::shapes::{Bag, Bags, Kind, Shapes};
 use crate::study::fields::Spanned;
 use crate::study::shape::BagKeys;
-use crate::table::Table;
+use crate::table::{BadCells, Table};
 
 /// How many problems of one kind are listed.
 const LISTED: usize = 20;
@@ -75,17 +75,17 @@ fn read(files: &Files<'_>, points: &Table, keys: &BagKeys) -> Option<(Vec<String
     let (coordinates, weights) = columns.split_at(keys.dims.len());
     let weight = |row: usize| weights.first().map_or(1.0, |weights| weights[row]);
     let weight_column = found.last().copied().unwrap_or(0);
+    let mut bad = BadCells::default();
     for row in (0..of_point.len()).filter(|&row| weight(row) < 0.0) {
-        if problems.0.len() < LISTED {
-            problems.push(
-                Problem::new(format!(
-                    "the weight is {}; it cannot be negative",
-                    weight(row)
-                ))
+        bad.add(Some(weight_column), || {
+            let fact = format!("the weight is {}; it cannot be negative", weight(row));
+            Problem::new(fact)
                 .at(points.place(row, weight_column))
-                .remedy("mend it, or delete the row if the point does not count"),
-            );
-        }
+                .remedy("mend it, or delete the row if the point does not count")
+        });
+    }
+    if let Err(found) = bad.or(points.name(), points.headers(), ()) {
+        problems.0.extend(found.0);
     }
     let pair = files.geographic.as_ref().and_then(|geographic| {
         let at = |name: &String| keys.dims.iter().position(|dim| &dim.value == name);

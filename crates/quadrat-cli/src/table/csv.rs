@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use csv::{ByteRecord, Reader, ReaderBuilder};
 
-use super::SHOWN_CELLS;
+use super::bad_cells::BadCells;
 use super::number::BadCell;
 use crate::diagnostic::{Place, Problem, Problems, Spot};
 
@@ -101,8 +101,7 @@ impl Csv {
             csv: self,
             name,
             headers,
-            problems: Problems::default(),
-            more: 0,
+            bad: BadCells::default(),
         };
         let mut reader = self.reader();
         let mut record = ByteRecord::new();
@@ -130,7 +129,7 @@ impl Csv {
                 && let Some(at) = self.open_quote(start)
             {
                 found.at(
-                    at..at + 1,
+                    || at..at + 1,
                     None,
                     "the quote that opens here is never closed".to_owned(),
                     "close it, or write it twice where the cell itself holds a quote",
@@ -242,44 +241,41 @@ impl Csv {
     }
 }
 
-/// Problems of one reading, the first few with their places.
+/// Problems of one reading, with their places.
 struct Found<'a> {
     csv: &'a Csv,
     name: &'a str,
     headers: &'a [String],
-    problems: Problems,
-    more: usize,
+    bad: BadCells,
 }
 
 impl Found<'_> {
     fn add(&mut self, row_start: usize, column: Option<usize>, fact: String, remedy: &str) {
-        if self.problems.0.len() >= SHOWN_CELLS {
-            self.more += 1;
-            return;
-        }
-        self.at(self.csv.cell(row_start, column), column, fact, remedy);
+        let csv = self.csv;
+        self.at(|| csv.cell(row_start, column), column, fact, remedy);
     }
 
-    fn at(&mut self, bytes: Range<usize>, column: Option<usize>, fact: String, remedy: &str) {
-        let spot = Spot::in_bytes(&self.csv.bytes, bytes);
-        let column_name = column.and_then(|at| self.headers.get(at).cloned());
-        let place = Place {
-            file: self.name.to_owned(),
-            spot: Some(spot),
-            column_name,
-        };
-        self.problems
-            .push(Problem::new(fact).at(place).remedy(remedy));
+    /// `bytes` are looked for only where they are shown.
+    fn at(
+        &mut self,
+        bytes: impl FnOnce() -> Range<usize>,
+        column: Option<usize>,
+        fact: String,
+        remedy: &str,
+    ) {
+        let (csv, name, headers) = (self.csv, self.name, self.headers);
+        self.bad.add(column, || {
+            let place = Place {
+                file: name.to_owned(),
+                spot: Some(Spot::in_bytes(&csv.bytes, bytes())),
+                column_name: column.and_then(|at| headers.get(at).cloned()),
+            };
+            Problem::new(fact).at(place).remedy(remedy)
+        });
     }
 
-    fn finish<T>(mut self, columns: Vec<Vec<T>>) -> Result<Vec<Vec<T>>, Problems> {
-        if self.more > 0 {
-            self.problems.push(Problem::new(format!(
-                "{} has {} more problems like these",
-                self.name, self.more
-            )));
-        }
-        self.problems.or(columns)
+    fn finish<T>(self, columns: Vec<Vec<T>>) -> Result<Vec<Vec<T>>, Problems> {
+        self.bad.or(self.name, self.headers, columns)
     }
 }
 

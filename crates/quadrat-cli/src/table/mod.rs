@@ -1,5 +1,6 @@
 //! Tables of numbers from files; the extension tells the format.
 
+mod bad_cells;
 mod cell;
 mod csv;
 mod number;
@@ -14,12 +15,10 @@ use crate::diagnostic::{Place, Problem, Problems, shown as short};
 use crate::geo_file::{GeoFile, key_text};
 use crate::suggest;
 
+pub use bad_cells::BadCells;
 pub use cell::Reading;
 pub use csv::NewColumn;
 pub use number::parse as parse_number;
-
-/// How many bad cells of one table are shown before the rest is only counted.
-const SHOWN_CELLS: usize = 20;
 
 /// A table whose header was read; columns of numbers are read when asked for.
 #[derive(Debug)]
@@ -179,16 +178,13 @@ impl Table {
                 other => parse(i, &other.to_string()),
             })?,
             Format::Parquet(parquet) => {
-                let column = |i: usize| self.parquet_cells(parquet, wanted[i].0, |c| parse(i, c));
-                let mut problems = Problems::default();
+                let mut bad = BadCells::default();
                 let mut columns = Vec::with_capacity(wanted.len());
-                for i in 0..wanted.len() {
-                    match column(i) {
-                        Ok(column) => columns.push(column),
-                        Err(found) => problems.0.extend(found.0),
-                    }
+                for (i, (at, _)) in wanted.iter().enumerate() {
+                    let parse = |cell: &str| parse(i, cell);
+                    columns.push(self.parquet_cells(parquet, *at, parse, &mut bad)?);
                 }
-                problems.or(columns)?
+                bad.or(&self.name, &self.headers, columns)?
             }
         };
         self.has_rows(columns)
@@ -199,8 +195,8 @@ impl Table {
         parquet: &parquet::Parquet,
         at: usize,
         parse: impl Fn(&str) -> Result<(f64, f64), number::BadCell>,
+        bad: &mut BadCells,
     ) -> Result<Vec<(f64, f64)>, Problems> {
-        let mut problems = Problems::default();
         let mut column = Vec::new();
         for (row, text) in parquet
             .written(&self.name, &self.headers, at)?
@@ -209,15 +205,13 @@ impl Table {
         {
             match parse(text) {
                 Ok(cell) => column.push(cell),
-                Err(error) if problems.0.len() < SHOWN_CELLS => problems.push(
-                    Problem::new(error.fact)
-                        .at(self.place(row, at))
-                        .remedy(error.remedy),
-                ),
-                Err(_) => {}
+                Err(error) => bad.add(Some(at), || {
+                    let problem = Problem::new(error.fact).remedy(error.remedy);
+                    problem.at(self.place(row, at))
+                }),
             }
         }
-        problems.or(column)
+        Ok(column)
     }
 
     /// Whether any cell of a column is a number: one that is not among many is a slip.
@@ -247,7 +241,7 @@ impl Table {
         wanted: &[usize],
         parse: impl Fn(usize, &Value) -> Result<T, number::BadCell>,
     ) -> Result<Vec<Vec<T>>, Problems> {
-        let mut problems = Problems::default();
+        let mut bad = BadCells::default();
         let mut columns = Vec::with_capacity(wanted.len());
         for (i, &at) in wanted.iter().enumerate() {
             let mut column = Vec::with_capacity(file.features.len());
@@ -271,13 +265,11 @@ impl Table {
                     ))
                     .remedy("fill it in, or remove the feature"),
                 };
-                if problems.0.len() < SHOWN_CELLS {
-                    problems.push(problem.at(self.place(row, at)));
-                }
+                bad.add(Some(at), || problem.at(self.place(row, at)));
             }
             columns.push(column);
         }
-        problems.or(columns)
+        bad.or(&self.name, &self.headers, columns)
     }
 
     /// The columns, when there is at least one row.
@@ -478,11 +470,27 @@ mod tests {
 
     #[test]
     fn many_bad_cells_are_counted_not_listed() {
-        let mut text = String::from("a\n");
-        text.push_str(&"x\n".repeat(5000));
+        let mut text = String::from("a,b\n");
+        text.push_str(&"x,1\n".repeat(343));
+        text.push_str(&"x,nan\n".repeat(197));
+        text.push_str("1\n");
+        let problems = columns(text.as_bytes(), &[0, 1]).unwrap_err();
+        let told: Vec<&str> = problems.0.iter().map(|p| p.message.as_str()).collect();
+        assert_eq!(told.len(), 20 + 3);
+        assert!(told[..20].iter().all(|told| told.contains("not a number")));
+        assert!(told[20].ends_with(": 1 row cannot be used"), "{told:?}");
+        assert!(told[21].ends_with(", column `a`: 540 cells cannot be used"));
+        assert!(told[22].ends_with(", column `b`: 197 cells cannot be used"));
+        // Nothing of it is hidden.
+        let text = problems.to_string();
+        assert!(text.contains("540 cells") && !text.contains("more problems"));
+    }
+
+    #[test]
+    fn few_bad_cells_are_listed_not_counted() {
+        let text = format!("a\n{}", "x\n".repeat(20));
         let problems = columns(text.as_bytes(), &[0]).unwrap_err();
-        assert_eq!(problems.0.len(), SHOWN_CELLS + 1);
-        assert!(problems.0[SHOWN_CELLS].message.contains("4980 more"));
+        assert_eq!(problems.0.len(), 20);
     }
 
     #[test]

@@ -46,6 +46,34 @@ fn broken_tables_are_refused_with_place_and_remedy() {
 }
 
 #[test]
+fn bad_pixels_are_counted_by_column() {
+    let text = r#"[latent]
+kernel = "se(u, v)"
+[[observe]]
+file = "cases.csv"
+support = { bag = { file = "pixels.csv", key = "id", dims = ["u", "v"], weight = "people" } }
+aggregate = "sum"
+likelihood = { poisson = { count = "cases" } }
+"#;
+    let mut pixels = String::from("id,u,v,people\n");
+    for i in 0..1000 {
+        let at = |bad: bool| if bad { "nan".to_owned() } else { i.to_string() };
+        let (u, v) = (at(i < 343), at(i >= 803));
+        pixels.push_str(&format!("{},{u},{v},1\n", i % 3));
+    }
+    let expected = [
+        "`nan` is not finite",
+        "pixels.csv, column `u`: 343 cells cannot be used",
+        "pixels.csv, column `v`: 197 cells cannot be used",
+    ];
+    let files: [(&str, &[u8]); 2] = [
+        ("cases.csv", b"id,cases\n0,1\n1,2\n2,3\n"),
+        ("pixels.csv", pixels.as_bytes()),
+    ];
+    refused("pixels", text, &files, &expected).unwrap();
+}
+
+#[test]
 fn a_negative_variance_is_refused() {
     let text = study("variance = 1", "variance = \"var\"");
     let table = TABLE.replace("7,1", "7,-2");

@@ -10,7 +10,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use super::spot;
 use crate::diagnostic::{Place, Problem, Problems};
-use crate::table::SHOWN_CELLS;
+use crate::table::BadCells;
 
 /// A Parquet file in memory.
 pub struct Parquet {
@@ -49,11 +49,15 @@ impl Parquet {
     ) -> Result<Vec<Vec<f64>>, Problems> {
         let mut columns = Vec::with_capacity(wanted.len());
         let mut problems = Problems::default();
+        let mut bad = BadCells::default();
         for &at in wanted {
-            match self.column(name, &headers[at], at) {
+            match self.column(name, &headers[at], at, &mut bad) {
                 Ok(column) => columns.push(column),
-                Err(found) => problems.0.extend(found.0),
+                Err(problem) => problems.push(problem),
             }
+        }
+        if let Err(cells) = bad.or(name, headers, ()) {
+            problems.0.extend(cells.0);
         }
         problems.or(columns)
     }
@@ -69,23 +73,22 @@ impl Parquet {
                 .at(place.clone())
                 .remedy("give them as texts or whole numbers, or save the table as CSV")
         })?;
-        let mut problems = Problems::default();
+        let mut bad = BadCells::default();
         let mut keys = Vec::with_capacity(cells.len());
         for (row, cell) in cells.into_iter().enumerate() {
             match cell.filter(|cell| !cell.is_empty()) {
                 Some(key) => keys.push(key),
-                None if problems.0.len() < SHOWN_CELLS => problems.push(
-                    Problem::new("the key is empty")
-                        .at(Place {
-                            spot: Some(spot(row)),
-                            ..place.clone()
-                        })
-                        .remedy("fill it in, or delete the row"),
-                ),
-                None => {}
+                None => bad.add(Some(at), || {
+                    let place = Place {
+                        spot: Some(spot(row)),
+                        ..place.clone()
+                    };
+                    let problem = Problem::new("the key is empty").at(place);
+                    problem.remedy("fill it in, or delete the row")
+                }),
             }
         }
-        problems.or(keys)
+        bad.or(name, headers, keys)
     }
 
     /// Every cell of a column of texts or numbers as it would be written; empty where there is none.
@@ -137,7 +140,13 @@ impl Parquet {
         Ok(cells)
     }
 
-    fn column(&self, name: &str, header: &str, at: usize) -> Result<Vec<f64>, Problems> {
+    fn column(
+        &self,
+        name: &str,
+        header: &str,
+        at: usize,
+        bad: &mut BadCells,
+    ) -> Result<Vec<f64>, Problem> {
         let place = Place {
             column_name: Some(header.to_owned()),
             ..whole(name)
@@ -146,16 +155,13 @@ impl Parquet {
             let problem = Problem::new(format!("the column `{header}` holds {kind}, not numbers"));
             return Err(problem
                 .at(place)
-                .remedy("convert it to floating-point numbers")
-                .into());
+                .remedy("convert it to floating-point numbers"));
         }
         let cells = self.cells(at).map_err(|error| {
             let problem = Problem::new(format!("the column `{header}` cannot be read: {error}"))
                 .at(place.clone());
             problem.remedy("write the file again with Snappy compression, or save it as CSV")
         })?;
-        let mut problems = Problems::default();
-        let mut more = 0;
         let mut column = Vec::with_capacity(cells.len());
         for (row, cell) in cells.into_iter().enumerate() {
             let fact = match cell {
@@ -166,26 +172,16 @@ impl Parquet {
                 Some(value) => format!("`{value}` is not finite"),
                 None => "the cell is empty".to_owned(),
             };
-            if problems.0.len() == SHOWN_CELLS {
-                more += 1;
-                continue;
-            }
-            let place = Place {
-                spot: Some(spot(row)),
-                ..place.clone()
-            };
-            problems.push(
-                Problem::new(fact)
-                    .at(place)
-                    .remedy("delete the row if the value is missing"),
-            );
+            bad.add(Some(at), || {
+                let place = Place {
+                    spot: Some(spot(row)),
+                    ..place.clone()
+                };
+                let problem = Problem::new(fact).at(place);
+                problem.remedy("delete the row if the value is missing")
+            });
         }
-        if more > 0 {
-            problems.push(Problem::new(format!(
-                "{name} has {more} more problems like these"
-            )));
-        }
-        problems.or(column)
+        Ok(column)
     }
 
     /// What a column holds, if it is no plain number.
