@@ -1,6 +1,7 @@
 //! A checked study with its tables read: everything that can be refused without computing is refused here.
 
 mod bags;
+mod constant;
 mod degrees;
 mod files;
 mod inputs;
@@ -25,6 +26,7 @@ use crate::prediction_csv;
 use crate::study::fields::Check;
 use crate::study::support::{Extent, Support};
 use crate::study::{NonNegative, Predict, Scale, Study, Where};
+use constant::constant_inputs;
 use degrees::degrees;
 pub use files::Files;
 pub use inputs::together;
@@ -301,6 +303,7 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
     if !unread {
         too_many_rows(&check, &study, &tables);
         open_rows(&check, &study, &tables, &mut warnings);
+        constant_inputs(&tables, &dims, &mut warnings);
         varying_rows(&check, &study, &tables);
         new_rows_have_noise(&check, &study, &tables, &predictions);
         behind_a_link(&check, &study, &tables, &predictions);

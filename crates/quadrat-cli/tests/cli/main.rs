@@ -26,3 +26,4 @@ mod regions;
 mod several;
 mod simulate;
 mod varying;
+mod warned;

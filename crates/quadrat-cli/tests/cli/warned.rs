@@ -1,0 +1,76 @@
+//! Studies that are fitted, but say less than they seem to.
+
+use crate::harness::{done, fit, folder};
+
+const POINTS: &str = r#"[latent]
+kernel = "se(x) * matern32(depth)"
+[[observe]]
+file = "t.csv"
+support = { point = ["x", "depth"] }
+likelihood = { gaussian = { value = "y", variance = 0.1 } }
+"#;
+const BOXES: &str = r#"[latent]
+kernel = "se(x) * se(year)"
+[[observe]]
+file = "t.csv"
+support = { point = ["x"], box = { year = ["from", "to"] } }
+aggregate = "mean"
+likelihood = { gaussian = { value = "y", variance = 0.1 } }
+"#;
+const PIXELS: &str = r#"[latent]
+kernel = "se(u) + se(height)"
+[[observe]]
+file = "t.csv"
+support = { bag = { file = "p.csv", key = "id", dims = ["u", "height"] } }
+aggregate = "mean"
+likelihood = { gaussian = { value = "y", variance = 0.1 } }
+"#;
+
+/// Warnings of a fit, which the terminal shows too.
+fn warnings(study: &str, table: &str, pixels: &str) -> String {
+    let folder = folder(&[
+        ("s.toml", study.as_bytes()),
+        ("t.csv", table.as_bytes()),
+        ("p.csv", pixels.as_bytes()),
+    ]);
+    let said = done(folder.path(), &["run", "s.toml", "-o", "out"]);
+    let warnings = fit(folder.path())["warnings"].to_string();
+    let is_told = |text: &str| text.contains("is the same everywhere");
+    assert_eq!(is_told(&said), is_told(&warnings), "{said}");
+    warnings
+}
+
+#[test]
+fn an_input_that_never_differs_is_told() {
+    let table = |at: [&str; 4]| {
+        let rows = (0..).zip(at).map(|(i, at)| format!("{i},{at},{}\n", i % 3));
+        format!("x,depth,y\n{}", rows.collect::<String>())
+    };
+    let told = warnings(POINTS, &table(["5"; 4]), "");
+    assert!(
+        told.contains("the column `depth` of t.csv is the same everywhere"),
+        "{told}"
+    );
+    assert!(!told.contains("`x`"), "{told}");
+    let told = warnings(POINTS, &table(["5", "5", "5", "6"]), "");
+    assert!(!told.contains("the same everywhere"), "{told}");
+}
+
+#[test]
+fn edges_and_pixels_that_never_differ_are_told() {
+    let table = |last: &str| format!("x,from,to,y\n0,1,2,0\n1,1,2,1\n2,1,{last},0\n");
+    let told = warnings(BOXES, &table("2"), "");
+    let expected = "the box of `from` and `to` of t.csv is the same everywhere";
+    assert!(told.contains(expected), "{told}");
+    let told = warnings(BOXES, &table("3"), "");
+    assert!(!told.contains("the same everywhere"), "{told}");
+
+    let table = "id,y\na,0\nb,1\nc,0.5\n";
+    let pixels =
+        |last: &str| format!("id,u,height\na,0,7\na,1,7\nb,2,7\nb,3,7\nc,4,7\nc,5,{last}\n");
+    let told = warnings(PIXELS, table, &pixels("7"));
+    let expected = "the column `height` of p.csv is the same everywhere";
+    assert!(told.contains(expected), "{told}");
+    let told = warnings(PIXELS, table, &pixels("8"));
+    assert!(!told.contains("the same everywhere"), "{told}");
+}
