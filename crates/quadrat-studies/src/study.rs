@@ -134,6 +134,11 @@ pub const STUDIES: &[Study] = &[
         run: sites::exactness::run,
     },
     Study {
+        name: "sites-agreement",
+        about: "default fits of every likelihood, hyperparameters free, beside the no-U-turn sampler",
+        run: sites::agreement::run,
+    },
+    Study {
         name: "sites-ranks",
         about: "ranks of public data sets from their covariates (Chu and Ghahramani's benchmarks)",
         run: sites::ranks::run,

@@ -1,5 +1,6 @@
 //! Rows that are not Gaussian: what the approximations promise against what they keep.
 
+pub mod agreement;
 pub mod calibration;
 mod degenerate;
 pub mod exactness;
