@@ -3,6 +3,8 @@
 use super::defaults::Scales;
 use super::observations::Observations;
 use super::outputs::restrict;
+use super::posterior::{Posterior, Scale};
+use super::settings::{FitOptions, Hyperparameters};
 use super::{Mean, Model};
 use crate::error::InputError;
 use crate::likelihood::Positive;
@@ -10,14 +12,16 @@ use crate::support::Functionals;
 
 /// Places along every column for one, two and three columns.
 const PLACES: [usize; 3] = [40, 12, 6];
-/// Places in all for more columns, of low discrepancy.
+/// Places in all for more columns, and the places of low discrepancy that they are chosen from.
 const SCATTERED: usize = 256;
+const CANDIDATES: usize = 2048;
 /// Width of the step from forbidden to allowed, relative to the spread of the function.
 const SOFTNESS: f64 = 0.02;
 
 impl Model {
     /// Adds rows that say, at many places, that the latent function is not negative: a grid over what was
-    /// observed (up to three columns), else points of low discrepancy.
+    /// observed (up to three columns), else those of 2048 points of low discrepancy where the model without them, fitted first with its most
+    /// probable hyperparameters, is likeliest to be negative.
     ///
     /// $p = \Phi(f(x_j) / \epsilon)$ at every place, `epsilon` a fiftieth of the spread of the observed densities;
     /// inference becomes approximate. Call it after the tables were observed.
@@ -51,28 +55,67 @@ impl Model {
                 })
             })
             .collect();
-        let mut places = Functionals::new(columns);
-        for at in shares(ranges.len()) {
-            let place = at
+        let at = |share: Vec<f64>| -> Vec<f64> {
+            let along = share.iter().zip(&ranges);
+            along.map(|(u, (lo, hi))| lo + u * (hi - lo)).collect()
+        };
+        let places: Vec<Vec<f64>> = shares(ranges.len()).into_iter().map(at).collect();
+        let points = |chosen: &[usize]| -> Result<Functionals, InputError> {
+            let mut set = Functionals::new(columns.clone());
+            chosen
                 .iter()
-                .zip(&ranges)
-                .map(|(u, (lo, hi))| lo + u * (hi - lo));
-            places.push_point(&place.collect::<Vec<f64>>())?;
-        }
+                .try_for_each(|&i| set.push_point(&places[i]))?;
+            Ok(set)
+        };
+        let all = points(&(0..places.len()).collect::<Vec<_>>())?;
+        let free = (places.len() == CANDIDATES)
+            .then(|| {
+                let options = FitOptions::default().with_hyperparameters(Hyperparameters::Map);
+                // What cannot be fitted is told when the constrained model is.
+                self.clone().fit(&options).ok()
+            })
+            .flatten();
         for (output, scale) in scales.outputs.iter().enumerate() {
-            let rows = Positive::new(places.len(), 0.0, SOFTNESS * scale.spread)?;
-            let mut table = Observations::new(places.clone(), rows)?;
-            table.output = outputs.get(output).cloned();
+            let name = outputs.get(output).cloned();
+            let chosen = match places.len() == CANDIDATES {
+                false => all.clone(),
+                true => points(&likeliest(free.as_ref(), &all, name.as_deref()))?,
+            };
+            let rows = Positive::new(chosen.len(), 0.0, SOFTNESS * scale.spread)?;
+            let mut table = Observations::new(chosen, rows)?;
+            table.output = name;
             self.tables.push(table);
         }
         Ok(self)
     }
 }
 
-/// Places in the unit cube: ends included on a grid.
+/// The places where the function is likeliest to be negative; the first ones where nothing is known of it.
+fn likeliest(
+    posterior: Option<&Posterior>,
+    places: &Functionals,
+    output: Option<&str>,
+) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..places.len()).collect();
+    let negative = posterior.and_then(|posterior| {
+        let at = match output {
+            Some(output) => posterior.at_output(places, output).ok()?,
+            None => places.clone(),
+        };
+        let p = posterior.predict(&at, Scale::Latent).ok()?;
+        Some(p.cdf(&vec![0.0; p.len()]))
+    });
+    if let Some(negative) = negative {
+        order.sort_by(|&a, &b| negative[b].total_cmp(&negative[a]));
+    }
+    order.truncate(SCATTERED);
+    order
+}
+
+/// Places in the unit cube: ends included on a grid; of more than three columns the candidates.
 fn shares(columns: usize) -> Vec<Vec<f64>> {
     let Some(&per_column) = PLACES.get(columns.wrapping_sub(1)) else {
-        return (0..SCATTERED)
+        return (0..CANDIDATES)
             .map(|i| {
                 (0..columns)
                     .map(|d| f64::from(sobol_burley::sample(i as u32, d as u32, 1)))
