@@ -23,6 +23,9 @@
 //! Titsias 2009; Hensman, Matthews and Ghahramani 2015; Law et al. 2018 for sums. Natural gradients: Khan and Lin 2017.
 
 mod bags;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod brute_tests;
 mod collapsed;
 mod control;
 mod evidence;

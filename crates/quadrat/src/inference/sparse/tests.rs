@@ -1,27 +1,29 @@
-//! The bound against its definition, and its derivatives against differences.
+//! The bound against exact inference, its optimum, and what it must not depend on.
 
 use super::pass::{Depth, Stream};
 use super::testing::{MEAN, Toy, inducing, place};
 use super::*;
 use crate::covariance::{Covariance, Induced};
-use crate::inference::pooled::total;
 use crate::inference::{Evidence, in_pool};
 use crate::kernel::Kernel;
-use crate::likelihood::local::{Belief, Local};
+use crate::likelihood::local::Local;
 use crate::likelihood::{
     Dispersion, Exponential, Gaussian, Interval, NegativeBinomial, Noise, Poisson,
 };
-use crate::linalg::{Cholesky, Mat, dot, gemm, matvec};
+use crate::linalg::{Cholesky, Mat, dot};
 use crate::link::Link;
 use crate::support::{Aggregate, Functionals};
 
 type Table = (Box<dyn Local>, Link, Vec<usize>);
 
+pub(super) const COUNTS: [f64; 4] = [3.0, 0.0, 7.0, 2.0];
+pub(super) const EXPOSURE: [f64; 4] = [1.5, 1.0, 2.0, 0.7];
+pub(super) const WAITS: [f64; 4] = [1.2, 0.4, 3.0, 0.9];
+
 /// Every likelihood of bags, and points of others.
-fn kinds() -> Vec<Vec<Table>> {
+pub(super) fn kinds() -> Vec<Vec<Table>> {
     let sizes = vec![4, 1, 3, 5];
-    let counts = vec![3.0, 0.0, 7.0, 2.0];
-    let exposure = vec![1.5, 1.0, 2.0, 0.7];
+    let (counts, exposure) = (COUNTS.to_vec(), EXPOSURE.to_vec());
     let mut all: Vec<Vec<Table>> = Vec::new();
     for link in [Link::Exp, Link::Square] {
         let poisson = Poisson::new(counts.clone(), exposure.clone(), link).unwrap();
@@ -37,7 +39,7 @@ fn kinds() -> Vec<Vec<Table>> {
         Link::Exp,
     );
     all.push(vec![(Box::new(ranges.unwrap()), Link::Exp, sizes.clone())]);
-    let waits = Exponential::new(vec![1.2, 0.4, 3.0, 0.9], Link::Exp).unwrap();
+    let waits = Exponential::new(WAITS.to_vec(), Link::Exp).unwrap();
     all.push(vec![(Box::new(waits), Link::Exp, sizes.clone())]);
     all.push(gaussian(sizes));
     let lower = vec![-1.0, 0.2, f64::NEG_INFINITY];
@@ -58,7 +60,7 @@ fn gaussian(sizes: Vec<usize>) -> Vec<Table> {
 }
 
 /// A belief that is neither the prior nor an optimum.
-fn some_normal(size: usize) -> (Vec<f64>, Mat<f64>) {
+pub(super) fn some_normal(size: usize) -> (Vec<f64>, Mat<f64>) {
     let mean = (0..size).map(|i| 0.3 * (1.7 * i as f64).cos()).collect();
     let lower = Mat::from_fn(size, size, |i, j| match i.cmp(&j) {
         std::cmp::Ordering::Less => 0.0,
@@ -68,173 +70,9 @@ fn some_normal(size: usize) -> (Vec<f64>, Mat<f64>) {
     (mean, lower)
 }
 
-/// The bound from its definition: joint normal of all points with explicit inverses.
-fn brute(toy: &Toy, theta: &[f64], mean: &[f64], lower: &Mat<f64>) -> f64 {
-    let kernel: Kernel = toy.describe().parse().unwrap();
-    let covariance = Covariance::new(&kernel);
-    let kuu = toy.induced.matrix(theta);
-    let kxu = covariance.cross(theta, &toy.points, toy.induced.inducing());
-    let kxx = covariance.matrix(theta, &toy.points);
-    let root = Cholesky::factor(kuu.as_ref()).unwrap();
-    let inverse = root.inverse();
-    let s = gemm(lower.as_ref(), lower.as_ref().transpose());
-    // q(u) = N(L mu, L S L').
-    let mean_u = root.multiply(mean);
-    let cov_u = root.lower() * &s * root.lower().transpose();
-    let weights = &kxu * &inverse;
-    let m: Vec<f64> = matvec(weights.as_ref(), &mean_u)
-        .iter()
-        .map(|x| x + MEAN)
-        .collect();
-    let cov = &kxx - &weights * kxu.transpose() + &weights * &cov_u * weights.transpose();
-    let mut value = 0.0;
-    let bags = &toy.bags;
-    let mut row = 0;
-    for (likelihood, own) in &toy.tables {
-        let own: Vec<f64> = own.iter().map(|&i| theta[i]).collect();
-        for at in 0..likelihood.rows() {
-            let points: Vec<usize> = bags.row_points(row).collect();
-            let beliefs: Vec<Belief> = points
-                .iter()
-                .map(|&i| Belief {
-                    mean: m[i],
-                    variance: cov[(i, i)],
-                })
-                .collect();
-            let seen = total(bags.link(row), bags.weights(row), &beliefs, |i, j| {
-                cov[(points[i], points[j])]
-            });
-            value += likelihood.expected(&own, at, seen.belief).value;
-            row += 1;
-        }
-    }
-    // KL between q(u) and N(0, K_uu).
-    let size = mean.len() as f64;
-    let trace: f64 = (0..mean.len()).map(|i| (&inverse * &cov_u)[(i, i)]).sum();
-    let log_det = Cholesky::factor(cov_u.as_ref()).unwrap().log_det();
-    let pull = dot(&mean_u, &matvec(inverse.as_ref(), &mean_u));
-    value - 0.5 * (trace + pull - size + root.log_det() - log_det)
-}
-
-#[test]
-fn the_bound_is_its_definition() {
-    for (k, tables) in kinds().into_iter().enumerate() {
-        let toy = Toy::new(tables, Within::default(), 5, None, 1e-6);
-        let (mean, lower) = some_normal(6);
-        let q = Normal::from_covariance_factor(&mean, lower.as_ref()).unwrap();
-        let got = bound(&toy, &toy.theta(), &q, LogSum::Matched, false)
-            .unwrap()
-            .value;
-        let want = brute(&toy, &toy.theta(), &mean, &lower);
-        // Expectations are right to 1e-10, explicit inverses to 1e-9.
-        assert!(
-            (got - want).abs() < 1e-8 * want.abs().max(1.0),
-            "{k}: {got} {want}"
-        );
-    }
-}
-
 /// Fourth order difference.
 fn slope(value: impl Fn(f64) -> f64, h: f64) -> f64 {
     (8.0 * (value(h) - value(-h)) - (value(2.0 * h) - value(-2.0 * h))) / (12.0 * h)
-}
-
-#[test]
-fn gradients_are_central_differences() {
-    let small = Within {
-        full: 2,
-        sample: 3,
-        seed: 2,
-    };
-    let forms = [LogSum::Matched, LogSum::Lemma, LogSum::Taylor];
-    for (within, form) in [Within::default(), small]
-        .map(|w| forms.map(|f| (w, f)))
-        .concat()
-    {
-        for (k, tables) in kinds().into_iter().enumerate() {
-            // The lemma and the expansion are for Poisson counts and waiting times.
-            if form != LogSum::Matched && ![0, 2, 5].contains(&k) {
-                continue;
-            }
-            let toy = Toy::new(tables, within, 5, None, 1e-3);
-            let theta = toy.theta();
-            let (mean, lower) = some_normal(6);
-            let at = |theta: &[f64], mean: &[f64], lower: &Mat<f64>| {
-                let q = Normal::from_covariance_factor(mean, lower.as_ref()).unwrap();
-                bound(&toy, theta, &q, form, false).unwrap().value
-            };
-            let q = Normal::from_covariance_factor(&mean, lower.as_ref()).unwrap();
-            let found = bound(&toy, &theta, &q, form, true).unwrap();
-            // h^4 of third derivatives of size ten, and the 1e-10 of expectations over h.
-            let close = |got: f64, want: f64, what: &str| {
-                assert!(
-                    (got - want).abs() < 1e-6 * (1.0 + want.abs()),
-                    "{form:?} {k} {what}: {got} {want}"
-                );
-            };
-            for p in 0..theta.len() {
-                let want = slope(
-                    |h| {
-                        let mut moved = theta.clone();
-                        moved[p] += h;
-                        at(&moved, &mean, &lower)
-                    },
-                    1e-3,
-                );
-                close(found.gradient[p], want, &toy.parameters[p].name);
-            }
-            let columns = moves::columns(&toy, &[0, 1]);
-            let inducing = toy.induced.inducing();
-            let places: Vec<f64> = [0, 1].map(|d| inducing.lower(d).to_vec()).concat();
-            let shifts = [0, 1].map(|d| toy.induced.shift(d, 1e-6));
-            let stream = Stream::new(&toy, &theta, form, 0).unwrap();
-            let in_places = stream.moving(shifts.into()).run(&q, Depth::All).in_places;
-            assert_eq!(in_places.len(), 12);
-            for (i, got) in in_places.iter().enumerate() {
-                let want = slope(
-                    |h| {
-                        let mut there = places.clone();
-                        there[i] += h;
-                        let moved = moves::Through::new(&toy, &columns, &there);
-                        bound(&moved, &theta, &q, form, false).unwrap().value
-                    },
-                    1e-3,
-                );
-                close(*got, want, "place");
-            }
-            for i in 0..6 {
-                let want = slope(
-                    |h| {
-                        let mut moved = mean.clone();
-                        moved[i] += h;
-                        at(&theta, &moved, &lower)
-                    },
-                    1e-3,
-                );
-                close(found.in_mean[i] - mean[i], want, "mean");
-            }
-            // dF/dC = 2 F_S C - C + diag(1 / c_ii), lower triangle.
-            let in_factor = gemm(found.in_covariance.as_ref(), lower.as_ref());
-            for i in 0..6 {
-                for j in 0..=i {
-                    let want = slope(
-                        |h| {
-                            let mut moved = lower.clone();
-                            moved[(i, j)] += h;
-                            at(&theta, &mean, &moved)
-                        },
-                        1e-3,
-                    );
-                    let own = if i == j { 1.0 / lower[(i, i)] } else { 0.0 };
-                    close(
-                        2.0 * in_factor[(i, j)] - lower[(i, j)] + own,
-                        want,
-                        "factor",
-                    );
-                }
-            }
-        }
-    }
 }
 
 #[test]
