@@ -3,11 +3,11 @@
 use quadrat::error::{FitError, InputError};
 use quadrat::inference::sites::Method;
 use quadrat::kernel::Kernel;
-use quadrat::likelihood::{Interval, Ordinal, Poisson, Thresholds};
+use quadrat::likelihood::{Censored, Interval, Ordinal, Poisson, Side, Thresholds};
 use quadrat::link::Link;
 use quadrat::model::{
     FitOptions, Hyperparameters, Inference, Mean, Model, Noise, Observations, Posterior, Scale,
-    Setting,
+    Setting, Varying,
 };
 use quadrat::support::{Aggregate, Functionals};
 use rand::SeedableRng;
@@ -99,6 +99,129 @@ fn without_mixing_outputs_are_separate_models() {
         assert!((own - hyper(part, "mean.constant")).abs() < 1e-8 * own.abs());
     }
     assert!(joint.summary().correlations[0].value.abs() < 1e-15);
+}
+
+/// Without mixing, every output under its own settings: [`without_mixing_outputs_are_separate_models`] for rows that have sites.
+///
+/// # Arguments
+/// * `rows` - of both outputs
+/// * `vary` - adds the second function, where there is one, given its kernel
+/// * `second` - what names of its hyperparameters begin with; empty where there is none
+/// * `others` - what else is held: its name in the joint model and in that of its output, which output, its value
+fn assert_separate(
+    rows: [Observations; 2],
+    vary: impl Fn(Model, Kernel) -> Model,
+    second: &str,
+    others: &[(&str, &str, usize, f64)],
+) {
+    let variances = [[1.3, 20.0], [0.6, 0.9]];
+    let mut settings: Vec<(String, f64)> = vec![("se.lengthscale.t".into(), 1.1)];
+    let mut own = [settings.clone(), settings.clone()];
+    let processes = if second.is_empty() { 1 } else { 2 };
+    for (process, variances) in variances[..processes].iter().enumerate() {
+        let prefix = if process == 0 { "" } else { second };
+        for (output, variance) in OUTPUTS.iter().zip(variances) {
+            settings.push((format!("{prefix}coregion.kappa.{output}"), *variance));
+        }
+        for (own, variance) in own.iter_mut().zip(variances) {
+            own.push((format!("{prefix}se.variance"), *variance));
+        }
+    }
+    if processes == 2 {
+        let name = format!("{second}se.lengthscale.t");
+        settings.push((name.clone(), 2.3));
+        own.iter_mut().for_each(|own| own.push((name.clone(), 2.3)));
+    }
+    for (joint, alone, output, value) in others {
+        settings.push(((*joint).into(), *value));
+        own[*output].push(((*alone).into(), *value));
+    }
+    let fit = |model: Model, settings: &[(String, f64)]| {
+        let set: Vec<(&str, f64)> = settings.iter().map(|(n, v)| (n.as_str(), *v)).collect();
+        at_fixed(model, &set)
+    };
+    let joint = OUTPUTS.iter().zip(&rows).fold(
+        vary(Model::new(mixed(0)), mixed(0)),
+        |model, (output, rows)| model.observe(rows.clone().of_output(*output)),
+    );
+    let joint = fit(joint, &settings);
+    let parts: Vec<Posterior> = rows
+        .iter()
+        .zip(&own)
+        .map(|(rows, own)| {
+            let alone = vary(Model::new(Kernel::se(["t"])), Kernel::se(["t"]));
+            fit(alone.observe(rows.clone()), own)
+        })
+        .collect();
+    let sum: f64 = parts.iter().map(|p| p.summary().log_evidence).sum();
+    let got = joint.summary().log_evidence;
+    // Sites are settled to 1e-9 posterior sds: beliefs agree to some times that, the evidence to its square.
+    assert!((got - sum).abs() < 1e-8 * sum.abs(), "{got} {sum}");
+    let at = Functionals::points("t", &[-1.0, 2.2, 4.1, 9.5]).unwrap();
+    for (output, part) in OUTPUTS.iter().zip(&parts) {
+        let there = joint.at_output(&at, output).unwrap();
+        for scale in [Scale::Latent, Scale::Response, Scale::Observation] {
+            let (joint, part) = (
+                joint.predict(&there, scale).unwrap(),
+                part.predict(&at, scale).unwrap(),
+            );
+            for i in 0..at.len() {
+                let (sd, off) = (part.sd()[i], (joint.mean()[i] - part.mean()[i]).abs());
+                assert!(
+                    off < 1e-8 * sd,
+                    "{output} {scale:?} {i}: off by {off}, sd {sd}"
+                );
+                let off = (joint.sd()[i] / sd - 1.0).abs();
+                assert!(
+                    off < 1e-8,
+                    "{output} {scale:?} {i}: sd {sd}, off by {off} of it"
+                );
+            }
+        }
+        if processes == 2 {
+            let (joint, part) = (
+                joint.predict_varying(&there).unwrap(),
+                part.predict_varying(&at).unwrap(),
+            );
+            for i in 0..at.len() {
+                let sd = part.sd()[i];
+                assert!(
+                    (joint.mean()[i] - part.mean()[i]).abs() < 1e-8 * sd,
+                    "{output} {i}"
+                );
+                assert!((joint.sd()[i] / sd - 1.0).abs() < 1e-8, "{output} {i}");
+            }
+        }
+    }
+}
+
+/// Values of both outputs, every third only known to lie above what was recorded.
+fn capped() -> [Observations; 2] {
+    let one = |n: usize, shift: f64, level: f64, size: f64, seed: u64| {
+        let (t, set) = points(n, shift);
+        let y = values(&t, level, size, seed);
+        let sides: Vec<Side> = (0..n)
+            .map(|i| [Side::None, Side::None, Side::Right][i % 3])
+            .collect();
+        let rows = Censored::new(y, &sides, Noise::Learned).unwrap();
+        Observations::new(set, rows).unwrap()
+    };
+    [one(12, 0.0, 3.0, 1.0, 1), one(9, 0.3, -20.0, 5.0, 2)]
+}
+
+#[test]
+fn without_mixing_censored_outputs_are_separate_models() {
+    let noise = [
+        ("noise.variance", "noise.variance", 0, 0.02),
+        ("noise#2.variance", "noise.variance", 1, 0.05),
+    ];
+    assert_separate(capped(), |model, _| model, "", &noise);
+}
+
+#[test]
+fn without_mixing_outputs_of_varying_noise_are_separate_models() {
+    let vary = |model: Model, kernel| model.vary(Varying::Noise, kernel, Link::Exp);
+    assert_separate(capped(), vary, "noise.", &[]);
 }
 
 /// Sites on Gaussian rows are the exact answer, also with outputs of different kinds of support.
