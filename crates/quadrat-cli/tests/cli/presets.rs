@@ -6,7 +6,7 @@ use crate::harness::{folder, none, quadrat, refused, stderr};
 fn tables() -> Vec<(&'static str, Vec<u8>)> {
     let (mut a, mut b) = (String::from("t,y,side\n"), String::from("t,y,side\n"));
     let mut both = String::from("t,y,side,which\n");
-    let (mut c, mut plain) = (String::from("t,n\n"), String::from("t,n\n"));
+    let [mut c, mut plain, mut d] = ["t,n\n"; 3].map(String::from);
     let mut written = String::from("t,y\n");
     for i in 0..14 {
         let t = f64::from(i) / 2.0;
@@ -25,6 +25,8 @@ fn tables() -> Vec<(&'static str, Vec<u8>)> {
         let n = n.min(12.0);
         c.push_str(&format!("{t},{n}{open}\n"));
         plain.push_str(&format!("{t},{n}\n"));
+        let n = (9.0 - 6.0 * t.sin() - 8.0 * z * z * t).round().max(0.0);
+        d.push_str(&format!("{t},{n}\n"));
     }
     let all = [
         ("a.csv", a),
@@ -33,12 +35,15 @@ fn tables() -> Vec<(&'static str, Vec<u8>)> {
         ("w.csv", written),
         ("c.csv", c),
         ("plain.csv", plain),
+        ("d.csv", d),
     ];
     all.map(|(name, text)| (name, text.into_bytes())).to_vec()
 }
 
 const CENSORED: &str = "{ censored = { value = \"y\", side = \"side\" } }";
 const EXACT: &str = "{ gaussian = { value = \"y\" } }";
+const COUNTED: &str = "{ poisson = { count = \"n\" } }";
+const DISPERSED: &str = "{ negative_binomial = { count = \"n\" } }";
 
 /// A study: keys at the top, tables with their outputs and likelihoods, sections.
 fn study(top: &str, tables: &[(&str, &str, &str)], more: &str) -> String {
@@ -51,6 +56,14 @@ fn study(top: &str, tables: &[(&str, &str, &str)], more: &str) -> String {
     text + "[inference]\nhyperparameters = \"map\"\n" + more
 }
 
+/// Settings that hold hyperparameters at one.
+fn at_one(names: &[&str]) -> String {
+    let lines = names
+        .iter()
+        .map(|name| format!("\"{name}\" = {{ value = 1, fixed = true }}\n"));
+    format!("[hyperparameters]\n{}", lines.collect::<String>())
+}
+
 /// Settings that hold all hyperparameters of two functions: the lengthscales, and those named, at one.
 fn held(second: &str, leaf: &str, first: &[&str], other: &[&str]) -> String {
     let own = first.iter().map(|name| (*name).to_owned());
@@ -59,9 +72,8 @@ fn held(second: &str, leaf: &str, first: &[&str], other: &[&str]) -> String {
         "se.lengthscale.t".to_owned(),
         format!("{second}.{leaf}.lengthscale.t"),
     ];
-    let names = own.chain(other).chain(lengthscales);
-    let lines = names.map(|name| format!("\"{name}\" = {{ value = 1, fixed = true }}\n"));
-    format!("[hyperparameters]\n{}", lines.collect::<String>())
+    let names: Vec<String> = own.chain(other).chain(lengthscales).collect();
+    at_one(&names.iter().map(String::as_str).collect::<Vec<&str>>())
 }
 
 /// What `fit.json` says, without the time and the warnings; and the warnings.
@@ -86,8 +98,8 @@ fn a_preset_is_what_the_keys_would_say() {
     let up = ("a.csv", "output = \"up\"", CENSORED);
     let down = ("b.csv", "output = \"down\"", CENSORED);
     let exact = |table: (&'static str, &'static str, &str)| (table.0, table.1, EXACT);
-    let counts = |file| (file, "", "{ negative_binomial = { count = \"n\" } }");
-    let poisson = |file| (file, "", "{ poisson = { count = \"n\" } }");
+    let counts = |file| (file, "", DISPERSED);
+    let poisson = |file| (file, "", COUNTED);
     let mixed = "[coregionalization]\nlatents = 1\nrank = 1\n";
     let noise = "[noise]\nkernel = \"se(t)\"\n";
     let flat = "[coregionalization]\nrank = 0\n";
@@ -109,14 +121,23 @@ fn a_preset_is_what_the_keys_would_say() {
         "coregion.kappa.down",
     ];
     let two = held("noise", "se", &mixing, &mixing);
+    let two_of_counts = held("dispersion", "se", &mixing, &mixing);
+    let of_kernel = at_one(&[&mixing[..], &["se.lengthscale.t"]].concat());
     let with = |keys: &str, held: &str| format!("{keys}{held}");
     let rough_held = with(rough, &one_rough);
     let noise_held = with(noise, &one);
     let dispersion_held = with(dispersion, &of_counts);
     let all_held = with(mixed, &with(noise, &two));
+    let all_held_of_counts = with(mixed, &with(dispersion, &two_of_counts));
+    let kernel_held = with(mixed, &of_kernel);
     let both = ("both.csv", "output_column = \"which\"", CENSORED);
     let written = ("w.csv", "", "{ censored = { value = \"y\" } }");
     let limit = ("a.csv", "", "{ censored = { value = \"y\", upper = 1.4 } }");
+    let up_counts = |file, kind| (file, "output = \"up\"", kind);
+    let down_counts = |kind| ("d.csv", "output = \"down\"", kind);
+    let capped = |kind| [up_counts("c.csv", kind), down_counts(kind)];
+    let ignored = |kind| [up_counts("plain.csv", kind), down_counts(kind)];
+    let (of_poisson, of_dispersed) = (capped(COUNTED), capped(DISPERSED));
     type Tables<'a> = &'a [(&'a str, &'a str, &'a str)];
     let cases: &[(&str, Tables<'_>, &str, Tables<'_>, &str)] = &[
         ("cgp", &[first], "", &[first], ""),
@@ -146,6 +167,30 @@ fn a_preset_is_what_the_keys_would_say() {
         ("cgp", &[poisson("c.csv")], "", &[poisson("c.csv")], ""),
         ("ncgp", &[poisson("c.csv")], "", &[poisson("plain.csv")], ""),
         ("ncgp", &[counts("c.csv")], "", &[counts("plain.csv")], ""),
+        ("cgp", &[counts("c.csv")], "", &[counts("c.csv")], ""),
+        ("moncgp", &of_poisson, "", &ignored(COUNTED), mixed),
+        ("mocgp", &of_poisson, "", &of_poisson, mixed),
+        (
+            "moncgp",
+            &of_dispersed,
+            &of_kernel,
+            &ignored(DISPERSED),
+            &kernel_held,
+        ),
+        (
+            "mocgp",
+            &of_dispersed,
+            &of_kernel,
+            &of_dispersed,
+            &kernel_held,
+        ),
+        (
+            "hmocgp",
+            &of_dispersed,
+            &two_of_counts,
+            &of_dispersed,
+            &all_held_of_counts,
+        ),
     ];
     for (preset, tables, more, explicit, keys) in cases {
         let top = format!("preset = \"{preset}\"");
