@@ -298,7 +298,13 @@ impl super::Evidence for SiteEvidence<'_> {
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
-pub(in crate::inference) mod pair_tests;
+pub(in crate::inference) mod mixed_testing;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+pub(in crate::inference) mod pair_testing;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod pair_tests;
 #[cfg(test)]
 pub(in crate::inference) mod tests;
 #[cfg(test)]
