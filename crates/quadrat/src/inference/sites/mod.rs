@@ -301,6 +301,9 @@ impl super::Evidence for SiteEvidence<'_> {
 pub(in crate::inference) mod mixed_testing;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
+mod pair_bound_tests;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
 pub(in crate::inference) mod pair_testing;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
