@@ -8,6 +8,8 @@ use crate::special::{CountMean, Tail};
 const TERMS: usize = 300;
 /// Terms below this share of the sum are left out.
 const NEGLIGIBLE: f64 = 1e-20;
+/// Below this logarithm there is no double above zero.
+const VANISHED: f64 = -745.0;
 /// Above this log-probability, 2 %, what is left of one keeps all but two of its digits.
 const LIKELY: f64 = -3.9;
 /// Above this log-probability the sum goes over the counts outside.
@@ -93,6 +95,10 @@ pub(super) fn range(count: &CountMean, slopes: Slopes, lower: f64, upper: f64) -
     {
         // "At least": the few terms outside, not the many inside.
         return curve;
+    }
+    if upper == f64::INFINITY && slopes == Slopes::No {
+        // One tail, or what the other leaves. Slopes far out lose digits so.
+        return parts.by_tails();
     }
     let Some((sums, start)) = parts.sum() else {
         return parts.by_tails();
@@ -355,15 +361,19 @@ impl<'a> Parts<'a> {
         let above = upper + 1.0;
         // Log edge term, tail, and slope of the tail over edge term.
         let tail = |k: f64| {
+            let none = Tail {
+                ratio: 0.0,
+                slope: 0.0,
+                excess: 0.0,
+            };
             if k == 0.0 || k == f64::INFINITY {
-                let none = Tail {
-                    ratio: 0.0,
-                    slope: 0.0,
-                    excess: 0.0,
-                };
                 return (f64::NEG_INFINITY, none);
             }
             let edge = count.log_probability(k) + elementary::log(k);
+            if upper == f64::INFINITY && count.mean > k && edge < VANISHED {
+                // Nothing of one is outside.
+                return (f64::NEG_INFINITY, none);
+            }
             (edge, count.tail(k, self.slopes == Slopes::Yes))
         };
         let (low, low_tail) = tail(lower);

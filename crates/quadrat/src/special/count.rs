@@ -132,6 +132,16 @@ impl CountMean {
     ///
     /// The slope in the dispersion is left at 0 for alpha = 0, and where it is not wanted.
     pub(crate) fn tail(&self, k: f64, with_slope: bool) -> Tail {
+        let with_slope = with_slope && self.dispersion > 0.0;
+        let by_terms = match k.fract() == 0.0 {
+            true => self.tail_by_terms(k, with_slope),
+            false => None,
+        };
+        by_terms.unwrap_or_else(|| self.tail_by_quadrature(k, with_slope))
+    }
+
+    /// The same by the integral over the logarithm of the mean, for every real edge.
+    pub(super) fn tail_by_quadrature(&self, k: f64, with_slope: bool) -> Tail {
         let alpha = self.dispersion;
         let with_slope = with_slope && alpha > 0.0;
         let (mean, w) = (self.mean, self.weight());

@@ -10,6 +10,7 @@
 
 mod coefficients;
 mod count;
+mod count_terms;
 pub(crate) mod elementary;
 mod erf;
 mod erfc;
