@@ -36,7 +36,7 @@ pub fn find(folder: &Path, name: &str) -> Result<PathBuf> {
     }
 }
 
-/// The columns named, as numbers, of all rows of a CSV file; empty cells are NaN.
+/// The columns named, as numbers, of all rows of a CSV file; empty cells are NaN. `sex=F` is one where the column `sex` says `F`, else zero.
 ///
 /// # Errors
 /// [`Missing`]; a file, column or cell that cannot be read.
@@ -44,7 +44,9 @@ pub fn columns(path: &Path, names: &[&str]) -> Result<Vec<Vec<f64>>> {
     let context = || format!("{}", path.display());
     let mut reader = csv::Reader::from_path(path).with_context(context)?;
     let header = reader.headers().with_context(context)?.clone();
+    let words: Vec<Option<&str>> = names.iter().map(|n| Some(n.split_once('=')?.1)).collect();
     let place = |name: &&str| {
+        let name = &name.split('=').next().unwrap_or_default();
         let at = header.iter().position(|h| h == *name);
         at.with_context(|| format!("{}: no column {name}", path.display()))
     };
@@ -52,11 +54,12 @@ pub fn columns(path: &Path, names: &[&str]) -> Result<Vec<Vec<f64>>> {
     let mut out = vec![Vec::new(); names.len()];
     for (row, record) in reader.records().enumerate() {
         let record = record.with_context(context)?;
-        for (column, &place) in out.iter_mut().zip(&places) {
+        for ((column, &place), word) in out.iter_mut().zip(&places).zip(&words) {
             let cell = record.get(place).unwrap_or_default();
-            let number = match cell.trim() {
-                "" => f64::NAN,
-                text => text.parse().with_context(|| {
+            let number = match (cell.trim(), word) {
+                (text, Some(word)) => f64::from(u8::from(text == *word)),
+                ("", None) => f64::NAN,
+                (text, None) => text.parse().with_context(|| {
                     format!(
                         "{}: row {}: `{cell}` is not a number",
                         path.display(),

@@ -69,12 +69,12 @@ const SETS: [Set; 5] = [
         reached: 0.245,
         accepted: 0.28,
     },
-    // Without the sex, which is a word.
     Set {
         name: "abalone, equal frequency",
         file: "ordinal/abalone.csv",
         inputs: &[
-            "Length", "Diameter", "Height", "Whole", "Shucked", "Viscera", "Shell",
+            "Sex=I", "Sex=F", "Length", "Diameter", "Height", "Whole", "Shucked", "Viscera",
+            "Shell",
         ],
         output: "rings",
         cut: Cut::EqualFrequency,
@@ -112,7 +112,7 @@ const SETS: [Set; 5] = [
 /// # Errors
 /// [`data::Missing`]; as the fits.
 pub fn run(settings: &Settings) -> Result<Report> {
-    let repeats = settings.repeats(1, 4);
+    let repeats = settings.repeats(1, 20);
     let mut report = Report::new("Ranks from covariates, by expectation propagation");
     report.setting(format!(
         "{repeats} random splits, 75 % of the rows to learn from; five ranks; se with one lengthscale per input, thresholds learned, noise variance one, maximum of the posterior of the hyperparameters"
@@ -152,10 +152,10 @@ pub fn run(settings: &Settings) -> Result<Report> {
             format!("{:.1}", mean(&of(|o| o.seconds))),
         ]);
         // One split of a hundred rows knows the error to about .05.
-        let slack = if repeats == 1 {
-            0.1
-        } else {
-            2.0 * standard_error(&errors)
+        let slack = match repeats {
+            1 => 0.1,
+            2..20 => 2.0 * standard_error(&errors),
+            _ => 0.0,
         };
         let what = format!("{}: mean absolute error", set.name);
         report.check(what, mean(&errors), 0.0, set.accepted + slack);
@@ -193,7 +193,7 @@ fn one(set: &Set, settings: &Settings, repeat: u64) -> Result<Outcome> {
         .with_seed(settings.seed)
         .with_starts(2)
         .with_threads(1);
-    let posterior = Model::new(Kernel::se(set.inputs.iter().copied()))
+    let posterior = Model::new(Kernel::se(owned(set)))
         .observe(Observations::new(at, ordinal)?)
         .fit(&options)?;
     let p = posterior.predict(&new, Scale::Observation)?;
@@ -218,7 +218,7 @@ fn one(set: &Set, settings: &Settings, repeat: u64) -> Result<Outcome> {
 }
 
 fn owned(set: &Set) -> Vec<String> {
-    set.inputs.iter().map(|s| (*s).to_owned()).collect()
+    set.inputs.iter().map(|s| s.replace('=', "_")).collect()
 }
 
 fn thresholds(outputs: &[f64], cut: Cut) -> Vec<f64> {
