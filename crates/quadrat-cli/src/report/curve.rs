@@ -155,6 +155,7 @@ mod tests {
             level: 0.95,
             of: 0,
             non_negative: false,
+            chances: crate::engine::Chances::default(),
         }
     }
 

@@ -102,6 +102,7 @@ mod tests {
             level: 0.95,
             of: 0,
             non_negative: false,
+            chances: crate::engine::Chances::default(),
         };
         let truth = Truth {
             prediction: "p",
