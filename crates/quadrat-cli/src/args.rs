@@ -276,7 +276,7 @@ fn edges(text: &str) -> Result<Edges, String> {
 }
 
 fn limit(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
+    match text.trim().parse::<f64>() {
         Ok(limit) if limit.is_finite() => Ok(limit),
         _ => Err("a limit must be a finite number, such as 50".to_owned()),
     }

@@ -63,7 +63,10 @@ pub struct Chances {
 impl Chances {
     /// The names of their columns, in the order of [`Answer::chances`].
     pub fn columns(&self) -> Vec<String> {
-        let above = self.above.iter().map(|limit| format!("above_{limit}"));
+        let above = self.above.iter().map(|&limit| match limit.abs() {
+            0.0 | 1e-5..1e15 => format!("above_{limit}"),
+            _ => format!("above_{limit:e}"),
+        });
         let ranks = (1..=self.ranks).map(|rank| format!("rank_{rank}"));
         above.chain(ranks).collect()
     }
@@ -315,8 +318,9 @@ pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
     if let Some(asked) = resolved.study.non_negative() {
         posterior.set_note(NON_NEGATIVE, asked.word());
     }
-    let is_stopped = running.keeper.as_ref().is_some_and(|k| k.is_stopped());
-    if !posterior.summary().converged && !is_stopped {
+    // A fit that is over was not stopped: the keeper hears of it by being asked.
+    let is_stopped = || running.keeper.as_ref().is_some_and(|k| k.is_stopped());
+    if !posterior.summary().converged && !is_stopped() {
         let reason = posterior.summary().warnings.join("; ");
         anyhow::bail!(
             "the fit did not converge ({reason}); give starts or bounds in [hyperparameters], or simplify the kernel"

@@ -210,23 +210,26 @@ fn asked_chances(
     if !args.ranks {
         return Ok(Chances { above, ranks: 0 });
     }
-    if args.scale != ScaleWord::Observation {
-        anyhow::bail!(
-            "ranks are what is observed, so their probabilities are those of new observations; add `--scale observation`"
-        );
-    }
     let ranks = |output: &Option<String>| engine::ranks(posterior, output.as_deref());
     let of_first = outputs.first().map_or(0, ranks);
     if let Some(other) = outputs.iter().find(|output| ranks(output) == 0) {
         let whose = other.as_ref();
         let whose = whose.map_or_else(String::new, |output| format!(" of output `{output}`"));
-        anyhow::bail!(
-            "new observations{whose} are not ranks; leave `--ranks` out, or name another output with `--of`"
-        );
+        let is_ranked = |name: &String| engine::ranks(posterior, Some(name)) > 0;
+        let remedy = match posterior.outputs().iter().any(is_ranked) {
+            true => "name an output that has ranks with `--of`",
+            false => "leave `--ranks` out",
+        };
+        anyhow::bail!("new observations{whose} are not ranks; {remedy}");
     }
     if outputs.iter().any(|output| ranks(output) != of_first) {
         anyhow::bail!(
             "the outputs do not tell equally many ranks apart; say which one with `--of`"
+        );
+    }
+    if args.scale != ScaleWord::Observation {
+        anyhow::bail!(
+            "ranks are what is observed, so their probabilities are those of new observations; add `--scale observation`"
         );
     }
     Ok(Chances {

@@ -8,7 +8,7 @@ pub(super) fn constant_inputs(tables: &[Observed], dims: &[String], warnings: &m
     for dim in dims {
         if let Some((what, file)) = constant(tables, dim) {
             warnings.push(format!(
-                "{what} of {file} is the same everywhere: it tells nothing apart, and its lengthscale, where it has one, is the prior's"
+                "{what} of {file} is the same everywhere: it tells nothing apart, and what is learned of a lengthscale of its own is the prior"
             ));
         }
     }

@@ -16,22 +16,12 @@ pub(super) fn ranked(
         let Some(span) = &predict.ranks else {
             continue;
         };
-        if predict.scale != Scale::Observation {
-            let message =
-                "ranks are what is observed, so their probabilities are those of new observations";
-            check.refuse(span, message, "add `scale = \"observation\"`");
-            continue;
-        }
         let mut first = None;
         for asked in predictions.iter_mut().filter(|asked| asked.of == of) {
             let output = asked.places.output.clone();
             let whose = output
                 .as_ref()
                 .map_or_else(String::new, |o| format!(" of output `{o}`"));
-            let remedy = match output {
-                Some(_) => "name an output that has ranks, such as `output = \"north\"`",
-                None => "leave `ranks` out; `above = 50` gives the probability of more than 50",
-            };
             let Some(ranks) = reporting(tables, output.as_deref()).map(|t| ranks_of(&t.likelihood))
             else {
                 continue;
@@ -50,8 +40,30 @@ pub(super) fn ranked(
                     continue;
                 }
             };
-            check.refuse(span, message, remedy);
+            check.refuse(span, message, remedy(tables, output.as_deref()));
             break;
         }
+        if first.is_some() && predict.scale != Scale::Observation {
+            let message =
+                "ranks are what is observed, so their probabilities are those of new observations";
+            check.refuse(span, message, "add `scale = \"observation\"`");
+        }
+    }
+}
+
+/// What to do where an output, or one of them, is not observed as ranks first.
+fn remedy(tables: &[Observed], output: Option<&str>) -> String {
+    let has_ranks = |table: &&Observed| ranks_of(&table.likelihood) > 0;
+    let own = |table: &&Observed| table.places.output.as_deref() == output;
+    if tables.iter().filter(own).any(|table| has_ranks(&table)) {
+        return "the first table decides what a new observation is: move that of the ranks to the front".to_owned();
+    }
+    match tables
+        .iter()
+        .find(has_ranks)
+        .and_then(|table| table.places.output.as_ref())
+    {
+        Some(ranked) => format!("name an output that has ranks: `output = \"{ranked}\"`"),
+        None => "leave `ranks` out; `above = 50` gives the probability of more than 50".to_owned(),
     }
 }

@@ -80,7 +80,7 @@ pub(super) fn exact(count: &CountMean, slopes: Slopes, k: f64) -> Curve {
 /// Counts from `lower` to `upper`, both included; `lower < upper`, which may be infinite.
 ///
 /// # Numerics
-/// Few terms are summed from the largest outwards, and derivatives follow from the moments of the count
+/// An open range without slopes is a tail, or what the other tail leaves. Else few terms are summed from the largest outwards, and derivatives follow from the moments of the count
 /// inside the range; else the range is a difference of two tails. With
 /// `A = lower p(lower) / P` and `B = (upper + 1) p(upper + 1) / P` the derivative is `A - B` in either
 /// case: of the two forms the one is taken that cancels less.
@@ -97,8 +97,11 @@ pub(super) fn range(count: &CountMean, slopes: Slopes, lower: f64, upper: f64) -
         return curve;
     }
     if upper == f64::INFINITY && slopes == Slopes::No {
-        // One tail, or what the other leaves. Slopes far out lose digits so.
-        return parts.by_tails();
+        // One tail, or what the other leaves where that is enough. Slopes far out lose digits so.
+        let curve = parts.by_tails();
+        if count.mean <= lower || curve.value >= LIKELY {
+            return curve;
+        }
     }
     let Some((sums, start)) = parts.sum() else {
         return parts.by_tails();

@@ -61,6 +61,9 @@ impl Model {
     /// Where the covariance is singular to rounding, jitter of up to 1e-6 of the variance of each row is added and
     /// reported in the summary's warnings.
     pub fn fit(&self, options: &FitOptions) -> Result<Posterior, FitError> {
+        if self.scattered {
+            return self.constrained_where_likely(options)?.fit(options);
+        }
         let started = Instant::now();
         if options.inference == Inference::Sparse {
             return self.fit_sparse(options, started);
@@ -376,11 +379,16 @@ pub(super) fn hypers(
         .enumerate()
         .map(|(i, p)| {
             let interval = intervals.iter().find(|v| v.parameter == i);
+            // Where none was computed, none is told.
+            let none = match p.fixed || !intervals.is_empty() {
+                true => theta[i],
+                false => f64::NAN,
+            };
             Hyper {
                 name: p.name.clone(),
                 value: theta[i],
-                lower: interval.map_or(theta[i], |v| v.lower),
-                upper: interval.map_or(theta[i], |v| v.upper),
+                lower: interval.map_or(none, |v| v.lower),
+                upper: interval.map_or(none, |v| v.upper),
                 fixed: p.fixed,
                 meaning: p.meaning.clone(),
             }

@@ -367,7 +367,7 @@ impl Lens {
                 ranks.sd = ranks.sd.hypot(c.sd);
                 Some(Distribution::Ranks(ranks))
             }
-            Distribution::Laplace(mut laplace) => {
+            Distribution::Laplace(mut laplace) if !c.sd.is_nan() => {
                 laplace.blur = c.sd;
                 Some(Distribution::Laplace(laplace))
             }

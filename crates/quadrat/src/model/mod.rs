@@ -101,6 +101,8 @@ pub struct Model {
     tables: Vec<Observations>,
     settings: Vec<(String, Setting)>,
     second: Option<(Varying, Kernel, Link)>,
+    /// Whether constraints are to be placed where the function is likeliest to be negative, which takes a fit without them.
+    scattered: bool,
 }
 
 impl Model {
@@ -113,6 +115,7 @@ impl Model {
             tables: Vec::new(),
             settings: Vec::new(),
             second: None,
+            scattered: false,
         }
     }
 

@@ -3,10 +3,10 @@
 use super::defaults::Scales;
 use super::observations::Observations;
 use super::outputs::restrict;
-use super::posterior::{Posterior, Scale};
+use super::posterior::Scale;
 use super::settings::{FitOptions, Hyperparameters};
 use super::{Mean, Model};
-use crate::error::InputError;
+use crate::error::{FitError, InputError};
 use crate::likelihood::Positive;
 use crate::support::Functionals;
 
@@ -20,8 +20,8 @@ const SOFTNESS: f64 = 0.02;
 
 impl Model {
     /// Adds rows that say, at many places, that the latent function is not negative: a grid over what was
-    /// observed (up to three columns), else those of 2048 points of low discrepancy where the model without them, fitted first with its most
-    /// probable hyperparameters, is likeliest to be negative.
+    /// observed (up to three columns). For more columns [`Self::fit`] fits the model without them first, with its most probable hyperparameters and
+    /// the options given, and places them at those 256 of 2048 points of low discrepancy where the function is likeliest to be negative.
     ///
     /// $p = \Phi(f(x_j) / \epsilon)$ at every place, `epsilon` a fiftieth of the spread of the observed densities;
     /// inference becomes approximate. Call it after the tables were observed.
@@ -38,78 +38,81 @@ impl Model {
     /// Riihimaki and Vehtari 2010, *Gaussian processes with monotonicity information*, for the device.
     pub fn non_negative(mut self) -> Result<Self, InputError> {
         let tables = restrict(&self.kernel, &self.tables)?;
+        let ranges = self.ranges(&tables);
+        if ranges.len() > PLACES.len() {
+            self.scattered = true;
+            return Ok(self);
+        }
+        let places = self.places(&ranges)?;
+        self.constrain(&tables, |_| Ok(places.clone()))
+    }
+
+    /// The model with constraints where it is likeliest to be negative without them.
+    pub(super) fn constrained_where_likely(&self, options: &FitOptions) -> Result<Self, FitError> {
+        let mut free = self.clone();
+        free.scattered = false;
+        let tables = restrict(&self.kernel, &self.tables)?;
+        let places = self.places(&self.ranges(&tables))?;
+        let mut options = options.clone().with_hyperparameters(Hyperparameters::Map);
+        // What is kept belongs to the fit that follows.
+        options.keeper = None;
+        let posterior = free.fit(&options)?;
+        free.constrain(&tables, |output| {
+            let at = match output {
+                Some(output) => posterior.at_output(&places, output)?,
+                None => places.clone(),
+            };
+            let p = posterior.predict(&at, Scale::Latent)?;
+            let negative = p.cdf(&vec![0.0; p.len()]);
+            let mut order: Vec<usize> = (0..places.len()).collect();
+            order.sort_by(|&a, &b| negative[b].total_cmp(&negative[a]));
+            Ok(places.rows(&order[..SCATTERED]))
+        })
+    }
+
+    /// Adds a table of constraints for every output, at places of its own.
+    fn constrain<E: From<InputError>>(
+        mut self,
+        tables: &[Observations],
+        places: impl Fn(Option<&str>) -> Result<Functionals, E>,
+    ) -> Result<Self, E> {
         let outputs = self.kernel.outputs().to_vec();
-        let scales = Scales::new(
-            &self.kernel,
-            &tables,
-            &vec![Mean::Constant; outputs.len().max(1)],
-        );
-        let columns = self.kernel.inputs().to_vec();
-        let own =
-            (0..self.kernel.columns().len()).filter(|d| self.kernel.output_column() != Some(*d));
-        let ranges: Vec<(f64, f64)> = own
-            .map(|d| {
-                let ends = tables.iter().map(|t| t.supports().range(d));
-                ends.fold((f64::INFINITY, f64::NEG_INFINITY), |a, b| {
-                    (a.0.min(b.0), a.1.max(b.1))
-                })
-            })
-            .collect();
-        let at = |share: Vec<f64>| -> Vec<f64> {
-            let along = share.iter().zip(&ranges);
-            along.map(|(u, (lo, hi))| lo + u * (hi - lo)).collect()
-        };
-        let places: Vec<Vec<f64>> = shares(ranges.len()).into_iter().map(at).collect();
-        let points = |chosen: &[usize]| -> Result<Functionals, InputError> {
-            let mut set = Functionals::new(columns.clone());
-            chosen
-                .iter()
-                .try_for_each(|&i| set.push_point(&places[i]))?;
-            Ok(set)
-        };
-        let all = points(&(0..places.len()).collect::<Vec<_>>())?;
-        let free = (places.len() == CANDIDATES)
-            .then(|| {
-                let options = FitOptions::default().with_hyperparameters(Hyperparameters::Map);
-                // What cannot be fitted is told when the constrained model is.
-                self.clone().fit(&options).ok()
-            })
-            .flatten();
+        let means = vec![Mean::Constant; outputs.len().max(1)];
+        let scales = Scales::new(&self.kernel, tables, &means);
         for (output, scale) in scales.outputs.iter().enumerate() {
             let name = outputs.get(output).cloned();
-            let chosen = match places.len() == CANDIDATES {
-                false => all.clone(),
-                true => points(&likeliest(free.as_ref(), &all, name.as_deref()))?,
-            };
-            let rows = Positive::new(chosen.len(), 0.0, SOFTNESS * scale.spread)?;
-            let mut table = Observations::new(chosen, rows)?;
+            let at = places(name.as_deref())?;
+            let rows = Positive::new(at.len(), 0.0, SOFTNESS * scale.spread)?;
+            let mut table = Observations::new(at, rows)?;
             table.output = name;
             self.tables.push(table);
         }
         Ok(self)
     }
-}
 
-/// The places where the function is likeliest to be negative; the first ones where nothing is known of it.
-fn likeliest(
-    posterior: Option<&Posterior>,
-    places: &Functionals,
-    output: Option<&str>,
-) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..places.len()).collect();
-    let negative = posterior.and_then(|posterior| {
-        let at = match output {
-            Some(output) => posterior.at_output(places, output).ok()?,
-            None => places.clone(),
-        };
-        let p = posterior.predict(&at, Scale::Latent).ok()?;
-        Some(p.cdf(&vec![0.0; p.len()]))
-    });
-    if let Some(negative) = negative {
-        order.sort_by(|&a, &b| negative[b].total_cmp(&negative[a]));
+    /// What was observed, along every column.
+    fn ranges(&self, tables: &[Observations]) -> Vec<(f64, f64)> {
+        let own =
+            (0..self.kernel.columns().len()).filter(|d| self.kernel.output_column() != Some(*d));
+        own.map(|d| {
+            let ends = tables.iter().map(|t| t.supports().range(d));
+            ends.fold((f64::INFINITY, f64::NEG_INFINITY), |a, b| {
+                (a.0.min(b.0), a.1.max(b.1))
+            })
+        })
+        .collect()
     }
-    order.truncate(SCATTERED);
-    order
+
+    /// The places that constraints may be at.
+    fn places(&self, ranges: &[(f64, f64)]) -> Result<Functionals, InputError> {
+        let mut places = Functionals::new(self.kernel.inputs().to_vec());
+        for share in shares(ranges.len()) {
+            let along = share.iter().zip(ranges);
+            let place = along.map(|(u, (lo, hi))| lo + u * (hi - lo));
+            places.push_point(&place.collect::<Vec<f64>>())?;
+        }
+        Ok(places)
+    }
 }
 
 /// Places in the unit cube: ends included on a grid; of more than three columns the candidates.

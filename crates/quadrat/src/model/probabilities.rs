@@ -36,7 +36,9 @@ impl Prediction {
                 false => self.cdf(&vec![rank as f64; self.len()]),
             };
             for ((row, before), now) in rows.iter_mut().zip(&below).zip(&up_to) {
-                row.push((now - before).max(0.0));
+                let p = now - before;
+                // Not a number stays so.
+                row.push(if p < 0.0 { 0.0 } else { p });
             }
             below = up_to;
         }

@@ -54,7 +54,7 @@ pub struct Hyper {
     /// MAP value; for the mean, its posterior mean.
     pub value: f64,
     /// Lower end of its central 95 % interval: from the integrated posterior, or from the normal
-    /// approximation in its logarithm when it is the MAP (too narrow when rows are few).
+    /// approximation in its logarithm when it is the MAP (too narrow when rows are few); NaN where none was computed, which a warning tells.
     pub lower: f64,
     /// Upper end of that interval.
     pub upper: f64,

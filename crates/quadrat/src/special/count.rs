@@ -274,7 +274,7 @@ fn reach(log_ratio: &impl Fn(f64) -> f64, slope: f64, curvature: f64) -> f64 {
 /// # Returns
 /// `(P, Q)`; NaN outside the domain
 /// # Numerics
-/// The smaller of the two to a relative 1e-12 for a up to 1e6; one quadrature of some 80 to 300 nodes.
+/// The smaller of the two to a relative 1e-12 for a up to 1e6; for whole edges a sum of up to 400 terms, else one quadrature of some 80 to 300 nodes.
 /// # Source
 /// DLMF 8.2.4; the integral over log x
 /// # Examples
@@ -302,7 +302,7 @@ pub fn regularised_gamma(a: f64, x: f64) -> (f64, f64) {
 /// # Returns
 /// `(I, 1 - I)`; NaN outside the domain
 /// # Numerics
-/// The smaller of the two to a relative 1e-12 for shapes up to 1e6; one quadrature of some 80 to 300 nodes.
+/// The smaller of the two to a relative 1e-12 for shapes up to 1e6; for whole edges a sum of up to 400 terms, else one quadrature of some 80 to 300 nodes.
 /// # Source
 /// DLMF 8.17.2; the integral over the log odds of x
 /// # Examples

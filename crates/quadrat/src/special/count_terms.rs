@@ -12,7 +12,7 @@ impl CountMean {
     ///
     /// $$ \frac{p(k + 1)}{p(k)} = \frac{(1 + \alpha k) \, \mu w}{k + 1}, $$
     ///
-    /// which are summed away from the mean, where they fall. The excess is the mean distance from the edge, so that nothing cancels. Nothing
+    /// which are summed away from the edge (below it they may rise to the mode first). The excess is the mean distance from the edge, so that nothing cancels. Nothing
     /// where the terms fall too slowly.
     pub(super) fn tail_by_terms(&self, k: f64, with_slope: bool) -> Option<Tail> {
         match self.mean <= k {

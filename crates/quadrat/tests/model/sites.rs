@@ -268,6 +268,30 @@ fn constraints_keep_a_histogram_from_being_negative() {
     assert!(lowest.filter(|l| *l < -1.0).count() < 10);
 }
 
+#[test]
+fn constraints_of_four_columns_are_where_the_function_is_likeliest_to_be_negative() {
+    let dims: Vec<String> = ["a", "b", "c", "d"].map(str::to_owned).into();
+    let mut set = Functionals::new(dims.clone());
+    let mut draws = Draws(ChaCha8Rng::seed_from_u64(4));
+    let mut values = Vec::new();
+    for _ in 0..40 {
+        let x: Vec<f64> = (0..4).map(|_| draws.normal().clamp(-2.0, 2.0)).collect();
+        values.push(2.0 + 2.0 * x[0] + 0.1 * draws.normal());
+        set.push_point(&x).unwrap();
+    }
+    // Below a = -1 the plane through the values is negative.
+    let table = Observations::gaussian(set, values, Noise::Known(vec![0.01; 40])).unwrap();
+    let kernel = Kernel::linear(dims.iter().map(String::as_str));
+    let held = Model::new(kernel).observe(table).non_negative().unwrap();
+    let map = FitOptions::default().with_hyperparameters(Hyperparameters::Map);
+    let fit = held.fit(&map).unwrap();
+    let places = fit.observations()[1].supports();
+    assert_eq!(places.len(), 256);
+    // An eighth of all places, of which a quarter lie below -1.
+    assert!(places.range(0).1 < -0.9, "{:?}", places.range(0));
+    assert!(places.range(1).1 > 1.0);
+}
+
 /// Above 500 rows the starts compete on some of them: the fit is that of a single search with all rows.
 #[test]
 fn starts_that_compete_on_fewer_rows_end_where_all_rows_do() {

@@ -99,7 +99,7 @@ pub fn learn_sparse(
     let mut passes = 0;
     let mut ended = search(problem, &columns, options, &mut state, &watch, &mut passes)?;
     let is_over = state.part == easier.len() && state.stage >= GAINS.len();
-    let mut stopped = watch.is_stopped() && !is_over;
+    let mut stopped = !is_over && watch.is_stopped();
     let moved = (!state.places.is_empty()).then(|| Through::new(problem, &columns, &state.places));
     let current = moved.as_ref().map_or(problem, |m| m as &dyn SparseProblem);
     let evidence = SparseEvidence::new(current, *options).watched_by(keeper);

@@ -30,6 +30,11 @@ impl Laplace {
         2.0 * self.scale * self.scale + self.blur * self.blur
     }
 
+    /// Whether the blur counts so far from the location; infinitely far nothing is left but the tail.
+    fn is_blurred(&self, r: f64) -> bool {
+        self.blur > 0.0 && (r / self.blur).is_finite()
+    }
+
     /// `log H(r)`, written so that no large numbers cancel.
     fn log_half(&self, r: f64) -> f64 {
         let (ratio, z) = (self.blur / self.scale, r / self.blur);
@@ -42,8 +47,8 @@ impl Laplace {
     }
 
     pub(super) fn cdf(&self, y: f64) -> f64 {
-        if self.blur > 0.0 {
-            let r = y - self.location;
+        let r = y - self.location;
+        if self.is_blurred(r) {
             let half = |r: f64| 0.5 * elementary::exp(self.log_half(r));
             return (normal_cdf(r / self.blur) + half(-r) - half(r)).clamp(0.0, 1.0);
         }
@@ -53,10 +58,13 @@ impl Laplace {
     }
 
     pub(super) fn log_density(&self, y: f64) -> f64 {
-        if self.blur > 0.0 {
-            let r = y - self.location;
+        let r = y - self.location;
+        if self.is_blurred(r) {
             let (more, less) = (self.log_half(r), self.log_half(-r));
             let (more, less) = (more.max(less), more.min(less));
+            if more == f64::NEG_INFINITY {
+                return more;
+            }
             let both = more + elementary::log1p(elementary::exp(less - more));
             return both - elementary::log(2.0 * self.scale);
         }
