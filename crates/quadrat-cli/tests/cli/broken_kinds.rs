@@ -103,7 +103,7 @@ fn broken_likelihoods_are_refused_with_place_and_remedy() {
 #[rustfmt::skip]
 const TABLES: &[(&str, &[u8], &[&str])] = &[
     ("ordinal = { rank = \"n\", thresholds = [1, 2] }", b"t,n\n0,1\n1,4\n2,2.5\n3,0\n", &["the rank is 4, but 2 thresholds tell 3 ranks apart", "d.csv:3:3 (column `n`)", "add a threshold", "the rank is 2.5; it must be a whole number", "d.csv:4:3", "the rank is 0; ranks count from 1", "d.csv:5:3"]),
-    ("ordinal = { rank = \"n\" }", b"t,n\n0,1\n1,400\n", &["the rank is 400; thresholds are learned for at most 30 ranks", "d.csv:3:3"]),
+    ("ordinal = { rank = \"n\" }", b"t,n\n0,1\n1,4000\n", &["the rank is 4000; thresholds are learned for at most 1000 ranks", "d.csv:3:3"]),
     ("censored = { value = \"y\" }", b"t,y\n0,<\n1,30+\n", &["`<` stands without a number", "d.csv:2:3 (column `y`)", "`30+` is not a number", "d.csv:3:3", "written >30"]),
     ("poisson = { count = \"n\" }", b"t,n\n0,<\n1,3\n", &["`<` stands without a number", "d.csv:2:3 (column `n`)"]),
     ("ordinal = { rank = \"n\" }", b"t,n\n0,1\n1,1\n", &["every rank is 1", "d.csv:2:3", "thresholds = [..]"]),

@@ -11,8 +11,8 @@ use crate::diagnostic::Problems;
 use crate::study::fields::Spanned;
 use crate::study::likelihood::{Likelihood, Limits, Reports};
 
-/// Learned thresholds are for so many ranks: each has a hyperparameter of its own.
-const MOST_RANKS: f64 = 30.0;
+/// Learned thresholds are for so many ranks, as in the library: each has a hyperparameter of its own. More are years or amounts, not grades.
+const MOST_RANKS: f64 = 1000.0;
 
 type Made = Option<Result<Reported, InputError>>;
 
