@@ -501,17 +501,9 @@ fn reports_probabilities(posterior: &Posterior, places: &Places) -> bool {
     reporting(posterior, places.output.as_deref()).is_some_and(is_one)
 }
 
-/// How many ranks new observations of an output may have; zero where they are something else.
-pub fn ranks(posterior: &Posterior, output: Option<&str>) -> usize {
-    reporting(posterior, output).map_or(0, ranks_of)
-}
-
-/// How many ranks a likelihood tells apart; zero where it is about something else.
-pub fn ranks_of(likelihood: &Likelihood) -> usize {
-    match likelihood {
-        Likelihood::Ordinal(ordinal) => ordinal.thresholds_setting().ranks(),
-        _ => 0,
-    }
+/// How many ranks new observations of an output may have, where they are ranks.
+pub fn ranks(posterior: &Posterior, output: Option<&str>) -> Option<usize> {
+    reporting(posterior, output).and_then(Likelihood::rank_count)
 }
 
 /// The likelihood that predictions of an output are about: the first that does more than bound the values.

@@ -16,7 +16,7 @@ use crate::numbers::count;
 use crate::output::{Staged, writable};
 use crate::places::Places;
 use crate::prediction_csv::has_regions;
-use crate::resolve::{Files, read_places, shapes, together};
+use crate::resolve::{Files, OBSERVED, one_count, read_places, shapes, together};
 use crate::study::Scale;
 use crate::study::fields::{Check, Spanned};
 use crate::study::shape::{BagKeys, RegionKeys, Shape};
@@ -210,32 +210,25 @@ fn asked_chances(
     if !args.ranks {
         return Ok(Chances { above, ranks: 0 });
     }
-    let ranks = |output: &Option<String>| engine::ranks(posterior, output.as_deref());
-    let of_first = outputs.first().map_or(0, ranks);
-    if let Some(other) = outputs.iter().find(|output| ranks(output) == 0) {
-        let whose = other.as_ref();
-        let whose = whose.map_or_else(String::new, |output| format!(" of output `{output}`"));
-        let is_ranked = |name: &String| engine::ranks(posterior, Some(name)) > 0;
-        let remedy = match posterior.outputs().iter().any(is_ranked) {
-            true => "name an output that has ranks with `--of`",
+    let of = |output: Option<&str>| engine::ranks(posterior, output);
+    let told = outputs
+        .iter()
+        .map(|output| (output.as_deref(), of(output.as_deref())));
+    let ranks = one_count(told).map_err(|(_, message)| {
+        let has_ranks = posterior
+            .outputs()
+            .iter()
+            .any(|name| of(Some(name)).is_some());
+        let remedy = match has_ranks {
+            true => "name one output that has ranks with `--of`",
             false => "leave `--ranks` out",
         };
-        anyhow::bail!("new observations{whose} are not ranks; {remedy}");
-    }
-    if outputs.iter().any(|output| ranks(output) != of_first) {
-        anyhow::bail!(
-            "the outputs do not tell equally many ranks apart; say which one with `--of`"
-        );
-    }
+        anyhow::anyhow!("{message}; {remedy}")
+    })?;
     if args.scale != ScaleWord::Observation {
-        anyhow::bail!(
-            "ranks are what is observed, so their probabilities are those of new observations; add `--scale observation`"
-        );
+        anyhow::bail!("{OBSERVED}; add `--scale observation`");
     }
-    Ok(Chances {
-        above,
-        ranks: of_first,
-    })
+    Ok(Chances { above, ranks })
 }
 
 /// Whether the output is to be GeoJSON.

@@ -33,6 +33,7 @@ pub use inputs::together;
 use inputs::{Inputs, dims, usable};
 pub use observed::Observed;
 use ranks::ranked;
+pub use ranks::{OBSERVED, one_count};
 use read::observed;
 pub use read::{read_places, shapes};
 use rows::{open_rows, too_many_rows};

@@ -1,7 +1,6 @@
 //! Predictions of the probability of every rank.
 
 use super::{Asked, Observed, no_column_twice, reporting};
-use crate::engine::ranks_of;
 use crate::study::fields::Check;
 use crate::study::{Scale, Study};
 
@@ -16,44 +15,62 @@ pub(super) fn ranked(
         let Some(span) = &predict.ranks else {
             continue;
         };
-        let mut first = None;
-        for asked in predictions.iter_mut().filter(|asked| asked.of == of) {
-            let output = asked.places.output.clone();
-            let whose = output
-                .as_ref()
-                .map_or_else(String::new, |o| format!(" of output `{o}`"));
-            let Some(ranks) = reporting(tables, output.as_deref()).map(|t| ranks_of(&t.likelihood))
-            else {
+        let own = || predictions.iter().filter(|asked| asked.of == of);
+        let outputs = own().map(|asked| asked.places.output.as_deref());
+        let told = outputs.map(|output| {
+            let table = reporting(tables, output);
+            (
+                output,
+                table.and_then(|table| table.likelihood.rank_count()),
+            )
+        });
+        let count = match one_count(told) {
+            Ok(count) => count,
+            Err((output, message)) => {
+                let remedy = remedy(tables, output);
+                check.refuse(span, message, remedy);
                 continue;
-            };
-            let message = match (ranks, first) {
-                (0, _) => format!("new observations{whose} are not ranks"),
-                (n, Some(other)) if n != other => {
-                    format!(
-                        "{n} ranks are told apart{whose}, {other} of another output, and both would be in one table"
-                    )
-                }
-                _ => {
-                    first = Some(ranks);
-                    asked.chances.ranks = ranks;
-                    no_column_twice(check, predict, &asked.places, &asked.chances);
-                    continue;
-                }
-            };
-            check.refuse(span, message, remedy(tables, output.as_deref()));
-            break;
+            }
+        };
+        if predict.scale != Scale::Observation {
+            check.refuse(span, OBSERVED, "add `scale = \"observation\"`");
+            continue;
         }
-        if first.is_some() && predict.scale != Scale::Observation {
-            let message =
-                "ranks are what is observed, so their probabilities are those of new observations";
-            check.refuse(span, message, "add `scale = \"observation\"`");
+        for asked in predictions.iter_mut().filter(|asked| asked.of == of) {
+            asked.chances.ranks = count;
+            no_column_twice(check, predict, &asked.places, &asked.chances);
         }
     }
 }
 
+/// Why ranks need the scale of observations.
+pub const OBSERVED: &str =
+    "ranks are what is observed, so their probabilities are those of new observations";
+
+/// The number of ranks that some outputs share, whose probabilities are to stand in one table; else an output at fault, and the fault.
+pub fn one_count<'a>(
+    outputs: impl Iterator<Item = (Option<&'a str>, Option<usize>)>,
+) -> Result<usize, (Option<&'a str>, String)> {
+    let mut first = None;
+    for (output, count) in outputs {
+        let whose = output.map_or_else(String::new, |name| format!(" of output `{name}`"));
+        let Some(count) = count else {
+            return Err((output, format!("new observations{whose} are not ranks")));
+        };
+        let other = *first.get_or_insert(count);
+        if count != other {
+            let message = format!(
+                "{count} ranks are told apart{whose}, {other} of another output, and both would be in one table"
+            );
+            return Err((output, message));
+        }
+    }
+    Ok(first.unwrap_or(0))
+}
+
 /// What to do where an output, or one of them, is not observed as ranks first.
 fn remedy(tables: &[Observed], output: Option<&str>) -> String {
-    let has_ranks = |table: &&Observed| ranks_of(&table.likelihood) > 0;
+    let has_ranks = |table: &&Observed| table.likelihood.rank_count().is_some();
     let own = |table: &&Observed| table.places.output.as_deref() == output;
     if tables.iter().filter(own).any(|table| has_ranks(&table)) {
         return "the first table decides what a new observation is: move that of the ranks to the front".to_owned();

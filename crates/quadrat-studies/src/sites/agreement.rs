@@ -3,16 +3,14 @@
 use anyhow::{Context, Result};
 use quadrat::inference::mcmc::McmcOptions;
 use quadrat::kernel::Kernel;
-use quadrat::linalg::{Cholesky, Mat};
 use quadrat::model::{FitOptions, McmcReport, Model, Observations};
 use quadrat::progress::Silent;
 use quadrat::support::Functionals;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
-use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
-use super::kinds::{Few, few};
+use super::kinds::{Few, few, normals, prior};
 use crate::report::{Report, Table};
 use crate::statistics::mean;
 use crate::steps::Steps;
@@ -84,11 +82,11 @@ pub fn run(settings: &Settings) -> Result<Report> {
         let (worst_r_hat, least) = (found.worst_r_hat(), found.smallest_effective_size());
         report.check(
             format!("{}: means apart, median", kind.name),
-            apart[apart.len() / 2],
+            middle(&apart),
             0.0,
             far,
         );
-        let middle = ratios[ratios.len() / 2];
+        let middle = middle(&ratios);
         report.check(
             format!("{}: sd ratio, median", kind.name),
             middle,
@@ -132,6 +130,11 @@ fn of_rows(found: &McmcReport) -> (Vec<f64>, Vec<f64>) {
     (apart, ratios)
 }
 
+/// The lower of two in the middle.
+fn middle(sorted: &[f64]) -> f64 {
+    sorted[(sorted.len() - 1) / 2]
+}
+
 fn row(name: &str, found: &McmcReport) -> Vec<String> {
     let (apart, ratios) = of_rows(found);
     let last = apart.len() - 1;
@@ -143,8 +146,8 @@ fn row(name: &str, found: &McmcReport) -> Vec<String> {
     let farther = |a: f64, b: f64| if b.abs() > a.abs() { b } else { a };
     let stretched = |a: f64, b: f64| if b.ln().abs() > a.ln().abs() { b } else { a };
     let mut cells = vec![name.to_owned()];
-    cells.extend([apart[last / 2], apart[last]].map(|x| format!("{x:.3}")));
-    cells.extend([ratios[0], ratios[last / 2], ratios[last]].map(|x| format!("{x:.3}")));
+    cells.extend([middle(&apart), apart[last]].map(|x| format!("{x:.3}")));
+    cells.extend([ratios[0], middle(&ratios), ratios[last]].map(|x| format!("{x:.3}")));
     cells.push(format!("{:+.2}", off.fold(0.0, farther)));
     cells.push(format!("{:.2}", wide.fold(1.0, stretched)));
     cells.push(format!("{:.4}", found.worst_r_hat()));
@@ -155,14 +158,7 @@ fn row(name: &str, found: &McmcReport) -> Vec<String> {
 
 fn one(kind: &Few, mut random: ChaCha8Rng, options: &McmcOptions) -> Result<McmcReport> {
     let x: Vec<f64> = (0..ROWS).map(|_| RANGE * random.random::<f64>()).collect();
-    let k = Mat::from_fn(ROWS, ROWS, |i, j| {
-        let r = x[i] - x[j];
-        (-0.5 * r * r).exp() + if i == j { 1e-9 } else { 0.0 }
-    });
-    let z: Vec<f64> = (0..ROWS)
-        .map(|_| StandardNormal.sample(&mut random))
-        .collect();
-    let mut f = Cholesky::factor(k.as_ref())?.multiply(&z);
+    let mut f = prior(&x)?.multiply(&normals(ROWS, &mut random));
     f.iter_mut().for_each(|f| *f += kind.level);
     let rows = (kind.rows)(&f, &mut random)?;
     let table = Observations::new(Functionals::points("x", &x)?, rows)?;

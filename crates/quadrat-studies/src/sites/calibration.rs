@@ -2,15 +2,14 @@
 
 use anyhow::{Context, Result};
 use quadrat::kernel::Kernel;
-use quadrat::linalg::{Cholesky, Mat};
 use quadrat::model::{FitOptions, Model, Scale};
 use quadrat::support::Functionals;
 use rand_chacha::ChaCha8Rng;
-use rand_distr::{Distribution, StandardNormal};
+use rand_distr::Distribution;
 use rayon::prelude::*;
 
 use super::degenerate;
-use super::kinds::{EXPOSURE, KINDS, Kind};
+use super::kinds::{EXPOSURE, KINDS, Kind, normals, prior};
 use crate::report::{Report, Table};
 use crate::statistics::{mean, standard_error};
 use crate::steps::Steps;
@@ -119,16 +118,9 @@ fn one(kind: &Kind, mut random: ChaCha8Rng) -> Result<Outcome> {
     let mut x = kind.places(x, RANGE);
     let rows = x.len();
     x.extend(&places);
-    let k = Mat::from_fn(x.len(), x.len(), |i, j| {
-        let d: f64 = x[i] - x[j];
-        let jitter = if i == j { 1e-9 } else { 0.0 };
-        (-0.5 * d * d).exp() + jitter
-    });
-    let root = Cholesky::factor(k.as_ref())?;
+    let root = prior(&x)?;
     let f = loop {
-        let mut draw = || StandardNormal.sample(&mut random);
-        let z: Vec<f64> = (0..x.len()).map(|_| draw()).collect();
-        let f = root.multiply(&z);
+        let f = root.multiply(&normals(x.len(), &mut random));
         if kind.admits(&f) {
             break f;
         }

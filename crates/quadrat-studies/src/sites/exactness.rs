@@ -10,10 +10,9 @@ use quadrat::model::{FitOptions, Inference, Mean, Model, Observations, Scale, Se
 use quadrat::support::Functionals;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
-use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
-use super::kinds::{Few, few};
+use super::kinds::{Few, few, normals, prior};
 use crate::report::{Report, Table};
 use crate::steps::Steps;
 use crate::study::Settings;
@@ -184,14 +183,8 @@ fn case(parts: &[(&Few, usize)], mut random: ChaCha8Rng, draws: usize) -> Result
         .iter()
         .fold(0.0, |most: f64, part| most.max(part.0.level));
     let x: Vec<f64> = (0..n).map(|_| RANGE * random.random::<f64>()).collect();
-    let prior = Cholesky::factor(
-        Mat::from_fn(n, n, |i, j| {
-            let r = x[i] - x[j];
-            (-0.5 * r * r).exp() + if i == j { 1e-8 } else { 0.0 }
-        })
-        .as_ref(),
-    )?;
-    let mut f = prior.multiply(&normal(n, &mut random));
+    let prior = prior(&x)?;
+    let mut f = prior.multiply(&normals(n, &mut random));
     f.iter_mut().for_each(|f| *f += level);
     let mut model = Model::new(Kernel::se(["x"]))
         .mean(Mean::Fixed(level))
@@ -265,10 +258,6 @@ fn case(parts: &[(&Few, usize)], mut random: ChaCha8Rng, draws: usize) -> Result
     })
 }
 
-fn normal(n: usize, random: &mut ChaCha8Rng) -> Vec<f64> {
-    (0..n).map(|_| StandardNormal.sample(random)).collect()
-}
-
 /// What brute force says.
 struct Truth {
     evidence: f64,
@@ -291,12 +280,12 @@ fn sampled(
     let mut values = Vec::with_capacity(draws * n);
     for _ in 0..draws {
         let mut f = if random.random::<f64>() < MOSTLY {
-            let mut f = proposal.multiply(&normal(n, random));
+            let mut f = proposal.multiply(&normals(n, random));
             f.iter_mut().zip(centre).for_each(|(f, m)| *f += m);
             f
         } else {
             prior
-                .multiply(&normal(n, random))
+                .multiply(&normals(n, random))
                 .iter()
                 .map(|f| f + level)
                 .collect()

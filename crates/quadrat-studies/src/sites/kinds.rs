@@ -6,6 +6,7 @@ use quadrat::likelihood::{
     Bernoulli, Binomial, Censored, Degrees, Dispersion, Exponential, Gaussian, Interval, Laplace,
     Likelihood, NegativeBinomial, Ordinal, Poisson, Positive, Sigmoid, StudentT, Thresholds,
 };
+use quadrat::linalg::{Cholesky, Mat};
 use quadrat::link::Link;
 use quadrat::model::{Mean, Noise, Observations};
 use quadrat::support::{Aggregate, Functionals};
@@ -234,6 +235,20 @@ impl Kind {
             _ => Mean::Constant,
         }
     }
+}
+
+/// The root of the prior covariance at some places: se with variance and lengthscale one.
+pub fn prior(x: &[f64]) -> Result<Cholesky> {
+    let k = Mat::from_fn(x.len(), x.len(), |i, j| {
+        let r = x[i] - x[j];
+        (-0.5 * r * r).exp() + if i == j { 1e-9 } else { 0.0 }
+    });
+    Ok(Cholesky::factor(k.as_ref())?)
+}
+
+/// Standard normal numbers.
+pub fn normals(n: usize, random: &mut ChaCha8Rng) -> Vec<f64> {
+    (0..n).map(|_| StandardNormal.sample(random)).collect()
 }
 
 fn noisy(f: &[f64], sd: f64, random: &mut ChaCha8Rng) -> Vec<f64> {

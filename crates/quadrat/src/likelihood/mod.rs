@@ -139,6 +139,15 @@ impl Likelihood {
         self.local().rows()
     }
 
+    /// How many ranks an observation may have, where it is one.
+    #[must_use]
+    pub fn rank_count(&self) -> Option<usize> {
+        match self {
+            Self::Ordinal(ordinal) => Some(ordinal.thresholds_setting().ranks()),
+            _ => None,
+        }
+    }
+
     /// Whether the latent value is the observed mean itself, so that it may be an integral or an average.
     #[must_use]
     pub fn is_linear(&self) -> bool {

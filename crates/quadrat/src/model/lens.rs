@@ -301,17 +301,9 @@ impl Lens {
         vec![inside]
     }
 
-    /// What is asked for.
-    pub fn what(&self) -> What {
-        self.what
-    }
-
-    /// How many ranks an observation may have, where it is one.
+    /// How many ranks there are, where ranks are asked for.
     pub fn ranks(&self) -> Option<usize> {
-        match &*self.likelihood {
-            Likelihood::Ordinal(ordinal) => Some(ordinal.thresholds_setting().ranks()),
-            _ => None,
-        }
+        self.likelihood.rank_count().filter(|_| !self.is_mean())
     }
 
     /// Whether means of observations are asked for.
@@ -382,12 +374,11 @@ impl Lens {
             points: Vec::new(),
             narrow: Vec::new(),
         };
-        for &c in components {
-            if let Some(exact) = self.blurred(c) {
-                seen.points.push((exact, c.weight));
-            }
-        }
-        if !seen.points.is_empty() {
+        let exact = components
+            .iter()
+            .map(|c| Some((self.blurred(*c)?, c.weight)));
+        if let Some(points) = exact.collect() {
+            seen.points = points;
             return seen;
         }
         if let Some(nodes) = self.nodes_of_all(components) {

@@ -1,6 +1,5 @@
 //! Probabilities of what a prediction may turn out to be: above a limit, or each of some ranks.
 
-use super::lens::What;
 use super::prediction::Prediction;
 
 impl Prediction {
@@ -26,8 +25,7 @@ impl Prediction {
     ///    \Phi\!\left(\frac{t_{j,k-1} - m_{ij}}{s_{ij}}\right) \right], \qquad s_{ij}^2 = \mathrm{Var}_j f_i + v_j $$
     #[must_use]
     pub fn rank_probabilities(&self) -> Option<Vec<Vec<f64>>> {
-        let lens = self.lens.as_ref()?;
-        let ranks = lens.ranks().filter(|_| lens.what() == What::Observation)?;
+        let ranks = self.lens.as_ref()?.ranks()?;
         let mut rows = vec![Vec::with_capacity(ranks); self.len()];
         let mut below = vec![0.0; self.len()];
         for rank in 1..=ranks {
