@@ -251,13 +251,10 @@ impl CountRows {
                 shift: 0.0,
             };
         }
-        if self.link == Link::Exp && dispersion == 0.0 && self.is_exact(row) {
-            return self.tilted_exp(row, cavity);
-        }
-        let is_plain =
-            self.is_exact(row) && dispersion > LEAST_PLAIN && self.lower[row] < MOST_PLAIN;
-        if self.link == Link::Exp && is_plain {
-            return self.tilted_dispersed(row, dispersion, cavity);
+        if self.link == Link::Exp
+            && let Some(tilted) = self.tilted_smooth(row, dispersion, cavity)
+        {
+            return tilted;
         }
         let peaks = self.peaks(row, dispersion, cavity);
         let is_concave = self.is_log_concave(dispersion > 0.0);
@@ -266,35 +263,62 @@ impl CountRows {
         })
     }
 
-    /// Overdispersed counts without the parts that do not depend on `f`:
-    /// `y f - (y + 1 / alpha) log(1 + alpha mu)`.
-    fn tilted_dispersed(&self, row: usize, dispersion: f64, cavity: Belief) -> Tilted {
+    /// A count, or at least so many, behind `exp`; `None` where that needs more care.
+    fn tilted_smooth(&self, row: usize, dispersion: f64, cavity: Belief) -> Option<Tilted> {
         let (y, exposure) = (self.lower[row], self.exposure[row]);
-        let total = y + 1.0 / dispersion;
-        let jet = |f: f64| {
-            let mean = exposure * self.link.value(f);
-            let weight = 1.0 / (1.0 + dispersion * mean);
-            let bend = mean * (1.0 + dispersion * y) * weight * weight;
-            Jet {
-                value: y * f - total * elementary::log1p(dispersion * mean),
-                first: (y - mean) * weight,
-                second: -bend,
-                third: -bend * (1.0 - dispersion * mean) * weight,
-            }
-        };
-        let guess = self.guess(row);
-        let tilted = quadrature::tilted(cavity, guess, jet);
-        Tilted {
-            log_z: tilted.log_z + self.jet(row, dispersion, guess).value - jet(guess).value,
-            ..tilted
+        let is_open = self.upper[row] == f64::INFINITY;
+        let is_plain = dispersion == 0.0 || (dispersion > LEAST_PLAIN && y < MOST_PLAIN);
+        if !(is_plain && (is_open || self.is_exact(row))) {
+            return None;
         }
-    }
-
-    /// The commonest row has a plain density: with `d` the distance to its peak, `-y (e^d - 1 - d)`.
-    fn tilted_exp(&self, row: usize, cavity: Belief) -> Tilted {
-        let (y, exposure) = (self.lower[row], self.exposure[row]);
+        // The count at the edge, where the row is open.
+        let guess = self.link.inverse((y + 0.5) / exposure).unwrap_or(0.0);
+        let peak = elementary::log(y / exposure);
+        let place = if dispersion == 0.0 && y > 0.0 {
+            peak
+        } else {
+            guess
+        };
+        let constant = {
+            let logs = self.link.log_jet(place);
+            let count = mean(self.link, &logs, exposure, dispersion, place);
+            exact(&count, Slopes::No, y).value
+        };
+        let finish = |jet: &dyn Fn(f64) -> Jet| {
+            let lost = constant - jet(place).value;
+            let tilted = quadrature::tilted(cavity, place, jet);
+            let tilted = Tilted {
+                log_z: tilted.log_z + lost,
+                ..tilted
+            };
+            if !is_open {
+                return Some(tilted);
+            }
+            Self::tilted_open(y, cavity, tilted, place, |f| {
+                let at = jet(f);
+                Jet {
+                    value: at.value + lost,
+                    ..at
+                }
+            })
+        };
+        if dispersion > 0.0 {
+            // Without the parts that do not depend on `f`: `y f - (y + 1 / alpha) log(1 + alpha mu)`.
+            let total = y + 1.0 / dispersion;
+            return finish(&|f| {
+                let mean = exposure * self.link.value(f);
+                let weight = 1.0 / (1.0 + dispersion * mean);
+                let bend = mean * (1.0 + dispersion * y) * weight * weight;
+                Jet {
+                    value: y * f - total * elementary::log1p(dispersion * mean),
+                    first: (y - mean) * weight,
+                    second: -bend,
+                    third: -bend * (1.0 - dispersion * mean) * weight,
+                }
+            });
+        }
         if y == 0.0 {
-            let jet = |f: f64| {
+            return finish(&|f| {
                 let mean = exposure * self.link.value(f);
                 Jet {
                     value: -mean,
@@ -302,11 +326,10 @@ impl CountRows {
                     second: -mean,
                     third: -mean,
                 }
-            };
-            return quadrature::tilted(cavity, self.guess(row), jet);
+            });
         }
-        let peak = elementary::log(y / exposure);
-        let jet = |f: f64| {
+        // With `d` the distance to its peak, `-y (e^d - 1 - d)`.
+        finish(&|f| {
             let d = (f - peak).min(CLIP);
             let rise = elementary::expm1(d);
             Jet {
@@ -315,12 +338,7 @@ impl CountRows {
                 second: -y * (rise + 1.0),
                 third: -y * (rise + 1.0),
             }
-        };
-        let tilted = quadrature::tilted(cavity, peak, jet);
-        Tilted {
-            log_z: tilted.log_z + self.jet(row, 0.0, peak).value,
-            ..tilted
-        }
+        })
     }
 
     pub fn tilted_slope(&self, row: usize, dispersion: f64, cavity: Belief) -> f64 {

@@ -18,6 +18,7 @@ pub mod local;
 pub(crate) mod log_square;
 mod negative_binomial;
 mod noise;
+mod open_count;
 mod ordinal;
 mod poisson;
 mod positive;

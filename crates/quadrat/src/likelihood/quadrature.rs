@@ -383,6 +383,28 @@ pub(super) fn tilted(cavity: Belief, guess: f64, jet: impl Fn(f64) -> Jet) -> Ti
     tilted_at(cavity, &[peak, guess], true, jet)
 }
 
+/// A belief that is flat where any density is of interest.
+const FLAT: f64 = 1e30;
+
+/// `log integral exp(jet)` of a smooth log-concave hump; `None` where the trapezoid rule does not find it smooth.
+///
+/// # Arguments
+/// * `guess` - where it is finite
+pub(super) fn log_integral(guess: f64, jet: impl Fn(f64) -> Jet) -> Option<f64> {
+    let flat = Belief {
+        mean: guess,
+        variance: FLAT,
+    };
+    let peak = mode(flat, guess, &jet);
+    let top = jet(peak);
+    let width = (-top.second).sqrt().recip();
+    let [sum] = trapezoid(width, |u| {
+        [elementary::exp(jet(peak + u).value - top.value)]
+    })?;
+    let log = top.value + elementary::log(sum);
+    log.is_finite().then_some(log)
+}
+
 /// Averages of `g` under a normal belief, with sizes of the integrands.
 ///
 /// # Arguments
