@@ -135,6 +135,11 @@ impl<'a> FreeSpace<'a> {
         })
     }
 
+    /// Whether evaluations are so dear that curvatures are taken by differences to one side.
+    pub(super) fn is_dear(&self) -> bool {
+        self.evidence.is_dear()
+    }
+
     /// The Hessian of the *negative* log posterior in `z`, by second-order differences of the gradient:
     /// central ones, or one-sided where a bound is nearer than the step; of the first order where evaluations are dear.
     /// Counts its evaluations, each of which begins where the trail ends.
@@ -146,7 +151,7 @@ impl<'a> FreeSpace<'a> {
         evaluations: &mut usize,
     ) -> Result<Mat<f64>, FitError> {
         let n = self.size();
-        let is_dear = self.evidence.is_dear();
+        let is_dear = self.is_dear();
         *evaluations += if is_dear { n } else { 2 * n };
         let column = |(j, (lower, upper)): (usize, (f64, f64))| {
             let at = |offset: f64| {

@@ -13,6 +13,8 @@ const STEPS: usize = 30;
 const WORN: f64 = 0.2;
 /// The curvature is the same, but for the error of its differences, up to this way from where it was taken.
 const SAME_CURVATURE: f64 = 1e-7;
+/// The same where evaluations are dear and its differences are taken to one side.
+const NEAR_ENOUGH: f64 = 1e-2;
 /// Longest step, in units of the free coordinates.
 const LONGEST: f64 = 0.5;
 /// Stationary below this projected gradient, in nats.
@@ -47,6 +49,10 @@ pub(super) fn polish(space: &FreeSpace<'_>, from: &[f64]) -> Result<Polished, Fi
     };
     let mut evaluations = 1;
     let mut steps = 0;
+    let same = match space.is_dear() {
+        true => NEAR_ENOUGH,
+        false => SAME_CURVATURE,
+    };
     loop {
         let curvature =
             match space.curvature(&at.z, &at.density.gradient, &at.trail, &mut evaluations) {
@@ -77,7 +83,7 @@ pub(super) fn polish(space: &FreeSpace<'_>, from: &[f64]) -> Result<Polished, Fi
                 break;
             }
         }
-        if way <= SAME_CURVATURE || steps >= STEPS {
+        if way <= same || steps >= STEPS {
             let n = at.z.len();
             return Ok(Polished {
                 converged: slope <= GRADIENT || gain <= GAIN,
