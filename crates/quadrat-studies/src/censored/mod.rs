@@ -4,4 +4,5 @@ pub mod agreement;
 pub mod coverage;
 pub mod models;
 pub mod newyork;
+mod stations;
 pub mod synthetic;
