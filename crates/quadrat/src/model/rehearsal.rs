@@ -11,6 +11,8 @@ const THINNED: (usize, usize) = (1000, 500);
 /// The same of approximate inference, whose evaluations cost several times as much.
 const THINNED_SITES: (usize, usize) = (500, 250);
 
+/// Lengthscales that differ by more than this factor are of two optima.
+const ELSEWHERE: f64 = 4.0;
 /// A lengthscale of a periodic leaf under which every phase of a cycle is nearly on its own.
 const SHARP: f64 = 0.05;
 
@@ -20,7 +22,7 @@ const SHARP: f64 = 0.05;
 ///   the first latent function little, and leaves one search of the dear problem.
 /// * Many rows are first thinned.
 ///
-/// Returns the evaluations it took.
+/// Returns the evaluations it took, and where the search is to begin besides.
 ///
 /// # Errors
 /// As [`maximise`].
@@ -29,17 +31,18 @@ pub(super) fn rehearse(
     problem: &mut Problem,
     inference: Inference,
     learn: &mut LearnOptions<'_>,
-) -> Result<usize, FitError> {
+) -> Result<(usize, Vec<Vec<f64>>), FitError> {
     let mut evaluations = 0;
+    let mut rivals = Vec::new();
     let mut rehearse = |easier: &Problem, problem: &mut Problem, learn: &mut LearnOptions<'_>| {
-        let optimum = compete(easier, learn)?;
+        let optimum = compete(easier, learn, Vec::new())?;
         evaluations += optimum.evaluations;
         problem.start_at(&easier.named(&optimum.theta));
         learn.starts = 1;
         Ok::<(), FitError>(())
     };
     if learn.starts == 1 {
-        return Ok(0);
+        return Ok((0, rivals));
     }
     if let Some(constant) = model.with_constant_scale()
         && let Ok(easier) = constant.problem(inference, None)
@@ -50,25 +53,49 @@ pub(super) fn rehearse(
         }
     }
     if let Some(easier) = thinned(model, problem) {
+        let before = (learn.starts == 1).then(|| starts(problem));
         rehearse(&easier, problem, learn)?;
+        // Where rows are few, noise that changes may pass for a curve: the curve of constant noise is the rival, with what was
+        // learned of the noise since.
+        if let Some(before) = before.filter(|before| is_elsewhere(problem, before)) {
+            let of_curve = problem.kernel.parameters().len();
+            let since = starts(problem).into_iter().skip(of_curve);
+            rivals.push(before.into_iter().take(of_curve).chain(since).collect());
+        }
         // A quasi-Newton search takes many small steps at the end; Newton's, which follow, a few.
         learn.search.gradient_tolerance = 0.03;
         learn.search.relative_reduction = 1e-7;
     }
-    Ok(evaluations)
+    Ok((evaluations, rivals))
+}
+
+fn starts(problem: &Problem) -> Vec<f64> {
+    problem.parameters.iter().map(|p| p.start).collect()
+}
+
+/// Whether some lengthscale of the first latent function is another than where searches begin.
+fn is_elsewhere(problem: &Problem, theta: &[f64]) -> bool {
+    let own = problem.kernel.parameters();
+    let pairs = own.iter().zip(problem.parameters.iter().zip(theta));
+    let mut lengths = pairs
+        .filter(|(own, _)| matches!(own.role, Role::PeriodicLengthscale | Role::Lengthscale(_)));
+    lengths.any(|(_, (p, other))| (p.start / other).ln().abs() > ELSEWHERE.ln())
 }
 
 /// The best optimum of all starts. Where these are several, every lengthscale of a periodic leaf of the first latent function that is free also begins short, one at a
-/// time: cycles of sharp peaks are an optimum of their own, which few searches among smooth cycles find.
+/// time: cycles of sharp peaks are an optimum of their own, which few searches among smooth cycles find. `rivals` are starts besides.
 ///
 /// # Errors
 /// As [`maximise`], in the rows of the user.
-pub(super) fn compete(problem: &Problem, learn: &LearnOptions<'_>) -> Result<Optimum, FitError> {
-    let also = if learn.starts > 1 {
-        sharp_starts(problem)
-    } else {
-        Vec::new()
-    };
+pub(super) fn compete(
+    problem: &Problem,
+    learn: &LearnOptions<'_>,
+    rivals: Vec<Vec<f64>>,
+) -> Result<Optimum, FitError> {
+    let mut also = rivals;
+    if learn.starts > 1 {
+        also.extend(sharp_starts(problem));
+    }
     let learn = LearnOptions {
         also: &also,
         ..*learn
@@ -77,7 +104,7 @@ pub(super) fn compete(problem: &Problem, learn: &LearnOptions<'_>) -> Result<Opt
 }
 
 fn sharp_starts(problem: &Problem) -> Vec<Vec<f64>> {
-    let first: Vec<f64> = problem.parameters.iter().map(|p| p.start).collect();
+    let first = starts(problem);
     let own = problem.kernel.parameters().iter().zip(&problem.parameters);
     own.enumerate()
         .filter(|(_, (own, p))| {
@@ -135,6 +162,27 @@ mod tests {
         assert_eq!(changed(&model)?, names);
         let held = model.set(names[0], crate::model::Setting::fixed(1.0));
         assert_eq!(changed(&held)?, names[1..]);
+        Ok(())
+    }
+
+    /// Of several lengthscales one far away is enough; variances do not count.
+    #[test]
+    fn a_rival_has_another_lengthscale() -> Result<(), FitError> {
+        let kernel = Kernel::se(["t"]) + Kernel::periodic("t", Some(7.0));
+        let places = Functionals::points("t", &[0.0, 1.0, 2.5, 4.0, 9.0])?;
+        let table = Observations::gaussian(places, vec![1.0, 2.0, 0.5, 1.1, 3.0], Noise::Learned)?;
+        let problem = Model::new(kernel)
+            .observe(table)
+            .problem(Inference::Auto, None)?;
+        let with = |name: &str, factor: f64| {
+            let moved = problem.parameters.iter().map(|p| match p.name == name {
+                true => p.start * factor,
+                false => p.start,
+            });
+            is_elsewhere(&problem, &moved.collect::<Vec<f64>>())
+        };
+        assert!(with("periodic.lengthscale.t", 0.1) && with("se.lengthscale.t", 5.0));
+        assert!(!with("periodic.lengthscale.t", 0.5) && !with("se.variance", 100.0));
         Ok(())
     }
 
