@@ -18,7 +18,7 @@ use super::{MEAN_NAME, Model};
 use crate::error::{FitError, InputError};
 use crate::inference::{
     Conditioned, Evidence, IntegrateOptions, Interval, LearnOptions, LinearGaussian, Optimum,
-    in_pool, integrate, maximise, sites::Method,
+    in_pool, integrate, sites::Method,
 };
 use crate::linalg::dot;
 use crate::parameter::Parameter;
@@ -180,25 +180,6 @@ fn lattice_up_to(problem: &Problem) -> usize {
     }
 }
 
-/// Goes on from where a search ended that did not converge, perhaps for want of a gradient, with one by differences; none where
-/// gradients are right, or where that fails.
-fn by_differences(
-    problem: &mut Problem,
-    optimum: &Optimum,
-    learn: LearnOptions<'_>,
-) -> Result<Option<Optimum>, FitError> {
-    if !problem.may_hold_sites() {
-        return Ok(None);
-    }
-    problem.start_at(&problem.named(&optimum.theta));
-    let alone = LearnOptions { starts: 1, ..learn };
-    let again = problem.evidence_by_differences();
-    match again.map(|evidence| maximise(&evidence, &alone)) {
-        Some(Err(error)) if !error.is_recoverable() => Err(problem.in_user_rows(error)),
-        found => Ok(found.and_then(Result::ok)),
-    }
-}
-
 fn fit(
     model: &Model,
     mut problem: Problem,
@@ -238,15 +219,9 @@ fn fit(
         );
         problem = model.problem(Inference::Sites(Method::Variational), None)?;
     }
-    let rehearsed = rehearse(model, &mut problem, options.inference, &mut learn)?;
-    let mut optimum = compete(&problem, &learn)?;
+    let (rehearsed, rivals) = rehearse(model, &mut problem, options.inference, &mut learn)?;
+    let optimum = compete(&problem, &learn, rivals)?;
     let mut evaluations = rehearsed + optimum.evaluations;
-    if !optimum.converged
-        && let Some(found) = by_differences(&mut problem, &optimum, learn)?
-    {
-        evaluations += found.evaluations;
-        optimum = found;
-    }
     let evidence = problem.evidence();
     if !optimum.converged {
         warnings.push(format!(

@@ -404,18 +404,6 @@ impl Problem {
         }
     }
 
-    /// Whether gradients of the evidence may be wrong where sites are held.
-    pub fn may_hold_sites(&self) -> bool {
-        let is_dense = self.pooled.is_none() && self.sparse.is_none();
-        is_dense && self.method.is_some_and(|m| m != Method::Variational)
-    }
-
-    /// The evidence with gradients by differences where sites are held; `None` where none can be.
-    pub fn evidence_by_differences(&self) -> Option<SiteEvidence<'_>> {
-        let method = self.method.filter(|_| self.may_hold_sites())?;
-        Some(SiteEvidence::new(self, self.site_options(method)).with_differences())
-    }
-
     /// Lets searches begin at values of the hyperparameters, those of the same names.
     pub fn start_at(&mut self, known: &[(String, f64)]) {
         for parameter in self.parameters.iter_mut().filter(|p| !p.fixed) {

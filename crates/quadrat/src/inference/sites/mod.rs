@@ -36,6 +36,7 @@
 pub(in crate::inference) mod accelerate;
 mod adjoint;
 mod ep;
+mod held;
 mod laplace;
 pub(crate) mod pair;
 mod reduce;
@@ -53,14 +54,11 @@ use crate::error::FitError;
 use crate::likelihood::local::Local;
 use crate::linalg::{Mat, MatRef};
 use crate::link::Link;
-use crate::parameter::{Parameter, Transform};
+use crate::parameter::Parameter;
 
 /// Tolerance along a rough trail: the evidence is stationary in the sites of EP and the variational approximation, so it
 /// errs by the square of it.
 const ROUGH: f64 = 1e-5;
-/// Differences where the gradient is not known are taken over this part of a hyperparameter: their error is a millionth of the third
-/// derivative, and evidences are known to 1e-9 and better.
-const STEP: f64 = 1e-3;
 
 /// Rows above which an evaluation is dear.
 const DEAR: usize = 400;
@@ -186,31 +184,13 @@ struct Reply {
 pub struct SiteEvidence<'a> {
     problem: &'a dyn LatentGaussian,
     options: SiteOptions,
-    has_differences: bool,
 }
 
 impl<'a> SiteEvidence<'a> {
     /// The evidence as a function of the hyperparameters.
     #[must_use]
     pub fn new(problem: &'a dyn LatentGaussian, options: SiteOptions) -> Self {
-        Self {
-            problem,
-            options,
-            has_differences: false,
-        }
-    }
-
-    /// Takes gradients by differences where sites are held at a precision of zero, which is exact and dear: two evaluations for
-    /// every hyperparameter.
-    ///
-    /// Where likelihoods are not log-concave some sites of expectation propagation and of Laplace's method ask for less. The others are
-    /// then no stationary point of the evidence, and its gradient at fixed sites is off.
-    #[must_use]
-    pub fn with_differences(self) -> Self {
-        Self {
-            has_differences: true,
-            ..self
-        }
+        Self { problem, options }
     }
 
     /// Finds the sites from those of the trail, and leaves them there.
@@ -227,43 +207,6 @@ impl<'a> SiteEvidence<'a> {
         trail.leave([fit.found.sites.clone(), fit.found.second.clone()]);
         Ok(fit)
     }
-
-    /// The gradient by central differences, and as it was where the evidence cannot be evaluated nearby.
-    fn differences(
-        &self,
-        theta: &[f64],
-        trail: &Trail,
-        mut gradient: Vec<f64>,
-    ) -> Result<Vec<f64>, FitError> {
-        let parameters = self.problem.parameters();
-        for (i, parameter) in parameters.iter().enumerate().filter(|(_, p)| !p.fixed) {
-            // What may have either sign is known to a part of its unit, not of itself.
-            let step = STEP
-                * match parameter.transform {
-                    Transform::Identity => parameter.free_unit(),
-                    _ => theta[i].abs(),
-                };
-            let ends = [theta[i] - step, theta[i] + step]
-                .map(|t| t.max(parameter.lower).min(parameter.upper));
-            let mut values = [0.0; 2];
-            let mut is_known = ends[0] < ends[1];
-            for (value, end) in values.iter_mut().zip(ends) {
-                let mut own = trail.clone();
-                own.is_rough = false;
-                let mut moved = theta.to_vec();
-                moved[i] = end;
-                match self.settle(&moved, &mut own) {
-                    Ok(fit) => *value = fit.log_evidence,
-                    Err(error) if error.is_recoverable() => is_known = false,
-                    Err(error) => return Err(error),
-                }
-            }
-            if is_known {
-                gradient[i] = (values[1] - values[0]) / (ends[1] - ends[0]);
-            }
-        }
-        Ok(gradient)
-    }
 }
 
 impl super::Evidence for SiteEvidence<'_> {
@@ -275,12 +218,7 @@ impl super::Evidence for SiteEvidence<'_> {
     ) -> Result<(f64, Vec<f64>), FitError> {
         let fit = self.settle(theta, trail)?;
         let log_evidence = fit.log_evidence;
-        let is_held = self.has_differences && fit.is_held();
-        let gradient = adjoint::gradient(self.problem, theta, fit);
-        if is_held {
-            return Ok((log_evidence, self.differences(theta, trail, gradient)?));
-        }
-        Ok((log_evidence, gradient))
+        Ok((log_evidence, adjoint::gradient(self.problem, theta, fit)?))
     }
 
     fn value_along(&self, theta: &[f64], trail: &mut Trail) -> Result<f64, FitError> {

@@ -49,6 +49,15 @@ pub(super) struct Pair<T> {
     pub g: T,
 }
 
+/// What cavities times likelihood say of a row.
+pub(super) struct TiltedPair {
+    pub log_z: f64,
+    /// Sites of the same moments, but that no variance grows.
+    pub sites: Pair<Site>,
+    /// How much of the cavities' variances is lost; negative where they grow.
+    pub lost: Pair<f64>,
+}
+
 /// The scale at a value of its latent function.
 pub(crate) fn scale(link: Link, g: f64) -> f64 {
     link.value(g.clamp(RANGE.0, RANGE.1)).max(f64::MIN_POSITIVE)
@@ -89,7 +98,7 @@ impl PairRow<'_> {
     }
 
     /// `log Z`, and the sites that reproduce mean and variance of both under cavities times likelihood.
-    fn tilted(&self, cavity: Pair<Belief>) -> (f64, Pair<Site>) {
+    pub fn tilted(&self, cavity: Pair<Belief>) -> TiltedPair {
         let mut own = Vec::with_capacity(1 + self.rest.len());
         let s = cavity.f.variance;
         // Log weight, g less its cavity mean, and what f's mean moves and its variance loses there.
@@ -119,11 +128,14 @@ impl PairRow<'_> {
             f: mean_of(&|n| n[3] - (n[2] - moved.f).powi(2)),
             g: cavity.g.variance - mean_of(&|n| (n[1] - moved.g).powi(2)),
         };
-        let sites = Pair {
-            f: site(cavity.f, moved.f, lost.f),
-            g: site(cavity.g, moved.g, lost.g),
-        };
-        (most + total.ln(), sites)
+        TiltedPair {
+            log_z: most + total.ln(),
+            sites: Pair {
+                f: site(cavity.f, moved.f, lost.f),
+                g: site(cavity.g, moved.g, lost.g),
+            },
+            lost,
+        }
     }
 
     /// `E log p`, and its first two derivatives in both means.
@@ -163,7 +175,7 @@ impl PairRow<'_> {
         current: Pair<Site>,
     ) -> (Reply, Site) {
         let (share, sites, residual) = if method == Method::Ep {
-            let (log_z, sites) = self.tilted(cavity);
+            let TiltedPair { log_z, sites, .. } = self.tilted(cavity);
             let gain = |c: Belief, at: Belief, alpha: f64| {
                 0.5 * (c.variance / at.variance).ln() + 0.5 * c.variance * alpha * alpha
             };
@@ -366,7 +378,7 @@ mod tests {
                     row: 0,
                     link: Link::Exp,
                 };
-                let (log_z, sites) = row.tilted(c);
+                let TiltedPair { log_z, sites, .. } = row.tilted(c);
                 let name = kind.0.name();
                 // The grid's step in g, 0.15 sd, is exact; in f it is about a 10th of the narrowest likelihood.
                 assert!(

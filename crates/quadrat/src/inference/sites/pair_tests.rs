@@ -11,7 +11,7 @@ const METHODS: [Method; 2] = [Method::Ep, Method::Variational];
 /// How far the gradient may be from differences of the evidence, relative to `1 + |difference|`: sites converge to a residual of
 /// 1e-9, in which the evidence is stationary, and the rounding of it over a step of 1e-4 in the logarithm leaves 1e-9.
 const CLOSE: f64 = 1e-6;
-/// The same where a site was raised to zero: the evidence is not stationary in it, and the gradient at fixed sites lacks that.
+/// The same where a site was raised to zero by the variational approximation.
 const CUT: f64 = 0.05;
 
 /// Compares the gradient with differences in every hyperparameter.
@@ -26,11 +26,6 @@ fn compare(problem: &dyn LatentGaussian, theta: &[f64], method: Method, name: &s
     let mut sites = found.sites.iter().chain(&found.second);
     let is_cut = sites.any(|site| site.precision == 0.0);
     let (_, gradient) = evidence.evaluate(theta).unwrap();
-    // What a search is given by expectation propagation where it comes to rest with sites that were cut.
-    let exact = (method == Method::Ep).then(|| {
-        let evidence = SiteEvidence::new(problem, SiteOptions::new(method));
-        evidence.with_differences().evaluate(theta).unwrap().1
-    });
     for p in 0..theta.len() {
         let h = 1e-4;
         let at = |by: f64| {
@@ -41,22 +36,17 @@ fn compare(problem: &dyn LatentGaussian, theta: &[f64], method: Method, name: &s
         let expected = (8.0 * (at(1.0) - at(-1.0)) - at(2.0) + at(-2.0)) / (12.0 * h);
         let off = |slopes: &[f64]| (slopes[p] * theta[p] - expected).abs();
         let size = 1.0 + expected.abs();
-        let tolerance = if is_cut { CUT } else { CLOSE };
+        let tolerance = if is_cut && method == Method::Variational {
+            CUT
+        } else {
+            CLOSE
+        };
         assert!(
             off(&gradient) < tolerance * size,
             "{name} {method:?} {}: {} {expected}",
             problem.parameters()[p].name,
             gradient[p] * theta[p]
         );
-        // Differences over a thousandth: a millionth of the third derivative.
-        if let Some(exact) = &exact {
-            assert!(
-                off(exact) < 1e-5 * size,
-                "{name} {method:?} {}: {} {expected}",
-                problem.parameters()[p].name,
-                exact[p] * theta[p]
-            );
-        }
     }
     is_cut
 }
