@@ -7,7 +7,9 @@
 //! the derivative in an own hyperparameter.
 //!
 //! Where a likelihood is not log-concave and a site was raised to zero, it stays there: Laplace's method then has no `s_r` and no
-//! `d(log p)''` of that row, though its mode moves with the curvature that the row has (`response`), and what expectation propagation has in addition is in `held.rs`.
+//! `d(log p)''` of that row, though its mode moves with the curvature that the row has (`response`), and what expectation propagation has in addition is in `held.rs`. The
+//! variational bound is stationary in all precisions above zero, and those at zero stay; with `d = T + E_q (log p)''`, which is
+//! then not zero, it also moves with the posterior variances at fixed sites, which adds `(I - R K) diag(d) (I - K R) / 2` to `G`.
 //!
 //! # Source
 //! Rasmussen and Williams 2006, section 5.5; the form with `w` follows from `d mu = (I + K T)^-1 dK alpha`.
@@ -21,7 +23,7 @@ use super::rows::Rows;
 use super::sweep::{Sweep, Term};
 use super::{LatentGaussian, Method, SiteFit};
 use crate::error::FitError;
-use crate::linalg::{Mat, MatRef, map_lower, matvec};
+use crate::linalg::{Mat, MatRef, gemm, map_lower, matvec};
 
 /// Rows whose slopes one thread adds up.
 const ROWS: usize = 32;
@@ -46,6 +48,7 @@ pub(super) fn gradient(
         covariance: k,
         terms,
         second,
+        excess,
         ..
     } = fit;
     let n = rows.count;
@@ -152,6 +155,7 @@ pub(super) fn gradient(
     }
 
     let w = laplace.map(|(w, _)| w);
+    let through = through_variances(&sweep, k, &excess[0]);
     let scale = sweep.scale;
     let alpha = sweep.alpha;
     let mut adjoint = sweep.factor.into_inverse_lower();
@@ -160,14 +164,22 @@ pub(super) fn gradient(
         if let Some(w) = &w {
             g += w[i] * alpha[j] + alpha[i] * w[j];
         }
+        if let Some(through) = &through {
+            g += through[(i, j)];
+        }
         0.5 * g + held.as_ref().map_or(0.0, |held| held.adjoints[0][(i, j)])
     });
     problem.contract_covariance(theta, adjoint.as_ref(), &mut gradient);
     if let (Some(prior), Some(sweep)) = (problem.second(), second) {
+        let through = match excess[1].is_empty() {
+            true => None,
+            false => through_variances(&sweep, prior.covariance(theta), &excess[1]),
+        };
         let (alpha, scale) = (sweep.alpha, sweep.scale);
         let mut adjoint = sweep.factor.into_inverse_lower();
         map_lower(&mut adjoint, |i, j, inverse| {
-            let g = alpha[i] * alpha[j] - scale[i] * inverse * scale[j];
+            let mut g = alpha[i] * alpha[j] - scale[i] * inverse * scale[j];
+            g += through.as_ref().map_or(0.0, |through| through[(i, j)]);
             0.5 * g + held.as_ref().map_or(0.0, |held| held.adjoints[1][(i, j)])
         });
         prior.contract_covariance(theta, adjoint.as_ref(), &mut gradient);
@@ -247,6 +259,28 @@ fn held(
         sweeps: fit.found.sweeps,
         residual: fit.found.residual,
     })
+}
+
+/// `(I - R K) diag(excess) (I - K R)`, where precisions exceed those asked for.
+fn through_variances(sweep: &Sweep, k: Mat<f64>, excess: &[f64]) -> Option<Mat<f64>> {
+    if excess.is_empty() {
+        return None;
+    }
+    let n = excess.len();
+    let mut passed = k;
+    for j in 0..n {
+        let column = passed.col_as_slice_mut(j).iter_mut();
+        column.zip(&sweep.scale).for_each(|(x, s)| *x *= s);
+    }
+    sweep.factor.solve_in_place(passed.as_mut());
+    for j in 0..n {
+        let column = passed.col_as_slice_mut(j).iter_mut().zip(&sweep.scale);
+        column.enumerate().for_each(|(i, (x, s))| {
+            *x = if i == j { 1.0 - s * *x } else { -s * *x };
+        });
+    }
+    let weighted = Mat::from_fn(n, n, |i, j| passed[(i, j)] * excess[j]);
+    Some(gemm(weighted.as_ref(), passed.as_ref().transpose()))
 }
 
 fn add(sum: &mut [f64], out: &[f64]) {

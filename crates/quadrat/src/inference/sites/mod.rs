@@ -20,7 +20,7 @@
 //!
 //! `s` is the posterior variance of `z_r`, `s_c` that of its cavity (the posterior without site `r`). Of the three
 //! only the variational one is a bound. A precision that a likelihood which is not log-concave would make
-//! negative is raised to zero.
+//! negative is raised to zero; the variational precisions are then those, not negative, of the highest bound (`project.rs`).
 //!
 //! | symbol | meaning |
 //! |---|---|
@@ -39,6 +39,7 @@ mod ep;
 mod held;
 mod laplace;
 pub(crate) mod pair;
+mod project;
 mod reduce;
 pub(in crate::inference) mod rows;
 mod search;

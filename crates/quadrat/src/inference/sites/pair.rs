@@ -184,23 +184,18 @@ impl PairRow<'_> {
             (share, sites, off)
         } else {
             let (value, slopes) = self.expected(at);
-            let ask = |[first, second]: [f64; 2], at: Belief| {
-                let precision = (-second).max(0.0);
-                Site {
-                    precision,
-                    shift: first + precision * at.mean,
-                }
+            let ask = |[first, second]: [f64; 2], at: Belief| Site {
+                precision: -second,
+                shift: first - second * at.mean,
             };
             let sites = Pair {
                 f: ask(slopes.f, at.f),
                 g: ask(slopes.g, at.g),
             };
-            let off = |[first, _]: [f64; 2], at: Belief, alpha: f64, new: Site, old: Site| {
-                let slope = (first - alpha).abs() * at.variance.sqrt();
-                slope.max((new.precision - old.precision).abs() * at.variance)
+            let off = |[first, _]: [f64; 2], at: Belief, alpha: f64| {
+                (first - alpha).abs() * at.variance.sqrt()
             };
-            let residual = off(slopes.f, at.f, alpha.f, sites.f, current.f)
-                .max(off(slopes.g, at.g, alpha.g, sites.g, current.g));
+            let residual = off(slopes.f, at.f, alpha.f).max(off(slopes.g, at.g, alpha.g));
             let kept = current.f.precision * at.f.variance + current.g.precision * at.g.variance;
             (value + 0.5 * kept, sites, residual)
         };

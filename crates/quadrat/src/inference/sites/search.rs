@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::accelerate::History;
 use super::pair::Pair;
+use super::project::project;
 use super::rows::Rows;
 use super::solve::{SiteOptions, Sites};
 use super::sweep::{Site, Sweep, Term};
@@ -39,6 +40,9 @@ pub(super) struct Search<'a> {
 pub(super) struct Half {
     pub terms: Vec<Term>,
     pub sweep: Sweep,
+    /// By how much the precisions of the variational approximation exceed those that rows ask for; empty where none asks for
+    /// less than zero.
+    pub excess: Vec<f64>,
 }
 
 /// Sweeps, the sites they were made with, and what the rows replied.
@@ -55,7 +59,11 @@ impl Search<'_> {
     fn state(&self, terms: Vec<Vec<Term>>) -> Result<State, LinalgError> {
         let half = |(process, terms): (&Process<'_>, Vec<Term>)| {
             let sweep = Sweep::new(process.k, process.prior_mean, &terms, self.jitter)?;
-            Ok(Half { terms, sweep })
+            Ok(Half {
+                terms,
+                sweep,
+                excess: Vec::new(),
+            })
         };
         let halves: Vec<Result<Half, LinalgError>> =
             self.processes.par_iter().zip(terms).map(half).collect();
@@ -85,16 +93,70 @@ impl Search<'_> {
             }
             asked.push(sites);
         }
-        Ok(State {
+        let mut state = State {
             halves,
             asked,
             shares,
             residual,
-        })
+        };
+        if self.options.method == Method::Variational {
+            for which in 0..state.halves.len() {
+                let residual = self.raise(&mut state, which);
+                state.residual = state.residual.max(residual);
+            }
+        }
+        Ok(state)
+    }
+
+    /// Keeps the precisions that rows of the variational approximation ask for from being negative.
+    ///
+    /// # Returns
+    /// How far those of the state are from rest, in posterior variances.
+    fn raise(&self, state: &mut State, which: usize) -> f64 {
+        let Half {
+            terms,
+            sweep,
+            excess,
+        } = &mut state.halves[which];
+        let asked = &mut state.asked[which];
+        let chosen = terms
+            .iter()
+            .enumerate()
+            .filter_map(|(row, term)| match term {
+                Term::Chosen(site) => Some((row, site.precision)),
+                Term::Gaussian { .. } => None,
+            });
+        let (rows, current): (Vec<usize>, Vec<f64>) = chosen.unzip();
+        let wanted: Vec<f64> = rows.iter().map(|&row| asked[row].precision).collect();
+        if wanted.iter().any(|t| !t.is_finite()) {
+            return f64::INFINITY;
+        }
+        let off = rows.iter().zip(wanted.iter().zip(&current));
+        let one = |most: f64, (&row, (wanted, current)): (&usize, (&f64, &f64))| {
+            most.max((wanted - current).abs() * sweep.variance[row])
+        };
+        if wanted.iter().all(|t| *t >= 0.0) {
+            return off.fold(0.0, one);
+        }
+        *excess = vec![0.0; terms.len()];
+        for (&row, (wanted, current)) in rows.iter().zip(wanted.iter().zip(&current)) {
+            excess[row] = current - wanted;
+        }
+        let found = project(self.processes[which].k, sweep, &rows, &wanted, &current);
+        let clipped = || wanted.iter().map(|t| t.max(0.0)).collect();
+        // A step is better than none; it is no point of rest.
+        let (precisions, residual) =
+            found.map_or_else(|| (clipped(), f64::MAX), |p| (p.precisions, p.residual));
+        for (&row, precision) in rows.iter().zip(precisions) {
+            let site = &mut asked[row];
+            site.shift += (precision - site.precision) * sweep.mean[row];
+            site.precision = precision;
+        }
+        residual
     }
 
     fn ask(&self, halves: &[Half], row: usize) -> (Reply, Option<(usize, Site)>) {
-        let Half { terms, sweep } = &halves[0];
+        let Half { terms, sweep, .. } = &halves[0];
         let Term::Chosen(site) = terms[row] else {
             return (Reply::default(), None);
         };
@@ -212,7 +274,7 @@ impl Search<'_> {
 
     /// What must not fall: the log density at the mean, or the bound; EP has none.
     fn objective(&self, state: &State) -> Option<f64> {
-        let Half { terms, sweep } = state.halves.first()?;
+        let Half { terms, sweep, .. } = state.halves.first()?;
         let of_second = |second: &Half| second.sweep.log_evidence(0.0);
         match self.options.method {
             Method::Laplace => {

@@ -80,6 +80,9 @@ pub struct SiteFit {
     pub(super) jitter: f64,
     /// Of the second latent function.
     pub(super) second: Option<Sweep>,
+    /// Of both functions, by how much variational precisions exceed those that rows ask for; empty where none asks for less than
+    /// zero.
+    pub(super) excess: [Vec<f64>; 2],
 }
 
 impl SiteFit {
@@ -193,8 +196,13 @@ pub fn condition_sites(
         }
         match search.run(terms) {
             Ok((mut halves, found, shares)) => {
-                let Half { terms, sweep } = halves.remove(0);
-                let second = halves.pop().map(|half| half.sweep);
+                let Half {
+                    terms,
+                    sweep,
+                    excess,
+                } = halves.remove(0);
+                let of_second = halves.pop().map(|half| (half.sweep, half.excess));
+                let (second, second_excess) = of_second.unzip();
                 let exact = || exact_rows(k.as_ref(), &sweep, &terms);
                 // A factor of a matrix that is singular but for rounding exists, and answers with noise.
                 let diagonal = (0..k.nrows()).map(|i| k[(i, i)]);
@@ -213,6 +221,7 @@ pub fn condition_sites(
                     terms,
                     jitter,
                     second,
+                    excess: [excess, second_excess.unwrap_or_default()],
                     covariance: k,
                 });
             }

@@ -6,7 +6,8 @@
 use super::{Reply, Site};
 use crate::likelihood::local::{Belief, Local};
 
-/// The site of a row that a full natural-gradient step asks for.
+/// The site of a row that a full natural-gradient step asks for; its precision is negative where the expected log density
+/// is not concave. Only the slope is in the residual.
 pub(super) fn reply(
     likelihood: &dyn Local,
     own: &[f64],
@@ -16,13 +17,11 @@ pub(super) fn reply(
     current: Site,
 ) -> Reply {
     let expected = likelihood.expected(own, row, at);
-    let precision = (-expected.second).max(0.0);
+    let precision = -expected.second;
     let shift = expected.first + precision * at.mean;
-    let slope = (expected.first - alpha).abs() * at.variance.sqrt();
-    let curvature = (precision - current.precision).abs() * at.variance;
     Reply {
         share: expected.value + 0.5 * current.precision * at.variance,
         site: Site { precision, shift },
-        residual: slope.max(curvature),
+        residual: (expected.first - alpha).abs() * at.variance.sqrt(),
     }
 }
