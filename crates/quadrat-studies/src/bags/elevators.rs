@@ -11,11 +11,13 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Gamma, Poisson};
 
 use crate::data::find;
+use crate::parquet::numbers;
 use crate::report::{Report, Table};
 use crate::statistics::mean;
 use crate::study::Settings;
 
-const FILE: &str = "aggregate/elevators.csv";
+const FILE: &str = "aggregate/elevators.parquet";
+const LABEL: &str = "elevator_target";
 /// Columns that the paper leaves out, and the one along which bags are cut.
 const DROPPED: [usize; 2] = [14, 16];
 const CUT: usize = 7;
@@ -31,7 +33,7 @@ pub fn run(settings: &Settings) -> Result<Report> {
     let rows = read(&find(&settings.data, FILE)?)?;
     let repeats = settings.repeats(1, 3);
     report.setting(format!(
-        "{FILE} (the parquet table of the data sets, as CSV): {} rows, {} columns; 70 % in bags of {} (sd {}), 10 % to test; {INDUCING} inducing points; {repeats} draws",
+        "{FILE}: {} rows, {} columns; 70 % in bags of {} (sd {}), 10 % to test; {INDUCING} inducing points; {repeats} draws",
         rows.len(),
         rows[0].0.len() - DROPPED.len(),
         SIZE.0,
@@ -66,16 +68,21 @@ type Row = (Vec<f64>, f64);
 
 /// Covariates and labels in the authors' units.
 fn read(path: &Path) -> Result<Vec<Row>> {
-    let mut reader = csv::Reader::from_path(path)?;
-    let names: Vec<String> = reader.headers()?.iter().map(str::to_owned).collect();
-    let label = names.iter().position(|n| n == "elevator_target");
-    let label = label.context("no column elevator_target")?;
-    let mut rows = Vec::new();
-    for record in reader.records() {
-        let record = record?;
-        let numbers = record.iter().map(str::parse::<f64>);
-        let mut numbers = numbers.collect::<Result<Vec<f64>, _>>()?;
-        let target = numbers.remove(label);
+    let (mut names, mut columns) = numbers(path)?;
+    let label = names.iter().position(|n| n == LABEL);
+    let label = label.with_context(|| format!("{}: no column {LABEL}", path.display()))?;
+    names.remove(label);
+    let targets = columns.remove(label);
+    let least = DROPPED.into_iter().fold(CUT, usize::max);
+    anyhow::ensure!(
+        names.len() > least,
+        "{} has {} columns besides {LABEL}; the paper has 18",
+        path.display(),
+        names.len()
+    );
+    let mut rows = Vec::with_capacity(targets.len());
+    for (row, target) in targets.into_iter().enumerate() {
+        let numbers = columns.iter().map(|column| column[row]).collect();
         rows.push((numbers, (10.0 * target - 0.12) / 0.66));
     }
     anyhow::ensure!(!rows.is_empty(), "{} has no rows", path.display());
