@@ -9,7 +9,7 @@ use quadrat::error::{FitError, InputError};
 use quadrat::kernel::Kernel;
 use quadrat::likelihood::Likelihood;
 use quadrat::model::{
-    FitOptions, Hyperparameters, Mean as LibraryMean, Model, Observations, Scale as LibraryScale,
+    FitOptions, Hyperparameters, Inducing as LibraryInducing, Mean as LibraryMean, Model, Observations, Scale as LibraryScale,
     Setting as LibrarySetting,
 };
 pub use quadrat::model::{FitSummary, Hyper, McmcReport, Posterior, RowCheck};
@@ -293,12 +293,17 @@ pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
         })
         .with_seed(inference.seed)
         .with_inference(inference.method);
-    match inference.inducing {
-        Inducing::Auto => {}
-        Inducing::Number(count) => {
-            options = options.with_inducing(quadrat::model::Inducing::Number(count));
+    options = match (&inference.inducing, &resolved.inducing) {
+        (_, Some(places)) => {
+            let points = functionals(places, 0..places.len())?;
+            options.with_inducing(LibraryInducing::At(Box::new(points)))
         }
-        Inducing::PerRow => options = options.with_inducing(quadrat::model::Inducing::PerRow),
+        (Inducing::Number(count), _) => options.with_inducing(LibraryInducing::Number(*count)),
+        (Inducing::PerRow, _) => options.with_inducing(LibraryInducing::PerRow),
+        _ => options,
+    };
+    if let Some(form) = &inference.log_sum {
+        options = options.with_log_sum(form.value);
     }
     if inference.move_inducing {
         options = options.with_moved_inducing();

@@ -20,10 +20,10 @@ use crate::diagnostic::{Problem, Problems};
 use crate::engine::Running;
 use crate::progress::Bar;
 use crate::resolve::Resolved;
-use crate::study::Where;
 use crate::study::fields::Spanned;
 use crate::study::shape::Shape;
 use crate::study::support::Support;
+use crate::study::{Inducing, Where};
 
 /// How to run: on how many threads, and which bar hears about it.
 pub fn running(saying: &Saying, bar: &Arc<Bar>) -> Result<Running> {
@@ -99,9 +99,14 @@ pub fn spare_inputs(
         .observe
         .iter()
         .flat_map(|observe| [Some(&observe.file), shape_file(&observe.support)]);
+    let inducing = match &study_of.inference.inducing {
+        Inducing::File(file) => Some(file),
+        _ => None,
+    };
     let inputs: Vec<PathBuf> = observed
         .chain(predicted)
         .flatten()
+        .chain(inducing)
         .map(|file| folder.join(&file.value))
         .chain([study.to_owned()])
         .collect();

@@ -13,6 +13,7 @@ mod regions;
 mod reports;
 mod rows;
 mod scales;
+mod sparse;
 mod varying;
 
 use std::collections::HashSet;
@@ -61,6 +62,8 @@ pub struct Resolved {
     pub warnings: Vec<String>,
     /// The outputs, in order of appearance; empty where there is one without a name.
     pub outputs: Vec<String>,
+    /// The inducing points of sparse inference, where the study gives them.
+    pub inducing: Option<Places>,
 }
 
 /// One prediction to make.
@@ -290,6 +293,7 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
         }
     }
     let outputs = outputs(&check, &study, &tables, unread);
+    let inducing = sparse::inducing(&files, &study, &inputs, &mut warnings);
     let mut predictions: Vec<Asked> = study
         .predict
         .iter()
@@ -309,6 +313,7 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
         new_rows_have_noise(&check, &study, &tables, &predictions);
         behind_a_link(&check, &study, &tables, &predictions);
         ranked(&check, &study, &tables, &mut predictions);
+        sparse::suits(&check, &study, &tables, inducing.as_ref());
     }
     if study.non_negative() == Some(NonNegative::Constrain) {
         warnings.push(TOO_NARROW.to_owned());
@@ -328,6 +333,7 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
         geographic,
         warnings,
         outputs,
+        inducing,
     })
 }
 

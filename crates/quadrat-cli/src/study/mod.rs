@@ -13,6 +13,7 @@ mod predict;
 mod preset;
 mod settings;
 pub mod shape;
+mod sparse;
 pub mod support;
 mod varying;
 
@@ -29,7 +30,8 @@ pub use non_negative::NonNegative;
 pub use observe::Observe;
 pub use outputs::{Coregionalization, Output};
 pub use predict::{Predict, Scale, Where};
-pub use settings::{Inducing, Inference, Integration, Setting};
+pub use settings::{Inference, Integration, Setting};
+pub use sparse::Inducing;
 pub use varying::Vary;
 
 /// A whole study, correct as far as the text alone can tell.

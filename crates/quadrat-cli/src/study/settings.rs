@@ -3,11 +3,13 @@
 use std::ops::Range;
 
 use quadrat::inference::sites::Method;
+use quadrat::inference::sparse::LogSum;
 use quadrat::model::Inference as Way;
 
 use super::fields::{Check, Section, Spanned, kind};
 use super::likelihood::Reports;
 use super::observe::Observe;
+use super::sparse::{self, Inducing};
 use crate::engine;
 
 /// What the study says about one hyperparameter.
@@ -40,22 +42,12 @@ pub struct Inference {
     pub inducing: Inducing,
     /// Whether they are moved.
     pub move_inducing: bool,
+    /// What is put for expectations of sums after a link.
+    pub log_sum: Option<Spanned<LogSum>>,
     /// What to do with hyperparameters.
     pub hyperparameters: Integration,
     /// Fixes everything random.
     pub seed: u64,
-}
-
-/// Where the inducing points of sparse inference lie.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Inducing {
-    /// As many as is usual.
-    #[default]
-    Auto,
-    /// So many.
-    Number(usize),
-    /// The centre of every row.
-    PerRow,
 }
 
 /// What to do with hyperparameters.
@@ -239,6 +231,7 @@ pub fn inference(root: &Section<'_>) -> Inference {
             "seed",
             "inducing",
             "move_inducing",
+            "log_sum",
         ],
         &[],
     );
@@ -276,71 +269,20 @@ pub fn inference(root: &Section<'_>) -> Inference {
             }
         }
     }
-    let inducing = inducing(&section, method);
-    let move_inducing = move_inducing(&section, method);
     Inference {
         method,
         method_span: section.span_of("method"),
-        inducing,
-        move_inducing,
+        inducing: sparse::inducing(&section, method),
+        move_inducing: sparse::move_inducing(&section, method),
+        log_sum: sparse::log_sum(&section, method),
         hyperparameters,
         seed,
     }
 }
 
-/// Where the inducing points lie.
-fn inducing(section: &Section<'_>, method: Way) -> Inducing {
-    let Some(item) = section.get("inducing") else {
-        return Inducing::Auto;
-    };
-    let span = section.span_of("inducing");
-    for_sparse(section, "inducing", method);
-    let count = item.as_integer().and_then(|n| usize::try_from(n).ok());
-    match (count, item.as_str()) {
-        (Some(count), _) if count > 0 => Inducing::Number(count),
-        (_, Some("rows")) => Inducing::PerRow,
-        _ => {
-            let message = format!(
-                "`inducing` must be a whole number from 1 on, or `rows`, not {}",
-                kind(item)
-            );
-            section
-                .check
-                .refuse(&span, message, "such as `inducing = 100`");
-            Inducing::Auto
-        }
-    }
-}
-
-/// Whether inducing points are moved.
-fn move_inducing(section: &Section<'_>, method: Way) -> bool {
-    let Some(item) = section.get("move_inducing") else {
-        return false;
-    };
-    for_sparse(section, "move_inducing", method);
-    item.as_bool().unwrap_or_else(|| {
-        let message = format!("`move_inducing` must be true or false, not {}", kind(item));
-        let span = section.span_of("move_inducing");
-        section
-            .check
-            .refuse(&span, message, "such as `move_inducing = true`");
-        false
-    })
-}
-
-/// Refuses a key of sparse inference where another was asked for.
-fn for_sparse(section: &Section<'_>, key: &str, method: Way) {
-    if method != Way::Sparse {
-        section.check.refuse(
-            &section.span_of(key),
-            format!("`{key}` is for sparse inference only"),
-            format!("add `method = \"sparse\"`, or leave `{key}` out"),
-        );
-    }
-}
-
 /// Refuses a method that some table cannot have.
 pub fn suits(check: &Check<'_>, inference: &Inference, observe: &[Observe]) {
+    sparse::suits(check, inference, observe);
     let named = |unsuitable: fn(&Observe) -> bool| observe.iter().find(|o| unsuitable(o));
     let span = &inference.method_span;
     if inference.method == Way::Exact

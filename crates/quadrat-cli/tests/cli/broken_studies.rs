@@ -102,7 +102,7 @@ const ADDED: &[(&str, &[&str])] = &[
     ("[hyperparameters]\n\"se.variance\" = { prior = \"flatt\" }\n", &["`prior`", "flatt", "s.toml:17:27"]),
     ("[hyperparameters]\n\"se.variance\" = { strat = 1 }\n", &["unknown key `strat` in hyperparameter `se.variance`", "did you mean `start`?"]),
     ("[inference]\nmethod = \"sparse\"\ninducing = 0\n", &["`inducing` must be a whole number from 1 on", "s.toml:18:12"]),
-    ("[inference]\nmethod = \"sparse\"\ninducing = \"row\"\n", &["or `rows`, not", "s.toml:18:12"]),
+    ("[inference]\nmethod = \"sparse\"\ninducing = \"row\"\n", &["`rows`, or a table with a `file`, not", "s.toml:18:12"]),
     ("[inference]\nmethod = \"mcmc\"\n", &["`method = \"mcmc\"` is not available in this version", "s.toml:17:10", "`auto`, `exact`, `laplace`, `ep`, `variational` and `sparse`"]),
     ("[inference]\nmethod = \"elbo\"\n", &["`elbo` is not a known `method`", "s.toml:17:10"]),
     ("[inference]\nmethod = \"exat\"\n", &["`exat` is not a known `method`", "did you mean `exact`?"]),

@@ -25,5 +25,6 @@ mod presets;
 mod regions;
 mod several;
 mod simulate;
+mod sparse_choices;
 mod varying;
 mod warned;

@@ -106,7 +106,7 @@ pub enum Inducing {
     Number(usize),
     /// The centre of what every row looks at; with several outputs as many points as there are rows, by k-means++.
     PerRow,
-    /// These points, with the inputs of the kernel.
+    /// These points, with the inputs of the kernel; of every output, where they do not name theirs. Repeats are left out.
     At(Box<Functionals>),
 }
 

@@ -2,6 +2,7 @@
 
 use super::mean::Means;
 use super::observations::Observations;
+use super::outputs::place;
 use super::problem::Problem;
 use super::settings::{FitOptions, Inducing};
 use crate::covariance::{Covariance, Induced};
@@ -187,6 +188,15 @@ impl Sparse {
                 self.asked
             ));
         }
+        let is_sum = |row: usize| {
+            self.bags.link(row) != Link::Identity && self.bags.row_points(row).len() > 1
+        };
+        if self.options.form == LogSum::Lemma && (0..self.bags.rows()).any(is_sum) {
+            warnings.push(
+                "sums after the link were taken by the lemma's bound, which is there to be compared with: its intervals are too narrow"
+                    .to_owned(),
+            );
+        }
         let is_sampled = |row: &usize| !self.bags.is_full(*row);
         let sampled = (0..self.bags.rows()).filter(is_sampled).count();
         if sampled > 0 {
@@ -249,7 +259,7 @@ fn chosen(
     let mut out = Functionals::new(kernel.columns().to_vec());
     let count = match &choice.inducing {
         Inducing::At(set) => {
-            let set = super::outputs::place(kernel, set, None)?;
+            let set = placed(kernel, set)?;
             return match set.is_empty() {
                 true => Err(InputError::Unavailable {
                     what: "sparse inference without inducing points",
@@ -303,6 +313,19 @@ fn chosen(
         out.push_point(&kept[i])?;
     }
     Ok(out)
+}
+
+/// Given inducing points, of every output where they name none.
+fn placed(kernel: &Kernel, set: &Functionals) -> Result<Functionals, InputError> {
+    let column = kernel.output_column().map(|c| &kernel.columns()[c]);
+    if column.is_none_or(|name| set.dims().contains(name)) {
+        return place(kernel, set, None);
+    }
+    let mut all = Functionals::new(kernel.columns().to_vec());
+    for output in kernel.outputs() {
+        all.extend(&place(kernel, set, Some(output))?)?;
+    }
+    Ok(all)
 }
 
 impl UnknownMean for Means {
