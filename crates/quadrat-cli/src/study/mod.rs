@@ -5,6 +5,7 @@
 pub mod fields;
 pub mod likelihood;
 mod link;
+mod map_kernel;
 mod names;
 mod non_negative;
 mod observe;
@@ -159,8 +160,8 @@ pub fn read(path: &Path, text: &str) -> Result<Study, Problems> {
     let title = root
         .text("title")
         .map_or_else(|| stem.into_owned(), |title| shown_title(&title.value));
-    let latent = latent(&root);
     let mut observe = observe::read(&root);
+    let latent = latent(&root, &observe);
     let predict = predict::read(&root);
     let settings = settings::hyperparameters(&root);
     let inference = settings::inference(&root);
@@ -306,28 +307,44 @@ fn repeated<'a>(root: &Section<'a>, key: &str) -> Vec<Section<'a>> {
     }
 }
 
-fn latent(root: &Section<'_>) -> Option<Latent> {
-    let Some(item) = root.get("latent") else {
-        root.missing(
+fn latent(root: &Section<'_>, observe: &[Observe]) -> Option<Latent> {
+    let nothing = toml_edit::Table::new();
+    let section = match root.get("latent") {
+        Some(item) => Section::from_item(
+            root.check,
             "[latent]",
-            "add a section [latent] with a kernel, such as `kernel = \"se(age)\"`",
-        );
-        return None;
+            item,
+            "[latent] above `kernel = ...`",
+        )?,
+        None if map_kernel::of(observe).is_some() => {
+            Section::new(root.check, "[latent]", &nothing, 0..0)
+        }
+        None => {
+            root.missing(
+                "[latent]",
+                "add a section [latent] with a kernel, such as `kernel = \"se(age)\"`",
+            );
+            return None;
+        }
     };
-    let section = Section::from_item(
-        root.check,
-        "[latent]",
-        item,
-        "[latent] above `kernel = ...`",
-    )?;
     section.keys(&["kernel", "mean", "link", "non_negative"], &[]);
     let link = link::read(&section);
     let non_negative = non_negative::read(&section);
     let mean = mean(&section);
-    if section.get("kernel").is_none() {
-        section.missing("kernel", "such as `kernel = \"se(age)\"`");
-    }
-    let kernel = section.text("kernel")?;
+    let kernel = match (section.get("kernel"), map_kernel::of(observe)) {
+        (Some(_), _) => section.text("kernel")?,
+        (None, Some(kernel)) => Spanned {
+            value: kernel.to_string(),
+            span: section.span.clone(),
+        },
+        (None, None) => {
+            section.missing(
+                "kernel",
+                "such as `kernel = \"se(age)\"`; only maps have a default, whose tables look at regions, or at columns such as `lon` and `lat` or `x` and `y`",
+            );
+            return None;
+        }
+    };
     match engine::kernel_columns(&kernel.value) {
         Ok((columns, outputs)) => Some(Latent {
             kernel,

@@ -13,6 +13,7 @@ mod chances;
 mod harness;
 mod kinds;
 mod long_runs;
+mod map_kernel;
 mod mcmc;
 mod methods;
 mod noise;
