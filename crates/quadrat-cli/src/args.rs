@@ -170,6 +170,12 @@ pub struct Predict {
     /// Add the probability of every rank, as columns `rank_1` and so on; needs `--scale observation`
     #[arg(long)]
     pub ranks: bool,
+    /// Draw functions from the posterior, one for all rows, as columns `draw_1` and so on
+    #[arg(long, value_name = "N")]
+    pub draws: Option<std::num::NonZeroU16>,
+    /// The seed of the draws
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
     /// The output to predict, where the model has several; all of them when absent
     #[arg(long, value_name = "OUTPUT")]
     pub of: Option<String>,

@@ -9,12 +9,13 @@ use quadrat::error::{FitError, InputError};
 use quadrat::kernel::Kernel;
 use quadrat::likelihood::Likelihood;
 use quadrat::model::{
-    FitOptions, Hyperparameters, Inducing as LibraryInducing, Mean as LibraryMean, Model, Observations, Scale as LibraryScale,
-    Setting as LibrarySetting,
+    FitOptions, Hyperparameters, Inducing as LibraryInducing, Mean as LibraryMean, Model,
+    Observations, Scale as LibraryScale, Setting as LibrarySetting,
 };
 pub use quadrat::model::{FitSummary, Hyper, McmcReport, Posterior, RowCheck};
 use quadrat::parameter::PriorDensity;
 use quadrat::progress::{Keeper, Progress};
+use quadrat::support::Functionals;
 
 use crate::diagnostic::{Problem, Problems};
 use crate::places::Places;
@@ -58,6 +59,8 @@ pub struct Chances {
     pub above: Vec<f64>,
     /// The number of ranks, where that of each is wanted; else zero.
     pub ranks: usize,
+    /// How many functions are drawn.
+    pub draws: usize,
 }
 
 impl Chances {
@@ -70,6 +73,18 @@ impl Chances {
         let ranks = (1..=self.ranks).map(|rank| format!("rank_{rank}"));
         above.chain(ranks).collect()
     }
+
+    /// The names of all columns behind those of the marginals: draws come last.
+    pub fn all_columns(&self) -> Vec<String> {
+        let mut columns = self.columns();
+        columns.extend((1..=self.draws).map(draw_name));
+        columns
+    }
+}
+
+/// The name of a draw, counted from 1.
+pub fn draw_name(draw: usize) -> String {
+    format!("draw_{draw}")
 }
 
 /// Marginals at some places.
@@ -87,6 +102,8 @@ pub struct Answer {
     pub upper: Vec<f64>,
     /// Names and values of the columns of [`Chances`].
     pub chances: Vec<(String, Vec<f64>)>,
+    /// Joint draws of all rows.
+    pub draws: Vec<Vec<f64>>,
     /// Rows far outside the data.
     pub far: Vec<usize>,
     /// New observations at the same places, where their noise varies and the response was asked.
@@ -474,6 +491,46 @@ pub fn predict(posterior: &Posterior, places: &Places, wanted: &Wanted) -> Resul
     Ok(answer)
 }
 
+/// Joint draws at all places that want some on one scale, one function for all of them: for every set of places a column per draw.
+pub fn draw(
+    posterior: &Posterior,
+    scale: Scale,
+    wanted: &[(&Places, usize)],
+    seed: u64,
+) -> Result<Vec<Vec<Vec<f64>>>> {
+    let Some(most) = wanted.iter().map(|(_, draws)| *draws).max() else {
+        return Ok(Vec::new());
+    };
+    let mut all: Option<Functionals> = None;
+    for (places, _) in wanted {
+        let at = functionals(places, 0..places.len())?.select(posterior.dims())?;
+        let at = match &places.output {
+            Some(output) => posterior.at_output(&at, output)?,
+            None => at,
+        };
+        match &mut all {
+            Some(all) => all.extend(&at)?,
+            None => all = Some(at),
+        }
+    }
+    let Some(all) = all else {
+        return Ok(Vec::new());
+    };
+    let drawn = match scale {
+        Scale::Latent => posterior.sample(&all, most, seed),
+        Scale::Response | Scale::Observation => posterior.sample_responses(&all, most, seed),
+    }?;
+    let mut first = 0;
+    let own = wanted.iter().map(|(places, draws)| {
+        let rows = first..first + places.len();
+        first = rows.end;
+        (0..*draws)
+            .map(|draw| rows.clone().map(|row| drawn[(row, draw)]).collect())
+            .collect()
+    });
+    Ok(own.collect())
+}
+
 /// Whether the predictions of a model are to be truncated at zero, as its study said.
 pub fn is_non_negative(posterior: &Posterior) -> bool {
     posterior.note(NON_NEGATIVE).is_some()
@@ -501,7 +558,7 @@ fn is_behind_a_link(posterior: &Posterior, places: &Places) -> bool {
 }
 
 /// Whether the mean of what was reported is a probability.
-fn reports_probabilities(posterior: &Posterior, places: &Places) -> bool {
+pub fn reports_probabilities(posterior: &Posterior, places: &Places) -> bool {
     let is_one = |likelihood: &Likelihood| !likelihood.is_linear() && likelihood.link().is_none();
     reporting(posterior, places.output.as_deref()).is_some_and(is_one)
 }

@@ -49,6 +49,24 @@ pub fn functionals(places: &Places, rows: Range<usize>) -> Result<Functionals, I
     Ok(functionals)
 }
 
+/// Every row by itself, bags as their points.
+pub fn apart(places: &Places) -> Result<Functionals, InputError> {
+    let Some((Kind::Bags(bags), shapes)) = places.shapes.as_ref().map(|s| (&s.kind, s)) else {
+        return functionals(places, 0..places.len());
+    };
+    let mut functionals = Functionals::new(places.inputs());
+    let order = places.order();
+    for row in 0..places.len() {
+        let (sides, _) = sides(places, &order, row)?;
+        let bag = &bags.bags[shapes.of_row[row]];
+        let (points, _) = nodes(bag, &beside(&sides), LibraryAggregate::Sum);
+        for point in points {
+            functionals.push_point(&point)?;
+        }
+    }
+    Ok(functionals)
+}
+
 /// Rows that are bags, their weights times a factor for each.
 pub fn scaled_bags(places: &Places, rows: &[(usize, f64)]) -> Result<Functionals, InputError> {
     let mut functionals = Functionals::new(places.inputs());

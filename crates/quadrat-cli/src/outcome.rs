@@ -33,7 +33,27 @@ impl Outcome {
             answer.noisy = noisy(&outcome.posterior, &outcome.resolved, asked)?.map(Box::new);
             outcome.answers.push(answer);
         }
+        outcome.draw()?;
         Ok(outcome)
+    }
+
+    /// Draws functions for the predictions that want some, the same for all of one scale.
+    fn draw(&mut self) -> Result<()> {
+        let predictions = &self.resolved.predictions;
+        for scale in [Scale::Latent, Scale::Response] {
+            let own =
+                |at: &usize| predictions[*at].scale == scale && predictions[*at].chances.draws > 0;
+            let own: Vec<usize> = (0..predictions.len()).filter(own).collect();
+            let wanted = own.iter().map(|&at| &predictions[at]);
+            let wanted: Vec<_> = wanted.map(|a| (&a.places, a.chances.draws)).collect();
+            let seed = self.resolved.study.inference.seed;
+            let drawn = engine::draw(&self.posterior, scale, &wanted, seed)
+                .with_context(|| format!("draws of the {} failed", scale.word()))?;
+            for (at, draws) in own.into_iter().zip(drawn) {
+                self.answers[at].draws = draws;
+            }
+        }
+        Ok(())
     }
 
     /// Fits a study only.

@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use serde_json::Value;
 
-use crate::engine::{Answer, Chances};
+use crate::engine::{Answer, Chances, draw_name};
 use crate::geo_file;
 use crate::places::Places;
 use crate::shapes::Shapes;
@@ -55,7 +55,7 @@ pub fn of_places(places: &Places) -> Vec<String> {
 
 /// A name that would head two columns.
 pub fn clash(places: &Places, wanted: &Chances) -> Option<String> {
-    let mut names = header(places, &wanted.columns());
+    let mut names = header(places, &wanted.all_columns());
     names.sort_unstable();
     let twice = names.windows(2).find(|pair| pair[0] == pair[1])?;
     Some(twice[0].clone())
@@ -98,11 +98,26 @@ pub fn row(places: &Places, answer: &Answer, row: usize) -> Vec<Cell> {
     cells
 }
 
+/// The header of a file, where draws stand too.
+fn whole_header(places: &Places, answer: &Answer) -> Vec<String> {
+    let mut header = header(places, chances(answer));
+    header.extend((1..=answer.draws.len()).map(draw_name));
+    header
+}
+
+/// A row of a file, in the order of its header.
+fn whole_row(places: &Places, answer: &Answer, at: usize) -> Vec<Cell> {
+    let mut cells = row(places, answer, at);
+    let draws = answer.draws.iter();
+    cells.extend(draws.map(|draw| Cell::Number(draw[at])));
+    cells
+}
+
 /// Writes the table, one part after the other; every number reads back as the same number.
 pub fn write(out: &mut dyn Write, parts: &[(&Places, &Answer)]) -> Result<()> {
     let mut table = csv::Writer::from_writer(out);
     if let Some((places, answer)) = parts.first() {
-        table.write_record(header(places, chances(answer)))?;
+        table.write_record(whole_header(places, answer))?;
     }
     let mut buffer = Vec::new();
     let rows = parts
@@ -110,7 +125,7 @@ pub fn write(out: &mut dyn Write, parts: &[(&Places, &Answer)]) -> Result<()> {
         .flat_map(|(places, answer)| (0..places.len()).map(move |i| (places, answer, i)));
     for (places, answer, i) in rows {
         let mut record = csv::ByteRecord::new();
-        for cell in row(places, answer, i) {
+        for cell in whole_row(places, answer, i) {
             buffer.clear();
             match cell {
                 Cell::Text(text) => buffer.extend_from_slice(text.as_bytes()),
@@ -135,7 +150,7 @@ pub fn property_clash(places: &Places, wanted: &Chances) -> Option<String> {
     let mut predicted = COLUMNS
         .map(str::to_owned)
         .into_iter()
-        .chain(wanted.columns());
+        .chain(wanted.all_columns());
     predicted.find(|column| regions.file.properties.iter().any(|name| name == column))
 }
 
@@ -145,10 +160,10 @@ pub fn write_geo(out: &mut dyn Write, places: &Places, answer: &Answer) -> Resul
     let Some((shapes, regions)) = shapes.and_then(|s| Some((s, s.regions()?))) else {
         anyhow::bail!("only regions can be written as GeoJSON");
     };
-    let header = header(places, chances(answer));
+    let header = whole_header(places, answer);
     // The key is the feature's own; a file has one output.
     let properties = |at: usize| {
-        let cells = row(places, answer, at).into_iter();
+        let cells = whole_row(places, answer, at).into_iter();
         let named = header.iter().cloned().zip(cells);
         let property = |(name, cell)| match cell {
             Cell::Text(_) => None,

@@ -16,11 +16,14 @@ use crate::numbers::count;
 use crate::output::{Staged, writable};
 use crate::places::Places;
 use crate::prediction_csv::has_regions;
-use crate::resolve::{Files, OBSERVED, one_count, read_places, shapes, together};
-use crate::study::Scale;
+use crate::resolve::{
+    Files, NO_PROBABILITIES, NOT_OBSERVED, NOT_TRUNCATED, OBSERVED, one_count, read_places, shapes,
+    together,
+};
 use crate::study::fields::{Check, Spanned};
 use crate::study::shape::{BagKeys, RegionKeys, Shape};
 use crate::study::support::{Aggregate, Dim, Extent, Support};
+use crate::study::{MOST_DRAWS, Scale};
 use crate::table::is_geo;
 use crate::{engine, prediction_csv};
 
@@ -140,6 +143,23 @@ pub fn run(args: &Predict) -> Result<()> {
         let answer = engine::predict(&posterior, &places, &wanted)?;
         parts.push((places, answer));
     }
+    let wanted = parts.iter().map(|(places, _)| (places, chances.draws));
+    let wanted: Vec<(&Places, usize)> = wanted.filter(|(_, draws)| *draws > 0).collect();
+    let truncated = args.non_negative || engine::is_non_negative(&posterior);
+    if truncated && !wanted.is_empty() {
+        anyhow::bail!("{NOT_TRUNCATED}; leave `--draws` out");
+    }
+    if scale == Scale::Response
+        && wanted
+            .iter()
+            .any(|(p, _)| engine::reports_probabilities(&posterior, p))
+    {
+        anyhow::bail!("{NO_PROBABILITIES}; add `--scale latent`");
+    }
+    let drawn = engine::draw(&posterior, scale, &wanted, args.seed)?;
+    for ((_, answer), draws) in parts.iter_mut().zip(drawn) {
+        answer.draws = draws;
+    }
     let parts: Vec<(&Places, &engine::Answer)> = parts.iter().map(|(p, a)| (p, a)).collect();
     for warning in warnings.iter().filter(|_| !args.quiet) {
         eprintln!("warning: {warning}");
@@ -207,8 +227,19 @@ fn asked_chances(
         }
         above.push(limit);
     }
+    let draws = args.draws.map_or(0, |draws| usize::from(draws.get()));
+    if draws > MOST_DRAWS {
+        anyhow::bail!("--draws takes 1 to {MOST_DRAWS}, not {draws}");
+    }
+    if draws > 0 && args.scale == ScaleWord::Observation {
+        anyhow::bail!("{NOT_OBSERVED}; leave `--scale observation` or `--draws` out");
+    }
     if !args.ranks {
-        return Ok(Chances { above, ranks: 0 });
+        return Ok(Chances {
+            above,
+            ranks: 0,
+            draws,
+        });
     }
     let of = |output: Option<&str>| engine::ranks(posterior, output);
     let told = outputs
@@ -228,7 +259,11 @@ fn asked_chances(
     if args.scale != ScaleWord::Observation {
         anyhow::bail!("{OBSERVED}; add `--scale observation`");
     }
-    Ok(Chances { above, ranks })
+    Ok(Chances {
+        above,
+        ranks,
+        draws,
+    })
 }
 
 /// Whether the output is to be GeoJSON.
@@ -360,6 +395,9 @@ fn further(args: &Predict) -> String {
     }
     if let Some(output) = &args.output {
         flag("-o", output.display().to_string());
+    }
+    if let Some(draws) = args.draws {
+        text.push_str(&format!(" --draws {draws}"));
     }
     if args.ranks {
         text.push_str(" --ranks");

@@ -3,6 +3,7 @@
 mod bags;
 mod constant;
 mod degrees;
+mod draws;
 mod files;
 mod inputs;
 mod join;
@@ -29,6 +30,7 @@ use crate::study::support::{Extent, Support};
 use crate::study::{NonNegative, Predict, Scale, Study, Where};
 use constant::constant_inputs;
 use degrees::degrees;
+pub use draws::{NO_PROBABILITIES, NOT_OBSERVED, NOT_TRUNCATED};
 pub use files::Files;
 pub use inputs::together;
 use inputs::{Inputs, dims, usable};
@@ -313,6 +315,7 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
         new_rows_have_noise(&check, &study, &tables, &predictions);
         behind_a_link(&check, &study, &tables, &predictions);
         ranked(&check, &study, &tables, &mut predictions);
+        draws::suits(&check, &study, &tables, &predictions);
         sparse::suits(&check, &study, &tables, inducing.as_ref());
     }
     if study.non_negative() == Some(NonNegative::Constrain) {
@@ -396,6 +399,7 @@ fn asked(
     let chances = Chances {
         above: predict.above.clone(),
         ranks: 0,
+        draws: predict.draws.as_ref().map_or(0, |draws| draws.value),
     };
     no_column_twice(check, predict, &places, &chances);
     Some(Asked {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use toml_edit::Item;
 
-use super::fields::{Section, Spanned, number};
+use super::fields::{Section, Spanned, kind, number};
 use super::support::{self, Support};
 use super::{names, repeated};
 use crate::grid::{self, Axis};
@@ -30,7 +30,12 @@ pub struct Predict {
     pub ranks: Option<Range<usize>>,
     /// Whether it is truncated at zero, where the section says.
     pub non_negative: Option<Spanned<bool>>,
+    /// How many functions are drawn.
+    pub draws: Option<Spanned<usize>>,
 }
+
+/// The most draws of a prediction.
+pub const MOST_DRAWS: usize = 1000;
 
 /// Where to answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -105,6 +110,7 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
             "ranks",
             "non_negative",
             "output",
+            "draws",
         ],
         &[],
     );
@@ -128,6 +134,7 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
         value,
         span: section.span_of("non_negative"),
     });
+    let draws = draws(section);
     let place = place(section)?;
     // A bad name was already noted; `text` must not note it again.
     let item = section.get("name")?;
@@ -145,6 +152,26 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
         above: above?,
         ranks: ranks.then(|| section.span_of("ranks")),
         non_negative,
+        draws,
+    })
+}
+
+/// How many functions are drawn.
+fn draws(section: &Section<'_>) -> Option<Spanned<usize>> {
+    let item = section.get("draws")?;
+    let span = section.span_of("draws");
+    let count = item.as_integer().and_then(|n| usize::try_from(n).ok());
+    let value = count.filter(|n| (1..=MOST_DRAWS).contains(n));
+    if value.is_none() {
+        let message = format!(
+            "`draws` must be a whole number from 1 to {MOST_DRAWS}, not {}",
+            kind(item)
+        );
+        section.check.refuse(&span, message, "such as `draws = 20`");
+    }
+    Some(Spanned {
+        value: value?,
+        span,
     })
 }
 

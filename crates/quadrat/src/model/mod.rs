@@ -21,6 +21,7 @@ pub(crate) mod prediction;
 mod probabilities;
 mod problem;
 mod rehearsal;
+mod response_draws;
 mod save;
 mod second;
 mod settings;

@@ -67,12 +67,7 @@ impl Posterior {
             }
             .into());
         }
-        let theta = &self.components[0].theta;
-        let finest = match &self.problem.pooled {
-            // An observed row has the nodes again by which it was seen: what it says of its sum holds for these.
-            Some(pooled) => pooled.rule.clone(),
-            None => self.problem.covariance.node_rule(theta, at.dims().len()),
-        };
+        let finest = self.finest_rule();
         let limit = self.most_nodes(link);
         // Rows are resolved one by one: a country may lie beside its counties.
         let mut parts: Vec<Functionals> = Vec::new();

@@ -230,25 +230,76 @@ fn rates_of_points_are_found_from_counts_of_bags_under_either_link() {
 }
 
 #[test]
-fn draws_of_points_add_up_to_the_prediction_of_their_bag() {
-    let data = Bagged::new(30, 15, rate, 4);
-    let model = Model::new(Kernel::se(["x"])).observe(data.table(Link::Exp));
-    let posterior = model
-        .fit(&map().with_inducing(Inducing::Number(20)))
+fn draws_of_bags_are_the_sums_of_those_of_their_points_and_have_the_moments_predicted() {
+    const DRAWS: usize = 4000;
+    for link in [Link::Exp, Link::Square] {
+        let data = Bagged::new(30, 15, rate, 4);
+        let model = Model::new(Kernel::se(["x"])).observe(data.table(link));
+        let posterior = model
+            .fit(&map().with_inducing(Inducing::Number(20)))
+            .unwrap();
+        // Two bags, then the points of the first.
+        let bags = data.bags.rows(&[7, 20]);
+        let (x, weights) = &data.parts[7];
+        let mut at = bags.clone();
+        at.extend(&Functionals::points("x", x).unwrap()).unwrap();
+        let draws = posterior.sample_responses(&at, DRAWS, 3).unwrap();
+        assert_eq!((draws.nrows(), draws.ncols()), (2 + x.len(), DRAWS));
+        for d in 0..DRAWS {
+            let parts = (0..x.len()).map(|i| weights[i] * draws[(2 + i, d)]);
+            let sum: f64 = parts.sum();
+            assert!((draws[(0, d)] / sum - 1.0).abs() < 1e-12, "{link} {d}");
+        }
+        let p = posterior.predict(&at, Scale::Response).unwrap();
+        for row in 0..2 {
+            let own: Vec<f64> = (0..DRAWS).map(|d| draws[(row, d)]).collect();
+            let mean = own.iter().sum::<f64>() / DRAWS as f64;
+            let square = own.iter().map(|t| (t - mean).powi(2)).sum::<f64>();
+            let sd = (square / (DRAWS - 1) as f64).sqrt();
+            // Standard errors of 4000 draws: 1.6 % of the sd for the mean, 1.1 % for the sd.
+            assert!(
+                (mean - p.mean()[row]).abs() < 5.0 * 0.016 * sd,
+                "{link} {row}"
+            );
+            assert!((sd / p.sd()[row] - 1.0).abs() < 5.0 * 0.011, "{link} {row}");
+        }
+        let again = posterior.sample_responses(&at, DRAWS, 3).unwrap();
+        assert_eq!(draws, again);
+        // Points that are far too many to be drawn together.
+        let many: Vec<f64> = (0..4001).map(|i| f64::from(i) * 1e-3).collect();
+        let many = Functionals::points("x", &many).unwrap();
+        let error = posterior.sample_responses(&many, 1, 3).unwrap_err();
+        assert!(error.to_string().contains("4001"), "{error}");
+    }
+}
+
+#[test]
+fn draws_of_values_are_those_of_the_function_and_of_probabilities_are_refused() {
+    let (x, y) = wave(40);
+    let supports = Functionals::points("x", &x).unwrap();
+    let at = Functionals::points("x", &[0.5, 3.0]).unwrap();
+    let values = Observations::gaussian(supports.clone(), y.clone(), Noise::Learned).unwrap();
+    let posterior = Model::new(Kernel::se(["x"]))
+        .observe(values)
+        .fit(&map())
         .unwrap();
-    let bag = data.bags.rows(&[7]);
-    let (x, weights) = &data.parts[7];
-    let at = Functionals::points("x", x).unwrap();
-    let draws = posterior.sample(&at, 4000, 3).unwrap();
-    let totals: Vec<f64> = (0..4000)
-        .map(|d| (0..x.len()).map(|i| weights[i] * draws[(i, d)].exp()).sum())
-        .collect();
-    let mean = totals.iter().sum::<f64>() / 4000.0;
-    let sd = (totals.iter().map(|t| (t - mean).powi(2)).sum::<f64>() / 3999.0).sqrt();
-    let p = posterior.predict(&bag, Scale::Response).unwrap();
-    // Standard errors of 4000 draws: 1.6 % of the sd for the mean, 1.1 % for the sd.
-    assert!((mean - p.mean()[0]).abs() < 5.0 * 0.016 * sd);
-    assert!((sd / p.sd()[0] - 1.0).abs() < 5.0 * 0.011);
+    let (latent, response) = (
+        posterior.sample(&at, 10, 2).unwrap(),
+        posterior.sample_responses(&at, 10, 2).unwrap(),
+    );
+    assert_eq!(latent, response);
+    let answers = y.iter().map(|y| *y > 2.0).collect();
+    let answers = Bernoulli::new(answers, quadrat::likelihood::Sigmoid::Logit);
+    let answers = Observations::new(supports, answers).unwrap();
+    let posterior = Model::new(Kernel::se(["x"]))
+        .observe(answers)
+        .fit(&map())
+        .unwrap();
+    let error = posterior.sample_responses(&at, 10, 2).unwrap_err();
+    assert!(
+        error.to_string().contains("draws of probabilities"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -1,0 +1,86 @@
+//! Predictions that want draws.
+
+use std::collections::HashSet;
+
+use super::{Asked, Observed, reporting};
+use crate::functionals::apart;
+use crate::numbers::count;
+use crate::study::fields::Check;
+use crate::study::{Scale, Study};
+
+/// Different points that are drawn together, at most.
+const MOST_POINTS: usize = 4000;
+
+/// Why there are no draws of new observations.
+pub const NOT_OBSERVED: &str =
+    "draws are of functions and their totals, without the noise of new observations";
+/// Why there are none where marginals are truncated.
+pub const NOT_TRUNCATED: &str =
+    "draws do not know of `non_negative`, which cuts every predicted value by itself";
+/// Why there are none of probabilities.
+pub const NO_PROBABILITIES: &str = "draws of probabilities are not available in this version";
+
+/// Refuses draws of what is not drawn, and of too many places.
+pub(super) fn suits(check: &Check<'_>, study: &Study, tables: &[Observed], predictions: &[Asked]) {
+    let mut points: [HashSet<Vec<u64>>; 2] = Default::default();
+    for asked in predictions {
+        let predict = &study.predict[asked.of];
+        let Some(draws) = &predict.draws else {
+            continue;
+        };
+        let table = reporting(tables, asked.places.output.as_deref());
+        let likelihood = table.map(|table| &table.likelihood);
+        if predict.scale == Scale::Observation {
+            check.refuse(&draws.span, NOT_OBSERVED, "leave `scale` or `draws` out");
+            continue;
+        }
+        if asked.non_negative {
+            check.refuse(
+                &draws.span,
+                NOT_TRUNCATED,
+                "leave `draws` out, or write `non_negative = false` here",
+            );
+            continue;
+        }
+        let link = likelihood.and_then(|l| l.link());
+        let is_linear = likelihood.is_none_or(|l| l.is_linear());
+        if predict.scale == Scale::Response && link.is_none() && !is_linear {
+            check.refuse(&draws.span, NO_PROBABILITIES, "add `scale = \"latent\"`");
+            continue;
+        }
+        let all = &mut points[usize::from(predict.scale == Scale::Latent)];
+        let before = all.len();
+        match predict.scale {
+            Scale::Response if link.is_some() => nodes(study, asked, all),
+            _ => all.extend((0..asked.places.len()).map(|row| vec![asked.of as u64, row as u64])),
+        }
+        if all.len() > MOST_POINTS && before <= MOST_POINTS {
+            let message = format!(
+                "functions would be drawn at {} at once, more than {MOST_POINTS}",
+                count(all.len(), "point")
+            );
+            check.refuse(
+                &draws.span,
+                message,
+                "ask for fewer places in the predictions with `draws`, such as a part of the pixels",
+            );
+        }
+    }
+}
+
+/// Different points of all rows; boxes and regions as one each.
+fn nodes(study: &Study, asked: &Asked, all: &mut HashSet<Vec<u64>>) {
+    let places = &asked.places;
+    let set = apart(places);
+    // What is wrong with it is said where it is predicted.
+    let Ok(set) = set.and_then(|set| set.select(&study.latent.columns)) else {
+        return;
+    };
+    let output = places.output.iter().flat_map(|name| name.bytes());
+    let output: Vec<u64> = output.map(u64::from).collect();
+    for row in 0..set.len() {
+        let along = (0..set.dims().len()).map(|d| set.extent(row, d));
+        let key = along.flat_map(|(low, high)| [(low + 0.0).to_bits(), (high + 0.0).to_bits()]);
+        all.insert(key.chain(output.iter().copied()).collect());
+    }
+}
