@@ -13,5 +13,6 @@ mod pooled;
 mod refused;
 mod sites;
 mod sparse;
+mod sparse_likelihoods;
 mod sparse_search;
 mod varying;
