@@ -42,6 +42,7 @@ impl Checkpoint {
             (false, false) => None,
             (true, true) => {
                 let bytes = std::fs::read(&path);
+                output::kept_in(&path);
                 Some(bytes.with_context(|| format!("cannot read `{}`", path.display()))?)
             }
             (true, false) => {
@@ -103,6 +104,9 @@ impl Keeper for Checkpoint {
         let outcome = staged
             .bytes(&self.path, &state())
             .and_then(|()| staged.finish());
+        if outcome.is_ok() {
+            output::kept_in(&self.path);
+        }
         written.trouble = outcome.err().map(|error| format!("{error:#}"));
         written.at = Some(Instant::now());
     }

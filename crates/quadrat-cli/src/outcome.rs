@@ -29,7 +29,9 @@ impl Outcome {
             let mut answer = engine::predict(&outcome.posterior, &asked.places, &asked.wanted())
                 .with_context(|| format!("the prediction `{}` failed", asked.title()))?;
             outcome.warnings.extend(far(&asked.title(), asked, &answer));
-            outcome.warnings.extend(heavy(&asked.title(), &answer));
+            let heavy = heavy(&answer);
+            let told = heavy.map(|what| format!("prediction `{}`: {what}", asked.title()));
+            outcome.warnings.extend(told);
             answer.noisy = noisy(&outcome.posterior, &outcome.resolved, asked)?.map(Box::new);
             outcome.answers.push(answer);
         }
@@ -124,12 +126,12 @@ fn noisy(posterior: &Posterior, resolved: &Resolved, asked: &Asked) -> Result<Op
 }
 
 /// A warning when means lie outside their own intervals: a tail that hardly has any probability carries them.
-fn heavy(name: &str, answer: &Answer) -> Option<String> {
+pub fn heavy(answer: &Answer) -> Option<String> {
     let pairs = answer.mean.iter().zip(&answer.upper);
     let rows = pairs.filter(|(mean, upper)| mean > upper).count();
     (rows > 0).then(|| {
         format!(
-            "prediction `{name}`: the mean of {} lies above its interval, carried by hyperparameters of next to no probability under which the function varies wildly; use the median, or give the variance an upper bound",
+            "the mean of {} lies above its interval, carried by hyperparameters of next to no probability under which the function varies wildly; use the median, or give the variance an upper bound",
             count(rows, "row")
         )
     })

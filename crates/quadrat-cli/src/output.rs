@@ -22,6 +22,14 @@ fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
 static GENTLE: AtomicBool = AtomicBool::new(false);
 static STOPPED: AtomicBool = AtomicBool::new(false);
 
+/// What was kept of the fit that runs.
+static KEPT: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// Notes where a fit was kept that can be gone on from.
+pub fn kept_in(path: &Path) {
+    *KEPT.lock().unwrap_or_else(PoisonError::into_inner) = Some(path.to_owned());
+}
+
 /// From now on the first Ctrl-C only asks a fit to stop; or no longer.
 pub fn stop_gently(on: bool) {
     GENTLE.store(on, Ordering::SeqCst);
@@ -38,6 +46,17 @@ pub fn clean_up_when_interrupted() -> Result<()> {
         if GENTLE.load(Ordering::SeqCst) && !STOPPED.swap(true, Ordering::SeqCst) {
             eprintln!("\nstopping after this step, with the best so far (once more: at once)");
             return;
+        }
+        if GENTLE.load(Ordering::SeqCst) {
+            let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+            let told = match kept.as_ref().filter(|path| path.exists()) {
+                Some(path) => format!(
+                    "; `{}` holds where the fit stood: --resume goes on",
+                    path.display()
+                ),
+                None => String::new(),
+            };
+            eprintln!("\nstopped at once, and nothing was written{told}");
         }
         // Held until the exit, so that no renaming starts or is cut in the middle.
         let paths = unfinished();

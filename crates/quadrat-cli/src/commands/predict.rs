@@ -13,6 +13,7 @@ use crate::diagnostic::{Problem, Problems, Source};
 use crate::engine::{Chances, Wanted};
 use crate::geographic::{self, Geographic};
 use crate::numbers::count;
+use crate::outcome::heavy;
 use crate::output::{Staged, writable};
 use crate::places::Places;
 use crate::prediction_csv::has_regions;
@@ -161,8 +162,20 @@ pub fn run(args: &Predict) -> Result<()> {
         answer.draws = draws;
     }
     let parts: Vec<(&Places, &engine::Answer)> = parts.iter().map(|(p, a)| (p, a)).collect();
-    for warning in warnings.iter().filter(|_| !args.quiet) {
+    let heavy = parts.iter().filter_map(|(_, answer)| heavy(answer));
+    for warning in warnings.into_iter().chain(heavy).filter(|_| !args.quiet) {
         eprintln!("warning: {warning}");
+    }
+    let summary = posterior.summary();
+    if !summary.converged && !args.quiet {
+        let mut reasons = summary.warnings.iter();
+        let reason = reasons.find(|w| w.contains("did not converge"));
+        let reason = reason.map_or("its hyperparameters are not at their best", String::as_str);
+        eprintln!(
+            "warning: `{}` is of a fit that was not over: {}",
+            args.model.display(),
+            reason
+        );
     }
     // All outputs are asked for at the same places.
     let far = parts.first().map_or(&[][..], |(_, answer)| &answer.far);

@@ -416,14 +416,22 @@ fn asked(
 
 /// Refuses a table in which two columns would have one name.
 fn no_column_twice(check: &Check<'_>, predict: &Predict, places: &Places, chances: &Chances) {
-    let span = &predict.name.span;
+    // Columns that were asked for are left out where they were.
+    let span = |name: &str| match (&predict.ranks, &predict.draws) {
+        _ if name.starts_with("above_") && !predict.above.is_empty() => &predict.above_span,
+        (Some(ranks), _) if name.starts_with("rank_") => ranks,
+        (_, Some(draws)) if name.starts_with("draw_") => &draws.span,
+        _ => &predict.name.span,
+    };
     if let Some(name) = prediction_csv::property_clash(places, chances) {
+        let span = span(&name);
         let message = format!(
             "the features have a property `{name}` already, which would be that of the prediction"
         );
         check.refuse(span, message, "rename or remove that property in the file");
     }
     if let Some(name) = prediction_csv::clash(places, chances) {
+        let span = span(&name);
         let message = format!("the table of this prediction would have two columns named `{name}`");
         let remedy = "rename that column in the tables and in the study";
         check.refuse(span, message, remedy);

@@ -26,6 +26,8 @@ pub struct Predict {
     pub output: Option<Spanned<String>>,
     /// Limits whose probability of being exceeded is wanted.
     pub above: Vec<f64>,
+    /// Where these are said.
+    pub above_span: Range<usize>,
     /// Where the probabilities of all ranks are asked for, if they are.
     pub ranks: Option<Range<usize>>,
     /// Whether it is truncated at zero, where the section says.
@@ -150,6 +152,7 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
         level: level.map_or(0.95, |level| level.value),
         output: section.text("output"),
         above: above?,
+        above_span: section.span_of("above"),
         ranks: ranks.then(|| section.span_of("ranks")),
         non_negative,
         draws,

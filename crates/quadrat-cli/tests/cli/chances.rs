@@ -164,6 +164,29 @@ fn what_has_no_such_probability_is_refused() {
     for (study, data, says) in cases {
         refused(says, &study, &[("d.csv", data)], &[says, "s.toml:"]).unwrap();
     }
+    // Properties that a prediction would write over are told of where it was asked for.
+    let map = r#"{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"v":1,"above_5":2},"geometry":{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]}}]}"#;
+    let study = r#"[latent]
+kernel = "se(x, y)"
+[[observe]]
+file = "map.geojson"
+support = { region = { dims = ["x", "y"], planar = true } }
+aggregate = "mean"
+likelihood = { gaussian = { value = "v" } }
+[[predict]]
+name = "again"
+support = { region = { file = "map.geojson", dims = ["x", "y"], planar = true } }
+aggregate = "mean"
+above = 5
+"#;
+    let says = ["have a property `above_5` already", "s.toml:12:9"];
+    refused(
+        "a property",
+        study,
+        &[("map.geojson", map.as_bytes())],
+        &says,
+    )
+    .unwrap();
     // A dimension of that name.
     let study = ranks("scale = \"observation\"\nranks = true")
         .replace("\"t\"", "\"rank_2\"")

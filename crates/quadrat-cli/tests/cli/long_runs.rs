@@ -53,16 +53,22 @@ fn country() -> tempfile::TempDir {
 
 /// A run that has kept something.
 fn begun(folder: &Path, more: &[&str]) -> Child {
+    let args = [&["run", "s.toml", "-o", "out"], more].concat();
+    keeping(folder, &args, "out.checkpoint")
+}
+
+/// A command that has kept something.
+fn keeping(folder: &Path, args: &[&str], checkpoint: &str) -> Child {
+    let said = std::fs::File::create(folder.join("said.txt")).unwrap();
     let mut child = Command::new(env!("CARGO_BIN_EXE_quadrat"))
-        .args(["run", "s.toml", "-o", "out"])
-        .args(more)
+        .args(args)
         .current_dir(folder)
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
+        .stderr(said)
         .spawn()
         .unwrap();
     let start = Instant::now();
-    while !folder.join("out.checkpoint").exists() {
+    while !folder.join(checkpoint).exists() {
         assert!(
             start.elapsed() < Duration::from_secs(120),
             "nothing was kept"
@@ -128,6 +134,54 @@ fn an_interruption_keeps_the_best_so_far() {
     done(folder.path(), &["run", "s.toml", "-o", "out", "--resume"]);
     assert_eq!(fit(folder.path())["converged"], true);
     assert!(objective(folder.path()) >= stopped - 1e-6);
+}
+
+#[cfg(unix)]
+#[test]
+fn predictions_of_a_fit_that_was_stopped_say_so() {
+    let folder = country();
+    let args = ["fit", "s.toml", "-o", "m.quadrat"];
+    let mut child = keeping(folder.path(), &args, "m.quadrat.checkpoint");
+    interrupt(&child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let args = [
+        "predict",
+        "m.quadrat",
+        "--at",
+        "pixels.csv",
+        "--point",
+        "u,v",
+    ];
+    let output = quadrat(folder.path(), &args);
+    assert!(output.status.success());
+    let said = stderr(&output);
+    assert!(
+        said.contains("`m.quadrat` is of a fit that was not over")
+            && said.contains("stopped after"),
+        "{said}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_second_interruption_tells_what_is_left() {
+    let folder = country();
+    let mut child = begun(folder.path(), &[]);
+    // Between two passes the first is not yet heard; where it is, it may be over before the second.
+    interrupt(&child);
+    interrupt(&child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let said = std::fs::read_to_string(folder.path().join("said.txt")).unwrap();
+    if !folder.path().join("out").exists() {
+        assert!(
+            said.contains(
+                "nothing was written; `out.checkpoint` holds where the fit stood: --resume goes on"
+            ),
+            "{said}"
+        );
+    }
+    assert!(folder.path().join("out.checkpoint").exists(), "{said}");
+    assert!(said.contains("--resume goes on"), "{said}");
 }
 
 #[test]

@@ -312,4 +312,18 @@ support = { grid = { t = { from = 0, to = 4, step = 1 } } }
         medians.iter().all(|m| (1.0..7.0).contains(m)),
         "{medians:?}"
     );
+    // The two halves say it too.
+    done(folder.path(), &["fit", "s.toml", "-o", "m.quadrat"]);
+    std::fs::write(folder.path().join("at.csv"), "t\n0\n1\n2\n3\n4\n").unwrap();
+    let args = ["predict", "m.quadrat", "--at", "at.csv", "--point", "t"];
+    let said = stderr(&quadrat(folder.path(), &args));
+    assert!(
+        said.contains("warning: the mean of") && said.contains("use the median"),
+        "{said}"
+    );
+    let quiet = quadrat(
+        folder.path(),
+        &[&args[..], &["--quiet", "-o", "o.csv"]].concat(),
+    );
+    assert_eq!(stderr(&quiet), "");
 }

@@ -197,8 +197,8 @@ impl Model {
             let mut told = Vec::new();
             let found = spread(&evidence, optimum, has_lattice, progress, &mut told);
             evaluations += evidence.passes();
-            // Nodes are missing, which says nothing of the posterior.
-            if keeper.is_some_and(Keeper::is_stopped) {
+            // Nodes are missing, which says nothing of the posterior; after the last one a stop changes nothing.
+            if evidence.was_stopped() {
                 warnings
                     .push("hyperparameters were not integrated: the fit was stopped".to_owned());
             } else {

@@ -31,6 +31,7 @@ pub struct SparseEvidence<'a> {
     keeper: Option<&'a dyn Keeper>,
     is_short: bool,
     is_unsettled: AtomicBool,
+    was_stopped: AtomicBool,
 }
 
 /// The bound at the best `q`, and its derivatives where wanted.
@@ -54,6 +55,7 @@ impl<'a> SparseEvidence<'a> {
             keeper: None,
             is_short: false,
             is_unsettled: AtomicBool::new(false),
+            was_stopped: AtomicBool::new(false),
         }
     }
 
@@ -90,7 +92,15 @@ impl<'a> SparseEvidence<'a> {
     }
 
     fn is_stopped(&self) -> bool {
-        self.keeper.is_some_and(Keeper::is_stopped)
+        let stopped = self.keeper.is_some_and(Keeper::is_stopped);
+        self.was_stopped.fetch_or(stopped, Ordering::Relaxed);
+        stopped
+    }
+
+    /// Whether some evaluation was stopped.
+    #[must_use]
+    pub fn was_stopped(&self) -> bool {
+        self.was_stopped.load(Ordering::Relaxed)
     }
 
     /// Points of all rows, and inducing points.

@@ -347,7 +347,7 @@ mod tests {
         }
     }
 
-    /// Three correlated terms of variance 1, `E log Z` by integration 1.454: Lemma 1.299, expansion 1.291, match 1.448.
+    /// Four correlated terms of variance 0.35 against a lattice over their values.
     #[test]
     fn the_match_is_nearest_and_the_lemma_a_bound() {
         let counts = Poisson::new(vec![1.0], vec![1.0], Link::Exp).unwrap();

@@ -164,8 +164,11 @@ pub fn learn_sparse(
                 true => ", and before the function had settled: predictions are rough",
                 false => "",
             };
-            let steps = state.iterations;
-            (false, format!("stopped after {steps} steps{of}{rough}"))
+            let steps = match state.iterations {
+                1 => "1 step".to_owned(),
+                steps => format!("{steps} steps"),
+            };
+            (false, format!("stopped after {steps}{of}{rough}"))
         }
         Some(done) => (done.converged, done.reason.clone()),
         None => (true, "nothing was to be learned".to_owned()),
