@@ -15,6 +15,8 @@ struct FitJson<'a> {
     converged: bool,
     log_evidence: f64,
     evidence: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variational_bound: Option<f64>,
     log_posterior: f64,
     hyperparameters: Values<'a>,
     hyperparameter_intervals: Intervals<'a>,
@@ -76,6 +78,7 @@ pub fn text(outcome: &Outcome) -> anyhow::Result<String> {
         converged: summary.converged,
         log_evidence: summary.log_evidence,
         evidence: &summary.evidence,
+        variational_bound: summary.variational_bound,
         log_posterior: summary.log_posterior,
         hyperparameters: Values(summary),
         hyperparameter_intervals: Intervals(summary),

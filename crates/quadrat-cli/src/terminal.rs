@@ -204,10 +204,13 @@ fn hyperparameters(text: &mut String, outcome: &Outcome, paint: Paint) {
 
 fn evidence(text: &mut String, outcome: &Outcome) {
     let summary = outcome.summary();
+    let bound = summary.variational_bound.map_or_else(String::new, |bound| {
+        format!("; variational lower bound {}", human(bound))
+    });
     line(
         text,
         &format!(
-            "  log evidence {} ({})",
+            "  log evidence {} ({}){bound}",
             human(summary.log_evidence),
             words::evidence(summary)
         ),

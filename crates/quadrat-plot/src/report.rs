@@ -72,6 +72,8 @@ pub struct Evidence {
     pub log_evidence: f64,
     /// Which kind: "exact", "laplace", "ep", "elbo".
     pub kind: String,
+    /// A variational lower bound of it, where there is one beside it, in nats.
+    pub bound: Option<f64>,
     /// Inference method: "exact", "ep", ...
     pub inference: String,
     /// Rows of data.

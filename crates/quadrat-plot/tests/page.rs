@@ -188,6 +188,7 @@ fn report(words: &str) -> Report {
         }],
         evidence: Some(Evidence {
             kind: own(),
+            bound: None,
             inference: own(),
             ..Evidence::default()
         }),

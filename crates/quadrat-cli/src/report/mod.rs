@@ -258,6 +258,7 @@ fn evidence(outcome: &Outcome) -> Evidence {
     Evidence {
         log_evidence: summary.log_evidence,
         kind: words::evidence(summary),
+        bound: summary.variational_bound,
         inference: words::inference(summary),
         rows: summary.rows,
         integrated: summary.integrated,

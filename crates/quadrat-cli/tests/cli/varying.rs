@@ -38,6 +38,58 @@ hyperparameters = "map"
 
 const GAUSSIAN: &str = "{ gaussian = { value = \"y\" } }";
 
+/// Pairs of intervals that contradict each other, under a noise that may have any size.
+#[test]
+fn a_fit_that_falls_back_on_the_variational_approximation_says_so() {
+    let mut table = String::from("t,a,b\n");
+    for i in 0..24 {
+        let from = 10 * (i % 2);
+        table.push_str(&format!("{},{from},{from}.1\n", 0.5 * f64::from(i / 2)));
+    }
+    let fixed = |(name, value): (&str, f64)| {
+        format!("\"{name}\" = {{ value = {value:?}, fixed = true }}\n")
+    };
+    let settings = [
+        ("se.variance", 1.0),
+        ("se.lengthscale.t", 1.0),
+        ("noise.se.variance", 50.0),
+        ("noise.se.lengthscale.t", 0.3),
+    ];
+    let more = format!(
+        "[noise]\nkernel = \"se(t)\"\n[hyperparameters]\n{}",
+        settings.map(fixed).concat()
+    );
+    let study = study("{ interval = { lower = \"a\", upper = \"b\" } }", &more);
+    let files = [("s.toml", study.as_bytes()), ("d.csv", table.as_bytes())];
+    let folder = folder(&files);
+    let run = quadrat(folder.path(), &["run", "s.toml", "-o", "out"]);
+    assert!(run.status.success(), "{}", stderr(&run));
+    let said = "expectation propagation did not settle; the variational approximation was used";
+    assert!(
+        (stdout(&run) + &stderr(&run)).contains(said),
+        "{}",
+        stdout(&run)
+    );
+    let fit = std::fs::read_to_string(folder.path().join("out/fit.json")).unwrap();
+    for part in [
+        "\"inference\": \"variational\"",
+        "\"evidence\": \"elbo\"",
+        said,
+    ] {
+        assert!(fit.contains(part), "{fit}");
+    }
+    // By name it is an error, with a way out.
+    let named = study.replace("[inference]", "[inference]\nmethod = \"ep\"");
+    std::fs::write(folder.path().join("e.toml"), named).unwrap();
+    let run = quadrat(folder.path(), &["run", "e.toml", "-o", "other"]);
+    assert!(!run.status.success());
+    let text = stderr(&run);
+    assert!(
+        text.contains("did not settle") && text.contains("method"),
+        "{text}"
+    );
+}
+
 #[test]
 fn bands_of_new_observations_widen_with_the_noise() {
     let table = table();
@@ -54,6 +106,14 @@ fn bands_of_new_observations_widen_with_the_noise() {
         text.contains("noise.se.lengthscale.t") && text.contains("noise.mean.constant"),
         "{text}"
     );
+    assert!(
+        text.contains("(by expectation propagation); variational lower bound "),
+        "{text}"
+    );
+    let fit = std::fs::read_to_string(folder.path().join("out/fit.json")).unwrap();
+    let fit: serde_json::Value = serde_json::from_str(&fit).unwrap();
+    let nats = |key: &str| fit[key].as_f64().unwrap();
+    assert!(nats("variational_bound") < nats("log_evidence"), "{fit}");
     let csv = std::fs::read_to_string(folder.path().join("out/new.csv")).unwrap();
     let sds: Vec<f64> = csv
         .lines()

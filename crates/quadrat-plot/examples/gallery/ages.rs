@@ -127,6 +127,7 @@ pub fn report() -> Report {
         evidence: Some(Evidence {
             log_evidence: -124.73,
             kind: "exact".to_owned(),
+            bound: None,
             inference: "exact".to_owned(),
             rows: 11,
             integrated: true,

@@ -131,6 +131,7 @@ pub fn report() -> Report {
         evidence: Some(Evidence {
             log_evidence: f64::NAN,
             kind: evil.to_owned(),
+            bound: None,
             seconds: f64::NAN,
             ..Evidence::default()
         }),

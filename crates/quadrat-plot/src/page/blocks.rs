@@ -102,9 +102,13 @@ pub(super) fn evidence(evidence: Option<&Evidence>) -> String {
             false,
         ),
         ("Kind of evidence", evidence.kind.clone(), false),
-        ("Inference", evidence.inference.clone(), false),
-        ("Rows of data", count(evidence.rows), false),
     ];
+    if let Some(bound) = evidence.bound {
+        let bound = format!("{} nats", number(bound));
+        entries.push(("Variational lower bound", bound, false));
+    }
+    entries.push(("Inference", evidence.inference.clone(), false));
+    entries.push(("Rows of data", count(evidence.rows), false));
     let settings = if evidence.integrated {
         format!("integrated over {} settings", count(evidence.nodes))
     } else {

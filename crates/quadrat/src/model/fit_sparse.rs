@@ -252,6 +252,7 @@ impl Model {
             seconds: 0.0,
             jitter: 0.0,
             inducing_gain,
+            variational_bound: None,
             correlations: correlations(&problem, &optimum)?,
             warnings,
         };

@@ -404,6 +404,27 @@ impl Problem {
         }
     }
 
+    /// Whether another approximation can take the place of expectation propagation.
+    pub fn may_fall_back(&self) -> bool {
+        self.method == Some(Method::Ep) && self.pooled.is_none() && self.sparse.is_none()
+    }
+
+    /// The variational lower bound of the evidence, from the sites of expectation propagation on; `None` where there is no second
+    /// latent function, or where the evidence is that bound itself.
+    pub fn certificate(&self, theta: &[f64]) -> Option<Result<f64, FitError>> {
+        if !self.may_fall_back() || self.second.is_none() {
+            return None;
+        }
+        let bound = || {
+            let found = settle(self, theta, &self.site_options(Method::Ep))?.found;
+            let mut options = SiteOptions::new(Method::Variational);
+            options.start = found.sites;
+            options.start_second = found.second;
+            Ok(settle(self, theta, &options)?.log_evidence)
+        };
+        Some(bound())
+    }
+
     /// Lets searches begin at values of the hyperparameters, those of the same names.
     pub fn start_at(&mut self, known: &[(String, f64)]) {
         for parameter in self.parameters.iter_mut().filter(|p| !p.fixed) {

@@ -63,6 +63,9 @@ pub struct Sites {
     pub converged: bool,
 }
 
+/// Prior standard deviations of the second function beyond which it is nowhere, and not less than as many of its units: no noise
+/// is `e^100` times another.
+const ADRIFT: f64 = 100.0;
 /// A residual with which a fit may be used when all sweeps are done.
 const ENOUGH: f64 = 1e-6;
 
@@ -102,6 +105,23 @@ impl SiteFit {
     pub(super) fn is_held(&self) -> bool {
         let mut sites = self.found.sites.iter().chain(&self.found.second);
         sites.any(|site| site.precision == 0.0 && site.shift != 0.0)
+    }
+
+    /// Whether the second function has gone where its prior cannot be: expectation propagation knows points of rest there, with
+    /// evidences that are none.
+    fn is_adrift(&self, problem: &dyn LatentGaussian, theta: &[f64]) -> bool {
+        let (Some(prior), Some(sweep)) = (problem.second(), &self.second) else {
+            return false;
+        };
+        let pairs = sweep.mean.iter().zip(prior.prior_mean());
+        let away: Vec<f64> = pairs.map(|(mean, prior)| (mean - prior).abs()).collect();
+        // The covariance is asked for in the rare case only.
+        if away.iter().all(|away| *away < ADRIFT) {
+            return false;
+        }
+        let k = prior.covariance(theta);
+        let is_far = |(i, away): (usize, &f64)| *away > ADRIFT * k[(i, i)].sqrt().max(1.0);
+        away.iter().enumerate().any(is_far)
     }
 
     /// The fit, unless it did not converge: not even to a millionth of a posterior standard deviation, on which no digit that
@@ -244,7 +264,7 @@ pub fn condition_sites(
 }
 
 /// Finds the sites at `theta`, and insists on them: where expectation propagation does not converge from the sites it
-/// was given it begins anew, from none and with short steps.
+/// was given, or to where nothing is meant, it begins anew, from none and with short steps.
 ///
 /// # Errors
 /// As [`condition_sites`]; [`FitError::NotConverged`].
@@ -254,7 +274,7 @@ pub fn settle(
     options: &SiteOptions,
 ) -> Result<SiteFit, FitError> {
     let fit = condition_sites(problem, theta, options)?;
-    if fit.found.converged || options.method != Method::Ep {
+    if options.method != Method::Ep || (fit.found.converged && !fit.is_adrift(problem, theta)) {
         return fit.converged();
     }
     let careful = SiteOptions {
@@ -263,7 +283,15 @@ pub fn settle(
         step: CAREFUL,
         ..options.clone()
     };
-    condition_sites(problem, theta, &careful)?.converged()
+    let fit = condition_sites(problem, theta, &careful)?;
+    if fit.is_adrift(problem, theta) {
+        return Err(FitError::NotConverged {
+            method: fit.method.name(),
+            sweeps: fit.found.sweeps,
+            residual: f64::INFINITY,
+        });
+    }
+    fit.converged()
 }
 
 /// The Gaussian rows that have no noise to speak of, and how far the posterior mean passes by them.
