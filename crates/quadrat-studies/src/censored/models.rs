@@ -1,6 +1,6 @@
 //! The six models of the source, on the artificial data of its section 4.3.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use quadrat::error::FitError;
 use quadrat::kernel::Kernel;
 use quadrat::likelihood::{Censored, Gaussian, Interval, Likelihood, Side};
@@ -166,31 +166,37 @@ impl Fitted {
     /// # Errors
     /// As [`Posterior::predict`].
     pub fn first(&self, x: &[f64], scale: Scale) -> Result<Prediction> {
-        Ok(self.posterior.predict(&self.at(x)?, scale)?)
+        Ok(self.posterior.predict(&self.at(x, 0)?, scale)?)
     }
 
-    fn at(&self, x: &[f64]) -> Result<Functionals> {
+    fn at(&self, x: &[f64], output: usize) -> Result<Functionals> {
         let at = Functionals::points("x", x)?;
         Ok(match self.family.several {
-            true => self.posterior.at_output(&at, OUTPUTS[0])?,
+            true => self.posterior.at_output(&at, OUTPUTS[output])?,
             false => at,
         })
     }
 
-    /// The smallest standard deviation that the noise of the first output has at places: that at the mean of its log
+    /// The smallest standard deviation that the noise of every output of the model has at places: that at the mean of its log
     /// variance, where it varies.
     ///
     /// # Errors
-    /// As [`Posterior::predict_varying`].
-    pub fn least_noise(&self, x: &[f64]) -> Result<f64> {
-        if self.family.varies {
-            let logs = self.posterior.predict_varying(&self.at(x)?)?;
-            let sds = logs.mean().iter().map(|g| (0.5 * g).exp());
-            return Ok(sds.fold(f64::INFINITY, f64::min));
-        }
+    /// As [`Posterior::predict_varying`]; where the model has no such hyperparameter.
+    pub fn least_noise(&self, x: &[f64]) -> Result<Vec<f64>> {
         let hypers = &self.posterior.summary().hyperparameters;
-        let noise = hypers.iter().find(|h| h.name == "noise.variance");
-        Ok(noise.map_or(f64::NAN, |h| h.value.sqrt()))
+        let least = |output: usize| -> Result<f64> {
+            if self.family.varies {
+                let logs = self.posterior.predict_varying(&self.at(x, output)?)?;
+                let sds = logs.mean().iter().map(|g| (0.5 * g).exp());
+                return Ok(sds.fold(f64::INFINITY, f64::min));
+            }
+            let name = ["noise.variance", "noise#2.variance"][output];
+            let noise = hypers.iter().find(|h| h.name == name);
+            let noise = noise.with_context(|| format!("no hyperparameter `{name}`"))?;
+            Ok(noise.value.sqrt())
+        };
+        let outputs = if self.family.several { 2 } else { 1 };
+        (0..outputs).map(least).collect()
     }
 }
 
@@ -214,7 +220,9 @@ mod tests {
                 .unwrap();
             let p = fitted.first(&data.x, Scale::Latent).unwrap();
             let noise = fitted.least_noise(&data.x).unwrap();
-            assert!(noise > 0.0 && noise < 3.0, "{}: {noise}", family.name);
+            assert_eq!(noise.len(), if family.several { 2 } else { 1 });
+            let is_usual = |noise: &f64| *noise > 0.0 && *noise < 3.0;
+            assert!(noise.iter().all(is_usual), "{}: {noise:?}", family.name);
             let squares = p.mean().iter().zip(truth).map(|(m, f)| (m - f).powi(2));
             (squares.sum::<f64>() / 30.0).sqrt()
         };

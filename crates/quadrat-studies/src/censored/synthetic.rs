@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use quadrat::model::{Hyperparameters, Scale};
-use quadrat::simulate::{Censored, Overlap};
+use quadrat::simulate::{Censored, CensoredOutput, Overlap};
 use rayon::prelude::*;
 
 use super::models::{FAMILIES, Family, Told, fit, is_wanted};
@@ -129,12 +129,16 @@ fn one(settings: &Settings, seed: u64, overlap: Overlap, family: Family) -> Resu
         .zip(&own.latent)
         .map(|(m, f)| m - f)
         .collect();
-    let centre = mean(&own.recorded);
-    let spread: Vec<f64> = own.recorded.iter().map(|y| y - centre).collect();
+    let noise = fitted.least_noise(&data.x)?;
+    let degenerate = |(output, noise): (&CensoredOutput, &f64)| {
+        let centre = mean(&output.recorded);
+        let spread: Vec<f64> = output.recorded.iter().map(|y| y - centre).collect();
+        *noise < DEGENERATE * rms(&spread)
+    };
     Ok(Some(Found {
         nlpd: -new.log_density(&own.values).iter().sum::<f64>(),
         rmse: rms(&errors),
-        degenerate: fitted.least_noise(&data.x)? < DEGENERATE * rms(&spread),
+        degenerate: data.outputs.iter().zip(&noise).any(degenerate),
         fell_back: fitted.fell_back,
         seconds: fitted.seconds,
     }))
@@ -203,7 +207,7 @@ fn counts(
     outcomes: &[Option<Found>],
 ) {
     let mut table = Table::new(
-        "Fits of all overlaps: not settled (left out above), by the variational approximation because expectation propagation did not settle, with a noise below a thousandth of the sd of the values, and their time",
+        "Fits of all overlaps: not settled (left out above), by the variational approximation because expectation propagation did not settle, with a noise of some output below a thousandth of the sd of its values, and their time",
         &[
             "model",
             "fits",
