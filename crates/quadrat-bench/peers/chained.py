@@ -4,7 +4,7 @@
 
 Reads the rows that quadrat fits too, and prints one JSON object: seconds, steps, the bound, and how well the first output
 was found. Columns: x, output (0 or 1), value, censored (1: the value is at least that), then what only the scores see:
-the true function and a value that was not fitted.
+the true function and the value before censoring.
 """
 
 import argparse
@@ -61,10 +61,7 @@ class Chained(torch.nn.Module):
         self.f = Function(torch.cat([self.x, self.output], 1), outputs)
         self.g, self.logs = None, None
         if varies:
-            # One function for all outputs, at every x once.
-            self.unique, self.back = torch.unique(self.x, dim=0, return_inverse=True)
-            self.unique = torch.cat([self.unique, torch.zeros_like(self.unique)], 1)
-            self.g = Function(self.unique, 1)
+            self.g = Function(torch.cat([self.x, self.output], 1), outputs)
         else:
             self.logs = torch.nn.Parameter(torch.zeros(outputs))
         nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
@@ -76,8 +73,8 @@ class Chained(torch.nn.Module):
         if self.g is None:
             mean = self.logs[self.output[:, 0].long()]
             return mean, torch.zeros_like(mean)
-        q = self.g(self.unique)
-        return q.mean[self.back], q.variance[self.back]
+        q = self.g(torch.cat([self.x, self.output], 1))
+        return q.mean, q.variance
 
     def bound(self):
         q = self.f(torch.cat([self.x, self.output], 1))
@@ -119,14 +116,14 @@ class Chained(torch.nn.Module):
             found[f"mean.constant.{output}"] = f.constants[i].item()
         return found
 
-    def scores(self, truth, fresh):
-        """Of the first output: R2 of the function, and minus the mean log density of values that were not fitted."""
+    def scores(self, truth, uncensored):
+        """Of the first output: R2 of the function, and minus the mean log density of the values before censoring."""
         with torch.no_grad():
             q = self.f(torch.cat([self.x, self.output], 1))
             a, b = self.noise()
             g = a[:, None] + b[:, None].sqrt() * self.nodes
             variance = q.variance[:, None] + torch.exp(g)
-            away = (fresh - q.mean)[:, None] ** 2
+            away = (uncensored - q.mean)[:, None] ** 2
             logs = -0.5 * (torch.log(2 * math.pi * variance) + away / variance)
             density = torch.exp(logs) @ self.weights
             own = self.output[:, 0] == 0
@@ -188,7 +185,7 @@ def main():
     several = options.model in ("mocgp", "hmocgp")
     if not several:
         table = table[table[:, 1] == 0]
-    rows, truth, fresh = table[:, :4], table[:, 4], table[:, 5]
+    rows, truth, uncensored = table[:, :4], table[:, 4], table[:, 5]
     model = Chained(rows, 2 if several else 1, options.model.startswith("h"))
     # Whatever is set up lazily is not timed.
     model.bound()
@@ -204,7 +201,7 @@ def main():
                 "bound": model.bound().item(),
                 "versions": f"gpytorch {gpytorch.__version__}, torch {torch.__version__}",
                 "hyperparameters": model.hyperparameters(),
-                **model.scores(truth, fresh),
+                **model.scores(truth, uncensored),
             }
         )
     )

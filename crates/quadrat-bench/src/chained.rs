@@ -5,12 +5,13 @@ use std::path::Path;
 use anyhow::Result;
 use quadrat::inference::sites::Method;
 use quadrat::kernel::Kernel;
-use quadrat::likelihood::{Censored, Dispersion, NegativeBinomial, Noise, Side};
+use quadrat::likelihood::{Censored, Dispersion, NegativeBinomial, Noise};
 use quadrat::link::Link;
 use quadrat::model::{
     FitOptions, Hyperparameters, Inference, Model, Observations, Posterior, Scale, Setting, Varying,
 };
 use quadrat::parameter::PriorDensity;
+use quadrat::simulate::{Censored as Draws, CensoredData, CensoredOutput};
 use quadrat::support::Functionals;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -19,6 +20,7 @@ use crate::chained_peer::{Peer, Theirs};
 use crate::clock::once;
 
 const ROWS: usize = 100;
+const SEED: u64 = 1;
 const OUTPUTS: [&str; 2] = ["first", "second"];
 /// The models that the peer fits too.
 const PEERS: [&str; 4] = ["cgp", "hcgp", "mocgp", "hmocgp"];
@@ -26,7 +28,7 @@ const PEERS: [&str; 4] = ["cgp", "hcgp", "mocgp", "hmocgp"];
 /// Prints seconds on the wall clock of every fit, on the threads of the machine; and beside those of the peer,
 /// processor seconds on one thread.
 pub fn run(only: Option<&str>, python: &Path) -> Result<()> {
-    let rows = Rows::draw();
+    let rows = Rows::draw()?;
     let peer = Peer::find(python, &rows)?;
     println!(
         "{:<17} {:>6} {:>8} {:>12} {:>12} {:>10} {:>7} {:>8}",
@@ -125,17 +127,11 @@ fn at_their_optimum(rows: &Rows, model: &Model, theirs: &Theirs) -> Result<()> {
     Ok(())
 }
 
-/// Two series, a stretch of the first of which is only known to lie above what was recorded.
+/// Two series as `quadrat simulate censored` draws them by default, a stretch of the first of which is only known to lie above
+/// what was recorded: the data of the study `censored-synthetic`.
 pub struct Rows {
     pub x: Vec<f64>,
-    /// What was recorded, per output.
-    pub values: [Vec<f64>; 2],
-    /// Of the first output.
-    pub sides: Vec<Side>,
-    /// The functions.
-    pub truth: [Vec<f64>; 2],
-    /// Values like those before censoring, which are not fitted.
-    pub fresh: [Vec<f64>; 2],
+    pub outputs: [CensoredOutput; 2],
     counts: Vec<f64>,
 }
 
@@ -144,7 +140,7 @@ pub struct Rows {
 pub struct Scores {
     /// Share of the variance of the function that its mean explains.
     pub r2: f64,
-    /// Minus the mean log density of values that were not fitted.
+    /// Minus the mean log density of the values before censoring; times the rows it is that of the study.
     pub nlpd: f64,
 }
 
@@ -155,42 +151,17 @@ impl std::fmt::Display for Scores {
 }
 
 impl Rows {
-    fn draw() -> Self {
-        let mut random = ChaCha8Rng::seed_from_u64(1);
-        let x: Vec<f64> = (0..ROWS)
-            .map(|i| 10.0 * i as f64 / (ROWS - 1) as f64)
-            .collect();
-        let curve = |x: f64| 1.8 * (x / 1.5).sin() + 0.6 * (2.3 * x / 1.5 + 1.0).cos();
-        let sd = |x: f64| 0.35 * (0.7 * (x / 3.0).sin()).exp();
-        let truth = [|f: f64| f, |f: f64| 0.8 * f + 0.2]
-            .map(|of| -> Vec<f64> { x.iter().map(|&x| of(curve(x))).collect() });
-        let noisy = |f: &[f64], random: &mut ChaCha8Rng| -> Vec<f64> {
-            let pairs = f.iter().zip(&x);
-            pairs.map(|(f, &x)| f + sd(x) * normal(random)).collect()
+    fn draw() -> Result<Self> {
+        let plan = Draws {
+            points: ROWS,
+            seed: SEED,
+            ..Draws::default()
         };
-        let mut values = [0, 1].map(|d| noisy(&truth[d], &mut random));
-        let mut sides = vec![Side::None; ROWS];
-        for i in 0..ROWS {
-            if (1.3..=5.5).contains(&x[i]) {
-                sides[i] = Side::Right;
-                values[0][i] -= random.random_range(0.05..3.55);
-            }
-        }
-        let counts = x
-            .iter()
-            .map(|&x| poisson((1.5 + 0.6 * curve(x)).exp(), &mut random))
-            .collect();
-        // Of their own, so that the rows do not depend on them.
-        let mut other = ChaCha8Rng::seed_from_u64(2);
-        let fresh = [0, 1].map(|d| noisy(&truth[d], &mut other));
-        Self {
-            x,
-            values,
-            sides,
-            truth,
-            fresh,
-            counts,
-        }
+        let CensoredData { x, outputs, .. } = plan.draw()?;
+        let mut random = ChaCha8Rng::seed_from_u64(SEED);
+        let rates = outputs[0].latent.iter().map(|f| (1.5 + 0.6 * f).exp());
+        let counts = rates.map(|rate| poisson(rate, &mut random)).collect();
+        Ok(Self { x, outputs, counts })
     }
 
     fn scores(&self, posterior: &Posterior) -> Result<Scores> {
@@ -200,12 +171,13 @@ impl Rows {
         }
         let latent = posterior.predict(&at, Scale::Latent)?;
         let new = posterior.predict(&at, Scale::Observation)?;
-        let truth = &self.truth[0];
+        let own = &self.outputs[0];
+        let truth = &own.latent;
         let centre = truth.iter().sum::<f64>() / ROWS as f64;
         let squares = |of: &dyn Fn(usize) -> f64| -> f64 {
             (0..ROWS).map(|i| (truth[i] - of(i)).powi(2)).sum()
         };
-        let densities = new.log_density(&self.fresh[0]);
+        let densities = new.log_density(&own.values);
         Ok(Scores {
             r2: 1.0 - squares(&|i| latent.mean()[i]) / squares(&|_| centre),
             nlpd: -densities.iter().sum::<f64>() / ROWS as f64,
@@ -216,10 +188,14 @@ impl Rows {
 fn models(rows: &Rows) -> Result<Vec<(&'static str, Model)>> {
     let set = Functionals::points("x", &rows.x)?;
     let capped = || -> Result<Observations> {
-        let rows = Censored::new(rows.values[0].clone(), &rows.sides, Noise::Learned)?;
+        let own = &rows.outputs[0];
+        let rows = Censored::new(own.recorded.clone(), &own.sides, Noise::Learned)?;
         Ok(Observations::new(set.clone(), rows)?)
     };
-    let other = || Observations::gaussian(set.clone(), rows.values[1].clone(), Noise::Learned);
+    let other = || {
+        let values = rows.outputs[1].recorded.clone();
+        Observations::gaussian(set.clone(), values, Noise::Learned)
+    };
     let se = || Kernel::se(["x"]);
     let mixed = || Kernel::coregion("output", OUTPUTS, 1) * se();
     let cgp = Model::new(se()).observe(capped()?);
@@ -237,22 +213,13 @@ fn models(rows: &Rows) -> Result<Vec<(&'static str, Model)>> {
         ("cgp", cgp.clone()),
         ("hcgp", cgp.vary(Varying::Noise, se(), Link::Exp)),
         ("mocgp", joint.clone()),
-        (
-            "hmocgp",
-            joint.clone().vary(Varying::Noise, se(), Link::Exp),
-        ),
-        ("hmocgp2", joint.vary(Varying::Noise, mixed(), Link::Exp)),
+        ("hmocgp", joint.vary(Varying::Noise, mixed(), Link::Exp)),
         ("counts", overdispersed.clone()),
         (
             "hcounts",
             overdispersed.vary(Varying::Dispersion, se(), Link::Exp),
         ),
     ])
-}
-
-fn normal(random: &mut impl Rng) -> f64 {
-    let (u, v): (f64, f64) = (random.random(), random.random());
-    (-2.0 * (1.0 - u).ln()).sqrt() * (2.0 * std::f64::consts::PI * v).cos()
 }
 
 fn poisson(mean: f64, random: &mut impl Rng) -> f64 {

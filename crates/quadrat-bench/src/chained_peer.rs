@@ -63,16 +63,15 @@ impl Peer {
             "peer: {versions}; ratios are of processor seconds on one thread, evaluations those of the bound, the evidence its bound"
         );
         let file = std::env::temp_dir().join(format!("quadrat-chained-{}.csv", std::process::id()));
-        let mut text = String::from("x,output,value,censored,truth,fresh\n");
-        for output in 0..2 {
+        let mut text = String::from("x,output,value,censored,truth,uncensored\n");
+        for (output, own) in rows.outputs.iter().enumerate() {
             for (i, x) in rows.x.iter().enumerate() {
-                let censored = output == 0 && rows.sides[i] == Side::Right;
                 text.push_str(&format!(
                     "{x},{output},{},{},{},{}\n",
-                    rows.values[output][i],
-                    u8::from(censored),
-                    rows.truth[output][i],
-                    rows.fresh[output][i]
+                    own.recorded[i],
+                    u8::from(own.sides[i] == Side::Right),
+                    own.latent[i],
+                    own.values[i]
                 ));
             }
         }
