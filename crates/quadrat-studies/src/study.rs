@@ -169,6 +169,11 @@ pub const STUDIES: &[Study] = &[
         run: censored::coverage::run,
     },
     Study {
+        name: "censored-correlation",
+        about: "whether the interval of the correlation of two outputs holds it",
+        run: censored::correlation::run,
+    },
+    Study {
         name: "censored-agreement",
         about: "fits of two censored series with noise that changes, beside draws from their posterior",
         run: censored::agreement::run,

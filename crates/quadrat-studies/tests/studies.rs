@@ -5,7 +5,7 @@
 use std::process::Command;
 
 use quadrat_studies::binned::{audience, robot};
-use quadrat_studies::censored::{coverage, synthetic};
+use quadrat_studies::censored::{correlation, coverage, synthetic};
 use quadrat_studies::statistics::rms;
 use quadrat_studies::{STUDIES, Settings};
 
@@ -34,6 +34,22 @@ fn integrating_the_boxes_halves_the_error_of_the_centroid() {
     for (a, b) in outcomes.iter().zip(&again) {
         assert_eq!((a.truth, a.predicted), (b.truth, b.predicted));
     }
+}
+
+#[test]
+fn correlations_are_drawn_and_judged_by_model() {
+    let settings = Settings {
+        repeats: Some(2),
+        only: vec!["mocgp".into()],
+        ..Settings::default()
+    };
+    let report = correlation::run(&settings).unwrap();
+    assert!(report.passes(), "{report}");
+    let rows = &report.tables[0].rows;
+    assert_eq!((rows.len(), &*rows[0][0]), (1, "MOCGP"));
+    // A half width is above zero, and below that of what is possible.
+    let width: f64 = rows[0][7].parse().unwrap();
+    assert!(width > 0.0 && width < 1.0, "{report}");
 }
 
 #[test]

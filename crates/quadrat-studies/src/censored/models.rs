@@ -6,8 +6,8 @@ use quadrat::kernel::Kernel;
 use quadrat::likelihood::{Censored, Gaussian, Interval, Likelihood, Side};
 use quadrat::link::Link;
 use quadrat::model::{
-    FitOptions, Hyperparameters, Mean, Model, Noise, Observations, Posterior, Prediction, Scale,
-    Varying,
+    FitOptions, Hyperparameters, Mean, Model, Noise, Observations, OutputCorrelation, Posterior,
+    Prediction, Scale, Varying,
 };
 use quadrat::simulate::{CensoredData, CensoredOutput};
 use quadrat::support::Functionals;
@@ -167,6 +167,15 @@ impl Fitted {
     /// As [`Posterior::predict`].
     pub fn first(&self, x: &[f64], scale: Scale) -> Result<Prediction> {
         Ok(self.posterior.predict(&self.at(x, 0)?, scale)?)
+    }
+
+    /// What is told of the correlation of the outputs.
+    ///
+    /// # Errors
+    /// Where the model has one output.
+    pub fn correlation(&self) -> Result<&OutputCorrelation> {
+        let all = &self.posterior.summary().correlations;
+        all.first().context("the model has one output")
     }
 
     fn at(&self, x: &[f64], output: usize) -> Result<Functionals> {
