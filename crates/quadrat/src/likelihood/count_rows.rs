@@ -14,6 +14,8 @@ use crate::special::CountMean;
 /// Dispersions and counts between which plain sums lose nothing that counts.
 const LEAST_PLAIN: f64 = 1e-4;
 const MOST_PLAIN: f64 = 1e4;
+/// Share of the variance that is due to dispersion, above which `1 - share` loses digits.
+const MOST_SHARE: f64 = 0.99;
 /// Nearer to 0 than this the square link's log-probability of a range from 0 is 0 to the last bit.
 const NEAR_ZERO: f64 = 1e-60;
 
@@ -303,18 +305,36 @@ impl CountRows {
             })
         };
         if dispersion > 0.0 {
-            // Without the parts that do not depend on `f`: `y f - (y + 1 / alpha) log(1 + alpha mu)`.
             let total = y + 1.0 / dispersion;
-            return finish(&|f| {
-                let mean = exposure * self.link.value(f);
+            let at = |mean: f64, value: f64| {
                 let weight = 1.0 / (1.0 + dispersion * mean);
                 let bend = mean * (1.0 + dispersion * y) * weight * weight;
                 Jet {
-                    value: y * f - total * elementary::log1p(dispersion * mean),
+                    value,
                     first: (y - mean) * weight,
                     second: -bend,
                     third: -bend * (1.0 - dispersion * mean) * weight,
                 }
+            };
+            let centre = exposure * self.link.value(place);
+            let share = dispersion * centre / (1.0 + dispersion * centre);
+            if share < MOST_SHARE {
+                // With `d` the distance to a place where it is likely, so that no large numbers cancel:
+                // `y d - (y + 1 / alpha) log(1 + share (e^d - 1))`.
+                return finish(&|f| {
+                    let d = (f - place).min(CLIP);
+                    let rise = elementary::expm1(d);
+                    let value = y * d - total * elementary::log1p(share * rise);
+                    at(centre * (rise + 1.0), value)
+                });
+            }
+            if is_open {
+                return None;
+            }
+            // Without the parts that do not depend on `f`: `y f - (y + 1 / alpha) log(1 + alpha mu)`.
+            return finish(&|f| {
+                let mean = exposure * self.link.value(f);
+                at(mean, y * f - total * elementary::log1p(dispersion * mean))
             });
         }
         if y == 0.0 {

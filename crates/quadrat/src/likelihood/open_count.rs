@@ -16,6 +16,9 @@ use crate::special::{elementary, scalar};
 /// variance is a difference of numbers a thousand times as large.
 const LEFT: f64 = 1e-3;
 
+/// The curvature of `log Z` is at least this part of the square of its slope.
+const BENDS: f64 = 1e-5;
+
 /// The logarithm of the normal upper tail and its first two derivatives.
 fn log_upper_tail(z: f64) -> [f64; 3] {
     let hazard =
@@ -55,7 +58,9 @@ impl CountRows {
         let pull = (of_edge.shift - of_edge.precision * mean) / growth;
         let curvature = slope * (pull - slope);
         let left = 1.0 + variance * curvature;
-        if !(left > LEFT && left > LEFT * variance * slope * slope) {
+        // Far below, the logarithm of the tail is a line: its curvature would be rounding.
+        let bends = slope - pull > BENDS * slope;
+        if !(bends && left > LEFT && left > LEFT * variance * slope * slope) {
             return None;
         }
         Some(Tilted {
