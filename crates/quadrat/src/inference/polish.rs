@@ -49,10 +49,6 @@ pub(super) fn polish(space: &FreeSpace<'_>, from: &[f64]) -> Result<Polished, Fi
     };
     let mut evaluations = 1;
     let mut steps = 0;
-    let same = match space.is_dear() {
-        true => NEAR_ENOUGH,
-        false => SAME_CURVATURE,
-    };
     loop {
         let curvature =
             match space.curvature(&at.z, &at.density.gradient, &at.trail, &mut evaluations) {
@@ -83,10 +79,15 @@ pub(super) fn polish(space: &FreeSpace<'_>, from: &[f64]) -> Result<Polished, Fi
                 break;
             }
         }
+        let is_done = slope <= GRADIENT || gain <= GAIN;
+        let same = match space.is_dear() && is_done {
+            true => NEAR_ENOUGH,
+            false => SAME_CURVATURE,
+        };
         if way <= same || steps >= STEPS {
             let n = at.z.len();
             return Ok(Polished {
-                converged: slope <= GRADIENT || gain <= GAIN,
+                converged: is_done,
                 projected_gradient: slope,
                 z: at.z,
                 density: at.density,

@@ -38,10 +38,7 @@ pub(super) fn gradient(
     fit: SiteFit,
 ) -> Result<Vec<f64>, FitError> {
     let rows = Rows::new(problem, theta);
-    let held = match fit.method == Method::Ep && fit.is_held() {
-        true => Some(held(problem, theta, &rows, &fit)?),
-        false => None,
-    };
+    let held = held(problem, theta, &rows, &fit)?;
     let SiteFit {
         method,
         sweep,
@@ -71,6 +68,7 @@ pub(super) fn gradient(
         (w, kw)
     });
 
+    let through = through_variances(&sweep, k, &excess[0]);
     let mut gradient = vec![0.0; theta.len()];
     for (block, own) in &rows.blocks {
         if own.is_empty() {
@@ -109,6 +107,9 @@ pub(super) fn gradient(
                         let mut slope = 0.5 * (alpha[row].powi(2) - sweep.inverse_diagonal[row]);
                         if let Some(held) = &held {
                             slope += held.noise[row];
+                        }
+                        if let Some(through) = &through {
+                            slope += through.noise[row];
                         }
                         if let Some((_, kw)) = &laplace {
                             slope -= kw[row] * alpha[row] / variance;
@@ -155,7 +156,6 @@ pub(super) fn gradient(
     }
 
     let w = laplace.map(|(w, _)| w);
-    let through = through_variances(&sweep, k, &excess[0]);
     let scale = sweep.scale;
     let alpha = sweep.alpha;
     let mut adjoint = sweep.factor.into_inverse_lower();
@@ -165,7 +165,7 @@ pub(super) fn gradient(
             g += w[i] * alpha[j] + alpha[i] * w[j];
         }
         if let Some(through) = &through {
-            g += through[(i, j)];
+            g += through.covariance[(i, j)];
         }
         0.5 * g + held.as_ref().map_or(0.0, |held| held.adjoints[0][(i, j)])
     });
@@ -179,7 +179,9 @@ pub(super) fn gradient(
         let mut adjoint = sweep.factor.into_inverse_lower();
         map_lower(&mut adjoint, |i, j, inverse| {
             let mut g = alpha[i] * alpha[j] - scale[i] * inverse * scale[j];
-            g += through.as_ref().map_or(0.0, |through| through[(i, j)]);
+            g += through
+                .as_ref()
+                .map_or(0.0, |through| through.covariance[(i, j)]);
             0.5 * g + held.as_ref().map_or(0.0, |held| held.adjoints[1][(i, j)])
         });
         prior.contract_covariance(theta, adjoint.as_ref(), &mut gradient);
@@ -250,19 +252,34 @@ fn held(
     theta: &[f64],
     rows: &Rows<'_>,
     fit: &SiteFit,
-) -> Result<Held, FitError> {
+) -> Result<Option<Held>, FitError> {
+    if fit.method != Method::Ep || !fit.is_held() {
+        return Ok(None);
+    }
+    let Some(excesses) = held::excesses(rows, fit) else {
+        return Ok(None);
+    };
     let second = problem.second().map(|second| second.covariance(theta));
     let mut covariances = vec![fit.covariance.as_ref()];
     covariances.extend(second.as_ref().map(Mat::as_ref));
-    held::complete(&covariances, rows, fit).ok_or(FitError::NotConverged {
+    let held = held::complete(&covariances, rows, fit, &excesses);
+    held.map(Some).ok_or(FitError::NotConverged {
         method: "the gradient of expectation propagation",
         sweeps: fit.found.sweeps,
         residual: fit.found.residual,
     })
 }
 
-/// `(I - R K) diag(excess) (I - K R)`, where precisions exceed those asked for.
-fn through_variances(sweep: &Sweep, k: Mat<f64>, excess: &[f64]) -> Option<Mat<f64>> {
+/// What the variational bound changes by through posterior variances at fixed sites.
+struct Through {
+    /// Added to twice `G`: `(I - R K) diag(excess) (I - K R)`.
+    covariance: Mat<f64>,
+    /// Derivatives in the noise variance of Gaussian rows: `sum_i excess_i (K R)_ij^2 / 2`.
+    noise: Vec<f64>,
+}
+
+/// None where no precision exceeds what was asked for.
+fn through_variances(sweep: &Sweep, k: Mat<f64>, excess: &[f64]) -> Option<Through> {
     if excess.is_empty() {
         return None;
     }
@@ -279,8 +296,16 @@ fn through_variances(sweep: &Sweep, k: Mat<f64>, excess: &[f64]) -> Option<Mat<f
             *x = if i == j { 1.0 - s * *x } else { -s * *x };
         });
     }
+    let noise = (0..n).map(|j| {
+        let row = (0..n).map(|i| if i == j { 1.0 } else { 0.0 } - passed[(j, i)]);
+        0.5 * row.zip(excess).map(|(r, d)| d * r * r).sum::<f64>()
+    });
+    let noise = noise.collect();
     let weighted = Mat::from_fn(n, n, |i, j| passed[(i, j)] * excess[j]);
-    Some(gemm(weighted.as_ref(), passed.as_ref().transpose()))
+    Some(Through {
+        covariance: gemm(weighted.as_ref(), passed.as_ref().transpose()),
+        noise,
+    })
 }
 
 fn add(sum: &mut [f64], out: &[f64]) {

@@ -185,12 +185,12 @@ fn asked(rows: &Rows<'_>, row: usize, own: &[f64], cavity: Pair<Belief>) -> [f64
     [site.precision, site.shift, 0.0, 0.0]
 }
 
-fn cavities(functions: &[Function<'_>], rows: &Rows<'_>, row: usize) -> Pair<Belief> {
-    let f = functions[0].sweep.cavity[row];
-    let second = rows.second(row).zip(functions.get(1));
+fn cavities(fit: &SiteFit, rows: &Rows<'_>, row: usize) -> Pair<Belief> {
+    let f = fit.sweep.cavity[row];
+    let second = rows.second(row).zip(fit.second.as_ref());
     Pair {
         f,
-        g: second.map_or(f, |((_, i), second)| second.sweep.cavity[i]),
+        g: second.map_or(f, |((_, i), second)| second.cavity[i]),
     }
 }
 
@@ -232,7 +232,8 @@ fn jacobian(rows: &Rows<'_>, row: usize, cavity: Pair<Belief>) -> [[f64; 4]; 4] 
 ///
 /// # Arguments
 /// * `covariances` - of the prior, by latent function
-/// * `fit` - by expectation propagation, with sites that are held
+/// * `fit` - by expectation propagation
+/// * `excesses` - those of its rows
 ///
 /// # Numerics
 /// Two symmetric products of matrices and two triangular solves for every latent function, eight tilted densities for every row, and products with a vector.
@@ -240,6 +241,7 @@ pub(super) fn complete(
     covariances: &[MatRef<'_, f64>],
     rows: &Rows<'_>,
     fit: &SiteFit,
+    excesses: &[[f64; 2]],
 ) -> Option<Held> {
     let chosen = |term: &Term| match term {
         Term::Chosen(site) => Some(*site),
@@ -254,23 +256,21 @@ pub(super) fn complete(
     let live: Vec<usize> = (0..rows.count)
         .filter(|&row| functions[0].sites[row].is_some() && functions[0].sweep.variance[row] > 0.0)
         .collect();
-    let told: Vec<([[f64; 4]; 4], [f64; 2])> = live
+    let told: Vec<[[f64; 4]; 4]> = live
         .par_iter()
         .with_min_len(ROWS_PER_TASK)
-        .map(|&row| {
-            let cavity = cavities(&functions, rows, row);
-            (jacobian(rows, row, cavity), excess(rows, row, cavity))
-        })
+        .map(|&row| jacobian(rows, row, cavities(fit, rows, row)))
         .collect();
     let seconds: Vec<Option<usize>> = live
         .iter()
         .map(|&row| rows.second(row).map(|(_, i)| i))
         .collect();
-    for ((&row, second), (_, excess)) in live.iter().zip(&seconds).zip(&told) {
+    for (&row, second) in live.iter().zip(&seconds) {
+        let excess = excesses[row];
         let mut hold = |which: usize, i: usize, excess: f64| {
             let function = &mut functions[which];
-            if function.sites[i].is_some_and(|site| site.precision == 0.0) {
-                let v = function.sweep.variance[i];
+            let v = function.sweep.variance[i];
+            if excess > 0.0 && v > 0.0 {
                 function.source[i] = 0.5 * excess / (v * v);
             }
         };
@@ -295,7 +295,7 @@ pub(super) fn complete(
             .iter()
             .map(|f| vec![[0.0; 2]; f.sites.len()])
             .collect();
-        for (((&row, second), (j, _)), bar) in live.iter().zip(&seconds).zip(&told).zip(sites) {
+        for (((&row, second), j), bar) in live.iter().zip(&seconds).zip(&told).zip(sites) {
             let of = |input: usize| -> f64 { j[input].iter().zip(bar).map(|(j, b)| j * b).sum() };
             cavities[0][row] = [of(0), of(1)];
             if let Some(i) = *second {
@@ -337,7 +337,25 @@ pub(super) fn complete(
     })
 }
 
-/// By how much the variances of `f` and `g` under cavity times likelihood exceed those of the cavity.
+/// By how much the variances of `f` and `g` under cavity times likelihood exceed those of the cavity; none where they do for no row.
+pub(super) fn excesses(rows: &Rows<'_>, fit: &SiteFit) -> Option<Vec<[f64; 2]>> {
+    let one = |row: usize| match fit.terms[row] {
+        Term::Chosen(_) if fit.sweep.variance[row] > 0.0 => {
+            excess(rows, row, cavities(fit, rows, row))
+        }
+        _ => [0.0; 2],
+    };
+    let all: Vec<[f64; 2]> = (0..rows.count)
+        .into_par_iter()
+        .with_min_len(ROWS_PER_TASK)
+        .map(one)
+        .collect();
+    all.iter()
+        .flatten()
+        .any(|excess| *excess > 0.0)
+        .then_some(all)
+}
+
 fn excess(rows: &Rows<'_>, row: usize, cavity: Pair<Belief>) -> [f64; 2] {
     if let Some((pair, _)) = rows.second(row) {
         let lost = pair.tilted(cavity).lost;
@@ -364,7 +382,7 @@ fn solve(units: &[[f64; 4]], map: impl Fn(&[[f64; 4]]) -> Vec<[f64; 4]>) -> Opti
         let size = image.iter().fold(0.0_f64, |most, y| most.max(y.abs()));
         let moved = x.iter().zip(&image).map(|(x, y)| (x - y).abs());
         let moved = moved.fold(0.0_f64, f64::max);
-        if !size.is_finite() {
+        if !image.iter().all(|y| y.is_finite()) {
             return None;
         }
         if moved <= SOLVED * size {

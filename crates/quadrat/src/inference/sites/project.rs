@@ -8,7 +8,7 @@
 //! $$ T = \arg\min_{x \ge 0} (x - t)' (S \circ S) (x - t) $$
 //!
 //! Where it comes to rest the bound is stationary in all precisions that are not zero, and those that are do not change with
-//! the hyperparameters: gradients at fixed sites are exact.
+//! the hyperparameters. At fixed sites the bound also moves with the posterior variances, which `adjoint.rs` adds.
 //!
 //! # Source
 //! The quadratic programme by the active set method: Lawson and Hanson 1974, *Solving least squares problems*, chapter 23,
@@ -27,7 +27,7 @@ const STEPS: usize = 10;
 pub(super) struct Projected {
     /// `T`, of the rows asked about.
     pub precisions: Vec<f64>,
-    /// Twice the slope of the bound along the largest step of a precision, in posterior variances.
+    /// The largest entry of the metric times the step, twice a slope of the bound, in posterior variances.
     pub residual: f64,
 }
 
@@ -47,6 +47,9 @@ pub(super) fn project(
     let scaled = |x: &[f64]| -> Vec<f64> { (0..n).map(|i| x[i] * unit(i)).collect() };
     let (wanted, current) = (scaled(wanted), scaled(current));
     let x = nearest(metric.as_ref(), &wanted, &current)?;
+    if x.iter().any(|x| !x.is_finite()) {
+        return None;
+    }
     let step: Vec<f64> = x.iter().zip(&current).map(|(x, c)| x - c).collect();
     let slope = matvec(metric.as_ref(), &step);
     let off = |(slope, step): (&f64, &f64)| (slope + STAY * step).abs();
@@ -54,11 +57,7 @@ pub(super) fn project(
     let natural = |(i, x): (usize, &f64)| if unit(i) > 0.0 { x / unit(i) } else { 0.0 };
     Some(Projected {
         precisions: x.iter().enumerate().map(natural).collect(),
-        residual: if residual.is_nan() {
-            f64::INFINITY
-        } else {
-            residual
-        },
+        residual,
     })
 }
 

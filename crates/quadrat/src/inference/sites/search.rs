@@ -77,14 +77,14 @@ impl Search<'_> {
             .collect();
         // Summed in order, so that the result does not depend on the number of threads.
         let shares = replies.iter().map(|(r, _)| r.share).sum();
-        let worst = |most: f64, (row, (r, _)): (usize, &(Reply, _))| {
+        let worst = |most: f64, (r, _): &(Reply, _)| {
             if r.residual.is_nan() {
                 f64::INFINITY
             } else {
-                most.max(self.beyond_rounding(&halves, row, r.residual))
+                most.max(r.residual)
             }
         };
-        let residual = replies.iter().enumerate().fold(0.0, worst);
+        let residual = replies.iter().fold(0.0, worst);
         let mut asked = vec![replies.iter().map(|(r, _)| r.site).collect::<Vec<Site>>()];
         if let Some(second) = halves.get(1) {
             let mut sites = vec![Site::default(); second.terms.len()];
@@ -257,19 +257,18 @@ impl Search<'_> {
         halves.map(&mut half).collect()
     }
 
-    /// The residual of a row, in units in which rounding leaves less than the tolerance of it: what it leaves grows with the precision of
-    /// the row's sites in units of the prior.
-    fn beyond_rounding(&self, halves: &[Half], row: usize, residual: f64) -> f64 {
-        let strength = |which: usize, i: usize| match halves[which].terms[i] {
-            Term::Chosen(site) => site.precision * self.processes[which].k[(i, i)],
-            Term::Gaussian { .. } => 0.0,
-        };
-        let second = self.rows.second(row).filter(|_| halves.len() > 1);
-        let strength = second
-            .map_or(0.0, |(_, i)| strength(1, i))
-            .max(strength(0, row));
-        let rounding = ROUNDING * f64::EPSILON * strength;
-        residual / (rounding / self.options.tolerance).max(1.0)
+    /// What rounding leaves of a residual: it grows with the largest precision in units of the prior, up to the most that a site of the
+    /// latent function may have.
+    fn rounding(&self, state: &State) -> f64 {
+        let halves = state.halves.iter().zip(self.processes);
+        let strengths = halves.flat_map(|(half, process)| {
+            let strength = |(i, term): (usize, &Term)| match term {
+                Term::Chosen(site) => site.precision * process.k[(i, i)],
+                Term::Gaussian { .. } => 0.0,
+            };
+            half.terms.iter().enumerate().map(strength)
+        });
+        ROUNDING * f64::EPSILON * strengths.fold(0.0, f64::max).min(MOST_PRECISE)
     }
 
     /// What must not fall: the log density at the mean, or the bound; EP has none.
@@ -295,7 +294,7 @@ impl Search<'_> {
         let mut sweeps = 1;
         let mut step = self.options.step;
         let mut history = History::default();
-        let tolerance = self.options.tolerance;
+        let mut tolerance = self.options.tolerance.max(self.rounding(&state));
         let (mut closest, mut waited) = (state.residual, 0_u32);
         // Newton's steps to a mode need no help.
         let mut may_combine = self.options.method != Method::Laplace;
@@ -333,6 +332,7 @@ impl Search<'_> {
                 break;
             }
             state = next;
+            tolerance = self.options.tolerance.max(self.rounding(&state));
             if self.options.method == Method::Ep {
                 if state.residual < 0.9 * closest {
                     (closest, waited) = (state.residual, 0);

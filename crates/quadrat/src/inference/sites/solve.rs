@@ -66,6 +66,8 @@ pub struct Sites {
 /// Prior standard deviations of the second function beyond which it is nowhere, and not less than as many of its units: no noise
 /// is `e^100` times another.
 const ADRIFT: f64 = 100.0;
+/// A precision that may stand for zero, in units of the posterior.
+const HELD: f64 = 1e-6;
 /// A residual with which a fit may be used when all sweeps are done.
 const ENOUGH: f64 = 1e-6;
 
@@ -101,10 +103,13 @@ impl SiteFit {
         &self.sweep.variance
     }
 
-    /// Whether some site is held at a precision of zero, which a likelihood that is not log-concave asks to fall below.
+    /// Whether some site may be held at a precision of zero, which a likelihood that is not log-concave asks to fall below; steps that were
+    /// shortened end beside it.
     pub(super) fn is_held(&self) -> bool {
-        let mut sites = self.found.sites.iter().chain(&self.found.second);
-        sites.any(|site| site.precision == 0.0 && site.shift != 0.0)
+        let first = self.found.sites.iter().zip(&self.sweep.variance);
+        let second = self.second.iter().flat_map(|sweep| &sweep.variance);
+        let mut all = first.chain(self.found.second.iter().zip(second));
+        all.any(|(site, v)| site.precision * v <= HELD && site.shift != 0.0)
     }
 
     /// Whether the second function has gone where its prior cannot be: expectation propagation knows points of rest there, with
