@@ -199,10 +199,20 @@ fn fit_or_fall_back(
     if options.inference != Inference::Auto || !problem.may_fall_back() {
         return fit(model, problem, options, started);
     }
+    let mut reason = "expectation propagation did not settle".to_owned();
     if problem.settles() {
         match fit(model, problem, options, started) {
             Err(FitError::NotConverged { .. } | FitError::NoStart { .. }) => {}
-            Ok(posterior) if is_far_above(&posterior.summary) => {}
+            Ok(posterior) if is_far_above(&posterior.summary) => {
+                let (evidence, bound) = (
+                    posterior.summary.log_evidence,
+                    posterior.summary.variational_bound,
+                );
+                reason = format!(
+                    "the log evidence by expectation propagation, {evidence:.2}, was far above its variational lower bound, {:.2}",
+                    bound.unwrap_or(f64::NAN)
+                );
+            }
             found => return found,
         }
     }
@@ -210,10 +220,8 @@ fn fit_or_fall_back(
     let problem = model.problem(variational, None)?;
     let options = options.clone().with_inference(variational);
     let mut posterior = fit(model, problem, &options, started)?;
-    posterior.summary.warnings.insert(
-        0,
-        "expectation propagation did not settle; the variational approximation was used".to_owned(),
-    );
+    let warning = format!("{reason}; the variational approximation was used");
+    posterior.summary.warnings.insert(0, warning);
     Ok(posterior)
 }
 

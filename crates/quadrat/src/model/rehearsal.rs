@@ -35,7 +35,11 @@ pub(super) fn rehearse(
     let mut evaluations = 0;
     let mut rivals = Vec::new();
     let mut rehearse = |easier: &Problem, problem: &mut Problem, learn: &mut LearnOptions<'_>| {
-        let optimum = compete(easier, learn, Vec::new())?;
+        let optimum = match compete(easier, learn, Vec::new()) {
+            // Then all starts compete on the problem itself.
+            Err(error) if error.is_recoverable() => return Ok(()),
+            found => found?,
+        };
         evaluations += optimum.evaluations;
         problem.start_at(&easier.named(&optimum.theta));
         learn.starts = 1;
