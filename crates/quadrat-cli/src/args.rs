@@ -174,7 +174,7 @@ pub struct Predict {
     #[arg(long, value_name = "N")]
     pub draws: Option<std::num::NonZeroU16>,
     /// The seed of the draws
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "draws")]
     pub seed: u64,
     /// The output to predict, where the model has several; all of them when absent
     #[arg(long, value_name = "OUTPUT")]

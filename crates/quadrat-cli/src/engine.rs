@@ -20,7 +20,7 @@ use quadrat::support::Functionals;
 use crate::diagnostic::{Problem, Problems};
 use crate::places::Places;
 use crate::prediction_csv;
-use crate::resolve::{Observed, Resolved};
+use crate::resolve::{MOST_POINTS, Observed, Resolved};
 use crate::study::{Inducing, Integration, Mean, NonNegative, Scale, Setting, Study};
 use crate::suggest;
 
@@ -516,6 +516,12 @@ pub fn draw(
     let Some(all) = all else {
         return Ok(Vec::new());
     };
+    if scale == Scale::Latent && all.len() > MOST_POINTS {
+        anyhow::bail!(
+            "functions would be drawn at {} at once, more than {MOST_POINTS}; ask for fewer places",
+            crate::numbers::count(all.len(), "point")
+        );
+    }
     let drawn = match scale {
         Scale::Latent => posterior.sample(&all, most, seed),
         Scale::Response | Scale::Observation => posterior.sample_responses(&all, most, seed),

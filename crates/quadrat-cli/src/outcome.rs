@@ -35,12 +35,12 @@ impl Outcome {
             answer.noisy = noisy(&outcome.posterior, &outcome.resolved, asked)?.map(Box::new);
             outcome.answers.push(answer);
         }
-        outcome.draw()?;
+        outcome.draw();
         Ok(outcome)
     }
 
     /// Draws functions for the predictions that want some, the same for all of one scale.
-    fn draw(&mut self) -> Result<()> {
+    fn draw(&mut self) {
         let predictions = &self.resolved.predictions;
         for scale in [Scale::Latent, Scale::Response] {
             let own =
@@ -49,13 +49,19 @@ impl Outcome {
             let wanted = own.iter().map(|&at| &predictions[at]);
             let wanted: Vec<_> = wanted.map(|a| (&a.places, a.chances.draws)).collect();
             let seed = self.resolved.study.inference.seed;
-            let drawn = engine::draw(&self.posterior, scale, &wanted, seed)
-                .with_context(|| format!("draws of the {} failed", scale.word()))?;
-            for (at, draws) in own.into_iter().zip(drawn) {
-                self.answers[at].draws = draws;
+            match engine::draw(&self.posterior, scale, &wanted, seed) {
+                Ok(drawn) => {
+                    for (at, draws) in own.into_iter().zip(drawn) {
+                        self.answers[at].draws = draws;
+                    }
+                }
+                // The fit and its predictions are not to be lost with them.
+                Err(error) => self.warnings.push(format!(
+                    "draws of the {} are left out: {error:#}",
+                    scale.word()
+                )),
             }
         }
-        Ok(())
     }
 
     /// Fits a study only.

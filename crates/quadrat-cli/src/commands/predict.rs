@@ -135,10 +135,18 @@ pub fn run(args: &Predict) -> Result<()> {
             return Err(Problems::from(problem.remedy("leave it out")).into());
         }
         let said = engine::is_non_negative(&posterior) && reason.is_none();
+        let non_negative = args.non_negative || said;
+        if chances.draws > 0 && non_negative {
+            anyhow::bail!("{NOT_TRUNCATED}; leave `--draws` out");
+        }
+        let is_response = scale == Scale::Response;
+        if chances.draws > 0 && is_response && engine::reports_probabilities(&posterior, &places) {
+            anyhow::bail!("{NO_PROBABILITIES}; add `--scale latent`");
+        }
         let wanted = Wanted {
             scale,
             level: args.level,
-            non_negative: args.non_negative || said,
+            non_negative,
             chances: chances.clone(),
         };
         let answer = engine::predict(&posterior, &places, &wanted)?;
@@ -146,17 +154,6 @@ pub fn run(args: &Predict) -> Result<()> {
     }
     let wanted = parts.iter().map(|(places, _)| (places, chances.draws));
     let wanted: Vec<(&Places, usize)> = wanted.filter(|(_, draws)| *draws > 0).collect();
-    let truncated = args.non_negative || engine::is_non_negative(&posterior);
-    if truncated && !wanted.is_empty() {
-        anyhow::bail!("{NOT_TRUNCATED}; leave `--draws` out");
-    }
-    if scale == Scale::Response
-        && wanted
-            .iter()
-            .any(|(p, _)| engine::reports_probabilities(&posterior, p))
-    {
-        anyhow::bail!("{NO_PROBABILITIES}; add `--scale latent`");
-    }
     let drawn = engine::draw(&posterior, scale, &wanted, args.seed)?;
     for ((_, answer), draws) in parts.iter_mut().zip(drawn) {
         answer.draws = draws;
@@ -411,6 +408,9 @@ fn further(args: &Predict) -> String {
     }
     if let Some(draws) = args.draws {
         text.push_str(&format!(" --draws {draws}"));
+        if args.seed != 0 {
+            text.push_str(&format!(" --seed {}", args.seed));
+        }
     }
     if args.ranks {
         text.push_str(" --ranks");

@@ -9,7 +9,7 @@ use crate::study::fields::Check;
 use crate::study::{Scale, Study};
 
 /// Different points that are drawn together, at most.
-const MOST_POINTS: usize = 4000;
+pub const MOST_POINTS: usize = 4000;
 
 /// Why there are no draws of new observations.
 pub const NOT_OBSERVED: &str =

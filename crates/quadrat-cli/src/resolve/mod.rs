@@ -30,7 +30,7 @@ use crate::study::support::{Extent, Support};
 use crate::study::{NonNegative, Predict, Scale, Study, Where};
 use constant::constant_inputs;
 use degrees::degrees;
-pub use draws::{NO_PROBABILITIES, NOT_OBSERVED, NOT_TRUNCATED};
+pub use draws::{MOST_POINTS, NO_PROBABILITIES, NOT_OBSERVED, NOT_TRUNCATED};
 pub use files::Files;
 pub use inputs::together;
 use inputs::{Inputs, dims, usable};

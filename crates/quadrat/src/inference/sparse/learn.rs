@@ -83,7 +83,7 @@ pub fn learn_sparse(
     let start: Vec<f64> = problem.parameters().iter().map(|p| p.start).collect();
     let kept = keeper.and_then(Keeper::begun);
     // A look at all data: only where it is wanted.
-    let of = keeper.map_or(0, |_| fingerprint(problem, &start, moving));
+    let of = keeper.map_or(0, |_| fingerprint(problem, &start, moving, options.form));
     let watch = Watch {
         keeper,
         progress,

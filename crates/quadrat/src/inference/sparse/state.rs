@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Normal, SparseProblem};
+use super::{LogSum, Normal, SparseProblem};
 use crate::error::{FitError, InputError};
 use crate::inference::Trail;
 use crate::inference::sites::rows::Rows;
@@ -119,8 +119,13 @@ impl SparseState {
 }
 
 /// A checksum of everything that a fit depends on: rows, what they reported, points, inducing points, starts and priors, columns along
-/// which inducing points move.
-pub(super) fn fingerprint(problem: &dyn SparseProblem, theta: &[f64], moving: &[usize]) -> u32 {
+/// which inducing points move, the form of expected sums.
+pub(super) fn fingerprint(
+    problem: &dyn SparseProblem,
+    theta: &[f64],
+    moving: &[usize],
+    form: LogSum,
+) -> u32 {
     let mut hash = crc32fast::Hasher::new();
     let mut numbers = |all: &mut dyn Iterator<Item = f64>| {
         all.for_each(|x| hash.update(&x.to_bits().to_le_bytes()));
@@ -132,6 +137,7 @@ pub(super) fn fingerprint(problem: &dyn SparseProblem, theta: &[f64], moving: &[
             .map(|n| n as f64),
     );
     numbers(&mut moving.iter().map(|&column| column as f64));
+    numbers(&mut std::iter::once(f64::from(form as u8)));
     let parameters = problem.parameters().iter();
     numbers(
         &mut parameters.flat_map(|p| [p.start, p.lower, p.upper, p.prior.log_density(p.start).0]),
