@@ -249,10 +249,10 @@ fn checks(report: &mut Report, wanted: &[usize], of: &Of<'_>) {
     for (k, o, accepted) in REACHED.into_iter().filter(|(k, ..)| has(*k)) {
         let scores = column(&of(k, Overlap::ALL[o]), |f| f.nlpd);
         // A few draws are no table.
-        let few = if scores.len() < 10 {
-            0.5 * accepted
-        } else {
-            0.0
+        let error = standard_error(&scores);
+        let few = match scores.len() < 10 {
+            true => 0.5 * accepted + if error.is_finite() { 2.0 * error } else { 0.0 },
+            false => 0.0,
         };
         report.check(
             format!("{}, {}: NLPD", FAMILIES[k].name, Overlap::ALL[o].name()),
