@@ -28,7 +28,6 @@
 //! | `mu`, `s` | posterior mean and variance of every row |
 //! | `R` | `(K + T^-1)^-1` |
 //! | `G` | `d log Z / d K` |
-
 //!
 //! A row may have a second latent value, its noise variance or dispersion as a function (`pair.rs`): then the evidence has the
 //! last two terms once for every latent function.
@@ -58,7 +57,7 @@ use crate::link::Link;
 use crate::parameter::Parameter;
 
 /// Tolerance along a rough trail: the evidence is stationary in the sites of EP and the variational approximation, so it
-/// errs by the square of it.
+/// errs by the square of it, and where sites of EP are held by what these lack of it times the tolerance.
 const ROUGH: f64 = 1e-5;
 
 /// Rows above which an evaluation is dear.
