@@ -41,6 +41,7 @@ impl Posterior {
         let at = self.place(at)?;
         let mut drawn = Drawn::new(at.dims());
         let mut rows = Vec::with_capacity(at.len());
+        let mut rule = None;
         for row in 0..at.len() {
             let output = self.problem.mean.output(&at, row);
             let (likelihood, _) = self.problem.reporting(output);
@@ -58,7 +59,7 @@ impl Posterior {
                     (link, drawn.nodes(&one)?)
                 }
                 Some(link) => {
-                    let rule = self.finest_rule();
+                    let rule = rule.get_or_insert_with(|| self.finest_rule());
                     let demand = rule.demand(&one);
                     if demand > MAX_DRAWN as f64 {
                         return Err(too_many(demand as usize, 1).into());

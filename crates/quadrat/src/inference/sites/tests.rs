@@ -463,6 +463,27 @@ fn gradients_are_central_differences() {
     }
 }
 
+/// That some site is held, and that the gradient is that of central differences.
+fn assert_held_gradient(toy: &Toy, options: SiteOptions) {
+    let theta = toy.theta();
+    let method = options.method;
+    let fit = settle(toy, &theta, &options).unwrap();
+    assert!(fit.is_held(), "{method:?}");
+    let evidence = SiteEvidence::new(toy, options);
+    let (_, gradient) = evidence.evaluate(&theta).unwrap();
+    for i in 0..theta.len() {
+        let at = |part: f64| {
+            let mut moved = theta.clone();
+            moved[i] *= 1.0 + part;
+            evidence.value(&moved).unwrap()
+        };
+        let numeric = (at(2e-4) - at(-2e-4)) / (4e-4 * theta[i]);
+        let error = (gradient[i] - numeric).abs() * theta[i];
+        // A millionth of the third derivative, some tens in the logarithm.
+        assert!(error < 1e-4, "{method:?} {i}: {} {numeric}", gradient[i]);
+    }
+}
+
 /// Outliers hold sites at a precision of zero: the evidence is smooth, and its gradient that of its values.
 #[test]
 fn gradients_beside_outliers_are_central_differences() {
@@ -470,25 +491,10 @@ fn gradients_beside_outliers_are_central_differences() {
     let table = StudentT::new(values, Noise::Learned, Degrees::Known(4.0)).unwrap();
     let mut toy = Toy::new(&[0.0, 0.3, 0.6, 1.2, 1.5], vec![Box::new(table)]);
     toy.parameters[2].start = 0.05;
-    let theta = toy.theta();
     for method in [Method::Ep, Method::Laplace] {
         let mut options = SiteOptions::new(method);
         options.tolerance = 1e-11;
-        let fit = settle(&toy, &theta, &options).unwrap();
-        assert!(fit.is_held(), "{method:?}");
-        let evidence = SiteEvidence::new(&toy, options);
-        let (_, gradient) = evidence.evaluate(&theta).unwrap();
-        for i in 0..theta.len() {
-            let at = |part: f64| {
-                let mut moved = theta.clone();
-                moved[i] *= 1.0 + part;
-                evidence.value(&moved).unwrap()
-            };
-            let numeric = (at(2e-4) - at(-2e-4)) / (4e-4 * theta[i]);
-            let error = (gradient[i] - numeric).abs() * theta[i];
-            // A millionth of the third derivative, some tens in the logarithm.
-            assert!(error < 1e-4, "{method:?} {i}: {} {numeric}", gradient[i]);
-        }
+        assert_held_gradient(&toy, options);
     }
 }
 
@@ -500,7 +506,6 @@ fn gradients_of_values_beside_outliers_are_central_differences() {
     let x = [0.0, 0.3, 1.2, 0.6, 1.5, 0.8];
     let mut toy = Toy::new(&x, vec![Box::new(heavy), Box::new(values)]);
     toy.parameters[2].start = 0.05;
-    let theta = toy.theta();
     for (method, step) in [
         (Method::Ep, 1.0),
         (Method::Ep, 0.3),
@@ -509,21 +514,7 @@ fn gradients_of_values_beside_outliers_are_central_differences() {
     ] {
         let mut options = SiteOptions::new(method);
         (options.tolerance, options.step) = (1e-11, step);
-        let fit = settle(&toy, &theta, &options).unwrap();
-        assert!(fit.is_held(), "{method:?}");
-        let evidence = SiteEvidence::new(&toy, options);
-        let (_, gradient) = evidence.evaluate(&theta).unwrap();
-        for i in 0..theta.len() {
-            let at = |part: f64| {
-                let mut moved = theta.clone();
-                moved[i] *= 1.0 + part;
-                evidence.value(&moved).unwrap()
-            };
-            let numeric = (at(2e-4) - at(-2e-4)) / (4e-4 * theta[i]);
-            let error = (gradient[i] - numeric).abs() * theta[i];
-            // A millionth of the third derivative, some tens in the logarithm.
-            assert!(error < 1e-4, "{method:?} {i}: {} {numeric}", gradient[i]);
-        }
+        assert_held_gradient(&toy, options);
     }
 }
 
