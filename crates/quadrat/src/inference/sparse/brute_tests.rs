@@ -1,5 +1,6 @@
 //! The bound and its derivatives against the definition, all dense: explicit inverses, every pair of points.
 
+use super::log_squares::tests::chi_square;
 use super::pass::{Depth, Stream};
 use super::testing::{MEAN, Toy};
 use super::tests::{COUNTS, EXPOSURE, WAITS, kinds, some_normal};
@@ -186,6 +187,9 @@ impl Row<'_> {
     }
 }
 
+/// The kinds whose log-density is made of `log Z`, `Z` and `1 / Z`.
+const TERMS: [usize; 3] = [0, 2, 5];
+
 /// The log-density of a row in its sum: Poisson counts, and waiting times.
 fn terms(kind: usize, row: usize) -> [f64; 4] {
     if kind == 5 {
@@ -236,7 +240,20 @@ fn brute(toy: &Toy, form: LogSum, kind: usize, at: &At) -> f64 {
                 explained: part(&explained),
             };
             let sample = bags.sample(row);
-            value += if form != LogSum::Matched && !bags.is_single(row) {
+            let are_squares = form == LogSum::Matched
+                && seen.link == Link::Square
+                && points.len() > 1
+                && TERMS.contains(&kind);
+            value += if are_squares {
+                // a X with k degrees and the noncentrality of the means.
+                let (mean, variance) = seen.moments(&sample);
+                let pairs = seen.weights.iter().zip(&seen.mean);
+                let centre: f64 = pairs.map(|(w, m)| w * m * m).sum();
+                let scale = variance / (2.0 * (mean + centre));
+                let log = chi_square(scale, (mean - centre) / scale, centre);
+                let [constant, by, linear, _] = terms(kind, local);
+                constant + by * log + linear * mean
+            } else if form != LogSum::Matched && !bags.is_single(row) {
                 seen.form(form, &sample, terms(kind, local))
             } else {
                 let belief = if bags.is_single(row) {
@@ -276,7 +293,7 @@ fn cases(jitter: f64) -> Vec<(usize, LogSum, Toy)> {
         for form in [LogSum::Matched, LogSum::Lemma, LogSum::Taylor] {
             for (kind, tables) in kinds().into_iter().enumerate() {
                 // The lemma and the expansion are for Poisson counts and waiting times.
-                if form == LogSum::Matched || [0, 2, 5].contains(&kind) {
+                if form == LogSum::Matched || TERMS.contains(&kind) {
                     all.push((kind, form, Toy::new(tables, within, 5, None, jitter)));
                 }
             }

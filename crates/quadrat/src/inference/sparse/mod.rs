@@ -33,6 +33,7 @@ mod expectation;
 mod features;
 mod inducing;
 mod learn;
+mod log_squares;
 mod moments;
 mod moves;
 mod newton;
