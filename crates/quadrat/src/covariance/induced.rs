@@ -121,6 +121,12 @@ impl Induced {
         &self.inducing
     }
 
+    /// What is added to the variance of every inducing point, relative to it.
+    #[must_use]
+    pub fn jitter(&self) -> f64 {
+        self.jitter
+    }
+
     /// The functionals of a chunk.
     #[must_use]
     pub fn chunk(&self, chunk: usize) -> &Functionals {

@@ -250,7 +250,9 @@ impl Model {
             iterations: optimum.iterations,
             evaluations,
             seconds: 0.0,
-            jitter: 0.0,
+            jitter: components
+                .iter()
+                .fold(0.0, |most, c| most.max(c.conditioned.jitter)),
             inducing_gain,
             variational_bound: None,
             correlations: correlations(&problem, &optimum)?,

@@ -19,8 +19,9 @@ use crate::support::Functionals;
 
 /// Inducing points unless told otherwise.
 const DEFAULT: usize = 100;
-/// Variance added to that of every inducing point, relative to it.
-const JITTER: f64 = 1e-6;
+/// Variance added to that of every inducing point, relative to it. With `M` of them a Cholesky factor is exact for a matrix within some
+/// `eps M` of its own, 1e-12 for thousands, and derivatives are known to some `eps / JITTER` of the bound: a tenth of this would cost digits there.
+const JITTER: f64 = 1e-10;
 /// Points that are clustered for inducing points, at most.
 const CLUSTERED: usize = 100_000;
 /// Nodes of boxes and regions after a link, at most; bags have the points that they have.

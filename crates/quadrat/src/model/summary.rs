@@ -36,7 +36,7 @@ pub struct FitSummary {
     pub evaluations: usize,
     /// Wall-clock time of the fit.
     pub seconds: f64,
-    /// Largest jitter used, relative to the variance of the rows; usually 0.
+    /// Largest jitter used, relative to the variance of the rows, or of inducing points besides the 1e-10 that these always have; usually 0.
     pub jitter: f64,
     /// By how much moving inducing points raised the bound, in nats, where they were moved.
     pub inducing_gain: Option<f64>,

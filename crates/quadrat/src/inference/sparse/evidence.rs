@@ -265,7 +265,7 @@ pub fn condition_sparse(
             }
         }
     };
-    let factor = inducing_factor(problem, theta)?;
+    let (factor, jitter) = inducing_factor(problem, theta)?;
     let (root, excess) = reduction(&found.normal)?;
     let mean = found.normal.mean();
     let mut alpha = Mat::from_fn(mean.len(), 1, |i, _| mean[i]);
@@ -278,7 +278,7 @@ pub fn condition_sparse(
             excess,
         },
         log_evidence: found.bound,
-        jitter: 0.0,
+        jitter,
         second: None,
     })
 }

@@ -90,16 +90,29 @@ pub fn bound(
     ))
 }
 
-/// The factor `L` of `K_uu`.
+/// Jitters tried in turn besides that of the prior, relative to the variance of every inducing point, that of an unknown mean included.
+const JITTERS: [f64; 3] = [0.0, 1e-8, 1e-6];
+
+/// The factor `L` of `K_uu`, and the jitter that it took besides that of the prior: none, but where a mean or a part of the kernel is so wide that its
+/// rounding outgrows that one.
 ///
 /// # Errors
 /// [`FitError::Inducing`] where there is none.
 pub(super) fn inducing_factor(
     problem: &dyn SparseProblem,
     theta: &[f64],
-) -> Result<Cholesky, FitError> {
+) -> Result<(Cholesky, f64), FitError> {
     let prior = problem.prior();
-    Cholesky::factor_owned(prior.inducing_covariance(theta)).map_err(|_| FitError::Inducing {
+    for jitter in JITTERS {
+        let mut k = prior.inducing_covariance(theta);
+        for i in 0..k.nrows() {
+            k[(i, i)] *= 1.0 + jitter;
+        }
+        if let Ok(factor) = Cholesky::factor_owned(k) {
+            return Ok((factor, jitter));
+        }
+    }
+    Err(FitError::Inducing {
         points: prior.inducing(),
         kernel: problem.describe(),
         parameters: parameter::describe(problem.parameters(), theta),
@@ -112,6 +125,8 @@ pub(super) struct Stream<'a> {
     theta: &'a [f64],
     form: LogSum,
     pub factor: Cholesky,
+    /// Jitter of `K_uu` besides that of the prior.
+    jitter: f64,
     /// `L^-1`.
     whitener: Mat<f64>,
     rows: Rows<'a>,
@@ -185,7 +200,7 @@ impl<'a> Stream<'a> {
         form: LogSum,
         memory: usize,
     ) -> Result<Self, FitError> {
-        let factor = inducing_factor(problem, theta)?;
+        let (factor, jitter) = inducing_factor(problem, theta)?;
         let bags = problem.bags();
         let rows = Rows::of_blocks(problem.blocks(), theta, bags.rows());
         if form != LogSum::Matched {
@@ -208,6 +223,7 @@ impl<'a> Stream<'a> {
             theta,
             form,
             factor,
+            jitter,
             whitener,
             rows,
             kept,
@@ -281,6 +297,9 @@ impl<'a> Stream<'a> {
             let mut adjoint = adjoint.transpose().to_owned();
             self.factor.half_solve_transpose_in_place(adjoint.as_mut());
             mirror_lower(&mut adjoint);
+            for i in 0..size {
+                adjoint[(i, i)] *= 1.0 + self.jitter;
+            }
             let induced = self.problem.induced();
             induced.contract_matrix(self.theta, adjoint.as_ref(), &mut total.gradient);
             for (shift, places) in self.shifts.iter().zip(total.in_places.chunks_mut(size)) {

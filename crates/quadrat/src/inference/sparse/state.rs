@@ -119,7 +119,7 @@ impl SparseState {
 }
 
 /// A checksum of everything that a fit depends on: rows, what they reported, points, inducing points, starts and priors, columns along
-/// which inducing points move, the form of expected sums.
+/// which inducing points move, their jitter, the form of expected sums.
 pub(super) fn fingerprint(
     problem: &dyn SparseProblem,
     theta: &[f64],
@@ -137,7 +137,7 @@ pub(super) fn fingerprint(
             .map(|n| n as f64),
     );
     numbers(&mut moving.iter().map(|&column| column as f64));
-    numbers(&mut std::iter::once(f64::from(form as u8)));
+    numbers(&mut [f64::from(form as u8), problem.induced().jitter()].into_iter());
     let parameters = problem.parameters().iter();
     numbers(
         &mut parameters.flat_map(|p| [p.start, p.lower, p.upper, p.prior.log_density(p.start).0]),

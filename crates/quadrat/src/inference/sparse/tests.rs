@@ -1,6 +1,6 @@
 //! The bound against exact inference, its optimum, and what it must not depend on.
 
-use super::pass::{Depth, Stream};
+use super::pass::{Depth, Stream, inducing_factor};
 use super::testing::{MEAN, Toy, inducing, place};
 use super::*;
 use crate::covariance::{Covariance, Induced};
@@ -316,4 +316,69 @@ fn the_collapsed_bound_is_that_of_titsias() {
     let want = -0.5 * (pull + factor.log_det() + constant + left / noise);
     // Explicit inverses of a covariance of condition 1e5.
     assert!((value - want).abs() < 1e-8 * want.abs(), "{value} {want}");
+}
+
+/// Where a wide unknown mean leaves the jitter of the prior nothing to say, more is taken, and the slopes are those of what was.
+#[test]
+fn more_jitter_is_taken_where_a_mean_outgrows_that_of_the_prior() {
+    struct Wide(f64);
+    impl UnknownMean for Wide {
+        fn add_covariance(&self, k: &mut Mat<f64>, _: &Functionals, _: &Functionals) {
+            for j in 0..k.ncols() {
+                k.col_as_slice_mut(j).iter_mut().for_each(|k| *k += self.0);
+            }
+        }
+        fn variance(&self, _: &Functionals, _: usize) -> f64 {
+            self.0
+        }
+    }
+    struct WithMean(Toy, Wide);
+    impl SparseProblem for WithMean {
+        fn induced(&self) -> &Induced {
+            self.0.induced()
+        }
+        fn unknown_mean(&self) -> Option<&dyn UnknownMean> {
+            Some(&self.1)
+        }
+        fn bags(&self) -> &Bags {
+            self.0.bags()
+        }
+        fn prior_mean(&self, chunk: usize) -> &[f64] {
+            self.0.prior_mean(chunk)
+        }
+        fn blocks(&self) -> Vec<crate::inference::sites::Block<'_>> {
+            SparseProblem::blocks(&self.0)
+        }
+        fn parameters(&self) -> &[crate::parameter::Parameter] {
+            SparseProblem::parameters(&self.0)
+        }
+        fn describe(&self) -> String {
+            SparseProblem::describe(&self.0)
+        }
+    }
+    // Twelve points of which two nearly coincide: variances of 1e8 round away what tells them apart.
+    let mut twelve = inducing(11);
+    let [x, y] = place(500);
+    twelve.push_point(&[x + 1e-7, y]).unwrap();
+    let toy = |mean: f64| {
+        let toy = Toy::new(
+            gaussian(vec![1; 15]),
+            Within::default(),
+            4,
+            Some(twelve.clone()),
+            1e-10,
+        );
+        WithMean(toy, Wide(mean))
+    };
+    for (mean, want) in [(1.0, 0.0), (1e8, 1e-8)] {
+        let problem = toy(mean);
+        let theta = problem.0.theta();
+        let (_, jitter) = inducing_factor(&problem, &theta).unwrap();
+        assert_eq!(jitter, want, "{mean}");
+        let fit = condition_sparse(&problem, &theta, &SparseOptions::default(), None).unwrap();
+        assert_eq!(fit.jitter, want);
+        let evidence = SparseEvidence::new(&problem, SparseOptions::default());
+        let (value, gradient) = evidence.evaluate(&theta).unwrap();
+        assert!(value.is_finite() && gradient.iter().all(|g| g.is_finite()));
+    }
 }
