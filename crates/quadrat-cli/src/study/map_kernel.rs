@@ -5,6 +5,9 @@ use quadrat::kernel::Kernel;
 use super::observe::Observe;
 use super::shape::Shape;
 
+/// What has a default, for those that have none.
+pub(super) const WHERE: &str = "only maps have a default, whose tables look at regions, or at columns such as `lon` and `lat` or `x` and `y`";
+
 /// Names of the two coordinates in space, in small letters.
 const PAIRS: [[&str; 2]; 9] = [
     ["lon", "lat"],

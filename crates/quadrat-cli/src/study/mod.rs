@@ -322,7 +322,10 @@ fn latent(root: &Section<'_>, observe: &[Observe]) -> Option<Latent> {
         None => {
             root.missing(
                 "[latent]",
-                "add a section [latent] with a kernel, such as `kernel = \"se(age)\"`",
+                &format!(
+                    "add a section [latent] with a kernel, such as `kernel = \"se(age)\"`; {}",
+                    map_kernel::WHERE
+                ),
             );
             return None;
         }
@@ -340,7 +343,7 @@ fn latent(root: &Section<'_>, observe: &[Observe]) -> Option<Latent> {
         (None, None) => {
             section.missing(
                 "kernel",
-                "such as `kernel = \"se(age)\"`; only maps have a default, whose tables look at regions, or at columns such as `lon` and `lat` or `x` and `y`",
+                &format!("such as `kernel = \"se(age)\"`; {}", map_kernel::WHERE),
             );
             return None;
         }

@@ -132,7 +132,12 @@ fn what_is_no_map_needs_a_kernel() {
             "one coordinate",
             &text,
             files,
-            &["needs `[latent]`", "s.toml:1:1"],
+            &[
+                "needs `[latent]`",
+                "s.toml:1:1",
+                "add a section [latent] with a kernel",
+                "only maps have a default",
+            ],
         )
         .err(),
     );
