@@ -1,0 +1,252 @@
+//! The support that the flags of `quadrat predict` describe.
+
+use std::ops::Range;
+
+use clap::ValueEnum;
+
+use crate::args::{Aggregation, LEVEL, Predict, ScaleWord};
+use crate::diagnostic::Source;
+use crate::geographic::Geographic;
+use crate::resolve::together;
+use crate::study::fields::{Check, Spanned};
+use crate::study::shape::{BagKeys, RegionKeys, Shape};
+use crate::study::support::{Aggregate, Dim, Extent, Support};
+
+/// The support that the flags describe, and the flags as a text that problems can point into.
+pub(super) fn described(args: &Predict) -> (Source, Support, Spanned<String>) {
+    let mut text = format!("quadrat predict {}", args.model.display());
+    let word = |text: &mut String, before: &str, word: &str| {
+        text.push_str(before);
+        let start = text.len();
+        text.push_str(word);
+        Spanned {
+            value: word.to_owned(),
+            span: start..text.len(),
+        }
+    };
+    // A path that is not UTF-8 is shown, and then not found, with a replacement character.
+    let at = word(&mut text, " --at ", &args.at.to_string_lossy());
+    let start = text.len();
+    let words = |text: &mut String, before: &str, list: &[String]| -> Vec<Spanned<String>> {
+        let each = list.iter().enumerate();
+        each.map(|(i, item)| word(text, if i == 0 { before } else { "," }, item))
+            .collect()
+    };
+    let of_region = words(&mut text, " --region ", &args.region);
+    let of_bag = words(&mut text, " --bag ", &args.bag);
+    let key = args.key.as_ref().map(|key| word(&mut text, " --key ", key));
+    let weight = args.weight.as_ref();
+    let weight = weight.map(|weight| word(&mut text, " --weight ", weight));
+    if args.planar {
+        text.push_str(" --planar");
+    }
+    let span = start + 1..text.len().max(start + 1);
+    let shape = if !of_region.is_empty() {
+        Some(Shape::Region(RegionKeys {
+            file: None,
+            key,
+            dims: of_region,
+            planar: args.planar,
+            span,
+        }))
+    } else {
+        key.filter(|_| !of_bag.is_empty()).map(|key| {
+            Shape::Bag(BagKeys {
+                file: at.clone(),
+                key,
+                dims: of_bag,
+                weight,
+                span,
+            })
+        })
+    };
+    let mut dims = Vec::new();
+    for edges in &args.boxes {
+        let name = word(&mut text, " --box ", &edges.dim);
+        let first = word(&mut text, "=", &edges.first);
+        let second = word(&mut text, ",", &edges.second);
+        dims.push(Dim {
+            name,
+            extent: Extent::Edges(first, second),
+        });
+    }
+    for (i, column) in args.point.iter().enumerate() {
+        let name = word(&mut text, if i == 0 { " --point " } else { "," }, column);
+        dims.push(Dim {
+            name,
+            extent: Extent::Point,
+        });
+    }
+    let aggregate = match args.aggregate {
+        Some(Aggregation::Sum) if shape.is_some() || !args.boxes.is_empty() => Some(Aggregate::Sum),
+        Some(Aggregation::Mean) if shape.is_some() || !args.boxes.is_empty() => {
+            Some(Aggregate::Mean)
+        }
+        _ => None,
+    };
+    text.push_str(&further(args));
+    let span: Range<usize> = 0..text.len();
+    let source = Source {
+        name: "command line".to_owned(),
+        text: text.into(),
+    };
+    (
+        source,
+        Support {
+            shape,
+            dims,
+            aggregate,
+            span,
+        },
+        at,
+    )
+}
+
+/// The other flags, which no problem points into.
+fn further(args: &Predict) -> String {
+    fn named(word: &impl ValueEnum) -> String {
+        let value = word.to_possible_value();
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+    let mut text = String::new();
+    let mut flag = |name: &str, value: String| text.push_str(&format!(" {name} {value}"));
+    if let Some(aggregate) = &args.aggregate {
+        flag("--aggregate", named(aggregate));
+    }
+    if args.scale != ScaleWord::Response {
+        flag("--scale", named(&args.scale));
+    }
+    if args.level != LEVEL {
+        flag("--level", args.level.to_string());
+    }
+    if !args.above.is_empty() {
+        let limits: Vec<String> = args.above.iter().map(f64::to_string).collect();
+        flag("--above", limits.join(","));
+    }
+    if let Some(of) = &args.of {
+        flag("--of", of.clone());
+    }
+    if let Some(output) = &args.output {
+        flag("-o", output.display().to_string());
+    }
+    if let Some(draws) = args.draws {
+        text.push_str(&format!(" --draws {draws}"));
+        if args.seed != 0 {
+            text.push_str(&format!(" --seed {}", args.seed));
+        }
+    }
+    if args.ranks {
+        text.push_str(" --ranks");
+    }
+    if args.non_negative {
+        text.push_str(" --non-negative");
+    }
+    if args.quiet {
+        text.push_str(" --quiet");
+    }
+    text
+}
+
+/// The support must have exactly the inputs of the model.
+pub(super) fn suits(
+    check: &Check<'_>,
+    support: &Support,
+    dims: &[String],
+    aggregate: Option<Aggregation>,
+) {
+    let inputs = crate::suggest::list(dims);
+    let given: Vec<&Spanned<String>> = support.names().collect();
+    for (i, dim) in given.iter().enumerate() {
+        let name = &dim.value;
+        if !dims.contains(name) {
+            let near = crate::suggest::nearest(name, dims.iter().map(String::as_str));
+            let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            let message = format!("the model has no input `{name}`{hint}");
+            check.refuse(&dim.span, message, format!("its inputs are {inputs}"));
+        } else if given[..i].iter().any(|earlier| &earlier.value == name) {
+            check.refuse(
+                &dim.span,
+                format!("`{name}` is given twice"),
+                "give each input once",
+            );
+        }
+    }
+    for dim in dims
+        .iter()
+        .filter(|dim| !given.iter().any(|given| &given.value == *dim))
+    {
+        let remedy = format!(
+            "add `--point {dim}` or `--box {dim}=LO,HI`, or name it in `--region` or `--bag`; the inputs are {inputs}"
+        );
+        check.refuse(
+            &support.span,
+            format!("the model's input `{dim}` is not given"),
+            remedy,
+        );
+    }
+    let has_width = support.has_boxes() || support.shape.is_some();
+    if let Some(Shape::Region(region)) = &support.shape
+        && region.dims.len() != 2
+    {
+        check.refuse(
+            &region.span,
+            format!(
+                "a region extends over two dimensions, not {}",
+                region.dims.len()
+            ),
+            "such as `--region lon,lat`",
+        );
+    }
+    if let (Some(Shape::Bag(bag)), true) = (&support.shape, !support.dims.is_empty()) {
+        check.refuse(
+            &bag.span,
+            "`--bag` takes every bag of the file once, so nothing else can be given",
+            "name all inputs in `--bag`",
+        );
+    }
+    if !has_width && aggregate.is_some() {
+        check.refuse(
+            &support.span,
+            "a point has neither a total nor an average, so --aggregate has no meaning",
+            "leave --aggregate out, or give boxes with `--box`",
+        );
+    }
+    if has_width && support.aggregate.is_none() {
+        check.refuse(
+            &support.span,
+            "boxes, regions and bags need --aggregate",
+            "add `--aggregate sum` or `--aggregate mean`",
+        );
+    }
+}
+
+/// Regions must be planar when those of the model were, and not otherwise.
+pub(super) fn same_map(check: &Check<'_>, support: &Support, geographic: Option<&Geographic>) {
+    if let Some(Shape::Region(region)) = &support.shape {
+        let names: Vec<&String> = region.dims.iter().map(|dim| &dim.value).collect();
+        match geographic {
+            Some(geographic) if region.planar => check.refuse(
+                &region.span,
+                format!(
+                    "the model was fitted in longitude and latitude ({})",
+                    geographic.words()
+                ),
+                "leave --planar out",
+            ),
+            Some(geographic) if names != geographic.dims.each_ref() => check.refuse(
+                &region.span,
+                "these are not the longitude and latitude of the model",
+                format!("write `--region {}`", geographic.dims.join(",")),
+            ),
+            None if !region.planar => check.refuse(
+                &region.span,
+                "the model was not fitted in longitude and latitude",
+                "add `--planar` to take the numbers of the file as they are",
+            ),
+            _ => {}
+        }
+    }
+    if let Some(geographic) = geographic {
+        together(check, geographic, support);
+    }
+}

@@ -1,0 +1,379 @@
+//! `quadrat predict`: answers of a saved model at the rows of a table.
+
+mod flags;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+
+use super::print;
+use crate::args::{Predict, ScaleWord};
+use crate::diagnostic::{Problem, Problems};
+use crate::engine::{Chances, Wanted};
+use crate::geographic::{self, Geographic};
+use crate::numbers::count;
+use crate::outcome::heavy;
+use crate::output::{Staged, writable};
+use crate::places::Places;
+use crate::prediction_csv::has_regions;
+use crate::resolve::{
+    Files, NO_PROBABILITIES, NOT_OBSERVED, NOT_TRUNCATED, OBSERVED, one_count, read_places, shapes,
+};
+use crate::study::fields::{Check, Spanned};
+use crate::study::shape::Shape;
+use crate::study::support::Support;
+use crate::study::{MOST_DRAWS, Scale};
+use crate::table::is_geo;
+use crate::{engine, prediction_csv};
+
+/// Runs the command.
+pub fn run(args: &Predict) -> Result<()> {
+    let (posterior, geographic) = load(&args.model)?;
+    let asked = asked(args, &posterior, geographic)?;
+    spare(args)?;
+    if let Some(output) = &args.output {
+        writable(std::slice::from_ref(output))?;
+    }
+    let parts = answers(args, &posterior, &asked)?;
+    if !args.quiet {
+        tell(args, &posterior, &asked, &parts);
+    }
+    write(args, &parts)
+}
+
+/// The model, and the projection of its places.
+fn load(model: &Path) -> Result<(engine::Posterior, Option<Arc<Geographic>>)> {
+    let bytes =
+        std::fs::read(model).with_context(|| format!("cannot read `{}`", model.display()))?;
+    let posterior =
+        engine::from_bytes(&bytes).with_context(|| format!("cannot use `{}`", model.display()))?;
+    let geographic = match posterior.note(geographic::SAVED_AS) {
+        None => None,
+        Some(note) => Some(Arc::new(Geographic::from_note(note).with_context(
+            || format!("cannot use the projection in `{}`", model.display()),
+        )?)),
+    };
+    Ok((posterior, geographic))
+}
+
+/// What the flags ask for.
+struct Asked {
+    places: Places,
+    outputs: Vec<Option<String>>,
+    chances: Chances,
+    /// What was noticed in the files.
+    warnings: Vec<String>,
+}
+
+/// Reads the places, and refuses what does not suit the model.
+fn asked(
+    args: &Predict,
+    posterior: &engine::Posterior,
+    geographic: Option<Arc<Geographic>>,
+) -> Result<Asked> {
+    let (source, support, at) = flags::described(args);
+    let check = Check::new(&source);
+    flags::suits(&check, &support, posterior.dims(), args.aggregate);
+    flags::same_map(&check, &support, geographic.as_deref());
+    let mut files = Files::new(&check, Path::new(""), Path::new(""));
+    files.geographic = geographic;
+    let mut places = read(args, &files, &support, &at);
+    let warnings = files.warnings();
+    let outputs = asked_outputs(posterior, args.of.as_deref())?;
+    let chances = asked_chances(args, posterior, &outputs)?;
+    if wants_geo(args) && outputs.len() > 1 {
+        anyhow::bail!(
+            "a GeoJSON file holds one output; say which one with `--of`, or write to a `.csv`"
+        );
+    }
+    if let Some(places) = &mut places {
+        places.output = outputs.first().cloned().flatten();
+        can_be_written(&check, args, &support, places, &chances);
+    }
+    let mut problems: Problems = check.finish();
+    as_flags(&mut problems);
+    problems.or(())?;
+    Ok(Asked {
+        places: places.context("no places to predict at")?,
+        outputs,
+        chances,
+        warnings,
+    })
+}
+
+/// The places of the table, or the regions or bags of the file.
+fn read(
+    args: &Predict,
+    files: &Files<'_>,
+    support: &Support,
+    at: &Spanned<String>,
+) -> Option<Places> {
+    if matches!(support.shape, Some(Shape::Region(_))) && !is_geo(&args.at) {
+        files.check.refuse(
+            &at.span,
+            format!(
+                "`--region` needs a GeoJSON file; `{}` is none by its name",
+                args.at.display()
+            ),
+            "give --at a `.geojson`; for a table write `--point`, `--box` or `--bag`",
+        );
+        return None;
+    }
+    match (&support.shape, support.dims.is_empty()) {
+        // The regions or bags are the rows.
+        (Some(Shape::Bag(_)), true) => shapes(files, support, None, false).map(|shapes| {
+            Places::from_columns(support, Vec::new(), shapes, files.geographic.clone())
+        }),
+        _ => files
+            .table(at)
+            .and_then(|table| read_places(files, (&table, at), support)),
+    }
+}
+
+/// Refuses places whose predictions the file that is asked for cannot hold.
+fn can_be_written(
+    check: &Check<'_>,
+    args: &Predict,
+    support: &Support,
+    places: &Places,
+    chances: &Chances,
+) {
+    if wants_geo(args)
+        && let Some(column) = prediction_csv::property_clash(places, chances)
+    {
+        check.refuse(
+            &support.span,
+            format!("the features have a property `{column}` already, which would be that of the prediction"),
+            "rename or remove that property in the file, or write to a `.csv`",
+        );
+    }
+    if wants_geo(args) && !has_regions(places) {
+        check.refuse(
+            &support.span,
+            "only regions can be written as GeoJSON",
+            "write to a `.csv`, or give the places with `--region`",
+        );
+    }
+    if let Some(name) = prediction_csv::clash(places, chances) {
+        check.refuse(
+            &support.span,
+            format!("the table of predictions would have two columns named `{name}`"),
+            "rename that column in the table, and in the study when it is a dimension of the model",
+        );
+    }
+}
+
+/// Here a path is relative to where the command runs, as everywhere in a shell.
+fn as_flags(problems: &mut Problems) {
+    for problem in &mut problems.0 {
+        for remedy in &mut problem.remedies {
+            if remedy.starts_with("paths are relative") {
+                *remedy = "give --at the path of a table".to_owned();
+            }
+            if remedy.starts_with("add `planar = true`") {
+                *remedy = remedy.replace("`planar = true`", "`--planar`");
+            }
+        }
+    }
+}
+
+/// Predictions of every output, and draws that belong together.
+fn answers(
+    args: &Predict,
+    posterior: &engine::Posterior,
+    asked: &Asked,
+) -> Result<Vec<(Places, engine::Answer)>> {
+    let scale = scale(args.scale);
+    let chances = &asked.chances;
+    let mut parts = Vec::new();
+    for output in &asked.outputs {
+        let mut places = asked.places.clone();
+        places.output.clone_from(output);
+        let reason = engine::not_truncated(posterior, &places, scale);
+        if let (true, Some(reason)) = (args.non_negative, reason) {
+            let problem = Problem::new(format!("`--non-negative` does nothing here: {reason}"));
+            return Err(Problems::from(problem.remedy("leave it out")).into());
+        }
+        let said = engine::is_non_negative(posterior) && reason.is_none();
+        let non_negative = args.non_negative || said;
+        if chances.draws > 0 && non_negative {
+            anyhow::bail!("{NOT_TRUNCATED}; leave `--draws` out");
+        }
+        let is_response = scale == Scale::Response;
+        if chances.draws > 0 && is_response && engine::reports_probabilities(posterior, &places) {
+            anyhow::bail!("{NO_PROBABILITIES}; add `--scale latent`");
+        }
+        let wanted = Wanted {
+            scale,
+            level: args.level,
+            non_negative,
+            chances: chances.clone(),
+        };
+        let answer = engine::predict(posterior, &places, &wanted)?;
+        parts.push((places, answer));
+    }
+    let wanted = parts.iter().map(|(places, _)| (places, chances.draws));
+    let wanted: Vec<(&Places, usize)> = wanted.filter(|(_, draws)| *draws > 0).collect();
+    let drawn = engine::draw(posterior, scale, &wanted, args.seed)?;
+    for ((_, answer), draws) in parts.iter_mut().zip(drawn) {
+        answer.draws = draws;
+    }
+    Ok(parts)
+}
+
+/// Warns of what a careful reader should know.
+fn tell(
+    args: &Predict,
+    posterior: &engine::Posterior,
+    asked: &Asked,
+    parts: &[(Places, engine::Answer)],
+) {
+    let heavy = parts.iter().filter_map(|(_, answer)| heavy(answer));
+    for warning in asked.warnings.iter().cloned().chain(heavy) {
+        eprintln!("warning: {warning}");
+    }
+    let summary = posterior.summary();
+    if !summary.converged {
+        let mut reasons = summary.warnings.iter();
+        let reason = reasons.find(|w| w.contains("did not converge"));
+        let reason = reason.map_or("its hyperparameters are not at their best", String::as_str);
+        eprintln!(
+            "warning: `{}` is of a fit that was not over: {}",
+            args.model.display(),
+            reason
+        );
+    }
+    // All outputs are asked for at the same places.
+    let far = parts.first().map_or(&[][..], |(_, answer)| &answer.far);
+    if !far.is_empty() {
+        let rows = count(far.len(), "row");
+        eprintln!(
+            "warning: {rows} of {} far outside the data, first row {}",
+            asked.places.len(),
+            far[0] + 1
+        );
+    }
+}
+
+/// Writes the predictions to the file that was named, else to standard output.
+fn write(args: &Predict, parts: &[(Places, engine::Answer)]) -> Result<()> {
+    let parts: Vec<(&Places, &engine::Answer)> = parts.iter().map(|(p, a)| (p, a)).collect();
+    let Some(path) = &args.output else {
+        return prediction_csv::write(&mut std::io::stdout().lock(), &parts);
+    };
+    let mut staged = Staged::new();
+    staged.write(path, |out| match wants_geo(args) {
+        true => parts
+            .iter()
+            .try_for_each(|(places, answer)| prediction_csv::write_geo(out, places, answer)),
+        false => prediction_csv::write(out, &parts),
+    })?;
+    staged.finish()?;
+    if args.quiet {
+        return Ok(());
+    }
+    let rows: usize = parts.iter().map(|(places, _)| places.len()).sum();
+    print(&format!(
+        "wrote {}: {}\n",
+        path.display(),
+        count(rows, "row")
+    ))
+}
+
+/// The outputs to answer for: that of `--of`, else all.
+fn asked_outputs(posterior: &engine::Posterior, of: Option<&str>) -> Result<Vec<Option<String>>> {
+    let known = posterior.outputs();
+    match of {
+        None if known.is_empty() => Ok(vec![None]),
+        None => Ok(known.iter().cloned().map(Some).collect()),
+        Some(name) if known.iter().any(|k| k == name) => Ok(vec![Some(name.to_owned())]),
+        Some(name) if known.is_empty() => {
+            anyhow::bail!("the model has one output, without a name; leave `--of {name}` out")
+        }
+        Some(name) => anyhow::bail!(
+            "the model has no output `{name}`; its outputs are {}",
+            crate::suggest::list(known)
+        ),
+    }
+}
+
+/// The probabilities that the flags ask for.
+fn asked_chances(
+    args: &Predict,
+    posterior: &engine::Posterior,
+    outputs: &[Option<String>],
+) -> Result<Chances> {
+    let mut above: Vec<f64> = Vec::new();
+    for &limit in &args.above {
+        if above.contains(&limit) {
+            anyhow::bail!("the limit {limit} is given twice; give each limit once");
+        }
+        above.push(limit);
+    }
+    let draws = args.draws.map_or(0, |draws| usize::from(draws.get()));
+    if draws > MOST_DRAWS {
+        anyhow::bail!("--draws takes 1 to {MOST_DRAWS}, not {draws}");
+    }
+    if draws > 0 && args.scale == ScaleWord::Observation {
+        anyhow::bail!("{NOT_OBSERVED}; leave `--scale observation` or `--draws` out");
+    }
+    if !args.ranks {
+        return Ok(Chances {
+            above,
+            ranks: 0,
+            draws,
+        });
+    }
+    let of = |output: Option<&str>| engine::ranks(posterior, output);
+    let told = outputs
+        .iter()
+        .map(|output| (output.as_deref(), of(output.as_deref())));
+    let ranks = one_count(told).map_err(|(_, message)| {
+        let has_ranks = posterior
+            .outputs()
+            .iter()
+            .any(|name| of(Some(name)).is_some());
+        let remedy = match has_ranks {
+            true => "name one output that has ranks with `--of`",
+            false => "leave `--ranks` out",
+        };
+        anyhow::anyhow!("{message}; {remedy}")
+    })?;
+    if args.scale != ScaleWord::Observation {
+        anyhow::bail!("{OBSERVED}; add `--scale observation`");
+    }
+    Ok(Chances {
+        above,
+        ranks,
+        draws,
+    })
+}
+
+/// Whether the output is to be GeoJSON.
+fn wants_geo(args: &Predict) -> bool {
+    args.output.as_deref().is_some_and(is_geo)
+}
+
+fn scale(word: ScaleWord) -> Scale {
+    match word {
+        ScaleWord::Latent => Scale::Latent,
+        ScaleWord::Response => Scale::Response,
+        ScaleWord::Observation => Scale::Observation,
+    }
+}
+
+/// Refuses to write over the model or the table.
+fn spare(args: &Predict) -> Result<(), Problems> {
+    let real = args
+        .output
+        .as_ref()
+        .and_then(|path| path.canonicalize().ok());
+    let taken = |path: &std::path::Path| real.is_some() && path.canonicalize().ok() == real;
+    if taken(&args.at) || taken(&args.model) {
+        return Err(Problem::new("the output would replace a file that is read")
+            .remedy("choose another file with -o")
+            .into());
+    }
+    Ok(())
+}
