@@ -40,6 +40,9 @@ enum Subject {
         /// The interpreter that has GPyTorch, to make the same pass beside ours; see `peers/README.md`.
         #[arg(long, default_value = "python3")]
         peer: PathBuf,
+        /// How many inducing points.
+        #[arg(long, value_delimiter = ',', default_values_t = [128, 256, 576])]
+        inducing: Vec<usize>,
     },
     /// Fits of censored rows, with one or two outputs, with noise that is constant or a function.
     Chained {
@@ -62,7 +65,7 @@ fn main() -> anyhow::Result<()> {
         Subject::Gram => gram::run()?,
         Subject::Regions => regions::run()?,
         Subject::Sites => sites::run()?,
-        Subject::Sparse { peer } => sparse::run(&peer)?,
+        Subject::Sparse { peer, inducing } => sparse::run(&peer, &inducing)?,
         Subject::Chained { only, peer } => chained::run(only.as_deref(), &peer)?,
         Subject::Fit => fit::run()?,
         Subject::Peer(peer) => peer::run(peer)?,

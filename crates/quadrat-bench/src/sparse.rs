@@ -177,13 +177,13 @@ impl Drop for Peer {
 }
 
 /// Prints ratios for a map of pixels, on one thread and on all; and beside a peer on one, where there is one.
-pub fn run(python: &Path) -> Result<()> {
+pub fn run(python: &Path, inducing: &[usize]) -> Result<()> {
     let peer = Peer::find(python)?;
     let pixels = 96 * BAG;
     println!(
         "{pixels} pixels in bags of {BAG}, {COVARIATES} covariates and space; the floor is what a pass contains, two products [M, M] [M, N] with triangles, {CHUNK} columns at a time, on one thread (and `dense`, one with a full matrix)"
     );
-    for inducing in [128, 256, 576] {
+    for &inducing in inducing {
         let (map, theta) = Map::new(pixels, inducing)?;
         let q = Normal::isotropic(inducing, SPREAD)?;
         let square = Mat::<f64>::from_fn(inducing, inducing, |i, j| 1.0 / (1 + i + j) as f64);
