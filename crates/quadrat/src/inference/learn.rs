@@ -136,46 +136,7 @@ pub struct Optimum {
 pub fn maximise(evidence: &dyn Evidence, options: &LearnOptions<'_>) -> Result<Optimum, FitError> {
     let space = FreeSpace::new(evidence)?;
     let bounds = space.bounds();
-    let from = starting_points(evidence, &space, options);
-    let finished = Mutex::new((0, f64::NEG_INFINITY));
-    let run = |theta: &Vec<f64>| {
-        let outcome = one_start(
-            &space,
-            &space.coordinates_of(theta),
-            &bounds,
-            &options.search,
-        );
-        if let Ok(mut state) = finished.lock() {
-            state.0 += 1;
-            state.1 = state.1.max(-outcome.0.value);
-            options.progress.report(Event::Start {
-                done: state.0,
-                total: from.len(),
-                best: state.1,
-            });
-        }
-        outcome
-    };
-    let ends: Vec<(Report, Option<FitError>)> =
-        in_pool(options.threads, || from.par_iter().map(run).collect());
-    if let Some(fatal) = ends
-        .iter()
-        .find_map(|(_, e)| e.clone().filter(|e| !e.is_recoverable()))
-    {
-        return Err(fatal);
-    }
-    // Strictly better wins, so that ties go to the earliest start.
-    let mut winner: Option<usize> = None;
-    for (i, (end, _)) in ends.iter().enumerate() {
-        if end.value.is_finite() && winner.is_none_or(|w| end.value < ends[w].0.value) {
-            winner = Some(i);
-        }
-    }
-    let Some(winner) = winner else {
-        // The first start is the most sensible place: its error is the one to mend.
-        let reason = ends.into_iter().find_map(|(_, error)| error);
-        return Err(reason.unwrap_or(FitError::NoStart { starts: from.len() }));
-    };
+    let Ends { from, ends, winner } = search(evidence, &space, options)?;
     let best = in_pool(options.threads, || polish(&space, &ends[winner].0.x))?;
     let starts: Vec<Start> = ends
         .iter()
@@ -218,6 +179,77 @@ pub fn maximise(evidence: &dyn Evidence, options: &LearnOptions<'_>) -> Result<O
         starts,
         others,
     })
+}
+
+/// Where the starts ended.
+struct Ends {
+    from: Vec<Vec<f64>>,
+    ends: Vec<(Report, Option<FitError>)>,
+    /// The best of them.
+    winner: usize,
+}
+
+/// Where the best start ended, and the evaluations of all; it is not polished: where the search of a dearer problem may begin.
+///
+/// # Errors
+/// As [`maximise`].
+pub fn explore(
+    evidence: &dyn Evidence,
+    options: &LearnOptions<'_>,
+) -> Result<(Vec<f64>, usize), FitError> {
+    let space = FreeSpace::new(evidence)?;
+    let Ends { ends, winner, .. } = search(evidence, &space, options)?;
+    let evaluations = ends.iter().map(|(end, _)| end.evaluations).sum();
+    Ok((space.theta(&ends[winner].0.x), evaluations))
+}
+
+fn search(
+    evidence: &dyn Evidence,
+    space: &FreeSpace<'_>,
+    options: &LearnOptions<'_>,
+) -> Result<Ends, FitError> {
+    let bounds = space.bounds();
+    let from = starting_points(evidence, space, options);
+    let finished = Mutex::new((0, f64::NEG_INFINITY));
+    let run = |theta: &Vec<f64>| {
+        let outcome = one_start(
+            space,
+            &space.coordinates_of(theta),
+            &bounds,
+            &options.search,
+        );
+        if let Ok(mut state) = finished.lock() {
+            state.0 += 1;
+            state.1 = state.1.max(-outcome.0.value);
+            options.progress.report(Event::Start {
+                done: state.0,
+                total: from.len(),
+                best: state.1,
+            });
+        }
+        outcome
+    };
+    let ends: Vec<(Report, Option<FitError>)> =
+        in_pool(options.threads, || from.par_iter().map(run).collect());
+    if let Some(fatal) = ends
+        .iter()
+        .find_map(|(_, e)| e.clone().filter(|e| !e.is_recoverable()))
+    {
+        return Err(fatal);
+    }
+    // Strictly better wins, so that ties go to the earliest start.
+    let mut winner: Option<usize> = None;
+    for (i, (end, _)) in ends.iter().enumerate() {
+        if end.value.is_finite() && winner.is_none_or(|w| end.value < ends[w].0.value) {
+            winner = Some(i);
+        }
+    }
+    let Some(winner) = winner else {
+        // The first start is the most sensible place: its error is the one to mend.
+        let reason = ends.into_iter().find_map(|(_, error)| error);
+        return Err(reason.unwrap_or(FitError::NoStart { starts: from.len() }));
+    };
+    Ok(Ends { from, ends, winner })
 }
 
 /// Runs `work` in a pool of its own, or in the current one for 0 threads.

@@ -42,7 +42,7 @@ pub use integrate::{IntegrateOptions, Integration, Node, Rule, integrate};
 pub use interval::Interval;
 pub use kronecker::KroneckerFactor;
 pub(crate) use learn::in_pool;
-pub use learn::{LearnOptions, LocalOptimum, Optimum, Start, maximise};
+pub use learn::{LearnOptions, LocalOptimum, Optimum, Start, explore, maximise};
 pub use trail::Trail;
 
 use crate::error::FitError;

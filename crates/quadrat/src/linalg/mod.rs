@@ -8,11 +8,13 @@
 
 mod cholesky;
 mod eigen;
+mod low_rank;
 mod scratch;
 
 pub use cholesky::Cholesky;
 pub use eigen::{SymmetricEigen, symmetric_eigen};
 pub use faer::{Mat, MatMut, MatRef};
+pub use low_rank::low_rank_root;
 
 use faer::linalg::matmul::{matmul, triangular};
 use faer::{Accum, Par};

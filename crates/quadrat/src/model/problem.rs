@@ -26,6 +26,10 @@ use crate::support::Functionals;
 /// From this many rows on, a complete grid uses its Kronecker structure.
 const GRID_ROWS: usize = 64;
 
+/// How far from rest the sites of the bound may be, in posterior standard deviations: it is one at any sites, and lower than at the best by
+/// the square of this for every row.
+const CERTAIN: f64 = 1e-4;
+
 /// The learned part of a row's noise variance: the index of its parameter.
 type NoiseGroup = Option<usize>;
 
@@ -370,7 +374,7 @@ impl Problem {
                 condition_pooled(self, &pooled.pools, theta, &PooledOptions::default())
             }
             (Some(method), None) => settle(self, theta, &self.site_options(method))
-                .map(crate::inference::sites::SiteFit::into_conditioned),
+                .and_then(crate::inference::sites::SiteFit::into_conditioned),
         };
         conditioned.map_err(|error| self.in_user_rows(error))
     }
@@ -416,8 +420,10 @@ impl Problem {
             return None;
         }
         let bound = || {
-            let found = settle(self, theta, &self.site_options(Method::Ep))?.found;
-            let mut options = SiteOptions::new(Method::Variational);
+            let mut options = self.site_options(Method::Ep);
+            options.tolerance = CERTAIN;
+            let found = settle(self, theta, &options)?.found;
+            options.method = Method::Variational;
             options.start = found.sites;
             options.start_second = found.second;
             Ok(settle(self, theta, &options)?.log_evidence)

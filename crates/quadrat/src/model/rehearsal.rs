@@ -3,7 +3,7 @@
 use super::problem::Problem;
 use super::{Inference, Model};
 use crate::error::FitError;
-use crate::inference::{LearnOptions, LinearGaussian, Optimum, maximise};
+use crate::inference::{Evidence, LearnOptions, LinearGaussian, Optimum, explore, maximise};
 use crate::kernel::Role;
 
 /// Above the first number of rows the starts compete on a table thinned to the second; the best goes on with all rows.
@@ -35,13 +35,15 @@ pub(super) fn rehearse(
     let mut evaluations = 0;
     let mut rivals = Vec::new();
     let mut rehearse = |easier: &Problem, problem: &mut Problem, learn: &mut LearnOptions<'_>| {
-        let optimum = match compete(easier, learn, Vec::new()) {
+        let mut rough = *learn;
+        relax(&mut rough);
+        let (theta, cost) = match contest(easier, &rough, Vec::new(), explore) {
             // Then all starts compete on the problem itself.
             Err(error) if error.is_recoverable() => return Ok(()),
             found => found?,
         };
-        evaluations += optimum.evaluations;
-        problem.start_at(&easier.named(&optimum.theta));
+        evaluations += cost;
+        problem.start_at(&easier.named(&theta));
         learn.starts = 1;
         Ok::<(), FitError>(())
     };
@@ -66,11 +68,15 @@ pub(super) fn rehearse(
             let since = starts(problem).into_iter().skip(of_curve);
             rivals.push(before.into_iter().take(of_curve).chain(since).collect());
         }
-        // A quasi-Newton search takes many small steps at the end; Newton's, which follow, a few.
-        learn.search.gradient_tolerance = 0.03;
-        learn.search.relative_reduction = 1e-7;
+        relax(learn);
     }
     Ok((evaluations, rivals))
+}
+
+/// A quasi-Newton search takes many small steps at the end; Newton's, or another search, which follow, a few.
+fn relax(learn: &mut LearnOptions<'_>) {
+    learn.search.gradient_tolerance = 0.03;
+    learn.search.relative_reduction = 1e-7;
 }
 
 fn starts(problem: &Problem) -> Vec<f64> {
@@ -96,6 +102,16 @@ pub(super) fn compete(
     learn: &LearnOptions<'_>,
     rivals: Vec<Vec<f64>>,
 ) -> Result<Optimum, FitError> {
+    contest(problem, learn, rivals, maximise)
+}
+
+/// What `search` makes of all starts.
+fn contest<T>(
+    problem: &Problem,
+    learn: &LearnOptions<'_>,
+    rivals: Vec<Vec<f64>>,
+    search: impl FnOnce(&dyn Evidence, &LearnOptions<'_>) -> Result<T, FitError>,
+) -> Result<T, FitError> {
     let mut also = rivals;
     if learn.starts > 1 {
         also.extend(sharp_starts(problem));
@@ -104,7 +120,7 @@ pub(super) fn compete(
         also: &also,
         ..*learn
     };
-    maximise(&*problem.evidence(), &learn).map_err(|e| problem.in_user_rows(e))
+    search(&*problem.evidence(), &learn).map_err(|e| problem.in_user_rows(e))
 }
 
 fn sharp_starts(problem: &Problem) -> Vec<Vec<f64>> {

@@ -13,7 +13,7 @@ use super::mode::Mode;
 use super::pools::Pools;
 use crate::inference::sites::LatentGaussian;
 use crate::inference::sites::rows::Rows;
-use crate::linalg::{Mat, gemm, symmetric_from_fn};
+use crate::linalg::{gemm, mirror_lower, symmetric_from_fn};
 
 /// Relative residual of the system for the moving mode.
 const TOLERANCE: f64 = 1e-12;
@@ -35,12 +35,9 @@ pub(super) fn gradient(
         return vec![f64::NAN; theta.len()];
     };
     let sweep = &curvature.sweep;
-    let count = pools.rows();
-    // R = D B^-1 D, and K J' R.
-    let inverse = sweep.factor.inverse();
-    let r = Mat::from_fn(count, count, |i, j| {
-        sweep.scale[i] * inverse[(i, j)] * sweep.scale[j]
-    });
+    // R, and K J' R.
+    let mut r = sweep.resolvent.clone().into_lower();
+    mirror_lower(&mut r);
     let through = gemm(curvature.columns(), r.as_ref());
 
     let is_kept = |row: usize| precisions[row] > 0.0;

@@ -5,6 +5,7 @@
 use super::pools::{Pools, Slopes};
 use crate::error::LinalgError;
 use crate::inference::sites::Site;
+use crate::inference::sites::resolvent::Scaled;
 use crate::inference::sites::sweep::{Sweep, Term};
 use crate::likelihood::local::Jet;
 use crate::linalg::{Mat, MatRef, dot, matvec};
@@ -21,7 +22,7 @@ pub(super) struct Curvature<'a> {
     /// `K J'`.
     columns: Mat<f64>,
     /// Factor of `B` and `D`, with `R = D B^-1 D`; posterior variances of `z`; `log det(I + W C)`.
-    pub sweep: Sweep,
+    pub sweep: Sweep<Scaled>,
 }
 
 impl<'a> Curvature<'a> {
@@ -60,10 +61,7 @@ impl<'a> Curvature<'a> {
 
     /// `R y` for a vector over the rows.
     fn reduce(&self, y: &[f64]) -> Vec<f64> {
-        let scale = &self.sweep.scale;
-        let scaled: Vec<f64> = y.iter().zip(scale).map(|(y, d)| y * d).collect();
-        let solved = self.sweep.factor.solve(&scaled);
-        solved.iter().zip(scale).map(|(x, d)| x * d).collect()
+        self.sweep.resolvent.times(y)
     }
 
     /// `(q, x)` with `(K^-1 + J' W J) x = right`, `x = K q`.

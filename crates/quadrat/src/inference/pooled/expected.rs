@@ -21,6 +21,7 @@ use super::mode::{Mode, PooledOptions, find_mode};
 use super::pools::{Pools, Slopes};
 use super::total::{Total, total};
 use crate::error::{FitError, LinalgError};
+use crate::inference::sites::resolvent::Scaled;
 use crate::inference::sites::rows::Rows;
 use crate::inference::sites::sweep::{Solved, Sweep, Term};
 use crate::inference::sites::{LatentGaussian, Site};
@@ -66,8 +67,8 @@ pub fn condition_pooled(
         factor: Factor::Pooled {
             pools: pools.clone(),
             slopes: state.slopes,
-            factor: state.spread.factor,
-            scale: state.spread.scale,
+            factor: state.spread.resolvent.factor,
+            scale: state.spread.resolvent.scale,
             bends: state.bends,
         },
         log_evidence: mode.log_evidence,
@@ -95,7 +96,7 @@ pub(super) struct State {
     /// `J' alpha = K^-1 (mean - m)`.
     pub alpha: Vec<f64>,
     /// The sweep in which rows say what they do about their linear parts, `Q` counted.
-    pub spread: Sweep,
+    pub spread: Sweep<Scaled>,
     pub centre: Centre,
     pub bends: Bends,
     /// `Q` around this posterior; none where no row bends.
@@ -146,9 +147,12 @@ impl Search<'_> {
         let mean: Vec<f64> = away.iter().zip(self.prior).map(|(x, m)| m + x).collect();
         // U = L^-1 D J K.
         let mut reduced = Mat::from_fn(pools.rows(), pools.nodes(), |row, node| {
-            spread.scale[row] * columns[(node, row)]
+            spread.resolvent.scale[row] * columns[(node, row)]
         });
-        spread.factor.half_solve_in_place(reduced.as_mut());
+        spread
+            .resolvent
+            .factor
+            .half_solve_in_place(reduced.as_mut());
         let within: Vec<Mat<f64>> = (0..pools.rows())
             .into_par_iter()
             .map(|row| {

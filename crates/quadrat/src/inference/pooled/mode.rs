@@ -321,7 +321,7 @@ fn rounding(precisions: &[f64], curvature: &Curvature<'_>) -> f64 {
     // D^2 = T / (1 + T c) tells T c where it is large.
     let strongest = precisions
         .iter()
-        .zip(&curvature.sweep.scale)
+        .zip(&curvature.sweep.resolvent.scale)
         .filter(|(_, d)| **d > 0.0)
         .map(|(t, d)| t / (d * d))
         .fold(0.0, f64::max);

@@ -23,7 +23,7 @@ use super::rows::Rows;
 use super::sweep::{Sweep, Term};
 use super::{LatentGaussian, Method, SiteFit};
 use crate::error::FitError;
-use crate::linalg::{Mat, MatRef, gemm, map_lower, matvec};
+use crate::linalg::{Mat, MatRef, map_lower, matvec};
 
 /// Rows whose slopes one thread adds up.
 const ROWS: usize = 32;
@@ -38,11 +38,12 @@ pub(super) fn gradient(
     fit: SiteFit,
 ) -> Result<Vec<f64>, FitError> {
     let rows = Rows::new(problem, theta);
-    let held = held(problem, theta, &rows, &fit)?;
+    let held = held(&rows, &fit)?;
     let SiteFit {
         method,
         sweep,
         covariance: k,
+        second_covariance,
         terms,
         second,
         excess,
@@ -68,7 +69,7 @@ pub(super) fn gradient(
         (w, kw)
     });
 
-    let through = through_variances(&sweep, k, &excess[0]);
+    let through = through_variances(&sweep, k.as_ref(), &excess[0]);
     let mut gradient = vec![0.0; theta.len()];
     for (block, own) in &rows.blocks {
         if own.is_empty() {
@@ -156,11 +157,10 @@ pub(super) fn gradient(
     }
 
     let w = laplace.map(|(w, _)| w);
-    let scale = sweep.scale;
     let alpha = sweep.alpha;
-    let mut adjoint = sweep.factor.into_inverse_lower();
-    map_lower(&mut adjoint, |i, j, inverse| {
-        let mut g = alpha[i] * alpha[j] - scale[i] * inverse * scale[j];
+    let mut adjoint = sweep.resolvent.into_lower();
+    map_lower(&mut adjoint, |i, j, r| {
+        let mut g = alpha[i] * alpha[j] - r;
         if let Some(w) = &w {
             g += w[i] * alpha[j] + alpha[i] * w[j];
         }
@@ -170,15 +170,12 @@ pub(super) fn gradient(
         0.5 * g + held.as_ref().map_or(0.0, |held| held.adjoints[0][(i, j)])
     });
     problem.contract_covariance(theta, adjoint.as_ref(), &mut gradient);
-    if let (Some(prior), Some(sweep)) = (problem.second(), second) {
-        let through = match excess[1].is_empty() {
-            true => None,
-            false => through_variances(&sweep, prior.covariance(theta), &excess[1]),
-        };
-        let (alpha, scale) = (sweep.alpha, sweep.scale);
-        let mut adjoint = sweep.factor.into_inverse_lower();
-        map_lower(&mut adjoint, |i, j, inverse| {
-            let mut g = alpha[i] * alpha[j] - scale[i] * inverse * scale[j];
+    if let (Some(prior), Some(sweep), Some(k)) = (problem.second(), second, second_covariance) {
+        let through = through_variances(&sweep, k.as_ref(), &excess[1]);
+        let alpha = sweep.alpha;
+        let mut adjoint = sweep.resolvent.into_lower();
+        map_lower(&mut adjoint, |i, j, r| {
+            let mut g = alpha[i] * alpha[j] - r;
             g += through
                 .as_ref()
                 .map_or(0.0, |through| through.covariance[(i, j)]);
@@ -202,11 +199,8 @@ fn response(
 ) -> Vec<f64> {
     // `(I + T K)^-1 x = x - R K x`.
     let shrunk = |x: &[f64]| -> Vec<f64> {
-        let kx = matvec(k, x);
-        let scaled: Vec<f64> = kx.iter().zip(&sweep.scale).map(|(x, d)| x * d).collect();
-        let solved = sweep.factor.solve(&scaled);
-        let parts = x.iter().zip(&sweep.scale).zip(&solved);
-        parts.map(|((x, d), y)| x - d * y).collect()
+        let known = sweep.resolvent.times(&matvec(k, x));
+        x.iter().zip(&known).map(|(x, y)| x - y).collect()
     };
     let w = shrunk(s);
     let bend = |(row, term): (usize, &Term)| match term {
@@ -247,21 +241,15 @@ fn response(
     w
 }
 
-fn held(
-    problem: &dyn LatentGaussian,
-    theta: &[f64],
-    rows: &Rows<'_>,
-    fit: &SiteFit,
-) -> Result<Option<Held>, FitError> {
+fn held(rows: &Rows<'_>, fit: &SiteFit) -> Result<Option<Held>, FitError> {
     if fit.method != Method::Ep || !fit.is_held() {
         return Ok(None);
     }
     let Some(excesses) = held::excesses(rows, fit) else {
         return Ok(None);
     };
-    let second = problem.second().map(|second| second.covariance(theta));
     let mut covariances = vec![fit.covariance.as_ref()];
-    covariances.extend(second.as_ref().map(Mat::as_ref));
+    covariances.extend(fit.second_covariance.as_ref().map(Mat::as_ref));
     let held = held::complete(&covariances, rows, fit, &excesses);
     held.map(Some).ok_or(FitError::NotConverged {
         method: "the gradient of expectation propagation",
@@ -272,38 +260,26 @@ fn held(
 
 /// What the variational bound changes by through posterior variances at fixed sites.
 struct Through {
-    /// Added to twice `G`: `(I - R K) diag(excess) (I - K R)`.
+    /// Added to twice `G`: the lower triangle of `(I - R K) diag(excess) (I - K R)`.
     covariance: Mat<f64>,
     /// Derivatives in the noise variance of Gaussian rows: `sum_i excess_i (K R)_ij^2 / 2`.
     noise: Vec<f64>,
 }
 
 /// None where no precision exceeds what was asked for.
-fn through_variances(sweep: &Sweep, k: Mat<f64>, excess: &[f64]) -> Option<Through> {
+fn through_variances(sweep: &Sweep, k: MatRef<'_, f64>, excess: &[f64]) -> Option<Through> {
     if excess.is_empty() {
         return None;
     }
     let n = excess.len();
-    let mut passed = k;
-    for j in 0..n {
-        let column = passed.col_as_slice_mut(j).iter_mut();
-        column.zip(&sweep.scale).for_each(|(x, s)| *x *= s);
-    }
-    sweep.factor.solve_in_place(passed.as_mut());
-    for j in 0..n {
-        let column = passed.col_as_slice_mut(j).iter_mut().zip(&sweep.scale);
-        column.enumerate().for_each(|(i, (x, s))| {
-            *x = if i == j { 1.0 - s * *x } else { -s * *x };
-        });
-    }
+    let push = sweep.resolvent.push(k);
     let noise = (0..n).map(|j| {
-        let row = (0..n).map(|i| if i == j { 1.0 } else { 0.0 } - passed[(j, i)]);
+        let row = (0..n).map(|i| if i == j { 1.0 } else { 0.0 } - push[(j, i)]);
         0.5 * row.zip(excess).map(|(r, d)| d * r * r).sum::<f64>()
     });
     let noise = noise.collect();
-    let weighted = Mat::from_fn(n, n, |i, j| passed[(i, j)] * excess[j]);
     Some(Through {
-        covariance: gemm(weighted.as_ref(), passed.as_ref().transpose()),
+        covariance: sweep.resolvent.spread(push.as_ref(), excess),
         noise,
     })
 }

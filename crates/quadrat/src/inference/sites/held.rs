@@ -30,14 +30,14 @@ use super::rows::Rows;
 use super::sweep::{Site, Sweep, Term};
 use super::{SiteFit, ep};
 use crate::likelihood::local::Belief;
-use crate::linalg::{Mat, MatRef, gemm_lower_into, map_lower, matvec};
+use crate::linalg::{Mat, MatRef, map_lower, matvec};
 
 /// Rows asked by one task.
 const ROWS_PER_TASK: usize = 8;
 /// Step of differences, in sds of a cavity, of the logarithm of its variance and of a hyperparameter. Their error, its square, is one of a
 /// term that is itself a small part of the gradient.
 const STEP: f64 = 1e-3;
-/// The linear system is solved when its last step was this small, relative to the solution.
+/// The linear system is solved when its last step was this small, relative to the solution, or as small as that of the sites had to be.
 const SOLVED: f64 = 1e-9;
 /// Iterations at most.
 const ITERATIONS: usize = 300;
@@ -46,7 +46,7 @@ const ITERATIONS: usize = 300;
 pub(super) struct Held {
     /// By latent function: to the adjoint of its covariance.
     pub adjoints: Vec<Mat<f64>>,
-    /// Derivatives in the noise variance of Gaussian rows.
+    /// Derivatives in the noise variance of Gaussian rows; zero for others.
     pub noise: Vec<f64>,
     /// Adjoints of the sites that rows ask for.
     sites: Vec<[f64; 4]>,
@@ -58,6 +58,8 @@ struct Function<'a> {
     sites: Vec<Option<Site>>,
     /// `Sigma`.
     covariance: Mat<f64>,
+    /// `Sigma o Sigma`.
+    squares: Mat<f64>,
     /// `P = Sigma K^-1`, transposed.
     push: Mat<f64>,
     /// `w`.
@@ -75,28 +77,11 @@ struct Moments {
 impl<'a> Function<'a> {
     fn new(k: MatRef<'_, f64>, sweep: &'a Sweep, terms: Vec<Option<Site>>) -> Self {
         let n = sweep.mean.len();
-        let d = &sweep.scale;
-        let mut half = Mat::from_fn(n, n, |i, j| d[i] * k[(i, j)]);
-        sweep.factor.half_solve_in_place(half.as_mut());
-        let mut covariance = Mat::zeros(n, n);
-        gemm_lower_into(
-            covariance.as_mut(),
-            false,
-            -1.0,
-            half.transpose(),
-            half.as_ref(),
-        );
-        map_lower(&mut covariance, |i, j, c| k[(i, j)] + c);
-        let mut push = half;
-        sweep.factor.half_solve_transpose_in_place(push.as_mut());
-        for j in 0..n {
-            for (i, p) in push.col_as_slice_mut(j).iter_mut().enumerate() {
-                *p = if i == j { 1.0 } else { 0.0 } - d[i] * *p;
-            }
-        }
+        let (covariance, push) = sweep.resolvent.posterior(k);
         Self {
             sweep,
             sites: terms,
+            squares: Mat::from_fn(n, n, |i, j| covariance[(i, j)].powi(2)),
             covariance,
             push,
             source: vec![0.0; n],
@@ -128,10 +113,9 @@ impl<'a> Function<'a> {
             sites[i] = [of_variance * s * s + of_mean * m * s, -of_mean * s];
         }
         let moved = matvec(self.covariance.as_ref(), &moments.mean);
+        let spread = matvec(self.squares.as_ref(), &moments.variance);
         for i in (0..n).filter(|&i| self.sites[i].is_some()) {
-            let column = self.covariance.col_as_slice(i).iter();
-            let spread: f64 = column.zip(&moments.variance).map(|(c, v)| c * c * v).sum();
-            sites[i][0] -= self.sweep.mean[i] * moved[i] + spread;
+            sites[i][0] -= self.sweep.mean[i] * moved[i] + spread[i];
             sites[i][1] += moved[i];
         }
         (moments, sites)
@@ -142,23 +126,15 @@ impl<'a> Function<'a> {
         let n = self.sites.len();
         let alpha = &self.sweep.alpha;
         let pulled = matvec(self.push.as_ref(), &moments.mean);
-        let mut weighted = self.push.clone();
-        for j in 0..n {
-            let column = weighted.col_as_slice_mut(j).iter_mut();
-            column.for_each(|p| *p *= moments.variance[j]);
-        }
-        let mut adjoint = Mat::zeros(n, n);
-        gemm_lower_into(
-            adjoint.as_mut(),
-            false,
-            1.0,
-            weighted.as_ref(),
-            self.push.transpose(),
-        );
+        let resolvent = &self.sweep.resolvent;
+        let mut adjoint = resolvent.spread(self.push.as_ref(), &moments.variance);
         map_lower(&mut adjoint, |i, j, g| {
             g + 0.5 * (pulled[i] * alpha[j] + alpha[i] * pulled[j])
         });
         let noise = (0..n).map(|i| {
+            if self.sites[i].is_some() {
+                return 0.0;
+            }
             // `K R = I - P`.
             let row = (0..n).map(|j| if i == j { 1.0 } else { 0.0 } - self.push[(i, j)]);
             let spread: f64 = row.zip(&moments.variance).map(|(r, v)| r * r * v).sum();
@@ -315,7 +291,7 @@ pub(super) fn complete(
             .collect();
         (moments, of_rows)
     };
-    let sites = solve(&units, |sites| step(sites).1)?;
+    let sites = solve(&units, SOLVED.max(fit.tolerance), |sites| step(sites).1)?;
     let (moments, _) = step(&sites);
     let mut adjoints = Vec::new();
     let mut noise = Vec::new();
@@ -366,7 +342,11 @@ fn excess(rows: &Rows<'_>, row: usize, cavity: Pair<Belief>) -> [f64; 2] {
 }
 
 /// The fixed point of an affine map of sites, found in their units.
-fn solve(units: &[[f64; 4]], map: impl Fn(&[[f64; 4]]) -> Vec<[f64; 4]>) -> Option<Vec<[f64; 4]>> {
+fn solve(
+    units: &[[f64; 4]],
+    tolerance: f64,
+    map: impl Fn(&[[f64; 4]]) -> Vec<[f64; 4]>,
+) -> Option<Vec<[f64; 4]>> {
     let scaled = |sites: &[[f64; 4]]| -> Vec<f64> {
         let pairs = sites.iter().flatten().zip(units.iter().flatten());
         pairs.map(|(x, unit)| x / unit).collect()
@@ -385,7 +365,7 @@ fn solve(units: &[[f64; 4]], map: impl Fn(&[[f64; 4]]) -> Vec<[f64; 4]>) -> Opti
         if !image.iter().all(|y| y.is_finite()) {
             return None;
         }
-        if moved <= SOLVED * size {
+        if moved <= tolerance * size {
             return Some(natural(&image));
         }
         history.push(x, image.clone());

@@ -68,6 +68,24 @@ fn gradients_are_differences() {
     );
 }
 
+/// Smooth functions at many places, whose covariances are of a low rank.
+#[test]
+fn gradients_of_many_rows_are_differences() {
+    let x: Vec<f64> = (0..260).map(|i| 0.02 * f64::from(i)).collect();
+    for (name, likelihood) in kinds(x.len()) {
+        if !["gaussian", "censored"].contains(&name) {
+            continue;
+        }
+        let toy = Toy::new(&x, likelihood);
+        for method in METHODS {
+            let fit = settle(&toy, &toy.theta(), &SiteOptions::new(method)).unwrap();
+            assert!(fit.sweep.is_low_rank(), "{name}");
+            assert!(fit.second.as_ref().is_some_and(sweep::Sweep::is_low_rank));
+            compare(&toy, &toy.theta(), method, name);
+        }
+    }
+}
+
 /// Two outputs, three rows of each, behind both links of the second function.
 #[test]
 fn gradients_of_mixed_outputs_are_differences() {

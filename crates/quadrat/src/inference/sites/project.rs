@@ -15,7 +15,7 @@
 //! begun with the rows that are not zero.
 
 use super::sweep::Sweep;
-use crate::linalg::{Cholesky, Mat, MatRef, gemm, matvec};
+use crate::linalg::{Cholesky, Mat, MatRef, matvec};
 
 /// Weight of staying where one is, in every coordinate: directions of which the posterior hardly depends do not drift.
 /// It moves no point of rest.
@@ -61,12 +61,10 @@ pub(super) fn project(
     })
 }
 
-/// Posterior correlations of some rows, `S = K - K R K` scaled to a unit diagonal.
+/// Posterior correlations of some rows.
 fn correlations(k: MatRef<'_, f64>, sweep: &Sweep, rows: &[usize]) -> Mat<f64> {
     let n = rows.len();
-    let mut half = Mat::from_fn(k.nrows(), n, |i, j| sweep.scale[i] * k[(i, rows[j])]);
-    sweep.factor.half_solve_in_place(half.as_mut());
-    let known = gemm(half.as_ref().transpose(), half.as_ref());
+    let covariance = sweep.resolvent.covariance_of(k, rows);
     let sd: Vec<f64> = rows.iter().map(|&row| sweep.variance[row].sqrt()).collect();
     Mat::from_fn(n, n, |i, j| {
         if i == j {
@@ -76,7 +74,7 @@ fn correlations(k: MatRef<'_, f64>, sweep: &Sweep, rows: &[usize]) -> Mat<f64> {
         if scale == 0.0 {
             return 0.0;
         }
-        ((k[(rows[i], rows[j])] - known[(i, j)]) / scale).clamp(-1.0, 1.0)
+        (covariance[(i, j)] / scale).clamp(-1.0, 1.0)
     })
 }
 

@@ -40,6 +40,7 @@ pub(super) fn ahead(
     let own = [Process {
         k: k.as_ref(),
         prior_mean: &prior_mean,
+        root: None,
     }];
     let only = rows.only(&chosen);
     let search = Search {
@@ -65,7 +66,7 @@ fn remaining(
     [chosen, given]: [&[usize]; 2],
     jitter: f64,
 ) -> Option<(Mat<f64>, Vec<f64>)> {
-    let Process { k, prior_mean } = process;
+    let Process { k, prior_mean, .. } = process;
     let (n, left) = (given.len(), chosen.len());
     // Scaled to a unit diagonal, as in a sweep.
     let mut scale = vec![0.0; n];

@@ -27,6 +27,8 @@ const SMALLEST_STEP: f64 = 0.02;
 pub(super) struct Process<'a> {
     pub k: MatRef<'a, f64>,
     pub prior_mean: &'a [f64],
+    /// `L'` with `K = L L'`, where that is of a low rank.
+    pub root: Option<MatRef<'a, f64>>,
 }
 
 pub(super) struct Search<'a> {
@@ -58,7 +60,7 @@ struct State {
 impl Search<'_> {
     fn state(&self, terms: Vec<Vec<Term>>) -> Result<State, LinalgError> {
         let half = |(process, terms): (&Process<'_>, Vec<Term>)| {
-            let sweep = Sweep::new(process.k, process.prior_mean, &terms, self.jitter)?;
+            let sweep = Sweep::of(process, &terms, self.jitter)?;
             Ok(Half {
                 terms,
                 sweep,

@@ -1,9 +1,10 @@
 //! A prior conditioned on rows of any likelihood.
 
+use super::resolvent::{Resolvent, Scaled};
 use super::rows::Rows;
 use super::search::{Half, Process, Search};
-use super::sweep::{Site, Sweep, Term};
-use super::{LatentGaussian, Method, reduce};
+use super::sweep::{Site, Solved, Sweep, Term};
+use super::{LatentGaussian, Method, low_rank, reduce};
 use crate::error::{FitError, LinalgError};
 use crate::inference::exact::{ExactRow, contradiction, is_solved};
 use crate::inference::{Conditioned, Factor};
@@ -81,8 +82,12 @@ pub struct SiteFit {
     pub found: Sites,
     pub(super) sweep: Sweep,
     pub(super) covariance: Mat<f64>,
+    /// Of the second latent function.
+    pub(super) second_covariance: Option<Mat<f64>>,
     pub(super) terms: Vec<Term>,
     pub(super) jitter: f64,
+    /// That of the options.
+    pub(super) tolerance: f64,
     /// Of the second latent function.
     pub(super) second: Option<Sweep>,
     /// Of both functions, by how much variational precisions exceed those that rows ask for; empty where none asks for less than
@@ -114,19 +119,15 @@ impl SiteFit {
 
     /// Whether the second function has gone where its prior cannot be: expectation propagation knows points of rest there, with
     /// evidences that are none.
-    fn is_adrift(&self, problem: &dyn LatentGaussian, theta: &[f64]) -> bool {
-        let (Some(prior), Some(sweep)) = (problem.second(), &self.second) else {
+    fn is_adrift(&self, problem: &dyn LatentGaussian) -> bool {
+        let (Some(prior), Some(sweep), Some(k)) =
+            (problem.second(), &self.second, &self.second_covariance)
+        else {
             return false;
         };
         let pairs = sweep.mean.iter().zip(prior.prior_mean());
-        let away: Vec<f64> = pairs.map(|(mean, prior)| (mean - prior).abs()).collect();
-        // The covariance is asked for in the rare case only.
-        if away.iter().all(|away| *away < ADRIFT) {
-            return false;
-        }
-        let k = prior.covariance(theta);
-        let is_far = |(i, away): (usize, &f64)| *away > ADRIFT * k[(i, i)].sqrt().max(1.0);
-        away.iter().enumerate().any(is_far)
+        let mut away = pairs.map(|(mean, prior)| (mean - prior).abs()).enumerate();
+        away.any(|(i, away)| away > ADRIFT * k[(i, i)].sqrt().max(1.0))
     }
 
     /// The fit, unless it did not converge: not even to a millionth of a posterior standard deviation, on which no digit that
@@ -146,24 +147,50 @@ impl SiteFit {
     }
 
     /// What predictions need, of the latent function and of the second one.
-    #[must_use]
-    pub fn into_conditioned(self) -> Conditioned {
+    ///
+    /// # Errors
+    /// [`FitError::Linalg`] when a covariance with its sites is not positive definite even with jitter.
+    pub fn into_conditioned(self) -> Result<Conditioned, FitError> {
         let (log_evidence, jitter) = (self.log_evidence, self.jitter);
-        let one = |sweep: Sweep| Conditioned {
-            alpha: sweep.alpha,
-            factor: Factor::Scaled {
-                factor: sweep.factor,
-                scale: sweep.scale,
-            },
-            log_evidence,
-            jitter,
-            second: None,
+        let one = |sweep: Sweep, k: &Mat<f64>, terms: &[Term]| {
+            let Scaled { factor, scale } = match sweep.resolvent {
+                Resolvent::Scaled(scaled) => scaled,
+                // Predictions are at other places, of which the root knows nothing.
+                Resolvent::LowRank(_) => scaled(k.as_ref(), terms, jitter)?,
+            };
+            Ok::<_, LinalgError>(Conditioned {
+                alpha: sweep.alpha,
+                factor: Factor::Scaled { factor, scale },
+                log_evidence,
+                jitter,
+                second: None,
+            })
         };
-        Conditioned {
-            second: self.second.map(|sweep| Box::new(one(sweep))),
-            ..one(self.sweep)
+        let mut conditioned = one(self.sweep, &self.covariance, &self.terms)?;
+        if let (Some(sweep), Some(k)) = (self.second, &self.second_covariance) {
+            let chosen = self.found.second.iter().copied().map(Term::Chosen);
+            let terms: Vec<Term> = chosen.collect();
+            conditioned.second = Some(Box::new(one(sweep, k, &terms)?));
+        }
+        Ok(conditioned)
+    }
+}
+
+/// The dense factor of sites, with the least jitter that it takes.
+fn scaled(k: MatRef<'_, f64>, terms: &[Term], least: f64) -> Result<Scaled, LinalgError> {
+    let mean = vec![0.0; terms.len()];
+    let attempts = JITTERS.iter().filter(|jitter| **jitter >= least);
+    let mut last = LinalgError::NotPositiveDefinite {
+        size: terms.len(),
+        pivot: 0,
+    };
+    for jitter in attempts {
+        match Solved::new(k, &mean, terms, *jitter) {
+            Ok(solved) => return Ok(solved.resolvent),
+            Err(error) => last = error,
         }
     }
+    Err(last)
 }
 
 /// Finds the sites at `theta`.
@@ -183,7 +210,8 @@ impl SiteFit {
 /// did not converge are no error here: see [`Sites::converged`].
 ///
 /// # Numerics
-/// A sweep costs one Cholesky factorisation of size `n`, its inverse, and `n` one-dimensional problems.
+/// A sweep costs one Cholesky factorisation of size `n`, its inverse, and `n` one-dimensional problems; where the covariance is of a rank `r` far
+/// below `n`, two products of `n r^2` in place of the former (`low_rank.rs`).
 pub fn condition_sites(
     problem: &dyn LatentGaussian,
     theta: &[f64],
@@ -193,14 +221,18 @@ pub fn condition_sites(
     let rows = Rows::new(problem, theta);
     let second = problem.second();
     let k_second = second.map(|second| second.covariance(theta));
+    let root = low_rank::root(k.as_ref());
+    let root_second = k_second.as_ref().and_then(|k| low_rank::root(k.as_ref()));
     let mut processes = vec![Process {
         k: k.as_ref(),
         prior_mean: problem.prior_mean(),
+        root: root.as_ref().map(Mat::as_ref),
     }];
     if let (Some(second), Some(k)) = (second, &k_second) {
         processes.push(Process {
             k: k.as_ref(),
             prior_mean: second.prior_mean(),
+            root: root_second.as_ref().map(Mat::as_ref),
         });
     }
     let terms = rows.first_terms(options, &processes);
@@ -245,9 +277,11 @@ pub fn condition_sites(
                     sweep,
                     terms,
                     jitter,
+                    tolerance: options.tolerance,
                     second,
                     excess: [excess, second_excess.unwrap_or_default()],
                     covariance: k,
+                    second_covariance: k_second,
                 });
             }
             Err(error) => last = error,
@@ -279,7 +313,7 @@ pub fn settle(
     options: &SiteOptions,
 ) -> Result<SiteFit, FitError> {
     let fit = condition_sites(problem, theta, options)?;
-    if options.method != Method::Ep || (fit.found.converged && !fit.is_adrift(problem, theta)) {
+    if options.method != Method::Ep || (fit.found.converged && !fit.is_adrift(problem)) {
         return fit.converged();
     }
     let careful = SiteOptions {
@@ -289,7 +323,7 @@ pub fn settle(
         ..options.clone()
     };
     let fit = condition_sites(problem, theta, &careful)?;
-    if fit.is_adrift(problem, theta) {
+    if fit.is_adrift(problem) {
         return Err(FitError::NotConverged {
             method: fit.method.name(),
             sweeps: fit.found.sweeps,

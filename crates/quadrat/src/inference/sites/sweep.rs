@@ -1,5 +1,8 @@
 //! The posterior under given sites: the linear algebra that all approximations share.
 
+use super::low_rank;
+use super::resolvent::{Resolvent, Scaled};
+use super::search::Process;
 use crate::error::LinalgError;
 use crate::likelihood::local::Belief;
 use crate::linalg::{Cholesky, Mat, MatRef, dot, matvec};
@@ -34,7 +37,7 @@ const WEAK: f64 = 1e-5;
 /// enter `B gamma = D (r - K delta)` by their pseudo-value `r = nu / T - m`, the others by
 /// `delta = nu - T m`: neither form cancels.
 #[derive(Clone)]
-pub(in crate::inference) struct Sweep {
+pub(in crate::inference) struct Sweep<R = Resolvent> {
     /// `K^-1 (mu - m)`.
     pub alpha: Vec<f64>,
     pub mean: Vec<f64>,
@@ -48,19 +51,18 @@ pub(in crate::inference) struct Sweep {
     pub log_det: f64,
     /// `log N(y; mu, v) - log(1 + k / v) / 2` of the Gaussian rows, summed.
     pub gaussian: f64,
-    pub factor: Cholesky,
-    /// `D`.
-    pub scale: Vec<f64>,
     /// Diagonal of `R`.
     pub inverse_diagonal: Vec<f64>,
+    /// `R`.
+    pub resolvent: R,
 }
 
 /// The solved system `B gamma = D (r - K delta)` of a [`Sweep`].
 pub(in crate::inference) struct Solved {
     /// `K^-1 (mu - m)`.
     pub alpha: Vec<f64>,
-    factor: Cholesky,
-    scale: Vec<f64>,
+    /// `R`.
+    pub resolvent: Scaled,
     log_det: f64,
 }
 
@@ -121,14 +123,45 @@ impl Solved {
         let alpha: Vec<f64> = (0..n).map(|i| scale[i] * gamma[i] + delta[i]).collect();
         Ok(Self {
             alpha,
-            factor,
-            scale,
+            resolvent: Scaled { factor, scale },
             log_det,
         })
     }
 }
 
 impl Sweep {
+    /// By the root of the covariance where there is one.
+    pub(super) fn of(
+        process: &Process<'_>,
+        terms: &[Term],
+        jitter: f64,
+    ) -> Result<Self, LinalgError> {
+        if let Some(swept) = low_rank::sweep(process, terms) {
+            return swept;
+        }
+        let swept = Sweep::new(process.k, process.prior_mean, terms, jitter)?;
+        Ok(Self {
+            alpha: swept.alpha,
+            mean: swept.mean,
+            variance: swept.variance,
+            cavity: swept.cavity,
+            quadratic: swept.quadratic,
+            log_det: swept.log_det,
+            gaussian: swept.gaussian,
+            inverse_diagonal: swept.inverse_diagonal,
+            resolvent: Resolvent::Scaled(swept.resolvent),
+        })
+    }
+}
+
+#[cfg(test)]
+impl Sweep {
+    pub fn is_low_rank(&self) -> bool {
+        matches!(self.resolvent, Resolvent::LowRank(_))
+    }
+}
+
+impl Sweep<Scaled> {
     pub fn new(
         k: MatRef<'_, f64>,
         prior_mean: &[f64],
@@ -138,8 +171,7 @@ impl Sweep {
         let n = terms.len();
         let Solved {
             alpha,
-            factor,
-            scale,
+            resolvent,
             log_det,
         } = Solved::new(k, prior_mean, terms, jitter)?;
         let shift = matvec(k, &alpha);
@@ -159,9 +191,8 @@ impl Sweep {
             ],
             log_det,
             gaussian: 0.0,
-            factor,
-            scale,
             inverse_diagonal: vec![0.0; n],
+            resolvent,
         };
         out.marginals(k, terms);
         Ok(out)
@@ -171,6 +202,7 @@ impl Sweep {
     /// variance elsewhere, so that neither cancels.
     fn marginals(&mut self, k: MatRef<'_, f64>, terms: &[Term]) {
         let n = terms.len();
+        let Scaled { factor, scale } = &self.resolvent;
         let is_fixed = |i: usize| matches!(terms[i], Term::Gaussian { .. });
         let strength = |i: usize| match terms[i] {
             Term::Gaussian { .. } => f64::INFINITY,
@@ -178,12 +210,12 @@ impl Sweep {
         };
         let mut weak: Vec<usize> = (0..n).collect();
         if weak.iter().any(|&i| strength(i) > WEAK) {
-            let inverse = self.factor.inverse_diagonal();
+            let inverse = factor.inverse_diagonal();
             weak.retain(|&i| {
                 if strength(i) <= WEAK {
                     return true;
                 }
-                let r = self.scale[i].powi(2) * inverse[i];
+                let r = scale[i].powi(2) * inverse[i];
                 let v = match terms[i] {
                     Term::Gaussian { variance, .. } => variance,
                     Term::Chosen(site) => site.precision.recip(),
@@ -197,10 +229,10 @@ impl Sweep {
             });
         }
         if !weak.is_empty() {
-            let mut columns = Mat::from_fn(n, weak.len(), |i, j| self.scale[i] * k[(i, weak[j])]);
+            let mut columns = Mat::from_fn(n, weak.len(), |i, j| scale[i] * k[(i, weak[j])]);
             // Where no row says anything the columns are zero.
-            if self.scale.iter().any(|s| *s != 0.0) {
-                self.factor.half_solve_in_place(columns.as_mut());
+            if scale.iter().any(|s| *s != 0.0) {
+                factor.half_solve_in_place(columns.as_mut());
             }
             for (j, &i) in weak.iter().enumerate() {
                 let column = columns.col_as_slice(j);
@@ -217,15 +249,13 @@ impl Sweep {
         for i in 0..n {
             self.cavity[i].mean = self.mean[i] - self.cavity[i].variance * self.alpha[i];
             if let Term::Gaussian { variance, .. } = terms[i] {
-                // The residual y - mu is v alpha.
-                let total = (variance + k[(i, i)]).max(f64::MIN_POSITIVE);
-                self.gaussian -= 0.5
-                    * ((2.0 * std::f64::consts::PI * total).ln()
-                        + variance * self.alpha[i].powi(2));
+                self.gaussian += gaussian_share(k[(i, i)], variance, self.alpha[i]);
             }
         }
     }
+}
 
+impl<R> Sweep<R> {
     /// What the posterior believes about a row.
     pub fn belief(&self, row: usize) -> Belief {
         Belief {
@@ -238,4 +268,10 @@ impl Sweep {
     pub fn log_evidence(&self, shares: f64) -> f64 {
         shares + self.gaussian - 0.5 * (self.quadratic + self.log_det)
     }
+}
+
+/// `log N(y; mu, v) - log(1 + k / v) / 2` of a Gaussian row, whose residual `y - mu` is `v alpha`.
+pub(super) fn gaussian_share(k: f64, v: f64, alpha: f64) -> f64 {
+    let total = (v + k).max(f64::MIN_POSITIVE);
+    -0.5 * ((2.0 * std::f64::consts::PI * total).ln() + v * alpha * alpha)
 }
