@@ -214,8 +214,8 @@ pub(super) fn tilted_averages<const N: usize>(
 /// Step of the trapezoid rule in widths of the peak, and the difference to that of half the step, relative to the
 /// integrals of absolute values, at which the finer rule counts as exact: of an analytic density its error is
 /// about the square of the difference.
-const STEP: f64 = 0.75;
-const SETTLED: f64 = 1e-10;
+const STEP: f64 = 1.0;
+const SETTLED: f64 = 1e-7;
 /// Steps to a side at most, so that the density must fall by [`FALL`] within 18 widths; and how often they are halved at most.
 const STEPS: usize = 24;
 const HALVINGS: usize = 3;
