@@ -8,10 +8,14 @@ use faer::linalg::triangular_solve::{
     solve_lower_triangular_in_place, solve_upper_triangular_in_place,
 };
 use faer::{Accum, Spec};
+use rayon::prelude::*;
 
 use super::scratch::with_scratch;
 use super::{Mat, MatMut, MatRef, mirror_lower, parallelism};
 use crate::error::LinalgError;
+
+/// Right-hand sides that one task solves for.
+const COLUMNS_PER_TASK: usize = 192;
 
 /// The factor `L` of `A = L L'`, lower triangular with a positive diagonal.
 ///
@@ -119,6 +123,12 @@ impl Cholesky {
     pub fn half_solve_in_place(&self, b: MatMut<'_, f64>) {
         let par = parallelism(self.size().min(b.ncols()));
         solve_lower_triangular_in_place(self.lower(), b, par);
+    }
+
+    /// As [`Self::half_solve_in_place`], over threads for many columns; the result does not depend on their number.
+    pub fn par_half_solve_in_place(&self, mut b: MatMut<'_, f64>) {
+        let chunks = b.as_mut().par_col_chunks_mut(COLUMNS_PER_TASK);
+        chunks.for_each(|columns| self.half_solve_in_place(columns));
     }
 
     /// Overwrites `b`, shape `[n, m]`, with `L'^-1 b`.
@@ -234,6 +244,11 @@ mod tests {
             for (got, want) in matvec(a.as_ref(), &x).iter().zip(&b) {
                 assert!((got - want).abs() < TOLERANCE);
             }
+            let mut columns = Mat::from_fn(n, 2 * COLUMNS_PER_TASK + 3, |i, j| (i + j) as f64);
+            let mut alone = columns.clone();
+            factor.par_half_solve_in_place(columns.as_mut());
+            factor.half_solve_in_place(alone.as_mut());
+            assert!(distance(columns.as_ref(), alone.as_ref()) < TOLERANCE * 400.0);
             let half = factor.half_solve(&b);
             assert!((dot(&half, &half) - dot(&b, &x)).abs() < TOLERANCE);
             let inverse = factor.inverse();

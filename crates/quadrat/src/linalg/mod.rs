@@ -18,6 +18,7 @@ pub use low_rank::low_rank_root;
 
 use faer::linalg::matmul::{matmul, triangular};
 use faer::{Accum, Par};
+use rayon::prelude::*;
 
 /// Below this size one thread is faster than two (a 100 x 100 Cholesky: 21 against 52 us).
 const PARALLEL_FROM: usize = 1500;
@@ -80,28 +81,80 @@ pub fn gemm_lower_into(
     a: MatRef<'_, f64>,
     b: MatRef<'_, f64>,
 ) {
+    for columns in panels(a.nrows()) {
+        let panel = out.as_mut().subcols_mut(columns.start, columns.len());
+        lower_panel(panel, columns, accumulate, scale, a, b);
+    }
+}
+
+/// Some columns of [`gemm_lower_into`].
+fn lower_panel(
+    out: MatMut<'_, f64>,
+    columns: std::ops::Range<usize>,
+    accumulate: bool,
+    scale: f64,
+    a: MatRef<'_, f64>,
+    b: MatRef<'_, f64>,
+) {
     use triangular::BlockStructure::{Rectangular, TriangularLower};
     let (n, inner) = (a.nrows(), a.ncols());
-    for columns in panels(n) {
-        let (first, width) = (columns.start, columns.len());
-        let right = b.subcols(first, width);
-        let (top, below) = out
-            .as_mut()
-            .submatrix_mut(first, first, n - first, width)
-            .split_at_row_mut(width);
-        triangular::matmul(
-            top,
-            TriangularLower,
-            accum(accumulate),
-            a.subrows(first, width),
-            Rectangular,
-            right,
-            Rectangular,
-            scale,
-            parallelism(width.min(inner)),
-        );
-        gemm_into(below, accumulate, scale, a.get(columns.end.., ..), right);
+    let (first, width) = (columns.start, columns.len());
+    let right = b.subcols(first, width);
+    let (top, below) = out.subrows_mut(first, n - first).split_at_row_mut(width);
+    triangular::matmul(
+        top,
+        TriangularLower,
+        accum(accumulate),
+        a.subrows(first, width),
+        Rectangular,
+        right,
+        Rectangular,
+        scale,
+        parallelism(width.min(inner)),
+    );
+    gemm_into(below, accumulate, scale, a.get(columns.end.., ..), right);
+}
+
+/// Multiplications from which products are worth the threads: a few milliseconds.
+const PARALLEL_WORK: usize = 1 << 25;
+
+/// As [`gemm_lower_into`], over threads where that pays; the result does not depend on their number.
+///
+/// # Panics
+/// When the shapes do not match.
+pub fn par_gemm_lower_into(
+    mut out: MatMut<'_, f64>,
+    scale: f64,
+    a: MatRef<'_, f64>,
+    b: MatRef<'_, f64>,
+) {
+    let n = a.nrows();
+    if n * n * a.ncols() < 2 * PARALLEL_WORK {
+        return gemm_lower_into(out, false, scale, a, b);
     }
+    let chunks = out.as_mut().par_col_chunks_mut(PANEL).enumerate();
+    chunks.for_each(|(i, panel)| {
+        let columns = i * PANEL..i * PANEL + panel.ncols();
+        lower_panel(panel, columns, false, scale, a, b);
+    });
+}
+
+/// As [`gemm`], over threads where that pays; the result does not depend on their number.
+///
+/// # Panics
+/// When the shapes do not match.
+#[must_use]
+pub fn par_gemm(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    if a.nrows() * a.ncols() * b.ncols() < PARALLEL_WORK {
+        return gemm(a, b);
+    }
+    let mut out = Mat::zeros(a.nrows(), b.ncols());
+    let chunks = out.as_mut().par_col_chunks_mut(PANEL).enumerate();
+    chunks.for_each(|(i, panel)| {
+        let right = b.subcols(i * PANEL, panel.ncols());
+        gemm_into(panel, false, 1.0, a, right);
+    });
+    out
 }
 
 /// Writes `l b` into `out` for a lower triangular `l`, in about half the time of [`gemm_into`].
@@ -263,6 +316,24 @@ mod tests {
                     let want = if i < j { 1.0 } else { 1.0 + 2.0 * full[(i, j)] };
                     assert_eq!(lower[(i, j)], want, "{n}: {i}, {j}");
                 }
+            }
+        }
+    }
+
+    /// Large enough for threads.
+    #[test]
+    fn products_over_threads_are_those_of_one() {
+        let n = 5 * PANEL + 7;
+        let a = Mat::from_fn(n, 300, |i, j| ((3 * i + 5 * j) % 7) as f64 - 3.0);
+        assert!(n * n * 300 > 2 * PARALLEL_WORK);
+        let full = gemm(a.as_ref(), a.transpose());
+        assert_eq!(par_gemm(a.as_ref(), a.transpose()), full);
+        let mut lower = Mat::from_fn(n, n, |_, _| 1.0);
+        par_gemm_lower_into(lower.as_mut(), -2.0, a.as_ref(), a.transpose());
+        for j in 0..n {
+            for i in 0..n {
+                let want = if i < j { 1.0 } else { -2.0 * full[(i, j)] };
+                assert_eq!(lower[(i, j)], want, "{i}, {j}");
             }
         }
     }

@@ -75,8 +75,8 @@ pub(super) fn rehearse(
 
 /// A quasi-Newton search takes many small steps at the end; Newton's, or another search, which follow, a few.
 fn relax(learn: &mut LearnOptions<'_>) {
-    learn.search.gradient_tolerance = 0.03;
-    learn.search.relative_reduction = 1e-7;
+    learn.search.gradient_tolerance = 0.1;
+    learn.search.relative_reduction = 1e-6;
 }
 
 fn starts(problem: &Problem) -> Vec<f64> {

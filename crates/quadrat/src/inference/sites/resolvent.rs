@@ -8,7 +8,9 @@
 //!
 //! with `W = L A^{-1/2}`, `A = I + L' T L` (`low_rank.rs`); `D` and `E` are those of `sweep.rs`.
 
-use crate::linalg::{Cholesky, Mat, MatRef, gemm, gemm_lower_into, map_lower, matvec};
+use crate::linalg::{
+    Cholesky, Mat, MatRef, gemm, map_lower, matvec, mirror_lower, par_gemm, par_gemm_lower_into,
+};
 
 /// `R = D B^-1 D`.
 #[derive(Debug, Clone)]
@@ -98,7 +100,7 @@ impl Resolvent {
                 let n = low.precision.len();
                 let pulled = low.weighted(&low.precision);
                 let mut r = Mat::zeros(n, n);
-                gemm_lower_into(r.as_mut(), false, -1.0, pulled.transpose(), pulled.as_ref());
+                par_gemm_lower_into(r.as_mut(), -1.0, pulled.transpose(), pulled.as_ref());
                 for (i, t) in low.precision.iter().enumerate() {
                     r[(i, i)] += t;
                 }
@@ -119,82 +121,127 @@ impl Resolvent {
             }
             Self::LowRank(LowRank { half, .. }) => {
                 let own = Mat::from_fn(half.nrows(), rows.len(), |i, j| half[(i, rows[j])]);
-                gemm(own.transpose(), own.as_ref())
+                par_gemm(own.transpose(), own.as_ref())
             }
         }
     }
 
-    /// `Sigma` and `P' = I - R K`, both triangles of each.
-    pub fn posterior(&self, k: MatRef<'_, f64>) -> (Mat<f64>, Mat<f64>) {
+    /// The posterior that follows from the prior.
+    pub(super) fn posterior(&self, k: MatRef<'_, f64>) -> Posterior<'_> {
         let n = k.nrows();
         let mut covariance = Mat::zeros(n, n);
-        match self {
+        let form = match self {
             Self::Scaled(scaled) => {
                 let all: Vec<usize> = (0..n).collect();
                 let mut push = scaled.half(k, &all);
                 let (a, b) = (push.transpose(), push.as_ref());
-                gemm_lower_into(covariance.as_mut(), false, -1.0, a, b);
+                par_gemm_lower_into(covariance.as_mut(), -1.0, a, b);
                 map_lower(&mut covariance, |i, j, c| k[(i, j)] + c);
                 scaled.factor.half_solve_transpose_in_place(push.as_mut());
-                from_identity(&mut push, &scaled.scale);
-                (covariance, push)
+                for j in 0..n {
+                    let column = push.col_as_slice_mut(j).iter_mut().zip(&scaled.scale);
+                    column
+                        .enumerate()
+                        .for_each(|(i, (x, s))| *x = eye(i, j) - s * *x);
+                }
+                Form::Dense(push)
             }
-            Self::LowRank(LowRank { precision, half }) => {
-                let (a, b) = (half.transpose(), half.as_ref());
-                gemm_lower_into(covariance.as_mut(), false, 1.0, a, b);
-                crate::linalg::mirror_lower(&mut covariance);
-                let mut push = covariance.clone();
-                from_identity(&mut push, precision);
-                (covariance, push)
+            Self::LowRank(low) => {
+                let (a, b) = (low.half.transpose(), low.half.as_ref());
+                par_gemm_lower_into(covariance.as_mut(), 1.0, a, b);
+                mirror_lower(&mut covariance);
+                Form::LowRank(low)
             }
-        }
-    }
-
-    /// `P'` alone.
-    pub fn push(&self, k: MatRef<'_, f64>) -> Mat<f64> {
-        let Self::Scaled(Scaled { factor, scale }) = self else {
-            return self.posterior(k).1;
         };
-        let n = k.nrows();
-        let mut push = Mat::from_fn(n, n, |i, j| scale[i] * k[(i, j)]);
-        factor.solve_in_place(push.as_mut());
-        from_identity(&mut push, scale);
-        push
-    }
-
-    /// The lower triangle of `P' diag(weights) P`, from `P'`; the upper one holds nothing of use.
-    pub fn spread(&self, push: MatRef<'_, f64>, weights: &[f64]) -> Mat<f64> {
-        let n = weights.len();
-        let mut out = Mat::zeros(n, n);
-        let Self::LowRank(low) = self else {
-            let weighted = Mat::from_fn(n, n, |i, j| push[(i, j)] * weights[j]);
-            let (a, b) = (weighted.as_ref(), push.transpose());
-            gemm_lower_into(out.as_mut(), false, 1.0, a, b);
-            return out;
-        };
-        // With `V` the weights and `C = P' - I = -T Sigma`: `V + C V + V C' + T W (W' V W) W' T`.
-        let inner = gemm(low.weighted(weights).as_ref(), low.half.transpose());
-        let pulled = low.weighted(&low.precision);
-        let right = gemm(inner.as_ref(), pulled.as_ref());
-        gemm_lower_into(out.as_mut(), false, 1.0, pulled.transpose(), right.as_ref());
-        let less = |i: usize, j: usize| if i == j { 1.0 } else { 0.0 };
-        for j in 0..n {
-            for i in j..n {
-                let eye = less(i, j);
-                let both = (push[(i, j)] - eye) * weights[j] + (push[(j, i)] - eye) * weights[i];
-                out[(i, j)] += eye * weights[i] + both;
-            }
-        }
-        out
+        Posterior { covariance, form }
     }
 }
 
-/// `I - diag(scale) A` in place of `A`.
-fn from_identity(a: &mut Mat<f64>, scale: &[f64]) {
-    for j in 0..a.ncols() {
-        let column = a.col_as_slice_mut(j).iter_mut().zip(scale);
-        column.enumerate().for_each(|(i, (x, s))| {
-            *x = if i == j { 1.0 } else { 0.0 } - s * *x;
-        });
+fn eye(i: usize, j: usize) -> f64 {
+    if i == j { 1.0 } else { 0.0 }
+}
+
+/// `Sigma` and `P' = I - R K`.
+pub(super) struct Posterior<'a> {
+    /// `Sigma`, both triangles.
+    pub covariance: Mat<f64>,
+    form: Form<'a>,
+}
+
+enum Form<'a> {
+    /// `P'`.
+    Dense(Mat<f64>),
+    /// `P' = I - T Sigma`.
+    LowRank(&'a LowRank),
+}
+
+impl Posterior<'_> {
+    /// `Sigma x`.
+    pub fn times(&self, x: &[f64]) -> Vec<f64> {
+        match &self.form {
+            Form::LowRank(LowRank { half, .. }) if 2 * half.nrows() < half.ncols() => {
+                matvec(half.transpose(), &matvec(half.as_ref(), x))
+            }
+            _ => matvec(self.covariance.as_ref(), x),
+        }
+    }
+
+    /// `P' x`.
+    pub fn push(&self, x: &[f64]) -> Vec<f64> {
+        match &self.form {
+            Form::Dense(push) => matvec(push.as_ref(), x),
+            Form::LowRank(low) => {
+                let moved = self.times(x);
+                let all = x.iter().zip(moved.iter().zip(&low.precision));
+                all.map(|(x, (s, t))| x - t * s).collect()
+            }
+        }
+    }
+
+    /// `sum_j (R K)_ij^2 weights_j`.
+    pub fn reach(&self, i: usize, weights: &[f64]) -> f64 {
+        let square = |(j, w): (usize, &f64)| {
+            let r = match &self.form {
+                Form::Dense(push) => eye(i, j) - push[(i, j)],
+                Form::LowRank(low) => low.precision[i] * self.covariance[(j, i)],
+            };
+            r * r * w
+        };
+        weights.iter().enumerate().map(square).sum()
+    }
+
+    /// The lower triangle of `P' diag(weights) P`; the upper one holds nothing of use.
+    pub fn spread(&self, weights: &[f64]) -> Mat<f64> {
+        let n = weights.len();
+        let mut out = Mat::zeros(n, n);
+        match &self.form {
+            Form::Dense(push) => {
+                let mut weighted = push.clone();
+                for (j, weight) in weights.iter().enumerate() {
+                    let column = weighted.col_as_slice_mut(j).iter_mut();
+                    column.for_each(|p| *p *= weight);
+                }
+                let (a, b) = (weighted.as_ref(), push.transpose());
+                par_gemm_lower_into(out.as_mut(), 1.0, a, b);
+            }
+            Form::LowRank(low) => {
+                // With `V` the weights: `V - T Sigma V - V Sigma T + T W (W' V W) W' T`.
+                let inner = par_gemm(low.weighted(weights).as_ref(), low.half.transpose());
+                let pulled = low.weighted(&low.precision);
+                let right = par_gemm(inner.as_ref(), pulled.as_ref());
+                par_gemm_lower_into(out.as_mut(), 1.0, pulled.transpose(), right.as_ref());
+                let t = &low.precision;
+                for j in 0..n {
+                    let known = &self.covariance.col_as_slice(j)[j..];
+                    let column = &mut out.col_as_slice_mut(j)[j..];
+                    let rows = t[j..].iter().zip(&weights[j..]);
+                    for ((out, s), (ti, wi)) in column.iter_mut().zip(known).zip(rows) {
+                        *out -= s * (ti * weights[j] + wi * t[j]);
+                    }
+                    column[0] += weights[j];
+                }
+            }
+        }
+        out
     }
 }
