@@ -37,7 +37,8 @@ pub(super) fn gradient(
     theta: &[f64],
     fit: SiteFit,
 ) -> Result<Vec<f64>, FitError> {
-    let rows = Rows::new(problem, theta);
+    let mut rows = Rows::new(problem, theta);
+    rows.is_rough = fit.is_rough;
     let held = held(&rows, &fit)?;
     let SiteFit {
         method,
@@ -157,20 +158,26 @@ pub(super) fn gradient(
     }
 
     let w = laplace.map(|(w, _)| w);
-    let alpha = sweep.alpha;
-    let mut adjoint = sweep.resolvent.into_lower();
-    map_lower(&mut adjoint, |i, j, r| {
-        let mut g = alpha[i] * alpha[j] - r;
-        if let Some(w) = &w {
-            g += w[i] * alpha[j] + alpha[i] * w[j];
-        }
-        if let Some(through) = &through {
-            g += through.covariance[(i, j)];
-        }
-        0.5 * g + held.as_ref().map_or(0.0, |held| held.adjoints[0][(i, j)])
-    });
-    problem.contract_covariance(theta, adjoint.as_ref(), &mut gradient);
-    if let (Some(prior), Some(sweep), Some(k)) = (problem.second(), second, second_covariance) {
+    let of_first = || {
+        let mut part = vec![0.0; theta.len()];
+        let alpha = sweep.alpha;
+        let mut adjoint = sweep.resolvent.into_lower();
+        map_lower(&mut adjoint, |i, j, r| {
+            let mut g = alpha[i] * alpha[j] - r;
+            if let Some(w) = &w {
+                g += w[i] * alpha[j] + alpha[i] * w[j];
+            }
+            if let Some(through) = &through {
+                g += through.covariance[(i, j)];
+            }
+            0.5 * g + held.as_ref().map_or(0.0, |held| held.adjoints[0][(i, j)])
+        });
+        problem.contract_covariance(theta, adjoint.as_ref(), &mut part);
+        part
+    };
+    let of_second = || {
+        let (prior, sweep, k) = (problem.second()?, second?, second_covariance?);
+        let mut part = vec![0.0; theta.len()];
         let through = through_variances(&sweep, k.as_ref(), &excess[1]);
         let alpha = sweep.alpha;
         let mut adjoint = sweep.resolvent.into_lower();
@@ -181,7 +188,13 @@ pub(super) fn gradient(
                 .map_or(0.0, |through| through.covariance[(i, j)]);
             0.5 * g + held.as_ref().map_or(0.0, |held| held.adjoints[1][(i, j)])
         });
-        prior.contract_covariance(theta, adjoint.as_ref(), &mut gradient);
+        prior.contract_covariance(theta, adjoint.as_ref(), &mut part);
+        Some(part)
+    };
+    let (first, second) = rayon::join(of_first, of_second);
+    add(&mut gradient, &first);
+    if let Some(second) = second {
+        add(&mut gradient, &second);
     }
     Ok(gradient)
 }
@@ -271,16 +284,11 @@ fn through_variances(sweep: &Sweep, k: MatRef<'_, f64>, excess: &[f64]) -> Optio
     if excess.is_empty() {
         return None;
     }
-    let n = excess.len();
-    let push = sweep.resolvent.push(k);
-    let noise = (0..n).map(|j| {
-        let row = (0..n).map(|i| if i == j { 1.0 } else { 0.0 } - push[(j, i)]);
-        0.5 * row.zip(excess).map(|(r, d)| d * r * r).sum::<f64>()
-    });
-    let noise = noise.collect();
+    let posterior = sweep.resolvent.posterior(k);
+    let noise = (0..excess.len()).map(|i| 0.5 * posterior.reach(i, excess));
     Some(Through {
-        covariance: sweep.resolvent.spread(push.as_ref(), excess),
-        noise,
+        noise: noise.collect(),
+        covariance: posterior.spread(excess),
     })
 }
 

@@ -12,7 +12,7 @@
 //!
 //! | step | adjoints |
 //! |---|---|
-//! | sites of a row from its cavity | `(m_c, v_c)` bar = `J'` (sites bar), `J` by central differences of one row |
+//! | sites of a row from its cavity | `(m_c, v_c)` bar = `J'` (sites bar), `J` of one row: of two latent values as in `pair_jacobian.rs`, of one by central differences |
 //! | cavity from posterior and site | `mu` bar = `m_c` bar `v_c / v`, `v` bar = `v_c` bar `(v_c / v)^2` + `m_c` bar `v_c (m_c - mu) / v^2` |
 //! | | `T` bar = `v_c` bar `v_c^2` + `m_c` bar `m_c v_c`, `nu` bar = `- m_c` bar `v_c` |
 //! | posterior from sites | `T_k` bar -= `mu_k (Sigma mu` bar`)_k + sum_i v_i` bar `Sigma_ik^2`, `nu` bar += `Sigma mu` bar |
@@ -26,6 +26,7 @@ use rayon::prelude::*;
 
 use super::accelerate::History;
 use super::pair::Pair;
+use super::resolvent::Posterior;
 use super::rows::Rows;
 use super::sweep::{Site, Sweep, Term};
 use super::{SiteFit, ep};
@@ -56,12 +57,9 @@ pub(super) struct Held {
 struct Function<'a> {
     sweep: &'a Sweep,
     sites: Vec<Option<Site>>,
-    /// `Sigma`.
-    covariance: Mat<f64>,
+    posterior: Posterior<'a>,
     /// `Sigma o Sigma`.
     squares: Mat<f64>,
-    /// `P = Sigma K^-1`, transposed.
-    push: Mat<f64>,
     /// `w`.
     source: Vec<f64>,
     /// Prior variances, the units of sites.
@@ -77,13 +75,17 @@ struct Moments {
 impl<'a> Function<'a> {
     fn new(k: MatRef<'_, f64>, sweep: &'a Sweep, terms: Vec<Option<Site>>) -> Self {
         let n = sweep.mean.len();
-        let (covariance, push) = sweep.resolvent.posterior(k);
+        let posterior = sweep.resolvent.posterior(k);
+        let mut squares = posterior.covariance.clone();
+        for j in 0..n {
+            let column = squares.col_as_slice_mut(j).iter_mut();
+            column.for_each(|c| *c *= *c);
+        }
         Self {
             sweep,
             sites: terms,
-            squares: Mat::from_fn(n, n, |i, j| covariance[(i, j)].powi(2)),
-            covariance,
-            push,
+            squares,
+            posterior,
             source: vec![0.0; n],
             unit: (0..n).map(|i| k[(i, i)].max(f64::MIN_POSITIVE)).collect(),
         }
@@ -112,7 +114,7 @@ impl<'a> Function<'a> {
                 of_variance * (s / v).powi(2) + of_mean * s * (m - mean) / (v * v);
             sites[i] = [of_variance * s * s + of_mean * m * s, -of_mean * s];
         }
-        let moved = matvec(self.covariance.as_ref(), &moments.mean);
+        let moved = self.posterior.times(&moments.mean);
         let spread = matvec(self.squares.as_ref(), &moments.variance);
         for i in (0..n).filter(|&i| self.sites[i].is_some()) {
             sites[i][0] -= self.sweep.mean[i] * moved[i] + spread[i];
@@ -125,9 +127,8 @@ impl<'a> Function<'a> {
     fn forward(&self, moments: &Moments) -> (Mat<f64>, Vec<f64>) {
         let n = self.sites.len();
         let alpha = &self.sweep.alpha;
-        let pulled = matvec(self.push.as_ref(), &moments.mean);
-        let resolvent = &self.sweep.resolvent;
-        let mut adjoint = resolvent.spread(self.push.as_ref(), &moments.variance);
+        let pulled = self.posterior.push(&moments.mean);
+        let mut adjoint = self.posterior.spread(&moments.variance);
         map_lower(&mut adjoint, |i, j, g| {
             g + 0.5 * (pulled[i] * alpha[j] + alpha[i] * pulled[j])
         });
@@ -135,9 +136,7 @@ impl<'a> Function<'a> {
             if self.sites[i].is_some() {
                 return 0.0;
             }
-            // `K R = I - P`.
-            let row = (0..n).map(|j| if i == j { 1.0 } else { 0.0 } - self.push[(i, j)]);
-            let spread: f64 = row.zip(&moments.variance).map(|(r, v)| r * r * v).sum();
+            let spread = self.posterior.reach(i, &moments.variance);
             spread - (moments.mean[i] - pulled[i]) * alpha[i]
         });
         (adjoint, noise.collect())
@@ -172,17 +171,13 @@ fn cavities(fit: &SiteFit, rows: &Rows<'_>, row: usize) -> Pair<Belief> {
 
 /// `d sites / d (m_f, v_f, m_g, v_g)` of a row: a column per entry of its cavities.
 fn jacobian(rows: &Rows<'_>, row: usize, cavity: Pair<Belief>) -> [[f64; 4]; 4] {
+    if let Some((pair, _)) = rows.second(row) {
+        return pair.jacobian(cavity, STEP);
+    }
     let (_, own, _) = rows.at(row);
-    let inputs = if rows.second(row).is_some() { 4 } else { 2 };
     let mut out = [[0.0; 4]; 4];
-    for (input, column) in out.iter_mut().enumerate().take(inputs) {
-        let unit = match input {
-            0 => cavity.f.variance.sqrt(),
-            1 => cavity.f.variance,
-            2 => cavity.g.variance.sqrt(),
-            _ => cavity.g.variance,
-        };
-        let h = STEP * unit;
+    let v = cavity.f.variance;
+    for (input, h) in [(0, STEP * v.sqrt()), (1, STEP * v)] {
         if !(h > 0.0 && h.is_finite()) {
             continue;
         }
@@ -190,14 +185,12 @@ fn jacobian(rows: &Rows<'_>, row: usize, cavity: Pair<Belief>) -> [[f64; 4]; 4] 
             let mut moved = cavity;
             match input {
                 0 => moved.f.mean += by,
-                1 => moved.f.variance += by,
-                2 => moved.g.mean += by,
-                _ => moved.g.variance += by,
+                _ => moved.f.variance += by,
             }
             asked(rows, row, own, moved)
         };
         let (up, down) = (at(h), at(-h));
-        for (c, (up, down)) in column.iter_mut().zip(up.iter().zip(&down)) {
+        for (c, (up, down)) in out[input].iter_mut().zip(up.iter().zip(&down)) {
             *c = (up - down) / (2.0 * h);
         }
     }
@@ -212,7 +205,7 @@ fn jacobian(rows: &Rows<'_>, row: usize, cavity: Pair<Belief>) -> [[f64; 4]; 4] 
 /// * `excesses` - those of its rows
 ///
 /// # Numerics
-/// Two symmetric products of matrices and two triangular solves for every latent function, eight tilted densities for every row, and products with a vector.
+/// Two symmetric products of matrices and two triangular solves for every latent function, three or four tilted densities for every row, and products with a vector.
 pub(super) fn complete(
     covariances: &[MatRef<'_, f64>],
     rows: &Rows<'_>,
@@ -224,11 +217,15 @@ pub(super) fn complete(
         Term::Gaussian { .. } => None,
     };
     let first = fit.terms.iter().map(chosen).collect();
-    let mut functions = vec![Function::new(covariances[0], &fit.sweep, first)];
+    let mut parts: Vec<(_, _, Vec<Option<Site>>)> = vec![(covariances[0], &fit.sweep, first)];
     if let (Some(sweep), Some(k)) = (&fit.second, covariances.get(1)) {
         let sites = fit.found.second.iter().copied().map(Some).collect();
-        functions.push(Function::new(*k, sweep, sites));
+        parts.push((*k, sweep, sites));
     }
+    let parts = parts.into_par_iter();
+    let mut functions: Vec<Function<'_>> = parts
+        .map(|(k, sweep, sites)| Function::new(k, sweep, sites))
+        .collect();
     let live: Vec<usize> = (0..rows.count)
         .filter(|&row| functions[0].sites[row].is_some() && functions[0].sweep.variance[row] > 0.0)
         .collect();
@@ -278,7 +275,7 @@ pub(super) fn complete(
                 cavities[1][i] = [of(2), of(3)];
             }
         }
-        let backs = functions.iter().zip(&cavities).map(|(f, c)| f.back(c));
+        let backs = functions.par_iter().zip(&cavities).map(|(f, c)| f.back(c));
         let (moments, all): (Vec<Moments>, Vec<Vec<[f64; 2]>>) = backs.unzip();
         let of_rows: Vec<[f64; 4]> = live
             .iter()
@@ -293,15 +290,11 @@ pub(super) fn complete(
     };
     let sites = solve(&units, SOLVED.max(fit.tolerance), |sites| step(sites).1)?;
     let (moments, _) = step(&sites);
-    let mut adjoints = Vec::new();
-    let mut noise = Vec::new();
-    for (function, moments) in functions.iter().zip(&moments) {
-        let (adjoint, of_noise) = function.forward(moments);
-        adjoints.push(adjoint);
-        if noise.is_empty() {
-            noise = of_noise;
-        }
-    }
+    let forward = functions.par_iter().zip(&moments);
+    let (adjoints, noises): (Vec<Mat<f64>>, Vec<Vec<f64>>) = forward
+        .map(|(function, moments)| function.forward(moments))
+        .unzip();
+    let noise = noises.into_iter().next().unwrap_or_default();
     let mut all = vec![[0.0; 4]; rows.count];
     live.iter()
         .zip(sites)

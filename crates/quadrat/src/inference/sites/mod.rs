@@ -39,6 +39,7 @@ mod held;
 mod laplace;
 mod low_rank;
 pub(crate) mod pair;
+mod pair_jacobian;
 mod project;
 mod reduce;
 pub(in crate::inference) mod resolvent;

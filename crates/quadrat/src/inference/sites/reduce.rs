@@ -8,7 +8,7 @@
 //! found here is where the search over all rows begins, which decides.
 
 use super::rows::Rows;
-use super::search::{Process, Search};
+use super::search::{Process, Ran, Search};
 use super::solve::SiteOptions;
 use super::sweep::Term;
 use crate::linalg::{Cholesky, Mat, dot, gemm};
@@ -50,7 +50,7 @@ pub(super) fn ahead(
         jitter,
     };
     let begin = chosen.iter().map(|&row| terms[row]).collect();
-    if let Ok((_, found, _)) = search.run(vec![begin])
+    if let Ok(Ran { found, .. }) = search.run(vec![begin])
         && found.converged
     {
         for (&row, site) in chosen.iter().zip(&found.sites) {

@@ -12,6 +12,8 @@ pub(in crate::inference) struct Rows<'a> {
     pub count: usize,
     /// Which rows of the blocks these are, where they are not all.
     kept: Option<Vec<usize>>,
+    /// Whether rough answers of rows with two latent values will do.
+    pub is_rough: bool,
 }
 
 impl<'a> Rows<'a> {
@@ -29,6 +31,7 @@ impl<'a> Rows<'a> {
             blocks: blocks.into_iter().map(with_own).collect(),
             count,
             kept: None,
+            is_rough: false,
         }
     }
 
@@ -43,6 +46,7 @@ impl<'a> Rows<'a> {
             blocks: self.blocks.clone(),
             count: rows.len(),
             kept: Some(rows.to_vec()),
+            is_rough: self.is_rough,
         }
     }
 
@@ -69,6 +73,7 @@ impl<'a> Rows<'a> {
             rest: own,
             row,
             link: second.link,
+            is_rough: self.is_rough,
         };
         Some((pair, second.first + row))
     }

@@ -20,6 +20,8 @@ const MOST_PRECISE: f64 = 1e10;
 const PATIENCE: f64 = 3.0;
 /// Roundings that a residual is made of, per unit of a row's precision.
 const ROUNDING: f64 = 64.0;
+/// Tolerance from which on negative precisions are cut at zero, in place of projecting all of them.
+const CUT: f64 = 1e-3;
 /// The smallest part of a step.
 const SMALLEST_STEP: f64 = 0.02;
 
@@ -55,6 +57,14 @@ struct State {
     asked: Vec<Vec<Site>>,
     shares: f64,
     residual: f64,
+}
+
+/// Where a search ended.
+pub(super) struct Ran {
+    pub halves: Vec<Half>,
+    pub found: Sites,
+    /// What the rows contribute to the evidence.
+    pub shares: f64,
 }
 
 impl Search<'_> {
@@ -144,16 +154,20 @@ impl Search<'_> {
         for (&row, (wanted, current)) in rows.iter().zip(wanted.iter().zip(&current)) {
             excess[row] = current - wanted;
         }
+        let clipped = || wanted.iter().map(|t| t.max(0.0)).collect::<Vec<f64>>();
+        if self.options.tolerance >= CUT {
+            // A bound, if not the highest.
+            let precisions = clipped();
+            let at = rows.iter().zip(precisions.iter().zip(&current));
+            let residual = at.fold(0.0, one);
+            place(asked, &rows, &precisions, sweep);
+            return residual;
+        }
         let found = project(self.processes[which].k, sweep, &rows, &wanted, &current);
-        let clipped = || wanted.iter().map(|t| t.max(0.0)).collect();
         // A step is better than none; it is no point of rest.
         let (precisions, residual) =
             found.map_or_else(|| (clipped(), f64::MAX), |p| (p.precisions, p.residual));
-        for (&row, precision) in rows.iter().zip(precisions) {
-            let site = &mut asked[row];
-            site.shift += (precision - site.precision) * sweep.mean[row];
-            site.precision = precision;
-        }
+        place(asked, &rows, &precisions, sweep);
         residual
     }
 
@@ -290,8 +304,8 @@ impl Search<'_> {
         }
     }
 
-    /// Sweeps until the sites stay, from terms for every latent function; also what the rows contribute to the evidence.
-    pub fn run(&self, terms: Vec<Vec<Term>>) -> Result<(Vec<Half>, Sites, f64), LinalgError> {
+    /// Sweeps until the sites stay, from terms for every latent function.
+    pub fn run(&self, terms: Vec<Vec<Term>>) -> Result<Ran, LinalgError> {
         let mut state = self.state(terms)?;
         let mut sweeps = 1;
         let mut step = self.options.step;
@@ -376,7 +390,20 @@ impl Search<'_> {
             residual: state.residual,
             converged: state.residual <= tolerance,
         };
-        Ok((state.halves, found, state.shares))
+        Ok(Ran {
+            halves: state.halves,
+            found,
+            shares: state.shares,
+        })
+    }
+}
+
+/// Puts precisions in the place of those asked for, without a change of the slope at the mean.
+fn place(asked: &mut [Site], rows: &[usize], precisions: &[f64], sweep: &Sweep) {
+    for (&row, &precision) in rows.iter().zip(precisions) {
+        let site = &mut asked[row];
+        site.shift += (precision - site.precision) * sweep.mean[row];
+        site.precision = precision;
     }
 }
 

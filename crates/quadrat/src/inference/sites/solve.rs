@@ -2,9 +2,9 @@
 
 use super::resolvent::{Resolvent, Scaled};
 use super::rows::Rows;
-use super::search::{Half, Process, Search};
+use super::search::{Half, Process, Ran, Search};
 use super::sweep::{Site, Solved, Sweep, Term};
-use super::{LatentGaussian, Method, low_rank, reduce};
+use super::{LatentGaussian, Method, ROUGH, low_rank, reduce};
 use crate::error::{FitError, LinalgError};
 use crate::inference::exact::{ExactRow, contradiction, is_solved};
 use crate::inference::{Conditioned, Factor};
@@ -47,6 +47,11 @@ impl SiteOptions {
             start_second: Vec::new(),
         }
     }
+
+    /// Whether others will finish the search.
+    fn is_rough(&self) -> bool {
+        self.method == Method::Ep && self.tolerance >= ROUGH
+    }
 }
 
 /// The sites that were found, and how.
@@ -86,8 +91,9 @@ pub struct SiteFit {
     pub(super) second_covariance: Option<Mat<f64>>,
     pub(super) terms: Vec<Term>,
     pub(super) jitter: f64,
-    /// That of the options.
+    /// That of the options, and whether they ask for no more than a rough answer.
     pub(super) tolerance: f64,
+    pub(super) is_rough: bool,
     /// Of the second latent function.
     pub(super) second: Option<Sweep>,
     /// Of both functions, by how much variational precisions exceed those that rows ask for; empty where none asks for less than
@@ -217,12 +223,22 @@ pub fn condition_sites(
     theta: &[f64],
     options: &SiteOptions,
 ) -> Result<SiteFit, FitError> {
-    let k = problem.covariance(theta);
-    let rows = Rows::new(problem, theta);
+    let mut rows = Rows::new(problem, theta);
+    rows.is_rough = options.is_rough();
     let second = problem.second();
-    let k_second = second.map(|second| second.covariance(theta));
-    let root = low_rank::root(k.as_ref());
-    let root_second = k_second.as_ref().and_then(|k| low_rank::root(k.as_ref()));
+    let of_first = || {
+        let k = problem.covariance(theta);
+        let root = low_rank::root(k.as_ref());
+        (k, root)
+    };
+    let of_second = || {
+        let k = second?.covariance(theta);
+        let root = low_rank::root(k.as_ref());
+        Some((k, root))
+    };
+    let ((k, root), of_second) = rayon::join(of_first, of_second);
+    let (k_second, root_second) = of_second.unzip();
+    let root_second = root_second.flatten();
     let mut processes = vec![Process {
         k: k.as_ref(),
         prior_mean: problem.prior_mean(),
@@ -252,7 +268,11 @@ pub fn condition_sites(
             reduce::ahead(process, &rows, options, jitter, &mut terms[0]);
         }
         match search.run(terms) {
-            Ok((mut halves, found, shares)) => {
+            Ok(Ran {
+                mut halves,
+                found,
+                shares,
+            }) => {
                 let Half {
                     terms,
                     sweep,
@@ -278,6 +298,7 @@ pub fn condition_sites(
                     terms,
                     jitter,
                     tolerance: options.tolerance,
+                    is_rough: options.is_rough(),
                     second,
                     excess: [excess, second_excess.unwrap_or_default()],
                     covariance: k,
