@@ -5,6 +5,7 @@ use std::time::Instant;
 use faer::Mat;
 use rayon::prelude::*;
 
+use super::certificate::Certificate;
 use super::checks::{MAX_ATOMS, MAX_DENSE_ROWS};
 use super::correlation::correlations;
 use super::mean::Means;
@@ -43,12 +44,6 @@ const LATTICE_ROWS: usize = 200;
 const INTEGRATED_ROWS: usize = 4000;
 /// Most nodes within boxes, regions and bags for which [`Hyperparameters::Auto`] integrates.
 const AUTO_NODES: usize = 2000;
-/// Nats, and nats per row, by which the evidence by expectation propagation may be above the variational bound: where the former was
-/// right it was .5 to .8 above for 200 rows of `quadrat simulate censored`, and the three to six rows of the study `sites-exactness` cost
-/// the bound .6 at most; where it was wrong, 1e12.
-const ABOVE: (f64, f64) = (5.0, 0.5);
-/// By which it may be below: in that study it errs by .15 at most.
-const BELOW: (f64, f64) = (0.5, 0.01);
 /// Most rows of approximate inference: every evaluation factorises their covariance about ten times.
 const MAX_SITE_ROWS: usize = 5000;
 
@@ -200,10 +195,14 @@ fn fit_or_fall_back(
         return fit(model, problem, options, started);
     }
     let mut reason = "expectation propagation did not settle".to_owned();
+    let is_far_above = |posterior: &Posterior| {
+        let certificate = Certificate::of(&posterior.summary);
+        certificate.is_some_and(|certificate| certificate.is_far_above())
+    };
     if problem.settles() {
         match fit(model, problem, options, started) {
             Err(FitError::NotConverged { .. } | FitError::NoStart { .. }) => {}
-            Ok(posterior) if is_far_above(&posterior.summary) => {
+            Ok(posterior) if is_far_above(&posterior) => {
                 let (evidence, bound) = (
                     posterior.summary.log_evidence,
                     posterior.summary.variational_bound,
@@ -333,33 +332,12 @@ fn fit(
         warnings,
     };
     let mut posterior = Posterior::new(problem, model.tables.clone(), nodes, components, summary);
-    let of_bound = warning_of_bound(&posterior.summary);
+    let of_bound = Certificate::of(&posterior.summary).and_then(|bound| bound.warning());
     posterior.summary.warnings.extend(of_bound);
     let of_sums = posterior.warnings_of_sums()?;
     posterior.summary.warnings.extend(of_sums);
     posterior.summary.seconds = started.elapsed().as_secs_f64();
     Ok(posterior)
-}
-
-/// Whether the evidence by expectation propagation is so far above its lower bound that it cannot be right.
-fn is_far_above(summary: &FitSummary) -> bool {
-    let far = |bound: f64| summary.log_evidence > bound + ABOVE.0 + ABOVE.1 * summary.rows as f64;
-    summary.variational_bound.is_some_and(far)
-}
-
-/// What to say of an evidence that does not go with its lower bound.
-fn warning_of_bound(summary: &FitSummary) -> Option<String> {
-    let (evidence, bound) = (summary.log_evidence, summary.variational_bound?);
-    if is_far_above(summary) {
-        return Some(format!(
-            "the log evidence by expectation propagation, {evidence:.2}, is far above its variational lower bound, {bound:.2}: one of them is wrong; compare with the variational approximation, or with draws"
-        ));
-    }
-    (evidence < bound - BELOW.0 - BELOW.1 * summary.rows as f64).then(|| {
-        format!(
-            "the log evidence by expectation propagation, {evidence:.2}, is below its variational lower bound, {bound:.2}: it is wrong by at least the difference; compare with the variational approximation"
-        )
-    })
 }
 
 /// Conditions at the heaviest nodes, which together hold [`COVERED`] of the weight; also the weight of those at which

@@ -1,5 +1,6 @@
 //! What users build: observations + prior -> posterior.
 
+mod certificate;
 mod checks;
 mod correlation;
 mod crossvalidation;
