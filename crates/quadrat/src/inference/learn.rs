@@ -276,7 +276,7 @@ fn one_start(
     search: &optimise::Options,
 ) -> (Report, Option<FitError>) {
     let mut last_error = None;
-    let mut trail = Trail::rough();
+    let mut trail = Trail::coarse();
     let mut negative = |z: &[f64], gradient: &mut [f64]| match space.evaluate(z, &mut trail) {
         Ok(density) => {
             for (out, g) in gradient.iter_mut().zip(&density.gradient) {

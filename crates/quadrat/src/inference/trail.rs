@@ -11,6 +11,8 @@ use super::sparse::Normal;
 #[derive(Debug, Clone)]
 pub struct Trail {
     pub(super) is_rough: bool,
+    /// Whether few nodes of rows with two latent values will do.
+    pub(super) is_coarse: bool,
     sites: Option<Arc<[Vec<Site>; 2]>>,
     normal: Option<Arc<Normal>>,
 }
@@ -21,8 +23,18 @@ impl Trail {
     pub fn rough() -> Self {
         Self {
             is_rough: true,
+            is_coarse: false,
             sites: None,
             normal: None,
+        }
+    }
+
+    /// For a search whose end others make exact: rows with two latent values take fewer nodes too.
+    #[must_use]
+    pub fn coarse() -> Self {
+        Self {
+            is_coarse: true,
+            ..Self::rough()
         }
     }
 
@@ -31,6 +43,7 @@ impl Trail {
     pub fn precise() -> Self {
         Self {
             is_rough: false,
+            is_coarse: false,
             sites: None,
             normal: None,
         }

@@ -217,7 +217,7 @@ pub(super) fn tilted_averages<const N: usize>(
 const STEP: f64 = 1.0;
 const SETTLED: f64 = 1e-7;
 /// Steps to a side at most, so that the density must fall by [`FALL`] within 18 widths; and how often they are halved at most.
-const STEPS: usize = 24;
+const STEPS: usize = 18;
 const HALVINGS: usize = 3;
 
 /// Integrals over a smooth hump around zero by the trapezoid rule; `None` where it is not one.

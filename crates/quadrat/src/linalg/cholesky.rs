@@ -125,7 +125,7 @@ impl Cholesky {
         solve_lower_triangular_in_place(self.lower(), b, par);
     }
 
-    /// As [`Self::half_solve_in_place`], over threads for many columns; the result does not depend on their number.
+    /// As [`Self::half_solve_in_place`], over threads for many columns; the result does not depend on the number of threads.
     pub fn par_half_solve_in_place(&self, mut b: MatMut<'_, f64>) {
         let chunks = b.as_mut().par_col_chunks_mut(COLUMNS_PER_TASK);
         chunks.for_each(|columns| self.half_solve_in_place(columns));

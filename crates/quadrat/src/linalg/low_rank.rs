@@ -1,10 +1,10 @@
 //! Symmetric positive semi-definite matrices of a rank far below their size, as far as rounding goes.
 
-use faer::Spec;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt_pivoting::factor::{cholesky_in_place, cholesky_in_place_scratch};
+use faer::{Par, Spec};
 
-use super::{Mat, MatRef, parallelism};
+use super::{Mat, MatRef};
 
 /// `L'`, shape `[r, n]`, with `A = L L'`, where `r` is at most `most`; `None` where no such factor is found.
 ///
@@ -12,12 +12,12 @@ use super::{Mat, MatRef, parallelism};
 /// repeat. Products with `L` then cost `n r` in place of `n^2`.
 ///
 /// # Arguments
-/// * `a` - both triangles, shape `[n, n]`
+/// * `a` - shape `[n, n]`, of which the lower triangle is read
 /// * `most` - the highest rank of use
 ///
 /// # Numerics
 /// Cholesky's factorisation with pivots, of `A` scaled to a unit diagonal. It ends when no diagonal entry of what is left exceeds `n eps`,
-/// so that entry `(i, j)` of `A - L L'` is at most `n eps sqrt(a_ii a_jj)`.
+/// so that entry `(i, j)` of what `L L'` leaves out is at most `n eps sqrt(a_ii a_jj)`; rounding adds as much.
 ///
 /// # Source
 /// Higham 2002, *Accuracy and Stability of Numerical Algorithms*, section 10.3.
@@ -41,7 +41,8 @@ pub fn low_rank_root(a: MatRef<'_, f64>, most: usize) -> Option<Mat<f64>> {
         column[0] = 1.0;
     }
     let (mut places, mut inverse) = (vec![0_usize; n], vec![0_usize; n]);
-    let par = parallelism(n);
+    // Over threads the sums of its columns would depend on their number.
+    let par = Par::Seq;
     let mut memory = MemBuffer::new(cholesky_in_place_scratch::<usize, f64>(
         n,
         par,

@@ -26,8 +26,8 @@ use crate::support::Functionals;
 /// From this many rows on, a complete grid uses its Kronecker structure.
 const GRID_ROWS: usize = 64;
 
-/// How far from rest the sites of the bound may be, in posterior standard deviations: it is one at any sites, and lower than at the best by
-/// the square of this for every row.
+/// How far from rest the sites of the bound may be, in posterior standard deviations: it is one at any sites, and lower than at rest by
+/// the square of this for every row. Negative precisions are cut at zero, which costs some more.
 const CERTAIN: f64 = 1e-3;
 /// Sweeps towards the best bound at most, and how far from rest they may end.
 const BOUND_SWEEPS: usize = 40;
@@ -421,7 +421,7 @@ impl Problem {
     ///
     /// # Errors
     /// [`FitError::NotConverged`] where the sites are far from rest: it is a bound at any, but then says little;
-    /// [`FitError::Factorisation`].
+    /// those of [`condition_sites`].
     pub fn certificate(&self, theta: &[f64]) -> Option<Result<f64, FitError>> {
         if !self.may_fall_back() || self.second.is_none() {
             return None;
@@ -429,16 +429,24 @@ impl Problem {
         let bound = || {
             let mut options = self.site_options(Method::Ep);
             options.tolerance = CERTAIN;
-            let found = condition_sites(self, theta, &options)?.found;
+            let fit = condition_sites(self, theta, &options)?;
+            let is_good = fit.found.converged && !fit.is_adrift(self);
             options.method = Method::Variational;
             options.sweeps = BOUND_SWEEPS;
-            options.start = found.sites;
-            options.start_second = found.second;
+            (options.start, options.start_second) = match is_good {
+                true => (fit.found.sites, fit.found.second),
+                false => Default::default(),
+            };
             let fit = condition_sites(self, theta, &options)?;
-            match fit.found.residual <= NEAR_REST && fit.log_evidence.is_finite() {
-                true => Ok(fit.log_evidence),
-                false => fit.converged().map(|fit| fit.log_evidence),
+            let (sweeps, residual) = (fit.found.sweeps, fit.found.residual);
+            if residual <= NEAR_REST && fit.log_evidence.is_finite() {
+                return Ok(fit.log_evidence);
             }
+            Err(FitError::NotConverged {
+                method: Method::Variational.name(),
+                sweeps,
+                residual,
+            })
         };
         Some(bound())
     }

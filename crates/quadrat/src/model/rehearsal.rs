@@ -39,13 +39,13 @@ pub(super) fn rehearse(
         relax(&mut rough);
         let (theta, cost) = match contest(easier, &rough, Vec::new(), explore) {
             // Then all starts compete on the problem itself.
-            Err(error) if error.is_recoverable() => return Ok(()),
+            Err(error) if error.is_recoverable() => return Ok(false),
             found => found?,
         };
         evaluations += cost;
         problem.start_at(&easier.named(&theta));
         learn.starts = 1;
-        Ok::<(), FitError>(())
+        Ok::<bool, FitError>(true)
     };
     if learn.starts == 1 {
         return Ok((0, rivals));
@@ -60,7 +60,7 @@ pub(super) fn rehearse(
     }
     if let Some(easier) = thinned(model, problem) {
         let before = (learn.starts == 1).then(|| starts(problem));
-        rehearse(&easier, problem, learn)?;
+        let was_found = rehearse(&easier, problem, learn)?;
         // Where rows are few, noise that changes may pass for a curve: the curve of constant noise is the rival, with what was
         // learned of the noise since.
         if let Some(before) = before.filter(|before| is_elsewhere(problem, before)) {
@@ -68,7 +68,10 @@ pub(super) fn rehearse(
             let since = starts(problem).into_iter().skip(of_curve);
             rivals.push(before.into_iter().take(of_curve).chain(since).collect());
         }
-        relax(learn);
+        // Rivals are told apart by searches that go to their ends.
+        if was_found && rivals.is_empty() {
+            relax(learn);
+        }
     }
     Ok((evaluations, rivals))
 }

@@ -38,7 +38,7 @@ pub(super) fn gradient(
     fit: SiteFit,
 ) -> Result<Vec<f64>, FitError> {
     let mut rows = Rows::new(problem, theta);
-    rows.is_rough = fit.is_rough;
+    rows.is_coarse = fit.is_coarse;
     let held = held(&rows, &fit)?;
     let SiteFit {
         method,

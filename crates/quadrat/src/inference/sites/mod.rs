@@ -203,6 +203,7 @@ impl<'a> SiteEvidence<'a> {
             options.start.clone_from(first);
             options.start_second.clone_from(second);
         }
+        options.is_coarse = trail.is_coarse;
         if trail.is_rough {
             options.tolerance = options.tolerance.max(ROUGH);
         }

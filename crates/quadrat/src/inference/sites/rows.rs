@@ -12,8 +12,8 @@ pub(in crate::inference) struct Rows<'a> {
     pub count: usize,
     /// Which rows of the blocks these are, where they are not all.
     kept: Option<Vec<usize>>,
-    /// Whether rough answers of rows with two latent values will do.
-    pub is_rough: bool,
+    /// Whether few nodes of rows with two latent values will do.
+    pub is_coarse: bool,
 }
 
 impl<'a> Rows<'a> {
@@ -31,7 +31,7 @@ impl<'a> Rows<'a> {
             blocks: blocks.into_iter().map(with_own).collect(),
             count,
             kept: None,
-            is_rough: false,
+            is_coarse: false,
         }
     }
 
@@ -46,7 +46,7 @@ impl<'a> Rows<'a> {
             blocks: self.blocks.clone(),
             count: rows.len(),
             kept: Some(rows.to_vec()),
-            is_rough: self.is_rough,
+            is_coarse: self.is_coarse,
         }
     }
 
@@ -73,7 +73,7 @@ impl<'a> Rows<'a> {
             rest: own,
             row,
             link: second.link,
-            is_rough: self.is_rough,
+            is_coarse: self.is_coarse,
         };
         Some((pair, second.first + row))
     }

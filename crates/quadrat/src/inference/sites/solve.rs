@@ -4,7 +4,7 @@ use super::resolvent::{Resolvent, Scaled};
 use super::rows::Rows;
 use super::search::{Half, Process, Ran, Search};
 use super::sweep::{Site, Solved, Sweep, Term};
-use super::{LatentGaussian, Method, ROUGH, low_rank, reduce};
+use super::{LatentGaussian, Method, low_rank, reduce};
 use crate::error::{FitError, LinalgError};
 use crate::inference::exact::{ExactRow, contradiction, is_solved};
 use crate::inference::{Conditioned, Factor};
@@ -22,7 +22,8 @@ const CAREFUL: f64 = 0.4;
 pub struct SiteOptions {
     /// Which approximation.
     pub method: Method,
-    /// Stop when no row's posterior moves by more than this many standard deviations, or than rounding moves it.
+    /// Stop when no row's posterior moves by more than this many standard deviations, or than rounding moves it. From 1e-3 on negative
+    /// precisions of the variational approximation are cut at zero, which leaves a bound, but not the highest.
     pub tolerance: f64,
     /// Sweeps at most.
     pub sweeps: usize,
@@ -32,6 +33,8 @@ pub struct SiteOptions {
     pub start: Vec<Site>,
     /// The same of the second latent function.
     pub start_second: Vec<Site>,
+    /// Whether rows with two latent values may use few nodes: along searches that others finish.
+    pub(in crate::inference) is_coarse: bool,
 }
 
 impl SiteOptions {
@@ -45,12 +48,8 @@ impl SiteOptions {
             step: 1.0,
             start: Vec::new(),
             start_second: Vec::new(),
+            is_coarse: false,
         }
-    }
-
-    /// Whether others will finish the search.
-    fn is_rough(&self) -> bool {
-        self.method == Method::Ep && self.tolerance >= ROUGH
     }
 }
 
@@ -91,9 +90,9 @@ pub struct SiteFit {
     pub(super) second_covariance: Option<Mat<f64>>,
     pub(super) terms: Vec<Term>,
     pub(super) jitter: f64,
-    /// That of the options, and whether they ask for no more than a rough answer.
+    /// That of the options, and whether they ask for no more than a few nodes.
     pub(super) tolerance: f64,
-    pub(super) is_rough: bool,
+    pub(super) is_coarse: bool,
     /// Of the second latent function.
     pub(super) second: Option<Sweep>,
     /// Of both functions, by how much variational precisions exceed those that rows ask for; empty where none asks for less than
@@ -125,7 +124,7 @@ impl SiteFit {
 
     /// Whether the second function has gone where its prior cannot be: expectation propagation knows points of rest there, with
     /// evidences that are none.
-    fn is_adrift(&self, problem: &dyn LatentGaussian) -> bool {
+    pub(crate) fn is_adrift(&self, problem: &dyn LatentGaussian) -> bool {
         let (Some(prior), Some(sweep), Some(k)) =
             (problem.second(), &self.second, &self.second_covariance)
         else {
@@ -224,7 +223,7 @@ pub fn condition_sites(
     options: &SiteOptions,
 ) -> Result<SiteFit, FitError> {
     let mut rows = Rows::new(problem, theta);
-    rows.is_rough = options.is_rough();
+    rows.is_coarse = options.is_coarse;
     let second = problem.second();
     let of_first = || {
         let k = problem.covariance(theta);
@@ -298,7 +297,7 @@ pub fn condition_sites(
                     terms,
                     jitter,
                     tolerance: options.tolerance,
-                    is_rough: options.is_rough(),
+                    is_coarse: options.is_coarse,
                     second,
                     excess: [excess, second_excess.unwrap_or_default()],
                     covariance: k,
