@@ -172,9 +172,10 @@ fn the_bound_is_below_the_evidence_by_propagation() {
         bound < evidence + 1e-6 && bound > evidence - 3.0,
         "{bound} {evidence}"
     );
-    // The certificate of the one is what the other found from sites of its own, to what both settle to.
+    // The certificate of the one is what the other found from sites of its own, but for sites that are 1e-3 sd from rest: less by the
+    // square of that for each of twelve rows and two functions.
     let told = ep.variational_bound.unwrap();
-    assert!((told - bound).abs() < 1e-7 * bound.abs(), "{told} {bound}");
+    assert!(told < bound + 1e-9 && told > bound - 1e-4, "{told} {bound}");
     assert_eq!(variational.variational_bound, None);
     assert!(ep.warnings.is_empty(), "{:?}", ep.warnings);
 }
