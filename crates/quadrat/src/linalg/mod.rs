@@ -179,6 +179,13 @@ pub fn reshape(a: &mut Mat<f64>, rows: usize, columns: usize) {
     a.resize_with(rows, columns, |_, _| 0.0);
 }
 
+/// Multiplies every column of a matrix by a number of its own.
+pub fn scale_columns(a: &mut Mat<f64>, by: impl IntoIterator<Item = f64>) {
+    for (j, by) in by.into_iter().enumerate() {
+        a.col_as_slice_mut(j).iter_mut().for_each(|x| *x *= by);
+    }
+}
+
 /// The product `a b`, shape `[a.nrows(), b.ncols()]`.
 ///
 /// # Panics

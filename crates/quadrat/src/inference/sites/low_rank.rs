@@ -13,7 +13,9 @@ use super::search::Process;
 use super::sweep::{Site, Sweep, Term, gaussian_share};
 use crate::error::LinalgError;
 use crate::likelihood::local::Belief;
-use crate::linalg::{Cholesky, Mat, MatRef, dot, low_rank_root, matvec, par_gemm_lower_into};
+use crate::linalg::{
+    Cholesky, Mat, MatRef, dot, low_rank_root, matvec, par_gemm_lower_into, scale_columns,
+};
 
 /// Fewer rows are swept as fast without.
 const LEAST_ROWS: usize = 256;
@@ -67,17 +69,11 @@ fn swept(
 ) -> Result<Sweep, LinalgError> {
     let Process { k, prior_mean, .. } = process;
     let (rank, n) = (root.nrows(), root.ncols());
-    let columns = |weight: &dyn Fn(&Site) -> f64| {
-        let mut out = root.to_owned();
-        for (j, site) in sites.iter().enumerate() {
-            let weight = weight(site);
-            out.col_as_slice_mut(j)
-                .iter_mut()
-                .for_each(|x| *x *= weight);
-        }
-        out
-    };
-    let weighted = columns(&|site| site.precision.sqrt());
+    let mut weighted = root.to_owned();
+    scale_columns(
+        &mut weighted,
+        sites.iter().map(|site| site.precision.sqrt()),
+    );
     let mut a = Mat::zeros(rank, rank);
     par_gemm_lower_into(a.as_mut(), 1.0, weighted.as_ref(), weighted.transpose());
     for i in 0..rank {

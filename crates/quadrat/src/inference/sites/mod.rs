@@ -240,6 +240,9 @@ impl super::Evidence for SiteEvidence<'_> {
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
+mod held_tests;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
 pub(in crate::inference) mod mixed_testing;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]

@@ -379,6 +379,16 @@ mod tests {
         },
     ];
 
+    fn row_of(kind: &(Likelihood, Vec<f64>)) -> PairRow<'_> {
+        PairRow {
+            likelihood: kind.0.local(),
+            rest: &kind.1,
+            row: 0,
+            link: Link::Exp,
+            is_coarse: false,
+        }
+    }
+
     /// Weights and values of a fine grid over both latent values, written independently.
     fn grid(
         kind: &(Likelihood, Vec<f64>),
@@ -410,13 +420,7 @@ mod tests {
                     let terms = [p, p * f, p * f * f, p * g, p * g * g];
                     sums.iter_mut().zip(terms).for_each(|(s, t)| *s += t);
                 });
-                let row = PairRow {
-                    likelihood: kind.0.local(),
-                    rest: &kind.1,
-                    row: 0,
-                    link: Link::Exp,
-                    is_coarse: false,
-                };
+                let row = row_of(kind);
                 let TiltedPair { log_z, sites, .. } = row.tilted(c);
                 let name = kind.0.name();
                 // The grid's step in g, 0.15 sd, is exact; in f it is about a 10th of the narrowest likelihood.
@@ -447,13 +451,7 @@ mod tests {
     fn jacobians_of_sites_are_differences() {
         for kind in &kinds() {
             for c in CAVITIES {
-                let row = PairRow {
-                    likelihood: kind.0.local(),
-                    rest: &kind.1,
-                    row: 0,
-                    link: Link::Exp,
-                    is_coarse: false,
-                };
+                let row = row_of(kind);
                 let got = row.jacobian(c, 1e-3);
                 let units = [
                     c.f.variance.sqrt(),
@@ -492,13 +490,7 @@ mod tests {
     fn expectations_are_those_of_a_grid_and_their_slopes_differences() {
         for kind in &kinds() {
             for c in CAVITIES {
-                let row = PairRow {
-                    likelihood: kind.0.local(),
-                    rest: &kind.1,
-                    row: 0,
-                    link: Link::Exp,
-                    is_coarse: false,
-                };
+                let row = row_of(kind);
                 let mut sum = 0.0;
                 grid(kind, c, |w, log, _, _| sum += w * log);
                 let (value, slopes) = row.expected(c);

@@ -20,8 +20,68 @@ struct Moments {
     lost: f64,
 }
 
-/// `d (moved, variance) / d (m, v)` of a cavity: a pair for every one of the two.
-type Slopes = [[f64; 2]; 2];
+/// One of the latent values.
+struct Side<'a> {
+    cavity: Belief,
+    at: Moments,
+    /// Its mean at a node, less that of the cavity.
+    mean: &'a dyn Fn(&Node) -> f64,
+    /// Its second moment there, about the mean of the cavity.
+    square: &'a dyn Fn(&Node) -> f64,
+}
+
+impl Side<'_> {
+    /// `d (E, V) / d (m, v)` of the cavity of another latent value, or of its own where nodes tell all about that: a pair for each of the two.
+    fn slopes(&self, given: &Given, of: &Side<'_>) -> [[f64; 2]; 2] {
+        let cov = |a: &dyn Fn(&Node) -> f64, b: &dyn Fn(&Node) -> f64| {
+            let (ma, mb) = (given.mean(a), given.mean(b));
+            given.mean(|n| (a(n) - ma) * (b(n) - mb))
+        };
+        let v = of.cavity.variance;
+        [(of.mean, v), (of.square, 2.0 * v * v)].map(|(weight, unit)| {
+            let mean = cov(self.mean, weight) / unit;
+            let square = cov(self.square, weight) / unit;
+            [mean, square - 2.0 * self.at.moved * mean]
+        })
+    }
+
+    /// `d (T, nu)` of the site `T = 1 / V - 1 / v`, `nu = E / V - m / v`, or `T = 0`, `nu = (E - m) / v` where the variance would grow.
+    ///
+    /// # Arguments
+    /// * `slopes` - of `(E, V)`
+    /// * `own` - which of `(m, v)` of its own cavity moves, if any
+    fn site_slopes(&self, slopes: [f64; 2], own: Option<usize>) -> [f64; 2] {
+        let Belief {
+            mean: m,
+            variance: v,
+        } = self.cavity;
+        if v <= 0.0 {
+            return [0.0; 2];
+        }
+        let (own_mean, own_variance) = match own {
+            None => (0.0, 0.0),
+            Some(0) => (1.0, 0.0),
+            Some(_) => (0.0, 1.0),
+        };
+        let Moments {
+            moved,
+            variance,
+            lost,
+        } = self.at;
+        let [of_mean, of_variance] = slopes;
+        // (E - m) / v
+        let of_pull = (of_mean - own_mean) / v - moved * own_variance / (v * v);
+        if lost <= 0.0 {
+            return [0.0, of_pull];
+        }
+        let left = variance.max(f64::EPSILON * v);
+        let precision = lost / (v * left);
+        let of_precision = own_variance / (v * v) - of_variance / (left * left);
+        // nu = T E + (E - m) / v.
+        let of_shift = of_precision * (m + moved) + precision * of_mean + of_pull;
+        [of_precision, of_shift]
+    }
+}
 
 /// Of `f` alone.
 fn moments_of_f(given: &Given, cavity: Belief) -> Moments {
@@ -45,78 +105,43 @@ impl PairRow<'_> {
     pub(super) fn jacobian(&self, cavity: Pair<Belief>, step: f64) -> [[f64; 4]; 4] {
         let given = self.given(cavity);
         let (sf, sg) = (cavity.f.variance, cavity.g.variance);
-        let f = moments_of_f(&given, cavity.f);
         let moved = given.mean(|n| n.away);
         let variance = given.mean(|n| (n.away - moved).powi(2));
-        let g = Moments {
-            moved,
-            variance,
-            lost: sg - variance,
+        let f = Side {
+            cavity: cavity.f,
+            at: moments_of_f(&given, cavity.f),
+            mean: &|n| n.moved,
+            square: &|n| sf - n.lost + n.moved * n.moved,
         };
-        // Second moments about the cavity means, given the node.
-        let f_squared = |n: &Node| sf - n.lost + n.moved * n.moved;
-        let cov = |a: &dyn Fn(&Node) -> f64, b: &dyn Fn(&Node) -> f64| {
-            let (ma, mb) = (given.mean(a), given.mean(b));
-            given.mean(|n| (a(n) - ma) * (b(n) - mb))
+        let g = Side {
+            cavity: cavity.g,
+            at: Moments {
+                moved,
+                variance,
+                lost: sg - variance,
+            },
+            mean: &|n| n.away,
+            square: &|n| n.away * n.away,
         };
-        // Of a variance, from that of a second moment and that of the mean.
-        let central =
-            |of_square: f64, of_mean: f64, m: Moments| of_square - 2.0 * m.moved * of_mean;
-        let (mean_f, mean_g) = (|n: &Node| n.moved, |n: &Node| n.away);
-        let g_squared = |n: &Node| n.away * n.away;
         let mut columns = [[0.0; 4]; 4];
-        let mut put = |input: usize, f_slopes: [f64; 2], g_slopes: [f64; 2]| {
-            let own = |which: bool| match (which, input % 2) {
-                (false, _) => [0.0; 2],
-                (true, 0) => [1.0, 0.0],
-                (true, _) => [0.0, 1.0],
-            };
-            let [a, b] = site_slopes(cavity.f, f, f_slopes, own(input < 2));
-            let [c, d] = site_slopes(cavity.g, g, g_slopes, own(input >= 2));
-            columns[input] = [a, b, c, d];
-        };
-        let both = cov(&mean_f, &mean_g);
         if sf > 0.0 {
             let [of_mean, of_variance] = self.slopes_in_variance(cavity, step);
-            let third = 2.0 * sf * sf * of_mean - 2.0 * f.moved * f.variance;
-            // The moves below are from the cavity mean, which moves too.
-            let f_slopes: Slopes = [[f.variance / sf - 1.0, third / sf], [of_mean, of_variance]];
-            let in_mean = both / sf;
-            let in_variance = cov(&mean_g, &f_squared) / (2.0 * sf * sf);
-            let g_slopes: Slopes = [
-                [in_mean, central(cov(&g_squared, &mean_f) / sf, in_mean, g)],
-                [
-                    in_variance,
-                    central(
-                        cov(&g_squared, &f_squared) / (2.0 * sf * sf),
-                        in_variance,
-                        g,
-                    ),
-                ],
-            ];
-            put(0, f_slopes[0], g_slopes[0]);
-            put(1, f_slopes[1], g_slopes[1]);
+            let third = 2.0 * sf * sf * of_mean - 2.0 * f.at.moved * f.at.variance;
+            let own = [[f.at.variance / sf, third / sf], [of_mean, of_variance]];
+            let of_g = g.slopes(&given, &f);
+            for input in [0, 1] {
+                let [a, b] = f.site_slopes(own[input], Some(input));
+                let [c, d] = g.site_slopes(of_g[input], None);
+                columns[input] = [a, b, c, d];
+            }
         }
         if sg > 0.0 {
-            let of_mean = cov(&mean_g, &g_squared) / (2.0 * sg * sg);
-            let third = cov(&g_squared, &mean_g) - 2.0 * g.moved * g.variance;
-            let of_variance = central(cov(&g_squared, &g_squared) / (2.0 * sg * sg), of_mean, g);
-            let g_slopes: Slopes = [[g.variance / sg - 1.0, third / sg], [of_mean, of_variance]];
-            let in_mean = both / sg;
-            let in_variance = cov(&mean_f, &g_squared) / (2.0 * sg * sg);
-            let f_slopes: Slopes = [
-                [in_mean, central(cov(&f_squared, &mean_g) / sg, in_mean, f)],
-                [
-                    in_variance,
-                    central(
-                        cov(&f_squared, &g_squared) / (2.0 * sg * sg),
-                        in_variance,
-                        f,
-                    ),
-                ],
-            ];
-            put(2, f_slopes[0], g_slopes[0]);
-            put(3, f_slopes[1], g_slopes[1]);
+            let (own, of_f) = (g.slopes(&given, &g), f.slopes(&given, &g));
+            for input in [0, 1] {
+                let [a, b] = f.site_slopes(of_f[input], None);
+                let [c, d] = g.site_slopes(own[input], Some(input));
+                columns[2 + input] = [a, b, c, d];
+            }
         }
         columns
     }
@@ -133,27 +158,4 @@ impl PairRow<'_> {
         let (up, down) = (at(h), at(-h));
         [0, 1].map(|i| (up[i] - down[i]) / (2.0 * h))
     }
-}
-
-/// `d (T, nu)` of the site `T = 1 / V - 1 / v`, `nu = E / V - m / v`, or `T = 0`, `nu = (E - m) / v` where the variance would grow.
-///
-/// # Arguments
-/// * `slopes` - of `(E - m, V)`
-/// * `own` - of the cavity's `(m, v)`
-fn site_slopes(cavity: Belief, at: Moments, slopes: [f64; 2], own: [f64; 2]) -> [f64; 2] {
-    let (m, v) = (cavity.mean, cavity.variance);
-    if v <= 0.0 {
-        return [0.0; 2];
-    }
-    let [moved, variance] = slopes;
-    if at.lost <= 0.0 {
-        return [0.0, moved / v - at.moved * own[1] / (v * v)];
-    }
-    let left = at.variance.max(f64::EPSILON * v);
-    let precision = at.lost / (v * left);
-    let of_precision = own[1] / (v * v) - variance / (left * left);
-    // nu = T (m + moved) + moved / v.
-    let of_shift = of_precision * (m + at.moved) + precision * (own[0] + moved) + moved / v
-        - at.moved * own[1] / (v * v);
-    [of_precision, of_shift]
 }

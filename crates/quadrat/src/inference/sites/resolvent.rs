@@ -10,6 +10,7 @@
 
 use crate::linalg::{
     Cholesky, Mat, MatRef, gemm, map_lower, matvec, mirror_lower, par_gemm, par_gemm_lower_into,
+    scale_columns,
 };
 
 /// `R = D B^-1 D`.
@@ -62,10 +63,7 @@ impl LowRank {
     /// `W'` with every column times a number.
     fn weighted(&self, weights: &[f64]) -> Mat<f64> {
         let mut out = self.half.clone();
-        for (j, weight) in weights.iter().enumerate() {
-            let column = out.col_as_slice_mut(j).iter_mut();
-            column.for_each(|w| *w *= weight);
-        }
+        scale_columns(&mut out, weights.iter().copied());
         out
     }
 }
@@ -217,10 +215,7 @@ impl Posterior<'_> {
         match &self.form {
             Form::Dense(push) => {
                 let mut weighted = push.clone();
-                for (j, weight) in weights.iter().enumerate() {
-                    let column = weighted.col_as_slice_mut(j).iter_mut();
-                    column.for_each(|p| *p *= weight);
-                }
+                scale_columns(&mut weighted, weights.iter().copied());
                 let (a, b) = (weighted.as_ref(), push.transpose());
                 par_gemm_lower_into(out.as_mut(), 1.0, a, b);
             }
