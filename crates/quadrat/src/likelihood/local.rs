@@ -42,6 +42,33 @@ pub struct Tilted {
     pub shift: f64,
 }
 
+/// What a likelihood makes of a cavity.
+///
+/// Unlike [`Tilted`] these are the moments themselves: what mixtures of several likelihoods need.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Change {
+    /// `log Z` in nats.
+    pub log_z: f64,
+    /// Mean of cavity times likelihood less that of the cavity.
+    pub moved: f64,
+    /// Variance of the cavity less that of cavity times likelihood.
+    pub lost: f64,
+}
+
+impl Change {
+    /// Of a site that reproduces the moments.
+    #[must_use]
+    pub fn of(tilted: Tilted, cavity: Belief) -> Self {
+        let Belief { mean, variance } = cavity;
+        let growth = 1.0 + variance * tilted.precision;
+        Self {
+            log_z: tilted.log_z,
+            moved: variance * (tilted.shift - tilted.precision * mean) / growth,
+            lost: variance * variance * tilted.precision / growth,
+        }
+    }
+}
+
 /// `E log p(y | f)` under a belief, and its derivatives in the mean of the belief.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Expected {
@@ -131,6 +158,30 @@ pub trait Local: Sync {
 
     /// Moments of cavity times likelihood.
     fn tilted(&self, own: &[f64], row: usize, cavity: Belief) -> Tilted;
+
+    /// Moments of cavity times likelihood for many values of the first own hyperparameter, one after the other.
+    ///
+    /// # Arguments
+    /// * `first` - the values, of the shape of `out`
+    /// * `rest` - the own hyperparameters but the first
+    /// * `is_coarse` - whether moments to 1e-6 of the cavity's will do
+    fn tilted_over(
+        &self,
+        first: &[f64],
+        rest: &[f64],
+        row: usize,
+        cavity: Belief,
+        _is_coarse: bool,
+        out: &mut [Change],
+    ) {
+        let mut own = Vec::with_capacity(1 + rest.len());
+        own.push(f64::NAN);
+        own.extend_from_slice(rest);
+        for (&value, out) in first.iter().zip(out) {
+            own[0] = value;
+            *out = Change::of(self.tilted(&own, row, cavity), cavity);
+        }
+    }
 
     /// `d log Z / d own` at a fixed cavity.
     fn tilted_slopes(&self, _own: &[f64], _row: usize, _cavity: Belief, _out: &mut [f64]) {}

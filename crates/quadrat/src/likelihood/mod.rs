@@ -6,6 +6,9 @@ mod bernoulli;
 mod binomial;
 mod censored;
 mod check;
+mod count_grid;
+#[cfg(test)]
+mod count_grid_tests;
 mod count_rows;
 mod counting;
 pub mod distribution;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::count_rows::{CountRows, columns};
 use super::distribution::{self, Distribution};
-use super::local::{Belief, Circumstances, Expected, Jet, Local, Tilted};
+use super::local::{Belief, Change, Circumstances, Expected, Jet, Local, Tilted};
 use crate::error::InputError;
 use crate::link::Link;
 use crate::parameter::{Parameter, PriorDensity};
@@ -152,6 +152,23 @@ impl Local for NegativeBinomial {
 
     fn tilted(&self, own: &[f64], row: usize, cavity: Belief) -> Tilted {
         self.rows.tilted(row, self.value(own), cavity)
+    }
+
+    fn tilted_over(
+        &self,
+        first: &[f64],
+        _: &[f64],
+        row: usize,
+        cavity: Belief,
+        is_coarse: bool,
+        out: &mut [Change],
+    ) {
+        match self.dispersion {
+            Dispersion::Learned => self.rows.tilted_over(row, first, cavity, is_coarse, out),
+            Dispersion::Known(value) => {
+                out.fill(Change::of(self.rows.tilted(row, value, cavity), cavity));
+            }
+        }
     }
 
     fn tilted_slopes(&self, own: &[f64], row: usize, cavity: Belief, out: &mut [f64]) {

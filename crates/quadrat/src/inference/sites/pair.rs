@@ -23,7 +23,7 @@
 
 use super::sweep::Site;
 use super::{Method, Reply};
-use crate::likelihood::local::{Belief, Local};
+use crate::likelihood::local::{Belief, Change, Local};
 use crate::link::Link;
 
 /// Standard deviations of `g` to either side.
@@ -132,20 +132,27 @@ impl PairRow<'_> {
 
     /// What cavities times likelihood say of `f` at every node of `g`.
     pub(super) fn given(&self, cavity: Pair<Belief>) -> Given {
-        let mut own = Vec::with_capacity(1 + self.rest.len());
-        let s = cavity.f.variance;
-        let mut nodes: Vec<Node> = Vec::with_capacity(64);
-        for (away, log) in self.nodes(cavity.g) {
-            self.own(cavity.g.mean + away, &mut own);
-            let t = self.likelihood.tilted(&own, self.row, cavity.f);
-            let growth = 1.0 + s * t.precision;
-            nodes.push(Node {
-                weight: log + t.log_z,
-                away,
-                moved: s * (t.shift - t.precision * cavity.f.mean) / growth,
-                lost: s * s * t.precision / growth,
-            });
-        }
+        let prior: Vec<(f64, f64)> = self.nodes(cavity.g).collect();
+        let scales: Vec<f64> = prior
+            .iter()
+            .map(|(away, _)| scale(self.link, cavity.g.mean + away))
+            .collect();
+        let mut changes = vec![Change::default(); prior.len()];
+        self.likelihood.tilted_over(
+            &scales,
+            self.rest,
+            self.row,
+            cavity.f,
+            self.is_coarse,
+            &mut changes,
+        );
+        let node = |(&(away, log), change): (&(f64, f64), Change)| Node {
+            weight: log + change.log_z,
+            away,
+            moved: change.moved,
+            lost: change.lost,
+        };
+        let mut nodes: Vec<Node> = prior.iter().zip(changes).map(node).collect();
         let most = nodes.iter().fold(f64::NEG_INFINITY, |m, n| m.max(n.weight));
         let mut total = 0.0;
         for node in &mut nodes {
