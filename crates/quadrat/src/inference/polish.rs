@@ -21,6 +21,8 @@ const LONGEST: f64 = 0.5;
 const GRADIENT: f64 = 1e-4;
 /// Stationary when Newton's estimate of what is left to gain is below this, in nats.
 const GAIN: f64 = 1e-6;
+/// No further step where evaluations are dear and it would gain less than this, in nats: the optimum is nearer than 1e-4 of its standard deviation.
+const DEAR_GAIN: f64 = 1e-9;
 /// No further step below this length, in units of the free coordinates.
 const SHORTEST: f64 = 1e-10;
 
@@ -63,7 +65,8 @@ pub(super) fn polish(space: &FreeSpace<'_>, from: &[f64]) -> Result<Polished, Fi
             let (step, expected) = newton_step(&at.z, &at.density.gradient, curvature, &bounds)?;
             gain = expected;
             let longest = step.iter().fold(0.0, |a: f64, s| a.max(s.abs()));
-            if steps >= STEPS || longest <= SHORTEST {
+            let is_near = longest <= SHORTEST || (space.is_dear() && gain <= DEAR_GAIN);
+            if steps >= STEPS || is_near {
                 break;
             }
             let Some(next) = along(space, &at, &step, &bounds, &mut evaluations) else {

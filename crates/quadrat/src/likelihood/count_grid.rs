@@ -27,7 +27,7 @@ const REACH: f64 = 8.5;
 /// Longest step in widths of the narrowest density, and in `f` itself.
 const STEP: (f64, f64) = (0.6, 0.35);
 /// The same where few nodes will do: good to 1e-6.
-const COARSE: (f64, (f64, f64)) = (6.0, (0.9, 0.5));
+const COARSE: (f64, (f64, f64)) = (6.5, (0.75, 0.45));
 /// More nodes, or more terms of a sum, cost as much as a grid for every dispersion.
 const NODES: usize = 600;
 const TERMS: f64 = 400.0;
@@ -189,8 +189,18 @@ impl CountRows {
     }
 }
 
+/// Equally spaced numbers from one to the other, or little beyond: a multiple of every number of lanes. `None` where they are many.
+pub(super) fn nodes(lower: f64, upper: f64, step: f64) -> Option<Vec<f64>> {
+    let count = ((upper - lower) / step).ceil();
+    if !(count < NODES as f64) {
+        return None;
+    }
+    let count = (count as usize + 1).next_multiple_of(LANES);
+    Some((0..count).map(|i| lower + i as f64 * step).collect())
+}
+
 /// `sum_{0 < k < y} log(1 + alpha k) - log y!`.
-fn log_coefficient(y: f64, dispersion: f64) -> f64 {
+pub(super) fn log_coefficient(y: f64, dispersion: f64) -> f64 {
     if y > FACTORS {
         let total = y + 1.0 / dispersion;
         return CountMean::new(y, dispersion).log_probability(y) - y * elementary::log(y)
@@ -209,7 +219,7 @@ fn log_coefficient(y: f64, dispersion: f64) -> f64 {
 
 /// `log(1 + x)` in each lane for `x >= 0`, to some ulp of itself.
 #[inline(always)]
-fn log1p_simd<S: Simd>(s: S, x: S::f64s) -> S::f64s {
+pub(super) fn log1p_simd<S: Simd>(s: S, x: S::f64s) -> S::f64s {
     let one = s.splat_f64s(1.0);
     let sum = s.add_f64s(one, x);
     // What rounding took from the sum.

@@ -1,7 +1,7 @@
 //! Moments on a grid beside those of every dispersion by itself.
 
 use super::count_rows::CountRows;
-use super::local::{Belief, Change};
+use super::local::{Belief, Change, Expected};
 use crate::link::Link;
 
 const DISPERSIONS: [f64; 8] = [1e-17, 1e-9, 1e-4, 0.03, 0.4, 2.0, 50.0, 1e6];
@@ -62,4 +62,36 @@ fn few_nodes_are_enough_for_a_search() {
             assert!(off.iter().all(|off| *off < 1e-6), "{y} {upper}: {off:?}");
         }
     }
+}
+
+#[test]
+fn expectations_on_a_grid_are_those_of_every_dispersion() {
+    let mut on_grid = 0;
+    for y in [0.0, 1.0, 12.0, 150.0, 3000.0] {
+        let rows = CountRows::new(vec![y], vec![y], vec![2.0], Link::Exp).unwrap();
+        for away in [-4.0, 0.0, 3.0] {
+            for variance in [1e-3, 0.05, 0.5, 3.0, 1e5] {
+                let belief = Belief {
+                    mean: (0.5 * (y + 0.5)).ln() + away,
+                    variance,
+                };
+                let mut got = [Expected::default(); DISPERSIONS.len()];
+                rows.expected_over(0, &DISPERSIONS, belief, &mut got);
+                for (got, dispersion) in got.into_iter().zip(DISPERSIONS) {
+                    let want = rows.expected(0, dispersion, belief);
+                    let near = |got: f64, want: f64| (got - want).abs() < 1e-9 * (1.0 + want.abs());
+                    let all = near(got.value, want.value)
+                        && near(got.first, want.first)
+                        && near(got.second, want.second);
+                    assert!(all, "{y} {dispersion} {belief:?}: {got:?} {want:?}");
+                    on_grid += usize::from(got != want);
+                }
+            }
+        }
+    }
+    // All but the widest beliefs, whose grid would be long.
+    assert!(
+        on_grid > 5 * 3 * 4 * DISPERSIONS.len() * 9 / 10,
+        "{on_grid}"
+    );
 }

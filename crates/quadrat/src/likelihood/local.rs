@@ -189,6 +189,28 @@ pub trait Local: Sync {
     /// Expected log-density.
     fn expected(&self, own: &[f64], row: usize, belief: Belief) -> Expected;
 
+    /// Expected log-densities for many values of the first own hyperparameter, one after the other.
+    ///
+    /// # Arguments
+    /// * `first` - the values, of the shape of `out`
+    /// * `rest` - the own hyperparameters but the first
+    fn expected_over(
+        &self,
+        first: &[f64],
+        rest: &[f64],
+        row: usize,
+        belief: Belief,
+        out: &mut [Expected],
+    ) {
+        let mut own = Vec::with_capacity(1 + rest.len());
+        own.push(f64::NAN);
+        own.extend_from_slice(rest);
+        for (&value, out) in first.iter().zip(out) {
+            own[0] = value;
+            *out = self.expected(&own, row, belief);
+        }
+    }
+
     /// `d E log p / d own` at a fixed belief.
     fn expected_slopes(&self, _own: &[f64], _row: usize, _belief: Belief, _out: &mut [f64]) {}
 

@@ -6,6 +6,7 @@ mod bernoulli;
 mod binomial;
 mod censored;
 mod check;
+mod count_expected;
 mod count_grid;
 #[cfg(test)]
 mod count_grid_tests;

@@ -181,6 +181,20 @@ impl Local for NegativeBinomial {
         self.rows.expected(row, self.value(own), belief)
     }
 
+    fn expected_over(
+        &self,
+        first: &[f64],
+        _: &[f64],
+        row: usize,
+        belief: Belief,
+        out: &mut [Expected],
+    ) {
+        match self.dispersion {
+            Dispersion::Learned => self.rows.expected_over(row, first, belief, out),
+            Dispersion::Known(value) => out.fill(self.rows.expected(row, value, belief)),
+        }
+    }
+
     fn expected_slopes(&self, own: &[f64], row: usize, belief: Belief, out: &mut [f64]) {
         if let Some(first) = out.first_mut() {
             *first = self.rows.expected_slope(row, self.value(own), belief);

@@ -429,6 +429,7 @@ impl Problem {
         let bound = || {
             let mut options = self.site_options(Method::Ep);
             options.tolerance = CERTAIN;
+            options.is_coarse = true;
             let fit = condition_sites(self, theta, &options)?;
             let is_good = fit.found.converged && !fit.is_adrift(self);
             options.method = Method::Variational;

@@ -23,7 +23,7 @@
 
 use super::sweep::Site;
 use super::{Method, Reply};
-use crate::likelihood::local::{Belief, Change, Local};
+use crate::likelihood::local::{Belief, Change, Expected, Local};
 use crate::link::Link;
 
 /// Standard deviations of `g` to either side.
@@ -123,6 +123,12 @@ impl PairRow<'_> {
         })
     }
 
+    /// The scales at nodes.
+    fn scales(&self, nodes: &[(f64, f64)], belief: Belief) -> Vec<f64> {
+        let at = |(away, _): &(f64, f64)| scale(self.link, belief.mean + away);
+        nodes.iter().map(at).collect()
+    }
+
     /// The hyperparameters at a value of `g`, in a buffer.
     fn own(&self, g: f64, buffer: &mut Vec<f64>) {
         buffer.clear();
@@ -133,10 +139,7 @@ impl PairRow<'_> {
     /// What cavities times likelihood say of `f` at every node of `g`.
     pub(super) fn given(&self, cavity: Pair<Belief>) -> Given {
         let prior: Vec<(f64, f64)> = self.nodes(cavity.g).collect();
-        let scales: Vec<f64> = prior
-            .iter()
-            .map(|(away, _)| scale(self.link, cavity.g.mean + away))
-            .collect();
+        let scales = self.scales(&prior, cavity.g);
         let mut changes = vec![Change::default(); prior.len()];
         self.likelihood.tilted_over(
             &scales,
@@ -190,13 +193,15 @@ impl PairRow<'_> {
 
     /// `E log p`, and its first two derivatives in both means.
     fn expected(&self, belief: Pair<Belief>) -> (f64, Pair<[f64; 2]>) {
-        let mut own = Vec::with_capacity(1 + self.rest.len());
         let s = belief.g.variance;
         let (mut value, mut f, mut g) = (0.0, [0.0; 2], [0.0; 2]);
-        for (away, log) in self.nodes(belief.g) {
+        let prior: Vec<(f64, f64)> = self.nodes(belief.g).collect();
+        let scales = self.scales(&prior, belief.g);
+        let mut expected = vec![Expected::default(); prior.len()];
+        self.likelihood
+            .expected_over(&scales, self.rest, self.row, belief.f, &mut expected);
+        for (&(away, log), e) in prior.iter().zip(&expected) {
             let weight = log.exp();
-            self.own(belief.g.mean + away, &mut own);
-            let e = self.likelihood.expected(&own, self.row, belief.f);
             value += weight * e.value;
             f[0] += weight * e.first;
             f[1] += weight * e.second;

@@ -34,7 +34,7 @@ pub struct SiteOptions {
     /// The same of the second latent function.
     pub start_second: Vec<Site>,
     /// Whether rows with two latent values may use few nodes: along searches that others finish.
-    pub(in crate::inference) is_coarse: bool,
+    pub(crate) is_coarse: bool,
 }
 
 impl SiteOptions {
