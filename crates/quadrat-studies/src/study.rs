@@ -59,7 +59,9 @@ impl Settings {
     /// Whether a part whose name may be found by any of its words is asked for.
     #[must_use]
     pub fn wants(&self, name: &str) -> bool {
-        self.only.is_empty() || self.only.iter().any(|text| name.contains(text.as_str()))
+        let name = name.to_lowercase();
+        let is_in = |text: &String| name.contains(&text.to_lowercase());
+        self.only.is_empty() || self.only.iter().any(is_in)
     }
 
     /// A stream of random numbers of its own for every `stream`, whatever runs in parallel.
