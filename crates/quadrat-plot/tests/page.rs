@@ -112,6 +112,7 @@ fn figures(words: &str) -> Vec<Figure> {
                 upper: 0.75,
             }],
             level: 0.95,
+            covariances: Vec::new(),
         }),
     ]
 }

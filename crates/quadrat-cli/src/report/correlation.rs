@@ -1,5 +1,6 @@
 //! How alike the outputs are.
 
+use quadrat::model::Coregionalization;
 use quadrat_plot::{Correlated, CorrelationFigure, Figure, Heading};
 
 use crate::outcome::Outcome;
@@ -30,5 +31,29 @@ pub fn figure(outcome: &Outcome) -> Option<Figure> {
         names: names.clone(),
         pairs: correlated.collect(),
         level: 0.95,
+        covariances: Vec::new(),
     }))
+}
+
+/// The coregionalisation matrices, a figure for each.
+pub fn matrices(outcome: &Outcome) -> Vec<Figure> {
+    let one = |of: Coregionalization| {
+        let id = of.name.replace(['.', '#'], "-");
+        let title = match of.name.as_str() {
+            "coregion" => "Coregionalisation matrix".to_owned(),
+            other => format!("Coregionalisation matrix of {other}"),
+        };
+        let heading = Heading::new(format!("{id}-matrix"), title).with_caption(
+            "Entries of B = A A\u{2032} + diag(\u{3ba}) at the most probable hyperparameters, coloured by their correlation: times the kernel that it \
+             multiplies, the covariance of what two outputs have of it, on the scale of the latent function.",
+        );
+        Figure::Correlation(CorrelationFigure {
+            heading,
+            names: outcome.posterior.outputs().to_vec(),
+            covariances: of.matrix,
+            ..CorrelationFigure::default()
+        })
+    };
+    let all = outcome.posterior.coregionalizations();
+    all.into_iter().map(one).collect()
 }

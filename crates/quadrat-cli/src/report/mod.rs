@@ -78,6 +78,7 @@ fn report(outcome: &Outcome, extras: Option<&Extras>) -> Result<Report> {
                     .flat_map(|group| figures(outcome, group, extras)),
             )
             .chain(correlation::figure(outcome))
+            .chain(correlation::matrices(outcome))
             .chain(fitted::figures(outcome)?)
             .chain(relevance::figure(outcome))
             .collect(),

@@ -36,7 +36,7 @@ pub fn check(check: &Check<'_>, name: &Spanned<String>) -> bool {
         "starts or ends with a character that hides or breaks file names"
     } else if text.len() > 100 {
         "is longer than 100 bytes"
-    } else if RESERVED.contains(&text.to_lowercase().as_str()) {
+    } else if RESERVED.contains(&text.to_lowercase().as_str()) || is_matrix(text) {
         "is reserved"
     } else {
         return true;
@@ -47,6 +47,12 @@ pub fn check(check: &Check<'_>, name: &Spanned<String>) -> bool {
         REMEDY,
     );
     false
+}
+
+/// Whether it is the name of a picture of a coregionalisation matrix.
+fn is_matrix(text: &str) -> bool {
+    let text = text.to_lowercase();
+    text.contains("coregion") && text.ends_with("-matrix")
 }
 
 /// Refuses two names that are one file where case does not count.

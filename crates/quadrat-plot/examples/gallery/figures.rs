@@ -335,5 +335,6 @@ pub fn correlations(n: usize) -> CorrelationFigure {
         names: (0..n).map(|i| format!("Station {}", i + 1)).collect(),
         pairs: pairs.map(pair).collect(),
         level: 0.95,
+        covariances: Vec::new(),
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn draw(figure: &CorrelationFigure, width: f64) -> Canvas {
         canvas.words(end, &beside, TEXT, Anchor::End, INK);
         let (from, to) = (corner(i, i), corner(i + 1, i + 1));
         cell(&mut canvas, from, to, Ink::fill(GRID));
-        words(&mut canvas, from, column, "1", MUTED);
+        words(&mut canvas, from, column, &square.diagonal[i], MUTED);
     }
     for told in &square.cells {
         let (from, to) = (

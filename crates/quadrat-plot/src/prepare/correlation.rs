@@ -1,7 +1,7 @@
 //! Correlations as the cells of a square.
 
 use crate::figure::CorrelationFigure;
-use crate::format::{count, fixed};
+use crate::format::{count, fixed, rounded};
 use crate::palette::{SIDES, at};
 
 use super::interval_words;
@@ -32,6 +32,10 @@ pub(crate) struct Square<'a> {
     pub names: &'a [String],
     /// Without the diagonal; a pair has two.
     pub cells: Vec<Cell>,
+    /// What the diagonal tells, one per name.
+    pub diagonal: Vec<String>,
+    /// What the values are.
+    pub quantity: &'static str,
     pub remarks: Vec<String>,
 }
 
@@ -53,27 +57,20 @@ pub(crate) fn prepare(figure: &CorrelationFigure) -> Square<'_> {
             count(figure.names.len())
         ));
     }
-    let shown = figure.pairs.iter().filter(|p| {
-        p.value.is_finite() && p.first != p.second && p.first.max(p.second) < names.len()
-    });
-    let cells = shown.flat_map(|pair| {
-        let value = pair.value.clamp(-1.0, 1.0);
-        let fill = at(&SIDES, 0.5 * (value + 1.0));
+    let told = match figure.covariances.is_empty() {
+        true => correlations(figure, names.len()),
+        false => covariances(figure, names.len()),
+    };
+    let cells = told.cells.into_iter().flat_map(|told| {
+        let fill = at(&SIDES, 0.5 * (told.correlation + 1.0));
         let luminance =
             0.2126 * f64::from(fill.0) + 0.7152 * f64::from(fill.1) + 0.0722 * f64::from(fill.2);
-        let mut told = fixed(value, 2);
-        if pair.lower <= pair.upper {
-            let (lower, upper) = (fixed(pair.lower, 2), fixed(pair.upper, 2));
-            told = format!(
-                "{told} ({}: {lower} to {upper})",
-                interval_words(figure.level)
-            );
-        }
-        [(pair.first, pair.second), (pair.second, pair.first)].map(|(row, column)| Cell {
+        let (first, second) = told.pair;
+        [(first, second), (second, first)].map(|(row, column)| Cell {
             row,
             column,
-            words: fixed(value, 2),
-            told: told.clone(),
+            words: told.words.clone(),
+            told: told.told.clone(),
             fill,
             dark: luminance < DARK,
         })
@@ -81,7 +78,77 @@ pub(crate) fn prepare(figure: &CorrelationFigure) -> Square<'_> {
     Square {
         names,
         cells: cells.collect(),
+        diagonal: told.diagonal,
+        quantity: told.quantity,
         remarks,
+    }
+}
+
+/// What the cells of a square say.
+struct Told {
+    cells: Vec<Pair>,
+    diagonal: Vec<String>,
+    quantity: &'static str,
+}
+
+/// What the two cells of a pair say.
+struct Pair {
+    pair: (usize, usize),
+    correlation: f64,
+    words: String,
+    told: String,
+}
+
+fn correlations(figure: &CorrelationFigure, names: usize) -> Told {
+    let shown = figure
+        .pairs
+        .iter()
+        .filter(|p| p.value.is_finite() && p.first != p.second && p.first.max(p.second) < names);
+    let cells = shown.map(|pair| {
+        let value = pair.value.clamp(-1.0, 1.0);
+        let mut told = fixed(value, 2);
+        if pair.lower <= pair.upper {
+            let (lower, upper) = (fixed(pair.lower, 2), fixed(pair.upper, 2));
+            let interval = interval_words(figure.level);
+            told = format!("{told} ({interval}: {lower} to {upper})");
+        }
+        Pair {
+            pair: (pair.first, pair.second),
+            correlation: value,
+            words: fixed(value, 2),
+            told,
+        }
+    });
+    Told {
+        cells: cells.collect(),
+        diagonal: vec!["1".to_owned(); names],
+        quantity: "correlation",
+    }
+}
+
+fn covariances(figure: &CorrelationFigure, names: usize) -> Told {
+    let count = figure.names.len();
+    let entry = |i: usize, j: usize| {
+        let known = figure.covariances.get(i * count + j);
+        known.copied().unwrap_or(f64::NAN)
+    };
+    let pairs = (0..names).flat_map(|i| (i + 1..names).map(move |j| (i, j)));
+    let cells = pairs.filter_map(|(i, j)| {
+        let value = entry(i, j);
+        let size = (entry(i, i) * entry(j, j)).sqrt();
+        let correlation = if size > 0.0 { value / size } else { 0.0 };
+        let words = rounded(value);
+        value.is_finite().then(|| Pair {
+            pair: (i, j),
+            correlation: correlation.clamp(-1.0, 1.0),
+            told: format!("{words} (correlation {})", fixed(correlation, 2)),
+            words,
+        })
+    });
+    Told {
+        cells: cells.collect(),
+        diagonal: (0..names).map(|i| rounded(entry(i, i))).collect(),
+        quantity: "covariance",
     }
 }
 
@@ -96,7 +163,22 @@ mod tests {
             names: (0..names).map(|i| i.to_string()).collect(),
             pairs,
             level: 0.95,
+            covariances: Vec::new(),
         }
+    }
+
+    #[test]
+    fn covariances_are_told_and_coloured_by_their_correlation() {
+        let mut figure = figure(2, Vec::new());
+        figure.covariances = vec![4.0, -3.0, -3.0, 9.0];
+        let square = prepare(&figure);
+        assert_eq!(square.diagonal, ["4", "9"]);
+        assert_eq!(square.cells[1].words, "\u{2212}3");
+        assert_eq!(square.cells[1].told, "\u{2212}3 (correlation \u{2212}0.50)");
+        assert_eq!(square.cells[0].fill, at(&SIDES, 0.25));
+        // Too few entries leave nothing to tell.
+        figure.covariances.truncate(1);
+        assert!(prepare(&figure).is_empty());
     }
 
     fn pair(first: usize, second: usize, value: f64) -> Correlated {

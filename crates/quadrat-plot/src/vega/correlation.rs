@@ -15,8 +15,8 @@ pub(super) fn interactive(figure: &CorrelationFigure) -> Interactive {
     let count = square.names.len();
     let diagonal = (0..count).map(|i| {
         json!({
-            "row": i, "column": i, "fill": GRID, "ink": MUTED, "words": "1",
-            "told": "1 (the same)", "first": square.names[i], "second": square.names[i],
+            "row": i, "column": i, "fill": GRID, "ink": MUTED, "words": square.diagonal[i],
+            "told": format!("{} (the same)", square.diagonal[i]), "first": square.names[i], "second": square.names[i],
         })
     });
     let cells = square.cells.iter().map(|cell| {
@@ -43,7 +43,7 @@ pub(super) fn interactive(figure: &CorrelationFigure) -> Interactive {
     let across = format!("max(24, width / {} - 4)", count.max(1));
     let (x, y) = (axis("column", &across), axis("row", "max(60, width * 0.4)"));
     let tooltip = json!([
-        {"field": "first", "title": "of"}, {"field": "second", "title": "and"}, {"field": "told", "title": "correlation"}
+        {"field": "first", "title": "of"}, {"field": "second", "title": "and"}, {"field": "told", "title": square.quantity}
     ]);
     let raw = |field: &str| json!({"field": field, "type": "nominal", "scale": null});
     let size = format!("max(7, min(13, width / {} / 3))", count.max(1));

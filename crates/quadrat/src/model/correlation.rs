@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::posterior::Posterior;
 use super::problem::Problem;
 use crate::error::FitError;
 use crate::inference::Optimum;
+use crate::kernel::Kernel;
 use crate::support::Functionals;
 
 /// Draws of the hyperparameters behind the intervals.
@@ -30,6 +32,51 @@ pub struct OutputCorrelation {
     pub lower: f64,
     /// Upper end of that interval.
     pub upper: f64,
+}
+
+/// A coregionalisation matrix $B = A A' + \mathrm{diag}(\kappa)$: what one latent process, or the sum of those that share it, has of every output.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Coregionalization {
+    /// As hyperparameters name it: `coregion`, `coregion#2`, `noise.coregion`.
+    pub name: String,
+    /// Entries at the MAP of the hyperparameters, row by row, in the order of [`Posterior::outputs`].
+    pub matrix: Vec<f64>,
+}
+
+impl Posterior {
+    /// Every coregionalisation matrix, of the latent function first; none where there is one output.
+    #[must_use]
+    pub fn coregionalizations(&self) -> Vec<Coregionalization> {
+        let second = self.problem.second.as_ref();
+        let second = second.map(|s| (&s.spec.kernel, format!("{}.", s.spec.varying.name())));
+        let kernels = std::iter::once((&self.problem.kernel, String::new())).chain(second);
+        kernels
+            .flat_map(|(kernel, prefix)| self.matrices(kernel, &prefix))
+            .collect()
+    }
+
+    fn matrices(&self, kernel: &Kernel, prefix: &str) -> Vec<Coregionalization> {
+        let hypers = &self.summary().hyperparameters;
+        let value = |name: &str| {
+            let mut own = hypers
+                .iter()
+                .filter(|h| h.name.strip_prefix(prefix) == Some(name));
+            own.next().map_or(f64::NAN, |h| h.value)
+        };
+        let parameters = kernel.parameters();
+        let theta: Vec<f64> = parameters.iter().map(|p| value(&p.name)).collect();
+        let mixings = kernel.leaves().iter().filter_map(|l| l.mixing.as_ref());
+        mixings
+            .filter_map(|mixing| {
+                let first = &parameters.get(*mixing.kappa.first()?)?.name;
+                let label = first.split('.').next().unwrap_or(first);
+                Some(Coregionalization {
+                    name: format!("{prefix}{label}"),
+                    matrix: mixing.matrix(&theta),
+                })
+            })
+            .collect()
+    }
 }
 
 /// Every pair of outputs, the earlier name first; none where there is one output.

@@ -35,7 +35,7 @@ mod update;
 mod varying_noise;
 
 pub use crate::likelihood::Noise;
-pub use correlation::OutputCorrelation;
+pub use correlation::{Coregionalization, OutputCorrelation};
 pub use crossvalidation::LeftOutFold;
 #[cfg(feature = "mcmc")]
 pub use mcmc::{HyperCheck, McmcReport, RowCheck, Spread};
