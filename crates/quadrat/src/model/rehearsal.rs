@@ -209,6 +209,35 @@ mod tests {
         Ok(())
     }
 
+    /// A wave on a trend: a search from long lengthscales takes the wave for noise, and one that is given a rival ends where the rival leads.
+    #[test]
+    fn a_rival_that_is_better_wins() -> Result<(), FitError> {
+        let t: Vec<f64> = (0..60).map(|i| 0.1 * f64::from(i)).collect();
+        let y = t
+            .iter()
+            .map(|t| t + 0.6 * (5.0 * t).sin() + 0.1 * (37.0 * t).sin());
+        let y = Observations::gaussian(Functionals::points("t", &t)?, y.collect(), Noise::Learned)?;
+        let mut problem = Model::new(Kernel::se(["t"]))
+            .observe(y)
+            .problem(Inference::Auto, None)?;
+        let length = problem.kernel.parameters().iter();
+        let length = length.take_while(|p| p.name != "se.lengthscale.t").count();
+        let mut rival = starts(&problem);
+        rival[length] = 0.3;
+        problem.parameters[length].start = 30.0;
+        let learn = LearnOptions {
+            starts: 1,
+            ..LearnOptions::default()
+        };
+        let alone = compete(&problem, &learn, Vec::new())?;
+        let both = compete(&problem, &learn, vec![rival])?;
+        let (smooth, waves) = (alone.theta[length], both.theta[length]);
+        assert!(smooth > 2.0 && waves < 1.0, "{smooth} {waves}");
+        assert!(both.log_posterior > alone.log_posterior + 5.0);
+        assert_eq!(both.starts.len(), 2);
+        Ok(())
+    }
+
     /// What goes wrong on fewer rows is told of the rows of the tables.
     #[test]
     fn errors_of_thinned_tables_name_the_rows_of_the_whole() -> Result<(), FitError> {

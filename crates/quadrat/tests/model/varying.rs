@@ -412,3 +412,35 @@ fn what_cannot_vary_is_refused() {
             .contains("constant")
     );
 }
+
+/// Nights are zero to the last digit: noise that changes with the hour explains them by none at all, and neither approximation comes to
+/// rest. Whichever is told, it is not told as an answer.
+#[test]
+fn what_no_approximation_settles_is_no_answer() {
+    let hours: Vec<f64> = (0..96).map(f64::from).collect();
+    let z = normals(96, 3);
+    let demand = |(t, z): (&f64, &f64)| match t % 24.0 < 8.0 {
+        true => 0.0,
+        false => (10.0 + 4.0 * (t / 5.0).sin() + 3.0 * z).round(),
+    };
+    let y: Vec<f64> = hours.iter().zip(&z).map(demand).collect();
+    let set = Functionals::points("hour", &hours).unwrap();
+    let day = || Kernel::periodic("hour", Some(24.0));
+    let fit = Model::new(day() + Kernel::se(["hour"]))
+        .observe(Observations::gaussian(set, y, Noise::Learned).unwrap())
+        .vary(Varying::Noise, day(), Link::Exp)
+        .fit(&by(None));
+    match fit {
+        Err(error) => assert!(matches!(error, FitError::NotConverged { .. }), "{error}"),
+        Ok(posterior) => {
+            let summary = posterior.summary();
+            assert!(!summary.converged, "{summary:?}");
+            let told = summary.warnings.join("; ");
+            assert!(
+                told.contains("expectation propagation did not settle")
+                    && told.contains("did not converge"),
+                "{told}"
+            );
+        }
+    }
+}
