@@ -152,6 +152,9 @@ pub struct Predict {
     /// Column of the weights of the points of bags
     #[arg(long, value_name = "COLUMN", requires = "bag")]
     pub weight: Option<String>,
+    /// Takes missing coordinates of the points of bags as the mean of those of their bag
+    #[arg(long, value_name = "HOW", value_parser = ["mean"], requires = "bag")]
+    pub missing: Option<String>,
     /// A dimension and the columns of its two edges, such as `age=from,to`; may be repeated
     #[arg(long = "box", id = "boxes", value_name = "DIM=LO,HI", value_parser = edges)]
     pub boxes: Vec<Edges>,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::degrees::degrees;
 use super::files::Files;
+use super::fill::fill;
 use super::join::{Joined, canonical, join, unused};
 use super::read::find;
 use super::rows::no_giants;
@@ -12,7 +13,7 @@ use crate::diagnostic::{Problem, Problems, shown};
 use crate::shapes::{Bag, Bags, Kind, Shapes};
 use crate::study::fields::Spanned;
 use crate::study::shape::BagKeys;
-use crate::table::{BadCells, Table};
+use crate::table::{BadCells, Reading, Table};
 
 /// How many problems of one kind are listed.
 const LISTED: usize = 20;
@@ -65,8 +66,20 @@ fn read(files: &Files<'_>, points: &Table, keys: &BagKeys) -> Option<(Vec<String
     let key = find(check, points, &[&keys.key]);
     let (found, key) = (found?, key?[0]);
     let of_point = points.keys(key).map_err(|problems| check.extend(problems));
-    let columns = points
-        .numbers(&found)
+    let pair = files.geographic.as_ref().and_then(|geographic| {
+        let at = |name: &String| keys.dims.iter().position(|dim| &dim.value == name);
+        Some((
+            geographic,
+            at(&geographic.dims[0])?,
+            at(&geographic.dims[1])?,
+        ))
+    });
+    // Places on the globe and weights have no mean to be taken as.
+    let may_miss = |i: usize| {
+        let is_place = pair.is_some_and(|(_, lon, lat)| i == lon || i == lat);
+        keys.fills && i < keys.dims.len() && !is_place
+    };
+    let columns = columns(points, &found, may_miss)
         .map_err(|problems| check.extend(problems))
         .ok()?;
     let of_point = of_point.ok()?;
@@ -87,14 +100,6 @@ fn read(files: &Files<'_>, points: &Table, keys: &BagKeys) -> Option<(Vec<String
     if let Err(found) = bad.or(points.name(), points.headers(), ()) {
         problems.0.extend(found.0);
     }
-    let pair = files.geographic.as_ref().and_then(|geographic| {
-        let at = |name: &String| keys.dims.iter().position(|dim| &dim.value == name);
-        Some((
-            geographic,
-            at(&geographic.dims[0])?,
-            at(&geographic.dims[1])?,
-        ))
-    });
     let mut names: Vec<String> = Vec::new();
     let mut bags: Vec<Bag> = Vec::new();
     let mut first_rows = Vec::new();
@@ -144,8 +149,38 @@ fn read(files: &Files<'_>, points: &Table, keys: &BagKeys) -> Option<(Vec<String
             );
         }
     }
+    if keys.fills {
+        let dims: Vec<&str> = keys.dims.iter().map(|dim| dim.value.as_str()).collect();
+        match fill(&mut bags, &dims, &names, points.name()) {
+            Ok(told) => told.into_iter().for_each(|sentence| files.warn(sentence)),
+            Err(problem) => problems.push(problem.at(check.source.place(&keys.span))),
+        }
+    }
     problems
         .or((names, bags))
         .map_err(|problems| check.extend(problems))
         .ok()
+}
+
+/// The columns of coordinates and weights, as numbers; NaN for those that are missing where they may be.
+fn columns(
+    points: &Table,
+    found: &[usize],
+    may_miss: impl Fn(usize) -> bool,
+) -> Result<Vec<Vec<f64>>, Problems> {
+    if !(0..found.len()).any(&may_miss) {
+        return points.numbers(found);
+    }
+    let reading = |i: usize| match may_miss(i) {
+        true => Reading::NumberOrMissing,
+        false => Reading::Number,
+    };
+    let wanted: Vec<(usize, Reading)> = found
+        .iter()
+        .enumerate()
+        .map(|(i, &at)| (at, reading(i)))
+        .collect();
+    let columns = points.cells(&wanted)?;
+    let lower = |cells: Vec<(f64, f64)>| cells.into_iter().map(|(lower, _)| lower).collect();
+    Ok(columns.into_iter().map(lower).collect())
 }

@@ -5,6 +5,7 @@ mod constant;
 mod degrees;
 mod draws;
 mod files;
+mod fill;
 mod inputs;
 mod join;
 mod observed;

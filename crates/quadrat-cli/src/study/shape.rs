@@ -39,6 +39,8 @@ pub struct BagKeys {
     pub dims: Vec<Spanned<String>>,
     /// Column of the weights; 1 each when absent.
     pub weight: Option<Spanned<String>>,
+    /// Whether coordinates that are missing are the mean of those of the bag.
+    pub fills: bool,
     /// Where it is described.
     pub span: Range<usize>,
 }
@@ -117,7 +119,7 @@ fn read_region(section: &Section<'_>) -> Option<RegionKeys> {
 }
 
 fn read_bag(section: &Section<'_>) -> Option<BagKeys> {
-    section.keys(&["file", "key", "dims", "weight"], &[]);
+    section.keys(&["file", "key", "dims", "weight", "missing"], &[]);
     for key in ["file", "key"] {
         if section.get(key).is_none() {
             section.missing(key, &format!("write {BAG}"));
@@ -125,12 +127,14 @@ fn read_bag(section: &Section<'_>) -> Option<BagKeys> {
     }
     let (file, key) = (section.text("file"), section.text("key"));
     let weight = section.text("weight");
+    let fills = section.word("missing", &["mean"], &[]).is_some();
     let dims = dims(section, BAG)?;
     Some(BagKeys {
         file: file?,
         key: key?,
         dims,
         weight,
+        fills,
         span: section.span.clone(),
     })
 }

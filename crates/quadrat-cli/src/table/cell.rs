@@ -1,6 +1,6 @@
 //! Cells that say more than a number: open ends, limits, ranges of counts, sides, yes and no.
 
-use super::number::{BadCell, not_a_number, parse};
+use super::number::{BadCell, not_a_number, parse, parse_or_missing};
 use crate::diagnostic::shown;
 
 /// How the cells of a column are read. Every cell becomes a lower and an upper end, which are equal
@@ -9,6 +9,8 @@ use crate::diagnostic::shown;
 pub enum Reading {
     /// A finite number.
     Number,
+    /// A finite number; NaN where it is missing.
+    NumberOrMissing,
     /// A lower end; an empty cell or `-inf` is none.
     Lower,
     /// An upper end; an empty cell or `inf` is none.
@@ -32,6 +34,7 @@ pub fn read(reading: Reading, cell: &str) -> Result<(f64, f64), BadCell> {
     let exact = |value: f64| (value, value);
     match reading {
         Reading::Number => parse(cell).map(exact),
+        Reading::NumberOrMissing => parse_or_missing(cell).map(exact),
         Reading::Lower => end(cell, f64::NEG_INFINITY).map(exact),
         Reading::Upper => end(cell, f64::INFINITY).map(exact),
         Reading::Limited => limited(cell),

@@ -35,6 +35,15 @@ pub fn parse(cell: &str) -> Result<f64, BadCell> {
     }
 }
 
+/// Reads a number, or NaN where the cell says that there is none: empty, `NA`, `NaN`, `null` and so on.
+pub fn parse_or_missing(cell: &str) -> Result<f64, BadCell> {
+    let word = cell.trim().to_lowercase();
+    if word.is_empty() || word == "nan" || MISSING.contains(&word.as_str()) {
+        return Ok(f64::NAN);
+    }
+    parse(cell)
+}
+
 /// What is wrong with a cell that holds something else.
 pub fn not_a_number(cell: &str) -> BadCell {
     BadCell {
@@ -72,6 +81,15 @@ mod tests {
     fn plain_numbers_are_read_exactly() {
         assert_eq!(parse(" 1e-9 "), Ok(1e-9));
         assert_eq!(parse("-0.1"), Ok(-0.1));
+    }
+
+    #[test]
+    fn missing_values_are_told_from_bad_ones() {
+        for cell in ["", " ", "NA", "nan", "null", "-"] {
+            assert!(parse_or_missing(cell).unwrap().is_nan(), "{cell}");
+        }
+        assert_eq!(parse_or_missing("2.5"), Ok(2.5));
+        assert!(parse_or_missing("inf").is_err() && parse_or_missing("abc").is_err());
     }
 
     #[test]

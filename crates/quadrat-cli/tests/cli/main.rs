@@ -17,6 +17,7 @@ mod long_runs;
 mod map_kernel;
 mod mcmc;
 mod methods;
+mod missing;
 mod noise;
 mod non_negative;
 mod outputs;

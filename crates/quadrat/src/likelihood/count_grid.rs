@@ -82,16 +82,10 @@ impl Grid {
             false => (REACH, STEP),
         };
         let reach = reach * variance.sqrt();
-        let lower = furthest.min(mean) - reach;
-        let upper = furthest.max(mean) + reach;
+        let shift = furthest - mean;
         let width = (1.0 / variance + curvature).sqrt().recip();
         let step = (longest.0 * width).min(longest.1);
-        let nodes = ((upper - lower) / step).ceil();
-        if !(nodes < NODES as f64) {
-            return None;
-        }
-        let nodes = (nodes as usize + 1).next_multiple_of(LANES);
-        let away: Vec<f64> = (0..nodes).map(|i| lower - mean + i as f64 * step).collect();
+        let away = nodes(shift.min(0.0) - reach, shift.max(0.0) + reach, step)?;
         let logs = away.iter().map(|u| mean + u + offset);
         let prior = away.iter().map(|u| -0.5 * u * u / variance);
         let mut grid = Self {
@@ -192,7 +186,7 @@ impl CountRows {
 /// Equally spaced numbers from one to the other, or little beyond: a multiple of every number of lanes. `None` where they are many.
 pub(super) fn nodes(lower: f64, upper: f64, step: f64) -> Option<Vec<f64>> {
     let count = ((upper - lower) / step).ceil();
-    if !(count < NODES as f64) {
+    if count.is_nan() || count >= NODES as f64 {
         return None;
     }
     let count = (count as usize + 1).next_multiple_of(LANES);

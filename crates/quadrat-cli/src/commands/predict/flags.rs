@@ -40,6 +40,9 @@ pub(super) fn described(args: &Predict) -> (Source, Support, Spanned<String>) {
     if args.planar {
         text.push_str(" --planar");
     }
+    if args.missing.is_some() {
+        text.push_str(" --missing mean");
+    }
     let span = start + 1..text.len().max(start + 1);
     let shape = if !of_region.is_empty() {
         Some(Shape::Region(RegionKeys {
@@ -56,6 +59,7 @@ pub(super) fn described(args: &Predict) -> (Source, Support, Spanned<String>) {
                 key,
                 dims: of_bag,
                 weight,
+                fills: args.missing.is_some(),
                 span,
             })
         })

@@ -1,0 +1,130 @@
+//! Coordinates of points that are missing, filled in where people ask for it.
+
+use crate::diagnostic::{Problem, shown};
+use crate::numbers::count;
+use crate::shapes::Bag;
+
+/// Replaces coordinates that are NaN by the mean of the others of their bag, by weight; where a bag has none, by that of all points.
+///
+/// # Arguments
+/// * `names` - of the coordinates
+/// * `of_bag` - the names of the bags
+/// * `table` - the file
+/// # Returns
+/// What was filled in, a sentence for every coordinate; a problem for one that no point has
+pub fn fill(
+    bags: &mut [Bag],
+    names: &[&str],
+    of_bag: &[String],
+    table: &str,
+) -> Result<Vec<String>, Problem> {
+    let mut told = Vec::new();
+    for (d, name) in names.iter().enumerate() {
+        let missing = |bag: &Bag| bag.points.iter().filter(|p| p[d].is_nan()).count();
+        let all: usize = bags.iter().map(missing).sum();
+        if all == 0 {
+            continue;
+        }
+        let Some(overall) = mean(bags.iter().flat_map(|bag| known(bag, d))) else {
+            let fact = format!("every cell of `{name}` in {table} is missing");
+            return Err(Problem::new(fact).remedy("leave the column out of the kernel"));
+        };
+        let mut without = Vec::new();
+        for (bag, of) in bags.iter_mut().zip(of_bag) {
+            if missing(bag) == 0 {
+                continue;
+            }
+            let own = mean(known(bag, d));
+            if own.is_none() {
+                without.push(shown(of));
+            }
+            let value = own.unwrap_or(overall);
+            let points = bag.points.iter_mut().map(|point| &mut point[d]);
+            points.filter(|x| x.is_nan()).for_each(|x| *x = value);
+        }
+        let mut sentence = format!(
+            "{} of `{name}` in {table} {} missing and taken as the mean of the bag's other points, as if known",
+            count(all, "cell"),
+            if all == 1 { "was" } else { "were" }
+        );
+        if let Some(first) = without.first() {
+            sentence.push_str(&format!(
+                "; {} without any (such as `{first}`) got the mean of all points",
+                count(without.len(), "bag")
+            ));
+        }
+        told.push(sentence);
+    }
+    Ok(told)
+}
+
+/// Coordinates that are known, with weights.
+fn known(bag: &Bag, d: usize) -> impl Iterator<Item = (f64, f64)> {
+    let pairs = bag.points.iter().zip(&bag.weights);
+    pairs
+        .map(move |(point, weight)| (point[d], *weight))
+        .filter(|(x, _)| !x.is_nan())
+}
+
+/// By weight, or plainly where no weight is positive; none of nothing.
+fn mean(values: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
+    let (mut number, mut plain, mut weight, mut sum) = (0.0, 0.0, 0.0, 0.0);
+    for (x, w) in values {
+        number += 1.0;
+        plain += x;
+        weight += w;
+        sum += w * x;
+    }
+    match (weight > 0.0, number > 0.0) {
+        (true, _) => Some(sum / weight),
+        (false, true) => Some(plain / number),
+        (false, false) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bag(points: &[(f64, f64)]) -> Bag {
+        Bag {
+            points: points.iter().map(|(x, _)| vec![*x]).collect(),
+            weights: points.iter().map(|(_, w)| *w).collect(),
+        }
+    }
+
+    #[test]
+    fn missing_coordinates_are_means_by_weight() {
+        let mut bags = vec![
+            bag(&[(1.0, 1.0), (f64::NAN, 5.0), (3.0, 3.0)]),
+            bag(&[(f64::NAN, 1.0)]),
+            bag(&[(f64::NAN, 1.0), (7.0, 0.0)]),
+        ];
+        let names = ["a", "b", "c"].map(str::to_owned);
+        let told = fill(&mut bags, &["green"], &names, "pixels.csv").unwrap();
+        assert_eq!(bags[0].points[1], [2.5]);
+        assert_eq!(bags[1].points[0], [2.5]);
+        // Weights that are all zero say nothing of which counts more.
+        assert_eq!(bags[2].points[0], [7.0]);
+        assert_eq!(told.len(), 1);
+        assert!(
+            told[0].starts_with("3 cells of `green` in pixels.csv were missing")
+                && told[0].contains("1 bag without any (such as `b`)"),
+            "{told:?}"
+        );
+    }
+
+    #[test]
+    fn nothing_known_is_refused_and_nothing_missing_is_silent() {
+        let names = ["a".to_owned()];
+        let mut none = vec![bag(&[(f64::NAN, 1.0)])];
+        let problem = fill(&mut none, &["green"], &names, "pixels.csv").unwrap_err();
+        assert!(problem.message.contains("every cell of `green`"));
+        let mut all = vec![bag(&[(1.0, 1.0)])];
+        assert!(
+            fill(&mut all, &["green"], &names, "pixels.csv")
+                .unwrap()
+                .is_empty()
+        );
+    }
+}
