@@ -195,7 +195,9 @@ impl Fitted {
         let hypers = &self.posterior.summary().hyperparameters;
         let least = |output: usize| -> Result<f64> {
             if self.family.varies {
-                let logs = self.posterior.predict_varying(&self.at(x, output)?)?;
+                let logs = self
+                    .posterior
+                    .predict_varying(Varying::Noise, &self.at(x, output)?)?;
                 let sds = logs.mean().iter().map(|g| (0.5 * g).exp());
                 return Ok(sds.fold(f64::INFINITY, f64::min));
             }

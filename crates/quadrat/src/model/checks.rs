@@ -22,7 +22,7 @@ pub(super) const MAX_ATOMS: usize = 40_000;
 pub(super) fn own_parameters(
     tables: &[Observations],
     scales: &Scales,
-    varying: Option<Varying>,
+    varying: &[Varying],
     parameters: &mut Vec<Parameter>,
 ) -> Vec<Vec<usize>> {
     let mut first_noise = None;
@@ -37,7 +37,7 @@ pub(super) fn own_parameters(
         let all = table.likelihood.local().parameters(scales.values[t]);
         let mut indices = Vec::with_capacity(all.len());
         // A second latent function takes the place of the first.
-        let skip = usize::from(varying.is_some_and(|v| v.is_of(&table.likelihood)));
+        let skip = usize::from(varying.iter().any(|v| v.is_of(&table.likelihood)));
         for mut parameter in all.into_iter().skip(skip) {
             let is_noise = parameter.name == NOISE_NAME;
             if let (true, true, Some(shared)) = (is_noise, table.share_noise, first_noise) {

@@ -47,9 +47,9 @@ impl Posterior {
     /// Every coregionalisation matrix, of the latent function first; none where there is one output.
     #[must_use]
     pub fn coregionalizations(&self) -> Vec<Coregionalization> {
-        let second = self.problem.second.as_ref();
-        let second = second.map(|s| (&s.spec.kernel, format!("{}.", s.spec.varying.name())));
-        let kernels = std::iter::once((&self.problem.kernel, String::new())).chain(second);
+        let seconds = self.problem.seconds.each().iter().map(|s| &s.spec);
+        let seconds = seconds.map(|spec| (&spec.kernel, format!("{}.", spec.varying.name())));
+        let kernels = std::iter::once((&self.problem.kernel, String::new())).chain(seconds);
         kernels
             .flat_map(|(kernel, prefix)| self.matrices(kernel, &prefix))
             .collect()

@@ -415,7 +415,7 @@ pub(super) fn hypers(
         .collect()
 }
 
-/// Posterior of the unknown constants of the latent function, and of the second one.
+/// Posterior of the unknown constants of the latent function, and of second ones.
 pub(super) fn mean_hypers(problem: &Problem, components: &[Component]) -> Vec<Hyper> {
     let hyper =
         |name: &str, outputs: &[String], constant: Constant, tell: &dyn Fn(&str) -> String| {
@@ -438,14 +438,16 @@ pub(super) fn mean_hypers(problem: &Problem, components: &[Component]) -> Vec<Hy
     fn of_second(c: &Component) -> Option<&Conditioned> {
         c.conditioned.second.as_deref()
     }
-    let first = constants(&problem.mean, &problem.supports, components, own);
+    let set = &problem.supports;
+    let first = constants(&problem.mean, set, (0, set.len()), components, own);
     let outputs = problem.kernel.outputs();
     let tell = |curve: &str| format!("level to which {curve} returns far from the data");
     let mut all: Vec<Hyper> = first.map(|c| hyper(MEAN_NAME, outputs, c, &tell)).collect();
-    if let Some(second) = &problem.second {
+    for second in problem.seconds.each() {
         let spec = &second.spec;
         let name = format!("{}.{MEAN_NAME}", spec.varying.name());
-        let constants = constants(&spec.mean, &second.supports, components, of_second);
+        let (set, place) = (&second.supports, (second.start, problem.seconds.rows()));
+        let constants = constants(&spec.mean, set, place, components, of_second);
         let tell = |curve: &str| {
             format!(
                 "level of the {} of {curve} before its link",
@@ -465,10 +467,12 @@ struct Constant {
     upper: f64,
 }
 
-/// Each is covariant with the rows of its output only, through itself, `cov(m, L_i) = sd^2 size_i`.
+/// Each is covariant with the rows of its output only, through itself, `cov(m, L_i) = sd^2 size_i`. Of the rows that were conditioned on
+/// those of `set` begin at the first number of `place`; the other is how many these are.
 fn constants<'a>(
     means: &'a Means,
     set: &'a Functionals,
+    (start, all): (usize, usize),
     components: &'a [Component],
     conditioned: fn(&Component) -> Option<&Conditioned>,
 ) -> impl Iterator<Item = Constant> + 'a {
@@ -480,7 +484,10 @@ fn constants<'a>(
             true => variance * set.size(row),
             false => 0.0,
         };
-        let cross: Vec<f64> = (0..set.len()).map(of).collect();
+        let mut cross = vec![0.0; all];
+        for (row, out) in cross[start..].iter_mut().take(set.len()).enumerate() {
+            *out = of(row);
+        }
         let moments = |conditioned: &Conditioned| {
             let column = Mat::from_fn(cross.len(), 1, |i, _| cross[i]);
             let whitened = conditioned.factor.whiten(column);

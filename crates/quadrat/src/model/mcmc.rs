@@ -111,7 +111,8 @@ pub struct McmcReport {
     /// normal distribution that has the mean and variance of the sum after the link: where they differ from the draws,
     /// that may be the summary and not the posterior (by .3 sd for 50 values of variance 4 that are independent).
     pub rows: Vec<RowCheck>,
-    /// The second latent values ([`Model::vary`](super::Model::vary)), in the order of the tables that have one.
+    /// The second latent values ([`Model::vary`](super::Model::vary)): those of noise variances, then those of dispersions, each in the
+    /// order of the tables that have one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub varying: Vec<RowCheck>,
 }
@@ -274,9 +275,9 @@ impl Posterior {
             None => sample(&problem, theta, options, progress),
         }?;
         let fit = self.of_rows(&problem)?;
-        let second = problem.second.as_ref();
-        let varying = second.and_then(|second| self.varying_of(&second.supports));
-        let varying = varying.map(|fit| side_by_side(&spreads(&fit), &sampled.second));
+        let seconds = problem.seconds.each().iter();
+        let varying = seconds.filter_map(|second| self.varying_of(second, &second.supports));
+        let varying: Vec<Spread> = varying.flat_map(|fit| spreads(&fit)).collect();
         let hypers = sampled.hyperparameters.iter();
         let hypers = hypers.map(|(i, at)| self.hyper_check(*i, &problem.parameters[*i], at));
         Ok(McmcReport {
@@ -286,7 +287,7 @@ impl Posterior {
             gradients: sampled.gradients,
             hyperparameters: hypers.collect(),
             rows: side_by_side(&fit, &sampled.latents),
-            varying: varying.unwrap_or_default(),
+            varying: side_by_side(&varying, &sampled.second),
             seconds: started.elapsed().as_secs_f64(),
         })
     }

@@ -25,6 +25,7 @@ mod rehearsal;
 mod response_draws;
 mod save;
 mod second;
+mod seconds;
 mod settings;
 mod sparse;
 mod summary;
@@ -56,7 +57,8 @@ use crate::parameter::{Parameter, PriorDensity};
 use defaults::Scales;
 use mean::{MeanPrior, Means};
 use problem::Problem;
-use second::{SecondLatent, SecondSpec};
+use second::SecondSpec;
+use seconds::Seconds;
 use sparse::{Sparse, SparseChoice};
 
 /// Name of the unknown constant mean among the hyperparameters.
@@ -102,7 +104,8 @@ pub struct Model {
     mean: Mean,
     tables: Vec<Observations>,
     settings: Vec<(String, Setting)>,
-    second: Option<(Varying, Kernel, Link)>,
+    /// One of each kind at most, in the order of the kinds.
+    seconds: Vec<(Varying, Kernel, Link)>,
     /// Whether constraints are to be placed where the function is likeliest to be negative, which takes a fit without them.
     scattered: bool,
 }
@@ -116,7 +119,7 @@ impl Model {
             mean: Mean::Constant,
             tables: Vec::new(),
             settings: Vec::new(),
-            second: None,
+            seconds: Vec::new(),
             scattered: false,
         }
     }
@@ -138,8 +141,9 @@ impl Model {
     /// Lets the noise variance or the dispersion that tables learn be a function of its own,
     /// $v(x) = \\psi(g(x))$ with $g \\sim GP$ under this kernel and an unknown constant mean.
     ///
-    /// Tables that learn none keep what they have. The two functions are taken to be independent after the data too
-    /// (mean field); inference is expectation propagation, or variational.
+    /// Tables that learn none keep what they have. A model may have one function of each kind, independent of each other: values have the
+    /// noise of the one, counts the dispersion of the other; a second call of the same kind replaces the first. They are taken to be
+    /// independent of the latent function after the data too (mean field); inference is expectation propagation, or variational.
     ///
     /// # Arguments
     /// * `varying` - what the function is of
@@ -150,20 +154,25 @@ impl Model {
     /// Saul, Hensman, Vehtari and Lawrence 2016, *Chained Gaussian processes*.
     #[must_use]
     pub fn vary(mut self, varying: Varying, kernel: Kernel, link: Link) -> Self {
-        self.second = Some((varying, kernel, link));
+        self.seconds.retain(|(other, ..)| *other != varying);
+        self.seconds.push((varying, kernel, link));
+        self.seconds.sort_by_key(|(varying, ..)| *varying);
         self
     }
 
-    /// The same with one number for every table in place of a noise variance or dispersion that is a function; `None`
+    /// The same with one number for every table in place of noise variances and dispersions that are functions; `None`
     /// where there is no such function.
     fn with_constant_scale(&self) -> Option<Self> {
-        let (varying, ..) = self.second.as_ref()?;
-        let of_function = format!("{}.", varying.name());
+        if self.seconds.is_empty() {
+            return None;
+        }
         let mut model = self.clone();
-        model.second = None;
-        model
-            .settings
-            .retain(|(name, _)| !name.starts_with(&of_function));
+        for (varying, ..) in model.seconds.drain(..) {
+            let of_function = format!("{}.", varying.name());
+            model
+                .settings
+                .retain(|(name, _)| !name.starts_with(&of_function));
+        }
         Some(model)
     }
 
@@ -195,20 +204,16 @@ impl Model {
         })?;
         let tables = outputs::restrict(&self.kernel, &self.tables)?;
         outputs::all_observed(&self.kernel, &tables)?;
-        let method = checks::method(inference, &tables, self.second.is_some())?;
+        let method = checks::method(inference, &tables, !self.seconds.is_empty())?;
         let means = self.effective_means()?;
         let scales = Scales::new(&self.kernel, &tables, &means);
         let mut parameters = scales.kernel_parameters(&self.kernel);
-        let own = checks::own_parameters(
-            &tables,
-            &scales,
-            self.second.as_ref().map(|s| s.0),
-            &mut parameters,
-        );
-        let second = self.second.clone();
-        let second = second
+        let varying: Vec<Varying> = self.seconds.iter().map(|s| s.0).collect();
+        let own = checks::own_parameters(&tables, &scales, &varying, &mut parameters);
+        let specs = self.seconds.iter().cloned();
+        let specs = specs
             .map(|second| SecondSpec::new(second, &self.tables, &mut parameters))
-            .transpose()?;
+            .collect::<Result<Vec<SecondSpec>, InputError>>()?;
         let priors = means.iter().enumerate().map(|(output, mean)| {
             Ok(match *mean {
                 Mean::Zero => MeanPrior { mean: 0.0, sd: 0.0 },
@@ -235,9 +240,7 @@ impl Model {
             parameters,
             method,
             sparse,
-            second
-                .map(|spec| SecondLatent::new(spec, &self.tables))
-                .transpose()?,
+            Seconds::new(specs, &self.tables)?,
         ))
     }
 

@@ -11,6 +11,7 @@ use super::observations::Observations;
 use super::outputs;
 use super::prediction::Prediction;
 use super::problem::Problem;
+use super::second::{SecondLatent, Varying};
 use super::summary::{FitSummary, LeaveOneOut};
 use super::varying_noise::VaryingNoise;
 use crate::error::{FitError, InputError};
@@ -249,15 +250,14 @@ impl Posterior {
         if what == What::Observation && known.iter().any(|v| *v != known[0]) {
             return Err(NOISE_OF_ROWS.into());
         }
-        let varying = self.problem.second.as_ref();
-        let varying = varying.filter(|second| second.spec.varying.is_of(likelihood));
+        let second = self.problem.seconds.of(likelihood);
         let own = |c: &Component| own.iter().map(|&i| c.theta[i]).collect();
         let own = self.components.iter().map(own).collect();
         let lens = Lens::new(likelihood, own, what, known[0]);
-        let Some(second) = varying.filter(|_| what == What::Observation) else {
+        let Some(second) = second.filter(|_| what == What::Observation) else {
             return Ok(latent.through(lens));
         };
-        let (g, link) = (self.varying_at(&at)?, second.spec.link);
+        let (g, link) = (self.varying_at(second, &at)?, second.spec.link);
         Ok(match likelihood {
             Likelihood::Gaussian(_) | Likelihood::Interval(_) | Likelihood::Censored(_) => {
                 latent.with_varying_noise(VaryingNoise::new(g, link, known[0]))
@@ -266,25 +266,32 @@ impl Posterior {
         })
     }
 
-    /// The second latent function, `g`: of a noise variance or dispersion `v(x) = link(g(x))` that is a function itself
+    /// A second latent function, `g`: of a noise variance or dispersion `v(x) = link(g(x))` that is a function itself
     /// ([`Model::vary`](super::Model::vary)).
     ///
     /// # Arguments
+    /// * `varying` - what the function is of
     /// * `at` - points, as [`Self::predict`] takes them, of one output
     ///
     /// # Errors
-    /// As [`Self::predict`]; [`InputError::Unavailable`] where there is no such function.
-    pub fn predict_varying(&self, at: &Functionals) -> Result<Prediction, FitError> {
-        Ok(self.varying_at(&self.place(at)?)?)
+    /// As [`Self::predict`]; [`InputError::Unavailable`] where there is no such function; [`InputError::Output`] where
+    /// no table of the output has it.
+    pub fn predict_varying(
+        &self,
+        varying: Varying,
+        at: &Functionals,
+    ) -> Result<Prediction, FitError> {
+        let second = self.problem.seconds.get(varying);
+        let second = second.ok_or_else(|| no_function(varying))?;
+        Ok(self.varying_at(second, &self.place(at)?)?)
     }
 
-    /// The second latent function at places of one output.
-    fn varying_at(&self, at: &Functionals) -> Result<Prediction, InputError> {
-        let missing = || InputError::Unavailable {
-            what: "a second latent function",
-            remedy: "the model has a constant noise variance or dispersion",
-        };
-        let second = self.problem.second.as_ref().ok_or_else(missing)?;
+    /// A second latent function at places of one output.
+    fn varying_at(
+        &self,
+        second: &SecondLatent,
+        at: &Functionals,
+    ) -> Result<Prediction, InputError> {
         let (kernel, own) = (&self.problem.kernel, &second.spec.kernel);
         let name = match at.is_empty() {
             true => None,
@@ -292,19 +299,19 @@ impl Posterior {
         };
         let name = name.filter(|_| !own.outputs().is_empty());
         let at = outputs::place(own, &at.select(kernel.inputs())?, name.map(String::as_str))?;
-        self.varying_of(&at).ok_or_else(missing)
+        self.varying_of(second, &at)
+            .ok_or_else(|| no_function(second.spec.varying))
     }
 
-    /// The second latent function at places of its own kernel, of any outputs.
-    pub(super) fn varying_of(&self, at: &Functionals) -> Option<Prediction> {
-        let second = self.problem.second.as_ref()?;
+    /// A second latent function at places of its own kernel, of any outputs.
+    pub(super) fn varying_of(&self, second: &SecondLatent, at: &Functionals) -> Option<Prediction> {
         let parts = in_parts(at);
         let one = |component: &Component| {
             let theta = &component.theta;
             let conditioned = component.conditioned.second.as_deref();
             conditioned.map(|conditioned| {
                 marginals(conditioned, &parts, |part| Prior {
-                    cross: second.cross(theta, part),
+                    cross: self.problem.seconds.cross(second, theta, part),
                     variance: second.prior_variance(theta, part),
                     mean: (0..part.len())
                         .map(|j| second.spec.mean.mean(part, j))
@@ -374,6 +381,17 @@ impl Posterior {
                 })
             })
             .collect())
+    }
+}
+
+/// Why there is nothing to predict.
+fn no_function(varying: Varying) -> InputError {
+    InputError::Unavailable {
+        what: match varying {
+            Varying::Noise => "a noise variance that is a function",
+            Varying::Dispersion => "a dispersion that is a function",
+        },
+        remedy: "in this model it is constant, or there is none",
     }
 }
 

@@ -10,7 +10,7 @@ use super::mean::Means;
 use super::observations::Observations;
 use super::outputs;
 use super::pooled::{Pooled, is_pooled};
-use super::second::{SecondLatent, SecondSpec};
+use super::seconds::Seconds;
 use super::sparse::{Sparse, SparseChoice, Streamed};
 use crate::covariance::{Covariance, Grid};
 use crate::error::{FitError, InputError};
@@ -59,8 +59,8 @@ pub(super) struct Problem {
     residual: Vec<f64>,
     known: Vec<f64>,
     group: Vec<NoiseGroup>,
-    /// The noise variance or dispersion as a function.
-    pub second: Option<SecondLatent>,
+    /// The noise variance and the dispersion, where they are functions.
+    pub seconds: Seconds,
     /// The output of every table's rows.
     output_of_table: Vec<usize>,
     axes: Option<(Vec<Functionals>, Vec<Covariance>)>,
@@ -81,7 +81,7 @@ impl Problem {
         parameters: Vec<Parameter>,
         method: Option<Method>,
         sparse: Option<Sparse>,
-        second: Option<SecondLatent>,
+        seconds: Seconds,
     ) -> Self {
         let covariance = Covariance::new(&kernel);
         let mut supports = Functionals::new(kernel.columns().to_vec());
@@ -145,7 +145,7 @@ impl Problem {
             likelihoods: tables.iter().map(|t| t.likelihood().clone()).collect(),
             prior_mean,
             anchor: OnceLock::new(),
-            second,
+            seconds,
             values,
             residual,
             known,
@@ -199,7 +199,7 @@ impl Problem {
                 self.method.or((!is_exact).then_some(Method::Ep))
             },
             None,
-            self.second_of(tables)?,
+            self.seconds.on(tables)?,
         ))
     }
 
@@ -215,18 +215,8 @@ impl Problem {
             // With sites, rows are never reordered.
             self.method.or(Some(Method::Ep)),
             None,
-            self.second_of(tables)?,
+            self.seconds.on(tables)?,
         ))
-    }
-
-    fn second_of(&self, tables: &[Observations]) -> Result<Option<SecondLatent>, InputError> {
-        let spec = self.second.as_ref().map(|second| second.spec.clone());
-        spec.map(|spec| SecondLatent::new(spec, tables)).transpose()
-    }
-
-    /// What the second latent function is of a likelihood's first hyperparameter.
-    fn is_second(spec: Option<&SecondSpec>, likelihood: &Likelihood) -> bool {
-        spec.is_some_and(|spec| spec.varying.is_of(likelihood))
     }
 
     /// The hyperparameters that rows of another table share with those of the fit.
@@ -235,7 +225,7 @@ impl Problem {
         let output = self.mean.output(table.supports(), 0);
         let names = |l: &Likelihood| -> Vec<String> {
             let own = l.local().parameters(1.0);
-            let skip = usize::from(Self::is_second(self.second.as_ref().map(|s| &s.spec), l));
+            let skip = usize::from(self.seconds.of(l).is_some());
             own.into_iter().skip(skip).map(|p| p.name).collect()
         };
         let wanted = names(likelihood);
@@ -359,7 +349,7 @@ impl Problem {
             self.parameters.clone(),
             self.method,
             sparse.map(make).transpose()?,
-            self.second_of(tables)?,
+            self.seconds.on(tables)?,
         ))
     }
 
@@ -423,9 +413,10 @@ impl Problem {
     /// [`FitError::NotConverged`] where the sites are far from rest: it is a bound at any, but then says little;
     /// those of [`condition_sites`].
     pub fn certificate(&self, theta: &[f64]) -> Option<Result<f64, FitError>> {
-        if !self.may_fall_back() || self.second.is_none() {
+        if !self.may_fall_back() {
             return None;
         }
+        self.seconds.prior()?;
         let bound = || {
             let mut options = self.site_options(Method::Ep);
             options.tolerance = CERTAIN;

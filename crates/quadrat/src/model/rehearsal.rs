@@ -18,7 +18,7 @@ const SHARP: f64 = 0.05;
 
 /// Lets the starts compete, and moves those of the problem to the winner; `learn` then has a start less to search from.
 ///
-/// * A noise variance or dispersion that is a function is first a number: that changes the hyperparameters of
+/// * Noise variances and dispersions that are functions are first numbers: that changes the hyperparameters of
 ///   the first latent function little, and leaves one search of the dear problem.
 /// * Many rows are first thinned.
 ///

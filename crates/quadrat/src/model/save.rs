@@ -14,7 +14,8 @@ use super::observations::Observations;
 use super::outputs;
 use super::posterior::{Node, Posterior};
 use super::problem::Problem;
-use super::second::{SecondLatent, SecondSpec};
+use super::second::SecondSpec;
+use super::seconds::Seconds;
 use super::settings::Inducing;
 use super::sparse::{Sparse, SparseChoice};
 use super::summary::FitSummary;
@@ -37,7 +38,7 @@ struct Saved {
     own: Vec<Vec<usize>>,
     method: Option<Method>,
     mean: Means,
-    second: Option<SecondSpec>,
+    seconds: Vec<SecondSpec>,
     parameters: Vec<Parameter>,
     nodes: Vec<Node>,
     summary: FitSummary,
@@ -63,7 +64,7 @@ impl Saved {
     /// How many of them that is: the first, or none.
     fn replaced(&self, table: &Observations) -> usize {
         let is_second = |s: &SecondSpec| s.varying.is_of(table.likelihood());
-        usize::from(self.second.as_ref().is_some_and(is_second))
+        usize::from(self.seconds.iter().any(is_second))
     }
 
     /// Whether lengths and indices agree.
@@ -98,10 +99,8 @@ impl Saved {
                     && s.inducing.is_consistent()
                     && s.found.as_ref().is_none_or(fits)
             })
-            && self
-                .second
-                .as_ref()
-                .is_none_or(|s| s.fits(&self.parameters))
+            && self.seconds.iter().all(|s| s.fits(&self.parameters))
+            && self.seconds.is_sorted_by(|a, b| a.varying < b.varying)
     }
 
     /// Whether every likelihood's hyperparameters are on the scale that it expects.
@@ -188,7 +187,7 @@ impl Posterior {
             own: self.problem.own.clone(),
             method: self.problem.method,
             mean: self.problem.mean.clone(),
-            second: self.problem.second.as_ref().map(|s| s.spec.clone()),
+            seconds: self.problem.seconds.specs(),
             parameters: self.problem.parameters.clone(),
             nodes: self.nodes.clone(),
             summary: self.summary.clone(),
@@ -248,10 +247,8 @@ impl Posterior {
         }
         let tables = outputs::restrict(&saved.kernel, &saved.tables)
             .map_err(crate::error::FitError::from)?;
-        let second = saved
-            .second
-            .map(|spec| SecondLatent::new(spec, &saved.tables));
-        let second = second.transpose().map_err(crate::error::FitError::from)?;
+        let seconds = Seconds::new(saved.seconds, &saved.tables);
+        let seconds = seconds.map_err(crate::error::FitError::from)?;
         let sparse = saved.sparse.map(|sparse| {
             let choice = SparseChoice {
                 inducing: Inducing::At(Box::new(sparse.inducing)),
@@ -277,7 +274,7 @@ impl Posterior {
             saved.parameters,
             saved.method,
             sparse,
-            second,
+            seconds,
         );
         check_size(&problem).map_err(crate::error::FitError::from)?;
         let (components, _) = condition_covering(&problem, &saved.nodes)?;

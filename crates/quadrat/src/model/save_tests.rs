@@ -9,7 +9,7 @@ use crate::likelihood::{
     Thresholds,
 };
 use crate::link::Link;
-use crate::model::{FitOptions, Hyperparameters, Model, Setting};
+use crate::model::{FitOptions, Hyperparameters, Model, Setting, Varying};
 use crate::support::Functionals;
 
 fn saved(likelihood: impl Into<Likelihood>) -> Saved {
@@ -209,6 +209,54 @@ fn hyperparameters_that_no_fit_has_are_refused() {
     (two.nodes[0].weight, other.weight) = (1.2, -0.2);
     two.nodes.push(other);
     assert!(refusal(&two).contains("weights of its 2 sets"));
+}
+
+/// Values and counts of one function, with a spread each that is a function.
+fn both_varying() -> Saved {
+    let places = || Functionals::points("x", &[0.0, 1.0, 2.0]).unwrap();
+    let values = Observations::gaussian(places(), vec![0.1, 0.4, 0.2], Noise::Learned).unwrap();
+    let counts = vec![1.0, 2.0, 0.0];
+    let counts = NegativeBinomial::new(counts, vec![1.0; 3], Link::Exp, Dispersion::Learned);
+    let mut model = Model::new(Kernel::se(["x"]))
+        .observe(values)
+        .observe(Observations::new(places(), counts.unwrap()).unwrap())
+        .vary(Varying::Noise, Kernel::se(["x"]), Link::Exp)
+        .vary(Varying::Dispersion, Kernel::se(["x"]), Link::Exp);
+    for parameter in model.parameters().unwrap() {
+        model = model.set(&parameter.name, Setting::fixed(1.0));
+    }
+    let bytes = model.fit(&FitOptions::default()).unwrap().to_bytes();
+    let start = MAGIC.len() + FORMAT.to_string().len() + 1 + 12;
+    postcard::from_bytes(&bytes[start..]).unwrap()
+}
+
+#[test]
+fn second_functions_that_no_fit_has_are_refused() {
+    let honest = both_varying();
+    assert!(Posterior::from_bytes(&honest.to_bytes()).is_ok());
+    type Change = fn(&mut Saved);
+    let cases: [Change; 4] = [
+        |s| s.seconds.reverse(),
+        |s| s.seconds[1] = s.seconds[0].clone(),
+        |s| s.seconds[1].offset = s.seconds[0].offset,
+        |s| s.seconds.truncate(1),
+    ];
+    for change in cases {
+        let mut made_up = both_varying();
+        change(&mut made_up);
+        let error = refusal(&made_up);
+        assert!(error.contains("do not fit together"), "{error}");
+    }
+}
+
+/// Models with one second function or none were saved before there could be two.
+#[test]
+fn one_second_function_is_saved_as_an_option_was() {
+    let bytes = |specs: &[SecondSpec]| postcard::to_stdvec(specs).unwrap();
+    let specs = both_varying().seconds;
+    let option = |spec: Option<&SecondSpec>| postcard::to_stdvec(&spec).unwrap();
+    assert_eq!(bytes(&specs[..1]), option(specs.first()));
+    assert_eq!(bytes(&[]), option(None));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A second latent function: the noise variance or the dispersion of the rows.
+//! A second latent function: the noise variance or the dispersion of the rows that learn one.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use super::observations::Observations;
 use super::outputs::place;
 use crate::covariance::Covariance;
 use crate::error::InputError;
-use crate::inference::sites::SecondPrior;
+use crate::inference::sites::{Second, SecondPrior};
 use crate::kernel::Kernel;
 use crate::likelihood::{Dispersion, Likelihood};
 use crate::linalg::{Mat, MatRef};
@@ -27,8 +27,10 @@ const VARIANCE: f64 = 0.3;
 /// It is expected to change over this many times the distance over which the first does.
 const SLOWER: f64 = 2.0;
 
-/// What the second latent function is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// What a second latent function is about.
+///
+/// A model may have one of each ([`Model::vary`](super::Model::vary)), in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Varying {
     /// The noise variance that tables learn.
@@ -77,7 +79,7 @@ impl Varying {
     }
 }
 
-/// The second latent function as the user says it: `v(x) = link(g(x))`, `g ~ GP`.
+/// A second latent function as the user says it: `v(x) = link(g(x))`, `g ~ GP`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct SecondSpec {
     pub varying: Varying,
@@ -202,19 +204,25 @@ fn place_second(kernel: &Kernel, table: &Observations) -> Result<Functionals, In
     place(kernel, &table.supports, output)
 }
 
-/// The second latent function at the rows that have one.
+/// A second latent function at the rows that have it.
 pub(super) struct SecondLatent {
     pub spec: SecondSpec,
-    pub covariance: Covariance,
     pub supports: Functionals,
-    /// The first of each table's rows among them.
-    pub first: Vec<Option<usize>>,
+    /// Where its rows begin among those of all second functions.
+    pub start: usize,
+    /// The first of each table's rows, counted from its own first.
+    first: Vec<Option<usize>>,
+    covariance: Covariance,
     prior_mean: Vec<f64>,
 }
 
 impl SecondLatent {
-    /// `tables` are those of the user.
-    pub fn new(spec: SecondSpec, tables: &[Observations]) -> Result<Self, InputError> {
+    /// `tables` are those of the user; `start` values of other second functions stand before its own.
+    pub fn new(
+        spec: SecondSpec,
+        tables: &[Observations],
+        start: usize,
+    ) -> Result<Self, InputError> {
         let mut supports = Functionals::new(spec.kernel.columns().to_vec());
         let mut first = Vec::with_capacity(tables.len());
         for table in tables {
@@ -232,8 +240,18 @@ impl SecondLatent {
             covariance: Covariance::new(&spec.kernel),
             spec,
             supports,
+            start,
             first,
             prior_mean,
+        })
+    }
+
+    /// Where the values of a table's rows begin among those of all second functions, if the rows have this one.
+    pub fn of_table(&self, table: usize) -> Option<Second> {
+        let first = self.start + self.first.get(table).copied()??;
+        Some(Second {
+            first,
+            link: self.spec.link,
         })
     }
 

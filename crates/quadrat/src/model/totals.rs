@@ -35,8 +35,7 @@ impl Posterior {
         what: What,
     ) -> Result<Prediction, FitError> {
         let (likelihood, own) = self.problem.reporting(output);
-        let second = self.problem.second.as_ref();
-        if what == What::Observation && second.is_some_and(|s| s.spec.varying.is_of(likelihood)) {
+        if what == What::Observation && self.problem.seconds.of(likelihood).is_some() {
             return Err(InputError::Unavailable {
                 what: "the observation scale of totals whose dispersion is a function",
                 remedy: "predict the response, or observations at points",

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod answers;
+mod both_varying;
 mod common;
 mod crossvalidation;
 mod invariance;

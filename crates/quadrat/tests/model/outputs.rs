@@ -180,8 +180,8 @@ fn assert_separate(
         }
         if processes == 2 {
             let (joint, part) = (
-                joint.predict_varying(&there).unwrap(),
-                part.predict_varying(&at).unwrap(),
+                joint.predict_varying(Varying::Noise, &there).unwrap(),
+                part.predict_varying(Varying::Noise, &at).unwrap(),
             );
             for i in 0..at.len() {
                 let sd = part.sd()[i];

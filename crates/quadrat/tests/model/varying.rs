@@ -59,7 +59,7 @@ fn noise_that_grows_is_found_and_bands_widen() {
     for method in [None, Some(Method::Variational)] {
         let posterior = model(&set, y.clone()).fit(&by(method)).unwrap();
         let at = Functionals::points("t", &[1.0, 4.0, 7.0]).unwrap();
-        let g = posterior.predict_varying(&at).unwrap();
+        let g = posterior.predict_varying(Varying::Noise, &at).unwrap();
         for (i, t) in [1.0, 4.0, 7.0].into_iter().enumerate() {
             let (mean, sd) = (g.mean()[i], g.sd()[i]);
             assert!(
@@ -355,7 +355,7 @@ fn dispersion_of_counts_may_be_a_function() {
         .fit(&by(None))
         .unwrap();
     let at = Functionals::points("t", &[1.0, 9.0]).unwrap();
-    let g = posterior.predict_varying(&at).unwrap();
+    let g = posterior.predict_varying(Varying::Dispersion, &at).unwrap();
     assert!(g.mean()[1] > g.mean()[0] + 0.5, "{:?}", g.mean());
     // New counts vary as the dispersion says.
     let new = posterior.predict(&at, Scale::Observation).unwrap();
@@ -406,7 +406,7 @@ fn what_cannot_vary_is_refused() {
         .unwrap();
     assert!(
         plain
-            .predict_varying(&set)
+            .predict_varying(Varying::Noise, &set)
             .unwrap_err()
             .to_string()
             .contains("constant")

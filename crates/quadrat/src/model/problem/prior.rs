@@ -1,7 +1,7 @@
 //! What dense inference asks of a problem.
 
 use super::Problem;
-use crate::inference::sites::{Block, LatentGaussian, Second, SecondPrior};
+use crate::inference::sites::{Block, LatentGaussian, SecondPrior};
 use crate::inference::{Gram, LinearGaussian};
 use crate::kernel::Mixing;
 use crate::linalg::{Mat, MatRef};
@@ -26,13 +26,11 @@ impl LatentGaussian for Problem {
         let tables = self.likelihoods.iter().zip(&self.own).enumerate();
         tables
             .map(|(t, (likelihood, own))| {
-                let second = self.second.as_ref();
-                let second = second.and_then(|s| Some((s.first.get(t).copied()??, s.spec.link)));
                 let block = Block {
                     likelihood: likelihood.local(),
                     first,
                     own,
-                    second: second.map(|(first, link)| Second { first, link }),
+                    second: self.seconds.of_table(t),
                 };
                 first += likelihood.rows();
                 block
@@ -49,18 +47,14 @@ impl LatentGaussian for Problem {
     }
 
     fn second(&self) -> Option<&dyn SecondPrior> {
-        self.second
-            .as_ref()
-            .map(|second| second as &dyn SecondPrior)
+        self.seconds.prior()
     }
 
     /// Columns of mixing matrices: `A A'` does not know their signs.
     fn mirrored(&self) -> Vec<Vec<usize>> {
-        let second = self
-            .second
-            .as_ref()
-            .map(|s| (&s.spec.kernel, s.spec.offset));
-        let kernels = std::iter::once((&self.kernel, 0)).chain(second);
+        let seconds = self.seconds.each().iter().map(|second| &second.spec);
+        let seconds = seconds.map(|spec| (&spec.kernel, spec.offset));
+        let kernels = std::iter::once((&self.kernel, 0)).chain(seconds);
         let columns = kernels.flat_map(|(kernel, offset)| {
             let matrices = kernel.leaves().iter().filter_map(|l| l.mixing.as_ref());
             let columns = matrices.flat_map(Mixing::columns);
