@@ -233,7 +233,9 @@ impl Problem {
         if count == 0 {
             return Ok(Vec::new());
         }
-        let learns = |l: &Likelihood| l.noise().is_some_and(Noise::is_learned);
+        let learns = |l: &Likelihood| {
+            l.noise().is_some_and(Noise::is_learned) && self.seconds.of(l).is_none()
+        };
         // Those of the same output first.
         let all = self.likelihoods.iter().zip(&self.own);
         let mut tables: Vec<_> = all.zip(&self.output_of_table).collect();

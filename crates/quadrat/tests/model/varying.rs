@@ -3,7 +3,9 @@
 use quadrat::error::FitError;
 use quadrat::inference::sites::Method;
 use quadrat::kernel::Kernel;
-use quadrat::likelihood::{Censored, Dispersion, Interval, NegativeBinomial, Side};
+use quadrat::likelihood::{
+    Censored, Degrees, Dispersion, Interval, NegativeBinomial, Ordinal, Side, StudentT, Thresholds,
+};
 use quadrat::link::Link;
 use quadrat::model::{
     FitOptions, Hyperparameters, Inference, Mean, Model, Noise, Observations, Posterior, Scale,
@@ -374,6 +376,32 @@ fn dispersion_of_counts_may_be_a_function() {
     }
     let (lower, upper) = (new.quantile(0.1), new.quantile(0.9));
     assert!(upper[1] - lower[1] > upper[0] - lower[0]);
+}
+
+/// Rows with heavy tails have the noise of the fit, which is a function, but no table of it learned their degrees of freedom; ranks would
+/// need a noise variance that is a number.
+#[test]
+fn rows_that_need_a_number_are_not_added_to_a_noise_that_is_a_function() {
+    let (_, y, set) = rows(10);
+    let held = [
+        ("se.variance", 0.7),
+        ("se.lengthscale.t", 1.3),
+        ("noise.se.variance", 0.5),
+        ("noise.se.lengthscale.t", 2.5),
+    ];
+    let hold = |m: Model, (name, value): &(&str, f64)| m.set(name, Setting::fixed(*value));
+    let posterior = held.iter().fold(model(&set, y), hold).fit(&by(None));
+    let posterior = posterior.unwrap();
+    let at = || Functionals::points("t", &[1.0, 2.0]).unwrap();
+    let heavy = StudentT::new(vec![0.8, 0.9], Noise::Learned, Degrees::Learned).unwrap();
+    let ranks = Ordinal::new(vec![1, 2], Thresholds::Known(vec![0.0]), Noise::Learned).unwrap();
+    for rows in [
+        Observations::new(at(), heavy),
+        Observations::new(at(), ranks),
+    ] {
+        let error = posterior.condition(rows.unwrap()).unwrap_err();
+        assert!(error.to_string().contains("give it as known"), "{error}");
+    }
 }
 
 #[test]
