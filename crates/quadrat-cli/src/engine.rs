@@ -170,7 +170,7 @@ pub fn model(resolved: &Resolved) -> Result<Model> {
             Problems::from(Problem::new(error.to_string()).at(study.source.place(&asked.span)))
         })?;
     }
-    if let Some(vary) = &study.vary {
+    for vary in &study.vary {
         let kernel = mixed(resolved, &Kernel::parse(&vary.kernel.value)?, |table| {
             vary.what.is_of(&table.likelihood)
         })?;

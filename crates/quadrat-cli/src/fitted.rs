@@ -102,17 +102,16 @@ fn exposures(outcome: &Outcome, table: &Observed) -> Option<Vec<f64>> {
     if !matches!(shapes.kind, Kind::Bags(_)) || !std::ptr::eq(reporting, table) {
         return None;
     }
+    let varies = outcome.resolved.study.vary_of(&table.likelihood).is_some();
     match &table.likelihood {
         Reported::Poisson(x) => Some(x.exposure().to_vec()),
-        Reported::NegativeBinomial(x) if outcome.resolved.study.vary.is_none() => {
-            Some(x.exposure().to_vec())
-        }
+        Reported::NegativeBinomial(x) if !varies => Some(x.exposure().to_vec()),
         Reported::Gaussian(x) => {
             // The observation scale has the noise of the first table that learns one.
             let alone = outcome.resolved.tables_of(output).count() == 1;
             let has_one = match x.noise() {
                 Noise::Known(_) => true,
-                Noise::Learned => alone && outcome.resolved.study.vary.is_none(),
+                Noise::Learned => alone && !varies,
                 Noise::KnownPlusLearned(_) => false,
             };
             has_one.then(|| vec![1.0; table.places.len()])

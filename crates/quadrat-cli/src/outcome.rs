@@ -115,12 +115,8 @@ impl Outcome {
 /// New observations where a response was asked whose noise is a function.
 fn noisy(posterior: &Posterior, resolved: &Resolved, asked: &Asked) -> Result<Option<Answer>> {
     let of_output = resolved.reporting(asked.places.output.as_deref());
-    let varies = resolved
-        .study
-        .vary
-        .as_ref()
-        .is_some_and(|vary| of_output.is_some_and(|table| vary.what.is_of(&table.likelihood)));
-    if !varies || asked.scale != Scale::Response || asked.places.aggregate.is_some() {
+    let vary = of_output.and_then(|table| resolved.study.vary_of(&table.likelihood));
+    if vary.is_none() || asked.scale != Scale::Response || asked.places.aggregate.is_some() {
         return Ok(None);
     }
     let wanted = engine::Wanted {

@@ -114,15 +114,15 @@ pub fn model(outcome: &Outcome) -> String {
         [link] => format!(", link {link}"),
         several => format!(", links {} in the order of the tables", several.join(", ")),
     };
-    let varying = match &outcome.resolved.study.vary {
-        None => String::new(),
-        Some(vary) => format!(
+    let varying = study.vary.iter().map(|vary| {
+        format!(
             ", {} a function of its own under {} with link {}",
             vary.what.words(),
             vary.kernel.value,
             vary.link.name()
-        ),
-    };
+        )
+    });
+    let varying: String = varying.collect();
     let structure = match outcome.posterior.inducing() {
         Some(points) => {
             let points = count(points.len(), "inducing point");

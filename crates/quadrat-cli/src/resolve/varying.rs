@@ -4,13 +4,16 @@ use quadrat::model::Varying;
 
 use super::Observed;
 use crate::study::fields::Check;
-use crate::study::{Observe, Study};
+use crate::study::{Observe, Study, Vary};
 
-/// Refuses a noise variance or dispersion that no table learns, and tables that do not learn it at points.
+/// Refuses noise variances or dispersions that no table learns, and tables that do not learn them at points.
 pub(super) fn varying_rows(check: &Check<'_>, study: &Study, tables: &[Observed]) {
-    let Some(vary) = &study.vary else {
-        return;
-    };
+    for vary in &study.vary {
+        rows_of(check, vary, study, tables);
+    }
+}
+
+fn rows_of(check: &Check<'_>, vary: &Vary, study: &Study, tables: &[Observed]) {
     let title = &vary.title;
     let learns = |of: usize| {
         let mut parts = tables.iter().filter(|table| table.of == of);

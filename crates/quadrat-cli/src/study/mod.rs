@@ -20,6 +20,7 @@ mod varying;
 
 use std::path::{Path, PathBuf};
 
+use quadrat::likelihood::Likelihood as Reported;
 use quadrat::link::Link;
 use toml_edit::{Document, Item};
 
@@ -58,8 +59,8 @@ pub struct Study {
     pub inference: Inference,
     /// How several outputs are mixed.
     pub coregionalization: Coregionalization,
-    /// A noise variance or dispersion that is a function.
-    pub vary: Option<Vary>,
+    /// The noise variance and the dispersion, where they are functions.
+    pub vary: Vec<Vary>,
 }
 
 /// The prior of the latent function.
@@ -174,9 +175,7 @@ pub fn read(path: &Path, text: &str) -> Result<Study, Problems> {
         vary: &mut vary,
     };
     preset::apply(&root, &mut sections);
-    if let Some(vary) = &vary {
-        varying::suits(&check, vary, latent.as_ref(), &inference);
-    }
+    varying::suits(&check, &vary, latent.as_ref(), &inference);
     outputs::suits(&check, latent.as_ref(), &coregionalization, &observe);
     together(&check, latent.as_ref(), &observe, &predict, &inference);
     let problems = check.finish();
@@ -231,6 +230,11 @@ impl Study {
         link::of(self.latent.link.as_ref(), table)
     }
 
+    /// The function that is the noise variance or dispersion of the rows of a likelihood, if there is one.
+    pub fn vary_of(&self, likelihood: &Reported) -> Option<&Vary> {
+        self.vary.iter().find(|vary| vary.what.is_of(likelihood))
+    }
+
     /// Whether inference will be exact.
     pub fn is_exact(&self) -> bool {
         let approximate = matches!(
@@ -238,7 +242,7 @@ impl Study {
             quadrat::model::Inference::Sites(_) | quadrat::model::Inference::Sparse
         );
         !approximate
-            && self.vary.is_none()
+            && self.vary.is_empty()
             && self.non_negative() != Some(NonNegative::Constrain)
             && self.observe.iter().all(|o| o.likelihood.is_gaussian())
     }

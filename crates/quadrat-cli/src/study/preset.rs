@@ -68,7 +68,7 @@ pub struct Sections<'a> {
     pub latent: Option<&'a Latent>,
     pub observe: &'a mut [Observe],
     pub coregionalization: &'a mut Coregionalization,
-    pub vary: &'a mut Option<Vary>,
+    pub vary: &'a mut Vec<Vary>,
 }
 
 /// Lets the key `preset`, when it is there, say what the sections leave open; refuses what they say against it.
@@ -200,7 +200,7 @@ fn outputs(check: &Check<'_>, family: Family, span: &Range<usize>, sections: &mu
 fn spread(check: &Check<'_>, family: Family, word: &Spanned<String>, sections: &mut Sections<'_>) {
     let name = family.name;
     if !family.varies {
-        if let Some(vary) = sections.vary.take() {
+        for vary in sections.vary.drain(..) {
             let remedy = match family.other_noise() {
                 Some(other) => format!("leave it out, or use `preset = \"{other}\"`"),
                 None => "leave it out, or leave `preset` out".to_owned(),
@@ -220,47 +220,50 @@ fn spread(check: &Check<'_>, family: Family, word: &Spanned<String>, sections: &
     let Some(latent) = sections.latent else {
         return;
     };
-    if sections.vary.is_some() || sections.observe.is_empty() {
+    let is_learned = |what: &Varying| sections.observe.iter().any(|table| is_of(*what, table));
+    let kinds = [Varying::Noise, Varying::Dispersion].into_iter();
+    let learned: Vec<Varying> = kinds.filter(is_learned).collect();
+    if learned.is_empty() && sections.vary.is_empty() && !sections.observe.is_empty() {
+        // Of counts without a dispersion it was said already.
+        if !sections.observe.iter().any(varying::is_poisson) {
+            check.refuse(
+                &word.span,
+                format!("`{name}` has nothing to let vary: no table learns a noise variance or a dispersion"),
+                "leave `variance` or `dispersion` out of a table, so that it is learned",
+            );
+        }
         return;
     }
-    let any = |what: Varying| sections.observe.iter().any(|table| is_of(what, table));
-    let what = match (any(Varying::Noise), any(Varying::Dispersion)) {
-        (true, false) => Varying::Noise,
-        (false, true) => Varying::Dispersion,
-        (true, true) => {
-            check.later(
-                &word.span,
-                &format!("`{name}` with a noise variance and a dispersion that both vary"),
-                "add [noise] or [dispersion] with a kernel for the one that matters more",
-            );
-            return;
+    for what in learned {
+        if !sections.vary.iter().any(|vary| vary.what == what) {
+            sections.vary.extend(like_latent(check, what, word, latent));
         }
-        (false, false) => {
-            // Of counts without a dispersion it was said already.
-            if !sections.observe.iter().any(varying::is_poisson) {
-                check.refuse(
-                    &word.span,
-                    format!("`{name}` has nothing to let vary: no table learns a noise variance or a dispersion"),
-                    "leave `variance` or `dispersion` out of a table, so that it is learned",
-                );
-            }
-            return;
-        }
-    };
+    }
+    sections.vary.sort_by_key(|vary| vary.what);
+}
+
+/// What varies under the kernel of `[latent]`, as no section says it.
+fn like_latent(
+    check: &Check<'_>,
+    what: Varying,
+    word: &Spanned<String>,
+    latent: &Latent,
+) -> Option<Vary> {
+    let name = &word.value;
     if !latent.outputs.is_empty() {
         check.refuse(
             &word.span,
             format!("`{name}` would use the kernel of [latent] for the {} too, but that mixes the outputs itself", what.words()),
             format!("add [{}] with a kernel such as `kernel = \"se(t)\"`", what.name()),
         );
-        return;
+        return None;
     }
-    *sections.vary = Some(Vary {
+    Some(Vary {
         what,
         title: format!("`preset = \"{name}\"`"),
         kernel: latent.kernel.clone(),
         columns: latent.columns.clone(),
         link: Link::Exp,
         span: word.span.clone(),
-    });
+    })
 }

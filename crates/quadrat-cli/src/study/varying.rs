@@ -28,18 +28,11 @@ pub struct Vary {
     pub span: Range<usize>,
 }
 
-/// The section, when one of the two is there.
-pub fn read(root: &Section<'_>) -> Option<Vary> {
+/// The sections that are there.
+pub fn read(root: &Section<'_>) -> Vec<Vary> {
     let noise = section(root, "noise", Varying::Noise);
     let dispersion = section(root, "dispersion", Varying::Dispersion);
-    if let (Some(_), Some(dispersion)) = (&noise, &dispersion) {
-        root.check.later(
-            &dispersion.span,
-            "`[dispersion]` beside `[noise]`",
-            "keep the one that matters more, or write two studies",
-        );
-    }
-    noise.or(dispersion)
+    noise.into_iter().chain(dispersion).collect()
 }
 
 fn section(root: &Section<'_>, key: &str, what: Varying) -> Option<Vary> {
@@ -85,13 +78,19 @@ fn section(root: &Section<'_>, key: &str, what: Varying) -> Option<Vary> {
 }
 
 /// Refuses inputs that the model does not have, and methods that cannot let anything vary.
-pub fn suits(check: &Check<'_>, vary: &Vary, latent: Option<&Latent>, inference: &Inference) {
-    let title = &vary.title;
-    if let Some(latent) = latent {
-        let missing = vary.columns.iter().find(|c| !latent.columns.contains(c));
-        if let Some(column) = missing {
+pub fn suits(check: &Check<'_>, vary: &[Vary], latent: Option<&Latent>, inference: &Inference) {
+    for Vary {
+        title,
+        columns,
+        kernel,
+        ..
+    } in vary
+    {
+        if let Some(latent) = latent
+            && let Some(column) = columns.iter().find(|c| !latent.columns.contains(c))
+        {
             check.refuse(
-                &vary.kernel.span,
+                &kernel.span,
                 format!("{title} uses `{column}`, which the kernel of [latent] does not"),
                 format!("its inputs can be {}", suggest::list(&latent.columns)),
             );
@@ -102,7 +101,7 @@ pub fn suits(check: &Check<'_>, vary: &Vary, latent: Option<&Latent>, inference:
         Way::Sites(Method::Laplace) => Some("laplace"),
         _ => None,
     };
-    if let Some(method) = refused {
+    if let (Some(method), Some(Vary { title, .. })) = (refused, vary.first()) {
         check.refuse(
             &inference.method_span,
             format!("`method = \"{method}\"` cannot be used with {title}: both functions are inferred together"),

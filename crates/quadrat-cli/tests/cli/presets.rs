@@ -138,6 +138,15 @@ fn a_preset_is_what_the_keys_would_say() {
     let capped = |kind| [up_counts("c.csv", kind), down_counts(kind)];
     let ignored = |kind| [up_counts("plain.csv", kind), down_counts(kind)];
     let (of_poisson, of_dispersed) = (capped(COUNTED), capped(DISPERSED));
+    let dispersed = ("c.csv", "output = \"down\"", DISPERSED);
+    let of_each = ["se.lengthscale.t", "se.variance"];
+    let of_each = ["noise", "dispersion"].map(|of| of_each.map(|name| format!("{of}.{name}")));
+    let of_each: Vec<&str> = of_each.as_flattened().iter().map(String::as_str).collect();
+    let both_spread = at_one(&[&mixing[..], &["se.lengthscale.t"], &of_each].concat());
+    let smooth = "[dispersion]\nkernel = \"se(t)\"\nlink = \"softplus\"\n";
+    let smooth_held = with(smooth, &both_spread);
+    let both_held = with(mixed, &with(noise, &with(dispersion, &both_spread)));
+    let smooth_both_held = with(mixed, &with(noise, &smooth_held));
     type Tables<'a> = &'a [(&'a str, &'a str, &'a str)];
     let cases: &[(&str, Tables<'_>, &str, Tables<'_>, &str)] = &[
         ("cgp", &[first], "", &[first], ""),
@@ -191,6 +200,21 @@ fn a_preset_is_what_the_keys_would_say() {
             &of_dispersed,
             &all_held_of_counts,
         ),
+        // Values and counts: both vary, and what a section says of one is kept.
+        (
+            "hmocgp",
+            &[up, dispersed],
+            &both_spread,
+            &[up, dispersed],
+            &both_held,
+        ),
+        (
+            "hmocgp",
+            &[up, dispersed],
+            &smooth_held,
+            &[up, dispersed],
+            &smooth_both_held,
+        ),
     ];
     for (preset, tables, more, explicit, keys) in cases {
         let top = format!("preset = \"{preset}\"");
@@ -240,7 +264,6 @@ const REFUSED: &[Case] = &[
     ("no dispersion", "hcgp", [POISSON, POISSON], "", &["`hcgp` lets the noise variance or the dispersion vary, and `poisson` has neither", "s.toml:9:16", "use `negative_binomial`, or `preset = \"cgp\"`"]),
     ("beside", "hmocgp", [UP, ("output = \"down\"", "{ poisson = { count = \"y\" } }")], "", &["`poisson` has neither", "s.toml:14:16", "preset = \"mocgp\""]),
     ("nothing learned", "hcgp", [("", "{ gaussian = { value = \"y\", variance = 1 } }"), ("", "{ gaussian = { value = \"y\", variance = 1 } }")], "", &["`hcgp` has nothing to let vary", "s.toml:2:10", "leave `variance` or `dispersion` out"]),
-    ("both vary", "hmocgp", [UP, ("output = \"down\"", "{ negative_binomial = { count = \"y\" } }")], "", &["`hmocgp` with a noise variance and a dispersion that both vary is not available", "s.toml:2:10", "add [noise] or [dispersion]"]),
     ("method", "hcgp", [ONE, ONE], "method = \"laplace\"", &["`method = \"laplace\"` cannot be used with `preset = \"hcgp\"`", "s.toml:17:10", "`ep` or `variational`"]),
     ("ranks", "cgp", [ONE, ("", "{ ordinal = { rank = \"y\" } }")], "", &["`cgp` is a model of values and counts, and `ordinal` reports neither", "s.toml:14:16", "leave `preset` out"]),
     ("intervals", "moncgp", [UP, ("output = \"down\"", "{ interval = { lower = \"y\" } }")], "", &["an interval records no value", "s.toml:14:16", "use `preset = \"mocgp\"`"]),
@@ -286,6 +309,14 @@ fn kernels_that_mix_outputs_themselves_do_not_fit_every_preset() {
         "add [noise] with a kernel",
     ];
     wrong.extend(refused("second", &own("hmocgp", &tables), files, &expected).err());
+    let counted = "{ negative_binomial = { count = \"y\" } }";
+    let both = [tables[0], ("b.csv", DOWN.0, counted)];
+    let expected = [
+        "for the noise variance too",
+        "for the dispersion too",
+        "add [dispersion] with a kernel",
+    ];
+    wrong.extend(refused("both", &own("hmocgp", &both), files, &expected).err());
     let single = [("a.csv", "", CENSORED)];
     let expected = [
         "the kernel mixes several outputs (`coregion`), and `cgp` is a model of one",

@@ -143,10 +143,110 @@ fn bands_of_new_observations_widen_with_the_noise() {
     assert_eq!(stdout(&again).lines().count(), 61);
 }
 
+/// Values of one output and counts of another, each with a spread that grows.
+#[test]
+fn noise_and_dispersion_vary_in_one_study() {
+    let (mut values, mut counts) = (String::from("t,y\n"), String::from("t,n\n"));
+    for i in 0..40 {
+        let t = 0.15 * f64::from(i);
+        // Quasi-random in (-1.7, 1.7), of mean 0 and variance 1.
+        let z = |i: i32| 3.464 * ((f64::from(i) * 0.618_034).fract() - 0.5);
+        values.push_str(&format!("{t},{}\n", t.sin() + (0.05 + 0.1 * t) * z(i)));
+        let n = (2.5 + 0.5 * t.sin() + 0.2 * t * z(2 * i + 1)).exp().round();
+        counts.push_str(&format!("{t},{n}\n"));
+    }
+    let study = r#"[latent]
+kernel = "se(t)"
+[[observe]]
+file = "v.csv"
+output = "level"
+support = { point = ["t"] }
+likelihood = { gaussian = { value = "y" } }
+[[observe]]
+file = "n.csv"
+output = "visits"
+support = { point = ["t"] }
+likelihood = { negative_binomial = { count = "n" } }
+[[predict]]
+name = "new"
+scale = "observation"
+support = { grid = { t = { from = 0.5, to = 5.5, step = 5 } } }
+[[predict]]
+name = "curve"
+support = { grid = { t = { from = 0, to = 6, step = 0.5 } } }
+[inference]
+hyperparameters = "map"
+[noise]
+kernel = "se(t)"
+[dispersion]
+kernel = "matern32(t)"
+link = "softplus"
+"#;
+    let files = [("s.toml", study), ("v.csv", &values), ("n.csv", &counts)];
+    let folder = folder(&files.map(|(name, text)| (name, text.as_bytes())));
+    let said = done(folder.path(), &["run", "s.toml", "-o", "out"]);
+    for part in [
+        "noise variance a function of its own under se(t) with link exp",
+        "dispersion a function of its own under matern32(t) with link softplus",
+    ] {
+        assert!(said.contains(part), "no `{part}` in\n{said}");
+    }
+    let read = |name: &str| std::fs::read_to_string(folder.path().join("out").join(name)).unwrap();
+    let fit: serde_json::Value = serde_json::from_str(&read("fit.json")).unwrap();
+    assert_eq!(fit["converged"], true, "{fit}");
+    for name in [
+        "noise.se.lengthscale.t",
+        "noise.mean.constant",
+        "dispersion.matern32.lengthscale.t",
+        "dispersion.mean.constant",
+    ] {
+        let ends = &fit["hyperparameter_intervals"][name];
+        assert!(ends[0].as_f64() < ends[1].as_f64(), "{name}: {fit}");
+    }
+    assert!(fit["variational_bound"].as_f64() < fit["log_evidence"].as_f64());
+    let new = read("new.csv");
+    let rows: Vec<Vec<&str>> = new.lines().map(|line| line.split(',').collect()).collect();
+    let column = |name: &str| rows[0].iter().position(|own| *own == name).unwrap();
+    let sd = |row: &Vec<&str>| row[column("sd")].parse::<f64>().unwrap();
+    for output in ["level", "visits"] {
+        let of_output = rows.iter().filter(|row| row[column("output")] == output);
+        let sds: Vec<f64> = of_output.map(sd).collect();
+        assert!(sds.len() == 2 && sds[1] > 1.5 * sds[0], "{output}: {sds:?}");
+    }
+    // A band of new observations behind each response.
+    let report = read("report.html");
+    assert!(report.contains("New observations"), "{report}");
+    // What was saved answers as the run did.
+    done(folder.path(), &["fit", "s.toml", "-o", "m.quadrat"]);
+    std::fs::write(folder.path().join("at.csv"), "t\n0.5\n5.5\n").unwrap();
+    for output in ["level", "visits"] {
+        let args = [
+            "predict",
+            "m.quadrat",
+            "--at",
+            "at.csv",
+            "--point",
+            "t",
+            "--of",
+            output,
+            "--scale",
+            "observation",
+        ];
+        let again = done(folder.path(), &args);
+        let again: Vec<&str> = again.lines().skip(1).collect();
+        let first = new.lines().filter(|line| line.contains(output));
+        assert_eq!(again.len(), 2, "{again:?}");
+        for (first, again) in first.zip(again) {
+            let last = |line: &str| line.rsplit(',').next().map(str::to_owned);
+            assert_eq!(last(first), last(again), "{output}");
+        }
+    }
+}
+
 #[test]
 fn what_cannot_vary_is_refused_with_place_and_remedy() {
     let table = table();
-    let cases: [(&str, &str, &[&str]); 10] = [
+    let cases: [(&str, &str, &[&str]); 11] = [
         (
             GAUSSIAN,
             "[noise]\n",
@@ -188,6 +288,11 @@ fn what_cannot_vary_is_refused_with_place_and_remedy() {
         ),
         (
             GAUSSIAN,
+            "method = \"laplace\"\n[noise]\nkernel = \"se(t)\"\n[dispersion]\nkernel = \"se(t)\"\n",
+            &["cannot be used with [noise]", "s.toml:16:10"],
+        ),
+        (
+            GAUSSIAN,
             "[dispersion]\nkernel = \"se(t)\"\n",
             &[
                 "no table learns a dispersion",
@@ -207,7 +312,10 @@ fn what_cannot_vary_is_refused_with_place_and_remedy() {
         (
             GAUSSIAN,
             "[noise]\nkernel = \"se(t)\"\n[dispersion]\nkernel = \"se(t)\"\n",
-            &["`[dispersion]` beside `[noise]`", "s.toml:18:1"],
+            &[
+                "[dispersion] has nothing to act on: no table learns a dispersion",
+                "s.toml:18:1",
+            ],
         ),
     ];
     for (likelihood, more, wanted) in cases {
