@@ -49,7 +49,7 @@ pub fn matrices(outcome: &Outcome) -> Vec<Figure> {
         );
         Figure::Correlation(CorrelationFigure {
             heading,
-            names: outcome.posterior.outputs().to_vec(),
+            names: of.outputs,
             covariances: of.matrix,
             ..CorrelationFigure::default()
         })

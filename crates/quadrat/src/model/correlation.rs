@@ -39,7 +39,9 @@ pub struct OutputCorrelation {
 pub struct Coregionalization {
     /// As hyperparameters name it: `coregion`, `coregion#2`, `noise.coregion`.
     pub name: String,
-    /// Entries at the MAP of the hyperparameters, row by row, in the order of [`Posterior::outputs`].
+    /// The outputs that it mixes: those of its function, which may be fewer than [`Posterior::outputs`].
+    pub outputs: Vec<String>,
+    /// Entries at the MAP of the hyperparameters, row by row, in the order of `outputs`.
     pub matrix: Vec<f64>,
 }
 
@@ -72,6 +74,7 @@ impl Posterior {
                 let label = first.split('.').next().unwrap_or(first);
                 Some(Coregionalization {
                     name: format!("{prefix}{label}"),
+                    outputs: kernel.outputs().to_vec(),
                     matrix: mixing.matrix(&theta),
                 })
             })

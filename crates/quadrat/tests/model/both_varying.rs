@@ -175,6 +175,34 @@ fn both_functions_are_learned_beside_mixed_outputs() {
     }
 }
 
+/// Two outputs of values, one of counts: each function mixes those that have it.
+#[test]
+fn every_mixing_matrix_has_the_outputs_of_its_function() {
+    let of = |outputs: &[&'static str]| {
+        let outputs = outputs.iter().copied();
+        Kernel::coregion("output", outputs, 1) * Kernel::se(["t"])
+    };
+    let model = Model::new(of(&["north", "south", "east"]))
+        .observe(values(9).of_output("north"))
+        .observe(counts(9).of_output("south"))
+        .observe(values(7).of_output("east"))
+        .vary(Varying::Noise, of(&["north", "east"]), Link::Exp)
+        .vary(Varying::Dispersion, Kernel::se(["t"]), Link::Exp);
+    let starts = model.parameters().unwrap();
+    let held = starts
+        .iter()
+        .fold(model, |m, p| m.set(&p.name, Setting::fixed(p.start)));
+    let found = map(&held).coregionalizations();
+    let told = found
+        .iter()
+        .map(|m| (m.name.as_str(), m.outputs.join(" "), m.matrix.len()));
+    let expected = [
+        ("coregion", "north south east".to_owned(), 9),
+        ("noise.coregion", "north east".to_owned(), 4),
+    ];
+    assert_eq!(told.collect::<Vec<_>>(), expected);
+}
+
 /// Without the other function, and of an output that has none of it.
 #[test]
 fn functions_that_are_not_there_are_not_predicted() {
