@@ -10,11 +10,14 @@ mod cholesky;
 mod eigen;
 mod low_rank;
 mod scratch;
+mod vector;
 
 pub use cholesky::Cholesky;
 pub use eigen::{SymmetricEigen, symmetric_eigen};
 pub use faer::{Mat, MatMut, MatRef};
 pub use low_rank::low_rank_root;
+pub use vector::dot;
+pub(crate) use vector::{add_scaled, set_scaled, vectorised};
 
 use faer::linalg::matmul::{matmul, triangular};
 use faer::{Accum, Par};
@@ -60,14 +63,18 @@ fn accum(accumulate: bool) -> Accum {
     }
 }
 
-/// Rows or columns of a triangle that are multiplied at a time: twice those of the innermost product, of which smaller ones make poor use.
-const PANEL: usize = 96;
+/// Rows of a triangle that are multiplied at a time: those of the innermost product with AVX-512, a multiple of those with less.
+const PANEL: usize = 48;
+/// Columns that one thread multiplies.
+const PARALLEL_PANEL: usize = 96;
+/// Terms of the sums that are made at a time for a triangle: so many columns of a factor stay in the cache from panel to panel.
+const STRIP: usize = 256;
 
-/// Cuts `0..n` into panels.
-fn panels(n: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
+/// Cuts `0..n` into ranges of a length.
+fn cut(n: usize, length: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
     (0..n)
-        .step_by(PANEL)
-        .map(move |first| first..(first + PANEL).min(n))
+        .step_by(length)
+        .map(move |first| first..(first + length).min(n))
 }
 
 /// As [`gemm_into`], but only the lower triangle of a square `out` is computed, in about half the time; the upper stays as it was.
@@ -81,17 +88,40 @@ pub fn gemm_lower_into(
     a: MatRef<'_, f64>,
     b: MatRef<'_, f64>,
 ) {
-    for columns in panels(a.nrows()) {
-        let panel = out.as_mut().subcols_mut(columns.start, columns.len());
-        lower_panel(panel, columns, accumulate, scale, a, b);
+    let n = a.nrows();
+    if !accumulate {
+        for j in 0..n {
+            out.as_mut().col_mut(j).subrows_mut(j, n - j).fill(0.0);
+        }
+    }
+    let mut corner = Mat::zeros(n.min(PANEL), n.min(PANEL));
+    for inner in cut(a.ncols(), STRIP) {
+        let (a, b) = (
+            a.subcols(inner.start, inner.len()),
+            b.subrows(inner.start, inner.len()),
+        );
+        for rows in cut(n, PANEL) {
+            let (first, size) = (rows.start, rows.len());
+            let left = a.subrows(first, size);
+            let (before, on) = (b.subcols(0, first), b.subcols(first, size));
+            let panel = out.as_mut().submatrix_mut(first, 0, size, first + size);
+            let (beside, mut diagonal) = panel.split_at_col_mut(first);
+            gemm_into(beside, true, scale, left, before);
+            let mut corner = corner.as_mut().submatrix_mut(0, 0, size, size);
+            gemm_into(corner.as_mut(), false, scale, left, on);
+            for j in 0..size {
+                for i in j..size {
+                    diagonal[(i, j)] += corner[(i, j)];
+                }
+            }
+        }
     }
 }
 
-/// Some columns of [`gemm_lower_into`].
+/// Some columns of [`gemm_lower_into`], on and below the diagonal.
 fn lower_panel(
     out: MatMut<'_, f64>,
     columns: std::ops::Range<usize>,
-    accumulate: bool,
     scale: f64,
     a: MatRef<'_, f64>,
     b: MatRef<'_, f64>,
@@ -104,7 +134,7 @@ fn lower_panel(
     triangular::matmul(
         top,
         TriangularLower,
-        accum(accumulate),
+        Accum::Replace,
         a.subrows(first, width),
         Rectangular,
         right,
@@ -112,7 +142,7 @@ fn lower_panel(
         scale,
         parallelism(width.min(inner)),
     );
-    gemm_into(below, accumulate, scale, a.get(columns.end.., ..), right);
+    gemm_into(below, false, scale, a.get(columns.end.., ..), right);
 }
 
 /// Multiplications from which products are worth the threads: a few milliseconds.
@@ -132,10 +162,11 @@ pub fn par_gemm_lower_into(
     if n * n * a.ncols() < 2 * PARALLEL_WORK {
         return gemm_lower_into(out, false, scale, a, b);
     }
-    let chunks = out.as_mut().par_col_chunks_mut(PANEL).enumerate();
+    let chunks = out.as_mut().par_col_chunks_mut(PARALLEL_PANEL).enumerate();
     chunks.for_each(|(i, panel)| {
-        let columns = i * PANEL..i * PANEL + panel.ncols();
-        lower_panel(panel, columns, false, scale, a, b);
+        let first = i * PARALLEL_PANEL;
+        let columns = first..first + panel.ncols();
+        lower_panel(panel, columns, scale, a, b);
     });
 }
 
@@ -149,9 +180,9 @@ pub fn par_gemm(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
         return gemm(a, b);
     }
     let mut out = Mat::zeros(a.nrows(), b.ncols());
-    let chunks = out.as_mut().par_col_chunks_mut(PANEL).enumerate();
+    let chunks = out.as_mut().par_col_chunks_mut(PARALLEL_PANEL).enumerate();
     chunks.for_each(|(i, panel)| {
-        let right = b.subcols(i * PANEL, panel.ncols());
+        let right = b.subcols(i * PARALLEL_PANEL, panel.ncols());
         gemm_into(panel, false, 1.0, a, right);
     });
     out
@@ -167,10 +198,29 @@ pub fn par_gemm(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
 /// # Panics
 /// When the shapes do not match.
 pub fn lower_times_into(mut out: MatMut<'_, f64>, l: MatRef<'_, f64>, b: MatRef<'_, f64>) {
-    for rows in panels(l.nrows()) {
+    for rows in cut(l.nrows(), PANEL) {
         let left = l.submatrix(rows.start, 0, rows.len(), rows.end);
         let target = out.as_mut().subrows_mut(rows.start, rows.len());
         gemm_into(target, false, 1.0, left, b.subrows(0, rows.end));
+    }
+}
+
+/// Writes `l' b` into `out` for a lower triangular `l`, in about half the time of [`gemm_into`].
+///
+/// # Panics
+/// When the shapes do not match.
+pub fn lower_transpose_times_into(
+    mut out: MatMut<'_, f64>,
+    l: MatRef<'_, f64>,
+    b: MatRef<'_, f64>,
+) {
+    let n = l.nrows();
+    for rows in cut(n, PANEL) {
+        let from = n - rows.start;
+        let left = l.submatrix(rows.start, rows.start, from, rows.len());
+        let target = out.as_mut().subrows_mut(rows.start, rows.len());
+        let right = b.subrows(rows.start, from);
+        gemm_into(target, false, 1.0, left.transpose(), right);
     }
 }
 
@@ -212,25 +262,6 @@ pub fn matvec(a: MatRef<'_, f64>, x: &[f64]) -> Vec<f64> {
         MatRef::from_column_major_slice(x, x.len(), 1),
     );
     out
-}
-
-/// Sums that [`dot`] makes side by side: one alone would wait for every addition.
-const LANES: usize = 8;
-
-/// The inner product of two vectors of equal length.
-#[must_use]
-pub fn dot(a: &[f64], b: &[f64]) -> f64 {
-    debug_assert_eq!(a.len(), b.len());
-    let (a_head, a_tail) = a.as_chunks::<LANES>();
-    let (b_head, b_tail) = b.as_chunks::<LANES>();
-    let mut sums = [0.0; LANES];
-    for (a, b) in a_head.iter().zip(b_head) {
-        for lane in 0..LANES {
-            sums[lane] += a[lane] * b[lane];
-        }
-    }
-    let tail: f64 = a_tail.iter().zip(b_tail).map(|(a, b)| a * b).sum();
-    sums.iter().sum::<f64>() + tail
 }
 
 /// Side of the tiles in which a triangle is copied to the other: two of them fit the first-level
@@ -314,14 +345,21 @@ mod tests {
             let mut got = Mat::from_fn(n, 4, |_, _| f64::NAN);
             lower_times_into(got.as_mut(), l.as_ref(), right.as_ref());
             assert_eq!(got, gemm(l.as_ref(), right.as_ref()));
-            let mut lower = Mat::from_fn(n, n, |_, _| 1.0);
-            let (a, b) = (right.as_ref(), right.transpose());
-            gemm_lower_into(lower.as_mut(), true, 2.0, a, b);
-            let full = gemm(a, b);
-            for j in 0..n {
-                for i in 0..n {
-                    let want = if i < j { 1.0 } else { 1.0 + 2.0 * full[(i, j)] };
-                    assert_eq!(lower[(i, j)], want, "{n}: {i}, {j}");
+            lower_transpose_times_into(got.as_mut(), l.as_ref(), right.as_ref());
+            assert_eq!(got, gemm(l.transpose(), right.as_ref()));
+            let wide = Mat::from_fn(n, STRIP + 3, entry);
+            for a in [right.as_ref(), wide.as_ref()] {
+                let full = gemm(a, a.transpose());
+                for accumulate in [false, true] {
+                    let mut lower = Mat::from_fn(n, n, |_, _| 1.0);
+                    gemm_lower_into(lower.as_mut(), accumulate, 2.0, a, a.transpose());
+                    for j in 0..n {
+                        for i in 0..n {
+                            let before = if accumulate || i < j { 1.0 } else { 0.0 };
+                            let more = if i < j { 0.0 } else { 2.0 * full[(i, j)] };
+                            assert_eq!(lower[(i, j)], before + more, "{n}: {i}, {j}");
+                        }
+                    }
                 }
             }
         }
@@ -330,7 +368,7 @@ mod tests {
     /// Large enough for threads.
     #[test]
     fn products_over_threads_are_those_of_one() {
-        let n = 5 * PANEL + 7;
+        let n = 5 * PARALLEL_PANEL + 7;
         let a = Mat::from_fn(n, 300, |i, j| ((3 * i + 5 * j) % 7) as f64 - 3.0);
         assert!(n * n * 300 > 2 * PARALLEL_WORK);
         let full = gemm(a.as_ref(), a.transpose());
@@ -342,18 +380,6 @@ mod tests {
                 let want = if i < j { 1.0 } else { -2.0 * full[(i, j)] };
                 assert_eq!(lower[(i, j)], want, "{i}, {j}");
             }
-        }
-    }
-
-    #[test]
-    fn inner_products_of_any_length() {
-        for n in 0..20_u32 {
-            let a: Vec<f64> = (0..n).map(f64::from).collect();
-            // Small integers: exact in any order.
-            assert_eq!(
-                dot(&a, &a),
-                f64::from(n * n.saturating_sub(1) * (2 * n).saturating_sub(1) / 6)
-            );
         }
     }
 
