@@ -8,6 +8,7 @@ use super::factor::{Evaluated, Prepared, Sides, Slopes, Tables, Tile};
 use super::plan::Term;
 use super::regions::{EdgeWork, Group, ReadyEdges};
 use super::{COLUMNS, LANES};
+use crate::linalg::{add_scaled, set_scaled, vectorised};
 use crate::support::Functionals;
 
 /// A [`Group`] at one value of the hyperparameters.
@@ -156,19 +157,21 @@ fn block(
     for b in tiles(sides.b, &columns, COLUMNS) {
         for a in tiles(sides.a, &rows, LANES) {
             let tile = Tile { a, b: b.clone() };
-            work.total.clear();
-            for term in prepared {
+            work.total.resize(tile.len(), 0.0);
+            if prepared.is_empty() {
+                // A kernel without terms is zero.
+                work.total.fill(0.0);
+            }
+            for (index, term) in prepared.iter().enumerate() {
                 evaluate(term, sides, &tile, Slopes::No, &mut work.factors);
                 let product = product(term, tile.len(), &work.factors, &mut work.product);
-                let terms = product.iter().map(|p| term.variance * p);
-                if work.total.is_empty() {
-                    work.total.extend(terms);
+                let (by, total) = (term.variance, &mut work.total);
+                if index == 0 {
+                    vectorised(|| set_scaled(by, product, total));
                 } else {
-                    work.total.iter_mut().zip(terms).for_each(|(t, p)| *t += p);
+                    vectorised(|| add_scaled(by, product, total));
                 }
             }
-            // A kernel without terms is zero.
-            work.total.resize(tile.len(), 0.0);
             let weight_a = &sides.a.weight()[tile.a.clone()];
             if !single {
                 rows_of(sides.a, &tile.a, &mut work.row_of);
@@ -200,12 +203,14 @@ fn block(
                 let out = out.as_slice_mut();
                 if single {
                     let from = tile.a.start - rows.start;
-                    let pairs = out[from..].iter_mut().zip(weight_a).zip(sum);
-                    if adds {
-                        pairs.for_each(|((o, v), t)| *o += v * (by * t));
-                    } else {
-                        pairs.for_each(|((o, v), t)| *o = v * (by * t));
-                    }
+                    vectorised(|| {
+                        let pairs = out[from..].iter_mut().zip(weight_a).zip(sum);
+                        if adds {
+                            pairs.for_each(|((o, v), t)| *o += v * (by * t));
+                        } else {
+                            pairs.for_each(|((o, v), t)| *o = v * (by * t));
+                        }
+                    });
                 } else {
                     for ((&row, &v), &t) in work.row_of.iter().zip(weight_a).zip(sum) {
                         out[row as usize - rows.start] += v * (by * t);
@@ -242,12 +247,19 @@ fn contract_block(
             while atom < tile.b.end {
                 let column = row_at(sides.b, atom);
                 let end = sides.b.offsets()[column + 1].min(tile.b.end);
-                work.sum.clear();
                 if single {
+                    work.sum.resize(lanes, 0.0);
                     let own = adjoint.col(column).subrows(tile.a.start, lanes);
-                    let weighted = own.iter().zip(weight_a).map(|(g, v)| g * v);
-                    work.sum.extend(weighted);
+                    let sum = work.sum.iter_mut().zip(weight_a);
+                    match own.try_as_col_major() {
+                        Some(own) => {
+                            let all = sum.zip(own.as_slice());
+                            vectorised(|| all.for_each(|((s, v), g)| *s = g * v));
+                        }
+                        None => sum.zip(own.iter()).for_each(|((s, v), g)| *s = g * v),
+                    }
                 } else {
+                    work.sum.clear();
                     let weighted = work.row_of.iter().zip(weight_a);
                     work.sum
                         .extend(weighted.map(|(&row, v)| v * adjoint[(row as usize, column)]));
@@ -256,10 +268,7 @@ fn contract_block(
                     let w = factor * sides.b.weight()[k];
                     let at = (k - tile.b.start) * lanes;
                     let target = &mut work.adjoint[at..at + lanes];
-                    target
-                        .iter_mut()
-                        .zip(&work.sum)
-                        .for_each(|(g, s)| *g = w * s);
+                    vectorised(|| set_scaled(w, &work.sum, target));
                 }
                 atom = end;
             }
@@ -271,8 +280,8 @@ fn contract_block(
                     gradient[i] += total * term.other_variances(theta, k);
                 }
                 for f in 0..term.factors.len() {
-                    own.clear();
-                    own.extend(work.adjoint.iter().map(|g| g * term.variance));
+                    own.resize(tile.len(), 0.0);
+                    vectorised(|| set_scaled(term.variance, &work.adjoint, &mut own));
                     for (e, other) in work.factors[..term.factors.len()].iter().enumerate() {
                         if e != f {
                             own.iter_mut().zip(&other.value).for_each(|(g, v)| *g *= v);

@@ -6,6 +6,7 @@ use super::mixture::mixture;
 use super::one_dim::{OneDim, Piece, side};
 use super::plan::{Factor, Family, Isotropic};
 use super::radial;
+use super::wide::{WIDE, Wide};
 use crate::kernel::Mixing;
 use crate::kernel::mixture::{Member, matern_members, rational_quadratic_members};
 use crate::support::Functionals;
@@ -61,19 +62,44 @@ pub(super) struct Prepared<'a> {
     how: How<'a>,
 }
 
+/// What an isotropic factor between points needs.
+struct Direct {
+    /// Inverse lengthscales.
+    inverse: Vec<f64>,
+    /// Of many dimensions.
+    wide: Option<Wide>,
+}
+
+impl Direct {
+    fn new(
+        family: Isotropic,
+        dims: &[usize],
+        inverse: Vec<f64>,
+        sides: Sides<'_>,
+        slopes: Slopes,
+    ) -> Self {
+        // Rounding of products is too much for the kernel that has a kink at zero.
+        let is_wide = dims.len() >= WIDE && family != Isotropic::Radial(Family::Matern12);
+        let wide = is_wide.then(|| {
+            let [a, b] = [sides.a, sides.b]
+                .map(|set| dims.iter().map(|&d| set.lower(d)).collect::<Vec<_>>());
+            Wide::new(&a, &b, &inverse, slopes)
+        });
+        Self { inverse, wide }
+    }
+}
+
 enum How<'a> {
     OneDim(OneDim<'a>),
     /// Isotropic over boxes: members, each a product of lines.
-    /// Tiles of points alone are computed directly, from the inverse lengthscales.
+    /// Tiles of points alone are computed directly.
     Mixture {
         members: Vec<(Member, Vec<OneDim<'a>>)>,
         has_alpha: bool,
-        inverse: Vec<f64>,
+        direct: Direct,
     },
-    /// Isotropic between points, with inverse lengthscales.
-    Radial {
-        inverse: Vec<f64>,
-    },
+    /// Isotropic between points.
+    Radial(Direct),
     Linear,
     /// With the matrix.
     Coregion(&'a Mixing, Vec<f64>),
@@ -103,13 +129,14 @@ impl<'a> Prepared<'a> {
                 lengthscales,
             } => {
                 let inverse = lengthscales.iter().map(|&l| theta[l].recip()).collect();
+                let direct = Direct::new(*family, dims, inverse, sides, slopes);
                 if all_points(
                     dims,
                     sides,
                     0..sides.a.atom_count(),
                     0..sides.b.atom_count(),
                 ) {
-                    How::Radial { inverse }
+                    How::Radial(direct)
                 } else {
                     let reach: Vec<f64> = dims
                         .iter()
@@ -148,7 +175,7 @@ impl<'a> Prepared<'a> {
                     How::Mixture {
                         members,
                         has_alpha,
-                        inverse,
+                        direct,
                     }
                 }
             }
@@ -167,8 +194,8 @@ impl<'a> Prepared<'a> {
         out.value.resize(n, 0.0);
         out.slopes.resize_with(slopes, Vec::new);
         out.slopes.iter_mut().for_each(|s| s.resize(n, 0.0));
-        if let Some(inverse) = self.direct(sides, tile) {
-            self.radial(inverse, sides, tile, with_slopes, out);
+        if let Some(direct) = self.direct(sides, tile) {
+            self.radial(direct, sides, tile, with_slopes, out);
             return;
         }
         match &self.how {
@@ -176,7 +203,7 @@ impl<'a> Prepared<'a> {
                 let target = with_slopes.then_some(out.slopes.as_mut_slice());
                 one.fill(sides, tile, &mut out.value, target);
             }
-            How::Radial { .. } => {}
+            How::Radial(_) => {}
             How::Mixture {
                 members, has_alpha, ..
             } => mixture(members, *has_alpha, sides, tile, with_slopes, out),
@@ -212,7 +239,7 @@ impl<'a> Prepared<'a> {
     ) {
         match (self.direct(sides, tile), self.factor) {
             (
-                Some(inverse),
+                Some(direct),
                 Factor::Isotropic {
                     family,
                     dims,
@@ -222,11 +249,17 @@ impl<'a> Prepared<'a> {
                 if let Isotropic::RationalQuadratic(alpha) = family {
                     gradient[*alpha] += crate::linalg::dot(adjoint, &evaluated.slopes[1]);
                 }
-                let points = points(dims, sides, tile);
+                let slope = &evaluated.slopes[0];
                 let mut sums = vec![0.0; dims.len()];
-                radial::squared_gaps(&points, &evaluated.slopes[0], adjoint, &mut sums);
-                for ((sum, &l), inverse) in sums.iter().zip(lengthscales).zip(inverse) {
-                    gradient[l] += sum * inverse.powi(3);
+                match &direct.wide {
+                    Some(wide) => wide.squared_gaps(tile, slope, adjoint, &mut sums),
+                    None => {
+                        let points = points(dims, sides, tile);
+                        radial::squared_gaps(&points, &direct.inverse, slope, adjoint, &mut sums);
+                    }
+                }
+                for ((sum, &l), inverse) in sums.iter().zip(lengthscales).zip(&direct.inverse) {
+                    gradient[l] += sum * inverse;
                 }
             }
             (_, Factor::Coregion { mixing, .. }) => {
@@ -268,13 +301,13 @@ impl<'a> Prepared<'a> {
         (of(sides.a, &tile.a), of(sides.b, &tile.b))
     }
 
-    /// The inverse lengthscales when an isotropic factor meets only points on this tile.
-    fn direct(&self, sides: Sides<'_>, tile: &Tile) -> Option<&[f64]> {
+    /// What an isotropic factor needs when it meets only points on this tile.
+    fn direct(&self, sides: Sides<'_>, tile: &Tile) -> Option<&Direct> {
         match &self.how {
-            How::Radial { inverse } => Some(inverse),
-            How::Mixture { inverse, .. } => {
+            How::Radial(direct) => Some(direct),
+            How::Mixture { direct, .. } => {
                 all_points(self.factor.dims(), sides, tile.a.clone(), tile.b.clone())
-                    .then_some(inverse)
+                    .then_some(direct)
             }
             _ => None,
         }
@@ -282,7 +315,7 @@ impl<'a> Prepared<'a> {
 
     fn radial(
         &self,
-        inverse: &[f64],
+        direct: &Direct,
         sides: Sides<'_>,
         tile: &Tile,
         with_slopes: bool,
@@ -291,22 +324,20 @@ impl<'a> Prepared<'a> {
         let Factor::Isotropic { family, dims, .. } = self.factor else {
             return;
         };
-        let points = points(dims, sides, tile);
+        match &direct.wide {
+            Some(wide) => wide.squared_distances(tile, &mut out.value),
+            None => {
+                let points = points(dims, sides, tile);
+                radial::squared_distances(&direct.inverse, &points, &mut out.value);
+            }
+        }
         let (slope, d_alpha) = match out.slopes.as_mut_slice() {
             [slope, d_alpha, ..] => (Some(slope.as_mut_slice()), Some(d_alpha.as_mut_slice())),
             [slope] => (Some(slope.as_mut_slice()), None),
             [] => (None, None),
         };
         let slope = slope.filter(|_| with_slopes);
-        radial::fill(
-            *family,
-            self.theta,
-            inverse,
-            &points,
-            &mut out.value,
-            slope,
-            d_alpha,
-        );
+        radial::apply(*family, self.theta, &mut out.value, slope, d_alpha);
     }
 
     fn linear(&self, sides: Sides<'_>, tile: &Tile, value: &mut [f64]) {

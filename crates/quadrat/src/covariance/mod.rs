@@ -19,6 +19,7 @@ mod plan;
 mod radial;
 mod regions;
 mod series;
+mod wide;
 
 use std::ops::Range;
 
@@ -39,7 +40,7 @@ pub(crate) use nodes::NodeRule;
 
 /// Atoms per tile along the lanes and along the columns: a tile and its slopes stay in the
 /// second-level cache.
-const LANES: usize = 256;
+const LANES: usize = 192;
 const COLUMNS: usize = 16;
 /// Below so many pairs of atoms handing work to other threads costs more than it saves.
 const PARALLEL_FROM: usize = 8192;
@@ -161,25 +162,30 @@ impl Covariance {
     /// The diagonal of [`Self::matrix`] without the matrix.
     #[must_use]
     pub fn diagonal(&self, theta: &[f64], a: &Functionals) -> Vec<f64> {
-        let groups = regions::resolve(&self.terms, theta, Sides { a, b: a }, self.resolution);
-        let ready = prepare(&groups, theta, Slopes::No, Tables::Never);
         let stationary = self.is_stationary();
         // Rows whose value is not that of the row before.
         let fresh: Vec<usize> = (0..a.len())
             .filter(|&row| row == 0 || !(stationary && same_shape(a, row - 1, row)))
             .collect();
-        let evaluate = |work: &mut Work, &row: &usize| {
+        let few = (fresh.len() < a.len()).then(|| a.rows(&fresh));
+        let own = few.as_ref().unwrap_or(a);
+        let sides = Sides { a: own, b: own };
+        let groups = regions::resolve(&self.terms, theta, sides, self.resolution);
+        let ready = prepare(&groups, theta, Slopes::No, Tables::Never);
+        let evaluate = |work: &mut Work, row: usize| {
             let mut one = Mat::zeros(1, 1);
             for group in &ready {
                 group.add_block(row..row + 1, row..row + 1, true, true, work, one.as_mut());
             }
             one[(0, 0)]
         };
-        let values: Vec<f64> = if fresh.len() < PARALLEL_FROM / 64 {
+        let rows = 0..own.len();
+        let values: Vec<f64> = if rows.len() < PARALLEL_FROM / 64 {
             let mut work = Work::default();
-            fresh.iter().map(|row| evaluate(&mut work, row)).collect()
+            rows.map(|row| evaluate(&mut work, row)).collect()
         } else {
-            fresh.par_iter().map_init(Work::default, evaluate).collect()
+            let rows = rows.into_par_iter();
+            rows.map_init(Work::default, evaluate).collect()
         };
         let ends = fresh.iter().skip(1).copied().chain([a.len()]);
         let mut out = Vec::with_capacity(a.len());

@@ -1,11 +1,9 @@
 //! Isotropic kernels between points, in bulk.
 
-use faer::{Mat, MatMut, MatRef};
 use pulp::{Arch, Simd, WithSimd};
 
 use super::plan::{Family, Isotropic};
 use crate::kernel::{Matern12, Matern32, Matern52, Profile, RationalQuadratic, Se};
-use crate::linalg::{dot, gemm, gemm_into, matvec};
 
 /// Coordinates of points along the dimensions of a factor.
 pub(super) struct Points<'a> {
@@ -15,142 +13,53 @@ pub(super) struct Points<'a> {
     pub b: Vec<&'a [f64]>,
 }
 
-/// `value[j * na + i] = kappa(r_ij)`; `slope`, when given, receives `-kappa'(r) / r`, of which
+/// `value[j * na + i] = kappa(r_ij)` from `r_ij^2`; `slope`, when given, receives `-kappa'(r) / r`, of which
 /// every lengthscale derivative is a multiple, and `d_alpha` the derivative in `alpha`.
-pub(super) fn fill(
+pub(super) fn apply(
     family: Isotropic,
     theta: &[f64],
-    inverse: &[f64],
-    points: &Points<'_>,
     value: &mut [f64],
     slope: Option<&mut [f64]>,
     d_alpha: Option<&mut [f64]>,
 ) {
-    if inverse.len() >= WIDE && family != Isotropic::Radial(Family::Matern12) {
-        squared_distances_by_product(inverse, points, value);
-    } else {
-        squared_distances(inverse, points, value);
-    }
     match family {
-        Isotropic::Radial(Family::Se) => apply::<Se>(value, slope),
-        Isotropic::Radial(Family::Matern12) => apply::<Matern12>(value, slope),
-        Isotropic::Radial(Family::Matern32) => apply::<Matern32>(value, slope),
-        Isotropic::Radial(Family::Matern52) => apply::<Matern52>(value, slope),
+        Isotropic::Radial(Family::Se) => apply_profile::<Se>(value, slope),
+        Isotropic::Radial(Family::Matern12) => apply_profile::<Matern12>(value, slope),
+        Isotropic::Radial(Family::Matern32) => apply_profile::<Matern32>(value, slope),
+        Isotropic::Radial(Family::Matern52) => apply_profile::<Matern52>(value, slope),
         Isotropic::RationalQuadratic(alpha) => {
             let alpha = theta[alpha];
             match (slope, d_alpha) {
                 (Some(slope), Some(d_alpha)) => {
                     for ((v, s), d) in value.iter_mut().zip(slope).zip(d_alpha) {
-                        (*v, *s, *d) = RationalQuadratic::radial(*v, alpha);
+                        (*v, *s, *d) = RationalQuadratic::radial(v.max(0.0), alpha);
                     }
                 }
                 _ => value
                     .iter_mut()
-                    .for_each(|v| *v = RationalQuadratic::radial(*v, alpha).0),
+                    .for_each(|v| *v = RationalQuadratic::radial(v.max(0.0), alpha).0),
             }
         }
     }
 }
 
-/// From so many dimensions on, distances and their derivatives are matrix products,
-/// `|x - y|^2 = |x|^2 + |y|^2 - 2 x'y`: cheaper by several times, and exact to rounding of `|x|^2`, about the middle of the tile. That is
-/// too little for the kernel that has a kink at zero.
-const WIDE: usize = 8;
-
-/// Coordinates about the middle of the points `b`, scaled, shape `[points, dims]`.
-fn centred(points: &Points<'_>, scale: impl Fn(usize) -> f64) -> [Mat<f64>; 2] {
-    let middles: Vec<f64> = points
-        .b
-        .iter()
-        .map(|b| b.iter().sum::<f64>() / b.len().max(1) as f64)
-        .collect();
-    [&points.a, &points.b].map(|side| {
-        let n = side.first().map_or(0, |x| x.len());
-        let mut out = Mat::zeros(n, side.len());
-        for (d, (x, middle)) in side.iter().zip(&middles).enumerate() {
-            let by = scale(d);
-            let pairs = out.col_as_slice_mut(d).iter_mut().zip(*x);
-            pairs.for_each(|(o, x)| *o = (x - middle) * by);
-        }
-        out
-    })
-}
-
-/// Squared lengths of rows.
-fn lengths(x: &Mat<f64>) -> Vec<f64> {
-    let mut out = vec![0.0; x.nrows()];
-    for d in 0..x.ncols() {
-        let pairs = out.iter_mut().zip(x.col_as_slice(d));
-        pairs.for_each(|(o, x)| *o += x * x);
-    }
-    out
-}
-
-struct AddLengths<'a> {
-    a: &'a [f64],
-    b: &'a [f64],
-    out: &'a mut [f64],
-}
-
-impl WithSimd for AddLengths<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        for (b, out) in self.b.iter().zip(self.out.chunks_exact_mut(self.a.len())) {
-            for (o, a) in out.iter_mut().zip(self.a) {
-                *o = (*o + a + b).max(0.0);
-            }
-        }
-    }
-}
-
-fn squared_distances_by_product(inverse: &[f64], points: &Points<'_>, out: &mut [f64]) {
-    let [a, b] = centred(points, |d| inverse[d]);
-    let (n, m) = (a.nrows(), b.nrows());
-    if n == 0 || m == 0 {
-        return;
-    }
-    let target = MatMut::from_column_major_slice_mut(out, n, m);
-    gemm_into(target, false, -2.0, a.as_ref(), b.transpose());
-    let (a, b) = (lengths(&a), lengths(&b));
-    Arch::new().dispatch(AddLengths { a: &a, b: &b, out });
-}
-
-/// Overwrites `adjoint` with `g_ij s_ij` for slopes `s`, both `[j * na + i]`, and adds `sum_ij g_ij s_ij (x_i - y_j)^2` of every dimension to
-/// `sums`.
+/// Adds `sum_ij g_ij s_ij u_ijd^2` of every dimension to `sums`, `u = (x_id - y_jd) inverse_d`, for slopes `s` and an adjoint `g`, both
+/// `[j * na + i]`.
 pub(super) fn squared_gaps(
     points: &Points<'_>,
+    inverse: &[f64],
     slope: &[f64],
-    adjoint: &mut [f64],
+    adjoint: &[f64],
     sums: &mut [f64],
 ) {
-    let dims = points.a.len();
-    if dims < WIDE {
-        for (d, sum) in sums.iter_mut().enumerate() {
-            *sum += Arch::new().dispatch(SquaredGaps {
-                x: points.a[d],
-                y: points.b[d],
-                slope,
-                adjoint,
-            });
-        }
-        return;
-    }
-    adjoint.iter_mut().zip(slope).for_each(|(g, s)| *g *= s);
-    let [a, b] = centred(points, |_| 1.0);
-    let (n, m) = (a.nrows(), b.nrows());
-    let weights = MatRef::from_column_major_slice(adjoint, n, m);
-    // sum_i x_i^2 r_i + sum_j y_j^2 c_j - 2 sum_i x_i (G y)_i, with sums r of rows and c of columns.
-    let turned = gemm(weights, b.as_ref());
-    let rows = matvec(weights, &vec![1.0; m]);
-    let columns: Vec<f64> = adjoint.chunks_exact(n).map(|g| g.iter().sum()).collect();
-    let weigh = |x: &[f64], w: &[f64]| -> f64 {
-        let terms = x.iter().zip(w);
-        terms.map(|(x, w)| x * x * w).sum()
-    };
     for (d, sum) in sums.iter_mut().enumerate() {
-        let (x, y) = (a.col_as_slice(d), b.col_as_slice(d));
-        *sum += weigh(x, &rows) + weigh(y, &columns) - 2.0 * dot(x, turned.col_as_slice(d));
+        let gaps = Arch::new().dispatch(SquaredGaps {
+            x: points.a[d],
+            y: points.b[d],
+            slope,
+            adjoint,
+        });
+        *sum += gaps * inverse[d] * inverse[d];
     }
 }
 
@@ -166,19 +75,22 @@ impl WithSimd for Distances<'_, '_> {
     fn with_simd<S: Simd>(self, _: S) {
         let na = self.points.a.first().map_or(0, |a| a.len());
         for (j, out) in self.out.chunks_exact_mut(na.max(1)).enumerate() {
-            out.fill(0.0);
             for (d, &inverse) in self.inverse.iter().enumerate() {
                 let y = self.points.b[d][j];
-                for (o, &x) in out.iter_mut().zip(self.points.a[d]) {
-                    let u = (x - y) * inverse;
-                    *o += u * u;
+                let pairs = out.iter_mut().zip(self.points.a[d]);
+                let square = |x: f64| ((x - y) * inverse) * ((x - y) * inverse);
+                if d == 0 {
+                    pairs.for_each(|(o, &x)| *o = square(x));
+                } else {
+                    pairs.for_each(|(o, &x)| *o += square(x));
                 }
             }
         }
     }
 }
 
-fn squared_distances(inverse: &[f64], points: &Points<'_>, out: &mut [f64]) {
+/// `out[j * na + i] = sum_d ((x_id - y_jd) inverse_d)^2`.
+pub(super) fn squared_distances(inverse: &[f64], points: &Points<'_>, out: &mut [f64]) {
     Arch::new().dispatch(Distances {
         inverse,
         points,
@@ -228,30 +140,32 @@ impl<P: Profile> WithSimd for Apply<'_, P> {
     type Output = ();
     #[inline(always)]
     fn with_simd<S: Simd>(self, s: S) {
+        // Distances by products come out below zero by rounding; NaN stays.
+        let at_least_zero = |v| s.max_f64s(s.splat_f64s(0.0), v);
         let (head, tail) = S::as_mut_simd_f64s(self.value);
         if let Some(slope) = self.slope {
             let (slope_head, slope_tail) = S::as_mut_simd_f64s(slope);
             for (v, g) in head.iter_mut().zip(slope_head) {
-                (*v, *g) = P::radial(s, *v);
+                (*v, *g) = P::radial(s, at_least_zero(*v));
             }
             if !tail.is_empty() {
-                let (v, g) = P::radial(s, s.partial_load_f64s(tail));
+                let (v, g) = P::radial(s, at_least_zero(s.partial_load_f64s(tail)));
                 s.partial_store_f64s(tail, v);
                 s.partial_store_f64s(slope_tail, g);
             }
         } else {
             for v in head {
-                *v = P::radial(s, *v).0;
+                *v = P::radial(s, at_least_zero(*v)).0;
             }
             if !tail.is_empty() {
-                let v = P::radial(s, s.partial_load_f64s(tail)).0;
+                let v = P::radial(s, at_least_zero(s.partial_load_f64s(tail))).0;
                 s.partial_store_f64s(tail, v);
             }
         }
     }
 }
 
-fn apply<P: Profile>(value: &mut [f64], slope: Option<&mut [f64]>) {
+fn apply_profile<P: Profile>(value: &mut [f64], slope: Option<&mut [f64]>) {
     Arch::new().dispatch(Apply::<P> {
         value,
         slope,
@@ -263,43 +177,34 @@ fn apply<P: Profile>(value: &mut [f64], slope: Option<&mut [f64]>) {
 mod tests {
     use super::*;
 
-    /// Both ways, with points that coincide and others that are far away.
     #[test]
-    fn products_agree_with_differences() {
-        let (n, m, dims) = (13, 7, WIDE + 1);
-        let place =
-            |i: usize, d: usize| 3.0 * ((0.618 * i as f64 + 0.37 * d as f64) % 1.0) + d as f64;
-        let side = |n: usize, from: usize| -> Vec<Vec<f64>> {
-            let column = |d| (0..n).map(|i| place(from + i, d)).collect();
-            (0..dims).map(column).collect()
-        };
-        // The last of one side are the first of the other.
-        let (a, b) = (side(n, 0), side(m, n - 3));
+    fn gaps_are_those_of_a_loop() {
+        let (n, m) = (13, 7);
+        let place = |i: usize, d: usize| 3.0 * ((0.618 * i as f64 + 0.37 * d as f64) % 1.0);
+        let side = |n: usize, d| -> Vec<f64> { (0..n).map(|i| place(i + 3 * d, d)).collect() };
+        let (a, b) = ([side(n, 0), side(n, 1)], [side(m, 2), side(m, 3)]);
         let points = Points {
             a: a.iter().map(Vec::as_slice).collect(),
             b: b.iter().map(Vec::as_slice).collect(),
         };
-        let inverse: Vec<f64> = (0..dims).map(|d| 0.5 + 0.3 * d as f64).collect();
-        let (mut want, mut got) = (vec![0.0; n * m], vec![f64::NAN; n * m]);
-        squared_distances(&inverse, &points, &mut want);
-        squared_distances_by_product(&inverse, &points, &mut got);
-        for (got, want) in got.iter().zip(&want) {
-            // Rounding of squared lengths of some hundreds.
-            assert!((got - want).abs() < 1e-12, "{got} {want}");
+        let inverse = [0.7, 1.9];
+        let gap = |k: usize, d: usize| (a[d][k % n] - b[d][k / n]) * inverse[d];
+        let mut distances = vec![f64::NAN; n * m];
+        squared_distances(&inverse, &points, &mut distances);
+        let slope: Vec<f64> = distances.iter().map(|r| (-0.2 * r).exp()).collect();
+        let adjoint: Vec<f64> = (0..n * m).map(|k| (1.7 * k as f64).sin()).collect();
+        let mut sums = [1.0; 2];
+        squared_gaps(&points, &inverse, &slope, &adjoint, &mut sums);
+        for k in 0..n * m {
+            let want = gap(k, 0).powi(2) + gap(k, 1).powi(2);
+            // Rounding of numbers of some tens.
+            assert!((distances[k] - want).abs() < 1e-13, "{k}");
         }
-        let slope: Vec<f64> = want.iter().map(|r| (-0.02 * r).exp()).collect();
-        let adjoint: Vec<f64> = (0..n * m).map(|i| (1.7 * i as f64).sin()).collect();
-        let mut sums = vec![1.0; dims];
-        squared_gaps(&points, &slope, &mut adjoint.clone(), &mut sums);
         for (d, got) in sums.iter().enumerate() {
-            let (x, y) = (&a[d], &b[d]);
-            let term =
-                |i: usize, j: usize| slope[j * n + i] * adjoint[j * n + i] * (x[i] - y[j]).powi(2);
-            let want: f64 = (0..n * m).map(|k| term(k % n, k / n)).sum();
-            assert!(
-                (got - 1.0 - want).abs() < 1e-12 * (n * m) as f64,
-                "{got} {want}"
-            );
+            let terms = (0..n * m).map(|k| slope[k] * adjoint[k] * gap(k, d).powi(2));
+            let want = 1.0 + terms.sum::<f64>();
+            // The same, and so many terms.
+            assert!((got - want).abs() < 1e-13 * (n * m) as f64, "{got} {want}");
         }
     }
 }

@@ -1,0 +1,189 @@
+//! Squared distances in many dimensions, and their derivatives, as matrix products.
+
+use faer::{Mat, MatMut, MatRef};
+use pulp::{Arch, Simd, WithSimd};
+
+use super::factor::{Slopes, Tile};
+use crate::linalg::{dot, gemm_into};
+
+/// From so many dimensions on, distances and their derivatives are matrix products,
+/// `|x - y|^2 = |x|^2 + |y|^2 - 2 x'y`: cheaper by several times, and exact to rounding of `|x|^2`, about the middle of one side.
+pub(super) const WIDE: usize = 8;
+
+/// Coordinates of both sides about the middle of the columns, over lengthscales.
+pub(super) struct Wide {
+    /// Rows `x', |x|^2, 1` of the lanes.
+    lanes: Mat<f64>,
+    /// Columns `-2 y, 1, |y|^2`.
+    columns: Mat<f64>,
+    /// Columns `x` of the lanes, and rows of their squares; empty unless slopes are wanted.
+    turned: Mat<f64>,
+    squares: Mat<f64>,
+}
+
+impl Wide {
+    /// # Arguments
+    /// * `a`, `b` - coordinates of lanes and columns, dimension by dimension
+    pub fn new(a: &[&[f64]], b: &[&[f64]], inverse: &[f64], slopes: Slopes) -> Self {
+        let dims = inverse.len();
+        let size = |side: &[&[f64]]| side.first().map_or(0, |x| x.len());
+        let (n, m) = (size(a), size(b));
+        let middles: Vec<f64> = b
+            .iter()
+            .map(|b| b.iter().sum::<f64>() / m.max(1) as f64)
+            .collect();
+        let at = |x: &[f64], d: usize, i: usize| (x[i] - middles[d]) * inverse[d];
+        let mut lanes = Mat::from_fn(n, dims + 2, |i, d| a.get(d).map_or(1.0, |x| at(x, d, i)));
+        let mut columns = Mat::from_fn(dims + 2, m, |d, j| b.get(d).map_or(1.0, |y| at(y, d, j)));
+        for i in 0..n {
+            lanes[(i, dims)] = (0..dims).map(|d| lanes[(i, d)].powi(2)).sum();
+        }
+        for column in columns.col_iter_mut() {
+            let Some(column) = column.try_as_col_major_mut() else {
+                continue; // Columns of a matrix of ours are contiguous.
+            };
+            let (y, rest) = column.as_slice_mut().split_at_mut(dims);
+            rest[1] = y.iter().map(|y| y * y).sum();
+            y.iter_mut().for_each(|y| *y *= -2.0);
+        }
+        let (mut turned, mut squares) = (Mat::new(), Mat::new());
+        if slopes == Slopes::Yes {
+            turned = lanes.subcols(0, dims).transpose().to_owned();
+            squares = Mat::from_fn(n, dims, |i, d| lanes[(i, d)].powi(2));
+        }
+        Self {
+            lanes,
+            columns,
+            turned,
+            squares,
+        }
+    }
+
+    /// `out[j * na + i] = |x_i - y_j|^2` of a tile, over lengthscales; rounding may leave it below zero.
+    pub fn squared_distances(&self, tile: &Tile, out: &mut [f64]) {
+        let (n, m) = (tile.a.len(), tile.b.len());
+        let out = MatMut::from_column_major_slice_mut(out, n, m);
+        let lanes = self.lanes.subrows(tile.a.start, n);
+        gemm_into(
+            out,
+            false,
+            1.0,
+            lanes,
+            self.columns.subcols(tile.b.start, m),
+        );
+    }
+
+    /// As [`squared_gaps`](super::radial::squared_gaps); overwrites `adjoint`.
+    pub fn squared_gaps(&self, tile: &Tile, slope: &[f64], adjoint: &mut [f64], sums: &mut [f64]) {
+        let (n, m, dims) = (tile.a.len(), tile.b.len(), sums.len());
+        let (mut rows, mut columns) = (vec![0.0; n], vec![0.0; m]);
+        Arch::new().dispatch(Weigh {
+            slope,
+            adjoint,
+            rows: &mut rows,
+            columns: &mut columns,
+        });
+        // sum_i x_i^2 r_i + sum_j y_j^2 c_j - 2 sum_j (X'G)_j y_j, with sums r of rows and c of columns.
+        let mut turned = Mat::zeros(dims, m);
+        let weights = MatRef::from_column_major_slice(&*adjoint, n, m);
+        let lanes = self.turned.subcols(tile.a.start, n);
+        gemm_into(turned.as_mut(), false, 1.0, lanes, weights);
+        for (j, c) in columns.iter().enumerate() {
+            let y = &self.columns.col_as_slice(tile.b.start + j)[..dims];
+            let pairs = y.iter().zip(turned.col_as_slice(j));
+            for (sum, (y, t)) in sums.iter_mut().zip(pairs) {
+                // Of y it is -2 y that is held.
+                *sum += y * (0.25 * y * c + t);
+            }
+        }
+        for (d, sum) in sums.iter_mut().enumerate() {
+            *sum += dot(&self.squares.col_as_slice(d)[tile.a.clone()], &rows);
+        }
+    }
+}
+
+/// Multiplies the adjoint by slopes and sums its rows and columns.
+struct Weigh<'a> {
+    slope: &'a [f64],
+    adjoint: &'a mut [f64],
+    rows: &'a mut [f64],
+    columns: &'a mut [f64],
+}
+
+impl WithSimd for Weigh<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, s: S) {
+        let n = self.rows.len();
+        let (rows, rows_tail) = S::as_mut_simd_f64s(self.rows);
+        let tiles = self
+            .slope
+            .chunks_exact(n)
+            .zip(self.adjoint.chunks_exact_mut(n));
+        for (total, (slope, adjoint)) in self.columns.iter_mut().zip(tiles) {
+            let (slope, slope_tail) = S::as_simd_f64s(slope);
+            let (adjoint, adjoint_tail) = S::as_mut_simd_f64s(adjoint);
+            let mut sum = s.splat_f64s(0.0);
+            for ((r, g), &k) in rows.iter_mut().zip(adjoint).zip(slope) {
+                *g = s.mul_f64s(*g, k);
+                *r = s.add_f64s(*r, *g);
+                sum = s.add_f64s(sum, *g);
+            }
+            *total = s.reduce_sum_f64s(sum);
+            for ((r, g), k) in rows_tail.iter_mut().zip(adjoint_tail).zip(slope_tail) {
+                *g *= k;
+                *r += *g;
+                *total += *g;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::covariance::radial::{self, Points};
+
+    /// Both ways, with points that coincide and others that are far away, on a tile within.
+    #[test]
+    fn products_agree_with_differences() {
+        let (n, m, dims) = (13, 7, WIDE + 1);
+        let place =
+            |i: usize, d: usize| 3.0 * ((0.618 * i as f64 + 0.37 * d as f64) % 1.0) + d as f64;
+        let side = |n: usize, from: usize| -> Vec<Vec<f64>> {
+            let column = |d| (0..n).map(|i| place(from + i, d)).collect();
+            (0..dims).map(column).collect()
+        };
+        // The last of one side are the first of the other.
+        let (a, b) = (side(n, 0), side(m, n - 3));
+        let inverse: Vec<f64> = (0..dims).map(|d| 0.5 + 0.3 * d as f64).collect();
+        let [all_a, all_b] =
+            [&a, &b].map(|side| side.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        let wide = Wide::new(&all_a, &all_b, &inverse, Slopes::Yes);
+        let tile = Tile {
+            a: 2..n,
+            b: 0..m - 1,
+        };
+        let points = Points {
+            a: a.iter().map(|x| &x[tile.a.clone()]).collect(),
+            b: b.iter().map(|x| &x[tile.b.clone()]).collect(),
+        };
+        let size = tile.len();
+        let (mut want, mut got) = (vec![0.0; size], vec![f64::NAN; size]);
+        radial::squared_distances(&inverse, &points, &mut want);
+        wide.squared_distances(&tile, &mut got);
+        for (got, want) in got.iter().zip(&want) {
+            // Rounding of squared lengths of some hundreds.
+            assert!((got - want).abs() < 1e-12, "{got} {want}");
+        }
+        let slope: Vec<f64> = want.iter().map(|r| (-0.02 * r).exp()).collect();
+        let adjoint: Vec<f64> = (0..size).map(|i| (1.7 * i as f64).sin()).collect();
+        let (mut want, mut got) = (vec![1.0; dims], vec![1.0; dims]);
+        radial::squared_gaps(&points, &inverse, &slope, &adjoint, &mut want);
+        wide.squared_gaps(&tile, &slope, &mut adjoint.clone(), &mut got);
+        for (got, want) in got.iter().zip(&want) {
+            // The same, and so many terms.
+            assert!((got - want).abs() < 1e-12 * size as f64, "{got} {want}");
+        }
+    }
+}
