@@ -42,6 +42,7 @@ mod parts;
 mod pass;
 mod prior;
 mod settle;
+mod slopes;
 mod stages;
 mod state;
 #[cfg(test)]

@@ -11,22 +11,22 @@
 //! $$ \frac{\partial F}{\partial z_m} = \sum_n (F_{K_{uX}})_{mn} \frac{\partial k(z_m, x_n)}{\partial z_m}
 //!    + 2 \sum_{m'} (F_{K_{uu}})_{mm'} \frac{\partial k(z_m, z_{m'})}{\partial z_m} $$
 
-use std::ops::Range;
-
 use rayon::prelude::*;
 
-use super::control::{LowRank, LowRankSlope};
+use super::control::LowRank;
 use super::expectation::{of_point, of_sum};
 use super::features::{Features, columns};
 use super::moments::{Marginals, Points};
+use super::slopes::{Slope, add_explained, for_columns};
 use super::{LogSum, Normal, SparseProblem};
 use crate::covariance::Shift;
 use crate::error::FitError;
 use crate::inference::sites::rows::Rows;
 use crate::likelihood::local::Belief;
 use crate::linalg::{
-    Cholesky, Mat, MatRef, dot, gemm, gemm_into, gemm_lower_into, lower_times_into, matvec,
-    mirror_lower, reshape, symmetric_from_fn,
+    Cholesky, Mat, MatRef, add_scaled, dot, gemm, gemm_into, gemm_lower_into, lower_times_into,
+    lower_transpose_times_into, matvec, mirror_lower, reshape, set_scaled, symmetric_from_fn,
+    vectorised,
 };
 use crate::parameter;
 
@@ -166,20 +166,6 @@ impl Work {
             slope: Mat::new(),
         }
     }
-}
-
-/// Derivatives in the covariances of a row about a sum.
-struct Slope {
-    /// Its points, counted within the chunk.
-    here: Range<usize>,
-    /// In those of its sample.
-    block: Mat<f64>,
-    /// In their explained part besides, `E`.
-    low_rank: Option<LowRankSlope>,
-    /// `A l`.
-    along: Vec<f64>,
-    /// `A E` of the sample.
-    seen: Mat<f64>,
 }
 
 struct Sum {
@@ -463,13 +449,13 @@ impl<'a> Stream<'a> {
             }
         }
         for_columns(n, &slopes, |j, explained| {
-            let pairs = ad.col_as_slice_mut(j).iter_mut();
-            let pairs = pairs.zip(features.a.col_as_slice(j));
-            let v = to_variance[j];
-            match explained {
-                Some((by, along)) => pairs.zip(along).for_each(|((o, a), x)| *o = a * v + by * x),
-                None => pairs.for_each(|(o, a)| *o = a * v),
-            }
+            let out = ad.col_as_slice_mut(j);
+            vectorised(|| {
+                set_scaled(to_variance[j], features.a.col_as_slice(j), out);
+                if let Some((by, along)) = explained {
+                    add_scaled(by, along, out);
+                }
+            });
         });
         for (sample, slope) in features.within.iter().zip(&mut slopes) {
             let seen = columns(a, &sample.places);
@@ -478,17 +464,13 @@ impl<'a> Stream<'a> {
                 let own = gemm(seen.as_ref(), low.block.as_ref());
                 moved += &own;
                 if ready.depth == Depth::All {
-                    let along = &slope.along;
-                    let column = MatRef::from_column_major_slice(along, along.len(), 1);
-                    let explained = &mut sum.explained;
-                    gemm_lower_into(explained.as_mut(), true, low.by, column, column.transpose());
-                    let right = seen.as_ref().transpose();
-                    gemm_lower_into(explained.as_mut(), true, 1.0, own.as_ref(), right);
+                    add_explained(&mut sum.explained, &own, &seen, low.by, &slope.along);
                     slope.seen = own;
                 }
             }
             for (j, &place) in sample.places.iter().enumerate() {
-                add_scaled(1.0, moved.col_as_slice(j), ad.col_as_slice_mut(place));
+                let out = ad.col_as_slice_mut(place);
+                vectorised(|| add_scaled(1.0, moved.col_as_slice(j), out));
             }
         }
         gemm_lower_into(
@@ -522,32 +504,34 @@ impl<'a> Stream<'a> {
         (ad, adjoint, slope): (MatRef<'_, f64>, &mut Mat<f64>, &mut Mat<f64>),
         sum: &mut Sum,
     ) {
-        reshape(adjoint, ad.nrows(), ad.ncols());
+        let size = ad.nrows();
+        reshape(adjoint, size, ad.ncols());
         gemm_into(adjoint.as_mut(), false, 1.0, ready.turn.as_ref(), ad);
         let back = self.whitener.transpose();
         for slope in slopes.iter_mut().filter(|slope| slope.low_rank.is_some()) {
             slope.along = matvec(back, &slope.along);
         }
         for_columns(to_mean.len(), slopes, |j, explained| {
-            let g = to_mean[j];
-            let pairs = adjoint.col_as_slice_mut(j).iter_mut().zip(&ready.dual);
-            match explained {
-                Some((by, along)) => pairs
-                    .zip(along)
-                    .for_each(|((o, d), x)| *o += d * g + 2.0 * by * x),
-                None => pairs.for_each(|(o, d)| *o += d * g),
-            }
+            let out = adjoint.col_as_slice_mut(j);
+            vectorised(|| {
+                add_scaled(to_mean[j], &ready.dual, out);
+                if let Some((by, along)) = explained {
+                    add_scaled(2.0 * by, along, out);
+                }
+            });
         });
         for (sample, slope) in features.within.iter().zip(&*slopes) {
             if slope.low_rank.is_some() {
-                let own = gemm(back, slope.seen.as_ref());
+                let mut own = Mat::zeros(size, slope.seen.ncols());
+                let seen = slope.seen.as_ref();
+                lower_transpose_times_into(own.as_mut(), self.whitener.as_ref(), seen);
                 for (j, &place) in sample.places.iter().enumerate() {
-                    add_scaled(2.0, own.col_as_slice(j), adjoint.col_as_slice_mut(place));
+                    let out = adjoint.col_as_slice_mut(place);
+                    vectorised(|| add_scaled(2.0, own.col_as_slice(j), out));
                 }
             }
         }
         let (induced, theta) = (self.problem.induced(), self.theta);
-        let size = adjoint.nrows();
         for (shift, places) in self.shifts.iter().zip(sum.in_places.chunks_mut(size)) {
             induced.cross_slope(theta, chunk, shift, slope);
             add_products(adjoint, slope, 1.0, places);
@@ -565,25 +549,6 @@ impl<'a> Stream<'a> {
         }
         induced.contract_diagonal(theta, chunk, to_variance, gradient);
     }
-}
-
-/// Every column of a chunk, with the explained part of its row, where that is apart: `by l_j` and the vector that it multiplies.
-fn for_columns(count: usize, slopes: &[Slope], mut act: impl FnMut(usize, Option<(f64, &[f64])>)) {
-    let mut next = 0;
-    for slope in slopes {
-        if let Some(low) = &slope.low_rank {
-            (next..slope.here.start).for_each(|j| act(j, None));
-            for (j, l) in slope.here.clone().zip(&low.direction) {
-                act(j, Some((low.by * l, &slope.along)));
-            }
-            next = slope.here.end;
-        }
-    }
-    (next..count).for_each(|j| act(j, None));
-}
-
-fn add_scaled(factor: f64, x: &[f64], out: &mut [f64]) {
-    out.iter_mut().zip(x).for_each(|(o, x)| *o += factor * x);
 }
 
 /// Adds `factor sum_j a_ij b_ij` to every `out_i`.

@@ -1,0 +1,60 @@
+//! Derivatives in the covariances within rows, as a pass needs them.
+
+use std::ops::Range;
+
+use super::control::LowRankSlope;
+use crate::linalg::{Mat, add_scaled, gemm_lower_into};
+
+/// Derivatives in the covariances of a row about a sum.
+pub(super) struct Slope {
+    /// Its points, counted within the chunk.
+    pub here: Range<usize>,
+    /// In those of its sample.
+    pub block: Mat<f64>,
+    /// In their explained part besides, `E`.
+    pub low_rank: Option<LowRankSlope>,
+    /// `A l`.
+    pub along: Vec<f64>,
+    /// `A E` of the sample.
+    pub seen: Mat<f64>,
+}
+
+/// Every column of a chunk, with the explained part of its row, where that is apart: `by l_j` and the vector that it multiplies.
+pub(super) fn for_columns(
+    count: usize,
+    slopes: &[Slope],
+    mut act: impl FnMut(usize, Option<(f64, &[f64])>),
+) {
+    let mut next = 0;
+    for slope in slopes {
+        if let Some(low) = &slope.low_rank {
+            (next..slope.here.start).for_each(|j| act(j, None));
+            for (j, l) in slope.here.clone().zip(&low.direction) {
+                act(j, Some((low.by * l, &slope.along)));
+            }
+            next = slope.here.end;
+        }
+    }
+    (next..count).for_each(|j| act(j, None));
+}
+
+/// Adds `own seen' + by along along'` to the lower triangle of `explained`.
+pub(super) fn add_explained(
+    explained: &mut Mat<f64>,
+    own: &Mat<f64>,
+    seen: &Mat<f64>,
+    by: f64,
+    along: &[f64],
+) {
+    // One product of all columns: the triangle is larger than they are.
+    let with = |a: &Mat<f64>, by: f64| {
+        let n = a.ncols();
+        let mut out = Mat::zeros(a.nrows(), n + 1);
+        out.as_mut().subcols_mut(0, n).copy_from(a);
+        add_scaled(by, along, out.col_as_slice_mut(n));
+        out
+    };
+    let (left, right) = (with(own, by), with(seen, 1.0));
+    let right = right.as_ref().transpose();
+    gemm_lower_into(explained.as_mut(), true, 1.0, left.as_ref(), right);
+}
