@@ -10,9 +10,10 @@
 //!
 //! # Numerics
 //! The trapezoid rule, whose error falls exponentially: cavity times likelihood is analytic in `f` up to `pi i`, and the step is
-//! at most 0.6 of the narrowest width, and 0.35 (`exp(-pi^2 / 0.35) = 6e-13`, as for the scale in `inference/sites/pair.rs`). The mode for every dispersion lies between that for the
-//! smallest one and the mean of the cavity, so that 8.5 standard deviations of the cavity around both hold all. `log(1 + x)` is right to some ulp of itself, so that
-//! nothing cancels for dispersions near zero.
+//! at most 0.5 of the narrowest width, and 0.3. Where counts are small and the cavity is wide the density falls like `exp(y f)` and `exp(-e^f)`, whose
+//! transform is `Gamma(y + i omega)`, `omega = 2 pi / h`: 1e-11 for `y = 3`.
+//! The mode for every dispersion lies between that for the smallest one and the mean of the cavity, so that 8.5 standard deviations of the cavity around both
+//! hold all. `log(1 + x)` is right to some ulp of itself, so that nothing cancels for dispersions near zero; larger counts than [`MOST`] would.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -25,15 +26,17 @@ use crate::special::{CountMean, elementary, exp_simd, log_simd};
 /// Standard deviations of the cavity to either side.
 const REACH: f64 = 8.5;
 /// Longest step in widths of the narrowest density, and in `f` itself.
-const STEP: (f64, f64) = (0.6, 0.35);
-/// The same where few nodes will do: good to 1e-6.
+const STEP: (f64, f64) = (0.5, 0.3);
+/// The same where few nodes will do: good to 1e-6 of the cavity.
 const COARSE: (f64, (f64, f64)) = (6.5, (0.75, 0.45));
 /// More nodes, or more terms of a sum, cost as much as a grid for every dispersion.
 const NODES: usize = 600;
 const TERMS: f64 = 400.0;
 /// Counts up to this have their constant from a product.
 const FACTORS: f64 = 100.0;
-/// An open row must leave this much of the cavity: what it says is one minus a sum that is right to 1e-15.
+/// Counts from here on lose digits in `y log mu - (y + a) log(1 + alpha mu)`.
+pub(super) const MOST: f64 = 1e4;
+/// An open row must leave this much of the cavity, times `y`: what it says is one minus a sum that is right to some `y` ulp.
 const LEFT: f64 = 1e-5;
 /// Lanes of the widest vectors.
 const LANES: usize = 8;
@@ -51,7 +54,7 @@ struct Grid {
 }
 
 impl Grid {
-    /// `None` where a row has none, or it would be long.
+    /// `None` for rows and cavities that are not of this kind, and where it would be long.
     fn new(
         rows: &CountRows,
         row: usize,
@@ -64,7 +67,8 @@ impl Grid {
         let suits = rows.link == Link::Exp && (is_open || rows.is_exact(row));
         let Belief { mean, variance } = cavity;
         let usable = mean.is_finite() && variance > 0.0 && variance.is_finite() && smallest > 0.0;
-        if !(suits && usable) || (is_open && y > TERMS) {
+        let most = if is_open { TERMS } else { MOST };
+        if !(suits && usable) || y > most {
             return None;
         }
         let offset = elementary::log(exposure);
@@ -104,6 +108,40 @@ impl Grid {
         Some(grid)
     }
 
+    /// A count. `logs` has an entry for every node.
+    fn exact(&self, y: f64, dispersion: f64, cavity: Belief, logs: &mut [f64]) -> Option<Change> {
+        let (most, sums) = Arch::new().dispatch(Exact {
+            grid: self,
+            dispersion,
+            power: y + 1.0 / dispersion,
+            logs,
+        });
+        let usable = most.is_finite() && sums[0] > 0.0;
+        usable.then(|| self.change(cavity, most + log_coefficient(y, dispersion), sums))
+    }
+
+    /// At least `y`.
+    fn open(
+        &self,
+        y: f64,
+        dispersion: f64,
+        cavity: Belief,
+        ratios: &mut Vec<f64>,
+    ) -> Option<Change> {
+        ratios.clear();
+        ratios.extend((1..y as usize).map(|k| {
+            let k = k as f64;
+            (1.0 + dispersion * (k - 1.0)) / k
+        }));
+        let sums = Arch::new().dispatch(Open {
+            grid: self,
+            dispersion,
+            ratios,
+        });
+        let leaves = self.scale * sums[0] > LEFT * y.max(1.0);
+        leaves.then(|| self.change(cavity, 0.0, sums))
+    }
+
     /// `log Z` and moments, from the sums of weights, of weights times `away`, and times its square.
     fn change(&self, cavity: Belief, log: f64, [total, first, second]: [f64; 3]) -> Change {
         let moved = first / total;
@@ -130,56 +168,31 @@ impl CountRows {
             true => None,
             false => Grid::new(self, row, smallest, cavity, is_coarse),
         };
-        let mut buffer = grid.as_ref().map_or(Vec::new(), |g| g.away.clone());
+        let grid = match grid {
+            Some(grid) => grid,
+            None => {
+                for (&dispersion, out) in dispersions.iter().zip(out) {
+                    *out = Change::of(self.tilted(row, dispersion, cavity), cavity);
+                }
+                return;
+            }
+        };
+        let y = self.lower[row];
+        let is_exact = self.is_exact(row);
+        // Logarithms at the nodes, or ratios of terms.
+        let mut buffer = if is_exact {
+            vec![0.0; grid.away.len()]
+        } else {
+            Vec::with_capacity(y as usize)
+        };
         for (&dispersion, out) in dispersions.iter().zip(out) {
-            let on_grid = grid.as_ref().and_then(|grid| match self.is_exact(row) {
-                true => self.exact_on(grid, row, dispersion, cavity, &mut buffer),
-                false => self.open_on(grid, row, dispersion, cavity, &mut buffer),
-            });
+            let on_grid = match is_exact {
+                true => grid.exact(y, dispersion, cavity, &mut buffer),
+                false => grid.open(y, dispersion, cavity, &mut buffer),
+            };
             *out =
                 on_grid.unwrap_or_else(|| Change::of(self.tilted(row, dispersion, cavity), cavity));
         }
-    }
-
-    fn exact_on(
-        &self,
-        grid: &Grid,
-        row: usize,
-        dispersion: f64,
-        cavity: Belief,
-        buffer: &mut [f64],
-    ) -> Option<Change> {
-        let y = self.lower[row];
-        let (most, sums) = Arch::new().dispatch(Exact {
-            grid,
-            dispersion,
-            power: y + 1.0 / dispersion,
-            logs: buffer,
-        });
-        let usable = most.is_finite() && sums[0] > 0.0;
-        usable.then(|| grid.change(cavity, most + log_coefficient(y, dispersion), sums))
-    }
-
-    fn open_on(
-        &self,
-        grid: &Grid,
-        row: usize,
-        dispersion: f64,
-        cavity: Belief,
-        buffer: &mut Vec<f64>,
-    ) -> Option<Change> {
-        buffer.clear();
-        buffer.extend((1..self.lower[row] as usize).map(|k| {
-            let k = k as f64;
-            (1.0 + dispersion * (k - 1.0)) / k
-        }));
-        let sums = Arch::new().dispatch(Open {
-            grid,
-            dispersion,
-            ratios: buffer,
-        });
-        let leaves = grid.scale * sums[0] > LEFT;
-        leaves.then(|| grid.change(cavity, 0.0, sums))
     }
 }
 

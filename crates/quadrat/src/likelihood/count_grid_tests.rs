@@ -43,7 +43,7 @@ fn moments_on_a_grid_are_those_of_every_dispersion() {
     for y in [0.0, 1.0, 3.0, 12.0, 45.0, 150.0, 3000.0] {
         for upper in [y, f64::INFINITY] {
             let (off, ours, of) = worst(y, upper, false);
-            // The tilted moments of one dispersion are right to 1e-8; a tail of 1e-5 to 1e-10 of itself.
+            // Of the cavity; the other way has rules of its own, good to some 1e-9.
             assert!(off[0] < 1e-9, "{y} {upper}: {off:?}");
             assert!(off[1] < 2e-8 && off[2] < 2e-8, "{y} {upper}: {off:?}");
             on_grid += ours;
@@ -52,6 +52,56 @@ fn moments_on_a_grid_are_those_of_every_dispersion() {
     }
     // Narrow densities far from a wide cavity, and tails that leave nothing, are done one by one.
     assert!(2 * on_grid > all, "{on_grid} of {all}");
+}
+
+/// Far below its edge an open row is all but a difference of ones: it must not be taken from there.
+#[test]
+fn tails_that_leave_little_are_told_to_their_own_digits() {
+    for y in [20.0, 150.0, 400.0] {
+        let rows = CountRows::new(vec![y], vec![f64::INFINITY], vec![2.0], Link::Exp).unwrap();
+        for below in [1.0, 2.0, 3.0, 4.0, 5.0, 6.0] {
+            for variance in [0.01, 0.5] {
+                let cavity = Belief {
+                    mean: (0.5 * y).ln() - below * f64::sqrt(variance),
+                    variance,
+                };
+                for dispersion in [1e-17, 1e-4, 0.1] {
+                    let mut got = [Change::default()];
+                    rows.tilted_over(0, &[dispersion], cavity, false, &mut got);
+                    let want = Change::of(rows.tilted(0, dispersion, cavity), cavity);
+                    let left = variance - want.lost;
+                    let off = [
+                        got[0].log_z - want.log_z,
+                        (got[0].moved - want.moved) / left.sqrt(),
+                        (got[0].lost - want.lost) / left,
+                    ];
+                    let near = off.iter().all(|off| off.abs() < 1e-7);
+                    assert!(near, "{y} {below} {variance} {dispersion}: {off:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn clipped_means_and_large_counts_are_done_one_by_one() {
+    let rows = CountRows::new(vec![10.0, 1e6], vec![10.0, 1e6], vec![1.0; 2], Link::Exp).unwrap();
+    for (row, mean) in [(0, 700.0), (1, 14.0)] {
+        let belief = Belief {
+            mean,
+            variance: 1.0,
+        };
+        let mut got = [Expected::default()];
+        rows.expected_over(row, &[1.0], belief, &mut got);
+        assert_eq!(got[0], rows.expected(row, 1.0, belief));
+    }
+    let cavity = Belief {
+        mean: 14.0,
+        variance: 1e-6,
+    };
+    let mut got = [Change::default()];
+    rows.tilted_over(1, &[1.0], cavity, false, &mut got);
+    assert_eq!(got[0], Change::of(rows.tilted(1, 1.0, cavity), cavity));
 }
 
 #[test]

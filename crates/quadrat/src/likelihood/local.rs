@@ -44,7 +44,7 @@ pub struct Tilted {
 
 /// What a likelihood makes of a cavity.
 ///
-/// Unlike [`Tilted`] these are the moments themselves: what mixtures of several likelihoods need.
+/// Unlike [`Tilted`] these are the moments themselves, right to rounding of those of the cavity, for mixtures of several likelihoods.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Change {
     /// `log Z` in nats.

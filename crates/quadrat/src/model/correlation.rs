@@ -63,10 +63,13 @@ impl Posterior {
             let mut own = hypers
                 .iter()
                 .filter(|h| h.name.strip_prefix(prefix) == Some(name));
-            own.next().map_or(f64::NAN, |h| h.value)
+            own.next().map(|h| h.value)
         };
         let parameters = kernel.parameters();
-        let theta: Vec<f64> = parameters.iter().map(|p| value(&p.name)).collect();
+        let theta: Option<Vec<f64>> = parameters.iter().map(|p| value(&p.name)).collect();
+        let Some(theta) = theta else {
+            return Vec::new();
+        };
         let mixings = kernel.leaves().iter().filter_map(|l| l.mixing.as_ref());
         mixings
             .filter_map(|mixing| {

@@ -425,6 +425,8 @@ impl Problem {
             options.is_coarse = true;
             let fit = condition_sites(self, theta, &options)?;
             let is_good = fit.found.converged && !fit.is_adrift(self);
+            // Few nodes cut off what noise near zero would cost: that is no bound.
+            options.is_coarse = false;
             options.method = Method::Variational;
             options.sweeps = BOUND_SWEEPS;
             (options.start, options.start_second) = match is_good {

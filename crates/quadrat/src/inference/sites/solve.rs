@@ -33,7 +33,7 @@ pub struct SiteOptions {
     pub start: Vec<Site>,
     /// The same of the second latent function.
     pub start_second: Vec<Site>,
-    /// Whether rows with two latent values may use few nodes: along searches that others finish.
+    /// Whether rows with two latent values may use few nodes: in searches that others finish.
     pub(crate) is_coarse: bool,
 }
 
