@@ -160,7 +160,9 @@ impl Parquet {
         let cells = self.cells(at).map_err(|error| {
             let problem = Problem::new(format!("the column `{header}` cannot be read: {error}"))
                 .at(place.clone());
-            problem.remedy("write the file again with Snappy compression, or save it as CSV")
+            problem.remedy(
+                "write the file again with Snappy or Zstandard compression, or save it as CSV",
+            )
         })?;
         let mut column = Vec::with_capacity(cells.len());
         for (row, cell) in cells.into_iter().enumerate() {
