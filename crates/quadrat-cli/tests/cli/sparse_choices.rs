@@ -126,11 +126,12 @@ inducing = { file = "own.csv" }
 "#;
     let mut table = String::from("t,site,y\n");
     for i in 0..24 {
-        let t = f64::from(i) / 4.0;
+        // Noise, without which learning it would end at a bound.
+        let (t, noise) = (f64::from(i) / 4.0, 0.1 * f64::from((7 * i) % 11 - 5));
         table.push_str(&format!(
             "{t},a,{}\n{t},b,{}\n",
-            t.sin(),
-            2.0 * t.sin() + 1.0
+            t.sin() + noise,
+            2.0 * t.sin() + 1.0 - 0.5 * noise
         ));
     }
     let folder = folder(&[
