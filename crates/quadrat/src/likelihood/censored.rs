@@ -63,6 +63,10 @@ impl Censored {
         self.readings.noise()
     }
 
+    pub(super) fn noise_mut(&mut self) -> &mut Noise {
+        self.readings.noise_mut()
+    }
+
     /// Values between limits, equal ones for an exact value, infinite ones for none, as [`Interval::new`].
     ///
     /// # Errors

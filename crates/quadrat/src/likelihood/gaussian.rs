@@ -42,6 +42,10 @@ impl Gaussian {
     pub fn noise(&self) -> &Noise {
         &self.noise
     }
+
+    pub(super) fn noise_mut(&mut self) -> &mut Noise {
+        &mut self.noise
+    }
 }
 
 impl Local for Gaussian {

@@ -86,6 +86,10 @@ impl Interval {
         &self.noise
     }
 
+    pub(super) fn noise_mut(&mut self) -> &mut Noise {
+        &mut self.noise
+    }
+
     fn window(&self, own: &[f64], row: usize) -> Window {
         Window {
             lower: self.lower[row],

@@ -200,4 +200,18 @@ impl Likelihood {
             _ => None,
         }
     }
+
+    /// Adds a known variance to the noise of every row that has one.
+    pub(crate) fn add_noise(&mut self, variance: f64) {
+        let rows = self.rows();
+        let noise = match self {
+            Self::Gaussian(x) => x.noise_mut(),
+            Self::StudentT(x) => x.noise_mut(),
+            Self::Interval(x) => x.noise_mut(),
+            Self::Censored(x) => x.noise_mut(),
+            Self::Ordinal(x) => x.noise_mut(),
+            _ => return,
+        };
+        noise.add(variance, rows);
+    }
 }

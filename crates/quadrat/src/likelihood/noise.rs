@@ -30,6 +30,16 @@ impl Noise {
         }
     }
 
+    /// Adds a known variance to that of every one of so many rows.
+    pub(super) fn add(&mut self, variance: f64, rows: usize) {
+        match self {
+            Self::Known(known) | Self::KnownPlusLearned(known) => {
+                known.iter_mut().for_each(|v| *v += variance);
+            }
+            Self::Learned => *self = Self::KnownPlusLearned(vec![variance; rows]),
+        }
+    }
+
     /// Whether a variance is learned.
     #[must_use]
     pub fn is_learned(&self) -> bool {

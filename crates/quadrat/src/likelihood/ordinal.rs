@@ -122,6 +122,10 @@ impl Ordinal {
         &self.noise
     }
 
+    pub(super) fn noise_mut(&mut self) -> &mut Noise {
+        &mut self.noise
+    }
+
     /// The `R - 1` thresholds.
     #[must_use]
     pub fn thresholds(&self, own: &[f64]) -> Vec<f64> {

@@ -179,6 +179,10 @@ impl StudentT {
         &self.noise
     }
 
+    pub(super) fn noise_mut(&mut self) -> &mut Noise {
+        &mut self.noise
+    }
+
     /// Known or learned degrees of freedom.
     #[must_use]
     pub fn degrees_setting(&self) -> Degrees {

@@ -23,6 +23,7 @@ mod probabilities;
 mod problem;
 mod rehearsal;
 mod response_draws;
+mod rounding;
 mod save;
 mod second;
 mod seconds;
@@ -140,6 +141,9 @@ impl Model {
 
     /// Lets the noise variance or the dispersion that tables learn be a function of its own,
     /// $v(x) = \\psi(g(x))$ with $g \\sim GP$ under this kernel and an unknown constant mean.
+    ///
+    /// Where values have a common step $\\delta$, such as whole numbers, and no known variance, the noise variance is
+    /// $\\delta^2 / 12 + \\psi(g(x))$, the first the variance of their rounding (at most 4 % of that of the values): it would vanish where many rows report the same.
     ///
     /// Tables that learn none keep what they have. A model may have one function of each kind, independent of each other: values have the
     /// noise of the one, counts the dispersion of the other; a second call of the same kind replaces the first. They are taken to be

@@ -142,7 +142,7 @@ impl Problem {
             order,
             own: own.to_vec(),
             method,
-            likelihoods: tables.iter().map(|t| t.likelihood().clone()).collect(),
+            likelihoods: tables.iter().map(|t| seconds.rounded(t)).collect(),
             prior_mean,
             anchor: OnceLock::new(),
             seconds,

@@ -6,6 +6,7 @@ use super::defaults::Scales;
 use super::mean::{MeanPrior, Means};
 use super::observations::Observations;
 use super::outputs::place;
+use super::rounding;
 use crate::covariance::Covariance;
 use crate::error::InputError;
 use crate::inference::sites::{Second, SecondPrior};
@@ -88,6 +89,8 @@ pub(super) struct SecondSpec {
     pub mean: Means,
     /// Where the hyperparameters of its kernel begin in `theta`.
     pub offset: usize,
+    /// Known variance beside it, by output: that of the rounding of the values it was fitted to.
+    pub rounding: Vec<(Option<String>, f64)>,
 }
 
 impl SecondSpec {
@@ -174,6 +177,10 @@ impl SecondSpec {
             link,
             mean,
             offset,
+            rounding: match varying {
+                Varying::Noise => rounding::variances(tables),
+                Varying::Dispersion => Vec::new(),
+            },
         })
     }
 
@@ -182,11 +189,25 @@ impl SecondSpec {
         &theta[self.offset..][..self.kernel.parameters().len()]
     }
 
+    /// What a table's rows report, with the noise of their rounding.
+    pub fn rounded(&self, table: &Observations) -> Likelihood {
+        let mut likelihood = table.likelihood.clone();
+        let own = |(output, _): &&(Option<String>, f64)| *output == table.output;
+        if let Some((_, variance)) = self.rounding.iter().find(own)
+            && rounding::is_rounded(&likelihood)
+        {
+            likelihood.add_noise(*variance);
+        }
+        likelihood
+    }
+
     /// Whether it belongs to a model of so many parameters; deserialised parts are not trusted.
     pub fn fits(&self, parameters: &[Parameter]) -> bool {
         let own = self.kernel.parameters();
         let names = parameters.iter().skip(self.offset).zip(own);
+        let is_variance = |(_, v): &(_, f64)| v.is_finite() && *v >= 0.0;
         self.mean.fits(&self.kernel)
+            && self.rounding.iter().all(is_variance)
             && self.offset + own.len() <= parameters.len()
             && names.clone().count() == own.len()
             && names

@@ -62,6 +62,14 @@ impl Seconds {
         each.find(|second| second.spec.varying.is_of(likelihood))
     }
 
+    /// What a table's rows report, with the noise of their rounding where their noise is a function.
+    pub fn rounded(&self, table: &Observations) -> Likelihood {
+        match self.get(Varying::Noise) {
+            Some(second) => second.spec.rounded(table),
+            None => table.likelihood.clone(),
+        }
+    }
+
     /// Where the values of a table's rows stand.
     pub fn of_table(&self, table: usize) -> Option<Second> {
         self.each.iter().find_map(|second| second.of_table(table))

@@ -12,6 +12,7 @@ mod mcmc;
 mod outputs;
 mod pooled;
 mod refused;
+mod rounding;
 mod sites;
 mod sparse;
 mod sparse_likelihoods;
