@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use faer::{MatMut, MatRef};
 
+use super::aligned::Aligned;
 use super::factor::{Evaluated, Prepared, Sides, Slopes, Tables, Tile};
 use super::plan::Term;
 use super::regions::{EdgeWork, Group, ReadyEdges};
@@ -122,10 +123,12 @@ impl PreparedTerm<'_> {
 #[derive(Default)]
 pub(super) struct Work {
     factors: Vec<Evaluated>,
-    product: Vec<f64>,
-    total: Vec<f64>,
-    adjoint: Vec<f64>,
-    sum: Vec<f64>,
+    product: Aligned,
+    total: Aligned,
+    adjoint: Aligned,
+    /// The adjoint of one factor.
+    own: Aligned,
+    sum: Aligned,
     row_of: Vec<u32>,
     edges: EdgeWork,
 }
@@ -157,7 +160,7 @@ fn block(
     for b in tiles(sides.b, &columns, COLUMNS) {
         for a in tiles(sides.a, &rows, LANES) {
             let tile = Tile { a, b: b.clone() };
-            work.total.resize(tile.len(), 0.0);
+            work.total.resize(tile.len());
             if prepared.is_empty() {
                 // A kernel without terms is zero.
                 work.total.fill(0.0);
@@ -165,7 +168,7 @@ fn block(
             for (index, term) in prepared.iter().enumerate() {
                 evaluate(term, sides, &tile, Slopes::No, &mut work.factors);
                 let product = product(term, tile.len(), &work.factors, &mut work.product);
-                let (by, total) = (term.variance, &mut work.total);
+                let (by, total) = (term.variance, &mut *work.total);
                 if index == 0 {
                     vectorised(|| set_scaled(by, product, total));
                 } else {
@@ -185,8 +188,8 @@ fn block(
                 let at = (atom - tile.b.start) * lanes;
                 let (mut by, mut sum) = (sides.b.weight()[atom], &work.total[at..at + lanes]);
                 if end > atom + 1 {
-                    work.sum.clear();
-                    work.sum.extend(sum.iter().map(|t| by * t));
+                    work.sum.resize(lanes);
+                    set_scaled(by, sum, &mut work.sum);
                     for k in atom + 1..end {
                         let w = sides.b.weight()[k];
                         let at = (k - tile.b.start) * lanes;
@@ -233,7 +236,6 @@ fn contract_block(
     gradient: &mut [f64],
 ) {
     let single = sides.a.all_single();
-    let mut own = Vec::new();
     for b in tiles(sides.b, &columns, COLUMNS) {
         for a in tiles(sides.a, &rows, LANES) {
             let tile = Tile { a, b: b.clone() };
@@ -241,14 +243,14 @@ fn contract_block(
             if !single {
                 rows_of(sides.a, &tile.a, &mut work.row_of);
             }
-            work.adjoint.resize(tile.len(), 0.0);
+            work.adjoint.resize(tile.len());
             let mut atom = tile.b.start;
             let lanes = tile.a.len();
             while atom < tile.b.end {
                 let column = row_at(sides.b, atom);
                 let end = sides.b.offsets()[column + 1].min(tile.b.end);
+                work.sum.resize(lanes);
                 if single {
-                    work.sum.resize(lanes, 0.0);
                     let own = adjoint.col(column).subrows(tile.a.start, lanes);
                     let sum = work.sum.iter_mut().zip(weight_a);
                     match own.try_as_col_major() {
@@ -259,10 +261,10 @@ fn contract_block(
                         None => sum.zip(own.iter()).for_each(|((s, v), g)| *s = g * v),
                     }
                 } else {
-                    work.sum.clear();
                     let weighted = work.row_of.iter().zip(weight_a);
-                    work.sum
-                        .extend(weighted.map(|(&row, v)| v * adjoint[(row as usize, column)]));
+                    for (sum, (&row, v)) in work.sum.iter_mut().zip(weighted) {
+                        *sum = v * adjoint[(row as usize, column)];
+                    }
                 }
                 for k in atom..end {
                     let w = factor * sides.b.weight()[k];
@@ -280,14 +282,15 @@ fn contract_block(
                     gradient[i] += total * term.other_variances(theta, k);
                 }
                 for f in 0..term.factors.len() {
-                    own.resize(tile.len(), 0.0);
-                    vectorised(|| set_scaled(term.variance, &work.adjoint, &mut own));
+                    let own = &mut work.own;
+                    own.resize(tile.len());
+                    vectorised(|| set_scaled(term.variance, &work.adjoint, own));
                     for (e, other) in work.factors[..term.factors.len()].iter().enumerate() {
                         if e != f {
-                            own.iter_mut().zip(&other.value).for_each(|(g, v)| *g *= v);
+                            own.iter_mut().zip(&*other.value).for_each(|(g, v)| *g *= v);
                         }
                     }
-                    term.factors[f].contract(sides, &tile, &work.factors[f], &mut own, gradient);
+                    term.factors[f].contract(sides, &tile, &work.factors[f], own, gradient);
                 }
             }
         }
@@ -315,26 +318,29 @@ fn product<'w>(
     term: &PreparedTerm<'_>,
     len: usize,
     factors: &'w [Evaluated],
-    memory: &'w mut Vec<f64>,
+    memory: &'w mut Aligned,
 ) -> &'w [f64] {
     match &factors[..term.factors.len()] {
         [one] => &one.value[..len],
         [first, second, others @ ..] => {
-            memory.clear();
-            let pairs = first.value[..len].iter().zip(&second.value);
-            memory.extend(pairs.map(|(a, b)| a * b));
+            memory.resize(len);
+            let pairs = first.value.iter().zip(&*second.value);
+            memory
+                .iter_mut()
+                .zip(pairs)
+                .for_each(|(p, (a, b))| *p = a * b);
             for other in others {
                 memory
                     .iter_mut()
-                    .zip(&other.value)
+                    .zip(&*other.value)
                     .for_each(|(p, v)| *p *= v);
             }
             memory
         }
         // A constant.
         [] => {
-            memory.clear();
-            memory.resize(len, 1.0);
+            memory.resize(len);
+            memory.fill(1.0);
             memory
         }
     }

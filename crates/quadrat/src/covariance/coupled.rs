@@ -9,6 +9,7 @@
 
 use std::sync::LazyLock;
 
+use super::aligned::Aligned;
 use super::line::Intervals;
 use crate::kernel::{IndexedLeaf, Kind};
 use crate::quadrature::gauss_legendre;
@@ -84,7 +85,7 @@ impl Coupled {
         a: &[Intervals<'_>],
         b: &[Intervals<'_>],
         value: &mut [f64],
-        mut slopes: Option<&mut [Vec<f64>]>,
+        mut slopes: Option<&mut [Aligned]>,
     ) {
         let (na, nb) = (a[0].len(), b[0].len());
         let mut pair = PairSum::new(self, theta, slopes.is_some());

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::aligned::Aligned;
 use super::mixture::mixture;
 use super::one_dim::{OneDim, Piece, side};
 use super::plan::{Factor, Family, Isotropic};
@@ -48,11 +49,11 @@ pub(super) enum Tables {
 /// Values and slopes of one factor on one tile, `[j * na + i]`; buffers are reused.
 #[derive(Default)]
 pub(super) struct Evaluated {
-    pub value: Vec<f64>,
+    pub value: Aligned,
     /// One per parameter of the factor, except for radial factors: `-kappa'/r` and, for the
     /// rational quadratic, the slope in `alpha`.
-    pub slopes: Vec<Vec<f64>>,
-    pub(super) scratch: Vec<Vec<f64>>,
+    pub slopes: Vec<Aligned>,
+    pub(super) scratch: Vec<Aligned>,
 }
 
 /// A factor ready to be evaluated on tiles.
@@ -186,15 +187,17 @@ impl<'a> Prepared<'a> {
     /// Values of the factor on a tile, and slopes when asked for.
     pub fn evaluate(&self, sides: Sides<'_>, tile: &Tile, slopes: Slopes, out: &mut Evaluated) {
         let n = tile.len();
+        let direct = self.direct(sides, tile);
         let with_slopes = slopes == Slopes::Yes;
         let slopes = match (&self.how, with_slopes) {
             (_, false) | (How::Linear | How::Coregion(..), _) => 0,
-            _ => self.factor.parameters().len().max(1),
+            _ if direct.is_some() => 1 + usize::from(self.has_alpha()),
+            _ => self.factor.parameters().len(),
         };
-        out.value.resize(n, 0.0);
-        out.slopes.resize_with(slopes, Vec::new);
-        out.slopes.iter_mut().for_each(|s| s.resize(n, 0.0));
-        if let Some(direct) = self.direct(sides, tile) {
+        out.value.resize(n);
+        out.slopes.resize_with(slopes, Aligned::default);
+        out.slopes.iter_mut().for_each(|s| s.resize(n));
+        if let Some(direct) = direct {
             self.radial(direct, sides, tile, with_slopes, out);
             return;
         }
@@ -311,6 +314,13 @@ impl<'a> Prepared<'a> {
             }
             _ => None,
         }
+    }
+
+    fn has_alpha(&self) -> bool {
+        let Factor::Isotropic { family, .. } = self.factor else {
+            return false;
+        };
+        matches!(family, Isotropic::RationalQuadratic(_))
     }
 
     fn radial(

@@ -1,5 +1,6 @@
 //! Isotropic kernels over boxes: mixtures of products of squared exponential lines.
 
+use super::aligned::Aligned;
 use super::factor::{Evaluated, Sides, Tile};
 use super::one_dim::OneDim;
 use crate::kernel::mixture::Member;
@@ -19,8 +20,8 @@ pub(super) fn mixture(
     out.value.fill(0.0);
     out.slopes.iter_mut().for_each(|s| s.fill(0.0));
     // Values of the lines, products of the others, and one slope at a time.
-    out.scratch.resize_with(2 * dims + 1, Vec::new);
-    out.scratch.iter_mut().for_each(|s| s.resize(n, 0.0));
+    out.scratch.resize_with(2 * dims + 1, Aligned::default);
+    out.scratch.iter_mut().for_each(|s| s.resize(n));
     for (member, lines) in members {
         let (values, slopes) = out.scratch.split_at_mut(dims + 1);
         let (product, values) = match values.split_first_mut() {
@@ -31,7 +32,7 @@ pub(super) fn mixture(
         for (d, line) in lines.iter().enumerate() {
             let target = with_slopes.then(|| std::slice::from_mut(&mut slopes[d]));
             line.fill(sides, tile, &mut values[d], target);
-            for (p, v) in product.iter_mut().zip(&values[d]) {
+            for (p, v) in product.iter_mut().zip(values[d].iter()) {
                 *p *= v;
             }
         }

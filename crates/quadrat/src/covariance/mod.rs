@@ -5,6 +5,7 @@
 //! size of one matrix per hyperparameter is ever stored: tiles of the matrix are evaluated with
 //! the slopes of their factors, contracted and dropped.
 
+mod aligned;
 mod axes;
 mod block;
 mod coupled;

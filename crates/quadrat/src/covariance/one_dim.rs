@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::aligned::Aligned;
 use super::factor::{Sides, Slopes, Tables, Tile};
 use super::lags::Lags;
 use super::line::{self, Intervals};
@@ -19,7 +20,7 @@ enum Source {
 /// A factor evaluated once for all pairs of distinct intervals, or for all lags between them.
 struct Table {
     value: Vec<f64>,
-    slopes: Vec<Vec<f64>>,
+    slopes: Vec<Aligned>,
     /// The entry of a pair is at the sum of these of its distinct intervals.
     a: Vec<u32>,
     b: Vec<u32>,
@@ -30,10 +31,11 @@ fn tabulate(
     piece: Piece<'_>,
     (a, b): (Intervals<'_>, Intervals<'_>),
     with_slopes: bool,
-) -> (Vec<f64>, Vec<Vec<f64>>) {
+) -> (Vec<f64>, Vec<Aligned>) {
     let size = a.len() * b.len();
     let mut value = vec![0.0; size];
-    let mut slopes = vec![vec![0.0; size]; if with_slopes { piece.parameters() } else { 0 }];
+    let count = if with_slopes { piece.parameters() } else { 0 };
+    let mut slopes: Vec<Aligned> = (0..count).map(|_| Aligned::new(size)).collect();
     let target = with_slopes.then_some(slopes.as_mut_slice());
     piece.fill(a, b, &mut value, target);
     (value, slopes)
@@ -73,7 +75,7 @@ impl Piece<'_> {
         a: Intervals<'_>,
         b: Intervals<'_>,
         value: &mut [f64],
-        slopes: Option<&mut [Vec<f64>]>,
+        slopes: Option<&mut [Aligned]>,
     ) {
         match self {
             Self::Line(family, lengthscale) => {
@@ -184,7 +186,7 @@ impl<'a> OneDim<'a> {
         sides: Sides<'_>,
         tile: &Tile,
         value: &mut [f64],
-        slopes: Option<&mut [Vec<f64>]>,
+        slopes: Option<&mut [Aligned]>,
     ) {
         let dim = self.dim;
         match &self.source {
