@@ -75,6 +75,7 @@ impl Ready<'_> {
         }
     }
 
+    /// Adds `factor * <adjoint, dK>` of a block; `adjoint` has all rows, and its columns begin with the block's.
     pub fn contract_block(
         &self,
         rows: Range<usize>,
@@ -251,7 +252,9 @@ fn contract_block(
                 let end = sides.b.offsets()[column + 1].min(tile.b.end);
                 work.sum.resize(lanes);
                 if single {
-                    let own = adjoint.col(column).subrows(tile.a.start, lanes);
+                    let own = adjoint
+                        .col(column - columns.start)
+                        .subrows(tile.a.start, lanes);
                     let sum = work.sum.iter_mut().zip(weight_a);
                     match own.try_as_col_major() {
                         Some(own) => {
@@ -263,7 +266,7 @@ fn contract_block(
                 } else {
                     let weighted = work.row_of.iter().zip(weight_a);
                     for (sum, (&row, v)) in work.sum.iter_mut().zip(weighted) {
-                        *sum = v * adjoint[(row as usize, column)];
+                        *sum = v * adjoint[(row as usize, column - columns.start)];
                     }
                 }
                 for k in atom..end {

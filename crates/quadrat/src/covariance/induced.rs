@@ -4,21 +4,20 @@ use std::sync::Arc;
 
 use faer::{Mat, MatRef};
 
-use super::Covariance;
+use super::{Covariance, Cross};
 use crate::support::Functionals;
 
 /// A kernel at inducing points and at chunks of functionals.
 ///
 /// # Examples
 /// ```
-/// use quadrat::{covariance::{Covariance, Induced}, kernel::Kernel, linalg::Mat, support::Functionals};
+/// use quadrat::{covariance::{Covariance, CrossWork, Induced}, kernel::Kernel, linalg::Mat, support::Functionals};
 /// let covariance = Covariance::new(&Kernel::se(["t"]));
 /// let inducing = Functionals::points("t", &[0.0, 1.0])?;
 /// let chunks = vec![Functionals::points("t", &[0.5])?, Functionals::points("t", &[2.0, 3.0])?];
 /// let induced = Induced::new(covariance, inducing, chunks, 1e-6);
-/// let mut k = Mat::new();
-/// induced.cross(&[2.0, 1.0], 1, &mut k);
-/// assert_eq!((k.nrows(), k.ncols()), (2, 2));
+/// let mut k = Mat::zeros(2, 2);
+/// induced.with_cross(&[2.0, 1.0], 1, false, |cross| cross.fill(0..2, &mut CrossWork::default(), k.as_mut()));
 /// assert!((k[(1, 0)] - 2.0 * (-0.5f64).exp()).abs() < 1e-15);
 /// assert_eq!(induced.matrix(&[2.0, 1.0])[(0, 0)], 2.0 * (1.0 + 1e-6));
 /// # Ok::<(), quadrat::error::InputError>(())
@@ -153,10 +152,16 @@ impl Induced {
         k
     }
 
-    /// Writes `K_uX` of a chunk into `out`, whatever its shape was.
-    pub fn cross(&self, theta: &[f64], chunk: usize, out: &mut Mat<f64>) {
-        let at = &self.chunks[chunk];
-        self.covariance.cross_into(theta, &self.inducing, at, out);
+    /// Prepares `K_uX` of a chunk for ranges of its columns, and lends it; `with_slopes` says whether it will be contracted.
+    pub fn with_cross<T>(
+        &self,
+        theta: &[f64],
+        chunk: usize,
+        with_slopes: bool,
+        act: impl FnOnce(&Cross<'_>) -> T,
+    ) -> T {
+        let sides = (&self.inducing, &self.chunks[chunk]);
+        self.covariance.with_cross(theta, sides, with_slopes, act)
     }
 
     /// Prior variances of a chunk.
@@ -181,19 +186,6 @@ impl Induced {
         let inducing = &self.inducing;
         self.covariance
             .contract(theta, inducing, adjoint.as_ref(), gradient);
-    }
-
-    /// Adds `<G, d cross>`.
-    pub fn contract_cross(
-        &self,
-        theta: &[f64],
-        chunk: usize,
-        adjoint: MatRef<'_, f64>,
-        gradient: &mut [f64],
-    ) {
-        let at = &self.chunks[chunk];
-        self.covariance
-            .contract_cross(theta, &self.inducing, at, adjoint, gradient);
     }
 
     /// Adds `sum_i g_i d diagonal_i`.

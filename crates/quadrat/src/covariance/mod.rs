@@ -9,6 +9,7 @@ mod aligned;
 mod axes;
 mod block;
 mod coupled;
+mod cross;
 mod factor;
 mod induced;
 mod lags;
@@ -36,6 +37,7 @@ use plan::{Factor, Term, plan};
 use regions::Group;
 
 pub use axes::Grid;
+pub use cross::{Cross, CrossWork};
 pub use induced::{Induced, Shift};
 pub(crate) use nodes::NodeRule;
 
@@ -347,14 +349,7 @@ impl Covariance {
         }
         let groups = regions::resolve(&self.terms, theta, sides, self.resolution);
         let ready = prepare(&groups, theta, Slopes::No, Tables::WhenRepeated);
-        // Every entry comes from one pair of atoms, once: nothing is summed.
-        let is_plain = match groups.as_slice() {
-            [one] => {
-                let Sides { a, b } = one.sides();
-                one.edges.is_none() && a.all_single() && b.all_single()
-            }
-            _ => false,
-        };
+        let is_plain = cross::is_plain(&groups);
         if !is_zero && !is_plain {
             out.fill(0.0);
         }
@@ -392,6 +387,7 @@ impl Covariance {
         let contract = |work: &mut Work, index: usize| {
             let columns = index * COLUMNS..((index + 1) * COLUMNS).min(m);
             let mut own = vec![0.0; self.parameters];
+            let adjoint = adjoint.subcols(columns.start, columns.len());
             let mut part = |rows: Range<usize>, factor: f64, own: &mut [f64]| {
                 for group in &ready {
                     let (rows, columns) = (rows.clone(), columns.clone());

@@ -71,7 +71,7 @@ const PARALLEL_PANEL: usize = 96;
 const STRIP: usize = 256;
 
 /// Cuts `0..n` into ranges of a length.
-fn cut(n: usize, length: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
+pub(crate) fn cut(n: usize, length: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
     (0..n)
         .step_by(length)
         .map(move |first| first..(first + length).min(n))

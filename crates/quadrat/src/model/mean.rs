@@ -1,5 +1,7 @@
 //! The prior mean: one constant per output, known or with a normal prior.
 
+use std::ops::Range;
+
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
@@ -59,7 +61,7 @@ impl Means {
 
     /// Prior variance of a functional that comes from the unknown constants.
     pub fn variance(&self, set: &Functionals, row: usize) -> f64 {
-        (self.priors[self.output(set, row)].sd * set.size(row)).powi(2)
+        self.scale(set, row).powi(2)
     }
 
     /// Whether some constant is unknown.
@@ -69,30 +71,42 @@ impl Means {
 
     /// `sd size` of every functional.
     pub fn scales(&self, set: &Functionals) -> Vec<f64> {
-        let scale = |row| self.priors[self.output(set, row)].sd * set.size(row);
-        (0..set.len()).map(scale).collect()
+        (0..set.len()).map(|row| self.scale(set, row)).collect()
+    }
+
+    fn scale(&self, set: &Functionals, row: usize) -> f64 {
+        self.priors[self.output(set, row)].sd * set.size(row)
     }
 
     /// Adds the covariance that comes from the unknown constants to `k`, shape `[a.len(), b.len()]`.
     pub fn add_covariance(&self, k: &mut Mat<f64>, a: &Functionals, b: &Functionals) {
+        self.add_columns(k, a, b, 0..b.len());
+    }
+
+    /// The same for a range of `b`, whose columns alone are those of `k`.
+    pub fn add_columns(
+        &self,
+        k: &mut Mat<f64>,
+        a: &Functionals,
+        b: &Functionals,
+        range: Range<usize>,
+    ) {
         if !self.is_unknown() {
             return;
         }
-        let (left, right) = (self.scales(a), self.scales(b));
+        let left = self.scales(a);
         let one = self.column.is_none();
-        let outputs = |set: &Functionals| -> Vec<usize> {
-            let all = if one { 0 } else { set.len() };
-            (0..all).map(|row| self.output(set, row)).collect()
-        };
-        let (own, other) = (outputs(a), outputs(b));
-        for (j, r) in right.iter().enumerate() {
+        let all = if one { 0 } else { a.len() };
+        let own: Vec<usize> = (0..all).map(|row| self.output(a, row)).collect();
+        for (j, row) in range.enumerate() {
+            let (r, other) = (self.scale(b, row), self.output(b, row));
             let column = k.col_as_slice_mut(j).iter_mut().zip(&left);
             if one {
                 column.for_each(|(k, l)| *k += l * r);
                 continue;
             }
             for ((k, l), output) in column.zip(&own) {
-                if *output == other[j] {
+                if *output == other {
                     *k += l * r;
                 }
             }

@@ -1,5 +1,7 @@
 //! Rows conditioned through inducing points, in chunks.
 
+use std::ops::Range;
+
 use super::mean::Means;
 use super::observations::Observations;
 use super::outputs::place;
@@ -330,8 +332,14 @@ fn placed(kernel: &Kernel, set: &Functionals) -> Result<Functionals, InputError>
 }
 
 impl UnknownMean for Means {
-    fn add_covariance(&self, k: &mut Mat<f64>, a: &Functionals, b: &Functionals) {
-        self.add_covariance(k, a, b);
+    fn add_covariance(
+        &self,
+        k: &mut Mat<f64>,
+        a: &Functionals,
+        b: &Functionals,
+        range: Range<usize>,
+    ) {
+        self.add_columns(k, a, b, range);
     }
 
     fn variance(&self, set: &Functionals, row: usize) -> f64 {

@@ -155,7 +155,7 @@ impl ReadyEdges<'_> {
         );
     }
 
-    /// Adds `factor * sum adjoint * dK` of a block to the gradient.
+    /// Adds `factor * sum adjoint * dK` of a block to the gradient; the columns of `adjoint` begin with the block's.
     pub fn contract_block(
         &self,
         rows: Range<usize>,
@@ -165,9 +165,10 @@ impl ReadyEdges<'_> {
         work: &mut EdgeWork,
         gradient: &mut [f64],
     ) {
+        let first = columns.start;
         self.each(rows, columns, false, work, true, |this, at, value, work| {
             let others = this.others_at(&at, Slopes::Yes, work);
-            let g = factor * at.weight * adjoint[(at.row, at.column)];
+            let g = factor * at.weight * adjoint[(at.row, at.column - first)];
             for (k, &i) in this.others.term.variances.iter().enumerate() {
                 gradient[i] += g * value.k * others * this.others.other_variances(this.theta, k);
             }

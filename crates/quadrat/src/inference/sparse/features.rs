@@ -2,6 +2,7 @@
 
 use super::SparseProblem;
 use super::moments::in_chunk;
+use crate::covariance::CrossWork;
 use crate::linalg::{Mat, MatRef, dot, gemm_lower_into, lower_times_into, mirror_lower, reshape};
 
 /// What a chunk is at one value of the hyperparameters, whatever `q`.
@@ -12,6 +13,25 @@ pub(super) struct Features {
     pub residual: Vec<f64>,
     /// Of every row about a sum the residual covariance of its sample; in the order of the rows.
     pub within: Vec<Sample>,
+}
+
+/// Columns of a chunk that are handled at a time: of some hundred inducing points they stay in the second-level cache from the kernel to the
+/// product, and more of them do not make products faster.
+pub(super) const WIDTH: usize = 128;
+
+/// Memory of one thread for so many columns.
+pub(super) struct Panel {
+    pub cross: Mat<f64>,
+    pub work: CrossWork,
+}
+
+impl Panel {
+    pub fn new() -> Self {
+        Self {
+            cross: Mat::new(),
+            work: CrossWork::default(),
+        }
+    }
 }
 
 /// The pairs of a row that are used.
@@ -35,7 +55,7 @@ impl Features {
         chunk: usize,
     ) -> Self {
         let mut out = Self::empty();
-        out.fill(problem, theta, whitener, chunk, &mut Mat::new());
+        out.fill(problem, theta, whitener, chunk, &mut Panel::new());
         out
     }
 
@@ -48,30 +68,33 @@ impl Features {
         }
     }
 
-    /// Those of another chunk in the memory of these; `cross` is memory, too.
+    /// Those of another chunk in the memory of these.
     pub fn fill(
         &mut self,
         problem: &dyn SparseProblem,
         theta: &[f64],
         whitener: MatRef<'_, f64>,
         chunk: usize,
-        cross: &mut Mat<f64>,
+        panel: &mut Panel,
     ) {
-        let bags = problem.bags();
-        problem.prior().cross(theta, chunk, cross);
-        let a = &mut self.a;
-        reshape(a, cross.nrows(), cross.ncols());
-        lower_times_into(a.as_mut(), whitener, cross.as_ref());
-        self.residual = problem.prior().diagonal(theta, chunk);
-        for (j, r) in self.residual.iter_mut().enumerate() {
-            let column = a.col_as_slice(j);
-            *r = (*r - dot(column, column)).max(0.0);
-        }
+        let (bags, prior) = (problem.bags(), problem.prior());
+        let (a, residual) = (&mut self.a, &mut self.residual);
+        *residual = prior.diagonal(theta, chunk);
+        reshape(a, prior.inducing(), residual.len());
+        let memory = (&mut panel.cross, &mut panel.work);
+        prior.cross(theta, chunk, WIDTH, memory, |range, cross| {
+            let target = a.as_mut().subcols_mut(range.start, range.len());
+            lower_times_into(target, whitener, cross);
+            for j in range {
+                let column = a.col_as_slice(j);
+                residual[j] = (residual[j] - dot(column, column)).max(0.0);
+            }
+        });
         self.within.clear();
         for row in bags.chunk_rows(chunk).filter(|&row| !bags.is_single(row)) {
             let points = bags.sample(row);
             let places = in_chunk(bags, chunk, row, &points);
-            let mut own = problem.prior().within(theta, chunk, &places);
+            let mut own = prior.within(theta, chunk, &places);
             let seen = columns(a.as_ref(), &places);
             gemm_lower_into(
                 own.as_mut(),

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use super::control::LowRank;
 use super::expectation::{of_point, of_sum};
-use super::features::{Features, columns};
+use super::features::{Features, Panel, WIDTH, columns};
 use super::moments::{Marginals, Points};
 use super::slopes::{Slope, add_explained, for_columns};
 use super::{LogSum, Normal, SparseProblem};
@@ -24,9 +24,9 @@ use crate::error::FitError;
 use crate::inference::sites::rows::Rows;
 use crate::likelihood::local::Belief;
 use crate::linalg::{
-    Cholesky, Mat, MatRef, add_scaled, dot, gemm, gemm_into, gemm_lower_into, lower_times_into,
-    lower_transpose_times_into, matvec, mirror_lower, reshape, set_scaled, symmetric_from_fn,
-    vectorised,
+    Cholesky, Mat, MatRef, add_scaled, cut, dot, gemm, gemm_into, gemm_lower_into,
+    lower_times_into, lower_transpose_times_into, matvec, mirror_lower, reshape, set_scaled,
+    symmetric_from_fn, vectorised,
 };
 use crate::parameter;
 
@@ -150,9 +150,8 @@ struct Ready<'a> {
 /// Memory of one thread.
 struct Work {
     features: Features,
-    cross: Mat<f64>,
+    panel: Panel,
     b: Mat<f64>,
-    adjoint: Mat<f64>,
     slope: Mat<f64>,
 }
 
@@ -160,9 +159,8 @@ impl Work {
     fn new() -> Self {
         Self {
             features: Features::empty(),
-            cross: Mat::new(),
+            panel: Panel::new(),
             b: Mat::new(),
-            adjoint: Mat::new(),
             slope: Mat::new(),
         }
     }
@@ -332,16 +330,15 @@ impl<'a> Stream<'a> {
         let (problem, bags) = (self.problem, self.problem.bags());
         let Work {
             features: made,
-            cross,
+            panel,
             b,
-            adjoint,
             slope,
         } = work;
         let features = match &self.kept {
             Some(kept) => &kept[chunk],
             None => {
                 let whitener = self.whitener.as_ref();
-                made.fill(problem, self.theta, whitener, chunk, cross);
+                made.fill(problem, self.theta, whitener, chunk, panel);
                 &*made
             }
         };
@@ -448,7 +445,7 @@ impl<'a> Stream<'a> {
                 );
             }
         }
-        for_columns(n, &slopes, |j, explained| {
+        for_columns(0..n, &slopes, |j, explained| {
             let out = ad.col_as_slice_mut(j);
             vectorised(|| {
                 set_scaled(to_variance[j], features.a.col_as_slice(j), out);
@@ -487,7 +484,7 @@ impl<'a> Stream<'a> {
                 features,
                 &mut slopes,
                 (&to_mean, &mut to_variance),
-                (ad.as_ref(), adjoint, slope),
+                (ad.as_ref(), panel, slope),
                 sum,
             );
         }
@@ -501,43 +498,54 @@ impl<'a> Stream<'a> {
         features: &Features,
         slopes: &mut [Slope],
         (to_mean, to_variance): (&[f64], &mut [f64]),
-        (ad, adjoint, slope): (MatRef<'_, f64>, &mut Mat<f64>, &mut Mat<f64>),
+        (ad, panel, slope): (MatRef<'_, f64>, &mut Panel, &mut Mat<f64>),
         sum: &mut Sum,
     ) {
-        let size = ad.nrows();
-        reshape(adjoint, size, ad.ncols());
-        gemm_into(adjoint.as_mut(), false, 1.0, ready.turn.as_ref(), ad);
+        let (size, n) = (ad.nrows(), ad.ncols());
         let back = self.whitener.transpose();
         for slope in slopes.iter_mut().filter(|slope| slope.low_rank.is_some()) {
             slope.along = matvec(back, &slope.along);
-        }
-        for_columns(to_mean.len(), slopes, |j, explained| {
-            let out = adjoint.col_as_slice_mut(j);
-            vectorised(|| {
-                add_scaled(to_mean[j], &ready.dual, out);
-                if let Some((by, along)) = explained {
-                    add_scaled(2.0 * by, along, out);
-                }
-            });
-        });
-        for (sample, slope) in features.within.iter().zip(&*slopes) {
-            if slope.low_rank.is_some() {
-                let mut own = Mat::zeros(size, slope.seen.ncols());
-                let seen = slope.seen.as_ref();
-                lower_transpose_times_into(own.as_mut(), self.whitener.as_ref(), seen);
-                for (j, &place) in sample.places.iter().enumerate() {
-                    let out = adjoint.col_as_slice_mut(place);
-                    vectorised(|| add_scaled(2.0, own.col_as_slice(j), out));
-                }
-            }
+            let mut own = Mat::zeros(size, slope.seen.ncols());
+            lower_transpose_times_into(own.as_mut(), self.whitener.as_ref(), slope.seen.as_ref());
+            slope.seen = own;
         }
         let (induced, theta) = (self.problem.induced(), self.theta);
-        for (shift, places) in self.shifts.iter().zip(sum.in_places.chunks_mut(size)) {
-            induced.cross_slope(theta, chunk, shift, slope);
-            add_products(adjoint, slope, 1.0, places);
-        }
+        // Slopes along columns are those of the whole chunk.
+        let width = if self.shifts.is_empty() { WIDTH } else { n };
+        let Panel {
+            cross: adjoint,
+            work,
+        } = panel;
         let gradient = &mut sum.gradient;
-        induced.contract_cross(theta, chunk, adjoint.as_ref(), gradient);
+        induced.with_cross(theta, chunk, true, |cross| {
+            for range in cut(n, width) {
+                reshape(adjoint, size, range.len());
+                let ad = ad.subcols(range.start, range.len());
+                gemm_into(adjoint.as_mut(), false, 1.0, ready.turn.as_ref(), ad);
+                for_columns(range.clone(), slopes, |j, explained| {
+                    let out = adjoint.col_as_slice_mut(j - range.start);
+                    vectorised(|| {
+                        add_scaled(to_mean[j], &ready.dual, out);
+                        if let Some((by, along)) = explained {
+                            add_scaled(2.0 * by, along, out);
+                        }
+                    });
+                });
+                for (sample, slope) in features.within.iter().zip(&*slopes) {
+                    let places = sample.places.iter().enumerate();
+                    let here = places.filter(|(_, place)| range.contains(place));
+                    for (j, place) in here.filter(|_| slope.low_rank.is_some()) {
+                        let out = adjoint.col_as_slice_mut(place - range.start);
+                        vectorised(|| add_scaled(2.0, slope.seen.col_as_slice(j), out));
+                    }
+                }
+                for (shift, places) in self.shifts.iter().zip(sum.in_places.chunks_mut(size)) {
+                    induced.cross_slope(theta, chunk, shift, slope);
+                    add_products(adjoint, slope, 1.0, places);
+                }
+                cross.contract(range, adjoint.as_ref(), work, gradient);
+            }
+        });
         for (sample, slope) in features.within.iter().zip(&*slopes) {
             let mut d = slope.block.clone();
             if sample.is_full {

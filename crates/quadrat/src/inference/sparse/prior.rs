@@ -1,13 +1,21 @@
 //! The prior at inducing points and at the points of rows.
 
-use crate::covariance::Induced;
-use crate::linalg::Mat;
+use std::ops::Range;
+
+use crate::covariance::{CrossWork, Induced};
+use crate::linalg::{Mat, MatRef, cut, reshape};
 use crate::support::Functionals;
 
 /// What a mean that is unknown adds to covariances; it has no hyperparameters.
 pub trait UnknownMean: Sync {
-    /// Adds the covariance of its values at two sets to `k`, shape `[a.len(), b.len()]`.
-    fn add_covariance(&self, k: &mut Mat<f64>, a: &Functionals, b: &Functionals);
+    /// Adds the covariance of its values at a set and at a range of another to `k`, shape `[a.len(), range.len()]`.
+    fn add_covariance(
+        &self,
+        k: &mut Mat<f64>,
+        a: &Functionals,
+        b: &Functionals,
+        range: Range<usize>,
+    );
 
     /// Its variance at a row of a set.
     fn variance(&self, set: &Functionals, row: usize) -> f64;
@@ -36,17 +44,32 @@ impl SparsePrior<'_> {
     pub fn inducing_covariance(&self, theta: &[f64]) -> Mat<f64> {
         let mut k = self.induced.matrix(theta);
         if let Some(mean) = self.mean {
-            mean.add_covariance(&mut k, self.induced.inducing(), self.induced.inducing());
+            let inducing = self.induced.inducing();
+            mean.add_covariance(&mut k, inducing, inducing, 0..inducing.len());
         }
         k
     }
 
-    /// Writes `K_uX` of a chunk, shape `[M, points]`, into `out`, whatever its shape was.
-    pub fn cross(&self, theta: &[f64], chunk: usize, out: &mut Mat<f64>) {
-        self.induced.cross(theta, chunk, out);
-        if let Some(mean) = self.mean {
-            mean.add_covariance(out, self.induced.inducing(), self.induced.chunk(chunk));
-        }
+    /// Shows `K_uX` of a chunk by ranges of so many of its points, shape `[M, range.len()]`; `memory` is for them.
+    pub fn cross(
+        &self,
+        theta: &[f64],
+        chunk: usize,
+        width: usize,
+        (memory, work): (&mut Mat<f64>, &mut CrossWork),
+        mut show: impl FnMut(Range<usize>, MatRef<'_, f64>),
+    ) {
+        let (inducing, at) = (self.induced.inducing(), self.induced.chunk(chunk));
+        self.induced.with_cross(theta, chunk, false, |cross| {
+            for range in cut(at.len(), width) {
+                reshape(memory, inducing.len(), range.len());
+                cross.fill(range.clone(), work, memory.as_mut());
+                if let Some(mean) = self.mean {
+                    mean.add_covariance(memory, inducing, at, range.clone());
+                }
+                show(range, memory.as_ref());
+            }
+        });
     }
 
     /// Prior variances of the points of a chunk.
@@ -67,7 +90,7 @@ impl SparsePrior<'_> {
         let mut k = self.induced.within(theta, chunk, points);
         if let Some(mean) = self.mean {
             let at = self.induced.chunk(chunk).rows(points);
-            mean.add_covariance(&mut k, &at, &at);
+            mean.add_covariance(&mut k, &at, &at, 0..at.len());
         }
         k
     }

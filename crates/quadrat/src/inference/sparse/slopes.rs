@@ -13,29 +13,31 @@ pub(super) struct Slope {
     pub block: Mat<f64>,
     /// In their explained part besides, `E`.
     pub low_rank: Option<LowRankSlope>,
-    /// `A l`.
+    /// `A l`, at last `L^-T A l`.
     pub along: Vec<f64>,
-    /// `A E` of the sample.
+    /// `A E` of the sample, at last `L^-T A E`.
     pub seen: Mat<f64>,
 }
 
-/// Every column of a chunk, with the explained part of its row, where that is apart: `by l_j` and the vector that it multiplies.
+/// Columns of a chunk, with the explained part of their row, where that is apart: `by l_j` and the vector that it multiplies.
 pub(super) fn for_columns(
-    count: usize,
+    columns: Range<usize>,
     slopes: &[Slope],
     mut act: impl FnMut(usize, Option<(f64, &[f64])>),
 ) {
-    let mut next = 0;
+    let mut next = columns.start;
     for slope in slopes {
-        if let Some(low) = &slope.low_rank {
-            (next..slope.here.start).for_each(|j| act(j, None));
-            for (j, l) in slope.here.clone().zip(&low.direction) {
+        let here = slope.here.start.max(columns.start)..slope.here.end.min(columns.end);
+        if let (Some(low), false) = (&slope.low_rank, here.is_empty()) {
+            (next..here.start).for_each(|j| act(j, None));
+            next = here.end;
+            for j in here {
+                let l = low.direction[j - slope.here.start];
                 act(j, Some((low.by * l, &slope.along)));
             }
-            next = slope.here.end;
         }
     }
-    (next..count).for_each(|j| act(j, None));
+    (next..columns.end).for_each(|j| act(j, None));
 }
 
 /// Adds `own seen' + by along along'` to the lower triangle of `explained`.

@@ -1,5 +1,7 @@
 //! The bound against exact inference, its optimum, and what it must not depend on.
 
+use std::ops::Range;
+
 use super::pass::{Depth, Stream, inducing_factor};
 use super::testing::{MEAN, Toy, inducing, place};
 use super::*;
@@ -323,7 +325,13 @@ fn the_collapsed_bound_is_that_of_titsias() {
 fn more_jitter_is_taken_where_a_mean_outgrows_that_of_the_prior() {
     struct Wide(f64);
     impl UnknownMean for Wide {
-        fn add_covariance(&self, k: &mut Mat<f64>, _: &Functionals, _: &Functionals) {
+        fn add_covariance(
+            &self,
+            k: &mut Mat<f64>,
+            _: &Functionals,
+            _: &Functionals,
+            _: Range<usize>,
+        ) {
             for j in 0..k.ncols() {
                 k.col_as_slice_mut(j).iter_mut().for_each(|k| *k += self.0);
             }
