@@ -390,3 +390,26 @@ fn more_jitter_is_taken_where_a_mean_outgrows_that_of_the_prior() {
         assert!(value.is_finite() && gradient.iter().all(|g| g.is_finite()));
     }
 }
+
+/// Counts of a million whose rates differ by a factor of a thousand: from one level for all, a step of ordinary length overflows.
+#[test]
+fn large_counts_far_from_the_start_settle() {
+    let rates = |i: usize| (3.5 * (1.7 * i as f64).sin()).exp();
+    let counts: Vec<f64> = (0..30).map(|i| (1e6 * rates(i)).round()).collect();
+    let exposure = vec![1e6; counts.len()];
+    let sizes = (0..counts.len()).map(|i| 1 + i % 3).collect();
+    let table = Poisson::new(counts.clone(), exposure, Link::Exp).unwrap();
+    let tables: Vec<Table> = vec![(Box::new(table), Link::Exp, sizes)];
+    let toy = Toy::new(tables, Within::default(), 20, Some(inducing(25)), 1e-6);
+    let options = SparseOptions::default();
+    let theta = toy.theta();
+    let (normal, bound, passes) = settle_sparse(&toy, &theta, &options, None).unwrap();
+    // Halvings to a millionth and back, a few steps besides.
+    assert!(passes < 80, "{passes}");
+    let wide = Normal::isotropic(normal.size(), 1e-8).unwrap();
+    let (_, again, _) = settle_sparse(&toy, &theta, &options, Some(&wide)).unwrap();
+    assert!(
+        (bound - again).abs() < 1e-8 * bound.abs(),
+        "{bound} {again}"
+    );
+}
