@@ -187,7 +187,7 @@ impl Fitted {
     }
 
     /// The smallest standard deviation that the noise of every output of the model has at places: that at the mean of its log
-    /// variance, where it varies.
+    /// variance, where it varies, of data that are not rounded.
     ///
     /// # Errors
     /// As [`Posterior::predict_varying`]; where the model has no such hyperparameter.

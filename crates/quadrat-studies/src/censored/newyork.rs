@@ -126,6 +126,11 @@ impl Case {
         format!("{}{ending}", self.family.name)
     }
 
+    /// Whether another case has the same rows and model, whatever mixes the stations.
+    fn same_but_mixing(&self, other: &Self) -> bool {
+        self.rows == other.rows && self.family.name == other.family.name
+    }
+
     /// The stations that a fit of it judges: both at once, or each by a fit of its own.
     fn fits(&self) -> Vec<Vec<usize>> {
         match self.family.several {
@@ -186,7 +191,7 @@ pub fn run(settings: &Settings) -> Result<Report> {
         cases().last().map_or(String::new(), |case| case.name())
     );
     let mut open = 0;
-    let mut by_one: Option<f64> = None;
+    let mut by_one: Option<Outcome> = None;
     for case in wanted {
         let name = case.name();
         let steps = Steps::new(&name, repeats);
@@ -204,13 +209,12 @@ pub fn run(settings: &Settings) -> Result<Report> {
             table.row(cells);
         }
         open += outcome.unsettled();
-        let evidence = outcome.evidence();
-        if let Some(one) = by_one.filter(|_| outcome.case.by_parts) {
-            let gained = format!("{name}: nats of evidence above one matrix");
-            report.check(gained, evidence - one, 0.0, f64::INFINITY);
-        }
-        if !outcome.case.by_parts {
-            by_one = Some(evidence);
+        // The case before is the same model mixed by one matrix, unless `--only` left it out.
+        let one =
+            by_one.filter(|one| outcome.case.by_parts && one.case.same_but_mixing(&outcome.case));
+        if let Some(gained) = one.and_then(|one| outcome.gained_over(&one)) {
+            let what = format!("{name}: nats of evidence above one matrix");
+            report.check(what, gained, 0.0, f64::INFINITY);
         }
         let r2 = mean(&outcome.of(0, |s| s.r2));
         for (by, least) in [
@@ -221,6 +225,7 @@ pub fn run(settings: &Settings) -> Result<Report> {
                 report.check(format!("{name}: R2, {by}"), r2, least, 1.0);
             }
         }
+        by_one = Some(outcome);
     }
     report.check("fits not settled", open as f64, 0.0, 0.0);
     report.tables.extend([scores, fits]);
@@ -254,10 +259,22 @@ impl Outcome {
         vec![rows.name().to_owned(), self.case.model()]
     }
 
-    /// That of both stations, mean over the draws.
+    /// Of every draw, that of both stations; none where a fit did not settle.
+    fn evidences(&self) -> impl Iterator<Item = Option<f64>> {
+        let of = |draw: &Draw| draw.fits.iter().map(|fit| fit.evidence).sum();
+        self.draws.iter().map(of)
+    }
+
+    /// Mean over the draws whose fits settled.
     fn evidence(&self) -> f64 {
-        let of = |draw: &Draw| draw.fits.iter().filter_map(|fit| fit.evidence).sum::<f64>();
-        mean(&self.draws.iter().map(of).collect::<Vec<f64>>())
+        mean(&self.evidences().flatten().collect::<Vec<f64>>())
+    }
+
+    /// By how much the evidence is above that of another model, over the draws where both settled; none where there is no such draw.
+    fn gained_over(&self, other: &Self) -> Option<f64> {
+        let both = self.evidences().zip(other.evidences());
+        let gains: Vec<f64> = both.filter_map(|(a, b)| Some(a? - b?)).collect();
+        (!gains.is_empty()).then(|| mean(&gains))
     }
 
     fn score_cells(&self) -> Vec<String> {

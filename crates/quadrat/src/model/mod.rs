@@ -144,6 +144,7 @@ impl Model {
     ///
     /// Where values have a common step $\\delta$, such as whole numbers, and no known variance, the noise variance is
     /// $\\delta^2 / 12 + \\psi(g(x))$, the first the variance of their rounding (at most 4 % of that of the values): it would vanish where many rows report the same.
+    /// For Student-t rows, $v$ and what is added to it are the square of the scale.
     ///
     /// Tables that learn none keep what they have. A model may have one function of each kind, independent of each other: values have the
     /// noise of the one, counts the dispersion of the other; a second call of the same kind replaces the first. They are taken to be

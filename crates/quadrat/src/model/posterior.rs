@@ -266,8 +266,10 @@ impl Posterior {
         })
     }
 
-    /// A second latent function, `g`: of a noise variance or dispersion `v(x) = link(g(x))` that is a function itself
-    /// ([`Model::vary`](super::Model::vary)).
+    /// A second latent function, `g`: of a noise variance or dispersion `v(x) = link(g(x))` that is a function itself.
+    ///
+    /// Values recorded in steps have the variance of their rounding besides ([`Model::vary`](super::Model::vary)): the noise of
+    /// [`Self::predict`] is larger than `link(g(x))` by that.
     ///
     /// # Arguments
     /// * `varying` - what the function is of

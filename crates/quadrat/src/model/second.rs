@@ -80,7 +80,7 @@ impl Varying {
     }
 }
 
-/// A second latent function as the user says it: `v(x) = link(g(x))`, `g ~ GP`.
+/// A second latent function as the user says it: `v(x) = link(g(x))` beside a known `rounding`, `g ~ GP`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct SecondSpec {
     pub varying: Varying,

@@ -5,8 +5,8 @@
 //! $$ a = \frac{\mathrm{Var} Z}{2 (E Z + N)}, \qquad a k = E Z - N, \qquad a \lambda = N = \sum_i w_i E[f_i]^2 $$
 //!
 //! so that mean, variance and the part of the mean that the means of the values bring are those of `Z`. That is exact where all values move together
-//! about one mean (`k = 1`), and where they are independent with one `w_i Var f_i` about zero (`k` their number); else `k` lies between, as
-//! `Var Z <= 2 (E Z - N)(E Z + N)`.
+//! about one mean (`k = 1`), and where they are independent with one `w_i Var f_i` about zero (`k` their number). `k` is never below one, as
+//! `Var Z <= 2 (E Z - N)(E Z + N)`; it exceeds the number of values where those that vary little have most of the mean.
 
 use crate::special::{elementary, scalar};
 
