@@ -148,7 +148,7 @@ pub fn run(settings: &Settings) -> Result<Report> {
             least,
             limits.2,
         );
-        // The mean of a few errors, known to its standard error; three of those. One draw does not know it: the largest expected one scatters as much again.
+        // The mean of a few errors, known to its standard error: three of those. One draw does not know its own; it may have twice what is expected.
         let slack = 3.0 * standard_error(&errors);
         let most = expected + if slack.is_finite() { slack } else { expected };
         report.check(
