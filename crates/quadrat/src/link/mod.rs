@@ -1,13 +1,16 @@
 //! Links: from the latent scale to the scale of the response.
 
+mod linked;
 mod moments;
 mod quasi_mean;
+pub(crate) mod series;
 mod softplus;
 
 use crate::special::elementary;
 use std::fmt;
 use std::str::FromStr;
 
+pub use linked::Linked;
 pub use moments::Moments;
 pub use quasi_mean::QuasiMean;
 use serde::{Deserialize, Serialize};

@@ -41,6 +41,8 @@ pub(super) fn moments(belief: Belief) -> Moments {
             slope,
             bend,
             third,
+            variance_in_mean: 0.0,
+            variance_in_variance: slope * slope,
         };
     }
     let sd = v.sqrt();
@@ -52,6 +54,8 @@ pub(super) fn moments(belief: Belief) -> Moments {
             slope: 1.0,
             bend: 0.0,
             third: 0.0,
+            variance_in_mean: 0.0,
+            variance_in_variance: 1.0,
         };
     }
     if sd <= WIDE {
@@ -71,7 +75,7 @@ fn narrow(m: f64, sd: f64) -> Moments {
     let up = REACH * sd + (2.0 * sd * sd).min((-m).max(0.0));
     let first = -(REACH * sd / step).ceil() as i64;
     let last = (up / step).ceil() as i64;
-    let mut sums = [0.0; 5];
+    let mut sums = [0.0; 7];
     for i in first..=last {
         let d = step * i as f64;
         let z = d / sd;
@@ -92,19 +96,28 @@ fn narrow(m: f64, sd: f64) -> Moments {
         };
         let bend = slope * counter;
         let third = bend * (counter - slope);
-        let all = [change, change * change, slope, bend, third];
-        for (sum, y) in sums.iter_mut().zip(all) {
+        let squares = [
+            change * change,
+            change * slope,
+            slope * slope + change * bend,
+        ];
+        for (sum, y) in sums
+            .iter_mut()
+            .zip([change, slope, bend, third].into_iter().chain(squares))
+        {
             *sum += weight * y;
         }
     }
     let unit = step / sd * normal_pdf(0.0);
-    let [change, square, slope, bend, third] = sums.map(|sum| unit * sum);
+    let [change, slope, bend, third, square, in_mean, in_variance] = sums.map(|sum| unit * sum);
     Moments {
         mean: centre + change,
         variance: (square - change * change).max(0.0),
         slope,
         bend,
         third,
+        variance_in_mean: 2.0 * (in_mean - change * slope),
+        variance_in_variance: in_variance - change * bend,
     }
 }
 
@@ -180,9 +193,9 @@ fn hinge(m: f64, w: f64) -> [f64; 5] {
     ]
 }
 
-/// What softplus, its first three derivatives and its square differ by from those of the blurred hinge; of the square also `b^2 Phi(f / b)` is
+/// What softplus, its first three derivatives, its square and the first two derivatives of that differ by from those of the blurred hinge; of the square also `b^2 Phi(f / b)` is
 /// taken, so that it vanishes above. `e^-38` is left of them at the ends, below beside a belief that rises as `e^(f / 2)` there.
-static REST: LazyLock<Table<5>> = LazyLock::new(|| {
+static REST: LazyLock<Table<7>> = LazyLock::new(|| {
     Table::new(-76, 38, |f| {
         let [value, slope, bend, third] = Link::Softplus.jet(f);
         let [hinge, step, bump, fall, square] = hinge(f, BLUR);
@@ -192,6 +205,8 @@ static REST: LazyLock<Table<5>> = LazyLock::new(|| {
             bend - bump,
             third - fall,
             value * value - (square - BLUR * BLUR * step),
+            2.0 * (value * slope - hinge) + BLUR * BLUR * bump,
+            2.0 * (slope * slope + value * bend - step) + BLUR * BLUR * fall,
         ]
     })
 });
@@ -199,20 +214,37 @@ static REST: LazyLock<Table<5>> = LazyLock::new(|| {
 fn wide(m: f64, v: f64) -> Moments {
     let [hinge, step, bump, fall, square] = hinge(m, (v + BLUR * BLUR).sqrt());
     let rest = REST.average(m, v.sqrt(), 0.0);
-    let mean = hinge + rest[0];
-    let square = square - BLUR * BLUR * step + rest[4];
+    let squares = [
+        square - BLUR * BLUR * step + rest[4],
+        2.0 * hinge - BLUR * BLUR * bump + rest[5],
+        2.0 * step - BLUR * BLUR * fall + rest[6],
+    ];
+    let values = [
+        hinge + rest[0],
+        step + rest[1],
+        bump + rest[2],
+        fall + rest[3],
+    ];
+    of_squares(values, squares)
+}
+
+/// Moments from the expectations of softplus and its first three derivatives, and of its square and the first two of that.
+fn of_squares([mean, slope, bend, third]: [f64; 4], [square, first, second]: [f64; 3]) -> Moments {
     Moments {
         mean,
         variance: (square - mean * mean).max(0.0),
-        slope: step + rest[1],
-        bend: bump + rest[2],
-        third: fall + rest[3],
+        slope,
+        bend,
+        third,
+        variance_in_mean: first - 2.0 * mean * slope,
+        variance_in_variance: 0.5 * second - mean * bend,
     }
 }
 
-/// What softplus and its first three derivatives over `e^f`, and the square over `e^(2 f)`, differ by from `Phi(-f / b)`. Above, beliefs rise as
+/// What softplus and its first three derivatives over `e^f`, the square over `e^(2 f)`, and its first two derivatives over twice and four
+/// times that differ by from `Phi(-f / b)`. Above, beliefs rise as
 /// `e^(f / 2)`, and as `e^(3 f / 2)` beside the square.
-static LOW_REST: LazyLock<Table<5>> = LazyLock::new(|| {
+static LOW_REST: LazyLock<Table<7>> = LazyLock::new(|| {
     Table::new(-38, 90, |f| {
         let step = normal_cdf(-f / BLUR);
         let (p, q) = (logistic(f), logistic(-f));
@@ -223,7 +255,8 @@ static LOW_REST: LazyLock<Table<5>> = LazyLock::new(|| {
         } else {
             softplus(f) / x
         };
-        [share, q, q * q, q * q * (q - p), share * share].map(|g| g - step)
+        let [square, first, second] = [share * share, share * q, 0.5 * q * q * (1.0 + share)];
+        [share, q, q * q, q * q * (q - p), square, first, second].map(|g| g - step)
     })
 });
 
@@ -232,24 +265,22 @@ fn low(m: f64, v: f64) -> Moments {
     // `e^(m + v / 2)` may be too large to be a number, and most of the belief where `g` vanishes.
     let step = |at: f64, log_scale: f64| elementary::exp(log_scale + log_cdf(-at / w));
     let (at, log_scale) = (m + v, m + 0.5 * v);
-    let [mean, slope, bend, third, _] = LOW_REST.average(at, sd, log_scale);
-    let first = step(at, log_scale);
+    let [values @ .., _, _, _] = LOW_REST.average(at, sd, log_scale);
+    let all = step(at, log_scale);
+    let values = values.map(|rest| all + rest);
     let (at, log_scale) = (m + 2.0 * v, 2.0 * (m + v));
-    let [.., square] = LOW_REST.average(at, sd, log_scale);
-    let (mean, square) = (first + mean, step(at, log_scale) + square);
-    Moments {
-        mean,
-        variance: (square - mean * mean).max(0.0),
-        slope: first + slope,
-        bend: first + bend,
-        third: first + third,
-    }
+    let [.., square, first, second] = LOW_REST.average(at, sd, log_scale);
+    let all = step(at, log_scale);
+    of_squares(
+        values,
+        [all + square, 2.0 * (all + first), 4.0 * (all + second)],
+    )
 }
 
 /// Iterations of a search at most.
 const STEPS: usize = 100;
 
-/// The belief whose softplus has a given mean and variance: the secant method for the variance, between bounds that close in.
+/// The belief whose softplus has a given mean and variance: Newton's method for the variance in logarithms, between bounds that close in.
 ///
 /// Not a number where the mean is none that softplus has.
 pub(super) fn equivalent(mean: f64, variance: f64) -> Belief {
@@ -265,14 +296,12 @@ pub(super) fn equivalent(mean: f64, variance: f64) -> Belief {
     let slope = logistic(at.mean);
     at.variance = (variance / (slope * slope)).min(spread * (mean / slope).powi(2));
     let (mut low, mut high) = (0.0, f64::INFINITY);
-    // By how much the logarithm of the spread grows with that of the variance, and where it was last.
-    let mut growth = 1.0_f64;
-    let mut last: Option<(f64, f64)> = None;
     for _ in 0..STEPS {
         at.mean = mean_of(mean, at.variance, at.mean);
         let seen = moments(at);
-        let short = elementary::log(spread / elementary::log1p(seen.variance / (mean * mean)));
-        if short.abs() < 1e-10 || short.is_nan() {
+        let spread_here = elementary::log1p(seen.variance / (mean * mean));
+        let short = elementary::log(spread / spread_here);
+        if short.abs() < 1e-12 || short.is_nan() {
             break;
         }
         if short > 0.0 {
@@ -280,15 +309,11 @@ pub(super) fn equivalent(mean: f64, variance: f64) -> Belief {
         } else {
             high = at.variance;
         }
-        let here = elementary::log(at.variance);
-        if let Some((place, was)) = last {
-            let secant = (was - short) / (here - place);
-            if secant.is_finite() {
-                growth = secant.clamp(1e-3, 10.0);
-            }
-        }
-        last = Some((here, short));
-        let next = elementary::exp(here + short / growth);
+        // How the variance of softplus grows with that of the belief while its mean stays, and the logarithm of the spread with that.
+        let along =
+            seen.variance_in_variance - 0.5 * seen.variance_in_mean * seen.bend / seen.slope;
+        let growth = along * at.variance / ((mean * mean + seen.variance) * spread_here);
+        let next = at.variance * elementary::exp(short / growth.clamp(1e-3, 10.0));
         let next = if next > low && next < high {
             next
         } else if high.is_finite() {
@@ -296,6 +321,9 @@ pub(super) fn equivalent(mean: f64, variance: f64) -> Belief {
         } else {
             2.0 * at.variance
         };
+        if next == at.variance {
+            break;
+        }
         if at.mean < 0.0 && at.variance > 1.0 {
             // The hinge keeps its share of the belief.
             at.mean *= (next / at.variance).sqrt();

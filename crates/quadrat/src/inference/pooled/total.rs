@@ -1,7 +1,7 @@
 //! Mean and variance of a weighted sum after a link.
 
 use crate::likelihood::local::Belief;
-use crate::link::{CLIP, Link, Moments};
+use crate::link::{CLIP, Link, Linked, Moments};
 
 /// Above this, means and variances after `exp` are not numbers any more when they are squared.
 const LARGE: f64 = 200.0;
@@ -26,7 +26,7 @@ pub struct Total {
 /// * `at` - mean and variance of every `f_i`
 /// * `covariance` - of `f_i` and `f_j`, asked for `i > j`
 /// # Numerics
-/// `O(n^2)`; closed forms, but for the covariances of `softplus`: see [`Link::covariance`].
+/// `O(n^2)`; closed forms, but for `softplus`: see [`Linked::covariance`].
 /// # Examples
 /// ```
 /// use quadrat::{inference::pooled::total, likelihood::local::Belief, link::Link};
@@ -59,20 +59,21 @@ pub fn total(
     if link == Link::Exp && at.iter().any(is_large) {
         return large(weights, at, covariance);
     }
-    let seen: Vec<Moments> = at.iter().map(|b| link.moments(*b)).collect();
+    let seen: Vec<Linked> = at.iter().map(|b| Linked::new(link, *b)).collect();
     let (mut mean, mut variance) = (0.0, 0.0);
-    for (i, (&w, &b)) in weights.iter().zip(at).enumerate() {
-        mean += w * seen[i].mean;
-        variance += w * w * seen[i].variance;
+    for (i, (&w, value)) in weights.iter().zip(&seen).enumerate() {
+        mean += w * value.moments().mean;
+        variance += w * w * value.moments().variance;
         for j in 0..i {
-            let c = link.covariance(b, at[j], [&seen[i], &seen[j]], covariance(i, j));
+            let c = value.covariance(&seen[j], covariance(i, j));
             variance += 2.0 * w * weights[j] * c;
         }
     }
     let variance = variance.max(0.0);
     let belief = link.equivalent(mean, variance);
     let unit = link.moments(belief).slope;
-    let slopes = weights.iter().zip(&seen).map(|(w, s)| w * s.slope / unit);
+    let slopes = weights.iter().zip(&seen);
+    let slopes = slopes.map(|(w, s)| w * s.moments().slope / unit);
     Total {
         belief,
         slopes: slopes.collect(),
