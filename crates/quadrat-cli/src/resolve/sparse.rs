@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use quadrat::inference::sparse::LogSum;
 use quadrat::likelihood::Likelihood;
+use quadrat::link::Link;
 
 use super::files::Files;
 use super::inputs::Inputs;
@@ -98,9 +99,11 @@ pub(super) fn suits(
         if table.places.aggregate.is_none() {
             continue;
         }
+        let is_soft = table.likelihood.link() == Some(Link::Softplus);
         let what = match &table.likelihood {
             Likelihood::NegativeBinomial(_) => "negative binomial counts",
             Likelihood::Poisson(counts) if counts.lower() != counts.upper() => "ranges of counts",
+            _ if is_soft && form.value == LogSum::Lemma => "counts behind `softplus`",
             _ => continue,
         };
         check.refuse(
@@ -109,7 +112,7 @@ pub(super) fn suits(
                 "`log_sum = \"{name}\"` is not there for {what}, which {} holds",
                 table.table.name()
             ),
-            "leave `log_sum` out: the matched moments serve every likelihood, the other forms `poisson` counts that are no ranges, and `exponential`",
+            "leave `log_sum` out: the matched moments serve every likelihood, the other forms `poisson` counts that are no ranges, and `exponential`, `lemma` not behind `softplus`",
         );
     }
 }

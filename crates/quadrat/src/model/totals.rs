@@ -6,7 +6,6 @@ use super::lens::{Lens, What};
 use super::pooled::MAX_NODES;
 use super::posterior::{Component, Posterior};
 use super::prediction::Prediction;
-use super::sparse::Sparse;
 use crate::error::{FitError, InputError};
 use crate::inference::pooled::{Seen, Told, Total, total};
 use crate::inference::sites::LatentGaussian;
@@ -67,7 +66,7 @@ impl Posterior {
             .into());
         }
         let finest = self.finest_rule();
-        let limit = self.most_nodes(link);
+        let limit = self.most_nodes();
         // Rows are resolved one by one: a country may lie beside its counties.
         let mut parts: Vec<Functionals> = Vec::new();
         let mut held = usize::MAX;
@@ -104,11 +103,10 @@ impl Posterior {
     }
 
     /// Nodes of one row at most: with a sample of the pairs there may be many.
-    fn most_nodes(&self, link: Link) -> usize {
-        let can_sample = |sparse: &Sparse| Bags::new(sparse.within).push(link, &[1.0; 2]).is_ok();
+    fn most_nodes(&self) -> usize {
         match &self.problem.sparse {
-            Some(sparse) if can_sample(sparse) => SAMPLED_NODES,
-            _ => MAX_NODES,
+            Some(_) => SAMPLED_NODES,
+            None => MAX_NODES,
         }
     }
 

@@ -291,16 +291,3 @@ fn values_of_bags_with_known_variances_agree_with_exact_inference() {
         agree(&format!("{noise:?}"), (&exact, &sparse), &at);
     }
 }
-
-#[test]
-fn what_sparse_inference_does_not_have_is_refused() {
-    let counts = Poisson::new(vec![3.0, 5.0], vec![1.0; 2], Link::Softplus).unwrap();
-    let mut bags = Functionals::new(vec!["x".into()]);
-    bags.push_nodes(&[vec![0.0], vec![1.0]], &[1.0, 1.0])
-        .unwrap();
-    bags.push_nodes(&[vec![2.0], vec![3.0]], &[1.0, 1.0])
-        .unwrap();
-    let model = Model::new(Kernel::se(["x"])).observe(Observations::new(bags, counts).unwrap());
-    let error = model.fit(&map().with_inducing(Inducing::Auto)).unwrap_err();
-    assert!(error.to_string().contains("softplus"), "{error}");
-}

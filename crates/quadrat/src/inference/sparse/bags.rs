@@ -94,18 +94,11 @@ impl Bags {
     ///
     /// # Errors
     /// [`InputError::Empty`] for a row without points; [`InputError::Range`] for a weight that is not above zero, or NaN, where
-    /// the link is not the identity; [`InputError::Unavailable`] for a sum after `softplus`.
+    /// the link is not the identity.
     pub fn push(&mut self, link: Link, weights: &[f64]) -> Result<(), InputError> {
         let row = self.rows();
         if weights.is_empty() {
             return Err(InputError::Empty);
-        }
-        let is_sum = weights.len() > 1 || weights[0] != 1.0;
-        if link == Link::Softplus && is_sum {
-            return Err(InputError::Unavailable {
-                what: "a sum after the link softplus in sparse inference",
-                remedy: "use link exp or square",
-            });
         }
         let allowed = |w: &f64| w.is_finite() && (link == Link::Identity || *w > 0.0);
         if let Some(&value) = weights.iter().find(|w| !allowed(w)) {
@@ -259,8 +252,6 @@ mod tests {
         }
         assert!(bags.push(Link::Identity, &[1.0, -1.0]).is_ok());
         assert!(bags.push(Link::Identity, &[1.0, f64::NAN]).is_err());
-        assert!(bags.push(Link::Softplus, &[1.0, 1.0]).is_err());
-        assert!(bags.push(Link::Softplus, &[1.0]).is_ok());
-        assert_eq!(bags.rows(), 2);
+        assert_eq!(bags.rows(), 1);
     }
 }

@@ -53,7 +53,8 @@ impl Row<'_> {
         match self.link {
             Link::Exp => w * (m + 0.5 * v).exp(),
             Link::Square => w * (m * m + v),
-            _ => w * m,
+            Link::Softplus => w * over_normals(|z, _| self.link.value(m + v.sqrt() * z)),
+            Link::Identity => w * m,
         }
     }
 
@@ -63,7 +64,15 @@ impl Row<'_> {
         match self.link {
             Link::Exp => self.share(i) * self.share(j) * c.exp_m1(),
             Link::Square => w * (2.0 * c * c + 4.0 * self.mean[i] * self.mean[j] * c),
-            _ => w * c,
+            Link::Softplus => {
+                let [a, b] = [i, j].map(|k| self.covariance[(k, k)].sqrt());
+                let r = (c / (a * b)).min(1.0);
+                let rest = (1.0 - r * r).sqrt();
+                let psi = |k: usize, f: f64| self.link.value(self.mean[k] + f);
+                let product = |x: f64, y: f64| psi(i, a * x) * psi(j, b * (r * x + rest * y));
+                w * over_normals(product) - self.share(i) * self.share(j)
+            }
+            Link::Identity => w * c,
         }
     }
 
@@ -72,7 +81,11 @@ impl Row<'_> {
         match self.link {
             Link::Exp => self.share(i),
             Link::Square => 2.0 * self.weights[i] * self.mean[i],
-            _ => self.weights[i],
+            Link::Softplus => {
+                let (m, sd) = (self.mean[i], self.covariance[(i, i)].sqrt());
+                self.weights[i] * over_normals(|z, _| (1.0 + (-m - sd * z).exp()).recip())
+            }
+            Link::Identity => self.weights[i],
         }
     }
 
@@ -141,7 +154,16 @@ impl Row<'_> {
                     variance: mean - q,
                 }
             }
-            _ => Belief { mean, variance },
+            Link::Softplus => {
+                let moments = |at: Belief| {
+                    let sd = at.variance.sqrt();
+                    let psi = |z: f64| self.link.value(at.mean + sd * z);
+                    let first = over_normals(|z, _| psi(z));
+                    [first, over_normals(|z, _| (psi(z) - first).powi(2))]
+                };
+                newton(moments, [mean, variance])
+            }
+            Link::Identity => Belief { mean, variance },
         }
     }
 
@@ -187,8 +209,54 @@ impl Row<'_> {
     }
 }
 
+/// Expectation over two independent standard normal values, by the trapezoid rule: 1e-14 for softplus of standard deviations below one.
+fn over_normals(of: impl Fn(f64, f64) -> f64) -> f64 {
+    let h = 0.4;
+    let nodes: Vec<[f64; 2]> = (-21..=21)
+        .map(|k| h * f64::from(k))
+        .map(|z| {
+            [
+                z,
+                h * (-0.5 * z * z).exp() / (2.0 * std::f64::consts::PI).sqrt(),
+            ]
+        })
+        .collect();
+    let inner = |x: f64| nodes.iter().map(|[y, w]| w * of(x, *y)).sum::<f64>();
+    nodes.iter().map(|[x, w]| w * inner(*x)).sum()
+}
+
+/// The belief with given moments, by Newton steps with differences for slopes.
+fn newton(moments: impl Fn(Belief) -> [f64; 2], want: [f64; 2]) -> Belief {
+    let (mut mean, mut variance) = (want[0].exp_m1().ln(), want[1]);
+    for _ in 0..30 {
+        let at = |a: f64, b: f64| {
+            moments(Belief {
+                mean: mean + a,
+                variance: variance + b,
+            })
+        };
+        let (h, k) = (1e-4, 1e-4 * variance);
+        let slope = |i: usize| {
+            let [a, b] = [
+                at(h, 0.0)[i] - at(-h, 0.0)[i],
+                at(0.0, k)[i] - at(0.0, -k)[i],
+            ];
+            [a / (2.0 * h), b / (2.0 * k)]
+        };
+        let (now, [a, b], [c, d]) = (at(0.0, 0.0), slope(0), slope(1));
+        let off = [want[0] - now[0], want[1] - now[1]];
+        let over = (a * d - b * c).recip();
+        mean += over * (d * off[0] - b * off[1]);
+        variance += over * (a * off[1] - c * off[0]);
+        if off[0].abs().max(off[1].abs()) < 1e-13 {
+            break;
+        }
+    }
+    Belief { mean, variance }
+}
+
 /// The kinds whose log-density is made of `log Z`, `Z` and `1 / Z`.
-const TERMS: [usize; 3] = [0, 2, 5];
+const TERMS: [usize; 4] = [0, 2, 5, 8];
 
 /// The log-density of a row in its sum: Poisson counts, and waiting times.
 fn terms(kind: usize, row: usize) -> [f64; 4] {
@@ -292,8 +360,9 @@ fn cases(jitter: f64) -> Vec<(usize, LogSum, Toy)> {
     for within in [Within::default(), small] {
         for form in [LogSum::Matched, LogSum::Lemma, LogSum::Taylor] {
             for (kind, tables) in kinds().into_iter().enumerate() {
-                // The lemma and the expansion are for Poisson counts and waiting times.
-                if form == LogSum::Matched || TERMS.contains(&kind) {
+                // The lemma and the expansion are for Poisson counts and waiting times; the former not for softplus.
+                let is_soft_lemma = form == LogSum::Lemma && tables[0].1 == Link::Softplus;
+                if form == LogSum::Matched || TERMS.contains(&kind) && !is_soft_lemma {
                     all.push((kind, form, Toy::new(tables, within, 5, None, jitter)));
                 }
             }

@@ -2,7 +2,7 @@
 //!
 //! A belief about inducing values has many more directions than a row has sampled pairs, and would learn to make those pairs
 //! cancel. So the sample stands only for what is not known of all pairs. To first order the variance of a sum is a quadratic form
-//! `l'Cl` (`l_i` is `w_i E exp(f_i)` after `exp`, `2 w_i m_i` after `square`, `w_i` without a link), and of the covariance `C` the
+//! `l'Cl` (`l_i = w_i E psi'(f_i)`: `w_i E exp(f_i)` after `exp`, `2 w_i m_i` after `square`, `w_i` without a link), and of the covariance `C` the
 //! part `B'B` that inducing points explain has low rank: it is taken over all pairs, in place of its own estimate.
 //!
 //! $$ \mathrm{Var}\, Z \approx \sum_i V_{ii} + \rho \sum_{i \ne j \in I} (V_{ij} - l_i l_j b_i'b_j) + |B l|^2 - \tau \sum_{i \in I} l_i^2 |b_i|^2 $$
@@ -12,7 +12,7 @@
 
 use super::moments::Points;
 use crate::linalg::{Mat, MatRef, dot, matvec};
-use crate::link::Link;
+use crate::link::{Link, Moments};
 
 /// The part of low rank of the covariance of the points of a row.
 #[derive(Clone, Copy)]
@@ -55,16 +55,27 @@ pub(super) struct LowRankSlope {
     pub block: Mat<f64>,
 }
 
+/// Derivatives that are added to.
+pub(super) struct Slopes<'a> {
+    pub to_mean: &'a mut [f64],
+    pub to_variance: &'a mut [f64],
+    pub to_share: &'a mut [f64],
+}
+
 impl Control {
-    /// `share` is `e`.
-    pub fn new(p: &Points<'_>, low: &LowRank<'_>, share: &[f64]) -> Self {
+    /// `share` is `e`; `each` are the moments of every point behind `softplus`.
+    pub fn new(p: &Points<'_>, low: &LowRank<'_>, share: &[f64], each: &[Moments]) -> Self {
         let direction: Vec<f64> = match p.link {
             Link::Exp => share.to_vec(),
             Link::Square => {
                 let pairs = p.weights.iter().zip(p.mean);
                 pairs.map(|(w, m)| 2.0 * w * m).collect()
             }
-            _ => p.weights.to_vec(),
+            Link::Softplus => {
+                let pairs = p.weights.iter().zip(each);
+                pairs.map(|(w, seen)| w * seen.slope).collect()
+            }
+            Link::Identity => p.weights.to_vec(),
         };
         let along = matvec(low.columns, &direction);
         let mut whole = dot(&along, &along);
@@ -94,15 +105,14 @@ impl Control {
         self.whole - self.ratio * self.own
     }
 
-    /// Adds the adjoint of `d_variance` in means and in `e`, and returns that in the part; `scale` is `rho`.
+    /// Adds the adjoint of `d_variance` in means, variances and `e`, and returns that in the part; `scale` is `rho`.
     pub fn adjoint(
         &self,
         p: &Points<'_>,
         low: &LowRank<'_>,
         (d_variance, scale): (f64, f64),
-        share: &[f64],
-        to_mean: &mut [f64],
-        to_share: &mut [f64],
+        (share, each): (&[f64], &[Moments]),
+        out: &mut Slopes<'_>,
     ) -> LowRankSlope {
         debug_assert!(
             low.less.is_none(),
@@ -119,22 +129,29 @@ impl Control {
                 2.0 * (dv * others + d_variance * self.ratio * column[k] * picked[k]);
         }
         let by = over(2.0 * d_variance * self.own, self.held);
-        for (d, e) in to_share.iter_mut().zip(share) {
+        for (d, e) in out.to_share.iter_mut().zip(share) {
             *d -= by * e;
         }
         for &i in p.sample {
-            to_share[i] += by * self.ratio * share[i];
+            out.to_share[i] += by * self.ratio * share[i];
         }
         match p.link {
             Link::Exp => {
-                let pairs = to_share.iter_mut().zip(&to_direction);
+                let pairs = out.to_share.iter_mut().zip(&to_direction);
                 pairs.for_each(|(t, d)| *t += d);
             }
             Link::Square => {
-                let pairs = to_mean.iter_mut().zip(p.weights).zip(&to_direction);
+                let pairs = out.to_mean.iter_mut().zip(p.weights).zip(&to_direction);
                 pairs.for_each(|((t, w), d)| *t += 2.0 * w * d);
             }
-            _ => {}
+            Link::Softplus => {
+                for (i, d) in to_direction.iter().enumerate() {
+                    let by = p.weights[i] * d;
+                    out.to_mean[i] += by * each[i].bend;
+                    out.to_variance[i] += 0.5 * by * each[i].third;
+                }
+            }
+            Link::Identity => {}
         }
         let block = Mat::from_fn(picked.len(), picked.len(), |i, j| {
             let by = if i == j { d_variance * self.ratio } else { dv };
@@ -214,7 +231,7 @@ mod tests {
     /// A belief that is certain of the sum over the sample, and of no other, as an optimiser would find it.
     #[test]
     fn the_pairs_of_a_sample_cannot_be_made_to_cancel() {
-        for link in [Link::Exp, Link::Square, Link::Identity] {
+        for link in Link::ALL {
             let weights: Vec<f64> = (0..COUNT).map(|i| 1.0 + (i % 3) as f64).collect();
             let mean: Vec<f64> = (0..COUNT)
                 .map(|i| 1.0 + 0.2 * (0.05 * i as f64).sin())
@@ -225,7 +242,12 @@ mod tests {
                 share[i] = match link {
                     Link::Exp => weights[i] * (mean[i] + 0.045).exp(),
                     Link::Square => weights[i] * mean[i],
-                    _ => weights[i],
+                    Link::Softplus => {
+                        let variance = 0.09;
+                        let mean = mean[i];
+                        weights[i] * link.moments(Belief { mean, variance }).slope
+                    }
+                    Link::Identity => weights[i],
                 };
             }
             let seen = matvec(s.as_ref(), &share);
@@ -249,6 +271,7 @@ mod tests {
         for (link, tolerance) in [
             // Of the terms of second order, 2 w^2 c^2, a sample is left: more where the mean is near zero for some points.
             (Link::Exp, 5e-3),
+            (Link::Softplus, 5e-3),
             (Link::Square, 2e-2),
             // No more than the diagonal, of which a sample is taken.
             (Link::Identity, 2e-3),

@@ -1,12 +1,13 @@
 //! Mean and variance of a weighted sum after a link, and their adjoints.
 
 use super::bags::Bags;
-use super::control::{Control, LowRank, LowRankSlope, over};
+use super::control::{Control, LowRank, LowRankSlope, Slopes, over};
 use super::features::columns;
 use crate::inference::pooled::Total;
 use crate::likelihood::local::Belief;
 use crate::linalg::{Mat, MatRef, dot, gemm, gemm_into};
-use crate::link::{CLIP, Link};
+use crate::link::series::{Series, TERMS};
+use crate::link::{CLIP, Link, Moments};
 use crate::special::{self, elementary};
 
 /// The points of one row under `q`.
@@ -52,25 +53,38 @@ pub(super) struct SumMoments {
     /// Of the sample: `e` for `exp`, `w` else; and `w m` for `square`.
     left: Vec<f64>,
     pulled: Vec<f64>,
+    /// Of every point behind `softplus`, and of its sample.
+    each: Vec<Moments>,
+    series: Vec<Series>,
     control: Option<Control>,
 }
 
 impl SumMoments {
     pub fn new(p: &Points<'_>) -> Self {
         let n = p.weights.len();
+        let at = |i: usize| Belief {
+            mean: p.mean[i],
+            variance: p.variance[i],
+        };
+        let (mut each, mut series) = (Vec::new(), Vec::new());
+        if p.link == Link::Softplus {
+            each.extend((0..n).map(|i| p.link.moments(at(i))));
+            series.extend(p.sample.iter().map(|&i| Series::softplus(at(i))));
+        }
         let share: Vec<f64> = (0..n)
             .map(|i| {
                 let (w, m, v) = (p.weights[i], p.mean[i], p.variance[i]);
                 match p.link {
                     Link::Exp => w * elementary::exp((m + 0.5 * v).min(CLIP)),
                     Link::Square => w * (m * m + v),
-                    _ => w,
+                    Link::Softplus => w * each[i].mean,
+                    Link::Identity => w,
                 }
             })
             .collect();
         let mean = match p.link {
-            Link::Exp | Link::Square => share.iter().sum(),
-            _ => dot(p.weights, p.mean),
+            Link::Identity => dot(p.weights, p.mean),
+            _ => share.iter().sum(),
         };
         let own: f64 = (0..n)
             .map(|i| {
@@ -78,7 +92,8 @@ impl SumMoments {
                 match p.link {
                     Link::Exp => share[i] * share[i] * elementary::expm1(v.min(CLIP)),
                     Link::Square => w * w * 2.0 * v * (2.0 * m * m + v),
-                    _ => w * w * v,
+                    Link::Softplus => w * w * each[i].variance,
+                    Link::Identity => w * w * v,
                 }
             })
             .sum();
@@ -121,7 +136,12 @@ impl SumMoments {
                         let squares = above.zip(column).map(|(w, c)| w * c * c).sum::<f64>();
                         2.0 * left[j] * squares + 4.0 * pulled[j] * dot(&pulled[..j], column)
                     }
-                    _ => left[j] * dot(&left[..j], &p.covariance.col_as_slice(j)[..j]),
+                    Link::Softplus => {
+                        let column = above.zip(&series).zip(p.covariance.col_as_slice(j));
+                        let terms = column.map(|((w, one), c)| w * one.covariance(&series[j], *c));
+                        left[j] * terms.sum::<f64>()
+                    }
+                    Link::Identity => left[j] * dot(&left[..j], &p.covariance.col_as_slice(j)[..j]),
                 };
         }
         let (mut scale, mut held) = (1.0, 0.0);
@@ -143,7 +163,7 @@ impl SumMoments {
             };
             held = products(&mut p.sample.iter().copied());
             scale = over(products(&mut (0..n)), held);
-            control = p.low_rank.map(|low| Control::new(p, &low, &share));
+            control = p.low_rank.map(|low| Control::new(p, &low, &share, &each));
         }
         let mut known = 0.0;
         if let Some(control) = &control {
@@ -160,6 +180,8 @@ impl SumMoments {
             grown,
             left,
             pulled,
+            each,
+            series,
             control,
         }
     }
@@ -189,7 +211,12 @@ impl SumMoments {
             && d_variance != 0.0
         {
             let by = (d_variance, self.scale);
-            let slope = control.adjoint(p, low, by, &self.share, to_mean, &mut to_share);
+            let mut slopes = Slopes {
+                to_mean: &mut *to_mean,
+                to_variance: &mut *to_variance,
+                to_share: &mut to_share,
+            };
+            let slope = control.adjoint(p, low, by, (&self.share, &self.each), &mut slopes);
             *out.to_low_rank = Some(slope);
         }
         for (j, &b) in p.sample.iter().enumerate() {
@@ -215,7 +242,19 @@ impl SumMoments {
                     let inner = dot(&self.pulled, column) - self.pulled[j] * column[j];
                     to_mean[b] += 8.0 * by * inner;
                 }
-                _ => {
+                Link::Softplus => {
+                    let mut sums = [0.0; TERMS];
+                    for (i, (out, w)) in out.iter_mut().zip(&self.left).enumerate() {
+                        if i != j {
+                            let (one, other) = (&self.series[j], &self.series[i]);
+                            *out = by * w * one.add_slopes(other, column[i], *w, &mut sums);
+                        }
+                    }
+                    let (in_mean, in_variance) = self.series[j].slopes(&sums);
+                    to_mean[b] += 2.0 * by * in_mean;
+                    to_variance[b] += 2.0 * by * in_variance;
+                }
+                Link::Identity => {
                     for (out, w) in out.iter_mut().zip(&self.left) {
                         *out = by * w;
                     }
@@ -238,7 +277,13 @@ impl SumMoments {
                     to_mean[i] += 2.0 * w * m * d + 8.0 * d_variance * w * w * m * v;
                     to_variance[i] += w * d + 4.0 * d_variance * w * w * (m * m + v);
                 }
-                _ => {
+                Link::Softplus => {
+                    let (seen, d) = (&self.each[i], d_mean + to_share[i]);
+                    let dv = d_variance * w * w;
+                    to_mean[i] += w * seen.slope * d + dv * seen.variance_in_mean;
+                    to_variance[i] += 0.5 * w * seen.bend * d + dv * seen.variance_in_variance;
+                }
+                Link::Identity => {
                     to_mean[i] += d_mean * w;
                     to_variance[i] += d_variance * w * w;
                 }
@@ -393,7 +438,7 @@ mod tests {
     fn moments_are_those_of_dense_inference() {
         let one = case(7);
         let all: Vec<usize> = (0..7).collect();
-        for link in [Link::Exp, Link::Square, Link::Identity] {
+        for link in Link::ALL {
             let Evaluated { mean, variance, .. } = evaluate(link, &one, &all);
             let at: Vec<Belief> = (0..7)
                 .map(|i| Belief {
@@ -436,7 +481,7 @@ mod tests {
             known.3 = Some(columns_of(9));
             known
         };
-        for link in [Link::Exp, Link::Square, Link::Identity] {
+        for link in Link::ALL {
             let cases: [(&[usize], &dyn Fn() -> Case); 3] = [
                 (&all, &|| case(9)),
                 (&[0, 2, 5, 8], &|| case(9)),
@@ -503,6 +548,7 @@ mod tests {
             .collect();
         for (link, weights) in [
             (Link::Exp, w.clone()),
+            (Link::Softplus, w.clone()),
             (Link::Square, w),
             (Link::Identity, signs),
         ] {
@@ -545,7 +591,7 @@ mod tests {
             });
             (w, m, s, None)
         };
-        for link in [Link::Exp, Link::Square] {
+        for link in [Link::Exp, Link::Square, Link::Softplus] {
             let all: Vec<usize> = (0..n).collect();
             let want = evaluate(link, &one, &all).variance;
             let mut errors = Vec::new();

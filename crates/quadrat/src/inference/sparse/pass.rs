@@ -190,7 +190,7 @@ impl<'a> Stream<'a> {
         if form != LogSum::Matched {
             for row in (0..bags.rows()).filter(|&row| !bags.is_single(row)) {
                 let (likelihood, _, at) = rows.at(row);
-                form.check(likelihood, at)?;
+                form.check(bags.link(row), likelihood, at)?;
             }
         }
         let whitener = factor.inverse_factor();

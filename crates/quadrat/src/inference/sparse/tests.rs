@@ -43,13 +43,18 @@ pub(super) fn kinds() -> Vec<Vec<Table>> {
     all.push(vec![(Box::new(ranges.unwrap()), Link::Exp, sizes.clone())]);
     let waits = Exponential::new(WAITS.to_vec(), Link::Exp).unwrap();
     all.push(vec![(Box::new(waits), Link::Exp, sizes.clone())]);
-    all.push(gaussian(sizes));
+    all.push(gaussian(sizes.clone()));
     let lower = vec![-1.0, 0.2, f64::NEG_INFINITY];
     let upper = vec![0.5, f64::INFINITY, 0.0];
     let bounds = Interval::new(lower, upper, Noise::Learned).unwrap();
     let mut mixed = gaussian(vec![1, 3, 1, 1]);
     mixed.push((Box::new(bounds), Link::Identity, vec![1, 2, 1]));
     all.push(mixed);
+    let link = Link::Softplus;
+    let poisson = Poisson::new(counts.clone(), EXPOSURE.to_vec(), link).unwrap();
+    all.push(vec![(Box::new(poisson), link, sizes.clone())]);
+    let over = NegativeBinomial::new(counts, EXPOSURE.to_vec(), link, Dispersion::Learned);
+    all.push(vec![(Box::new(over.unwrap()), link, sizes)]);
     all
 }
 
