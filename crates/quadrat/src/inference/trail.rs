@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::sites::Site;
-use super::sparse::Normal;
+use super::sparse::Found;
 
 /// Sites found where the search was last, and how accurately the next evidence is needed.
 ///
@@ -14,7 +14,7 @@ pub struct Trail {
     /// Whether few nodes of rows with two latent values will do.
     pub(super) is_coarse: bool,
     sites: Option<Arc<[Vec<Site>; 2]>>,
-    normal: Option<Arc<Normal>>,
+    found: Option<Arc<Found>>,
 }
 
 impl Trail {
@@ -25,7 +25,7 @@ impl Trail {
             is_rough: true,
             is_coarse: false,
             sites: None,
-            normal: None,
+            found: None,
         }
     }
 
@@ -45,7 +45,7 @@ impl Trail {
             is_rough: false,
             is_coarse: false,
             sites: None,
-            normal: None,
+            found: None,
         }
     }
 
@@ -59,11 +59,11 @@ impl Trail {
     }
 
     /// The belief about inducing values to begin with, where there is one.
-    pub(super) fn normal(&self) -> Option<&Normal> {
-        self.normal.as_deref()
+    pub(super) fn found(&self) -> Option<&Found> {
+        self.found.as_deref()
     }
 
-    pub(super) fn leave_normal(&mut self, normal: Normal) {
-        self.normal = Some(Arc::new(normal));
+    pub(super) fn leave_found(&mut self, found: Found) {
+        self.found = Some(Arc::new(found));
     }
 }

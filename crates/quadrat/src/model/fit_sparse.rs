@@ -191,7 +191,7 @@ impl Model {
         let mut integrated = None;
         if is_integrated(&problem, sparse, &learned, options.hyperparameters) {
             let evidence = SparseEvidence::new(&streamed, sparse.options)
-                .starting_at(Some(&learned.found.normal))
+                .starting_at(Some(&learned.found))
                 .watched_by(keeper);
             let has_lattice = sparse.flops() <= INTEGRATED;
             let mut told = Vec::new();

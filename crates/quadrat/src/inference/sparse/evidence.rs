@@ -1,12 +1,11 @@
 //! The bound of the evidence as a function of the hyperparameters.
 
-use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::collapsed::{collapsed, is_normal};
 use super::pass::{Bound, Depth, Stream, inducing_factor};
 use super::settle::{SparseOptions, reduction, search};
-use super::{Normal, SparseProblem};
+use super::{Found, Normal, SparseProblem};
 use crate::error::FitError;
 use crate::inference::{Conditioned, Evidence, Factor, Trail};
 use crate::linalg::Mat;
@@ -26,7 +25,7 @@ pub struct SparseEvidence<'a> {
     options: SparseOptions,
     is_normal: bool,
     passes: AtomicUsize,
-    start: Option<&'a Normal>,
+    start: Option<&'a Found>,
     moving: Vec<(usize, f64)>,
     keeper: Option<&'a dyn Keeper>,
     is_short: bool,
@@ -67,7 +66,7 @@ impl<'a> SparseEvidence<'a> {
 
     /// Begins every search that knows of nothing nearer at a belief.
     #[must_use]
-    pub fn starting_at(self, start: Option<&'a Normal>) -> Self {
+    pub fn starting_at(self, start: Option<&'a Found>) -> Self {
         Self { start, ..self }
     }
 
@@ -133,16 +132,16 @@ impl<'a> SparseEvidence<'a> {
         let stream = Stream::new(self.problem, theta, options.form, options.memory)?
             .moving(self.moving.iter().map(shift).collect());
         let start = trail
-            .normal()
+            .found()
             .or(self.start)
-            .filter(|q| q.size() == self.problem.prior().inducing());
+            .filter(|found| found.normal.size() == self.problem.prior().inducing());
         let count = |passes: usize| {
             self.passes.fetch_add(passes, Ordering::Relaxed);
         };
         if self.is_normal {
             // Closed form: one step from anywhere, best from near.
             let near = match start {
-                Some(near) => near.clone(),
+                Some(near) => near.normal.clone(),
                 None => {
                     let wide = Normal::isotropic(self.problem.prior().inducing(), 1.0)?;
                     collapsed(&wide, &stream.run(&wide, Depth::Sites))?.0
@@ -159,7 +158,11 @@ impl<'a> SparseEvidence<'a> {
                     in_places: Vec::new(),
                 }
             };
-            trail.leave_normal(best);
+            trail.leave_found(Found {
+                theta: theta.to_vec(),
+                normal: best,
+                bound: value,
+            });
             return Ok(found);
         }
         let depth = if with_gradient {
@@ -168,10 +171,14 @@ impl<'a> SparseEvidence<'a> {
             Depth::Sites
         };
         let stop = || self.is_stopped();
-        let found = search(&stream, self.problem, &options, start, depth, &stop)?;
+        let near = start.map(|found| {
+            let there = found.at(self.problem, theta, &stream.factor);
+            there.unwrap_or_else(|| found.normal.clone())
+        });
+        let found = search(&stream, self.problem, &options, near.as_ref(), depth, &stop)?;
         count(found.passes);
         if found.stopped {
-            trail.leave_normal(found.normal);
+            trail.leave_found(found.found(theta));
             return Err(FitError::Stopped);
         }
         let found = if self.is_short && found.bound.value.is_finite() {
@@ -181,7 +188,7 @@ impl<'a> SparseEvidence<'a> {
         } else {
             found.converged()?
         };
-        trail.leave_normal(found.normal);
+        trail.leave_found(found.found(theta));
         Ok(At::of(found.bound))
     }
 }
@@ -224,17 +231,6 @@ impl Evidence for SparseEvidence<'_> {
     }
 }
 
-/// The best belief at one value of the hyperparameters.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Found {
-    /// Every hyperparameter, natural units.
-    pub theta: Vec<f64>,
-    /// The belief about the whitened inducing values.
-    pub normal: Normal,
-    /// The bound there, in nats.
-    pub bound: f64,
-}
-
 /// The posterior at `theta`: that of the inducing points, in the form in which a dense prior is conditioned.
 ///
 /// # Arguments
@@ -251,18 +247,10 @@ pub fn condition_sparse(
     let found = match found {
         Some(found) if found.theta == theta => found.clone(),
         _ => {
-            let start = found.map(|found| &found.normal);
-            let evidence = SparseEvidence::new(problem, *options).starting_at(start);
+            let evidence = SparseEvidence::new(problem, *options).starting_at(found);
             let mut trail = Trail::precise();
             let bound = evidence.at(theta, &mut trail, false)?.value;
-            Found {
-                theta: theta.to_vec(),
-                normal: match trail.normal() {
-                    Some(normal) => normal.clone(),
-                    None => Normal::isotropic(problem.prior().inducing(), 1.0)?,
-                },
-                bound,
-            }
+            Found::left(&trail, problem, theta, bound)?
         }
     };
     let (factor, jitter) = inducing_factor(problem, theta)?;

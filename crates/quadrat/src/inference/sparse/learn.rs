@@ -7,12 +7,12 @@
 //! Where a pass over the rows is dear, easier problems with the same hyperparameters go first. From their optimum, and with its
 //! curvature, a few Newton steps are left ([`super::newton`]).
 
-use super::evidence::{Found, SparseEvidence};
+use super::evidence::SparseEvidence;
 use super::moves::{Column, ROUNDS, Through, columns, relocate};
 use super::parts::rehearse;
 use super::stages::{Done, GAINS, Watch, stages, unless_stopped};
 use super::state::fingerprint;
-use super::{Normal, SparseOptions, SparseProblem, SparseState};
+use super::{Found, SparseOptions, SparseProblem, SparseState};
 use crate::error::FitError;
 use crate::inference::free::FreeSpace;
 use crate::inference::{Optimum, Start, Trail};
@@ -198,20 +198,13 @@ pub fn learn_sparse(
         }],
         others: Vec::new(),
     };
-    let normal = match trail.normal() {
-        Some(normal) => normal.clone(),
-        None => Normal::isotropic(problem.prior().inducing(), 1.0)?,
-    };
+    let found = Found::left(&trail, problem, &theta, density.log_evidence)?;
     Ok(SparseOptimum {
         passes: passes + evidence.passes() + short.passes(),
         optimum,
         curvature: curvature_of,
         stopped,
-        found: Found {
-            theta,
-            normal,
-            bound: density.log_evidence,
-        },
+        found,
         moved: moved.map(|m| (m.induced().inducing().clone(), state.gained)),
     })
 }

@@ -31,6 +31,8 @@ mod control;
 mod evidence;
 mod expectation;
 mod features;
+mod found;
+mod history;
 mod inducing;
 mod learn;
 mod log_squares;
@@ -44,6 +46,7 @@ mod prior;
 mod settle;
 mod slopes;
 mod stages;
+mod start;
 mod state;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
@@ -53,8 +56,9 @@ mod testing;
 mod tests;
 
 pub use bags::{Bags, Within};
-pub use evidence::{Found, SparseEvidence, condition_sparse};
+pub use evidence::{SparseEvidence, condition_sparse};
 pub use expectation::LogSum;
+pub use found::Found;
 pub use inducing::k_means;
 pub use learn::{CurvatureOf, SparseOptimum, learn_sparse};
 pub use moments::sampled_total;

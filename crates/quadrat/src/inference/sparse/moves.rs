@@ -182,7 +182,7 @@ pub(super) fn relocate(
             state.gained += there.value - best.0;
             best = (there.value, own);
             state.places = places;
-            state.normal = best.1.normal().cloned();
+            state.found = best.1.found().cloned();
             state.iterations += 1;
             watch.step(state, best.0 + log_prior, &gains, GOAL);
         }

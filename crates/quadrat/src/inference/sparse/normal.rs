@@ -107,6 +107,12 @@ impl Normal {
         &self.mean
     }
 
+    /// `P mu`.
+    #[must_use]
+    pub fn shift(&self) -> &[f64] {
+        &self.shift
+    }
+
     /// `P`.
     #[must_use]
     pub fn precision(&self) -> MatRef<'_, f64> {

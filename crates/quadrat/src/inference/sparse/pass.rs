@@ -305,6 +305,11 @@ impl<'a> Stream<'a> {
         self.theta
     }
 
+    /// The rows at these hyperparameters.
+    pub fn rows(&self) -> &Rows<'a> {
+        &self.rows
+    }
+
     fn empty(&self, depth: Depth) -> Sum {
         let size = if depth == Depth::Value {
             0

@@ -7,7 +7,9 @@
 //! where the derivatives are those of the expected log-densities.
 
 use super::pass::{Bound, Depth, Stream};
-use super::{LogSum, Normal, SparseProblem};
+use super::start::begin;
+use super::history::{History, Natural};
+use super::{Found, LogSum, Normal, SparseProblem};
 use crate::error::FitError;
 use crate::linalg::{Mat, matvec};
 
@@ -20,8 +22,10 @@ const SMALL_STEP: f64 = 1.0 / 4096.0;
 const PATIENCE: usize = 4;
 /// A bound is known to this part of its size, ten times what expectations are: where no step gains, smaller changes say nothing.
 const NOISE: f64 = 1e-9;
-/// Variance of a point where a search begins, at most: after an exponential link wider ones are worth nothing to sums, or overflow.
-const WIDEST: f64 = 1.0;
+/// A residual is so much smaller than the tolerance where nothing is left to gain, however slowly steps approach.
+const SURE: f64 = 0.05;
+/// Steps that gain more than this, in nats, are far from the end: what the last ones led to says nothing of the next.
+const NEAR: f64 = 10.0;
 /// A bound may fall by this part of its size and count as equal.
 const ROUNDING: f64 = 1e-12;
 
@@ -84,6 +88,15 @@ pub fn settle_sparse(
 }
 
 impl Settled {
+    /// The belief, of these hyperparameters.
+    pub fn found(&self, theta: &[f64]) -> Found {
+        Found {
+            theta: theta.to_vec(),
+            normal: self.normal.clone(),
+            bound: self.bound.value,
+        }
+    }
+
     pub fn converged(self) -> Result<Self, FitError> {
         if self.converged {
             return Ok(self);
@@ -104,65 +117,62 @@ pub(super) fn search(
     depth: Depth,
     is_stopped: &dyn Fn() -> bool,
 ) -> Result<Settled, FitError> {
-    let mut normal = match start {
-        Some(normal) if normal.size() == problem.prior().inducing() => normal.clone(),
-        _ => narrow(stream, problem, options)?,
+    let near = start
+        .filter(|near| near.size() == problem.prior().inducing())
+        .map(|near| (near.clone(), stream.run(near, Depth::Sites)));
+    let begun = usize::from(near.is_some());
+    let (normal, bound, passes) = match near.filter(|(_, bound)| bound.value.is_finite()) {
+        Some((normal, bound)) => (normal, bound, begun),
+        None => {
+            let (normal, bound) = begin(stream, problem, options)?;
+            (normal, bound, begun + 2)
+        }
     };
-    let mut bound = stream.run(&normal, Depth::Sites);
-    if !bound.value.is_finite() && start.is_some() {
-        normal = narrow(stream, problem, options)?;
-        bound = stream.run(&normal, Depth::Sites);
-    }
-    let mut passes = 1;
-    let (mut step, mut gain, mut before) = (1.0_f64, f64::INFINITY, f64::INFINITY);
-    // Steps since one was too long: what failed once fails again soon.
-    let mut since = PATIENCE;
-    let mut converged = false;
-    let mut stopped = false;
-    while passes < options.steps && !converged && !stopped {
-        let (precision, shift) = target(&normal, &bound);
-        let slack = ROUNDING * bound.value.abs();
-        let tolerance = options.tolerance.max(slack);
-        let mut next = None;
-        while step >= SMALLEST_STEP {
-            stopped = is_stopped();
-            if stopped {
-                break;
-            }
-            if let Ok(moved) = normal.towards(precision.as_ref(), &shift, step) {
-                // Gains shrink by about the same factor: the next one may be the last.
-                let is_last = gain * (gain / before) < tolerance;
-                let there = stream.run(&moved, if is_last { depth } else { Depth::Sites });
-                passes += 1;
-                if there.value >= bound.value - slack {
-                    next = Some((moved, there));
-                    break;
-                }
-                gain = (there.value - bound.value).abs();
-                if step <= SMALL_STEP && gain < tolerance.max(NOISE * bound.value.abs()) {
-                    break;
-                }
-            }
-            step *= 0.5;
-            since = 0;
-        }
-        let Some((moved, there)) = next else {
-            if stopped {
-                break;
-            }
-            // No part of a step gains anything: the bound is flat up to rounding, or the last try was far off.
-            converged = gain < tolerance.max(NOISE * bound.value.abs());
+    let mut walk = Walk {
+        stream,
+        tolerance: options.tolerance,
+        depth,
+        is_stopped,
+        normal,
+        bound,
+        passes,
+        step: 1.0,
+        since: PATIENCE,
+        gain: f64::INFINITY,
+        before: f64::INFINITY,
+        history: History::default(),
+    };
+    let (mut converged, mut stopped) = (false, false);
+    while !stopped {
+        let left = walk.look();
+        let known = walk.known();
+        let is_small = walk.gain < walk.least() * walk.step && left < 2.0 * known;
+        converged = is_small || left < SURE * walk.least();
+        if converged || walk.passes >= options.steps {
             break;
+        }
+        let ended = match is_stopped() {
+            true => Ended::Stopped,
+            false if walk.mix() => Ended::Moved,
+            false => walk.step(),
         };
-        before = gain;
-        gain = there.value - bound.value;
-        converged = gain < tolerance * step;
-        (normal, bound) = (moved, there);
-        since += 1;
-        if since > PATIENCE {
-            step = (2.0 * step).min(1.0);
+        match ended {
+            Ended::Moved => {}
+            Ended::Stopped => stopped = true,
+            // No part of a step gains anything: the bound is flat up to rounding, or the last try was far off.
+            Ended::Stuck => {
+                converged = walk.gain < known;
+                break;
+            }
         }
     }
+    let Walk {
+        normal,
+        mut bound,
+        mut passes,
+        gain,
+        ..
+    } = walk;
     if converged && depth == Depth::All && bound.gradient.is_empty() {
         bound = stream.run(&normal, depth);
         passes += 1;
@@ -177,23 +187,119 @@ pub(super) fn search(
     })
 }
 
-/// Where a search begins that knows nothing.
-fn narrow(
-    stream: &Stream<'_>,
-    problem: &dyn SparseProblem,
-    options: &SparseOptions,
-) -> Result<Normal, FitError> {
-    let prior = problem.prior();
-    let variances = (0..problem.bags().chunks()).flat_map(|c| prior.diagonal(stream.theta(), c));
-    let most = WIDEST / variances.fold(0.0, f64::max);
-    Ok(Normal::isotropic(
-        prior.inducing(),
-        options.start_variance.min(most),
-    )?)
+/// How a step ended.
+enum Ended {
+    Moved,
+    /// No part of it gained anything.
+    Stuck,
+    Stopped,
+}
+
+/// Where a search stands.
+struct Walk<'a> {
+    stream: &'a Stream<'a>,
+    tolerance: f64,
+    depth: Depth,
+    is_stopped: &'a dyn Fn() -> bool,
+    normal: Normal,
+    bound: Bound,
+    passes: usize,
+    step: f64,
+    /// Steps since one was too long: what failed once fails again soon.
+    since: usize,
+    /// What the last step gained, and the one before.
+    gain: f64,
+    before: f64,
+    history: History,
+}
+
+impl Walk<'_> {
+    fn slack(&self) -> f64 {
+        ROUNDING * self.bound.value.abs()
+    }
+
+    /// Gains from which on steps go on.
+    fn least(&self) -> f64 {
+        self.tolerance.max(self.slack())
+    }
+
+    /// Changes that say something.
+    fn known(&self) -> f64 {
+        self.least().max(NOISE * self.bound.value.abs())
+    }
+
+    /// Notes where the belief leads, and returns about what a step there gains.
+    fn look(&mut self) -> f64 {
+        self.history
+            .note(&self.normal, target(&self.normal, &self.bound))
+    }
+
+    fn run(&mut self, normal: &Normal, is_last: bool) -> Bound {
+        self.passes += 1;
+        let depth = if is_last { self.depth } else { Depth::Sites };
+        self.stream.run(normal, depth)
+    }
+
+    /// Goes to where the last beliefs led together, if that is not worse.
+    fn mix(&mut self) -> bool {
+        let Some((mixed, residual)) = self.history.mixed() else {
+            return false;
+        };
+        if let Ok(moved) = Normal::new(mixed.0, mixed.1) {
+            let there = self.run(&moved, residual < self.least());
+            if there.value >= self.bound.value - self.slack() {
+                self.accept(moved, there);
+                return true;
+            }
+        }
+        self.history.keep_last();
+        false
+    }
+
+    /// Goes to where the belief leads, or a part of the way.
+    fn step(&mut self) -> Ended {
+        while self.step >= SMALLEST_STEP {
+            if (self.is_stopped)() {
+                return Ended::Stopped;
+            }
+            let moved = self.history.last().map(|(precision, shift)| {
+                self.normal.towards(precision.as_ref(), shift, self.step)
+            });
+            if let Some(Ok(moved)) = moved {
+                // Gains shrink by about the same factor: the next one may be the last.
+                let is_last = self.gain * (self.gain / self.before) < self.least();
+                let there = self.run(&moved, is_last);
+                if there.value >= self.bound.value - self.slack() {
+                    self.accept(moved, there);
+                    self.since += 1;
+                    if self.since > PATIENCE {
+                        self.step = (2.0 * self.step).min(1.0);
+                    }
+                    return Ended::Moved;
+                }
+                self.gain = (there.value - self.bound.value).abs();
+                if self.step <= SMALL_STEP && self.gain < self.known() {
+                    break;
+                }
+            }
+            self.step *= 0.5;
+            self.since = 0;
+        }
+        Ended::Stuck
+    }
+
+    fn accept(&mut self, normal: Normal, bound: Bound) {
+        self.before = self.gain;
+        self.gain = bound.value - self.bound.value;
+        (self.normal, self.bound) = (normal, bound);
+        if self.gain > NEAR {
+            self.history.clear();
+        }
+    }
 }
 
 /// Where the natural gradient points to.
-pub(super) fn target(q: &Normal, bound: &Bound) -> (Mat<f64>, Vec<f64>) {
+pub(super) fn target(q: &Normal, bound: &Bound) -> Natural {
     let n = q.size();
     let precision = Mat::from_fn(n, n, |i, j| {
         -2.0 * bound.in_covariance[(i, j)] + if i == j { 1.0 } else { 0.0 }

@@ -75,8 +75,8 @@ fn begin(
 ) -> Result<Density, FitError> {
     state.evaluations += 1;
     let density = space.evaluate(&state.z, trail);
-    if let Some(normal) = trail.normal() {
-        state.normal = Some(normal.clone());
+    if let Some(found) = trail.found() {
+        state.found = Some(found.clone());
         watch.keep(state);
     }
     density
@@ -125,7 +125,7 @@ fn newton(
         }
         gains.push(at.density.log_posterior - before);
         state.z.clone_from(&at.z);
-        state.normal = at.trail.normal().cloned();
+        state.found = at.trail.found().cloned();
         state.set_matrix(&at.curvature);
         state.iterations += 1;
         watch.step(state, at.density.log_posterior, &gains, LEFT);
@@ -228,7 +228,7 @@ fn stage(
             gains.push(density.log_posterior - best.0);
             best = (density.log_posterior, own);
             state.z = z.to_vec();
-            state.normal = best.1.normal().cloned();
+            state.found = best.1.found().cloned();
             state.iterations += 1;
             watch.step(state, best.0, &gains, goal);
         }

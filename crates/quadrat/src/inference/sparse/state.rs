@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LogSum, Normal, SparseProblem};
+use super::{Found, LogSum, SparseProblem};
 use crate::error::{FitError, InputError};
 use crate::inference::Trail;
 use crate::inference::sites::rows::Rows;
 use crate::linalg::Mat;
 
 /// Begins all bytes; its last one changes with what follows.
-const MARK: [u8; 8] = *b"quadrat\x02";
+const MARK: [u8; 8] = *b"quadrat\x03";
 
 /// Where learning stands: enough to go on from.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ pub struct SparseState {
     /// Free, scaled coordinates of the hyperparameters.
     pub z: Vec<f64>,
     /// The best belief there, once there is one.
-    pub normal: Option<Normal>,
+    pub found: Option<Found>,
     /// About the Hessian of the negative log posterior there, column by column; empty where it is not known.
     pub curvature: Vec<f64>,
     /// Coordinates of inducing points that were moved, column by column; empty before they were.
@@ -42,7 +42,7 @@ impl SparseState {
     pub fn new(z: Vec<f64>) -> Self {
         Self {
             z,
-            normal: None,
+            found: None,
             curvature: Vec::new(),
             places: Vec::new(),
             moves: 0,
@@ -57,8 +57,8 @@ impl SparseState {
     /// A trail that begins at the best belief.
     #[must_use]
     pub(super) fn onto(&self, mut trail: Trail) -> Trail {
-        if let Some(normal) = &self.normal {
-            trail.leave_normal(normal.clone());
+        if let Some(found) = &self.found {
+            trail.leave_found(found.clone());
         }
         trail
     }

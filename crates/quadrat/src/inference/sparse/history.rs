@@ -1,0 +1,128 @@
+//! Where the last steps of a search for a belief led, mixed.
+//!
+//! Natural gradients repeat a map `x -> G(x)` of natural parameters. Where it overshoots along some direction its steps go back and
+//! forth, where it falls short they creep. Of the last few beliefs `x_i`, with residuals `r_i = G(x_i) - x_i`, the next one is
+//!
+//! $$ \sum_i \alpha_i G(x_i), \qquad \alpha = \arg\min_{\sum \alpha_i = 1} \Big\| \sum_i \alpha_i r_i \Big\| $$
+//!
+//! in the Fisher norm of `q = N(mu, S)`, in which a change `(dP, ds)` of `P` and `P mu` has the square
+//!
+//! $$ a' S a + \tfrac12 \operatorname{tr} (S\, dP\, S\, dP), \qquad a = ds - dP \mu $$
+//!
+//! For a residual that is what a full step would gain, in nats, were the bound linear.
+//!
+//! # Source
+//! Anderson 1965; Walker and Ni 2011 for the form.
+
+use std::collections::VecDeque;
+
+use super::Normal;
+use crate::linalg::{Cholesky, Mat, dot, matvec};
+
+/// Beliefs that are mixed, at most.
+const MOST: usize = 5;
+/// Part of their own size that is added to the squares of differences of residuals, so that nearly dependent ones do no harm.
+const RIDGE: f64 = 1e-10;
+
+/// Natural parameters `P` and `P mu`.
+pub(super) type Natural = (Mat<f64>, Vec<f64>);
+
+/// The last beliefs, by where they led.
+#[derive(Default)]
+pub(super) struct History {
+    /// The first belief, by which all are measured: they are near each other.
+    metric: Option<(Cholesky, Vec<f64>)>,
+    /// Where each led, and its residual in coordinates of unit length.
+    steps: VecDeque<(Natural, Vec<f64>)>,
+}
+
+impl History {
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.metric = None;
+        self.steps.clear();
+    }
+
+    /// Forgets all but the last.
+    pub fn keep_last(&mut self) {
+        self.steps.drain(..self.steps.len().saturating_sub(1));
+    }
+
+    /// Notes where a belief leads.
+    ///
+    /// # Returns
+    /// The square of its residual.
+    /// # Numerics
+    /// `2 M^3` flops.
+    pub fn note(&mut self, q: &Normal, aim: Natural) -> f64 {
+        let metric = &mut self.metric;
+        let (factor, mean) = metric.get_or_insert_with(|| (q.factor().clone(), q.mean().to_vec()));
+        let n = q.size();
+        let mut change = Mat::from_fn(n, n, |i, j| aim.0[(i, j)] - q.precision()[(i, j)]);
+        let pull = matvec(change.as_ref(), mean);
+        let shifts = aim.1.iter().zip(q.shift()).zip(&pull);
+        let a: Vec<f64> = shifts.map(|((to, from), p)| to - from - p).collect();
+        let mut unit = factor.half_solve(&a);
+        // C^-1 dP C^-T, whose entries off the diagonal stand for two.
+        factor.half_solve_in_place(change.as_mut());
+        let mut change = change.transpose().to_owned();
+        factor.half_solve_in_place(change.as_mut());
+        let half = 0.5_f64.sqrt();
+        for j in 0..n {
+            let column = change.col_as_slice(j);
+            unit.push(half * column[j]);
+            unit.extend_from_slice(&column[j + 1..]);
+        }
+        let square = dot(&unit, &unit);
+        self.steps.push_back((aim, unit));
+        if self.steps.len() > MOST {
+            self.steps.pop_front();
+        }
+        square
+    }
+
+    /// Where the last belief led.
+    pub fn last(&self) -> Option<&Natural> {
+        self.steps.back().map(|(aim, _)| aim)
+    }
+
+    /// The mixture, and the square of its residual, were the map linear; none of fewer than two beliefs.
+    pub fn mixed(&self) -> Option<(Natural, f64)> {
+        let (last, before) = (self.steps.back()?, self.steps.len() - 1);
+        if before == 0 {
+            return None;
+        }
+        // last - sum_i g_i (last - step_i), as short as can be.
+        let away = |i: usize| -> Vec<f64> {
+            let pairs = last.1.iter().zip(&self.steps[i].1);
+            pairs.map(|(a, b)| a - b).collect()
+        };
+        let away: Vec<Vec<f64>> = (0..before).map(away).collect();
+        let lengths: Vec<f64> = away.iter().map(|d| dot(d, d).sqrt()).collect();
+        let gram = Mat::from_fn(before, before, |i, j| {
+            let ridge = if i == j { RIDGE } else { 0.0 };
+            dot(&away[i], &away[j]) / (lengths[i] * lengths[j]) + ridge
+        });
+        let along: Vec<f64> = (0..before)
+            .map(|i| dot(&away[i], &last.1) / lengths[i])
+            .collect();
+        let weights = Cholesky::factor_owned(gram).ok()?.solve(&along);
+        let weights: Vec<f64> = weights.iter().zip(&lengths).map(|(g, l)| g / l).collect();
+        let (mut residual, mut shift) = (last.1.clone(), last.0.1.clone());
+        let mut precision = last.0.0.clone();
+        for (i, &g) in weights.iter().enumerate() {
+            let (aim, _) = &self.steps[i];
+            let pairs = residual.iter_mut().zip(&away[i]);
+            pairs.for_each(|(r, d)| *r -= g * d);
+            let pairs = shift.iter_mut().zip(last.0.1.iter().zip(&aim.1));
+            pairs.for_each(|(s, (a, b))| *s -= g * (a - b));
+            for j in 0..precision.ncols() {
+                let out = precision.col_as_slice_mut(j).iter_mut();
+                let (a, b) = (last.0.0.col_as_slice(j), aim.0.col_as_slice(j));
+                out.zip(a.iter().zip(b))
+                    .for_each(|(p, (a, b))| *p -= g * (a - b));
+            }
+        }
+        Some(((precision, shift), dot(&residual, &residual)))
+    }
+}
