@@ -80,3 +80,81 @@ impl Found {
         Normal::new(precision, shift).ok()
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::testing::{Toy, place};
+    use super::super::{SparseOptions, Within, bound, settle_sparse};
+    use super::*;
+    use crate::inference::sparse::LogSum;
+    use crate::likelihood::local::Local;
+    use crate::likelihood::{Gaussian, Noise, Poisson};
+    use crate::link::Link;
+    use crate::support::Functionals;
+
+    const COUNT: usize = 7;
+
+    /// Single points, each of which is an inducing point.
+    fn toy(table: Box<dyn Local>, link: Link) -> Toy {
+        let mut all = Functionals::new(vec!["x".into(), "y".into()]);
+        (0..COUNT).for_each(|i| all.push_point(&place(i)).unwrap());
+        let tables = vec![(table, link, vec![1; COUNT])];
+        Toy::new(tables, Within::default(), 3, Some(all), 1e-10)
+    }
+
+    /// Half the variance, other lengthscales; what follows is of the likelihood.
+    fn elsewhere(theta: &[f64]) -> Vec<f64> {
+        let pairs = theta.iter().zip([0.5, 1.4, 0.8, 2.0, 0.9, 1.0]);
+        pairs.map(|(t, by)| t * by).collect()
+    }
+
+    fn found(toy: &Toy, theta: &[f64]) -> Found {
+        let options = SparseOptions {
+            tolerance: 1e-10,
+            ..SparseOptions::default()
+        };
+        let (normal, bound, _) = settle_sparse(toy, theta, &options, None).unwrap();
+        Found {
+            theta: theta.to_vec(),
+            normal,
+            bound,
+        }
+    }
+
+    fn value(toy: &Toy, theta: &[f64], q: &Normal) -> f64 {
+        bound(toy, theta, q, LogSum::Matched, false).unwrap().value
+    }
+
+    #[test]
+    fn normal_rows_at_inducing_points_say_the_same_everywhere() {
+        let values = (0..COUNT).map(|i| (1.3 * i as f64).sin()).collect();
+        let rows = Gaussian::new(values, Noise::Known(vec![0.1; COUNT])).unwrap();
+        let toy = toy(Box::new(rows), Link::Identity);
+        let (here, there) = (toy.theta(), elsewhere(&toy.theta()));
+        let known = found(&toy, &here);
+        let (factor, _) = inducing_factor(&toy, &there).unwrap();
+        let carried = known.at(&toy, &there, &factor).unwrap();
+        let best = found(&toy, &there);
+        // Jitter stands between points and inducing points: 1e-10 of the variance over the noise, times digits of the misfit.
+        assert!((value(&toy, &there, &carried) - best.bound).abs() < 1e-6);
+        assert!(value(&toy, &there, &known.normal) < best.bound - 0.1);
+        let (same, _) = inducing_factor(&toy, &here).unwrap();
+        let kept = known.at(&toy, &here, &same).unwrap();
+        assert_eq!(kept.mean(), known.normal.mean());
+    }
+
+    #[test]
+    fn what_rows_said_of_counts_is_near_the_best_elsewhere() {
+        let counts = (0..COUNT).map(|i| (3 * i * i) as f64).collect();
+        let rows = Poisson::new(counts, vec![1.0; COUNT], Link::Exp).unwrap();
+        let toy = toy(Box::new(rows), Link::Exp);
+        let (here, there) = (toy.theta(), elsewhere(&toy.theta()));
+        let known = found(&toy, &here);
+        let (factor, _) = inducing_factor(&toy, &there).unwrap();
+        let carried = known.at(&toy, &there, &factor).unwrap();
+        let best = found(&toy, &there).bound;
+        let [said, kept] = [&carried, &known.normal].map(|q| best - value(&toy, &there, q));
+        assert!(said > 0.0 && said < 0.02 * kept, "{said} {kept}");
+    }
+}

@@ -86,8 +86,8 @@ impl History {
         self.steps.back().map(|(aim, _)| aim)
     }
 
-    /// The mixture, and the square of its residual, were the map linear; none of fewer than two beliefs.
-    pub fn mixed(&self) -> Option<(Natural, f64)> {
+    /// The mixture; none of fewer than two beliefs.
+    pub fn mixed(&self) -> Option<Natural> {
         let (last, before) = (self.steps.back()?, self.steps.len() - 1);
         if before == 0 {
             return None;
@@ -108,12 +108,9 @@ impl History {
             .collect();
         let weights = Cholesky::factor_owned(gram).ok()?.solve(&along);
         let weights: Vec<f64> = weights.iter().zip(&lengths).map(|(g, l)| g / l).collect();
-        let (mut residual, mut shift) = (last.1.clone(), last.0.1.clone());
-        let mut precision = last.0.0.clone();
+        let (mut precision, mut shift) = last.0.clone();
         for (i, &g) in weights.iter().enumerate() {
             let (aim, _) = &self.steps[i];
-            let pairs = residual.iter_mut().zip(&away[i]);
-            pairs.for_each(|(r, d)| *r -= g * d);
             let pairs = shift.iter_mut().zip(last.0.1.iter().zip(&aim.1));
             pairs.for_each(|(s, (a, b))| *s -= g * (a - b));
             for j in 0..precision.ncols() {
@@ -123,6 +120,90 @@ impl History {
                     .for_each(|(p, (a, b))| *p -= g * (a - b));
             }
         }
-        Some(((precision, shift), dot(&residual, &residual)))
+        Some((precision, shift))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    const SIZE: usize = 3;
+
+    /// A belief, moved along two directions.
+    fn belief(a: f64, b: f64) -> Natural {
+        let at = |i: usize, j: usize| {
+            let (p, q) = ((i + 2 * j + 1) as f64, (2 * i + j + 1) as f64);
+            let base = if i == j { 4.0 + i as f64 } else { 0.3 };
+            base + 0.1 * (a * (p.sin() + q.sin()) + b * (p.cos() + q.cos()))
+        };
+        let shift = (0..SIZE).map(|i| 1.0 - i as f64 + a * 0.2 - b * 0.1 * i as f64);
+        (Mat::from_fn(SIZE, SIZE, at), shift.collect())
+    }
+
+    fn normal((precision, shift): &Natural) -> Normal {
+        Normal::new(precision.clone(), shift.clone()).unwrap()
+    }
+
+    /// A step that goes on from a place, and is measured by twice its divergence to second order.
+    #[test]
+    fn residuals_are_measured_by_the_divergence() {
+        let (here, h) = (belief(0.3, -0.2), 1e-3);
+        let there = belief(0.3 + h, -0.2 + 2.0 * h);
+        let square = History::default().note(&normal(&here), there.clone());
+        let (p, q) = (normal(&here), normal(&there));
+        // KL(p || q) of two normals.
+        let product = crate::linalg::gemm(q.precision(), p.covariance().as_ref());
+        let trace: f64 = (0..SIZE).map(|i| product[(i, i)]).sum();
+        let gap: Vec<f64> = p.mean().iter().zip(q.mean()).map(|(a, b)| a - b).collect();
+        let bent = matvec(q.precision(), &gap);
+        let logs = p.factor().log_det() - q.factor().log_det();
+        let divergence = 0.5 * (trace - SIZE as f64 + dot(&gap, &bent) + logs);
+        // Third order terms are a relative h; 1e-16 of rounding over h^2.
+        assert!(
+            (square / (2.0 * divergence) - 1.0).abs() < 5.0 * h,
+            "{square}"
+        );
+    }
+
+    /// A linear map that overshoots along one direction and creeps along another: three beliefs tell where it ends.
+    #[test]
+    fn mixtures_end_where_a_linear_map_does() {
+        let (over, creeping) = (-0.95, 0.9);
+        let mut history = History::default();
+        let mut at = (1.0, -0.7);
+        assert!(history.mixed().is_none());
+        for _ in 0..3 {
+            let next = (over * at.0, creeping * at.1);
+            history.note(&normal(&belief(at.0, at.1)), belief(next.0, next.1));
+            at = next;
+        }
+        let (got, want) = (history.mixed().unwrap(), belief(0.0, 0.0));
+        let off = (0..SIZE * SIZE).map(|k| {
+            let (i, j) = (k / SIZE, k % SIZE);
+            (got.0[(i, j)] - want.0[(i, j)]).abs()
+        });
+        // The ridge of the weights, 1e-10, over the square of the angle between two differences.
+        assert!(off.fold(0.0, f64::max) < 1e-7);
+        let pairs = got.1.iter().zip(&want.1);
+        assert!(pairs.map(|(g, w)| (g - w).abs()).fold(0.0, f64::max) < 1e-7);
+        // Each belief by itself is far from there.
+        history.keep_last();
+        assert!(history.mixed().is_none());
+        assert!((history.last().unwrap().1[0] - want.1[0]).abs() > 1e-2);
+        history.clear();
+        assert!(history.last().is_none());
+    }
+
+    #[test]
+    fn the_same_belief_twice_does_no_harm() {
+        let mut history = History::default();
+        for _ in 0..2 {
+            history.note(&normal(&belief(0.2, 0.1)), belief(0.1, 0.1));
+        }
+        // Nothing to be divided by: no mixture, or where both led.
+        let wanted = belief(0.1, 0.1);
+        assert!(history.mixed().is_none_or(|(p, _)| p == wanted.0));
     }
 }

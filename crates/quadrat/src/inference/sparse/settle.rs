@@ -6,9 +6,9 @@
 //!
 //! where the derivatives are those of the expected log-densities.
 
+use super::history::{History, Natural};
 use super::pass::{Bound, Depth, Stream};
 use super::start::begin;
-use super::history::{History, Natural};
 use super::{Found, LogSum, Normal, SparseProblem};
 use crate::error::FitError;
 use crate::linalg::{Mat, matvec};
@@ -22,8 +22,10 @@ const SMALL_STEP: f64 = 1.0 / 4096.0;
 const PATIENCE: usize = 4;
 /// A bound is known to this part of its size, ten times what expectations are: where no step gains, smaller changes say nothing.
 const NOISE: f64 = 1e-9;
-/// A residual is so much smaller than the tolerance where nothing is left to gain, however slowly steps approach.
+/// From such a part of the tolerance on the residual is nothing, however slowly steps approach.
 const SURE: f64 = 0.05;
+/// A mixture gains a third of the residual or so, and leaves less: from such a part of the tolerance on it may be the last step.
+const MIXED: f64 = 4.0;
 /// Steps that gain more than this, in nats, are far from the end: what the last ones led to says nothing of the next.
 const NEAR: f64 = 10.0;
 /// A bound may fall by this part of its size and count as equal.
@@ -140,14 +142,15 @@ pub(super) fn search(
         since: PATIENCE,
         gain: f64::INFINITY,
         before: f64::INFINITY,
+        left: f64::INFINITY,
         history: History::default(),
     };
     let (mut converged, mut stopped) = (false, false);
     while !stopped {
-        let left = walk.look();
+        walk.look();
         let known = walk.known();
-        let is_small = walk.gain < walk.least() * walk.step && left < 2.0 * known;
-        converged = is_small || left < SURE * walk.least();
+        let is_small = walk.gain < walk.least() * walk.step && walk.left < 2.0 * known;
+        converged = is_small || walk.left < SURE * walk.least();
         if converged || walk.passes >= options.steps {
             break;
         }
@@ -210,6 +213,8 @@ struct Walk<'a> {
     /// What the last step gained, and the one before.
     gain: f64,
     before: f64,
+    /// What a step would gain, were the bound linear: steps gain a part of it.
+    left: f64,
     history: History,
 }
 
@@ -228,10 +233,10 @@ impl Walk<'_> {
         self.least().max(NOISE * self.bound.value.abs())
     }
 
-    /// Notes where the belief leads, and returns about what a step there gains.
-    fn look(&mut self) -> f64 {
-        self.history
-            .note(&self.normal, target(&self.normal, &self.bound))
+    /// Notes where the belief leads.
+    fn look(&mut self) {
+        let aim = target(&self.normal, &self.bound);
+        self.left = self.history.note(&self.normal, aim);
     }
 
     fn run(&mut self, normal: &Normal, is_last: bool) -> Bound {
@@ -242,11 +247,11 @@ impl Walk<'_> {
 
     /// Goes to where the last beliefs led together, if that is not worse.
     fn mix(&mut self) -> bool {
-        let Some((mixed, residual)) = self.history.mixed() else {
+        let Some((precision, shift)) = self.history.mixed() else {
             return false;
         };
-        if let Ok(moved) = Normal::new(mixed.0, mixed.1) {
-            let there = self.run(&moved, residual < self.least());
+        if let Ok(moved) = Normal::new(precision, shift) {
+            let there = self.run(&moved, self.left < MIXED * self.least());
             if there.value >= self.bound.value - self.slack() {
                 self.accept(moved, there);
                 return true;
@@ -266,8 +271,9 @@ impl Walk<'_> {
                 self.normal.towards(precision.as_ref(), shift, self.step)
             });
             if let Some(Ok(moved)) = moved {
-                // Gains shrink by about the same factor: the next one may be the last.
-                let is_last = self.gain * (self.gain / self.before) < self.least();
+                // Gains shrink by about the same factor.
+                let next = self.left.min(self.gain * (self.gain / self.before));
+                let is_last = next < self.least();
                 let there = self.run(&moved, is_last);
                 if there.value >= self.bound.value - self.slack() {
                     self.accept(moved, there);

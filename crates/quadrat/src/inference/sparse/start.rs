@@ -56,9 +56,77 @@ fn level(problem: &dyn SparseProblem, rows: &Rows<'_>) -> f64 {
         }
     }
     for (link, rows, total, weight) in behind {
-        if let Some(level) = link.inverse(total / weight).filter(|level| level.is_finite()) {
+        if let Some(level) = link
+            .inverse(total / weight)
+            .filter(|level| level.is_finite())
+        {
             sum += rows * level;
         }
     }
     (sum - expected) / count
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::testing::{MEAN, Toy};
+    use super::super::{LogSum, Within};
+    use super::*;
+    use crate::likelihood::local::Local;
+    use crate::likelihood::{Gaussian, Noise, Poisson};
+
+    fn toy(tables: Vec<(Box<dyn Local>, Link, Vec<usize>)>) -> Toy {
+        Toy::new(tables, Within::default(), 8, None, 1e-6)
+    }
+
+    fn level_of(toy: &Toy) -> f64 {
+        let theta = toy.theta();
+        let stream = Stream::new(toy, &theta, LogSum::Matched, 0).unwrap();
+        level(toy, stream.rows())
+    }
+
+    #[test]
+    fn the_level_is_that_of_the_average_rate() {
+        // Weights of the toy's bags: (1 + (i + row) mod 3) / size.
+        let weight = |row: usize, size: usize| {
+            let all = (0..size).map(|i| (1.0 + ((i + row) % 3) as f64) / size as f64);
+            if size == 1 { 1.0 } else { all.sum::<f64>() }
+        };
+        let (counts, exposure, sizes) = ([30.0, 11.0, 25.0], [2.0, 1.0, 4.0], [4, 1, 6]);
+        for link in [Link::Exp, Link::Square, Link::Softplus] {
+            let rows = Poisson::new(counts.to_vec(), exposure.to_vec(), link).unwrap();
+            let toy = toy(vec![(Box::new(rows), link, sizes.to_vec())]);
+            // Half a count is added to every one.
+            let rates = counts.iter().zip(exposure).map(|(y, e)| (y + 0.5) / e);
+            let weights: f64 = (0..3).map(|row| weight(row, sizes[row])).sum();
+            let want = link.inverse(rates.sum::<f64>() / weights).unwrap() - MEAN;
+            // Links and their inverses round.
+            assert!((level_of(&toy) - want).abs() < 1e-12, "{link}");
+        }
+        let values = Gaussian::new(vec![3.0, 5.0], Noise::Learned).unwrap();
+        let toy = toy(vec![(Box::new(values), Link::Identity, vec![1, 1])]);
+        assert!((level_of(&toy) - (4.0 - MEAN)).abs() < 1e-14);
+    }
+
+    #[test]
+    fn searches_begin_at_the_better_belief() {
+        let begun = |count: f64| {
+            let rows = Poisson::new(vec![count; 6], vec![1.0; 6], Link::Exp).unwrap();
+            let toy = toy(vec![(Box::new(rows), Link::Exp, vec![3; 6])]);
+            let theta = toy.theta();
+            let stream = Stream::new(&toy, &theta, LogSum::Matched, 0).unwrap();
+            let (normal, bound) = begin(&stream, &toy, &SparseOptions::default()).unwrap();
+            let still = Normal::isotropic(normal.size(), 0.1).unwrap();
+            let still = stream.run(&still, Depth::Value).value;
+            (normal, bound.value - still)
+        };
+        let (raised, gained) = begun(4000.0);
+        assert!(
+            raised.mean().iter().any(|m| *m != 0.0) && gained > 1e4,
+            "{gained}"
+        );
+        // The prior mean is the level: a count of 3 in bags whose weights are 2 in the mean.
+        let (_, gained) = begun(2.0);
+        assert!(gained >= 0.0);
+    }
 }
