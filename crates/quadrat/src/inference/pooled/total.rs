@@ -1,6 +1,7 @@
 //! Mean and variance of a weighted sum after a link.
 
 use crate::likelihood::local::Belief;
+use crate::linalg::dot;
 use crate::link::{CLIP, Link, Linked, Moments};
 
 /// Above this, means and variances after `exp` are not numbers any more when they are squared.
@@ -26,7 +27,7 @@ pub struct Total {
 /// * `at` - mean and variance of every `f_i`
 /// * `covariance` - of `f_i` and `f_j`, asked for `i > j`
 /// # Numerics
-/// `O(n^2)`; closed forms, but for `softplus`: see [`Linked::covariance`].
+/// `O(n^2)`; closed forms, but for `softplus`: see [`Linked::covariances`].
 /// # Examples
 /// ```
 /// use quadrat::{inference::pooled::total, likelihood::local::Belief, link::Link};
@@ -59,21 +60,21 @@ pub fn total(
     if link == Link::Exp && at.iter().any(is_large) {
         return large(weights, at, covariance);
     }
-    let seen: Vec<Linked> = at.iter().map(|b| Linked::new(link, *b)).collect();
+    let values = Linked::new(link, at);
+    let seen = values.moments();
     let (mut mean, mut variance) = (0.0, 0.0);
-    for (i, (&w, value)) in weights.iter().zip(&seen).enumerate() {
-        mean += w * value.moments().mean;
-        variance += w * w * value.moments().variance;
-        for j in 0..i {
-            let c = value.covariance(&seen[j], covariance(i, j));
-            variance += 2.0 * w * weights[j] * c;
-        }
+    let mut linked = vec![0.0; at.len()];
+    for (i, (&w, own)) in weights.iter().zip(seen).enumerate() {
+        mean += w * own.mean;
+        let latent: Vec<f64> = (0..i).map(|j| covariance(i, j)).collect();
+        values.covariances(i, &latent, &mut linked[..i]);
+        variance += w * (w * own.variance + 2.0 * dot(&weights[..i], &linked[..i]));
     }
     let variance = variance.max(0.0);
     let belief = link.equivalent(mean, variance);
     let unit = link.moments(belief).slope;
-    let slopes = weights.iter().zip(&seen);
-    let slopes = slopes.map(|(w, s)| w * s.moments().slope / unit);
+    let slopes = weights.iter().zip(seen);
+    let slopes = slopes.map(|(w, s)| w * s.slope / unit);
     Total {
         belief,
         slopes: slopes.collect(),

@@ -6,7 +6,7 @@ use super::features::columns;
 use crate::inference::pooled::Total;
 use crate::likelihood::local::Belief;
 use crate::linalg::{Mat, MatRef, dot, gemm, gemm_into};
-use crate::link::series::{Series, TERMS};
+use crate::link::series::Series;
 use crate::link::{CLIP, Link, Moments};
 use crate::special::{self, elementary};
 
@@ -55,7 +55,7 @@ pub(super) struct SumMoments {
     pulled: Vec<f64>,
     /// Of every point behind `softplus`, and of its sample.
     each: Vec<Moments>,
-    series: Vec<Series>,
+    series: Option<Series>,
     control: Option<Control>,
 }
 
@@ -66,11 +66,13 @@ impl SumMoments {
             mean: p.mean[i],
             variance: p.variance[i],
         };
-        let (mut each, mut series) = (Vec::new(), Vec::new());
+        let (mut each, mut series) = (Vec::new(), None);
         if p.link == Link::Softplus {
             each.extend((0..n).map(|i| p.link.moments(at(i))));
-            series.extend(p.sample.iter().map(|&i| Series::softplus(at(i))));
+            let sample = p.sample.iter().map(|&i| (at(i), each[i].slope));
+            series = Some(Series::softplus(&sample.collect::<Vec<_>>()));
         }
+        let mut linked = vec![0.0; if series.is_some() { p.sample.len() } else { 0 }];
         let share: Vec<f64> = (0..n)
             .map(|i| {
                 let (w, m, v) = (p.weights[i], p.mean[i], p.variance[i]);
@@ -137,9 +139,11 @@ impl SumMoments {
                         2.0 * left[j] * squares + 4.0 * pulled[j] * dot(&pulled[..j], column)
                     }
                     Link::Softplus => {
-                        let column = above.zip(&series).zip(p.covariance.col_as_slice(j));
-                        let terms = column.map(|((w, one), c)| w * one.covariance(&series[j], *c));
-                        left[j] * terms.sum::<f64>()
+                        let (column, out) = (p.covariance.col_as_slice(j), &mut linked[..j]);
+                        if let Some(series) = &series {
+                            series.covariances(j, &column[..j], out);
+                        }
+                        left[j] * dot(&left[..j], out)
                     }
                     Link::Identity => left[j] * dot(&left[..j], &p.covariance.col_as_slice(j)[..j]),
                 };
@@ -219,6 +223,11 @@ impl SumMoments {
             let slope = control.adjoint(p, low, by, (&self.share, &self.each), &mut slopes);
             *out.to_low_rank = Some(slope);
         }
+        // Those of a row about a point, without its own.
+        let mut others = match p.link {
+            Link::Softplus => self.left.clone(),
+            _ => Vec::new(),
+        };
         for (j, &b) in p.sample.iter().enumerate() {
             let column = p.covariance.col_as_slice(j);
             let out = to_covariance.col_as_slice_mut(j);
@@ -243,16 +252,15 @@ impl SumMoments {
                     to_mean[b] += 8.0 * by * inner;
                 }
                 Link::Softplus => {
-                    let mut sums = [0.0; TERMS];
-                    for (i, (out, w)) in out.iter_mut().zip(&self.left).enumerate() {
-                        if i != j {
-                            let (one, other) = (&self.series[j], &self.series[i]);
-                            *out = by * w * one.add_slopes(other, column[i], *w, &mut sums);
-                        }
+                    others[j] = 0.0;
+                    if let Some(series) = &self.series {
+                        let (in_mean, in_variance) = series.slopes(j, column, &others, out);
+                        to_mean[b] += 2.0 * by * in_mean;
+                        to_variance[b] += 2.0 * by * in_variance;
                     }
-                    let (in_mean, in_variance) = self.series[j].slopes(&sums);
-                    to_mean[b] += 2.0 * by * in_mean;
-                    to_variance[b] += 2.0 * by * in_variance;
+                    let pairs = out.iter_mut().zip(&others);
+                    pairs.for_each(|(out, w)| *out *= by * w);
+                    others[j] = self.left[j];
                 }
                 Link::Identity => {
                     for (out, w) in out.iter_mut().zip(&self.left) {
@@ -330,8 +338,12 @@ pub fn sampled_total(
     });
     let belief = link.equivalent(seen.mean, seen.variance);
     let unit = link.moments(belief).slope;
-    let slopes = weights.iter().zip(at);
-    let slopes = slopes.map(|(w, b)| w * link.moments(*b).slope / unit);
+    let slope = |i: usize| match seen.each.get(i) {
+        Some(own) => own.slope,
+        None => link.moments(at[i]).slope,
+    };
+    let slopes = weights.iter().enumerate();
+    let slopes = slopes.map(|(i, w)| w * slope(i) / unit);
     Total {
         belief,
         slopes: slopes.collect(),
