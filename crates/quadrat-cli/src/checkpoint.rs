@@ -65,6 +65,22 @@ impl Checkpoint {
         })
     }
 
+    /// The fit failed: removes the file if this fit wrote it, so that the study can be mended and run.
+    pub fn forget(&self) {
+        let written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        if written.at.is_some() && !self.told.load(Ordering::Relaxed) {
+            drop(std::fs::remove_file(&self.path));
+        }
+    }
+
+    /// Why the fit cannot go on from the file, in terms of the file.
+    pub fn refused(&self, reason: &str) -> anyhow::Error {
+        let message = format!("`{}` {reason}", self.path.display());
+        let remedy =
+            "remove it, and leave --resume out, to begin anew; or give the study that it is of";
+        Problems::from(Problem::new(message).remedy(remedy)).into()
+    }
+
     /// The fit is over and its results are written: removes the file, unless the fit was stopped.
     ///
     /// Returns what people must be told, if anything.
@@ -135,5 +151,22 @@ mod tests {
         checkpoint.keep(&|| vec![1]);
         let told = checkpoint.close().unwrap();
         assert!(told.contains("out.checkpoint") && told.contains("--resume"));
+    }
+
+    #[test]
+    fn a_fit_that_failed_leaves_nothing_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out");
+        let file = folder.path().join("out.checkpoint");
+        std::fs::write(&file, [7]).unwrap();
+        // That of an earlier fit, which this one refused.
+        let checkpoint = Checkpoint::beside(&out, true).unwrap();
+        checkpoint.forget();
+        assert!(file.exists());
+        checkpoint.keep(&|| vec![1]);
+        checkpoint.forget();
+        assert!(!file.exists());
+        let told = checkpoint.refused("is damaged").to_string();
+        assert!(told.contains("out.checkpoint` is damaged"), "{told}");
     }
 }

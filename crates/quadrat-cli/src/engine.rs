@@ -14,9 +14,10 @@ use quadrat::model::{
 };
 pub use quadrat::model::{FitSummary, Hyper, McmcReport, Posterior, RowCheck};
 use quadrat::parameter::PriorDensity;
-use quadrat::progress::{Keeper, Progress};
+use quadrat::progress::{Keeper as _, Progress};
 use quadrat::support::Functionals;
 
+use crate::checkpoint::Checkpoint;
 use crate::diagnostic::{Problem, Problems};
 use crate::places::Places;
 use crate::prediction_csv;
@@ -36,7 +37,7 @@ pub struct Running {
     /// Hears how far the fit is.
     pub progress: Option<Arc<dyn Progress + Send + Sync>>,
     /// Keeps where a long fit stands, and may stop it.
-    pub keeper: Option<Arc<dyn Keeper + Send + Sync>>,
+    pub keeper: Option<Arc<Checkpoint>>,
 }
 
 /// What is wanted at some places.
@@ -329,11 +330,17 @@ pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
         options = options.with_progress(Arc::clone(progress));
     }
     if let Some(keeper) = &running.keeper {
-        options = options.with_keeper(Arc::clone(keeper));
+        options = options.with_keeper(Arc::clone(keeper) as _);
     }
-    let mut posterior = model
-        .fit(&options)
-        .map_err(|error| explain(resolved, error))?;
+    // What a fit kept that failed is nothing to go on from.
+    let forget = || running.keeper.iter().for_each(|keeper| keeper.forget());
+    let mut posterior = model.fit(&options).map_err(|error| {
+        forget();
+        match (&error, &running.keeper) {
+            (FitError::Kept { reason }, Some(keeper)) => keeper.refused(reason),
+            _ => explain(resolved, error),
+        }
+    })?;
     if let Some(geographic) = &resolved.geographic {
         posterior.set_note(SAVED_AS, geographic.to_note()?);
     }
@@ -343,6 +350,7 @@ pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
     // A fit that is over was not stopped: the keeper hears of it by being asked.
     let is_stopped = || running.keeper.as_ref().is_some_and(|k| k.is_stopped());
     if !posterior.summary().converged && !is_stopped() {
+        forget();
         let reason = posterior.summary().warnings.join("; ");
         anyhow::bail!(
             "the fit did not converge ({reason}); give starts or bounds in [hyperparameters], or simplify the kernel"

@@ -293,6 +293,12 @@ pub enum FitError {
         /// What the last step changed, in nats.
         gain: f64,
     },
+    /// What a [`Keeper`](crate::progress::Keeper) kept cannot be gone on from.
+    #[error("what was kept of the fit {reason}; begin anew, without it")]
+    Kept {
+        /// What is wrong with it, as `is damaged`.
+        reason: &'static str,
+    },
     /// A [`Keeper`](crate::progress::Keeper) stopped the search before the answer was there.
     #[error("the fit was stopped before it was over; go on from where it stood, or begin anew")]
     Stopped,

@@ -59,7 +59,7 @@ pub fn kept(
         return Ok(None);
     }
     let checkpoint = Arc::new(Checkpoint::beside(output, resume)?);
-    running.keeper = Some(Arc::clone(&checkpoint) as _);
+    running.keeper = Some(Arc::clone(&checkpoint));
     Ok(Some(checkpoint))
 }
 

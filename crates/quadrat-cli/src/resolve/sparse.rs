@@ -103,7 +103,7 @@ pub(super) fn suits(
         let what = match &table.likelihood {
             Likelihood::NegativeBinomial(_) => "negative binomial counts",
             Likelihood::Poisson(counts) if counts.lower() != counts.upper() => "ranges of counts",
-            _ if is_soft && form.value == LogSum::Lemma => "counts behind `softplus`",
+            _ if is_soft && form.value == LogSum::Lemma => "sums behind `softplus`",
             _ => continue,
         };
         check.refuse(

@@ -282,7 +282,7 @@ fn bad_choices_are_refused_with_their_places() {
         (
             "poisson = { count = \"cases\", link = \"softplus\" }",
             "lemma",
-            "`log_sum = \"lemma\"` is not there for counts behind `softplus`, which cases.csv holds",
+            "`log_sum = \"lemma\"` is not there for sums behind `softplus`, which cases.csv holds",
         ),
         (
             "poisson = { count = \"some\" }",

@@ -156,8 +156,7 @@ impl Local for Exponential {
     }
 
     fn sum_terms(&self, row: usize) -> Option<SumTerms> {
-        // The bound of E 1/Z is for the link exp.
-        (self.link == Link::Exp).then(|| SumTerms {
+        Some(SumTerms {
             constant: -self.log_size(row),
             log: -1.0,
             linear: 0.0,

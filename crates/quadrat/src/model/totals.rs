@@ -206,7 +206,7 @@ impl Posterior {
         weights: &[f64],
     ) -> Option<Total> {
         let mut bags = Bags::new(self.problem.sparse.as_ref()?.within);
-        // What bags refuse has few nodes, see `most_nodes`.
+        // Weights of totals are above zero: bags refuse none.
         bags.push(link, weights).ok()?;
         if bags.is_full(0) {
             return None;

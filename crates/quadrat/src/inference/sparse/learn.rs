@@ -62,7 +62,7 @@ pub struct SparseOptimum {
 /// * `easier` - problems with the same hyperparameters whose passes cost less, the easiest first, for a start near the optimum
 ///
 /// # Errors
-/// [`FitError::Input`] when a parameter is not valid, or what was kept is of another fit; the error of the start when it cannot be evaluated;
+/// [`FitError::Input`] when a parameter is not valid; [`FitError::Kept`] when what was kept is of another fit; the error of the start when it cannot be evaluated;
 /// [`FitError::NotSettled`] when no `q` is found at the end.
 ///
 /// # Numerics

@@ -10,7 +10,7 @@
 //! $$ F = \sum_r E_q \log p(y_r \mid Z_r) - KL(q(v) \,\|\, N(0, I)), \qquad Z_r = \sum_{i \in r} w_i \psi(f_i) $$
 //!
 //! A row of one point of weight one has its expectation exactly. For a sum after a link mean and variance of `Z_r` are in closed
-//! form, and its expectation is that under the linked normal value with the same mean and variance ([`LogSum`] has others).
+//! form (behind `softplus` by quadrature and a series), and its expectation is that under the linked normal value with the same mean and variance ([`LogSum`] has others).
 //!
 //! | symbol | meaning |
 //! |---|---|

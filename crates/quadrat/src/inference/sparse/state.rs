@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Found, LogSum, SparseProblem};
-use crate::error::{FitError, InputError};
+use crate::error::FitError;
 use crate::inference::Trail;
 use crate::inference::sites::rows::Rows;
 use crate::linalg::Mat;
@@ -88,37 +88,32 @@ impl SparseState {
     /// From bytes of the fit that has the fingerprint, and so many free hyperparameters and easier problems.
     ///
     /// # Errors
-    /// [`FitError::Input`] for bytes that are damaged, of another version or of another fit.
+    /// [`FitError::Kept`] for bytes that are damaged, of another version or of another fit.
     pub fn from_bytes(
         bytes: &[u8],
         fingerprint: u32,
         (free, easier): (usize, usize),
     ) -> Result<Self, FitError> {
-        let refuse = |what| InputError::Unavailable {
-            what,
-            remedy: "begin anew, without it",
-        };
-        let damaged = || refuse("going on from what was kept: it is damaged");
+        let refuse = |reason| FitError::Kept { reason };
+        let damaged = || refuse("is damaged");
         let Some(bytes) = bytes.strip_prefix(&MARK) else {
-            let what =
-                "going on from what was kept: it is damaged, or of another version of this program";
-            return Err(refuse(what).into());
+            return Err(refuse("is damaged, or of another version of this program"));
         };
         let (crc, payload) = bytes.split_first_chunk().ok_or_else(damaged)?;
         if u32::from_le_bytes(*crc) != crc32fast::hash(payload) {
-            return Err(damaged().into());
+            return Err(damaged());
         }
         let (of, state): (u32, Self) = postcard::from_bytes(payload).map_err(|_| damaged())?;
         let curvature = state.curvature.len();
         let is_same = of == fingerprint && state.z.len() == free && state.part <= easier;
         if !is_same || ![0, free * free].contains(&curvature) {
-            return Err(refuse("going on from what was kept: it is of another fit").into());
+            return Err(refuse("is of another fit"));
         }
         Ok(state)
     }
 }
 
-/// A checksum of everything that a fit depends on: rows, what they reported, points, inducing points, starts and priors, columns along
+/// A checksum of everything that a fit depends on: kernel, rows, what they reported, points, inducing points, starts and priors, columns along
 /// which inducing points move, their jitter, the form of expected sums.
 pub(super) fn fingerprint(
     problem: &dyn SparseProblem,
@@ -127,6 +122,7 @@ pub(super) fn fingerprint(
     form: LogSum,
 ) -> u32 {
     let mut hash = crc32fast::Hasher::new();
+    hash.update(problem.describe().as_bytes());
     let mut numbers = |all: &mut dyn Iterator<Item = f64>| {
         all.for_each(|x| hash.update(&x.to_bits().to_le_bytes()));
     };
