@@ -24,7 +24,7 @@ pub fn human(value: f64) -> String {
     }
 }
 
-/// A place along an axis: years are not counted in thousands, and steps of a grid show no rounding errors.
+/// A place along an axis, to seven digits where it has many: years are not counted in thousands, and steps of a grid show no rounding errors.
 pub fn coordinate(value: f64) -> String {
     let exact = value.to_string();
     if exact.len() <= 12 {
@@ -32,8 +32,12 @@ pub fn coordinate(value: f64) -> String {
     }
     let rounded: f64 = format!("{value:.11e}").parse().unwrap_or(value);
     let text = rounded.to_string();
+    let size = value.abs();
     if text.len() <= 12 {
         text
+    } else if (1e-4..1e7).contains(&size) {
+        let digits = (6 - size.log10().floor() as i32).max(0) as usize;
+        format!("{value:.digits$}")
     } else {
         format!("{value:.6e}")
     }
@@ -96,7 +100,9 @@ mod tests {
         }
         assert_eq!(coordinate(2020.5), "2020.5");
         assert_eq!(coordinate(33.8 + 2.0 * 0.2), "34.2");
-        assert_eq!(coordinate(1.0 / 3.0), "3.333333e-1");
+        assert_eq!(coordinate(1.0 / 3.0), "0.3333333");
+        assert_eq!(coordinate(10.137_762_565_703_492), "10.13776");
+        assert_eq!(coordinate(1e-9 / 3.0), "3.333333e-10");
         assert_eq!(exact(0.1), "0.1");
         assert_eq!(exact(-1e300), "-1e300");
         assert_eq!(count(1, "row"), "1 row");

@@ -283,9 +283,17 @@ pub enum FitError {
         /// Largest distance from a fixed point.
         residual: f64,
     },
+    /// The bound of sparse inference is no number where a search begins.
+    #[error(
+        "under {parameters} the bound of sparse inference is not finite even at the average of the rows: weights, exposures, counts or a given mean are too large or too small for the link; change their units, or the start of the hyperparameter"
+    )]
+    NoBound {
+        /// Parameter values, as `name = value, ..`.
+        parameters: String,
+    },
     /// Sparse inference found no best belief about the inducing points.
     #[error(
-        "the bound of sparse inference changed by {gain:.1e} nats in its last step, after {passes} passes over the rows; give starts or bounds of the hyperparameters that fit the units of the data, or take fewer inducing points"
+        "the bound of sparse inference changed by {gain:.1e} nats in its last step (passes over the rows: {passes}); give starts or bounds of the hyperparameters that fit the units of the data, or take fewer inducing points"
     )]
     NotSettled {
         /// Passes made.
@@ -337,6 +345,7 @@ impl FitError {
                 | Self::Inducing { .. }
                 | Self::Contradiction { .. }
                 | Self::NotConverged { .. }
+                | Self::NoBound { .. }
                 | Self::NotSettled { .. }
                 | Self::Linalg(_)
         )

@@ -199,7 +199,7 @@ fn going_on_from_nothing_is_refused() {
     std::fs::write(folder.path().join("m.quadrat.checkpoint"), b"nonsense").unwrap();
     refuse(
         &["fit", "s.toml", "-o", "m.quadrat", "--resume"],
-        "it is damaged",
+        "`m.quadrat.checkpoint` is damaged",
     );
     let dense = STUDY.replace("method = \"sparse\"\ninducing = 80", "method = \"laplace\"");
     std::fs::write(folder.path().join("s.toml"), dense).unwrap();

@@ -26,8 +26,8 @@ use crate::progress::{Keeper, Progress, Silent};
 const LARGE: f64 = 500.0;
 const OVERDISPERSED: f64 = 3.0;
 /// Points times squared inducing points up to which hyperparameters are integrated unless told otherwise, and up to which a lattice of up
-/// to a thousand settings is: each takes some ten passes.
-const INTEGRATED: f64 = 1e6;
+/// to a thousand settings is: each takes some five passes.
+const INTEGRATED: f64 = 4e6;
 /// Of an easier problem: its rows, the points of each and its inducing points, at most.
 const ROWS: usize = 4000;
 const POINTS: usize = 64;

@@ -12,6 +12,7 @@ use super::start::begin;
 use super::{Found, LogSum, Normal, SparseProblem};
 use crate::error::FitError;
 use crate::linalg::{Mat, matvec};
+use crate::parameter;
 
 /// The smallest part of a step that is tried: where all starts at one level, counts of a million whose rates differ by a factor of a
 /// hundred begin with a hundred thousandth.
@@ -77,7 +78,7 @@ pub(super) struct Settled {
 /// `q`, the bound there in nats, and how many passes over the rows it took.
 ///
 /// # Errors
-/// [`FitError::NotSettled`] when steps still gain more than the tolerance; else as [`super::bound`].
+/// [`FitError::NotSettled`] when steps still gain more than the tolerance; [`FitError::NoBound`] where the bound is not finite from the start; else as [`super::bound`].
 pub fn settle_sparse(
     problem: &dyn SparseProblem,
     theta: &[f64],
@@ -127,6 +128,11 @@ pub(super) fn search(
         Some((normal, bound)) => (normal, bound, begun),
         None => {
             let (normal, bound) = begin(stream, problem, options)?;
+            if !bound.value.is_finite() {
+                return Err(FitError::NoBound {
+                    parameters: parameter::describe(problem.parameters(), stream.theta()),
+                });
+            }
             (normal, bound, begun + 2)
         }
     };
