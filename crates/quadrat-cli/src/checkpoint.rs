@@ -26,6 +26,8 @@ pub struct Checkpoint {
 #[derive(Default)]
 struct Written {
     at: Option<Instant>,
+    /// Whether it was written by this fit.
+    is_own: bool,
     /// Why it could not be, the last time.
     trouble: Option<String>,
 }
@@ -65,10 +67,11 @@ impl Checkpoint {
         })
     }
 
-    /// The fit failed: removes the file if this fit wrote it, so that the study can be mended and run.
+    /// The fit failed: removes the file if it is of this fit alone, so that the study can be mended and run.
     pub fn forget(&self) {
         let written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        if written.at.is_some() && !self.told.load(Ordering::Relaxed) {
+        let is_own = written.is_own && self.begun.is_none();
+        if is_own && !self.told.load(Ordering::Relaxed) {
             drop(std::fs::remove_file(&self.path));
         }
     }
@@ -122,6 +125,7 @@ impl Keeper for Checkpoint {
             .and_then(|()| staged.finish());
         if outcome.is_ok() {
             output::kept_in(&self.path);
+            written.is_own = true;
         }
         written.trouble = outcome.err().map(|error| format!("{error:#}"));
         written.at = Some(Instant::now());
@@ -159,11 +163,16 @@ mod tests {
         let out = folder.path().join("out");
         let file = folder.path().join("out.checkpoint");
         std::fs::write(&file, [7]).unwrap();
-        // That of an earlier fit, which this one refused.
+        // That of an earlier fit, which this one went on from or refused.
         let checkpoint = Checkpoint::beside(&out, true).unwrap();
+        checkpoint.keep(&|| vec![1]);
         checkpoint.forget();
         assert!(file.exists());
+        std::fs::remove_file(&file).unwrap();
+        let checkpoint = Checkpoint::beside(&out, false).unwrap();
+        checkpoint.forget();
         checkpoint.keep(&|| vec![1]);
+        assert!(file.exists());
         checkpoint.forget();
         assert!(!file.exists());
         let told = checkpoint.refused("is damaged").to_string();

@@ -109,8 +109,8 @@ impl Model {
         })
     }
 
-    /// Easier problems, where passes over all points are dear: fewer rows and fewer points of each, first through fewer inducing points,
-    /// then through all.
+    /// Easier problems, where passes over all points are dear: fewer rows and fewer points of each, first through fewer inducing points where
+    /// there are many, then through all.
     fn easier(&self, problem: &Problem, choice: &SparseChoice, dear: f64) -> Vec<Problem> {
         let Some(sparse) = &problem.sparse else {
             return Vec::new();
@@ -132,9 +132,9 @@ impl Model {
             return Vec::new();
         };
         let inducing = sparse.inducing();
-        let fewer = Inducing::Number(inducing.len().min(FEWER));
+        let fewer = (inducing.len() > FEWER).then_some(Inducing::Number(FEWER));
         let same = Inducing::At(Box::new(inducing.clone()));
-        let parts = [fewer, same].into_iter().filter_map(|inducing| {
+        let parts = fewer.into_iter().chain([same]).filter_map(|inducing| {
             let choice = SparseChoice {
                 inducing,
                 ..choice.clone()

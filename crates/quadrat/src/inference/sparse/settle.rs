@@ -37,9 +37,9 @@ const ROUNDING: f64 = 1e-12;
 pub struct SparseOptions {
     /// What is put for expectations of sums.
     pub form: LogSum,
-    /// Stop when a step gains less than this, in nats.
+    /// Stop when a step gains less than this, in nats, and little more is left.
     pub tolerance: f64,
-    /// Steps at most.
+    /// Passes over the rows, about, at most.
     pub steps: usize,
     /// Variance of the whitened inducing values where a search begins; less where that of a point would exceed 1.
     pub start_variance: f64,
@@ -149,13 +149,18 @@ pub(super) fn search(
         gain: f64::INFINITY,
         before: f64::INFINITY,
         left: f64::INFINITY,
+        is_mixed: false,
         history: History::default(),
     };
     let (mut converged, mut stopped) = (false, false);
     while !stopped {
         walk.look();
         let known = walk.known();
-        let is_small = walk.gain < walk.least() * walk.step && walk.left < 2.0 * known;
+        let is_small = walk.gain < walk.least() * walk.step
+            && match walk.is_mixed {
+                true => walk.left < MIXED * walk.least(),
+                false => walk.left < 2.0 * known,
+            };
         converged = is_small || walk.left < SURE * walk.least();
         if converged || walk.passes >= options.steps {
             break;
@@ -168,9 +173,9 @@ pub(super) fn search(
         match ended {
             Ended::Moved => {}
             Ended::Stopped => stopped = true,
-            // No part of a step gains anything: the bound is flat up to rounding, or the last try was far off.
+            // No part of a step gains anything: the bound is flat up to rounding, or something was no number.
             Ended::Stuck => {
-                converged = walk.gain < known;
+                converged = walk.gain < known && walk.left * walk.step < known;
                 break;
             }
         }
@@ -221,6 +226,8 @@ struct Walk<'a> {
     before: f64,
     /// What a step would gain, were the bound linear: steps gain a part of it.
     left: f64,
+    /// Whether the last step was to a mixture.
+    is_mixed: bool,
     history: History,
 }
 
@@ -243,6 +250,10 @@ impl Walk<'_> {
     fn look(&mut self) {
         let aim = target(&self.normal, &self.bound);
         self.left = self.history.note(&self.normal, aim);
+        if self.is_mixed && self.gain < self.least() {
+            // A mixture that gains nothing may have gone to the other side; a step tells.
+            self.history.keep_last();
+        }
     }
 
     fn run(&mut self, normal: &Normal, is_last: bool) -> Bound {
@@ -260,6 +271,7 @@ impl Walk<'_> {
             let there = self.run(&moved, self.left < MIXED * self.least());
             if there.value >= self.bound.value - self.slack() {
                 self.accept(moved, there);
+                self.is_mixed = true;
                 return true;
             }
         }
@@ -269,6 +281,7 @@ impl Walk<'_> {
 
     /// Goes to where the belief leads, or a part of the way.
     fn step(&mut self) -> Ended {
+        let mut change = f64::INFINITY;
         while self.step >= SMALLEST_STEP {
             if (self.is_stopped)() {
                 return Ended::Stopped;
@@ -283,20 +296,22 @@ impl Walk<'_> {
                 let there = self.run(&moved, is_last);
                 if there.value >= self.bound.value - self.slack() {
                     self.accept(moved, there);
+                    self.is_mixed = false;
                     self.since += 1;
                     if self.since > PATIENCE {
                         self.step = (2.0 * self.step).min(1.0);
                     }
                     return Ended::Moved;
                 }
-                self.gain = (there.value - self.bound.value).abs();
-                if self.step <= SMALL_STEP && self.gain < self.known() {
+                change = (there.value - self.bound.value).abs();
+                if self.step <= SMALL_STEP && change < self.known() {
                     break;
                 }
             }
             self.step *= 0.5;
             self.since = 0;
         }
+        self.gain = change;
         Ended::Stuck
     }
 

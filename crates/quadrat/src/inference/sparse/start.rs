@@ -37,33 +37,35 @@ pub(super) fn begin(
 /// By how much a constant function with the average that rows report lies above the prior mean. Sums are averaged after the link.
 fn level(problem: &dyn SparseProblem, rows: &Rows<'_>) -> f64 {
     let bags = problem.bags();
-    let (mut sum, mut count, mut expected) = (0.0, 0.0, 0.0);
-    // Of every link: rows, what they report, and their weights.
-    let mut behind = Link::ALL.map(|link| (link, 0.0, 0.0, 0.0));
+    // Of every link: rows, what they report, their weights, and prior means.
+    let mut behind = Link::ALL.map(|link| (link, [0.0; 4]));
     for chunk in 0..bags.chunks() {
         let first = bags.chunk_points(chunk).start;
         for row in bags.chunk_rows(chunk) {
             let (likelihood, own, at) = rows.at(row);
-            let guess = likelihood.guess(own, at);
-            expected += problem.prior_mean(chunk)[bags.row_points(row).start - first];
-            count += 1.0;
             let link = bags.link(row);
-            for one in behind.iter_mut().filter(|one| one.0 == link) {
-                one.1 += 1.0;
-                one.2 += link.value(guess);
-                one.3 += bags.weights(row).iter().sum::<f64>();
+            let terms = [
+                1.0,
+                link.value(likelihood.guess(own, at)),
+                bags.weights(row).iter().sum(),
+                problem.prior_mean(chunk)[bags.row_points(row).start - first],
+            ];
+            for (_, sums) in behind.iter_mut().filter(|(other, _)| *other == link) {
+                sums.iter_mut()
+                    .zip(terms)
+                    .for_each(|(sum, term)| *sum += term);
             }
         }
     }
-    for (link, rows, total, weight) in behind {
-        if let Some(level) = link
-            .inverse(total / weight)
-            .filter(|level| level.is_finite())
-        {
-            sum += rows * level;
+    let (mut above, mut count) = (0.0, 0.0);
+    for (link, [rows, total, weight, expected]) in behind {
+        let level = link.inverse(total / weight);
+        if let Some(level) = level.filter(|level| level.is_finite()) {
+            above += rows * level - expected;
+            count += rows;
         }
     }
-    (sum - expected) / count
+    if count > 0.0 { above / count } else { 0.0 }
 }
 
 #[cfg(test)]
