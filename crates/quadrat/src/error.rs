@@ -285,7 +285,7 @@ pub enum FitError {
     },
     /// The bound of sparse inference is no number where a search begins.
     #[error(
-        "under {parameters} the bound of sparse inference is not finite even at the average of the rows: weights, exposures, counts or a given mean are too large or too small for the link; change their units, or the start of the hyperparameter"
+        "under {parameters} the bound of sparse inference is no number at the average of the rows, or beside it: weights, exposures, counts or a given mean are too large or too small for the link; change their units, or the start of the hyperparameter"
     )]
     NoBound {
         /// Parameter values, as `name = value, ..`.

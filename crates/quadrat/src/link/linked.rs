@@ -57,17 +57,20 @@ impl Linked {
     /// assert!((out[0] / values.moments()[0].variance - 1.0).abs() < 1e-14);
     /// ```
     pub fn covariances(&self, i: usize, covariance: &[f64], out: &mut [f64]) {
-        let pairs = out.iter_mut().zip(covariance).enumerate();
         let seen = &self.moments;
         match (self.link, &self.series) {
-            (Link::Exp, _) => pairs.for_each(|(j, (out, c))| {
-                *out = seen[i].mean * seen[j].mean * elementary::expm1(c.min(CLIP));
-            }),
-            (Link::Square, _) => pairs.for_each(|(j, (out, c))| {
-                *out = 2.0 * c * c + 4.0 * self.means[i] * self.means[j] * c;
-            }),
+            (Link::Exp, _) => {
+                for ((out, c), other) in out.iter_mut().zip(covariance).zip(seen) {
+                    *out = seen[i].mean * other.mean * elementary::expm1(c.min(CLIP));
+                }
+            }
+            (Link::Square, _) => {
+                for ((out, c), mean) in out.iter_mut().zip(covariance).zip(&self.means) {
+                    *out = 2.0 * c * c + 4.0 * self.means[i] * mean * c;
+                }
+            }
             (_, Some(series)) => series.covariances(i, covariance, out),
-            _ => pairs.for_each(|(_, (out, c))| *out = *c),
+            _ => out.copy_from_slice(covariance),
         }
     }
 }

@@ -183,7 +183,7 @@ impl<'a> SparseEvidence<'a> {
             self.is_unsettled.fetch_or(!settled, Ordering::Relaxed);
             found
         } else {
-            found.converged()?
+            found.converged(self.problem, theta)?
         };
         trail.leave_found(found.found(theta));
         Ok(At::of(found.bound))

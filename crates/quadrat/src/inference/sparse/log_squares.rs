@@ -34,12 +34,22 @@ const ASYMPTOTIC: f64 = 14.0;
 /// # Arguments
 /// * `u` - `Var Z / (2 (E Z)^2 (1 + n))`, above zero
 /// * `n` - `N / E Z`, from 0 to below 1
+/// # Returns
+/// Not a number where one of them is none.
 ///
 /// # Numerics
 /// Some `20 / sqrt(u)` terms, each a division or two; 1e-13 of the value, 1e-11 of its derivatives.
 /// # Source
 /// Johnson, Kotz and Balakrishnan 1995, eq. 29.2 for the mixture; the expansion is that of the logarithm in cumulants.
 pub(super) fn expected_log(u: f64, n: f64) -> Gap {
+    if !(u.is_finite() && n.is_finite()) {
+        // Sums that are no numbers: weights would never end.
+        return Gap {
+            value: f64::NAN,
+            in_scale: f64::NAN,
+            in_share: f64::NAN,
+        };
+    }
     if u < SMALL {
         return expansion(u, n);
     }

@@ -86,7 +86,8 @@ pub fn settle_sparse(
     start: Option<&Normal>,
 ) -> Result<(Normal, f64, usize), FitError> {
     let stream = Stream::new(problem, theta, options.form, options.memory)?;
-    let found = search(&stream, problem, options, start, Depth::Sites, &|| false)?.converged()?;
+    let found = search(&stream, problem, options, start, Depth::Sites, &|| false)?;
+    let found = found.converged(problem, theta)?;
     Ok((found.normal, found.bound.value, found.passes))
 }
 
@@ -100,9 +101,12 @@ impl Settled {
         }
     }
 
-    pub fn converged(self) -> Result<Self, FitError> {
+    pub fn converged(self, problem: &dyn SparseProblem, theta: &[f64]) -> Result<Self, FitError> {
         if self.converged {
             return Ok(self);
+        }
+        if !self.gain.is_finite() {
+            return Err(no_bound(problem, theta));
         }
         Err(FitError::NotSettled {
             passes: self.passes,
@@ -129,9 +133,7 @@ pub(super) fn search(
         None => {
             let (normal, bound) = begin(stream, problem, options)?;
             if !bound.value.is_finite() {
-                return Err(FitError::NoBound {
-                    parameters: parameter::describe(problem.parameters(), stream.theta()),
-                });
+                return Err(no_bound(problem, stream.theta()));
             }
             (normal, bound, begun + 2)
         }
@@ -199,6 +201,12 @@ pub(super) fn search(
         converged,
         stopped,
     })
+}
+
+fn no_bound(problem: &dyn SparseProblem, theta: &[f64]) -> FitError {
+    FitError::NoBound {
+        parameters: parameter::describe(problem.parameters(), theta),
+    }
 }
 
 /// How a step ended.
