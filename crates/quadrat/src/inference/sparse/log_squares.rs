@@ -210,6 +210,14 @@ pub(super) mod tests {
         }
     }
 
+    /// Whose weights would never be small.
+    #[test]
+    fn what_is_no_number_ends() {
+        for (u, n) in [(f64::NAN, 0.5), (0.5, f64::NAN), (f64::INFINITY, 0.5)] {
+            assert!(expected_log(u, n).value.is_nan());
+        }
+    }
+
     /// One squared normal value, of which all is known.
     #[test]
     fn one_value_is_exact() {
