@@ -24,6 +24,7 @@ use crate::prediction_csv;
 use crate::resolve::{MOST_POINTS, Observed, Resolved};
 use crate::study::{Inducing, Integration, Mean, NonNegative, Scale, Setting, Study};
 use crate::suggest;
+use crate::words::method_in_words;
 
 /// Predictions are computed this many rows at a time, which bounds memory.
 const CHUNK: usize = 50_000;
@@ -357,17 +358,6 @@ pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
         );
     }
     Ok(posterior)
-}
-
-/// A method of inference in words.
-pub fn method_in_words(name: &str) -> &str {
-    match name {
-        "ep" => "expectation propagation",
-        "variational" => "variational inference",
-        "laplace" => "Laplace's method",
-        "sparse" => "sparse variational inference",
-        other => other,
-    }
 }
 
 /// A failed fit in terms of the user's rows.

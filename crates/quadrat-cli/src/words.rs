@@ -2,12 +2,23 @@
 
 use quadrat::likelihood::{Interval, Likelihood as Reported, Noise, Thresholds};
 
-use crate::engine::{FitSummary, method_in_words};
+use crate::engine::FitSummary;
 use crate::numbers::{count, human};
 use crate::outcome::Outcome;
 use crate::resolve::Observed;
 use crate::study::likelihood::{Given, Likelihood, Limits, Reports};
 use crate::study::support::Aggregate;
+
+/// A method of inference in words.
+pub fn method_in_words(name: &str) -> &str {
+    match name {
+        "ep" => "expectation propagation",
+        "variational" => "variational inference",
+        "laplace" => "Laplace's method",
+        "sparse" => "sparse variational inference",
+        other => other,
+    }
+}
 
 /// One table of observations in words.
 pub fn observed(table: &Observed) -> String {
