@@ -11,7 +11,7 @@ use crate::check;
 use crate::demo::Extras;
 use crate::diagnostic::Paint;
 use crate::outcome::Outcome;
-use crate::output::{Staged, writable};
+use crate::output::{Staged, stop_gently, writable};
 use crate::progress::Bar;
 use crate::resolve::resolve;
 use crate::{fit_json, prediction_csv, report, study, terminal};
@@ -66,6 +66,8 @@ pub fn go(
     let checkpoint = kept(&resolved, folder, resume, &mut how)?;
     let mut outcome = Outcome::compute(resolved, &how)?;
     if let Some(draws) = draws {
+        // A sampler cannot be asked to stop: from here on the first Ctrl-C ends the program, and the checkpoint stays.
+        stop_gently(false);
         check::by_mcmc(&mut outcome, draws, &bar)?;
     }
     bar.say("writing");
