@@ -63,8 +63,10 @@ fn accum(accumulate: bool) -> Accum {
     }
 }
 
-/// Rows of a triangle that are multiplied at a time: those of the innermost product with AVX-512, a multiple of those with less.
+/// Rows of a product of which a triangle is made that are multiplied at a time: those of the innermost product with AVX-512, a multiple of those with less.
 const PANEL: usize = 48;
+/// The same of a triangle that multiplies: half of them go less far beyond it, and lose nothing.
+const HALF_PANEL: usize = 24;
 /// Columns that one thread multiplies.
 const PARALLEL_PANEL: usize = 96;
 /// Terms of the sums that are made at a time for a triangle: so many columns of a factor stay in the cache from panel to panel.
@@ -198,7 +200,7 @@ pub fn par_gemm(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
 /// # Panics
 /// When the shapes do not match.
 pub fn lower_times_into(mut out: MatMut<'_, f64>, l: MatRef<'_, f64>, b: MatRef<'_, f64>) {
-    for rows in cut(l.nrows(), PANEL) {
+    for rows in cut(l.nrows(), HALF_PANEL) {
         let left = l.submatrix(rows.start, 0, rows.len(), rows.end);
         let target = out.as_mut().subrows_mut(rows.start, rows.len());
         gemm_into(target, false, 1.0, left, b.subrows(0, rows.end));

@@ -28,8 +28,10 @@ const OVERDISPERSED: f64 = 3.0;
 /// Points times squared inducing points up to which hyperparameters are integrated unless told otherwise, and up to which a lattice of up
 /// to a thousand settings is: each takes some five passes.
 const INTEGRATED: f64 = 4e6;
-/// Of an easier problem: its rows, the points of each and its inducing points, at most.
+/// Of the first easier problem: its rows, the points of each and its inducing points, at most.
 const ROWS: usize = 4000;
+/// How many times as many rows the next one has.
+const GROWTH: usize = 8;
 const POINTS: usize = 64;
 const FEWER: usize = 128;
 /// What it may cost of the whole.
@@ -109,8 +111,8 @@ impl Model {
         })
     }
 
-    /// Easier problems, where passes over all points are dear: fewer rows and fewer points of each, first through fewer inducing points where
-    /// there are many, then through all.
+    /// Easier problems, where passes over all points are dear: batches of the rows that grow until they are all of them, and fewer points of
+    /// each row; the first batch through fewer inducing points where there are many, then through all.
     fn easier(&self, problem: &Problem, choice: &SparseChoice, dear: f64) -> Vec<Problem> {
         let Some(sparse) = &problem.sparse else {
             return Vec::new();
@@ -120,32 +122,42 @@ impl Model {
             return Vec::new();
         }
         let rows: usize = self.tables.iter().map(|t| t.supports.len()).sum();
-        let share = (ROWS as f64 / rows as f64).min(1.0);
-        let thin = |table: &Observations| {
-            let table = table.rows(&table.evenly(share))?;
-            let supports = table.supports.thinned(POINTS);
-            Ok(Observations { supports, ..table })
+        let batch = |size: usize| {
+            let share = (size as f64 / rows as f64).min(1.0);
+            let thin = |table: &Observations| {
+                let table = table.rows(&table.evenly(share))?;
+                let supports = table.supports.thinned(POINTS);
+                Ok(Observations { supports, ..table })
+            };
+            let tables = self.tables.iter().map(thin);
+            // Rows that are left may say too little: then more are looked at from the start.
+            tables.collect::<Result<Vec<_>, InputError>>().ok()
         };
-        let tables = self.tables.iter().map(thin);
-        // Rows that are left may say too little: then all are looked at from the start.
-        let Ok(tables) = tables.collect::<Result<Vec<_>, InputError>>() else {
-            return Vec::new();
-        };
-        let inducing = sparse.inducing();
-        let fewer = (inducing.len() > FEWER).then_some(Inducing::Number(FEWER));
-        let same = Inducing::At(Box::new(inducing.clone()));
-        let parts = fewer.into_iter().chain([same]).filter_map(|inducing| {
+        let through = |tables: &[Observations], inducing: Inducing| {
             let choice = SparseChoice {
                 inducing,
                 ..choice.clone()
             };
-            problem.on(&tables, Some(&choice)).ok()
-        });
-        let is_worth = |part: &Problem| {
-            let flops = part.sparse.as_ref().map(Sparse::flops);
-            flops.is_some_and(|flops| flops < WORTH * all)
+            let part = problem.on(tables, Some(&choice)).ok()?;
+            let flops = part.sparse.as_ref().map(Sparse::flops)?;
+            (flops < WORTH * all).then_some(part)
         };
-        parts.filter(is_worth).collect()
+        let inducing = sparse.inducing();
+        let mut parts = Vec::new();
+        let mut size = ROWS;
+        while size == ROWS || size < rows {
+            if let Some(tables) = batch(size) {
+                if size == ROWS && inducing.len() > FEWER {
+                    parts.extend(through(&tables, Inducing::Number(FEWER)));
+                }
+                match through(&tables, Inducing::At(Box::new(inducing.clone()))) {
+                    Some(part) => parts.push(part),
+                    None => break,
+                }
+            }
+            size *= GROWTH;
+        }
+        parts
     }
 
     fn learn_streamed(

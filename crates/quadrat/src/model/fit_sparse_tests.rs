@@ -117,6 +117,44 @@ fn every_state_that_was_kept_leads_to_the_same_answer() {
     }
 }
 
+/// Batches grow to all rows; the last one that would cost more than a fifth of all is left out.
+#[test]
+fn batches_of_many_rows_grow() {
+    let sizes = |rows: usize, inducing: usize| -> Vec<(usize, usize)> {
+        let mut points = Functionals::new(vec!["x".into()]);
+        (0..rows).for_each(|i| {
+            points
+                .push_point(&[(0.618_034 * i as f64).fract()])
+                .unwrap()
+        });
+        let counts = Poisson::new(vec![1.0; rows], vec![1.0; rows], Link::Exp).unwrap();
+        let model =
+            Model::new(Kernel::se(["x"])).observe(Observations::new(points, counts).unwrap());
+        let choice = SparseChoice {
+            inducing: Inducing::Number(inducing),
+            ..SparseChoice::default()
+        };
+        let problem = model.problem(Inference::Sparse, Some(&choice)).unwrap();
+        let parts = model.easier(&problem, &choice, 0.0);
+        parts
+            .iter()
+            .map(|part| {
+                (
+                    LinearGaussian::rows(part),
+                    part.sparse.as_ref().unwrap().inducing().len(),
+                )
+            })
+            .collect()
+    };
+    assert_eq!(sizes(170_000, 9), [(4000, 9), (32_000, 9)]);
+    assert_eq!(sizes(100_000, 9), [(4000, 9)]);
+    assert_eq!(
+        sizes(170_000, 150),
+        [(4000, 128), (4000, 150), (32_000, 150)]
+    );
+    assert_eq!(sizes(3000, 9), []);
+}
+
 /// Whenever a stop comes, also within a part or before the first belief has settled.
 #[test]
 fn a_stop_is_heard_between_passes_and_gone_on_from() {

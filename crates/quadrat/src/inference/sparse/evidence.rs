@@ -162,6 +162,7 @@ impl<'a> SparseEvidence<'a> {
                 theta: theta.to_vec(),
                 normal: best,
                 bound: value,
+                rate: None,
             });
             return Ok(found);
         }
@@ -171,8 +172,11 @@ impl<'a> SparseEvidence<'a> {
             Depth::Sites
         };
         let stop = || self.is_stopped();
-        let near = start.and_then(|found| found.at(self.problem, theta, &stream.factor));
-        let found = search(&stream, self.problem, &options, near.as_ref(), depth, &stop)?;
+        let near = start.and_then(|found| {
+            let normal = found.at(self.problem, theta, &stream.factor)?;
+            Some((normal, found.rate))
+        });
+        let found = search(&stream, self.problem, &options, near, depth, &stop)?;
         count(found.passes);
         if found.stopped {
             trail.leave_found(found.found(theta));

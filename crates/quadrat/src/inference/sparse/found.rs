@@ -17,6 +17,9 @@ pub struct Found {
     pub normal: Normal,
     /// The bound there, in nats.
     pub bound: f64,
+    /// Which part of its residual the last full step left, where it is known.
+    #[serde(skip)]
+    pub(super) rate: Option<f64>,
 }
 
 impl Found {
@@ -35,6 +38,7 @@ impl Found {
             theta: theta.to_vec(),
             normal,
             bound,
+            rate: None,
         })
     }
 
@@ -63,9 +67,9 @@ impl Found {
             return Some(self.normal.clone());
         }
         let (own, _) = inducing_factor(problem, &self.theta).ok()?;
-        let size = self.normal.size();
         let mut turn = factor.lower().to_owned();
         own.half_solve_in_place(turn.as_mut());
+        let size = self.normal.size();
         let said = Mat::from_fn(size, size, |i, j| {
             self.normal.precision()[(i, j)] - if i == j { 1.0 } else { 0.0 }
         });
@@ -119,6 +123,7 @@ mod tests {
             theta: theta.to_vec(),
             normal,
             bound,
+            rate: None,
         }
     }
 

@@ -23,7 +23,7 @@ use crate::support::Functionals;
 
 /// Flops up to which the curvature is worth its evaluations, and passes that one of them takes.
 const AFFORDABLE: f64 = 3e11;
-const PASSES: usize = 4;
+const PASSES: usize = 2;
 /// A projected gradient that counts as none, in nats per unit of a free coordinate.
 const FLAT: f64 = 2e-2;
 

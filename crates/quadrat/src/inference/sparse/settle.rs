@@ -27,6 +27,8 @@ const NOISE: f64 = 1e-9;
 const SURE: f64 = 0.05;
 /// A mixture gains a third of the residual or so, and leaves less: from such a part of the tolerance on it may be the last step.
 const MIXED: f64 = 4.0;
+/// Steps that leave less than this part of the residual approach quickly: from far, a thousandth of it is usual.
+const QUICK: f64 = 0.1;
 /// Steps that gain more than this, in nats, are far from the end: what the last ones led to says nothing of the next.
 const NEAR: f64 = 10.0;
 /// A bound may fall by this part of its size and count as equal.
@@ -67,6 +69,8 @@ pub(super) struct Settled {
     pub passes: usize,
     /// What the last step gained.
     pub gain: f64,
+    /// Which part of the residual the last full step left.
+    rate: Option<f64>,
     pub converged: bool,
     /// Whether it was asked to stop before.
     pub stopped: bool,
@@ -86,7 +90,8 @@ pub fn settle_sparse(
     start: Option<&Normal>,
 ) -> Result<(Normal, f64, usize), FitError> {
     let stream = Stream::new(problem, theta, options.form, options.memory)?;
-    let found = search(&stream, problem, options, start, Depth::Sites, &|| false)?;
+    let near = start.map(|normal| (normal.clone(), None));
+    let found = search(&stream, problem, options, near, Depth::Sites, &|| false)?;
     let found = found.converged(problem, theta)?;
     Ok((found.normal, found.bound.value, found.passes))
 }
@@ -98,6 +103,7 @@ impl Settled {
             theta: theta.to_vec(),
             normal: self.normal.clone(),
             bound: self.bound.value,
+            rate: self.rate,
         }
     }
 
@@ -120,13 +126,16 @@ pub(super) fn search(
     stream: &Stream<'_>,
     problem: &dyn SparseProblem,
     options: &SparseOptions,
-    start: Option<&Normal>,
+    start: Option<(Normal, Option<f64>)>,
     depth: Depth,
     is_stopped: &dyn Fn() -> bool,
 ) -> Result<Settled, FitError> {
-    let near = start
-        .filter(|near| near.size() == problem.prior().inducing())
-        .map(|near| (near.clone(), stream.run(near, Depth::Sites)));
+    let start = start.filter(|(near, _)| near.size() == problem.prior().inducing());
+    let rate = start.as_ref().and_then(|(_, rate)| *rate);
+    let near = start.map(|(near, _)| {
+        let bound = stream.run(&near, Depth::Sites);
+        (near, bound)
+    });
     let begun = usize::from(near.is_some());
     let (normal, bound, passes) = match near.filter(|(_, bound)| bound.value.is_finite()) {
         Some((normal, bound)) => (normal, bound, begun),
@@ -151,6 +160,8 @@ pub(super) fn search(
         gain: f64::INFINITY,
         before: f64::INFINITY,
         left: f64::INFINITY,
+        rate,
+        is_full: false,
         is_mixed: false,
         history: History::default(),
     };
@@ -163,7 +174,7 @@ pub(super) fn search(
                 true => walk.left < MIXED * walk.least(),
                 false => walk.left < 2.0 * known,
             };
-        converged = is_small || walk.left < SURE * walk.least();
+        converged = is_small || walk.left < SURE * walk.least() || walk.is_near(walk.left);
         if converged || walk.passes >= options.steps {
             break;
         }
@@ -187,6 +198,7 @@ pub(super) fn search(
         mut bound,
         mut passes,
         gain,
+        rate,
         ..
     } = walk;
     if converged && depth == Depth::All && bound.gradient.is_empty() {
@@ -198,6 +210,7 @@ pub(super) fn search(
         bound,
         passes,
         gain,
+        rate,
         converged,
         stopped,
     })
@@ -234,6 +247,10 @@ struct Walk<'a> {
     before: f64,
     /// What a step would gain, were the bound linear: steps gain a part of it.
     left: f64,
+    /// Which part of that the last full step left, in this search or in the one before.
+    rate: Option<f64>,
+    /// Whether the last step was a full one.
+    is_full: bool,
     /// Whether the last step was to a mixture.
     is_mixed: bool,
     history: History,
@@ -257,11 +274,20 @@ impl Walk<'_> {
     /// Notes where the belief leads.
     fn look(&mut self) {
         let aim = target(&self.normal, &self.bound);
+        let before = self.left;
         self.left = self.history.note(&self.normal, aim);
+        if self.is_full {
+            self.rate = Some(self.left / before);
+        }
         if self.is_mixed && self.gain < self.least() {
             // A mixture that gains nothing may have gone to the other side; a step tells.
             self.history.keep_last();
         }
+    }
+
+    /// Whether so much of a residual is nothing: where steps leave little of it, half of it is what is left to gain.
+    fn is_near(&self, left: f64) -> bool {
+        self.rate.is_some_and(|rate| rate < QUICK) && 0.5 * left < self.least()
     }
 
     fn run(&mut self, normal: &Normal, is_last: bool) -> Bound {
@@ -279,7 +305,7 @@ impl Walk<'_> {
             let there = self.run(&moved, self.left < MIXED * self.least());
             if there.value >= self.bound.value - self.slack() {
                 self.accept(moved, there);
-                self.is_mixed = true;
+                (self.is_mixed, self.is_full) = (true, false);
                 return true;
             }
         }
@@ -300,11 +326,13 @@ impl Walk<'_> {
             if let Some(Ok(moved)) = moved {
                 // Gains shrink by about the same factor.
                 let next = self.left.min(self.gain * (self.gain / self.before));
-                let is_last = next < self.least();
+                let is_full = self.step == 1.0;
+                let after = self.rate.map_or(f64::INFINITY, |rate| rate * self.left);
+                let is_last = next < self.least() || (is_full && self.is_near(after));
                 let there = self.run(&moved, is_last);
                 if there.value >= self.bound.value - self.slack() {
                     self.accept(moved, there);
-                    self.is_mixed = false;
+                    (self.is_mixed, self.is_full) = (false, is_full);
                     self.since += 1;
                     if self.since > PATIENCE {
                         self.step = (2.0 * self.step).min(1.0);

@@ -6,7 +6,7 @@ use super::pass::{Depth, Stream, inducing_factor};
 use super::testing::{MEAN, Toy, inducing, place};
 use super::*;
 use crate::covariance::{Covariance, Induced};
-use crate::inference::{Evidence, in_pool};
+use crate::inference::{Evidence, Trail, in_pool};
 use crate::kernel::Kernel;
 use crate::likelihood::local::Local;
 use crate::likelihood::{
@@ -252,6 +252,40 @@ fn the_search_ends_at_an_optimum_and_its_gradient_is_that_of_the_bound() {
         let (_, again, _) = settle_sparse(&toy, &theta, &options, Some(&start)).unwrap();
         assert!((again - value).abs() < 1e-8, "{k}: {again} {value}");
     }
+}
+
+/// What the search before learned of how quickly steps approach spares one the pass that would show it.
+#[test]
+fn a_search_from_near_takes_two_passes() {
+    let toy = Toy::new(kinds().swap_remove(0), Within::default(), 5, None, 1e-6);
+    let here = toy.theta();
+    let there: Vec<f64> = here.iter().map(|t| 1.02 * t).collect();
+    let tolerance = 1e-4;
+    let options = SparseOptions {
+        tolerance,
+        ..SparseOptions::default()
+    };
+    let evidence = SparseEvidence::new(&toy, options);
+    let mut trail = Trail::precise();
+    evidence.evaluate_along(&here, &mut trail).unwrap();
+    let before = evidence.passes();
+    let (value, gradient) = evidence.evaluate_along(&there, &mut trail).unwrap();
+    assert_eq!(evidence.passes() - before, 2);
+    assert_eq!(gradient.len(), there.len());
+    let exact = SparseOptions {
+        tolerance: 1e-12,
+        ..options
+    };
+    let (_, best, _) = settle_sparse(&toy, &there, &exact, None).unwrap();
+    // It began farther away than it may end.
+    assert!(
+        value <= best + 1e-9 && best - value < tolerance,
+        "{value} {best}"
+    );
+    let mut trail = Trail::precise();
+    let fresh = SparseEvidence::new(&toy, options);
+    fresh.evaluate_along(&there, &mut trail).unwrap();
+    assert!(fresh.passes() > 2, "{}", fresh.passes());
 }
 
 #[test]
