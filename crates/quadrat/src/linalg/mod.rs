@@ -65,7 +65,7 @@ fn accum(accumulate: bool) -> Accum {
 
 /// Rows of a product of which a triangle is made that are multiplied at a time: those of the innermost product with AVX-512, a multiple of those with less.
 const PANEL: usize = 48;
-/// The same of a triangle that multiplies: half of them go less far beyond it, and lose nothing.
+/// The same of [`lower_times_into`]: half of them go less far beyond the triangle, and lose nothing.
 const HALF_PANEL: usize = 24;
 /// Columns that one thread multiplies.
 const PARALLEL_PANEL: usize = 96;

@@ -122,15 +122,18 @@ impl Model {
             return Vec::new();
         }
         let rows: usize = self.tables.iter().map(|t| t.supports.len()).sum();
+        let inducing = sparse.inducing();
+        let share = |size: usize| (size as f64 / rows as f64).min(1.0);
+        let is_worth =
+            |points: f64| points * (inducing.len() * inducing.len()) as f64 <= WORTH * all;
         let batch = |size: usize| {
-            let share = (size as f64 / rows as f64).min(1.0);
             let thin = |table: &Observations| {
-                let table = table.rows(&table.evenly(share))?;
+                let table = table.rows(&table.evenly(share(size)))?;
                 let supports = table.supports.thinned(POINTS);
                 Ok(Observations { supports, ..table })
             };
             let tables = self.tables.iter().map(thin);
-            // Rows that are left may say too little: then more are looked at from the start.
+            // Rows that are left may say too little: then more are looked at.
             tables.collect::<Result<Vec<_>, InputError>>().ok()
         };
         let through = |tables: &[Observations], inducing: Inducing| {
@@ -140,20 +143,18 @@ impl Model {
             };
             let part = problem.on(tables, Some(&choice)).ok()?;
             let flops = part.sparse.as_ref().map(Sparse::flops)?;
-            (flops < WORTH * all).then_some(part)
+            (flops <= WORTH * all).then_some(part)
         };
-        let inducing = sparse.inducing();
+        // At least: nodes of boxes and regions are not thinned.
+        let points = sparse.points_of_rows(POINTS);
         let mut parts = Vec::new();
         let mut size = ROWS;
-        while size == ROWS || size < rows {
+        while (size == ROWS || size < rows) && is_worth(share(size) * points as f64) {
             if let Some(tables) = batch(size) {
-                if size == ROWS && inducing.len() > FEWER {
+                if parts.is_empty() && inducing.len() > FEWER {
                     parts.extend(through(&tables, Inducing::Number(FEWER)));
                 }
-                match through(&tables, Inducing::At(Box::new(inducing.clone()))) {
-                    Some(part) => parts.push(part),
-                    None => break,
-                }
+                parts.extend(through(&tables, Inducing::At(Box::new(inducing.clone()))));
             }
             size *= GROWTH;
         }

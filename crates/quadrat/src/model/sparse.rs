@@ -181,6 +181,13 @@ impl Sparse {
         points as f64 * (inducing * inducing) as f64
     }
 
+    /// Points of all rows, of each at most so many.
+    pub fn points_of_rows(&self, most: usize) -> usize {
+        let rows = 0..self.bags.rows();
+        rows.map(|row| self.bags.row_points(row).len().min(most))
+            .sum()
+    }
+
     /// What the user should know of the inducing points and of large rows.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();

@@ -223,7 +223,7 @@ impl Evidence for SparseEvidence<'_> {
     }
 
     fn difference(&self) -> f64 {
-        // `q` is known to 1e-3 of its spread, and the gradient with it.
+        // `q` is known to half a thousandth of its spread (`SparseOptions::fine`), and the gradient with it.
         if self.is_normal { 1e-4 } else { 3e-3 }
     }
 

@@ -17,7 +17,7 @@ pub struct Found {
     pub normal: Normal,
     /// The bound there, in nats.
     pub bound: f64,
-    /// Which part of its residual the last full step left, where it is known.
+    /// Which part of a residual full steps left at most in the last search that took one, where it is known.
     #[serde(skip)]
     pub(super) rate: Option<f64>,
 }

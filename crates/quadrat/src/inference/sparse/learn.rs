@@ -21,9 +21,8 @@ use crate::optimise::projected_gradient;
 use crate::progress::{Keeper, Progress};
 use crate::support::Functionals;
 
-/// Flops up to which the curvature is worth its evaluations, and passes that one of them takes.
+/// Flops up to which the curvature is worth its evaluations.
 const AFFORDABLE: f64 = 3e11;
-const PASSES: usize = 2;
 /// A projected gradient that counts as none, in nats per unit of a free coordinate.
 const FLAT: f64 = 2e-2;
 
@@ -102,10 +101,16 @@ pub fn learn_sparse(
     let mut stopped = !is_over && watch.is_stopped();
     let moved = (!state.places.is_empty()).then(|| Through::new(problem, &columns, &state.places));
     let current = moved.as_ref().map_or(problem, |m| m as &dyn SparseProblem);
-    let evidence = SparseEvidence::new(current, *options).watched_by(keeper);
+    let evidence = SparseEvidence::new(current, options.fine()).watched_by(keeper);
     let space = FreeSpace::new(&evidence)?;
+    let n = space.size();
+    let is_affordable = is_affordable(&evidence, n, state.evaluations);
     let mut trail = state.onto(Trail::precise());
-    let known = ended.as_mut().and_then(|done| done.density.take());
+    // Differences of gradients need more digits than a search that looked at a part first.
+    let known = ended
+        .as_mut()
+        .and_then(|done| done.density.take())
+        .filter(|_| !is_affordable);
     let exact = match known {
         Some(density) => Some(density),
         None if stopped => None,
@@ -116,10 +121,9 @@ pub fn learn_sparse(
     };
     stopped |= exact.is_none();
     let is_over = is_over && exact.is_some();
-    let n = space.size();
     let known = (state.matrix(), CurvatureOf::Part);
     let (curvature, curvature_of) = match &exact {
-        Some(density) if !stopped && is_affordable(&evidence, n, passes) => {
+        Some(density) if !stopped && is_affordable => {
             let found = curvature(&space, &mut state, &density.gradient, &trail);
             let found = unless_stopped(found)?;
             stopped |= found.is_none();
@@ -240,11 +244,11 @@ fn search(
     }
 }
 
-/// Whether differences of gradients take little, or less than the search did.
-fn is_affordable(evidence: &SparseEvidence<'_>, free: usize, passes: usize) -> bool {
+/// Whether differences of gradients take little, or less than the search did, of so many evaluations.
+fn is_affordable(evidence: &SparseEvidence<'_>, free: usize, evaluations: usize) -> bool {
     let (points, inducing) = evidence.size();
     let flops = 15.0 * free as f64 * points as f64 * (inducing * inducing) as f64;
-    flops < AFFORDABLE || PASSES * free <= passes
+    flops < AFFORDABLE || free <= evaluations
 }
 
 /// The curvature by differences; where it cannot be evaluated, what is known of it.
@@ -299,6 +303,11 @@ mod tests {
         let led = learn_sparse(&all, &[&half, &half], &[], &options, &Silent, None).unwrap();
         assert!(alone.optimum.converged && led.optimum.converged);
         assert_eq!(led.curvature, CurvatureOf::Whole);
+        // The Hessians are of places a little apart.
+        for i in 0..alone.optimum.hessian.nrows() {
+            let ratio = led.optimum.hessian[(i, i)] / alone.optimum.hessian[(i, i)];
+            assert!((0.8..1.25).contains(&ratio), "{i}: {ratio}");
+        }
         let (a, b) = (alone.optimum.log_posterior, led.optimum.log_posterior);
         assert!((a - b).abs() < 1.5 * LEFT, "{a} {b}");
         for (i, (a, b)) in alone

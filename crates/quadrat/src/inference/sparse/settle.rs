@@ -27,8 +27,10 @@ const NOISE: f64 = 1e-9;
 const SURE: f64 = 0.05;
 /// A mixture gains a third of the residual or so, and leaves less: from such a part of the tolerance on it may be the last step.
 const MIXED: f64 = 4.0;
-/// Steps that leave less than this part of the residual approach quickly: from far, a thousandth of it is usual.
+/// Steps that leave less than this part of the residual approach quickly: from near, a thousandth of it is usual.
 const QUICK: f64 = 0.1;
+/// Tolerance where differences of gradients are taken, as a part of the usual one.
+const FINE: f64 = 0.1;
 /// Steps that gain more than this, in nats, are far from the end: what the last ones led to says nothing of the next.
 const NEAR: f64 = 10.0;
 /// A bound may fall by this part of its size and count as equal.
@@ -39,7 +41,7 @@ const ROUNDING: f64 = 1e-12;
 pub struct SparseOptions {
     /// What is put for expectations of sums.
     pub form: LogSum,
-    /// Stop when a step gains less than this, in nats, and little more is left.
+    /// Stop when less than this is left to gain, in nats.
     pub tolerance: f64,
     /// Passes over the rows, about, at most.
     pub steps: usize,
@@ -57,6 +59,16 @@ impl Default for SparseOptions {
             steps: 200,
             start_variance: 0.1,
             memory: 1 << 28,
+        }
+    }
+}
+
+impl SparseOptions {
+    /// For gradients of which differences are taken: half a thousandth of the spread of `q` from its optimum.
+    pub(super) fn fine(self) -> Self {
+        Self {
+            tolerance: FINE * self.tolerance,
+            ..self
         }
     }
 }
@@ -160,8 +172,10 @@ pub(super) fn search(
         gain: f64::INFINITY,
         before: f64::INFINITY,
         left: f64::INFINITY,
-        rate,
+        learned: rate,
+        rate: None,
         is_full: false,
+        mixtures: 0,
         is_mixed: false,
         history: History::default(),
     };
@@ -198,6 +212,7 @@ pub(super) fn search(
         mut bound,
         mut passes,
         gain,
+        learned,
         rate,
         ..
     } = walk;
@@ -210,7 +225,7 @@ pub(super) fn search(
         bound,
         passes,
         gain,
-        rate,
+        rate: rate.or(learned),
         converged,
         stopped,
     })
@@ -247,10 +262,12 @@ struct Walk<'a> {
     before: f64,
     /// What a step would gain, were the bound linear: steps gain a part of it.
     left: f64,
-    /// Which part of that the last full step left, in this search or in the one before.
+    /// Which part of that full steps left at most, in the search before and in this one.
+    learned: Option<f64>,
     rate: Option<f64>,
     /// Whether the last step was a full one.
     is_full: bool,
+    mixtures: usize,
     /// Whether the last step was to a mixture.
     is_mixed: bool,
     history: History,
@@ -277,7 +294,8 @@ impl Walk<'_> {
         let before = self.left;
         self.left = self.history.note(&self.normal, aim);
         if self.is_full {
-            self.rate = Some(self.left / before);
+            let own = self.left / before;
+            self.rate = Some(self.rate.map_or(own, |rate| rate.max(own)));
         }
         if self.is_mixed && self.gain < self.least() {
             // A mixture that gains nothing may have gone to the other side; a step tells.
@@ -285,9 +303,13 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether so much of a residual is nothing: where steps leave little of it, half of it is what is left to gain.
+    /// Whether so much of a residual is nothing: where steps leave little of it, half of it is what is left to gain. One step does not
+    /// tell, since what creeps is small beside the rest at first: the search before must have ended so, and this one not yet otherwise.
     fn is_near(&self, left: f64) -> bool {
-        self.rate.is_some_and(|rate| rate < QUICK) && 0.5 * left < self.least()
+        let rate = self
+            .learned
+            .map(|learned| learned.max(self.rate.unwrap_or(0.0)));
+        rate.is_some_and(|rate| rate < QUICK) && 0.5 * left < self.least()
     }
 
     fn run(&mut self, normal: &Normal, is_last: bool) -> Bound {
@@ -306,6 +328,12 @@ impl Walk<'_> {
             if there.value >= self.bound.value - self.slack() {
                 self.accept(moved, there);
                 (self.is_mixed, self.is_full) = (true, false);
+                // One may only have confirmed what was known; where more are needed, steps alone would creep.
+                self.learned = None;
+                self.mixtures += 1;
+                if self.mixtures > 1 {
+                    self.rate = Some(1.0);
+                }
                 return true;
             }
         }
@@ -327,7 +355,10 @@ impl Walk<'_> {
                 // Gains shrink by about the same factor.
                 let next = self.left.min(self.gain * (self.gain / self.before));
                 let is_full = self.step == 1.0;
-                let after = self.rate.map_or(f64::INFINITY, |rate| rate * self.left);
+                let after = self
+                    .rate
+                    .or(self.learned)
+                    .map_or(f64::INFINITY, |rate| rate * self.left);
                 let is_last = next < self.least() || (is_full && self.is_near(after));
                 let there = self.run(&moved, is_last);
                 if there.value >= self.bound.value - self.slack() {
@@ -346,6 +377,7 @@ impl Walk<'_> {
             }
             self.step *= 0.5;
             self.since = 0;
+            self.rate = Some(1.0);
         }
         self.gain = change;
         Ended::Stuck

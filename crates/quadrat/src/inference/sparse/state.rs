@@ -9,7 +9,7 @@ use crate::inference::sites::rows::Rows;
 use crate::linalg::Mat;
 
 /// Begins all bytes; its last one changes with what follows.
-const MARK: [u8; 8] = *b"quadrat\x03";
+const MARK: [u8; 8] = *b"quadrat\x04";
 
 /// Where learning stands: enough to go on from.
 #[derive(Debug, Clone, Serialize, Deserialize)]

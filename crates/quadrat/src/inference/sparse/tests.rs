@@ -254,38 +254,60 @@ fn the_search_ends_at_an_optimum_and_its_gradient_is_that_of_the_bound() {
     }
 }
 
-/// What the search before learned of how quickly steps approach spares one the pass that would show it.
+/// What the search before learned of how quickly steps approach spares the pass that would show it.
 #[test]
 fn a_search_from_near_takes_two_passes() {
     let toy = Toy::new(kinds().swap_remove(0), Within::default(), 5, None, 1e-6);
     let here = toy.theta();
     let there: Vec<f64> = here.iter().map(|t| 1.02 * t).collect();
-    let tolerance = 1e-4;
+    let tolerance = 1e-5;
     let options = SparseOptions {
         tolerance,
         ..SparseOptions::default()
     };
     let evidence = SparseEvidence::new(&toy, options);
     let mut trail = Trail::precise();
+    // From far steps are mixed, from nearer they are not.
+    let between: Vec<f64> = here.iter().map(|t| 1.01 * t).collect();
     evidence.evaluate_along(&here, &mut trail).unwrap();
-    let before = evidence.passes();
-    let (value, gradient) = evidence.evaluate_along(&there, &mut trail).unwrap();
-    assert_eq!(evidence.passes() - before, 2);
-    assert_eq!(gradient.len(), there.len());
+    evidence.evaluate_along(&between, &mut trail).unwrap();
+    let found = trail.found().unwrap().clone();
+    assert!(
+        found.rate.is_some_and(|rate| rate < 0.1),
+        "{:?}",
+        found.rate
+    );
+    let passes = |rate: Option<f64>| {
+        let mut trail = Trail::precise();
+        trail.leave_found(Found {
+            rate,
+            ..found.clone()
+        });
+        let before = evidence.passes();
+        let (value, gradient) = evidence.evaluate_along(&there, &mut trail).unwrap();
+        assert_eq!(gradient.len(), there.len());
+        (evidence.passes() - before, value)
+    };
+    let ((two, value), (more, _)) = (passes(found.rate), passes(None));
+    assert_eq!(two, 2);
+    // A search that knows nothing, or that what was before it crept, looks once more.
+    assert!(more > 2 && passes(Some(0.9)).0 > 2, "{more}");
     let exact = SparseOptions {
         tolerance: 1e-12,
         ..options
     };
     let (_, best, _) = settle_sparse(&toy, &there, &exact, None).unwrap();
-    // It began farther away than it may end.
     assert!(
         value <= best + 1e-9 && best - value < tolerance,
         "{value} {best}"
     );
-    let mut trail = Trail::precise();
-    let fresh = SparseEvidence::new(&toy, options);
-    fresh.evaluate_along(&there, &mut trail).unwrap();
-    assert!(fresh.passes() > 2, "{}", fresh.passes());
+    // It began farther away than it may end.
+    let (factor, _) = inducing_factor(&toy, &there).unwrap();
+    let carried = found.at(&toy, &there, &factor).unwrap();
+    let begun = bound(&toy, &there, &carried, LogSum::Matched, false)
+        .unwrap()
+        .value;
+    assert!(best - begun > tolerance, "{begun} {best}");
 }
 
 #[test]
