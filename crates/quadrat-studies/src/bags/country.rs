@@ -104,8 +104,8 @@ pub fn run(settings: &Settings) -> Result<Report> {
     report.check("coverage of 95 %", found.coverage, 0.85, 1.0);
     report.check("minutes of the fit", fit / 60.0, 0.0, 15.0);
     report.note(format!(
-        "{} iterations, {} evaluations, bound {:.1} nats",
-        summary.iterations, summary.evaluations, summary.log_evidence
+        "{} iterations, {} evaluations, bound {:.1} nats, log posterior {:.2}",
+        summary.iterations, summary.evaluations, summary.log_evidence, summary.log_posterior
     ));
     if let Some(gigabytes) = peak_memory() {
         report.check("peak memory in GB", gigabytes, 0.0, 2.0);

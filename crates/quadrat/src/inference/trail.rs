@@ -63,6 +63,13 @@ impl Trail {
         self.found.as_deref()
     }
 
+    /// Lets the next search for a belief find out itself how quickly its steps approach.
+    pub(super) fn forget_rate(&mut self) {
+        if let Some(found) = &mut self.found {
+            Arc::make_mut(found).rate = None;
+        }
+    }
+
     pub(super) fn leave_found(&mut self, found: Found) {
         self.found = Some(Arc::new(found));
     }

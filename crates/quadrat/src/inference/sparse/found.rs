@@ -19,7 +19,7 @@ pub struct Found {
     pub bound: f64,
     /// Which part of a residual full steps left at most in the last search that took one, where it is known.
     #[serde(skip)]
-    pub(super) rate: Option<f64>,
+    pub(in crate::inference) rate: Option<f64>,
 }
 
 impl Found {

@@ -55,7 +55,7 @@ fn search_part(
     options: &SparseOptions,
     watch: &Watch<'_>,
 ) -> Result<bool, FitError> {
-    let evidence = SparseEvidence::new(part, options.fine()).watched_by(watch.keeper);
+    let evidence = SparseEvidence::new(part, *options).watched_by(watch.keeper);
     let space = FreeSpace::new(&evidence)?;
     stages(&space, &space.bounds(), state, watch)?;
     if watch.is_stopped() {

@@ -195,6 +195,7 @@ fn stage(
     } else {
         Trail::precise()
     });
+    trail.forget_rate();
     let first = begin(space, state, &mut trail, watch)?;
     let goal = GAINS[state.stage];
     let search = optimise::Options {
@@ -213,6 +214,8 @@ fn stage(
         }
         // From the best point, not from a step that went too far.
         let mut own = best.1.clone();
+        // Quasi-Newton steps need better gradients than a search gives that ends as soon as values are known.
+        own.forget_rate();
         let density = match known.take() {
             // The search begins where the stage was evaluated.
             Some(first) => first,
