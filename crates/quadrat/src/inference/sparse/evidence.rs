@@ -15,8 +15,8 @@ use crate::progress::Keeper;
 /// Tolerance in nats while a search goes on that others will finish.
 const ROUGH: f64 = 1e-3;
 /// Rounding of gradients in nats per row, about, and the longest step of differences of them.
-const ROUNDING: f64 = 2e-9;
-const LONGEST: f64 = 0.1;
+const ROUNDING_OF_ROW: f64 = 2e-9;
+const LONGEST_DIFFERENCE: f64 = 0.1;
 /// Points above which an evaluation is dear.
 const DEAR: usize = 2000;
 /// Passes for a belief after a search was stopped, at most: natural gradients gain most of what they gain in their first steps.
@@ -226,11 +226,13 @@ impl Evidence for SparseEvidence<'_> {
     }
 
     fn difference(&self) -> f64 {
-        // `q` is known to half a thousandth of its spread (`SparseOptions::fine`), and the gradient with it; of a bound of some nats a row
-        // no better than to `ROUNDING`, which is to be as small beside the change of the gradient as the change of the curvature.
+        // `q` is known to a thousandth of its spread or so, and the gradient with it, but of many rows no better than their rounding. With the
+        // step `h` that makes an error of `rounding / h` in the curvature, and a one-sided difference one of some `h / 2`: least where both are equal.
         let rows = self.problem.bags().rows() as f64;
         let least = if self.is_normal { 1e-4 } else { 3e-3 };
-        (2.0 * ROUNDING * rows).sqrt().clamp(least, LONGEST)
+        (2.0 * ROUNDING_OF_ROW * rows)
+            .sqrt()
+            .clamp(least, LONGEST_DIFFERENCE)
     }
 
     fn parameters(&self) -> &[Parameter] {

@@ -81,7 +81,7 @@ pub(super) struct Settled {
     pub passes: usize,
     /// What the last step gained.
     pub gain: f64,
-    /// Which part of the residual the last full step left.
+    /// As [`Found`] has it.
     rate: Option<f64>,
     pub converged: bool,
     /// Whether it was asked to stop before.
@@ -262,8 +262,9 @@ struct Walk<'a> {
     before: f64,
     /// What a step would gain, were the bound linear: steps gain a part of it.
     left: f64,
-    /// Which part of that full steps left at most, in the search before and in this one.
+    /// Which part of that full steps left at most in the search before, unless a mixture made it doubtful.
     learned: Option<f64>,
+    /// The same in this one, 1 where it creeps.
     rate: Option<f64>,
     /// Whether the last step was a full one.
     is_full: bool,
