@@ -16,6 +16,7 @@ mod erf;
 mod erfc;
 mod erfcx;
 mod exp;
+mod exp_table;
 mod gamma;
 pub(crate) mod gamma_half;
 mod lanes;

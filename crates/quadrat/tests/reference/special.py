@@ -95,6 +95,21 @@ def coefficients():
         lambda r: max(r * r, mpf(10) ** -24) / exp(r), -bound, bound, 12)
     emit_polynomial("EXP", "(e^r - 1 - r) / r^2 on |r| <= ln 2", p, e)
 
+    step = log(mpf(2)) / 16
+    emit("INV_STEP", "16 / ln 2.", 1 / step)
+    emit("STEP_HI", "ln 2 / 16, rounded.", step)
+    emit("STEP_LO", "ln 2 / 16 - `STEP_HI`.", step - mpf(float(step)))
+    bound = step / 2 * mpf("1.001")
+    p, e = remez(
+        lambda r: (exp(r) - 1 - r) / r**2 if fabs(r) > mpf(10) ** -12 else mpf(1) / 2 + r / 6,
+        lambda r: max(r * r, mpf(10) ** -24) / exp(r), -bound, bound, 4)
+    emit_polynomial("EXP_SHORT", "(e^r - 1 - r) / r^2 on |r| <= ln 2 / 32", p, e)
+    print("/// 2^(j / 16), j = 0..15.")
+    print("pub(super) const ROOTS_OF_TWO: [f64; 16] = [")
+    for j in range(16):
+        print(f"    {float(mpf(2) ** (mpf(j) / 16))!r},")
+    print("];")
+
     p, e = remez(lambda z: erf(sqrt(z)) / sqrt(z) if z > 0 else 2 / sqrt(pi),
                  lambda z: sqrt(z) / erf(sqrt(z)) if z > 0 else sqrt(pi) / 2, 0, 1, 11)
     emit("ERF_LEAD_LO", "What rounding takes from the leading coefficient of `ERF_CENTRE`.", p[0] - mpf(float(p[0])))
