@@ -74,15 +74,34 @@ impl WithSimd for Distances<'_, '_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         let na = self.points.a.first().map_or(0, |a| a.len());
+        let Points { a, b } = self.points;
+        let square = |x: f64, y: f64, inverse: f64| ((x - y) * inverse) * ((x - y) * inverse);
         for (j, out) in self.out.chunks_exact_mut(na.max(1)).enumerate() {
-            for (d, &inverse) in self.inverse.iter().enumerate() {
-                let y = self.points.b[d][j];
-                let pairs = out.iter_mut().zip(self.points.a[d]);
-                let square = |x: f64| ((x - y) * inverse) * ((x - y) * inverse);
-                if d == 0 {
-                    pairs.for_each(|(o, &x)| *o = square(x));
-                } else {
-                    pairs.for_each(|(o, &x)| *o += square(x));
+            // Two dimensions at a time: what they add up to is written once.
+            for (k, inverse) in self.inverse.chunks(2).enumerate() {
+                let first = 2 * k;
+                let at = |d: usize| (a[d], b[d][j]);
+                match *inverse {
+                    [one, other] => {
+                        let ((x, y), (u, v)) = (at(first), at(first + 1));
+                        let pairs = out.iter_mut().zip(x.iter().zip(u));
+                        let sum = |x, u| square(x, y, one) + square(u, v, other);
+                        if k == 0 {
+                            pairs.for_each(|(o, (&x, &u))| *o = sum(x, u));
+                        } else {
+                            pairs.for_each(|(o, (&x, &u))| *o += sum(x, u));
+                        }
+                    }
+                    [one] => {
+                        let (x, y) = at(first);
+                        let pairs = out.iter_mut().zip(x);
+                        if k == 0 {
+                            pairs.for_each(|(o, &x)| *o = square(x, y, one));
+                        } else {
+                            pairs.for_each(|(o, &x)| *o += square(x, y, one));
+                        }
+                    }
+                    _ => {}
                 }
             }
         }

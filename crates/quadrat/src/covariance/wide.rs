@@ -4,7 +4,7 @@ use faer::{Mat, MatMut, MatRef};
 use pulp::{Arch, Simd, WithSimd};
 
 use super::factor::{Slopes, Tile};
-use crate::linalg::{dot, gemm_into};
+use crate::linalg::{dot, gemm_into, vectorised};
 
 /// From so many dimensions on, distances and their derivatives are matrix products,
 /// `|x - y|^2 = |x|^2 + |y|^2 - 2 x'y`: cheaper by several times, and exact to rounding of `|x|^2`, about the middle of one side.
@@ -14,7 +14,7 @@ pub(super) const WIDE: usize = 8;
 pub(super) struct Wide {
     /// Rows `x', |x|^2, 1` of the lanes.
     lanes: Mat<f64>,
-    /// Columns `-2 y, 1, |y|^2`.
+    /// Rows `-2 y', 1, |y|^2` of the columns.
     columns: Mat<f64>,
     /// Columns `x` of the lanes, and rows of their squares; empty unless slopes are wanted.
     turned: Mat<f64>,
@@ -32,19 +32,30 @@ impl Wide {
             .iter()
             .map(|b| b.iter().sum::<f64>() / m.max(1) as f64)
             .collect();
-        let at = |x: &[f64], d: usize, i: usize| (x[i] - middles[d]) * inverse[d];
-        let mut lanes = Mat::from_fn(n, dims + 2, |i, d| a.get(d).map_or(1.0, |x| at(x, d, i)));
-        let mut columns = Mat::from_fn(dims + 2, m, |d, j| b.get(d).map_or(1.0, |y| at(y, d, j)));
-        for i in 0..n {
-            lanes[(i, dims)] = (0..dims).map(|d| lanes[(i, d)].powi(2)).sum();
-        }
-        for column in columns.col_iter_mut() {
-            let Some(column) = column.try_as_col_major_mut() else {
-                continue; // Columns of a matrix of ours are contiguous.
-            };
-            let (y, rest) = column.as_slice_mut().split_at_mut(dims);
-            rest[1] = y.iter().map(|y| y * y).sum();
-            y.iter_mut().for_each(|y| *y *= -2.0);
+        // Coordinates and, in the column after them, their sums of squares.
+        let scaled = |side: &[&[f64]], size: usize, square: usize| {
+            let mut out = Mat::zeros(size, dims + 2);
+            let mut lengths = vec![0.0; size];
+            for (d, x) in side.iter().enumerate() {
+                let (middle, by) = (middles[d], inverse[d]);
+                let own = out.col_as_slice_mut(d);
+                vectorised(|| {
+                    for ((o, length), x) in own.iter_mut().zip(&mut lengths).zip(*x) {
+                        *o = (x - middle) * by;
+                        *length += *o * *o;
+                    }
+                });
+            }
+            out.col_as_slice_mut(square).copy_from_slice(&lengths);
+            out.col_as_slice_mut(2 * dims + 1 - square).fill(1.0);
+            out
+        };
+        let (lanes, mut columns) = (scaled(a, n, dims), scaled(b, m, dims + 1));
+        for d in 0..dims {
+            columns
+                .col_as_slice_mut(d)
+                .iter_mut()
+                .for_each(|y| *y *= -2.0);
         }
         let (mut turned, mut squares) = (Mat::new(), Mat::new());
         if slopes == Slopes::Yes {
@@ -69,7 +80,7 @@ impl Wide {
             false,
             1.0,
             lanes,
-            self.columns.subcols(tile.b.start, m),
+            self.columns.subrows(tile.b.start, m).transpose(),
         );
     }
 
@@ -88,15 +99,14 @@ impl Wide {
         let weights = MatRef::from_column_major_slice(&*adjoint, n, m);
         let lanes = self.turned.subcols(tile.a.start, n);
         gemm_into(turned.as_mut(), false, 1.0, lanes, weights);
-        for (j, c) in columns.iter().enumerate() {
-            let y = &self.columns.col_as_slice(tile.b.start + j)[..dims];
-            let pairs = y.iter().zip(turned.col_as_slice(j));
-            for (sum, (y, t)) in sums.iter_mut().zip(pairs) {
-                // Of y it is -2 y that is held.
-                *sum += y * (0.25 * y * c + t);
-            }
-        }
+        let mut turned = turned.transpose().to_owned();
         for (d, sum) in sums.iter_mut().enumerate() {
+            let y = &self.columns.col_as_slice(d)[tile.b.clone()];
+            let by = turned.col_as_slice_mut(d);
+            // Of y it is -2 y that is held.
+            let pairs = by.iter_mut().zip(y.iter().zip(&columns));
+            vectorised(|| pairs.for_each(|(t, (y, c))| *t += 0.25 * y * c));
+            *sum += dot(y, by);
             *sum += dot(&self.squares.col_as_slice(d)[tile.a.clone()], &rows);
         }
     }
