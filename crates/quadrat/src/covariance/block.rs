@@ -16,7 +16,15 @@ use crate::support::Functionals;
 pub(super) struct Ready<'a> {
     terms: Vec<PreparedTerm<'a>>,
     sides: Sides<'a>,
+    /// Whether every row of a side is one atom.
+    single: Single,
     edges: Option<ReadyEdges<'a>>,
+}
+
+#[derive(Clone, Copy)]
+struct Single {
+    a: bool,
+    b: bool,
 }
 
 pub(super) fn prepare<'a>(
@@ -33,6 +41,10 @@ pub(super) fn prepare<'a>(
                 .map(|term| prepare_term(term, theta, sides, slopes, tables))
                 .collect(),
             sides,
+            single: Single {
+                a: sides.a.all_single(),
+                b: sides.b.all_single(),
+            },
             edges: group.edges.as_ref().map(|e| e.ready(theta, slopes)),
         }
     };
@@ -57,6 +69,15 @@ pub(super) fn prepare_term<'a>(
 }
 
 impl Ready<'_> {
+    /// The column of an atom.
+    fn column_of(&self, atom: usize) -> usize {
+        if self.single.b {
+            atom
+        } else {
+            row_at(self.sides.b, atom)
+        }
+    }
+
     /// Adds a block of the covariance to `out`, whose rows and columns begin with the block's; or writes it there, where every
     /// entry is of one pair of atoms.
     pub fn add_block(
@@ -69,7 +90,12 @@ impl Ready<'_> {
         mut out: MatMut<'_, f64>,
     ) {
         let (r, c) = (rows.clone(), columns.clone());
-        block(&self.terms, self.sides, r, c, adds, work, out.as_mut());
+        let is_sum = self.single.a && self.single.b && !self.terms.is_empty();
+        if is_sum && self.terms.iter().all(|term| term.factors.len() == 1) {
+            sum_block(&self.terms, self.sides, r, c, adds, work, out.as_mut());
+        } else {
+            block(self, r, c, adds, work, out.as_mut());
+        }
         if let Some(edges) = &self.edges {
             edges.add_block(rows, columns, symmetric, &mut work.edges, out);
         }
@@ -87,17 +113,7 @@ impl Ready<'_> {
         gradient: &mut [f64],
     ) {
         let (r, c) = (rows.clone(), columns.clone());
-        contract_block(
-            &self.terms,
-            self.sides,
-            r,
-            c,
-            theta,
-            adjoint,
-            factor,
-            work,
-            gradient,
-        );
+        contract_block(self, r, c, theta, adjoint, factor, work, gradient);
         if let Some(edges) = &self.edges {
             edges.contract_block(rows, columns, adjoint, factor, &mut work.edges, gradient);
         }
@@ -149,15 +165,14 @@ fn tiles(
 /// Adds a block of the covariance to `out`, whose columns are those of the block and whose rows
 /// begin with those of the block, or writes it there.
 fn block(
-    prepared: &[PreparedTerm<'_>],
-    sides: Sides<'_>,
+    ready: &Ready<'_>,
     rows: Range<usize>,
     columns: Range<usize>,
     adds: bool,
     work: &mut Work,
     mut out: MatMut<'_, f64>,
 ) {
-    let single = sides.a.all_single();
+    let (prepared, sides) = (&ready.terms, ready.sides);
     for b in tiles(sides.b, &columns, COLUMNS) {
         for a in tiles(sides.a, &rows, LANES) {
             let tile = Tile { a, b: b.clone() };
@@ -177,14 +192,14 @@ fn block(
                 }
             }
             let weight_a = &sides.a.weight()[tile.a.clone()];
-            if !single {
+            if !ready.single.a {
                 rows_of(sides.a, &tile.a, &mut work.row_of);
             }
             let mut atom = tile.b.start;
             let lanes = tile.a.len();
             while atom < tile.b.end {
                 // The atoms of one row of the other side are summed first.
-                let column = row_at(sides.b, atom);
+                let column = ready.column_of(atom);
                 let end = sides.b.offsets()[column + 1].min(tile.b.end);
                 let at = (atom - tile.b.start) * lanes;
                 let (mut by, mut sum) = (sides.b.weight()[atom], &work.total[at..at + lanes]);
@@ -205,7 +220,7 @@ fn block(
                     continue; // Columns of a matrix of ours are contiguous.
                 };
                 let out = out.as_slice_mut();
-                if single {
+                if ready.single.a {
                     let from = tile.a.start - rows.start;
                     vectorised(|| {
                         let pairs = out[from..].iter_mut().zip(weight_a).zip(sum);
@@ -225,9 +240,71 @@ fn block(
     }
 }
 
-fn contract_block(
+/// As [`block`] where every row is one atom and every term one factor: each entry is written once.
+fn sum_block(
     prepared: &[PreparedTerm<'_>],
     sides: Sides<'_>,
+    rows: Range<usize>,
+    columns: Range<usize>,
+    adds: bool,
+    work: &mut Work,
+    mut out: MatMut<'_, f64>,
+) {
+    let factors = &mut work.factors;
+    if factors.len() < prepared.len() {
+        factors.resize_with(prepared.len(), Evaluated::default);
+    }
+    for b in tiles(sides.b, &columns, COLUMNS) {
+        for a in tiles(sides.a, &rows, LANES) {
+            let tile = Tile { a, b: b.clone() };
+            for (term, out) in prepared.iter().zip(&mut *factors) {
+                term.factors[0].evaluate(sides, &tile, Slopes::No, out);
+            }
+            let lanes = tile.a.len();
+            let weight_a = &sides.a.weight()[tile.a.clone()];
+            let from = tile.a.start - rows.start;
+            for (j, column) in tile.b.clone().enumerate() {
+                let Some(out) = out
+                    .as_mut()
+                    .col_mut(column - columns.start)
+                    .try_as_col_major_mut()
+                else {
+                    continue; // Columns of a matrix of ours are contiguous.
+                };
+                let out = &mut out.as_slice_mut()[from..from + lanes];
+                let by = sides.b.weight()[column];
+                let scaled = |k: usize| {
+                    let value = &factors[k].value[j * lanes..][..lanes];
+                    (by * prepared[k].variance, value)
+                };
+                let rest = if adds || prepared.len() == 1 {
+                    let (by, value) = scaled(0);
+                    let all = out.iter_mut().zip(weight_a).zip(value);
+                    if adds {
+                        vectorised(|| all.for_each(|((o, w), v)| *o += w * (by * v)));
+                    } else {
+                        vectorised(|| all.for_each(|((o, w), v)| *o = w * (by * v)));
+                    }
+                    1
+                } else {
+                    let ((one, first), (other, second)) = (scaled(0), scaled(1));
+                    let all = out.iter_mut().zip(weight_a).zip(first.iter().zip(second));
+                    let sum = |(v1, v2): (&f64, &f64)| one * v1 + other * v2;
+                    vectorised(|| all.for_each(|((o, w), v)| *o = w * sum(v)));
+                    2
+                };
+                for k in rest..prepared.len() {
+                    let (by, value) = scaled(k);
+                    let all = out.iter_mut().zip(weight_a).zip(value);
+                    vectorised(|| all.for_each(|((o, w), v)| *o += w * (by * v)));
+                }
+            }
+        }
+    }
+}
+
+fn contract_block(
+    ready: &Ready<'_>,
     rows: Range<usize>,
     columns: Range<usize>,
     theta: &[f64],
@@ -236,22 +313,22 @@ fn contract_block(
     work: &mut Work,
     gradient: &mut [f64],
 ) {
-    let single = sides.a.all_single();
+    let (prepared, sides) = (&ready.terms, ready.sides);
     for b in tiles(sides.b, &columns, COLUMNS) {
         for a in tiles(sides.a, &rows, LANES) {
             let tile = Tile { a, b: b.clone() };
             let weight_a = &sides.a.weight()[tile.a.clone()];
-            if !single {
+            if !ready.single.a {
                 rows_of(sides.a, &tile.a, &mut work.row_of);
             }
             work.adjoint.resize(tile.len());
             let mut atom = tile.b.start;
             let lanes = tile.a.len();
             while atom < tile.b.end {
-                let column = row_at(sides.b, atom);
+                let column = ready.column_of(atom);
                 let end = sides.b.offsets()[column + 1].min(tile.b.end);
                 work.sum.resize(lanes);
-                if single {
+                if ready.single.a {
                     let own = adjoint
                         .col(column - columns.start)
                         .subrows(tile.a.start, lanes);

@@ -391,9 +391,12 @@ fn centres(set: &Functionals, d: usize, range: &Range<usize>) -> Vec<f64> {
 
 /// Whether the atoms are points along all the dimensions.
 fn all_points(dims: &[usize], sides: Sides<'_>, a: Range<usize>, b: Range<usize>) -> bool {
-    let is_point = |w: &f64| *w == 0.0;
+    // Chunks without a way out are compared many at a time.
+    let are_points = |widths: &[f64]| {
+        let mut chunks = widths.chunks(64);
+        chunks.all(|chunk| chunk.iter().fold(true, |all, w| all & (*w == 0.0)))
+    };
     dims.iter().all(|&d| {
-        sides.a.width(d)[a.clone()].iter().all(is_point)
-            && sides.b.width(d)[b.clone()].iter().all(is_point)
+        are_points(&sides.a.width(d)[a.clone()]) && are_points(&sides.b.width(d)[b.clone()])
     })
 }

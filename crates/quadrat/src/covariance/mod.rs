@@ -165,10 +165,10 @@ impl Covariance {
     /// The diagonal of [`Self::matrix`] without the matrix.
     #[must_use]
     pub fn diagonal(&self, theta: &[f64], a: &Functionals) -> Vec<f64> {
-        let stationary = self.is_stationary();
+        let is_same = self.shifts_alone(a);
         // Rows whose value is not that of the row before.
         let fresh: Vec<usize> = (0..a.len())
-            .filter(|&row| row == 0 || !(stationary && same_shape(a, row - 1, row)))
+            .filter(|&row| row == 0 || !is_same(row - 1, row))
             .collect();
         let few = (fresh.len() < a.len()).then(|| a.rows(&fresh));
         let own = few.as_ref().unwrap_or(a);
@@ -196,6 +196,13 @@ impl Covariance {
             out.resize(end, value);
         }
         out
+    }
+
+    /// Whether two rows of a set have the same variance because they differ by a shift.
+    fn shifts_alone<'a>(&self, set: &'a Functionals) -> impl Fn(usize, usize) -> bool + use<'a> {
+        let stationary = self.is_stationary();
+        let all = stationary && is_of_one_shape(set);
+        move |one, other| all || stationary && same_shape(set, one, other)
     }
 
     /// Whether the covariance of two supports stays when both are shifted.
@@ -230,12 +237,12 @@ impl Covariance {
         adjoint: &[f64],
         gradient: &mut [f64],
     ) {
-        let stationary = self.is_stationary();
+        let is_same = self.shifts_alone(a);
         let mut row = 0;
         while row < a.len() {
             let mut end = row + 1;
             let mut sum = adjoint[row];
-            while stationary && end < a.len() && same_shape(a, row, end) {
+            while end < a.len() && is_same(row, end) {
                 sum += adjoint[end];
                 end += 1;
             }
@@ -247,7 +254,7 @@ impl Covariance {
                     && end - row < COLUMNS
                     && is_one(row)
                     && is_one(end)
-                    && !(stationary && same_shape(a, end - 1, end))
+                    && !is_same(end - 1, end)
                 {
                     end += 1;
                 }
@@ -424,6 +431,19 @@ fn is_small(groups: &[Group<'_>]) -> bool {
         let Sides { a, b } = group.sides();
         group.edges.is_none() && a.atom_count().saturating_mul(b.atom_count()) < PARALLEL_FROM
     })
+}
+
+/// Whether all rows are single boxes that differ by shifts only; column by column, which is faster than [`same_shape`] of all.
+fn is_of_one_shape(set: &Functionals) -> bool {
+    // Chunks without a way out are compared many at a time.
+    let is_constant = |x: &[f64]| {
+        let mut chunks = x.chunks(64);
+        chunks.all(|chunk| chunk.iter().fold(true, |all, v| all & (*v == x[0])))
+    };
+    set.all_single()
+        && !set.has_regions()
+        && is_constant(set.weight())
+        && (0..set.dims().len()).all(|d| is_constant(set.width(d)))
 }
 
 /// Whether two rows are single boxes that differ by a shift only.
