@@ -90,9 +90,9 @@ impl Ready<'_> {
         mut out: MatMut<'_, f64>,
     ) {
         let (r, c) = (rows.clone(), columns.clone());
-        let is_sum = self.single.a && self.single.b && !self.terms.is_empty();
-        if is_sum && self.terms.iter().all(|term| term.factors.len() == 1) {
-            sum_block(&self.terms, self.sides, r, c, adds, work, out.as_mut());
+        let of_points = self.single.a && self.single.b && !self.terms.is_empty();
+        if of_points && self.terms.iter().all(|term| term.factors.len() == 1) {
+            direct_block(&self.terms, self.sides, r, c, adds, work, out.as_mut());
         } else {
             block(self, r, c, adds, work, out.as_mut());
         }
@@ -182,7 +182,7 @@ fn block(
                 work.total.fill(0.0);
             }
             for (index, term) in prepared.iter().enumerate() {
-                evaluate(term, sides, &tile, Slopes::No, &mut work.factors);
+                evaluate(&term.factors, sides, &tile, Slopes::No, &mut work.factors);
                 let product = product(term, tile.len(), &work.factors, &mut work.product);
                 let (by, total) = (term.variance, &mut *work.total);
                 if index == 0 {
@@ -240,8 +240,8 @@ fn block(
     }
 }
 
-/// As [`block`] where every row is one atom and every term one factor: each entry is written once.
-fn sum_block(
+/// As [`block`] where every row is one atom and every term one factor: into `out` without a tile of sums between.
+fn direct_block(
     prepared: &[PreparedTerm<'_>],
     sides: Sides<'_>,
     rows: Range<usize>,
@@ -250,16 +250,11 @@ fn sum_block(
     work: &mut Work,
     mut out: MatMut<'_, f64>,
 ) {
-    let factors = &mut work.factors;
-    if factors.len() < prepared.len() {
-        factors.resize_with(prepared.len(), Evaluated::default);
-    }
     for b in tiles(sides.b, &columns, COLUMNS) {
         for a in tiles(sides.a, &rows, LANES) {
             let tile = Tile { a, b: b.clone() };
-            for (term, out) in prepared.iter().zip(&mut *factors) {
-                term.factors[0].evaluate(sides, &tile, Slopes::No, out);
-            }
+            let factors = prepared.iter().flat_map(|term| &term.factors);
+            evaluate(factors, sides, &tile, Slopes::No, &mut work.factors);
             let lanes = tile.a.len();
             let weight_a = &sides.a.weight()[tile.a.clone()];
             let from = tile.a.start - rows.start;
@@ -274,17 +269,15 @@ fn sum_block(
                 let out = &mut out.as_slice_mut()[from..from + lanes];
                 let by = sides.b.weight()[column];
                 let scaled = |k: usize| {
-                    let value = &factors[k].value[j * lanes..][..lanes];
+                    let value = &work.factors[k].value[j * lanes..][..lanes];
                     (by * prepared[k].variance, value)
                 };
-                let rest = if adds || prepared.len() == 1 {
+                let written = if adds {
+                    0
+                } else if prepared.len() == 1 {
                     let (by, value) = scaled(0);
                     let all = out.iter_mut().zip(weight_a).zip(value);
-                    if adds {
-                        vectorised(|| all.for_each(|((o, w), v)| *o += w * (by * v)));
-                    } else {
-                        vectorised(|| all.for_each(|((o, w), v)| *o = w * (by * v)));
-                    }
+                    vectorised(|| all.for_each(|((o, w), v)| *o = w * (by * v)));
                     1
                 } else {
                     let ((one, first), (other, second)) = (scaled(0), scaled(1));
@@ -293,7 +286,7 @@ fn sum_block(
                     vectorised(|| all.for_each(|((o, w), v)| *o = w * sum(v)));
                     2
                 };
-                for k in rest..prepared.len() {
+                for k in written..prepared.len() {
                     let (by, value) = scaled(k);
                     let all = out.iter_mut().zip(weight_a).zip(value);
                     vectorised(|| all.for_each(|((o, w), v)| *o += w * (by * v)));
@@ -355,7 +348,7 @@ fn contract_block(
                 atom = end;
             }
             for term in prepared {
-                evaluate(term, sides, &tile, Slopes::Yes, &mut work.factors);
+                evaluate(&term.factors, sides, &tile, Slopes::Yes, &mut work.factors);
                 let product = product(term, tile.len(), &work.factors, &mut work.product);
                 let total = crate::linalg::dot(&work.adjoint, product);
                 for (k, &i) in term.term.variances.iter().enumerate() {
@@ -377,19 +370,19 @@ fn contract_block(
     }
 }
 
-/// Evaluates the factors of a term on a tile.
-fn evaluate(
-    term: &PreparedTerm<'_>,
+/// Evaluates factors on a tile, one after the other into `out`.
+fn evaluate<'a>(
+    factors: impl IntoIterator<Item = &'a Prepared<'a>>,
     sides: Sides<'_>,
     tile: &Tile,
     slopes: Slopes,
-    factors: &mut Vec<Evaluated>,
+    out: &mut Vec<Evaluated>,
 ) {
-    if factors.len() < term.factors.len() {
-        factors.resize_with(term.factors.len(), Evaluated::default);
-    }
-    for (prepared, out) in term.factors.iter().zip(factors) {
-        prepared.evaluate(sides, tile, slopes, out);
+    for (k, factor) in factors.into_iter().enumerate() {
+        if out.len() == k {
+            out.push(Evaluated::default());
+        }
+        factor.evaluate(sides, tile, slopes, &mut out[k]);
     }
 }
 

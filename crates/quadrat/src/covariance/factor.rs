@@ -391,12 +391,14 @@ fn centres(set: &Functionals, d: usize, range: &Range<usize>) -> Vec<f64> {
 
 /// Whether the atoms are points along all the dimensions.
 fn all_points(dims: &[usize], sides: Sides<'_>, a: Range<usize>, b: Range<usize>) -> bool {
-    // Chunks without a way out are compared many at a time.
-    let are_points = |widths: &[f64]| {
-        let mut chunks = widths.chunks(64);
-        chunks.all(|chunk| chunk.iter().fold(true, |all, w| all & (*w == 0.0)))
-    };
     dims.iter().all(|&d| {
-        are_points(&sides.a.width(d)[a.clone()]) && are_points(&sides.b.width(d)[b.clone()])
+        all_are(&sides.a.width(d)[a.clone()], 0.0) && all_are(&sides.b.width(d)[b.clone()], 0.0)
     })
+}
+
+/// Whether all numbers are this one.
+pub(super) fn all_are(x: &[f64], value: f64) -> bool {
+    // Chunks without a way out are compared many at a time.
+    let mut chunks = x.chunks(64);
+    chunks.all(|chunk| chunk.iter().fold(true, |all, x| all & (*x == value)))
 }

@@ -32,7 +32,7 @@ use crate::kernel::Kernel;
 use crate::linalg::{mirror_upper, reshape};
 use crate::support::Functionals;
 use block::{Work, prepare};
-use factor::{Sides, Slopes, Tables};
+use factor::{Sides, Slopes, Tables, all_are};
 use plan::{Factor, Term, plan};
 use regions::Group;
 
@@ -198,7 +198,7 @@ impl Covariance {
         out
     }
 
-    /// Whether two rows of a set have the same variance because they differ by a shift.
+    /// A test of whether two rows of a set have the same variance because they differ by a shift.
     fn shifts_alone<'a>(&self, set: &'a Functionals) -> impl Fn(usize, usize) -> bool + use<'a> {
         let stationary = self.is_stationary();
         let all = stationary && is_of_one_shape(set);
@@ -435,11 +435,7 @@ fn is_small(groups: &[Group<'_>]) -> bool {
 
 /// Whether all rows are single boxes that differ by shifts only; column by column, which is faster than [`same_shape`] of all.
 fn is_of_one_shape(set: &Functionals) -> bool {
-    // Chunks without a way out are compared many at a time.
-    let is_constant = |x: &[f64]| {
-        let mut chunks = x.chunks(64);
-        chunks.all(|chunk| chunk.iter().fold(true, |all, v| all & (*v == x[0])))
-    };
+    let is_constant = |x: &[f64]| x.first().is_none_or(|&first| all_are(x, first));
     set.all_single()
         && !set.has_regions()
         && is_constant(set.weight())

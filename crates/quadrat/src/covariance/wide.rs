@@ -32,7 +32,7 @@ impl Wide {
             .iter()
             .map(|b| b.iter().sum::<f64>() / m.max(1) as f64)
             .collect();
-        // Coordinates and, in the column after them, their sums of squares.
+        // Coordinates, their sums of squares in column `square`, and ones in the other of the last two.
         let scaled = |side: &[&[f64]], size: usize, square: usize| {
             let mut out = Mat::zeros(size, dims + 2);
             let mut lengths = vec![0.0; size];
@@ -170,10 +170,7 @@ mod tests {
         let [all_a, all_b] =
             [&a, &b].map(|side| side.iter().map(Vec::as_slice).collect::<Vec<_>>());
         let wide = Wide::new(&all_a, &all_b, &inverse, Slopes::Yes);
-        let tile = Tile {
-            a: 2..n,
-            b: 0..m - 1,
-        };
+        let tile = Tile { a: 2..n, b: 1..m };
         let points = Points {
             a: a.iter().map(|x| &x[tile.a.clone()]).collect(),
             b: b.iter().map(|x| &x[tile.b.clone()]).collect(),

@@ -41,7 +41,7 @@ pub(super) fn times_power<S: Simd>(s: S, y: S::f64s, shifted: S::f64s, k: S::f64
     if let Some(scaled) = avx512::times_power(s, y, k) {
         return scaled;
     }
-    // n is k / 32 and (k + 16) / 32, each rounded down: both are exponents of normal numbers where n is not.
+    // n is the sum of k / 32 and (k + 16) / 32, each rounded down: exponents of normal numbers also where n is not.
     let half = |shifted: S::f64s| {
         let mut lanes = [s.transmute_u64s_f64s(shifted)];
         for word in bytemuck::cast_slice_mut::<S::u64s, u64>(&mut lanes) {
@@ -92,7 +92,7 @@ mod avx512 {
     pub(super) fn times_power<S: Simd>(s: S, y: S::f64s, k: S::f64s) -> Option<S::f64s> {
         let k = (&k as &dyn Any).downcast_ref::<f64x8>().copied()?;
         of(s, y, |v4, y| {
-            // Of the power the next integer below is taken.
+            // The instruction rounds the power down.
             let power = v4.mul_f64s(k, v4.splat_f64s(1.0 / 16.0));
             cast(v4.avx512f._mm512_scalef_pd(cast(y), cast(power)))
         })

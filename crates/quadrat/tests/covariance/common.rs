@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// Expressions of every kind and every way to compose them, over `x`, `y`, `z`, `t`.
-pub const KERNELS: [&str; 27] = [
+pub const KERNELS: [&str; 28] = [
     "constant",
     "linear(x)",
     "linear(x, y)",
@@ -27,6 +27,7 @@ pub const KERNELS: [&str; 27] = [
     "periodic(x, y, shared = true)",
     "se(x) + matern32(y)",
     "se(x) * matern32(y) + linear(t) + constant",
+    "se(x) + matern32(y) + linear(t)",
     "se(t) * periodic(t)",
     "matern32(t) * periodic(t, period = 1.3)",
     "linear(t) * se(t)",

@@ -90,9 +90,14 @@ def coefficients():
     emit("LN4_HI", "Leading 40 bits of ln 4: products with exponents are exact.", top)
     emit("LN4_LO", "ln 4 - `LN4_HI`.", ln4 - top)
     bound = log(mpf(2)) * mpf("1.001")
-    p, e = remez(
-        lambda r: (exp(r) - 1 - r) / r**2 if fabs(r) > mpf(10) ** -12 else mpf(1) / 2 + r / 6,
-        lambda r: max(r * r, mpf(10) ** -24) / exp(r), -bound, bound, 12)
+
+    def bend(r):
+        return (exp(r) - 1 - r) / r**2 if fabs(r) > mpf(10) ** -12 else mpf(1) / 2 + r / 6
+
+    def share(r):
+        return max(r * r, mpf(10) ** -24) / exp(r)
+
+    p, e = remez(bend, share, -bound, bound, 12)
     emit_polynomial("EXP", "(e^r - 1 - r) / r^2 on |r| <= ln 2", p, e)
 
     step = log(mpf(2)) / 16
@@ -100,9 +105,7 @@ def coefficients():
     emit("STEP_HI", "ln 2 / 16, rounded.", step)
     emit("STEP_LO", "ln 2 / 16 - `STEP_HI`.", step - mpf(float(step)))
     bound = step / 2 * mpf("1.001")
-    p, e = remez(
-        lambda r: (exp(r) - 1 - r) / r**2 if fabs(r) > mpf(10) ** -12 else mpf(1) / 2 + r / 6,
-        lambda r: max(r * r, mpf(10) ** -24) / exp(r), -bound, bound, 4)
+    p, e = remez(bend, share, -bound, bound, 4)
     emit_polynomial("EXP_SHORT", "(e^r - 1 - r) / r^2 on |r| <= ln 2 / 32", p, e)
     print("/// 2^(j / 16), j = 0..15.")
     print("pub(super) const ROOTS_OF_TWO: [f64; 16] = [")
