@@ -16,6 +16,7 @@ pub mod distribution;
 mod exact;
 mod exponential;
 mod gaussian;
+
 mod interval;
 mod laplace;
 pub mod local;
@@ -31,6 +32,7 @@ mod quadrature;
 mod quadrature_tests;
 mod select;
 mod sigmoid;
+mod smooth;
 mod student_t;
 mod window;
 

@@ -5,6 +5,7 @@ use std::f64::consts::PI;
 
 use super::adaptive::{Integrals, Panels, integrate};
 use super::local::{Belief, Expected, Jet, Tilted};
+use super::smooth;
 
 /// Nats below the peak where a tilted density ends: e^-38 = 3e-17.
 const FALL: f64 = 38.0;
@@ -408,8 +409,21 @@ pub(super) fn log_integral(guess: f64, jet: impl Fn(f64) -> Jet) -> Option<f64> 
 /// Averages of `g` under a normal belief, with sizes of the integrands.
 ///
 /// # Arguments
-/// * `features` - (place, width) of every peak, bend or kink of `g`
+/// * `features` - (place, width) of every peak, bend or kink of `g`: what is `width` wide there has its singularities as far from
+///   the real line, or further
 pub(super) fn averages<const N: usize>(
+    belief: Belief,
+    features: &[(f64, f64)],
+    g: impl Fn(f64) -> [f64; N],
+) -> Integrals<N> {
+    if let Some(integrals) = smooth::averages(belief, features, &g) {
+        return integrals;
+    }
+    adaptive_averages(belief, features, g)
+}
+
+/// As [`averages`], also where features are narrow.
+pub(super) fn adaptive_averages<const N: usize>(
     belief: Belief,
     features: &[(f64, f64)],
     g: impl Fn(f64) -> [f64; N],

@@ -82,12 +82,16 @@ impl Row {
         ]
     }
 
-    /// Derivatives of value, first and second in the degrees of freedom.
-    fn in_degrees(&self, f: f64) -> [f64; 3] {
+    /// Twice the derivative of the constant in the degrees of freedom.
+    fn normaliser(&self) -> f64 {
+        digamma_half_step(0.5 * self.degrees) - 1.0 / self.degrees
+    }
+
+    /// Derivatives of value, first and second in the degrees of freedom, given [`Self::normaliser`].
+    fn in_degrees(&self, f: f64, normaliser: f64) -> [f64; 3] {
         let (square, ratio, away) = self.parts(f);
         let (v, nu) = (self.variance, self.degrees);
         let c = nu * v;
-        let normaliser = digamma_half_step(0.5 * nu) - 1.0 / nu;
         let scaled = (nu + 1.0) / nu;
         [
             0.5 * (normaliser - elementary::log1p(square) + scaled * square * ratio),
@@ -260,7 +264,7 @@ impl Local for StudentT {
 
     fn log_density_slopes(&self, own: &[f64], row: usize, f: f64, out: &mut [[f64; 3]]) {
         let row = self.row(own, row);
-        self.spread(row.in_variance(f), row.in_degrees(f), out);
+        self.spread(row.in_variance(f), row.in_degrees(f, row.normaliser()), out);
     }
 
     fn tilted(&self, own: &[f64], row: usize, cavity: Belief) -> Tilted {
@@ -273,12 +277,13 @@ impl Local for StudentT {
             return;
         }
         let row = self.row(own, row);
+        let normaliser = row.normaliser();
         let (_, _, [_, in_variance, in_degrees]) = quadrature::tilted_averages(
             cavity,
             &row.peaks(cavity),
             false,
             |f| row.jet(f),
-            |f, _, _| [1.0, row.in_variance(f)[0], row.in_degrees(f)[0]],
+            |f, _, _| [1.0, row.in_variance(f)[0], row.in_degrees(f, normaliser)[0]],
         );
         self.spread(in_variance, in_degrees, out);
     }
@@ -293,8 +298,9 @@ impl Local for StudentT {
             return;
         }
         let row = self.row(own, row);
+        let normaliser = row.normaliser();
         let averages = quadrature::averages(belief, &row.bend(), |f| {
-            [row.in_variance(f)[0], row.in_degrees(f)[0]]
+            [row.in_variance(f)[0], row.in_degrees(f, normaliser)[0]]
         });
         self.spread(averages.value[0], averages.value[1], out);
     }
