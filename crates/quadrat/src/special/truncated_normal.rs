@@ -3,7 +3,9 @@
 use crate::special::elementary;
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
 
-use super::{erfcx_into, exp_into};
+use pulp::{Arch, Simd, WithSimd};
+
+use super::{erfcx_into, exp_simd};
 
 /// ln sqrt(2 pi).
 const LN_SQRT_2PI: f64 = 0.918_938_533_204_672_8;
@@ -204,6 +206,91 @@ fn closed(lower: f64, upper: f64) -> TruncatedNormal {
     }
 }
 
+/// End of the first panel of the integral, and of the second.
+const FIRST: f64 = 4.0;
+const SECOND: f64 = 12.0;
+
+/// Nodes on both sides, and weights; further ones of no weight fill vectors of eight.
+const FULL: usize = 24;
+const TABLE: [[f64; FULL]; 2] = {
+    let mut table = [[0.0; FULL]; 2];
+    let mut i = 0;
+    while i < NODES.len() {
+        let (node, weight) = NODES[i];
+        (table[0][2 * i], table[1][2 * i]) = (-node, weight);
+        (table[0][2 * i + 1], table[1][2 * i + 1]) = (node, weight);
+        i += 1;
+    }
+    table
+};
+
+/// The density `exp(-s (linear + square s))` from 0 to `reach`.
+struct Falling {
+    linear: f64,
+    square: f64,
+    reach: f64,
+}
+
+/// Its integral, and mean and central moments.
+struct Moments {
+    z: f64,
+    centre: f64,
+    second: f64,
+    third: f64,
+    fourth: f64,
+}
+
+impl WithSimd for Falling {
+    type Output = Moments;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, s: S) -> Moments {
+        let [linear, square] = [self.linear, self.square].map(|x| s.splat_f64s(x));
+        let [nodes, weights] = [&TABLE[0], &TABLE[1]].map(|x| S::as_simd_f64s(x).0);
+        // e^-s needs shorter panels near 0 where the reach is long.
+        let ends = [0.0, FIRST, SECOND, self.reach].map(|end| end.min(self.reach));
+        let panels = 1 + usize::from(ends[1] < self.reach) + usize::from(ends[2] < self.reach);
+        let (mut points, mut masses) = ([[0.0; FULL]; 3], [[0.0; FULL]; 3]);
+        let (mut z, mut first) = (s.splat_f64s(0.0), s.splat_f64s(0.0));
+        for k in 0..panels {
+            let half = s.splat_f64s(0.5 * (ends[k + 1] - ends[k]));
+            let middle = s.splat_f64s(0.5 * (ends[k] + ends[k + 1]));
+            let points = S::as_mut_simd_f64s(&mut points[k]).0;
+            let masses = S::as_mut_simd_f64s(&mut masses[k]).0;
+            for i in 0..nodes.len() {
+                let x = s.mul_add_f64s(half, nodes[i], middle);
+                let exponent = s.neg_f64s(s.mul_f64s(x, s.mul_add_f64s(square, x, linear)));
+                let mass = s.mul_f64s(s.mul_f64s(half, weights[i]), exp_simd(s, exponent));
+                (points[i], masses[i]) = (x, mass);
+                z = s.add_f64s(z, mass);
+                first = s.mul_add_f64s(mass, x, first);
+            }
+        }
+        let z = s.reduce_sum_f64s(z);
+        let centre = s.reduce_sum_f64s(first) / z;
+        let mut sums = [s.splat_f64s(0.0); 3];
+        for k in 0..panels {
+            let points = S::as_simd_f64s(&points[k]).0;
+            for (x, mass) in points.iter().zip(S::as_simd_f64s(&masses[k]).0) {
+                let away = s.sub_f64s(*x, s.splat_f64s(centre));
+                let square = s.mul_f64s(away, away);
+                let second = s.mul_f64s(*mass, square);
+                sums[0] = s.add_f64s(sums[0], second);
+                sums[1] = s.mul_add_f64s(second, away, sums[1]);
+                sums[2] = s.mul_add_f64s(second, square, sums[2]);
+            }
+        }
+        let [second, third, fourth] = sums.map(|sum| s.reduce_sum_f64s(sum) / z);
+        Moments {
+            z,
+            centre,
+            second,
+            third,
+            fourth,
+        }
+    }
+}
+
 /// Moments of the scaled distance from the near end.
 ///
 /// With `s = rate (t - lower)` the density is proportional to `exp(-q s - s^2 / (2 rate^2))`, `q = lower / rate`:
@@ -217,43 +304,17 @@ fn by_quadrature(lower: f64, upper: f64, width: f64) -> TruncatedNormal {
     } else {
         width
     };
-    // Panels in units of the reach where that is short; e^-s needs shorter panels near 0 where it is long.
-    let ends = [0.0, 4f64.min(reach), 12f64.min(reach), reach];
-    let (mut points, mut weights) = ([0.0; 60], [0.0; 60]);
-    let mut count = 0;
-    for pair in ends.windows(2) {
-        let (middle, half) = (0.5 * (pair[0] + pair[1]), 0.5 * (pair[1] - pair[0]));
-        if half > 0.0 {
-            for (node, weight) in NODES {
-                for s in [middle - half * node, middle + half * node] {
-                    (points[count], weights[count]) = (s, half * weight);
-                    count += 1;
-                }
-            }
-        }
-    }
-    let (points, weights) = (&points[..count], &mut weights[..count]);
-    let (mut exponents, mut densities) = ([0.0; 60], [0.0; 60]);
-    for (exponent, s) in exponents.iter_mut().zip(points) {
-        *exponent = -s * (linear + square * s);
-    }
-    exp_into(&exponents[..count], &mut densities[..count]);
-    let (mut z, mut sum) = (0.0, 0.0);
-    for ((weight, density), s) in weights.iter_mut().zip(&densities).zip(points) {
-        *weight *= density;
-        z += *weight;
-        sum += *weight * s;
-    }
-    let centre = sum / z;
-    let (mut second, mut third, mut fourth) = (0.0, 0.0, 0.0);
-    for (s, share) in points.iter().zip(&*weights) {
-        let away = s - centre;
-        let away2 = away * away;
-        second += share * away2;
-        third += share * away2 * away;
-        fourth += share * away2 * away2;
-    }
-    let (second, third, fourth) = (second / z, third / z, fourth / z);
+    let Moments {
+        z,
+        centre,
+        second,
+        third,
+        fourth,
+    } = Arch::new().dispatch(Falling {
+        linear,
+        square,
+        reach,
+    });
     let scale = 1.0 / rate;
     let variance = second * scale * scale;
     let above = centre * scale;
