@@ -399,6 +399,9 @@ impl CountRows {
                 }
             }
         }
+        if self.link == Link::Square {
+            features.add(0.0, 0.0); // The pole of `log f^2`.
+        }
         if self.link != Link::Exp {
             features.add(0.0, 1.0);
         }

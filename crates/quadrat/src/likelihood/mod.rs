@@ -16,7 +16,6 @@ pub mod distribution;
 mod exact;
 mod exponential;
 mod gaussian;
-
 mod interval;
 mod laplace;
 pub mod local;

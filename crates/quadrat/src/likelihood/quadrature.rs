@@ -409,8 +409,8 @@ pub(super) fn log_integral(guess: f64, jet: impl Fn(f64) -> Jet) -> Option<f64> 
 /// Averages of `g` under a normal belief, with sizes of the integrands.
 ///
 /// # Arguments
-/// * `features` - (place, width) of every peak, bend or kink of `g`: what is `width` wide there has its singularities as far from
-///   the real line, or further
+/// * `features` - (place, width) of every peak, bend or pole of `g`: its singularities are no nearer to the real line than the least
+///   width
 pub(super) fn averages<const N: usize>(
     belief: Belief,
     features: &[(f64, f64)],

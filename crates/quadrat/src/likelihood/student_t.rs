@@ -28,7 +28,7 @@ pub enum Degrees {
 /// `noise.variance` and `student_t.degrees`, where they are learned.
 ///
 /// # Numerics
-/// Adaptive quadrature around both modes, to about 1e-12.
+/// Quadrature around both modes, to about 1e-12.
 /// # Source
 /// Jylanki, Vanhatalo & Vehtari 2011, JMLR 12, 3227.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -137,7 +137,7 @@ impl Window {
         }
     }
 
-    /// By quadrature, with panels that grow away from the bends at the ends.
+    /// By quadrature, with nodes for the bends at the ends.
     pub fn expected(&self, belief: Belief) -> Expected {
         if self.is_exact() {
             return exact::expected(self.lower, self.variance, belief);
@@ -167,7 +167,7 @@ impl Window {
         }
     }
 
-    /// The ends, where `log p` bends within two noise sds; infinite ones lie outside every range.
+    /// The ends, where `log p` bends within two noise sds, and has no singularity nearer than 2.5 to the real line; infinite ones lie outside every range.
     fn bends(&self) -> [(f64, f64); 2] {
         let width = 2.0 * self.variance.sqrt();
         [(self.lower, width), (self.upper, width)]
