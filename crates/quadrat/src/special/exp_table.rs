@@ -73,19 +73,13 @@ mod avx512 {
     #[inline(always)]
     pub(super) fn root_of_two<S: Simd>(s: S, shifted: S::f64s) -> Option<S::f64s> {
         of(s, shifted, |v4, shifted| {
-            let low = f64x8_from(&ROOTS_OF_TWO, 0);
-            let high = f64x8_from(&ROOTS_OF_TWO, 8);
+            let [low, high]: [f64x8; 2] = cast(ROOTS_OF_TWO);
             // Of an index the last four bits are read.
             cast(
                 v4.avx512f
                     ._mm512_permutex2var_pd(cast(low), cast(shifted), cast(high)),
             )
         })
-    }
-
-    #[inline(always)]
-    fn f64x8_from(table: &[f64; 16], from: usize) -> [f64; 8] {
-        std::array::from_fn(|i| table[from + i])
     }
 
     #[inline(always)]
