@@ -44,6 +44,15 @@ enum Subject {
         #[arg(long, value_delimiter = ',', default_values_t = [128, 256, 576])]
         inducing: Vec<usize>,
     },
+    /// A country of a million pixels: the study `bags-country`, then the pass of its bound beside that of a peer.
+    Country {
+        /// The interpreter that has GPyTorch, to make the same pass beside ours; see `peers/README.md`.
+        #[arg(long, default_value = "python3")]
+        peer: PathBuf,
+        /// Fewer districts and pixels: seconds.
+        #[arg(long)]
+        quick: bool,
+    },
     /// Fits of censored rows, with one or two outputs, with noise that is constant or a function.
     Chained {
         /// Only the model of this name.
@@ -66,6 +75,7 @@ fn main() -> anyhow::Result<()> {
         Subject::Regions => regions::run()?,
         Subject::Sites => sites::run()?,
         Subject::Sparse { peer, inducing } => sparse::run(&peer, &inducing)?,
+        Subject::Country { peer, quick } => sparse::run_country(&peer, quick)?,
         Subject::Chained { only, peer } => chained::run(only.as_deref(), &peer)?,
         Subject::Fit => fit::run()?,
         Subject::Peer(peer) => peer::run(peer)?,

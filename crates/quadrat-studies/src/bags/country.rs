@@ -20,11 +20,31 @@ use crate::study::Settings;
 const AT_ONCE: usize = 65_536;
 const LEVEL: f64 = 0.95;
 
+/// A country, and what its counts came to.
+pub struct Fitted {
+    /// The country.
+    pub data: CountryData,
+    /// What its counts say.
+    pub posterior: Posterior,
+    /// How many inducing points were asked for.
+    pub inducing: usize,
+    /// Phases, errors and checks.
+    pub report: Report,
+}
+
 /// Runs the study.
 ///
 /// # Errors
 /// When the fit fails.
 pub fn run(settings: &Settings) -> Result<Report> {
+    Ok(fit(settings)?.report)
+}
+
+/// Simulates a country, fits its counts and judges the rates of all pixels.
+///
+/// # Errors
+/// When the fit fails.
+pub fn fit(settings: &Settings) -> Result<Fitted> {
     let mut report = Report::new("Counts of districts, rates of a million pixels");
     let (plan, inducing) = match settings.quick {
         true => (
@@ -110,7 +130,12 @@ pub fn run(settings: &Settings) -> Result<Report> {
     if let Some(gigabytes) = peak_memory() {
         report.check("peak memory in GB", gigabytes, 0.0, 2.0);
     }
-    Ok(report)
+    Ok(Fitted {
+        data,
+        posterior,
+        inducing,
+        report,
+    })
 }
 
 /// Seconds of every phase.
