@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use quadrat_studies::Settings;
 use quadrat_studies::bags::country;
 
@@ -22,21 +22,13 @@ pub fn run(python: &Path, quick: bool) -> Result<()> {
         return Ok(());
     };
     let threads = rayon::current_num_threads();
-    let found = &fit.posterior.summary().hyperparameters;
-    let value = |name: &str| -> Result<f64> {
-        let own = found.iter().find(|h| h.name == name);
-        Ok(own
-            .with_context(|| format!("no hyperparameter {name}"))?
-            .value)
-    };
-    let map = Map::country(&fit.data, fit.posterior.kernel(), &value, fit.inducing)?;
+    let map = Map::country(&fit.data, &fit.posterior)?;
     // Neither the posterior nor the columns are needed any more.
     let pixels = fit.data.x.len();
     drop(fit.posterior);
     drop(fit.data);
     println!(
-        "one pass over the {pixels} pixels at these hyperparameters, {} inducing points drawn from the pixels, {threads} threads, seconds on the wall clock",
-        fit.inducing
+        "one pass over the {pixels} pixels with the inducing points and hyperparameters of the fit, {threads} threads, seconds on the wall clock"
     );
     let mut own = [0.0; 2];
     let mut bound = 0.0;

@@ -7,6 +7,7 @@ use quadrat::inference::sparse::{Bags, LogSum, Normal, SparseProblem, Within, bo
 use quadrat::kernel::Kernel;
 use quadrat::likelihood::Poisson;
 use quadrat::link::Link;
+use quadrat::model::Posterior;
 use quadrat::parameter::Parameter;
 use quadrat::simulate::CountryData;
 use quadrat::support::Functionals;
@@ -92,36 +93,28 @@ impl Map {
         Self::new(plan, |_| place())
     }
 
-    /// A simulated country, with hyperparameters of these names and values.
-    pub fn country(
-        data: &CountryData,
-        kernel: &Kernel,
-        value: &dyn Fn(&str) -> Result<f64>,
-        inducing: usize,
-    ) -> Result<Self> {
-        let covariates = data.covariates.len();
+    /// A simulated country, through the inducing points and with the hyperparameters of a fit.
+    pub fn country(data: &CountryData, fit: &Posterior) -> Result<Self> {
         let place = |pixel: usize| -> Vec<f64> {
             let covariates = data.covariates.iter().map(|column| column[pixel]);
             covariates.chain([data.x[pixel], data.y[pixel]]).collect()
         };
-        let named: Vec<String> = (1..=covariates).map(|k| format!("c{k}")).collect();
-        let expected = [named, vec!["x".into(), "y".into()]].concat();
-        anyhow::ensure!(
-            kernel.columns() == expected,
-            "a kernel over {expected:?} was meant"
-        );
-        let mut at = Functionals::new(expected);
-        let pixels = data.x.len();
-        let drawn = rand::seq::index::sample(&mut ChaCha8Rng::seed_from_u64(1), pixels, inducing);
-        for pixel in drawn {
-            at.push_point(&place(pixel))?;
-        }
+        let found = &fit.summary().hyperparameters;
+        let value = |name: &str| -> Result<f64> {
+            let own = found.iter().find(|h| h.name == name);
+            Ok(own
+                .with_context(|| format!("no hyperparameter {name}"))?
+                .value)
+        };
+        let inducing = fit
+            .inducing()
+            .context("a fit through inducing points was meant")?;
         let weights = data.first.windows(2);
         let plan = Plan {
-            kernel: kernel.clone(),
-            value,
+            kernel: fit.kernel().clone(),
+            value: &value,
             level: value("mean.constant")?,
-            inducing: at,
+            inducing: inducing.clone(),
             weights: weights
                 .map(|of| data.people[of[0]..of[1]].to_vec())
                 .collect(),

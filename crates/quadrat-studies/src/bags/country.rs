@@ -26,8 +26,6 @@ pub struct Fitted {
     pub data: CountryData,
     /// What its counts say.
     pub posterior: Posterior,
-    /// How many inducing points were asked for.
-    pub inducing: usize,
     /// Phases, errors and checks.
     pub report: Report,
 }
@@ -133,7 +131,6 @@ pub fn fit(settings: &Settings) -> Result<Fitted> {
     Ok(Fitted {
         data,
         posterior,
-        inducing,
         report,
     })
 }
