@@ -4,7 +4,7 @@
 
 Reads what quadrat passes over too (`problem.json` and arrays of doubles, row by row) and prints one JSON object: the bound, and seconds
 of its value and of its value with all derivatives, each the least of some runs, by the processor on one thread and on the wall clock on more.
-Whole bags are taken some thousand points at a time, so that a pass needs no more memory than quadrat's; derivatives of the Cholesky
+Whole bags are taken some thousand points at a time, so that memory does not grow with the number of points; derivatives of the Cholesky
 factor are added up and go back through it once.
 """
 
@@ -37,7 +37,7 @@ def read_kernel(setting):
 
 
 class Chunk:
-    """Whole bags: their points, and the pairs of points that stand for all of each."""
+    """Whole bags of at least two points: their points, and the pairs of points that stand for all of each."""
 
     def __init__(self, setting, points, weights, bags):
         offsets = setting["offsets"]

@@ -44,7 +44,7 @@ enum Subject {
         #[arg(long, value_delimiter = ',', default_values_t = [128, 256, 576])]
         inducing: Vec<usize>,
     },
-    /// A country of a million pixels: the study `bags-country`, then the pass of its bound beside that of a peer.
+    /// A country of a million pixels: the study `bags-country`, then a pass of a bound of its form beside that of a peer.
     Country {
         /// The interpreter that has GPyTorch, to make the same pass beside ours; see `peers/README.md`.
         #[arg(long, default_value = "python3")]

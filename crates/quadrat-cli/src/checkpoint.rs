@@ -13,6 +13,15 @@ use crate::output::{self, Staged};
 
 /// Time between two writings.
 const EVERY: Duration = Duration::from_secs(5);
+/// The variable that gives another one, in seconds.
+const EVERY_NAME: &str = "QUADRAT_CHECKPOINT_SECONDS";
+
+fn every() -> Duration {
+    let asked = std::env::var(EVERY_NAME).ok();
+    let seconds = asked.and_then(|text| text.trim().parse::<f64>().ok());
+    let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    time.unwrap_or(EVERY)
+}
 
 /// The file, and when it was written.
 pub struct Checkpoint {
@@ -21,6 +30,7 @@ pub struct Checkpoint {
     written: Mutex<Written>,
     /// Whether the fit was told to stop, which it is not when that is asked after its end.
     told: AtomicBool,
+    every: Duration,
 }
 
 #[derive(Default)]
@@ -64,6 +74,7 @@ impl Checkpoint {
             begun,
             written: Mutex::default(),
             told: AtomicBool::new(false),
+            every: every(),
         })
     }
 
@@ -116,7 +127,7 @@ impl Keeper for Checkpoint {
 
     fn keep(&self, state: &dyn Fn() -> Vec<u8>) {
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        if written.at.is_some_and(|at| at.elapsed() < EVERY) && !output::is_stopped() {
+        if written.at.is_some_and(|at| at.elapsed() < self.every) && !output::is_stopped() {
             return;
         }
         let mut staged = Staged::new();

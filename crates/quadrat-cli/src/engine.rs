@@ -310,8 +310,7 @@ pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
             Integration::Map => Hyperparameters::Map,
             Integration::Integrate => Hyperparameters::Integrate,
         })
-        .with_seed(inference.seed)
-        .with_inference(inference.method);
+        .with_seed(inference.seed);
     options = match (&inference.inducing, &resolved.inducing) {
         (_, Some(places)) => {
             let points = functionals(places, 0..places.len())?;
@@ -327,6 +326,8 @@ pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
     if inference.move_inducing {
         options = options.with_moved_inducing();
     }
+    // Last: what is said of inducing points may be for the case that they are needed.
+    options = options.with_inference(inference.method);
     if let Some(progress) = &running.progress {
         options = options.with_progress(Arc::clone(progress));
     }

@@ -69,6 +69,13 @@ impl Outcome {
         let posterior = engine::fit(&resolved, running)?;
         let mut warnings = resolved.warnings.clone();
         warnings.extend(posterior.summary().warnings.iter().cloned());
+        let inference = &resolved.study.inference;
+        if inference.speaks_of_inducing() && posterior.inducing().is_none() {
+            warnings.push(
+                "these rows are few enough to do without inducing points: what [inference] says of them is left out; `method = \"sparse\"` uses them nevertheless"
+                    .into(),
+            );
+        }
         Ok(Self {
             resolved,
             posterior,

@@ -1,11 +1,15 @@
-//! A country of a million pixels from end to end, and the pass of its bound beside that of a peer, in one run.
+//! A country of a million pixels from end to end, and a pass of a bound over all of them beside that of a peer, in one run.
+//!
+//! The bound is of the form that was fitted, at the inducing points and hyperparameters of the fit, for one belief of both: `N(0, 0.3 I)` about the whitened
+//! values, and a level that is given.
 
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use quadrat_studies::Settings;
 use quadrat_studies::bags::country;
 
+use super::SAME;
 use super::map::Map;
 use super::peer::Peer;
 use crate::clock::once;
@@ -16,11 +20,11 @@ pub fn run(python: &Path, quick: bool) -> Result<()> {
         quick,
         ..Settings::default()
     };
+    // First, that nobody waits for a fit to hear that it is missing.
+    let peer = Peer::find(python)?;
     let fit = country::fit(&settings)?;
     println!("{}\n", fit.report);
-    let Some(peer) = Peer::find(python)? else {
-        return Ok(());
-    };
+    let holds = fit.report.passes();
     let threads = rayon::current_num_threads();
     let map = Map::country(&fit.data, &fit.posterior)?;
     // Neither the posterior nor the columns are needed any more.
@@ -38,18 +42,27 @@ pub fn run(python: &Path, quick: bool) -> Result<()> {
         own[k] = time.wall;
     }
     println!(
-        "quadrat: value {:.2}, with gradient {:.2}, bound {bound:.6}",
+        "quadrat: value {:.3}, with gradient {:.3}, bound {bound:.6}",
         own[0], own[1]
     );
+    ensure!(holds, "a check of the study failed");
+    let Some(peer) = peer else {
+        return Ok(());
+    };
     let theirs = peer.pass(&map, threads, 1)?;
     println!(
-        "{}: value {:.2} ({:.1} times as long), with gradient {:.2} ({:.1} times), bound {:.6}",
+        "{}: value {:.3} ({:.1} times as long), with gradient {:.3} ({:.1} times), bound {:.6}",
         peer.versions,
         theirs.value,
         theirs.value / own[0],
         theirs.gradient,
         theirs.gradient / own[1],
         theirs.bound
+    );
+    let apart = (theirs.bound - bound).abs() / bound.abs();
+    ensure!(
+        apart < SAME,
+        "the bounds differ by {apart:.1e} of themselves"
     );
     Ok(())
 }

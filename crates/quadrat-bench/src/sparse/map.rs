@@ -41,6 +41,7 @@ pub struct Map {
     counts: Vec<f64>,
     exposures: Vec<f64>,
     likelihood: Poisson,
+    belief: Normal,
     theta: Vec<f64>,
     /// By column, and of either part, as in `theta`.
     lengthscales: Vec<f64>,
@@ -159,6 +160,7 @@ impl Map {
         }
         let variances = ["se.variance", "matern32.variance"].map(of);
         let variances = variances.into_iter().collect::<Option<Vec<_>>>();
+        let belief = Normal::isotropic(plan.inducing.len(), SPREAD)?;
         Ok(Self {
             lengthscales,
             variances: variances.context("no variances")?,
@@ -170,13 +172,19 @@ impl Map {
             exposures: plan.exposures,
             theta,
             bags,
+            belief,
         })
     }
 
     /// The bound, after a pass with or without its gradient.
     pub fn bound(&self, with_gradient: bool) -> Result<f64> {
-        let q = Normal::isotropic(self.induced.inducing().len(), SPREAD)?;
-        let found = bound(self, &self.theta, &q, LogSum::Matched, with_gradient)?;
+        let found = bound(
+            self,
+            &self.theta,
+            &self.belief,
+            LogSum::Matched,
+            with_gradient,
+        )?;
         Ok(found.value)
     }
 

@@ -9,10 +9,13 @@ use super::map::Map;
 
 /// The script, from the sources that this was built from.
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/bags.py");
-/// Pixels that it takes at a time, about: as many as its derivatives are fastest with.
+/// Pixels that it takes at a time, about: as many as its derivatives are fastest with on one thread.
 const CHUNK: usize = 1024;
-/// Bytes that the allocator of the GNU system may keep and give again: arrays that are mapped anew every time take the peer up to twice as long.
-const KEPT: &str = "4294967296";
+/// Bytes up to which the allocator of the GNU system keeps what was freed, the most that it takes: arrays that are mapped anew every time
+/// take the peer up to twice as long.
+const KEPT: &str = "33554432";
+/// Bytes that it keeps in all.
+const KEPT_IN_ALL: &str = "4294967296";
 
 /// An interpreter that has the peer, and a folder for what it reads.
 pub struct Peer {
@@ -57,15 +60,17 @@ impl Peer {
         for (key, value) in [("threads", threads), ("runs", runs), ("chunk", CHUNK)] {
             setting[key] = value.into();
         }
-        std::fs::write(self.folder.join("problem.json"), setting.to_string())?;
+        std::fs::write(self.folder.join("problem.json"), setting.to_string())
+            .context("cannot write the problem")?;
         let output = Command::new(&self.python)
             .args(["-W", "ignore", SCRIPT])
             .arg(&self.folder)
             .env("OMP_NUM_THREADS", threads.to_string())
             .env("MALLOC_MMAP_THRESHOLD_", KEPT)
-            .env("MALLOC_TRIM_THRESHOLD_", KEPT)
+            .env("MALLOC_TRIM_THRESHOLD_", KEPT_IN_ALL)
             .stderr(Stdio::inherit())
-            .output()?;
+            .output()
+            .with_context(|| format!("cannot run {}", self.python.display()))?;
         ensure!(
             output.status.success(),
             "the peer did not pass over the pixels"

@@ -280,6 +280,13 @@ pub fn inference(root: &Section<'_>) -> Inference {
     }
 }
 
+impl Inference {
+    /// Whether it says which inducing points there should be.
+    pub fn speaks_of_inducing(&self) -> bool {
+        self.inducing != sparse::Inducing::Auto || self.move_inducing
+    }
+}
+
 /// Refuses a method that some table cannot have.
 pub fn suits(check: &Check<'_>, inference: &Inference, observe: &[Observe]) {
     sparse::suits(check, inference, observe);

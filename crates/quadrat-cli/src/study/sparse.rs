@@ -88,9 +88,11 @@ pub(super) fn log_sum(section: &Section<'_>, method: Way) -> Option<Spanned<LogS
     })
 }
 
-/// Refuses a key of sparse inference where another was asked for.
+/// Refuses a key of sparse inference where it cannot be what is chosen.
 fn for_sparse(section: &Section<'_>, key: &str, method: Way) {
-    if method != Way::Sparse {
+    // The choice of inducing points may wait for that of the method; what stands for the expected logarithm says what is fitted.
+    let may_be = method == Way::Auto && key != "log_sum";
+    if method != Way::Sparse && !may_be {
         section.check.refuse(
             &section.span_of(key),
             format!("`{key}` is for sparse inference only"),

@@ -107,8 +107,8 @@ const ADDED: &[(&str, &[&str])] = &[
     ("[inference]\nmethod = \"elbo\"\n", &["`elbo` is not a known `method`", "s.toml:17:10"]),
     ("[inference]\nmethod = \"exat\"\n", &["`exat` is not a known `method`", "did you mean `exact`?"]),
     ("[inference]\nseed = -1\n", &["`seed` must be a whole number from 0 on, not the number -1", "s.toml:17:8"]),
-    ("[inference]\ninducing = 100\n", &["`inducing` is for sparse inference only", "s.toml:17:12"]),
-    ("[inference]\nmove_inducing = true\n", &["`move_inducing` is for sparse inference only", "s.toml:17:17"]),
+    ("[inference]\nmethod = \"exact\"\ninducing = 100\n", &["`inducing` is for sparse inference only", "s.toml:18:12"]),
+    ("[inference]\nmethod = \"exact\"\nmove_inducing = true\n", &["`move_inducing` is for sparse inference only", "s.toml:18:17"]),
     ("[inference]\nmethod = \"sparse\"\nmove_inducing = 3\n", &["`move_inducing` must be true or false", "s.toml:18:17"]),
 ];
 

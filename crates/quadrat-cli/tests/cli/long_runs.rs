@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::harness::{done, fit, folder, interrupt, names, quadrat, stderr};
+use crate::harness::{column, done, fit, folder, interrupt, names, quadrat, stderr};
 
 const STUDY: &str = r#"[latent]
 kernel = "se(u, v)"
@@ -82,6 +82,42 @@ fn keeping(folder: &Path, args: &[&str], checkpoint: &str) -> Child {
     child
 }
 
+/// A run that was killed when it had kept something so many times, and what it had kept last: whole.
+#[cfg(unix)]
+fn killed_after(folder: &Path, more: &[&str], times: usize) -> Vec<u8> {
+    let file = folder.join("out.checkpoint");
+    let before = std::fs::read(&file).ok();
+    let args = [&["run", "s.toml", "-o", "out"], more].concat();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_quadrat"))
+        .args(args)
+        .env("QUADRAT_CHECKPOINT_SECONDS", "0")
+        .current_dir(folder)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let start = Instant::now();
+    let (mut last, mut seen) = (before, 0);
+    while seen < times {
+        assert!(
+            start.elapsed() < Duration::from_secs(120),
+            "kept {seen} times"
+        );
+        assert!(
+            child.try_wait().unwrap().is_none(),
+            "over after {seen} times"
+        );
+        let now = std::fs::read(&file).ok();
+        if now.is_some() && now != last {
+            (last, seen) = (now, seen + 1);
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    std::fs::read(&file).unwrap()
+}
+
 fn objective(folder: &Path) -> f64 {
     fit(folder)["log_posterior"].as_f64().unwrap_or(f64::NAN)
 }
@@ -97,11 +133,13 @@ fn a_run_that_was_killed_goes_on_to_the_same_answer() {
         ["cases.csv", "out", "pixels.csv", "s.toml"]
     );
     let whole = objective(folder.path());
+    let [mean, sd] = ["mean", "sd"].map(|name| column(folder.path(), "all", name));
     std::fs::remove_dir_all(folder.path().join("out")).unwrap();
 
-    let mut child = begun(folder.path(), &[]);
-    child.kill().unwrap();
-    child.wait().unwrap();
+    // Before the first step, then while what was found so far is written again and again.
+    let kept = killed_after(folder.path(), &[], 1);
+    let later = killed_after(folder.path(), &["--resume"], 4);
+    assert_ne!(kept, later);
     assert!(!folder.path().join("out").exists());
     let refused = quadrat(folder.path(), &["run", "s.toml", "-o", "out"]);
     assert_eq!(refused.status.code(), Some(1));
@@ -115,6 +153,22 @@ fn a_run_that_was_killed_goes_on_to_the_same_answer() {
     // Searches end when a step gains less than 1e-4 nats.
     let again = objective(folder.path());
     assert!((again - whole).abs() < 1e-3, "{again} {whole}");
+    // Where the objective ends within 1e-3 nats of its top, beliefs are within .05 of their sds, and sds within as much.
+    let [mean_again, sd_again] = ["mean", "sd"].map(|name| column(folder.path(), "all", name));
+    for i in 0..mean.len() {
+        assert!(
+            (mean_again[i] - mean[i]).abs() < 0.05 * sd[i],
+            "{i}: {} {}",
+            mean_again[i],
+            mean[i]
+        );
+        assert!(
+            (sd_again[i] / sd[i] - 1.0).abs() < 0.05,
+            "{i}: {} {}",
+            sd_again[i],
+            sd[i]
+        );
+    }
     assert!(!folder.path().join("out.checkpoint").exists());
 }
 

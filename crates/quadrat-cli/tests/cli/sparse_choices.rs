@@ -331,3 +331,51 @@ fn the_inducing_points_are_not_written_over() {
     let kept = std::fs::read(folder.path().join("all.csv")).unwrap();
     assert_eq!(kept, b"u,v\n1,1\n");
 }
+
+/// What is said of inducing points holds where the method that is chosen has any, and is told to be left out where it has none.
+#[test]
+fn inducing_points_may_wait_for_the_choice_of_the_method() {
+    const STUDY: &str = r#"[latent]
+kernel = "se(u)"
+mean = 0
+[[observe]]
+file = "seen.csv"
+support = { point = ["u"] }
+likelihood = { poisson = { count = "cases" } }
+[[predict]]
+name = "some"
+support = { file = "some.csv", point = ["u"] }
+[inference]
+method = "auto"
+hyperparameters = "map"
+inducing = 9
+[hyperparameters]
+"se.variance" = { value = 1, fixed = true }
+"se.lengthscale.u" = { value = 2, fixed = true }
+"#;
+    for (rows, is_sparse) in [(30_u32, false), (5_200, true)] {
+        let mut seen = String::from("u,cases\n");
+        for i in 0..rows {
+            let u = 9.0 * f64::from(i) / f64::from(rows);
+            let count = (u.sin() + 1.0).exp() + f64::from((i * 7919) % 7) / 3.0;
+            seen.push_str(&format!("{u},{}\n", count.floor()));
+        }
+        let folder = folder(&[
+            ("s.toml", STUDY.as_bytes()),
+            ("seen.csv", seen.as_bytes()),
+            ("some.csv", b"u\n1\n4\n8\n"),
+        ]);
+        let output = quadrat(folder.path(), &["run", "s.toml", "-o", "out"]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let json = fit(folder.path());
+        let inference = json["inference"].to_string();
+        assert_eq!(inference.contains("sparse"), is_sparse, "{inference}");
+        assert_eq!(json["inducing"].as_u64(), is_sparse.then_some(9));
+        let warnings = json["warnings"].to_string();
+        assert_eq!(
+            warnings.contains("do without inducing points"),
+            !is_sparse,
+            "{warnings}"
+        );
+    }
+}

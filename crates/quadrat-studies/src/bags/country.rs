@@ -119,7 +119,9 @@ pub fn fit(settings: &Settings) -> Result<Fitted> {
         0.0,
         1.0,
     );
-    report.check("coverage of 95 %", found.coverage, 0.85, 1.0);
+    // Of few counts the most probable hyperparameters tell too much.
+    let least = if settings.quick { 0.5 } else { 0.85 };
+    report.check("coverage of 95 %", found.coverage, least, 1.0);
     report.check("minutes of the fit", fit / 60.0, 0.0, 15.0);
     report.note(format!(
         "{} iterations, {} evaluations, bound {:.1} nats, log posterior {:.2}",

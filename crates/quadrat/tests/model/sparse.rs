@@ -129,7 +129,7 @@ fn all_points_as_inducing_points_are_exact_to_a_millionth() {
     }
 }
 
-/// Integrated over the hyperparameters as exact inference does, where every point is inducing.
+/// Where every point is inducing, at fixed hyperparameters.
 #[test]
 fn answers_of_sites_are_those_of_dense_variational_inference() {
     let (x, y) = wave(30);
@@ -245,7 +245,7 @@ fn rates_of_points_are_found_from_counts_of_bags_under_every_link() {
                 flat += (1.8 - truth).powi(2);
                 all += 1.0;
             }
-            // Bags, those observed and a new one: totals, quantiles and new counts.
+            // The bags observed: totals, quantiles and new counts.
             let totals = posterior.predict(&data.bags, Scale::Response).unwrap();
             let again = posterior.predict(&data.bags, Scale::Observation).unwrap();
             let mut score = 0.0;
@@ -371,7 +371,7 @@ fn a_sparse_posterior_is_saved_and_loaded() {
 }
 
 #[test]
-fn neither_threads_nor_the_order_of_bags_matter() {
+fn threads_do_not_matter() {
     let data = Bagged::new(25, 12, rate, 8);
     let options = |threads| {
         map()

@@ -25,7 +25,7 @@ fn wave() -> Vec<f64> {
     x().iter().enumerate().map(own).collect()
 }
 
-/// Every likelihood under every kind of noise, dispersion and link that it can have at points.
+/// Every likelihood at points, under several kinds of noise, dispersion and link.
 fn all() -> Vec<(&'static str, Likelihood)> {
     let y = wave();
     let variances = || (0..ROWS).map(|i| 0.05 + 0.01 * (i % 4) as f64).collect();

@@ -35,7 +35,7 @@ fn integrated_hyperparameters_are_those_of_exact_inference() {
         sparse.predict(&at, Scale::Observation).unwrap(),
     );
     for i in 0..5 {
-        // The optimum moves a lattice by less than a tenth of its step; jitter is a millionth of the variance.
+        // The optimum moves a lattice by less than a tenth of its step.
         assert!((p.mean()[i] - q.mean()[i]).abs() < 0.02 * p.sd()[i], "{i}");
         assert!((p.sd()[i] / q.sd()[i] - 1.0).abs() < 0.02, "{i}");
     }
