@@ -107,6 +107,23 @@ fn near<'a>(key: &str, names: &'a [String]) -> Option<&'a str> {
         .or_else(|| suggest::nearest(key, slips.map(String::as_str)))
 }
 
+/// Warns of rows that are of a shape that an earlier row is of: after a join that went wrong they would count twice.
+pub fn repeated(files: &Files<'_>, keys: &[String], of_row: &[usize], noun: &str, table: &str) {
+    let mut seen = std::collections::HashSet::new();
+    let again: Vec<usize> = (0..of_row.len())
+        .filter(|&row| !seen.insert(of_row[row]))
+        .collect();
+    let Some(&first) = again.first() else {
+        return;
+    };
+    files.warn(format!(
+        "{} of {table} {} of a {noun} that an earlier row is of (the first is of {}): each counts as a report of its own",
+        count(again.len(), "row"),
+        if again.len() == 1 { "is" } else { "are" },
+        shown(&keys[first]),
+    ));
+}
+
 /// Warns of shapes that no row refers to.
 pub fn unused(
     files: &Files<'_>,

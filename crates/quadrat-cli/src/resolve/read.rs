@@ -9,7 +9,7 @@ use quadrat::link::Link;
 use super::Observed;
 use super::bags::bags;
 use super::files::Files;
-use super::join::canonical;
+use super::join::{canonical, repeated};
 use super::regions::regions;
 use super::reports::{Cells, Column, ignored, reported};
 use super::rows::{no_giants, no_zero_width, only_degrees, repeated_exact};
@@ -85,6 +85,14 @@ pub(super) fn observed(
     let table = files.table(&observe.file)?;
     let shapes = shapes(files, &observe.support, Some((&table, &observe.file)), true);
     let along = names(&observe.support);
+    let is_once = along.is_empty() && !matches!(observe.output, Output::Column(_));
+    if let (Some(Some(shapes)), true) = (&shapes, is_once) {
+        let noun = match observe.support.shape {
+            Some(Shape::Bag(_)) => "bag",
+            _ => "region",
+        };
+        repeated(files, &shapes.keys, &shapes.of_row, noun, table.name());
+    }
     let told = observe.likelihood.columns();
     let wanted: Vec<&Spanned<String>> = along
         .iter()

@@ -74,3 +74,20 @@ fn edges_and_pixels_that_never_differ_are_told() {
     let told = warnings(PIXELS, table, &pixels("8"));
     assert!(!told.contains("the same everywhere"), "{told}");
 }
+
+#[test]
+fn bags_that_are_reported_twice_or_never_are_told() {
+    let pixels = "id,u,height\na,1,1\na,2,3\nb,3,2\nb,4,5\nc,5,1\n";
+    let told = warnings(PIXELS, "id,y\na,1\nb,2\n", pixels);
+    assert!(
+        told.contains("1 bag of p.csv has no row in t.csv (c)"),
+        "{told}"
+    );
+    assert!(!told.contains("an earlier row"), "{told}");
+    let told = warnings(PIXELS, "id,y\na,1\nb,2\nb,2\nc,1\na,3\n", pixels);
+    assert!(
+        told.contains("2 rows of t.csv are of a bag that an earlier row is of (the first is of b)"),
+        "{told}"
+    );
+    assert!(!told.contains("no row in"), "{told}");
+}
