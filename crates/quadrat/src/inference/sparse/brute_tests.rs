@@ -6,6 +6,7 @@ use super::testing::{MEAN, Toy};
 use super::tests::{COUNTS, EXPOSURE, WAITS, kinds, some_normal};
 use super::*;
 use crate::covariance::Covariance;
+use crate::inference::in_pool;
 use crate::kernel::Kernel;
 use crate::likelihood::local::Belief;
 use crate::linalg::{Cholesky, Mat, dot, gemm, matvec};
@@ -348,8 +349,8 @@ fn brute(toy: &Toy, form: LogSum, kind: usize, at: &At) -> f64 {
     value - 0.5 * (trace + pull - size + root.log_det() - log_det)
 }
 
-/// Every kind with every form that it has, all pairs of points or those of a sample.
-fn cases(jitter: f64) -> Vec<(usize, LogSum, Toy)> {
+/// Every kind with every form that it has, all pairs of points or those of a sample, in chunks of so many points.
+fn cases(chunk: usize, jitter: f64) -> Vec<(usize, LogSum, Toy)> {
     // The rows of four and five points are sampled.
     let small = Within {
         full: 2,
@@ -363,7 +364,7 @@ fn cases(jitter: f64) -> Vec<(usize, LogSum, Toy)> {
                 // The lemma and the expansion are for Poisson counts and waiting times; the former not for softplus.
                 let is_soft_lemma = form == LogSum::Lemma && tables[0].1 == Link::Softplus;
                 if form == LogSum::Matched || TERMS.contains(&kind) && !is_soft_lemma {
-                    all.push((kind, form, Toy::new(tables, within, 5, None, jitter)));
+                    all.push((kind, form, Toy::new(tables, within, chunk, None, jitter)));
                 }
             }
         }
@@ -374,7 +375,7 @@ fn cases(jitter: f64) -> Vec<(usize, LogSum, Toy)> {
 #[test]
 fn the_bound_is_its_definition() {
     let mut seen = Vec::new();
-    for (kind, form, toy) in cases(1e-6) {
+    for (kind, form, toy) in cases(5, 1e-6) {
         let at = At::new(&toy);
         let got = bound(&toy, &at.theta, &at.normal(), form, false)
             .unwrap()
@@ -413,7 +414,7 @@ fn slope(value: impl Fn(f64) -> f64, h: f64) -> f64 {
 
 #[test]
 fn gradients_are_those_of_the_definition() {
-    for (kind, form, toy) in cases(1e-3) {
+    for (kind, form, toy) in cases(5, 1e-3) {
         let at = At::new(&toy);
         let q = at.normal();
         let found = bound(&toy, &at.theta, &q, form, true).unwrap();
@@ -472,5 +473,47 @@ fn gradients_are_those_of_the_definition() {
             worst.iter().all(|off| *off < 1e-8),
             "{form:?} {kind}: {worst:?}"
         );
+    }
+}
+
+/// All that a pass gives, of every kind and form: relative to the largest of its sort, to 1e-10.
+#[test]
+fn no_kind_or_form_depends_on_chunks_or_threads() {
+    let evaluate = |toy: &Toy, form, threads: usize| -> [Vec<f64>; 5] {
+        let at = At::new(toy);
+        in_pool(threads, || {
+            let stream = Stream::new(toy, &at.theta, form, 0).unwrap();
+            let shifts = [0, 1].map(|d| toy.induced.shift(d, 1e-6));
+            let found = stream.moving(shifts.into()).run(&at.normal(), Depth::All);
+            let n = found.in_mean.len();
+            let squares = (0..n * n).map(|k| found.in_covariance[(k % n, k / n)]);
+            [
+                vec![found.value],
+                squares.collect(),
+                found.gradient,
+                found.in_mean,
+                found.in_places,
+            ]
+        })
+    };
+    let whole = cases(1_000_000, 1e-6);
+    for (chunk, threads) in [(1, 1), (1, 2), (5, 2)] {
+        for ((kind, form, want), (_, _, toy)) in whole.iter().zip(cases(chunk, 1e-6)) {
+            assert!(toy.bags.chunks() > 1 && want.bags.chunks() == 1);
+            let got = evaluate(&toy, *form, threads);
+            let want = evaluate(want, *form, 1);
+            for (sort, (got, want)) in got.iter().zip(&want).enumerate() {
+                assert!(got.len() == want.len() && !got.is_empty());
+                let largest = want.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+                // Places are differences of covariances over 1e-6, which keep ten digits less.
+                let limit = if sort == 4 { 1e-6 } else { 1e-10 };
+                for (a, b) in got.iter().zip(want) {
+                    assert!(
+                        (a - b).abs() <= limit * largest,
+                        "{form:?} {kind}, chunks of {chunk}, sort {sort}: {a} {b}"
+                    );
+                }
+            }
+        }
     }
 }
