@@ -54,7 +54,17 @@ pub(super) fn kinds() -> Vec<Vec<Table>> {
     let poisson = Poisson::new(counts.clone(), EXPOSURE.to_vec(), link).unwrap();
     all.push(vec![(Box::new(poisson), link, sizes.clone())]);
     let over = NegativeBinomial::new(counts, EXPOSURE.to_vec(), link, Dispersion::Learned);
-    all.push(vec![(Box::new(over.unwrap()), link, sizes)]);
+    all.push(vec![(Box::new(over.unwrap()), link, sizes.clone())]);
+    for link in [Link::Square, Link::Softplus] {
+        // Behind the square a count that is exact has a match of its own, which is among the kinds above.
+        let lower = vec![1.0, 0.0, 7.0, 2.0];
+        let upper = vec![4.0, 4.0, 9.0, f64::INFINITY];
+        let ranges = Poisson::ranges(lower, upper, EXPOSURE.to_vec(), link);
+        all.push(vec![(Box::new(ranges.unwrap()), link, sizes.clone())]);
+    }
+    let known = Noise::Known(vec![0.3, 0.1, 0.5, 0.2]);
+    let table = Gaussian::new(vec![0.5, 1.4, 1.0, -0.2], known).unwrap();
+    all.push(vec![(Box::new(table), Link::Identity, sizes)]);
     all
 }
 
