@@ -9,7 +9,6 @@ use anyhow::{Result, ensure};
 use quadrat_studies::Settings;
 use quadrat_studies::bags::country;
 
-use super::SAME;
 use super::map::Map;
 use super::peer::Peer;
 use crate::clock::once;
@@ -59,10 +58,6 @@ pub fn run(python: &Path, quick: bool) -> Result<()> {
         theirs.gradient / own[1],
         theirs.bound
     );
-    let apart = (theirs.bound - bound).abs() / bound.abs();
-    ensure!(
-        apart < SAME,
-        "the bounds differ by {apart:.1e} of themselves"
-    );
+    theirs.agrees(bound)?;
     Ok(())
 }

@@ -11,7 +11,7 @@ mod peer;
 
 use std::path::Path;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use faer::Mat;
 use quadrat::linalg::{gemm_into, lower_times_into};
 
@@ -19,9 +19,6 @@ pub use self::country::run as run_country;
 use self::map::{BAG, CHUNK, COVARIATES, Map};
 use self::peer::Peer;
 use crate::clock::once;
-
-/// Relative difference of both bounds: sums of many terms in other orders, through a factor of a matrix of condition 1e6.
-const SAME: f64 = 1e-8;
 
 /// Prints ratios for a map of pixels, on one thread and on all; and beside a peer on one, where there is one.
 pub fn run(python: &Path, inducing: &[usize]) -> Result<()> {
@@ -91,11 +88,7 @@ pub fn run(python: &Path, inducing: &[usize]) -> Result<()> {
                 theirs.gradient / times[2],
                 theirs.bound
             );
-            let apart = (theirs.bound - own).abs() / own.abs();
-            ensure!(
-                apart < SAME,
-                "the bounds differ by {apart:.1e} of themselves"
-            );
+            theirs.agrees(own)?;
         }
     }
     Ok(())

@@ -32,6 +32,21 @@ pub struct Theirs {
     pub gradient: f64,
 }
 
+/// Relative difference of both bounds: sums of many terms in other orders, through a factor of a matrix of condition 1e6.
+const SAME: f64 = 1e-8;
+
+impl Theirs {
+    /// Refuses a bound that is not ours.
+    pub fn agrees(&self, own: f64) -> Result<()> {
+        let apart = (self.bound - own).abs() / own.abs();
+        ensure!(
+            apart < SAME,
+            "the bounds differ by {apart:.1e} of themselves"
+        );
+        Ok(())
+    }
+}
+
 impl Peer {
     /// None, and says so, where it is not installed.
     pub fn find(python: &Path) -> Result<Option<Self>> {

@@ -32,6 +32,7 @@ mod quadrature_tests;
 mod select;
 mod sigmoid;
 mod smooth;
+mod square_pole;
 mod student_t;
 mod window;
 
