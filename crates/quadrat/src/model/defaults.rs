@@ -6,18 +6,19 @@
 //! | parameter | log mean | log sd |
 //! |---|---|---|
 //! | variance | `2 log s_f` | 2 (that is 1 for the sd) |
-//! | lengthscale | `log(0.15 range sqrt(columns))`, a third of it for every repetition of a leaf | 0.7 |
+//! | lengthscale | `log(0.15 range sqrt(columns))`, a third of it for every repetition of a leaf | 0.7, more for crowds |
 //! | lengthscale of a periodic leaf | 0 | 0.75 |
 //! | period, at least two of the smallest gaps | `log(range / 5)` | 1 |
 //! | alpha | 0 | 1 |
-//! | variance of a linear leaf in one column | `2 log(s_f / range)` | 2 |
-//! | lengthscale of a linear leaf | `log range` | 1 |
+//! | variance of a linear leaf in one column | `2 log(s_f / range of averages)` | 2 |
+//! | lengthscale of a linear leaf | `log range of averages` | 1 |
 //! | variance relative to another term | 0 | 2 |
 //! | weight of a coregionalisation matrix | normal, 0 | `s_f` of the output |
 //! | `kappa` of a coregionalisation matrix | `2 log(0.5 s_f)` | 2 |
 //! | noise variance | `2 log(0.3 s_y)` | 2 |
 //!
-//! `s_f` is the root mean square of the observed densities (value per unit of size) around the
+//! `range` is the extent of the rows that are not far from all others ([`Extent`]); for linear leaves that of the averages that
+//! the rows report about. `s_f` is the root mean square of the observed densities (value per unit of size) around the
 //! prior mean: zero, the fixed number, or the overall density where the mean is learned. `s_y`
 //! is the same for the values. Both contain the noise. With several outputs levels are those of
 //! each output. A constant that is learned has the prior `N(overall density, (10 s_f)^2)`, wider
@@ -33,6 +34,8 @@ use crate::kernel::{Kernel, KernelParameter, Kind, Role};
 use crate::link::Link;
 use crate::parameter::{Parameter, PriorDensity};
 
+use super::extent::Extent;
+use super::line::Line;
 use super::observations::Observations;
 use super::outputs::output_of;
 use super::pooled::is_pooled;
@@ -40,6 +43,8 @@ use super::settings::Mean;
 
 /// Lengthscales are not searched below this part of the narrowest support.
 const RESOLVED: f64 = 30.0;
+/// Sd of the logarithm of a lengthscale.
+const LENGTHSCALE_WIDTH: f64 = 0.7;
 /// How many times `s_f` the prior sd of an unknown constant mean is.
 const MEAN_WIDTH: f64 = 10.0;
 /// Scale of the half-normal prior of the sd of a logarithm, in `s_f`.
@@ -56,10 +61,12 @@ pub(super) struct Scales {
     pub spread: f64,
     /// Spread of the values, per table.
     pub values: Vec<f64>,
-    /// Extent of the supports per column of the kernel.
+    /// Extent of the supports per column of the kernel, but for few that are far from all others.
     pub range: Vec<f64>,
-    /// Largest absolute coordinate per column.
-    pub largest: Vec<f64>,
+    /// Where the rows are, per column.
+    extents: Vec<Extent>,
+    /// What a linear leaf needs to know, per column.
+    lines: Vec<Line>,
     /// Smallest distance between different coordinates per column; zero when there is none.
     pub gap: Vec<f64>,
     /// Smallest extent of a support per column; zero where a row looks at one coordinate.
@@ -136,31 +143,25 @@ impl Scales {
             })
             .collect();
         let columns = tables.first().map_or(0, |t| t.supports().dims().len());
-        let mut range = Vec::with_capacity(columns);
-        let mut largest = Vec::with_capacity(columns);
-        let mut gap = Vec::with_capacity(columns);
-        let mut narrowest = Vec::with_capacity(columns);
-        for d in 0..columns {
-            let (lo, hi) = tables
-                .iter()
-                .map(|t| t.supports().range(d))
-                .fold((f64::INFINITY, f64::NEG_INFINITY), |a, b| {
-                    (a.0.min(b.0), a.1.max(b.1))
-                });
-            let most = lo.abs().max(hi.abs());
-            range.push(positive(hi - lo, most));
-            largest.push(most);
-            gap.push(smallest_gap(tables, d));
-            narrowest.push(narrowest_extent(tables, d));
-        }
+        let extents: Vec<Extent> = (0..columns)
+            .map(|d| Extent::of(&extents(tables, d)))
+            .collect();
+        let length = |extent: &Extent| match extent.length() {
+            0.0 => positive(0.0, extent.largest()),
+            length => length,
+        };
+        let range: Vec<f64> = extents.iter().map(length).collect();
+        let line = |d: usize| Line::new(tables, &rows, d, range[d], spread);
+        let lines = (0..columns).map(line).collect();
         Self {
             outputs,
             spread,
             values,
             range,
-            largest,
-            gap,
-            narrowest,
+            lines,
+            gap: (0..columns).map(|d| smallest_gap(tables, d)).collect(),
+            narrowest: (0..columns).map(|d| narrowest_extent(tables, d)).collect(),
+            extents,
             has_log_sums,
         }
     }
@@ -173,10 +174,39 @@ impl Scales {
             .iter()
             .filter(|p| p.kind == Kind::Linear)
             .flat_map(|p| &p.leaf_columns)
-            .map(|&c| self.largest[c] / self.range[c])
+            .map(|&c| self.lines[c].largest / self.lines[c].range)
             .fold(0.0, f64::max);
         let Output { level, spread } = self.outputs[output];
         (level, MEAN_WIDTH * spread * (1.0 + reach))
+    }
+
+    /// The sd of the logarithm of a lengthscale. Where rows stand in crowds far apart, the lengthscales within a crowd
+    /// are plausible too: two sds below those of the whole.
+    fn width(&self, dims: &[usize]) -> f64 {
+        let crowding = dims.iter().filter_map(|&c| self.extents[c].crowding());
+        let most = crowding.fold(1.0, f64::max);
+        (0.5 * most.ln()).max(LENGTHSCALE_WIDTH)
+    }
+
+    /// Lengthscales that the distances between neighbours suggest, where these are of another order than
+    /// the extents: the starts of all parameters of the kernel with these in place of the defaults.
+    pub fn of_neighbours(&self, kernel: &Kernel, parameters: &[Parameter]) -> Option<Vec<f64>> {
+        let mut is_other = false;
+        let each = kernel.parameters().iter().zip(parameters);
+        let starts = each.map(|(own, parameter)| {
+            let Role::Lengthscale(dims) = &own.role else {
+                return parameter.start;
+            };
+            if own.kind == Kind::Linear || parameter.fixed {
+                return parameter.start;
+            }
+            let shrink = |&c: &usize| Some((self.extents[c].within()? / self.range[c]).ln());
+            let log: f64 = dims.iter().filter_map(shrink).sum();
+            is_other |= log < 0.0;
+            parameter.start * (log / dims.len() as f64).exp()
+        });
+        let starts: Vec<f64> = starts.collect();
+        is_other.then_some(starts)
     }
 
     /// The parameters of the kernel with their defaults.
@@ -238,7 +268,7 @@ impl Scales {
             Role::Variance if linear && p.leaf_columns.len() == 1 => {
                 let c = p.leaf_columns[0];
                 (
-                    (self.spread / self.range[c]).powi(2),
+                    (self.spread / self.lines[c].range).powi(2),
                     2.0,
                     format!("variance of the slope along {}", columns[c]),
                 )
@@ -249,7 +279,7 @@ impl Scales {
                 format!("how far the part `{leaf}` of the curve moves up and down, as a variance"),
             ),
             Role::Lengthscale(dims) if linear => {
-                let log: f64 = dims.iter().map(|&c| self.range[c].ln()).sum::<f64>();
+                let log: f64 = dims.iter().map(|&c| self.lines[c].range.ln()).sum::<f64>();
                 (
                     (log / dims.len() as f64).exp(),
                     1.0,
@@ -265,7 +295,7 @@ impl Scales {
                 let centre = 0.15 * (log / dims.len() as f64).exp() * spread;
                 (
                     centre / 3f64.powi(repetitions as i32),
-                    0.7,
+                    self.width(dims),
                     format!(
                         "distance along {} over which the curve changes",
                         names(columns, dims)
@@ -320,6 +350,13 @@ impl Scales {
     }
 }
 
+/// Smallest and largest coordinate of every row along a column.
+fn extents(tables: &[Observations], d: usize) -> Vec<(f64, f64)> {
+    let sets = tables.iter().map(Observations::supports);
+    sets.flat_map(|set| (0..set.len()).map(move |row| set.extent(row, d)))
+        .collect()
+}
+
 fn all_of(kernel: &Kernel, is: impl Fn(&KernelParameter) -> bool) -> usize {
     kernel.parameters().iter().filter(|p| is(p)).count()
 }
@@ -354,7 +391,8 @@ fn names(columns: &[String], dims: &[usize]) -> String {
     parts.join(", ")
 }
 
-fn rms(values: impl Iterator<Item = f64>) -> f64 {
+/// Root mean square; zero of nothing.
+pub(super) fn rms(values: impl Iterator<Item = f64>) -> f64 {
     // Scaled by the largest, so that no unit overflows.
     let all: Vec<f64> = values.collect();
     let largest = all.iter().fold(0.0_f64, |m, v| m.max(v.abs()));

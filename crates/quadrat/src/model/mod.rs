@@ -6,10 +6,12 @@ mod correlation;
 mod crossvalidation;
 mod defaults;
 mod draws;
+mod extent;
 mod fit;
 mod fit_sparse;
 mod inputs;
 mod lens;
+mod line;
 #[cfg(feature = "mcmc")]
 mod mcmc;
 mod mean;
@@ -232,12 +234,15 @@ impl Model {
             })
         });
         let mean = Means::new(&self.kernel, priors.collect::<Result<_, InputError>>()?);
+        let usual: Vec<f64> = parameters.iter().map(|p| p.start).collect();
+        let near = scales.of_neighbours(&self.kernel, &parameters);
         checks::apply_settings(&mut parameters, &self.settings)?;
         checks::learnable(&tables, &parameters)?;
+        let besides = starts_besides(&parameters, usual, near);
         let sparse = sparse
             .map(|choice| Sparse::new(&self.kernel, &mean, &parameters, &tables, choice))
             .transpose()?;
-        Ok(Problem::new(
+        let mut problem = Problem::new(
             self.kernel.clone(),
             &tables,
             &own,
@@ -246,7 +251,9 @@ impl Model {
             method,
             sparse,
             Seconds::new(specs, &self.tables)?,
-        ))
+        );
+        problem.besides = besides;
+        Ok(problem)
     }
 
     /// What the user said of the mean of an output: its own setting goes before the common one.
@@ -314,4 +321,40 @@ impl Model {
             }),
         }
     }
+}
+
+/// Where a search begins besides the starts of the parameters: where the user chose some of these, at what the data
+/// suggest, `usual`; and, where the distances between neighbouring rows are of another order than the extent of all,
+/// at lengthscales `near` these.
+fn starts_besides(
+    parameters: &[Parameter],
+    usual: Vec<f64>,
+    near: Option<Vec<f64>>,
+) -> Vec<Vec<f64>> {
+    let starts: Vec<f64> = parameters.iter().map(|p| p.start).collect();
+    let allowed = |theta: Vec<f64>| -> Vec<f64> {
+        let each = theta.into_iter().zip(parameters);
+        each.map(|(value, p)| match p.fixed {
+            true => p.start,
+            false => value.max(p.lower).min(p.upper),
+        })
+        .collect()
+    };
+    let near = near.map(|mut near| {
+        // Only lengthscales are near; all else begins where it does.
+        for ((value, usual), start) in near.iter_mut().zip(&usual).zip(&starts) {
+            if value == usual {
+                *value = *start;
+            }
+        }
+        near.extend_from_slice(&starts[near.len()..]);
+        near
+    });
+    let mut besides: Vec<Vec<f64>> = Vec::new();
+    for theta in [Some(usual), near].into_iter().flatten().map(allowed) {
+        if theta != starts && !besides.contains(&theta) {
+            besides.push(theta);
+        }
+    }
+    besides
 }

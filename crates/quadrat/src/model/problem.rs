@@ -66,6 +66,8 @@ pub(super) struct Problem {
     axes: Option<(Vec<Functionals>, Vec<Covariance>)>,
     /// Where rows see sums after a link: then `supports` are their nodes.
     pub pooled: Option<Pooled>,
+    /// Where searches with several starts also begin, all parameters.
+    pub besides: Vec<Vec<f64>>,
     /// Where inference is sparse: then `supports` are inducing points.
     pub sparse: Option<Sparse>,
 }
@@ -153,6 +155,7 @@ impl Problem {
             output_of_table,
             axes,
             pooled,
+            besides: Vec::new(),
             sparse,
         }
     }
@@ -329,6 +332,7 @@ impl Problem {
         let thinned = thinned.collect::<Result<Vec<Observations>, InputError>>()?;
         let mut problem = self.on(&thinned, None)?;
         problem.order.iter_mut().for_each(|row| *row = kept[*row]);
+        problem.besides.clone_from(&self.besides);
         Ok(problem)
     }
 

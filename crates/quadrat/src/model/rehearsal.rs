@@ -96,7 +96,8 @@ fn is_elsewhere(problem: &Problem, theta: &[f64]) -> bool {
 }
 
 /// The best optimum of all starts. Where these are several, every lengthscale of a periodic leaf of the first latent function that is free also begins short, one at a
-/// time: cycles of sharp peaks are an optimum of their own, which few searches among smooth cycles find. `rivals` are starts besides.
+/// time: cycles of sharp peaks are an optimum of their own, which few searches among smooth cycles find; so do the starts that the data
+/// suggest besides ([`Problem::besides`]). `rivals` are further starts.
 ///
 /// # Errors
 /// As [`maximise`], in the rows of the user.
@@ -117,6 +118,7 @@ fn contest<T>(
 ) -> Result<T, FitError> {
     let mut also = rivals;
     if learn.starts > 1 {
+        also.extend(problem.besides.iter().cloned());
         also.extend(sharp_starts(problem));
     }
     let learn = LearnOptions {

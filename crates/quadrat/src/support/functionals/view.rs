@@ -42,6 +42,18 @@ impl Functionals {
             })
     }
 
+    /// The average of dimension `d` over what the row looks at, regions as their bounding boxes; not finite where the
+    /// weights add up to zero.
+    pub(crate) fn average(&self, row: usize, d: usize) -> f64 {
+        let atoms = self.atoms(row);
+        let middle = |a: usize| self.lower[d][a] + 0.5 * self.width[d][a];
+        if atoms.len() == 1 {
+            return middle(atoms.start);
+        }
+        let sum: f64 = atoms.map(|a| self.weight[a] * middle(a)).sum();
+        sum / self.size(row)
+    }
+
     /// Smallest and largest coordinate of all rows along dimension `d`.
     #[must_use]
     pub fn range(&self, d: usize) -> (f64, f64) {

@@ -1,0 +1,66 @@
+//! What rows say of a straight line: how far it reaches where they look.
+
+use super::defaults::rms;
+use super::extent::{Extent, hull};
+use super::observations::Observations;
+
+/// The averages of a column over what each row looks at: all that a row says of a line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Line {
+    /// Over how much of the column the line is to change by `s_f`: from the smallest average to the
+    /// largest.
+    pub range: f64,
+    /// Largest absolute average.
+    pub largest: f64,
+}
+
+impl Line {
+    /// `rows` are value, size and output of the rows of every table; `extent` is that of the supports,
+    /// which counts where all averages are the same.
+    pub fn new(
+        tables: &[Observations],
+        rows: &[Vec<(f64, f64, usize)>],
+        d: usize,
+        extent: f64,
+        spread: f64,
+    ) -> Self {
+        let averages = |table: &Observations| -> Vec<f64> {
+            let set = table.supports();
+            (0..set.len()).map(|row| set.average(row, d)).collect()
+        };
+        let averages: Vec<Vec<f64>> = tables.iter().map(averages).collect();
+        let known = averages.iter().flatten().copied();
+        let places: Vec<(f64, f64)> = known.filter(|x| x.is_finite()).map(|x| (x, x)).collect();
+        let (lowest, highest) = hull(&places);
+        let largest = lowest.abs().max(highest.abs());
+        let bulk = Extent::of(&places);
+        let all = Extent {
+            lower: lowest,
+            upper: highest,
+            ..bulk
+        };
+        let range = match all.length() {
+            0.0 => extent,
+            length => length,
+        };
+        if !bulk.has_far {
+            return Self { range, largest };
+        }
+        // A far row has a far value, or is a mistake: the slope is that among the others.
+        let pairs = averages
+            .iter()
+            .zip(rows)
+            .flat_map(|(x, of)| x.iter().zip(of));
+        let others = pairs.filter(|(x, (_, size, _))| bulk.holds((**x, **x)) && *size != 0.0);
+        let values: Vec<f64> = others.map(|(_, (y, size, _))| y / size).collect();
+        let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+        let slope = rms(values.iter().map(|v| v - mean)) / bulk.length();
+        Self {
+            range: match slope > 0.0 && slope.is_finite() {
+                true => spread / slope,
+                false => range,
+            },
+            largest,
+        }
+    }
+}
