@@ -158,12 +158,18 @@ fn apply(parameter: &mut Parameter, setting: &Setting) -> Result<(), InputError>
     if let Some(prior) = &setting.prior {
         parameter.prior = *prior;
     }
+    let usual = parameter.start;
     if let Some(value) = value {
         parameter.start = value;
     } else if parameter.lower < parameter.upper {
         parameter.start = parameter.start.clamp(parameter.lower, parameter.upper);
     }
     parameter.fixed = setting.fixed;
+    if !parameter.fixed {
+        // What the data suggest, and what the user expects, must not lie beyond where a start ends the search.
+        let expected = setting.prior.and_then(|prior| prior.quantile(0.5));
+        parameter.search_around(&[usual, expected.unwrap_or(usual)]);
+    }
     Ok(())
 }
 

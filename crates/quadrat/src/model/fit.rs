@@ -5,6 +5,7 @@ use std::time::Instant;
 use faer::Mat;
 use rayon::prelude::*;
 
+use super::bounds::warn_about_bounds;
 use super::certificate::Certificate;
 use super::checks::{MAX_ATOMS, MAX_DENSE_ROWS};
 use super::correlation::correlations;
@@ -15,7 +16,7 @@ use super::problem::Problem;
 use super::rehearsal::{compete, rehearse};
 use super::settings::{AUTO_FREE, AUTO_ROWS, FitOptions, Hyperparameters, Inference};
 use super::summary::{FitSummary, Hyper};
-use super::{MEAN_NAME, Model};
+use super::{MEAN_NAME, Model, misfit};
 use crate::error::{FitError, InputError};
 use crate::inference::{
     Conditioned, Evidence, IntegrateOptions, Interval, LearnOptions, LinearGaussian, Optimum,
@@ -269,8 +270,9 @@ fn fit(
     warnings.extend(problem.quadrature_warning(&optimum.theta));
     warn_about_bounds(
         &problem.parameters,
-        &optimum.theta,
-        &optimum.at_bound,
+        &model.settings,
+        &optimum,
+        Some(&*evidence),
         &mut warnings,
     );
     let (nodes, intervals) = if integrated {
@@ -308,6 +310,9 @@ fn fit(
     let bound = problem.certificate(&optimum.theta);
     if let Some(Err(_)) = bound {
         warnings.push("the variational approximation did not settle at the hyperparameters found: no lower bound is told beside the log evidence by expectation propagation".to_owned());
+    }
+    if let Some(heaviest) = components.first() {
+        warnings.extend(misfit::warnings(&problem, &heaviest.conditioned));
     }
     let mut hyperparameters = hypers(&problem.parameters, &optimum.theta, &intervals);
     hyperparameters.extend(mean_hypers(&problem, &components));
@@ -510,18 +515,4 @@ fn constants<'a>(
             upper: marginal.quantile(0.975)[0],
         }
     })
-}
-
-pub(super) fn warn_about_bounds(
-    parameters: &[Parameter],
-    theta: &[f64],
-    at_bound: &[usize],
-    warnings: &mut Vec<String>,
-) {
-    for &i in at_bound {
-        warnings.push(format!(
-            "`{}` stopped at a bound ({}): the data would prefer a value beyond it",
-            parameters[i].name, theta[i]
-        ));
-    }
 }

@@ -2,10 +2,9 @@
 
 use std::time::Instant;
 
+use super::bounds::warn_about_bounds;
 use super::correlation::correlations;
-use super::fit::{
-    alone, check_size, condition_covering, hypers, mean_hypers, spread, warn_about_bounds,
-};
+use super::fit::{alone, check_size, condition_covering, hypers, mean_hypers, spread};
 use super::observations::Observations;
 use super::posterior::Posterior;
 use super::posterior::Scale;
@@ -196,8 +195,9 @@ impl Model {
         warnings.extend(learned_warnings(&learned));
         warn_about_bounds(
             &problem.parameters,
-            &optimum.theta,
-            &optimum.at_bound,
+            &self.settings,
+            optimum,
+            None,
             &mut warnings,
         );
         let mut evaluations = learned.passes;

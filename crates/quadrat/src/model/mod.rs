@@ -1,5 +1,6 @@
 //! What users build: observations + prior -> posterior.
 
+mod bounds;
 mod certificate;
 mod checks;
 mod correlation;
@@ -15,6 +16,7 @@ mod line;
 #[cfg(feature = "mcmc")]
 mod mcmc;
 mod mean;
+mod misfit;
 mod non_negative;
 mod observations;
 mod outputs;

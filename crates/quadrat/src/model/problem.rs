@@ -311,6 +311,19 @@ impl Problem {
         &self.values
     }
 
+    /// Observed values minus their prior means, in working order.
+    pub fn residuals(&self) -> &[f64] {
+        &self.residual
+    }
+
+    /// The known noise variance of every row of exact inference, in working order; `None` where a part of it is learned.
+    pub fn known_variances(&self) -> Vec<Option<f64>> {
+        let pairs = self.known.iter().zip(&self.group);
+        pairs
+            .map(|(known, group)| group.is_none().then_some(*known))
+            .collect()
+    }
+
     /// Whether the covariance is a Kronecker product.
     pub fn is_grid(&self) -> bool {
         self.axes.is_some()

@@ -183,6 +183,24 @@ impl Parameter {
         }
     }
 
+    /// Lets the search, where it has no bound, go as far from any of some positive values as it goes
+    /// from the start.
+    pub(crate) fn search_around(&mut self, values: &[f64]) {
+        if self.transform == Transform::Identity {
+            return;
+        }
+        let usable = values.iter().filter(|v| **v > 0.0 && v.is_finite());
+        let (least, most) = usable.fold((self.start, self.start), |(least, most), v| {
+            (least.min(*v), most.max(*v))
+        });
+        if least < self.start && self.lower <= 0.0 {
+            self.lower = least * (-LOG_REACH).exp();
+        }
+        if most > self.start && self.upper == f64::INFINITY {
+            self.upper = (most * LOG_REACH.exp()).min(f64::MAX);
+        }
+    }
+
     /// A natural length of the free coordinate, by which the optimiser scales it: 1 in `log theta`;
     /// for a parameter of either sign the prior's scale, else a tenth of the bounds, else
     /// `|start|`, else 1.

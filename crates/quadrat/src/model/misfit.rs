@@ -1,0 +1,62 @@
+//! At the end of a fit: whether what was found can be true.
+
+use super::problem::Problem;
+use crate::inference::{Conditioned, crossvalidate};
+
+/// Such a misfit has a probability below `exp(-20)`, 2e-9.
+const UNLIKELY: f64 = 20.0;
+/// Fewer rows than this are not judged by the others: half of them may be missed by chance.
+const FEW: usize = 8;
+/// Up to this many rows every one is predicted from the others, which takes as long as a few evaluations of the evidence.
+const LEFT_OUT: usize = 4000;
+/// Half the width of a central 95 % interval in sds.
+const INTERVAL: f64 = 1.96;
+
+/// What to say where rows do not agree with the fit at its hyperparameters; exact inference only.
+pub(super) fn warnings(problem: &Problem, conditioned: &Conditioned) -> Vec<String> {
+    // Jitter is a noise that nobody stated: it has a warning of its own.
+    if problem.method.is_some() || problem.sparse.is_some() || conditioned.jitter > 0.0 {
+        return Vec::new();
+    }
+    let known = beyond_known_noise(problem, conditioned);
+    let told = known.or_else(|| missed_by_the_others(problem, conditioned));
+    told.into_iter().collect()
+}
+
+/// The curve `f` leaves `v_i alpha_i` of row `i`. With the true hyperparameters
+/// `sum (v_i alpha_i)^2 / v_i` is at most about `chi^2` with as many degrees of freedom as rows, as the
+/// curve follows the rows rather than the truth.
+///
+/// # Source
+/// Laurent and Massart 2000, lemma 1: `P(chi^2_n > n + 2 sqrt(n x) + 2 x) <= exp(-x)`.
+fn beyond_known_noise(problem: &Problem, conditioned: &Conditioned) -> Option<String> {
+    let variances = problem.known_variances();
+    let own = variances.iter().zip(&conditioned.alpha);
+    let own = own.filter_map(|(v, alpha)| v.filter(|v| *v > 0.0).map(|v| v * alpha * alpha));
+    let (rows, square) = own.fold((0.0, 0.0), |(n, sum), square| (n + 1.0, sum + square));
+    let limit = rows + 2.0 * f64::sqrt(rows * UNLIKELY) + 2.0 * UNLIKELY;
+    if rows == 0.0 || square <= limit {
+        return None;
+    }
+    Some(format!(
+        "the known noise makes the rows impossible: they lie {:.1} times as far from the fitted curve as it allows (chi-square {square:.0} over {rows:.0} rows). Either the variances given are too small, or the curve is too stiff for the rows: look whether a lengthscale is far longer than the distances between rows, and let the search `start` from a shorter one",
+        (square / rows).sqrt()
+    ))
+}
+
+/// Most rows outside the intervals that the others predict for them.
+fn missed_by_the_others(problem: &Problem, conditioned: &Conditioned) -> Option<String> {
+    let residual = problem.residuals();
+    let n = residual.len();
+    if !(FEW..=LEFT_OUT).contains(&n) {
+        return None;
+    }
+    let (means, variances) = crossvalidate::leave_one_out(residual, conditioned);
+    let each = residual.iter().zip(means.iter().zip(&variances));
+    let missed = each
+        .filter(|(r, (mean, variance))| (*r - *mean).abs() > INTERVAL * variance.sqrt())
+        .count();
+    (2 * missed > n).then(|| format!(
+        "{missed} of {n} rows lie outside the 95 % interval that the other rows predict for them: intervals of predictions are too short, for the kernel or its hyperparameters do not describe these rows"
+    ))
+}
