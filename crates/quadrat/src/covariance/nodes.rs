@@ -15,11 +15,17 @@ const CELL: f64 = 1.5;
 /// Most nodes along one side of a simplex, and most along one side of a box.
 const MOST_ALONG: usize = 12;
 const MOST_LINE: f64 = 1e6;
+/// A side that is so many times as wide as half of them has no more nodes than this one would have, and this many: a band
+/// that is open to one side, or a box around all others, is an average over more of the function than can be told apart.
+const WIDER: f64 = 10.0;
+const ENOUGH: f64 = 200.0;
 
 /// How finely supports are spread over nodes: a step along every column.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct NodeRule {
     steps: Vec<f64>,
+    /// Most nodes along a side, per column.
+    most: Vec<f64>,
     /// Whether functions are polynomials along a column, whatever the step.
     is_linear: Vec<bool>,
 }
@@ -43,6 +49,7 @@ impl Covariance {
         };
         NodeRule {
             steps: (0..columns).map(step).collect(),
+            most: vec![MOST_LINE; columns],
             is_linear: (0..columns).map(is_linear).collect(),
         }
     }
@@ -53,8 +60,23 @@ impl NodeRule {
     pub fn coarser(&self, factor: f64) -> Self {
         Self {
             steps: self.steps.iter().map(|s| s * factor).collect(),
+            most: self.most.clone(),
             is_linear: self.is_linear.clone(),
         }
+    }
+
+    /// The same with a limit for sides far wider than most of a set.
+    pub fn limited(mut self, set: &Functionals) -> Self {
+        for d in 0..self.steps.len() {
+            let mut widths: Vec<f64> = set.width(d).iter().copied().filter(|w| *w > 0.0).collect();
+            if widths.is_empty() {
+                continue;
+            }
+            let half = widths.len() / 2;
+            let (_, median, _) = widths.select_nth_unstable_by(half, f64::total_cmp);
+            self.most[d] = ENOUGH.max(self.along(d, WIDER * *median)).min(MOST_LINE);
+        }
+        self
     }
 
     /// By how much the steps are too long for what another rule asks for, along the columns in which a row is wide.
@@ -83,7 +105,9 @@ impl NodeRule {
         if step == f64::INFINITY {
             return 1.0;
         }
-        (1.0 + 2.0 * width / step).ceil().max(2.0)
+        (1.0 + 2.0 * width / step)
+            .ceil()
+            .clamp(2.0, self.most[d].max(2.0))
     }
 
     /// Cells of a region along its axes.
@@ -133,7 +157,7 @@ impl NodeRule {
             for d in (0..dims).filter(|d| !region.is_some_and(|r| lies_along(set, r, *d))) {
                 let (low, width) = (set.lower(d)[atom], set.width(d)[atom]);
                 if width > 0.0 {
-                    let count = self.along(d, width).min(MOST_LINE) as usize;
+                    let count = self.along(d, width) as usize;
                     let line: Vec<(f64, f64)> = gauss_legendre(count)
                         .on(0.0, 1.0)
                         .map(|(x, w)| (low + width * x, w))
@@ -322,6 +346,33 @@ mod tests {
                 set.weight()[a] * g(&x).exp()
             })
             .sum()
+    }
+
+    /// One band that is open to one side takes no more nodes than ten of the others, or two hundred; all others keep theirs.
+    #[test]
+    fn a_row_far_wider_than_the_others_has_few_nodes() {
+        let covariance = Covariance::new(&Kernel::se(["t"]));
+        let rule = covariance.node_rule(&[1.0, 2.0], 1);
+        let mut edges: Vec<(f64, f64)> = (0..9)
+            .map(|i| (4.0 * f64::from(i), 4.0 * f64::from(i + 1)))
+            .collect();
+        let bands = Functionals::intervals("t", &edges, Aggregate::Mean).unwrap();
+        edges.push((36.0, 1e12));
+        let open = Functionals::intervals("t", &edges, Aggregate::Mean).unwrap();
+        let (plain, limited) = (rule.apply(&bands), rule.clone().limited(&open).apply(&open));
+        for row in 0..9 {
+            assert_eq!(plain.rows(&[row]), limited.rows(&[row]));
+        }
+        assert_eq!(limited.atoms(9).len(), 200);
+        assert_eq!(
+            rule.clone().limited(&bands).demand(&bands),
+            rule.demand(&bands)
+        );
+        let fine = covariance.node_rule(&[1.0, 0.02], 1);
+        assert_eq!(
+            fine.clone().limited(&bands),
+            fine.limited(&open).limited(&bands)
+        );
     }
 
     #[test]

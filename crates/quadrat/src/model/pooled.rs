@@ -57,7 +57,8 @@ impl Pooled {
     ///
     /// Nodes are fixed before anything is learned: a box or region of a width of `u` steps has about `1 + 2 u` along
     /// it, where a step is a third of the lengthscale's start (its value, where that is fixed), less for rough and
-    /// periodic kernels, up to the start itself where that would be more than [`MAX_NODES`].
+    /// periodic kernels, up to the start itself where that would be more than [`MAX_NODES`]. Rows more than ten times as
+    /// wide as half of them have no more nodes than such, or 200.
     pub fn new(
         kernel: &Kernel,
         covariance: &Covariance,
@@ -73,7 +74,7 @@ impl Pooled {
             }
         }
         let finest = covariance.node_rule(&theta, observed.dims().len());
-        let rules = COARSER.map(|factor| finest.coarser(factor));
+        let rules = COARSER.map(|factor| finest.coarser(factor).limited(&observed));
         let fits = |rule: &&NodeRule| rule.demand(&observed) <= MAX_NODES as f64;
         let rule = rules
             .iter()
