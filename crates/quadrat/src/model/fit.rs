@@ -339,6 +339,10 @@ fn fit(
     let mut posterior = Posterior::new(problem, model.tables.clone(), nodes, components, summary);
     let of_bound = Certificate::of(&posterior.summary).and_then(|bound| bound.warning());
     posterior.summary.warnings.extend(of_bound);
+    if posterior.problem.method.is_some() {
+        let told = misfit::of_known_tables(&posterior)?;
+        posterior.summary.warnings.extend(told);
+    }
     let of_sums = posterior.warnings_of_sums()?;
     posterior.summary.warnings.extend(of_sums);
     posterior.summary.seconds = started.elapsed().as_secs_f64();

@@ -12,7 +12,7 @@ use super::problem::Problem;
 use super::settings::{AUTO_FREE, FitOptions, Hyperparameters, Inference};
 use super::sparse::{Sparse, SparseChoice, is_point};
 use super::summary::FitSummary;
-use super::{Inducing, Model};
+use super::{Inducing, Model, misfit};
 use crate::error::{FitError, InputError};
 use crate::inference::sparse::{
     CurvatureOf, SparseEvidence, SparseOptimum, SparseProblem, learn_sparse,
@@ -274,6 +274,8 @@ impl Model {
         let tables = self.tables.clone();
         let mut posterior = Posterior::new(problem, tables, nodes, components, summary);
         let told = posterior.overdispersion()?;
+        posterior.summary.warnings.extend(told);
+        let told = misfit::of_known_tables(&posterior)?;
         posterior.summary.warnings.extend(told);
         posterior.summary.seconds = started.elapsed().as_secs_f64();
         Ok(posterior)

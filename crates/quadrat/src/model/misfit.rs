@@ -1,6 +1,8 @@
 //! At the end of a fit: whether what was found can be true.
 
+use super::posterior::{Posterior, Scale};
 use super::problem::Problem;
+use crate::error::FitError;
 use crate::inference::{Conditioned, crossvalidate};
 
 /// Such a misfit has a probability below `exp(-20)`, 2e-9.
@@ -9,6 +11,8 @@ const UNLIKELY: f64 = 20.0;
 const FEW: usize = 8;
 /// Up to this many rows every one is predicted from the others, which takes as long as a few evaluations of the evidence.
 const LEFT_OUT: usize = 4000;
+/// So many rows of a table are compared with what was fitted, where that is a prediction of its own.
+const SOME: usize = 1000;
 /// Half the width of a central 95 % interval in sds.
 const INTERVAL: f64 = 1.96;
 
@@ -32,8 +36,40 @@ pub(super) fn warnings(problem: &Problem, conditioned: &Conditioned) -> Vec<Stri
 fn beyond_known_noise(problem: &Problem, conditioned: &Conditioned) -> Option<String> {
     let variances = problem.known_variances();
     let own = variances.iter().zip(&conditioned.alpha);
-    let own = own.filter_map(|(v, alpha)| v.filter(|v| *v > 0.0).map(|v| v * alpha * alpha));
-    let (rows, square) = own.fold((0.0, 0.0), |(n, sum), square| (n + 1.0, sum + square));
+    impossible(own.filter_map(|(v, alpha)| v.filter(|v| *v > 0.0).map(|v| v * alpha * alpha)))
+}
+
+/// The same of approximate inference, for tables of values with known noise: of some rows of each, evenly spread.
+pub(super) fn of_known_tables(posterior: &Posterior) -> Result<Option<String>, FitError> {
+    let mut squares = Vec::new();
+    for table in &posterior.tables {
+        let Some((gaussian, known)) = table
+            .as_gaussian()
+            .and_then(|g| Some((g, g.noise().known().filter(|_| !g.noise().is_learned())?)))
+        else {
+            continue;
+        };
+        let share = SOME as f64 / table.supports().len() as f64;
+        let rows = table.evenly(share.min(1.0));
+        let at = table.supports().rows(&rows);
+        let at = match table.output() {
+            Some(output) => posterior.at_output(&at, output)?,
+            None => at,
+        };
+        let fitted = posterior.predict(&at, Scale::Latent)?;
+        let each = rows
+            .iter()
+            .zip(fitted.mean())
+            .filter(|(row, _)| known[**row] > 0.0);
+        squares
+            .extend(each.map(|(&row, mean)| (gaussian.values()[row] - mean).powi(2) / known[row]));
+    }
+    Ok(impossible(squares.into_iter()))
+}
+
+/// What to say of squared distances from the curve in units of the known variances.
+fn impossible(squares: impl Iterator<Item = f64>) -> Option<String> {
+    let (rows, square) = squares.fold((0.0, 0.0), |(n, sum), square| (n + 1.0, sum + square));
     let limit = rows + 2.0 * f64::sqrt(rows * UNLIKELY) + 2.0 * UNLIKELY;
     if rows == 0.0 || square <= limit {
         return None;

@@ -1,7 +1,10 @@
 //! What is said at the end of a fit is true: who made a bound, and whether the rows can be.
 
+use quadrat::inference::sites::Method;
 use quadrat::kernel::Kernel;
-use quadrat::model::{Mean, Model, Noise, Observations, Posterior, Setting};
+use quadrat::model::{
+    FitOptions, Hyperparameters, Inference, Mean, Model, Noise, Observations, Posterior, Setting,
+};
 use quadrat::parameter::PriorDensity;
 use quadrat::support::Functionals;
 use rand::{RngExt, SeedableRng};
@@ -149,6 +152,28 @@ fn noise_that_makes_the_rows_impossible_is_said() {
     };
     assert!(warns(&known(0.01, &twice, values(2.0)), words));
     assert!(!warns(&known(0.01, &twice, values(0.2)), words));
+}
+
+/// So it is under approximate inference.
+#[test]
+fn it_is_said_of_sites_and_inducing_points_too() {
+    let words = "known noise makes the rows impossible";
+    let t: Vec<f64> = (0..30).map(f64::from).collect();
+    let y: Vec<f64> = t.iter().map(|t| (0.7 * t).sin()).collect();
+    for stiff in [true, false] {
+        for inference in [Inference::Sites(Method::Ep), Inference::Sparse] {
+            let mut model = known(0.01, &t, y.clone());
+            if stiff {
+                model = model.set("se.lengthscale.t", Setting::fixed(100.0));
+            }
+            let options = FitOptions::default()
+                .with_hyperparameters(Hyperparameters::Map)
+                .with_inference(inference);
+            let fit = model.fit(&options).unwrap();
+            let told = fit.summary().warnings.iter().any(|w| w.contains(words));
+            assert_eq!(told, stiff, "{inference:?}");
+        }
+    }
 }
 
 #[test]
