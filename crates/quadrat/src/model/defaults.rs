@@ -20,7 +20,8 @@
 //! `range` is the extent of the rows that are not far from all others ([`Extent`]); for linear leaves that of the averages that
 //! the rows report about. `s_f` is the root mean square of the observed densities (value per unit of size) around the
 //! prior mean: zero, the fixed number, or the overall density where the mean is learned. `s_y`
-//! is the same for the values. Both contain the noise. With several outputs levels are those of
+//! is the same for the values. Both contain the noise, but for values that are far from all others in tables with
+//! Student-t noise, which count as the nearest of the others. With several outputs levels are those of
 //! each output. A constant that is learned has the prior `N(overall density, (10 s_f)^2)`, wider
 //! where a linear leaf needs it to reach the data from the origin.
 //!
@@ -31,6 +32,7 @@
 //! .03, the half-normal one 3e-6.
 
 use crate::kernel::{Kernel, KernelParameter, Kind, Role};
+use crate::likelihood::Likelihood;
 use crate::link::Link;
 use crate::parameter::{Parameter, PriorDensity};
 
@@ -90,7 +92,7 @@ impl Scales {
             .iter()
             .map(|table| {
                 let set = table.supports();
-                let typical = table.typical().into_iter().enumerate();
+                let typical = plausible(table).into_iter().enumerate();
                 typical
                     .map(|(row, y)| {
                         (
@@ -348,6 +350,28 @@ impl Scales {
         }
         parameter
     }
+}
+
+/// What every row reports, see [`Observations::typical`]. Where the noise has heavy tails, values far from all others are those of
+/// the tails, and count as the nearest of the others.
+fn plausible(table: &Observations) -> Vec<f64> {
+    let mut values = table.typical();
+    if !matches!(table.likelihood(), Likelihood::StudentT(_)) {
+        return values;
+    }
+    let set = table.supports();
+    let density = |(row, y): (usize, &f64)| y / set.size(row);
+    let places: Vec<f64> = values.iter().enumerate().map(density).collect();
+    let finite = places.iter().copied().filter(|v| v.is_finite());
+    let bulk = Extent::of(&finite.map(|v| (v, v)).collect::<Vec<_>>());
+    if bulk.has_far {
+        for (row, y) in values.iter_mut().enumerate() {
+            if places[row].is_finite() {
+                *y = places[row].clamp(bulk.lower, bulk.upper) * set.size(row);
+            }
+        }
+    }
+    values
 }
 
 /// Smallest and largest coordinate of every row along a column.

@@ -204,6 +204,34 @@ fn it_does_so_where_hyperparameters_are_integrated() {
     }
 }
 
+/// Student-t noise is there for values that are wild: they set no scale for the others.
+#[test]
+fn a_wild_value_under_heavy_tails_changes_predictions_by_less_than_their_sd() {
+    let x: Vec<f64> = (0..30).map(centre).collect();
+    let set = Functionals::points("x", &x).unwrap();
+    let rows =
+        |values: Vec<f64>| StudentT::new(values, Noise::Learned, Degrees::Known(4.0)).unwrap();
+    let values: Vec<f64> = (0..30).map(wave).collect();
+    let how = Hyperparameters::Integrate;
+    let plain = fit(&Kernel::se(["x"]), &set, rows(values.clone()).into(), how);
+    let a = plain.predict(&set, Scale::Latent).unwrap();
+    for wild in [-1e2, 1e4, -1e6] {
+        let mut values = values.clone();
+        values[9] = wild;
+        let with = fit(&Kernel::se(["x"]), &set, rows(values).into(), how);
+        let b = with.predict(&set, Scale::Latent).unwrap();
+        for i in (0..30).filter(|i| *i != 9) {
+            let moved = (a.mean()[i] - b.mean()[i]).abs() / a.sd()[i];
+            assert!(
+                moved < 1.0 && b.sd()[i] < 2.0 * a.sd()[i],
+                "{wild} {i} {moved} {} {}",
+                b.sd()[i],
+                a.sd()[i]
+            );
+        }
+    }
+}
+
 /// Two sites far from each other: what is within each is found though the extent suggests lengthscales
 /// that are a hundred thousand times as long.
 #[test]
