@@ -121,7 +121,9 @@ pub(super) fn spread(
             100.0 * integration.unknown
         ));
     }
-    let intervals = integration.intervals(evidence.parameters(), 0.95);
+    let parameters = evidence.parameters();
+    warnings.extend(misfit::passed_by(parameters, &integration.nodes, optimum));
+    let intervals = integration.intervals(parameters, 0.95);
     let evaluations = integration.evaluations;
     let nodes = integration.nodes.into_iter().map(|n| Node {
         weight: n.weight,

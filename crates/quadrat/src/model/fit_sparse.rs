@@ -35,6 +35,10 @@ const POINTS: usize = 64;
 const FEWER: usize = 128;
 /// What it may cost of the whole.
 const WORTH: f64 = 0.2;
+/// Rows on which starts compete, and their inducing points; by how many nats another has to be better than the first.
+const PART_ROWS: usize = 400;
+const PART_INDUCING: usize = 40;
+const HIGHER: f64 = 0.5;
 /// Excess of a posterior variance over the prior's that is told.
 const WIDER: f64 = 0.01;
 
@@ -105,9 +109,49 @@ impl Model {
         started: Instant,
     ) -> Result<Posterior, FitError> {
         in_pool(options.threads.unwrap_or(0), || {
+            let mut problem = problem;
+            if let Some(better) = self.better_start(&problem, choice) {
+                let named = problem.named(&better);
+                problem.start_at(&named);
+            }
             let easier = self.easier(&problem, choice, options.dear);
             self.learn_streamed(problem, &easier, options, warnings, started)
         })
+    }
+
+    /// Where a search from one of the starts besides the first ends, if it ends higher, on a few of the rows: the search of all of
+    /// them is one, and from a start far from the data it may end at another optimum.
+    fn better_start(&self, problem: &Problem, choice: &SparseChoice) -> Option<Vec<f64>> {
+        if problem.besides.is_empty() {
+            return None;
+        }
+        let rows: usize = self.tables.iter().map(|t| t.supports.len()).sum();
+        let share = (PART_ROWS as f64 / rows as f64).min(1.0);
+        let thin = |table: &Observations| {
+            let table = table.rows(&table.evenly(share))?;
+            let supports = table.supports.thinned(POINTS);
+            Ok(Observations { supports, ..table })
+        };
+        let tables = self.tables.iter().map(thin);
+        let tables = tables.collect::<Result<Vec<_>, InputError>>().ok()?;
+        let choice = SparseChoice {
+            inducing: Inducing::Number(PART_INDUCING),
+            ..choice.clone()
+        };
+        let mut part = problem.on(&tables, Some(&choice)).ok()?;
+        let first: Vec<f64> = problem.parameters.iter().map(|p| p.start).collect();
+        let mut end_of = |theta: &[f64]| {
+            let named = part.named(theta);
+            part.start_at(&named);
+            let streamed = part.streamed()?;
+            let options = &streamed.sparse.options;
+            let learned = learn_sparse(&streamed, &[], &[], options, &Silent, None).ok()?;
+            Some((learned.optimum.log_posterior, learned.optimum.theta))
+        };
+        let least = end_of(&first).map_or(f64::NEG_INFINITY, |end| end.0 + HIGHER);
+        let ends = problem.besides.iter().filter_map(|theta| end_of(theta));
+        let higher = ends.filter(|end| end.0 > least);
+        higher.max_by(|a, b| a.0.total_cmp(&b.0)).map(|end| end.1)
     }
 
     /// Easier problems, where passes over all points are dear: batches of the rows that grow until they are all of them, and fewer points of

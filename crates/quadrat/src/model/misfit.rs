@@ -3,7 +3,8 @@
 use super::posterior::{Posterior, Scale};
 use super::problem::Problem;
 use crate::error::FitError;
-use crate::inference::{Conditioned, crossvalidate};
+use crate::inference::{Conditioned, Node, Optimum, crossvalidate};
+use crate::parameter::Parameter;
 
 /// Such a misfit has a probability below `exp(-20)`, 2e-9.
 const UNLIKELY: f64 = 20.0;
@@ -15,6 +16,9 @@ const LEFT_OUT: usize = 4000;
 const SOME: usize = 1000;
 /// Half the width of a central 95 % interval in sds.
 const INTERVAL: f64 = 1.96;
+/// By how many nats a node of the integration may lie above the optimum unsaid: evidences of approximations are rough by some
+/// tenths. One nat is what an optimum of two hyperparameters has above a typical place.
+const BEYOND: f64 = 1.0;
 
 /// What to say where rows do not agree with the fit at its hyperparameters; exact inference only.
 pub(super) fn warnings(problem: &Problem, conditioned: &Conditioned) -> Vec<String> {
@@ -94,5 +98,23 @@ fn missed_by_the_others(problem: &Problem, conditioned: &Conditioned) -> Option<
         .count();
     (2 * missed > n).then(|| format!(
         "{missed} of {n} rows lie outside the 95 % interval that the other rows predict for them: intervals of predictions are too short, for the kernel or its hyperparameters do not describe these rows"
+    ))
+}
+
+/// What to say where the integration of the hyperparameters came across a place better than the one where their search ended.
+pub(super) fn passed_by(
+    parameters: &[Parameter],
+    nodes: &[Node],
+    optimum: &Optimum,
+) -> Option<String> {
+    let density = |node: &Node| {
+        let free = parameters.iter().zip(&node.theta).filter(|(p, _)| !p.fixed);
+        let prior = free.map(|(p, value)| p.log_prior_free(p.to_free(*value)).0);
+        node.log_evidence + prior.sum::<f64>()
+    };
+    let best = nodes.iter().map(density).fold(f64::NEG_INFINITY, f64::max);
+    let gain = best - optimum.log_posterior;
+    (gain > BEYOND).then(|| format!(
+        "the search for the hyperparameters ended {gain:.1} nats below a place that their integration came across: the values told are not the optimum, and their intervals are rough; let the search `start` near the intervals, or leave starts out"
     ))
 }

@@ -69,6 +69,34 @@ fn wherever_a_search_starts_it_finds_the_optimum_and_warns_of_no_bound() {
     }
 }
 
+/// Sparse inference searches once, from where a search of a few rows ends highest.
+#[test]
+fn sparse_searches_find_the_optimum_from_afar_too() {
+    let sparse = FitOptions::default().with_inference(Inference::Sparse);
+    let plain = noisy(0.1).fit(&sparse).unwrap();
+    for name in ["noise.variance", "se.lengthscale.t"] {
+        let right = hyper(&plain, name);
+        for power in [-10, -3, 3, 5, 10] {
+            let start = right * 10f64.powi(power);
+            let fit = noisy(0.1)
+                .set(name, started(start, None))
+                .fit(&sparse)
+                .unwrap();
+            assert_eq!(
+                fit.summary().warnings,
+                plain.summary().warnings,
+                "{name} {power}"
+            );
+            let ratio = hyper(&fit, name) / right;
+            // Searches stop a hundredth of a nat below the optimum.
+            assert!(
+                (0.8..1.25).contains(&ratio),
+                "{name} from 1e{power}: {ratio}"
+            );
+        }
+    }
+}
+
 /// Of a prior that lies beyond what the data suggest, too, the whole range is searched.
 #[test]
 fn a_prior_far_from_the_data_is_searched_where_it_is() {
