@@ -19,6 +19,7 @@ use quadrat::support::Functionals;
 
 use crate::checkpoint::Checkpoint;
 use crate::diagnostic::{Problem, Problems};
+use crate::numbers::coordinate;
 use crate::places::Places;
 use crate::prediction_csv;
 use crate::resolve::{MOST_POINTS, Observed, Resolved};
@@ -362,7 +363,7 @@ pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
 }
 
 /// A failed fit in terms of the user's rows.
-fn explain(resolved: &Resolved, error: FitError) -> anyhow::Error {
+pub fn explain(resolved: &Resolved, error: FitError) -> anyhow::Error {
     let problem = match &error {
         FitError::Factorisation {
             kernel,
@@ -381,8 +382,9 @@ fn explain(resolved: &Resolved, error: FitError) -> anyhow::Error {
             partner,
             misfit,
         } => Problem::new(format!(
-            "{} says exactly another value than follows from other exact rows, by {misfit:.3e}; the most alike is {}",
+            "{} says exactly another value than follows from other exact rows, by {}; the most alike is {}",
             address(resolved, *row),
+            coordinate(*misfit),
             address(resolved, *partner)
         ))
         .remedy("they look at the same place, or one is made of the others: leave one out, or give them a noise variance above 0"),
@@ -407,7 +409,7 @@ fn explain(resolved: &Resolved, error: FitError) -> anyhow::Error {
 pub fn address(resolved: &Resolved, mut row: usize) -> String {
     for table in &resolved.tables {
         if row < table.places.len() {
-            return table.address(row);
+            return table.address_and_key(row);
         }
         row -= table.places.len();
     }

@@ -26,6 +26,7 @@ mod prediction_csv;
 mod progress;
 #[cfg(test)]
 mod properties;
+mod redundant;
 mod report;
 mod resolve;
 mod shapes;

@@ -180,6 +180,15 @@ pub enum InputError {
     },
 }
 
+/// A number to six digits, as people write it.
+pub(crate) fn plain(value: f64) -> String {
+    let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
+    match rounded.abs() {
+        0.0 | 1e-5..1e15 => rounded.to_string(),
+        _ => format!("{rounded:e}"),
+    }
+}
+
 fn output_message(name: Option<&str>, known: &[String]) -> String {
     let all = known.join(", ");
     match name {
@@ -261,7 +270,8 @@ pub enum FitError {
     },
     /// Rows that are known exactly cannot all be right.
     #[error(
-        "row {row} is known exactly, yet other rows that are known exactly (row {partner} is the most alike) determine it to be different by {misfit:.3e}: they look at the same place, or one is made of the others; leave one out, or give them a variance"
+        "row {row} is known exactly, yet other rows that are known exactly (row {partner} is the most alike) determine it to be different by {}: they look at the same place, or one is made of the others; leave one out, or give them a variance",
+        plain(*misfit)
     )]
     Contradiction {
         /// A row that is missed, counted from 0.

@@ -167,14 +167,8 @@ pub fn minimise(
 /// What the optimiser's codes mean.
 fn plainly(message: &str) -> String {
     let known = [
-        (
-            "ABNORMAL",
-            "no step along the gradient made it better: the evidence is not smooth there",
-        ),
-        (
-            "LNSRCH",
-            "no step along the gradient made it better: the evidence is not smooth there",
-        ),
+        ("ABNORMAL", "no step along the gradient made it better"),
+        ("LNSRCH", "no step along the gradient made it better"),
         ("MAXIMUM", "the largest number of steps was reached"),
         ("EXCEED", "the largest number of steps was reached"),
     ];

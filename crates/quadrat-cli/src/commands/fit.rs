@@ -10,12 +10,13 @@ use crate::diagnostic::Paint;
 use crate::outcome::Outcome;
 use crate::output::{Staged, writable};
 use crate::progress::Bar;
+use crate::redundant::distinct;
 use crate::resolve::resolve;
 use crate::{engine, fit_json, study, terminal};
 
 /// Runs the command.
 pub fn run(args: &Fit) -> Result<()> {
-    let resolved = resolve(study::open(&args.study, &args.study)?)?;
+    let resolved = distinct(resolve(study::open(&args.study, &args.study)?)?)?;
     spare_inputs(&resolved, &args.study, std::slice::from_ref(&args.output))?;
     writable(std::slice::from_ref(&args.output))?;
     let bar = Bar::new(args.saying.quiet);

@@ -13,6 +13,7 @@ use crate::diagnostic::Paint;
 use crate::outcome::Outcome;
 use crate::output::{Staged, stop_gently, writable};
 use crate::progress::Bar;
+use crate::redundant::distinct;
 use crate::resolve::resolve;
 use crate::{fit_json, prediction_csv, report, study, terminal};
 
@@ -45,7 +46,7 @@ pub fn go(
     (draws, resume): (Option<u32>, bool),
     saying: &Saying,
 ) -> Result<()> {
-    let resolved = resolve(study::open(path, shown)?)?;
+    let resolved = distinct(resolve(study::open(path, shown)?)?)?;
     let mut outputs: Vec<PathBuf> = Vec::new();
     for asked in &resolved.predictions {
         outputs.push(folder.join(format!("{}.csv", asked.name)));

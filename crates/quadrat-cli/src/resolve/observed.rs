@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use quadrat::error::InputError;
 use quadrat::likelihood::{Interval, Likelihood as Reported};
 
+use crate::diagnostic::shown;
 use crate::places::Places;
 use crate::study::likelihood::Likelihood;
 use crate::table::Table;
@@ -28,6 +30,30 @@ pub struct Observed {
 }
 
 impl Observed {
+    /// The table with some of its rows; refused where they say too little without the others.
+    pub fn keeping(mut self, rows: Vec<usize>) -> Result<Self, InputError> {
+        let mut keep = vec![false; self.places.len()];
+        rows.iter().for_each(|&row| keep[row] = true);
+        self.places.retain(&keep);
+        self.likelihood = self.likelihood.select(&rows)?;
+        self.kept = match self.kept.is_empty() {
+            true => rows,
+            false => rows.iter().map(|&row| self.kept[row]).collect(),
+        };
+        Ok(self)
+    }
+
+    /// Where a kept row stands, with the key of its region or bag: "zones.geojson:3 (`zone` b)".
+    pub fn address_and_key(&self, row: usize) -> String {
+        let address = self.address(row);
+        let shapes = self.places.shapes.as_ref();
+        let key = shapes.and_then(|s| Some((&s.header, s.keys.get(row)?)));
+        match key {
+            Some((header, key)) => format!("{address} (`{header}` {})", shown(key)),
+            None => address,
+        }
+    }
+
     /// Where a kept row stands: "ages.csv:7".
     pub fn address(&self, row: usize) -> String {
         self.table

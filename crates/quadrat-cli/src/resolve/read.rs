@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use quadrat::error::InputError;
 use quadrat::likelihood::Likelihood as Reported;
 use quadrat::link::Link;
 
@@ -154,7 +153,7 @@ pub(super) fn observed(
             of,
         };
         let mut part = match rows {
-            Some(rows) => match kept(part, rows) {
+            Some(rows) => match part.keeping(rows) {
                 Ok(part) => part,
                 Err(error) => {
                     let name = output.as_deref().unwrap_or_default();
@@ -226,19 +225,6 @@ fn rows_of_outputs(
     }
 }
 
-/// The rows of a table that are kept; refused where they say too little without the others.
-fn kept(mut part: Observed, rows: Vec<usize>) -> Result<Observed, InputError> {
-    let mut keep = vec![false; part.places.len()];
-    rows.iter().for_each(|&row| keep[row] = true);
-    part.places.retain(&keep);
-    part.likelihood = part.likelihood.select(&rows)?;
-    part.kept = match part.kept.is_empty() {
-        true => rows,
-        false => rows.iter().map(|&row| part.kept[row]).collect(),
-    };
-    Ok(part)
-}
-
 /// The rows without repeats of exact ones.
 fn distinct(
     part: Observed,
@@ -253,7 +239,7 @@ fn distinct(
         return Some(part);
     };
     let rows = (0..keep.len()).filter(|&row| keep[row]).collect();
-    kept(part, rows).ok()
+    part.keeping(rows).ok()
 }
 
 /// The cells of coordinates, and of columns that say how they are to be read.

@@ -25,6 +25,7 @@ mod outputs;
 mod parquet_pixels;
 mod pooled;
 mod presets;
+mod redundant;
 mod regions;
 mod several;
 mod simulate;

@@ -173,8 +173,7 @@ pub fn maximise(evidence: &dyn Evidence, options: &LearnOptions<'_>) -> Result<O
         reason: if best.converged || !starts[winner].converged {
             starts[winner].reason.clone()
         } else {
-            "the gradient does not vanish at the best point: the evidence is not smooth there"
-                .into()
+            "the gradient does not vanish at the best point".into()
         },
         starts,
         others,

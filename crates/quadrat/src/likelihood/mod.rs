@@ -203,6 +203,20 @@ impl Likelihood {
         }
     }
 
+    /// Gives values that are known without noise this variance; others keep theirs.
+    pub(crate) fn raise_zero_noise(&mut self, variance: f64) {
+        let noise = match self {
+            Self::Gaussian(x) => x.noise_mut(),
+            Self::Interval(x) => x.noise_mut(),
+            Self::Censored(x) => x.noise_mut(),
+            _ => return,
+        };
+        if let Noise::Known(known) = noise {
+            let exact = known.iter_mut().filter(|v| **v == 0.0);
+            exact.for_each(|v| *v = variance);
+        }
+    }
+
     /// Adds a known variance to the noise of every row that has one.
     pub(crate) fn add_noise(&mut self, variance: f64) {
         let rows = self.rows();

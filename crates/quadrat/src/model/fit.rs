@@ -13,6 +13,7 @@ use super::mean::Means;
 use super::posterior::{Component, Node, Posterior};
 use super::prediction::Prediction;
 use super::problem::Problem;
+use super::redundant::warning;
 use super::rehearsal::{compete, rehearse};
 use super::settings::{AUTO_FREE, AUTO_ROWS, FitOptions, Hyperparameters, Inference};
 use super::summary::{FitSummary, Hyper};
@@ -62,9 +63,22 @@ impl Model {
     /// either.
     ///
     /// # Numerics
+    /// Exact rows that follow from other exact rows are left out with a warning, see
+    /// [`Self::redundant_rows`].
     /// Where the covariance is singular to rounding, jitter of up to 1e-6 of the variance of each row is added and
     /// reported in the summary's warnings.
     pub fn fit(&self, options: &FitOptions) -> Result<Posterior, FitError> {
+        let redundant = self.redundant_rows()?;
+        if let Some(warning) = warning(&redundant) {
+            let mut posterior = self.without(&redundant)?.fit_steady(options)?;
+            posterior.summary.warnings.insert(0, warning);
+            return Ok(posterior);
+        }
+        self.fit_steady(options)
+    }
+
+    /// As [`Self::fit`] where no exact row follows from others.
+    pub(super) fn fit_distinct(&self, options: &FitOptions) -> Result<Posterior, FitError> {
         if self.scattered {
             return self.constrained_where_likely(options)?.fit(options);
         }

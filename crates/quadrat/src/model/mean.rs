@@ -64,6 +64,11 @@ impl Means {
         self.scale(set, row).powi(2)
     }
 
+    /// Whether some constant is unknown, or known and not zero.
+    pub fn is_any(&self) -> bool {
+        self.priors.iter().any(|p| p.sd > 0.0 || p.mean != 0.0)
+    }
+
     /// Whether some constant is unknown.
     pub fn is_unknown(&self) -> bool {
         self.priors.iter().any(|p| p.sd > 0.0)

@@ -7,6 +7,7 @@ use super::is_mean;
 use super::observations::Observations;
 use super::posterior::{Component, Node, Posterior};
 use super::prediction::log_sum_exp;
+use super::redundant::{redundant, warning, without};
 use crate::error::FitError;
 use crate::inference::LinearGaussian;
 use crate::inference::sites::Method;
@@ -19,11 +20,19 @@ impl Posterior {
     /// `log_evidence` grows by the log predictive density of the new rows at the heaviest node;
     /// intervals of the hyperparameters other than the mean stay those of the fit.
     ///
+    /// Exact rows that follow from other exact rows are left out with a warning.
+    ///
     /// # Errors
+    /// [`FitError::Contradiction`] for exact rows that differ from what follows from others;
     /// [`InputError`](crate::error::InputError) for rows that do not fit the model; [`FitError::Factorisation`].
     pub fn condition(&self, more: Observations) -> Result<Self, FitError> {
         let mut tables = self.tables.clone();
         tables.push(more);
+        let settled = self.tables.iter().map(|t| t.supports.len()).sum();
+        let has_mean = self.problem.mean.is_any();
+        let redundant = redundant(&self.problem.kernel, &tables, has_mean, settled)?;
+        let told = warning(&redundant);
+        tables = without(&tables, &redundant)?;
         let problem = self.problem.with_tables(&tables)?;
         check_size(&problem)?;
         let evidences = self
@@ -66,6 +75,7 @@ impl Posterior {
             .hyperparameters
             .extend(mean_hypers(&problem, &components));
         summary.nodes = components.len();
+        summary.warnings.extend(told);
         let mut posterior = Self::new(problem, tables, nodes, components, summary);
         posterior.notes.clone_from(&self.notes);
         Ok(posterior)

@@ -10,6 +10,7 @@ mod functional;
 mod functionals;
 mod mend;
 mod moments;
+pub(crate) mod overlap;
 mod placed;
 pub mod placement;
 mod polygon;

@@ -13,6 +13,7 @@ mod invariance;
 mod mcmc;
 mod outputs;
 mod pooled;
+mod redundant;
 mod refused;
 mod rounding;
 mod sites;

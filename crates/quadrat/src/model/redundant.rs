@@ -1,0 +1,471 @@
+//! Exact rows that follow from other exact rows, such as a total beside its parts.
+//!
+//! Where the functional of a row is a combination of those of others, `L_i = sum_j c_j L_j`, its
+//! value is known from theirs under every kernel: the row says nothing new, or contradicts them.
+//! With it the covariance of the rows is singular, so that it is left out. Which rows depend on
+//! others is read off the matrix of [`products`], which knows no lengthscale: rows that are only
+//! nearly determined by others, because the function is smooth, are never left out.
+//!
+//! Narrow rows stay and wide ones go, so that a total goes and not one of its parts; of equal rows
+//! the first stays.
+//!
+//! # Source
+//! Cholesky factorisation that passes by dependent rows; Golub and Van Loan 2013, section 4.2.8.
+
+use std::collections::{HashMap, HashSet};
+
+use super::observations::Observations;
+use super::outputs;
+use super::{Mean, Model};
+use crate::error::{FitError, InputError, plain};
+use crate::kernel::{Kernel, Kind};
+use crate::likelihood::{Likelihood, Noise};
+use crate::linalg::dot;
+use crate::support::Functionals;
+use crate::support::overlap::{Products, products};
+
+/// Share of a row's own product below which nothing of it is left beside others. Sums of products
+/// are off by some `n eps`.
+const NOTHING_NEW: f64 = 1e-13;
+/// The same where areas of polygons are clipped, which are right to 1e-12 each.
+const NOTHING_NEW_OF_AREAS: f64 = 1e-10;
+/// The most rows that hang together: their factorisation costs the cube.
+const MOST_TOGETHER: usize = 1500;
+/// By how much a value may differ from what follows and still agree, as a share of the sum of all:
+/// rounding.
+const ROUNDING: f64 = 1e-9;
+/// The same as a share of the spread of the values, told in the warning: digits that were cut off.
+const CLOSE: f64 = 1e-4;
+
+/// An exact row whose value follows from other exact rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RedundantRow {
+    /// The row, counted from 0 over all tables.
+    pub row: usize,
+    /// The rows that determine it, and how often each is in it: `L_row = sum coefficient L_other`.
+    pub of: Vec<(usize, f64)>,
+    /// Its value less what follows from the others; zero where they agree but for rounding.
+    pub misfit: f64,
+}
+
+impl RedundantRow {
+    /// The row that matters most for it, the first of those that matter as much.
+    #[must_use]
+    pub fn partner(&self) -> usize {
+        let most = self.of.iter().map(|(_, c)| c.abs()).fold(0.0, f64::max);
+        // Rounding does not choose between parts that are in a total once each.
+        let as_much = self.of.iter().filter(|(_, c)| c.abs() >= 0.999 * most);
+        as_much.map(|(row, _)| *row).min().unwrap_or(self.row)
+    }
+}
+
+impl Model {
+    /// The exact rows that follow from other exact rows under this kernel, whatever its
+    /// hyperparameters; [`Self::fit`] leaves them out.
+    ///
+    /// A row is exact where its noise variance is known and zero, and its value one number. Where
+    /// too many rows overlap to look at all pairs none is found.
+    ///
+    /// # Errors
+    /// [`FitError::Contradiction`] for a row that differs from what follows from others by more
+    /// than 1e-4 of the spread of the values; [`InputError`] for tables that do not fit the kernel.
+    pub fn redundant_rows(&self) -> Result<Vec<RedundantRow>, FitError> {
+        if self.tables.iter().all(|t| exact_rows(t).is_empty()) {
+            return Ok(Vec::new());
+        }
+        let has_mean = self.mean != Mean::Zero;
+        redundant(&self.kernel, &self.tables, has_mean, 0)
+    }
+
+    /// The model without some rows, counted over all tables; tables without any are left out.
+    pub(super) fn without(&self, rows: &[RedundantRow]) -> Result<Self, InputError> {
+        let mut model = self.clone();
+        model.tables = without(&self.tables, rows)?;
+        Ok(model)
+    }
+}
+
+/// The tables without some rows, counted over all of them.
+pub(super) fn without(
+    tables: &[Observations],
+    rows: &[RedundantRow],
+) -> Result<Vec<Observations>, InputError> {
+    let goes: HashSet<usize> = rows.iter().map(|r| r.row).collect();
+    let mut first = 0;
+    let mut left = Vec::with_capacity(tables.len());
+    for table in tables {
+        let n = table.supports.len();
+        let kept: Vec<usize> = (0..n)
+            .filter(|row| !goes.contains(&(first + row)))
+            .collect();
+        if kept.len() == n {
+            left.push(table.clone());
+        } else if !kept.is_empty() {
+            left.push(table.rows(&kept)?);
+        }
+        first += n;
+    }
+    Ok(left)
+}
+
+/// What is told of rows that were left out; rows are counted from 0 over all tables.
+pub(super) fn warning(rows: &[RedundantRow]) -> Option<String> {
+    let first = rows.first()?;
+    let worst = rows.iter().map(|r| r.misfit.abs()).fold(0.0, f64::max);
+    let mut text = format!(
+        "{} exact row{} from other exact rows and {} left out: row {} from row {}",
+        rows.len(),
+        if rows.len() == 1 {
+            " follows"
+        } else {
+            "s follow"
+        },
+        if rows.len() == 1 { "was" } else { "were" },
+        first.row,
+        first.partner(),
+    );
+    if first.of.len() > 1 {
+        text.push_str(" and others");
+    }
+    if worst > 0.0 {
+        text.push_str(&format!("; values differ by up to {}", plain(worst)));
+    }
+    Some(text)
+}
+
+/// As [`Model::redundant_rows`]; of the first `settled` rows none goes because of later ones.
+pub(super) fn redundant(
+    kernel: &Kernel,
+    tables: &[Observations],
+    has_mean: bool,
+    settled: usize,
+) -> Result<Vec<RedundantRow>, FitError> {
+    let Exact {
+        supports,
+        numbers,
+        values,
+    } = Exact::new(kernel, tables)?;
+    let Some(found) = of_kernel(kernel, &supports, has_mean) else {
+        return Ok(Vec::new());
+    };
+    let limit = match supports.has_regions() {
+        true => NOTHING_NEW_OF_AREAS,
+        false => NOTHING_NEW,
+    };
+    let gram = Gram::new(&supports, &found, |row| numbers[row] < settled);
+    let spread = root_mean_square(&per_unit(&supports, &values));
+    let mut rows = Vec::new();
+    for (row, of) in gram.dependent(limit) {
+        let parts = of.iter().map(|(other, c)| c * values[*other]);
+        let size = parts.clone().map(f64::abs).sum::<f64>() + values[row].abs();
+        let mut misfit = values[row] - parts.sum::<f64>();
+        if misfit.abs() <= ROUNDING * size {
+            misfit = 0.0;
+        }
+        let of = of
+            .into_iter()
+            .map(|(other, c)| (numbers[other], c))
+            .collect();
+        let found = RedundantRow {
+            row: numbers[row],
+            of,
+            misfit,
+        };
+        if misfit.abs() > CLOSE * spread * supports.size(row).abs() {
+            return Err(FitError::Contradiction {
+                row: found.row,
+                partner: found.partner(),
+                misfit: misfit.abs(),
+            });
+        }
+        rows.push(found);
+    }
+    rows.retain(|r| r.row >= settled);
+    rows.sort_by_key(|r| r.row);
+    Ok(rows)
+}
+
+/// Rows that report one number without noise, and that number.
+fn exact_rows(table: &Observations) -> Vec<(usize, f64)> {
+    let between = |lower: &[f64], upper: &[f64], noise: &Noise| match noise {
+        Noise::Known(known) => (0..known.len())
+            .filter(|&row| known[row] == 0.0 && lower[row] == upper[row])
+            .map(|row| (row, lower[row]))
+            .collect(),
+        _ => Vec::new(),
+    };
+    match &table.likelihood {
+        Likelihood::Gaussian(x) => between(x.values(), x.values(), x.noise()),
+        Likelihood::Interval(x) => between(x.lower(), x.upper(), x.noise()),
+        Likelihood::Censored(x) => {
+            let readings = x.readings();
+            between(readings.lower(), readings.upper(), x.noise())
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The exact rows of all tables, as functions of the kernel's columns.
+pub(super) struct Exact {
+    pub supports: Functionals,
+    /// Their places among all rows.
+    numbers: Vec<usize>,
+    values: Vec<f64>,
+}
+
+impl Exact {
+    pub fn new(kernel: &Kernel, tables: &[Observations]) -> Result<Self, InputError> {
+        let mut supports = Functionals::new(kernel.columns().to_vec());
+        let (mut numbers, mut values, mut first) = (Vec::new(), Vec::new(), 0);
+        for table in &outputs::restrict(kernel, tables)? {
+            let exact = exact_rows(table);
+            let rows: Vec<usize> = exact.iter().map(|(row, _)| *row).collect();
+            // Same columns by construction.
+            let _ = supports.extend(&table.supports.rows(&rows));
+            numbers.extend(rows.iter().map(|row| first + row));
+            values.extend(exact.iter().map(|(_, value)| *value));
+            first += table.supports.len();
+        }
+        Ok(Self {
+            supports,
+            numbers,
+            values,
+        })
+    }
+
+    /// The spread of the values per unit of the supports, times the size of the smallest; the
+    /// values themselves take its place where they are all the same, and one where they are zero.
+    /// `None` without exact rows.
+    pub fn spread(&self) -> Option<f64> {
+        let sizes = (0..self.values.len()).map(|row| self.supports.size(row).abs());
+        let least = sizes.filter(|s| *s > 0.0).fold(f64::INFINITY, f64::min);
+        let per_unit = per_unit(&self.supports, &self.values);
+        if per_unit.is_empty() {
+            return None;
+        }
+        let level = per_unit.iter().map(|v| v.abs()).fold(0.0, f64::max);
+        // Below this it is the rounding of equal values.
+        let spread = match root_mean_square(&per_unit) {
+            spread if spread > 1e-12 * level => spread,
+            _ if level > 0.0 => level,
+            _ => 1.0,
+        };
+        Some(spread * least)
+    }
+}
+
+/// Root mean square around the mean.
+fn root_mean_square(values: &[f64]) -> f64 {
+    let n = values.len().max(1) as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n).sqrt()
+}
+
+/// The values per unit of their supports, where these have a size.
+fn per_unit(supports: &Functionals, values: &[f64]) -> Vec<f64> {
+    let per_unit = |(row, value): (usize, &f64)| value / supports.size(row);
+    let all = values.iter().enumerate().map(per_unit);
+    all.filter(|v| v.is_finite()).collect()
+}
+
+/// The columns along which the parts of a kernel tell functions apart: rows depend on each other
+/// under the kernel where they do along each of these sets.
+fn parts(kernel: &Kernel) -> Vec<Vec<usize>> {
+    let columns = |term: &Vec<usize>| {
+        let leaves = term.iter().map(|leaf| &kernel.leaves()[*leaf]);
+        let mut all: Vec<usize> = leaves.flat_map(|leaf| leaf.columns.clone()).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    };
+    let sets: Vec<Vec<usize>> = kernel.terms().iter().map(columns).collect();
+    let is_within = |a: &Vec<usize>, b: &Vec<usize>| a.iter().all(|c| b.contains(c));
+    let is_needed = |(at, set): (usize, &Vec<usize>)| {
+        let mut others = sets.iter().enumerate();
+        !others.any(|(k, other)| k != at && is_within(set, other) && (set != other || k < at))
+    };
+    let needed = sets
+        .iter()
+        .enumerate()
+        .filter(|(at, set)| is_needed((*at, set)));
+    needed.map(|(_, set)| set.clone()).collect()
+}
+
+/// Products of rows over all parts of a kernel.
+fn of_kernel(kernel: &Kernel, supports: &Functionals, has_mean: bool) -> Option<Products> {
+    let is_line = |leaf: &Kind| matches!(leaf, Kind::Linear | Kind::Constant);
+    if kernel.leaves().iter().all(|leaf| is_line(&leaf.kind)) && kernel.outputs().is_empty() {
+        return lines(kernel, supports, has_mean);
+    }
+    let mut all = Vec::new();
+    for part in parts(kernel) {
+        let Some(found) = products(supports, &part) else {
+            // Rows that depend on each other along all columns do so along some.
+            let every: Vec<usize> = (0..kernel.columns().len()).collect();
+            return products(supports, &every);
+        };
+        all.extend(found);
+    }
+    Some(all)
+}
+
+/// Products of rows where the function is a polynomial of the first degree; `None` for products of
+/// such leaves.
+fn lines(kernel: &Kernel, supports: &Functionals, has_mean: bool) -> Option<Products> {
+    if kernel.terms().iter().any(|t| t.len() > 1)
+        || supports.has_regions()
+        || supports.len() > MOST_TOGETHER
+    {
+        return None;
+    }
+    let constant = has_mean || kernel.leaves().iter().any(|l| l.kind == Kind::Constant);
+    let columns = kernel.leaves().iter().flat_map(|leaf| leaf.columns.clone());
+    let feature = |row: usize| -> Vec<f64> {
+        let average = |d: usize| {
+            let middle = |a: usize| supports.lower(d)[a] + 0.5 * supports.width(d)[a];
+            let atoms = supports.atoms(row);
+            let sum: f64 = atoms.map(|a| supports.weight()[a] * middle(a)).sum();
+            let (low, high) = supports.range(d);
+            // Around the origin of the leaf where there is no constant, else around the rows.
+            let origin = if constant {
+                low * supports.size(row)
+            } else {
+                0.0
+            };
+            (sum - origin) / (high - low).max(f64::MIN_POSITIVE)
+        };
+        let one = constant.then(|| supports.size(row));
+        columns.clone().map(average).chain(one).collect()
+    };
+    let features: Vec<Vec<f64>> = (0..supports.len()).map(feature).collect();
+    let pairs = (0..features.len()).flat_map(|i| (0..=i).map(move |j| (i, j)));
+    Some(
+        pairs
+            .map(|(i, j)| (i, j, dot(&features[i], &features[j])))
+            .collect(),
+    )
+}
+
+/// Products of rows, each with the length one, by groups that hang together.
+struct Gram {
+    /// Rows of every group, those that stay first in front.
+    groups: Vec<Vec<usize>>,
+    /// Length of every row.
+    length: Vec<f64>,
+    /// Products with other rows, by row.
+    near: Vec<Vec<(usize, f64)>>,
+}
+
+impl Gram {
+    fn new(supports: &Functionals, found: &Products, is_settled: impl Fn(usize) -> bool) -> Self {
+        let n = supports.len();
+        let mut square = vec![0.0; n];
+        let mut near = vec![Vec::new(); n];
+        for &(i, j, v) in found {
+            if i == j {
+                square[i] += v;
+            } else {
+                near[i].push((j, v));
+                near[j].push((i, v));
+            }
+        }
+        let length: Vec<f64> = square.iter().map(|v| v.sqrt()).collect();
+        for (i, near) in near.iter_mut().enumerate() {
+            near.iter_mut()
+                .for_each(|(j, v)| *v /= length[i] * length[*j]);
+        }
+        // The narrower an average, the longer; rounded, so that rows of one width stay in their
+        // order.
+        let narrow = |row: usize| {
+            let average = length[row] / supports.size(row).abs();
+            let rank = (1e6 * average.ln()).round();
+            (!is_settled(row), if rank.is_nan() { 0.0 } else { -rank })
+        };
+        let mut groups = groups(&near);
+        for group in &mut groups {
+            group.sort_by(|a, b| {
+                let ((a_settled, a_rank), (b_settled, b_rank)) = (narrow(*a), narrow(*b));
+                a_settled.cmp(&b_settled).then(a_rank.total_cmp(&b_rank))
+            });
+        }
+        Self {
+            groups,
+            length,
+            near,
+        }
+    }
+
+    /// Rows of which less than `limit` is left beside those that stay, and what they are made of.
+    fn dependent(&self, limit: f64) -> Vec<(usize, Vec<(usize, f64)>)> {
+        let small = |g: &&Vec<usize>| g.len() > 1 && g.len() <= MOST_TOGETHER;
+        let groups = self.groups.iter().filter(small);
+        groups
+            .flat_map(|group| self.dependent_in(group, limit))
+            .collect()
+    }
+
+    fn dependent_in(&self, group: &[usize], limit: f64) -> Vec<(usize, Vec<(usize, f64)>)> {
+        let mut kept: Vec<usize> = Vec::new();
+        let mut place: HashMap<usize, usize> = HashMap::new();
+        let mut factor: Vec<Vec<f64>> = Vec::new();
+        let mut dependent = Vec::new();
+        for &row in group {
+            let mut z = vec![0.0; kept.len()];
+            for (other, v) in &self.near[row] {
+                if let Some(&at) = place.get(other) {
+                    z[at] += v;
+                }
+            }
+            for k in 0..z.len() {
+                let (before, l) = (dot(&factor[k][..k], &z[..k]), factor[k][k]);
+                z[k] = (z[k] - before) / l;
+            }
+            let left = 1.0 - dot(&z, &z);
+            // Not a number for a row of length nothing, which nothing can be said of.
+            if left > limit {
+                place.insert(row, kept.len());
+                kept.push(row);
+                z.push(left.sqrt());
+                factor.push(z);
+            } else if left.is_finite() {
+                for k in (0..z.len()).rev() {
+                    z[k] /= factor[k][k];
+                    let last = z[k];
+                    for (j, l) in factor[k][..k].iter().enumerate() {
+                        z[j] -= l * last;
+                    }
+                }
+                let of = z.iter().zip(&kept);
+                let of = of.map(|(c, &other)| (other, c * self.length[row] / self.length[other]));
+                // The rest is rounding.
+                let most = of.clone().fold(0.0, |m: f64, (_, c)| m.max(c.abs()));
+                let of = of.filter(|(_, c)| c.abs() > 1e-9 * most).collect();
+                dependent.push((row, of));
+            }
+        }
+        dependent
+    }
+}
+
+/// Rows that hang together, each group in the order of the rows.
+fn groups(near: &[Vec<(usize, f64)>]) -> Vec<Vec<usize>> {
+    let mut seen = vec![false; near.len()];
+    let mut groups = Vec::new();
+    for start in 0..near.len() {
+        if std::mem::replace(&mut seen[start], true) {
+            continue;
+        }
+        let (mut group, mut next) = (vec![start], 0);
+        while next < group.len() {
+            for &(other, _) in &near[group[next]] {
+                if !std::mem::replace(&mut seen[other], true) {
+                    group.push(other);
+                }
+            }
+            next += 1;
+        }
+        group.sort_unstable();
+        groups.push(group);
+    }
+    groups
+}
