@@ -2,9 +2,11 @@
 
 mod bin_height;
 mod centroid;
+mod monotone_spline;
 
 pub use bin_height::BinHeight;
 pub use centroid::Centroid;
+pub use monotone_spline::MonotoneSpline;
 
 use crate::error::FitError;
 use crate::model::{Posterior, Prediction, Scale};
