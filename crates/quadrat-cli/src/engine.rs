@@ -8,11 +8,11 @@ use anyhow::{Context, Result};
 use quadrat::error::{FitError, InputError};
 use quadrat::kernel::Kernel;
 use quadrat::likelihood::Likelihood;
+pub use quadrat::model::{Finer, FitSummary, Hyper, McmcReport, Posterior, RowCheck};
 use quadrat::model::{
     FitOptions, Hyperparameters, Inducing as LibraryInducing, Mean as LibraryMean, Model,
     Observations, Scale as LibraryScale, Setting as LibrarySetting,
 };
-pub use quadrat::model::{FitSummary, Hyper, McmcReport, Posterior, RowCheck};
 use quadrat::parameter::PriorDensity;
 use quadrat::progress::{Keeper as _, Progress};
 use quadrat::support::Functionals;
@@ -109,6 +109,8 @@ pub struct Answer {
     pub draws: Vec<Vec<f64>>,
     /// Rows far outside the data.
     pub far: Vec<usize>,
+    /// Rows finer than what was observed, where the fit is smooth, by input.
+    pub finer: Vec<Finer>,
     /// New observations at the same places, where their noise varies and the response was asked.
     pub noisy: Option<Box<Answer>>,
 }
@@ -119,6 +121,11 @@ pub fn kernel_columns(expression: &str) -> Result<(Vec<String>, Vec<String>), (u
         Ok(kernel) => Ok((kernel.inputs().to_vec(), kernel.outputs().to_vec())),
         Err(error) => Err((error.at, error.message)),
     }
+}
+
+/// The expression of a kernel that is rough along an input.
+pub fn rough_part(dim: &str) -> String {
+    Kernel::matern12([dim]).to_string()
 }
 
 /// Whether a prior parses.
@@ -487,9 +494,21 @@ pub fn predict(posterior: &Posterior, places: &Places, wanted: &Wanted) -> Resul
                 .into_iter()
                 .map(|row| row + start),
         );
+        add_finer(&mut answer.finer, posterior.finer_than_rows(&at)?, start);
         start = end;
     }
     Ok(answer)
+}
+
+/// Adds the rows of a chunk that begins at `start`.
+fn add_finer(all: &mut Vec<Finer>, chunk: Vec<Finer>, start: usize) {
+    for mut finer in chunk {
+        finer.rows.iter_mut().for_each(|row| *row += start);
+        match all.iter_mut().find(|known| known.dim == finer.dim) {
+            Some(known) => known.rows.extend(finer.rows),
+            None => all.push(finer),
+        }
+    }
 }
 
 /// Joint draws at all places that want some on one scale, one function for all of them: for every set of places a column per draw.

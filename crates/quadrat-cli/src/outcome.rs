@@ -2,8 +2,8 @@
 
 use anyhow::{Context, Result};
 
-use crate::engine::{self, Answer, Chances, FitSummary, McmcReport, Posterior, Running};
-use crate::numbers::count;
+use crate::engine::{self, Answer, Chances, Finer, FitSummary, McmcReport, Posterior, Running};
+use crate::numbers::{count, human};
 use crate::resolve::{Asked, Resolved};
 use crate::study::Scale;
 
@@ -30,7 +30,9 @@ impl Outcome {
                 .with_context(|| format!("the prediction `{}` failed", asked.title()))?;
             outcome.warnings.extend(far(&asked.title(), asked, &answer));
             let heavy = heavy(&answer);
-            let told = heavy.map(|what| format!("prediction `{}`: {what}", asked.title()));
+            let finer = finer(&answer, asked.places.len());
+            let told = heavy.into_iter().chain(finer);
+            let told = told.map(|what| format!("prediction `{}`: {what}", asked.title()));
             outcome.warnings.extend(told);
             answer.noisy = noisy(&outcome.posterior, &outcome.resolved, asked)?.map(Box::new);
             outcome.answers.push(answer);
@@ -144,6 +146,23 @@ pub fn heavy(answer: &Answer) -> Option<String> {
             count(rows, "row")
         )
     })
+}
+
+/// A warning for every input along which predictions are finer than the rows and rest on a smooth kernel.
+pub fn finer(answer: &Answer, rows: usize) -> Vec<String> {
+    let one = |finer: &Finer| {
+        let is = if finer.rows.len() == 1 { "is" } else { "are" };
+        format!(
+            "{} of {} {is} finer along {dim} than the rows observed, which are {} wide; the kernel takes the function for smooth over {}: inside the bands this rests on smoothness that these rows cannot show, and intervals may be too narrow. Leaving rows out does not test it. Add a rough part to the kernel, `+ {}`, and compare",
+            finer.rows.len(),
+            count(rows, "row"),
+            human(finer.width),
+            human(finer.lengthscale),
+            engine::rough_part(&finer.dim),
+            dim = finer.dim,
+        )
+    };
+    answer.finer.iter().map(one).collect()
 }
 
 /// A warning when some rows lie far outside the data.

@@ -1,6 +1,6 @@
 //! Studies that are fitted, but say less than they seem to.
 
-use crate::harness::{done, fit, folder};
+use crate::harness::{done, fit, folder, quadrat, stderr};
 
 const POINTS: &str = r#"[latent]
 kernel = "se(x) * matern32(depth)"
@@ -90,4 +90,55 @@ fn bags_that_are_reported_twice_or_never_are_told() {
         "{told}"
     );
     assert!(!told.contains("no row in"), "{told}");
+}
+
+const BANDS: &str = r#"[latent]
+kernel = "matern32('year of age')"
+[[observe]]
+file = "t.csv"
+support = { box = { 'year of age' = ["from", "to"] } }
+aggregate = "sum"
+likelihood = { gaussian = { value = "people", variance = 0 } }
+[[predict]]
+name = "years"
+support = { grid = { 'year of age' = { from = 0, to = 60, step = 1, cells = true } } }
+aggregate = "sum"
+[[predict]]
+name = "bands"
+support = { file = "t.csv", box = { 'year of age' = ["from", "to"] } }
+aggregate = "sum"
+[hyperparameters]
+"matern32.lengthscale.year of age" = { start = 18, lower = 17, upper = 19 }
+"#;
+
+#[test]
+fn years_within_bands_that_a_smooth_kernel_spans_are_told() {
+    let people = [52, 55, 61, 66, 68, 67, 63, 57, 50, 45, 43, 44];
+    let rows = (0..)
+        .zip(people)
+        .map(|(i, n)| format!("{},{},{n}\n", 5 * i, 5 * i + 5));
+    let table = format!("from,to,people\n{}", rows.collect::<String>());
+    let rough = BANDS.replace("')\"", "') + matern12('year of age')\"");
+    for (study, told) in [(BANDS, true), (rough.as_str(), false)] {
+        let folder = folder(&[("s.toml", study.as_bytes()), ("t.csv", table.as_bytes())]);
+        done(folder.path(), &["run", "s.toml", "-o", "out"]);
+        let warnings = fit(folder.path())["warnings"].to_string();
+        assert_eq!(warnings.contains("cannot show"), told, "{warnings}");
+        done(folder.path(), &["fit", "s.toml", "-o", "m.quadrat"]);
+        let cells = "from,to\n3,4\n5,10\n";
+        std::fs::write(folder.path().join("cells.csv"), cells).unwrap();
+        let at = ["--at", "cells.csv", "--box", "year of age=from,to"];
+        let args = [&["predict", "m.quadrat"][..], &at, &["--aggregate", "sum"]].concat();
+        let said = stderr(&quadrat(folder.path(), &args));
+        assert_eq!(said.contains("cannot show"), told, "{said}");
+        if told {
+            // The bands themselves rest on their counts; the year is one of two rows.
+            assert!(
+                warnings.contains("prediction `years`: 60 of 60 rows are finer along year of age")
+            );
+            assert!(!warnings.contains("prediction `bands`"), "{warnings}");
+            assert!(said.contains("1 of 2 rows is finer"), "{said}");
+            assert!(said.contains("`+ matern12('year of age')`"), "{said}");
+        }
+    }
 }

@@ -8,6 +8,7 @@ mod crossvalidation;
 mod defaults;
 mod draws;
 mod extent;
+mod finer;
 mod fit;
 mod fit_sparse;
 mod inputs;
@@ -45,6 +46,7 @@ mod varying_noise;
 pub use crate::likelihood::Noise;
 pub use correlation::{Coregionalization, OutputCorrelation};
 pub use crossvalidation::LeftOutFold;
+pub use finer::Finer;
 #[cfg(feature = "mcmc")]
 pub use mcmc::{HyperCheck, McmcReport, RowCheck, Spread};
 pub use observations::Observations;

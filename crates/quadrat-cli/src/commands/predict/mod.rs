@@ -13,7 +13,7 @@ use crate::diagnostic::{Problem, Problems};
 use crate::engine::{Chances, Wanted};
 use crate::geographic::{self, Geographic};
 use crate::numbers::count;
-use crate::outcome::heavy;
+use crate::outcome::{finer, heavy};
 use crate::output::{Staged, writable};
 use crate::places::Places;
 use crate::prediction_csv::has_regions;
@@ -230,7 +230,10 @@ fn tell(
     parts: &[(Places, engine::Answer)],
 ) {
     let heavy = parts.iter().filter_map(|(_, answer)| heavy(answer));
-    for warning in asked.warnings.iter().cloned().chain(heavy) {
+    // All outputs are asked for at the same places.
+    let fine = parts.first().into_iter();
+    let fine = fine.flat_map(|(places, answer)| finer(answer, places.len()));
+    for warning in asked.warnings.iter().cloned().chain(heavy).chain(fine) {
         eprintln!("warning: {warning}");
     }
     let summary = posterior.summary();
