@@ -126,6 +126,11 @@ pub const STUDIES: &[Study] = &[
         run: binned::polygons::run,
     },
     Study {
+        name: "binned-ungroup",
+        about: "single years from bands of age: coverage over 61 populations, beside demographers' methods",
+        run: binned::ungroup::run,
+    },
+    Study {
         name: "sites-calibration",
         about: "coverage of the latent function for every likelihood, over simulated data sets",
         run: sites::calibration::run,

@@ -12,3 +12,4 @@ pub mod spheres;
 pub mod stand_ins;
 pub mod tracts;
 pub mod trips;
+pub mod ungroup;
