@@ -83,6 +83,23 @@ pub const EXAMPLES: &[Example] = &[
         },
     },
     Example {
+        name: "ages-five-year",
+        about: "the same from five-year bands, where intervals depend on how rough ages are allowed to be",
+        files: files!("ages-five-year": "study.toml", "smooth.toml", "map.toml", "ages.csv", "truth.csv", "README.md"),
+        extras: Extras {
+            truths: &[Truth {
+                prediction: "by-year",
+                table: include_str!("../../../examples/ages-five-year/truth.csv"),
+                on: &["age"],
+                value: "people",
+                label: "True counts by single year",
+            }],
+            notes: &[
+                "Data: survival::uspop2 from the Debian package r-cran-survival 3.5-3-1, licence LGPL (>= 2).",
+            ],
+        },
+    },
+    Example {
         name: "private-ages",
         about: "people by single year of age, from ten-year bands of 1,139 people released with privacy noise",
         files: files!("private-ages": "study.toml", "counted.csv", "released.csv", "truth.csv", "README.md"),
@@ -279,7 +296,7 @@ pub const EXAMPLES: &[Example] = &[
     Example {
         name: "suppressed",
         about: "sudden infant deaths by county from a table that hides every count below five (North Carolina, 1974-78)",
-        files: files!("suppressed": "study.toml", "published.csv", "truth.csv", "README.md"),
+        files: files!("suppressed": "study.toml", "published.csv", "truth.csv", "hidden.py", "README.md"),
         extras: Extras {
             truths: &[],
             notes: &[
