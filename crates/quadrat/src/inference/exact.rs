@@ -1,5 +1,8 @@
 //! Exact conditioning on linear Gaussian observations; evidence and its gradient.
 
+use std::sync::Arc;
+
+use super::pooled::Lift;
 use super::{Evidence, Factor, Gram, KroneckerFactor, LinearGaussian, Trail};
 use crate::error::{FitError, InputError, LinalgError};
 use crate::linalg::{Cholesky, Mat, dot, map_lower};
@@ -23,6 +26,8 @@ pub struct Conditioned {
     pub jitter: f64,
     /// The second latent function, where rows have one.
     pub second: Option<Box<Conditioned>>,
+    /// Draws that meet what rows report of their sums after a link, where they were asked for.
+    pub lift: Option<Arc<Lift>>,
 }
 
 /// Conditions the prior at `theta` on the observations.
@@ -60,6 +65,7 @@ pub fn condition(problem: &dyn LinearGaussian, theta: &[f64]) -> Result<Conditio
     let log_evidence = -0.5 * (dot(residual, &alpha) + factor.log_det() + constant);
     Ok(Conditioned {
         second: None,
+        lift: None,
         alpha,
         factor,
         log_evidence,

@@ -21,10 +21,10 @@ impl Posterior {
             .components
             .iter()
             .map(|c| {
-                let (mean, covariance) = self.joint(c, &at);
-                (c.weight, mean, covariance)
+                let (mean, covariance) = self.joint(c, &at)?;
+                Ok((c.weight, mean, covariance))
             })
-            .collect();
+            .collect::<Result<_, FitError>>()?;
         let m = at.len();
         let mean: Vec<f64> = (0..m)
             .map(|i| joint.iter().map(|(w, mean, _)| w * mean[i]).sum())
@@ -38,7 +38,14 @@ impl Posterior {
     }
 
     /// Mean and covariance at one node.
-    fn joint(&self, component: &Component, at: &Functionals) -> (Vec<f64>, Mat<f64>) {
+    fn joint(
+        &self,
+        component: &Component,
+        at: &Functionals,
+    ) -> Result<(Vec<f64>, Mat<f64>), FitError> {
+        if let Some(lift) = self.lift_of(component)? {
+            return Ok(self.lifted_joint(component, &lift, at));
+        }
         let cross = self.problem.cross(&component.theta, at);
         let mean = (0..at.len())
             .map(|j| {
@@ -49,7 +56,7 @@ impl Posterior {
         let whitened = component.conditioned.factor.whiten(cross);
         let reduction = gemm(whitened.transpose(), whitened.as_ref());
         let prior = self.problem.prior_covariance(&component.theta, at);
-        (mean, prior - reduction)
+        Ok((mean, prior - reduction))
     }
 
     /// Joint draws of the functionals, shape `[m, draws]`, reproducible for a seed.
@@ -81,7 +88,15 @@ impl Posterior {
             if own.is_empty() {
                 continue;
             }
-            let (mean, covariance) = self.joint(component, &at);
+            if let Some(lift) = self.lift_of(component)? {
+                let values = self.lifted_sample(component, &lift, &at, own.len(), &mut random)?;
+                for (j, draw) in own.into_iter().enumerate() {
+                    out.col_as_slice_mut(draw)
+                        .copy_from_slice(values.col_as_slice(j));
+                }
+                continue;
+            }
+            let (mean, covariance) = self.joint(component, &at)?;
             let factor = factor_with_jitter(covariance)?;
             for draw in own {
                 let z: Vec<f64> = (0..m).map(|_| StandardNormal.sample(&mut random)).collect();
@@ -96,7 +111,7 @@ impl Posterior {
 }
 
 /// Joint posterior covariances are singular when supports repeat: tiny jitter makes draws exist.
-fn factor_with_jitter(mut covariance: Mat<f64>) -> Result<Cholesky, FitError> {
+pub(super) fn factor_with_jitter(mut covariance: Mat<f64>) -> Result<Cholesky, FitError> {
     let m = covariance.nrows();
     let scale = (0..m)
         .map(|i| covariance[(i, i)].abs())

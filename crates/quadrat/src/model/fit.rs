@@ -9,6 +9,7 @@ use super::bounds::warn_about_bounds;
 use super::certificate::Certificate;
 use super::checks::{MAX_ATOMS, MAX_DENSE_ROWS};
 use super::correlation::correlations;
+use super::lifted::lifted_belief;
 use super::mean::Means;
 use super::posterior::{Component, Node, Posterior};
 use super::prediction::Prediction;
@@ -19,10 +20,12 @@ use super::settings::{AUTO_FREE, AUTO_ROWS, FitOptions, Hyperparameters, Inferen
 use super::summary::{FitSummary, Hyper};
 use super::{MEAN_NAME, Model, misfit};
 use crate::error::{FitError, InputError};
+use crate::inference::sites::LatentGaussian;
 use crate::inference::{
     Conditioned, Evidence, IntegrateOptions, Interval, LearnOptions, LinearGaussian, Optimum,
     in_pool, integrate, sites::Method,
 };
+use crate::likelihood::local::Belief;
 use crate::linalg::dot;
 use crate::parameter::Parameter;
 use crate::progress::{Progress, Silent};
@@ -35,6 +38,8 @@ pub(super) const COVERED: f64 = 0.999;
 const LOST: f64 = 0.05;
 /// That of sums after a link.
 const LOST_SUMS: f64 = 0.25;
+/// Values of the hyperparameters that are conditioned at a time.
+const AT_ONCE: usize = 16;
 /// Share of it that is left out unsaid: as much as [`COVERED`] leaves out anyway.
 const LOST_UNSAID: f64 = 1.0 - COVERED;
 /// Share of the nodes of the integration that may be left out unsaid because the evidence cannot be evaluated there.
@@ -315,6 +320,7 @@ fn fit(
             100.0 * lost
         ));
     }
+    warnings.extend(poor_draws(&components));
     let jitter = components
         .iter()
         .fold(0.0_f64, |j, c| j.max(c.conditioned.jitter));
@@ -380,10 +386,11 @@ pub(super) fn condition_covering(
             wanted
         })
         .collect();
-    let conditioned: Vec<_> = kept
-        .par_iter()
-        .map(|node| problem.condition(&node.theta))
-        .collect();
+    let count = kept.len();
+    let one = |node: &&Node| {
+        let share = node.weight / held.min(1.0);
+        problem.condition_with(&node.theta, problem.draws(share, count))
+    };
     // Variances of sums that few counts do not bound are the prior's: not to take the largest says little.
     let most = if problem.pooled.is_some() {
         LOST_SUMS
@@ -391,26 +398,47 @@ pub(super) fn condition_covering(
         LOST
     };
     let mut lost = 0.0;
-    let mut components = Vec::with_capacity(kept.len());
-    for (node, conditioned) in kept.into_iter().zip(conditioned) {
-        match conditioned {
-            Ok(conditioned) => components.push(Component {
-                weight: node.weight,
-                theta: node.theta.clone(),
-                conditioned,
-            }),
-            Err(error @ FitError::NotConverged { .. }) if nodes.len() > 1 => {
-                lost += node.weight;
-                if lost > most {
-                    return Err(error);
+    let mut components = Vec::with_capacity(count);
+    // The heaviest first: what is lost with them ends the work early.
+    for some in kept.chunks(AT_ONCE) {
+        let conditioned: Vec<_> = some.par_iter().map(one).collect();
+        for (node, conditioned) in some.iter().zip(conditioned) {
+            match conditioned {
+                Ok(conditioned) => components.push(Component {
+                    weight: node.weight,
+                    theta: node.theta.clone(),
+                    conditioned,
+                }),
+                Err(error @ FitError::NotConverged { .. }) if nodes.len() > 1 => {
+                    lost += node.weight;
+                    if lost > most {
+                        return Err(error);
+                    }
                 }
+                Err(error) => return Err(error),
             }
-            Err(error) => return Err(error),
         }
     }
     let total: f64 = components.iter().map(|c| c.weight).sum();
     components.iter_mut().for_each(|c| c.weight /= total);
     Ok((components, lost))
+}
+
+/// What to say where few of the draws that meet the rows' sums carry the weight.
+fn poor_draws(components: &[Component]) -> Option<String> {
+    let is_poor = |c: &&Component| {
+        c.conditioned
+            .lift
+            .as_ref()
+            .is_some_and(|lift| lift.is_poor())
+    };
+    let share: f64 = components.iter().filter(is_poor).map(|c| c.weight).sum();
+    (share > LOST).then(|| {
+        format!(
+            "the function varies so wildly within the rows that few of the draws that meet their sums carry the weight, at hyperparameters that hold {:.0} % of their posterior: their weights were evened out, so that sums of whole rows are nearly right and intervals inside rows are rough; a longer lengthscale, an upper bound of the variance or `--check mcmc` helps",
+            100.0 * share
+        )
+    })
 }
 
 pub(super) fn hypers(
@@ -464,7 +492,12 @@ pub(super) fn mean_hypers(problem: &Problem, components: &[Component]) -> Vec<Hy
         c.conditioned.second.as_deref()
     }
     let set = &problem.supports;
-    let first = constants(&problem.mean, set, (0, set.len()), components, own);
+    let lift = |c: &Component, column: &Mat<f64>, before: Belief| {
+        let lift = c.conditioned.lift.as_ref()?;
+        let ready = lift.ready(|| problem.covariance(&c.theta)).ok()?;
+        Some(lifted_belief(&ready, before, column.clone()))
+    };
+    let first = constants(&problem.mean, set, (0, set.len()), components, own, lift);
     let outputs = problem.kernel.outputs();
     let tell = |curve: &str| format!("level to which {curve} returns far from the data");
     let mut all: Vec<Hyper> = first.map(|c| hyper(MEAN_NAME, outputs, c, &tell)).collect();
@@ -472,7 +505,9 @@ pub(super) fn mean_hypers(problem: &Problem, components: &[Component]) -> Vec<Hy
         let spec = &second.spec;
         let name = format!("{}.{MEAN_NAME}", spec.varying.name());
         let (set, place) = (&second.supports, (second.start, problem.seconds.rows()));
-        let constants = constants(&spec.mean, set, place, components, of_second);
+        let constants = constants(&spec.mean, set, place, components, of_second, |_, _, _| {
+            None
+        });
         let tell = |curve: &str| {
             format!(
                 "level of the {} of {curve} before its link",
@@ -500,6 +535,7 @@ fn constants<'a>(
     (start, all): (usize, usize),
     components: &'a [Component],
     conditioned: fn(&Component) -> Option<&Conditioned>,
+    lifted: impl Fn(&Component, &Mat<f64>, Belief) -> Option<Belief> + 'a,
 ) -> impl Iterator<Item = Constant> + 'a {
     let priors = means.priors().iter().enumerate();
     let unknown = priors.filter(|(_, prior)| prior.sd > 0.0);
@@ -513,20 +549,23 @@ fn constants<'a>(
         for (row, out) in cross[start..].iter_mut().take(set.len()).enumerate() {
             *out = of(row);
         }
-        let moments = |conditioned: &Conditioned| {
+        let moments = |component: &Component, conditioned: &Conditioned| {
             let column = Mat::from_fn(cross.len(), 1, |i, _| cross[i]);
+            let before = Belief {
+                mean: prior.mean,
+                variance,
+            };
+            if let Some(belief) = lifted(component, &column, before) {
+                return (vec![belief.mean], vec![belief.variance]);
+            }
             let whitened = conditioned.factor.whiten(column);
             let reduction = dot(whitened.col_as_slice(0), whitened.col_as_slice(0));
             let mean = prior.mean + dot(&cross, &conditioned.alpha);
             (vec![mean], vec![(variance - reduction).max(0.0)])
         };
-        let known = || {
-            components
-                .iter()
-                .filter_map(|c| Some((c.weight, conditioned(c)?)))
-        };
-        let moments: Vec<_> = known().map(|(_, c)| moments(c)).collect();
-        let weights = known().map(|(w, _)| w).collect();
+        let known = || components.iter().filter_map(|c| Some((c, conditioned(c)?)));
+        let moments: Vec<_> = known().map(|(c, own)| moments(c, own)).collect();
+        let weights = known().map(|(c, _)| c.weight).collect();
         let marginal = Prediction::from_moments(weights, &moments);
         Constant {
             output,

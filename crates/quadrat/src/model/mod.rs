@@ -13,6 +13,7 @@ mod fit;
 mod fit_sparse;
 mod inputs;
 mod lens;
+mod lifted;
 mod line;
 #[cfg(feature = "mcmc")]
 mod mcmc;
@@ -40,6 +41,7 @@ mod summary;
 mod sums;
 mod totals;
 mod truncation;
+mod unions;
 mod update;
 mod varying_noise;
 

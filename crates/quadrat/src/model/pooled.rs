@@ -3,13 +3,23 @@
 use super::observations::Observations;
 use crate::covariance::{Covariance, NodeRule};
 use crate::error::InputError;
-use crate::inference::pooled::Pools;
+use crate::inference::pooled::{Draws, Pools};
 use crate::kernel::{Kernel, Role};
 use crate::parameter::Parameter;
 use crate::support::Functionals;
 
 /// Most nodes of all rows together: their covariance is factorised nowhere, but multiplied in every step.
 pub(super) const MAX_NODES: usize = 4000;
+/// Draws that meet what the rows report, of all hyperparameters together.
+const DRAWS: usize = 4000;
+/// Of each at least.
+const FEWEST_DRAWS: usize = 32;
+/// Of all at least, or there are none.
+const FEWEST_OF_ALL: usize = 200;
+/// Numbers that draws, and as many that factors of the nodes may take: 160 MB each.
+const MOST_NUMBERS: f64 = 2e7;
+/// Operations that draws may take, and that factors may which predictions make anew.
+const MOST_WORK: f64 = 3e10;
 /// Free lengthscales are resolved down to this part of their starts, where that is affordable.
 const FINEST: f64 = 1.0 / 3.0;
 /// Steps by which the nodes get fewer, the last at the starts themselves.
@@ -22,6 +32,8 @@ pub(super) struct Pooled {
     pub pools: Pools,
     /// Where the rows looked, as averages.
     pub observed: Functionals,
+    /// Where boxes of rows begin and end along each dimension, ascending.
+    edges: Vec<Vec<f64>>,
     /// How nodes are placed.
     pub rule: NodeRule,
     /// Nodes of all rows at least, when they are too many to be made.
@@ -108,6 +120,7 @@ impl Pooled {
         }
         let own = Self {
             pools,
+            edges: ends(&observed),
             observed,
             rule,
             demand: None,
@@ -119,11 +132,44 @@ impl Pooled {
         let nothing = Functionals::new(observed.dims().to_vec());
         let own = Self {
             pools: Pools::new(0),
+            edges: Vec::new(),
             observed,
             rule,
             demand: Some(demand),
         };
         (own, nothing)
+    }
+
+    /// Draws that are to meet what the rows report, at hyperparameters of a share of the weight; none
+    /// where they or the factors of all nodes would take too much memory or time.
+    ///
+    /// # Arguments
+    /// * `share` - of the weight of all hyperparameters that are kept
+    /// * `count` - how many of these there are
+    pub fn draws(&self, share: f64, count: usize) -> Draws {
+        let (nodes, rows) = (self.pools.nodes() as f64, self.pools.rows() as f64);
+        let factors = nodes * nodes * count as f64;
+        // Some four steps of Newton's method, each with a factorisation over the rows.
+        let work = nodes * nodes + 16.0 * nodes * rows + 3.0 * rows.powi(3);
+        let most = (MOST_NUMBERS / (3.0 * nodes)).min(MOST_WORK / work);
+        if 2.0 * nodes * nodes > MOST_NUMBERS
+            || nodes * factors > 10.0 * MOST_WORK
+            || most < FEWEST_OF_ALL as f64
+        {
+            return Draws::default();
+        }
+        let all = (DRAWS as f64).min(most);
+        let mut draws = Draws::kept(((all * share) as usize).max(FEWEST_DRAWS));
+        draws.keeps_factor = factors <= MOST_NUMBERS;
+        draws
+    }
+
+    /// The boxes of rows cut where observed rows end, so that a union of observed rows has their nodes:
+    /// what these say of their sums then holds for its sum. A row that would have too many nodes stays.
+    pub fn cut(&self, row: &Functionals, limit: usize) -> Functionals {
+        row.cut(&self.edges, limit)
+            .filter(|cut| self.rule.demand(cut) <= limit as f64)
+            .unwrap_or_else(|| row.clone())
     }
 
     /// Refuses rows of too many nodes.
@@ -148,4 +194,19 @@ impl Pooled {
             )
         })
     }
+}
+
+/// Where the boxes of rows begin and end along each dimension.
+fn ends(rows: &Functionals) -> Vec<Vec<f64>> {
+    let along = |d: usize| {
+        let atoms = (0..rows.atom_count()).filter(|a| rows.region(*a).is_none());
+        let wide = atoms
+            .map(|a| (rows.lower(d)[a], rows.width(d)[a]))
+            .filter(|side| side.1 > 0.0);
+        let mut edges: Vec<f64> = wide.flat_map(|(low, width)| [low, low + width]).collect();
+        edges.sort_unstable_by(f64::total_cmp);
+        edges.dedup();
+        edges
+    };
+    (0..rows.dims().len()).map(along).collect()
 }

@@ -223,11 +223,11 @@ impl Posterior {
             .par_iter()
             .zip(&noise)
             .map(|(component, noise)| {
-                let (mean, mut variance) = self.moments(component, &parts);
+                let (mean, mut variance) = self.moments(component, &parts)?;
                 variance.iter_mut().for_each(|v| *v += noise);
-                (mean, variance)
+                Ok((mean, variance))
             })
-            .collect();
+            .collect::<Result<_, FitError>>()?;
         let latent = Prediction::from_moments(weights, &moments);
         let (likelihood, own) = self.problem.reporting(output);
         let what = match scale {
@@ -331,15 +331,22 @@ impl Posterior {
     }
 
     /// Mean and variance of every functional of every part at one node.
-    fn moments(&self, component: &Component, parts: &[Functionals]) -> (Vec<f64>, Vec<f64>) {
+    fn moments(
+        &self,
+        component: &Component,
+        parts: &[Functionals],
+    ) -> Result<(Vec<f64>, Vec<f64>), FitError> {
+        if let Some(lift) = self.lift_of(component)? {
+            return Ok(self.lifted_moments(component, &lift, parts));
+        }
         let theta = &component.theta;
-        marginals(&component.conditioned, parts, |part| Prior {
+        Ok(marginals(&component.conditioned, parts, |part| Prior {
             cross: self.problem.cross(theta, part),
             variance: self.problem.prior_variance(theta, part),
             mean: (0..part.len())
                 .map(|j| self.problem.mean.mean(part, j))
                 .collect(),
-        })
+        }))
     }
 
     /// Rows of `at` that lie farther outside the observed range along some input than its largest

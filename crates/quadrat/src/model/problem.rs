@@ -14,7 +14,7 @@ use super::seconds::Seconds;
 use super::sparse::{Sparse, SparseChoice, Streamed};
 use crate::covariance::{Covariance, Grid};
 use crate::error::{FitError, InputError};
-use crate::inference::pooled::{PooledEvidence, PooledOptions, condition_pooled};
+use crate::inference::pooled::{Draws, PooledEvidence, PooledOptions, condition_pooled};
 use crate::inference::sites::{Method, Site, SiteEvidence, SiteOptions, condition_sites, settle};
 use crate::inference::sparse::condition_sparse;
 use crate::inference::{self, Conditioned, Evidence, Exact, LinearGaussian};
@@ -374,6 +374,12 @@ impl Problem {
 
     /// Conditions at one value of the hyperparameters; errors speak of the user's rows.
     pub fn condition(&self, theta: &[f64]) -> Result<Conditioned, FitError> {
+        self.condition_with(theta, Draws::default())
+    }
+
+    /// As [`Self::condition`], with draws that meet what rows report of their sums after a link, where
+    /// there are such rows.
+    pub fn condition_with(&self, theta: &[f64], draws: Draws) -> Result<Conditioned, FitError> {
         if let Some(streamed) = self.streamed() {
             // A millionth of a nat decides nothing, but what is loaded again should be what was saved.
             let mut options = streamed.sparse.options;
@@ -383,12 +389,22 @@ impl Problem {
         let conditioned = match (self.method, &self.pooled) {
             (None, _) => inference::condition(self, theta),
             (Some(_), Some(pooled)) => {
-                condition_pooled(self, &pooled.pools, theta, &PooledOptions::default())
+                let options = PooledOptions {
+                    draws,
+                    ..PooledOptions::default()
+                };
+                condition_pooled(self, &pooled.pools, theta, &options)
             }
             (Some(method), None) => settle(self, theta, &self.site_options(method))
                 .and_then(crate::inference::sites::SiteFit::into_conditioned),
         };
         conditioned.map_err(|error| self.in_user_rows(error))
+    }
+
+    /// Draws that are to meet what rows report of their sums, see [`Pooled::draws`].
+    pub fn draws(&self, share: f64, count: usize) -> Draws {
+        let pooled = self.pooled.as_ref();
+        pooled.map_or_else(Draws::default, |pooled| pooled.draws(share, count))
     }
 
     /// As sparse inference sees it, where it is sparse.

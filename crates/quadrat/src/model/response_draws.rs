@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::posterior::Posterior;
 use super::sparse::is_point;
+use super::unions::unions;
 use crate::covariance::NodeRule;
 use crate::error::{FitError, InputError};
 use crate::linalg::Mat;
@@ -30,8 +31,9 @@ impl Posterior {
     /// response is a probability.
     ///
     /// # Numerics
-    /// The normal posterior of the function is drawn from: totals that rows of dense inference were told of after a link are predicted
-    /// with a smaller variance than their draws have ([`Self::predict`]).
+    /// In dense inference draws meet what rows report of their sums after a link, but behind a square, and where rows or
+    /// nodes are very many: there the normal posterior of the function is drawn from, and totals are predicted with a
+    /// smaller variance than their draws have ([`Self::predict`]).
     pub fn sample_responses(
         &self,
         at: &Functionals,
@@ -42,6 +44,8 @@ impl Posterior {
         let mut drawn = Drawn::new(at.dims());
         let mut rows = Vec::with_capacity(at.len());
         let mut rule = None;
+        let pooled = self.problem.pooled.as_ref();
+        let mut unions = pooled.map_or_else(|| Ok(HashMap::new()), |p| unions(&p.observed, &at))?;
         for row in 0..at.len() {
             let output = self.problem.mean.output(&at, row);
             let (likelihood, _) = self.problem.reporting(output);
@@ -60,6 +64,10 @@ impl Posterior {
                 }
                 Some(link) => {
                     let rule = rule.get_or_insert_with(|| self.finest_rule());
+                    // A union of observed rows has their nodes.
+                    let one = unions.remove(&row).unwrap_or(one);
+                    let one =
+                        pooled.map_or_else(|| one.clone(), |pooled| pooled.cut(&one, MAX_DRAWN));
                     let demand = rule.demand(&one);
                     if demand > MAX_DRAWN as f64 {
                         return Err(too_many(demand as usize, 1).into());

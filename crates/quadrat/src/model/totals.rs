@@ -1,11 +1,15 @@
 //! Predicting sums after a link.
 
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
 use rayon::prelude::*;
 
 use super::lens::{Lens, What};
 use super::pooled::MAX_NODES;
 use super::posterior::{Component, Posterior};
 use super::prediction::Prediction;
+use super::unions::unions;
 use crate::error::{FitError, InputError};
 use crate::inference::pooled::{Seen, Told, Total, total};
 use crate::inference::sites::LatentGaussian;
@@ -67,11 +71,14 @@ impl Posterior {
         }
         let finest = self.finest_rule();
         let limit = self.most_nodes();
+        let pooled = self.problem.pooled.as_ref();
+        let mut unions = pooled.map_or_else(|| Ok(HashMap::new()), |p| unions(&p.observed, at))?;
         // Rows are resolved one by one: a country may lie beside its counties.
         let mut parts: Vec<Functionals> = Vec::new();
         let mut held = usize::MAX;
         for row in 0..at.len() {
-            let one = at.rows(&[row]);
+            let one = unions.remove(&row).unwrap_or_else(|| at.rows(&[row]));
+            let one = pooled.map_or_else(|| one.clone(), |pooled| pooled.cut(&one, limit));
             let rules = COARSER.iter().map(|factor| finest.coarser(*factor));
             let mut fitting = rules.filter(|rule| rule.demand(&one) <= limit as f64);
             let Some(rule) = fitting.next() else {
@@ -98,7 +105,7 @@ impl Posterior {
             .components
             .par_iter()
             .map(|component| self.totals(component, &parts, link))
-            .collect();
+            .collect::<Result<_, FitError>>()?;
         Ok(Prediction::from_moments(self.weights(), &moments))
     }
 
@@ -116,10 +123,11 @@ impl Posterior {
         component: &Component,
         parts: &[Functionals],
         link: Link,
-    ) -> (Vec<f64>, Vec<f64>) {
+    ) -> Result<(Vec<f64>, Vec<f64>), FitError> {
         let (mut means, mut variances) = (Vec::new(), Vec::new());
         let factor = &component.conditioned.factor;
-        let told = Told::new(factor, || self.problem.covariance(&component.theta));
+        let told = OnceCell::new();
+        let lift = self.lift_of(component)?;
         for part in parts {
             // Every atom is a point: rows of their own.
             let count = part.atom_count();
@@ -131,7 +139,19 @@ impl Posterior {
                 // Coordinates of existing atoms are finite.
                 let _ = points.push_point(&x);
             }
+            let lifted = match &lift {
+                Some(lift) => self.lifted_totals(component, lift, (part, &points), link),
+                None => vec![None; part.len()],
+            };
+            if lifted.iter().all(Option::is_some) {
+                for belief in lifted.into_iter().flatten() {
+                    means.push(belief.mean);
+                    variances.push(belief.variance);
+                }
+                continue;
+            }
             let theta = &component.theta;
+            let told = told.get_or_init(|| Told::new(factor, || self.problem.covariance(theta)));
             let cross = self.problem.cross(theta, &points);
             let alpha = &component.conditioned.alpha;
             let centre: Vec<f64> = (0..count)
@@ -151,6 +171,11 @@ impl Posterior {
                     reduced: &reduced,
                     first: atoms.start,
                 };
+                if let Some(belief) = lifted[row] {
+                    means.push(belief.mean);
+                    variances.push(belief.variance);
+                    continue;
+                }
                 let features = features.as_ref();
                 let features = features.map(|a| a.subcols(atoms.start, atoms.len()));
                 let belief = features
@@ -163,7 +188,7 @@ impl Posterior {
                 variances.push(belief.variance);
             }
         }
-        (means, variances)
+        Ok((means, variances))
     }
 
     /// From every pair of its nodes, and from what rows that are sums say of it, with the covariance of their nodes and all of the chunk.

@@ -1,5 +1,6 @@
 //! Many linear functionals, stored by column.
 
+mod cut;
 mod thin;
 mod view;
 

@@ -194,8 +194,9 @@ fn units_and_splits_do_not_matter() {
         plain.predict(&bands(10.0, 8), Scale::Response).unwrap(),
         fine.predict(&months, Scale::Response).unwrap(),
     );
+    // Draws know these means to a hundredth of their sds, a fifth of them.
     for (a, b) in a.mean().iter().zip(b.mean()) {
-        assert!((a / b - 1.0).abs() < 1e-3, "{a} {b}");
+        assert!((a / b - 1.0).abs() < 3e-3, "{a} {b}");
     }
 }
 
@@ -421,9 +422,10 @@ fn suppressed_and_zero_sums_behind_softplus_are_met() {
     assert!(posterior.summary().converged);
     let p = posterior.predict(&bands(10.0, 5), Scale::Response).unwrap();
     // The function hardly knows its rows of each other: of a count that is known, the sd is its root.
+    // A tenth of 4,000 draws: the mean to 0.05 sd, the sd to 4 %, each twice.
     assert!((p.mean()[1] - 12.0).abs() < 0.5, "{:?}", p.mean());
     assert!(
-        (p.sd()[1] / 12f64.sqrt() - 1.0).abs() < 0.05,
+        (p.sd()[1] / 12f64.sqrt() - 1.0).abs() < 0.08,
         "{:?}",
         p.sd()
     );

@@ -140,6 +140,8 @@ pub struct Marginal {
 pub struct Sampled {
     /// The latent value of every row.
     pub latents: Vec<Marginal>,
+    /// Its draws, those of all chains one after the other.
+    pub draws_of_latents: Vec<Vec<f64>>,
     /// The second latent value of every row that has one.
     pub second: Vec<Marginal>,
     /// Every free hyperparameter, by its index, in its free coordinate ([`crate::parameter::Parameter::to_free`]).
@@ -278,8 +280,14 @@ fn run(
         .collect();
     let (values, hyperparameters) = marginals.split_at(seen);
     let (first, second) = values.split_at(latents.rows());
+    let draws_of = |q: usize| {
+        traces
+            .iter()
+            .flat_map(move |t| t.quantities[q].iter().copied())
+    };
     Ok(Sampled {
         latents: first.to_vec(),
+        draws_of_latents: (0..latents.rows()).map(|q| draws_of(q).collect()).collect(),
         second: second.to_vec(),
         hyperparameters: free
             .into_iter()

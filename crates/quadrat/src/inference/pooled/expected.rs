@@ -14,9 +14,12 @@
 //! counts what the rows say about the second-order parts of their sums, of covariance `Q`, as said of those (`bends.rs`). Means
 //! are found without `Q`, other than in posterior linearisation: so that totals are met. `settle.rs` iterates.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use super::bends::{Bends, excess};
+use super::lift::Lift;
 use super::mode::{Mode, PooledOptions, find_mode};
 use super::pools::{Pools, Slopes};
 use super::total::{Total, total};
@@ -29,6 +32,9 @@ use crate::inference::{Conditioned, Factor};
 use crate::likelihood::local::{Belief, Jet};
 use crate::linalg::{Mat, dot, gemm, matvec};
 use crate::link::{CLIP, Link, QuasiMean};
+
+/// The same draws every time, so that a saved model answers as it did.
+const SEED: u64 = 1;
 
 /// Conditions the prior of the nodes on pooled rows at `theta`.
 ///
@@ -60,9 +66,18 @@ pub fn condition_pooled(
         pools,
         rows: &rows,
     };
-    let state = search.settle()?;
+    let lift = match options.draws {
+        none if none.count == 0 => None,
+        draws => Lift::new(&mode, pools, &rows, problem.prior_mean(), draws, SEED),
+    };
+    let state = match &lift {
+        None => search.settle()?,
+        // The draws answer.
+        Some(_) => search.at_mode()?.1,
+    };
     Ok(Conditioned {
         second: None,
+        lift: lift.map(Arc::new),
         alpha: state.slopes.scatter(pools, &state.alpha),
         factor: Factor::Pooled {
             pools: pools.clone(),

@@ -24,11 +24,14 @@
 //!
 //! # The answers
 //! At the mode `z_r` agrees with what was counted, but the mean of `sum_i w_i e^(f_i)` lies above by about
-//! `e^(s / 2)` where the values within a row are uncertain: bins wider than the lengthscale. So predictions do not use the normal
-//! distribution around the mode, but one around which the linearisation holds on average (`expected.rs`): `z_r` is
-//! replaced by the normal belief whose linked value has the mean and variance of `sum_i p_i psi(f_i)`, and the likelihood by its
-//! expectation under that belief, as in the variational approximation. Rows pin their sums, second-order parts included
-//! (`bends.rs`), and so tell more of these and of other sums than of the function (`told.rs`).
+//! `e^(s / 2)` where the values within a row are uncertain: bins wider than the lengthscale. Answers come from weighted draws
+//! that meet what the rows report (`lift`), so that unions and parts of rows are known as the rows are.
+//!
+//! Behind a square, whose sign is open, and without draws, a normal distribution answers around which the linearisation
+//! holds on average (`expected.rs`): `z_r` is replaced by the normal belief whose linked value has the mean and variance of
+//! `sum_i p_i psi(f_i)`, and the likelihood by its expectation under that belief, as in the variational approximation. Rows
+//! pin their sums, second-order parts included (`bends.rs`), and so tell more of these and of other sums than of the
+//! function (`told.rs`).
 //!
 //! # Source
 //! Moller, Syversveen and Waagepetersen 1998 for the process; Bradley and others 2013 (iterated extended Kalman updates) for linearisation of this
@@ -38,6 +41,7 @@ mod adjoint;
 mod bends;
 mod curvature;
 mod expected;
+mod lift;
 mod mode;
 mod pools;
 mod settle;
@@ -50,7 +54,8 @@ mod total;
 
 pub use bends::Bends;
 pub use expected::condition_pooled;
-pub use mode::{Mode, PooledOptions, find_mode};
+pub use lift::{Lift, Ready};
+pub use mode::{Draws, Mode, PooledOptions, find_mode};
 pub use pools::Pools;
 pub(in crate::inference) use pools::Slopes;
 pub(crate) use told::{Seen, Told};

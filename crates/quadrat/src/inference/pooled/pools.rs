@@ -65,6 +65,19 @@ impl Pools {
         self.link.len()
     }
 
+    /// Some of the rows, over the same nodes.
+    pub(super) fn only(&self, rows: &[usize]) -> Self {
+        let mut out = Self::new(self.nodes);
+        for &row in rows {
+            let (nodes, shares) = self.row(row);
+            out.node.extend_from_slice(nodes);
+            out.share.extend_from_slice(shares);
+            out.offsets.push(out.node.len());
+            out.link.push(self.link[row]);
+        }
+        out
+    }
+
     /// Number of nodes.
     #[must_use]
     pub fn nodes(&self) -> usize {
@@ -114,6 +127,12 @@ impl Pools {
 pub struct Slopes(pub Vec<f64>);
 
 impl Slopes {
+    /// Those of some of the rows.
+    pub(super) fn only(&self, pools: &Pools, rows: &[usize]) -> Self {
+        let entries = rows.iter().flat_map(|&row| pools.entries(row));
+        Self(entries.map(|e| self.0[e]).collect())
+    }
+
     /// `J x`, length `rows`.
     pub fn gather(&self, pools: &Pools, x: &[f64]) -> Vec<f64> {
         let one = |row: usize| {

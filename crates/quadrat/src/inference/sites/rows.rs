@@ -64,6 +64,15 @@ impl<'a> Rows<'a> {
         (block.likelihood, own, row)
     }
 
+    /// `log p(y | z)` of all rows together, in nats.
+    pub fn log_density(&self, latent: &[f64]) -> f64 {
+        let one = |(row, z): (usize, &f64)| {
+            let (likelihood, own, at) = self.at(row);
+            likelihood.log_density(own, at, *z).value
+        };
+        latent.iter().enumerate().map(one).sum()
+    }
+
     /// The second latent value of a row, as seen by the row's likelihood; with its index.
     pub(super) fn second(&self, row: usize) -> Option<(PairRow<'_>, usize)> {
         let (block, own, row) = self.block(row);

@@ -169,6 +169,7 @@ impl SiteFit {
                 log_evidence,
                 jitter,
                 second: None,
+                lift: None,
             })
         };
         let mut conditioned = one(self.sweep, &self.covariance, &self.terms)?;

@@ -277,5 +277,6 @@ pub fn condition_sparse(
         log_evidence: found.bound,
         jitter,
         second: None,
+        lift: None,
     })
 }

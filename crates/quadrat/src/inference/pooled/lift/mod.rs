@@ -1,0 +1,431 @@
+//! Draws that meet what rows report of their sums, each with its weight.
+//!
+//! A row pins the sum over its nodes, which is no linear function of them: a normal distribution of
+//! the nodes cannot hold a union of rows as surely as the rows do. Draws can. With `J` the slopes of
+//! the rows' latent values `z` at the mode, `S = J K J'` and `G = K J' S^-1`, a draw of the prior,
+//! `g ~ N(m, K)`, splits into `eta = J g` and `g - G eta`, which the prior holds independent. The
+//! second part is kept. For a draw `t ~ N(mu, V)` of what the rows know of their latent values the
+//! first part is chosen anew, such that the rows see `t`:
+//!
+//! $$ f = g + G (\eta - J g), \qquad z(f) = t $$
+//!
+//! `N(mu, V)` is the variational normal of the rows' linearised values (`proposal.rs`). The weight
+//! of a draw is its posterior density over that by which it was proposed:
+//!
+//! $$ \log w = \log N(\eta; J m, S) - \log|\det J(f) G| + \sum_r \log p(y_r \mid t_r)
+//!    - \log N(t; \mu, V) $$
+//!
+//! Rows that follow from others, as a total from its parts, and rows that say next to nothing are
+//! not met: they only weigh (`choose.rs`). The mean of the weights is an unbiased estimate of the
+//! evidence. Where few draws would carry the weight, weights are raised to a power below one at
+//! which a tenth of the draws count: that is between the posterior and the proposal, which knows the
+//! rows' sums well and is told of in a warning. Other places follow from the
+//! same draws of the prior (Matheron's rule), so that sums of parts are sums within each draw.
+//!
+//! # Source
+//! Matheron's rule: Journel and Huijbregts 1978; Wilson and others 2020. Weights by a change of
+//! variables under a constraint: Robert and Casella 2004, chapter 3. Powers of weights: Koblents and
+//! Miguez 2015, Statistics and Computing 25:407.
+
+mod choose;
+mod meet;
+mod proposal;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
+use rayon::prelude::*;
+
+use self::choose::choose;
+use self::meet::Meeting;
+use self::proposal::Proposal;
+use super::mode::{Draws, Mode};
+use super::pools::{Pools, Slopes};
+use crate::error::LinalgError;
+use crate::inference::sites::rows::Rows;
+use crate::linalg::{Cholesky, Mat, MatMut, dot, gemm, par_gemm};
+use crate::link::Link;
+
+/// Added to the diagonal of the prior covariance, relative to it, so that it can be factorised: draws
+/// of the function err by a ten-thousandth of its prior sd.
+const JITTER: f64 = 1e-8;
+/// Moments of the normals are matched where pairs are so many times their dimensions.
+const MATCHED: usize = 4;
+/// A share of draws below this says that the proposal missed the posterior.
+const ENOUGH: f64 = 0.1;
+/// Halvings of the range of powers: a thousandth of a power changes nothing.
+const HALVINGS: usize = 12;
+
+/// Weighted draws of the function that meet what the rows report.
+#[derive(Debug, Clone)]
+pub struct Lift {
+    /// The rows that are met.
+    pools: Pools,
+    /// Their `J` at the mode.
+    slopes: Slopes,
+    /// `L L' = K`, over the nodes; none where it is made anew when it is asked for.
+    prior: Option<Cholesky>,
+    /// Of `S`.
+    seen: Cholesky,
+    /// `xi` of the draws `g = m + L xi`, shape `[nodes, draws]`.
+    normals: Mat<f64>,
+    /// `eta - J g`, shape `[rows, draws]`.
+    moved: Mat<f64>,
+    /// Weights, which sum to one.
+    weights: Vec<f64>,
+    /// How many draws of equal weight would say as much, over how many there are.
+    effective: f64,
+    /// Log of the mean weight: the log evidence, in nats.
+    log_evidence: f64,
+}
+
+impl Lift {
+    /// Draws around a mode; none where rows do not allow it: a link whose sign is open, a row
+    /// without density, or a covariance that cannot be factorised.
+    ///
+    /// # Arguments
+    /// * `mode` - the joint mode of the nodes
+    /// * `prior_mean` - `m`, of the nodes
+    /// * `draws` - how many, in pairs of opposite normals, and whether `L` is kept
+    ///
+    /// # Numerics
+    /// `O(nodes^3)` once, and `O(nodes^2 + nodes rows)` a draw and step of some two to seven.
+    pub(in crate::inference) fn new(
+        mode: &Mode,
+        pools: &Pools,
+        rows: &Rows<'_>,
+        prior_mean: &[f64],
+        draws: Draws,
+        seed: u64,
+    ) -> Option<Self> {
+        let is_open = |row: usize| pools.link(row) == Link::Square;
+        let no_density = mode.jets.iter().any(|jet| !jet.value.is_finite());
+        if no_density || (0..pools.rows()).any(is_open) {
+            return None;
+        }
+        let k = raised(mode.covariance.clone());
+        let columns = mode.slopes.columns(pools, k.as_ref());
+        let s = mode.slopes.rows(pools, columns.as_ref());
+        let met = choose(&s, &mode.precisions());
+        if met.is_empty() {
+            return None;
+        }
+        let proposal = Proposal::new(mode, pools, rows, prior_mean, &s, &met).ok()?;
+        let of_met = Mat::from_fn(met.len(), met.len(), |i, j| s[(met[i], met[j])]);
+        let seen = Cholesky::factor_owned(of_met).ok()?;
+        let prior = Cholesky::factor_owned(k).ok()?;
+        // G = K J' S^-1, by its transpose.
+        let mut gain = Mat::from_fn(met.len(), pools.nodes(), |i, node| columns[(node, met[i])]);
+        seen.solve_in_place(gain.as_mut());
+        let gain = gain.transpose().to_owned();
+
+        let (normals, told) = normals(pools.nodes(), met.len(), draws.count.div_ceil(2), seed);
+        let centred = par_gemm(lower(&prior).as_ref(), normals.as_ref());
+        let task = Task {
+            pools,
+            rows,
+            slopes: mode.slopes.only(pools, &met),
+            own: pools.only(&met),
+            met: &met,
+            gain,
+            seen: &seen,
+            proposal: &proposal,
+            prior_mean,
+        };
+        let found: Vec<Option<(Vec<f64>, f64)>> = (0..told.ncols())
+            .into_par_iter()
+            .map(|draw| task.meet(centred.col_as_slice(draw), told.col_as_slice(draw)))
+            .collect();
+        let weighed = Weighed::new(&found, met.len())?;
+        let (own, slopes) = (task.own, task.slopes);
+        Some(Self {
+            pools: own,
+            slopes,
+            prior: draws.keeps_factor.then_some(prior),
+            seen,
+            normals,
+            moved: weighed.moved,
+            weights: weighed.weights,
+            effective: weighed.effective,
+            log_evidence: weighed.log_evidence,
+        })
+    }
+
+    /// The weights of the draws, which sum to one.
+    #[must_use]
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// The log evidence in nats: the log of an unbiased estimate.
+    #[must_use]
+    pub fn log_evidence(&self) -> f64 {
+        self.log_evidence
+    }
+
+    /// How many draws of equal weight say as much, over how many there are; before weights were
+    /// evened out.
+    #[must_use]
+    pub fn effective(&self) -> f64 {
+        self.effective
+    }
+
+    /// Whether so few draws carry the weight that their averages are not to be trusted.
+    #[must_use]
+    pub fn is_poor(&self) -> bool {
+        self.effective() < ENOUGH
+    }
+
+    /// The draws, ready to be asked: with the factor of the nodes' covariance.
+    ///
+    /// # Arguments
+    /// * `covariance` - `K`, asked for where its factor was not kept
+    ///
+    /// # Errors
+    /// As [`Cholesky::factor`]; not of a covariance with which draws were made.
+    pub fn ready(&self, covariance: impl FnOnce() -> Mat<f64>) -> Result<Ready<'_>, LinalgError> {
+        let prior = match &self.prior {
+            Some(kept) => Cow::Borrowed(kept),
+            None => Cow::Owned(Cholesky::factor_owned(raised(covariance()))?),
+        };
+        Ok(Ready { lift: self, prior })
+    }
+}
+
+/// A [`Lift`] with the factor of the nodes' covariance.
+#[derive(Debug)]
+pub struct Ready<'a> {
+    lift: &'a Lift,
+    prior: Cow<'a, Cholesky>,
+}
+
+impl Ready<'_> {
+    /// The weights of the draws, which sum to one.
+    #[must_use]
+    pub fn weights(&self) -> &[f64] {
+        &self.lift.weights
+    }
+
+    /// What every draw says of other linear functionals of the function, and what is left open.
+    ///
+    /// # Arguments
+    /// * `mean` - their prior means, length `m`
+    /// * `cross` - prior covariance of the nodes with them, shape `[nodes, m]`
+    ///
+    /// # Returns
+    /// Means given each draw, shape `[m, draws]`, and `W = L^-1 cross`, shape `[nodes, m]`, so that
+    /// what a draw leaves open of them has the covariance `K_** - W' W`.
+    #[must_use]
+    pub fn given(&self, mean: &[f64], cross: Mat<f64>) -> (Mat<f64>, Mat<f64>) {
+        let lift = self.lift;
+        let mut seen = lift.slopes.rows(&lift.pools, cross.as_ref());
+        lift.seen.solve_in_place(seen.as_mut());
+        let mut whitened = cross;
+        self.prior.half_solve_in_place(whitened.as_mut());
+        let mut out = par_gemm(whitened.transpose(), lift.normals.as_ref());
+        out += gemm(seen.transpose(), lift.moved.as_ref());
+        for draw in 0..out.ncols() {
+            for (x, m) in out.col_as_slice_mut(draw).iter_mut().zip(mean) {
+                *x += m;
+            }
+        }
+        (out, whitened)
+    }
+}
+
+/// The covariance that is factorised.
+fn raised(mut k: Mat<f64>) -> Mat<f64> {
+    for i in 0..k.nrows() {
+        k[(i, i)] *= 1.0 + JITTER;
+    }
+    k
+}
+
+/// What all draws share.
+struct Task<'a> {
+    pools: &'a Pools,
+    rows: &'a Rows<'a>,
+    /// The rows that are met, their `J` at the mode, and which of all rows they are.
+    own: Pools,
+    slopes: Slopes,
+    met: &'a [usize],
+    /// `G`, shape `[nodes, met]`.
+    gain: Mat<f64>,
+    /// Of `S`, of the rows that are met.
+    seen: &'a Cholesky,
+    proposal: &'a Proposal,
+    prior_mean: &'a [f64],
+}
+
+impl Task<'_> {
+    /// `eta - J g` and the log weight of one draw; none where it cannot be moved to what the rows see.
+    ///
+    /// # Arguments
+    /// * `away` - `g - m`, of the nodes
+    /// * `told` - standard normals of the target `t`
+    fn meet(&self, away: &[f64], told: &[f64]) -> Option<(Vec<f64>, f64)> {
+        let from: Vec<f64> = away
+            .iter()
+            .zip(self.prior_mean)
+            .map(|(x, m)| x + m)
+            .collect();
+        let target = self.proposal.draw(told);
+        let linear = self.proposal.linear(&target);
+        let start = self.slopes.gather(&self.own, &from);
+        let meeting = Meeting {
+            pools: &self.own,
+            gain: self.gain.as_ref(),
+            from: &from,
+        };
+        let by = linear.iter().zip(&start).map(|(eta, seen)| eta - seen);
+        let (by, log_det) = meeting.solve(&target, by.collect())?;
+        // J (g - m) + (eta - J g) = eta - J m.
+        let seen = self.slopes.gather(&self.own, away);
+        let eta: Vec<f64> = seen.iter().zip(&by).map(|(s, b)| s + b).collect();
+        let rows = if self.met.len() == self.pools.rows() {
+            self.rows.log_density(&target)
+        } else {
+            // Where rows that are not met fall is found out.
+            let seen = self.pools.means(&meeting.moved(&by));
+            let mut latent: Vec<f64> = seen.iter().map(|z| z.value).collect();
+            for (&row, t) in self.met.iter().zip(&target) {
+                latent[row] = *t;
+            }
+            self.rows.log_density(&latent)
+        };
+        let weight = log_normal(self.seen, &eta) - log_det + rows - self.proposal.log_density(told);
+        weight.is_finite().then_some((by, weight))
+    }
+}
+
+/// Draws that were weighed.
+struct Weighed {
+    /// `eta - J g`, shape `[met, draws]`.
+    moved: Mat<f64>,
+    weights: Vec<f64>,
+    effective: f64,
+    log_evidence: f64,
+}
+
+impl Weighed {
+    /// None where no draw has a weight.
+    fn new(found: &[Option<(Vec<f64>, f64)>], met: usize) -> Option<Self> {
+        let logs: Vec<f64> = found
+            .iter()
+            .map(|one| one.as_ref().map_or(f64::NEG_INFINITY, |(_, w)| *w))
+            .collect();
+        let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if !most.is_finite() {
+            return None;
+        }
+        let sum: f64 = logs.iter().map(|w| (w - most).exp()).sum();
+        let effective = share(&tempered(&logs, most, 1.0));
+        Some(Self {
+            moved: Mat::from_fn(met, found.len(), |row, draw| {
+                found[draw].as_ref().map_or(0.0, |(by, _)| by[row])
+            }),
+            weights: tempered(&logs, most, power(&logs, most)),
+            effective,
+            log_evidence: most + (sum / found.len() as f64).ln(),
+        })
+    }
+}
+
+/// The largest power of the weights, at most one, at which [`ENOUGH`] draws count.
+fn power(logs: &[f64], most: f64) -> f64 {
+    let is_enough = |power: f64| share(&tempered(logs, most, power)) >= ENOUGH;
+    if is_enough(1.0) {
+        return 1.0;
+    }
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (low + high);
+        if is_enough(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+/// Weights to a power, which sum to one.
+fn tempered(logs: &[f64], most: f64, power: f64) -> Vec<f64> {
+    let one = |w: &f64| match w.is_finite() {
+        true => (power * (w - most)).exp(),
+        false => 0.0,
+    };
+    let mut weights: Vec<f64> = logs.iter().map(one).collect();
+    let total: f64 = weights.iter().sum();
+    weights.iter_mut().for_each(|w| *w /= total);
+    weights
+}
+
+/// How many draws of equal weight say as much, over how many there are.
+fn share(weights: &[f64]) -> f64 {
+    let squares: f64 = weights.iter().map(|w| w * w).sum();
+    1.0 / (squares * weights.len() as f64)
+}
+
+/// Standard normals of nodes and rows in pairs of opposites, shapes `[nodes, 2 pairs]` and
+/// `[rows, 2 pairs]`.
+///
+/// Where pairs are many their second moments are made those of the distribution, so that the sds of
+/// what is nearly linear in them have no error of sampling.
+fn normals(nodes: usize, rows: usize, pairs: usize, seed: u64) -> (Mat<f64>, Mat<f64>) {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut half = Mat::zeros(nodes + rows, pairs);
+    for pair in 0..pairs {
+        let column = half.col_as_slice_mut(pair);
+        column
+            .iter_mut()
+            .for_each(|x| *x = StandardNormal.sample(&mut random));
+    }
+    if (nodes + rows) * MATCHED <= pairs {
+        match_moments(half.as_mut());
+    } else if rows * MATCHED <= pairs {
+        match_moments(half.as_mut().subrows_mut(nodes, rows));
+    }
+    let signed = |first: usize, count: usize| {
+        Mat::from_fn(count, 2 * pairs, |i, draw| match draw % 2 {
+            0 => half[(first + i, draw / 2)],
+            _ => -half[(first + i, draw / 2)],
+        })
+    };
+    (signed(0, nodes), signed(nodes, rows))
+}
+
+/// `X <- L^-1 X` with `L L' = X X' / n`.
+fn match_moments(x: MatMut<'_, f64>) {
+    let mut second = gemm(x.as_ref(), x.as_ref().transpose());
+    let count = x.ncols() as f64;
+    for j in 0..second.ncols() {
+        second
+            .col_as_slice_mut(j)
+            .iter_mut()
+            .for_each(|v| *v /= count);
+    }
+    if let Ok(factor) = Cholesky::factor_owned(second) {
+        factor.half_solve_in_place(x);
+    }
+}
+
+/// The factor as a matrix that can be multiplied: zeros above its diagonal.
+fn lower(factor: &Cholesky) -> Mat<f64> {
+    let l = factor.lower();
+    Mat::from_fn(
+        l.nrows(),
+        l.ncols(),
+        |i, j| if i < j { 0.0 } else { l[(i, j)] },
+    )
+}
+
+/// `log N(x; 0, L L')`, without the constant that all normal densities of one dimension share.
+fn log_normal(factor: &Cholesky, x: &[f64]) -> f64 {
+    let white = factor.half_solve(x);
+    -0.5 * (dot(&white, &white) + factor.log_det())
+}

@@ -1,0 +1,168 @@
+//! What the rows know of their latent values: the normal from which targets are drawn.
+
+use super::super::mode::Mode;
+use super::super::pools::Pools;
+use crate::error::LinalgError;
+use crate::inference::sites::Site;
+use crate::inference::sites::rows::Rows;
+use crate::inference::sites::sweep::{Sweep, Term};
+use crate::likelihood::local::Belief;
+use crate::linalg::{Cholesky, Mat, dot, gemm};
+
+/// Fixed-point steps at most; a few do, and what is left is made up for by the weights.
+const STEPS: usize = 30;
+/// Steps end when no mean moves by more than this part of its sd.
+const SETTLED: f64 = 1e-4;
+/// Added to the diagonal of `V`, relative to it, until it can be factorised.
+const JITTERS: [f64; 4] = [0.0, 1e-12, 1e-9, 1e-6];
+
+/// `N(mu, V)`: the variational normal of the rows' latent values, linearised at the mode.
+pub(super) struct Proposal {
+    mean: Vec<f64>,
+    root: Cholesky,
+    /// Latent values of the rows that are met at the mode, and what of them is linear there.
+    at_mode: Vec<(f64, f64)>,
+}
+
+impl Proposal {
+    /// # Arguments
+    /// * `s` - `S = J K J'`, of all rows
+    /// * `met` - the rows that are met: the normal is theirs, given all rows
+    pub fn new(
+        mode: &Mode,
+        pools: &Pools,
+        rows: &Rows<'_>,
+        prior_mean: &[f64],
+        s: &Mat<f64>,
+        met: &[usize],
+    ) -> Result<Self, LinalgError> {
+        let linear = mode.slopes.gather(pools, &mode.values);
+        let own = mode.slopes.gather(pools, prior_mean);
+        let at_mode: Vec<(f64, f64)> = mode.means.iter().map(|z| z.value).zip(linear).collect();
+        let centre: Vec<f64> = at_mode
+            .iter()
+            .zip(&own)
+            .map(|((z, l), m)| z - l + m)
+            .collect();
+        let sites = mode.jets.iter().zip(&at_mode).map(|(jet, (z, _))| {
+            let precision = (-jet.second).max(0.0);
+            Site {
+                precision,
+                shift: jet.first + precision * z,
+            }
+        });
+        let mut terms: Vec<Term> = sites.map(Term::Chosen).collect();
+        let mut sweep = Sweep::new(s.as_ref(), &centre, &terms, 0.0)?;
+        for _ in 0..STEPS {
+            let beliefs = sweep.mean.iter().zip(&sweep.variance);
+            let next: Vec<Term> = beliefs
+                .enumerate()
+                .map(|(row, (&mean, &variance))| {
+                    let (likelihood, own, at) = rows.at(row);
+                    let seen = likelihood.expected(own, at, Belief { mean, variance });
+                    let precision = (-seen.second).max(0.0);
+                    Term::Chosen(Site {
+                        precision,
+                        shift: seen.first + precision * mean,
+                    })
+                })
+                .collect();
+            let Ok(better) = Sweep::new(s.as_ref(), &centre, &next, 0.0) else {
+                break;
+            };
+            if !better
+                .mean
+                .iter()
+                .chain(&better.variance)
+                .all(|x| x.is_finite())
+            {
+                break;
+            }
+            let moves = better.mean.iter().zip(&sweep.mean).zip(&better.variance);
+            let most = moves.fold(0.0, |most: f64, ((new, old), v)| {
+                most.max((new - old).abs() / v.max(f64::MIN_POSITIVE).sqrt())
+            });
+            (sweep, terms) = (better, next);
+            if most < SETTLED {
+                break;
+            }
+        }
+        let v = covariance(s, &sweep, &terms);
+        Ok(Self {
+            mean: met.iter().map(|&row| sweep.mean[row]).collect(),
+            root: factor(&v, met)?,
+            at_mode: met.iter().map(|&row| at_mode[row]).collect(),
+        })
+    }
+
+    /// `t = mu + R x`, `R R' = V`.
+    pub fn draw(&self, normals: &[f64]) -> Vec<f64> {
+        let away = self.root.multiply(normals);
+        away.iter().zip(&self.mean).map(|(x, m)| m + x).collect()
+    }
+
+    /// `log N(t; mu, V)` of the draw of these normals, without the constant of its dimension.
+    pub fn log_density(&self, normals: &[f64]) -> f64 {
+        -0.5 * (dot(normals, normals) + self.root.log_det())
+    }
+
+    /// `J f` where the linearised rows see `t`.
+    pub fn linear(&self, target: &[f64]) -> Vec<f64> {
+        let each = target.iter().zip(&self.at_mode);
+        each.map(|(t, (z, linear))| linear + t - z).collect()
+    }
+}
+
+/// `V = S - S R S`, `R = (S + T^-1)^-1`.
+fn covariance(
+    s: &Mat<f64>,
+    sweep: &Sweep<crate::inference::sites::resolvent::Scaled>,
+    terms: &[Term],
+) -> Mat<f64> {
+    let (scale, factor) = (&sweep.resolvent.scale, &sweep.resolvent.factor);
+    // Where rows say much V = T^-1 - T^-1 R T^-1, which loses no digits.
+    let strong = |row: usize| match terms[row] {
+        Term::Chosen(site) if site.precision * s[(row, row)] > 1.0 => Some(site.precision),
+        _ => None,
+    };
+    let n = terms.len();
+    let mut reduced = Mat::from_fn(n, n, |i, j| {
+        let along = match strong(j) {
+            Some(precision) => f64::from(u8::from(i == j)) / precision,
+            None => s[(i, j)],
+        };
+        scale[i] * along
+    });
+    factor.half_solve_in_place(reduced.as_mut());
+    let taken = gemm(reduced.transpose(), reduced.as_ref());
+    Mat::from_fn(n, n, |i, j| {
+        let from = match (strong(i), strong(j)) {
+            (Some(t), Some(_)) => f64::from(u8::from(i == j)) / t,
+            // S R T^-1 and its transpose: (S - S R S) = S T^-1-weighted rest.
+            (Some(_), None) | (None, Some(_)) => 0.0,
+            (None, None) => s[(i, j)],
+        };
+        let mixed = strong(i).is_some() != strong(j).is_some();
+        if mixed {
+            taken[(i, j)]
+        } else {
+            from - taken[(i, j)]
+        }
+    })
+}
+
+/// The factor of `V` between the rows that are met.
+fn factor(v: &Mat<f64>, met: &[usize]) -> Result<Cholesky, LinalgError> {
+    let n = met.len();
+    let mut last = Err(LinalgError::NotPositiveDefinite { size: n, pivot: 0 });
+    for jitter in JITTERS {
+        last = Cholesky::factor_owned(Mat::from_fn(n, n, |i, j| {
+            let raised = 1.0 + if i == j { jitter } else { 0.0 };
+            v[(met[i], met[j])] * raised
+        }));
+        if last.is_ok() {
+            break;
+        }
+    }
+    last
+}

@@ -1,0 +1,180 @@
+//! Draws that meet their sums against importance sampling of the nodes themselves.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::StandardNormal;
+
+use super::super::testing::{NODES, kinds, pools};
+use super::super::{PooledOptions, Pools, condition_pooled, find_mode};
+use super::*;
+use crate::inference::sites::LatentGaussian;
+use crate::inference::sites::rows::Rows;
+use crate::inference::sites::tests::Toy;
+use crate::linalg::matvec;
+
+/// Draws of the reference: with weights at least a hundredth of them count.
+const DRAWS: usize = 150_000;
+
+/// What the rows, and nodes of several rows, amount to, and every node. Not the sums after the link:
+/// their sds hang on a few large draws.
+fn answers(pools: &Pools, other: &Pools, f: &[f64]) -> Vec<f64> {
+    let rows = pools.means(f).into_iter().chain(other.means(f));
+    rows.map(|z| z.value).chain(f.iter().copied()).collect()
+}
+
+/// Weighted mean and sd of one answer.
+fn moments(weights: &[f64], answers: &[Vec<f64>], which: usize) -> (f64, f64) {
+    let total: f64 = weights.iter().sum();
+    let each = || weights.iter().zip(answers);
+    let mean = each().map(|(w, a)| w * a[which]).sum::<f64>() / total;
+    let square = each()
+        .map(|(w, a)| w * (a[which] - mean).powi(2))
+        .sum::<f64>()
+        / total;
+    (mean, square.sqrt())
+}
+
+/// Weights and answers of draws from a normal around the Laplace approximation, 1.3 times as wide,
+/// and the log evidence.
+fn reference(
+    toy: &Toy,
+    theta: &[f64],
+    pools: &Pools,
+    other: &Pools,
+    link: Link,
+) -> (Vec<f64>, Vec<Vec<f64>>, f64) {
+    let fit = condition_pooled(toy, pools, theta, &PooledOptions::default()).unwrap();
+    let k = toy.covariance(theta);
+    let shift = matvec(k.as_ref(), &fit.alpha);
+    let reduced = fit.factor.whiten(k.clone());
+    let s = &k - reduced.transpose() * &reduced;
+    let tiny = |i: usize, j: usize| if i == j { 1e-9 } else { 0.0 };
+    let proposal =
+        Cholesky::factor(Mat::from_fn(9, 9, |i, j| 1.3 * s[(i, j)] + tiny(i, j)).as_ref()).unwrap();
+    let prior =
+        Cholesky::factor(Mat::from_fn(9, 9, |i, j| k[(i, j)] + tiny(i, j)).as_ref()).unwrap();
+    let rows = Rows::new(toy, theta);
+    let mut random = ChaCha8Rng::seed_from_u64(11);
+    let (mut logs, mut seen) = (Vec::new(), Vec::new());
+    for _ in 0..DRAWS {
+        let t: Vec<f64> = (0..9).map(|_| random.sample(StandardNormal)).collect();
+        let away: Vec<f64> = proposal
+            .multiply(&t)
+            .iter()
+            .zip(&shift)
+            .map(|(x, s)| s + x)
+            .collect();
+        let f: Vec<f64> = away
+            .iter()
+            .zip(toy.prior_mean())
+            .map(|(x, m)| m + x)
+            .collect();
+        let z = prior.half_solve(&away);
+        let latent: Vec<f64> = pools.means(&f).iter().map(|z| z.value).collect();
+        let ratio = -0.5 * (dot(&z, &z) - dot(&t, &t) + prior.log_det() - proposal.log_det());
+        logs.push(ratio + rows.log_density(&latent));
+        seen.push(answers(pools, other, &f));
+    }
+    let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let weights: Vec<f64> = logs.iter().map(|l| (l - most).exp()).collect();
+    let sum: f64 = weights.iter().sum();
+    let effective = sum * sum / weights.iter().map(|w| w * w).sum::<f64>();
+    // Means are known to 0.03 of a standard deviation, sds to 3 %.
+    assert!(effective > 1500.0, "{link}: {effective}");
+    (weights, seen, most + (sum / DRAWS as f64).ln())
+}
+
+/// Worst error of the draws: of means in sds, of the logarithm of sds, of the log evidence.
+fn worst(toy: &Toy, pools: &Pools, link: Link, is_weighted: bool) -> (f64, f64, f64) {
+    let mut theta = toy.theta();
+    // Shorter than the rows, so that a normal distribution of the nodes is far from the truth.
+    theta[1] = 0.35;
+    let mut other = Pools::new(9);
+    other.push(link, (1..5).map(|i| (i, 1.0)));
+    let mode = find_mode(toy, pools, &theta, &PooledOptions::default()).unwrap();
+    let mut rows = Rows::new(toy, &theta);
+    rows.count = pools.rows();
+    let lift = Lift::new(
+        &mode,
+        pools,
+        &rows,
+        toy.prior_mean(),
+        Draws::kept(20_000),
+        3,
+    )
+    .unwrap();
+    let k = || toy.covariance(&theta);
+    let (values, whitened) = lift.ready(k).unwrap().given(toy.prior_mean(), k());
+    let anew = Draws {
+        keeps_factor: false,
+        ..Draws::kept(20_000)
+    };
+    let other_lift = Lift::new(&mode, pools, &rows, toy.prior_mean(), anew, 3).unwrap();
+    let anew = other_lift.ready(k).unwrap().given(toy.prior_mean(), k());
+    assert_eq!(anew.0, values);
+    // At its own nodes a draw leaves nothing open but the jitter.
+    for i in 0..9 {
+        let w = whitened.col_as_slice(i);
+        assert!((1.2 - dot(w, w)).abs() < 1e-6);
+    }
+    let drawn: Vec<Vec<f64>> = (0..values.ncols())
+        .map(|d| answers(pools, &other, values.col_as_slice(d)))
+        .collect();
+    let even = vec![1.0; drawn.len()];
+    let own = if is_weighted { lift.weights() } else { &even };
+    let (weights, seen, log_evidence) = reference(toy, &theta, pools, &other, link);
+    let mut out = (0.0_f64, 0.0_f64, (lift.log_evidence() - log_evidence).abs());
+    for which in 0..seen[0].len() {
+        let (mean, sd) = moments(own, &drawn, which);
+        let (want, want_sd) = moments(&weights, &seen, which);
+        out.0 = out.0.max((mean - want).abs() / want_sd);
+        out.1 = out.1.max((sd / want_sd).ln().abs());
+    }
+    out
+}
+
+#[test]
+fn draws_agree_with_importance_sampling_of_the_nodes() {
+    for (name, link, table) in kinds() {
+        if link == Link::Square {
+            continue;
+        }
+        let toy = Toy::new(&NODES, vec![table]);
+        let (mean, sd, log_evidence) = worst(&toy, &pools(link), link, true);
+        // Three standard errors of the reference, the less accurate of the two.
+        assert!(mean < 0.1, "{name} {link}: a mean is off by {mean} sd");
+        assert!(sd < 0.1, "{name} {link}: the log of an sd is off by {sd}");
+        assert!(
+            log_evidence < 0.1,
+            "{name} {link}: the log evidence is off by {log_evidence}"
+        );
+    }
+}
+
+#[test]
+fn draws_without_their_weights_are_found_out() {
+    let toy_of = |(_, link, table)| (link, Toy::new(&NODES, vec![table]));
+    let off = kinds()
+        .into_iter()
+        .map(toy_of)
+        .filter(|(link, _)| *link != Link::Square);
+    let most = off
+        .map(|(link, toy)| worst(&toy, &pools(link), link, false))
+        .map(|(mean, sd, _)| mean.max(sd))
+        .fold(0.0, f64::max);
+    assert!(most > 0.15, "{most}");
+}
+
+#[test]
+fn behind_a_square_there_are_no_draws() {
+    let (_, link, table) = kinds()
+        .into_iter()
+        .find(|(_, link, _)| *link == Link::Square)
+        .unwrap();
+    let toy = Toy::new(&NODES, vec![table]);
+    let (theta, pools) = (toy.theta(), pools(link));
+    let mode = find_mode(&toy, &pools, &theta, &PooledOptions::default()).unwrap();
+    let mut rows = Rows::new(&toy, &theta);
+    rows.count = pools.rows();
+    assert!(Lift::new(&mode, &pools, &rows, toy.prior_mean(), Draws::kept(10), 1).is_none());
+}
