@@ -131,6 +131,11 @@ pub const STUDIES: &[Study] = &[
         run: binned::ungroup::run,
     },
     Study {
+        name: "binned-sums",
+        about: "sums of counted bins at fixed hyperparameters beside draws; totals of simulated tables",
+        run: binned::sums::run,
+    },
+    Study {
         name: "sites-calibration",
         about: "coverage of the latent function for every likelihood, over simulated data sets",
         run: sites::calibration::run,

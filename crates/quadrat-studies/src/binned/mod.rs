@@ -10,6 +10,7 @@ pub mod privacy_ages;
 pub mod robot;
 pub mod spheres;
 pub mod stand_ins;
+pub mod sums;
 pub mod tracts;
 pub mod trips;
 pub mod ungroup;
