@@ -303,13 +303,13 @@ pub enum FitError {
     },
     /// Sparse inference found no best belief about the inducing points.
     #[error(
-        "the bound of sparse inference changed by {gain:.1e} nats in its last step (passes over the rows: {passes}); give starts or bounds of the hyperparameters that fit the units of the data, or take fewer inducing points"
+        "the bound of sparse inference is still {left:.1e} nats or more below the best one after {passes} passes over the rows: what it would say is of no use; take another number of inducing points (`inducing`), or a dense `method` where rows are few, or give the variance an upper bound in [hyperparameters]"
     )]
     NotSettled {
         /// Passes made.
         passes: usize,
-        /// What the last step changed, in nats.
-        gain: f64,
+        /// About what is left to gain, in nats.
+        left: f64,
     },
     /// What a [`Keeper`](crate::progress::Keeper) kept cannot be gone on from.
     #[error("what was kept of the fit {reason}; begin anew, without it")]

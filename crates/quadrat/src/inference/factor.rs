@@ -43,6 +43,8 @@ pub enum Factor {
         /// By how much a direction of `S` was wider than that of the prior, which `R` leaves out; zero where rows are
         /// log-concave.
         excess: f64,
+        /// About what a search for `S` left to gain, in nats; zero where it settled.
+        left: f64,
     },
 }
 

@@ -409,7 +409,9 @@ pub(super) fn condition_covering(
                     theta: node.theta.clone(),
                     conditioned,
                 }),
-                Err(error @ FitError::NotConverged { .. }) if nodes.len() > 1 => {
+                Err(error @ (FitError::NotConverged { .. } | FitError::NotSettled { .. }))
+                    if nodes.len() > 1 =>
+                {
                     lost += node.weight;
                     if lost > most {
                         return Err(error);

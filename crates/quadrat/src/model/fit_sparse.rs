@@ -6,8 +6,7 @@ use super::bounds::warn_about_bounds;
 use super::correlation::correlations;
 use super::fit::{alone, check_size, condition_covering, hypers, mean_hypers, spread};
 use super::observations::Observations;
-use super::posterior::Posterior;
-use super::posterior::Scale;
+use super::posterior::{Component, Posterior, Scale};
 use super::problem::Problem;
 use super::settings::{AUTO_FREE, FitOptions, Hyperparameters, Inference};
 use super::sparse::{Sparse, SparseChoice, is_point};
@@ -27,6 +26,9 @@ const OVERDISPERSED: f64 = 3.0;
 /// Points times squared inducing points up to which hyperparameters are integrated unless told otherwise, and up to which a lattice of up
 /// to a thousand settings is: each takes some five passes.
 const INTEGRATED: f64 = 4e6;
+/// Passes for one setting, on average, from which on beliefs settle so slowly that a thousand settings would take minutes: five to twenty
+/// are usual.
+const SLOW: f64 = 50.0;
 /// Of the first easier problem: its rows, the points of each and its inducing points, at most.
 const ROWS: usize = 4000;
 /// How many times as many rows the next one has.
@@ -41,6 +43,8 @@ const PART_INDUCING: usize = 40;
 const HIGHER: f64 = 0.5;
 /// Excess of a posterior variance over the prior's that is told.
 const WIDER: f64 = 0.01;
+/// What is left to gain of a bound, in nats, that is told: what the options of a search call settled.
+const TOLD: f64 = 1e-6;
 
 impl Model {
     /// [`Model::fit`] under [`super::Inference::Sparse`].
@@ -246,7 +250,14 @@ impl Model {
         );
         let mut evaluations = learned.passes;
         let mut integrated = None;
-        if is_integrated(&problem, sparse, &learned, options.hyperparameters) {
+        let wanted = is_integrated(&problem, sparse, &learned, options.hyperparameters);
+        let slow = slowness(&learned).filter(|_| options.hyperparameters == Hyperparameters::Auto);
+        if let Some(passes) = slow.filter(|_| wanted) {
+            warnings.push(format!(
+                "hyperparameters were not integrated, since beliefs about the function settle slowly here (some {passes:.0} passes over the rows for every setting): intervals may be too short; `hyperparameters = \"integrate\"` takes the time"
+            ));
+        }
+        if wanted && slow.is_none() {
             let evidence = SparseEvidence::new(&streamed, sparse.options)
                 .starting_at(Some(&learned.found))
                 .watched_by(keeper);
@@ -263,8 +274,8 @@ impl Model {
                 warnings.append(&mut told);
             }
         }
-        let is_integrated = integrated.is_some();
-        let (nodes, intervals) = match integrated {
+        let mut is_integrated = integrated.is_some();
+        let (mut nodes, intervals) = match integrated {
             Some(found) => (found.nodes, found.intervals),
             None => {
                 let intervals = match learned.curvature {
@@ -279,7 +290,22 @@ impl Model {
         if let Some(sparse) = &mut problem.sparse {
             sparse.found = Some(found);
         }
-        let (components, _) = condition_covering(&problem, &nodes)?;
+        let (components, lost) = match condition_covering(&problem, &nodes) {
+            // At the most probable values there is a belief.
+            Err(FitError::NotSettled { .. }) if nodes.len() > 1 => {
+                (nodes, is_integrated) = (alone(&optimum), false);
+                (condition_covering(&problem, &nodes)?.0, 1.0)
+            }
+            found => found?,
+        };
+        if lost > 0.0 && is_integrated {
+            warnings.push(format!(
+                "beliefs about the function did not settle at hyperparameters that hold {:.1} % of their posterior; they were left out",
+                100.0 * lost
+            ));
+        } else if lost > 0.0 {
+            warnings.push("hyperparameters were not integrated, since beliefs about the function did not settle at many of them: intervals may be too short".to_owned());
+        }
         let excess = components.iter().map(|c| match &c.conditioned.factor {
             Factor::Sparse { excess, .. } => *excess,
             _ => 0.0,
@@ -291,6 +317,7 @@ impl Model {
                 100.0 * excess
             ));
         }
+        warnings.extend(unsettled(&components));
         let mut hyperparameters = hypers(&problem.parameters, &optimum.theta, &intervals);
         hyperparameters.extend(mean_hypers(&problem, &components));
         let summary = FitSummary {
@@ -317,7 +344,8 @@ impl Model {
         };
         let tables = self.tables.clone();
         let mut posterior = Posterior::new(problem, tables, nodes, components, summary);
-        let told = posterior.overdispersion()?;
+        let mut told = posterior.overdispersion()?;
+        told.extend(posterior.warnings_of_sums()?);
         posterior.summary.warnings.extend(told);
         let told = misfit::of_known_tables(&posterior)?;
         posterior.summary.warnings.extend(told);
@@ -340,6 +368,27 @@ fn is_integrated(
         Hyperparameters::Auto => free <= AUTO_FREE && sparse.flops() <= INTEGRATED,
     };
     wanted && free > 0 && !learned.stopped && learned.curvature != CurvatureOf::Nothing
+}
+
+/// Passes over the rows for every setting of the hyperparameters so far, where they are many.
+fn slowness(learned: &SparseOptimum) -> Option<f64> {
+    let passes = learned.passes as f64 / learned.optimum.evaluations.max(1) as f64;
+    (passes > SLOW).then_some(passes)
+}
+
+/// What to say where the search for the belief about the function ended before it had settled.
+fn unsettled(components: &[Component]) -> Option<String> {
+    let left = components.iter().map(|c| match &c.conditioned.factor {
+        Factor::Sparse { left, .. } => *left,
+        _ => 0.0,
+    });
+    let left = left.fold(0.0, f64::max);
+    (left > TOLD).then(|| {
+        format!(
+            "the belief about the function had not quite settled when its search ended: some {left:.1e} nats of the bound were left to gain, so that means may be off by up to {:.1e} of their standard deviations",
+            (2.0 * left).sqrt()
+        )
+    })
 }
 
 /// What to say of how learning went.

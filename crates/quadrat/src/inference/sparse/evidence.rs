@@ -165,6 +165,7 @@ impl<'a> SparseEvidence<'a> {
                 theta: theta.to_vec(),
                 normal: best,
                 bound: value,
+                left: 0.0,
                 rate: None,
             });
             return Ok(found);
@@ -190,7 +191,7 @@ impl<'a> SparseEvidence<'a> {
             self.is_unsettled.fetch_or(!settled, Ordering::Relaxed);
             found
         } else {
-            found.converged(self.problem, theta)?
+            found.usable(self.problem, theta)?
         };
         trail.leave_found(found.found(theta));
         Ok(At::of(found.bound))
@@ -273,6 +274,7 @@ pub fn condition_sparse(
             factor,
             root,
             excess,
+            left: found.left,
         },
         log_evidence: found.bound,
         jitter,

@@ -17,6 +17,9 @@ pub struct Found {
     pub normal: Normal,
     /// The bound there, in nats.
     pub bound: f64,
+    /// About what its search left to gain, in nats; zero where it settled.
+    #[serde(skip)]
+    pub left: f64,
     /// Which part of a residual full steps left at most in the last search that took one, where it is known.
     #[serde(skip)]
     pub(in crate::inference) rate: Option<f64>,
@@ -38,6 +41,7 @@ impl Found {
             theta: theta.to_vec(),
             normal,
             bound,
+            left: trail.found().map_or(0.0, |found| found.left),
             rate: None,
         })
     }
@@ -123,6 +127,7 @@ mod tests {
             theta: theta.to_vec(),
             normal,
             bound,
+            left: 0.0,
             rate: None,
         }
     }

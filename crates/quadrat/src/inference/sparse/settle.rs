@@ -35,6 +35,12 @@ const FINE: f64 = 0.1;
 const NEAR: f64 = 10.0;
 /// A bound may fall by this part of its size and count as equal.
 const ROUNDING: f64 = 1e-12;
+/// A belief is of use where less than this is left to gain, in nats. The bound lies below that of
+/// the best belief by their divergence, and normal beliefs that differ by `d` nats have means
+/// within `sqrt(2 d)` of their standard deviations: less than half of one.
+const USABLE: f64 = 0.1;
+/// Gains that shrink by less than this in a step may do so for long: what is left is not known.
+const SLOWEST: f64 = 0.99;
 
 /// How accurately, and with what.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -81,6 +87,8 @@ pub(super) struct Settled {
     pub passes: usize,
     /// What the last step gained.
     pub gain: f64,
+    /// About what is left to gain, in nats.
+    pub left: f64,
     /// As [`Found`] has it.
     rate: Option<f64>,
     pub converged: bool,
@@ -94,7 +102,7 @@ pub(super) struct Settled {
 /// `q`, the bound there in nats, and how many passes over the rows it took.
 ///
 /// # Errors
-/// [`FitError::NotSettled`] when steps still gain more than the tolerance; [`FitError::NoBound`] where the bound is not finite from the start; else as [`super::bound`].
+/// [`FitError::NotSettled`] when a tenth of a nat or more is left to gain; [`FitError::NoBound`] where the bound is not finite from the start; else as [`super::bound`].
 pub fn settle_sparse(
     problem: &dyn SparseProblem,
     theta: &[f64],
@@ -104,7 +112,7 @@ pub fn settle_sparse(
     let stream = Stream::new(problem, theta, options.form, options.memory)?;
     let near = start.map(|normal| (normal.clone(), None));
     let found = search(&stream, problem, options, near, Depth::Sites, &|| false)?;
-    let found = found.converged(problem, theta)?;
+    let found = found.usable(problem, theta)?;
     Ok((found.normal, found.bound.value, found.passes))
 }
 
@@ -115,12 +123,15 @@ impl Settled {
             theta: theta.to_vec(),
             normal: self.normal.clone(),
             bound: self.bound.value,
+            left: if self.converged { 0.0 } else { self.left },
             rate: self.rate,
         }
     }
 
-    pub fn converged(self, problem: &dyn SparseProblem, theta: &[f64]) -> Result<Self, FitError> {
-        if self.converged {
+    /// Itself where it is of use: it settled, or so nearly that little is left to gain. The bound
+    /// holds at any belief.
+    pub fn usable(self, problem: &dyn SparseProblem, theta: &[f64]) -> Result<Self, FitError> {
+        if self.converged || (self.left < USABLE && self.bound.value.is_finite()) {
             return Ok(self);
         }
         if !self.gain.is_finite() {
@@ -128,7 +139,7 @@ impl Settled {
         }
         Err(FitError::NotSettled {
             passes: self.passes,
-            gain: self.gain,
+            left: self.left,
         })
     }
 }
@@ -207,6 +218,7 @@ pub(super) fn search(
             }
         }
     }
+    let left = walk.to_gain();
     let Walk {
         normal,
         mut bound,
@@ -216,7 +228,8 @@ pub(super) fn search(
         rate,
         ..
     } = walk;
-    if converged && depth == Depth::All && bound.gradient.is_empty() {
+    let is_used = converged || (left < USABLE && !stopped);
+    if is_used && depth == Depth::All && bound.gradient.is_empty() {
         bound = stream.run(&normal, depth);
         passes += 1;
     }
@@ -225,6 +238,7 @@ pub(super) fn search(
         bound,
         passes,
         gain,
+        left,
         rate: rate.or(learned),
         converged,
         stopped,
@@ -287,6 +301,15 @@ impl Walk<'_> {
     /// Changes that say something.
     fn known(&self) -> f64 {
         self.least().max(NOISE * self.bound.value.abs())
+    }
+
+    /// About what is left to gain, in nats: half of what a full step would, were the bound linear;
+    /// or where steps creep the sum of all gains to come, each smaller than the last by as much as
+    /// that was.
+    fn to_gain(&self) -> f64 {
+        let shrinks = (self.gain / self.before).clamp(0.0, SLOWEST);
+        let to_come = self.gain.max(0.0) / (1.0 - shrinks);
+        (0.5 * self.left).max(to_come)
     }
 
     /// Notes where the belief leads.
