@@ -9,6 +9,7 @@ use super::lens::{Lens, What};
 use super::pooled::MAX_NODES;
 use super::posterior::{Component, Posterior};
 use super::prediction::Prediction;
+use super::row_sums::RowSums;
 use super::unions::unions;
 use crate::error::{FitError, InputError};
 use crate::inference::pooled::{Seen, Told, Total, total};
@@ -73,12 +74,17 @@ impl Posterior {
         let limit = self.most_nodes();
         let pooled = self.problem.pooled.as_ref();
         let mut unions = pooled.map_or_else(|| Ok(HashMap::new()), |p| unions(&p.observed, at))?;
+        let ends = RowSums::ends(self, link);
         // Rows are resolved one by one: a country may lie beside its counties.
         let mut parts: Vec<Functionals> = Vec::new();
         let mut held = usize::MAX;
         for row in 0..at.len() {
             let one = unions.remove(&row).unwrap_or_else(|| at.rows(&[row]));
             let one = pooled.map_or_else(|| one.clone(), |pooled| pooled.cut(&one, limit));
+            let one = match &ends {
+                Some(ends) => RowSums::cut(one, ends, &finest),
+                None => one,
+            };
             let rules = COARSER.iter().map(|factor| finest.coarser(*factor));
             let mut fitting = rules.filter(|rule| rule.demand(&one) <= limit as f64);
             let Some(rule) = fitting.next() else {
@@ -128,6 +134,7 @@ impl Posterior {
         let factor = &component.conditioned.factor;
         let told = OnceCell::new();
         let lift = self.lift_of(component)?;
+        let rows = RowSums::new(self, component, link);
         for part in parts {
             // Every atom is a point: rows of their own.
             let count = part.atom_count();
@@ -184,6 +191,9 @@ impl Posterior {
                         || self.full(&nodes, link, weights, told.as_ref()),
                         |seen| seen.belief,
                     );
+                let belief = rows
+                    .as_ref()
+                    .map_or(belief, |rows| rows.tell(self, &nodes, weights, belief));
                 means.push(belief.mean);
                 variances.push(belief.variance);
             }
@@ -261,14 +271,14 @@ impl Posterior {
 }
 
 /// The nodes of one total.
-struct Nodes<'a> {
-    theta: &'a [f64],
-    points: &'a Functionals,
+pub(super) struct Nodes<'a> {
+    pub theta: &'a [f64],
+    pub points: &'a Functionals,
     mean: &'a [f64],
     /// Of all nodes of the chunk, see [`Factor::whiten`](crate::inference::factor::Factor::whiten).
-    reduced: &'a Mat<f64>,
+    pub reduced: &'a Mat<f64>,
     /// Which of them is the first here.
-    first: usize,
+    pub first: usize,
 }
 
 impl Nodes<'_> {
@@ -279,7 +289,7 @@ impl Nodes<'_> {
     }
 
     /// What is believed about every node, from its prior variance.
-    fn beliefs(&self, prior: impl Fn(usize) -> f64) -> Vec<Belief> {
+    pub fn beliefs(&self, prior: impl Fn(usize) -> f64) -> Vec<Belief> {
         let one = |(i, &mean): (usize, &f64)| Belief {
             mean,
             variance: (prior(i) - self.reduction(i, i)).max(0.0),
