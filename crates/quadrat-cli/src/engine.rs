@@ -107,6 +107,8 @@ pub struct Answer {
     pub chances: Vec<(String, Vec<f64>)>,
     /// Joint draws of all rows.
     pub draws: Vec<Vec<f64>>,
+    /// Means before they were cut off at zero; empty where they were not.
+    pub uncut: Vec<f64>,
     /// Rows far outside the data.
     pub far: Vec<usize>,
     /// Rows finer than what was observed, where the fit is smooth, by input.
@@ -403,13 +405,22 @@ pub fn explain(resolved: &Resolved, error: FitError) -> anyhow::Error {
             "{} did not settle: some row still moves by {residual:.1e} of its standard deviation",
             method_in_words(method)
         ))
-        .remedy("choose another `method` or `hyperparameters = \"map\"` in [inference], or give starts or an upper bound of the variance in [hyperparameters]"),
+        .remedy(match has_linked_sums(resolved) {
+            true => "take `method = \"sparse\"` in [inference], the other way for sums after a link, or give starts or an upper bound of the variance in [hyperparameters]",
+            false => "choose another `method` or `hyperparameters = \"map\"` in [inference], or give starts or an upper bound of the variance in [hyperparameters]",
+        }),
         FitError::Input(error) => return Problems::from(refused(&resolved.study, error.clone())).into(),
         FitError::Linalg(_) => return error.into(),
         _ => return error.into(),
     };
     let study = &resolved.study;
     Problems::from(problem.at(study.source.place(&study.latent.kernel.span))).into()
+}
+
+/// Whether some table reports sums or averages after a link, which only Laplace's method and sparse inference take.
+fn has_linked_sums(resolved: &Resolved) -> bool {
+    let mut tables = resolved.tables.iter();
+    tables.any(|table| table.places.aggregate.is_some() && table.likelihood.link().is_some())
 }
 
 /// Where a row of all tables together stands.
@@ -460,6 +471,7 @@ pub fn predict(posterior: &Posterior, places: &Places, wanted: &Wanted) -> Resul
             None => posterior.predict(&at, scale)?,
         };
         if non_negative {
+            answer.uncut.extend_from_slice(prediction.mean());
             prediction = prediction.non_negative();
         }
         answer.mean.extend_from_slice(prediction.mean());
@@ -595,7 +607,7 @@ pub fn ranks(posterior: &Posterior, output: Option<&str>) -> Option<usize> {
 }
 
 /// The likelihood that predictions of an output are about: the first that does more than bound the values.
-fn reporting<'a>(posterior: &'a Posterior, output: Option<&str>) -> Option<&'a Likelihood> {
+pub fn reporting<'a>(posterior: &'a Posterior, output: Option<&str>) -> Option<&'a Likelihood> {
     let own = posterior
         .observations()
         .iter()

@@ -32,6 +32,7 @@ mod resolve;
 mod shapes;
 mod study;
 mod suggest;
+mod sums;
 mod table;
 mod terminal;
 mod words;

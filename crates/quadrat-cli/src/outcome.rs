@@ -6,6 +6,7 @@ use crate::engine::{self, Answer, Chances, Finer, FitSummary, McmcReport, Poster
 use crate::numbers::{count, human};
 use crate::resolve::{Asked, Resolved};
 use crate::study::Scale;
+use crate::sums;
 
 /// A fitted study with its predictions.
 pub struct Outcome {
@@ -33,6 +34,17 @@ impl Outcome {
             let finer = finer(&answer, asked.places.len());
             let told = heavy.into_iter().chain(finer);
             let told = told.map(|what| format!("prediction `{}`: {what}", asked.title()));
+            outcome.warnings.extend(told);
+            let address = |table: usize, row: usize| {
+                let tables = &outcome.resolved.tables;
+                tables
+                    .get(table)
+                    .map_or_else(String::new, |t| t.address(row))
+            };
+            let told = sums::warnings(&outcome.posterior, &asked.places, &answer, address)?;
+            let told = told
+                .iter()
+                .map(|what| format!("prediction `{}`: {what}", asked.title()));
             outcome.warnings.extend(told);
             answer.noisy = noisy(&outcome.posterior, &outcome.resolved, asked)?.map(Box::new);
             outcome.answers.push(answer);

@@ -30,5 +30,6 @@ mod regions;
 mod several;
 mod simulate;
 mod sparse_choices;
+mod sums;
 mod varying;
 mod warned;

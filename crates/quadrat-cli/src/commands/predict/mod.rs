@@ -25,7 +25,7 @@ use crate::study::shape::Shape;
 use crate::study::support::Support;
 use crate::study::{MOST_DRAWS, Scale};
 use crate::table::is_geo;
-use crate::{engine, prediction_csv};
+use crate::{engine, prediction_csv, sums};
 
 /// Runs the command.
 pub fn run(args: &Predict) -> Result<()> {
@@ -235,6 +235,13 @@ fn tell(
     let fine = fine.flat_map(|(places, answer)| finer(answer, places.len()));
     for warning in asked.warnings.iter().cloned().chain(heavy).chain(fine) {
         eprintln!("warning: {warning}");
+    }
+    for (places, answer) in parts {
+        let address = |table: usize, row: usize| format!("row {} of table {}", row + 1, table + 1);
+        // What cannot be said is no reason to lose the predictions.
+        for warning in sums::warnings(posterior, places, answer, address).unwrap_or_default() {
+            eprintln!("warning: {warning}");
+        }
     }
     let summary = posterior.summary();
     if !summary.converged {
