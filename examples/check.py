@@ -5,6 +5,7 @@ usage: check.py PROGRAM FOLDER      (results are left in FOLDER)
 
 In `expected.json` a number is written [value, tolerance]; every key is optional:
   "fit"      values of fit.json, nested as there
+  "warnings" some words of each warning, in order; without the key there must be none
   "rows"     of a prediction: the row `at` some columns has these values
   "coverage" how many rows of a table of truths lie inside the interval of the prediction that `on` (columns of the
              truth: columns of the prediction, `lower..upper` for the middle of a cell) selects, at least and at most
@@ -90,7 +91,10 @@ def check(program, study, out):
         return
     expected = json.loads((study / "expected.json").read_text(encoding="utf-8"))
     fit = json.loads((out / "fit.json").read_text(encoding="utf-8"))
-    yield from differences({"format": 1, "converged": True, "warnings": [], **expected.get("fit", {})}, fit, "fit.json")
+    yield from differences({"format": 1, "converged": True, **expected.get("fit", {})}, fit, "fit.json")
+    told, words = fit["warnings"], expected.get("warnings", [])
+    if len(told) != len(words) or not all(part in warning for part, warning in zip(words, told)):
+        yield f"the warnings are {told}, expected {words}"
     report = out / "report.html"
     if not report.is_file() or report.stat().st_size < 10_000:
         yield "no report, or an empty one"
