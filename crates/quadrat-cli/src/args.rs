@@ -182,6 +182,10 @@ pub struct Predict {
     /// The output to predict, where the model has several; all of them when absent
     #[arg(long, value_name = "OUTPUT")]
     pub of: Option<String>,
+    /// The table of the study whose reports are predicted, by its name or file; needed at `--scale observation` where tables of
+    /// one output differ in their noise or in what they report
+    #[arg(long = "as", id = "like", value_name = "TABLE")]
+    pub like: Option<String>,
     /// Truncate every prediction at zero; a model whose study says `non_negative` does so without
     #[arg(long)]
     pub non_negative: bool,

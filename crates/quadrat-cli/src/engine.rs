@@ -19,10 +19,11 @@ use quadrat::support::Functionals;
 
 use crate::checkpoint::Checkpoint;
 use crate::diagnostic::{Problem, Problems};
+use crate::instrument::{Choice, has_one_noise};
 use crate::numbers::coordinate;
 use crate::places::Places;
 use crate::prediction_csv;
-use crate::resolve::{MOST_POINTS, Observed, Resolved};
+use crate::resolve::{self, MOST_POINTS, Observed, Resolved};
 use crate::study::{Inducing, Integration, Mean, NonNegative, Scale, Setting, Study};
 use crate::suggest;
 use crate::words::method_in_words;
@@ -32,6 +33,9 @@ const CHUNK: usize = 50_000;
 
 /// The note of a saved model whose predictions are truncated at zero.
 const NON_NEGATIVE: &str = "non_negative";
+
+/// The note of a saved model with the names of its tables.
+const TABLES: &str = "tables";
 
 /// How to run, apart from what the study says.
 #[derive(Clone, Default)]
@@ -53,6 +57,8 @@ pub struct Wanted {
     pub non_negative: bool,
     /// Which probabilities, besides.
     pub chances: Chances,
+    /// Which table it is about, where that is said.
+    pub table: Option<usize>,
 }
 
 /// Probabilities wanted of every row.
@@ -356,6 +362,8 @@ pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
     if let Some(geographic) = &resolved.geographic {
         posterior.set_note(SAVED_AS, geographic.to_note()?);
     }
+    let names = resolve::names(&resolved.study, &resolved.tables);
+    posterior.set_note(TABLES, serde_json::to_string(&names)?);
     if let Some(asked) = resolved.study.non_negative() {
         posterior.set_note(NON_NEGATIVE, asked.word());
     }
@@ -442,20 +450,17 @@ pub fn predict(posterior: &Posterior, places: &Places, wanted: &Wanted) -> Resul
         level,
         non_negative,
         ref chances,
+        table,
     } = *wanted;
     if scale != Scale::Latent
         && places.aggregate.is_some()
-        && reports_probabilities(posterior, places)
+        && reports_probabilities(posterior, places, table)
     {
         anyhow::bail!(
             "probabilities can only be predicted at points, not over boxes, regions or bags; give points, or predict the latent scale"
         );
     }
-    let scale = match scale {
-        Scale::Latent => LibraryScale::Latent,
-        Scale::Response => LibraryScale::Response,
-        Scale::Observation => LibraryScale::Observation,
-    };
+    let scale = library_scale(scale);
     let tail = (1.0 - level) / 2.0;
     let named = |name| (name, Vec::with_capacity(places.len()));
     let mut answer = Answer {
@@ -467,8 +472,10 @@ pub fn predict(posterior: &Posterior, places: &Places, wanted: &Wanted) -> Resul
         let end = places.len().min(start + CHUNK);
         let at = functionals(places, start..end)?;
         let mut prediction = match &places.output {
-            Some(output) => posterior.predict(&posterior.at_output(&at, output)?, scale)?,
-            None => posterior.predict(&at, scale)?,
+            Some(output) => {
+                posterior.predict_as(&posterior.at_output(&at, output)?, scale, table)?
+            }
+            None => posterior.predict_as(&at, scale, table)?,
         };
         if non_negative {
             answer.uncut.extend_from_slice(prediction.mean());
@@ -574,46 +581,95 @@ pub fn is_non_negative(posterior: &Posterior) -> bool {
     posterior.note(NON_NEGATIVE).is_some()
 }
 
-/// Why truncating at zero would do nothing on a scale, or nothing sensible.
-pub fn not_truncated(posterior: &Posterior, places: &Places, scale: Scale) -> Option<&'static str> {
-    if is_behind_a_link(posterior, places) {
+/// Why truncating at zero would do nothing on a scale, or nothing sensible, where a prediction is about a table.
+pub fn not_truncated(
+    posterior: &Posterior,
+    places: &Places,
+    (scale, table): (Scale, Option<usize>),
+) -> Option<&'static str> {
+    let likelihood = reporting(posterior, places.output.as_deref(), table)?;
+    if !likelihood.is_linear() {
         return Some("what this model reports is behind a link");
     }
-    let of = |likelihood: &Likelihood| {
-        let other = matches!(
-            likelihood,
-            Likelihood::Ordinal(_) | Likelihood::Laplace(_) | Likelihood::StudentT(_)
-        );
-        (other && scale == Scale::Observation)
-            .then_some("new observations of this model do not have normal noise")
-    };
-    reporting(posterior, places.output.as_deref()).and_then(of)
-}
-
-/// Whether the mean of what was reported is another than the latent function.
-fn is_behind_a_link(posterior: &Posterior, places: &Places) -> bool {
-    reporting(posterior, places.output.as_deref()).is_some_and(|likelihood| !likelihood.is_linear())
+    let other = matches!(
+        likelihood,
+        Likelihood::Ordinal(_) | Likelihood::Laplace(_) | Likelihood::StudentT(_)
+    );
+    (other && scale == Scale::Observation)
+        .then_some("new observations of this model do not have normal noise")
 }
 
 /// Whether the mean of what was reported is a probability.
-pub fn reports_probabilities(posterior: &Posterior, places: &Places) -> bool {
+pub fn reports_probabilities(posterior: &Posterior, places: &Places, table: Option<usize>) -> bool {
     let is_one = |likelihood: &Likelihood| !likelihood.is_linear() && likelihood.link().is_none();
-    reporting(posterior, places.output.as_deref()).is_some_and(is_one)
+    reporting(posterior, places.output.as_deref(), table).is_some_and(is_one)
 }
 
 /// How many ranks new observations of an output may have, where they are ranks.
-pub fn ranks(posterior: &Posterior, output: Option<&str>) -> Option<usize> {
-    reporting(posterior, output).and_then(Likelihood::rank_count)
+pub fn ranks(posterior: &Posterior, output: Option<&str>, table: Option<usize>) -> Option<usize> {
+    reporting(posterior, output, table).and_then(Likelihood::rank_count)
 }
 
-/// The likelihood that predictions of an output are about: the first that does more than bound the values.
-pub fn reporting<'a>(posterior: &'a Posterior, output: Option<&str>) -> Option<&'a Likelihood> {
-    let own = posterior
+/// The likelihood that a prediction is about: that of the table, else of the first that does more than bound the values, where
+/// all of them answer alike.
+pub fn reporting<'a>(
+    posterior: &'a Posterior,
+    output: Option<&str>,
+    table: Option<usize>,
+) -> Option<&'a Likelihood> {
+    let groups = posterior.instruments(output, LibraryScale::Observation);
+    let table = table.or_else(|| groups.first()?.first().copied())?;
+    posterior
         .observations()
-        .iter()
-        .filter(|table| table.output() == output);
-    let mut reported = own.map(Observations::likelihood);
-    reported.find(|likelihood| !matches!(likelihood, Likelihood::Positive(_)))
+        .get(table)
+        .map(Observations::likelihood)
+}
+
+/// The names of the tables of a saved model, numbered where it does not have them.
+pub fn table_names(posterior: &Posterior) -> Vec<String> {
+    let saved: Option<Vec<String>> = posterior
+        .note(TABLES)
+        .and_then(|note| serde_json::from_str(note).ok());
+    let mut names = saved.unwrap_or_default();
+    let count = posterior.observations().len();
+    names.extend((names.len()..count).map(|table| format!("table {}", table + 1)));
+    names
+}
+
+/// The table that a prediction by a saved model is about.
+pub fn choose(
+    posterior: &Posterior,
+    output: Option<&str>,
+    scale: Scale,
+    named: Option<&str>,
+) -> Result<Option<usize>> {
+    let names = table_names(posterior);
+    let choice = Choice {
+        names: &names,
+        groups: posterior.instruments(output, library_scale(scale)),
+        observed: posterior.instruments(output, LibraryScale::Observation),
+        scale,
+        is_noisy: false,
+        output,
+        how: |name| match name.contains(' ') {
+            true => format!("--as '{name}'"),
+            false => format!("--as {name}"),
+        },
+    };
+    let tables = posterior.observations();
+    let is_known = |table: usize| has_one_noise(tables[table].likelihood());
+    choice
+        .table(named, is_known)
+        .map_err(|fault| Problems::from(Problem::new(fault.message).remedy(fault.remedy)).into())
+}
+
+/// A scale as the library has it.
+pub fn library_scale(scale: Scale) -> LibraryScale {
+    match scale {
+        Scale::Latent => LibraryScale::Latent,
+        Scale::Response => LibraryScale::Response,
+        Scale::Observation => LibraryScale::Observation,
+    }
 }
 
 /// A saved model as bytes.

@@ -62,7 +62,9 @@ pub fn rows(outcome: &Outcome, table: &Observed) -> Result<Option<Vec<Fitted>>> 
         Some(_) => Scale::Response,
         None => Scale::Observation,
     };
-    let prediction = outcome.posterior.predict(&at, scale)?;
+    let mut tables = outcome.resolved.tables.iter();
+    let own = tables.position(|other| std::ptr::eq(other, table));
+    let prediction = outcome.posterior.predict_as(&at, scale, own)?;
     let mean = prediction.mean();
     let bands: Vec<(Vec<f64>, Vec<f64>)> = match known {
         // Known variances differ from row to row: each has its own.
@@ -96,10 +98,8 @@ pub fn rows(outcome: &Outcome, table: &Observed) -> Result<Option<Vec<Fitted>>> 
 
 /// The exposure of every row, one for values; none for tables whose rows cannot be predicted.
 fn exposures(outcome: &Outcome, table: &Observed) -> Option<Vec<f64>> {
-    let output = table.places.output.as_deref();
     let shapes = table.places.shapes.as_ref()?;
-    let reporting = outcome.resolved.reporting(output)?;
-    if !matches!(shapes.kind, Kind::Bags(_)) || !std::ptr::eq(reporting, table) {
+    if !matches!(shapes.kind, Kind::Bags(_)) {
         return None;
     }
     let varies = outcome.resolved.study.vary_of(&table.likelihood).is_some();
@@ -107,11 +107,9 @@ fn exposures(outcome: &Outcome, table: &Observed) -> Option<Vec<f64>> {
         Reported::Poisson(x) => Some(x.exposure().to_vec()),
         Reported::NegativeBinomial(x) if !varies => Some(x.exposure().to_vec()),
         Reported::Gaussian(x) => {
-            // The observation scale has the noise of the first table that learns one.
-            let alone = outcome.resolved.tables_of(output).count() == 1;
             let has_one = match x.noise() {
                 Noise::Known(_) => true,
-                Noise::Learned => alone && !varies,
+                Noise::Learned => !varies,
                 Noise::KnownPlusLearned(_) => false,
             };
             has_one.then(|| vec![1.0; table.places.len()])

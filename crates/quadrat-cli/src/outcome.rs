@@ -135,8 +135,8 @@ impl Outcome {
 
 /// New observations where a response was asked whose noise is a function.
 fn noisy(posterior: &Posterior, resolved: &Resolved, asked: &Asked) -> Result<Option<Answer>> {
-    let of_output = resolved.reporting(asked.places.output.as_deref());
-    let vary = of_output.and_then(|table| resolved.study.vary_of(&table.likelihood));
+    let chosen = asked.table.and_then(|table| resolved.tables.get(table));
+    let vary = chosen.and_then(|table| resolved.study.vary_of(&table.likelihood));
     if vary.is_none() || asked.scale != Scale::Response || asked.places.aggregate.is_some() {
         return Ok(None);
     }

@@ -148,7 +148,7 @@ fn below_zero(posterior: &Posterior, places: &Places, answer: &Answer) -> Option
 /// Tables of an output that report values over something, none of them negative.
 fn is_positive(posterior: &Posterior, places: &Places) -> bool {
     let output = places.output.as_deref();
-    let is_linear = reporting(posterior, output).is_some_and(Likelihood::is_linear);
+    let is_linear = reporting(posterior, output, None).is_some_and(Likelihood::is_linear);
     let own = posterior.observations().iter();
     let own = own.filter(|table| table.output() == output);
     let mut is_any = false;

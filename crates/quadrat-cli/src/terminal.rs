@@ -230,9 +230,13 @@ fn evidence(text: &mut String, outcome: &Outcome) {
 fn prediction(text: &mut String, outcome: &Outcome, i: usize, asked: &Asked, paint: Paint) {
     let answer = &outcome.answers[i];
     let title = format!(
-        "{} ({}, {} interval{})",
+        "{} ({}{}, {} interval{})",
         clean(&asked.title()),
         asked.scale.word(),
+        asked
+            .like
+            .as_ref()
+            .map_or_else(String::new, |table| format!(" of {}", clean(table))),
         percent(asked.level),
         if asked.non_negative {
             ", truncated at zero"

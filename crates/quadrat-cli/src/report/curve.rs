@@ -88,13 +88,21 @@ fn panel(
         predicted: answer
             .noisy
             .as_deref()
-            .map(|noisy| band("New observations", noisy))
+            .map(|noisy| band(&new_observations(asked), noisy))
             .into_iter()
             .chain([band("", answer)])
             .collect(),
         reference: truth::of(asked, extras).and_then(|truth| reference(asked, truth)),
         marked_label: inducing::label(marked.len()),
         marked,
+    }
+}
+
+/// What the band of new observations is called, with the table where they differ.
+fn new_observations(asked: &Asked) -> String {
+    match &asked.like {
+        Some(table) => format!("New observations of {table}"),
+        None => "New observations".to_owned(),
     }
 }
 
@@ -156,6 +164,8 @@ mod tests {
             of: 0,
             non_negative: false,
             chances: crate::engine::Chances::default(),
+            table: None,
+            like: None,
         }
     }
 

@@ -133,7 +133,7 @@ pub fn is_on_scale(outcome: &Outcome, asked: &Asked, table: &Observed) -> bool {
     if is_rank_scale(outcome, asked) {
         return matches!(table.says.reports, Reports::Ordinal { .. });
     }
-    let reporting = outcome.resolved.reporting(asked.places.output.as_deref());
+    let reporting = outcome.resolved.reporting(asked);
     let predicted = match asked.scale {
         Scale::Latent => Some(Means::Linear),
         _ => reporting.map(|table| table.says.scale()),
@@ -143,7 +143,7 @@ pub fn is_on_scale(outcome: &Outcome, asked: &Asked, table: &Observed) -> bool {
 
 /// Whether new ranks are predicted, which have a scale of their own.
 fn is_rank_scale(outcome: &Outcome, asked: &Asked) -> bool {
-    let reporting = outcome.resolved.reporting(asked.places.output.as_deref());
+    let reporting = outcome.resolved.reporting(asked);
     asked.scale == Scale::Observation
         && reporting.is_some_and(|table| matches!(table.says.reports, Reports::Ordinal { .. }))
 }

@@ -26,6 +26,7 @@ use crate::outcome::Outcome;
 use crate::output::Staged;
 use crate::places::Places;
 use crate::resolve::Asked;
+use crate::study::Scale;
 use crate::study::support::Aggregate;
 use crate::{prediction_csv, terminal, words};
 use quantity::quantity;
@@ -166,6 +167,10 @@ fn note(asked: &Asked) -> String {
         None => "Values at points".to_owned(),
         Some(Aggregate::Sum) => format!("Totals over {over}"),
         Some(Aggregate::Mean) => format!("Averages over {over}"),
+    };
+    let what = match (&asked.like, asked.scale) {
+        (Some(table), Scale::Observation) => format!("New observations of {table}. {what}"),
+        _ => what,
     };
     format!(
         "{what}, {} scale, {} intervals{}",

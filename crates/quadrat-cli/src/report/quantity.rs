@@ -79,7 +79,7 @@ fn unit_of_totals(outcome: &Outcome, output: Option<&str>) -> Option<String> {
 /// What is predicted where it is another thing than the values of a table.
 fn special(outcome: &Outcome, asked: &Asked) -> Option<String> {
     let (scale, output) = (asked.scale, asked.places.output.as_deref());
-    let says = &outcome.resolved.reporting(output)?.says;
+    let says = &outcome.resolved.reporting(asked)?.says;
     let name = says.value_name();
     if scale == Scale::Latent && says.scale() != Means::Linear {
         return Some(format!("latent value behind {name}"));

@@ -103,6 +103,8 @@ mod tests {
             of: 0,
             non_negative: false,
             chances: crate::engine::Chances::default(),
+            table: None,
+            like: None,
         };
         let truth = Truth {
             prediction: "p",

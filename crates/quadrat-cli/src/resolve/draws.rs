@@ -28,7 +28,7 @@ pub(super) fn suits(check: &Check<'_>, study: &Study, tables: &[Observed], predi
         let Some(draws) = &predict.draws else {
             continue;
         };
-        let table = reporting(tables, asked.places.output.as_deref());
+        let table = reporting(tables, asked);
         let likelihood = table.map(|table| &table.likelihood);
         if predict.scale == Scale::Observation {
             check.refuse(&draws.span, NOT_OBSERVED, "leave `scale` or `draws` out");

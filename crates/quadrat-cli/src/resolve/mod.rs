@@ -1,6 +1,7 @@
 //! A checked study with its tables read: everything that can be refused without computing is refused here.
 
 mod bags;
+mod choose;
 mod constant;
 mod degrees;
 mod draws;
@@ -29,6 +30,8 @@ use crate::prediction_csv;
 use crate::study::fields::Check;
 use crate::study::support::{Extent, Support};
 use crate::study::{NonNegative, Predict, Scale, Study, Where};
+pub use choose::names;
+use choose::{chosen, new_rows_have_noise, shared_noise};
 use constant::constant_inputs;
 use degrees::degrees;
 pub use draws::{MOST_POINTS, NO_PROBABILITIES, NOT_OBSERVED, NOT_TRUNCATED};
@@ -41,7 +44,7 @@ pub use ranks::{OBSERVED, one_count};
 use read::observed;
 pub use read::{read_places, shapes};
 use rows::{open_rows, too_many_rows};
-use scales::{behind_a_link, new_rows_have_noise};
+use scales::behind_a_link;
 use varying::varying_rows;
 
 /// The most rows exact inference on a dense matrix takes: 20,000 rows are 3.2 GB for each matrix.
@@ -86,6 +89,10 @@ pub struct Asked {
     pub non_negative: bool,
     /// Which probabilities besides.
     pub chances: Chances,
+    /// The table that it is about, where that matters or is the only kind.
+    pub table: Option<usize>,
+    /// The name of that table, where tables differ.
+    pub like: Option<String>,
     /// A name of its own for files and figures: with the output, where there are several.
     pub id: String,
 }
@@ -98,6 +105,7 @@ impl Asked {
             level: self.level,
             non_negative: self.non_negative,
             chances: self.chances.clone(),
+            table: self.table,
         }
     }
 
@@ -143,15 +151,17 @@ impl Resolved {
         self.tables.iter().filter(own)
     }
 
-    /// The table whose reports predictions of an output are about: the first that does more than bound the values.
-    pub fn reporting(&self, output: Option<&str>) -> Option<&Observed> {
-        reporting(&self.tables, output)
+    /// The table that a prediction is about: where it had none to choose, the first that does more than bound the values.
+    pub fn reporting(&self, asked: &Asked) -> Option<&Observed> {
+        reporting(&self.tables, asked)
     }
 }
 
-fn reporting<'a>(tables: &'a [Observed], output: Option<&str>) -> Option<&'a Observed> {
+fn reporting<'a>(tables: &'a [Observed], asked: &Asked) -> Option<&'a Observed> {
+    let output = asked.places.output.as_deref();
     let own = |t: &&Observed| t.says.is_report() && t.places.output.as_deref() == output;
-    tables.iter().find(own)
+    let chosen = asked.table.and_then(|table| tables.get(table));
+    chosen.or_else(|| tables.iter().find(own))
 }
 
 /// The outputs of the tables in order of appearance, or in that of the kernel where it mixes them.
@@ -265,6 +275,7 @@ fn of_outputs(
         Asked {
             name: asked.name.clone(),
             id: asked.id.clone(),
+            like: asked.like.clone(),
             chances: asked.chances.clone(),
             places,
             ..asked
@@ -313,6 +324,8 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
         open_rows(&check, &study, &tables, &mut warnings);
         constant_inputs(&tables, &dims, &mut warnings);
         varying_rows(&check, &study, &tables);
+        shared_noise(&check, &study, &tables);
+        chosen(&check, &study, &tables, &mut predictions, &mut warnings);
         new_rows_have_noise(&check, &study, &tables, &predictions);
         behind_a_link(&check, &study, &tables, &predictions);
         ranked(&check, &study, &tables, &mut predictions);
@@ -412,6 +425,8 @@ fn asked(
         of,
         non_negative: study.is_truncated(predict),
         chances,
+        table: None,
+        like: None,
     })
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use quadrat::error::InputError;
 use quadrat::likelihood::{Interval, Likelihood as Reported};
+use quadrat::model::Instrument;
 
 use crate::diagnostic::shown;
 use crate::places::Places;
@@ -21,7 +22,7 @@ pub struct Observed {
     pub likelihood: Reported,
     /// What the study says about that.
     pub says: Likelihood,
-    /// Whether the learned noise is that of the first table.
+    /// Whether the learned noise is that of another table.
     pub share_noise: bool,
     /// Row of the table for each row kept; empty when all were.
     pub kept: Vec<usize>,
@@ -51,6 +52,15 @@ impl Observed {
         match key {
             Some((header, key)) => format!("{address} (`{header}` {})", shown(key)),
             None => address,
+        }
+    }
+
+    /// As predictions see it.
+    pub fn instrument(&self) -> Instrument<'_> {
+        Instrument {
+            likelihood: &self.likelihood,
+            output: self.places.output.as_deref(),
+            shares_noise: self.share_noise,
         }
     }
 

@@ -16,11 +16,10 @@ pub(super) fn ranked(
             continue;
         };
         let own = || predictions.iter().filter(|asked| asked.of == of);
-        let outputs = own().map(|asked| asked.places.output.as_deref());
-        let told = outputs.map(|output| {
-            let table = reporting(tables, output);
+        let told = own().map(|asked| {
+            let table = reporting(tables, asked);
             (
-                output,
+                asked.places.output.as_deref(),
                 table.and_then(|table| table.likelihood.rank_count()),
             )
         });
@@ -73,7 +72,7 @@ fn remedy(tables: &[Observed], output: Option<&str>) -> String {
     let has_ranks = |table: &&Observed| table.likelihood.rank_count().is_some();
     let own = |table: &&Observed| table.places.output.as_deref() == output;
     if tables.iter().filter(own).any(|table| has_ranks(&table)) {
-        return "the first table decides what a new observation is: move that of the ranks to the front".to_owned();
+        return "name the table of the ranks with `as`".to_owned();
     }
     match tables
         .iter()

@@ -148,7 +148,7 @@ pub(super) fn observed(
             places: places.clone(),
             likelihood: likelihood.clone(),
             says: observe.likelihood.clone(),
-            share_noise: observe.share_noise,
+            share_noise: observe.share_noise.is_some(),
             kept: Vec::new(),
             of,
         };

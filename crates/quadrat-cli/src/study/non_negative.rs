@@ -79,7 +79,12 @@ pub fn suits(
         if own.is_some_and(|span| !has_zero(check, span, observe)) {
             continue;
         }
-        let reporting = observe.iter().find(|o| o.likelihood.is_report());
+        let mut reports = observe.iter().filter(|o| o.likelihood.is_report());
+        // Where tables differ, the prediction says which one it is about.
+        let reporting = match &predict.like {
+            Some(name) => reports.find(|o| o.shown_name() == name.value),
+            None => reports.next(),
+        };
         let Some(reporting) = reporting.filter(|_| predict.scale == Scale::Observation) else {
             continue;
         };

@@ -13,12 +13,14 @@ use super::support::{self, Support};
 pub struct Observe {
     /// Path of the table, relative to the study.
     pub file: Spanned<String>,
+    /// What predictions call it, where that is not the file.
+    pub name: Option<Spanned<String>>,
     /// Where its rows looked.
     pub support: Support,
     /// What they reported.
     pub likelihood: Likelihood,
-    /// Whether the learned noise is that of the first table.
-    pub share_noise: bool,
+    /// Where it says that the learned noise is that of another table, if it does.
+    pub share_noise: Option<Range<usize>>,
     /// Which output the rows are of.
     pub output: Output,
     /// The section.
@@ -33,13 +35,42 @@ pub fn read(root: &Section<'_>) -> Vec<Observe> {
             "add a section [[observe]] with a file, a support and a likelihood",
         );
     }
-    repeated(root, "observe").iter().filter_map(table).collect()
+    let tables: Vec<Observe> = repeated(root, "observe").iter().filter_map(table).collect();
+    names_apart(root, &tables);
+    tables
+}
+
+/// Refuses a `name` that another table has.
+fn names_apart(root: &Section<'_>, tables: &[Observe]) {
+    for (at, table) in tables.iter().enumerate() {
+        let Some(name) = &table.name else {
+            continue;
+        };
+        let is_same = |(other, table): (usize, &Observe)| {
+            other != at && table.shown_name() == name.value && (table.name.is_none() || other < at)
+        };
+        if tables.iter().enumerate().any(is_same) {
+            root.check.refuse(
+                &name.span,
+                format!("another table is called `{}` too", name.value),
+                "give each table a name of its own",
+            );
+        }
+    }
+}
+
+impl Observe {
+    /// The name by which predictions and people call it.
+    pub fn shown_name(&self) -> &str {
+        &self.name.as_ref().unwrap_or(&self.file).value
+    }
 }
 
 fn table(section: &Section<'_>) -> Option<Observe> {
     section.keys(
         &[
             "file",
+            "name",
             "support",
             "aggregate",
             "likelihood",
@@ -53,6 +84,7 @@ fn table(section: &Section<'_>) -> Option<Observe> {
         section.missing("file", "such as `file = \"ages.csv\"`");
     }
     let file = section.text("file");
+    let name = section.text("name");
     let support = support(section);
     let likelihood = likelihood::read(section);
     let output = outputs::of_table(section);
@@ -68,9 +100,10 @@ fn table(section: &Section<'_>) -> Option<Observe> {
     }
     Some(Observe {
         file: file?,
+        name,
         support,
         likelihood,
-        share_noise,
+        share_noise: share_noise.then(|| section.span_of("share_noise")),
         output: output?,
         span: section.span.clone(),
     })

@@ -34,6 +34,8 @@ pub struct Predict {
     pub non_negative: Option<Spanned<bool>>,
     /// How many functions are drawn.
     pub draws: Option<Spanned<usize>>,
+    /// The table whose reports are predicted: its name, or its file.
+    pub like: Option<Spanned<String>>,
 }
 
 /// The most draws of a prediction.
@@ -113,6 +115,7 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
             "non_negative",
             "output",
             "draws",
+            "as",
         ],
         &[],
     );
@@ -156,6 +159,7 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
         ranks: ranks.then(|| section.span_of("ranks")),
         non_negative,
         draws,
+        like: section.text("as"),
     })
 }
 

@@ -12,6 +12,7 @@ mod censored;
 mod chances;
 mod draws;
 mod harness;
+mod instruments;
 mod kinds;
 mod long_runs;
 mod map_kernel;

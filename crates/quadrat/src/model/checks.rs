@@ -1,14 +1,14 @@
 //! What must hold before any work starts.
 
 use super::defaults::Scales;
-use super::is_mean;
+use super::mean_settings::is_mean;
 use super::observations::Observations;
 use super::pooled::is_pooled;
 use super::second::Varying;
 use super::settings::{Inference, Setting};
 use crate::error::InputError;
 use crate::inference::sites::Method;
-use crate::likelihood::{Likelihood, Thresholds};
+use crate::likelihood::{Likelihood, Noise, Thresholds};
 use crate::link::Link;
 use crate::parameter::{Parameter, Transform};
 
@@ -25,7 +25,10 @@ pub(super) fn own_parameters(
     varying: &[Varying],
     parameters: &mut Vec<Parameter>,
 ) -> Vec<Vec<usize>> {
-    let mut first_noise = None;
+    let noises = tables.iter().map(|t| (&t.likelihood, t.share_noise));
+    let owner = noise_owner(noises, varying);
+    let mut owned = None;
+    let mut sharing = Vec::new();
     // Every output has a scale of its own.
     let scale_is_known = |table: &Observations| {
         let mut same = tables.iter().filter(|t| t.output == table.output);
@@ -40,8 +43,9 @@ pub(super) fn own_parameters(
         let skip = usize::from(varying.iter().any(|v| v.is_of(&table.likelihood)));
         for mut parameter in all.into_iter().skip(skip) {
             let is_noise = parameter.name == NOISE_NAME;
-            if let (true, true, Some(shared)) = (is_noise, table.share_noise, first_noise) {
-                indices.push(shared);
+            if is_noise && table.share_noise && owner != Some(t) {
+                sharing.push((t, indices.len()));
+                indices.push(usize::MAX);
                 continue;
             }
             if is_noise && !scale_is_known(table) {
@@ -57,18 +61,38 @@ pub(super) fn own_parameters(
                 parameter.meaning.push_str(&format!(" of `{output}`"));
             }
             indices.push(parameters.len());
-            if is_noise {
-                first_noise = first_noise.or(Some(parameters.len()));
+            if is_noise && owner == Some(t) {
+                owned = Some(parameters.len());
             }
             parameters.push(parameter);
         }
         own.push(indices);
     }
+    for (table, at) in sharing {
+        // There is an owner where there is a noise to share.
+        own[table][at] = owned.unwrap_or(0);
+    }
     own
 }
 
+/// The table whose learned noise variance is the one that others share: the first that does not share one itself, else the first;
+/// so a table that shares may stand before it.
+pub(super) fn noise_owner<'a>(
+    tables: impl Iterator<Item = (&'a Likelihood, bool)>,
+    varying: &[Varying],
+) -> Option<usize> {
+    let learns = |likelihood: &Likelihood| {
+        let is_learned = likelihood.noise().is_some_and(Noise::is_learned);
+        is_learned && !varying.iter().any(|v| v.is_of(likelihood))
+    };
+    let learned = tables.enumerate().filter(|(_, (l, _))| learns(l));
+    let learned: Vec<(usize, bool)> = learned.map(|(t, (_, shares))| (t, shares)).collect();
+    let alone = learned.iter().find(|(_, shares)| !shares);
+    alone.or(learned.first()).map(|(t, _)| *t)
+}
+
 /// Name of a learned noise variance before the number of its table.
-const NOISE_NAME: &str = "noise.variance";
+pub(super) const NOISE_NAME: &str = "noise.variance";
 
 /// Whether rows of a table fix the unit of the latent function.
 fn knows_its_scale(table: &Observations) -> bool {

@@ -11,6 +11,7 @@ use super::checks::{MAX_ATOMS, MAX_DENSE_ROWS};
 use super::correlation::correlations;
 use super::lifted::lifted_belief;
 use super::mean::Means;
+use super::mean_settings::MEAN_NAME;
 use super::posterior::{Component, Node, Posterior};
 use super::prediction::Prediction;
 use super::problem::Problem;
@@ -18,7 +19,7 @@ use super::redundant::warning;
 use super::rehearsal::{compete, rehearse};
 use super::settings::{AUTO_FREE, AUTO_ROWS, FitOptions, Hyperparameters, Inference};
 use super::summary::{FitSummary, Hyper};
-use super::{MEAN_NAME, Model, misfit};
+use super::{Model, misfit};
 use crate::error::{FitError, InputError};
 use crate::inference::sites::LatentGaussian;
 use crate::inference::{

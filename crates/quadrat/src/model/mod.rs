@@ -18,6 +18,7 @@ mod line;
 #[cfg(feature = "mcmc")]
 mod mcmc;
 mod mean;
+mod mean_settings;
 mod misfit;
 mod non_negative;
 mod observations;
@@ -30,6 +31,7 @@ mod probabilities;
 mod problem;
 mod redundant;
 mod rehearsal;
+mod reporting;
 mod response_draws;
 mod rounding;
 mod row_sums;
@@ -58,6 +60,7 @@ pub use parts::Part;
 pub use posterior::{Posterior, Scale};
 pub use prediction::Prediction;
 pub use redundant::RedundantRow;
+pub use reporting::{Instrument, instruments};
 pub use save::FORMAT;
 pub use second::Varying;
 pub use settings::{
@@ -68,26 +71,14 @@ pub use summary::{FitSummary, Hyper, LeaveOneOut};
 use crate::error::InputError;
 use crate::kernel::Kernel;
 use crate::link::Link;
-use crate::parameter::{Parameter, PriorDensity};
+use crate::parameter::Parameter;
 use defaults::Scales;
 use mean::{MeanPrior, Means};
+use mean_settings::MeanSettings;
 use problem::Problem;
 use second::SecondSpec;
 use seconds::Seconds;
 use sparse::{Sparse, SparseChoice};
-
-/// Name of the unknown constant mean among the hyperparameters.
-const MEAN_NAME: &str = "mean.constant";
-
-/// Whether a hyperparameter is an unknown mean: `mean.constant`, with several outputs also `mean.constant.<output>`;
-/// after `noise.` or `dispersion.` that of a second latent function.
-fn is_mean(name: &str) -> bool {
-    let own = name
-        .strip_prefix("noise.")
-        .or_else(|| name.strip_prefix("dispersion."));
-    let rest = own.unwrap_or(name).strip_prefix(MEAN_NAME);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-}
 
 /// A Gaussian-process prior and the tables observed on it.
 ///
@@ -224,25 +215,30 @@ impl Model {
         let tables = outputs::restrict(&self.kernel, &self.tables)?;
         outputs::all_observed(&self.kernel, &tables)?;
         let method = checks::method(inference, &tables, !self.seconds.is_empty())?;
-        let means = self.effective_means()?;
+        let own_means = MeanSettings::new(&self.settings, None, self.kernel.outputs());
+        let means = self.effective_means(&own_means)?;
         let scales = Scales::new(&self.kernel, &tables, &means);
         let mut parameters = scales.kernel_parameters(&self.kernel);
         let varying: Vec<Varying> = self.seconds.iter().map(|s| s.0).collect();
         let own = checks::own_parameters(&tables, &scales, &varying, &mut parameters);
         let specs = self.seconds.iter().cloned();
         let specs = specs
-            .map(|second| SecondSpec::new(second, &self.tables, &mut parameters))
+            .map(|second| SecondSpec::new(second, &self.tables, &self.settings, &mut parameters))
             .collect::<Result<Vec<SecondSpec>, InputError>>()?;
+        let of_seconds = self.seconds.iter().map(|(varying, kernel, _)| {
+            MeanSettings::new(&self.settings, Some(*varying), kernel.outputs())
+        });
+        let families: Vec<MeanSettings<'_>> =
+            std::iter::once(own_means).chain(of_seconds).collect();
+        mean_settings::all_used(&self.settings, &families)?;
         let priors = means.iter().enumerate().map(|(output, mean)| {
             Ok(match *mean {
                 Mean::Zero => MeanPrior { mean: 0.0, sd: 0.0 },
                 Mean::Fixed(mean) => MeanPrior { mean, sd: 0.0 },
-                Mean::Constant => {
-                    let (mean, sd) = self
-                        .mean_setting(output)?
-                        .unwrap_or_else(|| scales.mean_prior(&self.kernel, output));
+                Mean::Constant => families[0].prior(output)?.unwrap_or_else(|| {
+                    let (mean, sd) = scales.mean_prior(&self.kernel, output);
                     MeanPrior { mean, sd }
-                }
+                }),
             })
         });
         let mean = Means::new(&self.kernel, priors.collect::<Result<_, InputError>>()?);
@@ -268,70 +264,19 @@ impl Model {
         Ok(problem)
     }
 
-    /// What the user said of the mean of an output: its own setting goes before the common one.
-    fn setting_of_mean(&self, output: usize) -> Option<&(String, Setting)> {
-        let own = self.kernel.outputs().get(output);
-        let own = own.map(|name| format!("{MEAN_NAME}.{name}"));
-        let find = |wanted: &str| self.settings.iter().rev().find(|(n, _)| n == wanted);
-        own.and_then(|name| find(&name)).or_else(|| find(MEAN_NAME))
-    }
-
     /// The mean of every output, after settings that fix it.
-    fn effective_means(&self) -> Result<Vec<Mean>, InputError> {
-        let outputs = self.kernel.outputs();
-        for (name, _) in self.settings.iter().filter(|(name, _)| is_mean(name)) {
-            let output = name[MEAN_NAME.len()..].strip_prefix('.');
-            if output.is_some_and(|o| !outputs.iter().any(|known| known == o)) {
-                let own = outputs.iter().map(|o| format!("{MEAN_NAME}.{o}"));
-                return Err(InputError::UnknownParameter {
-                    name: name.clone(),
-                    known: std::iter::once(MEAN_NAME.to_owned()).chain(own).collect(),
-                });
+    fn effective_means(&self, settings: &MeanSettings<'_>) -> Result<Vec<Mean>, InputError> {
+        let one = |output| {
+            let Some(prior) = settings.prior(output)? else {
+                return Ok(self.mean);
+            };
+            match (self.mean, prior) {
+                (Mean::Constant, MeanPrior { mean, sd: 0.0 }) => Ok(Mean::Fixed(mean)),
+                (Mean::Constant, _) => Ok(Mean::Constant),
+                _ => Err(settings.not_learned(output)),
             }
-        }
-        (0..outputs.len().max(1))
-            .map(|output| self.effective_mean(output))
-            .collect()
-    }
-
-    /// The mean of an output, after a setting that fixes it.
-    fn effective_mean(&self, output: usize) -> Result<Mean, InputError> {
-        let Some((name, setting)) = self.setting_of_mean(output) else {
-            return Ok(self.mean);
         };
-        let refuse = |reason: &str| InputError::Parameter {
-            name: name.clone(),
-            reason: reason.into(),
-        };
-        if self.mean != Mean::Constant {
-            return Err(refuse(
-                "the mean is not learned here; use mean = \"constant\"",
-            ));
-        }
-        match (setting.fixed, setting.value) {
-            (true, Some(value)) if value.is_finite() => Ok(Mean::Fixed(value)),
-            (true, _) => Err(refuse("`fixed` needs a finite `value`")),
-            (false, _) => Ok(Mean::Constant),
-        }
-    }
-
-    /// The prior of the unknown mean that the user gave.
-    fn mean_setting(&self, output: usize) -> Result<Option<(f64, f64)>, InputError> {
-        let Some((name, setting)) = self.setting_of_mean(output) else {
-            return Ok(None);
-        };
-        match setting.prior {
-            Some(PriorDensity::Normal { mean, sd })
-                if mean.is_finite() && sd.is_finite() && sd > 0.0 =>
-            {
-                Ok(Some((mean, sd)))
-            }
-            None if setting.start.is_none() && setting.value.is_none() => Ok(None),
-            _ => Err(InputError::Parameter {
-                name: name.clone(),
-                reason: "the mean is integrated, not optimised: give prior = \"normal(mean, sd)\" or { value = .., fixed = true }".into(),
-            }),
-        }
+        (0..self.kernel.outputs().len().max(1)).map(one).collect()
     }
 }
 

@@ -85,7 +85,8 @@ impl Observations {
         (0..left).map(|i| i * n / left).collect()
     }
 
-    /// Uses the learned noise variance of the first table instead of one of its own.
+    /// Uses the learned noise variance of another table instead of one of its own: that of the first table that does not share,
+    /// wherever it stands; where every table shares, they have one together.
     #[must_use]
     pub fn share_noise(mut self) -> Self {
         self.share_noise = true;

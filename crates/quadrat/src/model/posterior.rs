@@ -166,6 +166,18 @@ impl Posterior {
         &self.tables
     }
 
+    /// The tables of an output in groups within which predictions on a scale are the same, by their places among
+    /// [`Self::observations`]; with more than one group [`Self::predict_as`] must be told a table. Empty for an unknown output.
+    #[must_use]
+    pub fn instruments(&self, output: Option<&str>, scale: Scale) -> Vec<Vec<usize>> {
+        let known = self.outputs();
+        let at = match output {
+            None => known.is_empty().then_some(0),
+            Some(output) => known.iter().position(|name| name == output),
+        };
+        at.map_or_else(Vec::new, |at| self.problem.instruments(at, scale))
+    }
+
     /// Marginal predictions at any supports.
     ///
     /// # Arguments
@@ -175,11 +187,30 @@ impl Posterior {
     /// # Errors
     /// [`InputError::UnknownDimension`] for a missing input; [`InputError::Output`] where there are several outputs
     /// and `at` names none, or several on a scale that differs between them; [`InputError::Unavailable`] for the
-    /// observation scale when every noise variance was given per row.
+    /// observation scale when noise variances were given per row, and where tables of the output answer differently
+    /// ([`Self::predict_as`]).
     ///
     /// # Source
     /// Rasmussen and Williams 2006, eqs. 2.25, 2.26.
     pub fn predict(&self, at: &Functionals, scale: Scale) -> Result<Prediction, FitError> {
+        self.predict_as(at, scale, None)
+    }
+
+    /// Marginal predictions of what one of the tables reports, by its place among [`Self::observations`]: a new observation has the
+    /// noise, the thresholds or the dispersion of that table, and is a value, a count or a rank as its rows are.
+    ///
+    /// # Arguments
+    /// * `at`, `scale` - as for [`Self::predict`]
+    /// * `table` - may be `None` where all tables of the output answer alike, see [`Self::instruments`]
+    ///
+    /// # Errors
+    /// As [`Self::predict`]; [`InputError::Unavailable`] for a table that reports nothing of the output.
+    pub fn predict_as(
+        &self,
+        at: &Functionals,
+        scale: Scale,
+        table: Option<usize>,
+    ) -> Result<Prediction, FitError> {
         let at = self.place(at)?;
         let output = if at.is_empty() {
             0
@@ -194,7 +225,8 @@ impl Posterior {
             }
             .into());
         }
-        let (likelihood, _) = self.problem.reporting(output);
+        let table = self.problem.reporting(output, scale, table)?;
+        let (likelihood, own) = (self.problem.likelihood(table), &self.problem.own[table]);
         let is_simple = |row: usize| at.is_point(row) && at.size(row) == 1.0;
         if let (Some(link), true) = (likelihood.link(), scale != Scale::Latent)
             && !(0..at.len()).all(is_simple)
@@ -203,7 +235,7 @@ impl Posterior {
                 Scale::Observation => What::Observation,
                 Scale::Latent | Scale::Response => What::Mean,
             };
-            return self.predict_totals(&at, (output, link), what);
+            return self.predict_totals(&at, (table, link), what);
         }
         let sites = self.problem.method.is_some();
         let noise: Vec<f64> = match scale {
@@ -211,7 +243,7 @@ impl Posterior {
             Scale::Observation => self
                 .components
                 .iter()
-                .map(|c| self.problem.new_row_noise(&c.theta, output))
+                .map(|c| self.problem.new_row_noise(&c.theta, table))
                 .collect::<Option<_>>()
                 .ok_or(NOISE_OF_ROWS)?,
             Scale::Latent | Scale::Response => vec![0.0; self.components.len()],
@@ -229,7 +261,6 @@ impl Posterior {
             })
             .collect::<Result<_, FitError>>()?;
         let latent = Prediction::from_moments(weights, &moments);
-        let (likelihood, own) = self.problem.reporting(output);
         let what = match scale {
             Scale::Observation if sites => What::Observation,
             Scale::Response if !likelihood.is_linear() => What::Mean,

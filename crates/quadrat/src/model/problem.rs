@@ -258,23 +258,14 @@ impl Problem {
         }
     }
 
-    /// Noise variance of a new row of an output: the learned one of its first table that learns one, else
-    /// the known one when all its rows have the same.
-    pub fn new_row_noise(&self, theta: &[f64], output: usize) -> Option<f64> {
-        let is_own = |row: &usize| self.mean.output(&self.supports, *row) == output;
-        let own: Vec<usize> = (0..self.known.len()).filter(is_own).collect();
-        let learned = own.iter().find_map(|&row| self.group[row]);
-        let first = self.known[*own.first()?];
-        let same = own.iter().all(|&row| self.known[row] == first);
-        match (learned.map(|g| theta[g]), same) {
-            (Some(learned), true) => Some(learned + first),
-            (Some(learned), false) => {
-                let both = |&row: &usize| self.group[row].is_some() && self.known[row] > 0.0;
-                (!own.iter().any(both)).then_some(learned)
-            }
-            (None, true) => Some(first),
-            (None, false) => None,
-        }
+    /// Noise variance of a new normal row like those of a table: what it learned and what is known of all its rows; none
+    /// where that differs from row to row.
+    pub fn new_row_noise(&self, theta: &[f64], table: usize) -> Option<f64> {
+        let noise = self.likelihoods[table].noise()?;
+        let known = noise.known().unwrap_or(&[0.0]);
+        let learned = self.own[table].first().filter(|_| noise.is_learned());
+        let is_one = known.iter().all(|v| *v == known[0]);
+        is_one.then(|| known[0] + learned.map_or(0.0, |&i| theta[i]))
     }
 
     /// An error in terms of the user's rows.
@@ -523,14 +514,15 @@ impl Problem {
         !self.site_options(method).start.is_empty()
     }
 
-    /// The likelihood of the first table that reports values of an output, and where its hyperparameters stand.
-    pub fn reporting(&self, output: usize) -> (&Likelihood, &[usize]) {
-        let bounds = |l: &Likelihood| matches!(l, Likelihood::Positive(_));
-        let own = |t: &usize| self.output_of_table[*t] == output;
-        let tables = || (0..self.likelihoods.len()).filter(own);
-        let reports = tables().find(|t| !bounds(&self.likelihoods[*t]));
-        let at = reports.or_else(|| tables().next()).unwrap_or(0);
-        (&self.likelihoods[at], &self.own[at])
+    /// The tables of an output, in order.
+    pub fn tables_of(&self, output: usize) -> impl Iterator<Item = usize> + '_ {
+        let own = move |t: &usize| self.output_of_table[*t] == output;
+        (0..self.likelihoods.len()).filter(own)
+    }
+
+    /// What the rows of a table report, with the noise of their rounding.
+    pub fn likelihood(&self, table: usize) -> &Likelihood {
+        &self.likelihoods[table]
     }
 
     /// What to say when supports were integrated more coarsely than the kernel needs.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::posterior::Posterior;
+use super::posterior::{Posterior, Scale};
 use super::sparse::is_point;
 use super::unions::unions;
 use crate::covariance::NodeRule;
@@ -48,7 +48,8 @@ impl Posterior {
         let mut unions = pooled.map_or_else(|| Ok(HashMap::new()), |p| unions(&p.observed, &at))?;
         for row in 0..at.len() {
             let output = self.problem.mean.output(&at, row);
-            let (likelihood, _) = self.problem.reporting(output);
+            let table = self.problem.reporting(output, Scale::Response, None)?;
+            let likelihood = self.problem.likelihood(table);
             let one = at.rows(&[row]);
             rows.push(match likelihood.link() {
                 None if likelihood.is_linear() => (Link::Identity, drawn.functional(&one)?),

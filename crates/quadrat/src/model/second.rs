@@ -4,9 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use super::defaults::Scales;
 use super::mean::{MeanPrior, Means};
+use super::mean_settings::MeanSettings;
 use super::observations::Observations;
 use super::outputs::place;
 use super::rounding;
+use super::settings::Setting;
 use crate::covariance::Covariance;
 use crate::error::InputError;
 use crate::inference::sites::{Second, SecondPrior};
@@ -94,10 +96,11 @@ pub(super) struct SecondSpec {
 }
 
 impl SecondSpec {
-    /// Appends its hyperparameters; `tables` are those of the user.
+    /// Appends its hyperparameters; `tables` are those of the user, and `settings` what was said of its level.
     pub fn new(
         (varying, kernel, link): (Varying, Kernel, Link),
         tables: &[Observations],
+        settings: &[(String, Setting)],
         parameters: &mut Vec<Parameter>,
     ) -> Result<Self, InputError> {
         kernel.check().map_err(|e| InputError::Kernel {
@@ -137,17 +140,19 @@ impl SecondSpec {
         let outputs = kernel.outputs().len().max(1);
         let constant = vec![super::Mean::Constant; outputs];
         let mut scales = Scales::new(&kernel, &placed, &constant);
+        let levels = MeanSettings::new(settings, Some(varying), kernel.outputs());
         let priors = (0..outputs).map(|output| {
             let centre = match varying {
                 Varying::Noise => (SHARE * scales.outputs[output].spread.powi(2)).ln(),
                 Varying::Dispersion => DISPERSION.ln(),
             };
-            MeanPrior {
+            let said = levels.prior(output)?;
+            Ok(said.unwrap_or(MeanPrior {
                 mean: centre,
                 sd: MEAN_SD,
-            }
+            }))
         });
-        let mean = Means::new(&kernel, priors.collect());
+        let mean = Means::new(&kernel, priors.collect::<Result<_, InputError>>()?);
         for output in &mut scales.outputs {
             output.spread = VARIANCE.sqrt();
         }

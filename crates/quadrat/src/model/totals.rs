@@ -28,17 +28,17 @@ const SAMPLED_NODES: usize = 1_000_000;
 const COARSER: [f64; 5] = [1.0, 1.5, 2.25, 3.4, 5.0];
 
 impl Posterior {
-    /// Predictions of `sum_i w_i link(f(x_i))` over the nodes of every row, or of observations about it.
+    /// Predictions of `sum_i w_i link(f(x_i))` over the nodes of every row, or of observations about it as a table has them.
     ///
     /// Mean and variance of each total are those of the joint normal distribution of its nodes, in closed form, the variance smaller by what
     /// rows that are sums themselves say of it ([`Told`]); its distribution is that of a linked normal value with these moments ([`Link::equivalent`]), as at a point.
     pub(super) fn predict_totals(
         &self,
         at: &Functionals,
-        (output, link): (usize, Link),
+        (table, link): (usize, Link),
         what: What,
     ) -> Result<Prediction, FitError> {
-        let (likelihood, own) = self.problem.reporting(output);
+        let (likelihood, own) = (self.problem.likelihood(table), &self.problem.own[table]);
         if what == What::Observation && self.problem.seconds.of(likelihood).is_some() {
             return Err(InputError::Unavailable {
                 what: "the observation scale of totals whose dispersion is a function",

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::fit::{check_size, condition_covering, mean_hypers};
-use super::is_mean;
+use super::mean_settings::is_mean;
 use super::observations::Observations;
 use super::posterior::{Component, Node, Posterior};
 use super::prediction::log_sum_exp;

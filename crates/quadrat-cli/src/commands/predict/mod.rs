@@ -190,7 +190,8 @@ fn answers(
     for output in &asked.outputs {
         let mut places = asked.places.clone();
         places.output.clone_from(output);
-        let reason = engine::not_truncated(posterior, &places, scale);
+        let table = engine::choose(posterior, output.as_deref(), scale, args.like.as_deref())?;
+        let reason = engine::not_truncated(posterior, &places, (scale, table));
         if let (true, Some(reason)) = (args.non_negative, reason) {
             let problem = Problem::new(format!("`--non-negative` does nothing here: {reason}"));
             return Err(Problems::from(problem.remedy("leave it out")).into());
@@ -201,7 +202,10 @@ fn answers(
             anyhow::bail!("{NOT_TRUNCATED}; leave `--draws` out");
         }
         let is_response = scale == Scale::Response;
-        if chances.draws > 0 && is_response && engine::reports_probabilities(posterior, &places) {
+        if chances.draws > 0
+            && is_response
+            && engine::reports_probabilities(posterior, &places, table)
+        {
             anyhow::bail!("{NO_PROBABILITIES}; add `--scale latent`");
         }
         let wanted = Wanted {
@@ -209,6 +213,7 @@ fn answers(
             level: args.level,
             non_negative,
             chances: chances.clone(),
+            table,
         };
         let answer = engine::predict(posterior, &places, &wanted)?;
         parts.push((places, answer));
@@ -335,15 +340,17 @@ fn asked_chances(
             draws,
         });
     }
-    let of = |output: Option<&str>| engine::ranks(posterior, output);
-    let told = outputs
-        .iter()
-        .map(|output| (output.as_deref(), of(output.as_deref())));
-    let ranks = one_count(told).map_err(|(_, message)| {
+    let of = |output: Option<&str>, table| engine::ranks(posterior, output, table);
+    let mut told = Vec::with_capacity(outputs.len());
+    for output in outputs.iter().map(Option::as_deref) {
+        let table = engine::choose(posterior, output, scale(args.scale), args.like.as_deref())?;
+        told.push((output, of(output, table)));
+    }
+    let ranks = one_count(told.into_iter()).map_err(|(_, message)| {
         let has_ranks = posterior
             .outputs()
             .iter()
-            .any(|name| of(Some(name)).is_some());
+            .any(|name| of(Some(name), None).is_some());
         let remedy = match has_ranks {
             true => "name one output that has ranks with `--of`",
             false => "leave `--ranks` out",

@@ -1,0 +1,129 @@
+//! `as` in `[[predict]]`: which table a prediction is about. And `share_noise`, which must say which noise is shared.
+
+use quadrat::model::{Instrument, Scale as LibraryScale, Varying, instruments};
+
+use super::{Asked, Observed};
+use crate::engine::library_scale;
+use crate::instrument::{Choice, has_one_noise};
+use crate::study::fields::Check;
+use crate::study::{Scale, Study};
+
+/// The names of the tables: `name` in `[[observe]]`, else the file.
+pub fn names(study: &Study, tables: &[Observed]) -> Vec<String> {
+    let name = |table: &Observed| study.observe[table.of].shown_name().to_owned();
+    tables.iter().map(name).collect()
+}
+
+/// Finds the table of every prediction; refuses predictions that must name one and do not, and names that mean nothing.
+pub(super) fn chosen(
+    check: &Check<'_>,
+    study: &Study,
+    tables: &[Observed],
+    predictions: &mut [Asked],
+    warnings: &mut Vec<String>,
+) {
+    let names = names(study, tables);
+    let all: Vec<Instrument<'_>> = tables.iter().map(Observed::instrument).collect();
+    let varying: Vec<Varying> = study.vary.iter().map(|vary| vary.what).collect();
+    for asked in predictions {
+        let predict = &study.predict[asked.of];
+        let output = asked.places.output.as_deref();
+        let grouped = |scale| instruments(&all, output, scale, &varying);
+        let own = || {
+            tables
+                .iter()
+                .filter(|table| table.places.output.as_deref() == output)
+        };
+        let varies = own().any(|table| study.vary_of(&table.likelihood).is_some());
+        let is_noisy = varies && asked.scale == Scale::Response && asked.places.aggregate.is_none();
+        let choice = Choice {
+            names: &names,
+            groups: grouped(library_scale(asked.scale)),
+            observed: grouped(LibraryScale::Observation),
+            scale: asked.scale,
+            is_noisy,
+            output,
+            how: |name| format!("as = \"{name}\""),
+        };
+        let named = predict.like.as_ref();
+        let is_known = |table: usize| has_one_noise(&tables[table].likelihood);
+        match choice.table(named.map(|n| n.value.as_str()), is_known) {
+            Ok(table) => {
+                if is_noisy && table.is_none() {
+                    warnings.push(format!(
+                        "prediction `{}`: the band of new observations is not drawn, since they differ between the tables; `as` says which one is meant",
+                        asked.title()
+                    ));
+                }
+                asked.table = table;
+                let differ = choice.observed.len() > 1 && asked.scale == Scale::Observation;
+                let is_told = differ || named.is_some();
+                asked.like = table.filter(|_| is_told).map(|table| names[table].clone());
+            }
+            Err(fault) => {
+                let span = named.map_or(&predict.scale_span, |named| &named.span);
+                check.refuse(span, fault.message, fault.remedy);
+            }
+        }
+    }
+}
+
+/// A new observation needs a noise that is known for it.
+pub(super) fn new_rows_have_noise(
+    check: &Check<'_>,
+    study: &Study,
+    tables: &[Observed],
+    predictions: &[Asked],
+) {
+    for asked in predictions
+        .iter()
+        .filter(|asked| asked.scale == Scale::Observation)
+    {
+        let table = asked.table.and_then(|table| tables.get(table));
+        if table.is_none_or(|table| has_one_noise(&table.likelihood)) {
+            continue;
+        }
+        let message =
+            "the noise differs from row to row, so that of a new observation is not known";
+        let remedy = "predict `scale = \"response\"` and add the variance of the new row";
+        check.refuse(&study.predict[asked.of].scale_span, message, remedy);
+    }
+}
+
+/// Refuses `share_noise` where there is nothing to share, and where it could be the noise of several tables.
+pub(super) fn shared_noise(check: &Check<'_>, study: &Study, tables: &[Observed]) {
+    let learns = |table: &&Observed| {
+        let noise = table.likelihood.noise();
+        noise.is_some_and(quadrat::likelihood::Noise::is_learned)
+            && study.vary_of(&table.likelihood).is_none()
+    };
+    let all = || tables.iter().filter(learns);
+    let own = all().filter(|table| !table.share_noise).count();
+    for observe in study.observe.iter() {
+        let Some(span) = observe.share_noise.as_ref() else {
+            continue;
+        };
+        let varies = tables
+            .iter()
+            .any(|table| std::ptr::eq(&study.observe[table.of], observe) && !learns(&table));
+        if varies {
+            check.refuse(
+                span,
+                "`share_noise` has no effect: this noise variance is a function, the same for all tables of an output",
+                "leave it out",
+            );
+        } else if all().count() < 2 {
+            check.refuse(
+                span,
+                "`share_noise` has no effect: no other table learns a noise variance",
+                "leave it out",
+            );
+        } else if own > 1 {
+            check.refuse(
+                span,
+                "which noise variance is shared is not said: several tables learn one of their own",
+                "let all tables but one have `share_noise = true`, or none",
+            );
+        }
+    }
+}
