@@ -11,7 +11,7 @@ use crate::shapes::Bag;
 /// * `of_bag` - the names of the bags
 /// * `table` - the file
 /// # Returns
-/// What was filled in, a sentence for every coordinate; a problem for one that no point has
+/// What was filled in, a sentence for every coordinate, or that there was nothing to fill; a problem for a coordinate that no point has
 pub fn fill(
     bags: &mut [Bag],
     names: &[&str],
@@ -54,6 +54,13 @@ pub fn fill(
             ));
         }
         told.push(sentence);
+    }
+    if told.is_empty() {
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        told.push(format!(
+            "no cell of {} in {table} is missing, so `missing` changes nothing",
+            names.join(", ")
+        ));
     }
     Ok(told)
 }
@@ -115,16 +122,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_known_is_refused_and_nothing_missing_is_silent() {
+    fn nothing_known_is_refused_and_nothing_missing_is_told() {
         let names = ["a".to_owned()];
         let mut none = vec![bag(&[(f64::NAN, 1.0)])];
         let problem = fill(&mut none, &["green"], &names, "pixels.csv").unwrap_err();
         assert!(problem.message.contains("every cell of `green`"));
         let mut all = vec![bag(&[(1.0, 1.0)])];
-        assert!(
-            fill(&mut all, &["green"], &names, "pixels.csv")
-                .unwrap()
-                .is_empty()
-        );
+        let told = fill(&mut all, &["green"], &names, "pixels.csv").unwrap();
+        let none = "no cell of `green` in pixels.csv is missing, so `missing` changes nothing";
+        assert_eq!(told, [none]);
     }
 }

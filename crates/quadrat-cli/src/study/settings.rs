@@ -127,6 +127,7 @@ fn setting(
         span,
     );
     own.keys(&KEYS, &[]);
+    says_something(&own, &name.value);
     let number = |key: &str| own.number(key).map(|number| number.value);
     let setting = Setting {
         start: number("start"),
@@ -139,6 +140,21 @@ fn setting(
     };
     consistent(&own, &setting);
     Some(setting)
+}
+
+/// Refuses an entry that leaves everything as it is without it.
+fn says_something(own: &Section<'_>, name: &str) {
+    let is_default = |key: &str| {
+        let flag = own.get(key).and_then(toml_edit::Item::as_bool);
+        key == "fixed" && flag == Some(false)
+    };
+    if own.entries().iter().all(|(key, _)| is_default(&key.value)) {
+        own.check.refuse(
+            &own.span,
+            format!("nothing is said of `{name}`, so this line has no effect"),
+            "leave it out, or write `{ start = 1.0 }` or `{ value = 1.0, fixed = true }`",
+        );
+    }
 }
 
 fn prior(own: &Section<'_>) -> Option<String> {

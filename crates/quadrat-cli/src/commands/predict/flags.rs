@@ -152,12 +152,7 @@ fn further(args: &Predict) -> String {
 }
 
 /// The support must have exactly the inputs of the model.
-pub(super) fn suits(
-    check: &Check<'_>,
-    support: &Support,
-    dims: &[String],
-    aggregate: Option<Aggregation>,
-) {
+pub(super) fn suits(check: &Check<'_>, support: &Support, dims: &[String], args: &Predict) {
     let inputs = crate::suggest::list(dims);
     let given: Vec<&Spanned<String>> = support.names().collect();
     for (i, dim) in given.iter().enumerate() {
@@ -208,7 +203,14 @@ pub(super) fn suits(
             "name all inputs in `--bag`",
         );
     }
-    if !has_width && aggregate.is_some() {
+    if args.key.is_some() && support.shape.is_none() {
+        check.refuse(
+            &support.span,
+            "--key names regions or bags, and there are none, so it has no meaning",
+            "leave --key out, or give `--region` or `--bag`; other columns of the table stay as they are",
+        );
+    }
+    if !has_width && args.aggregate.is_some() {
         check.refuse(
             &support.span,
             "a point has neither a total nor an average, so --aggregate has no meaning",

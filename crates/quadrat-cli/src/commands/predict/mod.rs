@@ -74,7 +74,7 @@ fn asked(
 ) -> Result<Asked> {
     let (source, support, at) = flags::described(args);
     let check = Check::new(&source);
-    flags::suits(&check, &support, posterior.dims(), args.aggregate);
+    flags::suits(&check, &support, posterior.dims(), args);
     flags::same_map(&check, &support, geographic.as_deref());
     let mut files = Files::new(&check, Path::new(""), Path::new(""));
     files.geographic = geographic;
