@@ -428,7 +428,7 @@ def laplace_not_settled(c):
 
 def ignored_mean_bounds(c):
     run = c.run()
-    c.check("bounds of the mean are refused at their line", run.code == 1 and "study.toml:10" in run.said and "normal(mean, sd)" in run.said, run.end)
+    c.check("bounds of the mean are refused at their line", run.code == 1 and "study.toml:8:" in run.said and "normal(mean, sd)" in run.said, run.end)
     noise = [('"mean.constant" = { lower = 5, upper = 6 }', '"noise.mean.constant" = { lower = 5 }'), ("[hyperparameters]", '[noise]\nkernel = "se(t)"\n[hyperparameters]')]
     run = c.run(replace=noise)
     c.check("those of the level of a noise too", run.code == 1 and "study.toml:" in run.said and "noise.mean.constant" in run.said, run.end)

@@ -1,0 +1,225 @@
+//! Studies with a key and without it, for every key that there is.
+
+/// Values at points; line 6 has the likelihood, line 7 a place for more keys of the table.
+pub const POINTS: &str = r#"[latent]
+kernel = "se(t)"
+[[observe]]
+file = "d.csv"
+support = { point = ["t"] }
+likelihood = { gaussian = { value = "y" } }
+#observe
+[[predict]]
+name = "p"
+support = { grid = { t = { from = 0, to = 9, step = 3 } } }
+#predict
+[inference]
+hyperparameters = "map"
+#inference
+#more
+"#;
+
+/// The same over boxes.
+const BOXES: &str = r#"[latent]
+kernel = "se(t)"
+[[observe]]
+file = "b.csv"
+support = { box = { t = ["from", "to"] } }
+aggregate = "sum"
+likelihood = { poisson = { count = "n" } }
+#observe
+[[predict]]
+name = "p"
+support = { file = "b.csv", box = { t = ["from", "to"] } }
+aggregate = "sum"
+#predict
+[inference]
+hyperparameters = "map"
+#inference
+"#;
+
+/// The same of weighted points.
+const BAGS: &str = r#"[latent]
+kernel = "se(t)"
+[[observe]]
+file = "k.csv"
+support = { bag = { file = "d.csv", key = "site", dims = ["t"] } }
+aggregate = "mean"
+likelihood = { gaussian = { value = "v", variance = 0.1 } }
+[[predict]]
+name = "p"
+support = { bag = { file = "d.csv", key = "site", dims = ["t"] } }
+aggregate = "mean"
+[inference]
+hyperparameters = "map"
+"#;
+
+/// The same of polygons in the plane.
+const REGIONS: &str = r#"[latent]
+kernel = "se(x, y)"
+[[observe]]
+file = "z.csv"
+support = { region = { file = "z.geojson", key = "id", dims = ["x", "y"], planar = true } }
+aggregate = "mean"
+likelihood = { gaussian = { value = "v", variance = 0.1 } }
+[[predict]]
+name = "p"
+support = { region = { file = "z.geojson", key = "id", dims = ["x", "y"], planar = true } }
+aggregate = "mean"
+[inference]
+hyperparameters = "map"
+"#;
+
+pub const VALUES: &str = "gaussian = { value = \"y\" }";
+pub const COUNTS: &str = "poisson = { count = \"n\" }";
+
+/// A study, a text in it, and what stands in its place: the key that is tried is in the last line of it that differs.
+type Case = (&'static str, &'static str, &'static str);
+
+/// Keys of all sections. Where a key needs another one first, both studies of the pair have that: `a -> b`.
+#[rustfmt::skip]
+const KEYS: &[(&str, Case)] = &[
+    // [latent], title, preset.
+    ("title", (POINTS, "[latent]", "title = \"Other\"\n[latent]")),
+    ("kernel", (POINTS, "se(t)", "matern12(t)")),
+    ("mean", (POINTS, "kernel = \"se(t)\"", "kernel = \"se(t)\"\nmean = 3")),
+    ("mean zero", (POINTS, "kernel = \"se(t)\"", "kernel = \"se(t)\"\nmean = \"zero\"")),
+    ("link of values", (POINTS, "kernel = \"se(t)\"", "kernel = \"se(t)\"\nlink = \"exp\"")),
+    ("link of counts", (BOXES, "kernel = \"se(t)\"", "kernel = \"se(t)\"\nlink = \"softplus\"")),
+    ("truncate", (POINTS, "kernel = \"se(t)\"", "kernel = \"se(t)\"\nnon_negative = \"truncate\"")),
+    ("truncate counts", (BOXES, "kernel = \"se(t)\"", "kernel = \"se(t)\"\nnon_negative = \"truncate\"")),
+    ("constrain", (POINTS, "kernel = \"se(t)\"", "kernel = \"se(t)\"\nnon_negative = \"constrain\"")),
+    ("preset hcgp", (POINTS, "[latent]", "preset = \"hcgp\"\n[latent]")),
+    ("preset mocgp", (POINTS, "[latent]", "preset = \"mocgp\"\n[latent]")),
+    // [[observe]].
+    ("aggregate", (BOXES, "aggregate = \"sum\"\nlikelihood", "aggregate = \"mean\"\nlikelihood")),
+    ("aggregate of points", (POINTS, "#observe", "aggregate = \"sum\"")),
+    ("share_noise alone", (POINTS, "#observe", "share_noise = true")),
+    ("output alone", (POINTS, "#observe", "output = \"north\"")),
+    ("output_column", (POINTS, "#observe", "output_column = \"site\"")),
+    ("weight", (BAGS, "dims = [\"t\"] } }\naggregate = \"mean\"\nlikelihood", "dims = [\"t\"], weight = \"n\" } }\naggregate = \"mean\"\nlikelihood")),
+    ("missing", (BAGS, "dims = [\"t\"] } }\naggregate = \"mean\"\nlikelihood", "dims = [\"t\"], missing = \"mean\" } }\naggregate = \"mean\"\nlikelihood")),
+    ("file", (POINTS, "\"d.csv\"", "\"e.csv\"")),
+    ("point", (POINTS, "point = [\"t\"]", "point = [\"t\", \"u\"]")),
+    ("box", (BOXES, "\"to\"] } }\naggregate = \"sum\"\nlikelihood", "\"end\"] } }\naggregate = \"sum\"\nlikelihood")),
+    ("file of bags", (BAGS, "file = \"d.csv\"", "file = \"e.csv\"")),
+    ("key of bags", (BAGS, "key = \"site\"", "key = \"yes\"")),
+    ("file of regions", (REGIONS, "z.geojson", "far.geojson")),
+    ("key of regions", (REGIONS, "\"id\"", "\"turned\"")),
+    ("dims of regions", (REGIONS, "[\"x\", \"y\"]", "[\"y\", \"x\"]")),
+    // Likelihoods.
+    ("variance", (POINTS, "value = \"y\" }", "value = \"y\", variance = 0.5 }")),
+    ("variance by row", (POINTS, "value = \"y\" }", "value = \"y\", variance = \"u\" }")),
+    ("extra", (POINTS, "value = \"y\" }", "value = \"y\", extra = \"learn\" }")),
+    ("scale", (POINTS, VALUES, "laplace = { value = \"y\", scale = 0.4 }")),
+    ("degrees", (POINTS, VALUES, "student_t = { value = \"y\", degrees = 3 }")),
+    ("lower", (POINTS, VALUES, "interval = { lower = \"y\" }")),
+    ("upper", (POINTS, VALUES, "interval = { upper = \"y\" }")),
+    ("limit", (POINTS, VALUES, "censored = { value = \"y\", upper = 0.9 }")),
+    ("no value at the limit", (POINTS, VALUES, "censored = { value = \"y\", upper = 900 }")),
+    ("thresholds", (POINTS, VALUES, "ordinal = { rank = \"g\", thresholds = [0.1, 0.8] }")),
+    ("trials", (POINTS, VALUES, "binomial = { successes = \"n\", trials = 20 }")),
+    ("link of yes and no", (POINTS, VALUES, "bernoulli = { value = \"yes\", link = \"probit\" }")),
+    ("exposure", (POINTS, VALUES, "poisson = { count = \"n\", exposure = 10 }")),
+    ("dispersion", (POINTS, VALUES, "negative_binomial = { count = \"n\", dispersion = 0.5 }")),
+    ("link of a table", (POINTS, VALUES, "poisson = { count = \"n\", link = \"softplus\" }")),
+    ("waiting times", (POINTS, VALUES, "exponential = { value = \"w\" }")),
+    // [[predict]].
+    ("name", (POINTS, "name = \"p\"", "name = \"q\"")),
+    ("latent", (BOXES, "#predict", "scale = \"latent\"")),
+    ("observation", (POINTS, "#predict", "scale = \"observation\"")),
+    ("level", (POINTS, "#predict", "level = 0.5")),
+    ("above", (POINTS, "#predict", "above = 0.5")),
+    ("ranks of values", (POINTS, "#predict", "ranks = true")),
+    ("draws", (POINTS, "#predict", "draws = 3")),
+    ("non_negative", (POINTS, "#predict", "non_negative = true")),
+    ("non_negative counts", (BOXES, "#predict", "non_negative = true")),
+    ("output of a prediction", (POINTS, "#predict", "output = \"a\"")),
+    ("as", (POINTS, "#predict", "as = \"d.csv\"")),
+    ("aggregate of a grid of points", (POINTS, "#predict", "aggregate = \"sum\"")),
+    ("aggregate of a prediction", (BOXES, "aggregate = \"sum\"\n#predict", "aggregate = \"mean\"")),
+    ("from", (POINTS, "from = 0", "from = 3")),
+    ("to", (POINTS, "to = 9", "to = 6")),
+    ("box of a prediction", (BOXES, "\"to\"] } }\naggregate = \"sum\"\n#predict", "\"end\"] } }\naggregate = \"sum\"\n#predict")),
+    ("bag of a prediction", (BAGS, "key = \"site\", dims = [\"t\"] } }\naggregate = \"mean\"\n[inference]", "key = \"yes\", dims = [\"t\"] } }\naggregate = \"mean\"\n[inference]")),
+    ("region of a prediction", (REGIONS, "[\"x\", \"y\"], planar = true } }\naggregate = \"mean\"\n[inference]", "[\"y\", \"x\"], planar = true } }\naggregate = \"mean\"\n[inference]")),
+    // [inference].
+    ("exact counts", (BOXES, "#inference", "method = \"exact\"")),
+    ("ep", (POINTS, "#inference", "method = \"ep\"")),
+    ("variational", (POINTS, "#inference", "method = \"variational\"")),
+    ("laplace", (POINTS, "#inference", "method = \"laplace\"")),
+    ("sparse", (POINTS, "#inference", "method = \"sparse\"")),
+    ("integrate", (POINTS, "\"map\"", "\"integrate\"")),
+    ("inducing, exact", (POINTS, "#inference", "method = \"exact\"\ninducing = 4")),
+    ("inducing, auto", (POINTS, "#inference", "inducing = 4")),
+    ("move_inducing, auto", (POINTS, "#inference", "move_inducing = true")),
+    ("log_sum, auto", (POINTS, "#inference", "log_sum = \"taylor\"")),
+    ("log_sum of values", (POINTS, "#inference", "method = \"sparse\"\nlog_sum = \"taylor\"")),
+    // Other sections.
+    ("hyperparameters", (POINTS, "#more", "[hyperparameters]\n\"noise.variance\" = { value = 1, fixed = true }")),
+    ("latents alone", (POINTS, "#more", "[coregionalization]\nlatents = 2")),
+    ("noise", (POINTS, "#more", "[noise]\nkernel = \"se(t)\"")),
+    ("noise of counts", (BOXES, "#inference", "[noise]\nkernel = \"se(t)\"")),
+    ("dispersion of values", (POINTS, "#more", "[dispersion]\nkernel = \"se(t)\"")),
+];
+
+/// Keys that need others: what stands in place of a text before, and after.
+#[rustfmt::skip]
+const MORE: &[(&str, &str, &str, &str, &str)] = &[
+    ("extra", POINTS, "value = \"y\" }", "value = \"y\", variance = 0.01 }", "value = \"y\", variance = 0.01, extra = \"learn\" }"),
+    ("variance of noise", POINTS, VALUES, "student_t = { value = \"y\" }", "student_t = { value = \"y\", variance = 0.3 }"),
+    ("variance of ranks", POINTS, VALUES, "ordinal = { rank = \"g\" }", "ordinal = { rank = \"g\", variance = 0.3 }"),
+    ("thresholds", POINTS, VALUES, "ordinal = { rank = \"g\" }", "ordinal = { rank = \"g\", thresholds = [0, 2] }"),
+    ("variance of an interval", POINTS, VALUES, "interval = { lower = \"y\" }", "interval = { lower = \"y\", variance = 0.3 }"),
+    ("exposure", POINTS, VALUES, COUNTS, "poisson = { count = \"n\", exposure = \"w\" }"),
+    ("link of yes and no", POINTS, VALUES, "bernoulli = { value = \"yes\" }", "bernoulli = { value = \"yes\", link = \"probit\" }"),
+    ("link of a table", POINTS, VALUES, COUNTS, "poisson = { count = \"n\", link = \"square\" }"),
+    ("latents", POINTS, "#observe", "output_column = \"site\"", "output_column = \"site\"\n[coregionalization]\nlatents = 2"),
+    ("rank", POINTS, "#observe", "output_column = \"site\"", "output_column = \"site\"\n[coregionalization]\nrank = 0"),
+    ("share_noise of outputs", POINTS, "#observe", "output_column = \"site\"", "output_column = \"site\"\nshare_noise = true"),
+    ("output of a prediction", POINTS, "#observe\n[[predict]]", "output_column = \"site\"\n[[predict]]", "output_column = \"site\"\n[[predict]]\noutput = \"b\""),
+    ("link of the noise", POINTS, "#more", "[noise]\nkernel = \"se(t)\"", "[noise]\nkernel = \"se(t)\"\nlink = \"softplus\""),
+    ("kernel of the noise", POINTS, "#more", "[noise]\nkernel = \"se(t)\"", "[noise]\nkernel = \"matern12(t)\""),
+    ("share_noise of a function", POINTS, "#observe", "", "share_noise = true\n[noise]\nkernel = \"se(t)\""),
+    ("inducing", POINTS, "#inference", "method = \"sparse\"", "method = \"sparse\"\ninducing = 4"),
+    ("move_inducing", POINTS, "#inference", "method = \"sparse\"\ninducing = 4", "method = \"sparse\"\ninducing = 4\nmove_inducing = true"),
+    ("log_sum", BOXES, "#inference", "method = \"sparse\"", "method = \"sparse\"\nlog_sum = \"taylor\""),
+    ("ranks", POINTS, VALUES, "ordinal = { rank = \"g\" }", "ordinal = { rank = \"g\" } }\n[[predict]]\nname = \"r\"\nscale = \"observation\"\nsupport = { file = \"d.csv\", point = [\"t\"] }\nranks = true\n#"),
+    ("seed of draws", POINTS, "#predict\n[inference]", "draws = 2\n[inference]", "draws = 2\n[inference]\nseed = 3"),
+    ("cells", POINTS, "step = 3 } } }\n#predict", "step = 3 } } }", "step = 3, cells = true } } }\naggregate = \"mean\""),
+    ("margin", POINTS, "#more", "[[observe]]\nfile = \"d.csv\"\nsupport = { point = [\"t\"] }\nlikelihood = { positive = {} }", "[[observe]]\nfile = \"d.csv\"\nsupport = { point = [\"t\"] }\nlikelihood = { positive = { margin = 0.3 } }"),
+    ("sd of a bound", POINTS, "#more", "[[observe]]\nfile = \"d.csv\"\nsupport = { point = [\"t\"] }\nlikelihood = { positive = {} }", "[[observe]]\nfile = \"d.csv\"\nsupport = { point = [\"t\"] }\nlikelihood = { positive = { sd = 0.4 } }"),
+    ("extra of Student noise", POINTS, VALUES, "student_t = { value = \"y\", variance = 0.01 }", "student_t = { value = \"y\", variance = 0.01, extra = \"learn\" }"),
+    ("extra of intervals", POINTS, VALUES, "interval = { lower = \"y\", variance = 0.01 }", "interval = { lower = \"y\", variance = 0.01, extra = \"learn\" }"),
+    ("extra of censored values", POINTS, VALUES, "censored = { value = \"y\", upper = 0.9, variance = 0.01 }", "censored = { value = \"y\", upper = 0.9, variance = 0.01, extra = \"learn\" }"),
+    ("extra of ranks", POINTS, VALUES, "ordinal = { rank = \"g\", variance = 0.01 }", "ordinal = { rank = \"g\", variance = 0.01, extra = \"learn\" }"),
+    ("variance of censored values", POINTS, VALUES, "censored = { value = \"y\", upper = 0.9 }", "censored = { value = \"y\", upper = 0.9, variance = 0.3 }"),
+    ("lower limit", POINTS, VALUES, "censored = { value = \"y\", upper = 0.9 }", "censored = { value = \"y\", upper = 0.9, lower = 0.0 }"),
+    ("side", POINTS, VALUES, "censored = { value = \"y\", side = \"side\" }", "censored = { value = \"y\", side = \"turned\" }"),
+    ("link of successes", POINTS, VALUES, "binomial = { successes = \"n\", trials = 20 }", "binomial = { successes = \"n\", trials = 20, link = \"probit\" }"),
+    ("lower count of poisson", POINTS, VALUES, "poisson = { lower = \"n\", upper = \"most\" }", "poisson = { lower = \"w\", upper = \"most\" }"),
+    ("upper count of poisson", POINTS, VALUES, "poisson = { lower = \"n\", upper = \"most\" }", "poisson = { lower = \"n\", upper = 40 }"),
+    ("lower count of negative_binomial", POINTS, VALUES, "negative_binomial = { lower = \"n\", upper = \"most\" }", "negative_binomial = { lower = \"w\", upper = \"most\" }"),
+    ("upper count of negative_binomial", POINTS, VALUES, "negative_binomial = { lower = \"n\", upper = \"most\" }", "negative_binomial = { lower = \"n\", upper = 40 }"),
+    ("exposure of negative_binomial", POINTS, VALUES, "negative_binomial = { count = \"n\" }", "negative_binomial = { count = \"n\", exposure = \"w\" }"),
+    ("link of negative_binomial", POINTS, VALUES, "negative_binomial = { count = \"n\" }", "negative_binomial = { count = \"n\", link = \"square\" }"),
+    ("link of waiting times", POINTS, VALUES, "exponential = { value = \"w\" }", "exponential = { value = \"w\", link = \"softplus\" }"),
+    ("link of the dispersion", POINTS, "gaussian = { value = \"y\" } }\n#observe", "negative_binomial = { count = \"n\" } }\n[dispersion]\nkernel = \"se(t)\"", "negative_binomial = { count = \"n\" } }\n[dispersion]\nkernel = \"se(t)\"\nlink = \"softplus\""),
+    ("name of a table", POINTS, "#observe\n[[predict]]\n", "name = \"first\"\n[[observe]]\nfile = \"e.csv\"\nname = \"second\"\nsupport = { point = [\"t\"] }\nlikelihood = { gaussian = { value = \"y\" } }\n[[predict]]\nas = \"first\"\nscale = \"observation\"\n", "name = \"third\"\n[[observe]]\nfile = \"e.csv\"\nname = \"first\"\nsupport = { point = [\"t\"] }\nlikelihood = { gaussian = { value = \"y\" } }\n[[predict]]\nas = \"first\"\nscale = \"observation\"\n"),
+    ("file of inducing points", POINTS, "#inference", "method = \"sparse\"\ninducing = 4", "method = \"sparse\"\ninducing = { file = \"e.csv\" }"),
+    ("planar", REGIONS, "planar = true } }\naggregate = \"mean\"\nlikelihood = { gaussian = { value = \"v\", variance = 0.1 } }\n[[predict]]\nname = \"p\"\nsupport = { region = { file = \"z.geojson\", key = \"id\", dims = [\"x\", \"y\"], planar = true }", "planar = true } }\naggregate = \"mean\"\nlikelihood = { gaussian = { value = \"v\", variance = 0.1 } }\n[[predict]]\nname = \"p\"\nsupport = { region = { file = \"z.geojson\", key = \"id\", dims = [\"x\", \"y\"], planar = true }", "planar = false } }\naggregate = \"mean\"\nlikelihood = { gaussian = { value = \"v\", variance = 0.1 } }\n[[predict]]\nname = \"p\"\nsupport = { region = { file = \"z.geojson\", key = \"id\", dims = [\"x\", \"y\"], planar = false }"),
+    ("as of a band", POINTS, "#more", "[noise]\nkernel = \"se(t)\"", "[noise]\nkernel = \"se(t)\"\n[[predict]]\nname = \"q\"\nas = \"d.csv\"\nsupport = { file = \"d.csv\", point = [\"t\"] }"),
+];
+
+/// The name of every case, the study without its key and the study with it.
+pub fn cases() -> Vec<(&'static str, String, String)> {
+    let plain = KEYS.iter().map(|(name, (base, from, to))| {
+        assert!(base.contains(from), "{name}: no `{from}`");
+        (*name, (*base).to_owned(), base.replacen(from, to, 1))
+    });
+    let more = MORE.iter().map(|(name, base, at, before, after)| {
+        assert!(base.contains(at), "{name}: no `{at}`");
+        let with = |text: &str| base.replacen(at, text, 1);
+        (*name, with(before), with(after))
+    });
+    plain.chain(more).collect()
+}
