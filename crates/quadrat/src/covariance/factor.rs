@@ -81,11 +81,13 @@ impl Direct {
     ) -> Self {
         // Rounding of products is too much for the kernel that has a kink at zero.
         let is_wide = dims.len() >= WIDE && family != Isotropic::Radial(Family::Matern12);
+        // Far from the middle products lose the digits of distances.
         let wide = is_wide.then(|| {
             let [a, b] = [sides.a, sides.b]
                 .map(|set| dims.iter().map(|&d| set.lower(d)).collect::<Vec<_>>());
             Wide::new(&a, &b, &inverse, slopes)
         });
+        let wide = wide.filter(Wide::is_exact);
         Self { inverse, wide }
     }
 }
@@ -129,7 +131,10 @@ impl<'a> Prepared<'a> {
                 dims,
                 lengthscales,
             } => {
-                let inverse = lengthscales.iter().map(|&l| theta[l].recip()).collect();
+                let inverse = lengthscales
+                    .iter()
+                    .map(|&l| theta[l].recip().min(f64::MAX))
+                    .collect();
                 let direct = Direct::new(*family, dims, inverse, sides, slopes);
                 if all_points(
                     dims,
@@ -281,9 +286,9 @@ impl<'a> Prepared<'a> {
                     let sum: f64 = y
                         .iter()
                         .zip(adjoint.chunks_exact(x.len()))
-                        .map(|(y, g)| y * crate::linalg::dot(&x, g))
+                        .map(|(y, g)| y / self.theta[l] * crate::linalg::dot(&x, g))
                         .sum();
-                    gradient[l] -= 2.0 * sum / self.theta[l].powi(3);
+                    gradient[l] -= 2.0 * (sum / self.theta[l]) / self.theta[l];
                 }
             }
             _ => {
@@ -356,11 +361,12 @@ impl<'a> Prepared<'a> {
             return;
         };
         for (k, &d) in dims.iter().enumerate() {
-            let scale = lengthscales.get(k).map_or(1.0, |&l| self.theta[l].powi(-2));
+            // The square of the lengthscale may be zero, or infinite.
+            let scale = lengthscales.get(k).map_or(1.0, |&l| self.theta[l].recip());
             let (x, y) = (centres(sides.a, d, &tile.a), centres(sides.b, d, &tile.b));
             for (y, out) in y.iter().zip(value.chunks_exact_mut(x.len())) {
                 for (o, x) in out.iter_mut().zip(&x) {
-                    *o += scale * x * y;
+                    *o += (scale * x) * (scale * y);
                 }
             }
         }

@@ -6,8 +6,13 @@
 use super::line::Intervals;
 use crate::support::UniqueIntervals;
 
-/// How far from the lattice a coordinate may lie, in units of the rounding of the largest: four roundings of half of it each, of the coordinate, of
-/// the first and the last, by which the step is known, and of the place.
+/// How far from each other two coordinates may lie that are one place, in units of their own
+/// rounding: half of it each, and that of the sum they come from. What is farther apart is told
+/// apart, however large other coordinates are.
+const SAME: f64 = 2.0;
+/// How far from the lattice a coordinate may lie, in units of the rounding of the larger of it and
+/// of the first: four roundings of half of it each, of the coordinate, of the first, of the step
+/// and of the place.
 const OFF: f64 = 2.0;
 /// The same in units of the step, and of widths: what rounds more is evaluated as it is stored, as it is beside rows that lie elsewhere.
 const OFF_STEP: f64 = 1e-10;
@@ -52,12 +57,16 @@ impl Lags {
         } else {
             1.0
         };
-        let off = off.min(OFF_STEP * step);
         let place = |x: &f64| {
             let k = ((x - first) / step).round();
+            let off = OFF * f64::EPSILON * x.abs().max(first.abs());
+            let off = off.min(OFF_STEP * step);
             let is_place = (x - first - k * step).abs() <= off && k <= 2.0 * most as f64;
             is_place.then_some(k as u32)
         };
+        if !keeps_apart(&sorted, &place) {
+            return None;
+        }
         let places =
             |side: &UniqueIntervals| -> Option<Vec<u32>> { side.lower.iter().map(place).collect() };
         let (a, mut b) = (places(a)?, places(b)?);
@@ -90,6 +99,14 @@ impl Lags {
         };
         (many, one)
     }
+}
+
+/// Whether coordinates, in order, that differ by more than their own rounding are at different
+/// places.
+fn keeps_apart(sorted: &[f64], place: impl Fn(&f64) -> Option<u32>) -> bool {
+    let is_one = |x: f64, y: f64| y - x <= SAME * f64::EPSILON * x.abs().max(y.abs());
+    let mut pairs = sorted.windows(2);
+    pairs.all(|w| is_one(w[0], w[1]) || place(&w[0]) != place(&w[1]))
 }
 
 /// The greatest common divisor of two lengths, remainders below `least` taken for none; `b` may be zero.
@@ -134,6 +151,22 @@ mod tests {
                 assert!((many.lower[lag] - one.lower[0] - (x - y)).abs() < 1e-14);
             }
         }
+    }
+
+    #[test]
+    fn distinct_places_stay_distinct_beside_far_ones() {
+        let near: Vec<f64> = (0..10).map(f64::from).collect();
+        for size in [1e17, 1e300] {
+            let far: Vec<f64> = (0..4).map(|k| size * f64::from(k)).collect();
+            let found = Lags::find(&places(&near, 0.0), &places(&far, 0.0), 1000);
+            assert!(found.is_none(), "{size}");
+        }
+        let tiny: Vec<f64> = near.iter().map(|x| 1e-300 * x).collect();
+        assert!(Lags::find(&places(&tiny, 0.0), &places(&near, 0.0), 1000).is_none());
+        // What rounding alone keeps apart is one place.
+        let sums: Vec<f64> = near.iter().map(|x| 0.1 * x).collect();
+        let read: Vec<f64> = near.iter().map(|x| x / 10.0).collect();
+        assert!(Lags::find(&places(&sums, 0.0), &places(&read, 0.0), 1000).is_some());
     }
 
     #[test]

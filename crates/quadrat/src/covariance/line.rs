@@ -30,6 +30,12 @@ use crate::quadrature::gauss_legendre;
 const NARROW: f64 = 0.35;
 /// Width up to which 4 nodes do (error `(w/2)^8` times an eighth derivative: below `1e-15`).
 const TINY: f64 = 0.04;
+/// Width, in lengthscales, up to which an interval is a point: no kernel changes over it, and the
+/// inverse of a narrower one may be infinite.
+const NO_WIDTH: f64 = 1e-150;
+/// Widths and distances, in lengthscales, are taken for no longer: nothing is left of any kernel,
+/// and sums of some of them are numbers.
+const FARTHEST: f64 = 1e300;
 
 /// Nodes and weights on `[0, 1]`.
 fn unit_rule(n: usize) -> Vec<(f64, f64)> {
@@ -61,10 +67,11 @@ pub(super) fn fill<P: Profile>(
     value: &mut [f64],
     slope: Option<&mut [f64]>,
 ) {
-    let inverse = lengthscale.recip();
+    // Of a subnormal number it would be infinite.
+    let inverse = lengthscale.recip().min(f64::MAX);
     let narrow = |x: Intervals<'_>| {
         let mut widths = x.width.iter();
-        widths.any(|w| Width::of(w * inverse) == Width::Narrow)
+        widths.any(|w| Width::of(scaled(*w, inverse)) == Width::Narrow)
     };
     // Only quadrature over a kink cares; sorting pays from a few columns on.
     let sorted = !P::SMOOTH && b.len() > 4 && (narrow(a) || narrow(b));
@@ -90,6 +97,13 @@ pub(super) fn fill<P: Profile>(
     }
 }
 
+/// A width in lengthscales; one below the least is none.
+#[inline(always)]
+fn scaled(width: f64, inverse: f64) -> f64 {
+    let scaled = (width * inverse).min(FARTHEST);
+    if scaled <= NO_WIDTH { 0.0 } else { scaled }
+}
+
 /// How wide an interval is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Width {
@@ -101,7 +115,7 @@ enum Width {
 impl Width {
     #[inline(always)]
     fn of(scaled: f64) -> Self {
-        if scaled == 0.0 {
+        if scaled <= NO_WIDTH {
             Self::Point
         } else if scaled <= NARROW {
             Self::Narrow
@@ -143,7 +157,7 @@ impl Lanes {
             let start = lanes.order.len();
             let mut widest = 0.0_f64;
             for i in 0..n {
-                let w = a.width[i] * inverse;
+                let w = scaled(a.width[i], inverse);
                 if Width::of(w) == class {
                     lanes.order.push(i as u32);
                     widest = widest.max(w);
@@ -162,7 +176,7 @@ impl Lanes {
             }
             for &i in &lanes.order[start..] {
                 lanes.lower.push(a.lower[i as usize]);
-                lanes.width.push(a.width[i as usize] * inverse);
+                lanes.width.push(scaled(a.width[i as usize], inverse));
             }
             lanes
                 .classes
@@ -192,7 +206,7 @@ impl<P: Profile, const SLOPE: bool> WithSimd for Fill<'_, P, SLOPE> {
         let mut dk = vec![0.0; if SLOPE { k.len() } else { 0 }];
         for j in 0..self.b.len() {
             let lower_b = self.b.lower[j];
-            let v = self.b.width[j] * self.inverse;
+            let v = scaled(self.b.width[j], self.inverse);
             let class_b = Width::of(v);
             for (class_a, range, widest) in &lanes.classes {
                 let pair = Pair {
@@ -294,7 +308,9 @@ impl<V: Copy> Pair<V> {
     /// `(s' - s) / lengthscale`: subtract first, so that far origins cost nothing.
     #[inline(always)]
     fn delta<S: Simd<f64s = V>>(self, s: S, lower: V) -> V {
-        s.mul_f64s(s.sub_f64s(self.lower_b, lower), self.inverse)
+        let delta = s.mul_f64s(s.sub_f64s(self.lower_b, lower), self.inverse);
+        let (low, high) = (s.splat_f64s(-FARTHEST), s.splat_f64s(FARTHEST));
+        s.min_f64s(high, s.max_f64s(low, delta))
     }
 }
 
@@ -312,7 +328,9 @@ fn wide<P: Profile, S: Simd>(s: S, delta: S::f64s, w: S::f64s, v: S::f64s) -> (S
         s.sub_f64s(s.min_f64s(w, end), s.max_f64s(zero, delta)),
     );
     let linear = s.mul_f64s(s.splat_f64s(2.0 * P::HALF_AREA), overlap);
-    let scale = s.div_f64s(s.splat_f64s(1.0), s.mul_f64s(w, v));
+    // One after the other: the product of two widths may be infinite.
+    let one = s.splat_f64s(1.0);
+    let scale = [s.div_f64s(one, w), s.div_f64s(one, v)];
     (
         corners(s, scale, linear, [r1.0, r2.0, r3.0, r4.0]),
         corners(s, scale, linear, [r1.1, r2.1, r3.1, r4.1]),
@@ -320,10 +338,11 @@ fn wide<P: Profile, S: Simd>(s: S, delta: S::f64s, w: S::f64s, v: S::f64s) -> (S
 }
 
 #[inline(always)]
-fn corners<S: Simd>(s: S, scale: S::f64s, linear: S::f64s, r: [S::f64s; 4]) -> S::f64s {
+fn corners<S: Simd>(s: S, scale: [S::f64s; 2], linear: S::f64s, r: [S::f64s; 4]) -> S::f64s {
     let positive = s.add_f64s(r[0], r[1]);
     let negative = s.add_f64s(r[2], r[3]);
-    s.mul_f64s(scale, s.add_f64s(linear, s.sub_f64s(positive, negative)))
+    let sum = s.add_f64s(linear, s.sub_f64s(positive, negative));
+    s.mul_f64s(s.mul_f64s(sum, scale[0]), scale[1])
 }
 
 /// One at least narrow, none a point: ramps by quadrature, plateau by quadrature or by the first

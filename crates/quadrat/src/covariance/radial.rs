@@ -3,7 +3,7 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use super::plan::{Family, Isotropic};
-use crate::kernel::{Matern12, Matern32, Matern52, Profile, RationalQuadratic, Se};
+use crate::kernel::{FARTHEST, Matern12, Matern32, Matern52, Profile, RationalQuadratic, Se};
 
 /// Coordinates of points along the dimensions of a factor.
 pub(super) struct Points<'a> {
@@ -56,10 +56,11 @@ pub(super) fn squared_gaps(
         let gaps = Arch::new().dispatch(SquaredGaps {
             x: points.a[d],
             y: points.b[d],
+            inverse: inverse[d],
             slope,
             adjoint,
         });
-        *sum += gaps * inverse[d] * inverse[d];
+        *sum += gaps;
     }
 }
 
@@ -120,6 +121,7 @@ pub(super) fn squared_distances(inverse: &[f64], points: &Points<'_>, out: &mut 
 struct SquaredGaps<'a> {
     x: &'a [f64],
     y: &'a [f64],
+    inverse: f64,
     slope: &'a [f64],
     adjoint: &'a [f64],
 }
@@ -132,17 +134,20 @@ impl WithSimd for SquaredGaps<'_> {
         let na = self.x.len().max(1);
         let columns = self.slope.chunks_exact(na);
         let columns = columns.zip(self.adjoint.chunks_exact(na));
+        let (inverse, farthest) = (s.splat_f64s(self.inverse), s.splat_f64s(FARTHEST));
         let (mut sum, mut rest) = (s.splat_f64s(0.0), 0.0);
         for (&y, (slope, adjoint)) in self.y.iter().zip(columns) {
             let (slope, slope_tail) = S::as_simd_f64s(slope);
             let (adjoint, adjoint_tail) = S::as_simd_f64s(adjoint);
             let at = s.splat_f64s(y);
             for ((&x, &k), &g) in x.iter().zip(slope).zip(adjoint) {
-                let gap = s.sub_f64s(x, at);
+                let gap = s.mul_f64s(s.sub_f64s(x, at), inverse);
+                let gap = s.min_f64s(farthest, s.abs_f64s(gap));
                 sum = s.mul_add_f64s(s.mul_f64s(k, g), s.mul_f64s(gap, gap), sum);
             }
             for ((&x, &k), &g) in x_tail.iter().zip(slope_tail).zip(adjoint_tail) {
-                rest += k * g * (x - y) * (x - y);
+                let gap = ((x - y) * self.inverse).abs().min(FARTHEST);
+                rest += k * g * gap * gap;
             }
         }
         s.reduce_sum_f64s(sum) + rest

@@ -19,7 +19,13 @@ pub(super) struct Wide {
     /// Columns `x` of the lanes, and rows of their squares; empty unless slopes are wanted.
     turned: Mat<f64>,
     squares: Mat<f64>,
+    /// The largest squared length.
+    longest: f64,
 }
+
+/// Squared lengths, over lengthscales, up to which differences of products are distances: their
+/// rounding is some `eps` of it, here 1e-9.
+const LONGEST: f64 = 4e6;
 
 impl Wide {
     /// # Arguments
@@ -57,6 +63,9 @@ impl Wide {
                 .iter_mut()
                 .for_each(|y| *y *= -2.0);
         }
+        let longest = lanes.col_as_slice(dims).iter();
+        let longest = longest.chain(columns.col_as_slice(dims + 1));
+        let longest = longest.fold(0.0, |most: f64, x| most.max(*x));
         let (mut turned, mut squares) = (Mat::new(), Mat::new());
         if slopes == Slopes::Yes {
             turned = lanes.subcols(0, dims).transpose().to_owned();
@@ -67,7 +76,13 @@ impl Wide {
             columns,
             turned,
             squares,
+            longest,
         }
+    }
+
+    /// Whether places are near enough to the middle for distances by products.
+    pub fn is_exact(&self) -> bool {
+        self.longest <= LONGEST
     }
 
     /// `out[j * na + i] = |x_i - y_j|^2` of a tile, over lengthscales; rounding may leave it below zero.

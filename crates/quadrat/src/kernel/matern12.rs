@@ -2,7 +2,7 @@
 
 use pulp::Simd;
 
-use super::profile::Profile;
+use super::profile::{Profile, exponent};
 use crate::special::exp_simd;
 
 /// Matern with `nu = 1/2` (exponential), `kappa(z) = exp(-z)`: continuous, nowhere differentiable.
@@ -17,6 +17,7 @@ impl Profile for Matern12 {
 
     #[inline(always)]
     fn value<S: Simd>(s: S, z: S::f64s) -> (S::f64s, S::f64s) {
+        let z = exponent(s, z);
         let e = exp_simd(s, s.neg_f64s(z));
         (e, s.mul_f64s(z, e))
     }
@@ -24,6 +25,7 @@ impl Profile for Matern12 {
     #[inline(always)]
     fn integral<S: Simd>(s: S, z: S::f64s) -> (S::f64s, S::f64s) {
         let one = s.splat_f64s(1.0);
+        let z = exponent(s, z);
         let e = exp_simd(s, s.neg_f64s(z));
         (
             s.sub_f64s(one, e),
@@ -33,6 +35,7 @@ impl Profile for Matern12 {
 
     #[inline(always)]
     fn tail<S: Simd>(s: S, z: S::f64s) -> (S::f64s, S::f64s) {
+        let z = exponent(s, z);
         let e = exp_simd(s, s.neg_f64s(z));
         (e, s.mul_f64s(s.add_f64s(s.splat_f64s(2.0), z), e))
     }

@@ -2,7 +2,7 @@
 
 use pulp::Simd;
 
-use super::profile::Profile;
+use super::profile::{Profile, exponent};
 use crate::special::exp_simd;
 
 /// Matern with `nu = 3/2`, `kappa(z) = (1 + t) exp(-t)`, `t = sqrt(3) z`: once differentiable.
@@ -17,7 +17,7 @@ const A: f64 = 1.732_050_807_568_877_2;
 
 #[inline(always)]
 fn scaled<S: Simd>(s: S, z: S::f64s) -> (S::f64s, S::f64s) {
-    let t = s.mul_f64s(s.splat_f64s(A), z);
+    let t = exponent(s, s.mul_f64s(s.splat_f64s(A), z));
     (t, exp_simd(s, s.neg_f64s(t)))
 }
 

@@ -2,7 +2,7 @@
 
 use pulp::Simd;
 
-use super::profile::Profile;
+use super::profile::{Profile, exponent};
 use crate::special::exp_simd;
 
 /// Matern with `nu = 5/2`, `kappa(z) = (1 + t + t^2/3) exp(-t)`, `t = sqrt(5) z`: twice
@@ -18,7 +18,7 @@ const A: f64 = 2.236_067_977_499_79;
 
 #[inline(always)]
 fn scaled<S: Simd>(s: S, z: S::f64s) -> (S::f64s, S::f64s) {
-    let t = s.mul_f64s(s.splat_f64s(A), z);
+    let t = exponent(s, s.mul_f64s(s.splat_f64s(A), z));
     (t, exp_simd(s, s.neg_f64s(t)))
 }
 

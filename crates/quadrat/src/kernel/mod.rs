@@ -40,6 +40,7 @@ pub use parse::KernelSyntaxError;
 pub use periodic::Periodic;
 pub(crate) use periodic::remainder;
 pub use potential::Potential;
+pub(crate) use profile::FARTHEST;
 pub use profile::Profile;
 pub use rational_quadratic::RationalQuadratic;
 pub use se::Se;

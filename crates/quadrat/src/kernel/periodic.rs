@@ -36,17 +36,23 @@ impl Periodic {
         period: f64,
     ) -> (f64, f64, f64) {
         let (sine, cosine) = (PI * (separation / period)).sin_cos();
-        let steep = lengthscale.powi(-2);
-        let k = (-2.0 * steep * sine * sine).exp();
-        let slope = k * 4.0 * steep * sine;
-        let d_period = slope * cosine * PI * u / (period * period);
-        (k, slope * sine / lengthscale, d_period)
+        let z = sine / lengthscale;
+        let k = (-2.0 * z * z).exp();
+        if k == 0.0 {
+            return (0.0, 0.0, 0.0);
+        }
+        let slope = 4.0 * k * z / lengthscale;
+        if slope == 0.0 {
+            return (k, 0.0, 0.0);
+        }
+        let d_period = slope * cosine * PI * (u / period) / period;
+        (k, slope * z, d_period)
     }
 
     /// The kernel alone, of places whose [`remainder`]s are `separation` apart.
     pub(crate) fn kernel_across(separation: f64, lengthscale: f64, period: f64) -> f64 {
-        let sine = (PI * (separation / period)).sin();
-        (-2.0 * lengthscale.powi(-2) * sine * sine).exp()
+        let z = (PI * (separation / period)).sin() / lengthscale;
+        (-2.0 * z * z).exp()
     }
 
     /// Fourier coefficients `a_0, a_1, ..` and their derivatives in the lengthscale, up to the

@@ -3,8 +3,8 @@
 use pulp::Scalar;
 
 use super::{
-    IndexedLeaf, Kernel, Kind, Matern12, Matern32, Matern52, Periodic, Profile, RationalQuadratic,
-    Se,
+    FARTHEST, IndexedLeaf, Kernel, Kind, Matern12, Matern32, Matern52, Periodic, Profile,
+    RationalQuadratic, Se,
 };
 
 impl Kernel {
@@ -98,7 +98,9 @@ impl IndexedLeaf {
         slopes: &mut [f64],
     ) {
         for (&c, &l) in self.columns.iter().zip(&self.lengthscales) {
-            slopes[l] += slope * (x[c] - y[c]).powi(2) / theta[l].powi(3);
+            // Scaled before it is squared; beyond this the slope is zero.
+            let gap = ((x[c] - y[c]) / theta[l]).abs().min(FARTHEST);
+            slopes[l] += slope * gap * gap / theta[l];
         }
     }
 
@@ -134,7 +136,7 @@ impl IndexedLeaf {
         let product = |i: usize| {
             let c = self.columns[i];
             let l = self.lengthscales.get(i).map_or(1.0, |&l| theta[l]);
-            x[c] * y[c] / (l * l)
+            (x[c] / l) * (y[c] / l)
         };
         if let Some(slopes) = slopes {
             for (i, &l) in self.lengthscales.iter().enumerate() {

@@ -13,8 +13,17 @@ impl RationalQuadratic {
     #[must_use]
     pub fn radial(r2: f64, alpha: f64) -> (f64, f64, f64) {
         let q = r2 / (2.0 * alpha);
-        let log = q.ln_1p();
+        // Where the ratio overflows, one is nothing beside it.
+        let log = match q < f64::INFINITY {
+            true => q.ln_1p(),
+            false => r2.min(f64::MAX).ln() - std::f64::consts::LN_2 - alpha.ln(),
+        };
         let k = (-alpha * log).exp();
-        (k, k / (1.0 + q), k * (q / (1.0 + q) - log))
+        let share = if q < f64::INFINITY {
+            q / (1.0 + q)
+        } else {
+            1.0
+        };
+        (k, k / (1.0 + q), k * (share - log))
     }
 }

@@ -3,7 +3,7 @@
 use pulp::Simd;
 
 use super::profile::Profile;
-use crate::special::{erf_simd, erfcx_short_simd, exp_simd};
+use crate::special::{at_most, erf_simd, erfcx_short_simd, exp_simd};
 
 /// Squared exponential, `kappa(z) = exp(-z^2 / 2)`: infinitely smooth.
 ///
@@ -15,6 +15,16 @@ use crate::special::{erf_simd, erfcx_short_simd, exp_simd};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Se;
 
+/// Where `exp(-z^2 / 2)` and its products with powers of `z` are zero in double precision.
+const FAR: f64 = 40.0;
+
+/// The argument, cut where nothing is left: squares of larger ones would be infinite, and infinity
+/// times zero is not a number.
+#[inline(always)]
+fn near<S: Simd>(s: S, z: S::f64s) -> S::f64s {
+    at_most(s, z, FAR)
+}
+
 /// `sqrt(pi / 2)`.
 const ROOT_HALF_PI: f64 = 1.253_314_137_315_500_3;
 
@@ -24,6 +34,7 @@ impl Profile for Se {
 
     #[inline(always)]
     fn value<S: Simd>(s: S, z: S::f64s) -> (S::f64s, S::f64s) {
+        let z = near(s, z);
         let z2 = s.mul_f64s(z, z);
         let e = exp_simd(s, s.mul_f64s(z2, s.splat_f64s(-0.5)));
         (e, s.mul_f64s(z2, e))
@@ -31,6 +42,7 @@ impl Profile for Se {
 
     #[inline(always)]
     fn integral<S: Simd>(s: S, z: S::f64s) -> (S::f64s, S::f64s) {
+        let z = near(s, z);
         let scaled = s.mul_f64s(z, s.splat_f64s(std::f64::consts::FRAC_1_SQRT_2));
         let k1 = s.mul_f64s(s.splat_f64s(ROOT_HALF_PI), erf_simd(s, scaled));
         let z2 = s.mul_f64s(z, z);
@@ -40,6 +52,7 @@ impl Profile for Se {
 
     #[inline(always)]
     fn tail<S: Simd>(s: S, z: S::f64s) -> (S::f64s, S::f64s) {
+        let z = near(s, z);
         // c z erfc(z / sqrt 2) = e^(-z^2/2) c z erfcx(z / sqrt 2): one exponential serves both.
         let z2 = s.mul_f64s(z, z);
         let e = exp_simd(s, s.mul_f64s(z2, s.splat_f64s(-0.5)));

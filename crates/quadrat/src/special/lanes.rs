@@ -169,7 +169,7 @@ pub(super) fn two_sum<S: Simd>(s: S, a: S::f64s, b: S::f64s) -> (S::f64s, S::f64
 /// The vector instructions return the second operand (x86) or NaN (others) when one is NaN; plain `f64::min`
 /// returns the other number. A comparison with a selection would be portable but costs four times as much.
 #[inline(always)]
-pub(super) fn at_most<S: Simd>(s: S, x: S::f64s, limit: f64) -> S::f64s {
+pub(crate) fn at_most<S: Simd>(s: S, x: S::f64s, limit: f64) -> S::f64s {
     let limit = s.splat_f64s(limit);
     if S::IS_SCALAR {
         s.select_f64s(s.greater_than_f64s(x, limit), limit, x)

@@ -46,7 +46,7 @@ pub(crate) use {
     erfc::erfc_simd,
     erfcx::{erfcx_positive_simd, erfcx_short_simd, erfcx_simd},
     exp::exp_simd,
-    lanes::polynomial,
+    lanes::{at_most, polynomial},
     log::log_simd,
     log_cdf::log_cdf_simd,
     log_cdf_difference::log_cdf_difference_simd,

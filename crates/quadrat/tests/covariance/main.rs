@@ -5,6 +5,7 @@
 
 mod common;
 mod coregion;
+mod extremes;
 mod gradient;
 mod grid;
 mod psd;
