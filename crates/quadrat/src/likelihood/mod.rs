@@ -5,6 +5,7 @@ mod answers;
 mod bernoulli;
 mod binomial;
 mod censored;
+mod centred;
 mod check;
 mod count_expected;
 mod count_grid;

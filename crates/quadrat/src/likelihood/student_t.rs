@@ -133,6 +133,16 @@ impl Row {
         })
     }
 
+    /// The row and a belief in coordinates that begin at the value: around a large one the
+    /// differences `y - f` of a quadrature would be rounded to steps.
+    fn from_value(self, belief: Belief) -> (Self, Belief) {
+        let belief = Belief {
+            mean: belief.mean - self.value,
+            ..belief
+        };
+        (Self { value: 0.0, ..self }, belief)
+    }
+
     /// Where `log p` bends: singularities at a distance of `sqrt(nu v)` from the real line.
     fn bend(&self) -> [(f64, f64); 1] {
         [(self.value, (self.degrees * self.variance).sqrt())]
@@ -269,38 +279,43 @@ impl Local for StudentT {
 
     fn tilted(&self, own: &[f64], row: usize, cavity: Belief) -> Tilted {
         let row = self.row(own, row);
-        quadrature::tilted_at(cavity, &row.peaks(cavity), false, |f| row.jet(f))
+        let (at, cavity) = row.from_value(cavity);
+        let tilted = quadrature::tilted_at(cavity, &at.peaks(cavity), false, |u| at.jet(u));
+        Tilted {
+            shift: tilted.shift + tilted.precision * row.value,
+            ..tilted
+        }
     }
 
     fn tilted_slopes(&self, own: &[f64], row: usize, cavity: Belief, out: &mut [f64]) {
         if out.is_empty() {
             return;
         }
-        let row = self.row(own, row);
+        let (row, cavity) = self.row(own, row).from_value(cavity);
         let normaliser = row.normaliser();
         let (_, _, [_, in_variance, in_degrees]) = quadrature::tilted_averages(
             cavity,
             &row.peaks(cavity),
             false,
-            |f| row.jet(f),
-            |f, _, _| [1.0, row.in_variance(f)[0], row.in_degrees(f, normaliser)[0]],
+            |u| row.jet(u),
+            |u, _, _| [1.0, row.in_variance(u)[0], row.in_degrees(u, normaliser)[0]],
         );
         self.spread(in_variance, in_degrees, out);
     }
 
     fn expected(&self, own: &[f64], row: usize, belief: Belief) -> Expected {
-        let row = self.row(own, row);
-        quadrature::expected(belief, &row.bend(), |f| row.jet(f))
+        let (row, belief) = self.row(own, row).from_value(belief);
+        quadrature::expected(belief, &row.bend(), |u| row.jet(u))
     }
 
     fn expected_slopes(&self, own: &[f64], row: usize, belief: Belief, out: &mut [f64]) {
         if out.is_empty() {
             return;
         }
-        let row = self.row(own, row);
+        let (row, belief) = self.row(own, row).from_value(belief);
         let normaliser = row.normaliser();
-        let averages = quadrature::averages(belief, &row.bend(), |f| {
-            [row.in_variance(f)[0], row.in_degrees(f, normaliser)[0]]
+        let averages = quadrature::averages(belief, &row.bend(), |u| {
+            [row.in_variance(u)[0], row.in_degrees(u, normaliser)[0]]
         });
         self.spread(averages.value[0], averages.value[1], out);
     }

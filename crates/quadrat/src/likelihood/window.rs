@@ -142,7 +142,8 @@ impl Window {
         if self.is_exact() {
             return exact::expected(self.lower, self.variance, belief);
         }
-        quadrature::expected(belief, &self.bends(), |f| self.jet(f))
+        let (at, belief) = self.from_end(belief);
+        quadrature::expected(belief, &at.bends(), |u| at.jet(u))
     }
 
     pub fn expected_slopes(&self, belief: Belief) -> Slopes<f64> {
@@ -152,9 +153,10 @@ impl Window {
                 ..Slopes::default()
             };
         }
-        let [lower, upper, variance] = quadrature::averages(belief, &self.bends(), |f| {
-            let slopes = self.tilted_slopes(Belief {
-                mean: f,
+        let (at, belief) = self.from_end(belief);
+        let [lower, upper, variance] = quadrature::averages(belief, &at.bends(), |u| {
+            let slopes = at.tilted_slopes(Belief {
+                mean: u,
                 variance: 0.0,
             });
             [slopes.lower, slopes.upper, slopes.variance]
@@ -165,6 +167,25 @@ impl Window {
             upper,
             variance,
         }
+    }
+
+    /// The window and a belief in coordinates that begin at its middle, or at its only end: around
+    /// large ends the differences `f - end` of a quadrature would be rounded to steps. The width
+    /// keeps its digits.
+    fn from_end(self, belief: Belief) -> (Self, Belief) {
+        let origin = match (self.lower.is_finite(), self.upper.is_finite()) {
+            (true, true) => 0.5 * self.lower + 0.5 * self.upper,
+            (true, false) => self.lower,
+            (false, true) => self.upper,
+            (false, false) => 0.0,
+        };
+        let at = Self {
+            lower: self.lower - origin,
+            upper: self.upper - origin,
+            ..self
+        };
+        let mean = belief.mean - origin;
+        (at, Belief { mean, ..belief })
     }
 
     /// The ends, where `log p` bends within two noise sds, and has no singularity nearer than 2.5 to the real line; infinite ones lie outside every range.

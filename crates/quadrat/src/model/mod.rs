@@ -1,6 +1,7 @@
 //! What users build: observations + prior -> posterior.
 
 mod bounds;
+mod centred;
 mod certificate;
 mod checks;
 mod correlation;

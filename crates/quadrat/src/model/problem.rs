@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use faer::Mat;
 
+use super::centred::Centred;
 use super::mean::Means;
 use super::observations::Observations;
 use super::outputs;
@@ -50,6 +51,8 @@ pub(super) struct Problem {
     /// How rows that are not Gaussian are treated; `None`: all are, and inference is exact.
     pub method: Option<Method>,
     likelihoods: Arc<[Likelihood]>,
+    /// Where sites are sought for rows less the level of their values.
+    centred: Option<Centred>,
     /// Prior means of the functionals.
     prior_mean: Vec<f64>,
     /// Sites at the starts of the hyperparameters, where every search for sites begins: what is found does not
@@ -135,6 +138,9 @@ impl Problem {
         let residual = values.iter().zip(&prior_mean).map(|(y, m)| y - m).collect();
         let first = |table: &Observations| mean.output(table.supports(), 0);
         let output_of_table = tables.iter().map(first).collect();
+        let likelihoods: Arc<[Likelihood]> = tables.iter().map(|t| seconds.rounded(t)).collect();
+        let is_plain = method.is_some() && pooled.is_none() && sparse.is_none();
+        let centred = is_plain.then(|| Centred::new(&likelihoods, &prior_mean, &values));
         Self {
             kernel,
             covariance,
@@ -144,7 +150,8 @@ impl Problem {
             order,
             own: own.to_vec(),
             method,
-            likelihoods: tables.iter().map(|t| seconds.rounded(t)).collect(),
+            likelihoods,
+            centred: centred.flatten(),
             prior_mean,
             anchor: OnceLock::new(),
             seconds,
@@ -209,7 +216,7 @@ impl Problem {
     /// The same problem in the order of the tables, without the structure of a grid.
     #[cfg(feature = "mcmc")]
     pub fn in_table_order(&self, tables: &[Observations]) -> Result<Self, InputError> {
-        Ok(Self::new(
+        let mut problem = Self::new(
             self.kernel.clone(),
             &outputs::restrict(&self.kernel, tables)?,
             &self.own,
@@ -219,7 +226,10 @@ impl Problem {
             self.method.or(Some(Method::Ep)),
             None,
             self.seconds.on(tables)?,
-        ))
+        );
+        // Latent values are drawn as they are.
+        problem.centred = None;
+        Ok(problem)
     }
 
     /// The hyperparameters that rows of another table share with those of the fit.

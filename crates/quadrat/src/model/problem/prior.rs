@@ -9,7 +9,10 @@ use crate::parameter::Parameter;
 
 impl LatentGaussian for Problem {
     fn prior_mean(&self) -> &[f64] {
-        &self.prior_mean
+        match &self.centred {
+            Some(centred) => &centred.prior_mean,
+            None => &self.prior_mean,
+        }
     }
 
     fn covariance(&self, theta: &[f64]) -> Mat<f64> {
@@ -23,7 +26,11 @@ impl LatentGaussian for Problem {
 
     fn blocks(&self) -> Vec<Block<'_>> {
         let mut first = 0;
-        let tables = self.likelihoods.iter().zip(&self.own).enumerate();
+        let likelihoods = match &self.centred {
+            Some(centred) => centred.likelihoods.as_slice(),
+            None => &self.likelihoods,
+        };
+        let tables = likelihoods.iter().zip(&self.own).enumerate();
         tables
             .map(|(t, (likelihood, own))| {
                 let block = Block {
