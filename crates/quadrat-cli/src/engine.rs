@@ -19,6 +19,7 @@ use quadrat::support::Functionals;
 
 use crate::checkpoint::Checkpoint;
 use crate::diagnostic::{Problem, Problems};
+use crate::guard;
 use crate::instrument::{Choice, has_one_noise};
 use crate::numbers::coordinate;
 use crate::places::Places;
@@ -119,6 +120,8 @@ pub struct Answer {
     pub far: Vec<usize>,
     /// Rows finer than what was observed, where the fit is smooth, by input.
     pub finer: Vec<Finer>,
+    /// Rows whose sds are not known, but that they are not larger.
+    pub unresolved: Vec<usize>,
     /// New observations at the same places, where their noise varies and the response was asked.
     pub noisy: Option<Box<Answer>>,
 }
@@ -481,6 +484,8 @@ pub fn predict(posterior: &Posterior, places: &Places, wanted: &Wanted) -> Resul
             answer.uncut.extend_from_slice(prediction.mean());
             prediction = prediction.non_negative();
         }
+        let unresolved = prediction.unresolved().iter().map(|row| row + start);
+        answer.unresolved.extend(unresolved);
         answer.mean.extend_from_slice(prediction.mean());
         answer.sd.extend_from_slice(prediction.sd());
         // Quantiles of close levels can differ by less than they are solved to.
@@ -516,6 +521,7 @@ pub fn predict(posterior: &Posterior, places: &Places, wanted: &Wanted) -> Resul
         add_finer(&mut answer.finer, posterior.finer_than_rows(&at)?, start);
         start = end;
     }
+    guard::numbers(places, &answer)?;
     Ok(answer)
 }
 
@@ -569,11 +575,13 @@ pub fn draw(
     let own = wanted.iter().map(|(places, draws)| {
         let rows = first..first + places.len();
         first = rows.end;
-        (0..*draws)
-            .map(|draw| rows.clone().map(|row| drawn[(row, draw)]).collect())
-            .collect()
+        let columns = 0..*draws;
+        let columns = columns.map(|draw| rows.clone().map(|row| drawn[(row, draw)]).collect());
+        let columns: Vec<Vec<f64>> = columns.collect();
+        guard::draws(places, &columns)?;
+        Ok(columns)
     });
-    Ok(own.collect())
+    own.collect()
 }
 
 /// Whether the predictions of a model are to be truncated at zero, as its study said.

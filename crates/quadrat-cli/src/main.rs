@@ -18,6 +18,7 @@ mod functionals;
 mod geo_file;
 mod geographic;
 mod grid;
+mod guard;
 mod instrument;
 mod numbers;
 mod outcome;

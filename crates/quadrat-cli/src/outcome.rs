@@ -4,6 +4,7 @@ use anyhow::{Context, Result};
 
 use crate::engine::{self, Answer, Chances, Finer, FitSummary, McmcReport, Posterior, Running};
 use crate::numbers::{count, human};
+use crate::places::Places;
 use crate::resolve::{Asked, Resolved};
 use crate::study::Scale;
 use crate::sums;
@@ -30,9 +31,9 @@ impl Outcome {
             let mut answer = engine::predict(&outcome.posterior, &asked.places, &asked.wanted())
                 .with_context(|| format!("the prediction `{}` failed", asked.title()))?;
             outcome.warnings.extend(far(&asked.title(), asked, &answer));
-            let heavy = heavy(&answer);
             let finer = finer(&answer, asked.places.len());
-            let told = heavy.into_iter().chain(finer);
+            let told = [heavy(&answer), unresolved(&asked.places, &answer)];
+            let told = told.into_iter().flatten().chain(finer);
             let told = told.map(|what| format!("prediction `{}`: {what}", asked.title()));
             outcome.warnings.extend(told);
             let address = |table: usize, row: usize| {
@@ -177,14 +178,21 @@ pub fn finer(answer: &Answer, rows: usize) -> Vec<String> {
     answer.finer.iter().map(one).collect()
 }
 
+/// A warning when sds are smaller than arithmetic can tell.
+pub fn unresolved(places: &Places, answer: &Answer) -> Option<String> {
+    let first = *answer.unresolved.first()?;
+    Some(format!(
+        "sds of {} of {} are not known, first row {} ({}): values vary so much more than their noise that double precision cannot tell such small sds; what stands there is the rounding, which the sds do not exceed; ask for places that were observed, or subtract a rough fit from the values",
+        answer.unresolved.len(),
+        count(places.len(), "row"),
+        first + 1,
+        places.describe(first)
+    ))
+}
+
 /// A warning when some rows lie far outside the data.
 fn far(name: &str, asked: &Asked, answer: &Answer) -> Option<String> {
     let first = *answer.far.first()?;
-    let key = asked.places.shapes.iter();
-    let key = key.map(|shapes| format!("{} = {}", shapes.header, shapes.keys[first]));
-    let along = asked.places.dims.iter();
-    let along = along.map(|dim| format!("{} = {}", dim.name, dim.middle(first)));
-    let place: Vec<String> = key.chain(along).collect();
     Some(format!(
         "prediction `{name}`: {} of {} far outside the data, first row {} ({}); they say more about the prior than about the data",
         answer.far.len(),
@@ -195,6 +203,6 @@ fn far(name: &str, asked: &Asked, answer: &Answer) -> Option<String> {
                 " lie"
             },
         first + 1,
-        place.join(", ")
+        asked.places.describe(first)
     ))
 }

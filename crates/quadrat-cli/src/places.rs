@@ -90,6 +90,15 @@ impl Places {
         }
     }
 
+    /// A row's key and the middle of its place, for messages.
+    pub fn describe(&self, row: usize) -> String {
+        let key = self.shapes.iter();
+        let key = key.map(|shapes| format!("{} = {}", shapes.header, shapes.keys[row]));
+        let along = self.dims.iter();
+        let along = along.map(|dim| format!("{} = {}", dim.name, dim.middle(row)));
+        key.chain(along).collect::<Vec<String>>().join(", ")
+    }
+
     /// Every combination of the axes, the last one running fastest.
     pub fn grid(
         axes: &[(Spanned<String>, Axis)],

@@ -24,6 +24,10 @@ pub struct Conditioned {
     pub log_evidence: f64,
     /// What was added to the diagonal of `Ky`, relative to it; 0 when nothing was needed.
     pub jitter: f64,
+    /// Variances `v` of the rows' noise, of `Ky = K + diag(v)`, without the jitter: of sites the
+    /// reciprocal of their precision, infinite where a row says nothing. Empty where rows are not
+    /// what was conditioned on: nodes of sums after a link, inducing points.
+    pub noise: Vec<f64>,
     /// The second latent function, where rows have one.
     pub second: Option<Box<Conditioned>>,
     /// Draws that meet what rows report of their sums after a link, where they were asked for.
@@ -70,6 +74,7 @@ pub fn condition(problem: &dyn LinearGaussian, theta: &[f64]) -> Result<Conditio
         factor,
         log_evidence,
         jitter,
+        noise,
     })
 }
 

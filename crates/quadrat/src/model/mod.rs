@@ -16,6 +16,7 @@ mod inputs;
 mod lens;
 mod lifted;
 mod line;
+mod marginals;
 #[cfg(feature = "mcmc")]
 mod mcmc;
 mod mean;

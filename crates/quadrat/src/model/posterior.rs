@@ -7,9 +7,10 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::lens::{Lens, What};
+use super::marginals::{Marginals, Prior, marginals, together};
 use super::observations::Observations;
 use super::outputs;
-use super::prediction::Prediction;
+use super::prediction::{Prediction, not_negative};
 use super::problem::Problem;
 use super::second::{SecondLatent, Varying};
 use super::summary::{FitSummary, LeaveOneOut};
@@ -18,7 +19,6 @@ use crate::error::{FitError, InputError};
 use crate::inference::{Conditioned, LinearGaussian};
 use crate::kernel::{Kernel, Kind, Role};
 use crate::likelihood::{Likelihood, Noise};
-use crate::linalg::{Mat, dot};
 use crate::support::Functionals;
 
 /// Rows predicted at a time: bounds memory to this many columns per node.
@@ -250,17 +250,15 @@ impl Posterior {
         };
         let weights = self.weights();
         let parts = in_parts(&at);
-        let moments: Vec<(Vec<f64>, Vec<f64>)> = self
-            .components
-            .par_iter()
-            .zip(&noise)
-            .map(|(component, noise)| {
-                let (mean, mut variance) = self.moments(component, &parts)?;
-                variance.iter_mut().for_each(|v| *v += noise);
-                Ok((mean, variance))
-            })
-            .collect::<Result<_, FitError>>()?;
-        let latent = Prediction::from_moments(weights, &moments);
+        let nodes = self.components.par_iter();
+        let nodes: Result<_, FitError> = nodes.map(|c| self.moments(c, &parts)).collect();
+        let mut nodes: Vec<Marginals> = nodes?;
+        self.mend(&at, &mut nodes);
+        for (node, noise) in nodes.iter_mut().zip(&noise) {
+            let all = node.variance.iter_mut();
+            all.for_each(|v| *v = not_negative(*v) + noise);
+        }
+        let latent = together(weights, nodes);
         let what = match scale {
             Scale::Observation if sites => What::Observation,
             Scale::Response if !likelihood.is_linear() => What::Mean,
@@ -353,7 +351,7 @@ impl Posterior {
             })
         };
         let all: Option<Vec<_>> = self.components.par_iter().map(one).collect();
-        Some(Prediction::from_moments(self.weights(), &all?))
+        Some(together(self.weights(), all?))
     }
 
     /// Shares of the nodes that answer predictions.
@@ -362,13 +360,10 @@ impl Posterior {
     }
 
     /// Mean and variance of every functional of every part at one node.
-    fn moments(
-        &self,
-        component: &Component,
-        parts: &[Functionals],
-    ) -> Result<(Vec<f64>, Vec<f64>), FitError> {
+    fn moments(&self, component: &Component, parts: &[Functionals]) -> Result<Marginals, FitError> {
         if let Some(lift) = self.lift_of(component)? {
-            return Ok(self.lifted_moments(component, &lift, parts));
+            let (mean, variance) = self.lifted_moments(component, &lift, parts);
+            return Ok(Marginals::known(mean, variance));
         }
         let theta = &component.theta;
         Ok(marginals(&component.conditioned, parts, |part| Prior {
@@ -439,36 +434,4 @@ fn no_function(varying: Varying) -> InputError {
 fn in_parts(at: &Functionals) -> Vec<Functionals> {
     let rows: Vec<usize> = (0..at.len()).collect();
     rows.chunks(CHUNK).map(|chunk| at.rows(chunk)).collect()
-}
-
-/// What the prior says of some functionals: covariance with the rows, variance, mean.
-struct Prior {
-    cross: Mat<f64>,
-    variance: Vec<f64>,
-    mean: Vec<f64>,
-}
-
-/// Posterior means and variances, part by part.
-fn marginals(
-    conditioned: &Conditioned,
-    parts: &[Functionals],
-    prior: impl Fn(&Functionals) -> Prior,
-) -> (Vec<f64>, Vec<f64>) {
-    let (mut means, mut variances) = (Vec::new(), Vec::new());
-    for part in parts {
-        let Prior {
-            cross,
-            variance,
-            mean,
-        } = prior(part);
-        for (j, mean) in mean.iter().enumerate() {
-            means.push(mean + dot(cross.col_as_slice(j), &conditioned.alpha));
-        }
-        let whitened = conditioned.factor.whiten(cross);
-        for (j, variance) in variance.into_iter().enumerate() {
-            let w = whitened.col_as_slice(j);
-            variances.push((variance - dot(w, w)).max(0.0));
-        }
-    }
-    (means, variances)
 }

@@ -16,6 +16,11 @@ use crate::special::{normal_cdf_into, normal_pdf_into};
 /// Quantiles of so many rows are one task: fewer would cost more to hand over than to do.
 const ROWS_PER_TASK: usize = 16;
 
+/// A variance of which rounding may have left less than nothing; what is no number stays so.
+pub(super) fn not_negative(variance: f64) -> f64 {
+    if variance < 0.0 { 0.0 } else { variance }
+}
+
 /// One marginal predictive distribution per row: a mixture of normal densities, one for every
 /// node of the hyperparameter integration (one in all for MAP).
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +37,8 @@ pub struct Prediction {
     pub(super) lens: Option<Lens>,
     /// Noise on the latent values that is not one variance for a node.
     noise: Option<VaryingNoise>,
+    /// Rows whose sds are not known, see [`Self::unresolved`].
+    unresolved: Vec<usize>,
     /// Whether the marginals are those given that they are not negative.
     pub(super) is_truncated: bool,
 }
@@ -49,6 +56,7 @@ impl Prediction {
             sd: Vec::with_capacity(rows),
             lens: None,
             noise: None,
+            unresolved: Vec::new(),
             is_truncated: false,
         };
         for row in 0..rows {
@@ -60,14 +68,30 @@ impl Prediction {
                 .sum();
             let mut variance = 0.0;
             for (w, (m, v)) in out.weights.iter().zip(moments) {
-                variance += w * (v[row].max(0.0) + (m[row] - mean).powi(2));
+                let own = not_negative(v[row]);
+                variance += w * (own + (m[row] - mean).powi(2));
                 out.means.push(m[row]);
-                out.sds.push(v[row].max(0.0).sqrt());
+                out.sds.push(own.sqrt());
             }
             out.mean.push(mean);
             out.sd.push(variance.sqrt());
         }
         out
+    }
+
+    /// The same, of which some rows' sds are not known.
+    pub(super) fn leaving(mut self, unresolved: Vec<usize>) -> Self {
+        self.unresolved = unresolved;
+        self
+    }
+
+    /// Rows whose sds are smaller than arithmetic can tell, while the noise of observations is
+    /// small enough for that to matter: where values vary by 1e8 and are known to 1, the variances
+    /// of places that were not observed are differences of numbers of 1e16, known to some units.
+    /// The sds that stand there are the rounding of these differences, not less than the sds.
+    #[must_use]
+    pub fn unresolved(&self) -> &[usize] {
+        &self.unresolved
     }
 
     /// What the latent values mean for observations.

@@ -148,10 +148,7 @@ pub(super) fn redundant(
     let Some(found) = of_kernel(kernel, &supports, has_mean) else {
         return Ok(Vec::new());
     };
-    let limit = match supports.has_regions() {
-        true => NOTHING_NEW_OF_AREAS,
-        false => NOTHING_NEW,
-    };
+    let limit = limit(&supports);
     let gram = Gram::new(&supports, &found, |row| numbers[row] < settled);
     let spread = root_mean_square(&per_unit(&supports, &values));
     let mut rows = Vec::new();
@@ -183,6 +180,14 @@ pub(super) fn redundant(
     rows.retain(|r| r.row >= settled);
     rows.sort_by_key(|r| r.row);
     Ok(rows)
+}
+
+/// The share of a row's own product below which nothing of it is left.
+pub(super) fn limit(supports: &Functionals) -> f64 {
+    match supports.has_regions() {
+        true => NOTHING_NEW_OF_AREAS,
+        false => NOTHING_NEW,
+    }
 }
 
 /// Rows that report one number without noise, and that number.
@@ -292,7 +297,11 @@ fn parts(kernel: &Kernel) -> Vec<Vec<usize>> {
 }
 
 /// Products of rows over all parts of a kernel.
-fn of_kernel(kernel: &Kernel, supports: &Functionals, has_mean: bool) -> Option<Products> {
+pub(super) fn of_kernel(
+    kernel: &Kernel,
+    supports: &Functionals,
+    has_mean: bool,
+) -> Option<Products> {
     let is_line = |leaf: &Kind| matches!(leaf, Kind::Linear | Kind::Constant);
     if kernel.leaves().iter().all(|leaf| is_line(&leaf.kind)) && kernel.outputs().is_empty() {
         return lines(kernel, supports, has_mean);
@@ -347,7 +356,7 @@ fn lines(kernel: &Kernel, supports: &Functionals, has_mean: bool) -> Option<Prod
 }
 
 /// Products of rows, each with the length one, by groups that hang together.
-struct Gram {
+pub(super) struct Gram {
     /// Rows of every group, those that stay first in front.
     groups: Vec<Vec<usize>>,
     /// Length of every row.
@@ -357,7 +366,11 @@ struct Gram {
 }
 
 impl Gram {
-    fn new(supports: &Functionals, found: &Products, is_settled: impl Fn(usize) -> bool) -> Self {
+    pub fn new(
+        supports: &Functionals,
+        found: &Products,
+        is_settled: impl Fn(usize) -> bool,
+    ) -> Self {
         let n = supports.len();
         let mut square = vec![0.0; n];
         let mut near = vec![Vec::new(); n];
@@ -396,7 +409,7 @@ impl Gram {
     }
 
     /// Rows of which less than `limit` is left beside those that stay, and what they are made of.
-    fn dependent(&self, limit: f64) -> Vec<(usize, Vec<(usize, f64)>)> {
+    pub fn dependent(&self, limit: f64) -> Vec<(usize, Vec<(usize, f64)>)> {
         let small = |g: &&Vec<usize>| g.len() > 1 && g.len() <= MOST_TOGETHER;
         let groups = self.groups.iter().filter(small);
         groups

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::lens::{Lens, What};
 use super::pooled::MAX_NODES;
 use super::posterior::{Component, Posterior};
-use super::prediction::Prediction;
+use super::prediction::{Prediction, not_negative};
 use super::row_sums::RowSums;
 use super::unions::unions;
 use crate::error::{FitError, InputError};
@@ -292,7 +292,7 @@ impl Nodes<'_> {
     pub fn beliefs(&self, prior: impl Fn(usize) -> f64) -> Vec<Belief> {
         let one = |(i, &mean): (usize, &f64)| Belief {
             mean,
-            variance: (prior(i) - self.reduction(i, i)).max(0.0),
+            variance: not_negative(prior(i) - self.reduction(i, i)),
         };
         self.mean.iter().enumerate().map(one).collect()
     }

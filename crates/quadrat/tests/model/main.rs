@@ -6,6 +6,7 @@ mod answers;
 mod both_varying;
 mod common;
 mod crossvalidation;
+mod digits;
 mod ends;
 mod far_rows;
 mod invariance;

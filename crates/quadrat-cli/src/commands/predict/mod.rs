@@ -13,7 +13,7 @@ use crate::diagnostic::{Problem, Problems};
 use crate::engine::{Chances, Wanted};
 use crate::geographic::{self, Geographic};
 use crate::numbers::count;
-use crate::outcome::{finer, heavy};
+use crate::outcome::{finer, heavy, unresolved};
 use crate::output::{Staged, writable};
 use crate::places::Places;
 use crate::prediction_csv::has_regions;
@@ -234,11 +234,14 @@ fn tell(
     asked: &Asked,
     parts: &[(Places, engine::Answer)],
 ) {
-    let heavy = parts.iter().filter_map(|(_, answer)| heavy(answer));
+    let own = parts.iter().flat_map(|(places, answer)| {
+        let both = [heavy(answer), unresolved(places, answer)];
+        both.into_iter().flatten()
+    });
     // All outputs are asked for at the same places.
     let fine = parts.first().into_iter();
     let fine = fine.flat_map(|(places, answer)| finer(answer, places.len()));
-    for warning in asked.warnings.iter().cloned().chain(heavy).chain(fine) {
+    for warning in asked.warnings.iter().cloned().chain(own).chain(fine) {
         eprintln!("warning: {warning}");
     }
     for (places, answer) in parts {

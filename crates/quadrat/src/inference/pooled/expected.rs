@@ -88,6 +88,7 @@ pub fn condition_pooled(
         },
         log_evidence: mode.log_evidence,
         jitter: mode.jitter,
+        noise: Vec::new(),
     })
 }
 

@@ -168,6 +168,7 @@ impl SiteFit {
                 factor: Factor::Scaled { factor, scale },
                 log_evidence,
                 jitter,
+                noise: terms.iter().map(Term::noise).collect(),
                 second: None,
                 lift: None,
             })

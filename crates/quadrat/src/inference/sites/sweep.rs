@@ -25,6 +25,16 @@ pub(in crate::inference) enum Term {
     Chosen(Site),
 }
 
+impl Term {
+    /// Its variance, infinite where it says nothing.
+    pub fn noise(&self) -> f64 {
+        match self {
+            Self::Gaussian { variance, .. } => *variance,
+            Self::Chosen(site) => site.precision.recip(),
+        }
+    }
+}
+
 /// Precision of a site in units of the posterior, below which that variance is not read off `R`, which loses the digits of this number.
 const WEAK: f64 = 1e-5;
 

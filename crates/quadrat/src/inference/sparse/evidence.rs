@@ -278,6 +278,7 @@ pub fn condition_sparse(
         },
         log_evidence: found.bound,
         jitter,
+        noise: Vec::new(),
         second: None,
         lift: None,
     })
