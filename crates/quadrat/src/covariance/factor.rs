@@ -44,6 +44,8 @@ pub(super) enum Slopes {
 pub(super) enum Tables {
     Never,
     WhenRepeated,
+    /// The same, where a table has no more entries.
+    UpTo(usize),
 }
 
 /// Values and slopes of one factor on one tile, `[j * na + i]`; buffers are reused.
@@ -144,14 +146,15 @@ impl<'a> Prepared<'a> {
                 ) {
                     How::Radial(direct)
                 } else {
-                    let reach: Vec<f64> = dims
-                        .iter()
-                        .zip(lengthscales)
-                        .map(|(&d, &l)| {
-                            let widths = sides.a.width(d).iter().chain(sides.b.width(d));
-                            widths.fold(0.0, |w: f64, &v| w.max(v)) / theta[l]
-                        })
-                        .collect();
+                    let along = |(&d, &l): (&usize, &usize)| {
+                        let widths = sides.a.width(d).iter().chain(sides.b.width(d));
+                        let widest = widths.fold(0.0, |w: f64, &v| w.max(v));
+                        let (a, b) = (sides.a.range(d), sides.b.range(d));
+                        let extent = a.1.max(b.1) - a.0.min(b.0);
+                        (widest / theta[l], extent / theta[l])
+                    };
+                    let (reach, extents): (Vec<f64>, Vec<f64>) =
+                        dims.iter().zip(lengthscales).map(along).unzip();
                     let (members, has_alpha) = match family {
                         Isotropic::Radial(Family::Se) => (
                             vec![Member {
@@ -165,9 +168,11 @@ impl<'a> Prepared<'a> {
                         Isotropic::Radial(Family::Matern32) => (matern_members(1.5, &reach), false),
                         Isotropic::Radial(Family::Matern52) => (matern_members(2.5, &reach), false),
                         Isotropic::RationalQuadratic(alpha) => {
-                            (rational_quadratic_members(theta[*alpha], &reach), true)
+                            let extent = extents.iter().fold(0.0_f64, |all, e| all.hypot(*e));
+                            (rational_quadratic_members(theta[*alpha], &reach, extent), true)
                         }
                     };
+                    let tables = affordable(tables, members.len() * dims.len(), slopes);
                     let members = members
                         .into_iter()
                         .map(|m| {
@@ -370,6 +375,18 @@ impl<'a> Prepared<'a> {
                 }
             }
         }
+    }
+}
+
+/// Most numbers in the tables of all members of a mixture, 32 MB.
+const MOST_TABULATED: usize = 1 << 22;
+
+/// Tables of so many lines, no larger than the memory that is meant for all of them.
+fn affordable(tables: Tables, lines: usize, slopes: Slopes) -> Tables {
+    let kinds = 1 + usize::from(slopes == Slopes::Yes);
+    match tables {
+        Tables::Never => Tables::Never,
+        _ => Tables::UpTo(MOST_TABULATED / (lines * kinds).max(1)),
     }
 }
 

@@ -154,6 +154,10 @@ impl<'a> OneDim<'a> {
         let with_slopes = slopes == Slopes::Yes;
         // A table pays when every entry is used at least twice.
         let most = sides.a.atom_count() * sides.b.atom_count() / 2;
+        let most = match tables {
+            Tables::UpTo(limit) => most.min(limit),
+            _ => most,
+        };
         let lags = piece
             .is_stationary()
             .then(|| Lags::find(ua, ub, most.min(pairs)));

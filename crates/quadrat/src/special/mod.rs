@@ -26,7 +26,7 @@ mod log_cdf_difference;
 mod normal;
 mod quantile;
 pub mod scalar;
-mod stirling;
+pub(crate) mod stirling;
 mod truncated_normal;
 
 pub use erf::erf_into;

@@ -65,6 +65,16 @@ pub(crate) fn stirling_gap(x: f64) -> f64 {
     }
 }
 
+/// $\log x - \psi(x)$ for x > 0; tends to $1 / (2x)$ at infinity without cancellation.
+pub(crate) fn digamma_gap(x: f64) -> f64 {
+    if x < ASYMPTOTIC {
+        elementary::log(x) - digamma(x)
+    } else {
+        let inverse = 1.0 / x;
+        inverse * (0.5 + inverse * series(&BERNOULLI, inverse * inverse))
+    }
+}
+
 /// $a^2 (t(a + y) - t(a))$ with $t(x) = \psi(x) - \log x$ and $a = 1 / \alpha$; tends to
 /// $y / (2 (1 + \alpha y))$ as $\alpha \to 0$ without cancellation.
 pub(crate) fn digamma_gap_difference(y: f64, dispersion: f64) -> f64 {
@@ -103,6 +113,9 @@ mod tests {
         let x = 15.999_999_999;
         assert!((stirling_gap(x) / stirling_gap(16.0) - 1.0).abs() < 1e-9);
         assert!((stirling_gap(1.0) - (1.0 - HALF_LOG_TWO_PI)).abs() < 1e-15);
+        // The difference below loses the digits that log 16 has before the point.
+        assert!((digamma_gap(x) / digamma_gap(16.0) - 1.0).abs() < 1e-9);
+        assert!((digamma_gap(1e300) - 0.5e-300).abs() < 1e-315);
     }
 
     #[test]
