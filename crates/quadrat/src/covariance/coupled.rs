@@ -1,9 +1,6 @@
 //! Products of leaves on common dimensions, such as `se(t) * periodic(t)`, over boxes.
 //!
-//! Between points the product is direct. In one dimension a box needs only `integral T(u) k(u) du`
-//! with the trapezoid `T` of [`super::line`], by composite Gauss-Legendre cut at every corner and
-//! at zero: kinks cost nothing. Linear leaves make it `integral T(u) k(u) m(u) du`, where `m` is
-//! the mean of the polynomial `(x (x + u))^p` over the `x` that `u` leaves room for. In several
+//! Between points the product is direct. In one dimension there is [`Product`]. In several
 //! dimensions each box becomes a tensor of Gauss-Legendre nodes: to rounding for smooth leaves,
 //! less for those with a kink at zero (Matern 1/2: about `1e-3` of the variance of a box).
 
@@ -11,6 +8,7 @@ use std::sync::LazyLock;
 
 use super::aligned::Aligned;
 use super::line::Intervals;
+use super::product::Product;
 use crate::kernel::{IndexedLeaf, Kind};
 use crate::quadrature::gauss_legendre;
 
@@ -20,8 +18,6 @@ static RULE: LazyLock<Vec<(f64, f64)>> =
 
 /// Nodes a box should not exceed when it is integrated by a tensor rule.
 const MAX_NODES: usize = 1296;
-/// Panels one pair of intervals may have.
-const MAX_PANELS: usize = 100_000;
 
 /// Leaves that share dimensions.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,34 +83,47 @@ impl Coupled {
         value: &mut [f64],
         mut slopes: Option<&mut [Aligned]>,
     ) {
+        if let ([a], [b]) = (a, b) {
+            self.fill_line(theta, *a, *b, value, slopes);
+            return;
+        }
         let (na, nb) = (a[0].len(), b[0].len());
         let mut pair = PairSum::new(self, theta, slopes.is_some());
-        let line = self.dims.len() == 1;
-        let nodes_a: Vec<Nodes> = if line {
-            Vec::new()
-        } else {
-            self.all_nodes(theta, a)
-        };
-        let nodes_b: Vec<Nodes> = if line {
-            Vec::new()
-        } else {
-            self.all_nodes(theta, b)
-        };
+        let (nodes_a, nodes_b) = (self.all_nodes(theta, a), self.all_nodes(theta, b));
         for j in 0..nb {
             for i in 0..na {
                 pair.reset();
-                if line {
-                    let step = self.step(theta, 0);
-                    let (x, y) = (a[0].lower[i], b[0].lower[j]);
-                    pair.trapezoid((x, a[0].width[i]), (y, b[0].width[j]), step);
-                } else {
-                    pair.nodes(&nodes_a[i], &nodes_b[j]);
-                }
+                pair.nodes(&nodes_a[i], &nodes_b[j]);
                 let at = j * na + i;
                 value[at] = pair.value;
                 if let Some(slopes) = &mut slopes {
                     for (out, &p) in slopes.iter_mut().zip(&self.parameters) {
                         out[at] = pair.slope[p];
+                    }
+                }
+            }
+        }
+    }
+
+    /// As [`Self::fill`] in one dimension.
+    fn fill_line(
+        &self,
+        theta: &[f64],
+        a: Intervals<'_>,
+        b: Intervals<'_>,
+        value: &mut [f64],
+        mut slopes: Option<&mut [Aligned]>,
+    ) {
+        let mut product = Product::new(&self.leaves, &self.parameters, theta, slopes.is_some());
+        let na = a.len();
+        for j in 0..b.len() {
+            for i in 0..na {
+                product.pair((a.lower[i], a.width[i]), (b.lower[j], b.width[j]));
+                let at = j * na + i;
+                value[at] = product.value;
+                if let Some(slopes) = &mut slopes {
+                    for (out, slope) in slopes.iter_mut().zip(&product.slope) {
+                        out[at] = *slope;
                     }
                 }
             }
@@ -253,24 +262,14 @@ struct PairSum<'a> {
     product: Vec<f64>,
     x: Vec<f64>,
     y: Vec<f64>,
-    /// Whether linear leaves are part of the weights, and how many there are.
-    line: bool,
-    linear: usize,
-    /// Gauss-Legendre on `[-1, 1]`, exact for the product of the linear leaves.
-    rule: Vec<(f64, f64)>,
 }
 
 impl<'a> PairSum<'a> {
     fn new(coupled: &'a Coupled, theta: &'a [f64], with_slopes: bool) -> Self {
-        let is_linear = |l: &&IndexedLeaf| l.kind == Kind::Linear;
-        let linear = coupled.leaves.iter().filter(is_linear).count();
         Self {
             coupled,
             theta,
             with_slopes,
-            line: coupled.dims.len() == 1,
-            linear,
-            rule: gauss_legendre(linear + 1).on(0.0, 1.0).collect(),
             value: 0.0,
             slope: vec![0.0; theta.len()],
             leaf: vec![0.0; theta.len()],
@@ -290,9 +289,6 @@ impl<'a> PairSum<'a> {
         let mut k = 1.0;
         self.product.fill(0.0);
         for leaf in &self.coupled.leaves {
-            if self.line && leaf.kind == Kind::Linear {
-                continue;
-            }
             if !self.with_slopes {
                 k *= leaf.at(self.theta, &self.x, &self.y, None);
                 continue;
@@ -318,79 +314,6 @@ impl<'a> PairSum<'a> {
                 self.x.copy_from_slice(x);
                 self.y.copy_from_slice(y);
                 self.add(w * v);
-            }
-        }
-    }
-
-    /// `integral T(u) k(u) m(u) du / (w v)` for intervals given by lower edge and width.
-    fn trapezoid(&mut self, a: (f64, f64), b: (f64, f64), step: f64) {
-        let dim = self.coupled.dims[0];
-        let (w, v) = (a.1, b.1);
-        let delta = b.0 - a.0;
-        let (small, large) = (w.min(v), w.max(v));
-        if large == 0.0 {
-            self.x[dim] = delta;
-            self.add((a.0 * b.0).powi(self.linear as i32));
-            return;
-        }
-        let start = delta - w;
-        let flat = large - small;
-        let (ramp_end, plateau_end) = (start + small, start + small + flat);
-        let ratio = small / large;
-        // (from, length, weight density in tau: p + q tau, times the scale)
-        self.piece((a, b), start, small, 0.0, 1.0, ratio, step);
-        self.piece((a, b), ramp_end, flat, 1.0, 0.0, flat / large, step);
-        self.piece((a, b), plateau_end, small, 1.0, -1.0, ratio, step);
-    }
-
-    /// Mean of the linear leaves over the pairs of the two intervals with `x' - x = u`.
-    fn linear_mean(&self, ((s, w), (t, v)): ((f64, f64), (f64, f64)), u: f64) -> f64 {
-        if self.linear == 0 {
-            return 1.0;
-        }
-        let (low, high) = (s.max(t - u), (s + w).min(t + v - u));
-        self.rule
-            .iter()
-            .map(|(tau, weight)| {
-                let x = low + (high - low) * tau;
-                weight * (x * (x + u)).powi(self.linear as i32)
-            })
-            .sum()
-    }
-
-    fn piece(
-        &mut self,
-        intervals: ((f64, f64), (f64, f64)),
-        lo: f64,
-        length: f64,
-        p: f64,
-        q: f64,
-        scale: f64,
-        step: f64,
-    ) {
-        if scale == 0.0 {
-            return;
-        }
-        let cut = if lo < 0.0 && 0.0 < lo + length {
-            -lo / length
-        } else {
-            0.0
-        };
-        for (from, extent) in [(0.0, cut), (cut, 1.0 - cut)] {
-            if extent == 0.0 {
-                continue;
-            }
-            let panels = ((extent * length / step).ceil() as usize).clamp(1, MAX_PANELS);
-            let share = extent / panels as f64;
-            let dim = self.coupled.dims[0];
-            for panel in 0..panels {
-                for (x, weight) in RULE.iter() {
-                    let tau = from + (panel as f64 + x) * share;
-                    let u = lo + length * tau;
-                    self.x[dim] = u;
-                    let mean = self.linear_mean(intervals, u);
-                    self.add(scale * weight * share * (p + q * tau) * mean);
-                }
             }
         }
     }

@@ -169,7 +169,10 @@ impl<'a> Prepared<'a> {
                         Isotropic::Radial(Family::Matern52) => (matern_members(2.5, &reach), false),
                         Isotropic::RationalQuadratic(alpha) => {
                             let extent = extents.iter().fold(0.0_f64, |all, e| all.hypot(*e));
-                            (rational_quadratic_members(theta[*alpha], &reach, extent), true)
+                            (
+                                rational_quadratic_members(theta[*alpha], &reach, extent),
+                                true,
+                            )
                         }
                     };
                     let tables = affordable(tables, members.len() * dims.len(), slopes);

@@ -27,7 +27,7 @@ use crate::quadrature::gauss_legendre;
 
 /// Width, in lengthscales, up to which ramps are integrated by quadrature. Above it the corner
 /// form loses at most `4 eps / NARROW^2 = 7e-15`; below it 7 nodes leave less than `1e-15`.
-const NARROW: f64 = 0.35;
+pub(super) const NARROW: f64 = 0.35;
 /// Width up to which 4 nodes do (error `(w/2)^8` times an eighth derivative: below `1e-15`).
 const TINY: f64 = 0.04;
 /// Width, in lengthscales, up to which an interval is a point: no kernel changes over it, and the
@@ -43,7 +43,7 @@ fn unit_rule(n: usize) -> Vec<(f64, f64)> {
 }
 
 static TINY_RULE: LazyLock<Vec<(f64, f64)>> = LazyLock::new(|| unit_rule(4));
-static NARROW_RULE: LazyLock<Vec<(f64, f64)>> = LazyLock::new(|| unit_rule(7));
+pub(super) static NARROW_RULE: LazyLock<Vec<(f64, f64)>> = LazyLock::new(|| unit_rule(7));
 
 /// Intervals along one dimension.
 #[derive(Clone, Copy)]

@@ -8,6 +8,7 @@
 mod aligned;
 mod axes;
 mod block;
+mod comb;
 mod coupled;
 mod cross;
 mod factor;
@@ -18,6 +19,7 @@ mod mixture;
 mod nodes;
 mod one_dim;
 mod plan;
+mod product;
 mod radial;
 mod regions;
 mod series;

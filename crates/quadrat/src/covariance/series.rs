@@ -2,12 +2,17 @@
 //!
 //! The average of `cos(omega u)` over two intervals of widths `w, w'` and centres `c, c'` is
 //! `sinc(omega w / 2) sinc(omega w' / 2) cos(omega (c - c'))`: a sum of products of features of
-//! either side, exact at every width. Between two points the closed form is used.
+//! either side, exact at every width. Between two points the closed form is used. The series has
+//! `9.5 / lengthscale + 20` terms; for shorter lengthscales than [`SHORT`] there is [`super::comb`].
 
 use std::f64::consts::PI;
 
+use super::comb;
 use super::line::Intervals;
 use crate::kernel::{Periodic, remainder};
+
+/// Lengthscales below this are a comb of narrow teeth.
+const SHORT: f64 = 0.05;
 
 /// Fills `value` and, when given, the derivatives in lengthscale and period.
 pub(super) fn fill(
@@ -18,12 +23,27 @@ pub(super) fn fill(
     value: &mut [f64],
     slopes: Option<(&mut [f64], &mut [f64])>,
 ) {
-    let na = a.len();
     let points = a.width.iter().chain(b.width).all(|w| *w == 0.0);
     if points {
         between_points(lengthscale, period, [a.lower, b.lower], value, slopes);
         return;
     }
+    match lengthscale < SHORT {
+        true => comb::fill(lengthscale, period, a, b, value, slopes),
+        false => by_series(lengthscale, period, a, b, value, slopes),
+    }
+}
+
+/// As [`fill`], by the series.
+pub(super) fn by_series(
+    lengthscale: f64,
+    period: f64,
+    a: Intervals<'_>,
+    b: Intervals<'_>,
+    value: &mut [f64],
+    slopes: Option<(&mut [f64], &mut [f64])>,
+) {
+    let na = a.len();
     let (coefficients, coefficient_slopes) = Periodic::coefficients(lengthscale);
     let with_slopes = slopes.is_some();
     let side = |x| features(x, period, coefficients.len(), with_slopes);
@@ -44,12 +64,12 @@ pub(super) fn fill(
         d_period.iter_mut().zip(&other).for_each(|(d, o)| *d += o);
         // The phases change in proportion to the separation of the centres.
         sum(&weights, &features_a.turned, value_b, &mut other);
-        let scale = 2.0 * PI / (period * period);
+        let scale = 2.0 * PI / period;
         for j in 0..b.len() {
             for i in 0..na {
                 let shift = 0.5 * (b.width[j] - a.width[i]);
                 let separation = (b.lower[j] - a.lower[i]) + shift;
-                d_period[j * na + i] += scale * separation * other[j * na + i];
+                d_period[j * na + i] += scale * (separation / period) * other[j * na + i];
             }
         }
     }
@@ -115,9 +135,11 @@ fn features(x: Intervals<'_>, period: f64, frequencies: usize, with_slopes: bool
         let half = 0.5 * x.width[i];
         let half_angle = angle(half);
         let phase = angle(x.lower[i]) + half_angle;
+        // A number, so that no frequency makes it one.
+        let cycles = (half / period).min(f64::MAX);
         for m in 0..frequencies {
             let m = m as f64;
-            let t = 2.0 * PI * m * (half / period);
+            let t = 2.0 * PI * (m * cycles);
             let (sin_t, cos_t) = (m * half_angle).sin_cos();
             let sinc = if t == 0.0 { 1.0 } else { sin_t / t };
             let (sin, cos) = (m * phase).sin_cos();

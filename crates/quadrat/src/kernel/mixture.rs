@@ -144,7 +144,9 @@ fn upwards(
     reach: &[f64],
     scale: impl Fn(f64) -> f64,
 ) -> impl Iterator<Item = Member> {
-    let nodes = (0..).map(|index| density.at(index)).map(move |x| (x, scale(x)));
+    let nodes = (0..)
+        .map(|index| density.at(index))
+        .map(move |x| (x, scale(x)));
     nodes
         .take_while(move |(x, scale)| density.log_weight(*x) + gain(*scale, reach) >= floor)
         .map(|(x, scale)| density.member(x, scale))
@@ -190,7 +192,11 @@ pub fn rational_quadratic_members(alpha: f64, reach: &[f64], extent: f64) -> Vec
     let mut members: Vec<Member> = upwards(&density, floor, reach, scale).collect();
     // To the left all that is still to come counts: weights may hardly fall, and what they gain rises with the lengthscale.
     let fall = alpha - 0.5 * reach.len() as f64;
-    let (fall, all) = if fall > 0.1 { (fall, 0.0) } else { (alpha, most) };
+    let (fall, all) = if fall > 0.1 {
+        (fall, 0.0)
+    } else {
+        (alpha, most)
+    };
     let to_come = -(-elementary::expm1(-fall * step)).ln();
     let counts = |x: f64| {
         let gain = gain(scale(x), reach).max(all);
@@ -263,7 +269,11 @@ mod tests {
         ];
         for alpha in alphas {
             let members = rational_quadratic_members(alpha, &[], 1e3);
-            assert!(members.len() < 700, "alpha {alpha:e}: {} members", members.len());
+            assert!(
+                members.len() < 700,
+                "alpha {alpha:e}: {} members",
+                members.len()
+            );
             for r in [0.0, 1e-3, 0.5, 2.0, 30.0, 1e3] {
                 let (k, _, dk) = RationalQuadratic::radial(r * r, alpha);
                 let (m, dm) = mixture_at(&members, r);
@@ -283,7 +293,11 @@ mod tests {
         for alpha in [1e-300, 1e-30, 1e-3, 0.3, 3.0, 1e5, 1e300] {
             for extent in [0.0, 1e-300, 1e-3, 1.0, 1e9, 1e100, 1e300, f64::INFINITY] {
                 let members = rational_quadratic_members(alpha, &[extent], extent);
-                assert!(members.len() < 700, "{alpha:e} {extent:e}: {}", members.len());
+                assert!(
+                    members.len() < 700,
+                    "{alpha:e} {extent:e}: {}",
+                    members.len()
+                );
                 let total: f64 = members.iter().map(|m| m.weight).sum();
                 assert!((total - 1.0).abs() < 1e-12, "{alpha:e} {extent:e}: {total}");
                 let is_usable = |m: &Member| m.scale.is_finite() && m.slope.is_finite();

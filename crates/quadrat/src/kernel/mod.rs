@@ -21,6 +21,7 @@ mod potential_coefficients;
 mod profile;
 mod rational_quadratic;
 mod se;
+mod tooth;
 
 use std::fmt;
 use std::ops::{Add, Mul};
@@ -44,6 +45,7 @@ pub(crate) use profile::FARTHEST;
 pub use profile::Profile;
 pub use rational_quadratic::RationalQuadratic;
 pub use se::Se;
+pub(crate) use tooth::{Tail, Tooth};
 
 use expression::{Expression, Keeps};
 

@@ -61,9 +61,15 @@ impl Periodic {
     /// # Numerics
     /// Downward recurrence `I_(m-1) = I_(m+1) + 2m/x I_m`, normalised by `a_0 + a_1 + .. = 1`
     /// (Miller's algorithm): relative error about `1e-15` for every coefficient that counts.
+    ///
+    /// There are `9.5 / lengthscale + 20` of them, and no more than for a lengthscale of 0.01: callers go another way
+    /// long before.
     #[must_use]
     pub fn coefficients(lengthscale: f64) -> (Vec<f64>, Vec<f64>) {
-        let x = lengthscale.powi(-2);
+        let x = lengthscale.max(1e-2).powi(-2);
+        if x < FLAT {
+            return flat_coefficients(lengthscale);
+        }
         // a_m ~ exp(-m^2 / (2x)) for large x and (x/2)^m / m! for small x.
         let count = (9.5 * x.sqrt()).ceil() as usize + 20;
         let start = count + 30;
@@ -103,6 +109,29 @@ impl Periodic {
     }
 }
 
+/// Below this `lengthscale^-2` the first terms of power series are all.
+const FLAT: f64 = 1e-5;
+
+/// The coefficients for `x = lengthscale^-2` below [`FLAT`], where the recurrence would overflow: `a_0 = 1 - x + 3 x^2 / 4 - 5 x^3 / 12`,
+/// `a_1 = x - x^2 + 5 x^3 / 8`, `a_2 = x^2 / 4 - x^3 / 4`, `a_3 = x^3 / 24`.
+fn flat_coefficients(lengthscale: f64) -> (Vec<f64>, Vec<f64>) {
+    let x = lengthscale.powi(-2);
+    let a = vec![
+        1.0 - x + 0.75 * x * x - 5.0 / 12.0 * x * x * x,
+        x * (1.0 - x + 0.625 * x * x),
+        0.25 * x * x * (1.0 - x),
+        x * x * x / 24.0,
+    ];
+    let slope = [
+        -1.0 + 1.5 * x - 1.25 * x * x,
+        1.0 - 2.0 * x + 1.875 * x * x,
+        0.5 * x - 0.75 * x * x,
+        0.125 * x * x,
+    ];
+    let dx = -2.0 * x / lengthscale;
+    (a, slope.iter().map(|s| s * dx).collect())
+}
+
 /// `x - n period` for the whole `n` that brings it into `[-period/2, period/2]`, exactly: far from
 /// zero the phase keeps all its digits.
 pub(crate) fn remainder(x: f64, period: f64) -> f64 {
@@ -120,7 +149,9 @@ mod tests {
 
     #[test]
     fn the_fourier_series_sums_to_the_kernel_with_its_slope() {
-        for lengthscale in [0.02, 0.1, 0.5, 1.0, 3.0, 50.0] {
+        for lengthscale in [
+            0.02, 0.1, 0.5, 1.0, 3.0, 50.0, 310.0, 320.0, 1e4, 1e8, 1e300,
+        ] {
             let (a, da) = Periodic::coefficients(lengthscale);
             for u in [0.0, 0.013, 0.21, 0.5, 0.77] {
                 let (k, dk, _) = Periodic::value(u, lengthscale, 1.0);

@@ -43,7 +43,7 @@ use super::outputs::output_of;
 use super::pooled::is_pooled;
 use super::settings::Mean;
 
-/// Lengthscales are not searched below this part of the narrowest support.
+/// Lengthscales are not searched below this part of the narrowest support, nor peaks of a cycle.
 const RESOLVED: f64 = 30.0;
 /// Sd of the logarithm of a lengthscale.
 const LENGTHSCALE_WIDTH: f64 = 0.7;
@@ -343,12 +343,29 @@ impl Scales {
                 parameter.lower = lower;
             }
         }
+        if p.role == Role::PeriodicLengthscale {
+            let lower = self.narrowest_peak(kernel, p);
+            if 0.0 < lower && lower < parameter.start {
+                parameter.lower = lower;
+            }
+        }
         if let (Role::Period(c), None) = (&p.role, p.fixed) {
             // Shorter cycles look the same as longer ones in rows this far apart.
             parameter.lower = 2.0 * self.gap[*c];
             parameter.start = parameter.start.max(1.5 * parameter.lower);
         }
         parameter
+    }
+    /// The lengthscale of a periodic leaf whose peaks, of sd `lengthscale period / (2 pi)`, are as narrow beside the narrowest
+    /// support as other lengthscales may be. A period that is learned counts as two ranges, longer than any that rows can show.
+    fn narrowest_peak(&self, kernel: &Kernel, p: &KernelParameter) -> f64 {
+        let name = p.name.replace(".lengthscale", ".period");
+        let period = kernel.parameters().iter().find(|q| q.name == name);
+        let Some((&Role::Period(c), fixed)) = period.map(|q| (&q.role, q.fixed)) else {
+            return 0.0;
+        };
+        let period = fixed.unwrap_or(2.0 * self.range[c]);
+        2.0 * std::f64::consts::PI * self.narrowest[c] / (RESOLVED * period)
     }
 }
 
