@@ -16,6 +16,7 @@
 //! density is integrated to `exp(-2 pi^2 / 0.6^2)`, below rounding; a likelihood such as `exp(-r^2 / 2 v)` is bounded in `log v` up to a distance of
 //! `pi / 2` from the real line, which makes the error of such a step `exp(-pi^2 / 0.45) = 3e-10` of the likelihood's peak. Beside `Z`, of which an outlier has
 //! less than that, it was at most 3e-7 for values up to eight noise standard deviations away; the tails hold 3e-12.
+//! Where `g` is so uncertain that these would be many, see [`clipped`].
 //!
 //! # Source
 //! Mean-field EP for such models: Hernandez-Lobato et al. 2014 for the factorised form; the variational sites are those of Khan and Lin
@@ -25,6 +26,7 @@ use super::sweep::Site;
 use super::{Method, Reply};
 use crate::likelihood::local::{Belief, Change, Expected, Local};
 use crate::link::Link;
+use crate::quadrature::gauss_legendre;
 
 /// Standard deviations of `g` to either side.
 const REACH: f64 = 7.0;
@@ -34,6 +36,39 @@ const STEP: (f64, f64) = (0.6, 0.45);
 const COARSE: (f64, (f64, f64)) = (5.0, (0.8, 0.65));
 /// The scale is a function of `g` clipped to this range: beyond, it is no number of any use.
 const RANGE: (f64, f64) = (-40.0, 30.0);
+
+/// Most regular nodes to either side; where `g` is less certain than that, see [`clipped`].
+const MOST: f64 = 200.0;
+/// Gauss-Legendre nodes of a panel of two standard deviations, or of four in `g`: right to 1e-12 of a normal density, and to
+/// 3e-8 of what is bounded up to `pi / 2` from the real line.
+const ON_PANEL: usize = 12;
+const PANEL: (f64, f64) = (2.0, 4.0);
+
+/// `g - mean` and the logarithm of the prior weight where `g` is so uncertain that most of it lies outside [`RANGE`].
+///
+/// Panels of `g` fill the range; beyond it nothing depends on `g`, and only the normal density is integrated. Some 350 nodes,
+/// however uncertain `g` is.
+fn clipped(mean: f64, sd: f64, reach: f64) -> Vec<(f64, f64)> {
+    let root = (2.0 * std::f64::consts::PI).sqrt();
+    let inside = |g: f64| ((g - mean) / sd).clamp(-reach, reach);
+    let (low, high) = (inside(RANGE.0), inside(RANGE.1));
+    let rule = gauss_legendre(ON_PANEL);
+    let mut nodes = Vec::new();
+    for (from, to, longest) in [
+        (-reach, low, PANEL.0),
+        (low, high, PANEL.1 / sd),
+        (high, reach, PANEL.0),
+    ] {
+        let panels = ((to - from) / longest).ceil();
+        let width = (to - from) / panels;
+        for panel in 0..panels as usize {
+            let from = from + panel as f64 * width;
+            let own = rule.on(from, from + width);
+            nodes.extend(own.map(|(z, w)| (sd * z, (w / root).ln() - 0.5 * z * z)));
+        }
+    }
+    nodes
+}
 
 /// A row and its scale.
 #[derive(Clone, Copy)]
@@ -105,22 +140,30 @@ impl Given {
 impl PairRow<'_> {
     /// `g - mean` and the logarithm of the prior weight, for every node; the weights add up to one but for rounding, or what few nodes leave out.
     fn nodes(&self, belief: Belief) -> impl Iterator<Item = (f64, f64)> + use<> {
-        let sd = belief.variance.sqrt();
+        let sd = belief.variance.sqrt().min(f64::MAX);
         let (reach, longest) = match self.is_coarse {
             true => COARSE,
             false => (REACH, STEP),
         };
-        let (step, half, share) = if sd > 0.0 {
-            let step = longest.0.min(longest.1 / sd);
-            let share = (step / (2.0 * std::f64::consts::PI).sqrt()).ln();
-            (step, (reach / step).ceil() as i64, share)
+        let step = longest.0.min(longest.1 / sd);
+        let (half, far) = if sd == 0.0 {
+            (0, Vec::new())
+        } else if reach <= step * MOST {
+            ((reach / step).ceil() as i64, Vec::new())
         } else {
-            (0.0, 0, 0.0)
+            // None of the regular ones.
+            (-1, clipped(belief.mean, sd, reach))
         };
-        (-half..=half).map(move |i| {
+        let share = match sd > 0.0 {
+            true => (step / (2.0 * std::f64::consts::PI).sqrt()).ln(),
+            false => 0.0,
+        };
+        let step = if sd > 0.0 { step } else { 0.0 };
+        let regular = (-half..=half).map(move |i| {
             let z = i as f64 * step;
             (sd * z, share - 0.5 * z * z)
-        })
+        });
+        regular.chain(far)
     }
 
     /// The scales at nodes.
@@ -398,6 +441,40 @@ mod tests {
             row: 0,
             link: Link::Exp,
             is_coarse: false,
+        }
+    }
+
+    /// However uncertain `g` is, the nodes are few and integrate what is smooth within the range that counts.
+    #[test]
+    fn nodes_have_a_limit_and_hold_the_whole_belief() {
+        let kind = &kinds()[0];
+        for coarse in [false, true] {
+            let row = PairRow {
+                is_coarse: coarse,
+                ..row_of(kind)
+            };
+            for sd in [0.0, 1e-300, 1e-3, 1.0, 12.0, 14.0, 80.0, 1e3, 1e8, 1e150] {
+                for mean in [0.0, -60.0, 300.0, -1e9] {
+                    let variance = sd * sd;
+                    let nodes: Vec<(f64, f64)> = row.nodes(Belief { mean, variance }).collect();
+                    assert!(nodes.len() < 420, "{sd:e} {mean:e}: {}", nodes.len());
+                    let total: f64 = nodes.iter().map(|n| n.1.exp()).sum();
+                    // What few nodes leave out is beyond five standard deviations.
+                    let allowed = if coarse { 2e-6 } else { 1e-10 };
+                    assert!((total - 1.0).abs() < allowed, "{sd:e} {mean:e}: {total}");
+                    let square: f64 = nodes.iter().map(|n| n.1.exp() * n.0 * n.0).sum();
+                    assert!(
+                        (square - variance).abs() <= 20.0 * allowed * variance,
+                        "{sd:e} {mean:e}"
+                    );
+                    // A logistic step in the middle of the range, half of a wide belief about it.
+                    let logistic = |n: &(f64, f64)| n.1.exp() / (1.0 + (-(mean + n.0)).exp());
+                    let above: f64 = nodes.iter().map(logistic).sum();
+                    if mean == 0.0 {
+                        assert!((above - 0.5).abs() < allowed, "{sd:e}: {above}");
+                    }
+                }
+            }
         }
     }
 
