@@ -130,8 +130,9 @@ fn outline(
             | RegionError::SelfCrossing { ring, .. }
             | RegionError::Folded { ring, .. }
             | RegionError::HoleOutside { ring, .. }
-            | RegionError::Overlap { second: ring, .. } => [ring.part, ring.ring],
-            _ => [0, 0],
+            | RegionError::Overlap { second: ring, .. } => vec![ring.part, ring.ring],
+            RegionError::Huge { ring, vertex, .. } => vec![ring.part, ring.ring, *vertex],
+            _ => vec![0, 0],
         };
         Problem::new(format!("{called}: {fact}"))
             .at(file.place(&position_at(file, &coordinates, &ring)))

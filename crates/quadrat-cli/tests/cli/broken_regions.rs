@@ -65,7 +65,7 @@ const MAPS: &[Case] = &[
     ("[[[1,0],[2,0],[2,1],[1,1],[1,0]]]", "[[[1,0],[1,0],[1,0],[1,0]]]", &["the feature with id `b`", "map.geojson:3:"]),
     ("[[[1,0],[2,0],[2,1],[1,1],[1,0]]]", "[[[1,0],[2,1],[2,0],[1,1],[1,0]]]", &["the feature with id `b`", "map.geojson:3:", "1.5"]),
     ("[[[1,0],[2,0],[2,1],[1,1],[1,0]]]", "[[[1,0],[2,0],[2,1],[1,1],[1,0]],[[1,0],[2,0],[2,1],[1,1],[1,0]]]", &["the feature with id `b`: the holes leave no area of the polygon", "map.geojson:3:"]),
-    ("[[[1,0],[2,0],[2,1],[1,1],[1,0]]]", "[[[1,0],[1e200,0],[1e200,1e200],[1,1e200],[1,0]]]", &["the feature with id `b`: the polygon is too large: its area is no number", "map.geojson:3:", "change the unit"]),
+    ("[[[1,0],[2,0],[2,1],[1,1],[1,0]]]", "[[[1,0],[1e200,0],[1e200,1e200],[1,1e200],[1,0]]]", &["the feature with id `b`: ring 1 (exterior) of part 1: vertex 2 is (1e200, 0.0), beyond 1e75", "map.geojson:3:", "change the unit"]),
     ("[[[1,0],[2,0],[2,1],[1,1],[1,0]]]", "[[[1,0],[2,0],[2,1],[1,1],[1,0]],[[9,9],[10,9],[10,10],[9,9]]]", &["the feature with id `b`: ring 2 (hole) of part 1 lies outside", "map.geojson:3:"]),
     // Keys.
     ("\"id\": \"b\"", "\"id\": \"a\"", &["two features have the key `a`: this one and that of line 2", "map.geojson:3:", "merge them"]),

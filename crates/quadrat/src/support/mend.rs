@@ -6,7 +6,7 @@ use std::fmt;
 use geo::bool_ops::FillRule;
 use geo::{BooleanOps, Coord, LineString, MultiPolygon};
 
-use super::polygon::{Polygon, Ring, bounds, distinct, oriented, signed_area};
+use super::polygon::{LARGEST, Polygon, Ring, bounds, distinct, oriented, signed_area};
 use super::region::{RegionError, RingPlace};
 use super::topology::side;
 
@@ -151,8 +151,8 @@ fn tidy(
     place: RingPlace,
     mends: &mut Vec<Mend>,
 ) -> Result<Option<Ring>, RegionError> {
-    // Names the vertex as the caller counts.
-    if ring.iter().flatten().any(|c| !c.is_finite()) {
+    // Names the vertex as the caller counts; what is no number is not below any.
+    if !ring.iter().flatten().all(|c| c.abs() <= LARGEST) {
         oriented(ring.clone(), place)?;
     }
     if ring.len() > 1 && ring.first() == ring.last() {

@@ -108,6 +108,18 @@ pub enum RegionError {
         /// Second coordinate.
         y: f64,
     },
+    /// A vertex so far out that areas, or their products, are no numbers.
+    #[error("{ring}: vertex {} is ({x:?}, {y:?}), beyond 1e75; mend it, or change the unit of the coordinates", .vertex + 1)]
+    Huge {
+        /// Where.
+        ring: RingPlace,
+        /// Vertex, counted from 0.
+        vertex: usize,
+        /// First coordinate.
+        x: f64,
+        /// Second coordinate.
+        y: f64,
+    },
     /// A ring with fewer than three distinct vertices.
     #[error("{ring} has {got} distinct vertices; give at least three, or remove it")]
     FewVertices {

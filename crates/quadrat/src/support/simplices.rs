@@ -57,6 +57,9 @@ impl Simplices {
             }
             volume += own;
         }
+        if !volume.is_finite() {
+            return Err(RegionError::TooLarge);
+        }
         Ok(Self {
             dim,
             vertices,
