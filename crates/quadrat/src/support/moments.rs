@@ -62,24 +62,49 @@ impl Moments {
 fn averages(edges: &[Edge], centre: [f64; 2], half: [f64; 2], n: usize) -> Mat<f64> {
     let lines = lines(2 * n);
     let map = |v: &[f64; 2]| [0, 1].map(|d| (v[d] - centre[d]) / half[d]);
-    let mut at: Vec<[f64; 3]> = Vec::new();
-    for (from, to) in edges {
+    let nodes = edges.iter().flat_map(|(from, to)| {
         let (from, to) = (map(from), map(to));
         let along = [to[0] - from[0], to[1] - from[1]];
-        if along[1] == 0.0 {
-            continue;
-        }
         let length = along[0].abs().max(along[1].abs());
         let bucket = (2.0 / length)
             .log2()
             .floor()
             .clamp(0.0, (BUCKETS - 1) as f64);
-        let line = &lines[bucket as usize];
-        at.extend(
-            line.iter()
-                .map(|(t, w)| [from[0] + t * along[0], from[1] + t * along[1], w * along[1]]),
-        );
+        // Of an edge along which y does not change there is nothing.
+        let line: &[(f64, f64)] = match along[1] == 0.0 {
+            true => &[],
+            false => &lines[bucket as usize],
+        };
+        line.iter()
+            .map(move |(t, w)| [from[0] + t * along[0], from[1] + t * along[1], w * along[1]])
+    });
+    let mut moments = Mat::zeros(n, n);
+    let mut some = Vec::with_capacity(AT_ONCE);
+    let mut nodes = nodes.peekable();
+    while nodes.peek().is_some() {
+        some.clear();
+        some.extend(nodes.by_ref().take(AT_ONCE));
+        let part = products(&some, n);
+        for l in 0..n {
+            for k in 0..n {
+                moments[(k, l)] += part[(k, l)];
+            }
+        }
     }
+    let area = moments[(0, 0)];
+    for l in 0..n {
+        for k in 0..n {
+            moments[(k, l)] /= area;
+        }
+    }
+    moments
+}
+
+/// Nodes whose polynomials are held at once, 10 MB for the largest tables.
+const AT_ONCE: usize = 4096;
+
+/// Sums over some nodes `(x, y, weight)` of `weight int T_k(x) T_l(y)`.
+fn products(at: &[[f64; 3]], n: usize) -> Mat<f64> {
     let mut integrals = Mat::zeros(n, at.len());
     let mut values = Mat::zeros(at.len(), n);
     let mut t = vec![0.0; n + 1];
@@ -97,14 +122,7 @@ fn averages(edges: &[Edge], centre: [f64; 2], half: [f64; 2], n: usize) -> Mat<f
             values[(q, l)] = t[l];
         }
     }
-    let mut moments = gemm(integrals.as_ref(), values.as_ref());
-    let area = moments[(0, 0)];
-    for l in 0..n {
-        for k in 0..n {
-            moments[(k, l)] /= area;
-        }
-    }
-    moments
+    gemm(integrals.as_ref(), values.as_ref())
 }
 
 /// Sizes of edges, by halving, for which lines are chosen.
