@@ -57,8 +57,9 @@ impl Tensor {
             ((4.0 / ((rho - 1.0) * tolerance)).ln() + growth) / rho.ln()
         };
         let least = (0..56).map(needed).fold(f64::INFINITY, f64::min);
-        // At least two: one would be exact for constants only.
-        (least.max(1.0).ceil() as usize + 1).min(MAX_POINTS)
+        // At least two: one would be exact for constants only. The limit comes before the cast.
+        let least = least.clamp(1.0, (MAX_POINTS - 1) as f64).ceil();
+        least as usize + 1
     }
 
     /// A grid of `points` over the set with these `moments` and this bounding box.
