@@ -1,0 +1,190 @@
+//! One covariance costs little memory and work and stays a covariance, whatever the hyperparameters are.
+//!
+//! Every leaf of one dimension, and products of leaves, over intervals and points, with hyperparameters drawn over hundreds of decades.
+//! A counting allocator tells the memory.
+
+// Only an allocator can count, and its trait is unsafe.
+#![allow(unsafe_code, clippy::unwrap_used, clippy::panic)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use faer::{Mat, Side};
+use quadrat::covariance::Covariance;
+use quadrat::kernel::{Kernel, Role};
+use quadrat::support::{Aggregate, Functionals};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+struct Counting;
+
+static NOW: AtomicUsize = AtomicUsize::new(0);
+static MOST: AtomicUsize = AtomicUsize::new(0);
+
+fn add(size: usize) {
+    let now = NOW.fetch_add(size, Ordering::Relaxed) + size;
+    MOST.fetch_max(now, Ordering::Relaxed);
+}
+
+// SAFETY: every call goes to the allocator of the system; beside it there are two counters.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        add(layout.size());
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        NOW.fetch_sub(layout.size(), Ordering::Relaxed);
+        unsafe { System.dealloc(place, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// Most memory that one covariance may take.
+const MEMORY: usize = 64 << 20;
+/// It takes some milliseconds; a machine that does much else besides may take so long.
+const TIME: Duration = Duration::from_secs(5);
+
+/// Over intervals and points of `t`.
+const LINES: [&str; 12] = [
+    "constant",
+    "linear(t)",
+    "se(t)",
+    "matern12(t)",
+    "matern32(t)",
+    "matern52(t)",
+    "rq(t)",
+    "periodic(t)",
+    "se(t) * periodic(t)",
+    "matern12(t) * periodic(t)",
+    "rq(t) * matern32(t)",
+    "periodic(t) * periodic(t)",
+];
+
+fn lines() -> Functionals {
+    let mut set = Functionals::new(vec!["t".into()]);
+    for (low, high) in [
+        (0.0, 1.0),
+        (1.0, 2.0),
+        (2.0, 2.001),
+        (0.5, 7.0),
+        (-3.0, 9.0),
+    ] {
+        set.push_box(&[(low, high)], Aggregate::Mean).unwrap();
+    }
+    set.push_box(&[(0.3, 0.3)], Aggregate::Mean).unwrap();
+    set
+}
+
+/// Log-uniform over 280 decades, so that squares are numbers.
+fn theta(kernel: &Kernel, rng: &mut ChaCha8Rng) -> Vec<f64> {
+    let draw = |p: &quadrat::kernel::KernelParameter| match p.role {
+        Role::Variance => 1.0,
+        _ if rng.random_range(0..3) == 0 => 10_f64.powf(rng.random_range(-140.0..140.0)),
+        // And most often where something happens.
+        _ => 10_f64.powf(rng.random_range(-12.0..6.0)),
+    };
+    kernel.parameters().iter().map(draw).collect()
+}
+
+/// The covariance with its gradient, by what it may take; and whether it is one.
+fn check(text: &str, set: &Functionals, seed: u64, tolerance: f64) {
+    let kernel: Kernel = text.parse().unwrap();
+    let covariance = Covariance::new(&kernel);
+    let theta = theta(&kernel, &mut ChaCha8Rng::seed_from_u64(seed));
+    let case = format!("{text} {theta:?}");
+    let before = NOW.load(Ordering::Relaxed);
+    MOST.store(before, Ordering::Relaxed);
+    let start = Instant::now();
+    let k = covariance.matrix(&theta, set);
+    let n = set.len();
+    let adjoint = Mat::from_fn(n, n, |i, j| 1.0 / (1.0 + i as f64 + j as f64));
+    let mut gradient = vec![0.0; theta.len()];
+    covariance.contract(&theta, set, adjoint.as_ref(), &mut gradient);
+    let (time, memory) = (start.elapsed(), MOST.load(Ordering::Relaxed) - before);
+    assert!(memory < MEMORY, "{case}: {} MB", memory >> 20);
+    assert!(time < TIME, "{case}: {time:?}");
+    let scale: Vec<f64> = (0..n).map(|i| k[(i, i)].max(0.0).sqrt()).collect();
+    for i in 0..n {
+        for j in 0..n {
+            assert!(k[(i, j)].is_finite(), "{case}: {i} {j} {}", k[(i, j)]);
+            assert_eq!(k[(i, j)], k[(j, i)], "{case}");
+        }
+    }
+    // In units of the standard deviations; what is nothing is left out.
+    let kept: Vec<usize> = (0..n).filter(|&i| scale[i] > 1e-140).collect();
+    let m = kept.len();
+    let scaled = Mat::from_fn(m, m, |i, j| {
+        k[(kept[i], kept[j])] / (scale[kept[i]] * scale[kept[j]])
+    });
+    let values = scaled.self_adjoint_eigenvalues(Side::Lower).unwrap();
+    let least = values.into_iter().fold(f64::INFINITY, f64::min);
+    assert!(least > -(n as f64) * tolerance, "{case}: {least:e}");
+}
+
+const SEEDS: u64 = 60;
+
+#[test]
+fn covariances_of_intervals_have_a_limit_of_cost_at_any_hyperparameters() {
+    // The first use of a rule makes it.
+    check("se(t)", &lines(), 0, 1e-12);
+    for text in LINES {
+        for seed in 0..SEEDS {
+            // A cycle that counts with its mean is off by some 1e-5.
+            let tolerance = if text.contains("* periodic") {
+                1e-4
+            } else {
+                1e-12
+            };
+            check(text, &lines(), seed, tolerance);
+        }
+    }
+}
+
+/// Means over everything tend to the value at a point as lengthscales grow.
+#[test]
+fn long_lengthscales_leave_one_value_for_all_supports() {
+    let set = lines();
+    for text in &LINES[2..] {
+        let kernel: Kernel = text.parse().unwrap();
+        let long = |p: &quadrat::kernel::KernelParameter| match p.role {
+            Role::Variance | Role::Alpha => 1.0,
+            _ => 1e12,
+        };
+        let theta: Vec<f64> = kernel.parameters().iter().map(long).collect();
+        let k = Covariance::new(&kernel).matrix(&theta, &set);
+        for i in 0..set.len() {
+            for j in 0..set.len() {
+                assert!((k[(i, j)] - 1.0).abs() < 1e-9, "{text} {i} {j}");
+            }
+        }
+    }
+}
+
+/// As lengthscales shrink, means keep what their supports have in common, times the size of the kernel.
+#[test]
+fn short_lengthscales_leave_what_supports_have_in_common() {
+    let pi = std::f64::consts::PI;
+    let of_line = [
+        ("se(t)", (2.0 * pi).sqrt()),
+        ("matern12(t)", 2.0),
+        ("matern32(t)", 4.0 / 3_f64.sqrt()),
+        ("matern52(t)", 16.0 / (3.0 * 5_f64.sqrt())),
+    ];
+    for l in [1e-7, 1e-40, 1e-130] {
+        for (text, size) in of_line {
+            let kernel: Kernel = text.parse().unwrap();
+            let k = Covariance::new(&kernel).matrix(&[1.0, l], &lines());
+            // Of the first interval with itself, its neighbour, one around both, and a point in it.
+            for (j, expected) in [(0, 1.0), (1, 0.0), (3, 0.5 / 6.5), (5, 1.0)] {
+                assert!(
+                    (k[(0, j)] / (size * l) - expected).abs() < 1e-6,
+                    "{text} {l:e} {j}"
+                );
+            }
+        }
+    }
+}
