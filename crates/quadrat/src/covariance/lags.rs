@@ -64,7 +64,7 @@ impl Lags {
             let is_place = (x - first - k * step).abs() <= off && k <= 2.0 * most as f64;
             is_place.then_some(k as u32)
         };
-        if !keeps_apart(&sorted, &place) {
+        if !keeps_apart(&sorted, place) {
             return None;
         }
         let places =

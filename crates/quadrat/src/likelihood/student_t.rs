@@ -135,7 +135,7 @@ impl Row {
 
     /// The row and a belief in coordinates that begin at the value: around a large one the
     /// differences `y - f` of a quadrature would be rounded to steps.
-    fn from_value(self, belief: Belief) -> (Self, Belief) {
+    fn seen_from_value(self, belief: Belief) -> (Self, Belief) {
         let belief = Belief {
             mean: belief.mean - self.value,
             ..belief
@@ -279,7 +279,7 @@ impl Local for StudentT {
 
     fn tilted(&self, own: &[f64], row: usize, cavity: Belief) -> Tilted {
         let row = self.row(own, row);
-        let (at, cavity) = row.from_value(cavity);
+        let (at, cavity) = row.seen_from_value(cavity);
         let tilted = quadrature::tilted_at(cavity, &at.peaks(cavity), false, |u| at.jet(u));
         Tilted {
             shift: tilted.shift + tilted.precision * row.value,
@@ -291,7 +291,7 @@ impl Local for StudentT {
         if out.is_empty() {
             return;
         }
-        let (row, cavity) = self.row(own, row).from_value(cavity);
+        let (row, cavity) = self.row(own, row).seen_from_value(cavity);
         let normaliser = row.normaliser();
         let (_, _, [_, in_variance, in_degrees]) = quadrature::tilted_averages(
             cavity,
@@ -304,7 +304,7 @@ impl Local for StudentT {
     }
 
     fn expected(&self, own: &[f64], row: usize, belief: Belief) -> Expected {
-        let (row, belief) = self.row(own, row).from_value(belief);
+        let (row, belief) = self.row(own, row).seen_from_value(belief);
         quadrature::expected(belief, &row.bend(), |u| row.jet(u))
     }
 
@@ -312,7 +312,7 @@ impl Local for StudentT {
         if out.is_empty() {
             return;
         }
-        let (row, belief) = self.row(own, row).from_value(belief);
+        let (row, belief) = self.row(own, row).seen_from_value(belief);
         let normaliser = row.normaliser();
         let averages = quadrature::averages(belief, &row.bend(), |u| {
             [row.in_variance(u)[0], row.in_degrees(u, normaliser)[0]]

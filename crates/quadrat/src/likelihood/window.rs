@@ -142,7 +142,7 @@ impl Window {
         if self.is_exact() {
             return exact::expected(self.lower, self.variance, belief);
         }
-        let (at, belief) = self.from_end(belief);
+        let (at, belief) = self.seen_from_end(belief);
         quadrature::expected(belief, &at.bends(), |u| at.jet(u))
     }
 
@@ -153,7 +153,7 @@ impl Window {
                 ..Slopes::default()
             };
         }
-        let (at, belief) = self.from_end(belief);
+        let (at, belief) = self.seen_from_end(belief);
         let [lower, upper, variance] = quadrature::averages(belief, &at.bends(), |u| {
             let slopes = at.tilted_slopes(Belief {
                 mean: u,
@@ -172,7 +172,7 @@ impl Window {
     /// The window and a belief in coordinates that begin at its middle, or at its only end: around
     /// large ends the differences `f - end` of a quadrature would be rounded to steps. The width
     /// keeps its digits.
-    fn from_end(self, belief: Belief) -> (Self, Belief) {
+    fn seen_from_end(self, belief: Belief) -> (Self, Belief) {
         let origin = match (self.lower.is_finite(), self.upper.is_finite()) {
             (true, true) => 0.5 * self.lower + 0.5 * self.upper,
             (true, false) => self.lower,

@@ -32,6 +32,9 @@ const WEIGHTY: f64 = 0.05;
 /// Functionals looked at together: bounds memory to this many columns.
 const TOGETHER: usize = 1024;
 
+/// Rows, and how often each is in a functional.
+type MadeOf = Vec<(usize, f64)>;
+
 /// What the prior says of some functionals: covariance with the rows, variance, mean.
 pub(super) struct Prior {
     pub cross: Mat<f64>,
@@ -115,7 +118,7 @@ fn combinations(
     known: &Functionals,
     asked: &Functionals,
     has_mean: bool,
-) -> Vec<Option<Vec<(usize, f64)>>> {
+) -> Vec<Option<MadeOf>> {
     let mut out = vec![None; asked.len()];
     let mut all = known.clone();
     // Same columns: both were made for the kernel.
@@ -196,7 +199,7 @@ impl<'a> Rows<'a> {
         node: &mut Marginals,
         lost: &[usize],
         asked: &Functionals,
-        of: &[Option<Vec<(usize, f64)>>],
+        of: &[Option<MadeOf>],
     ) {
         let is_own = |k: &usize| node.lost.binary_search(&lost[*k]).is_ok();
         let own: Vec<usize> = (0..lost.len()).filter(is_own).collect();
@@ -208,12 +211,12 @@ impl<'a> Rows<'a> {
             let each = of.iter().map(|(i, c)| c * c * self.noise(*i));
             each.sum()
         };
-        let own: Vec<(usize, Option<&[(usize, f64)]>, f64)> = own
+        let own: Vec<(usize, Option<&MadeOf>, f64)> = own
             .iter()
             .zip(variances)
             .map(|(&k, variance)| {
                 // Of rows that are less precise than the prior this form cancels.
-                let of = of[k].as_deref().filter(|of| noisy(of) <= variance);
+                let of = of[k].as_ref().filter(|of| noisy(of) <= variance);
                 (lost[k], of, variance)
             })
             .collect();
