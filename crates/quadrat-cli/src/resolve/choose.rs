@@ -98,8 +98,22 @@ pub(super) fn shared_noise(check: &Check<'_>, study: &Study, tables: &[Observed]
             && study.vary_of(&table.likelihood).is_none()
     };
     let all = || tables.iter().filter(learns);
-    let own = all().filter(|table| !table.share_noise).count();
-    for observe in study.observe.iter() {
+    // Of the output, if some table of it learns one of its own, else of any.
+    let own = |of: usize| {
+        let alone = || all().filter(|table| !table.share_noise);
+        let output = tables
+            .iter()
+            .find(|table| table.of == of)
+            .map(|t| &t.places.output);
+        match alone()
+            .filter(|table| Some(&table.places.output) == output)
+            .count()
+        {
+            0 => alone().count(),
+            own => own,
+        }
+    };
+    for (of, observe) in study.observe.iter().enumerate() {
         let Some(span) = observe.share_noise.as_ref() else {
             continue;
         };
@@ -118,7 +132,7 @@ pub(super) fn shared_noise(check: &Check<'_>, study: &Study, tables: &[Observed]
                 "`share_noise` has no effect: no other table learns a noise variance",
                 "leave it out",
             );
-        } else if own > 1 {
+        } else if own(of) > 1 {
             check.refuse(
                 span,
                 "which noise variance is shared is not said: several tables learn one of their own",

@@ -25,9 +25,11 @@ pub(super) fn own_parameters(
     varying: &[Varying],
     parameters: &mut Vec<Parameter>,
 ) -> Vec<Vec<usize>> {
-    let noises = tables.iter().map(|t| (&t.likelihood, t.share_noise));
-    let owner = noise_owner(noises, varying);
-    let mut owned = None;
+    let noises: Vec<Sharing<'_>> = tables
+        .iter()
+        .map(|t| (&t.likelihood, t.share_noise, t.output.as_deref()))
+        .collect();
+    let mut owned = vec![0; tables.len()];
     let mut sharing = Vec::new();
     // Every output has a scale of its own.
     let scale_is_known = |table: &Observations| {
@@ -41,10 +43,11 @@ pub(super) fn own_parameters(
         let mut indices = Vec::with_capacity(all.len());
         // A second latent function takes the place of the first.
         let skip = usize::from(varying.iter().any(|v| v.is_of(&table.likelihood)));
+        let owner = noise_owner(&noises, varying, table.output.as_deref()).unwrap_or(t);
         for mut parameter in all.into_iter().skip(skip) {
             let is_noise = parameter.name == NOISE_NAME;
-            if is_noise && table.share_noise && owner != Some(t) {
-                sharing.push((t, indices.len()));
+            if is_noise && table.share_noise && owner != t {
+                sharing.push((t, indices.len(), owner));
                 indices.push(usize::MAX);
                 continue;
             }
@@ -61,34 +64,39 @@ pub(super) fn own_parameters(
                 parameter.meaning.push_str(&format!(" of `{output}`"));
             }
             indices.push(parameters.len());
-            if is_noise && owner == Some(t) {
-                owned = Some(parameters.len());
+            if is_noise {
+                owned[t] = parameters.len();
             }
             parameters.push(parameter);
         }
         own.push(indices);
     }
-    for (table, at) in sharing {
-        // There is an owner where there is a noise to share.
-        own[table][at] = owned.unwrap_or(0);
+    for (table, at, owner) in sharing {
+        own[table][at] = owned[owner];
     }
     own
 }
 
-/// The table whose learned noise variance is the one that others share: the first that does not share one itself, else the first;
-/// so a table that shares may stand before it.
-pub(super) fn noise_owner<'a>(
-    tables: impl Iterator<Item = (&'a Likelihood, bool)>,
+/// A table: what it reports, whether it shares a noise variance, and its output.
+pub(super) type Sharing<'a> = (&'a Likelihood, bool, Option<&'a str>);
+
+/// The table whose learned noise variance those of an output that share one have: the first of the
+/// output that does not share one itself, else the first such of any output, else the first; so a
+/// table that shares may stand before it.
+pub(super) fn noise_owner(
+    tables: &[Sharing<'_>],
     varying: &[Varying],
+    output: Option<&str>,
 ) -> Option<usize> {
     let learns = |likelihood: &Likelihood| {
         let is_learned = likelihood.noise().is_some_and(Noise::is_learned);
         is_learned && !varying.iter().any(|v| v.is_of(likelihood))
     };
-    let learned = tables.enumerate().filter(|(_, (l, _))| learns(l));
-    let learned: Vec<(usize, bool)> = learned.map(|(t, (_, shares))| (t, shares)).collect();
-    let alone = learned.iter().find(|(_, shares)| !shares);
-    alone.or(learned.first()).map(|(t, _)| *t)
+    let learned = || tables.iter().enumerate().filter(|(_, t)| learns(t.0));
+    let alone = || learned().filter(|(_, t)| !t.1);
+    let own = alone().find(|(_, t)| t.2 == output);
+    let found = own.or_else(|| alone().next()).or_else(|| learned().next());
+    found.map(|(t, _)| t)
 }
 
 /// Name of a learned noise variance before the number of its table.

@@ -63,8 +63,11 @@ pub fn instruments(
     scale: Scale,
     varying: &[Varying],
 ) -> Vec<Vec<usize>> {
-    let noises = tables.iter().map(|t| (t.likelihood, t.shares_noise));
-    let owner = checks::noise_owner(noises, varying);
+    let noises: Vec<checks::Sharing<'_>> = tables
+        .iter()
+        .map(|t| (t.likelihood, t.shares_noise, t.output))
+        .collect();
+    let owner = checks::noise_owner(&noises, varying, output);
     let own = tables
         .iter()
         .enumerate()

@@ -97,8 +97,8 @@ fn rounding_is_a_known_variance_beside_the_function() {
     let same = |a: &Posterior, b: &Posterior, what: &str| {
         for scale in [Scale::Latent, Scale::Observation] {
             let (a, b) = (
-                a.predict(&at, scale).unwrap(),
-                b.predict(&at, scale).unwrap(),
+                a.predict_as(&at, scale, Some(0)).unwrap(),
+                b.predict_as(&at, scale, Some(0)).unwrap(),
             );
             for i in 0..at.len() {
                 let off = (a.mean()[i] - b.mean()[i])
