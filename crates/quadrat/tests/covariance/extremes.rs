@@ -37,7 +37,7 @@ const OVER_BOXES: [(&str, f64); 4] = [
     ("se(x)", 2.506_628_274_631_000_5),
     ("matern12(x)", 2.0),
     ("matern32(x)", 2.309_401_076_758_503),
-    ("matern52(x)", 2.385_139_175_999_776_3),
+    ("matern52(x)", 2.385_139_175_999_776),
 ];
 
 fn length(decades: f64, rng: &mut ChaCha8Rng) -> f64 {
