@@ -90,53 +90,48 @@ pub(super) fn new_rows_have_noise(
     }
 }
 
-/// Refuses `share_noise` where there is nothing to share, and where it could be the noise of several tables.
+/// Refuses `share_noise` where there is nothing to share, and where it could be the noise of several tables: of the same output where
+/// one of these learns its own, else of any.
 pub(super) fn shared_noise(check: &Check<'_>, study: &Study, tables: &[Observed]) {
-    let learns = |table: &&Observed| {
+    let learns = |table: &Observed| {
         let noise = table.likelihood.noise();
         noise.is_some_and(quadrat::likelihood::Noise::is_learned)
             && study.vary_of(&table.likelihood).is_none()
     };
-    let all = || tables.iter().filter(learns);
-    // Of the output, if some table of it learns one of its own, else of any.
-    let own = |of: usize| {
-        let alone = || all().filter(|table| !table.share_noise);
-        let output = tables
-            .iter()
-            .find(|table| table.of == of)
-            .map(|t| &t.places.output);
-        match alone()
-            .filter(|table| Some(&table.places.output) == output)
-            .count()
-        {
-            0 => alone().count(),
-            own => own,
+    let learned = tables.iter().filter(|table| learns(table)).count();
+    let own: Vec<&Observed> = tables
+        .iter()
+        .filter(|table| learns(table) && !table.share_noise)
+        .collect();
+    let choices = |table: &Observed| {
+        let same = |other: &&&Observed| other.places.output == table.places.output;
+        match own.iter().filter(same).count() {
+            0 => own.len(),
+            several => several,
         }
     };
     for (of, observe) in study.observe.iter().enumerate() {
         let Some(span) = observe.share_noise.as_ref() else {
             continue;
         };
-        let varies = tables
-            .iter()
-            .any(|table| std::ptr::eq(&study.observe[table.of], observe) && !learns(&table));
-        if varies {
+        let mut parts = tables.iter().filter(|table| table.of == of);
+        if parts.clone().any(|table| !learns(table)) {
             check.refuse(
                 span,
                 "`share_noise` has no effect: this noise variance is a function, the same for all tables of an output",
                 "leave it out",
             );
-        } else if all().count() < 2 {
+        } else if learned < 2 {
             check.refuse(
                 span,
                 "`share_noise` has no effect: no other table learns a noise variance",
                 "leave it out",
             );
-        } else if own(of) > 1 {
+        } else if parts.any(|table| choices(table) > 1) {
             check.refuse(
                 span,
                 "which noise variance is shared is not said: several tables learn one of their own",
-                "let all tables but one have `share_noise = true`, or none",
+                "let all tables of the output but one have `share_noise = true`, or none",
             );
         }
     }

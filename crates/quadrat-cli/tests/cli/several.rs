@@ -279,6 +279,68 @@ fn two_tables_of_one_output_are_one_function() {
 }
 
 #[test]
+fn a_noise_is_shared_within_an_output_before_others_in_any_order() {
+    let (a, b) = (of("north", VALUES), of("south", VALUES));
+    let shared = format!("share_noise = true\n{b}");
+    let again = "t,y\n0.5,0.3\n1.5,1.1\n2.5,0.2\n";
+    let mut orders = [("n.csv", a.as_str()), ("s.csv", &b), ("more.csv", &shared)];
+    let mut found = Vec::new();
+    for _ in 0..3 {
+        orders.rotate_left(1);
+        let files = [
+            ("s.toml", study(&orders, MAP)),
+            ("n.csv", NORTH.to_owned()),
+            ("s.csv", SOUTH.to_owned()),
+            ("more.csv", again.to_owned()),
+        ];
+        let files = files.each_ref().map(|(name, text)| (*name, text.as_str()));
+        let (folder, _) = run(&files);
+        let json = fit(folder.path());
+        let own = orders
+            .iter()
+            .position(|(file, _)| *file == "s.csv")
+            .unwrap();
+        let name = match own {
+            0 => "noise.variance".to_owned(),
+            own => format!("noise#{}.variance", own + 1),
+        };
+        assert!(json["hyperparameters"][&name].is_number(), "{json}");
+        found.push(json["log_evidence"].as_f64().unwrap());
+    }
+    // Searches over the same function end within a millionth of each other.
+    assert!(
+        found.iter().all(|x| (x - found[0]).abs() < 1e-4),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_noise_shared_by_rows_of_several_outputs_must_be_one_for_each_of_them() {
+    let (a, b) = (of("north", VALUES), of("south", VALUES));
+    let shared = format!("share_noise = true\noutput_column = \"site\"\n{VALUES}");
+    let both = "t,y,site\n0.5,0.3,north\n1.5,1.1,south\n";
+    let one = [("both.csv", shared.as_str()), ("n.csv", &a), ("s.csv", &b)];
+    let two = [one[0], one[1], one[2], ("s.csv", &b)];
+    let fitted = |tables: &[(&str, &str)]| {
+        let text = study(tables, MAP);
+        let files: [(&str, &[u8]); 4] = [
+            ("s.toml", text.as_bytes()),
+            ("n.csv", NORTH.as_bytes()),
+            ("s.csv", SOUTH.as_bytes()),
+            ("both.csv", both.as_bytes()),
+        ];
+        let folder = folder(&files);
+        quadrat(folder.path(), &["run", "s.toml", "-o", "out"])
+    };
+    assert_eq!(fitted(&one).status.code(), Some(0));
+    let said = stderr(&fitted(&two));
+    assert!(
+        said.contains("several tables learn one of their own"),
+        "{said}"
+    );
+}
+
+#[test]
 fn two_latent_processes_have_hyperparameters_of_their_own() {
     let (a, b) = (of("north", VALUES), of("south", VALUES));
     let two = "[coregionalization]\nlatents = 2\nrank = 1\n";
