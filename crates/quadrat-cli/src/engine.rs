@@ -1,36 +1,34 @@
 //! The one place that talks to the library: from resolved studies to answers.
 
+mod answers;
+mod reporting;
+
 use std::sync::Arc;
 
-use crate::functionals::functionals;
+pub use answers::{Answer, Chances, Wanted, draw, draw_name, not_truncated, predict};
+pub use reporting::{choose, library_scale, ranks, reporting, reports_probabilities};
+
 use crate::geographic::SAVED_AS;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use quadrat::error::{FitError, InputError};
 use quadrat::kernel::Kernel;
-use quadrat::likelihood::Likelihood;
 pub use quadrat::model::{Finer, FitSummary, Hyper, McmcReport, Posterior, RowCheck};
 use quadrat::model::{
     FitOptions, Hyperparameters, Inducing as LibraryInducing, Mean as LibraryMean, Model,
-    Observations, Scale as LibraryScale, Setting as LibrarySetting,
+    Observations, Setting as LibrarySetting,
 };
 use quadrat::parameter::PriorDensity;
 use quadrat::progress::{Keeper as _, Progress};
-use quadrat::support::Functionals;
 
 use crate::checkpoint::Checkpoint;
 use crate::diagnostic::{Problem, Problems};
-use crate::guard;
-use crate::instrument::{Choice, has_one_noise};
+use crate::functionals::functionals;
 use crate::numbers::coordinate;
-use crate::places::Places;
 use crate::prediction_csv;
-use crate::resolve::{self, MOST_POINTS, Observed, Resolved};
-use crate::study::{Inducing, Integration, Mean, NonNegative, Scale, Setting, Study};
+use crate::resolve::{self, Observed, Resolved};
+use crate::study::{Inducing, Integration, Mean, NonNegative, Setting, Study};
 use crate::suggest;
 use crate::words::method_in_words;
-
-/// Predictions are computed this many rows at a time, which bounds memory.
-const CHUNK: usize = 50_000;
 
 /// The note of a saved model whose predictions are truncated at zero.
 const NON_NEGATIVE: &str = "non_negative";
@@ -45,85 +43,6 @@ pub struct Running {
     pub progress: Option<Arc<dyn Progress + Send + Sync>>,
     /// Keeps where a long fit stands, and may stop it.
     pub keeper: Option<Arc<Checkpoint>>,
-}
-
-/// What is wanted at some places.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Wanted {
-    /// What for.
-    pub scale: Scale,
-    /// Probability of the interval.
-    pub level: f64,
-    /// Whether marginals are those given that they are not negative.
-    pub non_negative: bool,
-    /// Which probabilities, besides.
-    pub chances: Chances,
-    /// Which table it is about, where that is said.
-    pub table: Option<usize>,
-}
-
-/// Probabilities wanted of every row.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Chances {
-    /// Limits to exceed.
-    pub above: Vec<f64>,
-    /// The number of ranks, where that of each is wanted; else zero.
-    pub ranks: usize,
-    /// How many functions are drawn.
-    pub draws: usize,
-}
-
-impl Chances {
-    /// The names of their columns, in the order of [`Answer::chances`].
-    pub fn columns(&self) -> Vec<String> {
-        let above = self.above.iter().map(|&limit| match limit.abs() {
-            0.0 | 1e-5..1e15 => format!("above_{limit}"),
-            _ => format!("above_{limit:e}"),
-        });
-        let ranks = (1..=self.ranks).map(|rank| format!("rank_{rank}"));
-        above.chain(ranks).collect()
-    }
-
-    /// The names of all columns behind those of the marginals: draws come last.
-    pub fn all_columns(&self) -> Vec<String> {
-        let mut columns = self.columns();
-        columns.extend((1..=self.draws).map(draw_name));
-        columns
-    }
-}
-
-/// The name of a draw, counted from 1.
-pub fn draw_name(draw: usize) -> String {
-    format!("draw_{draw}")
-}
-
-/// Marginals at some places.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Answer {
-    /// Means.
-    pub mean: Vec<f64>,
-    /// Standard deviations.
-    pub sd: Vec<f64>,
-    /// Lower ends of the interval.
-    pub lower: Vec<f64>,
-    /// Medians.
-    pub median: Vec<f64>,
-    /// Upper ends of the interval.
-    pub upper: Vec<f64>,
-    /// Names and values of the columns of [`Chances`].
-    pub chances: Vec<(String, Vec<f64>)>,
-    /// Joint draws of all rows.
-    pub draws: Vec<Vec<f64>>,
-    /// Means before they were cut off at zero; empty where they were not.
-    pub uncut: Vec<f64>,
-    /// Rows far outside the data.
-    pub far: Vec<usize>,
-    /// Rows finer than what was observed, where the fit is smooth, by input.
-    pub finer: Vec<Finer>,
-    /// Rows whose sds are not known, but that they are not larger.
-    pub unresolved: Vec<usize>,
-    /// New observations at the same places, where their noise varies and the response was asked.
-    pub noisy: Option<Box<Answer>>,
 }
 
 /// Inputs and outputs of a kernel expression; the error is a byte offset into it and the message.
@@ -446,238 +365,9 @@ pub fn address(resolved: &Resolved, mut row: usize) -> String {
     "a place where the function must not be negative".to_owned()
 }
 
-/// Answers at places, chunk by chunk.
-pub fn predict(posterior: &Posterior, places: &Places, wanted: &Wanted) -> Result<Answer> {
-    let Wanted {
-        scale,
-        level,
-        non_negative,
-        ref chances,
-        table,
-    } = *wanted;
-    if scale != Scale::Latent
-        && places.aggregate.is_some()
-        && reports_probabilities(posterior, places, table)
-    {
-        anyhow::bail!(
-            "probabilities can only be predicted at points, not over boxes, regions or bags; give points, or predict the latent scale"
-        );
-    }
-    let scale = library_scale(scale);
-    let tail = (1.0 - level) / 2.0;
-    let named = |name| (name, Vec::with_capacity(places.len()));
-    let mut answer = Answer {
-        chances: chances.columns().into_iter().map(named).collect(),
-        ..Answer::default()
-    };
-    let mut start = 0;
-    while start < places.len() {
-        let end = places.len().min(start + CHUNK);
-        let at = functionals(places, start..end)?;
-        let mut prediction = match &places.output {
-            Some(output) => {
-                posterior.predict_as(&posterior.at_output(&at, output)?, scale, table)?
-            }
-            None => posterior.predict_as(&at, scale, table)?,
-        };
-        if non_negative {
-            answer.uncut.extend_from_slice(prediction.mean());
-            prediction = prediction.non_negative();
-        }
-        let unresolved = prediction.unresolved().iter().map(|row| row + start);
-        answer.unresolved.extend(unresolved);
-        answer.mean.extend_from_slice(prediction.mean());
-        answer.sd.extend_from_slice(prediction.sd());
-        // Quantiles of close levels can differ by less than they are solved to.
-        let median = prediction.quantile(0.5);
-        let ordered = |p: f64, pick: fn(f64, f64) -> f64| {
-            let ends = prediction.quantile(p);
-            ends.into_iter()
-                .zip(&median)
-                .map(|(end, &m)| pick(end, m))
-                .collect::<Vec<f64>>()
-        };
-        answer.lower.extend(ordered(tail, f64::min));
-        answer.upper.extend(ordered(1.0 - tail, f64::max));
-        answer.median.extend(median);
-        let (above, ranks) = answer.chances.split_at_mut(chances.above.len());
-        for ((_, column), limit) in above.iter_mut().zip(&chances.above) {
-            column.extend(prediction.exceedance(*limit));
-        }
-        if !ranks.is_empty() {
-            let rows = prediction
-                .rank_probabilities()
-                .context("ranks are predicted on the scale of observations alone")?;
-            for row in rows {
-                ranks.iter_mut().zip(row).for_each(|((_, c), p)| c.push(p));
-            }
-        }
-        answer.far.extend(
-            posterior
-                .extrapolation(&at)?
-                .into_iter()
-                .map(|row| row + start),
-        );
-        add_finer(&mut answer.finer, posterior.finer_than_rows(&at)?, start);
-        start = end;
-    }
-    guard::numbers(places, &answer)?;
-    Ok(answer)
-}
-
-/// Adds the rows of a chunk that begins at `start`.
-fn add_finer(all: &mut Vec<Finer>, chunk: Vec<Finer>, start: usize) {
-    for mut finer in chunk {
-        finer.rows.iter_mut().for_each(|row| *row += start);
-        match all.iter_mut().find(|known| known.dim == finer.dim) {
-            Some(known) => known.rows.extend(finer.rows),
-            None => all.push(finer),
-        }
-    }
-}
-
-/// Joint draws at all places that want some on one scale, one function for all of them: for every set of places a column per draw.
-pub fn draw(
-    posterior: &Posterior,
-    scale: Scale,
-    wanted: &[(&Places, usize)],
-    seed: u64,
-) -> Result<Vec<Vec<Vec<f64>>>> {
-    let Some(most) = wanted.iter().map(|(_, draws)| *draws).max() else {
-        return Ok(Vec::new());
-    };
-    let mut all: Option<Functionals> = None;
-    for (places, _) in wanted {
-        let at = functionals(places, 0..places.len())?.select(posterior.dims())?;
-        let at = match &places.output {
-            Some(output) => posterior.at_output(&at, output)?,
-            None => at,
-        };
-        match &mut all {
-            Some(all) => all.extend(&at)?,
-            None => all = Some(at),
-        }
-    }
-    let Some(all) = all else {
-        return Ok(Vec::new());
-    };
-    if scale == Scale::Latent && all.len() > MOST_POINTS {
-        anyhow::bail!(
-            "functions would be drawn at {} at once, more than {MOST_POINTS}; ask for fewer places",
-            crate::numbers::count(all.len(), "point")
-        );
-    }
-    let drawn = match scale {
-        Scale::Latent => posterior.sample(&all, most, seed),
-        Scale::Response | Scale::Observation => posterior.sample_responses(&all, most, seed),
-    }?;
-    let mut first = 0;
-    let own = wanted.iter().map(|(places, draws)| {
-        let rows = first..first + places.len();
-        first = rows.end;
-        let columns = 0..*draws;
-        let columns = columns.map(|draw| rows.clone().map(|row| drawn[(row, draw)]).collect());
-        let columns: Vec<Vec<f64>> = columns.collect();
-        guard::draws(places, &columns)?;
-        Ok(columns)
-    });
-    own.collect()
-}
-
 /// Whether the predictions of a model are to be truncated at zero, as its study said.
 pub fn is_non_negative(posterior: &Posterior) -> bool {
     posterior.note(NON_NEGATIVE).is_some()
-}
-
-/// Why truncating at zero would do nothing on a scale, or nothing sensible, where a prediction is about a table.
-pub fn not_truncated(
-    posterior: &Posterior,
-    places: &Places,
-    (scale, table): (Scale, Option<usize>),
-) -> Option<&'static str> {
-    let likelihood = reporting(posterior, places.output.as_deref(), table)?;
-    if !likelihood.is_linear() {
-        return Some("what this model reports is behind a link");
-    }
-    let other = matches!(
-        likelihood,
-        Likelihood::Ordinal(_) | Likelihood::Laplace(_) | Likelihood::StudentT(_)
-    );
-    (other && scale == Scale::Observation)
-        .then_some("new observations of this model do not have normal noise")
-}
-
-/// Whether the mean of what was reported is a probability.
-pub fn reports_probabilities(posterior: &Posterior, places: &Places, table: Option<usize>) -> bool {
-    let is_one = |likelihood: &Likelihood| !likelihood.is_linear() && likelihood.link().is_none();
-    reporting(posterior, places.output.as_deref(), table).is_some_and(is_one)
-}
-
-/// How many ranks new observations of an output may have, where they are ranks.
-pub fn ranks(posterior: &Posterior, output: Option<&str>, table: Option<usize>) -> Option<usize> {
-    reporting(posterior, output, table).and_then(Likelihood::rank_count)
-}
-
-/// The likelihood that a prediction is about: that of the table, else of the first that does more than bound the values, where
-/// all of them answer alike.
-pub fn reporting<'a>(
-    posterior: &'a Posterior,
-    output: Option<&str>,
-    table: Option<usize>,
-) -> Option<&'a Likelihood> {
-    let groups = posterior.instruments(output, LibraryScale::Observation);
-    let table = table.or_else(|| groups.first()?.first().copied())?;
-    posterior
-        .observations()
-        .get(table)
-        .map(Observations::likelihood)
-}
-
-/// The names of the tables of a saved model, numbered where it does not have them.
-pub fn table_names(posterior: &Posterior) -> Vec<String> {
-    let saved: Option<Vec<String>> = posterior
-        .note(TABLES)
-        .and_then(|note| serde_json::from_str(note).ok());
-    let mut names = saved.unwrap_or_default();
-    let count = posterior.observations().len();
-    names.extend((names.len()..count).map(|table| format!("table {}", table + 1)));
-    names
-}
-
-/// The table that a prediction by a saved model is about.
-pub fn choose(
-    posterior: &Posterior,
-    output: Option<&str>,
-    scale: Scale,
-    named: Option<&str>,
-) -> Result<Option<usize>> {
-    let names = table_names(posterior);
-    let choice = Choice {
-        names: &names,
-        groups: posterior.instruments(output, library_scale(scale)),
-        observed: posterior.instruments(output, LibraryScale::Observation),
-        scale,
-        is_noisy: false,
-        output,
-        how: |name| match name.contains(' ') {
-            true => format!("--as '{name}'"),
-            false => format!("--as {name}"),
-        },
-    };
-    let tables = posterior.observations();
-    let is_known = |table: usize| has_one_noise(tables[table].likelihood());
-    choice
-        .table(named, is_known)
-        .map_err(|fault| Problems::from(Problem::new(fault.message).remedy(fault.remedy)).into())
-}
-
-/// A scale as the library has it.
-pub fn library_scale(scale: Scale) -> LibraryScale {
-    match scale {
-        Scale::Latent => LibraryScale::Latent,
-        Scale::Response => LibraryScale::Response,
-        Scale::Observation => LibraryScale::Observation,
-    }
 }
 
 /// A saved model as bytes.

@@ -1,0 +1,250 @@
+//! What a posterior says at places: marginals, probabilities and joint draws.
+
+use anyhow::{Context, Result};
+use quadrat::likelihood::Likelihood;
+use quadrat::support::Functionals;
+
+use super::{Finer, Posterior, library_scale, reporting, reports_probabilities};
+use crate::functionals::functionals;
+use crate::guard;
+use crate::places::Places;
+use crate::resolve::MOST_POINTS;
+use crate::study::Scale;
+
+/// Predictions are computed this many rows at a time, which bounds memory.
+const CHUNK: usize = 50_000;
+
+/// What is wanted at some places.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wanted {
+    /// What for.
+    pub scale: Scale,
+    /// Probability of the interval.
+    pub level: f64,
+    /// Whether marginals are those given that they are not negative.
+    pub non_negative: bool,
+    /// Which probabilities, besides.
+    pub chances: Chances,
+    /// Which table it is about, where that is said.
+    pub table: Option<usize>,
+}
+
+/// Probabilities wanted of every row.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Chances {
+    /// Limits to exceed.
+    pub above: Vec<f64>,
+    /// The number of ranks, where that of each is wanted; else zero.
+    pub ranks: usize,
+    /// How many functions are drawn.
+    pub draws: usize,
+}
+
+impl Chances {
+    /// The names of their columns, in the order of [`Answer::chances`].
+    pub fn columns(&self) -> Vec<String> {
+        let above = self.above.iter().map(|&limit| match limit.abs() {
+            0.0 | 1e-5..1e15 => format!("above_{limit}"),
+            _ => format!("above_{limit:e}"),
+        });
+        let ranks = (1..=self.ranks).map(|rank| format!("rank_{rank}"));
+        above.chain(ranks).collect()
+    }
+
+    /// The names of all columns behind those of the marginals: draws come last.
+    pub fn all_columns(&self) -> Vec<String> {
+        let mut columns = self.columns();
+        columns.extend((1..=self.draws).map(draw_name));
+        columns
+    }
+}
+
+/// The name of a draw, counted from 1.
+pub fn draw_name(draw: usize) -> String {
+    format!("draw_{draw}")
+}
+
+/// Marginals at some places.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Answer {
+    /// Means.
+    pub mean: Vec<f64>,
+    /// Standard deviations.
+    pub sd: Vec<f64>,
+    /// Lower ends of the interval.
+    pub lower: Vec<f64>,
+    /// Medians.
+    pub median: Vec<f64>,
+    /// Upper ends of the interval.
+    pub upper: Vec<f64>,
+    /// Names and values of the columns of [`Chances`].
+    pub chances: Vec<(String, Vec<f64>)>,
+    /// Joint draws of all rows.
+    pub draws: Vec<Vec<f64>>,
+    /// Means before they were cut off at zero; empty where they were not.
+    pub uncut: Vec<f64>,
+    /// Rows far outside the data.
+    pub far: Vec<usize>,
+    /// Rows finer than what was observed, where the fit is smooth, by input.
+    pub finer: Vec<Finer>,
+    /// Rows whose sds are not known, but that they are not larger.
+    pub unresolved: Vec<usize>,
+    /// New observations at the same places, where their noise varies and the response was asked.
+    pub noisy: Option<Box<Answer>>,
+}
+
+/// Answers at places, chunk by chunk.
+pub fn predict(posterior: &Posterior, places: &Places, wanted: &Wanted) -> Result<Answer> {
+    let Wanted {
+        scale,
+        level,
+        non_negative,
+        ref chances,
+        table,
+    } = *wanted;
+    if scale != Scale::Latent
+        && places.aggregate.is_some()
+        && reports_probabilities(posterior, places, table)
+    {
+        anyhow::bail!(
+            "probabilities can only be predicted at points, not over boxes, regions or bags; give points, or predict the latent scale"
+        );
+    }
+    let scale = library_scale(scale);
+    let tail = (1.0 - level) / 2.0;
+    let named = |name| (name, Vec::with_capacity(places.len()));
+    let mut answer = Answer {
+        chances: chances.columns().into_iter().map(named).collect(),
+        ..Answer::default()
+    };
+    let mut start = 0;
+    while start < places.len() {
+        let end = places.len().min(start + CHUNK);
+        let at = functionals(places, start..end)?;
+        let mut prediction = match &places.output {
+            Some(output) => {
+                posterior.predict_as(&posterior.at_output(&at, output)?, scale, table)?
+            }
+            None => posterior.predict_as(&at, scale, table)?,
+        };
+        if non_negative {
+            answer.uncut.extend_from_slice(prediction.mean());
+            prediction = prediction.non_negative();
+        }
+        let unresolved = prediction.unresolved().iter().map(|row| row + start);
+        answer.unresolved.extend(unresolved);
+        answer.mean.extend_from_slice(prediction.mean());
+        answer.sd.extend_from_slice(prediction.sd());
+        // Quantiles of close levels can differ by less than they are solved to.
+        let median = prediction.quantile(0.5);
+        let ordered = |p: f64, pick: fn(f64, f64) -> f64| {
+            let ends = prediction.quantile(p);
+            ends.into_iter()
+                .zip(&median)
+                .map(|(end, &m)| pick(end, m))
+                .collect::<Vec<f64>>()
+        };
+        answer.lower.extend(ordered(tail, f64::min));
+        answer.upper.extend(ordered(1.0 - tail, f64::max));
+        answer.median.extend(median);
+        let (above, ranks) = answer.chances.split_at_mut(chances.above.len());
+        for ((_, column), limit) in above.iter_mut().zip(&chances.above) {
+            column.extend(prediction.exceedance(*limit));
+        }
+        if !ranks.is_empty() {
+            let rows = prediction
+                .rank_probabilities()
+                .context("ranks are predicted on the scale of observations alone")?;
+            for row in rows {
+                ranks.iter_mut().zip(row).for_each(|((_, c), p)| c.push(p));
+            }
+        }
+        answer.far.extend(
+            posterior
+                .extrapolation(&at)?
+                .into_iter()
+                .map(|row| row + start),
+        );
+        add_finer(&mut answer.finer, posterior.finer_than_rows(&at)?, start);
+        start = end;
+    }
+    guard::numbers(places, &answer)?;
+    Ok(answer)
+}
+
+/// Adds the rows of a chunk that begins at `start`.
+fn add_finer(all: &mut Vec<Finer>, chunk: Vec<Finer>, start: usize) {
+    for mut finer in chunk {
+        finer.rows.iter_mut().for_each(|row| *row += start);
+        match all.iter_mut().find(|known| known.dim == finer.dim) {
+            Some(known) => known.rows.extend(finer.rows),
+            None => all.push(finer),
+        }
+    }
+}
+
+/// Joint draws at all places that want some on one scale, one function for all of them: for every set of places a column per draw.
+pub fn draw(
+    posterior: &Posterior,
+    scale: Scale,
+    wanted: &[(&Places, usize)],
+    seed: u64,
+) -> Result<Vec<Vec<Vec<f64>>>> {
+    let Some(most) = wanted.iter().map(|(_, draws)| *draws).max() else {
+        return Ok(Vec::new());
+    };
+    let mut all: Option<Functionals> = None;
+    for (places, _) in wanted {
+        let at = functionals(places, 0..places.len())?.select(posterior.dims())?;
+        let at = match &places.output {
+            Some(output) => posterior.at_output(&at, output)?,
+            None => at,
+        };
+        match &mut all {
+            Some(all) => all.extend(&at)?,
+            None => all = Some(at),
+        }
+    }
+    let Some(all) = all else {
+        return Ok(Vec::new());
+    };
+    if scale == Scale::Latent && all.len() > MOST_POINTS {
+        anyhow::bail!(
+            "functions would be drawn at {} at once, more than {MOST_POINTS}; ask for fewer places",
+            crate::numbers::count(all.len(), "point")
+        );
+    }
+    let drawn = match scale {
+        Scale::Latent => posterior.sample(&all, most, seed),
+        Scale::Response | Scale::Observation => posterior.sample_responses(&all, most, seed),
+    }?;
+    let mut first = 0;
+    let own = wanted.iter().map(|(places, draws)| {
+        let rows = first..first + places.len();
+        first = rows.end;
+        let columns = 0..*draws;
+        let columns = columns.map(|draw| rows.clone().map(|row| drawn[(row, draw)]).collect());
+        let columns: Vec<Vec<f64>> = columns.collect();
+        guard::draws(places, &columns)?;
+        Ok(columns)
+    });
+    own.collect()
+}
+
+/// Why truncating at zero would do nothing on a scale, or nothing sensible, where a prediction is about a table.
+pub fn not_truncated(
+    posterior: &Posterior,
+    places: &Places,
+    (scale, table): (Scale, Option<usize>),
+) -> Option<&'static str> {
+    let likelihood = reporting(posterior, places.output.as_deref(), table)?;
+    if !likelihood.is_linear() {
+        return Some("what this model reports is behind a link");
+    }
+    let other = matches!(
+        likelihood,
+        Likelihood::Ordinal(_) | Likelihood::Laplace(_) | Likelihood::StudentT(_)
+    );
+    (other && scale == Scale::Observation)
+        .then_some("new observations of this model do not have normal noise")
+}

@@ -1,0 +1,84 @@
+//! What a prediction is about: the table it is like, and what that reports.
+
+use anyhow::Result;
+use quadrat::likelihood::Likelihood;
+use quadrat::model::{Observations, Scale as LibraryScale};
+
+use super::{Posterior, TABLES};
+use crate::diagnostic::{Problem, Problems};
+use crate::instrument::{Choice, has_one_noise};
+use crate::places::Places;
+use crate::study::Scale;
+
+/// Whether the mean of what was reported is a probability.
+pub fn reports_probabilities(posterior: &Posterior, places: &Places, table: Option<usize>) -> bool {
+    let is_one = |likelihood: &Likelihood| !likelihood.is_linear() && likelihood.link().is_none();
+    reporting(posterior, places.output.as_deref(), table).is_some_and(is_one)
+}
+
+/// How many ranks new observations of an output may have, where they are ranks.
+pub fn ranks(posterior: &Posterior, output: Option<&str>, table: Option<usize>) -> Option<usize> {
+    reporting(posterior, output, table).and_then(Likelihood::rank_count)
+}
+
+/// The likelihood that a prediction is about: that of the table, else of the first that does more than bound the values, where
+/// all of them answer alike.
+pub fn reporting<'a>(
+    posterior: &'a Posterior,
+    output: Option<&str>,
+    table: Option<usize>,
+) -> Option<&'a Likelihood> {
+    let groups = posterior.instruments(output, LibraryScale::Observation);
+    let table = table.or_else(|| groups.first()?.first().copied())?;
+    posterior
+        .observations()
+        .get(table)
+        .map(Observations::likelihood)
+}
+
+/// The names of the tables of a saved model, numbered where it does not have them.
+pub fn table_names(posterior: &Posterior) -> Vec<String> {
+    let saved: Option<Vec<String>> = posterior
+        .note(TABLES)
+        .and_then(|note| serde_json::from_str(note).ok());
+    let mut names = saved.unwrap_or_default();
+    let count = posterior.observations().len();
+    names.extend((names.len()..count).map(|table| format!("table {}", table + 1)));
+    names
+}
+
+/// The table that a prediction by a saved model is about.
+pub fn choose(
+    posterior: &Posterior,
+    output: Option<&str>,
+    scale: Scale,
+    named: Option<&str>,
+) -> Result<Option<usize>> {
+    let names = table_names(posterior);
+    let choice = Choice {
+        names: &names,
+        groups: posterior.instruments(output, library_scale(scale)),
+        observed: posterior.instruments(output, LibraryScale::Observation),
+        scale,
+        is_noisy: false,
+        output,
+        how: |name| match name.contains(' ') {
+            true => format!("--as '{name}'"),
+            false => format!("--as {name}"),
+        },
+    };
+    let tables = posterior.observations();
+    let is_known = |table: usize| has_one_noise(tables[table].likelihood());
+    choice
+        .table(named, is_known)
+        .map_err(|fault| Problems::from(Problem::new(fault.message).remedy(fault.remedy)).into())
+}
+
+/// A scale as the library has it.
+pub fn library_scale(scale: Scale) -> LibraryScale {
+    match scale {
+        Scale::Latent => LibraryScale::Latent,
+        Scale::Response => LibraryScale::Response,
+        Scale::Observation => LibraryScale::Observation,
+    }
+}
