@@ -4,8 +4,6 @@ mod prior;
 
 use std::sync::{Arc, OnceLock};
 
-use faer::Mat;
-
 use super::centred::Centred;
 use super::mean::Means;
 use super::observations::Observations;
@@ -133,8 +131,7 @@ impl Problem {
         if let Some(sparse) = &sparse {
             supports = sparse.inducing().clone();
         }
-        let n = supports.len();
-        let prior_mean: Vec<f64> = (0..n).map(|i| mean.mean(&supports, i)).collect();
+        let prior_mean = mean.means(&supports);
         let residual = values.iter().zip(&prior_mean).map(|(y, m)| y - m).collect();
         let first = |table: &Observations| mean.output(table.supports(), 0);
         let output_of_table = tables.iter().map(first).collect();
@@ -575,28 +572,5 @@ impl Problem {
             return "nodes";
         }
         if self.is_grid() { "kronecker" } else { "dense" }
-    }
-
-    /// `K_(rows, at)`, the unknown mean included; shape `[n, at.len()]`.
-    pub fn cross(&self, theta: &[f64], at: &Functionals) -> Mat<f64> {
-        let mut cross = self.covariance.cross(theta, &self.supports, at);
-        self.mean.add_covariance(&mut cross, &self.supports, at);
-        cross
-    }
-
-    /// Prior variance of every functional, the unknown mean included.
-    pub fn prior_variance(&self, theta: &[f64], at: &Functionals) -> Vec<f64> {
-        let mut diagonal = self.covariance.diagonal(theta, at);
-        for (j, v) in diagonal.iter_mut().enumerate() {
-            *v += self.mean.variance(at, j);
-        }
-        diagonal
-    }
-
-    /// Prior covariance of the functionals, the unknown mean included.
-    pub fn prior_covariance(&self, theta: &[f64], at: &Functionals) -> Mat<f64> {
-        let mut k = self.covariance.matrix(theta, at);
-        self.mean.add_covariance(&mut k, at, at);
-        k
     }
 }

@@ -6,6 +6,7 @@ use crate::inference::{Gram, LinearGaussian};
 use crate::kernel::Mixing;
 use crate::linalg::{Mat, MatRef};
 use crate::parameter::Parameter;
+use crate::support::Functionals;
 
 impl LatentGaussian for Problem {
     fn prior_mean(&self) -> &[f64] {
@@ -131,5 +132,30 @@ impl LinearGaussian for Problem {
 
     fn parameters(&self) -> &[Parameter] {
         &self.parameters
+    }
+}
+
+impl Problem {
+    /// `K_(rows, at)`, the unknown mean included; shape `[n, at.len()]`.
+    pub fn cross(&self, theta: &[f64], at: &Functionals) -> Mat<f64> {
+        let mut cross = self.covariance.cross(theta, &self.supports, at);
+        self.mean.add_covariance(&mut cross, &self.supports, at);
+        cross
+    }
+
+    /// Prior variance of every functional, the unknown mean included.
+    pub fn prior_variance(&self, theta: &[f64], at: &Functionals) -> Vec<f64> {
+        let mut diagonal = self.covariance.diagonal(theta, at);
+        for (j, v) in diagonal.iter_mut().enumerate() {
+            *v += self.mean.variance(at, j);
+        }
+        diagonal
+    }
+
+    /// Prior covariance of the functionals, the unknown mean included.
+    pub fn prior_covariance(&self, theta: &[f64], at: &Functionals) -> Mat<f64> {
+        let mut k = self.covariance.matrix(theta, at);
+        self.mean.add_covariance(&mut k, at, at);
+        k
     }
 }
