@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::harness::{folder, none, quadrat, stderr};
+use crate::harness::{folder, in_halves, none, quadrat, stderr};
 
 /// Rows of a wave, with a second input, counts, grades and two outputs.
 pub fn table() -> String {
@@ -230,17 +230,8 @@ fn wrong_settings(model: &str, text: &str) -> Vec<String> {
 #[test]
 fn every_setting_of_every_hyperparameter_is_honoured_or_refused_at_its_line() {
     let models = models();
-    let wrong: Vec<String> = std::thread::scope(|scope| {
-        let halves = [0, 1].map(|half| {
-            let own = models.iter().skip(half).step_by(2);
-            scope.spawn(move || {
-                own.flat_map(|(name, text)| wrong_settings(name, text))
-                    .collect::<Vec<_>>()
-            })
-        });
-        halves
-            .into_iter()
-            .flat_map(|half| half.join().unwrap())
+    let wrong = in_halves(&models, |own| {
+        own.flat_map(|(name, text)| wrong_settings(name, text))
             .collect()
     });
     none(&wrong);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::effects::table;
 use crate::effects_cases::{COUNTS, POINTS, VALUES, cases};
-use crate::harness::{done, folder, none, quadrat, stderr, stdout};
+use crate::harness::{done, folder, in_halves, none, quadrat, stderr, stdout};
 
 fn files(folder: &Path) -> BTreeMap<String, String> {
     let out = folder.join("out");
@@ -108,23 +108,14 @@ fn fault(name: &str, base: &Ran, before: &str, after: &str) -> Option<String> {
 #[test]
 fn every_key_changes_what_is_written_or_is_refused_at_its_line() {
     let all = cases();
-    let wrong: Vec<String> = std::thread::scope(|scope| {
-        let halves = [0, 1].map(|half| {
-            let own = all.iter().skip(half).step_by(2);
-            scope.spawn(move || {
-                // Many keys are tried on one study.
-                let mut known: HashMap<&str, Ran> = HashMap::new();
-                own.filter_map(|(name, before, after)| {
-                    let base = known.entry(before).or_insert_with(|| run(before));
-                    fault(name, base, before, after)
-                })
-                .collect::<Vec<_>>()
-            })
-        });
-        halves
-            .into_iter()
-            .flat_map(|half| half.join().unwrap())
-            .collect()
+    let wrong = in_halves(&all, |own| {
+        // Many keys are tried on one study.
+        let mut known: HashMap<&str, Ran> = HashMap::new();
+        own.filter_map(|(name, before, after)| {
+            let base = known.entry(before).or_insert_with(|| run(before));
+            fault(name, base, before, after)
+        })
+        .collect()
     });
     none(&wrong);
 }

@@ -143,3 +143,20 @@ pub fn none(wrong: &[String]) {
         wrong.join("\n----\n")
     );
 }
+
+/// What is found of some items, half of them at a time on two threads.
+pub fn in_halves<T: Sync>(
+    items: &[T],
+    find: impl Fn(&mut dyn Iterator<Item = &T>) -> Vec<String> + Sync,
+) -> Vec<String> {
+    std::thread::scope(|scope| {
+        let halves = [0, 1].map(|half| {
+            let find = &find;
+            scope.spawn(move || find(&mut items.iter().skip(half).step_by(2)))
+        });
+        halves
+            .into_iter()
+            .flat_map(|half| half.join().unwrap())
+            .collect()
+    })
+}

@@ -13,7 +13,7 @@ use crate::error::FitError;
 use crate::inference::pooled::{Lift, Ready};
 use crate::inference::sites::LatentGaussian;
 use crate::likelihood::local::Belief;
-use crate::linalg::{Cholesky, Mat, dot, gemm};
+use crate::linalg::{Cholesky, Mat, MatRef, dot, gemm, matvec};
 use crate::link::{Link, QuasiMean};
 use crate::special::elementary;
 use crate::support::Functionals;
@@ -23,7 +23,8 @@ use crate::support::Functionals;
 const NOTHING: f64 = 1e-6;
 /// Above this variance of what is left open, the means of sums after `exp` are no numbers.
 const LARGE: f64 = 200.0;
-/// Added to the diagonal of what is left open, relative to it, until it can be factorised.
+/// Added to the diagonal of what is left open, relative to it, until it can be factorised: that may
+/// be known to a hundredth only, as small differences are.
 const JITTERS: [f64; 4] = [1e-10, 1e-8, 1e-6, 1e-4];
 
 impl Posterior {
@@ -47,9 +48,7 @@ impl Posterior {
         let theta = &component.theta;
         let (mut means, mut variances) = (Vec::new(), Vec::new());
         for part in parts {
-            let prior: Vec<f64> = (0..part.len())
-                .map(|j| self.problem.mean.mean(part, j))
-                .collect();
+            let prior = self.problem.mean.means(part);
             let (values, whitened) = lift.given(&prior, self.problem.cross(theta, part));
             let open = self.problem.prior_variance(theta, part);
             for (row, open) in open.iter().enumerate() {
@@ -133,9 +132,7 @@ impl Posterior {
         at: &Functionals,
     ) -> (Mat<f64>, Mat<f64>) {
         let theta = &component.theta;
-        let prior: Vec<f64> = (0..at.len())
-            .map(|j| self.problem.mean.mean(at, j))
-            .collect();
+        let prior = self.problem.mean.means(at);
         let (values, whitened) = lift.given(&prior, self.problem.cross(theta, at));
         let reduction = gemm(whitened.transpose(), whitened.as_ref());
         (values, self.problem.prior_covariance(theta, at) - reduction)
@@ -157,9 +154,7 @@ impl Posterior {
         link: Link,
     ) -> Vec<Option<Belief>> {
         let theta = &component.theta;
-        let prior: Vec<f64> = (0..points.len())
-            .map(|j| self.problem.mean.mean(points, j))
-            .collect();
+        let prior = self.problem.mean.means(points);
         let (values, whitened) = lift.given(&prior, self.problem.cross(theta, points));
         (0..part.len())
             .into_par_iter()
@@ -193,7 +188,7 @@ impl Posterior {
 struct Seen<'a> {
     shares: &'a [f64],
     /// Values of its nodes, shape `[nodes, draws]`.
-    values: crate::linalg::MatRef<'a, f64>,
+    values: MatRef<'a, f64>,
     /// Covariance of its nodes given a draw, where it is not nothing.
     open: Option<Mat<f64>>,
     /// Weights of the draws.
@@ -241,7 +236,7 @@ impl Seen<'_> {
                 .collect();
             sums.push(e.iter().sum());
             if let Some(ties) = &ties {
-                let along = crate::linalg::matvec(ties.as_ref(), &e);
+                let along = matvec(ties.as_ref(), &e);
                 within += self.draws[draw] * dot(&e, &along);
             }
         }
@@ -260,14 +255,8 @@ impl Seen<'_> {
         let mut values = self.values.to_owned();
         if let Some(open) = &self.open {
             let root = JITTERS.iter().find_map(|jitter| {
-                let raised = Mat::from_fn(n, n, |i, j| {
-                    open[(i, j)]
-                        + if i == j {
-                            jitter * open[(i, i)].abs()
-                        } else {
-                            0.0
-                        }
-                });
+                let mut raised = open.clone();
+                (0..n).for_each(|i| raised[(i, i)] += jitter * open[(i, i)].abs());
                 Cholesky::factor_owned(raised).ok()
             })?;
             let mut random = ChaCha8Rng::seed_from_u64(seed);

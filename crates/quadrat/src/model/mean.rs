@@ -59,6 +59,11 @@ impl Means {
         self.priors[self.output(set, row)].mean * set.size(row)
     }
 
+    /// The known means of all rows.
+    pub fn means(&self, set: &Functionals) -> Vec<f64> {
+        (0..set.len()).map(|row| self.mean(set, row)).collect()
+    }
+
     /// Prior variance of a functional that comes from the unknown constants.
     pub fn variance(&self, set: &Functionals, row: usize) -> f64 {
         self.scale(set, row).powi(2)

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::outputs::restrict;
 use super::posterior::Posterior;
+use super::sparse::is_point;
 use crate::error::InputError;
 use crate::support::{Functionals, Region};
 
@@ -127,10 +128,6 @@ impl<'a> Whole<'a> {
         all.all(is_inside)
             .then(|| of_all(at, atoms) / of_all(self.set, own))
     }
-}
-
-fn is_point(set: &Functionals, atom: usize) -> bool {
-    set.region(atom).is_none() && (0..set.dims().len()).all(|d| set.width(d)[atom] == 0.0)
 }
 
 fn bits(set: &Functionals, atom: usize) -> Vec<u64> {

@@ -33,11 +33,20 @@ pub(super) struct Pooled {
     /// Where the rows looked, as averages.
     pub observed: Functionals,
     /// Where boxes of rows begin and end along each dimension, ascending.
-    edges: Vec<Vec<f64>>,
+    pub ends: Vec<Vec<f64>>,
     /// How nodes are placed.
     pub rule: NodeRule,
     /// Nodes of all rows at least, when they are too many to be made.
     pub demand: Option<usize>,
+}
+
+/// A row whose boxes are cut where observed rows end, so that a union of these has their nodes: what
+/// they say of their sums then holds for its sum. A row that would have too many nodes stays.
+pub(super) fn cut(row: Functionals, ends: &[Vec<f64>], rule: &NodeRule) -> Functionals {
+    match row.cut(ends, MAX_NODES) {
+        Some(cut) if rule.demand(&cut) <= MAX_NODES as f64 => cut,
+        _ => row,
+    }
 }
 
 /// Whether a row reports a sum after a link.
@@ -120,7 +129,7 @@ impl Pooled {
         }
         let own = Self {
             pools,
-            edges: ends(&observed),
+            ends: observed.ends(0..observed.len()),
             observed,
             rule,
             demand: None,
@@ -132,7 +141,7 @@ impl Pooled {
         let nothing = Functionals::new(observed.dims().to_vec());
         let own = Self {
             pools: Pools::new(0),
-            edges: Vec::new(),
+            ends: Vec::new(),
             observed,
             rule,
             demand: Some(demand),
@@ -164,14 +173,6 @@ impl Pooled {
         draws
     }
 
-    /// The boxes of rows cut where observed rows end, so that a union of observed rows has their nodes:
-    /// what these say of their sums then holds for its sum. A row that would have too many nodes stays.
-    pub fn cut(&self, row: &Functionals, limit: usize) -> Functionals {
-        row.cut(&self.edges, limit)
-            .filter(|cut| self.rule.demand(cut) <= limit as f64)
-            .unwrap_or_else(|| row.clone())
-    }
-
     /// Refuses rows of too many nodes.
     pub fn check(&self) -> Result<(), InputError> {
         match self.demand {
@@ -194,19 +195,4 @@ impl Pooled {
             )
         })
     }
-}
-
-/// Where the boxes of rows begin and end along each dimension.
-fn ends(rows: &Functionals) -> Vec<Vec<f64>> {
-    let along = |d: usize| {
-        let atoms = (0..rows.atom_count()).filter(|a| rows.region(*a).is_none());
-        let wide = atoms
-            .map(|a| (rows.lower(d)[a], rows.width(d)[a]))
-            .filter(|side| side.1 > 0.0);
-        let mut edges: Vec<f64> = wide.flat_map(|(low, width)| [low, low + width]).collect();
-        edges.sort_unstable_by(f64::total_cmp);
-        edges.dedup();
-        edges
-    };
-    (0..rows.dims().len()).map(along).collect()
 }

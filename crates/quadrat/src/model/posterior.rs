@@ -344,9 +344,7 @@ impl Posterior {
                 marginals(conditioned, &parts, |part| Prior {
                     cross: self.problem.seconds.cross(second, theta, part),
                     variance: second.prior_variance(theta, part),
-                    mean: (0..part.len())
-                        .map(|j| second.spec.mean.mean(part, j))
-                        .collect(),
+                    mean: second.spec.mean.means(part),
                 })
             })
         };
@@ -369,9 +367,7 @@ impl Posterior {
         Ok(marginals(&component.conditioned, parts, |part| Prior {
             cross: self.problem.cross(theta, part),
             variance: self.problem.prior_variance(theta, part),
-            mean: (0..part.len())
-                .map(|j| self.problem.mean.mean(part, j))
-                .collect(),
+            mean: self.problem.mean.means(part),
         }))
     }
 

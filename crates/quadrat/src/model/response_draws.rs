@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::pooled::cut;
 use super::posterior::{Posterior, Scale};
 use super::sparse::is_point;
 use super::unions::unions;
@@ -65,10 +66,11 @@ impl Posterior {
                 }
                 Some(link) => {
                     let rule = rule.get_or_insert_with(|| self.finest_rule());
-                    // A union of observed rows has their nodes.
                     let one = unions.remove(&row).unwrap_or(one);
-                    let one =
-                        pooled.map_or_else(|| one.clone(), |pooled| pooled.cut(&one, MAX_DRAWN));
+                    let one = match pooled {
+                        Some(pooled) => cut(one, &pooled.ends, rule),
+                        None => one,
+                    };
                     let demand = rule.demand(&one);
                     if demand > MAX_DRAWN as f64 {
                         return Err(too_many(demand as usize, 1).into());

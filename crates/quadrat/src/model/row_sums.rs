@@ -7,9 +7,9 @@
 //! $$ \operatorname E T + b' (t' - \operatorname E t), \qquad \operatorname{Var} T - c' b + b' V b, \qquad b = C^{-1} c $$
 //!
 //! A row so has what it tells, and a union of rows what they tell together, as it has their nodes
-//! ([`RowSums::cut`]); means of the parts of a row still add up to it.
+//! ([`cut`](super::pooled::cut)); means of the parts of a row still add up to it.
 
-use super::pooled::{MAX_NODES, is_pooled};
+use super::pooled::is_pooled;
 use super::posterior::{Component, Posterior};
 use super::totals::Nodes;
 use crate::covariance::NodeRule;
@@ -82,27 +82,7 @@ impl RowSums {
     pub fn ends(posterior: &Posterior, link: Link) -> Option<Vec<Vec<f64>>> {
         let rows = sums(posterior, link, &posterior.finest_rule())?;
         let observed = posterior.problem.observed();
-        let atoms = rows.iter().flat_map(|row| observed.atoms(row.2));
-        let boxes: Vec<usize> = atoms.filter(|a| observed.region(*a).is_none()).collect();
-        let along = |d: usize| {
-            let sides = boxes.iter();
-            let sides = sides.map(|&a| (observed.lower(d)[a], observed.width(d)[a]));
-            let wide = sides.filter(|side| side.1 > 0.0);
-            let mut ends: Vec<f64> = wide.flat_map(|(low, width)| [low, low + width]).collect();
-            ends.sort_unstable_by(f64::total_cmp);
-            ends.dedup();
-            ends
-        };
-        Some((0..observed.dims().len()).map(along).collect())
-    }
-
-    /// The boxes of a row cut where observed rows end, so that a union of these has their nodes; as it
-    /// was where it would have more than a total may have.
-    pub fn cut(row: Functionals, ends: &[Vec<f64>], rule: &NodeRule) -> Functionals {
-        match row.cut(ends, MAX_NODES) {
-            Some(cut) if rule.demand(&cut) <= MAX_NODES as f64 => cut,
-            _ => row,
-        }
+        Some(observed.ends(rows.iter().map(|row| row.2)))
     }
 
     /// Of the rows that tell more: which of the nodes' rows, what they tell, and the mean that is believed.
@@ -241,14 +221,7 @@ struct Seen {
 impl Seen {
     fn new(posterior: &Posterior, component: &Component, nodes: &Functionals) -> Self {
         let (problem, theta) = (&posterior.problem, &component.theta);
-        let mut points = Functionals::new(nodes.dims().to_vec());
-        for atom in 0..nodes.atom_count() {
-            let x: Vec<f64> = (0..nodes.dims().len())
-                .map(|d| nodes.lower(d)[atom])
-                .collect();
-            // Coordinates of existing atoms are finite.
-            let _ = points.push_point(&x);
-        }
+        let points = nodes.atoms_as_points();
         let cross = problem.cross(theta, &points);
         let prior = problem.prior_covariance(theta, &points);
         let alpha = &component.conditioned.alpha;

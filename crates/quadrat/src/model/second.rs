@@ -259,9 +259,7 @@ impl SecondLatent {
                 first.push(None);
             }
         }
-        let prior_mean = (0..supports.len())
-            .map(|row| spec.mean.mean(&supports, row))
-            .collect();
+        let prior_mean = spec.mean.means(&supports);
         Ok(Self {
             covariance: Covariance::new(&spec.kernel),
             spec,

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 use super::lens::{Lens, What};
-use super::pooled::MAX_NODES;
+use super::pooled::{MAX_NODES, cut};
 use super::posterior::{Component, Posterior};
 use super::prediction::{Prediction, not_negative};
 use super::row_sums::RowSums;
@@ -74,15 +74,17 @@ impl Posterior {
         let limit = self.most_nodes();
         let pooled = self.problem.pooled.as_ref();
         let mut unions = pooled.map_or_else(|| Ok(HashMap::new()), |p| unions(&p.observed, at))?;
-        let ends = RowSums::ends(self, link);
+        let ends = match pooled {
+            Some(pooled) => Some(pooled.ends.clone()),
+            None => RowSums::ends(self, link),
+        };
         // Rows are resolved one by one: a country may lie beside its counties.
         let mut parts: Vec<Functionals> = Vec::new();
         let mut held = usize::MAX;
         for row in 0..at.len() {
             let one = unions.remove(&row).unwrap_or_else(|| at.rows(&[row]));
-            let one = pooled.map_or_else(|| one.clone(), |pooled| pooled.cut(&one, limit));
             let one = match &ends {
-                Some(ends) => RowSums::cut(one, ends, &finest),
+                Some(ends) => cut(one, ends, &finest),
                 None => one,
             };
             let rules = COARSER.iter().map(|factor| finest.coarser(*factor));
@@ -136,16 +138,8 @@ impl Posterior {
         let lift = self.lift_of(component)?;
         let rows = RowSums::new(self, component, link);
         for part in parts {
-            // Every atom is a point: rows of their own.
             let count = part.atom_count();
-            let mut points = Functionals::new(part.dims().to_vec());
-            for atom in 0..count {
-                let x: Vec<f64> = (0..part.dims().len())
-                    .map(|d| part.lower(d)[atom])
-                    .collect();
-                // Coordinates of existing atoms are finite.
-                let _ = points.push_point(&x);
-            }
+            let points = part.atoms_as_points();
             let lifted = match &lift {
                 Some(lift) => self.lifted_totals(component, lift, (part, &points), link),
                 None => vec![None; part.len()],

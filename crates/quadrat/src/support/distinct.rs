@@ -26,6 +26,19 @@ impl Functionals {
         (points, index)
     }
 
+    /// Every atom as a row of its own, of weight one; all must be points.
+    pub(crate) fn atoms_as_points(&self) -> Self {
+        let mut points = Self::new(self.dims().to_vec());
+        for atom in 0..self.atom_count() {
+            let x: Vec<f64> = (0..self.dims().len())
+                .map(|d| self.lower(d)[atom])
+                .collect();
+            // Coordinates of existing atoms are finite.
+            let _ = points.push_point(&x);
+        }
+        points
+    }
+
     /// The rows without repetitions, the first of equal ones; all must be points of weight one.
     pub(crate) fn distinct_rows(&self) -> Self {
         self.distinct_points().0

@@ -35,6 +35,21 @@ impl Functionals {
         Some(out)
     }
 
+    /// Where the boxes of some rows begin and end along each dimension, ascending.
+    pub(crate) fn ends(&self, rows: impl IntoIterator<Item = usize>) -> Vec<Vec<f64>> {
+        let atoms = rows.into_iter().flat_map(|row| self.atoms(row));
+        let boxes: Vec<usize> = atoms.filter(|&a| self.region[a] == NO_REGION).collect();
+        let along = |d: usize| {
+            let sides = boxes.iter().map(|&a| (self.lower[d][a], self.width[d][a]));
+            let wide = sides.filter(|side| side.1 > 0.0);
+            let mut ends: Vec<f64> = wide.flat_map(|(low, width)| [low, low + width]).collect();
+            ends.sort_unstable_by(f64::total_cmp);
+            ends.dedup();
+            ends
+        };
+        (0..self.dims.len()).map(along).collect()
+    }
+
     /// All atoms as one row, with these weights.
     pub(crate) fn into_one_row(mut self, weights: &[f64]) -> Self {
         debug_assert_eq!(weights.len(), self.weight.len());

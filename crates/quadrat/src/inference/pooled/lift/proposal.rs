@@ -135,19 +135,11 @@ fn covariance(
     });
     factor.half_solve_in_place(reduced.as_mut());
     let taken = gemm(reduced.transpose(), reduced.as_ref());
-    Mat::from_fn(n, n, |i, j| {
-        let from = match (strong(i), strong(j)) {
-            (Some(t), Some(_)) => f64::from(u8::from(i == j)) / t,
-            // S R T^-1 and its transpose: (S - S R S) = S T^-1-weighted rest.
-            (Some(_), None) | (None, Some(_)) => 0.0,
-            (None, None) => s[(i, j)],
-        };
-        let mixed = strong(i).is_some() != strong(j).is_some();
-        if mixed {
-            taken[(i, j)]
-        } else {
-            from - taken[(i, j)]
-        }
+    // With T^-1 on one side and S on the other this is S R T^-1 = S - S R S itself.
+    Mat::from_fn(n, n, |i, j| match (strong(i), strong(j)) {
+        (Some(precision), Some(_)) => f64::from(u8::from(i == j)) / precision - taken[(i, j)],
+        (None, None) => s[(i, j)] - taken[(i, j)],
+        _ => taken[(i, j)],
     })
 }
 
