@@ -1,6 +1,6 @@
 //! Regular grids of points or cells.
 
-use crate::study::fields::{Check, Section, Spanned};
+use crate::study::fields::{Check, Section, Spanned, number};
 use std::ops::Range;
 
 use crate::numbers::exact;
@@ -24,9 +24,24 @@ pub struct Axis {
 }
 
 impl Axis {
+    /// A single point, as for one year or one depth of a map.
+    pub fn point(at: f64) -> Self {
+        Self {
+            from: at,
+            to: at,
+            cells: false,
+            len: 1,
+            step: 1.0,
+            divides: false,
+        }
+    }
+
     /// An axis; the error is the fact and the remedy.
     pub fn new(from: f64, to: f64, step: f64, cells: bool) -> Result<Self, (String, String)> {
         let (shown_from, shown_to, shown_step) = (exact(from), exact(to), exact(step));
+        if from == to && !cells {
+            return Ok(Self::point(from));
+        }
         if from >= to {
             return Err((
                 format!("`from` is {shown_from} and `to` is {shown_to}; a grid must rise"),
@@ -113,7 +128,7 @@ impl Axis {
 
 /// The axes of a `grid` table, and whether any is meant to have cells; problems are noted.
 pub fn axes(grid: &Section<'_>) -> (Vec<(Spanned<String>, Axis)>, bool) {
-    const LIKE: &str = "`{ from = 0, to = 100, step = 1 }`, with `cells = true` for boxes";
+    const LIKE: &str = "`{ from = 0, to = 100, step = 1 }`, with `cells = true` for boxes, or a number for one point";
     let entries = grid.entries();
     if entries.is_empty() {
         grid.check.refuse(
@@ -126,22 +141,30 @@ pub fn axes(grid: &Section<'_>) -> (Vec<(Spanned<String>, Axis)>, bool) {
     let mut has_cells = false;
     for (name, item) in entries {
         let title = format!("the grid of `{}`", name.value);
+        if item.as_float().is_some() || item.as_integer().is_some() {
+            if let Some(at) = number(grid.check, &title, item) {
+                axes.push((name, Axis::point(at.value)));
+            }
+            continue;
+        }
         let Some(section) = Section::from_item(grid.check, &title, item, LIKE) else {
             continue;
         };
         section.keys(&["from", "to", "step", "cells"], &[]);
+        let cells = section.flag("cells").unwrap_or(false);
+        has_cells |= cells;
+        let (from, to) = (section.number("from"), section.number("to"));
+        let is_point = matches!((&from, &to), (Some(a), Some(b)) if a.value == b.value) && !cells;
+        if is_point && section.get("step").is_none() {
+            axes.extend(from.map(|at| (name, Axis::point(at.value))));
+            continue;
+        }
         for key in ["from", "to", "step"] {
             if section.get(key).is_none() {
                 section.missing(key, &format!("write {LIKE}"));
             }
         }
-        let cells = section.flag("cells").unwrap_or(false);
-        has_cells |= cells;
-        let (from, to, step) = (
-            section.number("from"),
-            section.number("to"),
-            section.number("step"),
-        );
+        let step = section.number("step");
         let (Some(from), Some(to), Some(step)) = (from, to, step) else {
             continue;
         };
@@ -189,6 +212,13 @@ mod tests {
         assert_eq!(Axis::new(0.0, 10.0, 2.5, false).unwrap().len, 5);
         let axis = Axis::new(0.0, 10.0, 3.0, false).unwrap();
         assert_eq!((axis.len, axis.ends(3)), (4, (9.0, 9.0)));
+    }
+
+    #[test]
+    fn a_grid_may_be_one_point_but_no_cell_without_a_width() {
+        let axis = Axis::new(5.0, 5.0, 1.0, false).unwrap();
+        assert_eq!((axis.len, axis.ends(0)), (1, (5.0, 5.0)));
+        assert!(Axis::new(5.0, 5.0, 1.0, true).is_err());
     }
 
     #[test]
