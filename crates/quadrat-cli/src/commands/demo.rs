@@ -8,7 +8,6 @@ use super::{print, run};
 use crate::args::Demo;
 use crate::demo::{EXAMPLES, Example};
 use crate::diagnostic::{Problem, Problems};
-use crate::output::Staged;
 use crate::suggest;
 
 /// Runs the command.
@@ -23,18 +22,15 @@ pub fn run(args: &Demo) -> Result<()> {
     spare(example, &args.output)?;
     // The example is run from a folder of its own, so that nothing is written when it fails.
     let scratch = tempfile::tempdir()?;
-    let mut staged = Staged::new();
     for (name, text) in example.files {
         std::fs::write(scratch.path().join(name), text)?;
-        staged.bytes(&args.output.join(name), text.as_bytes())?;
     }
     let study = scratch.path().join("study.toml");
     let shown = args.output.join("study.toml");
     run::go(
         (&study, &shown),
         &args.output,
-        Some(&example.extras),
-        staged,
+        Some(example),
         (None, false),
         &args.saying,
     )

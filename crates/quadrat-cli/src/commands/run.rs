@@ -8,10 +8,10 @@ use anyhow::Result;
 use super::{closed, kept, print, running, spare_inputs};
 use crate::args::{Run, Saying};
 use crate::check;
-use crate::demo::Extras;
+use crate::demo::Example;
 use crate::diagnostic::Paint;
 use crate::outcome::Outcome;
-use crate::output::{Staged, stop_gently, writable};
+use crate::output::{Lock, Staged, stop_gently, writable};
 use crate::progress::Bar;
 use crate::redundant::distinct;
 use crate::resolve::resolve;
@@ -30,19 +30,17 @@ pub fn run(args: &Run) -> Result<()> {
         (&args.study, &args.study),
         &folder,
         None,
-        Staged::new(),
         (args.check.map(|_| args.draws), args.resume),
         &args.saying,
     )
 }
 
-/// Runs a study (its path, and the path shown to people) into a folder, with files already staged and
-/// perhaps more for the report; checked by so many draws of each chain, if at all.
+/// Runs a study (its path, and the path shown to people) into a folder, with the files of a built-in
+/// example and more for its report, if it is one; checked by so many draws of each chain, if at all.
 pub fn go(
     (path, shown): (&Path, &Path),
     folder: &Path,
-    extras: Option<&Extras>,
-    mut staged: Staged,
+    example: Option<&Example>,
     (draws, resume): (Option<u32>, bool),
     saying: &Saying,
 ) -> Result<()> {
@@ -59,6 +57,8 @@ pub fn go(
     outputs.push(folder.join("report.html"));
     spare_inputs(&resolved, path, &outputs)?;
     writable(&outputs)?;
+    let lock = Lock::of(folder)?;
+    let mut staged = Staged::of(&lock);
     if draws.is_some() {
         check::possible(&resolved)?;
     }
@@ -72,6 +72,9 @@ pub fn go(
         check::by_mcmc(&mut outcome, draws, &bar)?;
     }
     bar.say("writing");
+    for (name, text) in example.map_or(&[][..], |example| example.files) {
+        staged.bytes(&folder.join(name), text.as_bytes())?;
+    }
     let json = fit_json::text(&outcome)?;
     for group in outcome.groups() {
         let parts: Vec<_> = group
@@ -90,8 +93,10 @@ pub fn go(
         }
     }
     staged.bytes(&folder.join("fit.json"), json.as_bytes())?;
+    let extras = example.map(|example| &example.extras);
     report::stage(&outcome, extras, folder, &mut staged)?;
     let written = staged.finish()?;
+    drop(lock);
     bar.finish();
     if saying.json {
         print(&json)?;

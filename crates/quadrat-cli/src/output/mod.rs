@@ -1,5 +1,7 @@
 //! Writing several files so that either all of them appear or none.
 
+mod lock;
+
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,6 +12,8 @@ use anyhow::{Context, Result};
 use tempfile::{NamedTempFile, TempPath};
 
 use crate::diagnostic::{Problem, Problems};
+
+pub use lock::Lock;
 
 /// Temporary files and new folders that an interruption must remove.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -74,8 +78,10 @@ pub fn clean_up_when_interrupted() -> Result<()> {
 /// Refuses places that cannot be written to, before anything is computed for them.
 pub fn writable(paths: &[PathBuf]) -> Result<(), Problems> {
     let mut problems = Problems::default();
-    for path in paths.iter().filter(|path| path.is_dir()) {
-        problems.push(folder_in_the_way(path));
+    for path in paths {
+        if let Some(problem) = in_the_way(path) {
+            problems.push(problem);
+        }
     }
     let mut folders: Vec<&Path> = paths.iter().map(|path| parent(path)).collect();
     folders.dedup();
@@ -109,9 +115,40 @@ fn plain(kind: std::io::ErrorKind) -> String {
     }
 }
 
-fn folder_in_the_way(path: &Path) -> Problem {
-    Problem::new(format!("`{}` is a folder, not a file", path.display()))
-        .remedy("choose another name for the file")
+/// What stands at the place of a file and is none: a rename would replace it. A link to a file is
+/// written through.
+fn in_the_way(path: &Path) -> Option<Problem> {
+    let there = fs::metadata(path).ok()?;
+    let what = match there.is_dir() {
+        true => "is a folder, not a file",
+        false if there.is_file() => return None,
+        false => "is a device or pipe, not a file",
+    };
+    let problem = Problem::new(format!("`{}` {what}", path.display()));
+    Some(problem.remedy("choose another name for the file"))
+}
+
+/// The file that a path means: a link is written through, not replaced.
+fn linked(path: &Path) -> PathBuf {
+    match fs::read_link(path) {
+        Ok(to) => path
+            .canonicalize()
+            .unwrap_or_else(|_| parent(path).join(to)),
+        Err(_) => path.to_owned(),
+    }
+}
+
+/// Makes a folder and those above it that are missing, which are noted.
+fn create(folder: &Path, made: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    let missing: Vec<&Path> = folder
+        .ancestors()
+        .take_while(|p| !p.as_os_str().is_empty() && !p.exists())
+        .collect();
+    for folder in missing.into_iter().rev() {
+        fs::create_dir(folder)?;
+        made.push(folder.to_owned());
+    }
+    Ok(())
 }
 
 /// The folder of a file.
@@ -122,17 +159,33 @@ fn parent(path: &Path) -> &Path {
 }
 
 /// Files written under temporary names beside their places.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Staged {
+    /// Where each file is now, and its name as it was asked.
     files: Vec<(TempPath, PathBuf)>,
     folders: Vec<PathBuf>,
+    prefix: &'static str,
     done: bool,
 }
 
 impl Staged {
     /// Nothing staged.
     pub fn new() -> Self {
-        Self::default()
+        Self::with_prefix(".quadrat-")
+    }
+
+    /// Nothing staged, of the run that has the folder.
+    pub fn of(_: &Lock) -> Self {
+        Self::with_prefix(lock::PREFIX)
+    }
+
+    fn with_prefix(prefix: &'static str) -> Self {
+        Self {
+            files: Vec::new(),
+            folders: Vec::new(),
+            prefix,
+            done: false,
+        }
     }
 
     /// Writes a file under a temporary name; `write` gets a buffered writer.
@@ -141,14 +194,18 @@ impl Staged {
         path: &Path,
         write: impl FnOnce(&mut dyn Write) -> Result<()>,
     ) -> Result<()> {
-        let folder = parent(path);
         let describe = || format!("cannot write `{}`", path.display());
-        if path.is_dir() {
-            return Err(Problems::from(folder_in_the_way(path)).into());
+        if let Some(problem) = in_the_way(path) {
+            return Err(Problems::from(problem).into());
         }
+        let real = linked(path);
+        let folder = parent(&real);
         let mut paths = unfinished();
-        self.create(folder, &mut paths).with_context(describe)?;
-        let file = temporary(folder).with_context(describe)?;
+        let made = self.folders.len();
+        let created = create(folder, &mut self.folders);
+        paths.extend_from_slice(&self.folders[made..]);
+        created.with_context(describe)?;
+        let file = temporary(folder, self.prefix).with_context(describe)?;
         paths.push(file.path().to_owned());
         drop(paths);
         let (file, temporary) = file.into_parts();
@@ -165,26 +222,13 @@ impl Staged {
         self.write(path, |out| Ok(out.write_all(bytes)?))
     }
 
-    fn create(&mut self, folder: &Path, paths: &mut Vec<PathBuf>) -> std::io::Result<()> {
-        let missing: Vec<&Path> = folder
-            .ancestors()
-            .take_while(|p| !p.as_os_str().is_empty() && !p.exists())
-            .collect();
-        for folder in missing.into_iter().rev() {
-            fs::create_dir(folder)?;
-            paths.push(folder.to_owned());
-            self.folders.push(folder.to_owned());
-        }
-        Ok(())
-    }
-
     /// Gives every file its name; returns the names in the order of writing.
     pub fn finish(mut self) -> Result<Vec<PathBuf>> {
         let mut paths = unfinished();
         let mut written = Vec::new();
         for (temporary, path) in std::mem::take(&mut self.files) {
             temporary
-                .persist(&path)
+                .persist(linked(&path))
                 .with_context(|| format!("cannot write `{}`", path.display()))?;
             written.push(path);
         }
@@ -208,17 +252,17 @@ impl Drop for Staged {
 
 /// Temporary files are private by default; results are as open as the user's other new files.
 #[cfg(unix)]
-fn temporary(folder: &Path) -> std::io::Result<NamedTempFile> {
+fn temporary(folder: &Path, prefix: &str) -> std::io::Result<NamedTempFile> {
     use std::os::unix::fs::PermissionsExt;
     tempfile::Builder::new()
-        .prefix(".quadrat-")
+        .prefix(prefix)
         .permissions(fs::Permissions::from_mode(0o666))
         .tempfile_in(folder)
 }
 
 #[cfg(not(unix))]
-fn temporary(folder: &Path) -> std::io::Result<NamedTempFile> {
-    NamedTempFile::with_prefix_in(".quadrat-", folder)
+fn temporary(folder: &Path, prefix: &str) -> std::io::Result<NamedTempFile> {
+    NamedTempFile::with_prefix_in(prefix, folder)
 }
 
 #[cfg(test)]
@@ -236,6 +280,24 @@ mod tests {
         staged.finish().unwrap();
         assert_eq!(fs::read(target.join("b.txt")).unwrap(), b"b");
         assert_eq!(fs::read_dir(&target).unwrap().count(), 2);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_written_through_and_devices_refused() {
+        let root = tempfile::tempdir().unwrap();
+        let (real, link) = (root.path().join("real.txt"), root.path().join("link.txt"));
+        fs::write(&real, "old").unwrap();
+        std::os::unix::fs::symlink("real.txt", &link).unwrap();
+        let mut staged = Staged::new();
+        staged.bytes(&link, b"new").unwrap();
+        assert_eq!(staged.finish().unwrap(), [link.clone()]);
+        assert!(link.is_symlink() && fs::read(&real).unwrap() == b"new");
+        let problems = writable(&["/dev/null".into()]).unwrap_err();
+        assert!(
+            problems.to_string().contains("device or pipe"),
+            "{problems}"
+        );
     }
 
     #[test]
