@@ -9,6 +9,8 @@ use std::sync::Arc;
 const LISTED: usize = 20;
 /// The widest part of a source line that is shown, in characters.
 const WIDEST: usize = 110;
+/// So many bytes of a line are kept on either side of a stretch: a file may be one line.
+const KEPT: usize = 4 * WIDEST;
 
 /// A text file that problems can point into.
 #[derive(Debug, Clone)]
@@ -39,8 +41,11 @@ pub struct Spot {
     pub column: usize,
     /// Length of the stretch in characters.
     pub width: usize,
-    /// The line itself; empty when there is no text to show (Parquet).
+    /// The line itself, of a long one the part around the stretch; empty when there is no text to
+    /// show (Parquet).
     pub text: String,
+    /// So many characters of the line stand before that part.
+    pub skipped: usize,
 }
 
 /// One thing that is wrong, where, and how to mend it.
@@ -97,14 +102,25 @@ impl Spot {
             .find(|&i| bytes[i] == b'\n' || bytes[i] == b'\r')
             .unwrap_or(bytes.len());
         let line = 1 + (0..line_start).filter(|&i| is_end(i)).count();
-        let count = |part: &[u8]| String::from_utf8_lossy(part).chars().count();
+        // The first byte of a character: others begin with the bits 10.
+        let begins = |i: usize| bytes.get(i).is_none_or(|byte| byte & 0xc0 != 0x80);
+        let count = |range: Range<usize>| range.filter(|&i| begins(i)).count();
+        let line_end = line_end.max(line_start);
         let end = span.end.clamp(start, line_end.max(start));
+        let mut first = line_start.max(start.saturating_sub(KEPT));
+        first = (line_start..=first)
+            .rev()
+            .find(|&i| begins(i))
+            .unwrap_or(first);
+        let mut last = line_end.min(start + KEPT);
+        last = (last..=line_end).find(|&i| begins(i)).unwrap_or(last);
+        let skipped = count(line_start..first);
         Self {
             line,
-            column: 1 + count(&bytes[line_start..start]),
-            width: count(&bytes[start..end]).max(1),
-            text: String::from_utf8_lossy(&bytes[line_start..line_end.max(line_start)])
-                .into_owned(),
+            column: 1 + skipped + count(first..start),
+            width: count(start..end).max(1),
+            text: String::from_utf8_lossy(&bytes[first..last.max(first)]).into_owned(),
+            skipped,
         }
     }
 }
@@ -185,7 +201,7 @@ impl Place {
 fn window(spot: &Spot) -> (String, usize, usize) {
     let clean = |c: char| if c.is_control() { ' ' } else { c };
     let chars: Vec<char> = spot.text.chars().map(clean).collect();
-    let column = (spot.column - 1).min(chars.len());
+    let column = (spot.column - 1 - spot.skipped).min(chars.len());
     let first = if chars.len() <= WIDEST {
         0
     } else {
@@ -335,6 +351,18 @@ mod tests {
     }
 
     #[test]
+    fn of_a_long_line_only_the_part_around_the_spot_is_kept() {
+        let line = format!("{}x{}", "é".repeat(100_000), "ß".repeat(100_000));
+        let at = line.find('x').unwrap();
+        let spot = Spot::in_bytes(line.as_bytes(), at..at + 1);
+        assert_eq!((spot.line, spot.column, spot.width), (1, 100_001, 1));
+        assert!(spot.text.len() <= 2 * KEPT + 8, "{}", spot.text.len());
+        let (text, column, width) = window(&spot);
+        assert_eq!((text.chars().nth(column), width), (Some('x'), 1));
+        assert!(text.starts_with("...") && text.ends_with("..."), "{text}");
+    }
+
+    #[test]
     fn places_past_the_end_are_harmless() {
         let spot = Spot::in_bytes(b"a\n", 90..95);
         assert_eq!((spot.line, spot.column), (2, 1));
@@ -343,6 +371,7 @@ mod tests {
             column: 500,
             width: 999,
             text: "y".repeat(2000),
+            skipped: 0,
         };
         assert!(window(&long).0.len() < 200);
     }

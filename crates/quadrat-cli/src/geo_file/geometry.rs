@@ -29,6 +29,73 @@ pub struct Outline {
 /// A polygon of the file: rings of positions.
 type Rings = Vec<Vec<Position>>;
 
+/// What is wrong with a feature. Its place is a range of bytes until it is shown: to find line and
+/// column, the file is read from its start.
+#[derive(Debug)]
+struct Fault {
+    message: String,
+    at: Range<usize>,
+    remedies: Vec<String>,
+    /// Whether the feature has no geometry at all.
+    is_bare: bool,
+}
+
+impl Fault {
+    fn new(message: impl Into<String>, at: Range<usize>, remedy: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            at,
+            remedies: vec![remedy.into()],
+            is_bare: false,
+        }
+    }
+
+    fn remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.remedies.push(remedy.into());
+        self
+    }
+}
+
+/// Features that cannot be used: the first are kept to be shown, all are counted.
+#[derive(Debug, Default)]
+struct Faults {
+    first: Vec<Fault>,
+    bare: usize,
+    all: usize,
+}
+
+impl Faults {
+    fn add(&mut self, fault: Fault) {
+        self.all += 1;
+        self.bare += usize::from(fault.is_bare);
+        if self.first.len() < LISTED {
+            self.first.push(fault);
+        }
+    }
+
+    fn problems(self, file: &GeoFile) -> Problems {
+        let mut problems = Problems::default();
+        let more = self.all > self.first.len();
+        for fault in self.first {
+            problems.push(Problem {
+                remedies: fault.remedies,
+                ..Problem::new(fault.message).at(file.place(&fault.at))
+            });
+        }
+        let mut tally = |number: usize, what: &str| {
+            let message = format!("{}: {} {what}", file.name, count(number, "feature"));
+            problems.push(Problem::new(message).tally());
+        };
+        if more && self.bare > 0 {
+            tally(self.bare, "without a geometry");
+        }
+        if more && self.all > self.bare {
+            tally(self.all - self.bare, "with a geometry that cannot be used");
+        }
+        problems
+    }
+}
+
 /// The polygons of every feature, which people know by their property `key`; what was mended is
 /// told in `warnings`. In degrees, a ring that steps over the antimeridian is continued beyond 180.
 pub fn outlines(
@@ -38,15 +105,14 @@ pub fn outlines(
     warnings: &mut Vec<String>,
 ) -> Result<Vec<Outline>, Problems> {
     let mut outlines = Vec::with_capacity(file.features.len());
-    let mut problems = Problems::default();
+    let mut faults = Faults::default();
     for feature in 0..file.features.len() {
         match outline(file, feature, degrees, key) {
             Ok(outline) => outlines.push(outline),
-            Err(problem) if problems.0.len() < LISTED => problems.push(problem),
-            Err(_) => {}
+            Err(fault) => faults.add(fault),
         }
     }
-    let outlines = problems.or(outlines)?;
+    let outlines = faults.problems(file).or(outlines)?;
     let raised = outlines.iter().filter(|outline| outline.altitude).count();
     if raised > 0 {
         warnings.push(format!(
@@ -70,18 +136,18 @@ pub fn outlines(
     Ok(outlines)
 }
 
-fn outline(
-    file: &GeoFile,
-    at: usize,
-    degrees: bool,
-    key: Option<&str>,
-) -> Result<Outline, Problem> {
+fn outline(file: &GeoFile, at: usize, degrees: bool, key: Option<&str>) -> Result<Outline, Fault> {
     let feature = &file.features[at];
     let called = file.called(at, key);
     let Some(range) = &feature.geometry else {
-        return Err(Problem::new(format!("{called} has no geometry"))
-            .at(file.feature_place(at))
-            .remedy("give it a Polygon or MultiPolygon, or remove it"));
+        return Err(Fault {
+            is_bare: true,
+            ..Fault::new(
+                format!("{called} has no geometry"),
+                feature.span.start..feature.span.start + 1,
+                "give it a Polygon or MultiPolygon, or remove it",
+            )
+        });
     };
     let (parts, coordinates) = parts(file, &called, range)?;
     let mut rings = Vec::with_capacity(parts.len());
@@ -91,14 +157,15 @@ fn outline(
         for (r, ring) in part.iter().enumerate() {
             let mut vertices = Ring::with_capacity(ring.len());
             for (v, position) in ring.iter().enumerate() {
-                let place = || file.place(&position_at(file, &coordinates, &[p, r, v]));
                 let &[x, y, ..] = position.as_slice() else {
-                    return Err(Problem::new(format!(
-                        "{called}: this position has {}, it needs two",
-                        count(position.len(), "coordinate")
-                    ))
-                    .at(place())
-                    .remedy("write `[longitude, latitude]`"));
+                    return Err(Fault::new(
+                        format!(
+                            "{called}: this position has {}, it needs two",
+                            count(position.len(), "coordinate")
+                        ),
+                        position_at(file, &coordinates, &[p, r, v]),
+                        "write `[longitude, latitude]`",
+                    ));
                 };
                 altitude |= position.len() > 2;
                 vertices.push([x, y]);
@@ -109,9 +176,13 @@ fn outline(
             if degrees {
                 if let Some(what) = goes_round(&vertices) {
                     let ring = RingPlace { part: p, ring: r };
-                    return Err(Problem::new(format!("{called}: {ring} goes round {what}, so that longitude and latitude do not tell its inside"))
-                        .at(file.place(&position_at(file, &coordinates, &[p, r])))
-                        .remedy("split it along meridians into parts less than 180 degrees wide, or project the file yourself and add `planar = true`"));
+                    return Err(Fault::new(
+                        format!(
+                            "{called}: {ring} goes round {what}, so that longitude and latitude do not tell its inside"
+                        ),
+                        position_at(file, &coordinates, &[p, r]),
+                        "split it along meridians into parts less than 180 degrees wide, or project the file yourself and add `planar = true`",
+                    ));
                 }
                 continue_over_antimeridian(&mut vertices);
             }
@@ -134,9 +205,11 @@ fn outline(
             RegionError::Huge { ring, vertex, .. } => vec![ring.part, ring.ring, *vertex],
             _ => vec![0, 0],
         };
-        Problem::new(format!("{called}: {fact}"))
-            .at(file.place(&position_at(file, &coordinates, &ring)))
-            .remedy(remedy)
+        Fault::new(
+            format!("{called}: {fact}"),
+            position_at(file, &coordinates, &ring),
+            remedy,
+        )
     })?;
     let mut mended: Vec<String> = mends
         .iter()
@@ -207,10 +280,10 @@ fn parts(
     file: &GeoFile,
     called: &str,
     range: &Range<usize>,
-) -> Result<(Vec<Rings>, Coordinates), Problem> {
+) -> Result<(Vec<Rings>, Coordinates), Fault> {
     const LIKE: &str = "regions are of the types Polygon and MultiPolygon";
     let head = range.start..range.start + 1;
-    let refuse = |message: String| Problem::new(message).at(file.place(&head)).remedy(LIKE);
+    let refuse = |message: String| Fault::new(message, head.clone(), LIKE);
     let members = entries(&file.text, range)
         .ok()
         .filter(|_| file.text[range.clone()].starts_with('{'))
@@ -259,15 +332,19 @@ fn parts(
         let words = error.to_string();
         let fact = words.split(" at line ").next().unwrap_or(&words);
         let fact = fact.replace("invalid type: ", "there is ");
-        Problem::new(format!("{called}: in the coordinates {fact}"))
-            .at(file.place(&(byte..byte + 1)))
-            .remedy("a polygon is an array of rings, a ring an array of positions, a position two finite numbers")
+        Fault::new(
+            format!("{called}: in the coordinates {fact}"),
+            byte..byte + 1,
+            "a polygon is an array of rings, a ring an array of positions, a position two finite numbers",
+        )
     })?;
     let whole = whole.clone();
     if parts.iter().all(|part| part.iter().all(Vec::is_empty)) {
-        return Err(Problem::new(format!("the polygon of {called} is empty"))
-            .at(file.place(&whole))
-            .remedy("give it coordinates, or remove the feature"));
+        return Err(Fault::new(
+            format!("the polygon of {called} is empty"),
+            whole,
+            "give it coordinates, or remove the feature",
+        ));
     }
     Ok((parts, Coordinates { whole, one }))
 }

@@ -19,5 +19,6 @@ pub fn spot(row: usize) -> Spot {
         column: 1,
         width: 1,
         text: String::new(),
+        skipped: 0,
     }
 }
