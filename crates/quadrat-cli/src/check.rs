@@ -10,7 +10,7 @@ use crate::numbers::{count, human};
 use crate::outcome::Outcome;
 use crate::progress::Bar;
 use crate::resolve::Resolved;
-use crate::terminal::clean;
+use crate::terminal::{clean, short};
 
 /// Refuses what could not be sampled after the fit.
 pub fn possible(resolved: &Resolved) -> Result<()> {
@@ -77,7 +77,7 @@ pub fn text(resolved: &Resolved, report: &McmcReport, paint: Paint) -> String {
             let shown = |mean: f64| human(if hyper.logarithm { mean.exp() } else { mean });
             let sd = hyper.fit.sd;
             rows.push([
-                clean(&hyper.name),
+                short(&hyper.name),
                 shown(hyper.fit.mean),
                 if sd.is_nan() {
                     "-".to_owned()

@@ -86,6 +86,17 @@ pub fn clean(text: &str) -> String {
         .collect()
 }
 
+/// A text of the user's files as a cell of a table on the terminal: cut where it is long, because
+/// formats know no wider columns than 65,535.
+pub fn short(text: &str) -> String {
+    const MOST: usize = 60;
+    let mut shown: String = clean(text).chars().take(MOST).collect();
+    if text.chars().nth(MOST).is_some() {
+        shown.push_str("...");
+    }
+    shown
+}
+
 /// The model and how it was fitted, in words.
 pub fn model(outcome: &Outcome) -> String {
     let mean = match outcome.resolved.study.latent.mean {
@@ -179,10 +190,10 @@ fn hyperparameters(text: &mut String, outcome: &Outcome, paint: Paint) {
     let mut rows = vec![["hyperparameter", "value", "95 % interval", "meaning"].map(str::to_owned)];
     for hyper in &summary.hyperparameters {
         rows.push([
-            clean(&hyper.name),
+            short(&hyper.name),
             human(hyper.value),
             interval(hyper.lower, hyper.upper, hyper.fixed),
-            clean(&hyper.meaning),
+            short(&hyper.meaning),
         ]);
     }
     let widths: Vec<usize> = (0..3)
@@ -246,11 +257,11 @@ fn prediction(text: &mut String, outcome: &Outcome, i: usize, asked: &Asked, pai
     );
     line(text, &paint.bold(&title));
     let header = prediction_csv::header(&asked.places, prediction_csv::chances(answer));
-    let mut rows: Vec<Vec<String>> = vec![header.iter().map(|name| clean(name)).collect()];
+    let mut rows: Vec<Vec<String>> = vec![header.iter().map(|name| short(name)).collect()];
     for row in 0..asked.places.len().min(HEAD) {
         let cells = prediction_csv::row(&asked.places, answer, row).into_iter();
         let shown = |cell| match cell {
-            Cell::Text(text) => clean(&text),
+            Cell::Text(text) => short(&text),
             Cell::Coordinate(value) => coordinate(value),
             Cell::Number(value) => human(value),
         };
@@ -295,5 +306,17 @@ fn files(text: &mut String, written: &[PathBuf], folder: Option<&Path>) {
     }
     if let Some(report) = report {
         line(text, &format!("open {} in a browser", report.display()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_short_and_without_control_characters() {
+        assert_eq!(short("north\u{1b}[31m"), "north [31m");
+        let long = short(&"k".repeat(70_000));
+        assert_eq!(long, format!("{}...", "k".repeat(60)));
     }
 }

@@ -23,7 +23,8 @@ impl fmt::Display for KernelSyntaxError {
             .count();
         writeln!(f, "{}", self.message)?;
         writeln!(f, "  {}", self.expression)?;
-        write!(f, "  {:column$}^", "")
+        // Not a width of the format: those end at 65,535.
+        write!(f, "  {}^", " ".repeat(column))
     }
 }
 
