@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 
 use crate::engine::{self, Answer, Chances, Finer, FitSummary, McmcReport, Posterior, Running};
-use crate::numbers::{count, human};
+use crate::numbers::{count, human, percent};
 use crate::places::Places;
 use crate::resolve::{Asked, Resolved};
 use crate::study::Scale;
@@ -32,7 +32,10 @@ impl Outcome {
                 .with_context(|| format!("the prediction `{}` failed", asked.title()))?;
             outcome.warnings.extend(far(&asked.title(), asked, &answer));
             let finer = finer(&answer, asked.places.len());
-            let told = [heavy(&answer), unresolved(&asked.places, &answer)];
+            let told = [
+                heavy(&answer, asked.level),
+                unresolved(&asked.places, &answer),
+            ];
             let told = told.into_iter().flatten().chain(finer);
             let told = told.map(|what| format!("prediction `{}`: {what}", asked.title()));
             outcome.warnings.extend(told);
@@ -149,14 +152,19 @@ fn noisy(posterior: &Posterior, resolved: &Resolved, asked: &Asked) -> Result<Op
     engine::predict(posterior, &asked.places, &wanted).map(Some)
 }
 
-/// A warning when means lie outside their own intervals: a tail that hardly has any probability carries them.
-pub fn heavy(answer: &Answer) -> Option<String> {
+/// A warning when means lie above their own intervals: a tail that has hardly any probability
+/// carries them. That is no news of narrow intervals, nor of counts, answers and ranks, whose
+/// intervals end at whole numbers: most counts of mean 0.01 are 0.
+pub fn heavy(answer: &Answer, level: f64) -> Option<String> {
+    const WIDE: f64 = 0.9;
     let pairs = answer.mean.iter().zip(&answer.upper);
-    let rows = pairs.filter(|(mean, upper)| mean > upper).count();
-    (rows > 0).then(|| {
+    let above = pairs.filter(|(mean, upper)| mean > upper && upper.fract() != 0.0);
+    let rows = above.count();
+    (rows > 0 && level >= WIDE).then(|| {
         format!(
-            "the mean of {} lies above its interval, carried by hyperparameters of next to no probability under which the function varies wildly; use the median, or give the variance an upper bound",
-            count(rows, "row")
+            "the mean of {} lies above its {} interval: values of enormous size and next to no probability carry it; use the median, or say more about the variance, by an upper bound or a prior",
+            count(rows, "row"),
+            percent(level)
         )
     })
 }

@@ -235,7 +235,7 @@ fn tell(
     parts: &[(Places, engine::Answer)],
 ) {
     let own = parts.iter().flat_map(|(places, answer)| {
-        let both = [heavy(answer), unresolved(places, answer)];
+        let both = [heavy(answer, args.level), unresolved(places, answer)];
         both.into_iter().flatten()
     });
     // All outputs are asked for at the same places.
