@@ -115,7 +115,7 @@ fn details(table: &Observed) -> Vec<String> {
     match (&table.says.reports, &table.likelihood) {
         (Reports::Censored { limits, .. }, Reported::Censored(x)) => {
             let [_, left, right, _] = kinds(x.readings());
-            let limit = if matches!(limits, Limits::Side(_)) {
+            let limit = if matches!(limits, Limits::Side(_) | Limits::Flag { .. }) {
                 "the number given"
             } else {
                 "their limit"

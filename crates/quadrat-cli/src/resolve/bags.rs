@@ -90,11 +90,13 @@ fn read(files: &Files<'_>, points: &Table, keys: &BagKeys) -> Option<(Vec<String
     let weight_column = found.last().copied().unwrap_or(0);
     let mut bad = BadCells::default();
     for row in (0..of_point.len()).filter(|&row| weight(row) < 0.0) {
-        bad.add(Some(weight_column), || {
-            let fact = format!("the weight is {}; it cannot be negative", weight(row));
-            Problem::new(fact)
-                .at(points.place(row, weight_column))
-                .remedy("mend it, or delete the row if the point does not count")
+        let problem = Problem::new(format!(
+            "the weight is {}; it cannot be negative",
+            weight(row)
+        ))
+        .remedy("mend it, or delete the row if the point does not count");
+        bad.add(Some(weight_column), problem, || {
+            points.place(row, weight_column)
         });
     }
     if let Err(found) = bad.or(points.name(), points.headers(), ()) {

@@ -58,19 +58,16 @@ pub(super) fn find(
     (found.len() == names.len()).then_some(found)
 }
 
-fn names(support: &Support) -> Vec<&Spanned<String>> {
-    let columns = |dim: &'_ crate::study::support::Dim| match &dim.extent {
-        Extent::Point => 1,
-        Extent::Edges(..) => 2,
-    };
-    let mut names = Vec::with_capacity(support.dims.iter().map(columns).sum());
+/// The columns of points and edges, and how their cells are read.
+fn along(support: &Support) -> Vec<(&Spanned<String>, Reading)> {
+    let mut columns = Vec::new();
     for dim in &support.dims {
         match &dim.extent {
-            Extent::Point => names.push(&dim.name),
-            Extent::Edges(a, b) => names.extend([a, b]),
+            Extent::Point => columns.push((&dim.name, Reading::Number)),
+            Extent::Edges(a, b) => columns.extend([(a, Reading::Edge), (b, Reading::Edge)]),
         }
     }
-    names
+    columns
 }
 
 /// A table of observations, one part per output.
@@ -83,7 +80,7 @@ pub(super) fn observed(
     let check = files.check;
     let table = files.table(&observe.file)?;
     let shapes = shapes(files, &observe.support, Some((&table, &observe.file)), true);
-    let along = names(&observe.support);
+    let along = along(&observe.support);
     let is_once = along.is_empty() && !matches!(observe.output, Output::Column(_));
     if let (Some(Some(shapes)), true) = (&shapes, is_once) {
         let noun = match observe.support.shape {
@@ -93,13 +90,10 @@ pub(super) fn observed(
         repeated(files, &shapes.keys, &shapes.of_row, noun, table.name());
     }
     let told = observe.likelihood.columns();
-    let wanted: Vec<&Spanned<String>> = along
-        .iter()
-        .copied()
-        .chain(told.iter().map(|(name, _)| *name))
-        .collect();
+    let all = || along.iter().chain(&told);
+    let wanted: Vec<&Spanned<String>> = all().map(|(name, _)| *name).collect();
     let found = find(check, &table, &wanted)?;
-    let mut read = read_cells(check, &table, &found, along.len(), &told)?;
+    let mut read = read_cells(check, &table, &found, all().map(|(_, reading)| *reading))?;
     let mut problems = Problems::default();
     for (&at, column) in found.iter().zip(&read) {
         let (lower, upper): (Vec<f64>, Vec<f64>) = column.iter().copied().unzip();
@@ -247,14 +241,11 @@ fn read_cells(
     check: &Check<'_>,
     table: &Table,
     found: &[usize],
-    coordinates: usize,
-    told: &[(&Spanned<String>, Reading)],
+    readings: impl Iterator<Item = Reading>,
 ) -> Option<Vec<Vec<(f64, f64)>>> {
     if found.is_empty() {
         return Some(Vec::new());
     }
-    let numbers = std::iter::repeat_n(Reading::Number, coordinates);
-    let readings = numbers.chain(told.iter().map(|(_, reading)| *reading));
     let wanted: Vec<(usize, Reading)> = found.iter().copied().zip(readings).collect();
     table
         .cells(&wanted)
@@ -270,14 +261,17 @@ pub fn read_places(
 ) -> Option<Places> {
     let check = files.check;
     let shapes = shapes(files, support, Some((table, file)), false);
-    let found = find(check, table, &names(support))?;
-    let columns = match found.is_empty() {
-        true => Vec::new(),
-        false => table
-            .numbers(&found)
-            .map_err(|problems| check.extend(problems))
-            .ok()?,
-    };
+    let along = along(support);
+    let wanted: Vec<&Spanned<String>> = along.iter().map(|(name, _)| *name).collect();
+    let found = find(check, table, &wanted)?;
+    let cells = read_cells(
+        check,
+        table,
+        &found,
+        along.iter().map(|(_, reading)| *reading),
+    )?;
+    let number = |column: Vec<(f64, f64)>| column.into_iter().map(|(x, _)| x).collect();
+    let columns: Vec<Vec<f64>> = cells.into_iter().map(number).collect();
     let mut problems = Problems::default();
     no_giants(table, &found, &columns, &mut problems);
     let places = Places::from_columns(support, columns, shapes?, files.geographic.clone());

@@ -1,46 +1,98 @@
-//! Cells of a table that cannot be used: the first are shown, all are counted.
+//! Cells of a table that cannot be used: a few of each kind are shown, all are counted.
 
-use std::collections::BTreeMap;
-
-use crate::diagnostic::{Problem, Problems};
+use crate::diagnostic::{Place, Problem, Problems};
 use crate::numbers::count;
 
-/// How many bad cells of one table are shown before the rest is only counted.
-pub const SHOWN_CELLS: usize = 20;
+/// How many cells with the same fault in one column are shown one by one.
+const ALONE: usize = 3;
+/// How many kinds of faults of one reading are shown before the rest is only counted.
+const KINDS: usize = 20;
 
-/// Problems of one reading.
+/// Problems of one reading: cells of one column that are mended in the same way are one kind,
+/// because then it is the column that is at fault.
 #[derive(Debug, Default)]
 pub struct BadCells {
-    shown: Vec<Problem>,
-    /// So many in every column; without a column those with whole rows.
-    of_column: BTreeMap<Option<usize>, usize>,
+    kinds: Vec<Kind>,
+    /// Cells of further kinds.
+    others: usize,
+}
+
+#[derive(Debug)]
+struct Kind {
+    column: Option<usize>,
+    remedies: Vec<String>,
+    first: Vec<Problem>,
+    /// Different facts, of which as many are kept as are shown.
+    facts: Vec<String>,
+    cells: usize,
 }
 
 impl BadCells {
-    /// Adds one; `problem` says what to show, where it is among the first.
-    pub fn add(&mut self, column: Option<usize>, problem: impl FnOnce() -> Problem) {
-        *self.of_column.entry(column).or_default() += 1;
-        if self.shown.len() < SHOWN_CELLS {
-            self.shown.push(problem());
+    /// Adds one of a column, or a whole row; `problem` has no place yet, which `place` finds where it
+    /// is shown.
+    pub fn add(
+        &mut self,
+        column: Option<usize>,
+        problem: Problem,
+        place: impl FnOnce() -> Place,
+    ) {
+        let same = |kind: &Kind| kind.column == column && kind.remedies == problem.remedies;
+        let known = self.kinds.iter().position(same);
+        if known.is_none() && self.kinds.len() == KINDS {
+            self.others += 1;
+            return;
+        }
+        if known.is_none() {
+            self.kinds.push(Kind {
+                column,
+                remedies: problem.remedies.clone(),
+                first: Vec::new(),
+                facts: Vec::new(),
+                cells: 0,
+            });
+        }
+        let at = known.unwrap_or(self.kinds.len() - 1);
+        let kind = &mut self.kinds[at];
+        kind.cells += 1;
+        if kind.facts.len() < ALONE && !kind.facts.contains(&problem.message) {
+            kind.facts.push(problem.message.clone());
+        }
+        if kind.first.len() < ALONE {
+            kind.first.push(problem.at(place()));
         }
     }
 
-    /// `Ok` when nothing was found; else what is shown and, where that is not all, how many there are in every column.
+    /// `Ok` when nothing was found; else a few cells by themselves, and of more one sentence with
+    /// their number.
     pub fn or<T>(self, name: &str, headers: &[String], value: T) -> Result<T, Problems> {
-        let found: usize = self.of_column.values().sum();
-        let mut problems = Problems(self.shown);
-        if found > problems.0.len() {
-            for (column, bad) in self.of_column {
-                let header = column.and_then(|at| headers.get(at));
-                let message = match header {
-                    Some(header) => format!(
-                        "{name}, column `{header}`: {} cannot be used",
-                        count(bad, "cell")
-                    ),
-                    None => format!("{name}: {} cannot be used", count(bad, "row")),
-                };
-                problems.push(Problem::new(message).tally());
+        let mut problems = Problems::default();
+        for kind in self.kinds {
+            if kind.cells <= ALONE {
+                problems.0.extend(kind.first);
+                continue;
             }
+            let header = kind.column.and_then(|at| headers.get(at));
+            let what = match header {
+                Some(header) => format!(
+                    "{name}, column `{header}`: {} cannot be used",
+                    count(kind.cells, "cell")
+                ),
+                None => format!("{name}: {} cannot be used", count(kind.cells, "row")),
+            };
+            let mut facts = kind.facts.join(", ");
+            if kind.facts.len() == ALONE {
+                facts.push_str(", and so on");
+            }
+            problems
+                .0
+                .extend(kind.first.into_iter().next().map(|first| Problem {
+                    message: format!("{what}: {facts}"),
+                    ..first.tally()
+                }));
+        }
+        if self.others > 0 {
+            let more = format!("{name}: {} more cannot be used", count(self.others, "cell"));
+            problems.push(Problem::new(more).tally());
         }
         problems.or(value)
     }

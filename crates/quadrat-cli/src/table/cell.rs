@@ -11,6 +11,10 @@ pub enum Reading {
     Number,
     /// A finite number; NaN where it is missing.
     NumberOrMissing,
+    /// An edge of a box: a finite number, since an open band has no size.
+    Edge,
+    /// A waiting time: a number, of a wait that is over.
+    Wait,
     /// A lower end; an empty cell or `-inf` is none.
     Lower,
     /// An upper end; an empty cell or `inf` is none.
@@ -35,6 +39,8 @@ pub fn read(reading: Reading, cell: &str) -> Result<(f64, f64), BadCell> {
     match reading {
         Reading::Number => parse(cell).map(exact),
         Reading::NumberOrMissing => parse_or_missing(cell).map(exact),
+        Reading::Edge => edge(cell).map(exact),
+        Reading::Wait => wait(cell).map(exact),
         Reading::Lower => end(cell, f64::NEG_INFINITY).map(exact),
         Reading::Upper => end(cell, f64::INFINITY).map(exact),
         Reading::Limited => limited(cell),
@@ -57,6 +63,31 @@ fn end(cell: &str, open: f64) -> Result<f64, BadCell> {
         }
         _ => parse(cell),
     }
+}
+
+/// An edge of a box; the last band of many tables has none.
+fn edge(cell: &str) -> Result<f64, BadCell> {
+    let word = cell.trim_start_matches(['+', '-']).to_lowercase();
+    let is_open = ["", "inf", "infinity"].contains(&word.as_str())
+        || cell.ends_with('+')
+        || beyond(cell).is_some();
+    parse(cell).map_err(|error| match is_open {
+        true => BadCell {
+            remedy: "an open band needs an edge: give one beyond which there is next to nothing, such as 110 for ages; what the band holds is looked for up to there",
+            ..error
+        },
+        false => error,
+    })
+}
+
+fn wait(cell: &str) -> Result<f64, BadCell> {
+    parse(cell).map_err(|error| match beyond(cell).is_some() || cell.ends_with('+') {
+        true => BadCell {
+            remedy: "waits that are not over are for `poisson = { count = \"ended\", exposure = \"time\" }`, 1 in `ended` where the wait is over and 0 where it goes on: the same likelihood, of the rate at which waits end",
+            ..error
+        },
+        false => error,
+    })
 }
 
 /// The rest of a cell after a sign of comparison, and whether the number itself belongs to it.
@@ -184,7 +215,7 @@ fn side(cell: &str) -> Result<f64, BadCell> {
         "right" => Ok(1.0),
         _ => Err(BadCell {
             fact: format!("`{}` does not say how the value is censored", shown(cell)),
-            remedy: "write none, left (the value is at most the number) or right (at least the number)",
+            remedy: "write none, left (the value is at most the number) or right (at least the number); name a column of yes and no, or 1 and 0, as `left` or `right` where yes means censored, as `event` where yes means that the value is not",
         }),
     }
 }
@@ -235,7 +266,12 @@ mod tests {
             (Reading::Count, "9-3", "before it begins", "exchange"),
             (Reading::Count, "", "empty", "fill it in"),
             (Reading::Flag, "maybe", "neither", "yes or no"),
-            (Reading::Side, "True", "censored", "left"),
+            (Reading::Side, "True", "censored", "`event`"),
+            (Reading::Edge, "inf", "not finite", "such as 110"),
+            (Reading::Edge, "", "empty", "such as 110"),
+            (Reading::Edge, "100+", "not a number", "such as 110"),
+            (Reading::Edge, "high", "not a number", "plain number"),
+            (Reading::Wait, ">11.5", "not a number", "poisson"),
         ] {
             let error = read(reading, cell).unwrap_err();
             assert!(

@@ -264,13 +264,11 @@ impl Found<'_> {
         remedy: &str,
     ) {
         let (csv, name, headers) = (self.csv, self.name, self.headers);
-        self.bad.add(column, || {
-            let place = Place {
-                file: name.to_owned(),
-                spot: Some(Spot::in_bytes(&csv.bytes, bytes())),
-                column_name: column.and_then(|at| headers.get(at).cloned()),
-            };
-            Problem::new(fact).at(place).remedy(remedy)
+        let problem = Problem::new(fact).remedy(remedy);
+        self.bad.add(column, problem, || Place {
+            file: name.to_owned(),
+            spot: Some(Spot::in_bytes(&csv.bytes, bytes())),
+            column_name: column.and_then(|at| headers.get(at).cloned()),
         });
     }
 

@@ -6,6 +6,7 @@ mod csv;
 mod number;
 mod parquet;
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -205,10 +206,10 @@ impl Table {
         {
             match parse(text) {
                 Ok(cell) => column.push(cell),
-                Err(error) => bad.add(Some(at), || {
+                Err(error) => {
                     let problem = Problem::new(error.fact).remedy(error.remedy);
-                    problem.at(self.place(row, at))
-                }),
+                    bad.add(Some(at), problem, || self.place(row, at));
+                }
             }
         }
         Ok(column)
@@ -258,14 +259,12 @@ impl Table {
                         continue;
                     }
                     Some(Err(error)) => Problem::new(error.fact).remedy(error.remedy),
-                    None => Problem::new(format!(
-                        "the property `{}` of feature {} is missing or null",
-                        short(name),
-                        row + 1
-                    ))
-                    .remedy("fill it in, or remove the feature"),
+                    None => {
+                        Problem::new(format!("the property `{}` is missing or null", short(name)))
+                            .remedy("fill it in, or remove the feature")
+                    }
                 };
-                bad.add(Some(at), || problem.at(self.place(row, at)));
+                bad.add(Some(at), problem, || self.place(row, at));
             }
             columns.push(column);
         }
@@ -315,13 +314,17 @@ impl Table {
     }
 
     fn check_headers(&self) -> Result<(), Problem> {
-        for (i, header) in self.headers.iter().enumerate() {
-            let Some(first) = self.headers[..i]
-                .iter()
-                .position(|h| h == header && !h.is_empty())
-            else {
+        let mut known: HashMap<&str, usize> = HashMap::new();
+        let named = self
+            .headers
+            .iter()
+            .enumerate()
+            .filter(|(_, h)| !h.is_empty());
+        for (i, header) in named {
+            let first = *known.entry(header).or_insert(i);
+            if first == i {
                 continue;
-            };
+            }
             let mut place = self.place_of_header(i);
             place.column_name = None;
             return Err(Problem::new(format!(
@@ -369,6 +372,11 @@ pub fn open_geo(path: &Path, shown: &Path) -> Result<Arc<GeoFile>, Problems> {
 }
 
 fn read(path: &Path, name: &str) -> Result<Vec<u8>, Problem> {
+    // A pipe may never end, or never begin.
+    if std::fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+        let problem = Problem::new(format!("`{name}` is a device or pipe, not a file"));
+        return Err(problem.remedy("save what it holds as a file"));
+    }
     std::fs::read(path).map_err(|error| {
         let reason = match error.kind() {
             std::io::ErrorKind::NotFound => format!("the file `{name}` does not exist"),
@@ -476,11 +484,16 @@ mod tests {
         text.push_str("1\n");
         let problems = columns(text.as_bytes(), &[0, 1]).unwrap_err();
         let told: Vec<&str> = problems.0.iter().map(|p| p.message.as_str()).collect();
-        assert_eq!(told.len(), 20 + 3);
-        assert!(told[..20].iter().all(|told| told.contains("not a number")));
-        assert!(told[20].ends_with(": 1 row cannot be used"), "{told:?}");
-        assert!(told[21].ends_with(", column `a`: 540 cells cannot be used"));
-        assert!(told[22].ends_with(", column `b`: 197 cells cannot be used"));
+        assert_eq!(told.len(), 3);
+        assert!(
+            told[0].ends_with(", column `a`: 540 cells cannot be used: `x` is not a number"),
+            "{told:?}"
+        );
+        assert!(
+            told[1].ends_with(", column `b`: 197 cells cannot be used: `nan` is not finite"),
+            "{told:?}"
+        );
+        assert!(told[2].contains("this row has 1 cell"), "{told:?}");
         // Nothing of it is hidden.
         let text = problems.to_string();
         assert!(text.contains("540 cells") && !text.contains("more problems"));
@@ -488,9 +501,26 @@ mod tests {
 
     #[test]
     fn few_bad_cells_are_listed_not_counted() {
-        let text = format!("a\n{}", "x\n".repeat(20));
+        let problems = columns(b"a\nx\ny\nz\n", &[0]).unwrap_err();
+        assert_eq!(problems.0.len(), 3);
+    }
+
+    #[test]
+    fn a_column_of_names_is_one_problem() {
+        let text = format!("zone\n{}", "trough\nfan\n".repeat(15));
         let problems = columns(text.as_bytes(), &[0]).unwrap_err();
-        assert_eq!(problems.0.len(), 20);
+        assert_eq!(problems.0.len(), 1, "{problems}");
+        let text = problems.to_string();
+        for word in [
+            "30 cells",
+            "`trough`",
+            "`fan`",
+            "0 and 1",
+            "output_column",
+            "t.CSV:2:1",
+        ] {
+            assert!(text.contains(word), "{word}: {text}");
+        }
     }
 
     #[test]

@@ -68,9 +68,23 @@ fn remedy(cell: &str) -> &'static str {
         "delete the row if the value is missing"
     } else if cell.contains(',') && cell.replace(',', "").parse::<f64>().is_ok() {
         "write numbers with a decimal point and without separators of thousands"
+    } else if cell.starts_with(['<', '>', '\u{2264}', '\u{2265}']) {
+        "limits are read in the values of `censored` and in counts; here write a plain number"
+    } else if is_date(cell) {
+        "write dates as numbers, such as days since the first one or years with a fraction"
+    } else if cell.starts_with(|c: char| c.is_alphabetic()) {
+        "write a plain number such as 12.5 or 3e-4; a column of names can be given as columns of 0 and 1, one for each name but one, or, where every name has a function of its own, as `output_column`"
     } else {
         "write a plain number such as 12.5 or 3e-4"
     }
+}
+
+/// Whether a cell begins like 2020-01-31, 31.1.2020 or 1/31/2020: three groups of digits.
+fn is_date(cell: &str) -> bool {
+    let day = cell.split([' ', 'T']).next().unwrap_or(cell);
+    let parts: Vec<&str> = day.split(['-', '/', '.']).collect();
+    let digits = |part: &&str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    parts.len() == 3 && parts.iter().all(digits)
 }
 
 #[cfg(test)]
@@ -102,6 +116,9 @@ mod tests {
             ("NA", "not a number", "missing"),
             ("1,234", "not a number", "thousands"),
             ("abc", "not a number", "plain number"),
+            ("trough", "not a number", "output_column"),
+            ("2020-01-31", "not a number", "dates as numbers"),
+            ("31/1/2020 08:00", "not a number", "dates as numbers"),
         ] {
             let error = parse(cell).unwrap_err();
             assert!(

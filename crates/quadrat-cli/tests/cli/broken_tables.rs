@@ -62,9 +62,8 @@ likelihood = { poisson = { count = "cases" } }
         pixels.push_str(&format!("{},{u},{v},1\n", i % 3));
     }
     let expected = [
-        "`nan` is not finite",
-        "pixels.csv, column `u`: 343 cells cannot be used",
-        "pixels.csv, column `v`: 197 cells cannot be used",
+        "pixels.csv, column `u`: 343 cells cannot be used: `nan` is not finite",
+        "pixels.csv, column `v`: 197 cells cannot be used: `nan` is not finite",
     ];
     let files: [(&str, &[u8]); 2] = [
         ("cases.csv", b"id,cases\n0,1\n1,2\n2,3\n"),

@@ -10,6 +10,7 @@ mod broken_studies;
 mod broken_tables;
 mod censored;
 mod chances;
+mod doors;
 mod draws;
 mod effects;
 mod effects_cases;

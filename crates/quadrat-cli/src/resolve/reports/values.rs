@@ -9,10 +9,7 @@ use quadrat::likelihood::{
 use super::cells::{Cells, Values};
 use crate::diagnostic::Problems;
 use crate::study::fields::Spanned;
-use crate::study::likelihood::{Likelihood, Limits, Reports};
-
-/// Learned thresholds are for so many ranks, as in the library: each has a hyperparameter of its own. More are years or amounts, not grades.
-const MOST_RANKS: f64 = 1000.0;
+use crate::study::likelihood::{Likelihood, Limits, MOST_RANKS, Reports};
 
 type Made = Option<Result<Reported, InputError>>;
 
@@ -70,11 +67,16 @@ pub fn reported(cells: &Cells<'_>, says: &Likelihood, problems: &mut Problems) -
             }
             Some(made.map(Into::into))
         }
-        Reports::Ordinal { rank, thresholds } => {
+        Reports::Ordinal {
+            rank,
+            thresholds,
+            ranks: told,
+        } => {
             let ranks = cells.column(rank)?;
             let noise = noise?;
             some_noise(cells, &ranks, &noise, problems, |_| true);
-            let thresholds = thresholds_of(cells, &ranks, thresholds.as_deref(), problems);
+            let scale = (thresholds.as_deref(), *told);
+            let thresholds = thresholds_of(cells, &ranks, scale, problems);
             let whole = ranks.lower.iter().map(|rank| *rank as usize).collect();
             Some(Ordinal::new(whole, thresholds, noise).map(Into::into))
         }
@@ -133,6 +135,23 @@ fn censored(
                 .collect();
             Some(Censored::new(values.lower.clone(), &sides, noise))
         }
+        Limits::Flag {
+            column,
+            is_left,
+            when,
+        } => {
+            let side = if *is_left { Side::Left } else { Side::Right };
+            let flags = cells.column(column)?.lower;
+            let of = |flag: &f64| {
+                if (*flag != 0.0) == *when {
+                    side
+                } else {
+                    Side::None
+                }
+            };
+            let sides: Vec<Side> = flags.iter().map(of).collect();
+            Some(Censored::new(values.lower.clone(), &sides, noise))
+        }
         Limits::Of(ends) => {
             let (lower, upper) = cells.ends(ends)?;
             cells.refuse(problems, &upper, |row| {
@@ -176,12 +195,13 @@ fn some_noise(
 fn thresholds_of(
     cells: &Cells<'_>,
     ranks: &Values,
-    known: Option<&[f64]>,
+    (known, told): (Option<&[f64]>, Option<usize>),
     problems: &mut Problems,
 ) -> Thresholds {
-    let highest = match known {
-        Some(known) => known.len() as f64 + 1.0,
-        None => ranks.lower.iter().fold(0.0, |a: f64, &b| a.max(b)),
+    let highest = match (known, told) {
+        (Some(known), _) => known.len() as f64 + 1.0,
+        (None, Some(told)) => told as f64,
+        (None, None) => ranks.lower.iter().fold(0.0, |a: f64, &b| a.max(b)),
     };
     cells.refuse(problems, ranks, |row| {
         let rank = ranks.lower[row];
@@ -199,6 +219,10 @@ fn thresholds_of(
                 highest - 1.0
             );
             return Some((fact, "add a threshold, or mend the rank"));
+        }
+        if told.is_some() && rank > highest {
+            let fact = format!("the rank is {rank}, but the scale has {highest} `ranks`");
+            return Some((fact, "mend the rank, or `ranks` in the study"));
         }
         (known.is_none() && rank > MOST_RANKS).then(|| {
             // Not all of three hundred digits.

@@ -13,6 +13,7 @@ use crate::suggest;
 use crate::table::Reading;
 
 pub use noise::{Given, Noise};
+pub use values::MOST_RANKS;
 
 /// What a table reported.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,6 +67,8 @@ pub enum Reports {
         rank: Spanned<String>,
         /// Where one rank ends and the next begins; learned when absent.
         thresholds: Option<Vec<f64>>,
+        /// How many ranks the scale has; as many as the table shows when absent.
+        ranks: Option<usize>,
     },
     /// Nothing but that the values exceed a margin.
     Positive {
@@ -120,6 +123,15 @@ pub struct Ends {
 pub enum Limits {
     /// By a column of `none`, `left` and `right`.
     Side(Spanned<String>),
+    /// By a column of yes and no, and the side of those that are censored.
+    Flag {
+        /// The column.
+        column: Spanned<String>,
+        /// Whether the value is at most the number, not at least.
+        is_left: bool,
+        /// What the column says of censored values.
+        when: bool,
+    },
     /// By the limits of the instrument: what lies there or beyond was not measured.
     Of(Ends),
     /// By the cells themselves: `<0.5`.
@@ -233,7 +245,7 @@ impl Likelihood {
             Reports::Gaussian { value } | Reports::StudentT { value, .. } => {
                 columns.push((value, Reading::Number));
             }
-            Reports::Exponential { value } => columns.push((value, Reading::Number)),
+            Reports::Exponential { value } => columns.push((value, Reading::Wait)),
             Reports::Laplace { value, scale } => {
                 columns.push((value, Reading::Number));
                 columns.extend(scale.column().map(|c| (c, Reading::Number)));
@@ -253,6 +265,7 @@ impl Likelihood {
                 columns.push((value, reading));
                 match limits {
                     Limits::Side(side) => columns.push((side, Reading::Side)),
+                    Limits::Flag { column, .. } => columns.push((column, Reading::Flag)),
                     Limits::Of(ends) => columns.extend(ends.columns()),
                     Limits::Written => {}
                 }

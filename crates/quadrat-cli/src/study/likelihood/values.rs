@@ -4,6 +4,10 @@ use super::noise::{Given, given, positive_or_learn};
 use super::{Ends, Limits, Reports};
 use crate::study::fields::{Section, Spanned, kind};
 
+/// Learned thresholds are for so many ranks, as in the library: each has a hyperparameter of its own.
+/// More are years or amounts, not grades.
+pub const MOST_RANKS: f64 = 1000.0;
+
 /// A key that names a column and must be there.
 pub(super) fn column(section: &Section<'_>, key: &str, like: &str) -> Option<Spanned<String>> {
     if section.get(key).is_none() {
@@ -95,22 +99,43 @@ pub(super) fn interval(section: &Section<'_>) -> Option<Reports> {
 }
 
 pub(super) fn censored(section: &Section<'_>) -> Option<Reports> {
-    section.keys(
-        &["value", "side", "lower", "upper", "variance", "extra"],
-        &[],
-    );
+    /// Keys that name a column which says what is censored.
+    const TOLD: [&str; 4] = ["side", "left", "right", "event"];
+    let mut keys = vec!["value", "lower", "upper", "variance", "extra"];
+    keys.extend(TOLD);
+    section.keys(&keys, &[]);
     let value = value(section);
     let has_limits = section.get("lower").is_some() || section.get("upper").is_some();
-    if has_limits && section.get("side").is_some() {
+    let told: Vec<&str> = TOLD
+        .into_iter()
+        .filter(|key| section.get(key).is_some())
+        .collect();
+    if let (Some(key), true) = (told.first(), has_limits) {
         section.check.refuse(
-            &section.span_of("side"),
-            "`censored` has both a `side` and limits",
-            "keep `side` where a column says which values are censored, or the limits where the values themselves tell",
+            &section.span_of(key),
+            format!("`censored` has both `{key}` and limits"),
+            format!("keep `{key}` where a column says which values are censored, or the limits where the values themselves tell"),
         );
         return None;
     }
-    let limits = if section.get("side").is_some() {
-        Limits::Side(section.text("side")?)
+    if let [first, second, ..] = told[..] {
+        section.check.refuse(
+            &section.span_of(second),
+            format!("`censored` has both `{first}` and `{second}`"),
+            "keep one; where values are censored on both sides, a column `side` of none, left and right says it",
+        );
+        return None;
+    }
+    let limits = if let [key] = told[..] {
+        let column = section.text(key)?;
+        match key {
+            "side" => Limits::Side(column),
+            _ => Limits::Flag {
+                column,
+                is_left: key == "left",
+                when: key != "event",
+            },
+        }
     } else if has_limits {
         Limits::Of(ends(section, "a limit is a number or a column")?)
     } else {
@@ -123,17 +148,50 @@ pub(super) fn censored(section: &Section<'_>) -> Option<Reports> {
 }
 
 pub(super) fn ordinal(section: &Section<'_>) -> Option<Reports> {
-    section.keys(&["rank", "thresholds", "variance", "extra"], &[]);
+    section.keys(&["rank", "ranks", "thresholds", "variance", "extra"], &[]);
     let rank = column(
         section,
         "rank",
         "name the column of the ranks: `ordinal = { rank = \"grade\" }`",
     );
     let thresholds = thresholds(section);
+    let ranks = match section.get("ranks") {
+        None => None,
+        Some(_) => Some(number_of_ranks(section, thresholds.as_ref())?),
+    };
     Some(Reports::Ordinal {
         rank: rank?,
         thresholds: thresholds?,
+        ranks,
     })
+}
+
+/// How many ranks the scale has, also where the highest was not given yet.
+fn number_of_ranks(section: &Section<'_>, known: Option<&Option<Vec<f64>>>) -> Option<usize> {
+    let ranks = section.number("ranks")?;
+    let refuse = |message: String, remedy: &str| {
+        section.check.refuse(&ranks.span, message, remedy);
+        None
+    };
+    if ranks.value.fract() != 0.0 || !(2.0..=MOST_RANKS).contains(&ranks.value) {
+        let message = format!("`ranks` is {}", ranks.value);
+        return refuse(
+            message,
+            "it is a whole number from 2 to 1,000: how many ranks the scale has",
+        );
+    }
+    if let Some(Some(thresholds)) = known
+        && ranks.value != thresholds.len() as f64 + 1.0
+    {
+        let message = format!(
+            "`ranks` is {}, but {} thresholds tell {} ranks apart",
+            ranks.value,
+            thresholds.len(),
+            thresholds.len() + 1
+        );
+        return refuse(message, "leave `ranks` out, or mend the thresholds");
+    }
+    Some(ranks.value as usize)
 }
 
 fn thresholds(section: &Section<'_>) -> Option<Option<Vec<f64>>> {

@@ -78,14 +78,14 @@ impl Parquet {
         for (row, cell) in cells.into_iter().enumerate() {
             match cell.filter(|cell| !cell.is_empty()) {
                 Some(key) => keys.push(key),
-                None => bad.add(Some(at), || {
-                    let place = Place {
+                None => {
+                    let problem = Problem::new("the key is empty");
+                    let problem = problem.remedy("fill it in, or delete the row");
+                    bad.add(Some(at), problem, || Place {
                         spot: Some(spot(row)),
                         ..place.clone()
-                    };
-                    let problem = Problem::new("the key is empty").at(place);
-                    problem.remedy("fill it in, or delete the row")
-                }),
+                    });
+                }
             }
         }
         bad.or(name, headers, keys)
@@ -174,13 +174,10 @@ impl Parquet {
                 Some(value) => format!("`{value}` is not finite"),
                 None => "the cell is empty".to_owned(),
             };
-            bad.add(Some(at), || {
-                let place = Place {
-                    spot: Some(spot(row)),
-                    ..place.clone()
-                };
-                let problem = Problem::new(fact).at(place);
-                problem.remedy("delete the row if the value is missing")
+            let problem = Problem::new(fact).remedy("delete the row if the value is missing");
+            bad.add(Some(at), problem, || Place {
+                spot: Some(spot(row)),
+                ..place.clone()
             });
         }
         Ok(column)

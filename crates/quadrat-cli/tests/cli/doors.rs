@@ -1,0 +1,215 @@
+//! Small things that tables and studies say in their own way: flags of censoring, ranks that nobody
+//! gave, open bands, grids of one point; and columns that are wrong as a whole.
+
+use crate::harness::{column, done, folder, none, quadrat, refused, stderr, study};
+
+const CENSORED: &str = r#"[latent]
+kernel = "se(t)"
+[[observe]]
+file = "d.csv"
+support = { point = ["t"] }
+likelihood = { censored = { value = "y", HOW } }
+[[predict]]
+name = "p"
+support = { grid = { t = { from = 0, to = 4, step = 1 } } }
+[inference]
+hyperparameters = "map"
+"#;
+const FLAGS: &str = "t,y,side,below,event\n0,1.0,none,FALSE,1\n1,1.5,left,TRUE,0\n2,0.7,none,no,1\n3,0.5,left,yes,0\n4,0.4,none,0,1\n";
+
+#[test]
+fn a_flag_of_censoring_says_the_same_as_a_side() {
+    let means = |how: &str| {
+        let text = CENSORED.replace("HOW", how);
+        let folder = folder(&[("s.toml", text.as_bytes()), ("d.csv", FLAGS.as_bytes())]);
+        done(folder.path(), &["run", "s.toml", "-o", "out"]);
+        column(folder.path(), "p", "mean")
+    };
+    let sides = means("side = \"side\"");
+    assert_eq!(means("left = \"below\""), sides);
+    let right = means("right = \"below\"");
+    assert_ne!(right, sides);
+    // An event is a value that is not censored; the others go on.
+    assert_eq!(means("event = \"event\""), right);
+}
+
+#[test]
+fn a_scale_has_ranks_that_nobody_gave() {
+    let text = r#"[latent]
+kernel = "se(t)"
+[[observe]]
+file = "d.csv"
+support = { point = ["t"] }
+likelihood = { ordinal = { rank = "g", ranks = 5 } }
+[[predict]]
+name = "p"
+support = { grid = { t = 2 } }
+scale = "observation"
+ranks = true
+[inference]
+hyperparameters = "map"
+"#;
+    let table = "t,g\n0,1\n1,2\n2,3\n3,4\n4,2\n5,1\n";
+    let folder = folder(&[("s.toml", text.as_bytes()), ("d.csv", table.as_bytes())]);
+    done(folder.path(), &["run", "s.toml", "-o", "out"]);
+    let chance = |rank: &str| column(folder.path(), "p", rank)[0];
+    let all: f64 = (1..=5).map(|rank| chance(&format!("rank_{rank}"))).sum();
+    assert!((all - 1.0).abs() < 1e-9, "{all}");
+    let best = chance("rank_5");
+    assert!(best > 1e-4 && best < chance("rank_4"), "{best}");
+}
+
+#[test]
+fn a_grid_may_be_one_point() {
+    let grid = |axis: &str| {
+        let text = CENSORED
+            .replace("HOW", "upper = 9")
+            .replace("{ from = 0, to = 4, step = 1 }", axis);
+        let folder = folder(&[("s.toml", text.as_bytes()), ("d.csv", FLAGS.as_bytes())]);
+        done(folder.path(), &["run", "s.toml", "-o", "out"]);
+        column(folder.path(), "p", "mean")
+    };
+    let one = grid("2");
+    assert_eq!(one.len(), 1);
+    assert_eq!(grid("{ from = 2, to = 2, step = 1 }"), one);
+    assert_eq!(grid("{ from = 2, to = 2 }"), one);
+    assert_eq!(grid("{ from = 0, to = 4, step = 1 }")[2], one[0]);
+}
+
+#[test]
+fn what_a_column_cannot_hold_is_told_with_what_does_the_job() {
+    let waits = CENSORED.replace(
+        "censored = { value = \"y\", HOW }",
+        "exponential = { value = \"y\" }",
+    );
+    let smooth = CENSORED.replace("HOW", "side = \"event\"");
+    let names = CENSORED
+        .replace("\"t\"", "\"below\"")
+        .replace("(t)", "(below)")
+        .replace(" t =", " below =")
+        .replace("HOW", "side = \"side\"");
+    let zones = format!("below,y,side\n{}", "trough,1,none\nfan,2,none\n".repeat(15));
+    let cases: [(&str, &str, &str, &str, &[&str]); 5] = [
+        (
+            "open band",
+            &study("step = 1,", "step = 1,"),
+            "ages.csv",
+            "from,to,people,var\n0,10,5,1\n10,inf,7,1\n",
+            &["`inf` is not finite", "such as 110", "ages.csv:3:4"],
+        ),
+        (
+            "open band in print",
+            &study("step = 1,", "step = 1,"),
+            "ages.csv",
+            "from,to,people,var\n0,10,5,1\n10,100+,7,1\n",
+            &["such as 110"],
+        ),
+        (
+            "waits",
+            &waits,
+            "d.csv",
+            "t,y\n0,1.0\n1,>11.535\n",
+            &["`>11.535` is not a number", "poisson = { count"],
+        ),
+        (
+            "a bare flag",
+            &smooth,
+            "d.csv",
+            FLAGS,
+            &["5 cells", "`event` where yes means"],
+        ),
+        (
+            "names",
+            &names,
+            "d.csv",
+            &zones,
+            &[
+                "column `below`: 30 cells",
+                "`trough` is not a number, `fan`",
+                "output_column",
+            ],
+        ),
+    ];
+    let wrong = cases
+        .iter()
+        .filter_map(|(name, text, file, table, expected)| {
+            refused(name, text, &[(file, table.as_bytes())], expected).err()
+        });
+    let wrong: Vec<String> = wrong.collect();
+    none(&wrong);
+}
+
+#[test]
+fn a_text_of_any_length_may_be_a_key() {
+    let long = "k".repeat(70_000);
+    let text = r#"[latent]
+kernel = "se(t)"
+[[observe]]
+file = "d.csv"
+support = { bag = { file = "d.csv", key = "name", dims = ["t"] } }
+aggregate = "mean"
+likelihood = { gaussian = { value = "y", variance = 0.1 } }
+[[predict]]
+name = "p"
+support = { bag = { file = "d.csv", key = "name", dims = ["t"] } }
+aggregate = "mean"
+[inference]
+hyperparameters = "map"
+"#;
+    let table = format!("name,t,y\n{long},0,1\nb,1,2\n");
+    let folder = folder(&[("s.toml", text.as_bytes()), ("d.csv", table.as_bytes())]);
+    let said = done(folder.path(), &["run", "s.toml", "-o", "out"]);
+    assert!(
+        said.contains("kkk...") && said.len() < 20_000,
+        "{}",
+        said.len()
+    );
+}
+
+#[test]
+fn a_folder_that_another_run_writes_into_is_left_alone() {
+    let folder = folder(&[
+        ("s.toml", study("x", "x").as_bytes()),
+        ("ages.csv", crate::harness::TABLE.as_bytes()),
+    ]);
+    std::fs::create_dir(folder.path().join("out")).unwrap();
+    let lock = std::fs::File::create(folder.path().join("out/.quadrat-lock")).unwrap();
+    lock.lock().unwrap();
+    let output = quadrat(folder.path(), &["run", "s.toml", "-o", "out"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("another run is writing into `out`"));
+    drop(lock);
+    // What it leaves when it is killed, lock and temporary file, is in nobody's way.
+    std::fs::write(folder.path().join("out/.quadrat-run-a1b2c3"), "").unwrap();
+    done(folder.path(), &["run", "s.toml", "-o", "out"]);
+    let names = crate::harness::names(&folder.path().join("out"));
+    assert!(names.iter().all(|name| !name.starts_with('.')), "{names:?}");
+}
+
+#[test]
+fn features_without_geometry_are_counted() {
+    let feature = |k: usize| {
+        format!(
+            "{{\"type\":\"Feature\",\"properties\":{{\"k\":\"{k}\",\"v\":1}},\"geometry\":null}}"
+        )
+    };
+    let features: Vec<String> = (0..2000).map(feature).collect();
+    let map = format!(
+        "{{\"type\":\"FeatureCollection\",\"features\":[{}]}}",
+        features.join(",")
+    );
+    let text = r#"[latent]
+kernel = "se(x, y)"
+[[observe]]
+file = "z.geojson"
+support = { region = { key = "k", dims = ["x", "y"], planar = true } }
+aggregate = "mean"
+likelihood = { gaussian = { value = "v", variance = 0.1 } }
+"#;
+    let expected = [
+        "the feature with k `0` has no geometry",
+        "z.geojson: 2000 features without a geometry",
+        "z.geojson:1:41",
+    ];
+    refused("bare", text, &[("z.geojson", map.as_bytes())], &expected).unwrap();
+}
