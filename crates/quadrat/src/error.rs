@@ -97,7 +97,7 @@ pub enum InputError {
     },
     /// Sums after a link that need more nodes than their covariance can hold.
     #[error(
-        "{}: sums after a link look at {nodes} points within the boxes, regions or bags, and every pair of them is compared; at most {limit} are accepted: use coarser bins, merge points of the bags, or give the lengthscales a longer `start`",
+        "{}: sums after a link look at {nodes} points within the boxes, regions or bags, and every pair of them is compared; at most {limit} are accepted: {remedy}",
         if *rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") }
     )]
     TooManyNodes {
@@ -107,6 +107,8 @@ pub enum InputError {
         rows: usize,
         /// How many points are accepted.
         limit: usize,
+        /// What helps.
+        remedy: String,
     },
     /// More than a check by sampling can take.
     #[error(

@@ -232,7 +232,13 @@ fn what_cannot_be_is_refused() {
             "nodes",
             &fine,
             table,
-            &["8 rows", "points within the boxes", "4000", "coarser bins"],
+            &[
+                "8 rows",
+                "points within the boxes",
+                "4000",
+                "`method = \"sparse\"`",
+                "coarser bins",
+            ],
         )
         .err(),
     );

@@ -181,8 +181,25 @@ impl Pooled {
                 nodes,
                 rows: self.observed.len(),
                 limit: MAX_NODES,
+                remedy: self.remedy(),
             }),
         }
+    }
+
+    /// What helps where rows have too many nodes.
+    fn remedy(&self) -> String {
+        /// Lengthscales so many times as long are tried.
+        const LONGER: [f64; 8] = [1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0, 20.0];
+        let fits = |factor: &&f64| {
+            let rule = self.rule.coarser(**factor).limited(&self.observed);
+            rule.demand(&self.observed) <= MAX_NODES as f64
+        };
+        let longer = LONGER.iter().find(fits).map_or_else(String::new, |factor| {
+            format!(", or give the lengthscales a `start` {factor} times as long as now")
+        });
+        format!(
+            "`method = \"sparse\"` takes them as they are; else use coarser bins or borders, or merge points of the bags{longer}"
+        )
     }
 
     /// What to say when the kernel that was learned varies faster than the nodes show.

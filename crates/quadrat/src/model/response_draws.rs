@@ -112,6 +112,7 @@ fn too_many(nodes: usize, rows: usize) -> InputError {
         nodes,
         rows,
         limit: MAX_DRAWN,
+        remedy: "ask for draws at fewer places, or in several predictions".to_owned(),
     }
 }
 

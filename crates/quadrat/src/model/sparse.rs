@@ -243,6 +243,7 @@ fn nodes(
             nodes: demand as usize,
             rows: set.len(),
             limit: MAX_NODES as usize,
+            remedy: "use coarser bins, merge points of the bags, or give the lengthscales a longer `start`".to_owned(),
         });
     }
     Ok(rule.apply(set))

@@ -94,6 +94,7 @@ impl Posterior {
                     nodes: finest.coarser(COARSER[COARSER.len() - 1]).demand(&one) as usize,
                     rows: 1,
                     limit,
+                    remedy: "ask for smaller places, whose sum is the same".to_owned(),
                 }
                 .into());
             };
