@@ -182,16 +182,3 @@ fn a_broken_table_of_places_is_refused() {
     .err();
     assert_eq!((wrong, missing), (None, None));
 }
-
-#[cfg(not(feature = "parquet"))]
-#[test]
-fn parquet_without_the_feature_says_what_to_do() {
-    let text = study("ages.csv", "ages.PARQUET");
-    refused(
-        "parquet",
-        &text,
-        &[("ages.PARQUET", b"PAR1")],
-        &["reads no Parquet files", "s.toml:7:8", "--features parquet"],
-    )
-    .unwrap();
-}

@@ -32,3 +32,19 @@ impl Parquet {
         match *self {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_without_the_feature_says_what_to_do() {
+        let problem = Parquet::parse(b"PAR1".to_vec(), "ages.parquet").unwrap_err();
+        assert!(
+            problem
+                .message
+                .contains("`ages.parquet`: this build of quadrat reads no Parquet")
+        );
+        assert!(problem.remedies[0].contains("--features parquet"));
+    }
+}
