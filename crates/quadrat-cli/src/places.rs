@@ -248,6 +248,15 @@ impl Places {
         }
     }
 
+    /// Which rows look at something: all but those of bags without any weight. None where all do.
+    pub fn of_some_size(&self) -> Option<Vec<usize>> {
+        let shapes = self.shapes.as_ref()?;
+        let rows: Vec<usize> = (0..self.len())
+            .filter(|&row| !shapes.is_empty(row))
+            .collect();
+        (rows.len() < self.len()).then_some(rows)
+    }
+
     /// Whether the rows are all combinations of distinct places along each dimension.
     pub fn is_complete_grid(&self) -> bool {
         if self.shapes.is_some() {

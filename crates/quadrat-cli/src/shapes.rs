@@ -57,7 +57,7 @@ pub struct Bags {
 pub struct Bag {
     /// One point per weight, in the coordinates of the model.
     pub points: Vec<Vec<f64>>,
-    /// Weights as given, none negative, not all zero.
+    /// Weights as given, none negative; all zero only where such bags are to be left out.
     pub weights: Vec<f64>,
 }
 
@@ -76,6 +76,11 @@ impl Shapes {
             Kind::Regions(regions) => regions.regions[at].volume(),
             Kind::Bags(bags) => bags.bags[at].total(),
         }
+    }
+
+    /// Whether a row looks at a bag without any weight.
+    pub fn is_empty(&self, row: usize) -> bool {
+        matches!(self.kind, Kind::Bags(_)) && self.size(row) == 0.0
     }
 
     /// The regions, if they are regions.

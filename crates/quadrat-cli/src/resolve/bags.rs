@@ -138,7 +138,7 @@ fn read(files: &Files<'_>, points: &Table, keys: &BagKeys) -> Option<(Vec<String
         bags[bag].weights.push(weight(row));
     }
     for ((bag, name), &row) in bags.iter().zip(&names).zip(&first_rows) {
-        if bag.total() == 0.0 && problems.0.len() < LISTED {
+        if bag.total() == 0.0 && !keys.skips && problems.0.len() < LISTED {
             problems.push(
                 Problem::new(format!(
                     "the weights of the bag `{}` are all zero",
@@ -146,7 +146,7 @@ fn read(files: &Files<'_>, points: &Table, keys: &BagKeys) -> Option<(Vec<String
                 ))
                 .at(points.place(row, weight_column))
                 .remedy(
-                    "give a point of the bag a positive weight, or remove the bag and its rows",
+                    "give a point of the bag a positive weight, or let `empty = \"skip\"` in `bag` leave out such bags and their rows",
                 ),
             );
         }

@@ -407,7 +407,9 @@ fn asked(
         } => {
             usable(check, inputs, support, warnings);
             let shapes = shapes(files, support, None, false)?;
-            Places::from_columns(support, Vec::new(), shapes, files.geographic.clone())
+            let places =
+                Places::from_columns(support, Vec::new(), shapes, files.geographic.clone());
+            read::sized(files, places)
         }
     };
     let chances = Chances {

@@ -161,6 +161,21 @@ pub(super) fn observed(
             None => part,
         };
         part.places.output = output;
+        if let Some(rows) = part.places.of_some_size() {
+            if rows.is_empty() {
+                let message = "no bag of these rows has any weight";
+                let remedy = "mend the weights of the points, or the keys";
+                check.refuse(&observe.file.span, message, remedy);
+                return None;
+            }
+            warnings.push(format!(
+                "{}: {} left out, the first at {}: their bags have no weight",
+                part.table.name(),
+                count(part.places.len() - rows.len(), "row"),
+                part.address(first_left_out(&rows)),
+            ));
+            part = part.keeping(rows).ok()?;
+        }
         parts.push(distinct(part, column, &mut problems, warnings)?);
     }
     if problems.0.is_empty() {
@@ -279,5 +294,28 @@ pub fn read_places(
     no_zero_width(table, &found, &places, &mut problems);
     let fine = problems.0.is_empty();
     check.extend(problems);
-    fine.then_some(places)
+    fine.then(|| sized(files, places))
+}
+
+/// The first of the numbers from 0 on that is not among ascending ones.
+fn first_left_out(rows: &[usize]) -> usize {
+    rows.iter()
+        .zip(0..)
+        .take_while(|(row, at)| **row == *at)
+        .count()
+}
+
+/// Places to be predicted without those of no size, which is told.
+pub(super) fn sized(files: &Files<'_>, mut places: Places) -> Places {
+    if let Some(rows) = places.of_some_size() {
+        files.warn(format!(
+            "{} of {} not predicted: the bags have no weight",
+            count(places.len() - rows.len(), "row"),
+            places.shapes.as_ref().map_or("", Shapes::file),
+        ));
+        let mut keep = vec![false; places.len()];
+        rows.iter().for_each(|&row| keep[row] = true);
+        places.retain(&keep);
+    }
+    places
 }

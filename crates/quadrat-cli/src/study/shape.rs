@@ -41,6 +41,8 @@ pub struct BagKeys {
     pub weight: Option<Spanned<String>>,
     /// Whether coordinates that are missing are the mean of those of the bag.
     pub fills: bool,
+    /// Whether bags without any weight are left out, with the rows that look at them.
+    pub skips: bool,
     /// Where it is described.
     pub span: Range<usize>,
 }
@@ -119,7 +121,7 @@ fn read_region(section: &Section<'_>) -> Option<RegionKeys> {
 }
 
 fn read_bag(section: &Section<'_>) -> Option<BagKeys> {
-    section.keys(&["file", "key", "dims", "weight", "missing"], &[]);
+    section.keys(&["file", "key", "dims", "weight", "missing", "empty"], &[]);
     for key in ["file", "key"] {
         if section.get(key).is_none() {
             section.missing(key, &format!("write {BAG}"));
@@ -128,6 +130,7 @@ fn read_bag(section: &Section<'_>) -> Option<BagKeys> {
     let (file, key) = (section.text("file"), section.text("key"));
     let weight = section.text("weight");
     let fills = section.word("missing", &["mean"], &[]).is_some();
+    let skips = section.word("empty", &["skip"], &[]).is_some();
     let dims = dims(section, BAG)?;
     Some(BagKeys {
         file: file?,
@@ -135,6 +138,7 @@ fn read_bag(section: &Section<'_>) -> Option<BagKeys> {
         dims,
         weight,
         fills,
+        skips,
         span: section.span.clone(),
     })
 }

@@ -187,6 +187,50 @@ fn a_folder_that_another_run_writes_into_is_left_alone() {
 }
 
 #[test]
+fn bags_without_weight_are_left_out_where_that_is_asked() {
+    let text = r#"[latent]
+kernel = "se(t)"
+[[observe]]
+file = "cases.csv"
+support = { bag = { file = "pixels.csv", key = "id", dims = ["t"], weight = "people"EMPTY } }
+aggregate = "sum"
+likelihood = { poisson = { count = "n" } }
+[[predict]]
+name = "p"
+support = { bag = { file = "pixels.csv", key = "id", dims = ["t"], weight = "people"EMPTY } }
+aggregate = "sum"
+[[predict]]
+name = "again"
+support = { file = "cases.csv", bag = { file = "pixels.csv", key = "id", dims = ["t"], weight = "people"EMPTY } }
+aggregate = "sum"
+[inference]
+hyperparameters = "map"
+"#;
+    let pixels = "id,t,people\na,0,10\na,1,20\npark,2,0\npark,3,0\nb,4,30\nc,5,20\n";
+    let cases = "id,n\na,3\npark,0\nb,2\nc,4\n";
+    let files: [(&str, &[u8]); 2] = [
+        ("pixels.csv", pixels.as_bytes()),
+        ("cases.csv", cases.as_bytes()),
+    ];
+    let expected = [
+        "the weights of the bag `park` are all zero",
+        "`empty = \"skip\"`",
+    ];
+    refused("park", &text.replace("EMPTY", ""), &files, &expected).unwrap();
+    let skipped = text.replace("EMPTY", ", empty = \"skip\"");
+    let folder = folder(&[("s.toml", skipped.as_bytes()), files[0], files[1]]);
+    let said = done(folder.path(), &["run", "s.toml", "-o", "out"]);
+    assert!(
+        said.contains("cases.csv: 1 row left out, the first at cases.csv:3"),
+        "{said}"
+    );
+    assert!(said.contains("1 row of pixels.csv not predicted"), "{said}");
+    for name in ["p", "again"] {
+        assert_eq!(column(folder.path(), name, "mean").len(), 3);
+    }
+}
+
+#[test]
 fn features_without_geometry_are_counted() {
     let feature = |k: usize| {
         format!(

@@ -60,6 +60,7 @@ pub(super) fn described(args: &Predict) -> (Source, Support, Spanned<String>) {
                 dims: of_bag,
                 weight,
                 fills: args.missing.is_some(),
+                skips: false,
                 span,
             })
         })
