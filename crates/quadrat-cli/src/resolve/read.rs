@@ -120,6 +120,11 @@ pub(super) fn observed(
             });
     let cells = Cells::new(check, &table, places.len(), columns.collect());
     let likelihood = reported(&cells, &observe.likelihood, link, &mut problems);
+    warnings.extend(
+        likelihood
+            .as_ref()
+            .and_then(|told| among_noisy(told, &table)),
+    );
     let taken = ignored(&cells, &observe.likelihood);
     if let (Some(preset), 1..) = (observe.likelihood.ignores_limits, taken) {
         warnings.push(format!(
@@ -249,6 +254,23 @@ fn distinct(
     };
     let rows = (0..keep.len()).filter(|&row| keep[row]).collect();
     part.keeping(rows).ok()
+}
+
+/// What to say of rows that are exact among rows with known noise, as where 0 stands for an error
+/// that nobody wrote down.
+fn among_noisy(likelihood: &Reported, table: &Table) -> Option<String> {
+    let Reported::Gaussian(gaussian) = likelihood else {
+        return None;
+    };
+    let known = gaussian.noise().known()?;
+    let exact = || (0..known.len()).filter(|&row| known[row] == 0.0);
+    let first = exact().next().filter(|_| known.iter().any(|v| *v > 0.0))?;
+    Some(format!(
+        "{}: the noise of {} is 0 beside rows with noise, the first at {}: it is taken for exact, and the function goes through its value; where the error is not known, leave out the row",
+        table.name(),
+        count(exact().count(), "row"),
+        table.row_address(first)
+    ))
 }
 
 /// The cells of coordinates, and of columns that say how they are to be read.

@@ -34,6 +34,28 @@ fn a_flag_of_censoring_says_the_same_as_a_side() {
 }
 
 #[test]
+fn noise_may_be_given_by_its_sd() {
+    let run = |noise: &str| {
+        let text = CENSORED.replace(
+            "censored = { value = \"y\", HOW }",
+            &format!("gaussian = {{ value = \"y\", {noise} }}"),
+        );
+        let table = "t,y,se,var\n0,1.0,0.5,0.25\n1,1.5,0.25,0.0625\n2,0.5,0,0\n";
+        let folder = folder(&[("s.toml", text.as_bytes()), ("d.csv", table.as_bytes())]);
+        let said = done(folder.path(), &["run", "s.toml", "-o", "out"]);
+        (column(folder.path(), "p", "mean"), said)
+    };
+    let (means, said) = run("sd = \"se\"");
+    assert_eq!(run("variance = \"var\"").0, means);
+    assert_eq!(run("sd = 0.5").0, run("variance = 0.25").0);
+    // One exact row among others is likely an error that nobody wrote down.
+    assert!(
+        said.contains("the noise of 1 row is 0 beside rows with noise, the first at d.csv:4"),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_scale_has_ranks_that_nobody_gave() {
     let text = r#"[latent]
 kernel = "se(t)"

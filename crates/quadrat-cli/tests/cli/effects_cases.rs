@@ -195,6 +195,7 @@ const MORE: &[(&str, &str, &str, &str, &str)] = &[
     ("variance of censored values", POINTS, VALUES, "censored = { value = \"y\", upper = 0.9 }", "censored = { value = \"y\", upper = 0.9, variance = 0.3 }"),
     ("lower limit", POINTS, VALUES, "censored = { value = \"y\", upper = 0.9 }", "censored = { value = \"y\", upper = 0.9, lower = 0.0 }"),
     ("side", POINTS, VALUES, "censored = { value = \"y\", side = \"side\" }", "censored = { value = \"y\", side = \"turned\" }"),
+    ("sd", POINTS, VALUES, "gaussian = { value = \"y\", variance = 0.25 }", "gaussian = { value = \"y\", sd = 0.25 }"),
     ("left", POINTS, VALUES, "censored = { value = \"y\", upper = 900 }", "censored = { value = \"y\", left = \"yes\" }"),
     ("right", POINTS, VALUES, "censored = { value = \"y\", left = \"yes\" }", "censored = { value = \"y\", right = \"yes\" }"),
     ("event", POINTS, VALUES, "censored = { value = \"y\", right = \"yes\" }", "censored = { value = \"y\", event = \"yes\" }"),

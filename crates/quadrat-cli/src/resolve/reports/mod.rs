@@ -80,14 +80,22 @@ fn noise(cells: &Cells<'_>, says: &Likelihood, problems: &mut Problems) -> Optio
     let Some(known) = &keys.known else {
         return Some(Noise::Learned);
     };
-    let known = cells.given(known)?;
+    let mut known = cells.given(known)?;
+    let what = if keys.are_sds { "sd" } else { "variance" };
     cells.refuse(problems, &known, |row| {
         let value = known.lower[row];
         (value < 0.0).then(|| {
-            let fact = format!("the variance is {value}; it cannot be negative");
-            (fact, "give the square of the standard deviation")
+            let fact = format!("the {what} is {value}; it cannot be negative");
+            (fact, "a variance is the square of the standard deviation")
         })
     });
+    let is_column = keys
+        .known
+        .as_ref()
+        .is_some_and(|given| given.column().is_some());
+    if keys.are_sds && is_column {
+        known.lower.iter_mut().for_each(|sd| *sd *= *sd);
+    }
     Some(if keys.learned {
         Noise::KnownPlusLearned(known.lower)
     } else {

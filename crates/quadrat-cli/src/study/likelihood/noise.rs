@@ -24,8 +24,10 @@ impl Given {
 /// What is known of the noise variance.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Noise {
-    /// The known variance.
+    /// The known variance, or its root where the column holds that.
     pub known: Option<Given>,
+    /// Whether the column holds standard deviations.
+    pub are_sds: bool,
     /// Whether one is learned, alone or on top of the known one.
     pub learned: bool,
 }
@@ -33,12 +35,22 @@ pub struct Noise {
 /// Variances beyond this are refused: sums of their squares do not fit.
 const LARGEST_VARIANCE: f64 = 1e150;
 
-/// The keys `variance` and `extra`; a variance of zero is good for exact values only.
+/// The keys `variance` or `sd`, and `extra`; a variance of zero is good for exact values only.
 pub fn read(section: &Section<'_>, may_be_exact: bool) -> Noise {
     let check = section.check;
     let extra = section.word("extra", &["learn"], &[]);
-    let known = given(section, "variance", "leave it out to learn it");
-    if let (Some(extra), None) = (&extra, section.get("variance")) {
+    let are_sds = section.get("sd").is_some();
+    let key = if are_sds { "sd" } else { "variance" };
+    if are_sds && section.get("variance").is_some() {
+        let message = format!("`{}` has both `variance` and `sd`", section.title);
+        check.refuse(
+            &section.span_of("sd"),
+            message,
+            "keep one: a variance is the square of an sd",
+        );
+    }
+    let mut known = given(section, key, "leave it out to learn it");
+    if let (Some(extra), None) = (&extra, section.get(key)) {
         let message = "`extra = \"learn\"` adds to a known variance, but none is given";
         check.refuse(
             &extra.span,
@@ -46,37 +58,41 @@ pub fn read(section: &Section<'_>, may_be_exact: bool) -> Noise {
             "leave `extra` out: without `variance` one is learned",
         );
     }
-    if let Some(Given::Number(number)) = &known {
+    if let Some(Given::Number(number)) = &mut known {
         let value = number.value;
         if value < 0.0 {
             check.refuse(
                 &number.span,
-                format!("`variance` is {value}; a variance cannot be negative"),
-                "give the square of the standard deviation, or leave it out to learn it",
+                format!("`{key}` is {value}; it cannot be negative"),
+                "a variance is the square of the standard deviation; leave it out to learn it",
             );
-        } else if value > LARGEST_VARIANCE {
+        } else if value > LARGEST_VARIANCE || are_sds && value * value > LARGEST_VARIANCE {
             check.refuse(
                 &number.span,
-                format!("`variance` is {value:e}, which is too large"),
-                "it has the squared unit of the values: change that unit",
+                format!("`{key}` is {value:e}, which is too large"),
+                "change the unit of the values",
             );
         } else if value == 0.0 && extra.is_some() {
             check.refuse(
                 &number.span,
                 "a known variance of 0 adds nothing to a learned one",
-                "leave `variance` and `extra` out to learn it",
+                format!("leave `{key}` and `extra` out to learn it"),
             );
         } else if value == 0.0 && !may_be_exact {
             check.refuse(
                 &number.span,
-                format!("`variance` is 0, but `{}` needs some noise", section.title),
-                "give the square of the error of a reading, however small, or leave it out to learn it",
+                format!("`{key}` is 0, but `{}` needs some noise", section.title),
+                "give the error of a reading, however small (a variance is its square), or leave it out to learn it",
             );
+        }
+        if are_sds {
+            number.value *= value;
         }
     }
     Noise {
-        learned: section.get("variance").is_none() || extra.is_some(),
+        learned: section.get(key).is_none() || extra.is_some(),
         known,
+        are_sds,
     }
 }
 

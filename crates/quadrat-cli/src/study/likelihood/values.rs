@@ -25,7 +25,7 @@ fn value(section: &Section<'_>) -> Option<Spanned<String>> {
 }
 
 pub(super) fn gaussian(section: &Section<'_>) -> Option<Reports> {
-    section.keys(&["value", "variance", "extra"], &[]);
+    section.keys(&["value", "variance", "sd", "extra"], &[]);
     value(section).map(|value| Reports::Gaussian { value })
 }
 
@@ -54,7 +54,7 @@ pub(super) fn laplace(section: &Section<'_>) -> Option<Reports> {
 }
 
 pub(super) fn student_t(section: &Section<'_>) -> Option<Reports> {
-    section.keys(&["value", "variance", "extra", "degrees"], &[]);
+    section.keys(&["value", "variance", "sd", "extra", "degrees"], &[]);
     let degrees = positive_or_learn(section, "degrees");
     Some(Reports::StudentT {
         value: value(section)?,
@@ -90,7 +90,7 @@ pub(super) fn ends(section: &Section<'_>, like: &str) -> Option<Ends> {
 }
 
 pub(super) fn interval(section: &Section<'_>) -> Option<Reports> {
-    section.keys(&["lower", "upper", "variance", "extra"], &[]);
+    section.keys(&["lower", "upper", "variance", "sd", "extra"], &[]);
     ends(
         section,
         "name the columns of the ends: `interval = { lower = \"from\", upper = \"to\" }`; one may be absent",
@@ -101,7 +101,7 @@ pub(super) fn interval(section: &Section<'_>) -> Option<Reports> {
 pub(super) fn censored(section: &Section<'_>) -> Option<Reports> {
     /// Keys that name a column which says what is censored.
     const TOLD: [&str; 4] = ["side", "left", "right", "event"];
-    let mut keys = vec!["value", "lower", "upper", "variance", "extra"];
+    let mut keys = vec!["value", "lower", "upper", "variance", "sd", "extra"];
     keys.extend(TOLD);
     section.keys(&keys, &[]);
     let value = value(section);
@@ -148,7 +148,10 @@ pub(super) fn censored(section: &Section<'_>) -> Option<Reports> {
 }
 
 pub(super) fn ordinal(section: &Section<'_>) -> Option<Reports> {
-    section.keys(&["rank", "ranks", "thresholds", "variance", "extra"], &[]);
+    section.keys(
+        &["rank", "ranks", "thresholds", "variance", "sd", "extra"],
+        &[],
+    );
     let rank = column(
         section,
         "rank",
