@@ -193,7 +193,7 @@ fn hyperparameters(text: &mut String, outcome: &Outcome, paint: Paint) {
             short(&hyper.name),
             human(hyper.value),
             interval(hyper.lower, hyper.upper, hyper.fixed),
-            short(&hyper.meaning),
+            clean(&hyper.meaning),
         ]);
     }
     let widths: Vec<usize> = (0..3)

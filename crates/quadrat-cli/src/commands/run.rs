@@ -57,8 +57,7 @@ pub fn go(
     outputs.push(folder.join("report.html"));
     spare_inputs(&resolved, path, &outputs)?;
     writable(&outputs)?;
-    let lock = Lock::of(folder)?;
-    let mut staged = Staged::of(&lock);
+    let lock = Lock::early(folder)?;
     if draws.is_some() {
         check::possible(&resolved)?;
     }
@@ -72,6 +71,9 @@ pub fn go(
         check::by_mcmc(&mut outcome, draws, &bar)?;
     }
     bar.say("writing");
+    let mut staged = Staged::of_run();
+    staged.make(folder)?;
+    let lock = lock.unwrap_or_else(|| Lock::late(folder));
     for (name, text) in example.map_or(&[][..], |example| example.files) {
         staged.bytes(&folder.join(name), text.as_bytes())?;
     }

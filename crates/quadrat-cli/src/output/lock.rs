@@ -1,97 +1,59 @@
 //! One run at a time in a folder: its files belong together.
 
 use std::fs::{self, File, TryLockError};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Context, Result};
-
-use super::{create, unfinished};
 use crate::diagnostic::{Problem, Problems};
 
-/// The file that a run holds while it may write into the folder.
-const NAME: &str = ".quadrat-lock";
 /// How the temporary files of a run begin. Others are not touched: a table that `quadrat predict`
 /// writes into the same folder is none of a run.
 pub(super) const PREFIX: &str = ".quadrat-run-";
 
 /// The right to write the files of one run into a folder, until it is dropped.
+///
+/// It is an advisory lock of the folder itself, which the operating system frees when the program
+/// ends, however it ends. Where folders cannot be locked (some network folders), runs go on without.
 #[derive(Debug)]
 pub struct Lock {
-    path: PathBuf,
-    /// Open, because the operating system frees the lock when it is closed, also of a killed program.
-    _file: File,
-    /// Folders that were made for it, outermost first.
-    made: Vec<PathBuf>,
+    /// The folder, open while it is held.
+    _folder: Option<File>,
 }
 
 impl Lock {
-    /// Takes the folder, which is made where it is missing, and removes what killed runs left
-    /// there; refused while another run has it.
-    pub fn of(folder: &Path) -> Result<Self> {
-        let describe = || format!("cannot write into `{}`", folder.display());
-        let path = folder.join(NAME);
-        let mut made = Vec::new();
-        let mut paths = unfinished();
-        create(folder, &mut made).with_context(describe)?;
-        let taken = take(&path).with_context(describe);
-        let Some(file) = taken.inspect_err(|_| remove(&made))? else {
-            let message = format!("another run is writing into `{}`", folder.display());
-            let problem = Problem::new(message);
-            let remedy = "wait until it is over, or choose another folder with -o";
-            return Err(Problems::from(problem.remedy(remedy)).into());
+    /// Takes a folder before a run begins; refused while another run has it. None where there is no
+    /// such folder yet, which is made when there is something to write.
+    pub fn early(folder: &Path) -> Result<Option<Self>, Problems> {
+        if !folder.is_dir() {
+            return Ok(None);
+        }
+        let Ok(file) = File::open(folder) else {
+            return Ok(Some(Self { _folder: None }));
         };
-        paths.extend(made.iter().cloned());
-        paths.push(path.clone());
-        drop(paths);
-        sweep(folder);
-        Ok(Self {
-            path,
-            _file: file,
-            made,
-        })
-    }
-}
-
-impl Drop for Lock {
-    fn drop(&mut self) {
-        // While it is held: whoever opened the file meanwhile sees that the name has gone.
-        drop(fs::remove_file(&self.path));
-        remove(&self.made);
-    }
-}
-
-/// The open and locked file; none while another program holds it.
-fn take(path: &Path) -> std::io::Result<Option<File>> {
-    loop {
-        let file = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(path)?;
         match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(None),
-            // Some network folders have no locks: there a run goes on without.
-            Err(TryLockError::Error(_)) => return Ok(Some(file)),
-        }
-        // Its last owner may have removed the name between opening and locking.
-        if path.exists() && is_same(&file, path) {
-            return Ok(Some(file));
+            Ok(()) => Ok(Some(Self::held(folder, file))),
+            Err(TryLockError::Error(_)) => Ok(Some(Self { _folder: None })),
+            Err(TryLockError::WouldBlock) => {
+                let message = format!("another run is writing into `{}`", folder.display());
+                let remedy = "wait until it is over, or choose another folder with -o";
+                Err(Problem::new(message).remedy(remedy).into())
+            }
         }
     }
-}
 
-#[cfg(unix)]
-fn is_same(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let place = |data: fs::Metadata| (data.dev(), data.ino());
-    let named = fs::metadata(path).map(place).ok();
-    named.is_some() && named == file.metadata().map(place).ok()
-}
+    /// Takes a folder to write into; waits while another run writes, which is over soon.
+    pub fn late(folder: &Path) -> Self {
+        match File::open(folder) {
+            Ok(file) if file.lock().is_ok() => Self::held(folder, file),
+            _ => Self { _folder: None },
+        }
+    }
 
-#[cfg(not(unix))]
-fn is_same(_: &File, _: &Path) -> bool {
-    true
+    fn held(folder: &Path, file: File) -> Self {
+        sweep(folder);
+        Self {
+            _folder: Some(file),
+        }
+    }
 }
 
 /// Removes the temporary files of runs that were killed: a run that lives holds the lock.
@@ -106,13 +68,6 @@ fn sweep(folder: &Path) {
     }
 }
 
-/// Removes folders that are empty, innermost first.
-fn remove(folders: &[PathBuf]) {
-    for folder in folders.iter().rev() {
-        drop(fs::remove_dir(folder));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,13 +75,13 @@ mod tests {
     #[test]
     fn a_folder_belongs_to_one_run_at_a_time() {
         let root = tempfile::tempdir().unwrap();
-        let folder = root.path().join("new/out");
-        let lock = Lock::of(&folder).unwrap();
-        let error = Lock::of(&folder).unwrap_err().to_string();
+        assert!(Lock::early(&root.path().join("new")).unwrap().is_none());
+        let lock = Lock::early(root.path()).unwrap();
+        let error = Lock::early(root.path()).unwrap_err().to_string();
         assert!(error.contains("another run is writing into"), "{error}");
         drop(lock);
-        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
-        drop(Lock::of(&folder).unwrap());
+        drop(Lock::late(root.path()));
+        assert!(Lock::early(root.path()).unwrap().is_some());
     }
 
     #[test]
@@ -135,7 +90,7 @@ mod tests {
         for name in [".quadrat-run-a1b2c3", ".quadrat-d4e5f6", "mine.csv"] {
             fs::write(root.path().join(name), "").unwrap();
         }
-        drop(Lock::of(root.path()).unwrap());
+        drop(Lock::early(root.path()).unwrap());
         let entries = fs::read_dir(root.path()).unwrap().flatten();
         let mut names: Vec<_> = entries.map(|entry| entry.file_name()).collect();
         names.sort();

@@ -174,9 +174,18 @@ impl Staged {
         Self::with_prefix(".quadrat-")
     }
 
-    /// Nothing staged, of the run that has the folder.
-    pub fn of(_: &Lock) -> Self {
+    /// Nothing staged, of a run, whose temporary files the next one removes where it was killed.
+    pub fn of_run() -> Self {
         Self::with_prefix(lock::PREFIX)
+    }
+
+    /// Makes a folder where it is missing; it goes again if nothing is finished.
+    pub fn make(&mut self, folder: &Path) -> Result<()> {
+        let mut paths = unfinished();
+        let made = self.folders.len();
+        let created = create(folder, &mut self.folders);
+        paths.extend_from_slice(&self.folders[made..]);
+        created.with_context(|| format!("cannot write into `{}`", folder.display()))
     }
 
     fn with_prefix(prefix: &'static str) -> Self {
@@ -200,11 +209,8 @@ impl Staged {
         }
         let real = linked(path);
         let folder = parent(&real);
+        self.make(folder)?;
         let mut paths = unfinished();
-        let made = self.folders.len();
-        let created = create(folder, &mut self.folders);
-        paths.extend_from_slice(&self.folders[made..]);
-        created.with_context(describe)?;
         let file = temporary(folder, self.prefix).with_context(describe)?;
         paths.push(file.path().to_owned());
         drop(paths);

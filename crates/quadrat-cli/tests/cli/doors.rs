@@ -195,13 +195,13 @@ fn a_folder_that_another_run_writes_into_is_left_alone() {
         ("ages.csv", crate::harness::TABLE.as_bytes()),
     ]);
     std::fs::create_dir(folder.path().join("out")).unwrap();
-    let lock = std::fs::File::create(folder.path().join("out/.quadrat-lock")).unwrap();
+    let lock = std::fs::File::open(folder.path().join("out")).unwrap();
     lock.lock().unwrap();
     let output = quadrat(folder.path(), &["run", "s.toml", "-o", "out"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("another run is writing into `out`"));
     drop(lock);
-    // What it leaves when it is killed, lock and temporary file, is in nobody's way.
+    // What it leaves when it is killed is in nobody's way.
     std::fs::write(folder.path().join("out/.quadrat-run-a1b2c3"), "").unwrap();
     done(folder.path(), &["run", "s.toml", "-o", "out"]);
     let names = crate::harness::names(&folder.path().join("out"));
