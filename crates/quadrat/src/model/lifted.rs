@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use super::draws::factor_with_jitter;
 use super::posterior::{Component, Posterior};
+use super::within::Holding;
 use crate::error::FitError;
 use crate::inference::pooled::{Lift, Ready};
 use crate::inference::sites::LatentGaussian;
@@ -143,14 +144,17 @@ impl Posterior {
     ///
     /// None for a row whose function is so uncertain that its mean after the link is no number.
     ///
+    /// Where rows hold a total, each draw holds it to no more than what it meets of them.
+    ///
     /// # Arguments
     /// * `part` - rows of weighted points
     /// * `points` - these points, one a row
+    /// * `holding` - the observed rows that hold each row
     pub(super) fn lifted_totals(
         &self,
         component: &Component,
         lift: &Ready<'_>,
-        (part, points): (&Functionals, &Functionals),
+        (part, points, holding): (&Functionals, &Functionals, &[Option<Holding>]),
         link: Link,
     ) -> Vec<Option<Belief>> {
         let theta = &component.theta;
@@ -173,6 +177,7 @@ impl Posterior {
                     values: values.as_ref().subrows(atoms.start, atoms.len()),
                     open: is_open.then_some(left),
                     draws: lift.weights(),
+                    most: holding[row].as_ref().and_then(|h| most(lift, h, whole)),
                 };
                 let belief = match link {
                     Link::Exp => seen.of_exp(),
@@ -193,25 +198,42 @@ struct Seen<'a> {
     open: Option<Mat<f64>>,
     /// Weights of the draws.
     draws: &'a [f64],
+    /// What it is at most in each draw, where rows hold it.
+    most: Option<Vec<f64>>,
+}
+
+/// What a total of weight `whole` is at most in each draw, over that weight; none where one of the
+/// rows that hold it is not met.
+fn most(lift: &Ready<'_>, holding: &Holding, whole: f64) -> Option<Vec<f64>> {
+    let mut most = vec![0.0; lift.weights().len()];
+    for &(row, factor) in holding {
+        let averages = lift.averages(row)?;
+        let pairs = most.iter_mut().zip(averages);
+        pairs.for_each(|(most, average)| *most += factor / whole * average);
+    }
+    Some(most)
 }
 
 impl Seen<'_> {
     /// In closed form given each draw: with `R` what is left open and `e_i = p_i e^(f_i + R_ii / 2)`
     /// the sum has mean `sum_i e_i` and variance `sum_ij e_i e_j (e^(R_ij) - 1)`.
+    ///
+    /// Where the sum is at most `T`, a larger mean is impossible: what is left open is then so much
+    /// that only `sum_i p_i e^(f_i)` says how `T` is shared. A variance is at most `mean (T - mean)`.
     fn of_exp(&self) -> Option<Belief> {
         let n = self.shares.len();
         let half: Vec<f64> = match &self.open {
             None => vec![0.0; n],
             Some(open) => (0..n).map(|i| 0.5 * open[(i, i)].max(0.0)).collect(),
         };
-        if half.iter().any(|h| 2.0 * h > LARGE) {
+        if self.most.is_none() && half.iter().any(|h| 2.0 * h > LARGE) {
             return None;
         }
         let ties = self
             .open
             .as_ref()
             .map(|open| Mat::from_fn(n, n, |i, j| open[(i, j)].exp_m1()));
-        let log = |i: usize, draw: usize| self.shares[i].ln() + self.values[(i, draw)] + half[i];
+        let log = |i: usize, draw: usize| self.shares[i].ln() + self.values[(i, draw)];
         let draws = 0..self.values.ncols();
         // Draws of no weight need not be numbers that matter.
         let heard = |draw: &usize| self.draws[*draw] > 0.0;
@@ -231,14 +253,24 @@ impl Seen<'_> {
                 sums.push(0.0);
                 continue;
             }
-            let e: Vec<f64> = (0..n)
-                .map(|i| elementary::exp(log(i, draw) - top))
-                .collect();
-            sums.push(e.iter().sum());
-            if let Some(ties) = &ties {
-                let along = matvec(ties.as_ref(), &e);
-                within += self.draws[draw] * dot(&e, &along);
+            let exp = |x: f64| elementary::exp(x - top);
+            let e: Vec<f64> = (0..n).map(|i| exp(log(i, draw) + half[i])).collect();
+            let mut sum: f64 = e.iter().sum();
+            let mut own = match &ties {
+                Some(ties) => dot(&e, &matvec(ties.as_ref(), &e)),
+                None => 0.0,
+            };
+            if let Some(most) = &self.most {
+                let most = exp(most[draw].ln());
+                if sum.is_nan() || sum > most {
+                    let shared: f64 = (0..n).map(|i| exp(log(i, draw))).sum();
+                    sum = shared.min(most);
+                }
+                // The smaller one also of what is no number.
+                own = own.min(sum * (most - sum));
             }
+            sums.push(sum);
+            within += self.draws[draw] * own;
         }
         let (mean, between) = weighted(self.draws, &sums);
         let belief = Link::Exp.equivalent(mean, between + within.max(0.0));
@@ -272,7 +304,10 @@ impl Seen<'_> {
             let z = QuasiMean::new(link, self.shares, values.col_as_slice(draw));
             link.value(z.value)
         };
-        let sums: Vec<f64> = (0..count).map(one).collect();
+        let mut sums: Vec<f64> = (0..count).map(one).collect();
+        for (sum, most) in sums.iter_mut().zip(self.most.iter().flatten()) {
+            *sum = sum.min(*most);
+        }
         let (mean, variance) = weighted(self.draws, &sums);
         let belief = link.equivalent(mean, variance);
         (belief.mean.is_finite() && belief.variance.is_finite()).then_some(belief)

@@ -50,6 +50,7 @@ mod truncation;
 mod unions;
 mod update;
 mod varying_noise;
+mod within;
 
 pub use crate::likelihood::Noise;
 pub use correlation::{Coregionalization, OutputCorrelation};

@@ -11,6 +11,7 @@ use super::posterior::{Component, Posterior};
 use super::prediction::{Prediction, not_negative};
 use super::row_sums::RowSums;
 use super::unions::unions;
+use super::within::{Holding, holding};
 use crate::error::{FitError, InputError};
 use crate::inference::pooled::{Seen, Told, Total, total};
 use crate::inference::sites::LatentGaussian;
@@ -79,7 +80,7 @@ impl Posterior {
             None => RowSums::ends(self, link),
         };
         // Rows are resolved one by one: a country may lie beside its counties.
-        let mut parts: Vec<Functionals> = Vec::new();
+        let mut parts: Vec<Part> = Vec::new();
         let mut held = usize::MAX;
         for row in 0..at.len() {
             let one = unions.remove(&row).unwrap_or_else(|| at.rows(&[row]));
@@ -99,14 +100,17 @@ impl Posterior {
                 .into());
             };
             let nodes = rule.apply(&one);
+            let holding = pooled.and_then(|pooled| holding(&pooled.observed, &one));
             match parts.last_mut() {
                 Some(part) if held + nodes.atom_count() <= CHUNK => {
                     held += nodes.atom_count();
-                    part.extend(&nodes)?;
+                    part.nodes.extend(&nodes)?;
+                    part.holding.push(holding);
                 }
                 _ => {
                     held = nodes.atom_count();
-                    parts.push(nodes);
+                    let holding = vec![holding];
+                    parts.push(Part { nodes, holding });
                 }
             }
         }
@@ -130,7 +134,7 @@ impl Posterior {
     fn totals(
         &self,
         component: &Component,
-        parts: &[Functionals],
+        parts: &[Part],
         link: Link,
     ) -> Result<(Vec<f64>, Vec<f64>), FitError> {
         let (mut means, mut variances) = (Vec::new(), Vec::new());
@@ -138,11 +142,15 @@ impl Posterior {
         let told = OnceCell::new();
         let lift = self.lift_of(component)?;
         let rows = RowSums::new(self, component, link);
-        for part in parts {
+        for Part {
+            nodes: part,
+            holding,
+        } in parts
+        {
             let count = part.atom_count();
             let points = part.atoms_as_points();
             let lifted = match &lift {
-                Some(lift) => self.lifted_totals(component, lift, (part, &points), link),
+                Some(lift) => self.lifted_totals(component, lift, (part, &points, holding), link),
                 None => vec![None; part.len()],
             };
             if lifted.iter().all(Option::is_some) {
@@ -263,6 +271,14 @@ impl Posterior {
             explained,
         ))
     }
+}
+
+/// Totals that are predicted together.
+struct Part {
+    /// Their nodes.
+    nodes: Functionals,
+    /// The observed rows that hold each.
+    holding: Vec<Option<Holding>>,
 }
 
 /// The nodes of one total.

@@ -63,8 +63,9 @@ const HALVINGS: usize = 12;
 /// Weighted draws of the function that meet what the rows report.
 #[derive(Debug, Clone)]
 pub struct Lift {
-    /// The rows that are met.
+    /// The rows that are met, and which of all rows they are, ascending.
     pools: Pools,
+    met: Vec<usize>,
     /// Their `J` at the mode.
     slopes: Slopes,
     /// `L L' = K`, over the nodes; none where it is made anew when it is asked for.
@@ -75,6 +76,8 @@ pub struct Lift {
     normals: Mat<f64>,
     /// `eta - J g`, shape `[rows, draws]`.
     moved: Mat<f64>,
+    /// `t`, shape `[rows, draws]`.
+    targets: Mat<f64>,
     /// Weights, which sum to one.
     weights: Vec<f64>,
     /// How many draws of equal weight would say as much, over how many there are.
@@ -136,7 +139,7 @@ impl Lift {
             proposal: &proposal,
             prior_mean,
         };
-        let found: Vec<Option<(Vec<f64>, f64)>> = (0..told.ncols())
+        let found: Vec<Option<Found>> = (0..told.ncols())
             .into_par_iter()
             .map(|draw| task.meet(centred.col_as_slice(draw), told.col_as_slice(draw)))
             .collect();
@@ -144,11 +147,13 @@ impl Lift {
         let (own, slopes) = (task.own, task.slopes);
         Some(Self {
             pools: own,
+            met,
             slopes,
             prior: draws.keeps_factor.then_some(prior),
             seen,
             normals,
             moved: weighed.moved,
+            targets: weighed.targets,
             weights: weighed.weights,
             effective: weighed.effective,
             log_evidence: weighed.log_evidence,
@@ -210,6 +215,17 @@ impl Ready<'_> {
         &self.lift.weights
     }
 
+    /// What every draw holds a row's average to be, `link(t)`, length `draws`; none where the row is
+    /// not met. Those of no weight are no numbers that matter.
+    #[must_use]
+    pub fn averages(&self, row: usize) -> Option<Vec<f64>> {
+        let own = self.lift.met.binary_search(&row).ok()?;
+        let targets = &self.lift.targets;
+        let link = self.lift.pools.link(own);
+        let one = |draw: usize| link.value(targets[(own, draw)]);
+        Some((0..targets.ncols()).map(one).collect())
+    }
+
     /// What every draw says of other linear functionals of the function, and what is left open.
     ///
     /// # Arguments
@@ -262,12 +278,12 @@ struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// `eta - J g` and the log weight of one draw; none where it cannot be moved to what the rows see.
+    /// One draw, moved and weighed; none where it cannot be moved to what the rows see.
     ///
     /// # Arguments
     /// * `away` - `g - m`, of the nodes
     /// * `told` - standard normals of the target `t`
-    fn meet(&self, away: &[f64], told: &[f64]) -> Option<(Vec<f64>, f64)> {
+    fn meet(&self, away: &[f64], told: &[f64]) -> Option<Found> {
         let from: Vec<f64> = away
             .iter()
             .zip(self.prior_mean)
@@ -298,14 +314,25 @@ impl Task<'_> {
             self.rows.log_density(&latent)
         };
         let weight = log_normal(self.seen, &eta) - log_det + rows - self.proposal.log_density(told);
-        weight.is_finite().then_some((by, weight))
+        weight.is_finite().then_some(Found { by, target, weight })
     }
+}
+
+/// One draw that meets the rows.
+struct Found {
+    /// `eta - J g`.
+    by: Vec<f64>,
+    /// `t`.
+    target: Vec<f64>,
+    /// Log of its weight.
+    weight: f64,
 }
 
 /// Draws that were weighed.
 struct Weighed {
-    /// `eta - J g`, shape `[met, draws]`.
+    /// `eta - J g` and `t`, shape `[met, draws]`.
     moved: Mat<f64>,
+    targets: Mat<f64>,
     weights: Vec<f64>,
     effective: f64,
     log_evidence: f64,
@@ -313,10 +340,10 @@ struct Weighed {
 
 impl Weighed {
     /// None where no draw has a weight.
-    fn new(found: &[Option<(Vec<f64>, f64)>], met: usize) -> Option<Self> {
+    fn new(found: &[Option<Found>], met: usize) -> Option<Self> {
         let logs: Vec<f64> = found
             .iter()
-            .map(|one| one.as_ref().map_or(f64::NEG_INFINITY, |(_, w)| *w))
+            .map(|one| one.as_ref().map_or(f64::NEG_INFINITY, |one| one.weight))
             .collect();
         let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if !most.is_finite() {
@@ -324,10 +351,14 @@ impl Weighed {
         }
         let sum: f64 = logs.iter().map(|w| (w - most).exp()).sum();
         let effective = share(&tempered(&logs, most, 1.0));
+        let of = |value: fn(&Found) -> &[f64]| {
+            Mat::from_fn(met, found.len(), |row, draw| {
+                found[draw].as_ref().map_or(0.0, |one| value(one)[row])
+            })
+        };
         Some(Self {
-            moved: Mat::from_fn(met, found.len(), |row, draw| {
-                found[draw].as_ref().map_or(0.0, |(by, _)| by[row])
-            }),
+            moved: of(|one| &one.by),
+            targets: of(|one| &one.target),
             weights: tempered(&logs, most, power(&logs, most)),
             effective,
             log_evidence: most + (sum / found.len() as f64).ln(),
