@@ -26,7 +26,7 @@ pub fn bags(
     observed: bool,
 ) -> Option<Shapes> {
     let points = files.table(&keys.file)?;
-    let (names, bags) = read(files, &points, keys)?;
+    let (names, bags) = read(files, &points, keys, observed)?;
     let (rows, of_row) = match table {
         None => (names.clone(), (0..names.len()).collect()),
         Some(table) => {
@@ -59,7 +59,12 @@ pub fn bags(
 }
 
 /// All bags of a table of points, in order of first appearance.
-fn read(files: &Files<'_>, points: &Table, keys: &BagKeys) -> Option<(Vec<String>, Vec<Bag>)> {
+fn read(
+    files: &Files<'_>,
+    points: &Table,
+    keys: &BagKeys,
+    observed: bool,
+) -> Option<(Vec<String>, Vec<Bag>)> {
     let check = files.check;
     let wanted: Vec<&Spanned<String>> = keys.dims.iter().chain(&keys.weight).collect();
     let found = find(check, points, &wanted);
@@ -150,6 +155,12 @@ fn read(files: &Files<'_>, points: &Table, keys: &BagKeys) -> Option<(Vec<String
                 ),
             );
         }
+    }
+    if keys.skips && observed && bags.iter().all(|bag| bag.total() != 0.0) {
+        files.warn(format!(
+            "{}: no bag is without weight, so that `empty` leaves none out",
+            points.name()
+        ));
     }
     if keys.fills {
         let dims: Vec<&str> = keys.dims.iter().map(|dim| dim.value.as_str()).collect();

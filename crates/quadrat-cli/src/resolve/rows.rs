@@ -8,7 +8,7 @@ use quadrat::model::Inference;
 use super::degrees::degrees;
 use super::{DENSE_ROWS, Observed};
 use crate::diagnostic::{Problem, Problems};
-use crate::numbers::count;
+use crate::numbers::{count, human};
 use crate::places::Places;
 use crate::study::Study;
 use crate::study::fields::Check;
@@ -100,6 +100,10 @@ pub(super) fn only_degrees(
     }
 }
 
+/// Two exact values of one place that differ by less than this part of the spread of all are one
+/// value that was cut off.
+const CUT_OFF: f64 = 1e-4;
+
 /// Rows that report an exact value for the same place: repeats are left out, contradictions refused.
 /// The rows to keep, when any are left out.
 pub(super) fn repeated_exact(
@@ -117,13 +121,22 @@ pub(super) fn repeated_exact(
     let values = gaussian.values();
     let mut first: HashMap<Vec<u64>, usize> = HashMap::new();
     let mut keep = vec![true; known.len()];
+    let ends = values
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
+            (v.min(low), v.max(high))
+        });
+    let mut off: f64 = 0.0;
     for row in (0..known.len()).filter(|&row| known[row] == 0.0) {
         let earlier = *first.entry(places.key(row)).or_insert(row);
         if earlier == row {
             continue;
         }
         keep[row] = false;
-        if values[earlier] != values[row] && problems.0.len() < SHOWN_ROWS {
+        let by = (values[earlier] - values[row]).abs();
+        if by <= CUT_OFF * (ends.1 - ends.0) {
+            off = off.max(by);
+        } else if problems.0.len() < SHOWN_ROWS {
             problems.push(
                 Problem::new(format!(
                     "this row says exactly {}, but {} says exactly {} for the same place",
@@ -140,8 +153,12 @@ pub(super) fn repeated_exact(
     if repeats == 0 || !problems.0.is_empty() {
         return None;
     }
+    let but = match off {
+        0.0 => String::new(),
+        by => format!("; values differ by up to {}", human(by)),
+    };
     warnings.push(format!(
-        "{}: {repeats} rows repeat an earlier exact row and were left out",
+        "{}: {repeats} rows repeat an earlier exact row and were left out{but}",
         table.name()
     ));
     Some(keep)

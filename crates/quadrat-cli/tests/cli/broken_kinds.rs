@@ -34,7 +34,7 @@ const STUDIES: &[(&str, &str, &[&str])] = &[
     ("interval = { variance = 1 }", "", &["interval needs `lower`", "s.toml:6:27", "one may be absent"]),
     ("interval = { lower = 3, upper = 1 }", "", &["`upper` is 1, which is not above `lower`, 3", "s.toml:6:48", "exchange"]),
     ("interval = { lower = true, upper = \"y\" }", "", &["`lower` must be a number or the name of a column, not true", "s.toml:6:37"]),
-    ("censored = { value = \"y\", side = \"s\", lower = 1 }", "", &["both a `side` and limits", "s.toml:6:49"]),
+    ("censored = { value = \"y\", side = \"s\", lower = 1 }", "", &["both `side` and limits", "s.toml:6:49"]),
     ("censored = { side = \"s\" }", "", &["censored needs `value`", "s.toml:6:27"]),
     ("laplace = { value = \"y\" }", "", &["laplace needs `scale`", "s.toml:6:26", "mean absolute error"]),
     ("laplace = { value = \"y\", scale = 0 }", "", &["`scale` is 0; it must be above zero", "s.toml:6:49", "`gaussian`"]),

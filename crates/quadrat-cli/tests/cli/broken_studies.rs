@@ -53,7 +53,7 @@ const CASES: &[Case] = &[
     ("variance = 1", "variance = \"vra\"", &["there is no column `vra` in ages.csv; did you mean `var`?", "s.toml:10:58"]),
     ("variance = 1", "variance = 0, extra = \"learn\"", &["a known variance of 0 adds nothing", "s.toml:10:58"]),
     ("variance = 1", "extra = \"learn\"", &["but none is given", "s.toml:10:55"]),
-    ("variance = 1", "sd = 1", &["unknown key `sd` in gaussian", "`value`, `variance` and `extra`"]),
+    ("variance = 1", "sdd = 1", &["unknown key `sdd` in gaussian", "did you mean `sd`?"]),
     // Files.
     ("ages.csv", "agse.csv", &["the file `agse.csv` does not exist", "s.toml:7:8", "did you mean `ages.csv`?"]),
     ("ages.csv", "ages.xlsx", &["`ages.xlsx`: the extension does not tell a known format", "s.toml:7:8", "`.csv`"]),

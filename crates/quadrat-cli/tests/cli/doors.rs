@@ -274,7 +274,7 @@ likelihood = { gaussian = { value = "v", variance = 0.1 } }
 "#;
     let expected = [
         "the feature with k `0` has no geometry",
-        "z.geojson: 2000 features without a geometry",
+        "z.geojson: 2,000 features without a geometry",
         "z.geojson:1:41",
     ];
     refused("bare", text, &[("z.geojson", map.as_bytes())], &expected).unwrap();

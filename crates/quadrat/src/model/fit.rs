@@ -19,7 +19,7 @@ use super::redundant::warning;
 use super::rehearsal::{compete, rehearse};
 use super::settings::{AUTO_FREE, AUTO_ROWS, FitOptions, Hyperparameters, Inference};
 use super::summary::{FitSummary, Hyper};
-use super::{Model, misfit};
+use super::{Model, fine_noise, misfit};
 use crate::error::{FitError, InputError};
 use crate::inference::sites::LatentGaussian;
 use crate::inference::{
@@ -366,6 +366,8 @@ fn fit(
         let told = misfit::of_known_tables(&posterior)?;
         posterior.summary.warnings.extend(told);
     }
+    let of_noise = fine_noise::warning(&posterior)?;
+    posterior.summary.warnings.extend(of_noise);
     let of_sums = posterior.warnings_of_sums()?;
     posterior.summary.warnings.extend(of_sums);
     posterior.summary.seconds = started.elapsed().as_secs_f64();

@@ -11,7 +11,7 @@ use super::problem::Problem;
 use super::settings::{AUTO_FREE, FitOptions, Hyperparameters, Inference};
 use super::sparse::{Sparse, SparseChoice, is_point};
 use super::summary::FitSummary;
-use super::{Inducing, Model, misfit};
+use super::{Inducing, Model, fine_noise, misfit};
 use crate::error::{FitError, InputError};
 use crate::inference::sparse::{
     CurvatureOf, SparseEvidence, SparseOptimum, SparseProblem, learn_sparse,
@@ -347,8 +347,14 @@ impl Model {
         let mut told = posterior.overdispersion()?;
         told.extend(posterior.warnings_of_sums()?);
         posterior.summary.warnings.extend(told);
-        let told = misfit::of_known_tables(&posterior)?;
-        posterior.summary.warnings.extend(told);
+        let told = [
+            misfit::of_known_tables(&posterior)?,
+            fine_noise::warning(&posterior)?,
+        ];
+        posterior
+            .summary
+            .warnings
+            .extend(told.into_iter().flatten());
         posterior.summary.seconds = started.elapsed().as_secs_f64();
         Ok(posterior)
     }

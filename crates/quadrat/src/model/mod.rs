@@ -9,6 +9,7 @@ mod crossvalidation;
 mod defaults;
 mod draws;
 mod extent;
+mod fine_noise;
 mod finer;
 mod fit;
 mod fit_sparse;

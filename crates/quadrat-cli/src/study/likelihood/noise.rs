@@ -70,7 +70,7 @@ pub fn read(section: &Section<'_>, may_be_exact: bool) -> Noise {
             check.refuse(
                 &number.span,
                 format!("`{key}` is {value:e}, which is too large"),
-                "change the unit of the values",
+                "a variance has the squared unit of the values: change that unit",
             );
         } else if value == 0.0 && extra.is_some() {
             check.refuse(

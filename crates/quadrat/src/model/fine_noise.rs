@@ -1,0 +1,75 @@
+//! Noise that is too fine for the arithmetic of approximate inference.
+
+use super::posterior::Posterior;
+use crate::error::FitError;
+use crate::likelihood::{Likelihood, Noise};
+
+/// Beliefs about rows that are not normal values are kept to this part of the prior variance:
+/// smaller ones would be lost in rounding.
+const FINEST: f64 = 1e-10;
+/// The same through inducing points, whose covariance has a jitter of 1e-10 that rows between points
+/// see many times over.
+const FINEST_SPARSE: f64 = 1e-8;
+
+/// What to say where the known noise of rows is smaller than their beliefs can be.
+pub(super) fn warning(posterior: &Posterior) -> Result<Option<String>, FitError> {
+    let problem = &posterior.problem;
+    let (Some(best), true) = (
+        posterior.components.first(),
+        problem.method.is_some() || problem.sparse.is_some(),
+    ) else {
+        return Ok(None);
+    };
+    let part = if problem.sparse.is_some() {
+        FINEST_SPARSE
+    } else {
+        FINEST
+    };
+    let (mut rows, mut finest): (usize, Option<(f64, f64)>) = (0, None);
+    for table in &posterior.tables {
+        let is_normal = table.as_gaussian().is_some();
+        let Some(known) =
+            known(table.likelihood()).filter(|_| !is_normal || problem.sparse.is_some())
+        else {
+            continue;
+        };
+        let at = match table.output() {
+            Some(output) => &posterior.at_output(table.supports(), output)?,
+            None => table.supports(),
+        };
+        let prior = problem.prior_variance(&best.theta, at);
+        for (noise, prior) in known.into_iter().zip(prior) {
+            if noise > 0.0 && noise < part * prior {
+                rows += 1;
+                let least = (noise.sqrt(), (part * prior).sqrt());
+                finest = finest
+                    .filter(|one| one.0 / one.1 < least.0 / least.1)
+                    .or(Some(least));
+            }
+        }
+    }
+    Ok(finest.map(|(noise, least)| format!(
+        "the known noise of {rows} row{} is so small beside the function, such as an sd of {noise:.3e}, that approximate inference cannot resolve it: sds there are hardly smaller than {least:.3e}, and may be larger. Subtract a rough fit from the values, so that the function varies less, or take the noise as `gaussian`, whose exact inference resolves it",
+        if rows == 1 { "" } else { "s" }
+    )))
+}
+
+/// Known noise variances of rows that report values, with what the width of an interval adds; none
+/// where noise is learned, or is none of values.
+fn known(likelihood: &Likelihood) -> Option<Vec<f64>> {
+    if let Likelihood::Laplace(x) = likelihood {
+        return Some(x.scale().iter().map(|scale| 2.0 * scale * scale).collect());
+    }
+    let Noise::Known(known) = likelihood.noise()? else {
+        return None;
+    };
+    let readings = match likelihood {
+        Likelihood::Interval(x) => Some(x),
+        Likelihood::Censored(x) => Some(x.readings()),
+        Likelihood::Ordinal(_) => return None,
+        _ => None,
+    };
+    let width = |row: usize| readings.map_or(0.0, |r| r.upper()[row] - r.lower()[row]);
+    let each = known.iter().enumerate();
+    Some(each.map(|(row, v)| v + width(row).powi(2) / 12.0).collect())
+}
