@@ -70,11 +70,14 @@ pub fn check_prior(text: &str) -> Result<(), String> {
 pub fn model(resolved: &Resolved) -> Result<Model> {
     let study = &resolved.study;
     let kernel = kernel(resolved)?;
-    let mut model = Model::new(kernel).mean(match study.latent.mean {
-        Mean::Constant => LibraryMean::Constant,
-        Mean::Zero => LibraryMean::Zero,
-        Mean::Fixed(value) => LibraryMean::Fixed(value),
-    });
+    // What tables count twice was told, and taken away, with their lines.
+    let mut model = Model::new(kernel)
+        .as_counted()
+        .mean(match study.latent.mean {
+            Mean::Constant => LibraryMean::Constant,
+            Mean::Zero => LibraryMean::Zero,
+            Mean::Fixed(value) => LibraryMean::Fixed(value),
+        });
     for table in &resolved.tables {
         let observe = &study.observe[table.of];
         let observations = observations(table).map_err(|error| {
@@ -225,8 +228,14 @@ fn setting_for_library(setting: &Setting) -> LibrarySetting {
 }
 
 fn observations(table: &Observed) -> Result<Observations, InputError> {
-    let supports = functionals(&table.places, 0..table.places.len())?;
-    let observations = Observations::new(supports, table.likelihood.clone())?;
+    let (supports, likelihood) = match &table.once {
+        Some(once) => once.clone(),
+        None => (
+            functionals(&table.places, 0..table.places.len())?,
+            table.likelihood.clone(),
+        ),
+    };
+    let observations = Observations::new(supports, likelihood)?;
     let observations = match &table.places.output {
         Some(output) => observations.of_output(output),
         None => observations,
@@ -235,6 +244,18 @@ fn observations(table: &Observed) -> Result<Observations, InputError> {
         observations.share_noise()
     } else {
         observations
+    })
+}
+
+/// A table with the inputs that the kernel does not use too, which tell rows apart.
+pub fn with_spare_inputs(table: &Observed) -> Result<Observations, InputError> {
+    let mut places = table.places.clone();
+    places.dims.extend(table.spare.iter().cloned());
+    let supports = functionals(&places, 0..places.len())?;
+    let observations = Observations::new(supports, table.likelihood.clone())?;
+    Ok(match &places.output {
+        Some(output) => observations.of_output(output),
+        None => observations,
     })
 }
 

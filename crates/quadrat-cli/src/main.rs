@@ -23,6 +23,7 @@ mod instrument;
 mod numbers;
 mod outcome;
 mod output;
+mod overlap;
 mod places;
 mod prediction_csv;
 mod progress;

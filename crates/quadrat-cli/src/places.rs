@@ -45,6 +45,14 @@ impl Along {
         (first.min(second), first.max(second))
     }
 
+    /// Keeps the rows that `keep` says.
+    pub fn retain(&mut self, keep: &[bool]) {
+        retain(&mut self.first, keep);
+        if let Some(second) = &mut self.second {
+            retain(second, keep);
+        }
+    }
+
     /// Middle of a row.
     pub fn middle(&self, row: usize) -> f64 {
         let (lower, upper) = self.ends(row);
@@ -240,12 +248,7 @@ impl Places {
         if let Some(shapes) = &mut self.shapes {
             shapes.retain(keep);
         }
-        for dim in &mut self.dims {
-            retain(&mut dim.first, keep);
-            if let Some(second) = &mut dim.second {
-                retain(second, keep);
-            }
-        }
+        self.dims.iter_mut().for_each(|dim| dim.retain(keep));
     }
 
     /// Which rows look at something: all but those of bags without any weight. None where all do.

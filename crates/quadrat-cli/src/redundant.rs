@@ -62,22 +62,27 @@ pub fn distinct(mut resolved: Resolved) -> Result<Resolved> {
     );
     resolved.warnings.push(warning);
     let goes: HashSet<usize> = found.iter().map(|row| row.row).collect();
+    resolved.tables = without(resolved.tables, &goes)?;
+    Ok(resolved)
+}
+
+/// The tables without some rows, counted over all of them; one of which nothing is left goes.
+pub fn without(tables: Vec<Observed>, goes: &HashSet<usize>) -> Result<Vec<Observed>> {
     let mut first = 0;
-    let mut tables = Vec::with_capacity(resolved.tables.len());
-    for table in resolved.tables {
+    let mut left = Vec::with_capacity(tables.len());
+    for table in tables {
         let rows = table.places.len();
         let kept: Vec<usize> = (0..rows)
             .filter(|row| !goes.contains(&(first + row)))
             .collect();
         first += rows;
         if kept.len() == rows {
-            tables.push(table);
+            left.push(table);
         } else if !kept.is_empty() {
-            tables.push(table.keeping(kept)?);
+            left.push(table.keeping(kept)?);
         }
     }
-    resolved.tables = tables;
-    Ok(resolved)
+    Ok(left)
 }
 
 /// Whether the noise variance of some row is known to be zero.

@@ -9,6 +9,7 @@ use crate::args::Fit;
 use crate::diagnostic::Paint;
 use crate::outcome::Outcome;
 use crate::output::{Staged, writable};
+use crate::overlap::once;
 use crate::progress::Bar;
 use crate::redundant::distinct;
 use crate::resolve::resolve;
@@ -16,7 +17,7 @@ use crate::{engine, fit_json, study, terminal};
 
 /// Runs the command.
 pub fn run(args: &Fit) -> Result<()> {
-    let resolved = distinct(resolve(study::open(&args.study, &args.study)?)?)?;
+    let resolved = once(distinct(resolve(study::open(&args.study, &args.study)?)?)?)?;
     spare_inputs(&resolved, &args.study, std::slice::from_ref(&args.output))?;
     writable(std::slice::from_ref(&args.output))?;
     let bar = Bar::new(args.saying.quiet);

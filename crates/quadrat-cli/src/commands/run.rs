@@ -12,6 +12,7 @@ use crate::demo::Example;
 use crate::diagnostic::Paint;
 use crate::outcome::Outcome;
 use crate::output::{Lock, Staged, stop_gently, writable};
+use crate::overlap::once;
 use crate::progress::Bar;
 use crate::redundant::distinct;
 use crate::resolve::resolve;
@@ -44,7 +45,7 @@ pub fn go(
     (draws, resume): (Option<u32>, bool),
     saying: &Saying,
 ) -> Result<()> {
-    let resolved = distinct(resolve(study::open(path, shown)?)?)?;
+    let resolved = once(distinct(resolve(study::open(path, shown)?)?)?)?;
     let mut outputs: Vec<PathBuf> = Vec::new();
     for asked in &resolved.predictions {
         outputs.push(folder.join(format!("{}.csv", asked.name)));

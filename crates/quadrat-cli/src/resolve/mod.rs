@@ -25,7 +25,7 @@ use std::sync::Arc;
 use crate::diagnostic::Problems;
 use crate::engine::{Chances, Wanted};
 use crate::geographic::Geographic;
-use crate::places::Places;
+use crate::places::{Along, Places};
 use crate::prediction_csv;
 use crate::study::fields::Check;
 use crate::study::support::{Extent, Support};
@@ -339,7 +339,7 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
     let problems = check.finish();
     problems.or(())?;
     for table in &mut tables {
-        keep_dims(&mut table.places, &dims);
+        table.spare = keep_dims(&mut table.places, &dims);
     }
     reports::soften(&mut tables);
     warnings.dedup();
@@ -460,7 +460,10 @@ fn ends(axis: &crate::grid::Axis) -> (f64, f64) {
     (axis.from, axis.to)
 }
 
-/// Drops dimensions that the model does not use.
-fn keep_dims(places: &mut Places, dims: &[String]) {
-    places.dims.retain(|dim| dims.contains(&dim.name));
+/// Takes away dimensions that the model does not use.
+fn keep_dims(places: &mut Places, dims: &[String]) -> Vec<Along> {
+    let all = std::mem::take(&mut places.dims).into_iter();
+    let (kept, spare) = all.partition(|dim| dims.contains(&dim.name));
+    places.dims = kept;
+    spare
 }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use quadrat::error::InputError;
 use quadrat::likelihood::{Interval, Likelihood as Reported};
 use quadrat::model::Instrument;
+use quadrat::support::Functionals;
 
 use crate::diagnostic::shown;
-use crate::places::Places;
+use crate::places::{Along, Places};
 use crate::study::likelihood::Likelihood;
 use crate::table::Table;
 
@@ -28,6 +29,11 @@ pub struct Observed {
     pub kept: Vec<usize>,
     /// Which `[[observe]]` it is, or is a part of.
     pub of: usize,
+    /// Dimensions that the kernel does not use.
+    pub spare: Vec<Along>,
+    /// Where the rows looked and what they counted there, where that is not what they reported: of
+    /// rows that count the events of others again what is left.
+    pub once: Option<(Functionals, Reported)>,
 }
 
 impl Observed {
@@ -36,6 +42,7 @@ impl Observed {
         let mut keep = vec![false; self.places.len()];
         rows.iter().for_each(|&row| keep[row] = true);
         self.places.retain(&keep);
+        self.spare.iter_mut().for_each(|dim| dim.retain(&keep));
         self.likelihood = self.likelihood.select(&rows)?;
         self.kept = match self.kept.is_empty() {
             true => rows,

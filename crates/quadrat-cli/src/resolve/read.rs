@@ -150,6 +150,8 @@ pub(super) fn observed(
             share_noise: observe.share_noise.is_some(),
             kept: Vec::new(),
             of,
+            spare: Vec::new(),
+            once: None,
         };
         let mut part = match rows {
             Some(rows) => match part.keeping(rows) {

@@ -26,6 +26,7 @@ mod missing;
 mod noise;
 mod non_negative;
 mod outputs;
+mod overlap;
 #[cfg(feature = "parquet")]
 mod parquet_pixels;
 mod pooled;

@@ -70,10 +70,16 @@ impl Model {
     ///
     /// # Numerics
     /// Exact rows that follow from other exact rows are left out with a warning, see
-    /// [`Self::redundant_rows`].
+    /// [`Self::redundant_rows`]. Of rows that count the events of other rows again differences are
+    /// taken, with a warning, see [`counted_once`](super::counted_once).
     /// Where the covariance is singular to rounding, jitter of up to 1e-6 of the variance of each row is added and
     /// reported in the summary's warnings.
     pub fn fit(&self, options: &FitOptions) -> Result<Posterior, FitError> {
+        if let Some((model, told)) = self.counting_once()? {
+            let mut posterior = model.fit(options)?;
+            posterior.summary.warnings.splice(0..0, told);
+            return Ok(posterior);
+        }
         let redundant = self.redundant_rows()?;
         if let Some(warning) = warning(&redundant) {
             let mut posterior = self.without(&redundant)?.fit_steady(options)?;

@@ -26,6 +26,7 @@ mod misfit;
 mod non_negative;
 mod observations;
 mod outputs;
+mod overlap;
 mod parts;
 mod pooled;
 mod posterior;
@@ -60,6 +61,7 @@ pub use finer::Finer;
 #[cfg(feature = "mcmc")]
 pub use mcmc::{HyperCheck, McmcReport, RowCheck, Spread};
 pub use observations::Observations;
+pub use overlap::{CountedOnce, Overlap, Treatment, WhyKept, counted_once};
 pub use parts::Part;
 pub use posterior::{Posterior, Scale};
 pub use prediction::Prediction;
@@ -118,6 +120,8 @@ pub struct Model {
     seconds: Vec<(Varying, Kernel, Link)>,
     /// Whether constraints are to be placed where the function is likeliest to be negative, which takes a fit without them.
     scattered: bool,
+    /// Whether overlapping rows of counts are taken as they are.
+    as_counted: bool,
 }
 
 impl Model {
@@ -131,6 +135,7 @@ impl Model {
             settings: Vec::new(),
             seconds: Vec::new(),
             scattered: false,
+            as_counted: false,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Many linear functionals, stored by column.
 
+pub(crate) mod changed;
 mod cut;
 mod thin;
 mod view;

@@ -24,6 +24,7 @@ mod unique;
 pub use functional::{Aggregate, Functional, Side};
 pub use functionals::Functionals;
 pub(crate) use functionals::Spread;
+pub(crate) use functionals::changed::Atom;
 pub use mend::Mend;
 pub(crate) use moments::{Edge, MAX_MOMENTS, Moments, chebyshev_into};
 pub(crate) use placed::Placed;

@@ -13,6 +13,7 @@ mod invariance;
 #[cfg(feature = "mcmc")]
 mod mcmc;
 mod outputs;
+mod overlap;
 mod pooled;
 mod redundant;
 mod refused;

@@ -26,7 +26,7 @@ impl Functionals {
                 if self.region[atom] == NO_REGION {
                     self.push_pieces(atom, edges, &mut out);
                 } else {
-                    self.push_piece(atom, &self.sides(atom), 1.0, &mut out);
+                    self.push_piece(atom, &self.sides_of(atom), 1.0, &mut out);
                 }
             }
             out.offsets.push(out.weight.len());
@@ -61,7 +61,7 @@ impl Functionals {
     /// How many pieces all boxes have, and regions as one each.
     fn count_pieces(&self, edges: &[Vec<f64>]) -> f64 {
         let along = |atom: usize| -> f64 {
-            let sides = self.sides(atom).into_iter().zip(edges);
+            let sides = self.sides_of(atom).into_iter().zip(edges);
             sides
                 .map(|((low, width), edges)| (1 + inside(low, width, edges).len()) as f64)
                 .product()
@@ -77,13 +77,6 @@ impl Functionals {
         atoms.map(one).sum()
     }
 
-    /// Lower edge and width along every dimension.
-    fn sides(&self, atom: usize) -> Vec<(f64, f64)> {
-        let dims = 0..self.dims.len();
-        dims.map(|d| (self.lower[d][atom], self.width[d][atom]))
-            .collect()
-    }
-
     fn push_pieces(&self, atom: usize, edges: &[Vec<f64>], out: &mut Self) {
         let lines: Vec<Vec<(f64, f64)>> = self
             .sides(atom)
@@ -96,7 +89,7 @@ impl Functionals {
             let mut rest = piece;
             let mut share = 1.0;
             let mut own = Vec::with_capacity(lines.len());
-            for (line, whole) in lines.iter().zip(self.sides(atom)) {
+            for (line, whole) in lines.iter().zip(self.sides_of(atom)) {
                 let side = line[rest % line.len()];
                 rest /= line.len();
                 if whole.1 > 0.0 {

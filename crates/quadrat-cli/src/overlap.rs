@@ -1,0 +1,45 @@
+//! Rows that count the events of other rows again: differences of them are fitted, and told.
+
+use std::collections::HashSet;
+
+use anyhow::Result;
+use quadrat::likelihood::Likelihood;
+use quadrat::model::counted_once;
+
+use crate::engine;
+use crate::redundant::without;
+use crate::resolve::{Observed, Resolved};
+
+/// The study with every event counted once, as far as its rows tell, and warnings that name rows.
+/// Figures and tables of rows keep them as they were given.
+pub fn once(mut resolved: Resolved) -> Result<Resolved> {
+    if !resolved.tables.iter().any(counts_over_something) {
+        return Ok(resolved);
+    }
+    let tables = resolved.tables.iter().map(engine::with_spare_inputs);
+    let tables = tables.collect::<Result<Vec<_>, _>>()?;
+    let found = counted_once(&tables)?;
+    if found.overlaps.is_empty() {
+        return Ok(resolved);
+    }
+    let told = found.warnings(&|row| engine::address(&resolved, row));
+    resolved.warnings.extend(told);
+    let goes: HashSet<usize> = found.left_out().into_iter().collect();
+    resolved.tables = without(resolved.tables, &goes)?;
+    for (table, made) in resolved.tables.iter_mut().zip(&found.tables) {
+        if counts_over_something(table) {
+            let supports = made.supports().select(&table.places.inputs())?;
+            table.once = Some((supports, made.likelihood().clone()));
+        }
+    }
+    Ok(resolved)
+}
+
+/// Whether rows of a table count events in boxes, regions or bags.
+fn counts_over_something(table: &Observed) -> bool {
+    let counts = matches!(
+        table.likelihood,
+        Likelihood::Poisson(_) | Likelihood::NegativeBinomial(_)
+    );
+    counts && table.places.aggregate.is_some()
+}

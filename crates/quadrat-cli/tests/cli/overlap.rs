@@ -1,0 +1,158 @@
+//! Rows that count the events of other rows again: counted once where that can be had, and named.
+
+use std::path::Path;
+
+use crate::harness::{column, done, fit, folder};
+
+const STUDY: &str = r#"[latent]
+kernel = "matern52(t)"
+[[observe]]
+file = "cases.csv"
+support = { box = { t = ["start", "to"] } }
+aggregate = "sum"
+likelihood = { poisson = { count = "cases" } }
+[[predict]]
+name = "all"
+aggregate = "sum"
+support = { grid = { t = { from = 0, to = 12, step = 12, cells = true } } }
+[[predict]]
+name = "again"
+aggregate = "sum"
+support = { file = "cases.csv", box = { t = ["start", "to"] } }
+[inference]
+hyperparameters = "map"
+"#;
+
+const CASES: [u32; 12] = [18, 14, 22, 29, 26, 28, 25, 33, 22, 30, 30, 18];
+
+/// The table of sums since the first day, some of which may be corrected.
+fn grown(correct: impl Fn(usize, u32) -> u32) -> String {
+    let mut sum = 0;
+    let mut text = String::from("start,to,cases\n");
+    for (day, cases) in CASES.into_iter().enumerate() {
+        sum += cases;
+        text.push_str(&format!("0,{},{}\n", day + 1, correct(day, sum)));
+    }
+    text
+}
+
+fn run(study: &str, files: &[(&str, &str)]) -> tempfile::TempDir {
+    let mut all = vec![("s.toml", study.as_bytes())];
+    all.extend(files.iter().map(|(name, text)| (*name, text.as_bytes())));
+    let folder = folder(&all);
+    done(folder.path(), &["run", "s.toml", "-o", "out"]);
+    folder
+}
+
+fn warnings(folder: &Path) -> Vec<String> {
+    let found = fit(folder)["warnings"].clone();
+    serde_json::from_value(found).unwrap()
+}
+
+#[test]
+fn sums_that_grow_from_day_to_day_are_told_as_counts_of_every_day() {
+    let folder = run(STUDY, &[("cases.csv", &grown(|_, sum| sum))]);
+    let path = folder.path();
+    let told = &warnings(path)[0];
+    let words = "12 rows of counts, cases.csv:2 to cases.csv:13, overlap, so that the same events are counted again, such as those of cases.csv:12 in cases.csv:13: differences of rows were fitted";
+    assert!(told.starts_with(words), "{told}");
+    assert_eq!(fit(path)["rows"], 12);
+    let mut by_day = String::from("start,to,cases\n");
+    for (day, cases) in CASES.into_iter().enumerate() {
+        by_day.push_str(&format!("{day},{},{cases}\n", day + 1));
+    }
+    let apart = run(STUDY, &[("cases.csv", &by_day)]);
+    assert!(!warnings(apart.path()).iter().any(|w| w.contains("overlap")));
+    for name in ["mean", "sd", "lower", "upper"] {
+        assert_eq!(column(path, "all", name), column(apart.path(), "all", name));
+    }
+    let sd = column(path, "all", "sd")[0];
+    let events = f64::from(CASES.iter().sum::<u32>());
+    assert!((sd / events.sqrt() - 1.0).abs() < 0.1, "{sd}");
+    // The rows of the table are predicted as they were given: sums, each known to its root.
+    let (means, sds) = (column(path, "again", "mean"), column(path, "again", "sd"));
+    assert!((means[11] / events - 1.0).abs() < 0.02, "{means:?}");
+    assert!(means.windows(2).all(|two| two[0] < two[1]) && sds[0] < 0.5 * sds[11]);
+
+    done(path, &["fit", "s.toml", "-o", "m.quadrat"]);
+    let asked = [
+        "predict",
+        "m.quadrat",
+        "--at",
+        "cases.csv",
+        "--box",
+        "t=start,to",
+    ];
+    let told = done(path, &[&asked[..], &["--aggregate", "sum"]].concat());
+    let last = told.lines().last().unwrap();
+    let cells: Vec<f64> = last.split(',').map(|c| c.parse().unwrap()).collect();
+    assert_eq!((cells[2], cells[3]), (means[11], sds[11]));
+}
+
+#[test]
+fn sums_that_decrease_are_named_and_stay() {
+    let table = grown(|day, sum| if day == 5 { sum + 40 } else { sum });
+    let folder = run(STUDY, &[("cases.csv", &table)]);
+    let told = &warnings(folder.path())[0];
+    let words = [
+        "12 rows of counts, cases.csv:2 to cases.csv:13, overlap",
+        "cases.csv:8 counts 15 fewer than the rows within it, the first of which is cases.csv:7",
+        "mend the counts",
+    ];
+    assert!(words.iter().all(|w| told.contains(w)), "{told}");
+    assert_eq!(
+        warnings(folder.path())
+            .iter()
+            .filter(|w| w.contains("overlap"))
+            .count(),
+        1
+    );
+}
+
+#[test]
+fn a_total_of_another_file_is_left_out_and_named() {
+    let parts = "start,to,cases\n0,4,83\n4,8,112\n8,12,100\n";
+    let total = "start,to,cases\n0,12,295\n";
+    let second = STUDY.replace(
+        "[[predict]]\nname = \"all\"",
+        r#"[[observe]]
+file = "total.csv"
+support = { box = { t = ["start", "to"] } }
+aggregate = "sum"
+likelihood = { poisson = { count = "cases" } }
+[[predict]]
+name = "all""#,
+    );
+    let folder = run(&second, &[("cases.csv", parts), ("total.csv", total)]);
+    let told = &warnings(folder.path())[0];
+    let words = "1 row of counts is the total of others, which count the same events, and was left out: total.csv:2 of cases.csv:2 and 2 other rows";
+    assert!(told.starts_with(words), "{told}");
+    let alone = run(STUDY, &[("cases.csv", parts)]);
+    assert_eq!(fit(folder.path())["rows"], 3);
+    for name in ["mean", "sd"] {
+        let found = column(folder.path(), "all", name);
+        assert_eq!(found, column(alone.path(), "all", name));
+    }
+}
+
+#[test]
+fn a_column_that_the_kernel_does_not_use_tells_events_apart() {
+    let table = "start,to,cases,year\n0,12,295,2019\n0,4,83,2020\n4,8,112,2020\n8,12,100,2020\n";
+    let told = |study: &str| {
+        let folder = run(study, &[("cases.csv", table)]);
+        let found = warnings(folder.path());
+        (
+            found
+                .iter()
+                .any(|w| w.contains("overlap") || w.contains("total of others")),
+            fit(folder.path())["rows"].as_u64(),
+        )
+    };
+    assert_eq!(told(STUDY), (true, Some(3)));
+    let years = STUDY.replace(
+        "[\"start\", \"to\"] } }\naggregate = \"sum\"\nlikelihood",
+        "[\"start\", \"to\"] }, point = [\"year\"] }\naggregate = \"sum\"\nlikelihood",
+    );
+    assert!(years != STUDY);
+    assert_eq!(told(&years), (false, Some(4)));
+}

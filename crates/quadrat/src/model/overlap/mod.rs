@@ -1,0 +1,186 @@
+//! Counts of the same events in several rows, counted once.
+//!
+//! Rows of counts are independent given the function where they count different events. Rows whose
+//! supports overlap count some events again: sums that grow from day to day, a total beside its
+//! parts, the country beside its regions. Taken as they are they make the function far too sure.
+//! A row with others within it is made what it counts beyond those,
+//!
+//! $$ y_{A \setminus \cup B_i} = y_A - \sum_i y_{B_i}, $$
+//!
+//! which is independent of them; a total of its parts is left out. Where differences do not say what
+//! was counted, rows stay as they are, and a warning says so. Values with noise are not counts: a
+//! meter that is read each day reports sums that overlap, each with noise of its own.
+
+mod apply;
+mod nested;
+mod row;
+mod shared;
+mod words;
+
+use super::Model;
+use super::observations::Observations;
+use crate::error::InputError;
+use row::{Rows, by_output};
+
+/// Rows of counts that look at the same place.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Overlap {
+    /// All of them, ascending, counted from 0 over all tables.
+    pub rows: Vec<usize>,
+    /// One row, and another within it or that meets it.
+    pub pair: (usize, usize),
+    /// What was done.
+    pub treatment: Treatment,
+}
+
+/// What is done with rows of counts that overlap.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Treatment {
+    /// Every row was made what it counts beyond the rows within it.
+    Differences,
+    /// The first row of the pair is the total of the rows, and was left out.
+    LeftOut,
+    /// They stay, as if they counted different events.
+    Kept(WhyKept),
+}
+
+/// Why overlapping rows of counts stay as they are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum WhyKept {
+    /// The two rows of the pair have a part in common, and each has a part of its own; or one is
+    /// within the other, but what is left of it is no box.
+    Partly,
+    /// The two rows of the pair are of one place, and which of them others belong to is not known.
+    Repeated,
+    /// The first row of the pair counts so many events fewer than the rows within it.
+    TooFew {
+        /// How many.
+        by: f64,
+    },
+    /// The first row of the pair counts so many events more than its parts.
+    TooMany {
+        /// How many.
+        by: f64,
+    },
+    /// The exposures of the rows do not add up.
+    Exposures,
+    /// The second row of the pair does not say its count exactly.
+    Hidden,
+}
+
+impl Overlap {
+    fn new(
+        rows: impl IntoIterator<Item = usize>,
+        pair: (usize, usize),
+        treatment: Treatment,
+    ) -> Self {
+        let mut rows: Vec<usize> = rows.into_iter().collect();
+        rows.sort_unstable();
+        Self {
+            rows,
+            pair,
+            treatment,
+        }
+    }
+}
+
+/// Tables in which events are counted once, as far as that can be had.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct CountedOnce {
+    /// The tables, without rows that were left out; one of which nothing is left is not among them.
+    pub tables: Vec<Observations>,
+    /// What was found and done.
+    pub overlaps: Vec<Overlap>,
+}
+
+impl CountedOnce {
+    /// What people should know, a sentence or two each.
+    ///
+    /// # Arguments
+    /// * `name` - what a row is called, counted from 0 over all tables
+    #[must_use]
+    pub fn warnings(&self, name: &dyn Fn(usize) -> String) -> Vec<String> {
+        words::warnings(&self.overlaps, name)
+    }
+
+    /// The rows that were left out, ascending, counted from 0 over all tables.
+    #[must_use]
+    pub fn left_out(&self) -> Vec<usize> {
+        let totals = self.overlaps.iter();
+        let totals = totals.filter(|overlap| overlap.treatment == Treatment::LeftOut);
+        let mut rows: Vec<usize> = totals.map(|overlap| overlap.pair.0).collect();
+        rows.sort_unstable();
+        rows
+    }
+}
+
+/// Takes differences of rows that count events of other rows again; [`Model::fit`] does it unless
+/// [`Model::as_counted`] was asked.
+///
+/// Poisson and negative binomial counts over boxes, regions and bags of one output are compared, of
+/// all tables, along the dimensions that all of these have, also those that no kernel uses: rows that
+/// differ there count different events. Rows of one and the same place do so too.
+///
+/// # Arguments
+/// * `tables` - all that observe one function
+///
+/// # Errors
+/// [`InputError`] for tables that are not consistent.
+///
+/// # Numerics
+/// O(n log n) for nested boxes; pairs of other rows that meet, up to some twenty millions, beyond
+/// which nothing is said of them.
+pub fn counted_once(tables: &[Observations]) -> Result<CountedOnce, InputError> {
+    let mut made: Vec<Option<Observations>> = tables.iter().cloned().map(Some).collect();
+    let mut overlaps = Vec::new();
+    for group in by_output(tables) {
+        let mut all = Rows::new(&group)?;
+        if all.rows.len() < 2 || all.dims.is_empty() {
+            continue;
+        }
+        nested::take_differences(&mut all.rows, &mut overlaps);
+        shared::totals_and_rest(&mut all, &mut overlaps);
+        for &(number, _, table) in &group {
+            let own = all.rows.iter().filter(|row| row.table == number);
+            let own: Vec<&row::Row> = own.collect();
+            if own.iter().any(|row| row.goes || row.is_changed) {
+                made[number] = apply::apply(table, &own, &all.dims)?;
+            }
+        }
+    }
+    Ok(CountedOnce {
+        tables: made.into_iter().flatten().collect(),
+        overlaps,
+    })
+}
+
+impl Model {
+    /// Takes rows of counts as they are where they overlap too: as counts of different events.
+    ///
+    /// Without it differences are taken where one row is within another, see [`counted_once`].
+    #[must_use]
+    pub fn as_counted(mut self) -> Self {
+        self.as_counted = true;
+        self
+    }
+
+    /// The model in which events are counted once, and what people should know of that; `None` where
+    /// no rows of counts overlap.
+    pub(super) fn counting_once(&self) -> Result<Option<(Self, Vec<String>)>, InputError> {
+        if self.as_counted {
+            return Ok(None);
+        }
+        let found = counted_once(&self.tables)?;
+        if found.overlaps.is_empty() {
+            return Ok(None);
+        }
+        let told = found.warnings(&|row| format!("row {row}"));
+        let mut model = self.clone().as_counted();
+        model.tables = found.tables;
+        Ok(Some((model, told)))
+    }
+}
