@@ -72,7 +72,7 @@ pub fn model(resolved: &Resolved) -> Result<Model> {
     let kernel = kernel(resolved)?;
     // What tables count twice was told, and taken away, with their lines.
     let mut model = Model::new(kernel)
-        .as_counted()
+        .with_overlapping_counts()
         .mean(match study.latent.mean {
             Mean::Constant => LibraryMean::Constant,
             Mean::Zero => LibraryMean::Zero,

@@ -121,7 +121,7 @@ pub struct Model {
     /// Whether constraints are to be placed where the function is likeliest to be negative, which takes a fit without them.
     scattered: bool,
     /// Whether overlapping rows of counts are taken as they are.
-    as_counted: bool,
+    keeps_overlaps: bool,
 }
 
 impl Model {
@@ -135,7 +135,7 @@ impl Model {
             settings: Vec::new(),
             seconds: Vec::new(),
             scattered: false,
-            as_counted: false,
+            keeps_overlaps: false,
         }
     }
 

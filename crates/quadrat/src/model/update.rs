@@ -20,7 +20,8 @@ impl Posterior {
     /// `log_evidence` grows by the log predictive density of the new rows at the heaviest node;
     /// intervals of the hyperparameters other than the mean stay those of the fit.
     ///
-    /// Exact rows that follow from other exact rows are left out with a warning.
+    /// Exact rows that follow from other exact rows are left out with a warning. Counts are taken as
+    /// they are: see [`counted_once`](super::counted_once) for rows that count events again.
     ///
     /// # Errors
     /// [`FitError::Contradiction`] for exact rows that differ from what follows from others;

@@ -171,7 +171,7 @@ fn a_model_may_take_counts_as_they_are() {
         .set("matern52.lengthscale.t", Setting::fixed(10.0))
         .set("matern52.variance", Setting::fixed(0.3));
     let options = FitOptions::default().with_hyperparameters(Hyperparameters::Map);
-    let posterior = model.as_counted().fit(&options).unwrap();
+    let posterior = model.with_overlapping_counts().fit(&options).unwrap();
     assert!(posterior.summary().warnings.is_empty());
     let total = posterior.predict(&bands(&[(0.0, 30.0)]), Scale::Response);
     // Every event counts again each day until the last.
@@ -226,6 +226,17 @@ fn resolved() -> Vec<(&'static str, Observations, Observations)> {
                 &[4.0, 6.0],
             ),
             plain(bands(&[(0.3, 0.6), (0.6, 0.9)]), &[4.0, 2.0]),
+        ),
+        (
+            "a day that stands there twice",
+            plain(
+                bands(&[(0.0, 1.0), (0.0, 2.0), (0.0, 2.0), (0.0, 3.0)]),
+                &[4.0, 6.0, 6.0, 9.0],
+            ),
+            plain(
+                bands(&[(0.0, 1.0), (1.0, 2.0), (2.0, 3.0)]),
+                &[4.0, 2.0, 3.0],
+            ),
         ),
         (
             "a total first",
@@ -562,7 +573,7 @@ fn values_with_noise_may_overlap() {
     let options = FitOptions::default().with_hyperparameters(Hyperparameters::Map);
     let (by_itself, told) = (
         model.fit(&options).unwrap(),
-        model.as_counted().fit(&options).unwrap(),
+        model.with_overlapping_counts().fit(&options).unwrap(),
     );
     assert_eq!(
         by_itself.summary().log_evidence,

@@ -119,7 +119,7 @@ impl CountedOnce {
 }
 
 /// Takes differences of rows that count events of other rows again; [`Model::fit`] does it unless
-/// [`Model::as_counted`] was asked.
+/// [`Model::with_overlapping_counts`] was asked.
 ///
 /// Poisson and negative binomial counts over boxes, regions and bags of one output are compared, of
 /// all tables, along the dimensions that all of these have, also those that no kernel uses: rows that
@@ -163,15 +163,15 @@ impl Model {
     ///
     /// Without it differences are taken where one row is within another, see [`counted_once`].
     #[must_use]
-    pub fn as_counted(mut self) -> Self {
-        self.as_counted = true;
+    pub fn with_overlapping_counts(mut self) -> Self {
+        self.keeps_overlaps = true;
         self
     }
 
     /// The model in which events are counted once, and what people should know of that; `None` where
     /// no rows of counts overlap.
     pub(super) fn counting_once(&self) -> Result<Option<(Self, Vec<String>)>, InputError> {
-        if self.as_counted {
+        if self.keeps_overlaps {
             return Ok(None);
         }
         let found = counted_once(&self.tables)?;
@@ -179,7 +179,7 @@ impl Model {
             return Ok(None);
         }
         let told = found.warnings(&|row| format!("row {row}"));
-        let mut model = self.clone().as_counted();
+        let mut model = self.clone().with_overlapping_counts();
         model.tables = found.tables;
         Ok(Some((model, told)))
     }

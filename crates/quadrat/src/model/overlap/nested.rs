@@ -146,9 +146,10 @@ impl Run {
             steps.push(self.step(rows, at, within, &mut counts)?);
         }
         // Counts that were hidden and follow from a total.
+        let mut is_known = vec![false; counts.len()];
+        steps.iter().for_each(|step| is_known[step.at] = true);
         for (at, &count) in counts.iter().enumerate() {
-            let known = steps.iter().any(|step| step.at == at);
-            if !known && count != rows[self.rows[at]].count {
+            if !is_known[at] && count != rows[self.rows[at]].count {
                 steps.push(Step {
                     at,
                     within: Vec::new(),
@@ -171,7 +172,9 @@ impl Run {
                 around.pop();
             }
             if let Some(&top) = around.last() {
-                if self.edges[top] == (lower, upper) {
+                let (one, other) = (&rows[self.rows[top]], &rows[self.rows[at]]);
+                // A row that stands there twice is a total of one part.
+                if self.edges[top] == (lower, upper) && one.count != other.count {
                     return Err(self.kept(rows, WhyKept::Repeated, top, at));
                 }
                 if upper > self.edges[top].1 {
