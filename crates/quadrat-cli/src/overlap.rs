@@ -25,7 +25,7 @@ pub fn once(mut resolved: Resolved) -> Result<Resolved> {
     let told = found.warnings(&|row| engine::address(&resolved, row));
     resolved.warnings.extend(told);
     let goes: HashSet<usize> = found.left_out().into_iter().collect();
-    resolved.tables = without(resolved.tables, &goes)?;
+    without(&mut resolved, &goes)?;
     for (table, made) in resolved.tables.iter_mut().zip(&found.tables) {
         if counts_over_something(table) {
             let supports = made.supports().select(&table.places.inputs())?;

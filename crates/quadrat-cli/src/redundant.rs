@@ -62,27 +62,33 @@ pub fn distinct(mut resolved: Resolved) -> Result<Resolved> {
     );
     resolved.warnings.push(warning);
     let goes: HashSet<usize> = found.iter().map(|row| row.row).collect();
-    resolved.tables = without(resolved.tables, &goes)?;
+    without(&mut resolved, &goes)?;
     Ok(resolved)
 }
 
-/// The tables without some rows, counted over all of them; one of which nothing is left goes.
-pub fn without(tables: Vec<Observed>, goes: &HashSet<usize>) -> Result<Vec<Observed>> {
+/// Leaves out some rows, counted over all tables, and a table of which nothing is left.
+pub fn without(resolved: &mut Resolved, goes: &HashSet<usize>) -> Result<()> {
     let mut first = 0;
-    let mut left = Vec::with_capacity(tables.len());
-    for table in tables {
+    let mut left = Vec::with_capacity(resolved.tables.len());
+    let mut places = Vec::with_capacity(resolved.tables.len());
+    for table in std::mem::take(&mut resolved.tables) {
         let rows = table.places.len();
         let kept: Vec<usize> = (0..rows)
             .filter(|row| !goes.contains(&(first + row)))
             .collect();
         first += rows;
+        places.push((!kept.is_empty()).then_some(left.len()));
         if kept.len() == rows {
             left.push(table);
         } else if !kept.is_empty() {
             left.push(table.keeping(kept)?);
         }
     }
-    Ok(left)
+    resolved.tables = left;
+    for asked in &mut resolved.predictions {
+        asked.table = asked.table.and_then(|table| places[table]);
+    }
+    Ok(())
 }
 
 /// Whether the noise variance of some row is known to be zero.

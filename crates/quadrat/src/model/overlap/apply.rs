@@ -30,10 +30,9 @@ pub(super) fn apply(
         (lower[row.row], upper[row.row]) = row.count;
         exposure[row.row] = row.exposure;
         if !row.sides.is_empty() {
-            let along: Vec<Option<usize>> = table.supports.dims().iter().map(|name| {
-                let same = |dim: &String| dim == name;
-                dims.iter().position(same)
-            });
+            let names = table.supports.dims().iter();
+            let along = names.map(|name| dims.iter().position(|dim| dim == name));
+            let along: Vec<Option<usize>> = along.collect();
             changed.insert(row.row, atoms(row, &table.supports, &along));
         }
     }
@@ -62,7 +61,7 @@ pub(super) fn apply(
 /// # Arguments
 /// * `own` - the supports of its table
 /// * `along` - for every dimension of these the one of the row's sides
-fn atoms(row: &Row, own: &Functionals, along: &[Option<usize>]) -> Vec<Atom> {
+pub(super) fn atoms(row: &Row, own: &Functionals, along: &[Option<usize>]) -> Vec<Atom> {
     let like = own.atoms(row.row).start;
     let sides = own.sides_of(like).into_iter().zip(along);
     let lines: Vec<Vec<(f64, f64)>> = sides

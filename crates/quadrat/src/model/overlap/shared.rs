@@ -157,10 +157,8 @@ fn current(all: &Rows, live: &[usize]) -> Functionals {
     let changed = live.iter().filter_map(|&at| {
         let row = &all.rows[at];
         (row.is_changed && !row.sides.is_empty()).then(|| {
-            let own = Row {
-                row: at,
-                ..row.clone()
-            };
+            let mut own = row.clone();
+            own.row = at;
             (at, atoms(&own, &all.supports, &along))
         })
     });

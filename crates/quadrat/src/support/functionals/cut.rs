@@ -79,7 +79,7 @@ impl Functionals {
 
     fn push_pieces(&self, atom: usize, edges: &[Vec<f64>], out: &mut Self) {
         let lines: Vec<Vec<(f64, f64)>> = self
-            .sides(atom)
+            .sides_of(atom)
             .into_iter()
             .zip(edges)
             .map(|((low, width), edges)| pieces(low, width, edges))
