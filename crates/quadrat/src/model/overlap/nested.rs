@@ -306,7 +306,7 @@ impl Run {
                 row.is_changed = true;
                 row.sides[d] = step.left;
                 row.set_mass(row.size * left / (upper - lower), step.mass);
-                example = within.last().map(|&last| (row.number, last));
+                example = example.or(within.last().map(|&last| (row.number, last)));
             }
             row.is_changed |= row.count != step.count;
             row.count = step.count;

@@ -118,9 +118,11 @@ impl Rows {
             return Ok(());
         };
         let own = &observations.supports;
+        // Beside bags a point is a bag too.
+        let has_bags = (0..own.len()).any(|row| own.atoms(row).len() > 1);
         let speaks = |row: &usize| {
             let is_open = lower[*row] == 0.0 && upper[*row] == f64::INFINITY;
-            exposure[*row] > 0.0 && !is_open && !own.is_point(*row)
+            exposure[*row] > 0.0 && !is_open && (has_bags || !own.is_point(*row))
         };
         let wanted: Vec<usize> = (0..own.len()).filter(speaks).collect();
         if wanted.is_empty() {
