@@ -122,8 +122,8 @@ impl CountedOnce {
 /// [`Model::with_overlapping_counts`] was asked.
 ///
 /// Poisson and negative binomial counts over boxes, regions and bags of one output are compared, of
-/// all tables, along the dimensions that all of these have, also those that no kernel uses: rows that
-/// differ there count different events. Rows of one and the same place do so too.
+/// all tables, along the dimensions that all of these have, also those that no kernel uses: rows
+/// that differ there count different events. Rows of one and the same place do so too.
 ///
 /// # Arguments
 /// * `tables` - all that observe one function
