@@ -40,7 +40,12 @@ pub(super) fn totals_and_rest(all: &mut Rows, found: &mut Vec<Overlap>) {
             continue;
         }
         let of: Vec<usize> = of.iter().map(|(other, _)| live[*other]).collect();
-        total(&mut all.rows, live[row], &of, &mut told, found);
+        let own = all.rows[live[row]].number;
+        let is_told = |at: &usize| told.pairs.contains(&(own, all.rows[*at].number));
+        // Its parts were looked at as boxes within it.
+        if !of.iter().any(is_told) {
+            total(&mut all.rows, live[row], &of, &mut told, found);
+        }
     }
     let is_left = |at: usize| !all.rows[live[at]].goes;
     let number = |at: usize| all.rows[live[at]].number;
