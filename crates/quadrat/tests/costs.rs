@@ -1,6 +1,6 @@
 //! One covariance costs little memory and work and stays a covariance, whatever the hyperparameters are.
 //!
-//! Every leaf of one dimension, and products of leaves, over intervals and points, with hyperparameters drawn over hundreds of decades.
+//! Every leaf of one dimension, and products of leaves, over intervals, regions and points, with hyperparameters drawn over hundreds of decades.
 //! A counting allocator tells the memory.
 
 // Only an allocator can count, and its trait is unsafe.
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use faer::{Mat, Side};
 use quadrat::covariance::Covariance;
 use quadrat::kernel::{Kernel, Role};
-use quadrat::support::{Aggregate, Functionals};
+use quadrat::support::{Aggregate, Functionals, Polygon, Region};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -125,7 +125,59 @@ fn check(text: &str, set: &Functionals, seed: u64, tolerance: f64) {
     assert!(least > -(n as f64) * tolerance, "{case}: {least:e}");
 }
 
+/// Over regions of the plane: one factor for both columns, one for each, and kernels without a rule on
+/// edges. How far the smallest eigenvalue may be below zero is what their entries are right to.
+const PLANES: [(&str, f64); 10] = [
+    ("se(x, y)", 1e-7),
+    ("matern12(x, y)", 1e-6),
+    ("matern32(x, y)", 1e-6),
+    ("matern52(x, y)", 1e-6),
+    ("rq(x, y)", 1e-6),
+    ("se(x) * matern12(y)", 1e-6),
+    ("matern32(x) * matern52(y)", 1e-6),
+    (
+        "se(x, y) + matern12(x, y) + matern52(x) * matern12(y)",
+        1e-6,
+    ),
+    // Nodes, which are positive semi-definite to rounding.
+    ("se(x, y) * matern52(x)", 1e-9),
+    ("matern32(x) + se(y)", 1e-9),
+];
+
+/// Six unit squares side by side, one with a hole, one across others, a sliver; a box and a point.
+fn planes() -> Functionals {
+    let mut set = Functionals::new(vec!["x".into(), "y".into()]);
+    let mut push = |rings: Vec<Vec<[f64; 2]>>| {
+        let polygon = Polygon::new(vec![rings]).unwrap();
+        set.push_region(Region::from(polygon), Aggregate::Mean)
+            .unwrap();
+    };
+    let square = |x: f64, y: f64, side: f64| {
+        vec![[x, y], [x + side, y], [x + side, y + side], [x, y + side]]
+    };
+    for k in 0..6 {
+        push(vec![square(f64::from(k % 3), f64::from(k / 3), 1.0)]);
+    }
+    push(vec![square(-1.0, -1.0, 5.0), square(0.5, 0.25, 1.0)]);
+    push(vec![vec![[0.1, 0.2], [2.7, 0.4], [1.4, 1.9], [0.3, 1.1]]]);
+    push(vec![vec![[0.0, 2.0], [3.0, 2.0], [3.0, 2.001]]]);
+    set.push_box(&[(3.0, 4.0), (0.0, 2.0)], Aggregate::Mean)
+        .unwrap();
+    set.push_point(&[0.6, 0.7]).unwrap();
+    set
+}
+
 const SEEDS: u64 = 60;
+
+#[test]
+fn covariances_of_regions_have_a_limit_of_cost_at_any_hyperparameters() {
+    check("matern12(x, y)", &planes(), 0, 1e-6);
+    for (text, tolerance) in PLANES {
+        for seed in 0..SEEDS / 4 {
+            check(text, &planes(), seed, tolerance);
+        }
+    }
+}
 
 #[test]
 fn covariances_of_intervals_have_a_limit_of_cost_at_any_hyperparameters() {

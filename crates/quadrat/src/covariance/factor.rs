@@ -9,7 +9,7 @@ use super::plan::{Factor, Family, Isotropic};
 use super::radial;
 use super::wide::{WIDE, Wide};
 use crate::kernel::Mixing;
-use crate::kernel::mixture::{Member, matern_members, rational_quadratic_members};
+use crate::kernel::mixture::{Accuracy, Member, matern_members, rational_quadratic_members};
 use crate::support::Functionals;
 
 /// The two sides of a covariance.
@@ -170,7 +170,12 @@ impl<'a> Prepared<'a> {
                         Isotropic::RationalQuadratic(alpha) => {
                             let extent = extents.iter().fold(0.0_f64, |all, e| all.hypot(*e));
                             (
-                                rational_quadratic_members(theta[*alpha], &reach, extent),
+                                rational_quadratic_members(
+                                    theta[*alpha],
+                                    &reach,
+                                    extent,
+                                    Accuracy::Full,
+                                ),
                                 true,
                             )
                         }

@@ -1,5 +1,6 @@
 //! Covariances of regions against closed forms, cubature, differences and each other.
 
+mod large;
 mod sets;
 mod values;
 

@@ -18,6 +18,13 @@ const ROUGH_TOLERANCE: f64 = 1e-4;
 /// dimensions, must not fill the memory. [`crate::covariance::Covariance::region_error`] tells
 /// what it costs.
 const MAX_NODES: usize = 4096;
+/// Most nodes of all regions of a set together: work grows with their square.
+const MAX_TOGETHER: usize = 8192;
+/// Nodes that every region may have in any case.
+const ENOUGH: usize = 64;
+
+/// Area, in lengthscales, of a region whose covariance with itself loses half its digits on its edges.
+const TINY_AREA: f64 = 1e-4;
 
 /// How finely regions are resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,25 +35,48 @@ pub(super) enum Level {
 }
 
 /// The supports with every region spread over nodes fit for a term.
-pub(super) fn spread(term: &Term, theta: &[f64], set: &Functionals, level: Level) -> Functionals {
+pub(super) fn spread(
+    term: &Term,
+    theta: &[f64],
+    set: &Functionals,
+    level: Level,
+    most: usize,
+) -> Functionals {
     let nodes: Vec<Placement> = set
         .regions()
         .par_iter()
-        .map(|placed| Placement::new(term, theta, placed, level))
+        .map(|placed| Placement::new(term, theta, placed, level, most))
         .collect();
     set.spread(|atom| match set.region(atom) {
         None => Spread::Keep,
-        Some(region) => {
-            let placement = &nodes[region];
-            Spread::Nodes {
-                along: placement
-                    .along
-                    .iter()
-                    .map(|(column, x)| (*column, x.as_slice()))
-                    .collect(),
-                weights: &placement.weights,
-            }
-        }
+        Some(region) => nodes[region].spread(),
+    })
+}
+
+/// The supports with regions spread that are tiny against a term: rules on their edges would be lost
+/// in rounding, and few nodes suffice.
+pub(super) fn spread_tiny(
+    term: &Term,
+    theta: &[f64],
+    set: &Functionals,
+    inverse: [f64; 2],
+) -> Functionals {
+    let most = most_nodes(set);
+    let nodes: Vec<Option<Placement>> = set
+        .regions()
+        .par_iter()
+        .map(|placed| {
+            let area = placed.region.volume() * inverse[0] * inverse[1];
+            let is_tiny = area < TINY_AREA;
+            is_tiny.then(|| Placement::new(term, theta, placed, Level::Usual, most))
+        })
+        .collect();
+    if nodes.iter().all(Option::is_none) {
+        return set.clone();
+    }
+    set.spread(|atom| match set.region(atom).map(|r| &nodes[r]) {
+        Some(Some(placement)) => placement.spread(),
+        _ => Spread::Keep,
     })
 }
 
@@ -57,23 +87,26 @@ struct Placement {
 }
 
 impl Placement {
-    fn new(term: &Term, theta: &[f64], placed: &Placed, level: Level) -> Self {
+    fn spread(&self) -> Spread<'_> {
+        Spread::Nodes {
+            along: self
+                .along
+                .iter()
+                .map(|(column, x)| (*column, x.as_slice()))
+                .collect(),
+            weights: &self.weights,
+        }
+    }
+
+    fn new(term: &Term, theta: &[f64], placed: &Placed, level: Level, most: usize) -> Self {
         let bounds = placed.region.bounds();
-        let steps: Vec<f64> = bounds
-            .iter()
-            .zip(&placed.columns)
-            .map(|((low, high), column)| {
-                let step = column.map_or(f64::INFINITY, |c| resolution(term, theta, c));
-                // What the kernel does not vary along needs no more than its degree.
-                step.min(8.0 * (high - low))
-            })
-            .collect();
+        let steps = steps(term, theta, placed);
         let small = match (placed.region.as_ref(), is_kinked(term, placed)) {
             (Region::Polygon(_), false) => small(placed, &steps),
             _ => None,
         };
         let (columns, weights) = small
-            .or_else(|| affordable(placed, steps, tolerance(term, placed), level))
+            .or_else(|| affordable(placed, steps, tolerance(term, placed), level, most))
             .unwrap_or_else(|| {
                 // Not reached for consistent regions: one node keeps the volume right.
                 let centre = bounds.iter().map(|(a, b)| vec![0.5 * (a + b)]).collect();
@@ -87,21 +120,36 @@ impl Placement {
     }
 }
 
-/// Nodes on simplices, no finer than [`MAX_NODES`] allows.
+/// Most nodes of a region of a set.
+pub(super) fn most_nodes(set: &Functionals) -> usize {
+    (MAX_TOGETHER / set.regions().len().max(1)).clamp(ENOUGH, MAX_NODES)
+}
+
+/// Whether a region has so many lengthscales that its nodes may not resolve them.
+pub(super) fn is_limited(term: &Term, theta: &[f64], placed: &Placed, set: &Functionals) -> bool {
+    cells(placed, &steps(term, theta, placed)) > most_nodes(set) as f64
+}
+
+/// Cells of the size of the steps that fill the bounding box.
+fn cells(placed: &Placed, steps: &[f64]) -> f64 {
+    let bounds = placed.region.bounds();
+    let extents = bounds.iter().zip(steps);
+    extents.map(|((a, b), s)| ((b - a) / s).max(1.0)).product()
+}
+
+/// Nodes on simplices, no more than `most`.
 fn affordable(
     placed: &Placed,
     mut steps: Vec<f64>,
     tolerance: f64,
     level: Level,
+    most: usize,
 ) -> Option<(Vec<Vec<f64>>, Vec<f64>)> {
-    let bounds = placed.region.bounds();
-    let extents = bounds.iter().zip(&steps);
-    let cells: f64 = extents.map(|((a, b), s)| ((b - a) / s).max(1.0)).product();
-    let excess = (cells / MAX_NODES as f64).powf(1.0 / steps.len() as f64);
+    let excess = (cells(placed, &steps) / most as f64).powf(1.0 / steps.len() as f64);
     steps.iter_mut().for_each(|s| *s *= excess.max(1.0));
     let simplices = placed.region.simplices();
     // Very many simplices may need more than that at one node each.
-    let most = MAX_NODES.max(2 * simplices.len());
+    let most = most.max(2 * simplices.len());
     for _ in 0..24 {
         match simplex_nodes(&simplices, &steps, tolerance, false) {
             Some(nodes) if nodes.weights.len() <= most => {
@@ -117,6 +165,34 @@ fn affordable(
     None
 }
 
+/// The length over which a term varies along every column of a region.
+fn steps(term: &Term, theta: &[f64], placed: &Placed) -> Vec<f64> {
+    let bounds = placed.region.bounds();
+    let columns = bounds.iter().zip(&placed.columns);
+    columns
+        .map(|((low, high), column)| {
+            let step = column.map_or(f64::INFINITY, |c| resolution(term, theta, c));
+            // What the kernel does not vary along needs no more than its degree.
+            step.min(8.0 * (high - low))
+        })
+        .collect()
+}
+
+/// Whether a region is so small that few nodes serve a smooth kernel.
+pub(super) fn is_small(term: &Term, theta: &[f64], placed: &Placed) -> bool {
+    let is_polygon = matches!(placed.region.as_ref(), Region::Polygon(_));
+    is_polygon && degree(placed, &steps(term, theta, placed)).is_some()
+}
+
+/// The degree at which a smooth kernel is right over the bounding box, where one suffices.
+fn degree(placed: &Placed, lengths: &[f64]) -> Option<usize> {
+    let sides = placed.region.bounds().into_iter().zip(lengths);
+    let halves = sides.map(|((a, b), length)| 0.5 * (b - a) / length);
+    let size = halves.fold(0.0, f64::hypot);
+    // Products of two linear leaves are polynomials of degree two.
+    (2..=12.min(padua::MAX_DEGREE)).find(|&p| area_error::<Matern52>(p, size) <= TOLERANCE)
+}
+
 /// Few nodes for a smooth kernel over a polygon of moderate size.
 fn small(placed: &Placed, lengths: &[f64]) -> Option<(Vec<Vec<f64>>, Vec<f64>)> {
     let Region::Polygon(polygon) = placed.region.as_ref() else {
@@ -125,10 +201,7 @@ fn small(placed: &Placed, lengths: &[f64]) -> Option<(Vec<Vec<f64>>, Vec<f64>)> 
     let bounds = polygon.bounds();
     let centre = bounds.map(|(a, b)| 0.5 * (a + b));
     let half = bounds.map(|(a, b)| 0.5 * (b - a));
-    let size = (half[0] / lengths[0]).hypot(half[1] / lengths[1]);
-    // Products of two linear leaves are polynomials of degree two.
-    let degree =
-        (2..=12.min(padua::MAX_DEGREE)).find(|&p| area_error::<Matern52>(p, size) <= TOLERANCE)?;
+    let degree = degree(placed, lengths)?;
     let edges: Vec<Edge> = polygon.edges().collect();
     let moments = placed.moments.table(degree + 1, &edges, centre, half);
     let nodes = Padua::of(degree).nodes(moments);

@@ -3,18 +3,22 @@
 use std::ops::Range;
 
 use faer::{MatMut, MatRef};
+use rayon::prelude::*;
 
+use super::cubature::spread_tiny;
+use super::large::{large_nodes, large_region};
 use super::outline::Outline;
 use super::pairs::{Buffer, Value, area_area, region_point, region_region};
 use super::planar::Planar;
-use super::side::{Item, Scale, Side, new_side};
-use super::tensor::grid_grid;
+use super::separable::{Lines, Separable};
+use super::side::{Item, Scale, Side, new_side, without_lines};
+use super::tensor::{Tensor, grid_grid};
 use crate::covariance::Resolution;
 use crate::covariance::block::{PreparedTerm, prepare_term};
 use crate::covariance::factor::{Evaluated, Sides, Slopes, Tables, Tile};
 use crate::covariance::plan::{Family, Term};
 use crate::kernel::{Matern12, Matern32, Matern52, Potential, Se};
-use crate::support::Functionals;
+use crate::support::{Functionals, Spread};
 
 /// Calls a function that is generic in the profile of a family.
 macro_rules! with_profile {
@@ -32,8 +36,20 @@ macro_rules! with_profile {
 pub(in crate::covariance) struct Edges {
     planar: Planar,
     others: Term,
-    a: Side,
+    /// Atoms are regions, boxes, or points along the columns of the regions.
+    a: Functionals,
     /// `None` when both sides are one set.
+    b: Option<Functionals>,
+    /// One, or the members of a mixture; they are added.
+    layers: Vec<Layer>,
+}
+
+/// Both sides under one planar kernel.
+struct Layer {
+    weight: f64,
+    /// Derivative of the weight in `alpha`.
+    slope: f64,
+    a: Side,
     b: Option<Side>,
 }
 
@@ -55,18 +71,66 @@ impl Edges {
             inverse: planar.lengthscales.map(|l| theta[l].recip()),
             resolution,
         };
-        let side = |set: &Functionals| with_profile!(planar.family, new_side::<P>(scale, set));
-        let a = side(sides.a);
-        let b = (!same).then(|| side(sides.b));
-        let bulk_a = a.bulk();
-        let bulk_b = b.as_ref().map(Side::bulk);
+        let separable = planar.separable();
+        let prepare = |set: &Functionals| match separable {
+            None => without_lines(scale, set),
+            Some(_) => {
+                let term = planar.joined(&others);
+                let set = spread_tiny(&term, theta, set, scale.inverse);
+                without_lines(scale, &set)
+            }
+        };
+        let a = prepare(sides.a);
+        let b = (!same).then(|| prepare(sides.b));
+        let prepared = Sides {
+            a: &a,
+            b: b.as_ref().unwrap_or(&a),
+        };
+        let members = planar.members(theta, prepared);
+        let atoms = a.atom_count() + b.as_ref().map_or(0, Functionals::atom_count);
+        // A product of two columns has no nodes.
+        let most_points = match separable {
+            None => Tensor::most_points(atoms, members.len()),
+            Some(_) => 0,
+        };
+        let family = planar.family();
+        let layers: Vec<Layer> = members
+            .par_iter()
+            .map(|member| {
+                let inverse = scale.inverse.map(|v| v / member.scale);
+                let scale = Scale { inverse, ..scale };
+                let side = |set: &Functionals| {
+                    with_profile!(family, new_side::<P>(scale, set, most_points))
+                };
+                Layer {
+                    weight: member.weight,
+                    slope: member.slope,
+                    a: side(&a),
+                    b: b.as_ref().map(side),
+                }
+            })
+            .collect();
         let edges = Self {
             planar,
             others,
             a,
             b,
+            layers,
         };
+        let bulk_a = edges.bulk(&edges.a, |layer| &layer.a);
+        let bulk_b = edges.b.as_ref().map(|b| edges.bulk(b, Layer::other));
         (edges, bulk_a, bulk_b)
+    }
+
+    /// The set that the bulk of the matrix sees: points, and boxes that have a closed form.
+    fn bulk<'a>(&'a self, set: &Functionals, side: impl Fn(&'a Layer) -> &'a Side) -> Functionals {
+        set.spread(|atom| {
+            let is_closed = |layer| side(layer).items[atom].is_closed;
+            match self.layers.iter().all(is_closed) {
+                true => Spread::Keep,
+                false => Spread::Drop,
+            }
+        })
     }
 
     /// The whole term, on the sets of the bulk.
@@ -76,23 +140,25 @@ impl Edges {
 
     /// Nodes of the atoms of a row that the bulk does not have.
     pub fn region_nodes(&self, row: usize) -> usize {
-        let items = &self.a.items[self.a.set.atoms(row)];
-        let open = items.iter().filter(|i| !i.is_closed);
-        open.map(|i| self.a.nodes(i)).sum()
+        let of = |layer: &Layer| -> usize {
+            let items = &layer.a.items[self.a.atoms(row)];
+            let open = items.iter().filter(|i| !i.is_closed);
+            open.map(|i| layer.a.nodes(i)).sum()
+        };
+        self.layers.iter().map(of).sum()
     }
 
     /// Whether the bulk leaves anything to add.
     pub fn matters(&self) -> bool {
-        let b = self.b.as_ref().unwrap_or(&self.a);
-        [&self.a, b]
-            .iter()
-            .any(|side| side.items.iter().any(|i| !i.is_closed))
+        let is_open = |side: &Side| side.items.iter().any(|i| !i.is_closed);
+        let mut layers = self.layers.iter();
+        layers.any(|layer| is_open(&layer.a) || is_open(layer.other()))
     }
 
     fn sides(&self) -> Sides<'_> {
         Sides {
-            a: &self.a.set,
-            b: self.b.as_ref().map_or(&self.a.set, |b| &b.set),
+            a: &self.a,
+            b: self.b.as_ref().unwrap_or(&self.a),
         }
     }
 
@@ -107,6 +173,13 @@ impl Edges {
     }
 }
 
+impl Layer {
+    /// The second side.
+    fn other(&self) -> &Side {
+        self.b.as_ref().unwrap_or(&self.a)
+    }
+}
+
 /// [`Edges`] at one value of the hyperparameters.
 pub(in crate::covariance) struct ReadyEdges<'a> {
     edges: &'a Edges,
@@ -118,6 +191,7 @@ pub(in crate::covariance) struct ReadyEdges<'a> {
 #[derive(Default)]
 pub(in crate::covariance) struct EdgeWork {
     buffer: Buffer,
+    lines: Lines,
     others: Vec<Evaluated>,
 }
 
@@ -173,6 +247,9 @@ impl ReadyEdges<'_> {
                 gradient[i] += g * value.k * others * this.others.other_variances(this.theta, k);
             }
             let g = g * this.others.variance;
+            if let Some(alpha) = this.edges.planar.alpha() {
+                gradient[alpha] += g * others * value.alpha;
+            }
             for (d, &l) in value.d.iter().zip(&this.edges.planar.lengthscales) {
                 gradient[l] += g * others * d / this.theta[l];
             }
@@ -220,45 +297,76 @@ impl ReadyEdges<'_> {
         upper: bool,
         work: &mut EdgeWork,
         slopes: bool,
-        mut visit: impl FnMut(&Self, Pair, Value, &mut EdgeWork),
+        mut visit: impl FnMut(&Self, Pair, Total, &mut EdgeWork),
     ) {
-        let (sa, sb) = (
-            &self.edges.a,
-            self.edges.b.as_ref().unwrap_or(&self.edges.a),
-        );
-        let family = self.edges.planar.family;
-        let reach = with_profile!(family, reach::<P>());
+        let Sides { a: set_a, b: set_b } = self.edges.sides();
         for column in columns {
             let rows = rows.start..if upper {
                 rows.end.min(column + 1)
             } else {
                 rows.end
             };
-            for b in sb.set.atoms(column) {
-                let other = &sb.items[b];
+            for b in set_b.atoms(column) {
                 for row in rows.clone() {
-                    for a in sa.set.atoms(row) {
-                        let item = &sa.items[a];
-                        let task = task((sa, item), (sb, other), reach);
-                        if task == Task::Nothing {
+                    for a in set_a.atoms(row) {
+                        let Some(value) = self.edges.value(a, b, slopes, work) else {
                             continue;
-                        }
-                        let value = with_profile!(
-                            family,
-                            pair::<P>((sa, item), (sb, other), task, slopes, &mut work.buffer)
-                        );
+                        };
                         let pair = Pair {
                             row,
                             column,
                             a,
                             b,
-                            weight: sa.set.weight()[a] * sb.set.weight()[b],
+                            weight: set_a.weight()[a] * set_b.weight()[b],
                         };
                         visit(self, pair, value, work);
                     }
                 }
             }
         }
+    }
+}
+
+/// A [`Value`] over all layers, and its derivative in `alpha`.
+#[derive(Default)]
+struct Total {
+    k: f64,
+    d: [f64; 2],
+    alpha: f64,
+}
+
+impl Edges {
+    /// What the boundaries of two atoms add, where they do.
+    fn value(&self, a: usize, b: usize, slopes: bool, work: &mut EdgeWork) -> Option<Total> {
+        let family = self.planar.family();
+        let separable = self.planar.separable();
+        let reach = match separable {
+            None => with_profile!(family, reach::<P>()),
+            Some(separable) => separable.reach(),
+        };
+        let mut total = None;
+        for layer in &self.layers {
+            let (sa, sb) = (&layer.a, layer.other());
+            let (item, other) = (&sa.items[a], &sb.items[b]);
+            let task = task((sa, item), (sb, other), reach);
+            if task == Task::Nothing {
+                continue;
+            }
+            let (one, two) = ((sa, item), (sb, other));
+            let value = match separable {
+                None => {
+                    let buffer = &mut work.buffer;
+                    with_profile!(family, pair::<P>(one, two, task, slopes, buffer))
+                }
+                Some(separable) => separable_pair(separable, one, two, &mut work.lines),
+            };
+            let sum = total.get_or_insert_with(Total::default);
+            sum.k += layer.weight * value.k;
+            sum.d[0] += layer.weight * value.d[0];
+            sum.d[1] += layer.weight * value.d[1];
+            sum.alpha += layer.slope * value.k;
+        }
+        total
     }
 }
 
@@ -296,13 +404,8 @@ fn task((sa, a): (&Side, &Item), (sb, b): (&Side, &Item), reach: f64) -> Task {
     }
 }
 
-/// Distance in lengthscales beyond which the kernel is below 1e-17 of its variance.
 fn reach<P: Potential>() -> f64 {
-    if P::KINK.is_none() {
-        9.2
-    } else {
-        46.0 / P::RATE
-    }
+    P::reach()
 }
 
 fn pair<P: Potential>(
@@ -322,10 +425,27 @@ fn pair<P: Potential>(
     {
         return area_area::<P>(x, y);
     }
-    match (a.outline, b.outline) {
-        (Some(o), Some(p)) => region_region::<P>(&sa.outlines[o], &sb.outlines[p], slopes, buffer),
-        (Some(o), None) => region_point::<P>(&sa.outlines[o], b.centre, buffer),
-        (None, Some(p)) => region_point::<P>(&sb.outlines[p], a.centre, buffer),
+    match (sa.outline(a), sb.outline(b)) {
+        (Some(o), Some(p)) if o.is_large && p.is_tiny() => large_nodes::<P>(o, p, buffer),
+        (Some(o), Some(p)) if p.is_large && o.is_tiny() => large_nodes::<P>(p, o, buffer),
+        (Some(o), Some(p)) if o.is_large || p.is_large => large_region::<P>(o, p, buffer),
+        (Some(o), Some(p)) => region_region::<P>(o, p, slopes, buffer),
+        (Some(o), None) => region_point::<P>(o, b.centre, buffer),
+        (None, Some(p)) => region_point::<P>(p, a.centre, buffer),
+        (None, None) => Value::default(),
+    }
+}
+
+fn separable_pair(
+    separable: Separable,
+    (sa, a): (&Side, &Item),
+    (sb, b): (&Side, &Item),
+    lines: &mut Lines,
+) -> Value {
+    match (sa.outline(a), sb.outline(b)) {
+        (Some(o), Some(p)) => separable.region_region(o, p, lines),
+        (Some(o), None) => separable.region_point(o, b.centre, lines),
+        (None, Some(p)) => separable.region_point(p, a.centre, lines),
         (None, None) => Value::default(),
     }
 }

@@ -4,14 +4,20 @@
 //! regions sees them as they are. Over a planar region, a factor that is isotropic in its two
 //! columns is integrated by the boundary ([`pairs`]); a region that is small against the
 //! lengthscale has few area nodes too ([`padua`]), which serve all partners that stay clear of the
-//! kernel's kink. A squared exponential has no kink and is a product: it has nodes on grids ([`tensor`]). Under other kernels regions are spread over cubature nodes ([`cubature`]).
+//! kernel's kink. A squared exponential has no kink and is a product: it has nodes on grids
+//! ([`tensor`]). A region of many lengthscales has no nodes of its own ([`large`]). A rational
+//! quadratic kernel is a sum of squared exponentials; a kernel of one column times a kernel of the other has
+//! edge rules of its own ([`separable`]). Under other kernels regions are spread over cubature nodes ([`cubature`]).
 
 mod cubature;
 mod edges;
+mod large;
 mod outline;
 mod padua;
 mod pairs;
 mod planar;
+mod separable;
+mod shared_area;
 mod side;
 mod tensor;
 
@@ -86,6 +92,9 @@ pub(super) fn resolve<'a>(
     let plane = plane(&regions);
     for term in touching {
         let split = plane.and_then(|dims| Planar::split(term, dims));
+        // Of a smooth kernel few area nodes are enough for small regions; a mixture is many kernels.
+        let is_small = |r: &&Placed| cubature::is_small(term, theta, r);
+        let split = split.filter(|(p, _)| !p.is_smooth_mixture() || !regions.iter().all(is_small));
         groups.push(match split {
             Some((planar, others)) => {
                 let (edges, a, b) = Edges::new(planar, others, theta, sides, same, resolution);
@@ -97,7 +106,11 @@ pub(super) fn resolve<'a>(
                 }
             }
             None => {
-                let spread = |set| Cow::Owned(cubature::spread(term, theta, set, Level::Usual));
+                // Every set by its own limit, so that its nodes are the same beside any other set.
+                let spread = |set| {
+                    let most = cubature::most_nodes(set);
+                    Cow::Owned(cubature::spread(term, theta, set, Level::Usual, most))
+                };
                 Group {
                     terms: vec![Cow::Borrowed(term)],
                     a: spread(sides.a),
@@ -110,8 +123,8 @@ pub(super) fn resolve<'a>(
     groups
 }
 
-/// Terms that are rough where points meet and have no edge rule, each with some of the largest
-/// regions as they are spread and spread more finely.
+/// Terms that have no edge rule and are rough where points meet, or too short for nodes to resolve them; each
+/// with some of the largest regions as they are spread and spread more finely.
 pub(super) fn rough(
     terms: &[Term],
     theta: &[f64],
@@ -124,10 +137,13 @@ pub(super) fn rough(
     let plane = plane(&regions);
     let is_rough = |term: &&Term| {
         plane.and_then(|dims| Planar::split(term, dims)).is_none()
-            && regions.iter().any(|r| cubature::is_kinked(term, r))
+            && regions
+                .iter()
+                .any(|r| cubature::is_kinked(term, r) || cubature::is_limited(term, theta, r, set))
     };
     let some = set.rows(&rows);
-    let spread = |term: &Term, level| cubature::spread(term, theta, &some, level);
+    let most = cubature::most_nodes(set);
+    let spread = |term: &Term, level| cubature::spread(term, theta, &some, level, most);
     terms
         .iter()
         .filter(is_rough)

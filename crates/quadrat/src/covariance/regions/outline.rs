@@ -16,9 +16,13 @@ const KINK_EXCUSE: f64 = 3.0;
 const MAX_LINE: usize = 12;
 /// Most panels of one edge.
 const MAX_PANELS: usize = 256;
-/// Most boundary nodes of a region, or two for every edge: regions of very many lengthscales are
-/// resolved less finely.
-const MAX_NODES: usize = 1024;
+/// Most boundary nodes of a region, or two for every edge: where more are needed it is large.
+const MAX_NODES: usize = 256;
+/// The same where edges must have nodes: regions of very many lengthscales are resolved less finely.
+const MAX_FINE_NODES: usize = 1024;
+/// Half the diagonal, in lengthscales, of a region that is nearly a point. Beside a large region its area nodes
+/// serve it: there covariances bend on the scale of the lengthscale, and by a third power at most at an edge.
+const TINY: f64 = 0.01;
 /// Nodes of the covariance in one direction of a line within a region's columns.
 pub(super) static LINES: LazyLock<Vec<Vec<(f64, f64)>>> = LazyLock::new(|| {
     (0..=MAX_LINE)
@@ -57,6 +61,8 @@ pub(super) struct Outline {
     pub compact: Option<Compact>,
     /// Area nodes on a grid, for a squared exponential.
     pub tensor: Option<Tensor>,
+    /// Whether it has too many lengthscales for nodes; then there is one panel for every edge.
+    pub is_large: bool,
     tolerance: f64,
 }
 
@@ -100,28 +106,39 @@ impl Outline {
             compact: (by_area && !is_smooth)
                 .then(|| compact::<P>(edges, moments, centre, half, tolerance))
                 .flatten(),
-            tensor: (by_area && is_smooth).then(|| {
-                // Two columns on two sides, each error times the Lebesgue constant of the other.
-                let tolerance = tolerance * own.sqrt() / 16.0;
-                let points = half.map(|h| Tensor::points(h, tolerance).min(most_points));
-                let needed = points[0].max(points[1]);
-                let table = moments.table(needed, edges, centre, half);
-                Tensor::new(table, centre, half, points)
-            }),
+            tensor: None,
+            is_large: false,
             tolerance,
         };
-        if out.tensor.is_some() {
+        if by_area && is_smooth {
+            // Two columns on two sides, each error times the Lebesgue constant of the other.
+            let tolerance = tolerance * own.sqrt() / 16.0;
+            let points = half.map(|h| Tensor::points(h, tolerance));
+            let needed = points[0].max(points[1]);
+            out.is_large = needed > most_points;
+            if !out.is_large {
+                let table = moments.table(needed, edges, centre, half);
+                out.tensor = Some(Tensor::new(table, centre, half, points));
+            }
+            out.panels = edges.iter().filter_map(whole_edge).collect();
             return out;
         }
         // Partners may be harder than the region itself.
         let allowed = tolerance / (2.0 * growth * growth.max(10.0));
-        // No finer than the memory allows: a lengthscale the optimiser merely tries.
         let mut shrink = 1.0;
         let rules = loop {
             let of = |edge| rule_of::<P>(length(edge) * shrink, allowed);
             let rules: Vec<(usize, usize)> = edges.iter().map(of).collect();
             let total: usize = rules.iter().map(|(panels, nodes)| panels * nodes).sum();
-            if total <= MAX_NODES.max(2 * edges.len()) || shrink < 1e-6 {
+            // A sliver may ask for many nodes on its edges, and be small.
+            let is_small = out.compact.is_some();
+            if by_area && !is_small && total > MAX_NODES.max(2 * edges.len()) {
+                out.is_large = true;
+                out.panels = edges.iter().filter_map(whole_edge).collect();
+                return out;
+            }
+            // No finer than the memory allows: a lengthscale the optimiser merely tries.
+            if total <= MAX_FINE_NODES.max(2 * edges.len()) || shrink < 1e-6 {
                 break rules;
             }
             shrink *= 0.7;
@@ -156,6 +173,33 @@ impl Outline {
         let few = |c: &Compact| c.nodes.weights.len() <= 4 * out.x.len();
         out.compact = out.compact.filter(few);
         out
+    }
+
+    /// The box that both bounding boxes have in common.
+    pub fn frame(&self, other: &Self) -> [(f64, f64); 2] {
+        [0, 1].map(|d| {
+            let low = (self.centre[d] - self.half[d]).max(other.centre[d] - other.half[d]);
+            let high = (self.centre[d] + self.half[d]).min(other.centre[d] + other.half[d]);
+            (low, high)
+        })
+    }
+
+    /// Whether it has area nodes that serve any partner, as it is nearly a point.
+    pub fn is_tiny(&self) -> bool {
+        let has_nodes = self.tensor.is_some() || self.compact.is_some();
+        has_nodes && self.half[0].hypot(self.half[1]) < TINY
+    }
+
+    /// Places and weights of its area nodes, where it has some.
+    pub fn area_nodes(&self) -> Vec<([f64; 2], f64)> {
+        match (&self.tensor, &self.compact) {
+            (Some(tensor), _) => tensor.grid().nodes(),
+            (None, Some(Compact { nodes, .. })) => {
+                let places = nodes.x.iter().zip(&nodes.y).map(|(x, y)| [*x, *y]);
+                places.zip(nodes.weights.iter().copied()).collect()
+            }
+            (None, None) => Vec::new(),
+        }
     }
 
     /// Distance between the bounding boxes of two supports.
@@ -206,6 +250,18 @@ const TOUCHING: usize = 6;
 const RHO: f64 = 4.236_067_977_499_79;
 /// Part of a kink that Gauss-Legendre rules on touching panels miss.
 const MISSED: f64 = 1e-5;
+
+/// An edge as one panel without nodes.
+fn whole_edge((from, to): &Edge) -> Option<Panel> {
+    let along = [to[0] - from[0], to[1] - from[1]];
+    let length = along[0].hypot(along[1]);
+    (length > 0.0).then_some(Panel {
+        nodes: (0, 0),
+        from: *from,
+        along,
+        length,
+    })
+}
 
 /// Panels and nodes per panel for an edge, at least cost.
 fn rule_of<P: Potential>(length: f64, allowed: f64) -> (usize, usize) {

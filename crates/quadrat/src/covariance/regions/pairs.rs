@@ -11,6 +11,7 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
+use super::large::large_point;
 use super::outline::{Compact, Kink, LINES, Outline, Panel};
 use crate::kernel::Potential;
 
@@ -23,22 +24,22 @@ pub(super) struct Value {
 
 /// `sum w_x w_x' H`, `sum w_y w_y' H`, `sum (w . w') g u_x^2`, `sum (w . w') g u_y^2`.
 #[derive(Default, Clone, Copy)]
-struct Sums {
-    x: f64,
-    y: f64,
-    gx: f64,
-    gy: f64,
+pub(super) struct Sums {
+    pub x: f64,
+    pub y: f64,
+    pub gx: f64,
+    pub gy: f64,
 }
 
 impl Sums {
-    fn add(&mut self, other: Self) {
+    pub fn add(&mut self, other: Self) {
         self.x += other.x;
         self.y += other.y;
         self.gx += other.gx;
         self.gy += other.gy;
     }
 
-    fn value(self, scale: f64) -> Value {
+    pub fn value(self, scale: f64) -> Value {
         Value {
             k: (self.x + self.y) * scale,
             d: [
@@ -159,7 +160,7 @@ fn boundary<P: Potential, S: Simd, const SLOPES: bool>(
 }
 
 /// Three sums over lanes of squared differences and weights.
-trait Summand {
+pub(super) trait Summand {
     /// The terms of one lane.
     fn terms<S: Simd>(s: S, ux2: S::f64s, uy2: S::f64s, w: S::f64s) -> [S::f64s; 3];
 }
@@ -177,7 +178,7 @@ impl<P: Potential> Summand for OfPotential<P> {
 }
 
 /// `w g` and its derivatives `w (2g - k) u_d^2 / r^2`.
-struct OfFlux<P>(std::marker::PhantomData<P>);
+pub(super) struct OfFlux<P>(std::marker::PhantomData<P>);
 
 impl<P: Potential> Summand for OfFlux<P> {
     #[inline(always)]
@@ -261,8 +262,26 @@ impl<T: Summand> WithSimd for Sum<'_, T> {
 }
 
 impl Buffer {
+    pub fn clear(&mut self) {
+        self.ux.clear();
+        self.uy.clear();
+        self.w.clear();
+    }
+
+    pub fn push(&mut self, ux: f64, uy: f64, weight: f64) {
+        self.ux.push(ux);
+        self.uy.push(uy);
+        self.w.push(weight);
+    }
+
+    /// Other weights for the same differences.
+    pub fn weigh(&mut self, weights: &[f64]) {
+        self.w.clear();
+        self.w.extend_from_slice(weights);
+    }
+
     /// The sums over the differences in the buffer.
-    fn sum<T: Summand>(&self) -> [f64; 3] {
+    pub fn sum<T: Summand>(&self) -> [f64; 3] {
         Arch::new().dispatch(Sum::<T> {
             a: [&self.ux, &self.uy, &self.w],
             b: [&[0.0], &[0.0], &[1.0]],
@@ -317,7 +336,7 @@ pub(super) fn region_region<P: Potential>(
 }
 
 /// Whether two panels are farther apart than the longer one is long.
-fn is_clear(p: &Panel, q: &Panel) -> bool {
+pub(super) fn is_clear(p: &Panel, q: &Panel) -> bool {
     let middle = |p: &Panel| [0, 1].map(|d| p.from[d] + 0.5 * p.along[d]);
     let (c, e) = (middle(p), middle(q));
     let reach = p.length.max(q.length) + 0.5 * (p.length + q.length);
@@ -329,9 +348,7 @@ const SELF: usize = 12;
 
 /// Two panels that are close to each other, halved until the kink of `H` does no harm.
 fn touching<P: Potential>(p: &Panel, q: &Panel, kink: Kink, buffer: &mut Buffer) -> Sums {
-    buffer.ux.clear();
-    buffer.uy.clear();
-    buffer.w.clear();
+    buffer.clear();
     let mut stack = vec![(*p, *q, 1.0)];
     while let Some((p, q, weight)) = stack.pop() {
         let end = |p: &Panel| [p.from[0] + p.along[0], p.from[1] + p.along[1]];
@@ -340,18 +357,14 @@ fn touching<P: Potential>(p: &Panel, q: &Panel, kink: Kink, buffer: &mut Buffer)
         if same || reversed {
             // int int f(|t - t'|) = 2 int (1 - u) f(u): no kink inside.
             for &(u, w) in &LINES[SELF] {
-                buffer.ux.push(u * p.along[0]);
-                buffer.uy.push(u * p.along[1]);
-                buffer.w.push(2.0 * weight * w * (1.0 - u));
+                buffer.push(u * p.along[0], u * p.along[1], 2.0 * weight * w * (1.0 - u));
             }
         } else if p.length.max(q.length) <= kink.finest || is_clear(&p, &q) {
             let line = &LINES[kink.nodes(p.length.max(q.length))];
             for &(t, w) in line {
                 let x = [0, 1].map(|d| p.from[d] + t * p.along[d] - q.from[d]);
                 for &(u, v) in line {
-                    buffer.ux.push(x[0] - u * q.along[0]);
-                    buffer.uy.push(x[1] - u * q.along[1]);
-                    buffer.w.push(weight * w * v);
+                    buffer.push(x[0] - u * q.along[0], x[1] - u * q.along[1], weight * w * v);
                 }
             }
         } else if p.length >= q.length {
@@ -391,9 +404,10 @@ pub(super) fn region_point<P: Potential>(
     point: [f64; 2],
     buffer: &mut Buffer,
 ) -> Value {
-    buffer.ux.clear();
-    buffer.uy.clear();
-    buffer.w.clear();
+    if a.is_large {
+        return large_point::<P>(a, point, buffer);
+    }
+    buffer.clear();
     let kink = a.kink::<P>(1.0);
     let finest = kink.map_or(f64::INFINITY, |k| k.finest);
     let mut stack: Vec<Panel> = Vec::new();
@@ -401,9 +415,7 @@ pub(super) fn region_point<P: Potential>(
         if p.length <= finest || is_clear_of(p, point) {
             for i in p.nodes.0..p.nodes.1 {
                 let (ux, uy) = (a.x[i] - point[0], a.y[i] - point[1]);
-                buffer.ux.push(ux);
-                buffer.uy.push(uy);
-                buffer.w.push(ux * a.wy[i] - uy * a.wx[i]);
+                buffer.push(ux, uy, ux * a.wy[i] - uy * a.wx[i]);
             }
             continue;
         }
@@ -416,9 +428,7 @@ pub(super) fn region_point<P: Potential>(
             for &(t, w) in &LINES[kink.map_or(0, |k| k.nodes(p.length))] {
                 let ux = p.from[0] + t * p.along[0] - point[0];
                 let uy = p.from[1] + t * p.along[1] - point[1];
-                buffer.ux.push(ux);
-                buffer.uy.push(uy);
-                buffer.w.push(w * (ux * p.along[1] - uy * p.along[0]));
+                buffer.push(ux, uy, w * (ux * p.along[1] - uy * p.along[0]));
             }
         }
     }

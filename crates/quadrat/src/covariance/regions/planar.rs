@@ -1,14 +1,27 @@
 //! Which terms of a kernel integrate over planar regions by their boundaries.
 
+use super::separable::Separable;
+use crate::covariance::factor::Sides;
 use crate::covariance::plan::{Factor, Family, Isotropic, Term};
+use crate::kernel::mixture::{Accuracy, Member, rational_quadratic_members};
 
-/// A factor that is isotropic, after scaling, in exactly the two columns of the regions.
+/// A product of factors in exactly the two columns of the regions that integrates by boundaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::covariance) struct Planar {
-    pub family: Family,
+    shape: Shape,
     pub dims: [usize; 2],
     /// Positions of the lengthscales.
     pub lengthscales: [usize; 2],
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// Isotropic after scaling.
+    Radial(Family),
+    /// With the position of `alpha`: a mixture of squared exponentials.
+    RationalQuadratic(usize),
+    /// A kernel of one column times a kernel of the other, not both squared exponentials.
+    Product(Separable),
 }
 
 impl Planar {
@@ -23,7 +36,7 @@ impl Planar {
         };
         if let [
             Factor::Isotropic {
-                family: Isotropic::Radial(family),
+                family,
                 dims: own,
                 lengthscales,
             },
@@ -32,14 +45,29 @@ impl Planar {
         {
             let lengthscale = |d: usize| own.iter().position(|o| *o == d).map(|i| lengthscales[i]);
             let planar = Self {
-                family: *family,
+                shape: match family {
+                    Isotropic::Radial(family) => Shape::Radial(*family),
+                    Isotropic::RationalQuadratic(alpha) => Shape::RationalQuadratic(*alpha),
+                },
                 dims,
                 lengthscales: [lengthscale(dims[0])?, lengthscale(dims[1])?],
             };
             return Some((planar, others));
         }
         let mut found = [None; 2];
+        let mut families = [Family::Se; 2];
         for factor in touching {
+            if let Factor::Line {
+                family,
+                dim,
+                lengthscale,
+            } = factor
+            {
+                let at = dims.iter().position(|d| d == dim)?;
+                families[at] = *family;
+                found[at] = Some(*lengthscale);
+                continue;
+            }
             for (dim, lengthscale) in factor.squared_exponentials()? {
                 match dims.iter().position(|d| *d == dim) {
                     Some(k) => found[k] = Some(lengthscale),
@@ -52,20 +80,87 @@ impl Planar {
             }
         }
         let planar = Self {
-            family: Family::Se,
+            shape: match families {
+                [Family::Se, Family::Se] => Shape::Radial(Family::Se),
+                families => Shape::Product(Separable(families)),
+            },
             dims,
             lengthscales: [found[0]?, found[1]?],
         };
         Some((planar, others))
     }
 
+    /// The family of its members.
+    pub fn family(self) -> Family {
+        match self.shape {
+            Shape::Radial(family) => family,
+            Shape::RationalQuadratic(_) | Shape::Product(_) => Family::Se,
+        }
+    }
+
+    /// The kernels of its two columns, where it is their product and has a rule of its own.
+    pub fn separable(self) -> Option<Separable> {
+        match self.shape {
+            Shape::Product(separable) => Some(separable),
+            Shape::Radial(_) | Shape::RationalQuadratic(_) => None,
+        }
+    }
+
+    /// The position of `alpha`, where it has one.
+    pub fn alpha(self) -> Option<usize> {
+        match self.shape {
+            Shape::RationalQuadratic(alpha) => Some(alpha),
+            Shape::Radial(_) | Shape::Product(_) => None,
+        }
+    }
+
+    /// Whether area nodes of moderate degree serve it as well, where regions are small.
+    pub fn is_smooth_mixture(self) -> bool {
+        matches!(self.shape, Shape::RationalQuadratic(_))
+    }
+
+    /// The planar kernels whose sum it is, for supports like these.
+    pub fn members(self, theta: &[f64], sides: Sides<'_>) -> Vec<Member> {
+        let Shape::RationalQuadratic(alpha) = self.shape else {
+            return vec![Member {
+                scale: 1.0,
+                weight: 1.0,
+                slope: 0.0,
+            }];
+        };
+        let reach = [0, 1].map(|d| {
+            let column = self.dims[d];
+            let widths = sides.a.width(column).iter().chain(sides.b.width(column));
+            widths.fold(0.0, |w: f64, &v| w.max(v)) / theta[self.lengthscales[d]]
+        });
+        let extent = [0, 1].map(|d| {
+            let (a, b) = (sides.a.range(self.dims[d]), sides.b.range(self.dims[d]));
+            (a.1.max(b.1) - a.0.min(b.0)) / theta[self.lengthscales[d]]
+        });
+        let extent = extent[0].hypot(extent[1]);
+        rational_quadratic_members(theta[alpha], &reach, extent, Accuracy::Regions)
+    }
+
     /// The term with the planar factor in front, for its area nodes.
     pub fn joined(self, others: &Term) -> Term {
-        let mut factors = vec![Factor::Isotropic {
-            family: Isotropic::Radial(self.family),
-            dims: self.dims.to_vec(),
-            lengthscales: self.lengthscales.to_vec(),
-        }];
+        let isotropic = |family| {
+            vec![Factor::Isotropic {
+                family,
+                dims: self.dims.to_vec(),
+                lengthscales: self.lengthscales.to_vec(),
+            }]
+        };
+        let mut factors = match self.shape {
+            Shape::Radial(family) => isotropic(Isotropic::Radial(family)),
+            Shape::RationalQuadratic(alpha) => isotropic(Isotropic::RationalQuadratic(alpha)),
+            Shape::Product(Separable(families)) => [0, 1]
+                .map(|d| Factor::Line {
+                    family: families[d],
+                    dim: self.dims[d],
+                    lengthscale: self.lengthscales[d],
+                })
+                .to_vec(),
+        };
         factors.extend(others.factors.iter().cloned());
         Term {
             variances: others.variances.clone(),

@@ -18,8 +18,6 @@ const LINE_PANELS: f64 = 64.0;
 
 /// One side in scaled coordinates.
 pub(super) struct Side {
-    /// Atoms are regions, boxes, or points along the columns of the regions.
-    pub set: Functionals,
     pub outlines: Vec<Outline>,
     pub items: Vec<Item>,
 }
@@ -110,9 +108,7 @@ fn anticlockwise(v: &[f64]) -> [([f64; 2], [f64; 2]); 3] {
     [(a, b), (b, c), (c, a)]
 }
 
-pub(super) fn new_side<P: Potential>(scale: Scale, set: &Functionals) -> Side {
-    let set = without_lines(scale, set);
-    let most_points = Tensor::most_points(set.atom_count());
+pub(super) fn new_side<P: Potential>(scale: Scale, set: &Functionals, most_points: usize) -> Side {
     let mut outlines: Vec<Outline> = set
         .regions()
         .par_iter()
@@ -160,15 +156,11 @@ pub(super) fn new_side<P: Potential>(scale: Scale, set: &Functionals) -> Side {
             }
         })
         .collect();
-    Side {
-        set,
-        outlines,
-        items,
-    }
+    Side { outlines, items }
 }
 
 /// Spreads boxes that have a width along one of the two columns only over nodes.
-fn without_lines(scale: Scale, set: &Functionals) -> Functionals {
+pub(super) fn without_lines(scale: Scale, set: &Functionals) -> Functionals {
     let [cx, cy] = scale.dims;
     let is_line = |atom: usize| {
         set.region(atom).is_none() && (set.width(cx)[atom] == 0.0) != (set.width(cy)[atom] == 0.0)
@@ -208,14 +200,6 @@ fn without_lines(scale: Scale, set: &Functionals) -> Functionals {
 }
 
 impl Side {
-    /// The set that the bulk of the matrix sees: points, and boxes that have a closed form.
-    pub fn bulk(&self) -> Functionals {
-        self.set.spread(|atom| match self.items[atom].is_closed {
-            true => Spread::Keep,
-            false => Spread::Drop,
-        })
-    }
-
     /// Nodes that stand for an item: area nodes where there are some.
     pub fn nodes(&self, item: &Item) -> usize {
         item.outline.map_or(1, |o| {
@@ -223,6 +207,7 @@ impl Side {
             match (&outline.tensor, &outline.compact) {
                 (Some(tensor), _) => tensor.len(),
                 (None, Some(compact)) => compact.nodes.weights.len(),
+                (None, None) if outline.is_large => outline.panels.len(),
                 (None, None) => outline.x.len(),
             }
         })
@@ -233,6 +218,11 @@ impl Side {
             None => Some(Area::Point(item.centre)),
             Some(o) => self.outlines[o].compact.as_ref().map(Area::Compact),
         }
+    }
+
+    /// The boundary of an item, `None` of a point.
+    pub fn outline(&self, item: &Item) -> Option<&Outline> {
+        item.outline.map(|o| &self.outlines[o])
     }
 
     /// Nodes on a grid, where the item has them; a point is one.

@@ -21,9 +21,11 @@ use crate::linalg::{Mat, MatRef, gemm};
 use crate::special::exp_simd;
 use crate::support::MAX_MOMENTS;
 
-/// Most points along a column: enough for sets of some sixty lengthscales. Larger ones are
-/// resolved less finely.
+/// Most points along a column: enough for sets of some sixty lengthscales. Larger ones have another
+/// rule.
 const MAX_POINTS: usize = MAX_MOMENTS;
+/// The same for the members of a mixture, of which there are many: the work grows with the third power.
+const MAX_MIXED: usize = 48;
 /// Most weights of all sets of a side, 128 MB.
 const MAX_WEIGHTS: f64 = (1 << 24) as f64;
 /// Rows of weights are padded to a multiple of this, the widest register.
@@ -40,14 +42,15 @@ pub(super) struct Tensor {
 }
 
 impl Tensor {
-    /// Most points along a column when there are so many sets.
-    pub fn most_points(sets: usize) -> usize {
-        let most = (MAX_WEIGHTS / sets.max(1) as f64).sqrt();
-        (most as usize).clamp(2 * LANES, MAX_POINTS)
+    /// Most points along a column when there are so many sets under so many kernels.
+    pub fn most_points(sets: usize, kernels: usize) -> usize {
+        let most = (MAX_WEIGHTS / (sets.max(1) * kernels.max(1)) as f64).sqrt();
+        let limit = if kernels > 1 { MAX_MIXED } else { MAX_POINTS };
+        (most as usize).clamp(2 * LANES, limit)
     }
 
     /// Points along a column for a half width in lengthscales: an interpolant that is off by at
-    /// most `tolerance`, or [`MAX_POINTS`].
+    /// most `tolerance`, or more than [`MAX_POINTS`].
     pub fn points(half: f64, tolerance: f64) -> usize {
         // On the ellipse with axes (rho +- 1 / rho) / 2 a kernel reaches exp(b^2 half^2 / 2).
         let needed = |step: usize| {
@@ -58,7 +61,7 @@ impl Tensor {
         };
         let least = (0..56).map(needed).fold(f64::INFINITY, f64::min);
         // At least two: one would be exact for constants only. The limit comes before the cast.
-        let least = least.clamp(1.0, (MAX_POINTS - 1) as f64).ceil();
+        let least = least.clamp(1.0, MAX_POINTS as f64).ceil();
         least as usize + 1
     }
 
@@ -142,6 +145,15 @@ pub(super) struct Grid<'a> {
 }
 
 impl<'a> Grid<'a> {
+    /// Places and weights of all nodes.
+    pub fn nodes(&self) -> Vec<([f64; 2], f64)> {
+        let stride = self.weights.len() / self.points[0];
+        let at = |i: usize, j: usize| ([self.x[i], self.y[j]], self.weights[i * stride + j]);
+        let rows = 0..self.points[0];
+        rows.flat_map(|i| (0..self.points[1]).map(move |j| at(i, j)))
+            .collect()
+    }
+
     pub fn of_point([x, y]: &'a [f64; 2]) -> Self {
         Self {
             x: std::slice::from_ref(x),
