@@ -117,7 +117,8 @@ impl Covariance {
     /// kernels that integrate by boundaries; 1e-7 unless said, clamped to `[1e-13, 1e-3]`.
     ///
     /// Three times as much where a Matern kernel meets its kink. Boxes and points are right to
-    /// rounding in any case. Regions of more than some sixty lengthscales are resolved less finely.
+    /// rounding in any case. Squared exponentials beyond some sixty lengthscales, and Matern kernels
+    /// where edges are long, are right to some 1e-9 whatever the tolerance is.
     #[must_use]
     pub fn tolerance(mut self, tolerance: f64) -> Self {
         self.resolution.tolerance = tolerance.clamp(1e-13, 1e-3);
@@ -315,9 +316,9 @@ impl Covariance {
         (worst > 1.0).then_some(worst)
     }
 
-    /// An estimate of the relative error of the variances of regions under terms that are rough
-    /// where points meet and have no edge rule, such as `matern12(x) * matern12(y)`; `None` when
-    /// every term has one or is smooth.
+    /// An estimate of the relative error of the variances of regions under terms that have no edge
+    /// rule, such as `se(x, y) * matern12(x)`, where they are rough where points meet or too short for
+    /// the nodes of a region; `None` when there are none.
     ///
     /// The usual nodes are compared with a rule of higher degree on the same pieces.
     #[must_use]

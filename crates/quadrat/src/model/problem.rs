@@ -549,7 +549,7 @@ impl Problem {
         let error = self.covariance.region_error(theta, &self.supports);
         error.filter(|e| *e > 1e-5).map(|error| {
             format!(
-                "variances of regions under `{}` are known to about {error:.0e} only: the kernel is rough and has no rule on boundaries; `matern32(x, y)` in place of `matern32(x) * matern32(y)` has one",
+                "variances of regions under `{}` are known to about {error:.0e} only: the kernel is rough, or its lengthscales are far below the size of the regions, and it has no rule on boundaries; one leaf over both coordinates has one, as `matern32(x, y)`, or one leaf for each, as `matern32(x) * se(y)`",
                 self.kernel
             )
         })
