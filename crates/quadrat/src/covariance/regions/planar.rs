@@ -99,7 +99,7 @@ impl Planar {
     }
 
     /// The kernels of its two columns, where it is their product and has a rule of its own.
-    pub fn separable(self) -> Option<Separable> {
+    pub(super) fn separable(self) -> Option<Separable> {
         match self.shape {
             Shape::Product(separable) => Some(separable),
             Shape::Radial(_) | Shape::RationalQuadratic(_) => None,

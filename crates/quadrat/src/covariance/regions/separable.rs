@@ -46,7 +46,7 @@ impl Part {
 
 /// The kernels of the two columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::covariance) struct Separable(pub [Family; 2]);
+pub(super) struct Separable(pub [Family; 2]);
 
 /// Differences along the two columns, weights, and the parts of both kernels at them.
 #[derive(Default)]
@@ -240,13 +240,13 @@ fn straight(from: [f64; 2], to: [f64; 2]) -> Straight {
 
 impl Separable {
     /// Beyond this distance, in lengthscales, nothing is left.
-    pub fn reach(self) -> f64 {
+    pub(super) fn reach(self) -> f64 {
         let reaches = self.0.map(|family| with_family!(family, reach::<P>()));
         reaches[0].hypot(reaches[1])
     }
 
     /// The covariance of the averages over two regions.
-    pub fn region_region(self, a: &Outline, b: &Outline, lines: &mut Lines) -> Value {
+    pub(super) fn region_region(self, a: &Outline, b: &Outline, lines: &mut Lines) -> Value {
         let [c1, c2] = self
             .0
             .map(|family| 2.0 * with_family!(family, half_area::<P>()));
@@ -349,7 +349,7 @@ impl Separable {
     }
 
     /// The covariance of the average over a region and the value at a point.
-    pub fn region_point(self, a: &Outline, point: [f64; 2], lines: &mut Lines) -> Value {
+    pub(super) fn region_point(self, a: &Outline, point: [f64; 2], lines: &mut Lines) -> Value {
         lines.clear();
         let parts = [Part::Integral, Part::Value];
         for p in &a.panels {
