@@ -199,7 +199,7 @@ fn line<P: Potential>(from: [f64; 2], to: [f64; 2], buffer: &mut Buffer, far: &m
     };
     let near = distance.abs();
     if high > 0.0 {
-        graded::<P>(low.max(0.0), high, near, FINEST, |a, b| push(a, b));
+        graded::<P>(low.max(0.0), high, near, FINEST, &mut push);
     }
     if low < 0.0 {
         graded::<P>((-high).max(0.0), -low, near, FINEST, |a, b| push(-b, -a));
