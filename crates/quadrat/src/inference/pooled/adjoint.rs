@@ -59,7 +59,10 @@ pub(super) fn gradient(
         }
     }
     let solved = curvature.solve_all(&moving, &mode.means, &mode.jets, TOLERANCE);
-    let (q, x) = solved.unwrap_or_else(|| curvature.solve(&moving));
+    let (q, x) = match solved.filter(|found| found.is_whole) {
+        Some(found) => (found.q, found.x),
+        None => curvature.solve(&moving),
+    };
     let seen = mode.slopes.gather(pools, &x);
 
     for (block, own) in &rows.blocks {

@@ -25,6 +25,15 @@ pub(super) struct Curvature<'a> {
     pub sweep: Sweep<Scaled>,
 }
 
+/// What solves a system, or leads towards it.
+pub(super) struct Solution {
+    /// `x = K q`.
+    pub q: Vec<f64>,
+    pub x: Vec<f64>,
+    /// Whether it solves the system: no direction was met along which the curvature is not positive.
+    pub is_whole: bool,
+}
+
 impl<'a> Curvature<'a> {
     /// With the site precisions `W` of the rows.
     pub fn new(
@@ -73,18 +82,20 @@ impl<'a> Curvature<'a> {
         (q, x)
     }
 
-    /// The same with all second derivatives, `K^-1 - d^2 sum log p(y_r | z_r(f)) / df^2`; `None` where that is not
-    /// positive definite.
+    /// The same with all second derivatives, `K^-1 - d^2 sum log p(y_r | z_r(f)) / df^2`.
     ///
     /// # Numerics
-    /// Conjugate gradients, preconditioned by [`Self::solve`]: `O(nodes^2)` each.
+    /// Conjugate gradients, preconditioned by [`Self::solve`]: `O(nodes^2)` each. They end at the first direction along
+    /// which the curvature is not positive, with what was found before it: that leads uphill all the same.
+    /// # Source
+    /// Nocedal and Wright 2006, algorithm 7.1 (line search Newton-CG).
     pub fn solve_all(
         &self,
         right: &[f64],
         means: &[QuasiMean],
         jets: &[Jet],
         tolerance: f64,
-    ) -> Option<(Vec<f64>, Vec<f64>)> {
+    ) -> Option<Solution> {
         let n = right.len();
         // -d^2 log p = J' (c l' - l'') J - diag(sum_r l' d).
         let along: Vec<f64> = means
@@ -109,7 +120,8 @@ impl<'a> Curvature<'a> {
         let (mut step_q, mut step_x) = self.solve(&residual);
         let mut size = dot(&residual, &step_x);
         let enough = tolerance * tolerance * size;
-        for _ in 0..ITERATIONS {
+        let mut is_whole = true;
+        for iteration in 0..ITERATIONS {
             if size <= enough || size <= 0.0 {
                 break;
             }
@@ -117,7 +129,11 @@ impl<'a> Curvature<'a> {
             image.iter_mut().zip(&step_q).for_each(|(i, s)| *i += s);
             let curve = dot(&step_x, &image);
             if curve.is_nan() || curve <= 0.0 {
-                return None;
+                is_whole = false;
+                if iteration == 0 {
+                    (q, x) = (step_q, step_x);
+                }
+                break;
             }
             let length = size / curve;
             for i in 0..n {
@@ -134,6 +150,7 @@ impl<'a> Curvature<'a> {
             }
             size = next;
         }
-        x.iter().all(|x| x.is_finite()).then_some((q, x))
+        let is_finite = x.iter().all(|x| x.is_finite());
+        is_finite.then_some(Solution { q, x, is_whole })
     }
 }

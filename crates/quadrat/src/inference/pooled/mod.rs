@@ -15,7 +15,7 @@
 //!
 //! by iterated linearisation: around `f`, `z_r` has the prior covariance `C = J K J'` with `j_r = dz_r / df`, and rows are
 //! Laplace sites of precision `W_r = -(log p)''`. With `f = m + K b` nothing needs the inverse of `K`. Far from the mode a step takes the
-//! curvature `J' W J`, near it all of it (by conjugate gradients). Then
+//! curvature `J' W J`, near it, and behind `softplus` everywhere, all of it (by conjugate gradients). Then
 //!
 //! $$ \log Z \approx \sum_r \log p(y_r \mid z_r) - \tfrac12 (f - m)' b - \tfrac12 \log\det(I + W C) $$
 //!
@@ -45,6 +45,8 @@ mod lift;
 mod mode;
 mod pools;
 mod settle;
+#[cfg(test)]
+mod steep_tests;
 #[cfg(test)]
 pub(in crate::inference) mod testing;
 #[cfg(test)]

@@ -14,10 +14,21 @@ use crate::parameter;
 
 /// Newton decrements below which steps take the whole curvature.
 const NEAR: f64 = 0.3;
-/// The smallest part of a step.
-const SMALLEST_STEP: f64 = 1e-4;
-/// Relative residual of the linear system of a step.
+/// The smallest part of a step: from a count of zero to one of a million behind `softplus` a function goes from -10 to a
+/// million, and what is linear around the former ends a step of one away.
+const SMALLEST_STEP: f64 = 1e-10;
+/// Where linearised rows allow less than this part of a step, the whole curvature is tried as well.
+const SHORT: f64 = 0.1;
+/// Relative residual of the linear system of a step, and of one from far, which need not be better than its model.
 const STEP_TOLERANCE: f64 = 1e-3;
+const FAR_TOLERANCE: f64 = 0.1;
+/// Linearisations at the start at most, and how many may lead to a worse place.
+const ROUNDS: usize = 10;
+const FIRST_ROUNDS: usize = 3;
+/// Steps in a row that gain next to nothing, relative to the density, after which a search has arrived, if no node is left
+/// farther from the mode than this part of its standard deviation. Covariances of a condition of 1e9 allow no more.
+const IDLE: (usize, f64) = (5, 1e-9);
+const ARRIVED: f64 = 1e-2;
 
 /// How the mode is searched.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -215,34 +226,81 @@ impl Search<'_> {
         }
     }
 
-    /// From the prior mean towards plausible values, with sites as precise as the prior.
+    /// Where the search begins: the rows' own sites around plausible values, linearised again and again. What a row says of
+    /// its latent value is nearly linear in that also from far, where its likelihood is not: behind `exp` a sum that is a
+    /// million times too large comes down by a factor of `e` in every step of Newton's method.
+    ///
+    /// First rows see the function itself, the average of its nodes. At zero a square has no other slope; its sign is open, and
+    /// it begins with a site as precise as the prior.
     fn start(&self) -> Result<At, LinalgError> {
-        let mut means = self.pools.means(self.prior);
-        for (row, z) in means.iter_mut().enumerate() {
-            // At zero a square has no slope: rows see the function itself, until it is where they were guessed to be.
-            if self.pools.link(row) == Link::Square {
+        let rows = 0..self.pools.rows();
+        let averages: Vec<QuasiMean> = rows
+            .clone()
+            .map(|row| {
                 let (nodes, shares) = self.pools.row(row);
                 let values: Vec<f64> = nodes.iter().map(|&i| self.prior[i]).collect();
-                *z = QuasiMean::new(Link::Identity, shares, &values);
-            }
-        }
-        let slopes = self.pools.slopes(&means);
-        let columns = slopes.columns(self.pools, self.k.as_ref());
-        let c = slopes.rows(self.pools, columns.as_ref());
-        let term = |row: usize| {
+                QuasiMean::new(Link::Identity, shares, &values)
+            })
+            .collect();
+        let slopes = self.pools.slopes(&averages);
+        let c = slopes.rows(
+            self.pools,
+            slopes.columns(self.pools, self.k.as_ref()).as_ref(),
+        );
+        let has_squares = rows.clone().any(|row| self.pools.link(row) == Link::Square);
+        let site = |row: usize| {
             let (likelihood, own, at) = self.rows.at(row);
-            let precision = c[(row, row)].max(f64::MIN_POSITIVE).recip();
-            let shift = precision * likelihood.guess(own, at);
-            let usable = precision.is_finite() && shift.is_finite();
+            let guess = likelihood.guess(own, at);
+            let precision = match has_squares {
+                true => c[(row, row)].max(f64::MIN_POSITIVE).recip(),
+                false => -likelihood.log_density(own, at, guess).second,
+            };
+            let shift = precision * guess;
+            let usable = precision > 0.0 && precision.is_finite() && shift.is_finite();
             Term::Chosen(if usable {
                 Site { precision, shift }
             } else {
                 Site::default()
             })
         };
-        let terms: Vec<Term> = (0..self.pools.rows()).map(term).collect();
-        let z: Vec<f64> = means.iter().map(|z| z.value).collect();
-        let sweep = Sweep::new(c.as_ref(), &z, &terms, self.jitter)?;
+        let terms: Vec<Term> = rows.map(site).collect();
+        let first = self.linearised(&averages, self.prior, &terms)?;
+        if has_squares {
+            return Ok(first);
+        }
+        let mut best = self.at(self.prior.to_vec(), vec![0.0; self.prior.len()]);
+        let mut last = Some(first);
+        for round in 0..ROUNDS {
+            let Some(next) = last.take() else { break };
+            last = match round < FIRST_ROUNDS || next.objective > best.objective {
+                true => Some(self.linearised(&next.means, &next.values, &terms)?),
+                false => None,
+            };
+            // What is not a number is no place to begin at.
+            if next.objective > best.objective || best.objective.is_nan() {
+                best = next;
+            }
+        }
+        Ok(best)
+    }
+
+    /// The mode of rows that are linear around some values and have given sites.
+    ///
+    /// # Arguments
+    /// * `means` - what rows see there, and its slopes
+    fn linearised(
+        &self,
+        means: &[QuasiMean],
+        values: &[f64],
+        terms: &[Term],
+    ) -> Result<At, LinalgError> {
+        let slopes = self.pools.slopes(means);
+        let columns = slopes.columns(self.pools, self.k.as_ref());
+        let c = slopes.rows(self.pools, columns.as_ref());
+        let away: Vec<f64> = values.iter().zip(self.prior).map(|(f, m)| f - m).collect();
+        let seen = slopes.gather(self.pools, &away);
+        let prior = means.iter().zip(&seen).map(|(z, s)| z.value - s);
+        let sweep = Sweep::new(c.as_ref(), &prior.collect::<Vec<f64>>(), terms, self.jitter)?;
         let dual = slopes.scatter(self.pools, &sweep.alpha);
         Ok(self.at(self.moved(&dual), dual))
     }
@@ -253,9 +311,47 @@ impl Search<'_> {
         away.iter().zip(self.prior).map(|(x, m)| m + x).collect()
     }
 
+    /// Whether steps take the whole curvature from far too. Behind `exp` the logarithms of sums bend little, and linearised
+    /// rows are the better model from far. Behind `softplus` rows are linear where they are large and bend where they are
+    /// small: linearised ones creep where large and small sums are neighbours.
+    fn takes_whole(&self) -> bool {
+        let mut links = (0..self.pools.rows()).map(|row| self.pools.link(row));
+        links.any(|link| link == Link::Softplus)
+    }
+
+    /// As far along a step as does not fall by more than rounding, and which part of it that is; none where no part does.
+    fn along(&self, at: &At, (q, x): (&[f64], &[f64]), slack: f64) -> Option<(At, f64)> {
+        let mut part = 1.0;
+        while part >= SMALLEST_STEP {
+            let shift = |a: &[f64], d: &[f64]| -> Vec<f64> {
+                a.iter().zip(d).map(|(a, d)| a + part * d).collect()
+            };
+            let next = self.at(shift(&at.values, x), shift(&at.dual, q));
+            if next.objective >= at.objective - slack {
+                return Some((next, part));
+            }
+            part *= 0.5;
+        }
+        None
+    }
+
+    /// The length of a step in posterior standard deviations, `x' (K^-1 + J' W J) x`: sums of what is positive lose no digits.
+    fn length(&self, slopes: &Slopes, precisions: &[f64], (q, x): (&[f64], &[f64])) -> f64 {
+        let seen = slopes.gather(self.pools, x);
+        let of_rows = precisions.iter().zip(&seen);
+        let of_rows: f64 = of_rows.map(|(w, s)| w * s * s).sum();
+        let square = dot(q, x) + of_rows;
+        // What is not a number is no end; rounding may leave less than nothing.
+        match square.is_finite() {
+            true => square.max(0.0).sqrt(),
+            false => f64::INFINITY,
+        }
+    }
+
     fn run(&self) -> Result<Found, LinalgError> {
         let mut at = self.start()?;
-        let mut steps = 0;
+        let (mut steps, mut idle) = (0, 0);
+        let takes_whole = self.takes_whole();
         loop {
             let slopes = self.pools.slopes(&at.means);
             let first: Vec<f64> = at.jets.iter().map(|jet| jet.first).collect();
@@ -270,15 +366,15 @@ impl Search<'_> {
                 self.jitter,
             )?;
             let (mut q, mut x) = curvature.solve(&slope);
-            let mut residual = dot(&slope, &x).max(0.0).sqrt();
-            if residual.is_nan() {
-                residual = f64::INFINITY;
-            }
+            let residual = self.length(&slopes, &precisions, (&q, &x));
+            // Rounding of a sum of many terms is not a fall.
+            let slack = 1e-11 * (1.0 + at.objective.abs());
             let tolerance = self
                 .options
                 .tolerance
                 .max(rounding(&precisions, &curvature));
-            let ended = residual <= tolerance;
+            let has_arrived = idle >= IDLE.0 && residual <= ARRIVED;
+            let ended = residual <= tolerance || has_arrived;
             let finish = |at: At, converged: bool| Found {
                 at,
                 log_det: curvature.sweep.log_det,
@@ -290,35 +386,41 @@ impl Search<'_> {
             if ended || steps >= self.options.steps || !residual.is_finite() {
                 return Ok(finish(at, ended));
             }
-            if residual < NEAR {
-                let aim = STEP_TOLERANCE * residual.min(1.0);
-                if let Some(step) = curvature.solve_all(&slope, &at.means, &at.jets, aim.max(1e-10))
-                {
-                    (q, x) = step;
+            let is_near = residual < NEAR;
+            let aim = match is_near {
+                true => (STEP_TOLERANCE * residual).max(1e-10),
+                false => FAR_TOLERANCE,
+            };
+            let whole = || curvature.solve_all(&slope, &at.means, &at.jets, aim);
+            let step = match is_near || takes_whole {
+                true => whole(),
+                false => None,
+            };
+            let is_whole = step.is_some();
+            if let Some(step) = step {
+                (q, x) = (step.q, step.x);
+            }
+            let mut next = self.along(&at, (&q, &x), slack);
+            if !is_whole && next.as_ref().is_none_or(|(_, part)| *part < SHORT) {
+                // Where linearised rows lead nowhere, the whole curvature may.
+                let other = whole().and_then(|step| self.along(&at, (&step.q, &step.x), slack));
+                let objective = |found: &Option<(At, f64)>| {
+                    let there = found.as_ref().map(|(there, _)| there.objective);
+                    there.unwrap_or(f64::NEG_INFINITY)
+                };
+                if objective(&other) > objective(&next) {
+                    next = other;
                 }
             }
-            let mut part = 1.0;
-            let next = loop {
-                let shift = |a: &[f64], d: &[f64]| -> Vec<f64> {
-                    a.iter().zip(d).map(|(a, d)| a + part * d).collect()
-                };
-                let next = self.at(shift(&at.values, &x), shift(&at.dual, &q));
-                // Rounding of a sum of many terms is not a fall.
-                let slack = 1e-11 * (1.0 + at.objective.abs());
-                if next.objective >= at.objective - slack {
-                    break Some(next);
-                }
-                part *= 0.5;
-                if part < SMALLEST_STEP {
-                    break None;
-                }
-            };
-            let Some(mut next) = next else {
+            let Some((mut next, _)) = next else {
                 // No way up is left but rounding.
-                return Ok(finish(at, residual < 1e-5));
+                return Ok(finish(at, residual <= ARRIVED));
             };
             // Sums of steps drift away from `m + K b`.
             next = self.at(self.moved(&next.dual), next.dual);
+            let gain = next.objective - at.objective;
+            let is_idle = gain <= IDLE.1 * (1.0 + at.objective.abs());
+            idle = if is_idle { idle + 1 } else { 0 };
             at = next;
             steps += 1;
         }
