@@ -254,6 +254,9 @@ pub(in crate::inference) mod pair_testing;
 #[allow(clippy::unwrap_used)]
 mod pair_tests;
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod slow_tests;
+#[cfg(test)]
 pub(in crate::inference) mod tests;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]

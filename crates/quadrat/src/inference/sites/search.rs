@@ -24,6 +24,9 @@ const ROUNDING: f64 = 64.0;
 const CUT: f64 = 1e-3;
 /// The smallest part of a step.
 const SMALLEST_STEP: f64 = 0.02;
+/// Steps of the variational approximation are slow after so many sweeps, or where one of this part was too long.
+const QUICK: usize = 30;
+const LONG: f64 = 0.5;
 
 /// A latent function at its coordinates.
 pub(super) struct Process<'a> {
@@ -68,7 +71,10 @@ pub(super) struct Ran {
 }
 
 impl Search<'_> {
-    fn state(&self, terms: Vec<Vec<Term>>) -> Result<State, LinalgError> {
+    /// # Arguments
+    /// * `is_careful` - whether rows of the variational approximation are asked for the sites that they will have with all
+    ///   others as they are
+    fn state(&self, terms: Vec<Vec<Term>>, is_careful: bool) -> Result<State, LinalgError> {
         let half = |(process, terms): (&Process<'_>, Vec<Term>)| {
             let sweep = Sweep::of(process, &terms, self.jitter)?;
             Ok(Half {
@@ -85,7 +91,7 @@ impl Search<'_> {
         let replies: Vec<(Reply, Option<(usize, Site)>)> = (0..self.rows.count)
             .into_par_iter()
             .with_min_len(ROWS_PER_TASK)
-            .map(|row| self.ask(&halves, row))
+            .map(|row| self.ask(&halves, row, is_careful))
             .collect();
         // Summed in order, so that the result does not depend on the number of threads.
         let shares = replies.iter().map(|(r, _)| r.share).sum();
@@ -171,7 +177,7 @@ impl Search<'_> {
         residual
     }
 
-    fn ask(&self, halves: &[Half], row: usize) -> (Reply, Option<(usize, Site)>) {
+    fn ask(&self, halves: &[Half], row: usize, is_careful: bool) -> (Reply, Option<(usize, Site)>) {
         let Half { terms, sweep, .. } = &halves[0];
         let Term::Chosen(site) = terms[row] else {
             return (Reply::default(), None);
@@ -217,6 +223,11 @@ impl Search<'_> {
             Method::Variational => variational::reply(likelihood, own, at, belief, alpha, site),
             Method::Ep => ep::reply(likelihood, own, at, belief, sweep.cavity[row], alpha),
         };
+        if is_careful
+            && let Some(site) = variational::given(likelihood, own, at, belief, sweep.cavity[row])
+        {
+            reply.site = site;
+        }
         self.hold(row, site, &mut reply);
         (reply, None)
     }
@@ -306,7 +317,8 @@ impl Search<'_> {
 
     /// Sweeps until the sites stay, from terms for every latent function.
     pub fn run(&self, terms: Vec<Vec<Term>>) -> Result<Ran, LinalgError> {
-        let mut state = self.state(terms)?;
+        let mut is_careful = false;
+        let mut state = self.state(terms, is_careful)?;
         let mut sweeps = 1;
         let mut step = self.options.step;
         let mut history = History::default();
@@ -325,7 +337,8 @@ impl Search<'_> {
             };
             may_combine = self.options.method != Method::Laplace;
             let is_combined = combined.is_some();
-            let next = self.state(combined.unwrap_or_else(|| stepped(&state, step)))?;
+            let next = combined.unwrap_or_else(|| stepped(&state, step));
+            let next = self.state(next, is_careful)?;
             sweeps += 1;
             let fell = match (objective, self.objective(&next)) {
                 // Rounding of a sum of many terms is not a fall.
@@ -336,6 +349,15 @@ impl Search<'_> {
                 // Not the place for it: a plain step from here, and a new history.
                 history.clear();
                 may_combine = false;
+                continue;
+            }
+            let is_slow = (fell && step <= LONG) || sweeps > QUICK;
+            if is_slow && !is_careful && self.options.method == Method::Variational {
+                (is_careful, step) = (true, self.options.step);
+                let best = if fell { &state } else { &next };
+                state = self.state(chosen(best), is_careful)?;
+                sweeps += 1;
+                history.clear();
                 continue;
             }
             if fell && step > SMALLEST_STEP {
@@ -370,7 +392,7 @@ impl Search<'_> {
             && state.halves[0].terms.iter().any(is_chosen)
         {
             // The log determinant has the curvatures of the step before: off in first order of how far the last one went.
-            let next = self.state(stepped(&state, 1.0))?;
+            let next = self.state(stepped(&state, 1.0), false)?;
             if next.residual <= tolerance {
                 sweeps += 1;
                 state = next;
@@ -425,6 +447,11 @@ fn stepped(state: &State, step: f64) -> Vec<Vec<Term>> {
     halves
         .map(|(half, asked)| half.terms.iter().zip(asked).map(between).collect())
         .collect()
+}
+
+/// The terms of a state.
+fn chosen(state: &State) -> Vec<Vec<Term>> {
+    state.halves.iter().map(|half| half.terms.clone()).collect()
 }
 
 /// Log density of the Gaussian rows at the posterior mean, up to a constant.
