@@ -303,6 +303,10 @@ fn fit(
         Some(&*evidence),
         &mut warnings,
     );
+    if integrated && problem.pooled.as_ref().is_some_and(|p| !p.has_draws()) {
+        // What does not settle at the most probable values is told before hundreds of others are looked at.
+        problem.condition(&optimum.theta)?;
+    }
     let (nodes, intervals) = if integrated {
         let has_lattice = problem.size() <= lattice_up_to(&problem);
         let found = spread(&*evidence, &optimum, has_lattice, progress, &mut warnings)

@@ -5,6 +5,7 @@ use crate::covariance::{Covariance, NodeRule};
 use crate::error::InputError;
 use crate::inference::pooled::{Draws, Pools};
 use crate::kernel::{Kernel, Role};
+use crate::link::Link;
 use crate::parameter::Parameter;
 use crate::support::Functionals;
 
@@ -117,10 +118,7 @@ impl Pooled {
         let mut pools = Pools::new(points.len());
         let mut row = 0;
         for table in tables {
-            let link = table
-                .likelihood
-                .link()
-                .unwrap_or(crate::link::Link::Identity);
+            let link = table.likelihood.link().unwrap_or(Link::Identity);
             for _ in 0..table.supports.len() {
                 let atoms = spread.atoms(row);
                 pools.push(link, atoms.map(|a| (index[a], spread.weight()[a])));
@@ -171,6 +169,12 @@ impl Pooled {
         let mut draws = Draws::kept(((all * share) as usize).max(FEWEST_DRAWS));
         draws.keeps_factor = factors <= MOST_NUMBERS;
         draws
+    }
+
+    /// Whether draws answer: else a normal distribution of the nodes does, which has to settle.
+    pub fn has_draws(&self) -> bool {
+        let mut links = (0..self.pools.rows()).map(|row| self.pools.link(row));
+        self.draws(1.0, 1).count > 0 && !links.any(|link| link == Link::Square)
     }
 
     /// Refuses rows of too many nodes.
