@@ -195,7 +195,7 @@ mod tests {
                 served += agree(&[(1.0, width)], mean, |f| likelihood.log_density(&[], 0, f));
             }
         }
-        assert!(served >= 70, "{served}"); // Of 84.
+        assert!(served >= 70, "{served}"); // Of 108.
     }
 
     #[test]
@@ -218,7 +218,7 @@ mod tests {
                 served += agree(&[(lower, 1.0), (upper, 1.0)], mean, |f| window.jet(f));
             }
         }
-        assert!(served >= 120, "{served}"); // Of 175.
+        assert!(served >= 120, "{served}"); // Of 225.
     }
 
     #[test]
