@@ -103,7 +103,7 @@ pub(super) fn noise_owner(
 pub(super) const NOISE_NAME: &str = "noise.variance";
 
 /// Whether rows of a table fix the unit of the latent function.
-fn knows_its_scale(table: &Observations) -> bool {
+pub(super) fn knows_its_scale(table: &Observations) -> bool {
     match &table.likelihood {
         Likelihood::Ordinal(ordinal) => {
             matches!(ordinal.thresholds_setting(), Thresholds::Known(_))

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::checks::knows_its_scale;
+use super::defaults::rms;
 use crate::error::InputError;
 use crate::likelihood::{Gaussian, Likelihood, Noise};
 use crate::support::Functionals;
@@ -135,11 +137,40 @@ impl Observations {
             Likelihood::Positive(_) => Vec::new(),
             other => {
                 let local = other.local();
-                let own: Vec<f64> = local.parameters(1.0).iter().map(|p| p.start).collect();
-                (0..local.rows())
-                    .map(|row| local.guess(&own, row))
-                    .collect()
+                let guesses = |own: &[f64]| -> Vec<f64> {
+                    (0..local.rows()).map(|row| local.guess(own, row)).collect()
+                };
+                let starts = |scale: f64| -> Vec<f64> {
+                    let own = local.parameters(scale);
+                    own.iter().map(|p| p.start).collect()
+                };
+                let mut own = starts(1.0);
+                let learns = other.noise().is_some_and(Noise::is_learned);
+                if learns && knows_its_scale(self) {
+                    // Values beyond a limit lie about an sd of the noise from it, in the unit of the limits.
+                    own[0] = 0.0;
+                    own = starts(self.spread_of(&guesses(&own)));
+                }
+                guesses(&own)
             }
         }
     }
+
+    /// Root mean square of values about the same density everywhere; one where they are all alike, which tell no unit.
+    fn spread_of(&self, values: &[f64]) -> f64 {
+        let sizes = || (0..values.len()).map(|row| self.supports.size(row));
+        let total: f64 = sizes().sum();
+        let density = if total == 0.0 {
+            0.0
+        } else {
+            values.iter().sum::<f64>() / total
+        };
+        let residuals = values.iter().zip(sizes()).map(|(y, size)| y - density * size);
+        let largest = values.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+        let spread = rms(residuals);
+        if spread > ROUNDING * largest { spread } else { 1.0 }
+    }
 }
+
+/// Values are alike where they differ by less than this share of the largest.
+const ROUNDING: f64 = 1e-12;

@@ -1,6 +1,7 @@
 //! Units, threads and seeds change nothing.
 
 use quadrat::kernel::Kernel;
+use quadrat::likelihood::{Censored, Likelihood, Ordinal, Side, Thresholds};
 use quadrat::model::{FitOptions, Hyperparameters, Model, Noise, Observations, Scale};
 use quadrat::support::{Aggregate, Functionals};
 
@@ -118,4 +119,45 @@ fn many_fits_with_threads_of_their_own_run_within_one_pool() {
         .unwrap()
         .install(|| (0..200).into_par_iter().map(evidence).collect());
     assert!(all.iter().all(|e| *e == all[0]));
+}
+
+/// A value beyond a limit, and the end ranks of a scale, lie about an sd of the noise further on, and
+/// that is in the unit of the limits.
+#[test]
+fn limits_and_thresholds_in_another_unit_give_the_answers_in_that_unit() {
+    let (set, y) = waves(18);
+    let sides: Vec<Side> = (0..18)
+        .map(|i| if i % 3 == 1 { Side::Right } else { Side::None })
+        .collect();
+    let ranks: Vec<usize> = y
+        .iter()
+        .map(|y| 1 + usize::from(*y > 1.5) + usize::from(*y > 2.5))
+        .collect();
+    let options = FitOptions::default().with_hyperparameters(Hyperparameters::Map);
+    let fit = |likelihood: Likelihood, unit: f64| {
+        let table = Observations::new(set.clone(), likelihood).unwrap();
+        let model = Model::new(Kernel::matern52(["t"])).observe(table);
+        let told = model.fit(&options).unwrap();
+        let p = told.predict(&times(), Scale::Latent).unwrap();
+        let each = |all: &[f64]| all.iter().map(|v| v / unit).collect::<Vec<f64>>();
+        (each(p.mean()), each(p.sd()))
+    };
+    let censored = |unit: f64| {
+        let values = y.iter().map(|y| unit * y).collect();
+        fit(Censored::new(values, &sides, Noise::Learned).unwrap().into(), unit)
+    };
+    let graded = |unit: f64| {
+        let thresholds = Thresholds::Known(vec![1.5 * unit, 2.5 * unit]);
+        let table = Ordinal::new(ranks.clone(), thresholds, Noise::Learned);
+        fit(table.unwrap().into(), unit)
+    };
+    let plain = [censored(1.0), graded(1.0)];
+    for unit in [1e-9, 1e-3, 1e6] {
+        for (old, new) in plain.iter().zip([censored(unit), graded(unit)]) {
+            for j in 0..old.0.len() {
+                assert!((new.0[j] - old.0[j]).abs() < 1e-6 * old.1[j], "{unit:e} {j}");
+                assert!((new.1[j] / old.1[j] - 1.0).abs() < 1e-6, "{unit:e} {j}");
+            }
+        }
+    }
 }
