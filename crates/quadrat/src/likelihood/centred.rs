@@ -1,6 +1,6 @@
 //! What rows report, seen from a level.
 
-use super::{Censored, Gaussian, Interval, Laplace, Likelihood, StudentT};
+use super::{Censored, Gaussian, Interval, Laplace, Likelihood, Ordinal, StudentT, Thresholds};
 
 /// By how much the rounding of a difference may change the width of an interval, of that width.
 const NARROWED: f64 = 1e-9;
@@ -37,6 +37,22 @@ impl Likelihood {
                 let (lower, upper) = (less(at.lower()), less(at.upper()));
                 keep_widths([at.lower(), at.upper()], [&lower, &upper])?;
                 Censored::between(lower, upper, x.noise().clone())
+                    .ok()?
+                    .into()
+            }
+            Self::Ordinal(x) => {
+                let Thresholds::Known(thresholds) = x.thresholds_setting() else {
+                    return None;
+                };
+                // All rows have the same thresholds.
+                let level = levels.first().filter(|l| levels.iter().all(|m| m == *l))?;
+                let seen: Vec<f64> = thresholds.iter().map(|b| b - level).collect();
+                let last = thresholds.len().checked_sub(1)?;
+                keep_widths(
+                    [&thresholds[..last], &thresholds[1..]],
+                    [&seen[..last], &seen[1..]],
+                )?;
+                Ordinal::new(x.ranks().to_vec(), Thresholds::Known(seen), x.noise().clone())
                     .ok()?
                     .into()
             }
@@ -88,6 +104,22 @@ mod tests {
                 assert_eq!(new, old, "{}, row {row}", all.name());
             }
         }
+    }
+
+    #[test]
+    fn ranks_are_seen_from_a_level_that_all_rows_share() {
+        let known = |bounds: &[f64]| {
+            let bounds = Thresholds::Known(bounds.to_vec());
+            Likelihood::from(Ordinal::new(vec![1, 3, 2], bounds, Noise::Learned).unwrap())
+        };
+        let all = known(&[1e9, 1e9 + 1.0]);
+        let seen = all.seen_from(&[1e9 - 0.5; 3]);
+        assert_eq!(seen, Some(known(&[0.5, 1.5])));
+        assert_eq!(all.seen_from(&[1e9, 1e9, 1e9 + 1.0]), None);
+        // A scale that is narrow beside the rounding of its distance to the level.
+        assert_eq!(known(&[1e-9, 3e-9]).seen_from(&[1e9; 3]), None);
+        let learned = Ordinal::new(vec![1, 3, 2], Thresholds::Learned(3), Noise::Learned);
+        assert_eq!(Likelihood::from(learned.unwrap()).seen_from(&[1.0; 3]), None);
     }
 
     #[test]
