@@ -52,9 +52,13 @@ impl Likelihood {
                     [&thresholds[..last], &thresholds[1..]],
                     [&seen[..last], &seen[1..]],
                 )?;
-                Ordinal::new(x.ranks().to_vec(), Thresholds::Known(seen), x.noise().clone())
-                    .ok()?
-                    .into()
+                Ordinal::new(
+                    x.ranks().to_vec(),
+                    Thresholds::Known(seen),
+                    x.noise().clone(),
+                )
+                .ok()?
+                .into()
             }
             _ => return None,
         })
@@ -119,7 +123,10 @@ mod tests {
         // A scale that is narrow beside the rounding of its distance to the level.
         assert_eq!(known(&[1e-9, 3e-9]).seen_from(&[1e9; 3]), None);
         let learned = Ordinal::new(vec![1, 3, 2], Thresholds::Learned(3), Noise::Learned);
-        assert_eq!(Likelihood::from(learned.unwrap()).seen_from(&[1.0; 3]), None);
+        assert_eq!(
+            Likelihood::from(learned.unwrap()).seen_from(&[1.0; 3]),
+            None
+        );
     }
 
     #[test]

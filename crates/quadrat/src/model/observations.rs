@@ -165,10 +165,17 @@ impl Observations {
         } else {
             values.iter().sum::<f64>() / total
         };
-        let residuals = values.iter().zip(sizes()).map(|(y, size)| y - density * size);
+        let residuals = values
+            .iter()
+            .zip(sizes())
+            .map(|(y, size)| y - density * size);
         let largest = values.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
         let spread = rms(residuals);
-        if spread > ROUNDING * largest { spread } else { 1.0 }
+        if spread > ROUNDING * largest {
+            spread
+        } else {
+            1.0
+        }
     }
 }
 

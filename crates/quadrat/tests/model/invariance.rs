@@ -144,7 +144,12 @@ fn limits_and_thresholds_in_another_unit_give_the_answers_in_that_unit() {
     };
     let censored = |unit: f64| {
         let values = y.iter().map(|y| unit * y).collect();
-        fit(Censored::new(values, &sides, Noise::Learned).unwrap().into(), unit)
+        fit(
+            Censored::new(values, &sides, Noise::Learned)
+                .unwrap()
+                .into(),
+            unit,
+        )
     };
     let graded = |unit: f64| {
         let thresholds = Thresholds::Known(vec![1.5 * unit, 2.5 * unit]);
@@ -155,7 +160,10 @@ fn limits_and_thresholds_in_another_unit_give_the_answers_in_that_unit() {
     for unit in [1e-9, 1e-3, 1e6] {
         for (old, new) in plain.iter().zip([censored(unit), graded(unit)]) {
             for j in 0..old.0.len() {
-                assert!((new.0[j] - old.0[j]).abs() < 1e-6 * old.1[j], "{unit:e} {j}");
+                assert!(
+                    (new.0[j] - old.0[j]).abs() < 1e-6 * old.1[j],
+                    "{unit:e} {j}"
+                );
                 assert!((new.1[j] / old.1[j] - 1.0).abs() < 1e-6, "{unit:e} {j}");
             }
         }
