@@ -479,4 +479,5 @@ def main():
                 table(f"{kind}({columns})", theta, f"{dims}d", lambda a, b, th: mixture(kind, a, b, th))
 
 
-main()
+if __name__ == "__main__":
+    main()
