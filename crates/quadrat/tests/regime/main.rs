@@ -127,7 +127,9 @@ fn a_case_is_known_by_its_name() {
 fn the_parts_are_the_whole_and_each_has_every_law() {
     let parts: Vec<Vec<Case>> = (0..PARTS).map(|part| Case::part(part, PARTS)).collect();
     let mut seen: Vec<String> = parts.iter().flatten().map(Case::name).collect();
-    let all = Case::all(1).into_iter().filter(|case| !case.is_dear());
+    let table = Case::all(1);
+    println!("{} cases, {} of little time", table.len(), seen.len());
+    let all = table.into_iter().filter(|case| !case.is_dear());
     let mut all: Vec<String> = all.map(|case| case.name()).collect();
     seen.sort();
     all.sort();
@@ -149,7 +151,7 @@ fn other_data_are_told_from_the_same_data() {
             .iter()
             .filter(|c| c.law == law && !c.is_dear() && !c.integrated);
         let mut seen = 0;
-        for case in of_law.step_by(7).take(6) {
+        for case in of_law.step_by(7).take(3) {
             let rng = &mut case.random();
             let mut pair = law.apply(&case.study(rng), rng).unwrap();
             pair.spoil();
