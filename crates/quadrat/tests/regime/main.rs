@@ -13,9 +13,11 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod case;
+mod draw;
 mod evidence;
 mod known;
 mod laws;
+mod pair;
 mod starts;
 mod study;
 
@@ -24,7 +26,8 @@ use std::panic::catch_unwind;
 
 use case::Case;
 use known::KNOWN;
-use laws::{Law, Outcome};
+use laws::Law;
+use pair::Outcome;
 use rayon::prelude::*;
 
 /// The ordinary run takes one of so many parts: about a hundred cases.
@@ -39,7 +42,7 @@ fn is_known(case: &Case) -> bool {
 }
 
 fn outcome(case: &Case) -> Outcome {
-    catch_unwind(|| laws::outcome(case)).unwrap_or_else(|_| Outcome::Fails("panics".into()))
+    catch_unwind(|| pair::outcome(case)).unwrap_or_else(|_| Outcome::Fails("panics".into()))
 }
 
 /// Fails with all cases that fail, by name, so that each can be run again.
@@ -101,7 +104,7 @@ fn named() {
             .split(',')
             .any(|start| !start.is_empty() && name.starts_with(start))
         {
-            println!("{name}: {:?}", laws::outcome(&case));
+            println!("{name}: {:?}", pair::outcome(&case));
             let rng = &mut case.random();
             let pair = case.law.apply(&case.study(rng), rng).unwrap();
             println!("{pair:#?}");
