@@ -29,6 +29,7 @@ use known::KNOWN;
 use laws::Law;
 use pair::Outcome;
 use rayon::prelude::*;
+use study::Engine;
 
 /// The ordinary run takes one of so many parts: about a hundred cases.
 const PARTS: usize = 61;
@@ -148,26 +149,21 @@ fn the_parts_are_the_whole_and_each_has_every_law() {
 /// A law of which the second study is another one is found broken.
 #[test]
 fn other_data_are_told_from_the_same_data() {
-    let all = Case::all(1);
-    for law in Law::ALL {
-        let of_law = all
-            .iter()
-            .filter(|c| c.law == law && !c.is_dear() && !c.integrated);
-        let mut seen = 0;
-        for case in of_law.step_by(7).take(3) {
-            let rng = &mut case.random();
-            let mut pair = law.apply(&case.study(rng), rng).unwrap();
-            pair.spoil();
-            let outcome = pair.outcome(case);
-            assert!(
-                matches!(outcome, Outcome::Fails(_)),
-                "{}: {outcome:?}",
-                case.name()
-            );
-            seen += 1;
-        }
-        assert!(seen > 0, "{law:?}");
+    let quick = |case: &Case| !case.is_dear() && !case.integrated && case.engine == Engine::Auto;
+    let all: Vec<Case> = Case::all(1).into_iter().filter(quick).collect();
+    let of = |law: Law| all.iter().filter(move |case| case.law == law);
+    let some = Law::ALL.map(|law| of(law).step_by(7).take(3).collect::<Vec<_>>());
+    for (law, cases) in Law::ALL.iter().zip(&some) {
+        assert!(!cases.is_empty(), "{law:?}");
     }
+    some.concat().par_iter().for_each(|case| {
+        let rng = &mut case.random();
+        let mut pair = case.law.apply(&case.study(rng), rng).unwrap();
+        pair.spoil();
+        let outcome = pair.outcome(case);
+        let is_told = matches!(outcome, Outcome::Fails(_));
+        assert!(is_told, "{}: {outcome:?}", case.name());
+    });
 }
 
 #[test]
