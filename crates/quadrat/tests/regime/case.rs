@@ -233,7 +233,17 @@ impl Case {
             ..
         } = *self;
         // Expectations over windows have no closed form, and covariances of regions are integrals.
-        let is_slow = engine == Engine::Variational && !kind.is_normal();
+        let has_windows = matches!(
+            kind,
+            Kind::Interval
+                | Kind::IntervalKnown
+                | Kind::Censored
+                | Kind::Ordinal
+                | Kind::OrdinalLearned
+                | Kind::Positive
+        );
+        let expects = engine == Engine::Variational || (engine == Engine::Sparse && integrated);
+        let is_slow = has_windows && expects;
         let has_regions = shape == Shape::Region && (integrated || kind != Kind::Known);
         is_slow || has_regions
     }

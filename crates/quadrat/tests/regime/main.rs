@@ -23,6 +23,7 @@ mod study;
 
 use std::env;
 use std::panic::catch_unwind;
+use std::time::Instant;
 
 use case::Case;
 use known::{KNOWN, MENDED};
@@ -33,6 +34,9 @@ use study::Engine;
 
 /// The ordinary run takes one of so many parts: about a hundred cases.
 const PARTS: usize = 61;
+
+/// Seconds from which on a case is told.
+const LONG: u64 = 20;
 
 fn variable(name: &str, usual: u64) -> u64 {
     env::var(name).map_or(usual, |text| text.parse().unwrap())
@@ -50,9 +54,12 @@ fn outcome(case: &Case) -> Outcome {
 fn check(cases: Vec<Case>) {
     let cases: Vec<Case> = cases.into_iter().filter(|case| !is_known(case)).collect();
     let told = |case: &Case| {
+        let start = Instant::now();
         let outcome = outcome(case);
-        if matches!(outcome, Outcome::Fails(_)) {
-            eprintln!("{}: {outcome:?}", case.name());
+        let seconds = start.elapsed().as_secs();
+        // Told at once, for a run of hours; what takes long is a matter for `is_dear`.
+        if matches!(outcome, Outcome::Fails(_)) || seconds > LONG {
+            eprintln!("{}: {outcome:?}, {seconds} s", case.name());
         }
         outcome
     };
