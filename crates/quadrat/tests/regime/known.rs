@@ -13,5 +13,20 @@ pub const MENDED: &[&str] = &[
     "ordinal/variational/map/point/values_shifted/0",
 ];
 
+/// Draws that meet sums after a link lose their digits where the prior of the mean is ten thousand times as wide as the
+/// function varies: means move by 0.4 to 9 sds, without a warning; the evidence is right.
+const DRAWN: &str = "weighted draws under a prior of the mean with an sd of 1e4";
+
 /// With the reason. One that holds again must be taken off.
-pub const KNOWN: &[(&str, &str)] = &[];
+pub const KNOWN: &[(&str, &str)] = &[
+    ("negative_binomial/auto/map/sum/vaguer_mean/0", DRAWN),
+    ("negative_binomial/auto/map/bag/vaguer_mean/0", DRAWN),
+    ("poisson_exp/auto/map/sum/vaguer_mean/0", DRAWN),
+    ("poisson_exp/auto/map/bag/vaguer_mean/0", DRAWN),
+    ("poisson_exp/auto/integrate/sum/vaguer_mean/0", DRAWN),
+    ("poisson_exp/auto/integrate/bag/vaguer_mean/0", DRAWN),
+    ("poisson_softplus/auto/map/sum/vaguer_mean/0", DRAWN),
+    ("poisson_softplus/auto/map/bag/vaguer_mean/0", DRAWN),
+    ("poisson_softplus/auto/integrate/sum/vaguer_mean/0", DRAWN),
+    ("poisson_softplus/auto/integrate/bag/vaguer_mean/0", DRAWN),
+];
