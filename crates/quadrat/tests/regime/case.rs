@@ -243,7 +243,9 @@ impl Case {
                 | Kind::Positive
         );
         let expects = engine == Engine::Variational || (engine == Engine::Sparse && integrated);
-        let is_slow = has_windows && expects;
+        // Sums of counts over all dispersions.
+        let is_summed = kind == Kind::NegativeBinomial && integrated && shape != Shape::Point;
+        let is_slow = (has_windows && expects) || is_summed;
         let has_regions = shape == Shape::Region && (integrated || kind != Kind::Known);
         is_slow || has_regions
     }
