@@ -236,6 +236,8 @@ fn tolerance(case: &Case) -> Distance {
         // A search ends within a hundredth of a nat of the optimum, that is within a seventh of the sd of
         // hyperparameters, of which predictions move by some hundredths of theirs.
         Engine::Sparse => 5e-2,
+        // Covariances over regions are known to 1e-7 of the variance.
+        _ if case.shape == Shape::Region => 1e-4,
         // Newton steps end at the optimum itself; what is left is the rounding of ill-conditioned rows.
         _ => 1e-5,
     };
