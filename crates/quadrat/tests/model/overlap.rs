@@ -77,7 +77,9 @@ fn squares(of: &[(f64, f64, f64)]) -> Functionals {
 
 /// What a row looks at and reports: where it begins and ends along every dimension, the expected
 /// count at a rate of one, and the ends of the count.
-fn told(table: &Observations) -> Vec<(Vec<(f64, f64)>, f64, (f64, f64))> {
+type Told = (Vec<(f64, f64)>, f64, (f64, f64));
+
+fn told(table: &Observations) -> Vec<Told> {
     let (lower, upper, exposure) = match table.likelihood() {
         Likelihood::Poisson(x) => (x.lower(), x.upper(), x.exposure()),
         Likelihood::NegativeBinomial(x) => (x.lower(), x.upper(), x.exposure()),
@@ -588,7 +590,7 @@ fn long_series_are_taken_apart_without_looking_at_all_pairs() {
     let found = once(&plain(bands(&edges), &sums));
     assert_eq!(treatments(&found), [Treatment::Differences]);
     let rows = told(&found.tables[0]);
-    let is_day = |(day, row): (usize, &(Vec<(f64, f64)>, f64, (f64, f64)))| {
+    let is_day = |(day, row): (usize, &Told)| {
         let from = day as f64;
         *row == (vec![(from, from + 1.0)], 1.0, (3.0, 3.0))
     };

@@ -6,7 +6,7 @@
 //!
 //! | variable | meaning |
 //! |---|---|
-//! | `QUADRAT_REGIME_PART` | which part of the table the ordinary run takes, modulo their number; `./check` counts days |
+//! | `QUADRAT_REGIME_PART` | which part of the table the ordinary run takes, modulo their number; 0 unless told |
 //! | `QUADRAT_REGIME_SEEDS` | how many studies the long run draws for each combination, 1 unless told |
 //! | `QUADRAT_REGIME_CASE` | one case or the beginnings of several, with a comma between: `cargo test --test regime named -- --ignored --nocapture` |
 
