@@ -25,6 +25,13 @@
     return Math.round(Math.max(low, Math.min(high, (place.clientWidth - view.inset) * view.aspect)));
   }
 
+  // Where one unit is as long along both axes: the room that labels leave is known once they are
+  // drawn.
+  function exact(c) {
+    if (!c.view.exact) { return Promise.resolve(); }
+    return c.chart.height(Math.round(c.chart.width() * c.view.aspect)).runAsync();
+  }
+
   // The pointer goes through outlines and marked places: one that came under it would end the tooltip of what it lies on.
   function through(marks) {
     (marks || []).forEach(function (mark) {
@@ -43,7 +50,10 @@
       tooltip: { id: "vg-tooltip-element", disableDefaultStyle: true },
       patch: function (compiled) { through(compiled.marks); return compiled; }
     };
-    return vegaEmbed(place, spec, options).then(function (result) { return { view: view, place: place, chart: result.view }; });
+    return vegaEmbed(place, spec, options).then(function (result) {
+      var chart = { view: view, place: place, chart: result.view };
+      return exact(chart).then(function () { return chart; });
+    });
   }
 
   // What is pointed at, in the form the outline of a view needs: edges of a cell, or number of a region.
@@ -79,7 +89,7 @@
         if (window.innerWidth === width) { return; }
         width = window.innerWidth;
         charts.forEach(function (c) {
-          if (c.view.aspect) { c.chart.height(heightOf(c.view, c.place)).runAsync(); }
+          if (c.view.aspect) { c.chart.height(heightOf(c.view, c.place)).runAsync().then(function () { return exact(c); }); }
         });
       }, 150);
     });

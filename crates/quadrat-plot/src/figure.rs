@@ -10,7 +10,7 @@ mod surface;
 
 pub use calibration::{CalibrationFigure, Coverage, LeftOut};
 pub use correlation::{Correlated, CorrelationFigure};
-pub use curve::{CurveFigure, Observed, Panel, Places, Predicted, Reference};
+pub use curve::{CurveFigure, Limit, Observed, Panel, Places, Predicted, Reference};
 pub use forest::{ForestFigure, ForestRow};
 pub use map::{Colours, MapFigure, MapPanel, MapPrediction, MapRegion, MapRow, Ring, Spacing};
 pub(crate) use marks::Seen;

@@ -1,5 +1,8 @@
 //! Numbers in words: four significant digits, thousands separators, real minus signs.
 
+/// Significant digits of a double, nearly; more would be rounding.
+const DIGITS: usize = 16;
+
 /// A number for running text: `1,234`, `12.35`, `0.001235`, `1.2 × 10⁻⁷`, `–` for NaN.
 pub fn number(value: f64) -> String {
     if let Some(words) = not_finite(value) {
@@ -23,18 +26,51 @@ pub fn rounded(value: f64) -> String {
     }
 }
 
-/// A number with more digits than [`number`] has, for values that are nearly alike.
+/// A number with as many digits as told, for values that are nearly alike.
 pub fn significant(value: f64, digits: usize) -> String {
     let size = value.abs();
-    if !(1e-4..1e10).contains(&size) {
-        return if size > 0.0 && size.is_finite() {
-            scientific(value, digits)
-        } else {
-            number(value)
-        };
+    if size == 0.0 || !size.is_finite() {
+        return number(value);
     }
-    let before = size.log10().floor() as i32 + 1;
+    // Many digits are easier to compare in full than as a power of ten.
+    let is_plain = (1e-4..1e10).contains(&size) || digits > 6 && (1e10..1e15).contains(&size);
+    if !is_plain {
+        return scientific(value, digits);
+    }
+    let before = power(size) + 1;
     trim(&fixed(value, (digits as i32 - before).max(0) as usize))
+}
+
+/// A number beside its standard deviation, or another distance that must show: as [`number`], with
+/// more digits where two digits of the distance need them.
+pub fn beside(value: f64, distance: f64) -> String {
+    match needed(value, distance, 2) {
+        Some(digits) => significant(value, digits.min(DIGITS)),
+        None => number(value),
+    }
+}
+
+/// Both ends of a scale, each with three significant digits, and as many more as three digits of
+/// their distance need.
+pub fn ends((low, high): (f64, f64)) -> (String, String) {
+    // Halves: the distance of two finite numbers need not be finite.
+    let distance = high / 2.0 - low / 2.0;
+    let end = |value: f64| match needed(value, distance, 3) {
+        // 17 digits tell any two doubles apart.
+        Some(digits) => significant(value, digits.min(17)),
+        None => rounded(value),
+    };
+    (end(low), end(high))
+}
+
+/// The significant digits that a number needs for some digits of a distance to show; none where
+/// four are enough.
+fn needed(value: f64, distance: f64, digits: i32) -> Option<usize> {
+    if !(distance.is_normal() && value.is_finite() && value != 0.0) {
+        return None;
+    }
+    let needed = power(value.abs()) - power(distance.abs()) + digits;
+    (needed > 4).then_some(needed as usize)
 }
 
 /// A hyperparameter: as [`number`], but large ones by their power of ten.
@@ -71,8 +107,9 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     out
 }
 
-/// A column of numbers with the decimals that its typical size needs, so that the points align.
-pub fn column(values: &[f64]) -> Vec<String> {
+/// A column of numbers with the decimals that its typical size needs, and those that two digits of
+/// `distance` need where there is one, so that the points align.
+pub fn column(values: &[f64], distance: Option<f64>) -> Vec<String> {
     let sizes = || {
         values
             .iter()
@@ -82,13 +119,17 @@ pub fn column(values: &[f64]) -> Vec<String> {
     };
     let largest = sizes().fold(0.0, f64::max);
     if largest > 0.0 && !(1e-3..1e10).contains(&largest) {
-        return values.iter().map(|&v| number(v)).collect();
+        let one = |&v: &f64| distance.map_or_else(|| number(v), |d| beside(v, d));
+        return values.iter().map(one).collect();
     }
     let whole = sizes().all(|v| v.fract() == 0.0);
     let places = if whole {
         0
     } else {
-        decimals(largest.max(1e-4))
+        let fine = distance.filter(|d| d.is_normal());
+        let fine = fine.map_or(0, |d| 1 - power(d.abs()));
+        let most = DIGITS as i32 - 1 - power(largest.max(1e-4));
+        decimals(largest.max(1e-4)).max(fine.min(most).max(0) as usize)
     };
     values.iter().map(|&v| fixed(v, places)).collect()
 }
@@ -99,7 +140,10 @@ pub fn interval(lower: f64, upper: f64) -> String {
         (true, true) => "anything".to_owned(),
         (true, false) => format!("up to {}", number(upper)),
         (false, true) => format!("at least {}", number(lower)),
-        (false, false) => format!("{} to {}", number(lower), number(upper)),
+        (false, false) => {
+            let width = upper / 2.0 - lower / 2.0;
+            format!("{} to {}", beside(lower, width), beside(upper, width))
+        }
     }
 }
 
@@ -137,12 +181,17 @@ fn not_finite(value: f64) -> Option<&'static str> {
     }
 }
 
-/// Decimals that leave four significant digits, and never cut whole ones.
-fn decimals(size: f64) -> usize {
-    let magnitude = size.log10().floor() as i32;
-    (3 - magnitude).clamp(0, 8) as usize
+/// The power of ten of the first digit of a positive number.
+fn power(size: f64) -> i32 {
+    size.log10().floor() as i32
 }
 
+/// Decimals that leave four significant digits, and never cut whole ones.
+fn decimals(size: f64) -> usize {
+    (3 - power(size)).clamp(0, 8) as usize
+}
+
+/// Without the zeros that end decimals.
 fn trim(text: &str) -> String {
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -151,7 +200,8 @@ fn trim(text: &str) -> String {
     }
 }
 
-fn scientific(value: f64, digits: usize) -> String {
+/// A number times a power of ten: `1.2 × 10⁻⁷`.
+pub(crate) fn scientific(value: f64, digits: usize) -> String {
     let text = format!("{value:.*e}", digits.saturating_sub(1));
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let raised: String = exponent
@@ -210,10 +260,40 @@ mod tests {
 
     #[test]
     fn a_column_shares_its_decimals() {
-        assert_eq!(column(&[1.0, 20.0, 300.0]), ["1", "20", "300"]);
-        assert_eq!(column(&[1.25, 20.0, f64::NAN]), ["1.25", "20.00", "–"]);
-        assert_eq!(column(&[]), Vec::<String>::new());
-        assert_eq!(column(&[0.0, 0.0]), ["0", "0"]);
+        assert_eq!(column(&[1.0, 20.0, 300.0], None), ["1", "20", "300"]);
+        assert_eq!(
+            column(&[1.25, 20.0, f64::NAN], None),
+            ["1.25", "20.00", "–"]
+        );
+        assert_eq!(column(&[], None), Vec::<String>::new());
+        assert_eq!(column(&[0.0, 0.0], None), ["0", "0"]);
+        assert_eq!(
+            column(&[1e9, 1e9 + 0.001_23], Some(5e-4)),
+            ["1,000,000,000.00000", "1,000,000,000.00123"]
+        );
+        assert_eq!(column(&[12.5, 20.0], Some(3.0)), ["12.50", "20.00"]);
+    }
+
+    #[test]
+    fn digits_follow_the_distance_beside() {
+        assert_eq!(beside(1e9 + 0.001_23, 5e-4), "1,000,000,000.00123");
+        assert_eq!(beside(1_234.4, 30.0), "1,234");
+        assert_eq!(beside(1_234.4, 3.0), "1,234.4");
+        assert_eq!(beside(0.5, 100.0), "0.5");
+        assert_eq!(beside(5e-10, 1e-17), "5 × 10⁻¹⁰");
+        assert_eq!(beside(1e12 + 2e3, 1e3), "1,000,000,002,000");
+        assert_eq!(beside(3.0, f64::NAN), "3");
+        assert_eq!(beside(f64::INFINITY, 1.0), "∞");
+        assert_eq!(
+            interval(999_999.992, 1_000_000.01),
+            "999,999.992 to 1,000,000.01"
+        );
+        assert_eq!(interval(1990.0, 1995.0), "1,990 to 1,995");
+        assert_eq!(
+            ends((999_999.99, 1_000_000.01)),
+            ("999,999.99".to_owned(), "1,000,000.01".to_owned())
+        );
+        assert_eq!(ends((0.0, 123.456)), ("0".to_owned(), "123".to_owned()));
     }
 
     #[test]

@@ -20,7 +20,7 @@ mod vega;
 pub use error::{MapError, MarkError, PlotError};
 pub use figure::{
     Area, Axis, CalibrationFigure, Colours, Correlated, CorrelationFigure, Coverage, CurveFigure,
-    Figure, ForestFigure, ForestRow, Heading, LeftOut, MapFigure, MapPanel, MapPrediction,
+    Figure, ForestFigure, ForestRow, Heading, LeftOut, Limit, MapFigure, MapPanel, MapPrediction,
     MapRegion, MapRow, Marks, Observed, Panel, Pixel, Places, Predicted, Reference, Ring, Side,
     Spacing, Support, SurfaceFigure,
 };

@@ -64,6 +64,7 @@ pub fn html(report: &Report) -> String {
         page.push_str(figure);
     }
     page.push_str(&calibration);
+    page.push_str(&blocks::left_out(&report.left_out));
     page.push_str(&blocks::predictions(&report.predictions));
     page.push_str(&blocks::hyperparameters(&report.hyperparameters));
     page.push_str(&blocks::evidence(report.evidence.as_ref()));

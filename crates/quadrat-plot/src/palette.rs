@@ -17,6 +17,10 @@ pub(crate) const PREDICTED: [&str; 4] = ["#0b5c94", "#8a3b74", "#00765a", "#8f6a
 /// Opacity of bands.
 pub(crate) const BAND_OPACITY: f64 = 0.26;
 
+/// Colours and widths of the two lines of outlines over maps, which are seen on dark and on bright
+/// colours.
+pub(crate) const BORDER: [(&str, f64); 2] = [("#ffffff", 1.8), (INK, 0.7)];
+
 /// Thresholds between ranks.
 pub(crate) const THRESHOLD: &str = "#8794a1";
 /// Opacity of marks that are many.

@@ -13,8 +13,10 @@ pub(crate) use curve::{Band, CurvePanel, Mark, Slot, prepare as curve};
 pub(crate) use forest::prepare as forest;
 pub(crate) use map::{Coloured, Map, Ring, prepare as map};
 pub(crate) use marks::{Glyph, Layer, Shape};
-pub(crate) use surface::prepare as surface;
+pub(crate) use surface::{Sheet, Shown, prepare as surface};
 pub(crate) use thin::{evenly, extremes};
+
+use crate::figure::Limit;
 
 /// Observed marks of a kind drawn in a panel of a curve figure.
 pub(crate) const MARKS: usize = 3000;
@@ -130,6 +132,29 @@ pub(crate) fn padded(range: (f64, f64), share: f64) -> (f64, f64) {
         range.1 + margin
     };
     (low, high)
+}
+
+/// A range that reaches to limits just outside; what lies farther away would flatten all that is
+/// drawn.
+pub(crate) fn with_limits(range: Option<(f64, f64)>, limits: &[Limit]) -> Option<(f64, f64)> {
+    let (low, high) = range?;
+    let reach = 0.5 * (high - low);
+    let near = limits.iter().map(|limit| limit.value);
+    let near = near.filter(|v| low - reach <= *v && *v <= high + reach);
+    self::range(near.chain([low, high]))
+}
+
+/// The limits within a range, and what the caption says of the others.
+pub(crate) fn limits(limits: &[Limit], (low, high): (f64, f64)) -> (Vec<&Limit>, Option<String>) {
+    let inside = |limit: &&Limit| low <= limit.value && limit.value <= high;
+    let (drawn, beyond): (Vec<&Limit>, Vec<&Limit>) = limits.iter().partition(inside);
+    let beyond: Vec<&str> = beyond.iter().map(|limit| limit.label.as_str()).collect();
+    let remark = match beyond.as_slice() {
+        [] => None,
+        [one] => Some(format!("{one} lies outside the axis.")),
+        several => Some(format!("{} lie outside the axis.", several.join(", "))),
+    };
+    (drawn, remark)
 }
 
 /// Share of the transforms in each of ten equal bins, relative to a flat histogram; NaNs are left out.

@@ -20,6 +20,8 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// The figures, the main one first.
     pub figures: Vec<Figure>,
+    /// Sentences about figures that are left out, and why.
+    pub left_out: Vec<String>,
     /// Leave-one-out check; its reading is written above it.
     pub calibration: Option<CalibrationFigure>,
     /// What was learned about the model.
@@ -114,6 +116,8 @@ pub struct TablePreview {
 pub enum Cell {
     /// A number, formatted with the digits its column needs.
     Number(f64),
+    /// A number and its standard deviation, which says how many digits its column needs.
+    Estimate([f64; 2]),
     /// Words.
     Text(String),
 }

@@ -13,6 +13,10 @@ use serde_json::{Value, json};
 use crate::figure::Figure;
 use crate::palette;
 use crate::prepare::{Key, joined};
+use crate::ticks::ticks;
+
+/// Ticks of a wide axis, of a high one, and of those of maps, about.
+pub(crate) const TICKS: (f64, f64, f64) = (10.0, 6.0, 4.0);
 
 /// Pixels of a view's width that the labels of a vertical axis take.
 const INSET: u32 = 60;
@@ -44,6 +48,8 @@ pub(crate) struct View {
     pub spec: Value,
     /// Height over width, or none for the height in the specification.
     pub aspect: Option<f64>,
+    /// Whether the height over the width inside of the labels is exactly that.
+    pub exact: bool,
     /// Pixels of the width that labels take, for the height.
     pub inset: u32,
     /// Whether to draw on a canvas whatever the number of marks.
@@ -110,15 +116,22 @@ pub(crate) fn config() -> Value {
     })
 }
 
-/// How tick labels of a range are written: years without separators, millions with a letter.
-pub(crate) fn tick_format(range: (f64, f64)) -> &'static str {
-    let size = range.0.abs().max(range.1.abs());
-    match size {
-        s if s >= 1e6 => "s",
-        s if s >= 1e4 => ",f",
-        s if s >= 1e-3 => "f",
-        _ => "~g",
+/// Ticks at round numbers with the labels of still images, added to the settings of an axis. Where
+/// there is no room for all labels, some are left out.
+pub(crate) fn ticked(range: (f64, f64), wanted: f64, axis: Value) -> Value {
+    labelled(ticks(range, wanted), axis)
+}
+
+/// Ticks with labels of their own, added to the settings of an axis.
+pub(crate) fn labelled(ticks: Vec<(f64, String)>, mut axis: Value) -> Value {
+    let (values, labels): (Vec<f64>, Vec<String>) = ticks.into_iter().unzip();
+    if !values.is_empty() {
+        // Numbers survive JSON exactly, so a tick finds its own label.
+        let (places, words) = (json!(values), json!(labels));
+        axis["labelExpr"] = json!(format!("{words}[indexof({places}, datum.value)]"));
+        axis["values"] = places;
     }
+    axis
 }
 
 /// A number for drawing: nine significant digits, to keep the page small.
@@ -133,12 +146,18 @@ pub(crate) fn domain(range: (f64, f64), nice: bool) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::tick_format;
+    use super::*;
 
     #[test]
-    fn years_have_no_separators() {
-        assert_eq!(tick_format((1990.0, 2020.0)), "f");
-        assert_eq!(tick_format((0.0, 20_000.0)), ",f");
-        assert_eq!(tick_format((0.0, 2e6)), "s");
+    fn axes_have_the_labels_of_still_images() {
+        let axis = ticked((1990.0, 2020.0), 3.0, json!({"grid": true}));
+        assert_eq!(
+            axis,
+            json!({
+                "grid": true, "values": [1990.0, 2000.0, 2010.0, 2020.0],
+                "labelExpr": "[\"1990\",\"2000\",\"2010\",\"2020\"][indexof([1990.0,2000.0,2010.0,2020.0], datum.value)]",
+            })
+        );
+        assert_eq!(ticked((f64::NAN, 1.0), 3.0, json!({})), json!({}));
     }
 }

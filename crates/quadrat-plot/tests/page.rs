@@ -6,10 +6,17 @@ mod common;
 use common::{EVIL, islands, line};
 use quadrat_plot::{
     Area, Axis, CalibrationFigure, Cell, Correlated, CorrelationFigure, Coverage, CurveFigure,
-    Evidence, Fact, Figure, ForestFigure, ForestRow, Heading, HyperRow, LeftOut, MapFigure,
+    Evidence, Fact, Figure, ForestFigure, ForestRow, Heading, HyperRow, LeftOut, Limit, MapFigure,
     MapPrediction, MapRegion, MapRow, Observed, Panel, Pixel, Predicted, Report, SurfaceFigure,
     TablePreview, html, png, svg,
 };
+
+fn limit(words: &str) -> Limit {
+    Limit {
+        value: 2.0,
+        label: words.to_owned(),
+    }
+}
 
 fn curve(words: &str, observed: Vec<Observed>, predicted: Predicted) -> Figure {
     Figure::Curve(CurveFigure {
@@ -28,6 +35,8 @@ fn curve(words: &str, observed: Vec<Observed>, predicted: Predicted) -> Figure {
             reference: None,
             marked: vec![1.5, 2.5],
             marked_label: words.to_owned(),
+            limits: vec![limit(words)],
+            domain: None,
         }],
     })
 }
@@ -38,6 +47,7 @@ fn figures(words: &str) -> Vec<Figure> {
         y1: 1.0,
         mean: 2.0,
         sd: 1.0,
+        chances: vec![0.5],
         ..Pixel::default()
     };
     let area = Area {
@@ -64,6 +74,9 @@ fn figures(words: &str) -> Vec<Figure> {
             reference_label: words.to_owned(),
             marked: vec![[0.5, 0.5]],
             marked_label: words.to_owned(),
+            chances: vec![words.to_owned()],
+            borders: vec![vec![[0.1, 0.1], [0.9, 0.1], [0.5, 0.9]]],
+            equal_scale: true,
             ..SurfaceFigure::default()
         }),
         Figure::Forest(ForestFigure {
@@ -81,6 +94,8 @@ fn figures(words: &str) -> Vec<Figure> {
                 reference: None,
             }],
             level: 0.9,
+            limits: vec![limit(words)],
+            domain: None,
         }),
         Figure::Map(map(words)),
         Figure::Calibration(CalibrationFigure {
@@ -171,6 +186,7 @@ fn report(words: &str) -> Report {
         }],
         warnings: vec![own()],
         figures: figures(words),
+        left_out: vec![own()],
         calibration: Some(CalibrationFigure {
             heading: Heading::new(words, words),
             value: Axis::new(words),
@@ -313,20 +329,56 @@ fn rows_that_were_fitted_are_no_test() {
 
 #[test]
 fn a_map_with_its_truth_has_four_views_and_marked_places() {
+    let mut figure = figures("word").swap_remove(1);
+    if let Figure::Surface(surface) = &mut figure {
+        surface.chances.clear();
+        surface.borders.clear();
+    }
+    let (page, layers) = views(figure);
+    assert!(page.contains("class=\"views maps four\""));
+    // Marked where something is predicted, not where it was seen or known.
+    assert_eq!(layers, [3, 4, 3, 4]);
+    assert_eq!(islands(&page)[0]["datasets"]["marked"][0]["x"], 0.5);
+}
+
+#[test]
+fn probabilities_and_outlines_are_drawn_on_one_scale() {
+    let (page, layers) = views(figures("word").swap_remove(1));
+    // One more view, and two lines for the outlines in each.
+    assert_eq!(layers, [5, 6, 5, 6, 6]);
+    let island = &islands(&page)[0];
+    assert_eq!(island["datasets"]["predicted"][0]["chance0"], 0.5);
+    // A triangle ends where it began.
+    assert_eq!(
+        island["datasets"]["borders"].as_array().map(Vec::len),
+        Some(4)
+    );
+    assert_eq!(island["views"][4]["exact"], true);
+}
+
+/// The page of a figure, and the number of layers in each of its views.
+fn views(figure: Figure) -> (String, Vec<usize>) {
     let page = html(&Report {
-        figures: vec![figures("word").swap_remove(1)],
+        figures: vec![figure],
         ..Report::default()
     });
-    assert!(page.contains("class=\"views maps four\""));
     let island = &islands(&page)[0];
-    assert_eq!(island["views"].as_array().map(Vec::len), Some(4));
-    let layers = |view: usize| island["views"][view]["spec"]["layer"].as_array();
-    // Marked where something is predicted, not where it was seen or known.
-    let counts: Vec<_> = (0..4)
-        .map(|view| layers(view).map_or(0, Vec::len))
-        .collect();
-    assert_eq!(counts, [3, 4, 3, 4]);
-    assert_eq!(island["datasets"]["marked"][0]["x"], 0.5);
+    let views = island["views"].as_array().cloned().unwrap_or_default();
+    let count = |view: &serde_json::Value| view["spec"]["layer"].as_array().map_or(0, Vec::len);
+    let layers = views.iter().map(count).collect();
+    (page, layers)
+}
+
+#[test]
+fn limits_are_dashed_lines_and_what_is_not_drawn_is_said() {
+    let page = html(&report("word"));
+    assert!(page.contains("<h2>Not drawn</h2>"));
+    let limits = islands(&page).into_iter().take(3);
+    let dashed = limits.filter(|island| island.to_string().contains("\"strokeDash\":[4,4]"));
+    // The curve and the list.
+    assert_eq!(dashed.count(), 2);
+    let image = svg(&figures("word")[0]);
+    assert!(image.contains("stroke-dasharray"));
 }
 
 #[test]

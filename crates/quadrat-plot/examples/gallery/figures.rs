@@ -132,6 +132,7 @@ pub fn surface(id: &str, nx: usize, ny: usize, map: bool) -> SurfaceFigure {
                 sd,
                 lower: (mean - 1.96 * sd).max(0.0),
                 upper: mean + 1.96 * sd,
+                chances: Vec::new(),
             });
         }
     }
@@ -177,6 +178,7 @@ pub fn surface(id: &str, nx: usize, ny: usize, map: bool) -> SurfaceFigure {
         marked,
         level: 0.95,
         equal_scale: map,
+        ..SurfaceFigure::default()
     }
 }
 

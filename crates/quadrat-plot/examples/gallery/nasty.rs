@@ -2,7 +2,7 @@
 
 use quadrat_plot::{
     Axis, CalibrationFigure, CorrelationFigure, CurveFigure, Evidence, Figure, ForestFigure,
-    ForestRow, Heading, Observed, Panel, Pixel, Places, Predicted, Reference, Report,
+    ForestRow, Heading, Limit, Observed, Panel, Pixel, Places, Predicted, Reference, Report,
     SurfaceFigure, TablePreview,
 };
 
@@ -21,6 +21,10 @@ pub fn report() -> Report {
         mean,
         level: 0.95,
     };
+    let limit = |value: f64| Limit {
+        value,
+        label: evil.to_owned(),
+    };
     let panel = |observed: Vec<Observed>, predicted: Vec<Predicted>| Panel {
         title: evil.to_owned(),
         y: Axis::new(evil).with_unit("%"),
@@ -30,6 +34,8 @@ pub fn report() -> Report {
         predicted,
         marked: vec![0.5, f64::NAN, 1e9],
         marked_label: evil.to_owned(),
+        limits: [1.5, f64::NAN, 1e300].map(limit).to_vec(),
+        domain: None,
         reference: Some(Reference {
             label: evil.to_owned(),
             x: vec![0.5, f64::NAN],

@@ -38,6 +38,21 @@ pub struct Panel {
     pub marked: Vec<f64>,
     /// What they are, for the legend.
     pub marked_label: String,
+    /// Values that predictions are compared with, drawn as level lines.
+    pub limits: Vec<Limit>,
+    /// Ends of the vertical axis, such as 0 and 1 of probabilities; none for those of what is
+    /// drawn.
+    pub domain: Option<(f64, f64)>,
+}
+
+/// A value that predictions are compared with.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Limit {
+    /// The value.
+    pub value: f64,
+    /// What it is, for the legend: "Limit 2".
+    pub label: String,
 }
 
 /// One row observed as a number. Rows known only within limits are [`Marks`].

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Axis, Heading};
+use super::{Axis, Heading, Limit};
 
 /// A dot and an interval for each row: predictions for named things, or over more than two dimensions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -22,6 +22,10 @@ pub struct ForestFigure {
     pub label: String,
     /// Whether the axis is logarithmic, which needs means above zero.
     pub logarithmic: bool,
+    /// Values that predictions are compared with, drawn as upright lines.
+    pub limits: Vec<Limit>,
+    /// Ends of the axis, such as 0 and 1 of probabilities; none for those of what is drawn.
+    pub domain: Option<(f64, f64)>,
 }
 
 /// One row of a [`ForestFigure`].

@@ -284,6 +284,22 @@ impl MapFigure {
         Ok(self)
     }
 
+    /// The same maps with one more at the end, of probabilities from 0 to 1.
+    ///
+    /// # Errors
+    /// As [`MapFigure::new`].
+    pub fn with_chances(mut self, title: &str, values: Vec<Option<f64>>) -> Result<Self, MapError> {
+        self.panels.push(MapPanel {
+            title: title.to_owned(),
+            values,
+            spacing: Spacing::Linear,
+            domain: Some((0.0, 1.0)),
+            ..MapPanel::default()
+        });
+        check::figure(&self)?;
+        Ok(self)
+    }
+
     /// The same map with one more line in its tooltips.
     ///
     /// # Errors
@@ -410,6 +426,22 @@ mod tests {
         assert_eq!(with.panels()[0].scale, with.panels()[1].scale);
         assert_eq!(with.panels()[0].value, Axis::new("cases"));
         assert!(figure.with_reference("True cases", vec![]).is_err());
+    }
+
+    #[test]
+    fn probabilities_have_a_map_from_zero_to_one() {
+        let panel = MapPanel {
+            values: vec![Some(3.0)],
+            ..MapPanel::default()
+        };
+        let figure = MapFigure::new(Heading::default(), vec![square(0.0)], vec![panel]).unwrap();
+        let with = figure
+            .clone()
+            .with_chances("P(risk > 1.2)", vec![Some(0.4)]);
+        let with = with.unwrap();
+        assert_eq!(with.panels()[1].title, "P(risk > 1.2)");
+        assert_eq!(with.panels()[1].domain, Some((0.0, 1.0)));
+        assert!(figure.with_chances("", vec![]).is_err());
     }
 
     #[test]

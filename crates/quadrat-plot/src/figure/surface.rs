@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Axis, Heading};
+use super::{Axis, Heading, Ring};
 
 /// Linked maps: what was observed, the predicted mean and, where it is known, the truth on one colour scale, the standard deviation on its own.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -32,6 +32,13 @@ pub struct SurfaceFigure {
     pub level: f64,
     /// Whether one unit of x is as long as one unit of y (a map).
     pub equal_scale: bool,
+    /// Whether x and y are longitude and latitude in degrees. With `equal_scale`, degrees of
+    /// longitude are drawn shorter by the cosine of the middle latitude.
+    pub degrees: bool,
+    /// Outlines drawn over the maps, such as those of districts.
+    pub borders: Vec<Ring>,
+    /// Titles of the maps of probabilities, one for each of [`Pixel::chances`].
+    pub chances: Vec<String>,
 }
 
 /// A rectangle with an observed value.
@@ -72,4 +79,6 @@ pub struct Pixel {
     pub lower: f64,
     /// Upper end of the interval.
     pub upper: f64,
+    /// Probabilities, drawn from 0 to 1, each on a map of its own.
+    pub chances: Vec<f64>,
 }

@@ -51,6 +51,17 @@ pub(super) fn top(report: &Report, title: &str) -> String {
     out
 }
 
+/// What is told of figures that are left out.
+pub(super) fn left_out(sentences: &[String]) -> String {
+    if sentences.is_empty() {
+        return String::new();
+    }
+    format!(
+        "<section>\n<h2>Not drawn</h2>\n{}</section>\n",
+        list(" class=\"notes\"", sentences)
+    )
+}
+
 /// The table of hyperparameters.
 pub(super) fn hyperparameters(rows: &[HyperRow]) -> String {
     if rows.is_empty() {
@@ -193,26 +204,32 @@ fn preview(table: &TablePreview) -> String {
 
 /// A column as text, and whether it is one of numbers.
 fn formatted(rows: &[Vec<Cell>], j: usize) -> (Vec<String>, bool) {
-    let numbers: Vec<f64> = rows
-        .iter()
-        .map(|row| match row.get(j) {
-            Some(Cell::Number(value)) => *value,
+    let cells = || rows.iter().map(|row| row.get(j));
+    let numbers: Vec<f64> = cells()
+        .map(|cell| match cell {
+            Some(Cell::Number(value) | Cell::Estimate([value, _])) => *value,
             _ => f64::NAN,
         })
         .collect();
-    let numeric = rows
-        .iter()
-        .any(|row| matches!(row.get(j), Some(Cell::Number(_))));
-    let words = column(&numbers)
+    let is_number = |cell: Option<&Cell>| matches!(cell, Some(Cell::Number(_) | Cell::Estimate(_)));
+    let sds = cells().filter_map(|cell| match cell {
+        Some(Cell::Estimate([_, sd])) if sd.is_normal() => Some(sd.abs()),
+        _ => None,
+    });
+    let sds: Vec<f64> = sds.collect();
+    // Rows that are known to a millionth of what the others are need no digits of their own.
+    let largest = sds.iter().copied().fold(0.0, f64::max);
+    let known = sds.into_iter().filter(|sd| *sd > 1e-6 * largest);
+    let words = column(&numbers, known.reduce(f64::min))
         .into_iter()
-        .zip(rows)
-        .map(|(number, row)| match row.get(j) {
+        .zip(cells())
+        .map(|(number, cell)| match cell {
             Some(Cell::Text(words)) => words.clone(),
-            Some(Cell::Number(_)) => number,
+            Some(Cell::Number(_) | Cell::Estimate(_)) => number,
             None => String::new(),
         })
         .collect();
-    (words, numeric)
+    (words, cells().any(is_number))
 }
 
 /// Study file, notes, and how to read the page.

@@ -161,7 +161,7 @@ fn base64(bytes: &[u8]) -> String {
 fn view(view: View, datasets: &serde_json::Value) -> serde_json::Value {
     let marks = marks(&view.spec, datasets);
     json!({
-        "spec": view.spec, "aspect": view.aspect, "inset": view.inset,
+        "spec": view.spec, "aspect": view.aspect, "inset": view.inset, "exact": view.exact,
         "renderer": if view.canvas || marks > CANVAS_FROM { "canvas" } else { "svg" },
     })
 }

@@ -107,6 +107,11 @@ fn fill(canvas: &mut Canvas, frame: &Frame, panel: &CurvePanel<'_>) {
     for mark in &panel.marks {
         observed(canvas, frame, mark);
     }
+    for limit in &panel.limits {
+        let y = frame.at_y(limit.value);
+        let ends = ((frame.left, y), (frame.right, y));
+        canvas.line(ends.0, ends.1, Ink::line(INK, 1.2).dashed());
+    }
     let radius = if panel.dots.len() > 200 { 1.6 } else { 2.4 };
     for (x, y) in &panel.dots {
         canvas.circle(frame.at(*x, *y), radius, Ink::fill(REFERENCE));

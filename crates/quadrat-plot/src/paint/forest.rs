@@ -19,10 +19,10 @@ pub(super) fn draw(figure: &ForestFigure, width: f64) -> Canvas {
         nothing(&mut canvas, top);
         return canvas;
     }
-    let mut keys = vec![
-        Key::new("dot", PREDICTED[0], drawn.label),
-        Key::new("band", PREDICTED[0], interval_words(figure.level)),
-    ];
+    let mut keys = vec![Key::new("dot", PREDICTED[0], drawn.label)];
+    if drawn.has_intervals {
+        keys.push(Key::new("band", PREDICTED[0], interval_words(figure.level)));
+    }
     if rows
         .iter()
         .any(|row| row.observed.is_some_and(f64::is_finite))
@@ -35,6 +35,8 @@ pub(super) fn draw(figure: &ForestFigure, width: f64) -> Canvas {
     {
         keys.push(Key::new("dot", REFERENCE, figure.reference.clone()));
     }
+    let limits = drawn.limits.iter();
+    keys.extend(limits.map(|limit| Key::new("dashes", INK, limit.label.clone())));
     top += legend(&mut canvas, &keys, top, width) + 8.0;
     // Places on a logarithmic axis are those of logarithms.
     let place = |v: f64| match &drawn.ticks {
@@ -69,6 +71,11 @@ pub(super) fn draw(figure: &ForestFigure, width: f64) -> Canvas {
         y_ticks: Some(Vec::new()),
     };
     frame.axes(&mut canvas, &look);
+    for limit in &drawn.limits {
+        let x = frame.at_x(place(limit.value));
+        let ends = ((x, frame.top), (x, frame.bottom));
+        canvas.line(ends.0, ends.1, Ink::line(INK, 1.2).dashed());
+    }
     for (i, row) in rows.iter().enumerate() {
         let y = top + ROW * (i as f64 + 0.5);
         canvas.words(

@@ -65,12 +65,10 @@ impl Frame {
                 MUTED,
             );
         }
-        for (value, label) in look
-            .x_ticks
-            .clone()
-            .unwrap_or_else(|| ticks(self.x, wide / 75.0))
-        {
-            let x = self.at_x(value);
+        let x_ticks = look.x_ticks.clone();
+        let x_ticks = x_ticks.unwrap_or_else(|| ticks(self.x, wide / 75.0));
+        for (value, _) in &x_ticks {
+            let x = self.at_x(*value);
             if look.grid_x {
                 canvas.line((x, self.top), (x, self.bottom), Ink::line(GRID, 1.0));
             }
@@ -79,13 +77,10 @@ impl Frame {
                 (x, self.bottom + 4.0),
                 Ink::line(AXIS, 1.0),
             );
-            canvas.words(
-                (x, self.bottom + 19.0),
-                &label,
-                SMALL,
-                Anchor::Middle,
-                MUTED,
-            );
+        }
+        for (middle, label) in self.labels(&x_ticks, look.y_room) {
+            let place = (middle, self.bottom + 19.0);
+            canvas.words(place, label, SMALL, Anchor::Middle, MUTED);
         }
         canvas.line(
             (self.left, self.bottom),
@@ -114,6 +109,34 @@ impl Frame {
             Anchor::Start,
             INK,
         );
+    }
+
+    /// The labels below the frame with their middles: all, or every second, third and so on where
+    /// they would touch.
+    fn labels<'a>(&self, ticks: &'a [(f64, String)], y_room: f64) -> Vec<(f64, &'a str)> {
+        let half = |label: &str| 0.5 * width_of(label, SMALL);
+        let placed = |(value, label): &'a (f64, String)| {
+            let room = half(label);
+            let (left, right) = (self.left - y_room + room, self.right + EDGE - room);
+            let x = self.at_x(*value);
+            (
+                if left < right {
+                    x.clamp(left, right)
+                } else {
+                    x
+                },
+                label.as_str(),
+            )
+        };
+        let every = |n: usize| ticks.iter().step_by(n).map(placed).collect::<Vec<_>>();
+        let is_free = |labels: &Vec<(f64, &str)>| {
+            labels.windows(2).all(|pair| {
+                let ends = (pair[0].0 + half(pair[0].1), pair[1].0 - half(pair[1].1));
+                ends.1 - ends.0 >= 6.0
+            })
+        };
+        let mut choices = (1..=ticks.len().max(1)).map(every);
+        choices.find(is_free).unwrap_or_default()
     }
 }
 

@@ -61,6 +61,12 @@ fn map(
             top + scale * f64::from(v[1]),
         )
     };
+    if let Some(bar) = &drawn.bar {
+        let (from, to) = (at(&bar.from), at(&bar.to));
+        canvas.line(from, to, Ink::line(INK, 2.0));
+        let place = (to.0 + 8.0, to.1 + 4.5);
+        canvas.words(place, &bar.label, SMALL, Anchor::Start, MUTED);
+    }
     let width = drawn.border_width();
     for &(region, part) in &drawn.order {
         let rings = drawn.regions[region][part]

@@ -5,11 +5,11 @@ mod predicted;
 
 use super::marks::{self, Layer};
 use super::{Key, evenly, padded, range, widened};
-use crate::figure::{CurveFigure, Marks, Panel, Seen};
+use crate::figure::{CurveFigure, Limit, Marks, Panel, Seen};
 use crate::format::count;
 use crate::palette::{BAR, INK, OBSERVED, PREDICTED, REFERENCE};
 use observed::observed;
-use predicted::{band, ordered, slot};
+use predicted::{band, gap, ordered, slot};
 
 /// Reference dots drawn in a panel.
 const DOTS: usize = 1500;
@@ -34,6 +34,8 @@ pub(crate) struct CurvePanel<'a> {
     pub observed_label: String,
     /// Places marked at the horizontal axis, within its range.
     pub rug: Vec<f64>,
+    /// The limits within the vertical range.
+    pub limits: Vec<&'a Limit>,
 }
 
 /// An observed row.
@@ -124,7 +126,9 @@ fn prepare_panel<'a>(panel: &'a Panel, height: f64, remarks: &mut Vec<String>) -
     for predicted in &panel.predicted {
         let rows = ordered(predicted, remarks);
         if slots.is_empty() {
-            slots = rows.iter().map(|row| slot(row, predicted, panel)).collect();
+            let gap = gap(&rows);
+            let told = rows.iter().map(|row| slot(row, gap, predicted, panel));
+            slots = told.collect();
         }
         bands.push(band(&rows, predicted));
     }
@@ -144,14 +148,18 @@ fn prepare_panel<'a>(panel: &'a Panel, height: f64, remarks: &mut Vec<String>) -
             .chain(more_ys)
             .chain(dots.iter().map(|d| d.1)),
     );
-    let span = marks::with_room(&panel.marks, span);
+    let span = super::with_limits(marks::with_room(&panel.marks, span), &panel.limits);
     remarks.extend(panel.marks.iter().filter_map(marks::remark));
     // The scale of ranks has no zero that means anything.
     let ranked = |m: &Marks| matches!(m.seen, Seen::Ranks { .. });
     let free = panel.marks.iter().any(ranked);
     let from_zero =
         has_bars || !free && span.is_some_and(|(low, high)| low >= 0.0 && low < 0.4 * high);
-    let y_range = padded(widened(span, from_zero), 0.04);
+    let y_range = panel
+        .domain
+        .unwrap_or_else(|| padded(widened(span, from_zero), 0.04));
+    let (limits, beyond) = super::limits(&panel.limits, y_range);
+    remarks.extend(beyond);
     let observed_label = match (&panel.observed_label, has_bars) {
         (label, _) if !label.is_empty() => label.clone(),
         (_, true) => "Observed (area of a bar = its total)".to_owned(),
@@ -167,6 +175,7 @@ fn prepare_panel<'a>(panel: &'a Panel, height: f64, remarks: &mut Vec<String>) -
         layers: layers(panel, y_range, height),
         observed_label,
         rug: Vec::new(),
+        limits,
     }
 }
 
@@ -255,6 +264,8 @@ fn panel_keys(panel: &CurvePanel<'_>) -> Vec<Key> {
             },
         ));
     }
+    let limits = panel.limits.iter();
+    keys.extend(limits.map(|limit| Key::new("dashes", INK, limit.label.clone())));
     if !panel.rug.is_empty() {
         keys.push(Key::new("tick", INK, panel.panel.marked_label.clone()));
     }

@@ -1,7 +1,7 @@
 //! A forest figure, ready to draw: its rows and axis.
 
-use super::{FOREST_ROWS, padded, range, widened};
-use crate::figure::{ForestFigure, ForestRow};
+use super::{FOREST_ROWS, limits, padded, range, widened, with_limits};
+use crate::figure::{ForestFigure, ForestRow, Limit};
 
 /// How far beyond the outermost dots intervals are drawn on a logarithmic axis, as a factor.
 const REACH: f64 = 30.0;
@@ -17,6 +17,10 @@ pub(crate) struct Forest<'a> {
     pub ticks: Option<Vec<f64>>,
     /// What the dots are.
     pub label: &'a str,
+    /// The limits within the axis.
+    pub limits: Vec<&'a Limit>,
+    /// Whether any row has an interval.
+    pub has_intervals: bool,
     pub remarks: Vec<String>,
 }
 
@@ -31,7 +35,11 @@ pub(crate) fn prepare(figure: &ForestFigure) -> Forest<'_> {
     let mut remarks = Vec::new();
     let logarithmic = means.filter(|(low, _)| figure.logarithmic && *low > 0.0);
     let (span, ticks) = match logarithmic {
-        None => (padded(widened(range(values), false), 0.04), None),
+        None => {
+            let own = with_limits(range(values), &figure.limits);
+            let own = || padded(widened(own, false), 0.04);
+            (figure.domain.unwrap_or_else(own), None)
+        }
         Some((low, high)) => {
             let (from, to) = range(values.filter(|v| *v > 0.0)).unwrap_or((low, high));
             let (from, to) = (from.max(low / REACH), to.min(high * REACH));
@@ -42,7 +50,11 @@ pub(crate) fn prepare(figure: &ForestFigure) -> Forest<'_> {
             (span, Some(log_ticks(span)))
         }
     };
+    let (limits, beyond) = limits(&figure.limits, span);
+    remarks.extend(beyond);
     Forest {
+        limits,
+        has_intervals: rows.iter().any(|row| row.lower < row.upper),
         rows,
         span,
         ticks,

@@ -15,6 +15,8 @@ pub(crate) use geometry::Ring;
 pub(crate) struct Map {
     /// Width and height of the sheet, in units of the grid.
     pub size: (f64, f64),
+    /// How long a kilometre is, where that is known.
+    pub bar: Option<Bar>,
     /// Polygons of each region, outer rings one way round and holes the other; y points down.
     pub regions: Vec<Vec<Vec<Ring>>>,
     /// Region and part of every polygon, in an order in which what lies in a hole comes after what is around it.
@@ -25,6 +27,39 @@ pub(crate) struct Map {
     /// Vertices of all regions.
     pub vertices: usize,
     pub remarks: Vec<String>,
+}
+
+/// A length on the map, below the regions.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Bar {
+    pub from: [i32; 2],
+    pub to: [i32; 2],
+    /// "100 km".
+    pub label: String,
+}
+
+/// Height of the strip below the regions that holds the bar, as a share of the sheet's width.
+const STRIP: f64 = 0.09;
+/// The longest a bar may be, as a share of the sheet's width.
+const LONGEST: f64 = 0.35;
+
+/// The bar of a round length, and the sheet with room for it.
+fn bar(per_kilometre: Option<f64>, size: (f64, f64)) -> (Option<Bar>, (f64, f64)) {
+    let longest = per_kilometre.map(|steps| LONGEST * size.0 / steps);
+    let Some((steps, longest)) = per_kilometre.zip(longest).filter(|(_, l)| l.is_normal()) else {
+        return (None, size);
+    };
+    let power = 10_f64.powf(longest.log10().floor());
+    let round = [5.0, 2.0, 1.0].map(|factor| factor * power);
+    let length = round.into_iter().find(|l| *l <= longest).unwrap_or(power);
+    let strip = STRIP * size.0;
+    let y = (size.1 + 0.6 * strip).round() as i32;
+    let bar = Bar {
+        from: [0, y],
+        to: [(length * steps).round() as i32, y],
+        label: format!("{} km", number(length)),
+    };
+    (Some(bar), (size.0, size.1 + strip))
 }
 
 /// One panel.
@@ -107,8 +142,10 @@ pub(crate) fn prepare(figure: &MapFigure) -> Map {
             }
         })
         .collect();
+    let (bar, size) = bar(sheet.per_kilometre(figure), sheet.size());
     Map {
-        size: sheet.size(),
+        size,
+        bar,
         order: geometry::order(&regions),
         vertices: regions.iter().flatten().flatten().map(Vec::len).sum(),
         regions,
@@ -156,6 +193,25 @@ fn tell_missing(figure: &MapFigure, remarks: &mut Vec<String>) {
 mod tests {
     use super::*;
     use crate::figure::{Axis, Heading, MapPanel, MapRegion};
+
+    #[test]
+    fn a_length_is_shown_where_degrees_are_kilometres() {
+        let ring = vec![[10.0, 59.5], [12.0, 59.5], [12.0, 60.5], [10.0, 60.5]];
+        let region = MapRegion::new("", "", vec![vec![ring]]);
+        let panel = MapPanel {
+            values: vec![Some(1.0)],
+            ..MapPanel::default()
+        };
+        let figure = MapFigure::new(Heading::default(), vec![region], vec![panel]).unwrap();
+        assert_eq!(prepare(&figure).bar, None);
+        let drawn = prepare(&figure.geographic().unwrap());
+        let bar = drawn.bar.unwrap();
+        // Two degrees at 60 degrees north are 111.2 km and 2000 steps; 20 km are at most 0.35 of
+        // that.
+        assert_eq!(bar.label, "20 km");
+        assert!((bar.to[0] - bar.from[0] - 360).abs() <= 1, "{bar:?}");
+        assert!(f64::from(bar.from[1]) > 2000.0 && f64::from(bar.from[1]) < drawn.size.1);
+    }
 
     #[test]
     fn a_missing_value_is_hatched_and_told() {

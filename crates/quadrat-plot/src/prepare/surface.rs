@@ -1,30 +1,90 @@
 //! A surface figure, ready to draw.
 
 use super::{EXACT_WORDS, Key, flattened, range, settle, spread, widened};
-use crate::figure::{Area, Pixel, SurfaceFigure};
-use crate::format::{count, rounded};
-use crate::palette::INK;
+use crate::figure::{Area, Pixel, Ring, SurfaceFigure};
+use crate::format::{count, ends};
+use crate::palette::{INK, SPREAD, VALUES};
 
 /// Predicted cells drawn; more are averaged over blocks.
 const CELLS: usize = 6_400;
 /// Observed areas, and true values, drawn.
 const AREAS: usize = 10_000;
+/// Height over width of a frame whose axes have scales of their own.
+const ASPECT: f64 = 0.87;
+/// The least and the greatest of the others.
+const ASPECTS: (f64, f64) = (0.3, 2.0);
 
-/// Ranges of the axes and colour scales, and the cells to draw.
+/// Vertices of outlines are dropped where they are nearer to each other than this share of a frame.
+const FINE: f64 = 2e-3;
+
+/// Ranges of x and y.
+type Ranges = ((f64, f64), (f64, f64));
+
+/// Ranges of the axes, the cells to draw, and the maps that show them.
 pub(crate) struct Surface {
     pub x_range: (f64, f64),
     pub y_range: (f64, f64),
-    pub value_range: (f64, f64),
-    pub sd_range: (f64, f64),
+    /// Height over width of the frames.
+    pub aspect: f64,
+    pub sheets: Vec<Sheet>,
     pub observed: Vec<Area>,
     pub predicted: Vec<Pixel>,
     pub reference: Vec<Area>,
-    /// The title of their map.
-    pub reference_title: String,
+    /// Outlines within the frames.
+    pub borders: Vec<Ring>,
     /// Places marked on the predicted maps, with their legend.
     pub marked: Vec<[f64; 2]>,
     pub keys: Vec<Key>,
     pub remarks: Vec<String>,
+}
+
+/// One of the maps.
+pub(crate) struct Sheet {
+    pub title: String,
+    pub shown: Shown,
+    pub colours: &'static [&'static str],
+    pub range: (f64, f64),
+    /// Labels of the colour scale, each with its place from 0 to 1.
+    pub labels: Vec<(f64, String)>,
+}
+
+/// What a map shows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Shown {
+    Observed,
+    Mean,
+    Reference,
+    Sd,
+    /// One of the probabilities.
+    Chance(usize),
+}
+
+impl Surface {
+    /// Maps side by side.
+    pub(crate) fn columns(&self) -> usize {
+        match self.sheets.len() {
+            // Four make two rows of two.
+            0..=2 | 4 => 2,
+            _ => 3,
+        }
+    }
+
+    /// Edges and values of the cells of a map.
+    pub(crate) fn cells(&self, shown: Shown) -> Vec<([f64; 4], f64)> {
+        let area = |a: &Area| ([a.x0, a.x1, a.y0, a.y1], a.value);
+        let value = |p: &Pixel| match shown {
+            Shown::Sd => p.sd,
+            Shown::Chance(i) => p.chances.get(i).copied().unwrap_or(f64::NAN),
+            _ => p.mean,
+        };
+        let pixel = |p: &Pixel| ([p.x0, p.x1, p.y0, p.y1], value(p));
+        let all: Vec<([f64; 4], f64)> = match shown {
+            Shown::Observed => self.observed.iter().map(area).collect(),
+            Shown::Reference => self.reference.iter().map(area).collect(),
+            _ => self.predicted.iter().map(pixel).collect(),
+        };
+        all.into_iter().filter(|cell| cell.1.is_finite()).collect()
+    }
 }
 
 /// Cleans, coarsens and measures a figure.
@@ -62,7 +122,8 @@ pub(crate) fn prepare(figure: &SurfaceFigure) -> Surface {
     let xs = xs.chain(cells().flat_map(|p| [p.x0, p.x1]));
     let ys = areas().flat_map(|a| [a.y0, a.y1]);
     let ys = ys.chain(cells().flat_map(|p| [p.y0, p.y1]));
-    let (x_range, y_range) = (widened(range(xs), false), widened(range(ys), false));
+    let ranges = (widened(range(xs), false), widened(range(ys), false));
+    let (x_range, y_range, aspect) = framed(figure, ranges);
     // True values scatter more than means do: on a scale that held them all, means would look alike.
     let shown = observed.iter().map(|a| a.value);
     let shown = range(shown.chain(cells().map(|p| p.mean)));
@@ -71,12 +132,11 @@ pub(crate) fn prepare(figure: &SurfaceFigure) -> Surface {
     let beyond = |a: &&Area| a.value < value_range.0 || a.value > value_range.1;
     let lost = reference.iter().filter(beyond).count();
     if lost > 0 {
+        let (from, to) = ends(value_range);
         remarks.push(format!(
-            "{} of {} true values lie outside {} to {} and have the colours of these ends.",
+            "{} of {} true values lie outside {from} to {to} and have the colours of these ends.",
             count(lost),
             count(reference.len()),
-            rounded(value_range.0),
-            rounded(value_range.1)
         ));
     }
     let within = |(low, high): (f64, f64), v: f64| low <= v && v <= high;
@@ -87,22 +147,109 @@ pub(crate) fn prepare(figure: &SurfaceFigure) -> Surface {
         true => Vec::new(),
         false => vec![Key::new("ring", INK, figure.marked_label.clone())],
     };
-    Surface {
-        sd_range: from_zero(spread(range(predicted.iter().map(|p| p.sd)))),
+    let sd_range = from_zero(spread(range(predicted.iter().map(|p| p.sd))));
+    let mut surface = Surface {
         x_range,
         y_range,
-        value_range,
+        aspect,
+        sheets: Vec::new(),
         observed,
         predicted,
         reference,
-        reference_title: match figure.reference_label.as_str() {
-            "" => "True values".to_owned(),
-            label => label.to_owned(),
-        },
         keys,
         marked,
+        borders: borders(&figure.borders, (x_range, y_range)),
         remarks,
+    };
+    let sheets = sheets(figure, value_range, sd_range).into_iter();
+    surface.sheets = sheets
+        .filter(|sheet| !surface.cells(sheet.shown).is_empty())
+        .collect();
+    surface
+}
+
+/// Outlines without the vertices that are too near to the one before to be told from it, and none
+/// outside the frame.
+fn borders(given: &[Ring], (x, y): Ranges) -> Vec<Ring> {
+    let near = (FINE * (x.1 - x.0), FINE * (y.1 - y.0));
+    let thinned = |ring: &Ring| {
+        let mut kept: Ring = Vec::new();
+        for &[a, b] in ring {
+            let is_near =
+                |last: &[f64; 2]| (a - last[0]).abs() < near.0 && (b - last[1]).abs() < near.1;
+            if a.is_finite() && b.is_finite() && !kept.last().is_some_and(is_near) {
+                kept.push([a, b]);
+            }
+        }
+        kept.extend(kept.first().copied());
+        kept
+    };
+    let is_inside = |ring: &Ring| {
+        let xs = range(ring.iter().map(|v| v[0])).filter(|r| r.0 < x.1 && r.1 > x.0);
+        let ys = range(ring.iter().map(|v| v[1])).filter(|r| r.0 < y.1 && r.1 > y.0);
+        xs.is_some() && ys.is_some()
+    };
+    let rings = given.iter().map(thinned);
+    rings
+        .filter(|ring| ring.len() > 2 && is_inside(ring))
+        .collect()
+}
+
+/// The maps that a figure may have.
+fn sheets(figure: &SurfaceFigure, values: (f64, f64), sds: (f64, f64)) -> Vec<Sheet> {
+    let unit = match figure.value.label.as_str() {
+        "" => "value".to_owned(),
+        _ => figure.value.title(),
+    };
+    let reference = match figure.reference_label.as_str() {
+        "" => "True values".to_owned(),
+        label => label.to_owned(),
+    };
+    let sheet = |title: String, shown: Shown, colours: &'static [&'static str], range| {
+        let (low, high) = ends(range);
+        Sheet {
+            title,
+            shown,
+            colours,
+            range,
+            labels: vec![(0.0, low), (1.0, high)],
+        }
+    };
+    let chances = figure.chances.iter().enumerate();
+    let chances = chances.map(|(i, title)| {
+        let shown = Shown::Chance(i);
+        sheet(title.clone(), shown, &VALUES, (0.0, 1.0))
+    });
+    [
+        sheet(format!("Observed {unit}"), Shown::Observed, &VALUES, values),
+        sheet(format!("Predicted {unit}"), Shown::Mean, &VALUES, values),
+        sheet(reference, Shown::Reference, &VALUES, values),
+        sheet("Standard deviation".to_owned(), Shown::Sd, &SPREAD, sds),
+    ]
+    .into_iter()
+    .chain(chances)
+    .collect()
+}
+
+/// The ranges of a frame and its height over its width. Where one unit is as long along both axes,
+/// the shorter range is widened until the frame is neither a needle nor a strip.
+fn framed(figure: &SurfaceFigure, (x, y): Ranges) -> ((f64, f64), (f64, f64), f64) {
+    if !figure.equal_scale {
+        return (x, y, ASPECT);
     }
+    // The length of a unit of x in units of y.
+    let shrink = match figure.degrees {
+        true => f64::midpoint(y.0, y.1).to_radians().cos().max(0.05),
+        false => 1.0,
+    };
+    let widened = |(low, high): (f64, f64), width: f64| {
+        let more = ((width - (high - low)) / 2.0).max(0.0);
+        (low - more, high + more)
+    };
+    let (wide, high) = (shrink * (x.1 - x.0), y.1 - y.0);
+    let aspect = (high / wide).clamp(ASPECTS.0, ASPECTS.1);
+    let x = widened(x, high / aspect / shrink);
+    (x, widened(y, wide * aspect), aspect)
 }
 
 /// The areas that can be drawn.
@@ -183,6 +330,8 @@ fn coarsened(cells: Vec<Pixel>, remarks: &mut Vec<String>) -> Vec<Pixel> {
                 sum.sd += cell.sd;
                 sum.lower += cell.lower;
                 sum.upper += cell.upper;
+                let chances = sum.chances.iter_mut().zip(&cell.chances);
+                chances.for_each(|(sum, own)| *sum += own);
             }
         }
     }
@@ -191,6 +340,7 @@ fn coarsened(cells: Vec<Pixel>, remarks: &mut Vec<String>) -> Vec<Pixel> {
         p.sd /= n;
         p.lower /= n;
         p.upper /= n;
+        p.chances.iter_mut().for_each(|chance| *chance /= n);
         p
     };
     let out: Vec<Pixel> = blocks.into_iter().flatten().map(mean).collect();
@@ -287,13 +437,12 @@ mod tests {
         };
         let noise = with(|i| 1e-7 * i as f64);
         assert!(noise.predicted.iter().all(|p| p.sd == 0.0));
-        assert_eq!(
-            (noise.sd_range, noise.remarks),
-            ((0.0, 1.0), vec![EXACT_WORDS.to_owned()])
-        );
+        let sd_range = |drawn: &Surface| drawn.sheets.last().map(|sheet| sheet.range);
+        assert_eq!(sd_range(&noise), Some((0.0, 1.0)));
+        assert_eq!(noise.remarks, [EXACT_WORDS]);
         let zero = with(|_| 0.0);
-        assert_eq!((zero.sd_range, zero.remarks.len()), ((0.0, 1.0), 0));
-        assert_eq!(with(|_| 3.0).sd_range, (0.0, 3.0));
+        assert_eq!((sd_range(&zero), zero.remarks.len()), (Some((0.0, 1.0)), 0));
+        assert_eq!(sd_range(&with(|_| 3.0)), Some((0.0, 3.0)));
         // Of 45: just above the limit.
         assert_eq!(with(|_| 5e-5).predicted[0].sd, 5e-5);
     }
@@ -313,11 +462,90 @@ mod tests {
             marked_label: "3 places".into(),
             ..SurfaceFigure::default()
         });
-        assert_eq!(drawn.value_range, (0.0, 4.0));
+        assert_eq!(drawn.sheets[0].range, (0.0, 4.0));
         assert_eq!((drawn.reference.len(), drawn.marked.len()), (2, 1));
         assert_eq!(drawn.keys[0].label, "3 places");
         assert_eq!(drawn.remarks.len(), 2, "{:?}", drawn.remarks);
         assert!(drawn.remarks[1].starts_with("1 of 2 true values lie outside 0 to 4"));
+    }
+
+    #[test]
+    fn one_scale_in_both_directions_leaves_room_beside_a_needle() {
+        let cell = Pixel {
+            x1: 100.0,
+            y1: 300.0,
+            ..Pixel::default()
+        };
+        let drawn = |equal_scale| {
+            prepare(&SurfaceFigure {
+                predicted: vec![cell.clone()],
+                equal_scale,
+                ..SurfaceFigure::default()
+            })
+        };
+        let (plain, equal) = (drawn(false), drawn(true));
+        assert_eq!((plain.x_range, plain.aspect), ((0.0, 100.0), ASPECT));
+        let (wide, high) = (equal.x_range.1 - equal.x_range.0, equal.y_range.1);
+        assert_eq!((equal.x_range, high), ((-25.0, 125.0), 300.0));
+        assert!((high / wide - equal.aspect).abs() < 1e-12);
+    }
+
+    #[test]
+    fn degrees_of_longitude_are_drawn_shorter() {
+        let cell = Pixel {
+            x1: 1.0,
+            y0: 59.5,
+            y1: 60.5,
+            ..Pixel::default()
+        };
+        let drawn = prepare(&SurfaceFigure {
+            predicted: vec![cell],
+            equal_scale: true,
+            degrees: true,
+            ..SurfaceFigure::default()
+        });
+        // cos 60 degrees = 1/2.
+        assert!((drawn.aspect - 2.0).abs() < 1e-9, "{}", drawn.aspect);
+        let wide = drawn.x_range.1 - drawn.x_range.0;
+        assert!((wide - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn outlines_have_no_more_vertices_than_can_be_seen() {
+        let circle = |x: f64, n: u32| -> Ring {
+            let at = |i: u32| f64::from(i) / f64::from(n) * std::f64::consts::TAU;
+            (0..n).map(|i| [x + at(i).cos(), at(i).sin()]).collect()
+        };
+        let drawn = prepare(&SurfaceFigure {
+            predicted: grid(3, 2),
+            borders: vec![
+                circle(1.0, 100_000),
+                circle(90.0, 10),
+                vec![[f64::NAN, 1.0]],
+            ],
+            ..SurfaceFigure::default()
+        });
+        assert_eq!(drawn.borders.len(), 1);
+        assert!(drawn.borders[0].len() < 3000 && drawn.borders[0].len() > 300);
+        assert_eq!(drawn.borders[0].first(), drawn.borders[0].last());
+    }
+
+    #[test]
+    fn probabilities_have_maps_of_their_own_from_zero_to_one() {
+        let mut cells = grid(100, 100);
+        for cell in &mut cells {
+            cell.chances = vec![0.25];
+        }
+        let drawn = prepare(&SurfaceFigure {
+            predicted: cells,
+            chances: vec!["P(v > 2)".to_owned(), "without values".to_owned()],
+            ..SurfaceFigure::default()
+        });
+        let last = drawn.sheets.last().unwrap();
+        assert_eq!((last.title.as_str(), last.range), ("P(v > 2)", (0.0, 1.0)));
+        // Averages over blocks are probabilities too.
+        assert!(drawn.predicted.len() < 10_000);
+        assert!(drawn.cells(last.shown).iter().all(|cell| cell.1 == 0.25));
     }
 
     #[test]

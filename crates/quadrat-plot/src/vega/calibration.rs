@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{INSET, Interactive, View, domain, tick_format};
+use super::{INSET, Interactive, TICKS, View, domain, ticked};
 use crate::figure::CalibrationFigure;
-use crate::format::{count, interval, number, percent};
+use crate::format::{beside, count, interval, percent};
 use crate::palette::{BAR, INK, MUTED, OBSERVED, PREDICTED};
 use crate::prepare::{
     LEFT_OUT_ROWS, evenly, interval_words, padded, pit_histogram, range, widened,
@@ -151,14 +151,14 @@ fn scatter(figure: &CalibrationFigure, caption: &mut String) -> Value {
             json!({
                 "o": row.observed, "m": row.mean, "l": if lower.is_finite() { lower } else { row.mean },
                 "u": if upper.is_finite() { upper } else { row.mean }, "inside": inside,
-                "name": row.label, "seen": number(row.observed),
-                "told": format!("{} ({}: {})", number(row.mean), interval_words(figure.level), interval(row.lower, row.upper)),
+                "name": row.label, "seen": beside(row.observed, (row.upper - row.lower) / 4.0),
+                "told": format!("{} ({}: {})", beside(row.mean, (row.upper - row.lower) / 4.0), interval_words(figure.level), interval(row.lower, row.upper)),
             })
         })
         .collect();
     let axis = |field: &str, title: &str| {
         json!({"field": field, "type": "quantitative", "title": title, "scale": domain(span, false),
-               "axis": {"format": tick_format(span), "grid": true, "tickCount": 5}})
+               "axis": ticked(span, TICKS.2, json!({"grid": true}))})
     };
     let (x, y) = (axis("m", figure.predicted_words()), axis("o", ""));
     let colour =

@@ -4,8 +4,8 @@ mod observed;
 
 use serde_json::{Value, json};
 
-use super::{INSET, Interactive, View, domain, marks, short, tick_format};
-use crate::figure::CurveFigure;
+use super::{INSET, Interactive, TICKS, View, domain, marks, short, ticked};
+use crate::figure::{CurveFigure, Limit};
 use crate::format::number;
 use crate::palette::{BAND_OPACITY, INK, PREDICTED, REFERENCE};
 use crate::prepare::{self, Band, Slot};
@@ -25,7 +25,7 @@ pub(super) fn interactive(figure: &CurveFigure) -> Interactive {
         let mut layers = marks::below(panel);
         let y = json!({
             "type": "quantitative", "title": null, "scale": domain(panel.y_range, false),
-            "axis": {"format": tick_format(panel.y_range)},
+            "axis": ticked(panel.y_range, TICKS.1, json!({})),
         });
         layers.extend(observed::bars(&panel.marks));
         // Below all that can be pointed at itself; marks so many that they hide the predictions lie below these.
@@ -46,6 +46,7 @@ pub(super) fn interactive(figure: &CurveFigure) -> Interactive {
             .as_ref()
             .map_or("", |r| r.label.as_str());
         layers.extend(dots(&panel.dots, label));
+        layers.extend(limits(&panel.limits));
         layers.extend(rug(&panel.rug));
         if layers.is_empty() {
             layers.push(json!({"mark": "point", "data": {"values": []}}));
@@ -79,7 +80,7 @@ fn complete(layer: &mut Value, x_title: &str, x_range: (f64, f64), y: &Value) {
     let encoding = layer.entry("encoding").or_insert_with(|| json!({}));
     let axis = json!({
         "type": "quantitative", "title": x_title, "scale": domain(x_range, false),
-        "axis": {"format": tick_format(x_range)},
+        "axis": ticked(x_range, TICKS.0, json!({})),
     });
     for (channel, defaults) in [("x", &axis), ("y", y)] {
         match (
@@ -170,6 +171,21 @@ fn dots(dots: &[(f64, f64)], label: &str) -> Option<Value> {
             "encoding": {
                 "x": {"field": "x"}, "y": {"field": "y"}, "tooltip": [{"field": "words", "title": title}],
             },
+        })
+    })
+}
+
+/// Level lines from side to side.
+fn limits(limits: &[&Limit]) -> Option<Value> {
+    let values: Vec<Value> = limits
+        .iter()
+        .map(|limit| json!({"y": limit.value}))
+        .collect();
+    (!values.is_empty()).then(|| {
+        json!({
+            "data": {"values": values},
+            "mark": {"type": "rule", "color": INK, "strokeWidth": 1.2, "strokeDash": [4, 4], "tooltip": null},
+            "encoding": {"x": {"value": 0}, "x2": {"value": "width"}, "y": {"field": "y"}},
         })
     })
 }

@@ -2,14 +2,25 @@
 
 use serde_json::{Value, json};
 
-use super::{INSET, Interactive, View, domain, tick_format};
-use crate::figure::ForestFigure;
-use crate::format::{count, interval, number};
-use crate::palette::{OBSERVED, PREDICTED, REFERENCE};
+use super::{INSET, Interactive, TICKS, View, domain, labelled, ticked};
+use crate::figure::{ForestFigure, ForestRow};
+use crate::format::{beside, count, interval, number};
+use crate::palette::{INK, OBSERVED, PREDICTED, REFERENCE};
 use crate::prepare::{self, Key, interval_words};
 
 /// Height of a row in pixels.
 const ROW: usize = 22;
+
+/// The mean of a row and, where there is one, its interval.
+fn told(row: &ForestRow, level: f64) -> String {
+    // An interval is about four standard deviations wide.
+    let mean = beside(row.mean, (row.upper - row.lower) / 4.0);
+    if row.lower >= row.upper {
+        return mean;
+    }
+    let interval = interval(row.lower, row.upper);
+    format!("{mean} ({}: {interval})", interval_words(level))
+}
 
 pub(super) fn interactive(figure: &ForestFigure) -> Interactive {
     let drawn = prepare::forest(figure);
@@ -23,7 +34,7 @@ pub(super) fn interactive(figure: &ForestFigure) -> Interactive {
             json!({
                 "row": i, "name": row.label, "mean": row.mean,
                 "lower": row.lower.clamp(span.0, span.1), "upper": row.upper.clamp(span.0, span.1),
-                "told": format!("{} ({}: {})", number(row.mean), interval_words(figure.level), interval(row.lower, row.upper)),
+                "told": told(row, figure.level),
                 "observed": row.observed.filter(|v| v.is_finite()),
                 "seen": row.observed.map(number),
                 "reference": row.reference.filter(|v| v.is_finite()),
@@ -37,11 +48,14 @@ pub(super) fn interactive(figure: &ForestFigure) -> Interactive {
         let (scale, axis) = match &drawn.ticks {
             None => (
                 domain(span, false),
-                json!({"format": tick_format(span), "grid": true}),
+                ticked(span, TICKS.0, json!({"grid": true})),
             ),
             Some(ticks) => (
                 json!({"type": "log", "domain": [span.0, span.1], "nice": false}),
-                json!({"format": "~g", "grid": true, "values": ticks}),
+                {
+                    let ticks = ticks.iter().map(|&tick| (tick, number(tick)));
+                    labelled(ticks.collect(), json!({"grid": true}))
+                },
             ),
         };
         json!({"field": field, "type": "quantitative", "title": figure.value.title(), "scale": scale, "axis": axis})
@@ -86,10 +100,24 @@ pub(super) fn interactive(figure: &ForestFigure) -> Interactive {
             "encoding": {"x": x("reference"), "y": y, "tooltip": tooltip},
         }));
     }
-    let mut legend = vec![
-        Key::new("dot", PREDICTED[0], drawn.label),
-        Key::new("band", PREDICTED[0], interval_words(figure.level)),
-    ];
+    let mut legend = vec![Key::new("dot", PREDICTED[0], drawn.label)];
+    if drawn.has_intervals {
+        legend.push(Key::new("band", PREDICTED[0], interval_words(figure.level)));
+    }
+    if !drawn.limits.is_empty() {
+        let limits = drawn.limits.iter();
+        legend.extend(
+            limits
+                .clone()
+                .map(|limit| Key::new("dashes", INK, limit.label.clone())),
+        );
+        let values: Vec<Value> = limits.map(|limit| json!({"limit": limit.value})).collect();
+        layers.push(json!({
+            "data": {"values": values},
+            "mark": {"type": "rule", "color": INK, "strokeWidth": 1.2, "strokeDash": [4, 4]},
+            "encoding": {"x": x("limit"), "y": {"value": 0}, "y2": {"value": "height"}},
+        }));
+    }
     if with_observed {
         legend.push(Key::new("ring", OBSERVED, "Observed"));
     }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Interactive, Scale, View};
 use crate::figure::MapFigure;
-use crate::palette::MISSING;
+use crate::palette::{INK, MISSING, MUTED};
 use crate::prepare::{self, Key, Map};
 
 /// Vertices above which maps are drawn on a canvas.
@@ -28,6 +28,7 @@ pub(super) fn interactive(figure: &MapFigure) -> Interactive {
             aspect: Some(drawn.size.1 / drawn.size.0),
             inset: 0,
             canvas: drawn.vertices > CANVAS_FROM,
+            exact: false,
         })
         .collect();
     let missing = drawn.hatching.iter().any(|lines| !lines.is_empty());
@@ -148,6 +149,23 @@ fn map(drawn: &Map, panel: usize, tooltip: &Value) -> Value {
             "data": {"name": format!("hatched{panel}")},
             "mark": {"type": "geoshape", "fill": "transparent", "stroke": MISSING.1, "strokeWidth": 1},
             "encoding": {"tooltip": tooltip},
+        }));
+    }
+    if let Some(bar) = &drawn.bar {
+        let line = json!({"type": "Feature", "geometry": {"type": "LineString", "coordinates": [bar.from, bar.to]}});
+        layers.push(json!({
+            "name": "outline_bar",
+            "data": {"values": [line]},
+            "mark": {"type": "geoshape", "filled": false, "stroke": INK, "strokeWidth": 2},
+        }));
+        layers.push(json!({
+            "name": "outline_length",
+            "data": {"values": [{"x": bar.to[0], "y": bar.to[1], "words": bar.label}]},
+            "mark": {"type": "text", "align": "left", "baseline": "middle", "dx": 8, "fontSize": 12, "color": MUTED},
+            "encoding": {
+                "longitude": {"field": "x", "type": "quantitative"}, "latitude": {"field": "y", "type": "quantitative"},
+                "text": {"field": "words", "type": "nominal"},
+            },
         }));
     }
     for (name, colour, line) in [

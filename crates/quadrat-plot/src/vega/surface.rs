@@ -2,19 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::{INSET, Interactive, Scale, View, domain, short, tick_format};
+use super::{INSET, Interactive, Scale, TICKS, View, domain, short, ticked};
 use crate::figure::{Area, Pixel, SurfaceFigure};
-use crate::format::{interval, number, rounded};
-use crate::palette::{INK, SPREAD, VALUES};
-use crate::prepare::{self, interval_words};
+use crate::format::{beside, interval, number};
+use crate::palette::{BORDER, INK};
+use crate::prepare::{self, Sheet, Shown, interval_words};
 
 pub(super) fn interactive(figure: &SurfaceFigure) -> Interactive {
     let drawn = prepare::surface(figure);
-    let aspect = if figure.equal_scale {
-        ((drawn.y_range.1 - drawn.y_range.0) / (drawn.x_range.1 - drawn.x_range.0)).clamp(0.3, 2.5)
-    } else {
-        0.85
-    };
     let place = |x0: f64, x1: f64, y0: f64, y1: f64| json!({"x0": x0, "x1": x1, "y0": y0, "y1": y1, "x": interval(x0, x1), "y": interval(y0, y1)});
     let with = |mut row: Value, pairs: Vec<(&str, Value)>| {
         for (key, value) in pairs {
@@ -40,9 +35,14 @@ pub(super) fn interactive(figure: &SurfaceFigure) -> Interactive {
         .iter()
         .map(|[x, y]| json!({"x": x, "y": y}))
         .collect();
+    let rings = drawn.borders.iter().enumerate();
+    let vertices = rings.flat_map(|(i, ring)| ring.iter().map(move |v| (i, v)));
+    let borders: Vec<Value> = vertices
+        .map(|(i, [x, y])| json!({"x": short(*x), "y": short(*y), "ring": i}))
+        .collect();
     let level = interval_words(figure.level);
     let in_words = |p: &Pixel| {
-        let mut words = format!("{} (sd {}", number(p.mean), number(p.sd));
+        let mut words = format!("{} (sd {}", beside(p.mean, p.sd), number(p.sd));
         if p.lower < p.upper {
             words.push_str(&format!("; {level} {}", interval(p.lower, p.upper)));
         }
@@ -57,73 +57,32 @@ pub(super) fn interactive(figure: &SurfaceFigure) -> Interactive {
                 ("sd", json!(short(p.sd))),
                 ("words", json!(in_words(p))),
             ];
-            with(place(p.x0, p.x1, p.y0, p.y1), values)
+            let mut row = with(place(p.x0, p.x1, p.y0, p.y1), values);
+            for (i, chance) in p.chances.iter().enumerate() {
+                row[chance_field(i)] = json!(short(*chance));
+            }
+            row
         })
         .collect();
-    let unit = if figure.value.label.is_empty() {
-        "value".to_owned()
-    } else {
-        figure.value.title()
+    let view = |sheet: &Sheet| View {
+        title: sheet.title.clone(),
+        y_title: figure.y.title(),
+        scale: Some(Scale {
+            stops: sheet.colours.iter().map(ToString::to_string).collect(),
+            labels: sheet.labels.clone(),
+        }),
+        spec: map(
+            figure,
+            sheet,
+            (drawn.x_range, drawn.y_range),
+            (!marked.is_empty(), !borders.is_empty()),
+        ),
+        aspect: Some(drawn.aspect),
+        exact: figure.equal_scale,
+        inset: INSET,
+        ..View::default()
     };
-    let has_sd = drawn.predicted.iter().any(|p| p.sd.is_finite());
-    let maps = [
-        (
-            !observed.is_empty(),
-            format!("Observed {unit}"),
-            "observed",
-            "mean",
-            &VALUES[..],
-            drawn.value_range,
-        ),
-        (
-            !predicted.is_empty(),
-            format!("Predicted {unit}"),
-            "predicted",
-            "mean",
-            &VALUES[..],
-            drawn.value_range,
-        ),
-        (
-            !reference.is_empty(),
-            drawn.reference_title.clone(),
-            "reference",
-            "mean",
-            &VALUES[..],
-            drawn.value_range,
-        ),
-        (
-            has_sd,
-            "Standard deviation".to_owned(),
-            "predicted",
-            "sd",
-            &SPREAD[..],
-            drawn.sd_range,
-        ),
-    ];
-    let views: Vec<View> = maps
-        .into_iter()
-        .filter(|map| map.0)
-        .map(|(_, title, data, field, colours, range)| View {
-            title,
-            y_title: figure.y.title(),
-            scale: Some(Scale {
-                stops: colours.iter().map(ToString::to_string).collect(),
-                labels: vec![(0.0, rounded(range.0)), (1.0, rounded(range.1))],
-            }),
-            spec: map(
-                figure,
-                data,
-                field,
-                colours,
-                range,
-                (drawn.x_range, drawn.y_range),
-                data == "predicted" && !marked.is_empty(),
-            ),
-            aspect: Some(aspect),
-            inset: INSET,
-            ..View::default()
-        })
-        .collect();
+    let views: Vec<View> = drawn.sheets.iter().map(view).collect();
     Interactive {
         arrangement: if views.len() == 4 {
             "maps four"
@@ -132,24 +91,35 @@ pub(super) fn interactive(figure: &SurfaceFigure) -> Interactive {
         },
         views,
         legend: drawn.keys,
-        datasets: json!({"observed": observed, "predicted": predicted, "reference": reference, "marked": marked}),
+        datasets: json!({"observed": observed, "predicted": predicted, "reference": reference, "marked": marked, "borders": borders}),
         caption: prepare::joined("", &drawn.remarks),
     }
 }
 
+/// The field of a probability among the predicted cells.
+fn chance_field(i: usize) -> String {
+    format!("chance{i}")
+}
+
 fn map(
     figure: &SurfaceFigure,
-    data: &str,
-    field: &str,
-    colours: &[&'static str],
-    range: (f64, f64),
+    sheet: &Sheet,
     (x_range, y_range): ((f64, f64), (f64, f64)),
-    is_marked: bool,
+    (is_marked, has_borders): (bool, bool),
 ) -> Value {
+    let (data, field) = match sheet.shown {
+        Shown::Observed => ("observed", "mean".to_owned()),
+        Shown::Reference => ("reference", "mean".to_owned()),
+        Shown::Mean => ("predicted", "mean".to_owned()),
+        Shown::Sd => ("predicted", "sd".to_owned()),
+        Shown::Chance(i) => ("predicted", chance_field(i)),
+    };
+    let is_marked = is_marked && data == "predicted";
+    let (range, colours) = (sheet.range, sheet.colours);
     let axis = |title: String, range| {
         json!({
             "type": "quantitative", "title": title, "scale": domain(range, false),
-            "axis": {"format": tick_format(range), "grid": false, "domain": false, "ticks": true, "tickCount": 5},
+            "axis": ticked(range, TICKS.2, json!({"grid": false, "domain": false, "ticks": true})),
         })
     };
     let mut x = axis(figure.x.title(), x_range);
@@ -187,12 +157,31 @@ fn map(
             "encoding": {"x": at(&x, "x"), "y": at(&y, "y")},
         })
     });
+    let outlines = |(colour, width): (&str, f64)| {
+        json!({
+            "name": "outline_border",
+            "data": {"name": "borders"},
+            "mark": {"type": "line", "clip": true, "color": colour, "strokeWidth": width, "tooltip": null},
+            "encoding": {
+                "x": at(&x, "x"), "y": at(&y, "y"), "detail": {"field": "ring", "type": "nominal"},
+                "order": {"value": null},
+            },
+        })
+    };
+    let outlines: Vec<Value> = match has_borders {
+        true => BORDER.map(outlines).to_vec(),
+        false => Vec::new(),
+    };
     x["field"] = json!("x0");
     y["field"] = json!("y0");
     let title = if data == "reference" { "truth" } else { data };
     let fields = json!([
         {"field": "x", "title": figure.x.label}, {"field": "y", "title": figure.y.label}, {"field": "words", "title": title}
     ]);
+    let mut fields = fields;
+    if let (Shown::Chance(_), Some(fields)) = (sheet.shown, fields.as_array_mut()) {
+        fields.push(json!({"field": field, "title": sheet.title, "format": ".3"}));
+    }
     let cells = json!({
                 "data": {"name": data},
                 "mark": {"type": "rect", "clip": true, "strokeWidth": 0.8},
@@ -205,7 +194,11 @@ fn map(
                     "tooltip": fields,
                 },
     });
-    let layers = [cells].into_iter().chain(marks).chain([shadow, outline]);
+    let layers = [cells]
+        .into_iter()
+        .chain(outlines)
+        .chain(marks)
+        .chain([shadow, outline]);
     json!({
         "params": [{"name": "here", "value": null}],
         "layer": layers.collect::<Vec<_>>(),

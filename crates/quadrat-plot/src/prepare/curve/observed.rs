@@ -2,11 +2,41 @@
 
 use super::Mark;
 use crate::figure::{Observed, Panel};
-use crate::format::{count, interval, number};
-use crate::prepare::{MARKS, evenly};
+use crate::format::{beside, count, interval, number};
+use crate::prepare::{MARKS, evenly, range};
+
+/// The share of a range that must show in what lies within it.
+const FINE: f64 = 0.01;
+
+/// Distances along both axes that words must show.
+#[derive(Clone, Copy)]
+struct Fine {
+    x: f64,
+    y: f64,
+}
+
+impl Fine {
+    fn of(panel: &Panel) -> Self {
+        let share = |ends: Option<(f64, f64)>| ends.map_or(0.0, |(low, high)| FINE * (high - low));
+        let xs = panel.observed.iter().flat_map(|o| match *o {
+            Observed::Bar { x0, x1, .. } | Observed::Level { x0, x1, .. } => [x0, x1],
+            Observed::Point { x, .. } => [x, x],
+        });
+        let ys = panel.observed.iter().map(|o| match *o {
+            Observed::Bar { height, .. } => height,
+            Observed::Level { y, .. } | Observed::Point { y, .. } => y,
+        });
+        Self {
+            x: share(range(xs)),
+            y: share(range(ys)),
+        }
+    }
+}
 
 pub(super) fn observed(panel: &Panel, remarks: &mut Vec<String>) -> Vec<Mark> {
-    let usable: Vec<Mark> = panel.observed.iter().filter_map(mark).collect();
+    let fine = Fine::of(panel);
+    let usable = panel.observed.iter().filter_map(|o| mark(o, fine));
+    let usable: Vec<Mark> = usable.collect();
     let lost = panel.observed.len() - usable.len();
     if lost > 0 {
         remarks.push(format!(
@@ -32,7 +62,7 @@ pub(super) fn observed(panel: &Panel, remarks: &mut Vec<String>) -> Vec<Mark> {
         .collect()
 }
 
-fn mark(observed: &Observed) -> Option<Mark> {
+fn mark(observed: &Observed, fine: Fine) -> Option<Mark> {
     let finite = |values: &[f64]| values.iter().all(|v| v.is_finite());
     match *observed {
         Observed::Bar {
@@ -45,7 +75,7 @@ fn mark(observed: &Observed) -> Option<Mark> {
             x0,
             x1,
             height,
-            words: bar_words(x0, x1, height, total, label),
+            words: bar_words((x0, x1), height, total, label, fine),
         }),
         Observed::Level {
             x0,
@@ -56,7 +86,7 @@ fn mark(observed: &Observed) -> Option<Mark> {
             x0,
             x1,
             y,
-            words: level_words(x0, x1, y, label),
+            words: level_words((x0, x1), y, label, fine),
         }),
         Observed::Point {
             x,
@@ -65,29 +95,41 @@ fn mark(observed: &Observed) -> Option<Mark> {
             ref label,
         } => finite(&[x, y]).then(|| {
             let error = error.filter(|e| e.is_finite() && *e > 0.0);
-            let value =
-                error.map_or_else(|| number(y), |e| format!("{} ± {}", number(y), number(e)));
+            let value = error.map_or_else(
+                || beside(y, fine.y),
+                |e| format!("{} ± {}", beside(y, e), number(e)),
+            );
             Mark::Point {
                 x,
                 y,
                 error,
-                words: with_label(format!("{value} at {}", number(x)), label),
+                words: with_label(format!("{value} at {}", beside(x, fine.x)), label),
             }
         }),
     }
 }
 
-fn bar_words(x0: f64, x1: f64, height: f64, total: Option<f64>, label: &str) -> String {
+fn bar_words(
+    (x0, x1): (f64, f64),
+    height: f64,
+    total: Option<f64>,
+    label: &str,
+    fine: Fine,
+) -> String {
     let value = match total {
-        Some(total) => format!("{} in {}", number(total), interval(x0, x1)),
-        None => format!("{} over {}", number(height), interval(x0, x1)),
+        Some(total) => format!(
+            "{} in {}",
+            beside(total, fine.y * (x1 - x0)),
+            interval(x0, x1)
+        ),
+        None => format!("{} over {}", beside(height, fine.y), interval(x0, x1)),
     };
     with_label(value, label)
 }
 
-fn level_words(x0: f64, x1: f64, y: f64, label: &str) -> String {
+fn level_words((x0, x1): (f64, f64), y: f64, label: &str, fine: Fine) -> String {
     with_label(
-        format!("{} on average over {}", number(y), interval(x0, x1)),
+        format!("{} on average over {}", beside(y, fine.y), interval(x0, x1)),
         label,
     )
 }
@@ -102,17 +144,22 @@ fn with_label(value: String, label: &str) -> String {
 
 /// What was observed over the first bar or level that holds a place, in words.
 pub(super) fn over(panel: &Panel, middle: f64) -> Option<String> {
-    panel.observed.iter().find_map(|o| match o {
+    let fine = Fine::of(panel);
+    let holds = |x0: f64, x1: f64| x0 <= middle && middle < x1;
+    panel.observed.iter().find_map(|o| match *o {
         Observed::Bar {
             x0,
             x1,
             height,
             total,
-            label,
-        } if *x0 <= middle && middle < *x1 => Some(bar_words(*x0, *x1, *height, *total, label)),
-        Observed::Level { x0, x1, y, label } if *x0 <= middle && middle < *x1 => {
-            Some(level_words(*x0, *x1, *y, label))
-        }
+            ref label,
+        } if holds(x0, x1) => Some(bar_words((x0, x1), height, total, label, fine)),
+        Observed::Level {
+            x0,
+            x1,
+            y,
+            ref label,
+        } if holds(x0, x1) => Some(level_words((x0, x1), y, label, fine)),
         _ => None,
     })
 }

@@ -2,11 +2,14 @@
 
 use super::{Band, Slot, observed};
 use crate::figure::{Panel, Places, Predicted};
-use crate::format::{count, interval, number};
+use crate::format::{beside, count, interval};
 use crate::prepare::{extremes, interval_words, marks};
 
 /// Predictions drawn in a panel; more are thinned.
 pub(super) const PLACES: usize = 1500;
+
+/// Cells touch when their edges are no further apart than this share of a cell, which is rounding.
+const TOUCHING: f64 = 1e-6;
 
 /// A predicted row: `(x0, x1)` (equal for points), mean, lower, upper.
 pub(super) struct Row {
@@ -54,7 +57,8 @@ pub(super) fn ordered(predicted: &Predicted, remarks: &mut Vec<String>) -> Vec<R
         .collect();
     rows.sort_by(|a, b| a.x0.total_cmp(&b.x0).then(a.x1.total_cmp(&b.x1)));
     let all = rows.len();
-    // A row without a finite mean breaks the line.
+    // A row without a finite mean breaks the line. So does a cell that does not begin where those
+    // before it end: a line through cells that overlap would run back and forth.
     let mut whole = true;
     let mut last_end: Option<f64> = None;
     let cells = matches!(predicted.at, Places::Cells(_));
@@ -63,11 +67,13 @@ pub(super) fn ordered(predicted: &Predicted, remarks: &mut Vec<String>) -> Vec<R
             whole = false;
             return false;
         }
-        let gap =
-            cells && last_end.is_some_and(|end| row.x0 - end > 1e-6 * (row.x1 - row.x0).abs());
-        row.joined = whole && !gap && last_end.is_some();
+        let goes_on = last_end.is_some_and(|end| match cells {
+            true => (row.x0 - end).abs() <= TOUCHING * (row.x1 - row.x0),
+            false => row.x0 > end,
+        });
+        row.joined = whole && goes_on;
         whole = true;
-        last_end = Some(row.x1);
+        last_end = Some(last_end.map_or(row.x1, |end| end.max(row.x1)));
         true
     });
     if rows.len() < n {
@@ -147,9 +153,16 @@ pub(super) fn band(rows: &[Row], predicted: &Predicted) -> Band {
     }
 }
 
-pub(super) fn slot(row: &Row, predicted: &Predicted, panel: &Panel) -> Slot {
+/// The smallest distance of neighbours, which their places must show.
+pub(super) fn gap(rows: &[Row]) -> f64 {
+    let gaps = rows.windows(2).map(|pair| pair[1].x0 - pair[0].x0);
+    gaps.filter(|gap| *gap > 0.0).fold(f64::INFINITY, f64::min)
+}
+
+pub(super) fn slot(row: &Row, gap: f64, predicted: &Predicted, panel: &Panel) -> Slot {
     let middle = f64::midpoint(row.x0, row.x1);
-    let mut told = number(row.mean);
+    // An interval is about four standard deviations wide.
+    let mut told = beside(row.mean, (row.upper - row.lower) / 4.0);
     if row.lower < row.upper {
         told = format!(
             "{told} ({}: {})",
@@ -161,7 +174,7 @@ pub(super) fn slot(row: &Row, predicted: &Predicted, panel: &Panel) -> Slot {
     let x = if row.x1 > row.x0 {
         interval(row.x0, row.x1)
     } else {
-        number(row.x0)
+        beside(row.x0, gap)
     };
     Slot {
         x0: row.x0,

@@ -34,6 +34,55 @@ fn a_cell_gives_two_vertices_and_a_gap_breaks_the_line() {
 }
 
 #[test]
+fn overlapping_cells_are_not_joined_in_any_order() {
+    let asked = [(0.0, 100.0), (50.0, 100.0), (0.0, 50.0), (20.0, 60.0)];
+    for turn in 0..4 {
+        let mut predicted = cells(4);
+        let mut at = asked.to_vec();
+        at.rotate_left(turn);
+        predicted.at = Places::Cells(at);
+        let figure = figure(predicted, Vec::new());
+        let drawn = prepare(&figure);
+        let pieces = &drawn.panels[0].bands[0].pieces;
+        assert_eq!(pieces.iter().map(Vec::len).collect::<Vec<_>>(), [2; 4]);
+        // Level over its own cell.
+        assert!(
+            pieces
+                .iter()
+                .all(|p| p[0][1..] == p[1][1..] && p[0][0] < p[1][0])
+        );
+    }
+}
+
+#[test]
+fn cells_that_touch_are_joined_whatever_their_order() {
+    let mut predicted = cells(3);
+    predicted.at = Places::Cells(vec![(2.0, 3.0), (1.0, 0.0), (1.0, 2.0)]);
+    let figure = figure(predicted, Vec::new());
+    let drawn = prepare(&figure);
+    let pieces = &drawn.panels[0].bands[0].pieces;
+    assert_eq!(pieces.len(), 1);
+    assert!(pieces[0].is_sorted_by(|a, b| a[0] <= b[0]));
+}
+
+#[test]
+fn points_are_joined_by_their_places_and_those_at_one_place_are_not() {
+    let predicted = Predicted {
+        at: Places::Points(vec![3.0, 1.0, 2.0, 2.0, 0.0]),
+        mean: vec![3.0, 1.0, 2.0, 9.0, 0.0],
+        ..Predicted::default()
+    };
+    let figure = figure(predicted, Vec::new());
+    let drawn = prepare(&figure);
+    let pieces = &drawn.panels[0].bands[0].pieces;
+    let places: Vec<Vec<f64>> = pieces
+        .iter()
+        .map(|p| p.iter().map(|v| v[0]).collect())
+        .collect();
+    assert_eq!(places, [vec![0.0, 1.0, 2.0], vec![2.0, 3.0]]);
+}
+
+#[test]
 fn a_row_without_a_mean_breaks_the_line_and_is_told() {
     let mut predicted = cells(5);
     predicted.mean[2] = f64::NAN;

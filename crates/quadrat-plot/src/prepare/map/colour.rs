@@ -2,7 +2,7 @@
 
 use super::super::{flattened, range, spread, widened};
 use crate::figure::{Colours, MapPanel, Spacing};
-use crate::format::{number, rounded, significant};
+use crate::format::ends as ends_in_words;
 use crate::palette::{SIDES, SPREAD, VALUES, at};
 use crate::ticks::{log_ticks, ticks};
 
@@ -182,15 +182,8 @@ fn labels(ends: Ends) -> Vec<(f64, String)> {
     } else {
         inside(ticks((ends.low, ends.high), 4.0))
     };
-    let repeated = found.windows(2).any(|w| w[0].1 == w[1].1);
-    if found.len() < 2 || repeated {
-        let both = |words: &dyn Fn(f64) -> String| (words(ends.low), words(ends.high));
-        // As many digits as tell the two apart; 17 do for any two doubles.
-        let (low, high) = [both(&rounded), both(&number)]
-            .into_iter()
-            .chain((5..=17).map(|digits| both(&|v| significant(v, digits))))
-            .find(|(low, high)| low != high)
-            .unwrap_or_else(|| both(&number));
+    if found.len() < 2 {
+        let (low, high) = ends_in_words((ends.low, ends.high));
         found = vec![(0.0, low), (1.0, high)];
     }
     found

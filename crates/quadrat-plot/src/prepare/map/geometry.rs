@@ -10,6 +10,9 @@ const HATCH: i32 = 40;
 /// Half the width of the mark that stands for a region too small to see.
 const SPECK: i32 = 4;
 
+/// Kilometres per degree of latitude on a sphere of the Earth's mean radius, 6371 km.
+const DEGREE: f64 = 111.194_926_6;
+
 /// A ring on the grid, not closed.
 pub(crate) type Ring = Vec<[i32; 2]>;
 
@@ -63,6 +66,11 @@ impl Sheet {
     /// Width and height in grid steps.
     pub(super) fn size(&self) -> (f64, f64) {
         self.size
+    }
+
+    /// Grid steps per kilometre, where coordinates are degrees.
+    pub(super) fn per_kilometre(&self, figure: &MapFigure) -> Option<f64> {
+        figure.geographic.then(|| self.steps / DEGREE)
     }
 
     /// The polygons of a region on the grid; parts too small to see are dropped, unless none would be left.
