@@ -1,7 +1,17 @@
-//! Numbers for people: a few significant digits, thousands apart.
+//! Numbers for people: a few significant digits, and as many more as their standard deviations
+//! need; thousands apart.
+
+/// Significant digits of a double, nearly; more would be rounding.
+const DIGITS: i32 = 16;
 
 /// About four significant digits; whole numbers from 1000 on, with thin groups of thousands.
 pub fn human(value: f64) -> String {
+    beside(value, f64::INFINITY)
+}
+
+/// A number beside its standard deviation: as [`human`], with the decimals that show two digits of
+/// the deviation.
+pub fn beside(value: f64, sd: f64) -> String {
     if !value.is_finite() {
         return value.to_string();
     }
@@ -9,14 +19,24 @@ pub fn human(value: f64) -> String {
     if size == 0.0 {
         return "0".to_owned();
     }
+    let power = |size: f64| size.log10().floor() as i32;
+    let (first, most) = (power(size), DIGITS - 1 - power(size));
+    let wanted = if sd.is_normal() {
+        1 - power(sd.abs())
+    } else {
+        i32::MIN
+    };
     if !(1e-4..1e15).contains(&size) {
-        return format!("{value:.3e}");
+        let digits = (wanted.min(most).saturating_add(first)).max(3) as usize;
+        return format!("{value:.digits$e}");
     }
-    if size >= 999.95 {
-        return thousands(value.round());
-    }
-    let digits = (3 - size.log10().floor() as i32).max(0) as usize;
-    let text = format!("{value:.digits$}");
+    let own = if size >= 999.95 {
+        0
+    } else {
+        (3 - first).max(0)
+    };
+    let digits = own.max(wanted.min(most)) as usize;
+    let text = thousands(&format!("{value:.digits$}"));
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {
@@ -52,23 +72,25 @@ pub fn exact(value: f64) -> String {
     }
 }
 
-fn thousands(value: f64) -> String {
-    let digits = format!("{:.0}", value.abs());
-    let mut text = String::from(if value < 0.0 { "-" } else { "" });
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
+/// The same number with its whole part in groups of three digits.
+fn thousands(text: &str) -> String {
+    let (sign, size) = text.split_at(text.len() - text.trim_start_matches('-').len());
+    let whole = size.find('.').unwrap_or(size.len());
+    let mut grouped = sign.to_owned();
+    for (i, digit) in size.chars().enumerate() {
+        if i > 0 && i < whole && (whole - i).is_multiple_of(3) {
+            grouped.push(',');
         }
-        text.push(digit);
+        grouped.push(digit);
     }
-    text
+    grouped
 }
 
 /// A count with its noun: "1 row", "2,000 rows".
 pub fn count(n: usize, noun: &str) -> String {
     format!(
         "{} {noun}{}",
-        thousands(n as f64),
+        thousands(&n.to_string()),
         if n == 1 { "" } else { "s" }
     )
 }
@@ -97,6 +119,21 @@ mod tests {
             (f64::INFINITY, "inf"),
         ] {
             assert_eq!(human(value), text);
+        }
+        for (value, sd, text) in [
+            (1e9 + 0.001_23, 5e-4, "1,000,000,000.00123"),
+            (4_218_812.4, 900.0, "4,218,812"),
+            (-1_234.56, 0.5, "-1,234.56"),
+            (1_234.0, 0.5, "1,234"),
+            (12.345_678, 1e-4, "12.34568"),
+            (12.345_678, 30.0, "12.35"),
+            (0.3, 0.0, "0.3"),
+            (0.3, 1e-300, "0.3"),
+            (1.25e20, 1e14, "1.2500000e20"),
+            (1.25e20, 1e22, "1.250e20"),
+            (f64::NEG_INFINITY, 1.0, "-inf"),
+        ] {
+            assert_eq!(beside(value, sd), text);
         }
         assert_eq!(coordinate(2020.5), "2020.5");
         assert_eq!(coordinate(33.8 + 2.0 * 0.2), "34.2");

@@ -22,7 +22,10 @@ pub enum Cell {
     Text(String),
     /// A coordinate or edge.
     Coordinate(f64),
-    /// A predicted number.
+    /// A predicted value, with the standard deviation that says how many of its digits mean
+    /// something.
+    Value(f64, f64),
+    /// Another predicted number: a standard deviation, a probability.
     Number(f64),
 }
 
@@ -85,14 +88,14 @@ pub fn place(places: &Places, row: usize) -> Vec<Cell> {
 /// One row, in the order of the header.
 pub fn row(places: &Places, answer: &Answer, row: usize) -> Vec<Cell> {
     let mut cells = place(places, row);
-    let numbers = [
-        answer.mean[row],
-        answer.sd[row],
-        answer.lower[row],
-        answer.median[row],
-        answer.upper[row],
-    ];
-    cells.extend(numbers.map(Cell::Number));
+    let sd = answer.sd[row];
+    cells.extend([
+        Cell::Value(answer.mean[row], sd),
+        Cell::Number(sd),
+        Cell::Value(answer.lower[row], sd),
+        Cell::Value(answer.median[row], sd),
+        Cell::Value(answer.upper[row], sd),
+    ]);
     let chances = answer.chances.iter();
     cells.extend(chances.map(|(_, column)| Cell::Number(column[row])));
     cells
@@ -129,7 +132,9 @@ pub fn write(out: &mut dyn Write, parts: &[(&Places, &Answer)]) -> Result<()> {
             buffer.clear();
             match cell {
                 Cell::Text(text) => buffer.extend_from_slice(text.as_bytes()),
-                Cell::Coordinate(value) | Cell::Number(value) => write_number(&mut buffer, value)?,
+                Cell::Coordinate(value) | Cell::Value(value, _) | Cell::Number(value) => {
+                    write_number(&mut buffer, value)?;
+                }
             }
             record.push_field(&buffer);
         }
@@ -167,7 +172,9 @@ pub fn write_geo(out: &mut dyn Write, places: &Places, answer: &Answer) -> Resul
         let named = header.iter().cloned().zip(cells);
         let property = |(name, cell)| match cell {
             Cell::Text(_) => None,
-            Cell::Coordinate(value) | Cell::Number(value) => Some((name, Value::from(value))),
+            Cell::Coordinate(value) | Cell::Value(value, _) | Cell::Number(value) => {
+                Some((name, Value::from(value)))
+            }
         };
         named.filter_map(property).collect()
     };

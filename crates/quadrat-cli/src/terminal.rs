@@ -7,7 +7,7 @@ use quadrat::link::Link;
 
 use crate::check;
 use crate::diagnostic::Paint;
-use crate::numbers::{coordinate, count, human, percent};
+use crate::numbers::{beside, coordinate, count, human, percent};
 use crate::outcome::Outcome;
 use crate::prediction_csv::{self, Cell};
 use crate::resolve::Asked;
@@ -263,6 +263,7 @@ fn prediction(text: &mut String, outcome: &Outcome, i: usize, asked: &Asked, pai
         let shown = |cell| match cell {
             Cell::Text(text) => short(&text),
             Cell::Coordinate(value) => coordinate(value),
+            Cell::Value(value, sd) => beside(value, sd),
             Cell::Number(value) => human(value),
         };
         rows.push(cells.map(shown).collect());
