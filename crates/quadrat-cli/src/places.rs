@@ -146,6 +146,25 @@ impl Places {
         }
     }
 
+    /// Points with these coordinates.
+    #[cfg(test)]
+    pub fn points(columns: &[(&str, &[f64])]) -> Self {
+        let along = |(name, values): &(&str, &[f64])| Along {
+            name: (*name).to_owned(),
+            headers: vec![(*name).to_owned()],
+            first: values.to_vec(),
+            second: None,
+        };
+        Self {
+            rows: columns.first().map_or(0, |(_, values)| values.len()),
+            shapes: None,
+            dims: columns.iter().map(along).collect(),
+            aggregate: None,
+            geographic: None,
+            output: None,
+        }
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.rows

@@ -97,7 +97,7 @@ pub fn go(
     }
     staged.bytes(&folder.join("fit.json"), json.as_bytes())?;
     let extras = example.map(|example| &example.extras);
-    report::stage(&outcome, extras, folder, &mut staged)?;
+    let left_out = report::stage(&outcome, extras, folder, &mut staged)?;
     let written = staged.finish()?;
     drop(lock);
     bar.finish();
@@ -106,6 +106,9 @@ pub fn go(
     } else if !saying.quiet {
         let paint = Paint::on(std::io::stdout().is_terminal());
         print(&terminal::summary(&outcome, &written, Some(folder), paint))?;
+        for words in left_out {
+            print(&format!("{}\n", terminal::clean(&words)))?;
+        }
     }
     closed(checkpoint.as_deref());
     Ok(())

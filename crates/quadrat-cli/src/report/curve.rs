@@ -2,7 +2,8 @@
 
 use quadrat_plot::{Axis, CurveFigure, Figure, Heading, Panel, Places as At, Predicted, Reference};
 
-use super::{inducing, marks, note, quantity, truth};
+use super::view::Shared;
+use super::{chances, inducing, marks, note, quantity, truth};
 use crate::demo::{Extras, Truth};
 use crate::engine::Answer;
 use crate::outcome::Outcome;
@@ -18,21 +19,21 @@ pub fn figure(
 ) -> Option<Figure> {
     let (asked, _) = group.first()?;
     let dim = &asked.places.dims[x];
-    let panels = group
-        .iter()
-        .map(|(asked, answer)| panel(outcome, asked, answer, x, extras));
-    let fixed: Vec<String> = asked
-        .places
-        .dims
-        .iter()
-        .enumerate()
-        .filter(|(d, _)| *d != x)
-        .map(|(_, dim)| format!("{} = {}", dim.name, dim.middle(0)))
-        .collect();
+    let panels = group.iter().flat_map(|(asked, answer)| {
+        let main = panel(outcome, asked, answer, x, extras);
+        let chances = chances::panel(asked, answer, &at(asked, x));
+        [main].into_iter().chain(chances)
+    });
+    let others = (0..asked.places.dims.len()).filter(|&d| d != x);
+    let (covariates, fixed): (Vec<usize>, Vec<usize>) =
+        others.partition(|&d| super::varies(&asked.places, d));
     let mut caption = format!("{}.", note(asked));
     if !fixed.is_empty() {
-        caption.push_str(&format!(" At {}.", fixed.join(", ")));
+        let fixed = fixed.iter().map(|&d| &asked.places.dims[d]);
+        let fixed = fixed.map(|dim| format!("{} = {}", dim.name, dim.middle(0)));
+        caption.push_str(&format!(" At {}.", fixed.collect::<Vec<_>>().join(", ")));
     }
+    caption.push_str(&super::covariates(asked, &covariates));
     Some(Figure::Curve(CurveFigure {
         heading: Heading::new(asked.name.clone(), asked.name.clone()).with_caption(caption),
         x: Axis::new(dim.name.clone()),
@@ -48,11 +49,7 @@ fn panel(
     extras: Option<&Extras>,
 ) -> Panel {
     let dim = &asked.places.dims[x];
-    let rows = 0..asked.places.len();
-    let at = match dim.second {
-        None => At::Points(dim.first.clone()),
-        Some(_) => At::Cells(rows.map(|row| dim.ends(row)).collect()),
-    };
+    let at = at(asked, x);
     let scaled = |values: &[f64]| -> Vec<f64> {
         values
             .iter()
@@ -68,23 +65,16 @@ fn panel(
         upper: scaled(&answer.upper),
         level: asked.level,
     };
-    let alone = asked.places.dims.len() == 1;
+    let rows: Vec<usize> = (0..asked.places.len()).collect();
+    let shared = Shared::of(&asked.places, &rows, &[x]);
     let output = asked.places.output.as_deref();
     let marked = inducing::along(outcome, output, &[&dim.name]).concat();
     Panel {
         title: asked.places.output.clone().unwrap_or_default(),
         y: Axis::new(quantity(outcome, asked)),
-        observed: if alone {
-            marks::of(outcome, asked)
-        } else {
-            Vec::new()
-        },
+        observed: marks::of(outcome, asked, &dim.name, &shared),
         observed_label: String::new(),
-        marks: if alone {
-            marks::otherwise(outcome, asked)
-        } else {
-            Vec::new()
-        },
+        marks: marks::otherwise(outcome, asked, &dim.name, &shared),
         predicted: answer
             .noisy
             .as_deref()
@@ -95,6 +85,17 @@ fn panel(
         reference: truth::of(asked, extras).and_then(|truth| reference(asked, truth)),
         marked_label: inducing::label(marked.len()),
         marked,
+        limits: chances::limits(asked, true),
+        domain: None,
+    }
+}
+
+/// The rows along a dimension.
+fn at(asked: &Asked, x: usize) -> At {
+    let dim = &asked.places.dims[x];
+    match dim.second {
+        None => At::Points(dim.first.clone()),
+        Some(_) => At::Cells((0..asked.places.len()).map(|row| dim.ends(row)).collect()),
     }
 }
 

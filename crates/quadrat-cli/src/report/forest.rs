@@ -2,53 +2,49 @@
 
 use quadrat_plot::{Axis, Figure, ForestFigure, ForestRow, Heading};
 
-use super::{note, quantity, truth};
+use super::{chances, note, quantity, slices, truth};
 use crate::demo::Extras;
 use crate::engine::Answer;
-use crate::numbers::human;
 use crate::outcome::Outcome;
 use crate::resolve::Asked;
 
 /// More rows than this make no readable figure.
-const MOST: usize = 60;
+pub const MOST: usize = 60;
 
-/// The figure, when the rows are few enough to read.
+/// The figure.
 pub fn figure(
     outcome: &Outcome,
     asked: &Asked,
     answer: &Answer,
     extras: Option<&Extras>,
-) -> Option<Figure> {
-    if asked.places.len() > MOST {
-        return None;
-    }
-    let label = |row: usize| {
-        let part = |dim: &crate::places::Along| match dim.ends(row) {
-            (lower, upper) if lower == upper => format!("{} {}", dim.name, human(lower)),
-            (lower, upper) => format!("{} {} to {}", dim.name, human(lower), human(upper)),
-        };
-        let key = asked.places.shapes.iter();
-        let key = key.map(|shapes| format!("{} {}", shapes.header, shapes.keys[row]));
-        let parts = key.chain(asked.places.dims.iter().map(part));
-        parts.collect::<Vec<_>>().join(", ")
-    };
+) -> Figure {
     let truth = truth::of(asked, extras);
     let known = truth.map(|truth| truth::by_row(asked, truth));
     let row = |row: usize| ForestRow {
-        label: label(row),
+        label: label(asked, row),
         mean: answer.mean[row],
         lower: answer.lower[row],
         upper: answer.upper[row],
         observed: None,
         reference: known.as_ref().and_then(|known| known[row]),
     };
-    Some(Figure::Forest(ForestFigure {
+    Figure::Forest(ForestFigure {
         heading: Heading::new(asked.id.as_str(), asked.title())
             .with_caption(format!("{}.", note(asked))),
         value: Axis::new(quantity::of_rows(outcome, asked)),
         rows: (0..asked.places.len()).map(row).collect(),
         level: asked.level,
         reference: truth.map_or_else(String::new, |truth| truth.label.to_owned()),
+        limits: chances::limits(asked, false),
         ..ForestFigure::default()
-    }))
+    })
+}
+
+/// The key and the place of a row, in words.
+pub fn label(asked: &Asked, row: usize) -> String {
+    let places = &asked.places;
+    let key = places.shapes.iter();
+    let key = key.map(|shapes| format!("{} {}", shapes.header, shapes.keys[row]));
+    let dims = places.dims.iter().map(|dim| slices::along(dim, row));
+    key.chain(dims).collect::<Vec<_>>().join(", ")
 }

@@ -2,49 +2,37 @@
 
 use std::sync::Arc;
 
-use quadrat_plot::{Axis, Figure, Heading, MapFigure, MapPanel, MapPrediction, MapRegion};
+use quadrat_plot::{
+    Axis, Figure, Heading, MapError, MapFigure, MapPanel, MapPrediction, MapRegion,
+};
 
-use super::{note, quantity, truth};
+use super::slices::{self, MOST, Slices};
+use super::{chances, quantity, truth};
 use crate::demo::Extras;
 use crate::engine::Answer;
 use crate::geo_file::key_text;
 use crate::geographic::parts_of;
-use crate::numbers::human;
 use crate::outcome::Outcome;
 use crate::places::Places;
 use crate::resolve::{Asked, Observed};
 use crate::shapes::{Regions, Shapes};
 
-/// The most maps of one prediction: one per place along the other dimensions.
-const MOST: usize = 6;
-
 /// Maps of a prediction over regions: observed, predicted, sd; one figure for each place along the
-/// other dimensions, when these are few.
+/// other dimensions where regions occur more than once. Or the words why there are none.
 pub fn predicted(
     outcome: &Outcome,
     asked: &Asked,
     answer: &Answer,
+    (shapes, regions): (&Shapes, &Arc<Regions>),
     extras: Option<&Extras>,
-) -> Vec<Figure> {
-    let Some((shapes, regions)) = of(&asked.places) else {
-        return Vec::new();
-    };
-    let slices = slices(&asked.places);
-    if slices.len() > MOST {
-        return Vec::new();
+) -> Result<Vec<Figure>, String> {
+    let slices = slices(&asked.places, shapes);
+    if slices.rows.len() > MOST {
+        return Err(slices::too_many(slices.rows.len()));
     }
-    let several = slices.len() > 1;
     let truth = truth::of(asked, extras);
     let known = truth.map(|truth| (truth.label, truth::by_row(asked, truth)));
     let figure = |(i, rows): (usize, &Vec<usize>)| {
-        let mut heading = Heading::new(asked.id.as_str(), asked.title());
-        if let (true, Some(&row)) = (several, rows.first()) {
-            let at = words(&asked.places, row);
-            heading = Heading::new(
-                format!("{}-{}", asked.id, i + 1),
-                format!("{}: {at}", asked.title()),
-            );
-        }
         let seen = |&row: &usize| {
             let output = asked.places.output.as_deref();
             let mut tables = outcome.resolved.tables_of(output);
@@ -59,8 +47,13 @@ pub fn predicted(
                 upper: answer.upper[row] / scale,
             })
         };
-        let figure = MapFigure::prediction(
-            heading.with_caption(format!("{}.{}", note(asked), on_map(outcome, shapes))),
+        let others = (0..asked.places.dims.len()).filter(|d| !slices.dims.contains(d));
+        let covariates: Vec<usize> = others
+            .filter(|&d| super::varies(&asked.places, d))
+            .collect();
+        let words = super::covariates(asked, &covariates) + on_map(outcome, shapes);
+        let mut figure = MapFigure::prediction(
+            super::heading(asked, &slices, i, &words),
             &Axis::new(quantity(outcome, asked)),
             rows.iter()
                 .map(|&row| region(shapes, regions, row))
@@ -68,21 +61,25 @@ pub fn predicted(
             &rows.iter().map(seen).collect::<Vec<_>>(),
             &rows.iter().map(guess).collect::<Vec<_>>(),
             asked.level,
-        );
-        let figure = match &known {
-            Some((label, values)) => {
-                let value = |&row: &usize| Some(values[row]? / asked.places.volume(row));
-                figure.and_then(|map| map.with_reference(label, rows.iter().map(value).collect()))
-            }
-            None => figure,
-        };
+        )?;
+        if let Some((label, values)) = &known {
+            let value = |&row: &usize| Some(values[row]? / asked.places.volume(row));
+            figure = figure.with_reference(label, rows.iter().map(value).collect())?;
+        }
+        for (title, (_, column)) in chances::titles(asked).iter().zip(&answer.chances) {
+            let values = rows.iter().map(|&row| Some(column[row]));
+            figure = figure.with_chances(title, values.collect())?;
+        }
         finished(outcome, shapes, figure)
     };
-    slices.iter().enumerate().filter_map(figure).collect()
+    let figures = slices.rows.iter().enumerate().map(figure);
+    let figures: Result<Vec<Figure>, MapError> = figures.collect();
+    figures.map_err(|error| format!("its regions make no map: {error}"))
 }
 
-/// A map of the first table over regions, when no prediction shows it.
-pub fn observed(outcome: &Outcome) -> Option<Figure> {
+/// A map of the first table over regions, when no prediction shows it. Or the words why there is
+/// none.
+pub fn observed(outcome: &Outcome) -> Option<Result<Figure, String>> {
     let shown = outcome
         .resolved
         .predictions
@@ -90,10 +87,12 @@ pub fn observed(outcome: &Outcome) -> Option<Figure> {
         .any(|asked| of(&asked.places).is_some());
     let mut tables = outcome.resolved.tables.iter().filter(|_| !shown);
     let (table, (shapes, regions)) = tables.find_map(|table| Some((table, of(&table.places)?)))?;
-    let rows = slices(&table.places).into_iter().next()?;
+    let slices = slices(&table.places, shapes);
+    let rows = slices.rows.first()?;
     let mut title = format!("Observed {}", table.says.value_name());
-    if !table.places.dims.is_empty() {
-        title.push_str(&format!(": {}", words(&table.places, *rows.first()?)));
+    if let (true, Some(&row)) = (slices.rows.len() > 1, rows.first()) {
+        let at = slices::words(&table.places, &slices.dims, row);
+        title.push_str(&format!(": {at}"));
     }
     let figure = MapFigure::new(
         Heading::new("observed-regions", title)
@@ -108,10 +107,12 @@ pub fn observed(outcome: &Outcome) -> Option<Figure> {
             ..MapPanel::default()
         }],
     );
-    finished(outcome, shapes, figure)
+    let figure = figure.and_then(|figure| finished(outcome, shapes, figure));
+    Some(figure.map_err(|error| format!("its regions make no map: {error}")))
 }
 
-fn of(places: &Places) -> Option<(&Shapes, &Arc<Regions>)> {
+/// The regions of places.
+pub fn of(places: &Places) -> Option<(&Shapes, &Arc<Regions>)> {
     let shapes = places.shapes.as_ref()?;
     Some((shapes, shapes.regions()?))
 }
@@ -129,46 +130,18 @@ fn on_map(outcome: &Outcome, shapes: &Shapes) -> &'static str {
     }
 }
 
-/// Maps that cannot be drawn are left out: the tables hold everything.
-fn finished<E>(outcome: &Outcome, shapes: &Shapes, figure: Result<MapFigure, E>) -> Option<Figure> {
-    let figure = figure.ok()?;
+/// The map in degrees, where its coordinates are.
+fn finished(outcome: &Outcome, shapes: &Shapes, figure: MapFigure) -> Result<Figure, MapError> {
     if is_geographic(outcome, shapes) {
-        return figure.geographic().ok().map(Figure::Map);
+        return figure.geographic().map(Figure::Map);
     }
-    Some(Figure::Map(figure))
+    Ok(Figure::Map(figure))
 }
 
-/// Rows that agree along all other dimensions, in order of first appearance.
-fn slices(places: &Places) -> Vec<Vec<usize>> {
-    let mut keys: Vec<Vec<(u64, u64)>> = Vec::new();
-    let mut slices: Vec<Vec<usize>> = Vec::new();
-    for row in 0..places.len() {
-        let key = along(places, row);
-        match keys.iter().position(|known| *known == key) {
-            Some(at) => slices[at].push(row),
-            None if keys.len() > MOST => {}
-            None => {
-                keys.push(key);
-                slices.push(vec![row]);
-            }
-        }
-    }
-    slices
-}
-
-fn along(places: &Places, row: usize) -> Vec<(u64, u64)> {
-    let bits = |(lower, upper): (f64, f64)| ((lower + 0.0).to_bits(), (upper + 0.0).to_bits());
-    places.dims.iter().map(|dim| bits(dim.ends(row))).collect()
-}
-
-/// The place of a row along the other dimensions, in words.
-fn words(places: &Places, row: usize) -> String {
-    let part = |dim: &crate::places::Along| match dim.ends(row) {
-        (lower, upper) if lower == upper => format!("{} {}", dim.name, human(lower)),
-        (lower, upper) => format!("{} {} to {}", dim.name, human(lower), human(upper)),
-    };
-    let parts: Vec<String> = places.dims.iter().map(part).collect();
-    parts.join(", ")
+fn slices(places: &Places, shapes: &Shapes) -> Slices {
+    let keys: Vec<Vec<u64>> = shapes.of_row.iter().map(|&at| vec![at as u64]).collect();
+    let others: Vec<usize> = (0..places.dims.len()).collect();
+    slices::of(&keys, places, &others)
 }
 
 /// What a table says, per unit of volume for totals, of the region and place of a predicted row.
@@ -183,9 +156,12 @@ fn observed_at(
     if !Arc::ptr_eq(&known.file, &regions.file) {
         return None;
     }
-    let key = along(places, row);
-    let found = (0..table.places.len())
-        .find(|&at| shapes.of_row[at] == wanted && along(&table.places, at) == key)?;
+    let dims = |places: &Places| (0..places.dims.len()).collect::<Vec<_>>();
+    let key = slices::key(places, &dims(places), row);
+    let own = dims(&table.places);
+    let is_there =
+        |&at: &usize| shapes.of_row[at] == wanted && slices::key(&table.places, &own, at) == key;
+    let found = (0..table.places.len()).find(is_there)?;
     table.height(found)
 }
 

@@ -3,8 +3,10 @@
 use quadrat::likelihood::{Likelihood as Reported, Noise, Thresholds};
 use quadrat_plot::{MarkError, Marks, Observed as Mark, Side, Support};
 
+use super::view::Shared;
 use crate::numbers::human;
 use crate::outcome::Outcome;
+use crate::places::Along;
 use crate::resolve::{Asked, Observed};
 use crate::study::Scale;
 use crate::study::likelihood::{Reports, Scale as Means};
@@ -15,24 +17,26 @@ use crate::words::learned_thresholds;
 const HALF_WIDTH: f64 = 1.96;
 
 /// The rows of every table that belong on the scale of a prediction along one dimension.
-pub fn of(outcome: &Outcome, asked: &Asked) -> Vec<Mark> {
+pub fn of(outcome: &Outcome, asked: &Asked, along: &str, shared: &Shared<'_>) -> Vec<Mark> {
     let rank_scale = is_rank_scale(outcome, asked);
     let tables = outcome.resolved.tables.iter();
     tables
         .filter(|table| is_on_scale(outcome, asked, table))
         .flat_map(|table| {
-            let rows = 0..table.places.len();
-            rows.filter_map(move |row| match rank_scale {
-                true => rank(table, row),
+            let dim = table.places.dim(along).into_iter();
+            let rows = dim.flat_map(move |dim| (0..table.places.len()).map(move |row| (dim, row)));
+            let beside = rows.filter(move |(_, row)| shared.holds(table, *row));
+            beside.filter_map(move |(dim, row)| match rank_scale {
+                true => rank(table, dim, row),
                 false if is_marked(table, row) => None,
-                false => mark(table, row),
+                false => mark(table, dim, row),
             })
         })
         .collect()
 }
 
 /// The rows that are no single number, one set of marks per table.
-pub fn otherwise(outcome: &Outcome, asked: &Asked) -> Vec<Marks> {
+pub fn otherwise(outcome: &Outcome, asked: &Asked, along: &str, shared: &Shared<'_>) -> Vec<Marks> {
     if is_rank_scale(outcome, asked) {
         return Vec::new();
     }
@@ -40,7 +44,12 @@ pub fn otherwise(outcome: &Outcome, asked: &Asked) -> Vec<Marks> {
     tables
         .filter(|(_, table)| is_on_scale(outcome, asked, table))
         // Rows were checked when they were read: marks that cannot be made are not to be drawn.
-        .filter_map(|(at, table)| set(table, learned_thresholds(outcome, at).as_deref())?.ok())
+        .filter_map(|(at, table)| {
+            let dim = table.places.dim(along)?;
+            let rows = (0..table.places.len()).filter(|&row| shared.holds(table, row));
+            let rows = rows.filter(|&row| is_marked(table, row)).collect();
+            set(table, dim, rows, learned_thresholds(outcome, at).as_deref())?.ok()
+        })
         .collect()
 }
 
@@ -58,12 +67,13 @@ fn is_marked(table: &Observed, row: usize) -> bool {
     }
 }
 
-/// The marks of a table, of those rows that have any.
-fn set(table: &Observed, thresholds: Option<&[f64]>) -> Option<Result<Marks, MarkError>> {
-    let dim = table.places.dims.first()?;
-    let rows: Vec<usize> = (0..table.places.len())
-        .filter(|&row| is_marked(table, row))
-        .collect();
+/// The marks of some rows of a table along a dimension.
+fn set(
+    table: &Observed,
+    dim: &Along,
+    rows: Vec<usize>,
+    thresholds: Option<&[f64]>,
+) -> Option<Result<Marks, MarkError>> {
     if rows.is_empty() {
         return None;
     }
@@ -149,21 +159,25 @@ fn is_rank_scale(outcome: &Outcome, asked: &Asked) -> bool {
 }
 
 /// A rank itself.
-fn rank(table: &Observed, row: usize) -> Option<Mark> {
+fn rank(table: &Observed, dim: &Along, row: usize) -> Option<Mark> {
     let Reported::Ordinal(ordinal) = &table.likelihood else {
         return None;
     };
-    let x = table.places.dims.first()?.middle(row);
-    Some(Mark::point(x, ordinal.ranks()[row] as f64))
+    Some(Mark::point(dim.middle(row), ordinal.ranks()[row] as f64))
 }
 
 /// A row that reports one number, on the scale of the response.
-fn mark(table: &Observed, row: usize) -> Option<Mark> {
-    let dim = table.places.dims.first()?;
+fn mark(table: &Observed, dim: &Along, row: usize) -> Option<Mark> {
     let (x0, x1) = dim.ends(row);
     let y = table.height(row)?;
     Some(match (dim.second.is_some(), table.places.aggregate) {
-        (true, Some(Aggregate::Sum)) => Mark::total(x0, x1, y * table.places.volume(row)),
+        (true, Some(Aggregate::Sum)) if x0 < x1 => Mark::Bar {
+            x0,
+            x1,
+            height: y,
+            total: Some(y * table.places.volume(row)),
+            label: String::new(),
+        },
         (true, _) if x0 < x1 => Mark::Level {
             x0,
             x1,

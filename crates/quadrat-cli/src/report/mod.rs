@@ -1,6 +1,8 @@
 //! Results as a report and figures.
 
 mod calibration;
+mod cells;
+mod chances;
 mod correlation;
 mod curve;
 mod fitted;
@@ -11,13 +13,15 @@ mod marks;
 mod quantity;
 mod raster;
 mod relevance;
+mod slices;
 mod surface;
 mod truth;
+mod view;
 
 use std::path::Path;
 
 use anyhow::Result;
-use quadrat_plot::{Cell, Evidence, Fact, Figure, HyperRow, Report, TablePreview};
+use quadrat_plot::{Cell, Evidence, Fact, Figure, Heading, HyperRow, Report, TablePreview};
 
 use crate::demo::Extras;
 use crate::engine::Answer;
@@ -30,20 +34,31 @@ use crate::study::Scale;
 use crate::study::support::Aggregate;
 use crate::{prediction_csv, terminal, words};
 use quantity::quantity;
+use slices::Slices;
+use view::{Knowledge, View};
 
 /// Rows of each prediction table that the report shows.
 const PREVIEW: usize = 12;
 /// Pixels per unit of a figure in a PNG; sharp in print.
 const PNG_SCALE: f64 = 2.0;
 
-/// Writes `report.html`, and each figure as SVG and PNG.
+/// Figures, and words about those that are left out.
+#[derive(Default)]
+struct Drawn {
+    figures: Vec<Figure>,
+    left_out: Vec<String>,
+}
+
+/// Writes `report.html`, and each figure as SVG and PNG. Gives what is told of figures that are
+/// left out.
 pub fn stage(
     outcome: &Outcome,
     extras: Option<&Extras>,
     folder: &Path,
     staged: &mut Staged,
-) -> Result<()> {
-    let report = report(outcome, extras)?;
+) -> Result<Vec<String>> {
+    let Drawn { figures, left_out } = drawn(outcome, extras)?;
+    let report = report(outcome, extras, figures, &left_out);
     staged.bytes(
         &folder.join("report.html"),
         quadrat_plot::html(&report).as_bytes(),
@@ -59,29 +74,47 @@ pub fn stage(
             &quadrat_plot::png(figure, PNG_SCALE)?,
         )?;
     }
-    Ok(())
+    Ok(left_out)
 }
 
-fn report(outcome: &Outcome, extras: Option<&Extras>) -> Result<Report> {
+/// All figures but the leave-one-out check.
+fn drawn(outcome: &Outcome, extras: Option<&Extras>) -> Result<Drawn> {
+    let mut drawn = Drawn::default();
+    match map::observed(outcome) {
+        Some(Ok(figure)) => drawn.figures.push(figure),
+        Some(Err(why)) => drawn
+            .left_out
+            .push(format!("no map of what was observed: {why}")),
+        None => {}
+    }
+    for group in outcome.groups() {
+        predicted(outcome, &group, extras, &mut drawn);
+    }
+    drawn.figures.extend(correlation::figure(outcome));
+    drawn.figures.extend(correlation::matrices(outcome));
+    drawn.figures.extend(fitted::figures(outcome)?);
+    drawn.figures.extend(relevance::figure(outcome));
+    Ok(drawn)
+}
+
+fn report(
+    outcome: &Outcome,
+    extras: Option<&Extras>,
+    figures: Vec<Figure>,
+    left_out: &[String],
+) -> Report {
     let study = &outcome.resolved.study;
-    Ok(Report {
+    Report {
         title: study.title.clone(),
         generated_by: format!("quadrat {}", crate::VERSION),
         summary: summary(outcome),
         facts: facts(outcome, extras),
         warnings: outcome.warnings.clone(),
-        figures: map::observed(outcome)
-            .into_iter()
-            .chain(
-                outcome
-                    .groups()
-                    .iter()
-                    .flat_map(|group| figures(outcome, group, extras)),
-            )
-            .chain(correlation::figure(outcome))
-            .chain(correlation::matrices(outcome))
-            .chain(fitted::figures(outcome)?)
-            .chain(relevance::figure(outcome))
+        figures,
+        // Backticks are for terminals.
+        left_out: left_out
+            .iter()
+            .map(|words| words.replace('`', ""))
             .collect(),
         calibration: calibration::figure(outcome),
         hyperparameters: hyperparameters(outcome),
@@ -94,61 +127,109 @@ fn report(outcome: &Outcome, extras: Option<&Extras>) -> Result<Report> {
         notes: extras
             .map(|extras| extras.notes.iter().map(|&note| note.to_owned()).collect())
             .unwrap_or_default(),
-    })
-}
-
-/// The figures of a prediction: maps of regions, else one figure.
-fn figures(outcome: &Outcome, group: &[(&Asked, &Answer)], extras: Option<&Extras>) -> Vec<Figure> {
-    if let Some(x) = group.first().and_then(|(asked, _)| one_dimension(asked)) {
-        return curve::figure(outcome, group, x, extras)
-            .into_iter()
-            .collect();
-    }
-    let one = |(asked, answer): &(&Asked, &Answer)| {
-        let maps = map::predicted(outcome, asked, answer, extras);
-        if maps.is_empty() {
-            return figure(outcome, asked, answer, extras).into_iter().collect();
-        }
-        maps
-    };
-    group.iter().flat_map(one).collect()
-}
-
-/// The dimension of a prediction that varies along one only.
-fn one_dimension(asked: &Asked) -> Option<usize> {
-    if asked.places.shapes.is_some() {
-        return None;
-    }
-    match varying(asked).as_slice() {
-        [x] => Some(*x),
-        [] if asked.places.dims.len() == 1 => Some(0),
-        _ => None,
     }
 }
 
-fn varying(asked: &Asked) -> Vec<usize> {
-    let dims = 0..asked.places.dims.len();
-    dims.filter(|&d| varies(&asked.places, d)).collect()
-}
-
-/// The figure of a prediction over two dimensions, or row by row.
-fn figure(
+/// The figures of a prediction, one or several for each output.
+fn predicted(
     outcome: &Outcome,
-    asked: &Asked,
-    answer: &Answer,
+    group: &[(&Asked, &Answer)],
     extras: Option<&Extras>,
-) -> Option<Figure> {
-    let surface = if asked.places.shapes.is_some() {
-        surface::of_bags(outcome, asked, answer, extras)
-    } else {
-        let varying = varying(asked);
-        let pair = match varying.as_slice() {
-            [x, y] => Some((*x, *y)),
-            several => raster::pair(&asked.places, several),
-        };
-        pair.and_then(|pair| surface::figure(outcome, asked, answer, pair, extras))
+    drawn: &mut Drawn,
+) {
+    let Some((first, _)) = group.first() else {
+        return;
     };
-    surface.or_else(|| forest::figure(outcome, asked, answer, extras))
+    let view = match &first.places.shapes {
+        None => Some(view::of(&first.places, &Knowledge::of(outcome))),
+        Some(_) => None,
+    };
+    if let Some(View::Along(x)) = view {
+        drawn
+            .figures
+            .extend(curve::figure(outcome, group, x, extras));
+        return;
+    }
+    for &(asked, answer) in group {
+        let maps = match (&view, map::of(&asked.places)) {
+            (Some(View::Over(over)), _) => {
+                Ok(surface::figures(outcome, asked, answer, over, extras))
+            }
+            (Some(View::Rows(Some(maps))), _) => Err(slices::too_many(*maps)),
+            (Some(_), _) => {
+                Err("its rows lie neither along one input nor on a map of two".to_owned())
+            }
+            (None, Some(regions)) => map::predicted(outcome, asked, answer, regions, extras),
+            (None, None) => match surface::of_bags(outcome, asked, answer, extras) {
+                Some(figure) => Ok(vec![figure]),
+                None => Err("the points of its bags lie on no lattice in two inputs".to_owned()),
+            },
+        };
+        let is_map = !matches!(view, Some(View::Rows(None)));
+        match maps {
+            Ok(maps) => drawn.figures.extend(maps),
+            Err(why) => list(outcome, (asked, answer), extras, (&why, is_map), drawn),
+        }
+    }
+}
+
+/// The rows of a prediction as a list, where they are few, because there is no map of them. Where
+/// one is expected, the reason is told in any case.
+fn list(
+    outcome: &Outcome,
+    (asked, answer): (&Asked, &Answer),
+    extras: Option<&Extras>,
+    (why, is_map): (&str, bool),
+    drawn: &mut Drawn,
+) {
+    let (title, rows) = (asked.title(), asked.places.len());
+    if rows > forest::MOST {
+        let most = forest::MOST;
+        drawn.left_out.push(format!(
+            "no figure of `{title}`: {why}, and a list shows at most {most} rows of its {}",
+            count(rows, "").trim_end()
+        ));
+        return;
+    }
+    if is_map {
+        let told = format!("no map of `{title}`: {why}; its rows are a list");
+        drawn.left_out.push(told);
+    }
+    let figure = forest::figure(outcome, asked, answer, extras);
+    drawn.figures.push(figure);
+    drawn.figures.extend(chances::lists(asked, answer));
+}
+
+/// Title and caption of a prediction, or of one of its slices.
+fn heading(asked: &Asked, slices: &Slices, i: usize, words: &str) -> Heading {
+    let row = slices.rows.get(i).and_then(|rows| rows.first());
+    let heading = match (slices.rows.len(), row) {
+        (2.., Some(&row)) => {
+            let at = slices::words(&asked.places, &slices.dims, row);
+            let title = format!("{}: {at}", asked.title());
+            Heading::new(format!("{}-{}", asked.id, i + 1), title)
+        }
+        _ => Heading::new(asked.id.as_str(), asked.title()),
+    };
+    heading.with_caption(format!("{}.{words}", note(asked)))
+}
+
+/// What a caption says of dimensions that differ from row to row and are no axes.
+fn covariates(asked: &Asked, dims: &[usize]) -> String {
+    let names: Vec<&str> = dims
+        .iter()
+        .map(|&d| asked.places.dims[d].name.as_str())
+        .collect();
+    match names.as_slice() {
+        [] => String::new(),
+        names => format!(" Every row has its own {}.", names.join(", ")),
+    }
+}
+
+/// The dimensions along which the rows differ.
+fn varying(places: &Places) -> Vec<usize> {
+    let dims = 0..places.dims.len();
+    dims.filter(|&d| varies(places, d)).collect()
 }
 
 /// Whether the rows differ along a dimension.
@@ -280,6 +361,7 @@ fn preview(asked: &Asked, answer: &Answer) -> TablePreview {
     let shown = |cell| match cell {
         prediction_csv::Cell::Text(text) => Cell::Text(text),
         prediction_csv::Cell::Coordinate(value) => Cell::Text(coordinate(value)),
+        prediction_csv::Cell::Value(value, sd) => Cell::Estimate([value, sd]),
         prediction_csv::Cell::Number(value) => Cell::Number(value),
     };
     let cells = |row| {

@@ -7,13 +7,14 @@ use crate::numbers::human;
 use crate::places::Places;
 use crate::resolve::Observed;
 use crate::shapes::Kind;
+use crate::study::map_kernel::is_plane;
 
 /// Coordinates are on a lattice when they are off it by less than this share of a step.
 const OFF: f64 = 1e-3;
 /// Gaps below this share of the range are rounding.
 const SAME: f64 = 1e-7;
 /// A lattice has at most so many cells for every point on it.
-const SPARSE: usize = 4;
+pub const SPARSE: usize = 4;
 
 /// A place in the two dimensions of a map.
 type Place = [f64; 2];
@@ -117,15 +118,12 @@ pub struct Raster {
 
 impl Raster {
     /// The raster of rows that are bags, over the first two dimensions in which their points lie on a lattice, or
-    /// over those that are wanted. None when rows differ in further dimensions, or share points.
+    /// over those that are wanted. None when rows share points.
     pub fn of(places: &Places, wanted: Option<[&str; 2]>) -> Option<Self> {
         let shapes = places.shapes.as_ref()?;
         let Kind::Bags(bags) = &shapes.kind else {
             return None;
         };
-        if (0..places.dims.len()).any(|d| super::varies(places, d)) {
-            return None;
-        }
         let count = shapes.dims.len();
         let pairs = (0..count).flat_map(|a| (a + 1..count).map(move |b| (a, b)));
         let find = |name: &str| shapes.dims.iter().position(|dim| dim == name);
@@ -149,7 +147,9 @@ impl Raster {
             let lattice = Lattice::of(&rows.concat())?;
             Some(Self {
                 dims,
-                equal_scale: map.is_some() || (lattice.step[0] / lattice.step[1] - 1.0).abs() < OFF,
+                equal_scale: map.is_some()
+                    || is_plane(&shapes.dims[a], &shapes.dims[b])
+                    || (lattice.step[0] / lattice.step[1] - 1.0).abs() < OFF,
                 rectangles: rows.iter().map(|row| lattice.rectangles(row)).collect(),
             })
         };
@@ -196,6 +196,11 @@ pub fn pixel(places: &Places, answer: &Answer, row: usize, [x0, x1, y0, y1]: [f6
         sd: answer.sd[row] / scale,
         lower: answer.lower[row] / scale,
         upper: answer.upper[row] / scale,
+        chances: answer
+            .chances
+            .iter()
+            .map(|(_, column)| column[row])
+            .collect(),
     }
 }
 
@@ -213,22 +218,6 @@ pub fn observed(table: &Observed, dims: [&str; 2]) -> Vec<Area> {
         let key = &shapes.keys[row];
         Some((value, format!("{name} {total}, {} {key}", shapes.header)))
     })
-}
-
-/// The first two dimensions in which rows that are points lie on a lattice.
-pub fn pair(places: &Places, varying: &[usize]) -> Option<(usize, usize)> {
-    let dims = &places.dims;
-    if varying.iter().any(|&d| dims[d].second.is_some()) {
-        return None;
-    }
-    let is_lattice = |(a, b): (usize, usize)| {
-        let both = dims[a].first.iter().zip(&dims[b].first);
-        let all: Vec<Place> = both.map(|(&x, &y)| [x, y]).collect();
-        Lattice::of(&all).is_some()
-    };
-    let count = varying.len();
-    let mut pairs = (0..count).flat_map(|i| (i + 1..count).map(move |j| (varying[i], varying[j])));
-    pairs.find(|&pair| is_lattice(pair))
 }
 
 #[cfg(test)]

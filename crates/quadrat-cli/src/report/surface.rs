@@ -1,75 +1,92 @@
 //! A prediction over two dimensions, as maps.
 
-use quadrat_plot::{Area, Axis, Figure, Heading, SurfaceFigure};
+use quadrat_plot::{Area, Axis, Figure, Ring, SurfaceFigure};
 
+use super::cells::{self, Cell};
 use super::raster::{self, Raster};
-use super::{inducing, marks, note, quantity, truth};
+use super::slices::Slices;
+use super::view::{Over, Shared};
+use super::{chances, inducing, marks, quantity, truth};
 use crate::demo::Extras;
 use crate::engine::Answer;
+use crate::geographic::parts_of;
 use crate::numbers::human;
 use crate::outcome::Outcome;
-use crate::places::{Along, Places};
+use crate::places::Places;
 use crate::resolve::{Asked, Observed};
 
-/// How many half-widths of the mark of a point fit along an axis.
-const DOTS: f64 = 80.0;
-
-/// The figure, when the rows are cells or the points of a complete grid.
-pub fn figure(
+/// The figures, one for each slice.
+pub fn figures(
     outcome: &Outcome,
     asked: &Asked,
     answer: &Answer,
-    (x, y): (usize, usize),
+    over: &Over,
     extras: Option<&Extras>,
-) -> Option<Figure> {
-    let (across, up) = (&asked.places.dims[x], &asked.places.dims[y]);
-    // More dimensions vary where a lattice in two was found.
-    let varying = super::varying(asked).len();
-    let scattered = varying == 2
-        && across.second.is_none()
-        && up.second.is_none()
-        && !asked.places.is_complete_grid();
-    if scattered || asked.places.len() == 0 {
-        return None;
-    }
-    let (columns, rows) = (sides(across), sides(up));
-    let pixel = |row: usize| {
-        let ((x0, x1), (y0, y1)) = (columns[row], rows[row]);
-        raster::pixel(&asked.places, answer, row, [x0, x1, y0, y1])
+) -> Vec<Figure> {
+    let slices = over.slices.rows.iter().zip(&over.cells).enumerate();
+    let figure = |(i, (rows, cells)): (usize, (&Vec<usize>, &Vec<Cell>))| {
+        slice(outcome, asked, answer, (over, i), (rows, cells), extras)
     };
-    let dims = [across.name.as_str(), up.name.as_str()];
-    let of_place = |row: usize, value: f64| {
-        let ((x0, x1), (y0, y1)) = (columns[row], rows[row]);
-        Area {
-            x0,
-            x1,
-            y0,
-            y1,
-            value,
-            label: String::new(),
-        }
-    };
-    let reference = truth::of(asked, extras).map_or_else(Vec::new, |truth| {
-        let known = truth::rows(asked, truth).into_iter();
-        known
-            .map(|(row, value)| of_place(row, value / asked.places.volume(row)))
-            .collect()
+    slices.map(figure).collect()
+}
+
+/// The figure of a slice.
+fn slice(
+    outcome: &Outcome,
+    asked: &Asked,
+    answer: &Answer,
+    (over, i): (&Over, usize),
+    (rows, cells): (&[usize], &[Cell]),
+    extras: Option<&Extras>,
+) -> Figure {
+    let places = &asked.places;
+    let axes = [over.pair.0, over.pair.1];
+    let dims = axes.map(|d| places.dims[d].name.as_str());
+    let pixel = |(&row, &cell): (&usize, &Cell)| raster::pixel(places, answer, row, cell);
+    let known = truth::of(asked, extras).map(|truth| truth::by_row(asked, truth));
+    let reference = known.map_or_else(Vec::new, |known| {
+        let both = rows.iter().zip(cells);
+        both.filter_map(|(&row, &cell)| {
+            let value = known[row]? / places.volume(row);
+            Some(area(cell, value, String::new()))
+        })
+        .collect()
     });
-    // Degrees are nearer to alike than whatever stretches them over the page.
-    let map = outcome.resolved.geographic.as_ref();
-    let is_map = map.is_some_and(|map| dims.iter().all(|dim| map.dims.iter().any(|d| d == dim)));
-    Some(finished(
-        outcome,
-        asked,
-        dims,
-        SurfaceFigure {
-            predicted: (0..asked.places.len()).map(pixel).collect(),
-            reference,
-            equal_scale: is_map,
-            ..SurfaceFigure::default()
-        },
-        extras,
-    ))
+    let shared = Shared::of(places, rows, &axes);
+    let tables = outcome.resolved.tables.iter();
+    let tables = tables.filter(|table| marks::is_on_scale(outcome, asked, table));
+    let observed = tables.flat_map(|table| match table.places.shapes {
+        None => areas(table, dims, &shared),
+        Some(_) => raster::observed(table, dims),
+    });
+    let others = (0..places.dims.len()).filter(|d| !axes.contains(d));
+    let covariates = others.filter(|d| !over.slices.dims.contains(d));
+    let covariates: Vec<usize> = covariates.filter(|&d| super::varies(places, d)).collect();
+    let figure = SurfaceFigure {
+        heading: super::heading(
+            asked,
+            &over.slices,
+            i,
+            &super::covariates(asked, &covariates),
+        ),
+        observed: observed.collect(),
+        predicted: rows.iter().zip(cells).map(pixel).collect(),
+        reference,
+        equal_scale: over.equal_scale,
+        ..SurfaceFigure::default()
+    };
+    finished(outcome, asked, dims, figure, extras)
+}
+
+fn area([x0, x1, y0, y1]: Cell, value: f64, label: String) -> Area {
+    Area {
+        x0,
+        x1,
+        y0,
+        y1,
+        value,
+        label,
+    }
 }
 
 /// The figure of a prediction over bags whose points lie on a lattice in two dimensions, such as pixels.
@@ -93,11 +110,17 @@ pub fn of_bags(
         })
     });
     let [x, y] = &raster.dims;
+    let tables = outcome.resolved.tables.iter();
+    let tables = tables.filter(|table| marks::is_on_scale(outcome, asked, table));
+    let bags = tables.filter(|table| table.places.shapes.is_some());
+    let observed = bags.flat_map(|table| raster::observed(table, [x, y]));
     Some(finished(
         outcome,
         asked,
         [x, y],
         SurfaceFigure {
+            heading: super::heading(asked, &Slices::one(places), 0, ""),
+            observed: observed.collect(),
             predicted: raster.pixels(places, answer),
             reference,
             equal_scale: raster.equal_scale,
@@ -107,7 +130,7 @@ pub fn of_bags(
     ))
 }
 
-/// A figure with its words, what was observed, and the inducing points.
+/// A figure with its words and the inducing points.
 fn finished(
     outcome: &Outcome,
     asked: &Asked,
@@ -115,26 +138,16 @@ fn finished(
     figure: SurfaceFigure,
     extras: Option<&Extras>,
 ) -> Figure {
-    let tables = outcome.resolved.tables.iter();
-    let tables = tables.filter(|table| marks::is_on_scale(outcome, asked, table));
-    let observed = tables.flat_map(|table| {
-        let alone = asked.places.shapes.is_none() && asked.places.dims.len() == 2;
-        let areas = match table.places.shapes {
-            None if alone => areas(table, dims[0], dims[1]),
-            None => Vec::new(),
-            Some(_) => raster::observed(table, dims),
-        };
-        areas.into_iter()
-    });
+    let map = outcome.resolved.geographic.as_ref();
     let marked = inducing::along(outcome, asked.places.output.as_deref(), &dims);
     let marked: Vec<[f64; 2]> = marked.iter().map(|place| [place[0], place[1]]).collect();
     Figure::Surface(SurfaceFigure {
-        heading: Heading::new(asked.id.as_str(), asked.title())
-            .with_caption(format!("{}.", note(asked))),
         x: Axis::new(dims[0]),
         y: Axis::new(dims[1]),
         value: Axis::new(quantity(outcome, asked)),
-        observed: observed.collect(),
+        chances: chances::titles(asked),
+        degrees: map.is_some_and(|map| map.dims == dims),
+        borders: borders(outcome, dims),
         level: asked.level,
         reference_label: truth::of(asked, extras)
             .map_or("", |truth| truth.label)
@@ -145,62 +158,32 @@ fn finished(
     })
 }
 
-/// Both sides of every row's cell; a point gets the halves of the gaps to its neighbours.
-fn sides(dim: &Along) -> Vec<(f64, f64)> {
-    if dim.second.is_some() {
-        return (0..dim.first.len()).map(|row| dim.ends(row)).collect();
-    }
-    let mut places = dim.first.clone();
-    places.sort_by(f64::total_cmp);
-    places.dedup();
-    let side = |x: &f64| {
-        let at = places.partition_point(|place| place < x);
-        let below = at.checked_sub(1).map(|i| x - places[i]);
-        let above = places.get(at + 1).map(|next| next - x);
-        let (Some(low), Some(high)) = (below.or(above), above.or(below)) else {
-            return (x - 0.5, x + 0.5);
-        };
-        (x - low / 2.0, x + high / 2.0)
-    };
-    dim.first.iter().map(side).collect()
+/// The outlines of observed regions over two dimensions, in the coordinates of the files.
+fn borders(outcome: &Outcome, dims: [&str; 2]) -> Vec<Ring> {
+    let tables = outcome.resolved.tables.iter();
+    let mut shapes = tables.filter_map(|table| table.places.shapes.as_ref());
+    let regions = shapes.find_map(|shapes| shapes.regions().filter(|_| shapes.dims == dims));
+    let polygons = regions.into_iter().flat_map(|regions| &regions.given);
+    polygons.flat_map(parts_of).flatten().collect()
 }
 
-/// Both sides of a mark of one size for every row.
-fn dots(dim: &Along) -> Vec<(f64, f64)> {
-    let ends = dim
-        .first
-        .iter()
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| {
-            (low.min(x), high.max(x))
-        });
-    let half = ((ends.1 - ends.0) / DOTS).max(f64::MIN_POSITIVE);
-    dim.first.iter().map(|x| (x - half, x + half)).collect()
-}
-
-/// The rows of a table as rectangles.
-fn areas(table: &Observed, across: &str, up: &str) -> Vec<Area> {
+/// The rows of a table that belong to a figure, as rectangles.
+fn areas(table: &Observed, dims: [&str; 2], shared: &Shared<'_>) -> Vec<Area> {
     let places: &Places = &table.places;
-    let (Some(across), Some(up)) = (places.dim(across), places.dim(up)) else {
+    let find = |name: &str| places.dims.iter().position(|dim| dim.name == name);
+    let Some(pair) = find(dims[0]).zip(find(dims[1])) else {
         return Vec::new();
     };
-    let (mut columns, mut rows) = (sides(across), sides(up));
-    let is_scattered = across.second.is_none() && up.second.is_none();
-    if is_scattered && !places.is_complete_grid() {
-        // Their gaps along one axis say nothing about how far apart they are.
-        (columns, rows) = (dots(across), dots(up));
-    }
+    let rows = (0..places.len()).filter(|&row| shared.holds(table, row));
+    let rows: Vec<usize> = rows.collect();
+    // Rows over each other are drawn as they are: the list of them is the table itself.
+    let cells = cells::of(places, &rows, pair).or_else(|| cells::dots(places, &rows, pair));
+    let cells = cells.unwrap_or_else(|| cells::extents(places, &rows, pair));
     let name = table.says.value_name();
-    let area = |row: usize| {
-        let ((x0, x1), (y0, y1)) = (columns[row], rows[row]);
+    let one = |(&row, cell): (&usize, Cell)| {
         let value = table.height(row)?;
-        Some(Area {
-            x0,
-            x1,
-            y0,
-            y1,
-            value,
-            label: format!("{name} {}", human(value * places.volume(row))),
-        })
+        let label = format!("{name} {}", human(value * places.volume(row)));
+        Some(area(cell, value, label))
     };
-    (0..places.len()).filter_map(area).collect()
+    rows.iter().zip(cells).filter_map(one).collect()
 }

@@ -72,7 +72,9 @@ fn columns(places: &Places, truth: &Truth) -> Option<Vec<usize>> {
 fn is(cell: &Cell, text: &str) -> bool {
     match cell {
         Cell::Text(key) => key == text,
-        Cell::Coordinate(value) | Cell::Number(value) => text.parse() == Ok(*value),
+        Cell::Coordinate(value) | Cell::Value(value, _) | Cell::Number(value) => {
+            text.parse() == Ok(*value)
+        }
     }
 }
 

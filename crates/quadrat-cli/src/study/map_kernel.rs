@@ -49,6 +49,12 @@ fn regions(observe: &[Observe]) -> Option<Vec<String>> {
     Some(dims.collect())
 }
 
+/// Whether two names, in this order, are those of coordinates in space.
+pub fn is_plane(x: &str, y: &str) -> bool {
+    let names = [x.to_lowercase(), y.to_lowercase()];
+    PAIRS.iter().any(|pair| names == *pair)
+}
+
 /// A pair of dimensions whose names say that they are coordinates.
 fn named(dims: &[String]) -> Option<Vec<String>> {
     let find = |name: &str| dims.iter().find(|d| d.to_lowercase() == name).cloned();

@@ -5,7 +5,7 @@
 pub mod fields;
 pub mod likelihood;
 mod link;
-mod map_kernel;
+pub mod map_kernel;
 mod names;
 mod non_negative;
 mod observe;

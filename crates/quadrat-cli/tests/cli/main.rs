@@ -15,6 +15,7 @@ mod draws;
 mod effects;
 mod effects_cases;
 mod effects_of_keys;
+mod figures;
 mod harness;
 mod instruments;
 mod kinds;
