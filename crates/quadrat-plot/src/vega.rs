@@ -134,9 +134,14 @@ pub(crate) fn labelled(ticks: Vec<(f64, String)>, mut axis: Value) -> Value {
     axis
 }
 
-/// A number for drawing: nine significant digits, to keep the page small.
-fn short(value: f64) -> f64 {
-    format!("{value:.8e}").parse().unwrap_or(value)
+/// A number for drawing, in nine significant digits to keep the page small, and more where six digits
+/// of the range that it is drawn in need them.
+fn short(value: f64, (low, high): (f64, f64)) -> f64 {
+    let power = |size: f64| size.abs().log10().floor();
+    let needed = power(value) - power(high - low) + 6.0;
+    // Infinite or no number where the value is zero or the range has no width.
+    let digits = if needed > 9.0 { needed.min(17.0) } else { 9.0 } as usize;
+    format!("{value:.*e}", digits - 1).parse().unwrap_or(value)
 }
 
 /// A quantitative scale with fixed ends.
@@ -147,6 +152,15 @@ pub(crate) fn domain(range: (f64, f64), nice: bool) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_as_long_as_their_range_needs() {
+        assert_eq!(short(1.0 / 3.0, (0.0, 1.0)), 0.333_333_333);
+        let near = 1e9 + 0.327_318;
+        assert!((short(near, (1e9 - 1.0, 1e9 + 1.0)) - near).abs() < 1e-5);
+        assert_eq!(short(0.0, (0.0, 1.0)), 0.0);
+        assert_eq!(short(1234.5, (7.0, 7.0)), 1234.5);
+    }
 
     #[test]
     fn axes_have_the_labels_of_still_images() {

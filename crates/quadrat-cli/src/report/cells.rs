@@ -33,8 +33,14 @@ pub fn extents(places: &Places, rows: &[usize], (x, y): (usize, usize)) -> Vec<C
     both.map(|((x0, x1), (y0, y1))| [x0, x1, y0, y1]).collect()
 }
 
-/// Marks of one size at points that lie on no grid; none for boxes.
-pub fn dots(places: &Places, rows: &[usize], (x, y): (usize, usize)) -> Option<Vec<Cell>> {
+/// Marks of one size at points that lie on no grid, squares where one unit is as long along both
+/// dimensions; none for boxes.
+pub fn dots(
+    places: &Places,
+    rows: &[usize],
+    (x, y): (usize, usize),
+    equal_scale: bool,
+) -> Option<Vec<Cell>> {
     let (across, up) = (&places.dims[x], &places.dims[y]);
     if across.second.is_some() || up.second.is_some() {
         return None;
@@ -45,7 +51,10 @@ pub fn dots(places: &Places, rows: &[usize], (x, y): (usize, usize)) -> Option<V
         let high = ends.fold(f64::NEG_INFINITY, f64::max);
         (high - low) / (2.0 * DOTS)
     };
-    let (wide, high) = (half(across), half(up));
+    let (wide, high) = match (half(across), half(up)) {
+        (wide, high) if equal_scale => (wide.max(high), wide.max(high)),
+        each => each,
+    };
     // A mark has a size where all points lie in a row.
     let positive = |half: f64, other: f64| match half {
         half if half > 0.0 => half,
@@ -193,13 +202,13 @@ mod tests {
         let y: Vec<f64> = (0..40).map(|i| (f64::from(i) * 0.569_8).fract()).collect();
         let places = Places::points(&[("x", &x), ("y", &y)]);
         assert!(of(&places, &all(&places), (0, 1)).is_none());
-        let dots = dots(&places, &all(&places), (0, 1)).unwrap();
+        let dots = dots(&places, &all(&places), (0, 1), false).unwrap();
         assert!(dots.iter().all(|d| d[1] - d[0] < 0.02 && d[0] < d[1]));
         // In a row, and at one place, they have a size too.
         let flat = Places::points(&[("x", &[1.0, 2.0]), ("y", &[0.0, 0.0])]);
-        let dots = super::dots(&flat, &[0, 1], (0, 1)).unwrap();
+        let dots = super::dots(&flat, &[0, 1], (0, 1), true).unwrap();
         assert!(dots.iter().all(|d| d[3] > d[2]));
-        let dots = super::dots(&flat, &[0], (0, 1)).unwrap();
+        let dots = super::dots(&flat, &[0], (0, 1), true).unwrap();
         assert_eq!(dots, [[0.5, 1.5, -0.5, 0.5]]);
     }
 

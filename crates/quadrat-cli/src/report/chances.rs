@@ -49,10 +49,8 @@ pub fn panel(asked: &Asked, answer: &Answer, at: &At) -> Option<Panel> {
         ..Predicted::default()
     };
     let predicted: Vec<Predicted> = titles.iter().zip(&answer.chances).map(line).collect();
-    let output = asked.places.output.iter().cloned();
-    let title = output.chain(["Probability".to_owned()]);
     (!predicted.is_empty()).then(|| Panel {
-        title: title.collect::<Vec<_>>().join(": "),
+        title: asked.places.output.clone().unwrap_or_default(),
         y: Axis::new("probability"),
         predicted,
         domain: Some((0.0, 1.0)),

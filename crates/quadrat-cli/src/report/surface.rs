@@ -56,7 +56,7 @@ fn slice(
     let tables = outcome.resolved.tables.iter();
     let tables = tables.filter(|table| marks::is_on_scale(outcome, asked, table));
     let observed = tables.flat_map(|table| match table.places.shapes {
-        None => areas(table, dims, &shared),
+        None => areas(table, dims, &shared, over.equal_scale),
         Some(_) => raster::observed(table, dims),
     });
     let others = (0..places.dims.len()).filter(|d| !axes.contains(d));
@@ -168,7 +168,7 @@ fn borders(outcome: &Outcome, dims: [&str; 2]) -> Vec<Ring> {
 }
 
 /// The rows of a table that belong to a figure, as rectangles.
-fn areas(table: &Observed, dims: [&str; 2], shared: &Shared<'_>) -> Vec<Area> {
+fn areas(table: &Observed, dims: [&str; 2], shared: &Shared<'_>, equal_scale: bool) -> Vec<Area> {
     let places: &Places = &table.places;
     let find = |name: &str| places.dims.iter().position(|dim| dim.name == name);
     let Some(pair) = find(dims[0]).zip(find(dims[1])) else {
@@ -177,7 +177,8 @@ fn areas(table: &Observed, dims: [&str; 2], shared: &Shared<'_>) -> Vec<Area> {
     let rows = (0..places.len()).filter(|&row| shared.holds(table, row));
     let rows: Vec<usize> = rows.collect();
     // Rows over each other are drawn as they are: the list of them is the table itself.
-    let cells = cells::of(places, &rows, pair).or_else(|| cells::dots(places, &rows, pair));
+    let cells =
+        cells::of(places, &rows, pair).or_else(|| cells::dots(places, &rows, pair, equal_scale));
     let cells = cells.unwrap_or_else(|| cells::extents(places, &rows, pair));
     let name = table.says.value_name();
     let one = |(&row, cell): (&usize, Cell)| {

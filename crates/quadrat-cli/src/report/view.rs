@@ -200,7 +200,7 @@ fn over(
     let slices = slices::of(&keys, places, &others.collect::<Vec<_>>());
     let cells = slices.rows.iter().map(|rows| {
         let dots = || match with_dots {
-            true => cells::dots(places, rows, pair),
+            true => cells::dots(places, rows, pair, equal_scale),
             false => None,
         };
         cells::of(places, rows, pair).or_else(dots)

@@ -79,10 +79,11 @@ pub(crate) struct Coloured {
 impl Map {
     /// Maps side by side on a wide sheet: wide regions need more room.
     pub(crate) fn columns(&self) -> usize {
-        let most = if self.size.1 / self.size.0 < 0.6 {
-            2
-        } else {
-            3
+        // Four make two rows of two.
+        let most = match self.panels.len() {
+            4 => 2,
+            _ if self.size.1 / self.size.0 < 0.6 => 2,
+            _ => 3,
         };
         self.panels.len().min(most)
     }

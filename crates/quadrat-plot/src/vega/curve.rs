@@ -36,7 +36,7 @@ pub(super) fn interactive(figure: &CurveFigure) -> Interactive {
                 .bands
                 .iter()
                 .enumerate()
-                .flat_map(|(i, band)| lines(band, PREDICTED[i % PREDICTED.len()])),
+                .flat_map(|(i, band)| lines(band, PREDICTED[i % PREDICTED.len()], panel.y_range)),
         );
         layers.extend(observed::other_marks(&panel.marks));
         layers.extend(marks::marks(panel, false));
@@ -97,7 +97,8 @@ fn complete(layer: &mut Value, x_title: &str, x_range: (f64, f64), y: &Value) {
     }
 }
 
-fn lines(band: &Band, colour: &str) -> Vec<Value> {
+fn lines(band: &Band, colour: &str, y_range: (f64, f64)) -> Vec<Value> {
+    let near = |value: f64| short(value, y_range);
     let values: Vec<Value> = band
         .pieces
         .iter()
@@ -105,7 +106,7 @@ fn lines(band: &Band, colour: &str) -> Vec<Value> {
         .flat_map(|(piece, vertices)| {
             vertices
                 .iter()
-                .map(move |v| json!({"x": v[0], "m": short(v[1]), "l": short(v[2]), "u": short(v[3]), "p": piece}))
+                .map(move |v| json!({"x": v[0], "m": near(v[1]), "l": near(v[2]), "u": near(v[3]), "p": piece}))
         })
         .collect();
     if values.is_empty() {

@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value, json};
 
-use super::short;
 use crate::palette::{BAR, DENSE, INK, MUTED, OBSERVED, THRESHOLD, TINT};
 use crate::prepare::{CurvePanel, Glyph, Layer, Shape};
 
@@ -18,7 +17,7 @@ pub(super) fn below(panel: &CurvePanel<'_>) -> Vec<Value> {
         layers.extend(bands(layer));
         let boxes = rows(layer, |shape| match *shape {
             Shape::Boxed { x, low, high, .. } => {
-                Some(json!({"x": x.0, "x2": x.1, "y": short(low), "y2": short(high)}))
+                Some(json!({"x": x.0, "x2": x.1, "y": low, "y2": high}))
             }
             _ => None,
         });
@@ -106,9 +105,7 @@ fn layer(layer: &Layer) -> Vec<Value> {
     let stretches = rows(layer, stretch);
     out.extend(drawn(stretches, layer, solid(thin), level));
     let bars = rows(layer, |shape| match *shape {
-        Shape::Tick { x, low, .. } if x.0 < x.1 => {
-            Some(json!({"x": x.0, "x2": x.1, "y": short(low)}))
-        }
+        Shape::Tick { x, low, .. } if x.0 < x.1 => Some(json!({"x": x.0, "x2": x.1, "y": low})),
         _ => None,
     });
     out.extend(drawn(bars, layer, solid(4.0), level));
@@ -116,23 +113,21 @@ fn layer(layer: &Layer) -> Vec<Value> {
         let edges = rows(layer, |shape| match *shape {
             Shape::Boxed { x, low, high, open } => {
                 let (is_open, y) = if upper { (open.1, high) } else { (open.0, low) };
-                (!is_open).then(|| json!({"x": x.0, "x2": x.1, "y": short(y)}))
+                (!is_open).then(|| json!({"x": x.0, "x2": x.1, "y": y}))
             }
             _ => None,
         });
         out.extend(drawn(edges, layer, solid(2.0), level));
     }
     let ticks = rows(layer, |shape| match *shape {
-        Shape::Tick { x, low, high } if x.0 == x.1 => {
-            Some(json!({"x": x.0, "y": short(low), "y2": short(high)}))
-        }
+        Shape::Tick { x, low, high } if x.0 == x.1 => Some(json!({"x": x.0, "y": low, "y2": high})),
         _ => None,
     });
     let width = if layer.dense { 1.0 } else { 2.2 };
     out.extend(drawn(ticks, layer, lines(width), upright));
     let pillars = rows(layer, |shape| match *shape {
         Shape::Pillar { x, low, high } => {
-            Some(json!({"x": f64::midpoint(x.0, x.1), "y": short(low), "y2": short(high)}))
+            Some(json!({"x": f64::midpoint(x.0, x.1), "y": low, "y2": high}))
         }
         _ => None,
     });
@@ -160,7 +155,7 @@ fn stretch(shape: &Shape) -> Option<Value> {
         Shape::Pillar { x, low, .. } => (x, low),
         _ => return None,
     };
-    (x.0 < x.1).then(|| json!({"x": x.0, "x2": x.1, "y": short(y)}))
+    (x.0 < x.1).then(|| json!({"x": x.0, "x2": x.1, "y": y}))
 }
 
 /// Thin upright lines: bars, and stems of arrows.
@@ -173,7 +168,7 @@ fn rod(shape: &Shape) -> Option<Value> {
         }
         _ => return None,
     };
-    Some(json!({"x": x, "y": short(low), "y2": short(high)}))
+    Some(json!({"x": x, "y": low, "y2": high}))
 }
 
 /// Caps and heads of arrows.
@@ -199,7 +194,7 @@ fn ends(layer: &Layer, small: f64) -> Vec<Value> {
                 _ if capped => "stroke",
                 _ => return None,
             };
-            Some(json!({"x": x, "y": short(y), "shape": shape}))
+            Some(json!({"x": x, "y": y, "shape": shape}))
         });
         let mark = json!({"mark": {
             "type": "point", "color": OBSERVED, "filled": true, "stroke": OBSERVED, "size": 45.0 * small,
@@ -213,9 +208,7 @@ fn ends(layer: &Layer, small: f64) -> Vec<Value> {
 /// Rings at limits, and dots of rates.
 fn dots(layer: &Layer, small: f64) -> Vec<Value> {
     let rings = rows(layer, |shape| match *shape {
-        Shape::Arrow { x, from, .. } => {
-            Some(json!({"x": f64::midpoint(x.0, x.1), "y": short(from)}))
-        }
+        Shape::Arrow { x, from, .. } => Some(json!({"x": f64::midpoint(x.0, x.1), "y": from})),
         _ => None,
     });
     let ring = json!({"mark": {
@@ -224,9 +217,9 @@ fn dots(layer: &Layer, small: f64) -> Vec<Value> {
     }});
     let dots = rows(layer, |shape| match *shape {
         // Vega counts the square around a dot.
-        Shape::Dot { x, y, radius } => Some(
-            json!({"x": f64::midpoint(x.0, x.1), "y": short(y), "size": 4.0 * radius * radius}),
-        ),
+        Shape::Dot { x, y, radius } => {
+            Some(json!({"x": f64::midpoint(x.0, x.1), "y": y, "size": 4.0 * radius * radius}))
+        }
         _ => None,
     });
     let dot = json!({"mark": {

@@ -10,6 +10,8 @@ use crate::prepare::{self, Sheet, Shown, interval_words};
 
 pub(super) fn interactive(figure: &SurfaceFigure) -> Interactive {
     let drawn = prepare::surface(figure);
+    // Means, observed and true values have one scale, that of the first map.
+    let values_range = drawn.sheets.first().map_or((0.0, 1.0), |sheet| sheet.range);
     let place = |x0: f64, x1: f64, y0: f64, y1: f64| json!({"x0": x0, "x1": x1, "y0": y0, "y1": y1, "x": interval(x0, x1), "y": interval(y0, y1)});
     let with = |mut row: Value, pairs: Vec<(&str, Value)>| {
         for (key, value) in pairs {
@@ -24,7 +26,10 @@ pub(super) fn interactive(figure: &SurfaceFigure) -> Interactive {
             } else {
                 format!("{}; {}", number(a.value), a.label)
             };
-            let values = vec![("mean", json!(short(a.value))), ("words", json!(words))];
+            let values = vec![
+                ("mean", json!(short(a.value, values_range))),
+                ("words", json!(words)),
+            ];
             with(place(a.x0, a.x1, a.y0, a.y1), values)
         };
         areas.iter().map(one).collect()
@@ -38,7 +43,7 @@ pub(super) fn interactive(figure: &SurfaceFigure) -> Interactive {
     let rings = drawn.borders.iter().enumerate();
     let vertices = rings.flat_map(|(i, ring)| ring.iter().map(move |v| (i, v)));
     let borders: Vec<Value> = vertices
-        .map(|(i, [x, y])| json!({"x": short(*x), "y": short(*y), "ring": i}))
+        .map(|(i, [x, y])| json!({"x": short(*x, drawn.x_range), "y": short(*y, drawn.y_range), "ring": i}))
         .collect();
     let level = interval_words(figure.level);
     let in_words = |p: &Pixel| {
@@ -53,13 +58,13 @@ pub(super) fn interactive(figure: &SurfaceFigure) -> Interactive {
         .iter()
         .map(|p| {
             let values = vec![
-                ("mean", json!(short(p.mean))),
-                ("sd", json!(short(p.sd))),
+                ("mean", json!(short(p.mean, values_range))),
+                ("sd", json!(short(p.sd, (0.0, p.sd)))),
                 ("words", json!(in_words(p))),
             ];
             let mut row = with(place(p.x0, p.x1, p.y0, p.y1), values);
             for (i, chance) in p.chances.iter().enumerate() {
-                row[chance_field(i)] = json!(short(*chance));
+                row[chance_field(i)] = json!(short(*chance, (0.0, 1.0)));
             }
             row
         })
