@@ -73,14 +73,12 @@ fn points(places: &Places, rows: &[usize], (x, y): (usize, usize)) -> Option<Vec
     let (across, up) = (&places.dims[x], &places.dims[y]);
     let place = |&row: &usize| [across.first[row], up.first[row]];
     let all: Vec<[f64; 2]> = rows.iter().map(place).collect();
-    if let Some(lattice) = Lattice::of(&all) {
-        let [dx, dy] = lattice.step.map(|step| step / 2.0);
-        let cell = |[x, y]: [f64; 2]| [x - dx, x + dx, y - dy, y + dy];
-        return Some(all.into_iter().map(cell).collect());
-    }
     let mut distinct: Vec<[u64; 2]> = all.iter().map(|p| p.map(|v| (v + 0.0).to_bits())).collect();
     distinct.sort_unstable();
     distinct.dedup();
+    if distinct.len() < rows.len() {
+        return None;
+    }
     let count = |d: usize| {
         let mut values: Vec<u64> = distinct.iter().map(|p| p[d]).collect();
         values.sort_unstable();
@@ -88,8 +86,15 @@ fn points(places: &Places, rows: &[usize], (x, y): (usize, usize)) -> Option<Vec
         values.len()
     };
     let crossings = count(0).saturating_mul(count(1));
-    let is_grid = distinct.len() == rows.len() && crossings <= SPARSE * rows.len();
-    is_grid.then(|| extents(places, rows, (x, y)))
+    // A grid without holes fills itself, whatever its steps.
+    let has_holes = crossings > rows.len();
+    let lattice = has_holes.then(|| Lattice::of(&all)).flatten();
+    if let Some(lattice) = lattice {
+        let [dx, dy] = lattice.step.map(|step| step / 2.0);
+        let cell = |[x, y]: [f64; 2]| [x - dx, x + dx, y - dy, y + dy];
+        return Some(all.into_iter().map(cell).collect());
+    }
+    (crossings <= SPARSE * rows.len()).then(|| extents(places, rows, (x, y)))
 }
 
 /// Both sides of every row's cell along a dimension; a point gets the halves of the gaps to its
