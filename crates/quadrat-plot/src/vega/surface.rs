@@ -164,7 +164,7 @@ fn map(
     });
     let outlines = |(colour, width): (&str, f64)| {
         json!({
-            "name": "outline_border",
+            "name": format!("outline_border_{width}").replace('.', "_"),
             "data": {"name": "borders"},
             "mark": {"type": "line", "clip": true, "color": colour, "strokeWidth": width, "tooltip": null},
             "encoding": {
