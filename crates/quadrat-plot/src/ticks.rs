@@ -102,7 +102,7 @@ fn label(value: f64, step: Step, size: f64) -> String {
         s if s < 1e-4 => power_of_ten(),
         s if s < 1e6 => plain(),
         s if s < 1e9 && decimals(6) <= SHORT => short(6, "M"),
-        s if s < 1e12 && s >= 1e9 && decimals(9) <= SHORT => short(9, "G"),
+        s if (1e9..1e12).contains(&s) && decimals(9) <= SHORT => short(9, "G"),
         s if s < 1e12 => plain(),
         s if s < 1e15 && decimals(12) > SHORT => plain(),
         _ => power_of_ten(),

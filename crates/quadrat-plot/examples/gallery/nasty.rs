@@ -93,6 +93,7 @@ pub fn report() -> Report {
         sd: f64::NAN,
         lower: 1.0,
         upper: 3.0,
+        chances: vec![f64::NAN],
     };
     let surface = SurfaceFigure {
         heading: Heading::new("one", evil),
@@ -104,6 +105,7 @@ pub fn report() -> Report {
                 ..one
             },
         ],
+        chances: vec![evil.to_owned()],
         ..SurfaceFigure::default()
     };
     let mut check = calibration(1);
@@ -115,6 +117,7 @@ pub fn report() -> Report {
         summary: vec![evil.to_owned()],
         facts: vec![fact(evil, evil, evil)],
         warnings: vec![evil.to_owned()],
+        left_out: vec![evil.to_owned()],
         figures: vec![
             Figure::Curve(figure),
             Figure::Forest(forest),
