@@ -251,7 +251,7 @@ pub fn expected(case: &Case) -> Report {
             || label("value"),
             got.value,
             want.value,
-            rough * want.size[0],
+            rough * want.size[0] + SMALLEST,
         );
         report.compare(
             || label("first"),
