@@ -74,7 +74,7 @@ fn a_large_polygon_beside_a_box_agrees_with_cubature() {
     for family in ["se", "matern12"] {
         let (_, covariance) = kernel(&format!("{family}(x, y, shared = true)"));
         let (side, height) = (30.0, 12.0);
-        for angle in [1e-10, 1e-8, 1e-3, 0.2] {
+        for angle in [1e-8, 0.2] {
             let rise = side * f64::tan(angle);
             let other = polygon(&[
                 [0.0, height],
