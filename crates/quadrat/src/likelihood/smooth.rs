@@ -27,7 +27,7 @@ const SIXTEEN: [(f64, f64); 8] = [
 /// Widths of the narrowest feature, in sds of the belief, from which on a rule serves.
 const FOR_EIGHT: f64 = 20.0;
 const FOR_SIXTEEN: f64 = 7.0;
-const FOR_TRAPEZOIDS: f64 = 1.0;
+const FOR_TRAPEZOIDS: f64 = 2.0;
 /// Steps of the trapezoid rule in a width, and its longest step in sds.
 const STEPS: f64 = 7.0;
 const LONGEST: f64 = 0.55;
@@ -144,8 +144,6 @@ mod tests {
         let narrowest = features.iter().map(|f| f.1).fold(f64::INFINITY, f64::min);
         for sds in [
             FOR_TRAPEZOIDS,
-            1.4,
-            2.0,
             2.8,
             3.6,
             5.0,

@@ -23,6 +23,8 @@ const MAX_FINE_NODES: usize = 1024;
 /// Half the diagonal, in lengthscales, of a region that is nearly a point. Beside a large region its area nodes
 /// serve it: there covariances bend on the scale of the lengthscale, and by a third power at most at an edge.
 const TINY: f64 = 0.01;
+/// Half a width in lengthscales below which a long region is no large one.
+const THIN: f64 = 1e-3;
 /// Nodes of the covariance in one direction of a line within a region's columns.
 pub(super) static LINES: LazyLock<Vec<Vec<(f64, f64)>>> = LazyLock::new(|| {
     (0..=MAX_LINE)
@@ -93,6 +95,9 @@ impl Outline {
         let growth = perimeter / (area * own.sqrt());
         let is_smooth = P::KINK.is_none();
         let by_area = rule == PlanarRule::Automatic;
+        // Of what is thin in one column and long in the other, edges cancel to the last digit: nodes
+        // that are too few are rough there, but a covariance.
+        let is_thin = half[0].min(half[1]) < THIN;
         let mut out = Self {
             panels: Vec::new(),
             x: Vec::new(),
@@ -113,10 +118,11 @@ impl Outline {
         if by_area && is_smooth {
             // Two columns on two sides, each error times the Lebesgue constant of the other.
             let tolerance = tolerance * own.sqrt() / 16.0;
-            let points = half.map(|h| Tensor::points(h, tolerance));
-            let needed = points[0].max(points[1]);
-            out.is_large = needed > most_points;
+            let mut points = half.map(|h| Tensor::points(h, tolerance));
+            out.is_large = points[0].max(points[1]) > most_points && !is_thin;
             if !out.is_large {
+                points = points.map(|p| p.min(most_points));
+                let needed = points[0].max(points[1]);
                 let table = moments.table(needed, edges, centre, half);
                 out.tensor = Some(Tensor::new(table, centre, half, points));
             }
@@ -132,7 +138,7 @@ impl Outline {
             let total: usize = rules.iter().map(|(panels, nodes)| panels * nodes).sum();
             // A sliver may ask for many nodes on its edges, and be small.
             let is_small = out.compact.is_some();
-            if by_area && !is_small && total > MAX_NODES.max(2 * edges.len()) {
+            if by_area && !is_small && !is_thin && total > MAX_NODES.max(2 * edges.len()) {
                 out.is_large = true;
                 out.panels = edges.iter().filter_map(whole_edge).collect();
                 return out;
