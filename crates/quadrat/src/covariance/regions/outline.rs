@@ -138,7 +138,7 @@ impl Outline {
             let total: usize = rules.iter().map(|(panels, nodes)| panels * nodes).sum();
             // A sliver may ask for many nodes on its edges, and be small.
             let is_small = out.compact.is_some();
-            if by_area && !is_small && !is_thin && total > MAX_NODES.max(2 * edges.len()) {
+            if by_area && !is_small && total > MAX_NODES.max(2 * edges.len()) {
                 out.is_large = true;
                 out.panels = edges.iter().filter_map(whole_edge).collect();
                 return out;
