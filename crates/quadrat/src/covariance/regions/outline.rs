@@ -96,8 +96,8 @@ impl Outline {
         let is_smooth = P::KINK.is_none();
         let by_area = rule == PlanarRule::Automatic;
         // Of what is thin in one column and long in the other, edges cancel to the last digit: nodes
-        // that are too few are rough there, but a covariance.
-        let is_thin = half[0].min(half[1]) < THIN;
+        // that are too few are rough there, but a covariance. None at all are for products of columns.
+        let is_thin = most_points > 0 && half[0].min(half[1]) < THIN;
         let mut out = Self {
             panels: Vec::new(),
             x: Vec::new(),
