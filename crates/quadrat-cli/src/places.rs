@@ -270,6 +270,13 @@ impl Places {
         self.dims.iter_mut().for_each(|dim| dim.retain(keep));
     }
 
+    /// Keeps these rows, ascending.
+    pub fn keep(&mut self, rows: &[usize]) {
+        let mut keep = vec![false; self.len()];
+        rows.iter().for_each(|&row| keep[row] = true);
+        self.retain(&keep);
+    }
+
     /// Which rows look at something: all but those of bags without any weight. None where all do.
     pub fn of_some_size(&self) -> Option<Vec<usize>> {
         let shapes = self.shapes.as_ref()?;

@@ -164,23 +164,28 @@ impl Raster {
 
     /// Values of the rows that have one, with words for each.
     pub fn areas(&self, value: impl Fn(usize) -> Option<(f64, String)>) -> Vec<Area> {
-        let area = |(row, &[x0, x1, y0, y1]): (usize, &[f64; 4])| {
+        let one = |(row, &at): (usize, &[f64; 4])| {
             let (value, label) = value(row)?;
-            Some(Area {
-                x0,
-                x1,
-                y0,
-                y1,
-                value,
-                label,
-            })
+            Some(area(at, value, label))
         };
-        self.each().filter_map(area).collect()
+        self.each().filter_map(one).collect()
     }
 
     fn each(&self) -> impl Iterator<Item = (usize, &[f64; 4])> {
         let rows = self.rectangles.iter().enumerate();
         rows.flat_map(|(row, own)| own.iter().map(move |rectangle| (row, rectangle)))
+    }
+}
+
+/// A value in the rectangle `[x0, x1, y0, y1]`.
+pub fn area([x0, x1, y0, y1]: [f64; 4], value: f64, label: String) -> Area {
+    Area {
+        x0,
+        x1,
+        y0,
+        y1,
+        value,
+        label,
     }
 }
 

@@ -48,7 +48,7 @@ fn slice(
         let both = rows.iter().zip(cells);
         both.filter_map(|(&row, &cell)| {
             let value = known[row]? / places.volume(row);
-            Some(area(cell, value, String::new()))
+            Some(raster::area(cell, value, String::new()))
         })
         .collect()
     });
@@ -76,17 +76,6 @@ fn slice(
         ..SurfaceFigure::default()
     };
     finished(outcome, asked, dims, figure, extras)
-}
-
-fn area([x0, x1, y0, y1]: Cell, value: f64, label: String) -> Area {
-    Area {
-        x0,
-        x1,
-        y0,
-        y1,
-        value,
-        label,
-    }
 }
 
 /// The figure of a prediction over bags whose points lie on a lattice in two dimensions, such as pixels.
@@ -184,7 +173,7 @@ fn areas(table: &Observed, dims: [&str; 2], shared: &Shared<'_>, equal_scale: bo
     let one = |(&row, cell): (&usize, Cell)| {
         let value = table.height(row)?;
         let label = format!("{name} {}", human(value * places.volume(row)));
-        Some(area(cell, value, label))
+        Some(raster::area(cell, value, label))
     };
     rows.iter().zip(cells).filter_map(one).collect()
 }

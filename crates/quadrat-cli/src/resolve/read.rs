@@ -337,9 +337,7 @@ pub(super) fn sized(files: &Files<'_>, mut places: Places) -> Places {
             count(places.len() - rows.len(), "row"),
             places.shapes.as_ref().map_or("", Shapes::file),
         ));
-        let mut keep = vec![false; places.len()];
-        rows.iter().for_each(|&row| keep[row] = true);
-        places.retain(&keep);
+        places.keep(&rows);
     }
     places
 }

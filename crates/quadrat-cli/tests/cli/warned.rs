@@ -142,3 +142,38 @@ fn years_within_bands_that_a_smooth_kernel_spans_are_told() {
         }
     }
 }
+
+/// Noise of one beside values of millions: approximate inference keeps beliefs to 1e-5 of the
+/// function, which must be told; exact inference resolves it.
+#[test]
+fn known_noise_too_fine_for_approximate_inference_is_told() {
+    let warnings = |likelihood: &str| {
+        let text = format!(
+            r#"[latent]
+kernel = "matern32(t)"
+[[observe]]
+file = "d.csv"
+support = {{ point = ["t"] }}
+likelihood = {{ {likelihood} }}
+[inference]
+hyperparameters = "map"
+"#
+        );
+        let values = [1.2, 0.3, 2.5, 0.2, 1.9, 0.7, 2.2, 1.1];
+        let row = |(t, v): (usize, f64)| format!("{t},{:.0}\n", 1e6 * v);
+        let rows: String = values.into_iter().enumerate().map(row).collect();
+        let folder = folder(&[
+            ("s.toml", text.as_bytes()),
+            ("d.csv", format!("t,y\n{rows}").as_bytes()),
+        ]);
+        done(folder.path(), &["run", "s.toml", "-o", "out"]);
+        fit(folder.path())["warnings"].to_string()
+    };
+    let told = "approximate inference cannot resolve it";
+    let fine = warnings("laplace = { value = \"y\", scale = 1 }");
+    assert!(fine.contains(told), "{fine}");
+    let coarse = warnings("laplace = { value = \"y\", scale = 1e4 }");
+    assert!(!coarse.contains(told), "{coarse}");
+    let exact = warnings("gaussian = { value = \"y\", variance = 2 }");
+    assert!(!exact.contains(told), "{exact}");
+}

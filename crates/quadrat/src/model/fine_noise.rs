@@ -10,6 +10,8 @@ const FINEST: f64 = 1e-10;
 /// The same through inducing points, whose covariance has a jitter of 1e-10 that rows between points
 /// see many times over.
 const FINEST_SPARSE: f64 = 1e-8;
+/// So many rows of a table are looked at.
+const SOME: usize = 1000;
 
 /// What to say where the known noise of rows is smaller than their beliefs can be.
 pub(super) fn warning(posterior: &Posterior) -> Result<Option<String>, FitError> {
@@ -25,7 +27,7 @@ pub(super) fn warning(posterior: &Posterior) -> Result<Option<String>, FitError>
     } else {
         FINEST
     };
-    let (mut rows, mut finest): (usize, Option<(f64, f64)>) = (0, None);
+    let mut finest: Option<(f64, f64)> = None;
     for table in &posterior.tables {
         let is_normal = table.as_gaussian().is_some();
         let Some(known) =
@@ -33,14 +35,25 @@ pub(super) fn warning(posterior: &Posterior) -> Result<Option<String>, FitError>
         else {
             continue;
         };
+        // Of rows of many points a prior variance is dear; some rows say what the others would.
+        let share = SOME as f64 / table.supports().len() as f64;
+        let is_single = |row: &usize| table.supports().atoms(*row).len() == 1;
+        let rows: Vec<usize> = table
+            .evenly(share.min(1.0))
+            .into_iter()
+            .filter(is_single)
+            .collect();
+        if rows.is_empty() {
+            continue;
+        }
+        let at = table.supports().rows(&rows);
         let at = match table.output() {
-            Some(output) => &posterior.at_output(table.supports(), output)?,
-            None => table.supports(),
+            Some(output) => posterior.at_output(&at, output)?,
+            None => at,
         };
-        let prior = problem.prior_variance(&best.theta, at);
-        for (noise, prior) in known.into_iter().zip(prior) {
+        let prior = problem.prior_variance(&best.theta, &at);
+        for (noise, prior) in rows.iter().map(|row| known[*row]).zip(prior) {
             if noise > 0.0 && noise < part * prior {
-                rows += 1;
                 let least = (noise.sqrt(), (part * prior).sqrt());
                 finest = finest
                     .filter(|one| one.0 / one.1 < least.0 / least.1)
@@ -48,10 +61,12 @@ pub(super) fn warning(posterior: &Posterior) -> Result<Option<String>, FitError>
             }
         }
     }
-    Ok(finest.map(|(noise, least)| format!(
-        "the known noise of {rows} row{} is so small beside the function, such as an sd of {noise:.3e}, that approximate inference cannot resolve it: sds there are hardly smaller than {least:.3e}, and may be larger. Subtract a rough fit from the values, so that the function varies less, or take the noise as `gaussian`, whose exact inference resolves it",
-        if rows == 1 { "" } else { "s" }
-    )))
+    let told = |(noise, least): (f64, f64)| {
+        format!(
+            "some known noise, such as an sd of {noise:.3e}, is so small beside the function that approximate inference cannot resolve it: sds there are hardly smaller than {least:.3e}, and may be larger. Subtract a rough fit from the values, so that the function varies less; exact inference of `gaussian` values resolves such noise"
+        )
+    };
+    Ok(finest.map(told))
 }
 
 /// Known noise variances of rows that report values, with what the width of an interval adds; none

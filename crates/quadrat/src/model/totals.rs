@@ -74,6 +74,8 @@ impl Posterior {
         let finest = self.finest_rule();
         let limit = self.most_nodes();
         let pooled = self.problem.pooled.as_ref();
+        let has_draws = |c: &Component| c.conditioned.lift.is_some();
+        let held_by = pooled.filter(|_| self.components.iter().any(has_draws));
         let mut unions = pooled.map_or_else(|| Ok(HashMap::new()), |p| unions(&p.observed, at))?;
         let ends = match pooled {
             Some(pooled) => Some(pooled.ends.clone()),
@@ -100,7 +102,7 @@ impl Posterior {
                 .into());
             };
             let nodes = rule.apply(&one);
-            let holding = pooled.and_then(|pooled| holding(&pooled.observed, &one));
+            let holding = held_by.and_then(|pooled| holding(&pooled.observed, &one));
             match parts.last_mut() {
                 Some(part) if held + nodes.atom_count() <= CHUNK => {
                     held += nodes.atom_count();

@@ -16,21 +16,9 @@ use super::tensor::{Tensor, grid_grid};
 use crate::covariance::Resolution;
 use crate::covariance::block::{PreparedTerm, prepare_term};
 use crate::covariance::factor::{Evaluated, Sides, Slopes, Tables, Tile};
-use crate::covariance::plan::{Family, Term};
-use crate::kernel::{Matern12, Matern32, Matern52, Potential, Se};
+use crate::covariance::plan::Term;
+use crate::kernel::Potential;
 use crate::support::{Functionals, Spread};
-
-/// Calls a function that is generic in the profile of a family.
-macro_rules! with_profile {
-    ($family:expr, $call:ident :: <P> ( $($argument:expr),* )) => {
-        match $family {
-            Family::Se => $call::<Se>($($argument),*),
-            Family::Matern12 => $call::<Matern12>($($argument),*),
-            Family::Matern32 => $call::<Matern32>($($argument),*),
-            Family::Matern52 => $call::<Matern52>($($argument),*),
-        }
-    };
-}
 
 /// The part of one term that needs boundaries.
 pub(in crate::covariance) struct Edges {

@@ -9,6 +9,26 @@
 //! quadratic kernel is a sum of squared exponentials; a kernel of one column times a kernel of the other has
 //! edge rules of its own ([`separable`]). Under other kernels regions are spread over cubature nodes ([`cubature`]).
 
+/// Calls a function that is generic in the profile of a family.
+macro_rules! with_profile {
+    ($family:expr, $call:ident :: <P> ( $($argument:expr),* )) => {
+        match $family {
+            $crate::covariance::plan::Family::Se => {
+                $call::<$crate::kernel::Se>($($argument),*)
+            }
+            $crate::covariance::plan::Family::Matern12 => {
+                $call::<$crate::kernel::Matern12>($($argument),*)
+            }
+            $crate::covariance::plan::Family::Matern32 => {
+                $call::<$crate::kernel::Matern32>($($argument),*)
+            }
+            $crate::covariance::plan::Family::Matern52 => {
+                $call::<$crate::kernel::Matern52>($($argument),*)
+            }
+        }
+    };
+}
+
 mod cubature;
 mod edges;
 mod large;

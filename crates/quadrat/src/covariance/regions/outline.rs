@@ -96,7 +96,7 @@ impl Outline {
         let is_smooth = P::KINK.is_none();
         let by_area = rule == PlanarRule::Automatic;
         // Of what is thin in one column and long in the other, edges cancel to the last digit: nodes
-        // that are too few are rough there, but a covariance. None at all are for products of columns.
+        // that are too few are rough there, but a covariance. Products of columns have no nodes.
         let is_thin = most_points > 0 && half[0].min(half[1]) < THIN;
         let mut out = Self {
             panels: Vec::new(),

@@ -23,7 +23,7 @@ use super::outline::{LINES, Outline, Panel};
 use super::pairs::Value;
 use super::shared_area::shared_area;
 use crate::covariance::plan::Family;
-use crate::kernel::{Matern12, Matern32, Matern52, Potential, Profile, Se};
+use crate::kernel::{Potential, Profile};
 
 /// What is evaluated of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,18 +55,6 @@ pub(super) struct Lines {
     w: Vec<f64>,
     value: [Vec<f64>; 2],
     slope: [Vec<f64>; 2],
-}
-
-/// Calls a function that is generic in the profile of a family.
-macro_rules! with_family {
-    ($family:expr, $call:ident :: <P> ( $($argument:expr),* )) => {
-        match $family {
-            Family::Se => $call::<Se>($($argument),*),
-            Family::Matern12 => $call::<Matern12>($($argument),*),
-            Family::Matern32 => $call::<Matern32>($($argument),*),
-            Family::Matern52 => $call::<Matern52>($($argument),*),
-        }
-    };
 }
 
 struct Fill<'a, P> {
@@ -154,7 +142,7 @@ impl Lines {
     fn sums(&mut self, Separable(families): Separable, parts: [Part; 2]) -> [f64; 3] {
         for d in 0..2 {
             let (value, slope) = (&mut self.value[d], &mut self.slope[d]);
-            with_family!(families[d], fill::<P>(parts[d], &self.u[d], value, slope));
+            with_profile!(families[d], fill::<P>(parts[d], &self.u[d], value, slope));
         }
         let mut sums = [0.0; 3];
         for (i, w) in self.w.iter().enumerate() {
@@ -178,8 +166,8 @@ impl Lines {
     ) {
         let (mut low, mut high) = (0.0_f64, line.length);
         let mut all: Vec<f64> = cuts.to_vec();
-        let reaches = families.map(|family| with_family!(family, reach::<P>()));
-        let stretches = families.map(|family| with_family!(family, stretch::<P>()));
+        let reaches = families.map(|family| with_profile!(family, reach::<P>()));
+        let stretches = families.map(|family| with_profile!(family, stretch::<P>()));
         for d in 0..2 {
             if parts[d] == Part::One {
                 continue;
@@ -241,7 +229,7 @@ fn straight(from: [f64; 2], to: [f64; 2]) -> Straight {
 impl Separable {
     /// Beyond this distance, in lengthscales, nothing is left.
     pub(super) fn reach(self) -> f64 {
-        let reaches = self.0.map(|family| with_family!(family, reach::<P>()));
+        let reaches = self.0.map(|family| with_profile!(family, reach::<P>()));
         reaches[0].hypot(reaches[1])
     }
 
@@ -249,7 +237,7 @@ impl Separable {
     pub(super) fn region_region(self, a: &Outline, b: &Outline, lines: &mut Lines) -> Value {
         let [c1, c2] = self
             .0
-            .map(|family| 2.0 * with_family!(family, half_area::<P>()));
+            .map(|family| 2.0 * with_profile!(family, half_area::<P>()));
         let frame = a.frame(b);
         // One area after the other: their product may be no number.
         let common = shared_area(&a.panels, &b.panels, frame) * a.inverse_area;
@@ -265,7 +253,7 @@ impl Separable {
 
     /// `T` and `U`, each with its derivatives.
     fn borders(self, a: &Outline, b: &Outline, lines: &mut Lines) -> [[f64; 3]; 2] {
-        let reaches = self.0.map(|family| with_family!(family, reach::<P>()));
+        let reaches = self.0.map(|family| with_profile!(family, reach::<P>()));
         let gap = |p: &Panel, q: &Panel, d: usize| {
             let (x, y) = (p.from[d] + 0.5 * p.along[d], q.from[d] + 0.5 * q.along[d]);
             (x - y).abs() - 0.5 * (p.along[d].abs() + q.along[d].abs())

@@ -76,8 +76,8 @@ pub struct Lift {
     normals: Mat<f64>,
     /// `eta - J g`, shape `[rows, draws]`.
     moved: Mat<f64>,
-    /// `t`, shape `[rows, draws]`.
-    targets: Mat<f64>,
+    /// What each draw holds the rows' averages to be, `link(t)`, shape `[rows, draws]`.
+    averages: Mat<f64>,
     /// Weights, which sum to one.
     weights: Vec<f64>,
     /// How many draws of equal weight would say as much, over how many there are.
@@ -145,6 +145,9 @@ impl Lift {
             .collect();
         let weighed = Weighed::new(&found, met.len())?;
         let (own, slopes) = (task.own, task.slopes);
+        let targets = &weighed.targets;
+        let average = |row: usize, draw: usize| own.link(row).value(targets[(row, draw)]);
+        let averages = Mat::from_fn(targets.nrows(), targets.ncols(), average);
         Some(Self {
             pools: own,
             met,
@@ -153,7 +156,7 @@ impl Lift {
             seen,
             normals,
             moved: weighed.moved,
-            targets: weighed.targets,
+            averages,
             weights: weighed.weights,
             effective: weighed.effective,
             log_evidence: weighed.log_evidence,
@@ -215,15 +218,13 @@ impl Ready<'_> {
         &self.lift.weights
     }
 
-    /// What every draw holds a row's average to be, `link(t)`, length `draws`; none where the row is
-    /// not met. Those of no weight are no numbers that matter.
+    /// What every draw holds a row's average to be, `link(t)`; none where the row is not met. Those
+    /// of no weight are no numbers that matter.
     #[must_use]
-    pub fn averages(&self, row: usize) -> Option<Vec<f64>> {
+    pub fn averages(&self, row: usize) -> Option<impl Iterator<Item = f64> + '_> {
         let own = self.lift.met.binary_search(&row).ok()?;
-        let targets = &self.lift.targets;
-        let link = self.lift.pools.link(own);
-        let one = |draw: usize| link.value(targets[(own, draw)]);
-        Some((0..targets.ncols()).map(one).collect())
+        let averages = &self.lift.averages;
+        Some((0..averages.ncols()).map(move |draw| averages[(own, draw)]))
     }
 
     /// What every draw says of other linear functionals of the function, and what is left open.
