@@ -29,7 +29,7 @@ use crate::places::{Along, Places};
 use crate::prediction_csv;
 use crate::study::fields::Check;
 use crate::study::support::{Extent, Support};
-use crate::study::{NonNegative, Predict, Scale, Study, Where};
+use crate::study::{NonNegative, Observe, Output, Predict, Scale, Study, Where, link};
 pub use choose::names;
 use choose::{chosen, new_rows_have_noise, shared_noise};
 use constant::constant_inputs;
@@ -235,6 +235,26 @@ fn outputs(check: &Check<'_>, study: &Study, tables: &[Observed], unread: bool) 
     found
 }
 
+/// Refuses tables that turn out to be of one output, which a column names, and cannot share its
+/// function.
+fn links_of_columns(check: &Check<'_>, study: &Study, tables: &[Observed], outputs: &[String]) {
+    for output in outputs {
+        let own = |table: &&Observed| table.places.output.as_ref() == Some(output);
+        let own: Vec<&Observe> = tables
+            .iter()
+            .filter(own)
+            .filter_map(|table| study.observe.get(table.of))
+            .collect();
+        let is_named = |table: &&Observe| matches!(table.output, Output::Named(_));
+        // Those that are named have been looked at before any table was read.
+        if !own.iter().all(is_named)
+            && !link::share_a_function(check, study.latent.link.as_ref(), &own)
+        {
+            return;
+        }
+    }
+}
+
 /// A prediction once for every output that is asked for.
 fn of_outputs(
     check: &Check<'_>,
@@ -307,6 +327,7 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
         }
     }
     let outputs = outputs(&check, &study, &tables, unread);
+    links_of_columns(&check, &study, &tables, &outputs);
     let inducing = sparse::inducing(&files, &study, &inputs, &mut warnings);
     let mut predictions: Vec<Asked> = study
         .predict

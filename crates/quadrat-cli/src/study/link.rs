@@ -43,44 +43,23 @@ pub fn suits(check: &Check<'_>, link: Option<&Spanned<Link>>, observe: &[Observe
             .iter()
             .filter(move |o| o.likelihood.scale() == scale)
     };
-    // Every output is a function of its own.
-    let beside = |table: &Observe| {
-        tables(Scale::Linked).find(|other| same_output(&other.output, &table.output))
-    };
-    let mut pairs = tables(Scale::Linear).filter_map(|linear| Some((linear, beside(linear)?)));
-    if let Some((linear, linked)) = pairs.next() {
-        let name = &linear.likelihood.name;
-        check.later(
-            &name.span,
-            &format!(
-                "`{}` beside `{}`: the link between the latent function and its mean",
-                name.value, linked.likelihood.name.value
-            ),
-            "write two studies, or give the counts a `gaussian` likelihood with known variance",
-        );
-        return;
+    // Every output is a function of its own. Those of a column are not known before it is read.
+    let mut told: Vec<&Output> = Vec::new();
+    for table in observe {
+        let own = &table.output;
+        if matches!(own, Output::Column(_)) || told.iter().any(|other| same_output(other, own)) {
+            continue;
+        }
+        told.push(own);
+        let of_own: Vec<&Observe> = observe
+            .iter()
+            .filter(|other| same_output(&other.output, own))
+            .collect();
+        if !share_a_function(check, link, &of_own) {
+            return;
+        }
     }
     for table in tables(Scale::Linked) {
-        if let Some(first) = beside(table)
-            && of(link, first) != of(link, table)
-        {
-            let name = &table.likelihood.name;
-            let span = table
-                .likelihood
-                .link
-                .as_ref()
-                .map_or(&name.span, |l| &l.span);
-            let message = format!(
-                "`link` is `{}` here and `{}` in an earlier table of the same function",
-                of(link, table).name(),
-                of(link, first).name()
-            );
-            check.refuse(
-                span,
-                message,
-                "a function has one link; give these rows another `output`, or the same link",
-            );
-        }
         if let Some(own) = &table.likelihood.link {
             possible(check, own, table);
         }
@@ -101,6 +80,52 @@ pub fn suits(check: &Check<'_>, link: Option<&Spanned<Link>>, observe: &[Observe
     }
 }
 
+/// Refuses tables of one output that report their function in ways that exclude each other;
+/// whether counts are not beside values.
+pub fn share_a_function(
+    check: &Check<'_>,
+    link: Option<&Spanned<Link>>,
+    tables: &[&Observe],
+) -> bool {
+    let of_scale = |scale: Scale| {
+        tables
+            .iter()
+            .filter(move |table| table.likelihood.scale() == scale)
+    };
+    let first = of_scale(Scale::Linked).next();
+    if let (Some(linear), Some(linked)) = (of_scale(Scale::Linear).next(), first) {
+        let name = &linear.likelihood.name;
+        check.later(
+            &name.span,
+            &format!(
+                "`{}` beside `{}`: the link between the latent function and its mean",
+                name.value, linked.likelihood.name.value
+            ),
+            "write two studies, or give the counts a `gaussian` likelihood with known variance",
+        );
+        return false;
+    }
+    for table in of_scale(Scale::Linked) {
+        if let Some(first) = first
+            && of(link, first) != of(link, table)
+        {
+            let name = &table.likelihood.name;
+            let own = table.likelihood.link.as_ref();
+            let message = format!(
+                "`link` is `{}` here and `{}` in an earlier table of the same function",
+                of(link, table).name(),
+                of(link, first).name()
+            );
+            check.refuse(
+                own.map_or(&name.span, |link| &link.span),
+                message,
+                "a function has one link; give these rows another `output`, or the same link",
+            );
+        }
+    }
+    true
+}
+
 /// Refuses a link that a table cannot have; whether it can.
 fn possible(check: &Check<'_>, link: &Spanned<Link>, table: &Observe) -> bool {
     let kind = &table.likelihood.name.value;
@@ -119,11 +144,12 @@ fn possible(check: &Check<'_>, link: &Spanned<Link>, table: &Observe) -> bool {
     false
 }
 
-/// Whether rows of two tables may be of one output.
+/// Whether rows of two tables are of one output, as far as the study says it.
 fn same_output(a: &Output, b: &Output) -> bool {
     match (a, b) {
         (Output::Named(a), Output::Named(b)) => a.value == b.value,
-        _ => true,
+        (Output::Only, Output::Only) => true,
+        _ => false,
     }
 }
 

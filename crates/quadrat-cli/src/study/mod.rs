@@ -4,7 +4,7 @@
 
 pub mod fields;
 pub mod likelihood;
-mod link;
+pub mod link;
 pub mod map_kernel;
 mod names;
 mod non_negative;

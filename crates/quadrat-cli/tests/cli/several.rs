@@ -486,3 +486,43 @@ fn every_output_has_its_maps() {
     let one = quadrat(folder.path(), &[&args[..], &["--of", "a b"]].concat());
     assert!(one.status.success(), "{}", stderr(&one));
 }
+
+/// Values of one output beside counts of others that a column names.
+const VALUES_BESIDE_COUNTS: &str = r#"
+[latent]
+kernel = "se(t)"
+[[observe]]
+file       = "levels.csv"
+support    = { point = ["t"] }
+output     = "level"
+likelihood = { gaussian = { value = "y" } }
+[[observe]]
+file          = "counts.csv"
+support       = { point = ["t"] }
+output_column = "kind"
+likelihood    = { poisson = { count = "n" } }
+[inference]
+hyperparameters = "map"
+"#;
+
+#[test]
+fn counts_of_a_column_of_outputs_stand_beside_values_of_another() {
+    let levels = b"t,y\n0,1.2\n1,1.9\n2,2.4\n3,1.1\n4,0.3\n";
+    let counts = "t,kind,n\n0,fish,3\n1,fish,5\n2,eel,7\n3,eel,2\n4,fish,1\n";
+    let run = |counts: &str| {
+        let folder = folder(&[
+            ("s.toml", VALUES_BESIDE_COUNTS.as_bytes()),
+            ("levels.csv", levels.as_slice()),
+            ("counts.csv", counts.as_bytes()),
+        ]);
+        quadrat(folder.path(), &["run", "s.toml", "--quiet"])
+    };
+    let output = run(counts);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    // The column turns out to name the output of the values.
+    let output = run(&counts.replace("eel", "level"));
+    let text = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("`gaussian` beside `poisson`"), "{text}");
+    assert!(text.contains("s.toml:8:"), "{text}");
+}
