@@ -1,0 +1,112 @@
+//! The shape of the house: which file may import which, and how long things may be.
+//!
+//! - An arrow is an import: a `use`, or a path in the code that begins with `crate`, `super`, `self` or
+//!   the name of a module. A `pub use` is followed to the file where the name is defined, and is no
+//!   arrow itself.
+//! - The modules of the library stand on floors (docs/design.md). No arrow runs up.
+//! - Files that import each other, directly or through others, are in a circle. Those that are stand
+//!   in `allowed/circles.txt`; a file that has left its circle must be taken off.
+//! - Production files have at most 500 lines, functions at most 100, lines of comments and documents at
+//!   most 100 columns. Exceptions stand in `allowed/lengths.txt`, with what they have today; one
+//!   that has become shorter must be written down as such.
+//!
+//! Tests and benchmarks of other programs are not looked at.
+
+mod graph;
+mod imports;
+mod lengths;
+mod lexer;
+mod planted;
+mod sources;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use graph::Graph;
+use sources::Sources;
+
+/// The folder with all crates.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The lines of a list of exceptions that say something.
+fn allowed(name: &str) -> BTreeSet<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/house/allowed")
+        .join(name);
+    let text = std::fs::read_to_string(path).unwrap();
+    let lines = text.lines().map(str::trim);
+    lines
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Fails where what is found is not what is allowed, and says which is missing or superfluous.
+fn compare(found: &BTreeSet<String>, allowed: &BTreeSet<String>, list: &str) {
+    let new: Vec<&String> = found.difference(allowed).collect();
+    assert!(new.is_empty(), "not allowed:\n  {}", join(&new));
+    let gone: Vec<&String> = allowed.difference(found).collect();
+    assert!(
+        gone.is_empty(),
+        "no longer so, take them off {list}:\n  {}",
+        join(&gone)
+    );
+}
+
+fn join(lines: &[&String]) -> String {
+    lines
+        .iter()
+        .map(|line| line.as_str())
+        .collect::<Vec<_>>()
+        .join("\n  ")
+}
+
+#[test]
+fn no_arrow_runs_up() {
+    let sources = Sources::read(&root());
+    let up = Graph::of(&sources).upward(&sources, graph::FLOORS);
+    assert!(up.is_empty(), "these arrows run up:\n  {}", up.join("\n  "));
+}
+
+#[test]
+fn circles_only_shrink() {
+    let sources = Sources::read(&root());
+    let circles = Graph::of(&sources).circles();
+    let largest = circles.iter().map(Vec::len).max().unwrap_or(0);
+    let files: BTreeSet<String> = circles
+        .iter()
+        .flatten()
+        .map(|&file| sources.files[file].path.clone())
+        .collect();
+    println!(
+        "{} files, {} in {} circles, the largest of {largest}",
+        sources.files.len(),
+        files.len(),
+        circles.len()
+    );
+    for circle in &circles {
+        println!("  circle of {}:", circle.len());
+        for &file in circle {
+            println!("    {}", sources.files[file].path);
+        }
+    }
+    compare(
+        &files,
+        &allowed("circles.txt"),
+        "tests/house/allowed/circles.txt",
+    );
+}
+
+#[test]
+fn nothing_grows_too_long() {
+    let sources = Sources::read(&root());
+    let mut found = lengths::of_sources(&sources);
+    found.extend(lengths::of_documents(&root()));
+    compare(
+        &found,
+        &allowed("lengths.txt"),
+        "tests/house/allowed/lengths.txt",
+    );
+}
