@@ -1,6 +1,7 @@
 //! `fit.json`: the result of a fit for other programs. Format 1.
 
 use serde::ser::SerializeMap;
+use quadrat::model::Slope;
 use serde::{Serialize, Serializer};
 
 use crate::engine::{FitSummary, McmcReport};
@@ -20,6 +21,8 @@ struct FitJson<'a> {
     log_posterior: f64,
     hyperparameters: Values<'a>,
     hyperparameter_intervals: Intervals<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    slopes: Vec<SlopeJson<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     output_correlations: &'a [quadrat::model::OutputCorrelation],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,6 +37,31 @@ struct FitJson<'a> {
     warnings: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     mcmc: Option<&'a McmcReport>,
+}
+
+/// The slope of a linear part.
+#[derive(Serialize)]
+struct SlopeJson<'a> {
+    input: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<&'a str>,
+    mean: f64,
+    sd: f64,
+    lower: f64,
+    upper: f64,
+}
+
+impl<'a> SlopeJson<'a> {
+    fn of(slope: &'a Slope) -> Self {
+        Self {
+            input: &slope.input,
+            output: slope.output.as_deref(),
+            mean: slope.mean,
+            sd: slope.sd,
+            lower: slope.lower,
+            upper: slope.upper,
+        }
+    }
 }
 
 /// Hyperparameters by name, in the model's order.
@@ -82,6 +110,7 @@ pub fn text(outcome: &Outcome) -> anyhow::Result<String> {
         log_posterior: summary.log_posterior,
         hyperparameters: Values(summary),
         hyperparameter_intervals: Intervals(summary),
+        slopes: outcome.slopes.iter().map(SlopeJson::of).collect(),
         output_correlations: &summary.correlations,
         non_negative: outcome.resolved.study.non_negative().map(|n| n.word()),
         inducing: outcome

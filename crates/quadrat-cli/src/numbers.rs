@@ -4,6 +4,9 @@
 /// Significant digits of a double, nearly; more would be rounding.
 const DIGITS: i32 = 16;
 
+/// Deviations below this part of their value are the rounding of what was known exactly.
+pub const ROUNDING: f64 = 1e-12;
+
 /// About four significant digits; whole numbers from 1000 on, with thin groups of thousands.
 pub fn human(value: f64) -> String {
     beside(value, f64::INFINITY)
@@ -21,7 +24,8 @@ pub fn beside(value: f64, sd: f64) -> String {
     }
     let power = |size: f64| size.log10().floor() as i32;
     let (first, most) = (power(size), DIGITS - 1 - power(size));
-    let wanted = if sd.is_normal() {
+    // A deviation that is all rounding shows no digits of the value.
+    let wanted = if sd.is_normal() && sd.abs() > ROUNDING * size {
         1 - power(sd.abs())
     } else {
         i32::MIN

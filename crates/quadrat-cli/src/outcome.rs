@@ -1,6 +1,7 @@
 //! What a run found, before anyone writes or shows it.
 
 use anyhow::{Context, Result};
+use quadrat::model::Slope;
 
 use crate::engine::{self, Answer, Chances, Finer, FitSummary, McmcReport, Posterior, Running};
 use crate::numbers::{count, human, percent};
@@ -17,6 +18,8 @@ pub struct Outcome {
     pub posterior: Posterior,
     /// One per prediction asked, in order.
     pub answers: Vec<Answer>,
+    /// The slopes of the linear parts of the kernel.
+    pub slopes: Vec<Slope>,
     /// The fit beside draws from the posterior, where that was asked.
     pub mcmc: Option<McmcReport>,
     /// Everything people should know.
@@ -94,9 +97,13 @@ impl Outcome {
                     .into(),
             );
         }
+        let slopes = posterior
+            .slopes()
+            .context("the slopes of the linear parts failed")?;
         Ok(Self {
             resolved,
             posterior,
+            slopes,
             answers: Vec::new(),
             mcmc: None,
             warnings,

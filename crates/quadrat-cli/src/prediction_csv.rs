@@ -25,8 +25,23 @@ pub enum Cell {
     /// A predicted value, with the standard deviation that says how many of its digits mean
     /// something.
     Value(f64, f64),
-    /// Another predicted number: a standard deviation, a probability.
+    /// The standard deviation of a value.
+    Deviation(f64, f64),
+    /// Another predicted number, such as a probability.
     Number(f64),
+}
+
+impl Cell {
+    /// The number, where it is one.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Text(_) => None,
+            Self::Coordinate(value)
+            | Self::Value(value, _)
+            | Self::Deviation(value, _)
+            | Self::Number(value) => Some(*value),
+        }
+    }
 }
 
 /// The column that says which output a row is of.
@@ -91,7 +106,7 @@ pub fn row(places: &Places, answer: &Answer, row: usize) -> Vec<Cell> {
     let sd = answer.sd[row];
     cells.extend([
         Cell::Value(answer.mean[row], sd),
-        Cell::Number(sd),
+        Cell::Deviation(sd, answer.mean[row]),
         Cell::Value(answer.lower[row], sd),
         Cell::Value(answer.median[row], sd),
         Cell::Value(answer.upper[row], sd),
@@ -132,7 +147,10 @@ pub fn write(out: &mut dyn Write, parts: &[(&Places, &Answer)]) -> Result<()> {
             buffer.clear();
             match cell {
                 Cell::Text(text) => buffer.extend_from_slice(text.as_bytes()),
-                Cell::Coordinate(value) | Cell::Value(value, _) | Cell::Number(value) => {
+                Cell::Coordinate(value)
+                | Cell::Value(value, _)
+                | Cell::Deviation(value, _)
+                | Cell::Number(value) => {
                     write_number(&mut buffer, value)?;
                 }
             }
@@ -170,12 +188,7 @@ pub fn write_geo(out: &mut dyn Write, places: &Places, answer: &Answer) -> Resul
     let properties = |at: usize| {
         let cells = whole_row(places, answer, at).into_iter();
         let named = header.iter().cloned().zip(cells);
-        let property = |(name, cell)| match cell {
-            Cell::Text(_) => None,
-            Cell::Coordinate(value) | Cell::Value(value, _) | Cell::Number(value) => {
-                Some((name, Value::from(value)))
-            }
-        };
+        let property = |(name, cell): (_, Cell)| Some((name, Value::from(cell.number()?)));
         named.filter_map(property).collect()
     };
     Ok(geo_file::write(

@@ -1,12 +1,38 @@
 //! The nearest known word to one that is not known.
 
+/// What other programs call the keys of study files.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("confidence", "level"),
+    ("expected", "exposure"),
+    ("frequency", "times"),
+    ("n", "times"),
+    ("normal", "gaussian"),
+    ("offset", "exposure"),
+    ("population", "exposure"),
+    ("repeats", "times"),
+    ("se", "sd"),
+    ("sigma", "sd"),
+    ("std", "sd"),
+    ("stderr", "sd"),
+    ("stdev", "sd"),
+    ("weight", "times"),
+    ("weights", "times"),
+];
+
+/// Of `known`, the word that stands for another one elsewhere.
+pub fn synonym<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
+    let lower = word.to_lowercase();
+    let (_, own) = SYNONYMS.iter().find(|(other, _)| *other == lower)?;
+    known.iter().copied().find(|known| known == own)
+}
+
 /// Of `known`, the word nearest to `word`, if it is near enough to be a slip of the keyboard.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if word.len() > 100 {
         return None;
     }
     let lower = word.to_lowercase();
-    let allowed = (word.chars().count() / 3).max(1);
+    let allowed = (word.chars().count() / 4).max(1);
     known
         .into_iter()
         .filter(|known| known.len() <= 100)

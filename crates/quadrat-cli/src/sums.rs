@@ -183,7 +183,7 @@ fn way(posterior: &Posterior, places: &Places) -> &'static str {
     });
     match are_counts {
         true => {
-            "if these are counts, `poisson = { count = .. }` in place of `gaussian` keeps rates above zero and totals as they were counted"
+            "if these are counts of events, `poisson = { count = .. }` in place of `gaussian` keeps the rate behind them above zero, and its totals are known as counts tell a rate, to about the root of the count"
         }
         false => {
             "for what is no count, or has noise of a known size, nothing here keeps both: without `non_negative` parts add up to their total, with it they are not negative"

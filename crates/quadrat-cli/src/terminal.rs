@@ -7,7 +7,7 @@ use quadrat::link::Link;
 
 use crate::check;
 use crate::diagnostic::Paint;
-use crate::numbers::{beside, coordinate, count, human, percent};
+use crate::numbers::{ROUNDING, beside, coordinate, count, human, percent};
 use crate::outcome::Outcome;
 use crate::prediction_csv::{self, Cell};
 use crate::resolve::Asked;
@@ -44,6 +44,9 @@ pub fn summary(
     }
     line(&mut text, "");
     hyperparameters(&mut text, outcome, paint);
+    for slope in words::slopes(outcome) {
+        line(&mut text, &format!("  slope     {}", clean(&slope)));
+    }
     for pair in words::correlations(outcome.summary()) {
         line(&mut text, &format!("  outputs   {}", clean(&pair)));
     }
@@ -264,7 +267,9 @@ fn prediction(text: &mut String, outcome: &Outcome, i: usize, asked: &Asked, pai
             Cell::Text(text) => short(&text),
             Cell::Coordinate(value) => coordinate(value),
             Cell::Value(value, sd) => beside(value, sd),
-            Cell::Number(value) => human(value),
+            // What was known exactly is known up to rounding.
+            Cell::Deviation(sd, value) if sd < ROUNDING * value.abs() => "0".to_owned(),
+            Cell::Deviation(value, _) | Cell::Number(value) => human(value),
         };
         rows.push(cells.map(shown).collect());
     }

@@ -1,6 +1,8 @@
 //! What was observed and how it was inferred, in words for the terminal and the report.
 
 use quadrat::likelihood::{Interval, Likelihood as Reported, Noise, Thresholds};
+use quadrat::link::Link;
+use quadrat::model::Slope;
 
 use crate::engine::FitSummary;
 use crate::numbers::{count, human};
@@ -214,6 +216,31 @@ pub fn inference(summary: &FitSummary) -> String {
         "exact" => "exact inference".to_owned(),
         other => method_in_words(other).to_owned(),
     }
+}
+
+/// A sentence for every slope of a linear part.
+pub fn slopes(outcome: &Outcome) -> Vec<String> {
+    let study = &outcome.resolved.study;
+    let sentence = |slope: &Slope| {
+        let of = match &slope.output {
+            Some(output) => format!(" of {output}"),
+            None => String::new(),
+        };
+        let mut own = outcome.resolved.tables_of(slope.output.as_deref());
+        let link = own.find_map(|table| study.observe.get(table.of)).map(|o| study.link_of(o));
+        let rise = match link {
+            Some(Link::Exp) => format!("; one more multiplies the rate by {}", human(slope.mean.exp())),
+            _ => String::new(),
+        };
+        format!(
+            "along {}{of} {}, 95 % interval {} to {}{rise}",
+            slope.input,
+            human(slope.mean),
+            human(slope.lower),
+            human(slope.upper)
+        )
+    };
+    outcome.slopes.iter().map(sentence).collect()
 }
 
 /// A sentence for every pair of outputs.

@@ -271,6 +271,8 @@ fn summary(outcome: &Outcome) -> Vec<String> {
         .map(|table| format!("Observed: {}.", words::observed(table)))
         .collect();
     sentences.push(format!("Model: {}.", terminal::model(outcome)));
+    let slopes = words::slopes(outcome).into_iter();
+    sentences.extend(slopes.map(|words| format!("Slope {words}.")));
     // A figure shows them all.
     let pairs = words::correlations(outcome.summary());
     if let [pair] = pairs.as_slice() {
@@ -362,7 +364,9 @@ fn preview(asked: &Asked, answer: &Answer) -> TablePreview {
         prediction_csv::Cell::Text(text) => Cell::Text(text),
         prediction_csv::Cell::Coordinate(value) => Cell::Text(coordinate(value)),
         prediction_csv::Cell::Value(value, sd) => Cell::Estimate([value, sd]),
-        prediction_csv::Cell::Number(value) => Cell::Number(value),
+        prediction_csv::Cell::Deviation(value, _) | prediction_csv::Cell::Number(value) => {
+            Cell::Number(value)
+        }
     };
     let cells = |row| {
         let row = prediction_csv::row(&asked.places, answer, row);

@@ -72,9 +72,7 @@ fn columns(places: &Places, truth: &Truth) -> Option<Vec<usize>> {
 fn is(cell: &Cell, text: &str) -> bool {
     match cell {
         Cell::Text(key) => key == text,
-        Cell::Coordinate(value) | Cell::Value(value, _) | Cell::Number(value) => {
-            text.parse() == Ok(*value)
-        }
+        other => other.number().is_some_and(|value| text.parse() == Ok(value)),
     }
 }
 

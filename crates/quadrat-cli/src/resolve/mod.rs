@@ -3,6 +3,7 @@
 mod bags;
 mod choose;
 mod constant;
+mod cover;
 mod degrees;
 mod draws;
 mod files;
@@ -206,11 +207,13 @@ fn outputs(check: &Check<'_>, study: &Study, tables: &[Observed], unread: bool) 
     }
     if let [only] = found.as_slice() {
         let message = format!("`{only}` is the only output; mixing needs at least two");
-        check.refuse(
-            &span(only),
-            message,
-            "leave its name out, or observe another output",
-        );
+        // A column that tells outputs apart is easily given as the name of one.
+        let is_column = tables.iter().any(|table| table.table.find(only).is_ok());
+        let remedy = match is_column {
+            true => "it is a column of the table too: `output_column` takes the output of each row from there",
+            false => "leave its name out, or observe another output",
+        };
+        check.refuse(&span(only), message, remedy);
     }
     let mixing = &study.coregionalization;
     if let Some(at) = &mixing.rank_span
@@ -344,6 +347,7 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
         too_many_rows(&check, &study, &tables);
         open_rows(&check, &study, &tables, &mut warnings);
         constant_inputs(&tables, &dims, &mut warnings);
+        warnings.extend(cover::warnings(&tables));
         varying_rows(&check, &study, &tables);
         shared_noise(&check, &study, &tables);
         chosen(&check, &study, &tables, &mut predictions, &mut warnings);

@@ -57,7 +57,7 @@ pub(super) fn no_zero_width(
                 problems.push(
                     Problem::new(format!("the box has zero width along `{}`: both edges are {edge}, so its sum is zero", dim.name))
                         .at(table.place(row, found[column]))
-                        .remedy("mend the edges, or use `aggregate = \"mean\"` or a point"),
+                        .remedy("mend the edges (a band of the one age 0 reaches from 0 to 1, where the next begins), or use `aggregate = \"mean\"` or a point"),
                 );
             }
         }

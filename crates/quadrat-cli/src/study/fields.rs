@@ -138,7 +138,9 @@ impl<'a> Section<'a> {
             } else if !here.contains(&key) {
                 let message = format!("unknown key `{}` in {}", shown(key), self.title);
                 let known: Vec<&str> = here.iter().chain(later).copied().collect();
-                let remedy = match suggest::nearest(key, known.iter().copied()) {
+                let near = suggest::synonym(key, &known);
+                let near = near.or_else(|| suggest::nearest(key, known.iter().copied()));
+                let remedy = match near {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("the keys here are {}", suggest::list(here)),
                 };

@@ -13,6 +13,8 @@ pub enum Reading {
     NumberOrMissing,
     /// An edge of a box: a finite number, since an open band has no size.
     Edge,
+    /// A variance or standard deviation that is known.
+    Known,
     /// A waiting time: a number, of a wait that is over.
     Wait,
     /// A lower end; an empty cell or `-inf` is none.
@@ -40,6 +42,7 @@ pub fn read(reading: Reading, cell: &str) -> Result<(f64, f64), BadCell> {
         Reading::Number => parse(cell).map(exact),
         Reading::NumberOrMissing => parse_or_missing(cell).map(exact),
         Reading::Edge => edge(cell).map(exact),
+        Reading::Known => known(cell).map(exact),
         Reading::Wait => wait(cell).map(exact),
         Reading::Lower => end(cell, f64::NEG_INFINITY).map(exact),
         Reading::Upper => end(cell, f64::INFINITY).map(exact),
@@ -71,9 +74,27 @@ fn edge(cell: &str) -> Result<f64, BadCell> {
     let is_open = ["", "inf", "infinity"].contains(&word.as_str())
         || cell.ends_with('+')
         || beyond(cell).is_some();
+    let is_number = |text: &str| text.trim().parse::<f64>().is_ok();
+    let dash = cell.split_once(['-', '\u{2013}']);
+    let is_band = dash.is_some_and(|(a, b)| is_number(a) && is_number(b));
     parse(cell).map_err(|error| match is_open {
+        _ if is_band => BadCell {
+            remedy: "write a band as two columns, its edges: the ages 0-4 are 0 and 5, where the next band begins",
+            ..error
+        },
         true => BadCell {
-            remedy: "an open band needs an edge: give one beyond which there is next to nothing, such as 110 for ages; what the band holds is looked for up to there",
+            remedy: "an open band needs an edge: give one beyond which there is next to nothing, such as 110 for ages; what the band holds is spread up to there",
+            ..error
+        },
+        false => error,
+    })
+}
+
+/// The size of an error; that of some rows is not known in many tables.
+fn known(cell: &str) -> Result<f64, BadCell> {
+    parse(cell).map_err(|error| match cell.is_empty() {
+        true => BadCell {
+            remedy: "fill it in; rows whose error is not known go into a table, an [[observe]], of their own, where it is learned",
             ..error
         },
         false => error,
@@ -120,7 +141,15 @@ fn limited(cell: &str) -> Result<(f64, f64), BadCell> {
             fact: not_a_number(cell).fact,
             remedy: "a value above a limit is written >30, one below <30",
         }),
-        None => parse(cell).map(|value| (value, value)),
+        None => parse(cell).map(|value| (value, value)).map_err(|error| {
+            match cell.starts_with(|c: char| c.is_alphabetic()) {
+                true => BadCell {
+                    remedy: "a value below the limit of detection is written <0.5, with its limit; or give the limit as the number, and a column of yes and no as `left`",
+                    ..error
+                },
+                false => error,
+            }
+        }),
         Some((_, _, "")) => Err(lonely(cell)),
         Some((true, _, rest)) => parse(rest).map(|limit| (f64::NEG_INFINITY, limit)),
         Some((false, _, rest)) => parse(rest).map(|limit| (limit, f64::INFINITY)),
@@ -169,6 +198,10 @@ fn count(cell: &str) -> Result<(f64, f64), BadCell> {
 /// A whole number, zero or more.
 fn whole(text: &str) -> Result<f64, BadCell> {
     let value = parse(text).map_err(|error| match error.fact.contains("not a number") {
+        false if text.is_empty() => BadCell {
+            remedy: "fill it in, write <5 or another range where the count is withheld, or delete the row",
+            ..error
+        },
         true => BadCell {
             remedy: "write a whole number, or a range such as <5, >=100 or 10-19 where the count itself is withheld",
             ..error

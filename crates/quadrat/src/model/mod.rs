@@ -43,6 +43,7 @@ mod save;
 mod second;
 mod seconds;
 mod settings;
+mod slopes;
 mod sparse;
 mod steady;
 mod summary;
@@ -72,6 +73,7 @@ pub use second::Varying;
 pub use settings::{
     AUTO_FREE, AUTO_ROWS, FitOptions, Hyperparameters, Inducing, Inference, Mean, Setting,
 };
+pub use slopes::Slope;
 pub use summary::{FitSummary, Hyper, LeaveOneOut};
 
 use crate::error::InputError;

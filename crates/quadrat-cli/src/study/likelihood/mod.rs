@@ -292,7 +292,7 @@ impl Likelihood {
         }
         let known = self.noise.as_ref().and_then(|noise| noise.known.as_ref());
         let variance = known.and_then(Given::column);
-        columns.extend(variance.map(|c| (c, Reading::Number)));
+        columns.extend(variance.map(|c| (c, Reading::Known)));
         columns
     }
 
