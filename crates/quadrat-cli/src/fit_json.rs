@@ -1,7 +1,7 @@
 //! `fit.json`: the result of a fit for other programs. Format 1.
 
-use serde::ser::SerializeMap;
 use quadrat::model::Slope;
+use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::engine::{FitSummary, McmcReport};

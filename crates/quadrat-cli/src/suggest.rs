@@ -90,6 +90,13 @@ mod tests {
         assert_eq!(nearest("agregate", known), Some("aggregate"));
         assert_eq!(nearest("flie", known), Some("file"));
         assert_eq!(nearest("banana", known), None);
+        assert_eq!(nearest("weight", ["right"]), None);
+    }
+
+    #[test]
+    fn words_of_other_programs_are_known_where_the_key_is() {
+        assert_eq!(synonym("Offset", &["count", "exposure"]), Some("exposure"));
+        assert_eq!(synonym("offset", &["value"]), None);
     }
 
     #[test]

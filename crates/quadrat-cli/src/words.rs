@@ -227,9 +227,14 @@ pub fn slopes(outcome: &Outcome) -> Vec<String> {
             None => String::new(),
         };
         let mut own = outcome.resolved.tables_of(slope.output.as_deref());
-        let link = own.find_map(|table| study.observe.get(table.of)).map(|o| study.link_of(o));
+        let link = own
+            .find_map(|table| study.observe.get(table.of))
+            .map(|o| study.link_of(o));
         let rise = match link {
-            Some(Link::Exp) => format!("; one more multiplies the rate by {}", human(slope.mean.exp())),
+            Some(Link::Exp) => format!(
+                "; one more multiplies the rate by {}",
+                human(slope.mean.exp())
+            ),
             _ => String::new(),
         };
         format!(

@@ -72,7 +72,9 @@ fn columns(places: &Places, truth: &Truth) -> Option<Vec<usize>> {
 fn is(cell: &Cell, text: &str) -> bool {
     match cell {
         Cell::Text(key) => key == text,
-        other => other.number().is_some_and(|value| text.parse() == Ok(value)),
+        other => other
+            .number()
+            .is_some_and(|value| text.parse() == Ok(value)),
     }
 }
 

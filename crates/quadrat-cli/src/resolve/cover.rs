@@ -42,11 +42,16 @@ fn told(table: &Observed) -> Option<String> {
     }
     // Counts that overlap are taken apart, or named, by what knows of events counted twice.
     let are_values = matches!(table.likelihood, Reported::Gaussian(_));
-    let mut found = groups.values().filter_map(|bands| of_group(bands, are_values));
+    let mut found = groups
+        .values()
+        .filter_map(|bands| of_group(bands, are_values));
     let first = found.next()?;
     let more = match found.count() {
         0 => String::new(),
-        more => format!("; so do those of {} further of its groups", count(more, "group")),
+        more => format!(
+            "; so do those of {} further of its groups",
+            count(more, "group")
+        ),
     };
     let (name, what) = (table.table.name(), first.words(&along.name));
     Some(format!("{name}: {what}{more}"))
@@ -58,7 +63,10 @@ enum Fault {
     /// All bands end short of the next by the same.
     Inclusive { gap: f64, first: Band, next: f64 },
     /// Some leave gaps or overlap.
-    Broken { gaps: Vec<Band>, overlaps: Vec<Band> },
+    Broken {
+        gaps: Vec<Band>,
+        overlaps: Vec<Band>,
+    },
 }
 
 impl Fault {
@@ -77,12 +85,19 @@ impl Fault {
                     found => Some(format!(
                         "{} ({}{})",
                         count(found.len(), what),
-                        found.iter().take(NAMED).map(range).collect::<Vec<_>>().join(", "),
+                        found
+                            .iter()
+                            .take(NAMED)
+                            .map(range)
+                            .collect::<Vec<_>>()
+                            .join(", "),
                         if found.len() > NAMED { ", .." } else { "" }
                     )),
                 };
-                let told: Vec<String> =
-                    [some("gap", gaps), some("overlap", overlaps)].into_iter().flatten().collect();
+                let told: Vec<String> = [some("gap", gaps), some("overlap", overlaps)]
+                    .into_iter()
+                    .flatten()
+                    .collect();
                 format!(
                     "its bands of `{dim}` touch each other but for {}: is a band missing, or an edge mistyped? If this is meant, all is well",
                     told.join(" and ")
@@ -100,7 +115,10 @@ fn of_group(bands: &[Band], are_values: bool) -> Option<Fault> {
     let mut bands = bands.to_vec();
     bands.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
     bands.dedup();
-    let upper = bands.iter().map(|band| band.1).fold(f64::NEG_INFINITY, f64::max);
+    let upper = bands
+        .iter()
+        .map(|band| band.1)
+        .fold(f64::NEG_INFINITY, f64::max);
     let near = SAME * (upper - bands.first()?.0);
     without_totals(&mut bands, near);
     if bands.len() < FEWEST {
@@ -117,13 +135,22 @@ fn of_group(bands: &[Band], are_values: bool) -> Option<Fault> {
             touching += 1;
         }
     }
-    let least = bands.iter().map(|band| band.1 - band.0).fold(f64::INFINITY, f64::min);
+    let least = bands
+        .iter()
+        .map(|band| band.1 - band.0)
+        .fold(f64::INFINITY, f64::min);
     let gap = gaps.first().map_or(0.0, |gap| gap.1 - gap.0);
-    let are_alike = gaps.iter().all(|other| (other.1 - other.0 - gap).abs() <= near);
+    let are_alike = gaps
+        .iter()
+        .all(|other| (other.1 - other.0 - gap).abs() <= near);
     let pairs = bands.len() - 1;
     if are_alike && 5 * gaps.len() >= 4 * pairs && overlaps.is_empty() && gap <= least + near {
         let first = *bands.iter().find(|band| band.1 == gaps[0].0)?;
-        return Some(Fault::Inclusive { gap, first, next: gaps[0].1 });
+        return Some(Fault::Inclusive {
+            gap,
+            first,
+            next: gaps[0].1,
+        });
     }
     if !are_values {
         overlaps.clear();
@@ -156,7 +183,10 @@ mod tests {
     use super::*;
 
     fn ages(edges: &[(i32, i32)]) -> Vec<Band> {
-        edges.iter().map(|&(a, b)| (f64::from(a), f64::from(b))).collect()
+        edges
+            .iter()
+            .map(|&(a, b)| (f64::from(a), f64::from(b)))
+            .collect()
     }
 
     #[test]
@@ -171,29 +201,64 @@ mod tests {
     fn bands_with_both_ends_included_are_found() {
         let bands = ages(&[(0, 4), (5, 9), (10, 14), (15, 19), (20, 24), (25, 29)]);
         let fault = of_group(&bands, true).unwrap();
-        assert_eq!(fault, Fault::Inclusive { gap: 1.0, first: (0.0, 4.0), next: 5.0 });
+        assert_eq!(
+            fault,
+            Fault::Inclusive {
+                gap: 1.0,
+                first: (0.0, 4.0),
+                next: 5.0
+            }
+        );
         let words = fault.words("age");
-        assert!(words.contains("from 0 that is followed by 5 ends at 5"), "{words}");
+        assert!(
+            words.contains("from 0 that is followed by 5 ends at 5"),
+            "{words}"
+        );
         // Also where the last is open in the table and was given an end.
         let open = [bands, ages(&[(30, 105)])].concat();
-        assert!(matches!(of_group(&open, false), Some(Fault::Inclusive { .. })));
+        assert!(matches!(
+            of_group(&open, false),
+            Some(Fault::Inclusive { .. })
+        ));
     }
 
     #[test]
     fn a_missing_band_and_a_mistyped_edge_are_named() {
         let missing = ages(&[(0, 10), (10, 20), (30, 40), (40, 50), (50, 60)]);
         let gaps = vec![(20.0, 30.0)];
-        assert_eq!(of_group(&missing, false), Some(Fault::Broken { gaps, overlaps: vec![] }));
+        assert_eq!(
+            of_group(&missing, false),
+            Some(Fault::Broken {
+                gaps,
+                overlaps: vec![]
+            })
+        );
         let mistyped = ages(&[(0, 10), (10, 25), (20, 30), (30, 40), (40, 50)]);
         let overlaps = vec![(20.0, 25.0)];
-        assert_eq!(of_group(&mistyped, true), Some(Fault::Broken { gaps: vec![], overlaps }));
-        assert_eq!(of_group(&mistyped, false), None, "told of by the counts themselves");
+        assert_eq!(
+            of_group(&mistyped, true),
+            Some(Fault::Broken {
+                gaps: vec![],
+                overlaps
+            })
+        );
+        assert_eq!(
+            of_group(&mistyped, false),
+            None,
+            "told of by the counts themselves"
+        );
     }
 
     #[test]
     fn bands_that_were_never_a_partition_are_left_alone() {
         // Hours of opening, intervals as they came.
-        assert_eq!(of_group(&ages(&[(9, 17), (33, 41), (57, 65), (81, 89)]), true), None);
-        assert_eq!(of_group(&ages(&[(0, 3), (2, 9), (4, 5), (1, 8), (7, 12)]), true), None);
+        assert_eq!(
+            of_group(&ages(&[(9, 17), (33, 41), (57, 65), (81, 89)]), true),
+            None
+        );
+        assert_eq!(
+            of_group(&ages(&[(0, 3), (2, 9), (4, 5), (1, 8), (7, 12)]), true),
+            None
+        );
     }
 }

@@ -210,7 +210,9 @@ fn outputs(check: &Check<'_>, study: &Study, tables: &[Observed], unread: bool) 
         // A column that tells outputs apart is easily given as the name of one.
         let is_column = tables.iter().any(|table| table.table.find(only).is_ok());
         let remedy = match is_column {
-            true => "it is a column of the table too: `output_column` takes the output of each row from there",
+            true => {
+                "it is a column of the table too: `output_column` takes the output of each row from there"
+            }
             false => "leave its name out, or observe another output",
         };
         check.refuse(&span(only), message, remedy);

@@ -177,3 +177,54 @@ hyperparameters = "map"
     let exact = warnings("gaussian = { value = \"y\", variance = 2 }");
     assert!(!exact.contains(told), "{exact}");
 }
+
+#[test]
+fn bands_that_are_no_partition_are_told() {
+    let table = |bands: &str| format!("from,to,people\n{}", bands.replace(' ', "\n"));
+    let told = |bands: &str| {
+        let study = crate::harness::study("variance = 1", "variance = 0");
+        let folder = folder(&[
+            ("s.toml", study.as_bytes()),
+            ("ages.csv", table(bands).as_bytes()),
+        ]);
+        done(folder.path(), &["run", "s.toml", "-o", "out"]);
+        fit(folder.path())["warnings"].to_string()
+    };
+    let inclusive = told("0,4,50 5,9,52 10,14,49 15,19,47 20,24,50");
+    assert!(
+        inclusive.contains("end 1 before the next one begins"),
+        "{inclusive}"
+    );
+    let missing = told("0,5,50 5,10,52 15,20,47 20,25,50 25,30,51");
+    assert!(missing.contains("1 gap (10 to 15)"), "{missing}");
+    let fine = told("0,5,50 5,10,52 10,15,49 15,20,47 20,25,50");
+    assert!(!fine.contains("bands"), "{fine}");
+}
+
+#[test]
+fn the_slope_of_a_linear_part_is_in_summary_and_file() {
+    let study = r#"[latent]
+kernel = "se(t) + linear(rain)"
+[[observe]]
+file = "t.csv"
+support = { point = ["t", "rain"] }
+likelihood = { poisson = { count = "n" } }
+[inference]
+hyperparameters = "map"
+"#;
+    let table = "t,rain,n\n0,1,3\n1,4,9\n2,2,4\n3,5,15\n4,3,6\n5,6,20\n";
+    let folder = folder(&[("s.toml", study.as_bytes()), ("t.csv", table.as_bytes())]);
+    let said = done(folder.path(), &["run", "s.toml", "-o", "out"]);
+    assert!(said.contains("slope     along rain 0.3"), "{said}");
+    assert!(
+        said.contains("one more multiplies the rate by 1."),
+        "{said}"
+    );
+    let slope = &fit(folder.path())["slopes"][0];
+    assert_eq!(slope["input"], "rain");
+    let (lower, upper) = (
+        slope["lower"].as_f64().unwrap(),
+        slope["upper"].as_f64().unwrap(),
+    );
+    assert!(lower > 0.0 && upper < 0.7 && lower < upper, "{slope}");
+}

@@ -272,7 +272,10 @@ impl Scales {
                 (
                     (self.spread / self.lines[c].range).powi(2),
                     2.0,
-                    format!("how large the slope along {} may be, as a variance", columns[c]),
+                    format!(
+                        "how large the slope along {} may be, as a variance",
+                        columns[c]
+                    ),
                 )
             }
             Role::Variance => (

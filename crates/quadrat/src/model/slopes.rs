@@ -55,7 +55,10 @@ impl Posterior {
         let inputs = kernel.inputs();
         let mut found = Vec::new();
         for column in linear_columns(kernel) {
-            let Some(d) = inputs.iter().position(|name| *name == kernel.columns()[column]) else {
+            let Some(d) = inputs
+                .iter()
+                .position(|name| *name == kernel.columns()[column])
+            else {
                 continue;
             };
             let at = self.difference(inputs, d)?;
@@ -113,7 +116,11 @@ fn linear_columns(kernel: &Kernel) -> Vec<usize> {
     let mut linear: Vec<usize> = Vec::new();
     let mut other: Vec<usize> = Vec::new();
     for term in kernel.terms() {
-        let own = || term.iter().map(|&leaf| &leaves[leaf]).filter(|leaf| !is_mixture(leaf));
+        let own = || {
+            term.iter()
+                .map(|&leaf| &leaves[leaf])
+                .filter(|leaf| !is_mixture(leaf))
+        };
         let is_alone = own().count() == 1 && own().all(|leaf| leaf.kind == Kind::Linear);
         let columns = own().flat_map(|leaf| leaf.columns.iter().copied());
         match is_alone {
@@ -145,7 +152,8 @@ fn reach(tables: &[Observations], input: &str) -> (f64, f64) {
         let d = supports.dims().iter().position(|name| name == input)?;
         (!supports.is_empty()).then(|| supports.range(d))
     });
-    ranges.fold((f64::INFINITY, f64::NEG_INFINITY), |(lower, upper), (a, b)| {
-        (lower.min(a), upper.max(b))
-    })
+    ranges.fold(
+        (f64::INFINITY, f64::NEG_INFINITY),
+        |(lower, upper), (a, b)| (lower.min(a), upper.max(b)),
+    )
 }

@@ -19,6 +19,7 @@ mod redundant;
 mod refused;
 mod rounding;
 mod sites;
+mod slopes;
 mod sparse;
 mod sparse_likelihoods;
 mod sparse_search;
