@@ -77,7 +77,9 @@ fn reports(table: &Observed) -> String {
     let name = format!("`{}`", table.says.value_name());
     let what = match (&table.says.reports, &table.likelihood) {
         (Reports::Interval(_), _) => count(rows, "interval") + &format!(" {name}"),
-        (Reports::Censored { .. }, _) => count(rows, "value") + &format!(" {name}"),
+        (Reports::Censored { .. } | Reports::Truncated { .. }, _) => {
+            count(rows, "value") + &format!(" {name}")
+        }
         (_, Reported::Ordinal(x)) => format!(
             "{} {name} from 1 to {}",
             count(rows, "rank"),
@@ -124,6 +126,18 @@ fn details(table: &Observed) -> Vec<String> {
             };
             details.extend(some(left, &format!("below {limit}")));
             details.extend(some(right, &format!("above {limit}")));
+        }
+        (Reports::Truncated { limits, .. }, _) => {
+            let of = |limit: &Given| match limit {
+                Given::Column(column) => format!("`{}`", column.value),
+                Given::Number(number) => human(number.value),
+            };
+            let ends = [("below", &limits.lower), ("above", &limits.upper)];
+            let none = ends
+                .into_iter()
+                .filter_map(|(side, limit)| Some(format!("{side} {}", of(limit.as_ref()?))));
+            let none: Vec<String> = none.collect();
+            details.push(format!("none recorded {}", none.join(" or ")));
         }
         (_, Reported::Interval(x)) => {
             let [exact, left, right, _] = kinds(x);
@@ -333,6 +347,7 @@ fn name_of<'a>(tables: impl Iterator<Item = &'a Observed>) -> String {
                 | Reports::Laplace { .. }
                 | Reports::StudentT { .. }
                 | Reports::Censored { .. }
+                | Reports::Truncated { .. }
         )
     };
     let mut names: Vec<String> = says()

@@ -92,6 +92,7 @@ impl Observed {
             Reported::Gaussian(x) => value(x.values()[row]),
             Reported::Laplace(x) => value(x.values()[row]),
             Reported::StudentT(x) => value(x.values()[row]),
+            Reported::Truncated(x) => value(x.values()[row]),
             Reported::Interval(x) => between(x),
             Reported::Censored(x) => between(x.readings()),
             Reported::Bernoulli(x) => value(f64::from(u8::from(x.values()[row]))),

@@ -10,7 +10,7 @@ use super::bags::bags;
 use super::files::Files;
 use super::join::{canonical, repeated};
 use super::regions::regions;
-use super::reports::{Cells, Column, ignored, reported};
+use super::reports::{Cells, Column, ignored, reported, uncensored};
 use super::rows::{no_giants, no_zero_width, only_degrees, repeated_exact};
 use crate::diagnostic::Problems;
 use crate::numbers::count;
@@ -125,6 +125,12 @@ pub(super) fn observed(
             .as_ref()
             .and_then(|told| among_noisy(told, &table)),
     );
+    if likelihood.is_some() && uncensored(&cells, &observe.likelihood) {
+        warnings.push(format!(
+            "{}: no value lies at or beyond its limits, so that none is censored; where values beyond them were never recorded, use `truncated`",
+            observe.file.value
+        ));
+    }
     let taken = ignored(&cells, &observe.likelihood);
     if let (Some(preset), 1..) = (observe.likelihood.ignores_limits, taken) {
         warnings.push(format!(

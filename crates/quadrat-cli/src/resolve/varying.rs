@@ -27,7 +27,7 @@ fn rows_of(check: &Check<'_>, vary: &Vary, study: &Study, tables: &[Observed]) {
         let (message, remedy) = match vary.what {
             Varying::Noise => (
                 format!("{title} has nothing to act on: no table learns a noise variance"),
-                "leave `variance` out of a `gaussian`, `student_t`, `interval` or `censored` table, or add `extra = \"learn\"`",
+                "leave `variance` out of a `gaussian`, `student_t`, `interval`, `censored` or `truncated` table, or add `extra = \"learn\"`",
             ),
             Varying::Dispersion => (
                 format!("{title} has nothing to act on: no table learns a dispersion"),

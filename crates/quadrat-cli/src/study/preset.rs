@@ -110,7 +110,16 @@ fn kinds(check: &Check<'_>, family: Family, observe: &[Observe]) {
                 ),
             ),
             Reports::Counts { .. } => continue,
-            Reports::Interval(_) if !family.ignores => continue,
+            Reports::Interval(_) | Reports::Truncated { .. } if !family.ignores => continue,
+            Reports::Truncated { .. } => (
+                format!(
+                    "`{name}` takes what was recorded as if nothing were missing, and `truncated` says that values are"
+                ),
+                format!(
+                    "use `gaussian`, or `preset = \"{}\"`, which keeps to the limits",
+                    if family.several { "mocgp" } else { "cgp" }
+                ),
+            ),
             Reports::Interval(_) => (
                 format!(
                     "`{name}` takes what was recorded for exact, and an interval records no value"

@@ -120,7 +120,8 @@ pub fn is_of(what: Varying, table: &Observe) -> bool {
             Reports::Gaussian { .. }
             | Reports::StudentT { .. }
             | Reports::Interval(_)
-            | Reports::Censored { .. },
+            | Reports::Censored { .. }
+            | Reports::Truncated { .. },
         ) => learned,
         (Varying::Dispersion, Reports::Counts { dispersion, .. }) => *dispersion == Some(None),
         _ => false,

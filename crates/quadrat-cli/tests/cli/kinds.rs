@@ -71,6 +71,16 @@ const KINDS: &[Kind] = &[
         learned: "se.variance",
     },
     Kind {
+        name: "truncated",
+        likelihood: r#"{ truncated = { value = "y", lower = 1, upper = "most", variance = 1 } }"#,
+        table: "t,y,most\n0,2.1,9\n1,1.9,9\n2,3.2,9\n3,4.1,9\n4,4.8,\n5,6.2,9\n6,7.1,9\n7,7.9,9\n8,8.5,12\n9,9.4,12\n10,10.1,12\n",
+        means: [(-3.0, 2.0), (5.5, 6.8), (9.0, 13.0)],
+        says: &[
+            "11 values `y` at points of t, none recorded below 1 or above `most`, known noise variance",
+        ],
+        learned: "se.variance",
+    },
+    Kind {
         name: "ordinal",
         likelihood: r#"{ ordinal = { rank = "grade", thresholds = [2, 5, 9] } }"#,
         table: "t,grade\n0,1\n1,1\n2,2\n3,2\n4,2\n5,3\n6,3\n7,3\n8,3\n9,4\n10,4\n",

@@ -1,6 +1,8 @@
 //! What rows report, seen from a level.
 
-use super::{Censored, Gaussian, Interval, Laplace, Likelihood, Ordinal, StudentT, Thresholds};
+use super::{
+    Censored, Gaussian, Interval, Laplace, Likelihood, Ordinal, StudentT, Thresholds, Truncated,
+};
 
 /// By how much the rounding of a difference may change the width of an interval, of that width.
 const NARROWED: f64 = 1e-9;
@@ -39,6 +41,13 @@ impl Likelihood {
                 Censored::between(lower, upper, x.noise().clone())
                     .ok()?
                     .into()
+            }
+            Self::Truncated(x) => {
+                let (values, noise) = (less(x.values()), x.noise().clone());
+                let (lower, upper) = (less(x.lower()), less(x.upper()));
+                keep_widths([x.lower(), x.values()], [&lower, &values])?;
+                keep_widths([x.values(), x.upper()], [&values, &upper])?;
+                Truncated::new(values, lower, upper, noise).ok()?.into()
             }
             Self::Ordinal(x) => {
                 let Thresholds::Known(thresholds) = x.thresholds_setting() else {
@@ -97,6 +106,9 @@ mod tests {
                 .unwrap()
                 .into(),
             Censored::new(y(), &sides, known()).unwrap().into(),
+            Truncated::new(y(), vec![1.0, 2.0, -8.0], vec![f64::INFINITY; 3], known())
+                .unwrap()
+                .into(),
         ];
         // Binary fractions: nothing is rounded.
         let levels = [1.0, 2.0, -8.0];

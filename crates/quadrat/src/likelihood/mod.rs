@@ -35,6 +35,7 @@ mod sigmoid;
 mod smooth;
 mod square_pole;
 mod student_t;
+mod truncated;
 mod window;
 
 pub use bernoulli::Bernoulli;
@@ -51,6 +52,7 @@ pub use poisson::Poisson;
 pub use positive::Positive;
 pub use sigmoid::Sigmoid;
 pub use student_t::{Degrees, StudentT};
+pub use truncated::Truncated;
 
 use serde::{Deserialize, Serialize};
 
@@ -119,6 +121,8 @@ likelihoods! {
     NegativeBinomial "negative_binomial",
     /// Waiting times and other positive values.
     Exponential "exponential",
+    /// Values of which none was recorded beyond a limit.
+    Truncated "truncated",
 }
 
 impl Likelihood {
@@ -130,6 +134,7 @@ impl Likelihood {
             Self::StudentT(x) => x.check(),
             Self::Interval(x) => x.check(),
             Self::Censored(x) => x.check(),
+            Self::Truncated(x) => x.check(),
             Self::Ordinal(x) => x.check(),
             Self::Positive(x) => x.check(),
             // Every list of answers is one.
@@ -199,6 +204,7 @@ impl Likelihood {
             Self::StudentT(x) => Some(x.noise()),
             Self::Interval(x) => Some(x.noise()),
             Self::Censored(x) => Some(x.noise()),
+            Self::Truncated(x) => Some(x.noise()),
             Self::Ordinal(x) => Some(x.noise()),
             _ => None,
         }
@@ -226,6 +232,7 @@ impl Likelihood {
             Self::StudentT(x) => x.noise_mut(),
             Self::Interval(x) => x.noise_mut(),
             Self::Censored(x) => x.noise_mut(),
+            Self::Truncated(x) => x.noise_mut(),
             Self::Ordinal(x) => x.noise_mut(),
             _ => return,
         };

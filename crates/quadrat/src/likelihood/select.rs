@@ -2,7 +2,7 @@
 
 use super::{
     Bernoulli, Binomial, Censored, Exponential, Gaussian, Interval, Laplace, Likelihood,
-    NegativeBinomial, Noise, Ordinal, Poisson, Positive, StudentT,
+    NegativeBinomial, Noise, Ordinal, Poisson, Positive, StudentT, Truncated,
 };
 use crate::error::InputError;
 
@@ -40,6 +40,10 @@ impl Likelihood {
             Self::Censored(x) => {
                 let (lower, upper) = (x.readings().lower(), x.readings().upper());
                 Censored::between(pick(lower), pick(upper), noise(x.noise()))?.into()
+            }
+            Self::Truncated(x) => {
+                let (lower, upper) = (pick(x.lower()), pick(x.upper()));
+                Truncated::new(pick(x.values()), lower, upper, noise(x.noise()))?.into()
             }
             Self::Ordinal(x) => {
                 let ranks = rows.iter().map(|&row| x.ranks()[row]).collect();
@@ -92,6 +96,9 @@ mod tests {
                 .unwrap()
                 .into(),
             Censored::new(y.clone(), &[Side::Left, Side::None, Side::Right], known())
+                .unwrap()
+                .into(),
+            Truncated::new(y.clone(), vec![-1.0, 0.0, 2.5], up.clone(), known())
                 .unwrap()
                 .into(),
             Ordinal::new(vec![1, 2, 3], Thresholds::Known(vec![0.0, 1.0]), known())

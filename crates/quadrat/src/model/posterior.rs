@@ -288,7 +288,10 @@ impl Posterior {
         };
         let (g, link) = (self.varying_at(second, &at)?, second.spec.link);
         Ok(match likelihood {
-            Likelihood::Gaussian(_) | Likelihood::Interval(_) | Likelihood::Censored(_) => {
+            Likelihood::Gaussian(_)
+            | Likelihood::Interval(_)
+            | Likelihood::Censored(_)
+            | Likelihood::Truncated(_) => {
                 latent.with_varying_noise(VaryingNoise::new(g, link, known[0]))
             }
             _ => latent.through(lens.with_spread(g, link)),

@@ -152,11 +152,14 @@ fn mean(likelihood: &Likelihood) -> Mean {
 
 /// Whether two tables report the same sort of thing, learned numbers and noise variances aside.
 fn report_alike(a: &Likelihood, b: &Likelihood) -> bool {
-    // Of intervals and censored values a new one is a value with normal noise.
+    // Of intervals, censored and truncated values a new one is a value with normal noise.
     let is_normal = |l: &Likelihood| {
         matches!(
             l,
-            Likelihood::Gaussian(_) | Likelihood::Interval(_) | Likelihood::Censored(_)
+            Likelihood::Gaussian(_)
+                | Likelihood::Interval(_)
+                | Likelihood::Censored(_)
+                | Likelihood::Truncated(_)
         )
     };
     // A new one is a success or none.

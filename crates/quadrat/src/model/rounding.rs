@@ -49,6 +49,7 @@ fn recorded(likelihood: &Likelihood) -> Vec<f64> {
     match likelihood {
         Likelihood::Gaussian(x) => x.values().to_vec(),
         Likelihood::StudentT(x) => x.values().to_vec(),
+        Likelihood::Truncated(x) => x.values().to_vec(),
         Likelihood::Censored(x) => {
             let ends = x.readings().lower().iter().zip(x.readings().upper());
             ends.filter(|(a, b)| a == b).map(|(a, _)| *a).collect()

@@ -6,7 +6,7 @@ use super::*;
 use crate::likelihood::{
     Bernoulli, Binomial, Censored, Degrees, Dispersion, Exponential, Gaussian, Interval, Laplace,
     Likelihood, NegativeBinomial, Noise, Ordinal, Poisson, Positive, Side, Sigmoid, StudentT,
-    Thresholds,
+    Thresholds, Truncated,
 };
 use crate::link::Link;
 use crate::model::{FitOptions, Hyperparameters, Model, Setting, Varying};
@@ -100,6 +100,14 @@ fn every_likelihood_is_checked_again() {
             "/Censored/upper/0",
             json!(0.5),
             "the upper end",
+        ),
+        (
+            Truncated::new(two(), vec![0.0; 2], vec![3.0; 2], known())
+                .unwrap()
+                .into(),
+            "/Truncated/lower/1",
+            json!(2.5),
+            "within its limits",
         ),
         (
             ordinal.clone().into(),

@@ -70,7 +70,8 @@ impl Varying {
                 Likelihood::Gaussian(_)
                 | Likelihood::StudentT(_)
                 | Likelihood::Interval(_)
-                | Likelihood::Censored(_),
+                | Likelihood::Censored(_)
+                | Likelihood::Truncated(_),
             ) => likelihood
                 .noise()
                 .is_some_and(crate::likelihood::Noise::is_learned),

@@ -4,7 +4,7 @@ use quadrat::likelihood::distribution::Distribution;
 use quadrat::likelihood::local::{Circumstances, Local};
 use quadrat::likelihood::{
     Censored, Degrees, Gaussian, Interval, Laplace, Noise, Ordinal, Positive, Side, StudentT,
-    Thresholds,
+    Thresholds, Truncated,
 };
 use quadrat::special::scalar::normal_cdf;
 use rand::{RngExt, SeedableRng};
@@ -213,6 +213,77 @@ fn censored_keeps_the_contract() {
         Box::new(censored.unwrap()),
         vec![vec![0.4]],
     ));
+}
+
+/// Values, their limits and known noise variances: a value near one limit and far within it, at it, between wide and narrow ones.
+fn cut_rows() -> [(f64, f64, f64, f64); 6] {
+    let none = f64::INFINITY;
+    [
+        (0.6, 0.5, none, 0.04),
+        (3.0, -1.0, none, 0.25),
+        (-2.0, -none, -2.0, 0.09),
+        (1.1, 0.9, 4.0, 1.0),
+        (0.2, 0.199, 0.202, 0.5),
+        (7.0, -none, none, 0.3),
+    ]
+}
+
+fn cut_case(name: &'static str, likelihood: Truncated, own: Vec<Vec<f64>>) -> Case {
+    Case {
+        name,
+        likelihood: Box::new(likelihood),
+        own,
+        features: |_, own, row| {
+            let (value, lower, upper, variance) = cut_rows()[row];
+            let sd = (variance + own.first().unwrap_or(&0.0)).sqrt();
+            let ends = [value, lower, upper].into_iter();
+            ends.filter(|x| x.is_finite()).map(|x| (x, sd)).collect()
+        },
+        circumstances: |row| Circumstances {
+            variance: cut_rows()[row].3,
+            ..Circumstances::default()
+        },
+        log_probability: Box::new(|d, row| {
+            let (value, lower, upper, _) = cut_rows()[row];
+            let Distribution::Normal(normal) = d else {
+                return f64::NAN;
+            };
+            let (a, b) = (
+                (lower - normal.mean) / normal.sd,
+                (upper - normal.mean) / normal.sd,
+            );
+            let within = if b - a < 0.01 {
+                // Simpson's rule; the difference of the ends has few digits.
+                let middle = d.log_density(0.5 * (lower + upper)).exp();
+                let ends = d.log_density(lower).exp() + d.log_density(upper).exp();
+                (ends + 4.0 * middle) / 6.0 * (upper - lower)
+            } else if a > 0.0 {
+                normal_cdf(-a) - normal_cdf(-b)
+            } else {
+                d.cdf(upper) - d.cdf(lower)
+            };
+            d.log_density(value) - within.ln()
+        }),
+        kinked: false,
+        ratios: RATIOS,
+        distances: DISTANCES,
+    }
+}
+
+#[test]
+fn truncated_keeps_the_contract() {
+    let column = |pick: fn(&(f64, f64, f64, f64)) -> f64| -> Vec<f64> {
+        cut_rows().iter().map(pick).collect()
+    };
+    let of = |noise| {
+        let (values, lower, upper) = (column(|r| r.0), column(|r| r.1), column(|r| r.2));
+        Truncated::new(values, lower, upper, noise).unwrap()
+    };
+    let known = of(Noise::Known(column(|r| r.3)));
+    run(&cut_case("truncated", known, vec![vec![]]));
+    let learned = of(Noise::KnownPlusLearned(column(|r| r.3)));
+    let own = vec![vec![0.02], vec![3.0]];
+    run(&cut_case("truncated, learned noise", learned, own));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use quadrat::error::InputError;
 use quadrat::likelihood::{
     Censored, Degrees, Gaussian, Interval, Laplace, Noise, Ordinal, Positive, Side, StudentT,
-    Thresholds,
+    Thresholds, Truncated,
 };
 
 fn message<T: std::fmt::Debug>(result: Result<T, InputError>) -> String {
@@ -121,6 +121,36 @@ fn bad_input_is_refused_with_row_and_remedy() {
         (
             message(Censored::clipped(&two(), &[nan; 2], &[0.0; 2], learned())),
             "the upper limit",
+        ),
+        (
+            message(Truncated::new(two(), vec![1.5; 2], vec![3.0; 2], learned())),
+            "the value of row 0 is 1, but must be within its limits",
+        ),
+        (
+            message(Truncated::new(
+                two(),
+                vec![0.0; 2],
+                vec![3.0, 0.0],
+                learned(),
+            )),
+            "exchange the two limits",
+        ),
+        (
+            message(Truncated::new(two(), vec![nan; 2], vec![3.0; 2], learned())),
+            "the lower limit of row 0 is NaN",
+        ),
+        (
+            message(Truncated::new(
+                two(),
+                vec![0.0; 2],
+                vec![3.0; 2],
+                known(0.0),
+            )),
+            "the variance of row 1",
+        ),
+        (
+            message(Truncated::new(two(), vec![0.0; 2], vec![3.0], learned())),
+            "the upper limit has length 1",
         ),
         (
             message(Ordinal::new(

@@ -3,7 +3,9 @@
 
 use quadrat::inference::sites::Method;
 use quadrat::kernel::Kernel;
-use quadrat::likelihood::{Censored, Degrees, Interval, Laplace, Likelihood, Side, StudentT};
+use quadrat::likelihood::{
+    Censored, Degrees, Interval, Laplace, Likelihood, Side, StudentT, Truncated,
+};
 use quadrat::model::{
     FitOptions, Hyperparameters, Inference, Model, Noise, Observations, Posterior, Scale,
 };
@@ -144,6 +146,12 @@ fn reported(kind: &str, level: f64) -> Likelihood {
             .into(),
         "laplace" => Laplace::new(values, vec![0.5; 10]).unwrap().into(),
         "interval" => Interval::new(values, up, noise()).unwrap().into(),
+        "truncated" => {
+            let (below, above) = (vec![level - 1.0; 10], vec![level + 4.0; 10]);
+            Truncated::new(values, below, above, noise())
+                .unwrap()
+                .into()
+        }
         _ => Censored::new(values, &sides, noise()).unwrap().into(),
     }
 }
@@ -171,6 +179,8 @@ fn the_level_of_values_changes_no_evidence() {
         ("interval", Inference::Sites(Method::Ep)),
         ("interval", Inference::Sites(Method::Variational)),
         ("censored", Inference::Sites(Method::Ep)),
+        ("truncated", Inference::Sites(Method::Ep)),
+        ("truncated", Inference::Sites(Method::Variational)),
     ] {
         let (evidence, means, sds) = fit(kind, inference, 0.0);
         for level in [1e3, 1e6, 1e9] {

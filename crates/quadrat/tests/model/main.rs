@@ -23,4 +23,6 @@ mod slopes;
 mod sparse;
 mod sparse_likelihoods;
 mod sparse_search;
+mod times;
+mod truncated;
 mod varying;

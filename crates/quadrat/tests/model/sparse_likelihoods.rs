@@ -4,7 +4,7 @@ use quadrat::inference::sites::Method;
 use quadrat::kernel::Kernel;
 use quadrat::likelihood::{
     Bernoulli, Binomial, Censored, Degrees, Dispersion, Exponential, Interval, Laplace, Likelihood,
-    NegativeBinomial, Ordinal, Poisson, Positive, Side, Sigmoid, StudentT, Thresholds,
+    NegativeBinomial, Ordinal, Poisson, Positive, Side, Sigmoid, StudentT, Thresholds, Truncated,
 };
 use quadrat::link::Link;
 use quadrat::model::{
@@ -97,6 +97,17 @@ fn all() -> Vec<(&'static str, Likelihood)> {
                 .into(),
         ),
         (
+            "truncated",
+            Truncated::new(
+                y.clone(),
+                vec![-0.8; ROWS],
+                vec![f64::INFINITY; ROWS],
+                Noise::Learned,
+            )
+            .unwrap()
+            .into(),
+        ),
+        (
             "ordinal",
             Ordinal::new(ranks, Thresholds::Known(vec![0.0, 1.0]), Noise::Learned)
                 .unwrap()
@@ -136,12 +147,13 @@ fn all() -> Vec<(&'static str, Likelihood)> {
 }
 
 /// The names of all likelihoods, in the order of the test.
-const KINDS: [&str; 12] = [
+const KINDS: [&str; 13] = [
     "gaussian",
     "laplace",
     "student_t",
     "interval",
     "censored",
+    "truncated",
     "ordinal",
     "bernoulli",
     "binomial",

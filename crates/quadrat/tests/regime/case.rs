@@ -18,6 +18,7 @@ pub enum Kind {
     Interval,
     IntervalKnown,
     Censored,
+    Truncated,
     Ordinal,
     OrdinalLearned,
     Positive,
@@ -31,7 +32,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Known,
         Self::Exact,
         Self::Learned,
@@ -40,6 +41,7 @@ impl Kind {
         Self::Interval,
         Self::IntervalKnown,
         Self::Censored,
+        Self::Truncated,
         Self::Ordinal,
         Self::OrdinalLearned,
         Self::Positive,
@@ -62,6 +64,7 @@ impl Kind {
             Self::Interval => "interval",
             Self::IntervalKnown => "interval_known",
             Self::Censored => "censored",
+            Self::Truncated => "truncated",
             Self::Ordinal => "ordinal",
             Self::OrdinalLearned => "ordinal_learned",
             Self::Positive => "positive",
@@ -238,6 +241,7 @@ impl Case {
             Kind::Interval
                 | Kind::IntervalKnown
                 | Kind::Censored
+                | Kind::Truncated
                 | Kind::Ordinal
                 | Kind::OrdinalLearned
                 | Kind::Positive

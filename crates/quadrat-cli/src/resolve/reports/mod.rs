@@ -10,7 +10,7 @@ use quadrat::link::Link;
 
 use super::Observed;
 use crate::diagnostic::{Problem, Problems};
-use crate::study::likelihood::{Likelihood, Reports};
+use crate::study::likelihood::{Likelihood, Limits, Reports};
 
 pub(super) use cells::{Cells, Column};
 
@@ -30,6 +30,7 @@ pub(super) fn reported(
         | Reports::StudentT { .. }
         | Reports::Interval(_)
         | Reports::Censored { .. }
+        | Reports::Truncated { .. }
         | Reports::Ordinal { .. } => values::reported(cells, says, problems),
         Reports::Positive { margin, sd } => {
             Some(Positive::new(cells.rows(), *margin, sd.unwrap_or(1.0)).map(Into::into))
@@ -54,6 +55,17 @@ pub(super) fn ignored(cells: &Cells<'_>, says: &Likelihood) -> usize {
         _ => None,
     };
     rows.unwrap_or(0)
+}
+
+/// Whether limits of an instrument are given that no value has reached.
+pub(super) fn uncensored(cells: &Cells<'_>, says: &Likelihood) -> bool {
+    match &says.reports {
+        Reports::Censored {
+            value,
+            limits: limits @ Limits::Of(_),
+        } => values::beyond(cells, value, limits) == Some(0),
+        _ => false,
+    }
 }
 
 /// What the library refuses although nothing here did, at the row it names.

@@ -3,13 +3,13 @@
 use quadrat::error::InputError;
 use quadrat::likelihood::{
     Censored, Degrees, Gaussian, Interval, Laplace, Likelihood as Reported, Noise, Ordinal, Side,
-    StudentT, Thresholds,
+    StudentT, Thresholds, Truncated,
 };
 
 use super::cells::{Cells, Values};
 use crate::diagnostic::Problems;
 use crate::study::fields::Spanned;
-use crate::study::likelihood::{Likelihood, Limits, MOST_RANKS, Reports};
+use crate::study::likelihood::{Ends, Likelihood, Limits, MOST_RANKS, Reports};
 
 type Made = Option<Result<Reported, InputError>>;
 
@@ -66,6 +66,11 @@ pub fn reported(cells: &Cells<'_>, says: &Likelihood, problems: &mut Problems) -
                 some_noise(cells, &values, made.noise(), problems, wide);
             }
             Some(made.map(Into::into))
+        }
+        Reports::Truncated { value, limits } => {
+            let (values, noise) = (cells.column(value)?, noise?);
+            some_noise(cells, &values, &noise, problems, |_| true);
+            truncated(cells, values, limits, noise, problems)
         }
         Reports::Ordinal {
             rank,
@@ -154,13 +159,7 @@ fn censored(
         }
         Limits::Of(ends) => {
             let (lower, upper) = cells.ends(ends)?;
-            cells.refuse(problems, &upper, |row| {
-                let (low, high) = (lower.lower[row], upper.upper[row]);
-                (high <= low).then(|| {
-                    let fact = format!("the upper limit is {high}, not above the lower one, {low}");
-                    (fact, "exchange the two limits")
-                })
-            });
+            refuse_crossed(cells, &lower, &upper, problems);
             Some(Censored::clipped(
                 &values.lower,
                 &lower.lower,
@@ -169,6 +168,43 @@ fn censored(
             ))
         }
     }
+}
+
+/// Values within their limits.
+fn truncated(
+    cells: &Cells<'_>,
+    values: Values,
+    limits: &Ends,
+    noise: Noise,
+    problems: &mut Problems,
+) -> Made {
+    let (lower, upper) = cells.ends(limits)?;
+    refuse_crossed(cells, &lower, &upper, problems);
+    cells.refuse(problems, &values, |row| {
+        let value = values.lower[row];
+        let (low, high) = (lower.lower[row], upper.upper[row]);
+        let (which, limit) = match value {
+            y if y < low => ("lower", low),
+            y if y > high => ("upper", high),
+            _ => return None,
+        };
+        let fact = format!("the value is {value}, beyond its {which} limit, {limit}");
+        let remedy = "nothing was recorded beyond the limits of `truncated` values: mend the value or the limit; values that were recorded as the limit itself are `censored`";
+        (low < high).then_some((fact, remedy))
+    });
+    let made = Truncated::new(values.lower, lower.lower, upper.upper, noise);
+    Some(made.map(Into::into))
+}
+
+/// Refuses limits of which the upper one is not above the lower one.
+fn refuse_crossed(cells: &Cells<'_>, lower: &Values, upper: &Values, problems: &mut Problems) {
+    cells.refuse(problems, upper, |row| {
+        let (low, high) = (lower.lower[row], upper.upper[row]);
+        (high <= low).then(|| {
+            let fact = format!("the upper limit is {high}, not above the lower one, {low}");
+            (fact, "exchange the two limits")
+        })
+    });
 }
 
 /// Refuses a known variance of zero on rows that are not exact values.

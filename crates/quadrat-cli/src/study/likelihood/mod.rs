@@ -61,6 +61,13 @@ pub enum Reports {
         /// How it is known which.
         limits: Limits,
     },
+    /// Values of which none was recorded beyond a limit.
+    Truncated {
+        /// Their column.
+        value: Spanned<String>,
+        /// The limits.
+        limits: Ends,
+    },
     /// Ranks from 1 on.
     Ordinal {
         /// Their column.
@@ -158,12 +165,13 @@ pub enum Scale {
     Probability,
 }
 
-const KINDS: [&str; 12] = [
+const KINDS: [&str; 13] = [
     "gaussian",
     "laplace",
     "student_t",
     "interval",
     "censored",
+    "truncated",
     "ordinal",
     "positive",
     "bernoulli",
@@ -211,6 +219,7 @@ pub fn read(section: &Section<'_>) -> Option<Likelihood> {
         "student_t" => values::student_t(&own),
         "interval" => values::interval(&own),
         "censored" => values::censored(&own),
+        "truncated" => values::truncated(&own),
         "ordinal" => values::ordinal(&own),
         "positive" => values::positive(&own),
         "bernoulli" => counts::bernoulli(&own),
@@ -221,7 +230,9 @@ pub fn read(section: &Section<'_>) -> Option<Likelihood> {
     };
     let noise = match name.value.as_str() {
         "gaussian" => Some(noise::read(&own, true)),
-        "student_t" | "interval" | "censored" | "ordinal" => Some(noise::read(&own, false)),
+        "student_t" | "interval" | "censored" | "truncated" | "ordinal" => {
+            Some(noise::read(&own, false))
+        }
         _ => None,
     };
     let link = match name.value.as_str() {
@@ -269,6 +280,10 @@ impl Likelihood {
                     Limits::Of(ends) => columns.extend(ends.columns()),
                     Limits::Written => {}
                 }
+            }
+            Reports::Truncated { value, limits } => {
+                columns.push((value, Reading::Number));
+                columns.extend(limits.columns());
             }
             Reports::Ordinal { rank, .. } => columns.push((rank, Reading::Number)),
             Reports::Positive { .. } => {}
@@ -330,6 +345,7 @@ impl Likelihood {
             | Reports::Laplace { value, .. }
             | Reports::StudentT { value, .. }
             | Reports::Censored { value, .. }
+            | Reports::Truncated { value, .. }
             | Reports::Bernoulli { value, .. }
             | Reports::Exponential { value } => value.value.clone(),
             Reports::Ordinal { rank, .. } => rank.value.clone(),

@@ -147,6 +147,17 @@ pub(super) fn censored(section: &Section<'_>) -> Option<Reports> {
     })
 }
 
+pub(super) fn truncated(section: &Section<'_>) -> Option<Reports> {
+    section.keys(&["value", "lower", "upper", "variance", "sd", "extra"], &[]);
+    const LIKE: &str = "name the limit beyond which nothing was recorded, a number or a column: `truncated = { value = \"size\", lower = 30 }`";
+    let value = value(section);
+    let limits = ends(section, LIKE)?;
+    Some(Reports::Truncated {
+        value: value?,
+        limits,
+    })
+}
+
 pub(super) fn ordinal(section: &Section<'_>) -> Option<Reports> {
     section.keys(
         &["rank", "ranks", "thresholds", "variance", "sd", "extra"],

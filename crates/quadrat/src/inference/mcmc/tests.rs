@@ -7,6 +7,7 @@ use crate::likelihood::local::Local;
 use crate::likelihood::{
     Bernoulli, Binomial, Censored, Degrees, Dispersion, Exponential, Gaussian, Interval, Laplace,
     NegativeBinomial, Noise, Ordinal, Poisson, Positive, Side, Sigmoid, StudentT, Thresholds,
+    Truncated,
 };
 use crate::link::Link;
 use crate::progress::Silent;
@@ -292,6 +293,18 @@ fn more_families() -> Vec<Family> {
         ),
         one("suppressed", Box::new(suppressed.unwrap())),
         one("positive", Box::new(Positive::new(6, 0.0, 0.1).unwrap())),
+        one(
+            "truncated",
+            Box::new(
+                Truncated::new(
+                    values(),
+                    vec![0.1; 6],
+                    vec![2.0; 6],
+                    Noise::Known(vec![0.1; 6]),
+                )
+                .unwrap(),
+            ),
+        ),
     ]
 }
 

@@ -5,7 +5,7 @@ use crate::covariance::Covariance;
 use crate::kernel::{Kernel, Role};
 use crate::likelihood::{
     Censored, Degrees, Dispersion, Gaussian, Interval, Likelihood, NegativeBinomial, Noise, Side,
-    StudentT,
+    StudentT, Truncated,
 };
 use crate::linalg::{Mat, MatRef};
 use crate::link::Link;
@@ -169,6 +169,14 @@ pub(in crate::inference) fn tables(shift: f64) -> Vec<Likelihood> {
         Gaussian::new(y.clone(), plus).unwrap().into(),
         Interval::new(y.clone(), up, learned()).unwrap().into(),
         Censored::new(y.clone(), &sides, learned()).unwrap().into(),
+        Truncated::new(
+            y.clone(),
+            vec![shift - 0.5; 3],
+            vec![f64::INFINITY; 3],
+            learned(),
+        )
+        .unwrap()
+        .into(),
         StudentT::new(y.clone(), learned(), Degrees::Learned)
             .unwrap()
             .into(),

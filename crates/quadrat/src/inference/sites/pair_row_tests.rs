@@ -3,7 +3,7 @@
 use super::*;
 use crate::likelihood::{
     Censored, Degrees, Dispersion, Gaussian, Interval, Likelihood, NegativeBinomial, Noise, Side,
-    StudentT,
+    StudentT, Truncated,
 };
 
 fn kinds() -> Vec<(Likelihood, Vec<f64>)> {
@@ -25,6 +25,12 @@ fn kinds() -> Vec<(Likelihood, Vec<f64>)> {
         ),
         (
             Censored::new(vec![0.4], &[Side::Right], learned())
+                .unwrap()
+                .into(),
+            vec![],
+        ),
+        (
+            Truncated::new(vec![0.4], vec![0.1], vec![f64::INFINITY], learned())
                 .unwrap()
                 .into(),
             vec![],

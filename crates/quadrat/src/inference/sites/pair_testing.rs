@@ -2,7 +2,9 @@
 
 use super::{Block, LatentGaussian, Second, SecondPrior};
 use crate::likelihood::local::Local;
-use crate::likelihood::{Censored, Degrees, Dispersion, Gaussian, Interval, NegativeBinomial};
+use crate::likelihood::{
+    Censored, Degrees, Dispersion, Gaussian, Interval, NegativeBinomial, Truncated,
+};
 use crate::likelihood::{Noise, Side, StudentT};
 use crate::linalg::{Cholesky, Mat, MatRef, symmetric_from_fn};
 use crate::link::Link;
@@ -121,6 +123,18 @@ pub(in crate::inference) fn kinds(n: usize) -> Vec<(&'static str, Box<dyn Local>
         (
             "censored",
             Box::new(Censored::new(y.clone(), &sides, Noise::Learned).unwrap()),
+        ),
+        (
+            "truncated",
+            Box::new(
+                Truncated::new(
+                    y.clone(),
+                    vec![-0.5; n],
+                    vec![f64::INFINITY; n],
+                    Noise::Learned,
+                )
+                .unwrap(),
+            ),
         ),
         (
             "student_t",

@@ -7,7 +7,7 @@ use crate::likelihood::{
     Bernoulli, Binomial, Dispersion, Exponential, NegativeBinomial, Poisson, Sigmoid,
 };
 use crate::likelihood::{Censored, Gaussian, Interval, Laplace, Noise, Ordinal, Thresholds};
-use crate::likelihood::{Degrees, Positive, Side, StudentT};
+use crate::likelihood::{Degrees, Positive, Side, StudentT, Truncated};
 use crate::linalg::{Cholesky, symmetric_from_fn};
 use crate::link::Link;
 use crate::parameter::PriorDensity;
@@ -175,6 +175,18 @@ pub(in crate::inference) fn kinds(n: usize) -> Vec<(&'static str, Box<dyn Local>
                 Censored::new(
                     some([0.2, 0.1, 1.0]),
                     &[Side::None, Side::Left, Side::Right][..n],
+                    Noise::Learned,
+                )
+                .unwrap(),
+            ),
+        ),
+        (
+            "truncated",
+            Box::new(
+                Truncated::new(
+                    some([0.2, 0.1, 1.0]),
+                    some([0.1, -inf, 0.0]),
+                    some([inf, 0.3, 1.5]),
                     Noise::Learned,
                 )
                 .unwrap(),
