@@ -236,6 +236,10 @@ fn observations(table: &Observed) -> Result<Observations, InputError> {
         ),
     };
     let observations = Observations::new(supports, likelihood)?;
+    let observations = match &table.times {
+        Some(times) => observations.seen(times.clone())?,
+        None => observations,
+    };
     let observations = match &table.places.output {
         Some(output) => observations.of_output(output),
         None => observations,

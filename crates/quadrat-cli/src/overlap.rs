@@ -6,6 +6,7 @@ use anyhow::Result;
 use quadrat::likelihood::Likelihood;
 use quadrat::model::counted_once;
 
+use crate::diagnostic::{Problem, Problems};
 use crate::engine;
 use crate::redundant::without;
 use crate::resolve::{Observed, Resolved};
@@ -21,6 +22,13 @@ pub fn once(mut resolved: Resolved) -> Result<Resolved> {
     let found = counted_once(&tables)?;
     if found.overlaps.is_empty() {
         return Ok(resolved);
+    }
+    if let Some(table) = resolved.tables.iter().find(|t| t.times.is_some()) {
+        let study = &resolved.study;
+        let at = study.source.place(&study.observe[table.of].file.span);
+        let message = "some of these counts are of the same events as others, and `times` repeats them: it cannot be told which events are meant";
+        let remedy = "leave `times` out, or take out the rows that count others again";
+        return Err(Problems::from(Problem::new(message).at(at).remedy(remedy)).into());
     }
     let told = found.warnings(&|row| engine::address(&resolved, row));
     resolved.warnings.extend(told);

@@ -25,6 +25,10 @@ pub fn method_in_words(name: &str) -> &str {
 /// One table of observations in words.
 pub fn observed(table: &Observed) -> String {
     let mut parts = vec![format!("{}{}", reports(table), place(table))];
+    if let Some(times) = &table.times {
+        let all: f64 = times.iter().sum();
+        parts.push(format!("seen {} times together", human(all)));
+    }
     parts.extend(details(table));
     parts.extend(noise(table));
     let output = table.places.output.as_ref();

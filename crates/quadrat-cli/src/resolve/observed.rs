@@ -27,6 +27,8 @@ pub struct Observed {
     pub share_noise: bool,
     /// Row of the table for each row kept; empty when all were.
     pub kept: Vec<usize>,
+    /// How often each row was seen, where that is said.
+    pub times: Option<Vec<f64>>,
     /// Which `[[observe]]` it is, or is a part of.
     pub of: usize,
     /// Dimensions that the kernel does not use.
@@ -44,6 +46,9 @@ impl Observed {
         self.places.retain(&keep);
         self.spare.iter_mut().for_each(|dim| dim.retain(&keep));
         self.likelihood = self.likelihood.select(&rows)?;
+        if let Some(times) = &mut self.times {
+            crate::places::retain(times, &keep);
+        }
         self.kept = match self.kept.is_empty() {
             true => rows,
             false => rows.iter().map(|&row| self.kept[row]).collect(),

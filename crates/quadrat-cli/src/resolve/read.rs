@@ -17,6 +17,8 @@ use crate::numbers::count;
 use crate::places::Places;
 use crate::shapes::Shapes;
 use crate::study::fields::{Check, Spanned};
+use crate::study::likelihood::Given;
+use crate::study::observe::MOST_TIMES;
 use crate::study::shape::Shape;
 use crate::study::support::{Extent, Support};
 use crate::study::{Observe, Output};
@@ -140,6 +142,7 @@ pub(super) fn observed(
             if taken == 1 { "is" } else { "are" },
         ));
     }
+    let times = times(&cells, observe, &mut problems);
     let outputs = rows_of_outputs(check, &table, &observe.output, places.len())?;
     let column = found.get(along.len()).copied().unwrap_or(0);
     let table = Arc::new(table);
@@ -155,6 +158,7 @@ pub(super) fn observed(
             says: observe.likelihood.clone(),
             share_noise: observe.share_noise.is_some(),
             kept: Vec::new(),
+            times: times.clone(),
             of,
             spare: Vec::new(),
             once: None,
@@ -189,13 +193,50 @@ pub(super) fn observed(
             ));
             part = part.keeping(rows).ok()?;
         }
+        let Some(part) = seen(part)? else {
+            continue;
+        };
         parts.push(distinct(part, column, &mut problems, warnings)?);
     }
     if problems.0.is_empty() {
+        if let (Some(given), true) = (&observe.times, parts.is_empty()) {
+            let message = "no row was seen: `times` is 0 in all of them";
+            let remedy = "give how often each row was seen, or leave `times` out";
+            check.refuse(given.span(), message, remedy);
+        }
         return (!parts.is_empty()).then_some(parts);
     }
     check.extend(problems);
     None
+}
+
+/// How often each row was seen; what is no number of times is refused.
+fn times(cells: &Cells<'_>, observe: &Observe, problems: &mut Problems) -> Option<Vec<f64>> {
+    let times = cells.given(observe.times.as_ref()?)?;
+    cells.refuse(problems, &times, |row| {
+        let n = times.lower[row];
+        let is_one = n.fract() == 0.0 && (0.0..=MOST_TIMES).contains(&n);
+        (!is_one).then(|| {
+            let fact = format!("the row was seen {n} times; it must be a whole number up to 1e15");
+            (fact, "give how often the row was seen, 0 to leave it out")
+        })
+    });
+    Some(times.lower)
+}
+
+/// The rows that were seen at all; nothing where none was.
+fn seen(part: Observed) -> Option<Option<Observed>> {
+    let Some(times) = &part.times else {
+        return Some(Some(part));
+    };
+    let rows: Vec<usize> = (0..times.len()).filter(|&row| times[row] > 0.0).collect();
+    if rows.is_empty() {
+        return Some(None);
+    }
+    match rows.len() == times.len() {
+        true => Some(Some(part)),
+        false => part.keeping(rows).ok().map(Some),
+    }
 }
 
 /// An output and its rows; none said: all.

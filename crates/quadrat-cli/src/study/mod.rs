@@ -8,7 +8,7 @@ pub mod link;
 pub mod map_kernel;
 mod names;
 mod non_negative;
-mod observe;
+pub mod observe;
 pub mod outputs;
 mod predict;
 mod preset;

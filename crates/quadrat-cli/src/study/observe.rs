@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::fields::{Section, Spanned};
-use super::likelihood::{self, Likelihood, Scale};
+use super::likelihood::{self, Given, Likelihood, Scale};
 use super::outputs::{self, Output};
 use super::repeated;
 use super::support::{self, Support};
@@ -23,6 +23,8 @@ pub struct Observe {
     pub share_noise: Option<Range<usize>>,
     /// Which output the rows are of.
     pub output: Output,
+    /// How often each row was seen, where that is said.
+    pub times: Option<Given>,
     /// The section.
     pub span: Range<usize>,
 }
@@ -77,6 +79,7 @@ fn table(section: &Section<'_>) -> Option<Observe> {
             "share_noise",
             "output",
             "output_column",
+            "times",
         ],
         &[],
     );
@@ -88,6 +91,7 @@ fn table(section: &Section<'_>) -> Option<Observe> {
     let support = support(section);
     let likelihood = likelihood::read(section);
     let output = outputs::of_table(section);
+    let times = times(section);
     let share_noise = section.flag("share_noise").unwrap_or(false);
     let (support, likelihood) = (support?, likelihood?);
     only_points(section, &support, &likelihood);
@@ -105,9 +109,33 @@ fn table(section: &Section<'_>) -> Option<Observe> {
         likelihood,
         share_noise: share_noise.then(|| section.span_of("share_noise")),
         output: output?,
+        times: times?,
         span: section.span.clone(),
     })
 }
+
+/// The key `times`: a column, or a number for all rows.
+fn times(section: &Section<'_>) -> Option<Option<Given>> {
+    const LIKE: &str = "name the column that says how often each row was seen: `times = \"n\"`";
+    if section.get("times").is_none() {
+        return Some(None);
+    }
+    let times = likelihood::given(section, "times", LIKE)?;
+    if let Given::Number(number) = &times
+        && !(number.value.fract() == 0.0 && (1.0..=MOST_TIMES).contains(&number.value))
+    {
+        let message = format!(
+            "`times` is {}; it must be a whole number from 1 to 1e15",
+            number.value
+        );
+        section.check.refuse(&number.span, message, LIKE);
+        return None;
+    }
+    Some(Some(times))
+}
+
+/// The most times that a row may have been seen, as in the library.
+pub const MOST_TIMES: f64 = 1e15;
 
 /// Refuses sums and averages of probabilities.
 fn only_points(section: &Section<'_>, support: &Support, likelihood: &Likelihood) {

@@ -66,7 +66,8 @@ pub fn condition(problem: &dyn LinearGaussian, theta: &[f64]) -> Result<Conditio
         }
     };
     let constant = residual.len() as f64 * (2.0 * std::f64::consts::PI).ln();
-    let log_evidence = -0.5 * (dot(residual, &alpha) + factor.log_det() + constant);
+    let log_evidence =
+        problem.constant(theta) - 0.5 * (dot(residual, &alpha) + factor.log_det() + constant);
     Ok(Conditioned {
         second: None,
         lift: None,

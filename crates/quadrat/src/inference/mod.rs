@@ -80,7 +80,12 @@ pub trait LinearGaussian: Sync {
     /// Writes the noise variance of every row, each >= 0, into `variances`, length `n`.
     fn noise(&self, theta: &[f64], variances: &mut [f64]);
 
-    /// Adds `dL/dtheta` to `gradient`, one entry per parameter, natural units.
+    /// What the log evidence has beside that of the residual, in nats: of values that stand for several.
+    fn constant(&self, _theta: &[f64]) -> f64 {
+        0.0
+    }
+
+    /// Adds `dL/dtheta` to `gradient`, one entry per parameter, natural units; that of [`LinearGaussian::constant`] with it.
     ///
     /// # Arguments
     /// * `adjoint` - `G = dL/dK`, symmetric, in the form that [`LinearGaussian::gram`] returned, so that

@@ -30,6 +30,7 @@ mod positive;
 mod quadrature;
 #[cfg(test)]
 mod quadrature_tests;
+pub(crate) mod repeated;
 mod select;
 mod sigmoid;
 mod smooth;

@@ -128,8 +128,22 @@ impl Posterior {
             return Vec::new();
         }
         let residual = problem.residual();
+        let once = |conditioned: &Conditioned| {
+            let (mut means, mut variances) = crossvalidate::leave_one_out(residual, conditioned);
+            for (row, &n) in problem
+                .times()
+                .iter()
+                .enumerate()
+                .filter(|(_, n)| **n > 1.0)
+            {
+                let moments = (means[row], variances[row]);
+                let noise = conditioned.noise[row];
+                (means[row], variances[row]) = but_once(moments, (residual[row], noise), n);
+            }
+            Ok((means, variances))
+        };
         let moments = self
-            .at_every_node(|conditioned| Ok(crossvalidate::leave_one_out(residual, conditioned)))
+            .at_every_node(once)
             // Every node was conditioned before, when it was weighed.
             .unwrap_or_default();
         let one = |work: &mut Work, place: usize| {
@@ -163,6 +177,20 @@ impl Posterior {
         let rows = places(problem).into_par_iter();
         rows.map_init(Work::default, one).collect()
     }
+}
+
+/// A value that was seen `n` times, predicted from the other rows and from the other times it was seen.
+///
+/// # Arguments
+/// * `moments` - mean and variance of all `n` together, from the other rows: of a value with an `n`th of the noise
+/// * `value`, `noise` - what was seen, and that `n`th
+fn but_once(moments: (f64, f64), (value, noise): (f64, f64), n: f64) -> (f64, f64) {
+    let (mean, variance) = moments;
+    let each = n * noise;
+    let latent = (variance - noise).max(f64::MIN_POSITIVE);
+    let precision = latent.recip() + (n - 1.0) / each;
+    let seen = (mean / latent + (n - 1.0) * value / each) / precision;
+    (seen, precision.recip() + each)
 }
 
 /// The place of every row of the user in working order.

@@ -87,8 +87,8 @@ pub(super) struct Output {
 impl Scales {
     /// `tables` must already be restricted to the columns of the kernel; `means` has one entry per output.
     pub fn new(kernel: &Kernel, tables: &[Observations], means: &[Mean]) -> Self {
-        // Value, size and output of every row.
-        let rows: Vec<Vec<(f64, f64, usize)>> = tables
+        // Value, size, output and number of every row.
+        let rows: Vec<Vec<Row>> = tables
             .iter()
             .map(|table| {
                 let set = table.supports();
@@ -99,6 +99,7 @@ impl Scales {
                             y,
                             set.size(row),
                             output_of(kernel.output_column(), set, row),
+                            table.times(row),
                         )
                     })
                     .collect()
@@ -109,16 +110,18 @@ impl Scales {
             Mean::Zero => 0.0,
             Mean::Fixed(m) => m,
             Mean::Constant => {
-                let own = all().filter(|(_, size, o)| *o == output && *size > 0.0);
-                let (sum, sizes) = own.fold((0.0, 0.0), |(a, b), (y, size, _)| (a + y, b + size));
+                let own = all().filter(|(_, size, o, _)| *o == output && *size > 0.0);
+                let (sum, sizes) = own.fold((0.0, 0.0), |(a, b), (y, size, _, n)| {
+                    (a + n * y, b + n * size)
+                });
                 if sizes > 0.0 { sum / sizes } else { 0.0 }
             }
         };
         let levels = means.iter().enumerate();
         let levels: Vec<f64> = levels.map(|(o, mean)| level_of(o, *mean)).collect();
         let densities = |keep: &dyn Fn(usize) -> bool| {
-            let own = all().filter(|(_, size, o)| *size != 0.0 && keep(*o));
-            rms(own.map(|(y, size, o)| y / size - levels[o]))
+            let own = all().filter(|(_, size, o, _)| *size != 0.0 && keep(*o));
+            weighted_rms(own.map(|(y, size, o, n)| (y / size - levels[o], n)))
         };
         let mut links = tables.iter().map(|table| table.likelihood().link());
         let is_logarithm = links.all(|link| link == Some(Link::Exp));
@@ -136,12 +139,14 @@ impl Scales {
                 Output { level, spread }
             })
             .collect();
-        let residual = |&(y, size, o): &(f64, f64, usize)| y - levels[o] * size;
+        let residual = |&(y, size, o, n): &Row| (y - levels[o] * size, n);
         let values = rows
             .iter()
             .map(|table| {
-                let own = table.first().map_or(spread, |(_, _, o)| outputs[*o].spread);
-                positive(rms(table.iter().map(residual)), own)
+                let own = table
+                    .first()
+                    .map_or(spread, |(_, _, o, _)| outputs[*o].spread);
+                positive(weighted_rms(table.iter().map(residual)), own)
             })
             .collect();
         let columns = tables.first().map_or(0, |t| t.supports().dims().len());
@@ -435,15 +440,19 @@ fn names(columns: &[String], dims: &[usize]) -> String {
     parts.join(", ")
 }
 
-/// Root mean square; zero of nothing.
-pub(super) fn rms(values: impl Iterator<Item = f64>) -> f64 {
+/// Value, size, output and number of a row: how often it was seen.
+pub(super) type Row = (f64, f64, usize, f64);
+
+/// Root mean square of values with weights; zero of nothing.
+pub(super) fn weighted_rms(values: impl Iterator<Item = (f64, f64)>) -> f64 {
     // Scaled by the largest, so that no unit overflows.
-    let all: Vec<f64> = values.collect();
-    let largest = all.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+    let all: Vec<(f64, f64)> = values.collect();
+    let largest = all.iter().fold(0.0_f64, |m, (v, _)| m.max(v.abs()));
     if largest == 0.0 {
         return 0.0;
     }
-    let mean = all.iter().map(|v| (v / largest).powi(2)).sum::<f64>() / all.len() as f64;
+    let squares = all.iter().map(|(v, n)| n * (v / largest).powi(2));
+    let mean = squares.sum::<f64>() / all.iter().map(|(_, n)| n).sum::<f64>();
     largest * mean.sqrt()
 }
 

@@ -1,6 +1,6 @@
 //! What rows say of a straight line: how far it reaches where they look.
 
-use super::defaults::rms;
+use super::defaults::{Row, weighted_rms};
 use super::extent::{Extent, hull};
 use super::observations::Observations;
 
@@ -15,11 +15,11 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// `rows` are value, size and output of the rows of every table; `extent` is that of the supports,
+    /// `rows` are value, size, output and number of the rows of every table; `extent` is that of the supports,
     /// which counts where all averages are the same.
     pub fn new(
         tables: &[Observations],
-        rows: &[Vec<(f64, f64, usize)>],
+        rows: &[Vec<Row>],
         d: usize,
         extent: f64,
         spread: f64,
@@ -51,10 +51,11 @@ impl Line {
             .iter()
             .zip(rows)
             .flat_map(|(x, of)| x.iter().zip(of));
-        let others = pairs.filter(|(x, (_, size, _))| bulk.holds((**x, **x)) && *size != 0.0);
-        let values: Vec<f64> = others.map(|(_, (y, size, _))| y / size).collect();
-        let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
-        let slope = rms(values.iter().map(|v| v - mean)) / bulk.length();
+        let others = pairs.filter(|(x, (_, size, ..))| bulk.holds((**x, **x)) && *size != 0.0);
+        let values: Vec<(f64, f64)> = others.map(|(_, (y, size, _, n))| (y / size, *n)).collect();
+        let count = values.iter().map(|(_, n)| n).sum::<f64>().max(1.0);
+        let mean = values.iter().map(|(v, n)| n * v).sum::<f64>() / count;
+        let slope = weighted_rms(values.iter().map(|(v, n)| (v - mean, *n))) / bulk.length();
         Self {
             range: match slope > 0.0 && slope.is_finite() {
                 true => spread / slope,

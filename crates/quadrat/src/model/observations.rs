@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::checks::knows_its_scale;
-use super::defaults::rms;
+use super::defaults::weighted_rms;
 use crate::error::InputError;
 use crate::likelihood::{Gaussian, Likelihood, Noise};
 use crate::support::Functionals;
@@ -15,6 +15,8 @@ pub struct Observations {
     pub(super) likelihood: Likelihood,
     pub(super) share_noise: bool,
     pub(super) output: Option<String>,
+    /// How often each row was seen; empty: once.
+    pub(super) times: Vec<f64>,
 }
 
 impl Observations {
@@ -43,6 +45,7 @@ impl Observations {
             likelihood,
             share_noise: false,
             output: None,
+            times: Vec::new(),
         })
     }
 
@@ -66,6 +69,47 @@ impl Observations {
         !self.supports.is_empty()
             && self.supports.is_consistent()
             && self.supports.len() == self.likelihood.rows()
+            && (self.times.is_empty() || self.times.len() == self.supports.len())
+            && self.times.iter().all(|n| is_number_of_times(*n))
+    }
+
+    /// Says how often each row was seen: as if it stood there so many times, at the cost of one.
+    ///
+    /// Rows that are known exactly say the same once as several times.
+    ///
+    /// # Arguments
+    /// * `times` - whole numbers from 1 to 1e15, shape `[n]`
+    ///
+    /// # Errors
+    /// [`InputError::Shape`], [`InputError::Range`].
+    pub fn seen(mut self, times: Vec<f64>) -> Result<Self, InputError> {
+        if times.len() != self.supports.len() {
+            return Err(InputError::Shape {
+                what: "the number of times",
+                expected: self.supports.len(),
+                got: times.len(),
+            });
+        }
+        if let Some(row) = times.iter().position(|n| !is_number_of_times(*n)) {
+            return Err(InputError::Range {
+                what: "how often the row was seen".into(),
+                row,
+                value: times[row],
+                requirement: "a whole number from 1 to 1e15; leave out rows that were never seen",
+            });
+        }
+        self.times = if times.iter().all(|n| *n == 1.0) {
+            Vec::new()
+        } else {
+            times
+        };
+        Ok(self)
+    }
+
+    /// How often a row was seen.
+    #[must_use]
+    pub fn times(&self, row: usize) -> f64 {
+        self.times.get(row).copied().unwrap_or(1.0)
     }
 
     /// Some of the rows.
@@ -76,6 +120,10 @@ impl Observations {
         Ok(Self {
             supports: self.supports.rows(rows),
             likelihood: self.likelihood.select(rows)?,
+            times: match self.times.is_empty() {
+                true => Vec::new(),
+                false => rows.iter().map(|&row| self.times[row]).collect(),
+            },
             ..self.clone()
         })
     }
@@ -158,19 +206,19 @@ impl Observations {
 
     /// Root mean square of values about the same density everywhere; one where they are all alike, which tell no unit.
     fn spread_of(&self, values: &[f64]) -> f64 {
-        let sizes = || (0..values.len()).map(|row| self.supports.size(row));
-        let total: f64 = sizes().sum();
+        let rows = || values.iter().zip(0..);
+        let total: f64 = rows()
+            .map(|(_, row)| self.times(row) * self.supports.size(row))
+            .sum();
         let density = if total == 0.0 {
             0.0
         } else {
-            values.iter().sum::<f64>() / total
+            rows().map(|(y, row)| self.times(row) * y).sum::<f64>() / total
         };
-        let residuals = values
-            .iter()
-            .zip(sizes())
-            .map(|(y, size)| y - density * size);
+        let residuals =
+            rows().map(|(y, row)| (y - density * self.supports.size(row), self.times(row)));
         let largest = values.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
-        let spread = rms(residuals);
+        let spread = weighted_rms(residuals);
         if spread > ROUNDING * largest {
             spread
         } else {
@@ -178,6 +226,14 @@ impl Observations {
         }
     }
 }
+
+/// Whether a row can have been seen so often.
+fn is_number_of_times(n: f64) -> bool {
+    n.fract() == 0.0 && (1.0..=MOST_TIMES).contains(&n)
+}
+
+/// The most times: whole numbers beyond are no longer told apart.
+const MOST_TIMES: f64 = 1e15;
 
 /// Values are alike where they differ by less than this share of the largest.
 const ROUNDING: f64 = 1e-12;

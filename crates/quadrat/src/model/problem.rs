@@ -18,6 +18,7 @@ use crate::inference::sites::{Method, Site, SiteEvidence, SiteOptions, condition
 use crate::inference::sparse::condition_sparse;
 use crate::inference::{self, Conditioned, Evidence, Exact, LinearGaussian};
 use crate::kernel::Kernel;
+use crate::likelihood::repeated::Repeated;
 use crate::likelihood::{Likelihood, Noise};
 use crate::parameter::Parameter;
 use crate::support::Functionals;
@@ -58,8 +59,13 @@ pub(super) struct Problem {
     anchor: OnceLock<[Vec<Site>; 2]>,
     values: Vec<f64>,
     residual: Vec<f64>,
+    /// Known noise variances; of values that were seen `n` times the `n`th part.
     known: Vec<f64>,
     group: Vec<NoiseGroup>,
+    /// How often the value of every row was seen, in working order, where inference is exact.
+    times: Vec<f64>,
+    /// The rows of tables of which some were seen several times.
+    repeated: Vec<Option<Repeated>>,
     /// The noise variance and the dispersion, where they are functions.
     pub seconds: Seconds,
     /// The output of every table's rows.
@@ -89,6 +95,7 @@ impl Problem {
         let covariance = Covariance::new(&kernel);
         let mut supports = Functionals::new(kernel.columns().to_vec());
         let (mut values, mut known, mut group) = (Vec::new(), Vec::new(), Vec::new());
+        let mut times: Vec<f64> = Vec::new();
         for (table, own) in tables.iter().zip(own) {
             // Same columns by construction.
             let _ = supports.extend(table.supports());
@@ -102,12 +109,25 @@ impl Problem {
             }
             let is_learned = table.as_gaussian().is_some_and(|g| g.noise().is_learned());
             group.resize(n, own.first().copied().filter(|_| is_learned));
+            let before = times.len();
+            for at in before..n {
+                // What is known exactly says the same once as several times.
+                let is_exact = known[at] == 0.0 && !is_learned;
+                let often = if is_exact {
+                    1.0
+                } else {
+                    table.times(at - before)
+                };
+                known[at] /= often;
+                times.push(often);
+            }
         }
         let n = values.len();
         let homoscedastic = method.is_none()
             && kernel.outputs().is_empty()
             && group.iter().all(|g| *g == group[0])
-            && known.iter().all(|v| *v == known[0]);
+            && known.iter().all(|v| *v == known[0])
+            && times.iter().all(|n| *n == times[0]);
         let grid = (n >= GRID_ROWS && homoscedastic)
             .then(|| Grid::find(&supports))
             .flatten()
@@ -118,6 +138,7 @@ impl Problem {
                 order[at] = row;
             }
             supports = supports.rows(&order);
+            // Noise and numbers are those of every row.
             values = order.iter().map(|&r| values[r]).collect();
             (grid.axes, covariances)
         });
@@ -138,6 +159,16 @@ impl Problem {
         let likelihoods: Arc<[Likelihood]> = tables.iter().map(|t| seconds.rounded(t)).collect();
         let is_plain = method.is_some() && pooled.is_none() && sparse.is_none();
         let centred = is_plain.then(|| Centred::new(&likelihoods, &prior_mean, &values));
+        let centred = centred.flatten();
+        let seen = match &centred {
+            Some(centred) => centred.likelihoods.as_slice(),
+            None => &likelihoods,
+        };
+        let several = |(table, likelihood): (&Observations, &Likelihood)| {
+            let is_several = !table.times.is_empty();
+            is_several.then(|| Repeated::new(likelihood.clone(), table.times.clone()))
+        };
+        let repeated = tables.iter().zip(seen).map(several).collect();
         Self {
             kernel,
             covariance,
@@ -148,7 +179,9 @@ impl Problem {
             own: own.to_vec(),
             method,
             likelihoods,
-            centred: centred.flatten(),
+            times,
+            repeated,
+            centred,
             prior_mean,
             anchor: OnceLock::new(),
             seconds,
@@ -226,6 +259,11 @@ impl Problem {
         );
         // Latent values are drawn as they are.
         problem.centred = None;
+        for (one, likelihood) in problem.repeated.iter_mut().zip(problem.likelihoods.iter()) {
+            if let Some(repeated) = one {
+                *repeated = repeated.like(likelihood.clone());
+            }
+        }
         Ok(problem)
     }
 
@@ -302,6 +340,11 @@ impl Problem {
             },
             other => other,
         }
+    }
+
+    /// How often the value of every row was seen, in working order, where inference is exact.
+    pub fn times(&self) -> &[f64] {
+        &self.times
     }
 
     /// Observed values, in working order.

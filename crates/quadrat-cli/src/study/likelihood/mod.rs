@@ -12,7 +12,7 @@ use super::link;
 use crate::suggest;
 use crate::table::Reading;
 
-pub use noise::{Given, Noise};
+pub use noise::{Given, Noise, given};
 pub use values::MOST_RANKS;
 
 /// What a table reported.

@@ -12,6 +12,14 @@ pub enum Given {
 }
 
 impl Given {
+    /// Where it stands in the study.
+    pub fn span(&self) -> &std::ops::Range<usize> {
+        match self {
+            Self::Number(number) => &number.span,
+            Self::Column(column) => &column.span,
+        }
+    }
+
     /// The column, if it is one.
     pub fn column(&self) -> Option<&Spanned<String>> {
         match self {

@@ -4,6 +4,7 @@ use super::Problem;
 use crate::inference::sites::{Block, LatentGaussian, SecondPrior};
 use crate::inference::{Gram, LinearGaussian};
 use crate::kernel::Mixing;
+use crate::likelihood::repeated::{rest_of_values, rest_of_values_slope};
 use crate::linalg::{Mat, MatRef};
 use crate::parameter::Parameter;
 use crate::support::Functionals;
@@ -35,7 +36,10 @@ impl LatentGaussian for Problem {
         tables
             .map(|(t, (likelihood, own))| {
                 let block = Block {
-                    likelihood: likelihood.local(),
+                    likelihood: match &self.repeated[t] {
+                        Some(repeated) => repeated,
+                        None => likelihood.local(),
+                    },
                     first,
                     own,
                     second: self.seconds.of_table(t),
@@ -101,9 +105,16 @@ impl LinearGaussian for Problem {
     }
 
     fn noise(&self, theta: &[f64], variances: &mut [f64]) {
-        for ((out, &known), &group) in variances.iter_mut().zip(&self.known).zip(&self.group) {
-            *out = known + group.map_or(0.0, |g| theta[g]);
+        let rows = self.known.iter().zip(&self.group).zip(&self.times);
+        for (out, ((&known, &group), n)) in variances.iter_mut().zip(rows) {
+            *out = known + group.map_or(0.0, |g| theta[g] / n);
         }
+    }
+
+    fn constant(&self, theta: &[f64]) -> f64 {
+        self.several(theta)
+            .map(|(n, variance, _)| rest_of_values(n, variance))
+            .sum()
     }
 
     fn contract(&self, theta: &[f64], adjoint: &Gram, noise_adjoint: &[f64], gradient: &mut [f64]) {
@@ -119,9 +130,14 @@ impl LinearGaussian for Problem {
             }
             (Gram::Kronecker { .. }, None) => {}
         }
-        for (&group, g) in self.group.iter().zip(noise_adjoint) {
+        for ((&group, n), g) in self.group.iter().zip(&self.times).zip(noise_adjoint) {
             if let Some(group) = group {
-                gradient[group] += g;
+                gradient[group] += g / n;
+            }
+        }
+        for (n, variance, group) in self.several(theta) {
+            if let Some(group) = group {
+                gradient[group] += rest_of_values_slope(n, variance);
             }
         }
     }
@@ -136,6 +152,18 @@ impl LinearGaussian for Problem {
 }
 
 impl Problem {
+    /// Of every value that was seen more than once how often, the noise variance of each time, and the parameter in it.
+    fn several<'a>(
+        &'a self,
+        theta: &'a [f64],
+    ) -> impl Iterator<Item = (f64, f64, Option<usize>)> + 'a {
+        let rows = self.times.iter().zip(&self.known).zip(&self.group);
+        let several = rows.filter(|((n, _), _)| **n != 1.0);
+        several.map(move |((n, known), group)| {
+            (*n, n * known + group.map_or(0.0, |g| theta[g]), *group)
+        })
+    }
+
     /// `K_(rows, at)`, the unknown mean included; shape `[n, at.len()]`.
     pub fn cross(&self, theta: &[f64], at: &Functionals) -> Mat<f64> {
         let mut cross = self.covariance.cross(theta, &self.supports, at);
