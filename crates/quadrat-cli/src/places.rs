@@ -83,7 +83,10 @@ impl Places {
             },
             Extent::Edges(a, b) => Along {
                 name: dim.name.value.clone(),
-                headers: vec![a.value.clone(), b.value.clone()],
+                headers: vec![
+                    a.header(&dim.name.value, "lower"),
+                    b.header(&dim.name.value, "upper"),
+                ],
                 first: next(),
                 second: Some(next()),
             },

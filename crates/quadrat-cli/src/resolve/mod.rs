@@ -29,7 +29,7 @@ use crate::geographic::Geographic;
 use crate::places::{Along, Places};
 use crate::prediction_csv;
 use crate::study::fields::Check;
-use crate::study::support::{Extent, Support};
+use crate::study::support::{Edge, Extent, Support};
 use crate::study::{NonNegative, Observe, Output, Predict, Scale, Study, Where, link};
 pub use choose::names;
 use choose::{chosen, new_rows_have_noise, shared_noise};
@@ -397,7 +397,7 @@ fn asked(
                     .map(|(name, axis)| crate::study::support::Dim {
                         name: name.clone(),
                         extent: if axis.cells {
-                            Extent::Edges(name.clone(), name.clone())
+                            Extent::Edges(Edge::Column(name.clone()), Edge::Column(name.clone()))
                         } else {
                             Extent::Point
                         },

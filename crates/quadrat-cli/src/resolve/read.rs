@@ -20,7 +20,7 @@ use crate::study::fields::{Check, Spanned};
 use crate::study::likelihood::Given;
 use crate::study::observe::MOST_TIMES;
 use crate::study::shape::Shape;
-use crate::study::support::{Extent, Support};
+use crate::study::support::{Edge, Extent, Support};
 use crate::study::{Observe, Output};
 use crate::table::{Reading, Table};
 
@@ -60,16 +60,69 @@ pub(super) fn find(
     (found.len() == names.len()).then_some(found)
 }
 
-/// The columns of points and edges, and how their cells are read.
-fn along(support: &Support) -> Vec<(&Spanned<String>, Reading)> {
-    let mut columns = Vec::new();
-    for dim in &support.dims {
-        match &dim.extent {
-            Extent::Point => columns.push((&dim.name, Reading::Number)),
-            Extent::Edges(a, b) => columns.extend([(a, Reading::Edge), (b, Reading::Edge)]),
+/// A coordinate or an edge: from a column, with how its cells are read, or the same for all rows.
+enum Slot<'s> {
+    Column(&'s Spanned<String>, Reading),
+    Number(f64),
+}
+
+/// Coordinates and edges of all dimensions, in order.
+struct Slots<'s>(Vec<Slot<'s>>);
+
+impl<'s> Slots<'s> {
+    fn of(support: &'s Support) -> Self {
+        let edge = |edge: &'s Edge| match edge {
+            Edge::Column(name) => Slot::Column(name, Reading::Edge),
+            Edge::Number(number) => Slot::Number(number.value),
+        };
+        let mut slots = Vec::new();
+        for dim in &support.dims {
+            match &dim.extent {
+                Extent::Point => slots.push(Slot::Column(&dim.name, Reading::Number)),
+                Extent::Edges(a, b) => slots.extend([edge(a), edge(b)]),
+            }
         }
+        Self(slots)
     }
-    columns
+
+    /// The columns among them.
+    fn columns(&self) -> Vec<(&'s Spanned<String>, Reading)> {
+        let column = |slot: &Slot<'s>| match slot {
+            Slot::Column(name, reading) => Some((*name, *reading)),
+            Slot::Number(_) => None,
+        };
+        self.0.iter().filter_map(column).collect()
+    }
+
+    /// All of them, from what the columns hold, of so many rows.
+    fn filled(&self, columns: Vec<Vec<f64>>, rows: usize) -> Vec<Vec<f64>> {
+        let mut columns = columns.into_iter();
+        let one = |slot: &Slot<'_>| match slot {
+            Slot::Column(..) => columns.next().unwrap_or_default(),
+            Slot::Number(number) => vec![*number; rows],
+        };
+        self.0.iter().map(one).collect()
+    }
+
+    /// The column of the table in which each is shown: of a number that of the one before, or the first.
+    fn shown_in(&self, found: &[usize]) -> Vec<usize> {
+        let mut last = found.first().copied().unwrap_or(0);
+        let mut found = found.iter();
+        let one = |slot: &Slot<'_>| {
+            if let Slot::Column(..) = slot {
+                last = found.next().copied().unwrap_or(last);
+            }
+            last
+        };
+        self.0.iter().map(one).collect()
+    }
+}
+
+/// Refuses rows of which no column says anything.
+fn no_column(check: &Check<'_>, support: &Support) {
+    let message = "no column says where these rows look: all edges of the `box` are numbers";
+    let remedy = "name a column, or predict one box by `grid = { x = { from = 0, to = 10, step = 10, cells = true } }`";
+    check.refuse(&support.span, message, remedy);
 }
 
 /// A table of observations, one part per output.
@@ -82,7 +135,8 @@ pub(super) fn observed(
     let check = files.check;
     let table = files.table(&observe.file)?;
     let shapes = shapes(files, &observe.support, Some((&table, &observe.file)), true);
-    let along = along(&observe.support);
+    let slots = Slots::of(&observe.support);
+    let along = slots.columns();
     let is_once = along.is_empty() && !matches!(observe.output, Output::Column(_));
     if let (Some(Some(shapes)), true) = (&shapes, is_once) {
         let noun = match observe.support.shape {
@@ -91,7 +145,13 @@ pub(super) fn observed(
         };
         repeated(files, &shapes.keys, &shapes.of_row, noun, table.name());
     }
-    let told = observe.likelihood.columns();
+    let mut told = observe.likelihood.columns();
+    let often = observe.times.as_ref().and_then(Given::column);
+    told.extend(often.map(|column| (column, Reading::Number)));
+    if along.is_empty() && told.is_empty() && observe.support.shape.is_none() {
+        no_column(check, &observe.support);
+        return None;
+    }
     let all = || along.iter().chain(&told);
     let wanted: Vec<&Spanned<String>> = all().map(|(name, _)| *name).collect();
     let found = find(check, &table, &wanted)?;
@@ -106,11 +166,13 @@ pub(super) fn observed(
     }
     let told_cells = read.split_off(along.len());
     let number = |column: Vec<(f64, f64)>| column.into_iter().map(|(x, _)| x).collect();
-    let coordinates = read.into_iter().map(number).collect();
+    let rows = told_cells.first().or(read.first()).map_or(0, Vec::len);
+    let coordinates = slots.filled(read.into_iter().map(number).collect(), rows);
+    let shown_in = slots.shown_in(&found[..along.len()]);
     let geographic = files.geographic.clone();
     let places = Places::from_columns(&observe.support, coordinates, shapes?, geographic);
-    only_degrees(&table, &found, &places, &mut problems);
-    no_zero_width(&table, &found, &places, &mut problems);
+    only_degrees(&table, &shown_in, &places, &mut problems);
+    no_zero_width(&table, &shown_in, &places, &mut problems);
     let columns =
         told.iter()
             .zip(&found[along.len()..])
@@ -347,7 +409,12 @@ pub fn read_places(
 ) -> Option<Places> {
     let check = files.check;
     let shapes = shapes(files, support, Some((table, file)), false);
-    let along = along(support);
+    let slots = Slots::of(support);
+    let along = slots.columns();
+    if along.is_empty() && support.shape.is_none() {
+        no_column(check, support);
+        return None;
+    }
     let wanted: Vec<&Spanned<String>> = along.iter().map(|(name, _)| *name).collect();
     let found = find(check, table, &wanted)?;
     let cells = read_cells(
@@ -360,9 +427,15 @@ pub fn read_places(
     let columns: Vec<Vec<f64>> = cells.into_iter().map(number).collect();
     let mut problems = Problems::default();
     no_giants(table, &found, &columns, &mut problems);
-    let places = Places::from_columns(support, columns, shapes?, files.geographic.clone());
-    only_degrees(table, &found, &places, &mut problems);
-    no_zero_width(table, &found, &places, &mut problems);
+    let shapes = shapes?;
+    let rows = shapes.as_ref().map(|shapes| shapes.of_row.len());
+    let rows = rows.or(columns.first().map(Vec::len)).unwrap_or(0);
+    let columns = slots.filled(columns, rows);
+    let shown_in = slots.shown_in(&found);
+    let mut places = Places::from_columns(support, columns, shapes, files.geographic.clone());
+    add(&mut places)?;
+    only_degrees(table, &shown_in, &places, &mut problems);
+    no_zero_width(table, &shown_in, &places, &mut problems);
     let fine = problems.0.is_empty();
     check.extend(problems);
     fine.then(|| sized(files, places))

@@ -43,8 +43,36 @@ pub enum Extent {
     /// A coordinate, in a column of the same name.
     Point,
     /// Two edges, in either order.
-    Edges(Spanned<String>, Spanned<String>),
+    Edges(Edge, Edge),
 }
+
+/// An edge of a box.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Edge {
+    /// One per row, in a column.
+    Column(Spanned<String>),
+    /// One for all rows.
+    Number(Spanned<f64>),
+}
+
+impl Edge {
+    /// Its column, where it has one.
+    pub fn column(&self) -> Option<&Spanned<String>> {
+        match self {
+            Self::Column(name) => Some(name),
+            Self::Number(_) => None,
+        }
+    }
+
+    /// The header of its column in tables of answers: that of its own, else that of a cell.
+    pub fn header(&self, dim: &str, side: &str) -> String {
+        self.column()
+            .map_or_else(|| format!("{dim}_{side}"), |name| name.value.clone())
+    }
+}
+
+/// Numbers beyond this are refused, as in tables: their squares do not fit.
+const LARGEST: f64 = 1e150;
 
 impl Support {
     /// Whether any dimension has a width.
@@ -129,7 +157,7 @@ fn dims(section: &Section<'_>) -> Vec<Dim> {
 }
 
 fn boxes(section: &Section<'_>, dims: &mut Vec<Dim>) {
-    const LIKE: &str = "`box = { age = [\"from\", \"to\"] }` with the columns of the two edges";
+    const LIKE: &str = "`box = { age = [\"from\", \"to\"] }` with the columns of the two edges, or a number in place of one that all rows share";
     let Some(item) = section.get("box") else {
         return;
     };
@@ -148,19 +176,7 @@ fn boxes(section: &Section<'_>, dims: &mut Vec<Dim>) {
         let edges: Option<Vec<_>> = item
             .as_array()
             .filter(|array| array.len() == 2)
-            .map(|array| {
-                let edge = |value: &toml_edit::Value| {
-                    let span = value.span().unwrap_or_default();
-                    value
-                        .as_str()
-                        .filter(|text| !text.is_empty())
-                        .map(|text| Spanned {
-                            value: text.to_owned(),
-                            span,
-                        })
-                };
-                array.iter().filter_map(edge).collect()
-            });
+            .map(|array| array.iter().filter_map(edge).collect());
         match edges.as_deref() {
             Some([a, b]) => dims.push(Dim {
                 name,
@@ -174,7 +190,7 @@ fn boxes(section: &Section<'_>, dims: &mut Vec<Dim>) {
                     None => kind(item),
                 };
                 let message = format!(
-                    "the edges of `{}` must be two names of columns, not {got}",
+                    "the edges of `{}` must be two names of columns, or numbers, not {got}",
                     name.value,
                 );
                 section
@@ -183,6 +199,18 @@ fn boxes(section: &Section<'_>, dims: &mut Vec<Dim>) {
             }
         }
     }
+}
+
+/// A name of a column, or a number.
+fn edge(value: &toml_edit::Value) -> Option<Edge> {
+    let span = value.span().unwrap_or_default();
+    if let Some(text) = value.as_str().filter(|text| !text.is_empty()) {
+        let value = text.to_owned();
+        return Some(Edge::Column(Spanned { value, span }));
+    }
+    let whole = value.as_integer().map(|number| number as f64);
+    let value = value.as_float().or(whole)?;
+    (value.abs() <= LARGEST).then_some(Edge::Number(Spanned { value, span }))
 }
 
 fn points(section: &Section<'_>, dims: &mut Vec<Dim>) {

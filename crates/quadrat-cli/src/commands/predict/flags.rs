@@ -10,7 +10,7 @@ use crate::geographic::Geographic;
 use crate::resolve::together;
 use crate::study::fields::{Check, Spanned};
 use crate::study::shape::{BagKeys, RegionKeys, Shape};
-use crate::study::support::{Aggregate, Dim, Extent, Support};
+use crate::study::support::{Aggregate, Dim, Edge, Extent, Support};
 
 /// The support that the flags describe, and the flags as a text that problems can point into.
 pub(super) fn described(args: &Predict) -> (Source, Support, Spanned<String>) {
@@ -72,7 +72,7 @@ pub(super) fn described(args: &Predict) -> (Source, Support, Spanned<String>) {
         let second = word(&mut text, ",", &edges.second);
         dims.push(Dim {
             name,
-            extent: Extent::Edges(first, second),
+            extent: Extent::Edges(Edge::Column(first), Edge::Column(second)),
         });
     }
     for (i, column) in args.point.iter().enumerate() {
