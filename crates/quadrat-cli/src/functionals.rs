@@ -22,7 +22,11 @@ pub fn functionals(places: &Places, rows: Range<usize>) -> Result<Functionals, I
         let (mut sides, cell) = sides(places, &order, row)?;
         match places.shapes.as_ref().map(|shapes| (&shapes.kind, shapes)) {
             Some((Kind::Regions(regions), shapes)) => {
-                let region = Arc::clone(&regions.regions[shapes.of_row[row]]);
+                let region = regions.regions[shapes.of_row[row]].clone();
+                let region = region.ok_or(InputError::Unavailable {
+                    what: "a row of a region without a geometry",
+                    remedy: "give it one, or leave out the row",
+                })?;
                 let sides: Vec<Option<Side>> = [None, None].into_iter().chain(sides).collect();
                 functionals.push_product(region, &sides, aggregate)?;
             }

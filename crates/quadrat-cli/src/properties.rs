@@ -175,7 +175,7 @@ fn map(bytes: Vec<u8>) {
         Ok(file) => file,
         Err(problems) => return assert!(worded(&problems)),
     };
-    if let Err(problems) = outlines(&file, true, None, &mut Vec::new()) {
+    if let Err(problems) = outlines(&file, true, None, false, &mut Vec::new()) {
         return assert!(worded(&problems));
     }
     let all: Vec<usize> = (0..file.features.len()).collect();
@@ -207,7 +207,9 @@ proptest! {
 fn the_unbroken_map_is_accepted() {
     let file = GeoFile::parse(MAP.into(), "m.geojson").unwrap();
     assert_eq!(
-        outlines(&file, true, None, &mut Vec::new()).unwrap().len(),
+        outlines(&file, true, None, false, &mut Vec::new())
+            .unwrap()
+            .len(),
         2
     );
     map(MAP.into());

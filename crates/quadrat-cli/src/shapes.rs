@@ -35,10 +35,10 @@ pub enum Kind {
 pub struct Regions {
     /// The file.
     pub file: Arc<GeoFile>,
-    /// In the coordinates of the file.
-    pub given: Vec<Polygon>,
+    /// In the coordinates of the file; none of features without a geometry, which no row looks at.
+    pub given: Vec<Option<Polygon>>,
     /// In the coordinates of the model.
-    pub regions: Vec<Arc<Region>>,
+    pub regions: Vec<Option<Arc<Region>>>,
 }
 
 /// Bags of weighted points.
@@ -73,14 +73,25 @@ impl Shapes {
     pub fn size(&self, row: usize) -> f64 {
         let at = self.of_row[row];
         match &self.kind {
-            Kind::Regions(regions) => regions.regions[at].volume(),
+            Kind::Regions(regions) => regions.regions[at].as_ref().map_or(0.0, |r| r.volume()),
             Kind::Bags(bags) => bags.bags[at].total(),
         }
     }
 
-    /// Whether a row looks at a bag without any weight.
+    /// Whether a row looks at a bag without any weight, or a region without a geometry.
     pub fn is_empty(&self, row: usize) -> bool {
-        matches!(self.kind, Kind::Bags(_)) && self.size(row) == 0.0
+        match &self.kind {
+            Kind::Regions(regions) => regions.regions[self.of_row[row]].is_none(),
+            Kind::Bags(_) => self.size(row) == 0.0,
+        }
+    }
+
+    /// Why rows that look at empty shapes are left out: "their bags have no weight".
+    pub fn why_empty(&self) -> &'static str {
+        match &self.kind {
+            Kind::Regions(_) => "regions have no geometry",
+            Kind::Bags(_) => "bags have no weight",
+        }
     }
 
     /// The regions, if they are regions.

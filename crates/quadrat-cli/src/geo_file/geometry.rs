@@ -14,6 +14,10 @@ use crate::numbers::count;
 
 /// How many broken features are listed.
 const LISTED: usize = 20;
+/// How many features without a geometry are named.
+const NAMED: usize = 5;
+/// What can be done about a feature without a geometry.
+const BARE: &str = "give it a Polygon or MultiPolygon, remove it, or let `empty = \"skip\"` in `region` leave out such features and their rows";
 
 /// The polygon of one feature.
 #[derive(Debug, Clone)]
@@ -98,22 +102,32 @@ impl Faults {
 
 /// The polygons of every feature, which people know by their property `key`; what was mended is
 /// told in `warnings`. In degrees, a ring that steps over the antimeridian is continued beyond 180.
+/// Features without a geometry have none where that is asked for with `skips`, and are told too.
 pub fn outlines(
     file: &GeoFile,
     degrees: bool,
     key: Option<&str>,
+    skips: bool,
     warnings: &mut Vec<String>,
-) -> Result<Vec<Outline>, Problems> {
+) -> Result<Vec<Option<Outline>>, Problems> {
     let mut outlines = Vec::with_capacity(file.features.len());
     let mut faults = Faults::default();
     for feature in 0..file.features.len() {
         match outline(file, feature, degrees, key) {
-            Ok(outline) => outlines.push(outline),
+            Ok(outline) => outlines.push(Some(outline)),
+            Err(fault) if skips && fault.is_bare => outlines.push(None),
             Err(fault) => faults.add(fault),
         }
     }
     let outlines = faults.problems(file).or(outlines)?;
-    let raised = outlines.iter().filter(|outline| outline.altitude).count();
+    if skips {
+        warnings.push(without_geometry(file, key, &outlines));
+    }
+    let raised = outlines
+        .iter()
+        .flatten()
+        .filter(|outline| outline.altitude)
+        .count();
     if raised > 0 {
         warnings.push(format!(
             "{}: the third coordinate of {} (altitude) is not used",
@@ -122,7 +136,7 @@ pub fn outlines(
         ));
     }
     let mended = outlines.iter().enumerate().filter_map(|(i, outline)| {
-        let first = outline.mended.first()?;
+        let first = outline.as_ref()?.mended.first()?;
         Some(format!("{}:{} {first}", file.name, file.features[i].line))
     });
     let mended: Vec<String> = mended.collect();
@@ -136,6 +150,29 @@ pub fn outlines(
     Ok(outlines)
 }
 
+/// How many features are left out, and the first of them.
+fn without_geometry(file: &GeoFile, key: Option<&str>, outlines: &[Option<Outline>]) -> String {
+    let bare = || (0..outlines.len()).filter(|&feature| outlines[feature].is_none());
+    let number = bare().count();
+    if number == 0 {
+        return format!(
+            "{}: no feature is without a geometry, so that `empty` leaves none out",
+            file.name
+        );
+    }
+    let named: Vec<String> = bare()
+        .take(NAMED)
+        .map(|feature| file.called(feature, key))
+        .collect();
+    format!(
+        "{}: {} without a geometry left out: {}{}",
+        file.name,
+        count(number, "feature"),
+        named.join(", "),
+        if number > NAMED { ", .." } else { "" }
+    )
+}
+
 fn outline(file: &GeoFile, at: usize, degrees: bool, key: Option<&str>) -> Result<Outline, Fault> {
     let feature = &file.features[at];
     let called = file.called(at, key);
@@ -145,7 +182,7 @@ fn outline(file: &GeoFile, at: usize, degrees: bool, key: Option<&str>) -> Resul
             ..Fault::new(
                 format!("{called} has no geometry"),
                 feature.span.start..feature.span.start + 1,
-                "give it a Polygon or MultiPolygon, or remove it",
+                BARE,
             )
         });
     };
@@ -340,11 +377,10 @@ fn parts(
     })?;
     let whole = whole.clone();
     if parts.iter().all(|part| part.iter().all(Vec::is_empty)) {
-        return Err(Fault::new(
-            format!("the polygon of {called} is empty"),
-            whole,
-            "give it coordinates, or remove the feature",
-        ));
+        return Err(Fault {
+            is_bare: true,
+            ..Fault::new(format!("the polygon of {called} is empty"), whole, BARE)
+        });
     }
     Ok((parts, Coordinates { whole, one }))
 }
@@ -375,7 +411,8 @@ mod tests {
         );
         let file = GeoFile::parse(text.into(), "t.geojson").unwrap();
         let mut warnings = Vec::new();
-        Ok((outlines(&file, true, None, &mut warnings)?, warnings))
+        let all = outlines(&file, true, None, false, &mut warnings)?;
+        Ok((all.into_iter().flatten().collect(), warnings))
     }
 
     #[test]

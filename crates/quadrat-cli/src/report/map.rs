@@ -176,6 +176,8 @@ fn region(shapes: &Shapes, regions: &Regions, row: usize) -> MapRegion {
     MapRegion::new(
         shapes.keys[row].clone(),
         label,
-        parts_of(&regions.given[feature]),
+        regions.given[feature]
+            .as_ref()
+            .map_or_else(Vec::new, parts_of),
     )
 }

@@ -152,7 +152,9 @@ fn borders(outcome: &Outcome, dims: [&str; 2]) -> Vec<Ring> {
     let tables = outcome.resolved.tables.iter();
     let mut shapes = tables.filter_map(|table| table.places.shapes.as_ref());
     let regions = shapes.find_map(|shapes| shapes.regions().filter(|_| shapes.dims == dims));
-    let polygons = regions.into_iter().flat_map(|regions| &regions.given);
+    let polygons = regions
+        .into_iter()
+        .flat_map(|regions| regions.given.iter().flatten());
     polygons.flat_map(parts_of).flatten().collect()
 }
 

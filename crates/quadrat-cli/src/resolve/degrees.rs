@@ -44,21 +44,24 @@ pub fn crs(file: &GeoFile) -> Result<(), Box<Problem>> {
 /// names them.
 pub fn outlines(
     file: &GeoFile,
-    outlines: &[Outline],
+    outlines: &[Option<Outline>],
     key: Option<&str>,
 ) -> Result<(), Box<Problem>> {
     let bounds = |outline: &Outline| outline.polygon.bounds();
     let within = |range: (f64, f64), most: f64| range.0 >= -most && range.1 <= most;
     let are_degrees = |[x, y]: Bounds| within(x, 360.0) && within(y, 90.0);
     let fits = |outline: &&Outline| are_degrees(bounds(outline));
-    let Some(bad) = outlines.iter().position(|outline| !fits(&outline)) else {
+    let outlines = || outlines.iter().enumerate();
+    let known = || outlines().filter_map(|(at, outline)| Some((at, outline.as_ref()?)));
+    let Some((bad, outline)) = known().find(|(_, outline)| !fits(outline)) else {
         return Ok(());
     };
-    let [x, y] = bounds(&outlines[bad]);
+    let [x, y] = bounds(outline);
     let called = file.called(bad, key);
-    let good = outlines.iter().filter(fits).map(bounds).reduce(united);
+    let all = || known().map(|(_, outline)| outline);
+    let good = all().filter(fits).map(bounds).reduce(united);
     let fits_swapped = are_degrees([y, x]) && good.is_some_and(|good| near([y, x], good));
-    let swapped = outlines.iter().all(|outline| {
+    let swapped = all().all(|outline| {
         let [x, y] = bounds(outline);
         within(x, 90.0) && within(y, 180.0)
     });
@@ -143,8 +146,9 @@ pub fn pair(files: &Files<'_>, study: &Study) -> Option<Arc<Geographic>> {
     let any_observed = geographic().any(|use_| use_.observed);
     let mut polygons = Vec::new();
     for use_ in geographic().filter(|use_| use_.observed || !any_observed) {
-        let outlines = files.outlines(use_.file, false, use_.keys.name())?;
-        polygons.extend(outlines.iter().map(|outline| outline.polygon.clone()));
+        let outlines = files.outlines(use_.file, use_.keys)?;
+        let own = outlines.iter().flatten();
+        polygons.extend(own.map(|outline| outline.polygon.clone()));
     }
     match Geographic::about(dims, &polygons) {
         Ok(geographic) => Some(Arc::new(geographic)),

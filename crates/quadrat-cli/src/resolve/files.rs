@@ -10,6 +10,7 @@ use crate::geo_file::{GeoFile, Outline, outlines};
 use crate::geographic::Geographic;
 use crate::shapes::Regions;
 use crate::study::fields::{Check, Spanned};
+use crate::study::shape::RegionKeys;
 use crate::table::{Table, is_geo, open_geo};
 
 /// What was read already; nothing where it was refused.
@@ -24,8 +25,8 @@ pub struct Files<'a> {
     folder: PathBuf,
     shown: PathBuf,
     geo: Known<PathBuf, GeoFile>,
-    outlines: Known<(PathBuf, bool), Vec<Outline>>,
-    regions: Known<(PathBuf, bool), Regions>,
+    outlines: Known<(PathBuf, [bool; 2]), Vec<Option<Outline>>>,
+    regions: Known<(PathBuf, [bool; 2]), Regions>,
     warnings: RefCell<Vec<String>>,
 }
 
@@ -88,18 +89,17 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// The polygons of a file in its own coordinates; `key` is the property that names them.
+    /// The polygons of a file in its own coordinates.
     pub fn outlines(
         &self,
         file: &Spanned<String>,
-        planar: bool,
-        key: Option<&str>,
-    ) -> Option<Arc<Vec<Outline>>> {
-        let place = (self.folder.join(&file.value), planar);
+        keys: &RegionKeys,
+    ) -> Option<Arc<Vec<Option<Outline>>>> {
+        let place = (self.folder.join(&file.value), [keys.planar, keys.skips]);
         if let Some(known) = self.outlines.borrow().get(&place) {
             return known.clone();
         }
-        let read = self.read_outlines(file, planar, key).map(Arc::new);
+        let read = self.read_outlines(file, keys).map(Arc::new);
         self.outlines.borrow_mut().insert(place, read.clone());
         read
     }
@@ -107,16 +107,16 @@ impl<'a> Files<'a> {
     fn read_outlines(
         &self,
         file: &Spanned<String>,
-        planar: bool,
-        key: Option<&str>,
-    ) -> Option<Vec<Outline>> {
+        keys: &RegionKeys,
+    ) -> Option<Vec<Option<Outline>>> {
+        let (planar, key) = (keys.planar, keys.name());
         let geo = self.geo(file)?;
         if !planar && let Err(problem) = super::degrees::crs(&geo) {
             self.check.add(*problem);
             return None;
         }
         let mut warnings = Vec::new();
-        let read = outlines(&geo, !planar, key, &mut warnings)
+        let read = outlines(&geo, !planar, key, keys.skips, &mut warnings)
             .map_err(|problems| self.check.extend(problems))
             .ok()?;
         self.warnings.borrow_mut().extend(warnings);
@@ -127,33 +127,33 @@ impl<'a> Files<'a> {
         Some(read)
     }
 
-    /// The polygons of a file in the coordinates of the model; `key` is the property that names them.
-    pub fn regions(
-        &self,
-        file: &Spanned<String>,
-        planar: bool,
-        key: Option<&str>,
-    ) -> Option<Arc<Regions>> {
-        let place = (self.folder.join(&file.value), planar);
+    /// The polygons of a file in the coordinates of the model.
+    pub fn regions(&self, file: &Spanned<String>, keys: &RegionKeys) -> Option<Arc<Regions>> {
+        let place = (self.folder.join(&file.value), [keys.planar, keys.skips]);
         if let Some(known) = self.regions.borrow().get(&place) {
             return known.clone();
         }
-        let read = self.project(file, planar, key).map(Arc::new);
+        let read = self.project(file, keys).map(Arc::new);
         self.regions.borrow_mut().insert(place, read.clone());
         read
     }
 
-    fn project(&self, file: &Spanned<String>, planar: bool, key: Option<&str>) -> Option<Regions> {
-        let outlines = self.outlines(file, planar, key)?;
+    fn project(&self, file: &Spanned<String>, keys: &RegionKeys) -> Option<Regions> {
+        let (planar, key) = (keys.planar, keys.name());
+        let outlines = self.outlines(file, keys)?;
         let geo = self.geo(file)?;
         let mut regions = Vec::with_capacity(outlines.len());
         for (feature, outline) in outlines.iter().enumerate() {
+            let Some(outline) = outline else {
+                regions.push(None);
+                continue;
+            };
             let polygon = match &self.geographic {
                 Some(geographic) if !planar => geographic.polygon(&outline.polygon),
                 _ => Ok(outline.polygon.clone()),
             };
             match polygon {
-                Ok(polygon) => regions.push(Arc::new(polygon.into())),
+                Ok(polygon) => regions.push(Some(Arc::new(polygon.into()))),
                 Err(error) => {
                     let message =
                         format!("{} cannot be projected: {error}", geo.called(feature, key));
@@ -169,7 +169,7 @@ impl<'a> Files<'a> {
             file: geo,
             given: outlines
                 .iter()
-                .map(|outline| outline.polygon.clone())
+                .map(|outline| Some(outline.as_ref()?.polygon.clone()))
                 .collect(),
             regions,
         })

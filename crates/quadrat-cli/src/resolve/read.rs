@@ -242,16 +242,26 @@ pub(super) fn observed(
         part.places.output = output;
         if let Some(rows) = part.places.of_some_size() {
             if rows.is_empty() {
-                let message = "no bag of these rows has any weight";
-                let remedy = "mend the weights of the points, or the keys";
+                let shapes = part.places.shapes.as_ref();
+                let (message, remedy) = match shapes.is_some_and(|s| s.regions().is_some()) {
+                    true => (
+                        "no region of these rows has a geometry",
+                        "mend the map, or the keys",
+                    ),
+                    false => (
+                        "no bag of these rows has any weight",
+                        "mend the weights of the points, or the keys",
+                    ),
+                };
                 check.refuse(&observe.file.span, message, remedy);
                 return None;
             }
             warnings.push(format!(
-                "{}: {} left out, the first at {}: their bags have no weight",
+                "{}: {} left out, the first at {}: their {}",
                 part.table.name(),
                 count(part.places.len() - rows.len(), "row"),
                 part.address(first_left_out(&rows)),
+                part.places.shapes.as_ref().map_or("", Shapes::why_empty),
             ));
             part = part.keeping(rows).ok()?;
         }
@@ -453,9 +463,10 @@ fn first_left_out(rows: &[usize]) -> usize {
 pub(super) fn sized(files: &Files<'_>, mut places: Places) -> Places {
     if let Some(rows) = places.of_some_size() {
         files.warn(format!(
-            "{} of {} not predicted: the bags have no weight",
+            "{} of {} not predicted: the {}",
             count(places.len() - rows.len(), "row"),
             places.shapes.as_ref().map_or("", Shapes::file),
+            places.shapes.as_ref().map_or("", Shapes::why_empty),
         ));
         places.keep(&rows);
     }

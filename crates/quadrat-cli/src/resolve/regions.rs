@@ -34,7 +34,7 @@ pub fn regions(
         );
         return None;
     };
-    let regions = files.regions(file, keys.planar, keys.name())?;
+    let regions = files.regions(file, keys)?;
     let geo = &regions.file;
     let same = |(table, _): &(&Table, _)| table.geo().is_some_and(|t| Arc::ptr_eq(t, geo));
     let shapes = |header: String, keys_of_rows: Vec<String>, of_row: Vec<usize>| Shapes {

@@ -24,6 +24,8 @@ pub struct RegionKeys {
     pub dims: Vec<Spanned<String>>,
     /// Whether the numbers are taken as they are.
     pub planar: bool,
+    /// Whether features without a geometry are left out, with the rows that look at them.
+    pub skips: bool,
     /// Where it is described.
     pub span: Range<usize>,
 }
@@ -100,7 +102,8 @@ pub fn read(section: &Section<'_>) -> Option<Shape> {
 }
 
 fn read_region(section: &Section<'_>) -> Option<RegionKeys> {
-    section.keys(&["file", "key", "dims", "planar"], &[]);
+    section.keys(&["file", "key", "dims", "planar", "empty"], &[]);
+    let skips = section.word("empty", &["skip"], &[]).is_some();
     let dims = dims(section, REGION)?;
     if dims.len() != 2 {
         let message = format!("a region extends over two dimensions, not {}", dims.len());
@@ -116,6 +119,7 @@ fn read_region(section: &Section<'_>) -> Option<RegionKeys> {
         key: section.text("key"),
         dims,
         planar: section.flag("planar").unwrap_or(false),
+        skips,
         span: section.span.clone(),
     })
 }

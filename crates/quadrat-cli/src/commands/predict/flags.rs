@@ -50,6 +50,7 @@ pub(super) fn described(args: &Predict) -> (Source, Support, Spanned<String>) {
             key,
             dims: of_region,
             planar: args.planar,
+            skips: false,
             span,
         }))
     } else {
