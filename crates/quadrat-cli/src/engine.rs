@@ -33,6 +33,9 @@ use crate::words::method_in_words;
 /// The note of a saved model whose predictions are truncated at zero.
 const NON_NEGATIVE: &str = "non_negative";
 
+/// The note of a saved model with the number of the run that made it.
+const RUN: &str = "run";
+
 /// The note of a saved model with the names of its tables.
 const TABLES: &str = "tables";
 
@@ -309,6 +312,7 @@ pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
     if let Some(geographic) = &resolved.geographic {
         posterior.set_note(SAVED_AS, geographic.to_note()?);
     }
+    posterior.set_note(RUN, &resolved.run);
     let names = resolve::names(&resolved.study, &resolved.tables);
     posterior.set_note(TABLES, serde_json::to_string(&names)?);
     if let Some(asked) = resolved.study.non_negative() {

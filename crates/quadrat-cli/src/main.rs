@@ -32,6 +32,7 @@ mod properties;
 mod redundant;
 mod report;
 mod resolve;
+mod run_id;
 mod shapes;
 mod study;
 mod suggest;

@@ -20,10 +20,7 @@ use crate::diagnostic::{Problem, Problems};
 use crate::engine::Running;
 use crate::progress::Bar;
 use crate::resolve::Resolved;
-use crate::study::fields::Spanned;
-use crate::study::shape::Shape;
-use crate::study::support::Support;
-use crate::study::{Inducing, Where};
+use crate::run_id;
 
 /// How to run: on how many threads, and which bar hears about it.
 pub fn running(saying: &Saying, bar: &Arc<Bar>) -> Result<Running> {
@@ -87,27 +84,9 @@ pub fn spare_inputs(
     outputs: &[PathBuf],
 ) -> Result<(), Problems> {
     let folder = &resolved.study.folder;
-    let study_of = &resolved.study;
-    let predicted = study_of
-        .predict
-        .iter()
-        .flat_map(|predict| match &predict.place {
-            Where::File { file, support } => [file.as_ref(), shape_file(support)],
-            Where::Grid { .. } => [None, None],
-        });
-    let observed = study_of
-        .observe
-        .iter()
-        .flat_map(|observe| [Some(&observe.file), shape_file(&observe.support)]);
-    let inducing = match &study_of.inference.inducing {
-        Inducing::File(file) => Some(file),
-        _ => None,
-    };
-    let inputs: Vec<PathBuf> = observed
-        .chain(predicted)
-        .flatten()
-        .chain(inducing)
-        .map(|file| folder.join(&file.value))
+    let files = run_id::files(&resolved.study).into_iter();
+    let inputs: Vec<PathBuf> = files
+        .map(|file| folder.join(file))
         .chain([study.to_owned()])
         .collect();
     let mut problems = Problems::default();
@@ -129,9 +108,4 @@ pub fn spare_inputs(
         }
     }
     problems.or(())
-}
-
-/// The file of the regions or bags of a support.
-fn shape_file(support: &Support) -> Option<&Spanned<String>> {
-    support.shape.as_ref().and_then(Shape::file)
 }

@@ -326,6 +326,11 @@ fn facts(outcome: &Outcome, extras: Option<&Extras>) -> Vec<Fact> {
         format!("{:.2} s", outcome.summary().seconds),
         String::new(),
     ));
+    facts.push(fact(
+        "Run",
+        outcome.resolved.run.clone(),
+        "the same in fit.json and in the model, where files are of one run".to_owned(),
+    ));
     facts
 }
 

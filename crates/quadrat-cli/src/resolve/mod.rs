@@ -28,6 +28,7 @@ use crate::engine::{Chances, Wanted};
 use crate::geographic::Geographic;
 use crate::places::{Along, Places};
 use crate::prediction_csv;
+use crate::run_id;
 use crate::study::fields::Check;
 use crate::study::support::{Edge, Extent, Support};
 use crate::study::{NonNegative, Observe, Output, Predict, Scale, Study, Where, link};
@@ -71,6 +72,8 @@ pub struct Resolved {
     pub outputs: Vec<String>,
     /// The inducing points of sparse inference, where the study gives them.
     pub inducing: Option<Places>,
+    /// The number of the run.
+    pub run: String,
 }
 
 /// One prediction to make.
@@ -371,6 +374,7 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
     reports::soften(&mut tables);
     warnings.dedup();
     Ok(Resolved {
+        run: run_id::of(&study)?,
         study,
         tables,
         predictions,
