@@ -22,6 +22,32 @@ pub struct Places {
     pub geographic: Option<Arc<Geographic>>,
     /// The output of all rows, where there are several.
     pub output: Option<String>,
+    /// Of rows to be predicted: what rates are multiplied by, or the numbers of trials.
+    pub amounts: Option<Amounts>,
+}
+
+/// What means are multiplied by, row by row.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Amounts {
+    /// Exposures of counts.
+    Exposure(Vec<f64>),
+    /// Numbers of trials.
+    Trials(Vec<f64>),
+}
+
+impl Amounts {
+    /// One for each row.
+    pub fn values(&self) -> &[f64] {
+        match self {
+            Self::Exposure(all) | Self::Trials(all) => all,
+        }
+    }
+
+    fn retain(&mut self, keep: &[bool]) {
+        match self {
+            Self::Exposure(all) | Self::Trials(all) => retain(all, keep),
+        }
+    }
 }
 
 /// Where each row looks along one dimension.
@@ -98,6 +124,7 @@ impl Places {
             shapes,
             geographic,
             output: None,
+            amounts: None,
         }
     }
 
@@ -146,6 +173,7 @@ impl Places {
             aggregate,
             geographic,
             output: None,
+            amounts: None,
         }
     }
 
@@ -165,6 +193,7 @@ impl Places {
             aggregate: None,
             geographic: None,
             output: None,
+            amounts: None,
         }
     }
 
@@ -195,9 +224,14 @@ impl Places {
         Some((find(lon)?, find(lat)?))
     }
 
-    /// What a total is divided by to be a density: the size of what has a width; 1 for averages
-    /// and points.
+    /// What a total is divided by to be a density: the size of what has a width, 1 for averages
+    /// and points; times an exposure or a number of trials.
     pub fn volume(&self, row: usize) -> f64 {
+        let amount = self.amounts.as_ref().map_or(1.0, |all| all.values()[row]);
+        amount * self.size(row)
+    }
+
+    fn size(&self, row: usize) -> f64 {
         if self.aggregate != Some(Aggregate::Sum) {
             return 1.0;
         }
@@ -271,6 +305,9 @@ impl Places {
             shapes.retain(keep);
         }
         self.dims.iter_mut().for_each(|dim| dim.retain(keep));
+        if let Some(amounts) = &mut self.amounts {
+            amounts.retain(keep);
+        }
     }
 
     /// Keeps these rows, ascending.

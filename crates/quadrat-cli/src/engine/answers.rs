@@ -7,7 +7,7 @@ use quadrat::support::Functionals;
 use super::{Finer, Posterior, library_scale, reporting, reports_probabilities};
 use crate::functionals::functionals;
 use crate::guard;
-use crate::places::Places;
+use crate::places::{Amounts, Places};
 use crate::resolve::MOST_POINTS;
 use crate::study::Scale;
 
@@ -121,11 +121,20 @@ pub fn predict(posterior: &Posterior, places: &Places, wanted: &Wanted) -> Resul
     while start < places.len() {
         let end = places.len().min(start + CHUNK);
         let at = functionals(places, start..end)?;
-        let mut prediction = match &places.output {
-            Some(output) => {
-                posterior.predict_as(&posterior.at_output(&at, output)?, scale, table)?
+        let asked = match &places.output {
+            Some(output) => &posterior.at_output(&at, output)?,
+            None => &at,
+        };
+        let mut prediction = match &places.amounts {
+            None => posterior.predict_as(asked, scale, table)?,
+            Some(Amounts::Exposure(all)) => {
+                let exposure = all[start..end].to_vec();
+                posterior.predict_at_exposure(asked, scale, table, exposure)?
             }
-            None => posterior.predict_as(&at, scale, table)?,
+            Some(Amounts::Trials(all)) => {
+                let trials = all[start..end].iter().map(|n| *n as u64).collect();
+                posterior.predict_trials(asked, table, trials)?
+            }
         };
         if non_negative {
             answer.uncut.extend_from_slice(prediction.mean());
@@ -224,7 +233,14 @@ pub fn draw(
         first = rows.end;
         let columns = 0..*draws;
         let columns = columns.map(|draw| rows.clone().map(|row| drawn[(row, draw)]).collect());
-        let columns: Vec<Vec<f64>> = columns.collect();
+        let mut columns: Vec<Vec<f64>> = columns.collect();
+        if let Some(amounts) = &places.amounts {
+            let columns = columns.iter_mut();
+            columns.for_each(|column| {
+                let rows = column.iter_mut().zip(amounts.values());
+                rows.for_each(|(value, amount)| *value *= amount);
+            });
+        }
         guard::draws(places, &columns)?;
         Ok(columns)
     });

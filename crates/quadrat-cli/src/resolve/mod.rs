@@ -1,5 +1,6 @@
 //! A checked study with its tables read: everything that can be refused without computing is refused here.
 
+mod amounts;
 mod bags;
 mod choose;
 mod constant;
@@ -359,6 +360,7 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
         new_rows_have_noise(&check, &study, &tables, &predictions);
         behind_a_link(&check, &study, &tables, &predictions);
         ranked(&check, &study, &tables, &mut predictions);
+        amounts::suit(&check, &study, &tables, &predictions);
         draws::suits(&check, &study, &tables, &predictions);
         sparse::suits(&check, &study, &tables, inducing.as_ref());
     }
@@ -413,7 +415,8 @@ fn asked(
                     .map_or(predict.name.span.clone(), |(name, _)| name.span.clone()),
             };
             usable(check, inputs, &support, warnings);
-            let places = Places::grid(axes, *aggregate, files.geographic.clone());
+            let mut places = Places::grid(axes, *aggregate, files.geographic.clone());
+            amounts::add(files, None, predict, &mut places)?;
             if let Some((lon, lat)) = places.pair() {
                 let ((a, b), (c, d)) = (ends(&axes[lon].1), ends(&axes[lat].1));
                 if let Err((fact, which)) = degrees(a, c).and_then(|()| degrees(b, d)) {
@@ -430,7 +433,8 @@ fn asked(
         } => {
             usable(check, inputs, support, warnings);
             let table = files.table(file)?;
-            read_places(files, (&table, file), support)?
+            let add = |places: &mut Places| amounts::add(files, Some(&table), predict, places);
+            read_places(files, (&table, file), support, add)?
         }
         Where::File {
             file: None,
@@ -438,8 +442,9 @@ fn asked(
         } => {
             usable(check, inputs, support, warnings);
             let shapes = shapes(files, support, None, false)?;
-            let places =
+            let mut places =
                 Places::from_columns(support, Vec::new(), shapes, files.geographic.clone());
+            amounts::add(files, None, predict, &mut places)?;
             read::sized(files, places)
         }
     };

@@ -411,11 +411,12 @@ fn read_cells(
         .ok()
 }
 
-/// The places of a support read from a table, which has a name in the study.
+/// The places of a support read from a table, which has a name in the study; `add` gives them what else is asked of rows.
 pub fn read_places(
     files: &Files<'_>,
     (table, file): (&Table, &Spanned<String>),
     support: &Support,
+    add: impl FnOnce(&mut Places) -> Option<()>,
 ) -> Option<Places> {
     let check = files.check;
     let shapes = shapes(files, support, Some((table, file)), false);

@@ -44,7 +44,7 @@ pub(super) fn inducing(
         span: file.span.clone(),
     };
     let table = files.table(file)?;
-    let mut places = read_places(files, (&table, file), &support)?;
+    let mut places = read_places(files, (&table, file), &support, |_| Some(()))?;
     let mut seen = HashSet::new();
     let keep: Vec<bool> = (0..places.len())
         .map(|row| seen.insert(places.key(row)))

@@ -5,6 +5,7 @@ use std::ops::Range;
 use toml_edit::Item;
 
 use super::fields::{Section, Spanned, kind, number};
+use super::likelihood::{Given, given};
 use super::support::{self, Support};
 use super::{names, repeated};
 use crate::grid::{self, Axis};
@@ -36,6 +37,10 @@ pub struct Predict {
     pub draws: Option<Spanned<usize>>,
     /// The table whose reports are predicted: its name, or its file.
     pub like: Option<Spanned<String>>,
+    /// What rates are multiplied by; 1 when absent.
+    pub exposure: Option<Given>,
+    /// Among how many trials successes are predicted; 1 when absent.
+    pub trials: Option<Given>,
 }
 
 /// The most draws of a prediction.
@@ -116,6 +121,8 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
             "output",
             "draws",
             "as",
+            "exposure",
+            "trials",
         ],
         &[],
     );
@@ -140,6 +147,16 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
         span: section.span_of("non_negative"),
     });
     let draws = draws(section);
+    let exposure = amount(
+        section,
+        "exposure",
+        "give what a rate is multiplied by, such as the population: a number or a column",
+    )?;
+    let trials = amount(
+        section,
+        "trials",
+        "give the number of trials, or its column",
+    )?;
     let place = place(section)?;
     // A bad name was already noted; `text` must not note it again.
     let item = section.get("name")?;
@@ -160,7 +177,25 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
         non_negative,
         draws,
         like: section.text("as"),
+        exposure,
+        trials,
     })
+}
+
+/// A key that is a number above zero or a column, where it is there.
+fn amount(section: &Section<'_>, key: &str, otherwise: &str) -> Option<Option<Given>> {
+    if section.get(key).is_none() {
+        return Some(None);
+    }
+    let given = given(section, key, otherwise)?;
+    if let Given::Number(number) = &given
+        && number.value <= 0.0
+    {
+        let message = format!("`{key}` is {}; it must be above zero", number.value);
+        section.check.refuse(&number.span, message, otherwise);
+        return None;
+    }
+    Some(Some(given))
 }
 
 /// How many functions are drawn.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::amounts::Amounts;
 use super::prediction::Prediction;
 use crate::inference::sites::pair::scale;
 use crate::likelihood::Likelihood;
@@ -29,6 +30,8 @@ pub(crate) struct Lens {
     own: Vec<Vec<f64>>,
     what: What,
     circumstances: Circumstances,
+    /// At which exposure, or among how many trials, every row is predicted.
+    amounts: Amounts,
     /// The noise variance or dispersion, where it is a function.
     spread: Option<Spread>,
 }
@@ -50,6 +53,7 @@ pub(crate) enum What {
 /// A component of the latent mixture.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Normal {
+    pub row: usize,
     pub node: usize,
     pub weight: f64,
     pub mean: f64,
@@ -69,8 +73,20 @@ impl Lens {
                 variance,
                 ..Circumstances::default()
             },
+            amounts: Amounts::default(),
             spread: None,
         }
+    }
+
+    /// The same at exposures, or among trials, of its rows.
+    pub fn with_amounts(mut self, amounts: Amounts) -> Self {
+        self.amounts = amounts;
+        self
+    }
+
+    fn exposure(&self, row: usize) -> f64 {
+        let all = &self.amounts.exposure;
+        all.get(row).copied().unwrap_or(self.circumstances.exposure)
     }
 
     /// The same with a first hyperparameter of the likelihood that is `link(g)`.
@@ -110,7 +126,7 @@ impl Lens {
 
     /// Noise variance at every node of the hyperparameters, where an observation is the latent value plus normal noise.
     pub fn normal_noise(&self) -> Option<Vec<f64>> {
-        let one = |node: usize| match self.at(node, None, 0.0) {
+        let one = |node: usize| match self.seen(0, node, None, 0.0) {
             Distribution::Normal(normal) if normal.mean == 0.0 => Some(normal.sd * normal.sd),
             _ => None,
         };
@@ -119,14 +135,25 @@ impl Lens {
             .flatten()
     }
 
-    fn at(&self, node: usize, spread: Option<f64>, f: f64) -> Distribution {
+    /// The distribution of an observation, at a latent value of a component.
+    fn at(&self, c: &Normal, f: f64) -> Distribution {
+        self.seen(c.row, c.node, c.spread, f)
+    }
+
+    fn seen(&self, row: usize, node: usize, spread: Option<f64>, f: f64) -> Distribution {
         let own = &self.own[node];
         let local = self.likelihood.local();
+        let usual = self.circumstances.trials;
+        let circumstances = Circumstances {
+            exposure: self.exposure(row),
+            trials: self.amounts.trials.get(row).copied().unwrap_or(usual),
+            ..self.circumstances
+        };
         match spread {
-            None => local.observation(own, &self.circumstances, f),
+            None => local.observation(own, &circumstances, f),
             Some(spread) => {
                 let own: Vec<f64> = std::iter::once(spread).chain(own.iter().copied()).collect();
-                local.observation(&own, &self.circumstances, f)
+                local.observation(&own, &circumstances, f)
             }
         }
     }
@@ -134,12 +161,9 @@ impl Lens {
     /// How many nodes of a component are exact to rounding: more where the latent value is less certain than an
     /// observation at it. Infinitely many where that cannot be told, as without a variance.
     fn wanted(&self, c: Normal) -> f64 {
-        let (low, high) = (
-            self.at(c.node, c.spread, c.mean - c.sd),
-            self.at(c.node, c.spread, c.mean + c.sd),
-        );
+        let (low, high) = (self.at(&c, c.mean - c.sd), self.at(&c, c.mean + c.sd));
         let moved = (high.mean() - low.mean()).abs();
-        let noise = self.at(c.node, c.spread, c.mean).variance().sqrt();
+        let noise = self.at(&c, c.mean).variance().sqrt();
         let ratio = moved / noise.max(f64::MIN_POSITIVE);
         if noise.is_finite() && ratio.is_finite() {
             NODES.0 as f64 * ratio
@@ -211,7 +235,7 @@ impl Lens {
                 continue;
             }
             for (f, w) in self.nodes(c) {
-                let at = self.at(c.node, c.spread, f);
+                let at = self.at(&c, f);
                 let m = at.mean();
                 total += w;
                 mean += w * m;
@@ -237,8 +261,9 @@ impl Lens {
             });
             (seen.mean, seen.variance)
         };
-        let square = v + m * m;
-        let noise = match (self.what, self.at(c.node, c.spread, c.mean)) {
+        let exposure = self.exposure(c.row);
+        let (m, square) = (exposure * m, exposure * exposure * (v + m * m));
+        let noise = match (self.what, self.at(&c, c.mean)) {
             (What::Mean, _) => 0.0,
             (_, Distribution::Poisson(_)) => m,
             (_, Distribution::NegativeBinomial(at)) => m + at.dispersion * square,
@@ -258,14 +283,12 @@ impl Lens {
         let mut panels = Panels::new(low, high);
         panels.around(c.mean, c.sd);
         for centre in centres {
-            let at = self.at(c.node, c.spread, centre);
+            let at = self.at(&c, centre);
             let h = 1e-4 * c.sd;
             let slope = if self.likelihood.is_linear() {
                 1.0
             } else {
-                (self.at(c.node, c.spread, centre + h).mean()
-                    - self.at(c.node, c.spread, centre - h).mean())
-                    / (2.0 * h)
+                (self.at(&c, centre + h).mean() - self.at(&c, centre - h).mean()) / (2.0 * h)
             };
             // As wide as its density is high, whether it has a variance or not.
             let width = (-at.log_density(y)).exp() / slope.abs();
@@ -275,7 +298,7 @@ impl Lens {
         }
         let weighted = |f: f64| {
             let z = (f - c.mean) / c.sd;
-            [normal_pdf(z) / c.sd * value(&self.at(c.node, c.spread, f))]
+            [normal_pdf(z) / c.sd * value(&self.at(&c, f))]
         };
         integrate(&panels, weighted).value[0]
     }
@@ -286,13 +309,13 @@ impl Lens {
             return vec![y];
         }
         if !self.is_monotone() {
-            let root = y.max(0.0).sqrt();
+            let root = (y.max(0.0) / self.exposure(c.row)).sqrt();
             return vec![-root, root];
         }
         let (mut inside, mut outside) = (low, high);
         for _ in 0..60 {
             let middle = 0.5 * (inside + outside);
-            if self.at(c.node, c.spread, middle).mean() <= y {
+            if self.at(&c, middle).mean() <= y {
                 inside = middle;
             } else {
                 outside = middle;
@@ -311,9 +334,9 @@ impl Lens {
         self.what == What::Mean
     }
 
-    /// The mean of an observation at the latent value `f`.
-    pub fn mean_at(&self, f: f64) -> f64 {
-        self.at(0, None, f).mean()
+    /// The mean of an observation of a row at the latent value `f`.
+    pub fn mean_at(&self, row: usize, f: f64) -> f64 {
+        self.seen(row, 0, None, f).mean()
     }
 
     /// Whether a larger latent value always means a larger mean.
@@ -322,11 +345,11 @@ impl Lens {
     }
 
     /// The latent values between which the mean is at most `y`, searched between `low` and `high`.
-    pub fn below(&self, y: f64, low: f64, high: f64) -> (f64, f64) {
+    pub fn below(&self, row: usize, y: f64, low: f64, high: f64) -> (f64, f64) {
         let root = |mut inside: f64, mut outside: f64| {
             for _ in 0..200 {
                 let middle = 0.5 * (inside + outside);
-                if self.mean_at(middle) <= y {
+                if self.mean_at(row, middle) <= y {
                     inside = middle;
                 } else {
                     outside = middle;
@@ -335,25 +358,25 @@ impl Lens {
             inside
         };
         if self.is_monotone() {
-            let top = if self.mean_at(high) <= y {
+            let top = if self.mean_at(row, high) <= y {
                 f64::INFINITY
             } else {
                 root(low, high)
             };
-            let top = if self.mean_at(low) > y {
+            let top = if self.mean_at(row, low) > y {
                 f64::NEG_INFINITY
             } else {
                 top
             };
             return (f64::NEG_INFINITY, top);
         }
-        let edge = y.max(0.0).sqrt();
+        let edge = (y.max(0.0) / self.exposure(row)).sqrt();
         (-edge, edge)
     }
 
     /// The distribution of an observation over a component, where it is in closed form.
     fn blurred(&self, c: Normal) -> Option<Distribution> {
-        match self.at(c.node, c.spread, c.mean) {
+        match self.at(&c, c.mean) {
             Distribution::Ranks(mut ranks) => {
                 // The latent value is uncertain as the noise is: one normal distribution.
                 ranks.sd = ranks.sd.hypot(c.sd);
@@ -382,8 +405,8 @@ impl Lens {
             return seen;
         }
         if let Some(nodes) = self.nodes_of_all(components) {
-            let node = components[0].node;
-            let one = |(f, w)| (self.at(node, None, f), w);
+            let Normal { row, node, .. } = components[0];
+            let one = |(f, w)| (self.seen(row, node, None, f), w);
             seen.points = nodes.into_iter().map(one).collect();
             return seen;
         }
@@ -392,8 +415,7 @@ impl Lens {
                 seen.narrow.push(c);
             } else {
                 let nodes = self.nodes(c).into_iter();
-                seen.points
-                    .extend(nodes.map(|(f, w)| (self.at(c.node, c.spread, f), w)));
+                seen.points.extend(nodes.map(|(f, w)| (self.at(&c, f), w)));
             }
         }
         seen
@@ -441,7 +463,7 @@ impl Seen<'_> {
             || self
                 .narrow
                 .iter()
-                .any(|c| self.lens.at(c.node, c.spread, c.mean).is_discrete());
+                .any(|c| self.lens.at(c, c.mean).is_discrete());
         let (mut lo, mut hi) = self.bracket(p);
         if is_discrete {
             (lo, hi) = (lo.floor() - 1.0, hi.ceil());
@@ -471,7 +493,7 @@ impl Seen<'_> {
         let spread = |at: &Distribution| (at.mean(), at.variance().sqrt());
         let (mut lo, mut hi) = (f64::INFINITY, f64::NEG_INFINITY);
         let ends = self.narrow.iter().flat_map(|c| {
-            let end = |z: f64| self.lens.at(c.node, c.spread, c.mean + z * c.sd);
+            let end = |z: f64| self.lens.at(c, c.mean + z * c.sd);
             [end(-1.0), end(0.0), end(1.0)]
         });
         let ends: Vec<Distribution> = ends.collect();

@@ -6,6 +6,7 @@ use crate::special::scalar::normal_cdf;
 
 fn component(mean: f64, sd: f64) -> Normal {
     Normal {
+        row: 0,
         node: 0,
         weight: 1.0,
         mean,
@@ -37,10 +38,12 @@ fn moments_behind_a_link_are_in_closed_form() {
     // Two components, one of them certain.
     let two = [
         Normal {
+            row: 0,
             weight: 0.25,
             ..component(1.0, 0.0)
         },
         Normal {
+            row: 0,
             weight: 0.75,
             ..component(2.0, 0.5)
         },
@@ -164,6 +167,7 @@ fn mixtures_of_one_likelihood_share_their_nodes() {
     let yes = crate::likelihood::Bernoulli::new(vec![true], crate::likelihood::Sigmoid::Logit);
     let mixture: Vec<Normal> = (0..40)
         .map(|i| Normal {
+            row: 0,
             weight: 1.0 / 40.0,
             ..component(1.0 + 0.02 * f64::from(i), 0.3 + 0.01 * f64::from(i))
         })

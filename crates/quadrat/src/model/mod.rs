@@ -1,5 +1,6 @@
 //! What users build: observations + prior -> posterior.
 
+mod amounts;
 mod bounds;
 mod centred;
 mod certificate;

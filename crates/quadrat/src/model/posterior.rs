@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::amounts::Amounts;
 use super::lens::{Lens, What};
 use super::marginals::{Marginals, Prior, marginals, together};
 use super::observations::Observations;
@@ -211,6 +212,64 @@ impl Posterior {
         scale: Scale,
         table: Option<usize>,
     ) -> Result<Prediction, FitError> {
+        self.predict_seen(at, scale, table, Amounts::default())
+    }
+
+    /// Marginal predictions of counts at an exposure of every row, or of the means of such counts: of a rate per person
+    /// the count among so many.
+    ///
+    /// # Arguments
+    /// * `at`, `scale`, `table` - as for [`Self::predict_as`]; not [`Scale::Latent`], which knows no exposure
+    /// * `exposure` - above zero, shape `[m]`
+    ///
+    /// # Errors
+    /// As [`Self::predict_as`]; [`InputError::Shape`], [`InputError::Range`]; [`InputError::Unavailable`] where no counts are
+    /// reported.
+    pub fn predict_at_exposure(
+        &self,
+        at: &Functionals,
+        scale: Scale,
+        table: Option<usize>,
+        exposure: Vec<f64>,
+    ) -> Result<Prediction, FitError> {
+        let amounts = Amounts {
+            exposure,
+            trials: Vec::new(),
+        };
+        amounts.check(at.len(), scale)?;
+        self.predict_seen(at, scale, table, amounts)
+    }
+
+    /// Marginal predictions of the successes among so many new trials of every row.
+    ///
+    /// # Arguments
+    /// * `at`, `table` - as for [`Self::predict_as`]
+    /// * `trials` - from 1 on, shape `[m]`
+    ///
+    /// # Errors
+    /// As [`Self::predict_as`]; [`InputError::Shape`], [`InputError::Range`]; [`InputError::Unavailable`] where no successes
+    /// among trials are reported.
+    pub fn predict_trials(
+        &self,
+        at: &Functionals,
+        table: Option<usize>,
+        trials: Vec<u64>,
+    ) -> Result<Prediction, FitError> {
+        let amounts = Amounts {
+            exposure: Vec::new(),
+            trials,
+        };
+        amounts.check(at.len(), Scale::Observation)?;
+        self.predict_seen(at, Scale::Observation, table, amounts)
+    }
+
+    fn predict_seen(
+        &self,
+        at: &Functionals,
+        scale: Scale,
+        table: Option<usize>,
+        amounts: Amounts,
+    ) -> Result<Prediction, FitError> {
         let at = self.place(at)?;
         let output = if at.is_empty() {
             0
@@ -227,6 +286,7 @@ impl Posterior {
         }
         let table = self.problem.reporting(output, scale, table)?;
         let (likelihood, own) = (self.problem.likelihood(table), &self.problem.own[table]);
+        amounts.suit(likelihood)?;
         let is_simple = |row: usize| at.is_point(row) && at.size(row) == 1.0;
         if let (Some(link), true) = (likelihood.link(), scale != Scale::Latent)
             && !(0..at.len()).all(is_simple)
@@ -235,7 +295,7 @@ impl Posterior {
                 Scale::Observation => What::Observation,
                 Scale::Latent | Scale::Response => What::Mean,
             };
-            return self.predict_totals(&at, (table, link), what);
+            return self.predict_totals(&at, (table, link), (what, amounts));
         }
         let sites = self.problem.method.is_some();
         let noise: Vec<f64> = match scale {
@@ -282,7 +342,7 @@ impl Posterior {
         let second = self.problem.seconds.of(likelihood);
         let own = |c: &Component| own.iter().map(|&i| c.theta[i]).collect();
         let own = self.components.iter().map(own).collect();
-        let lens = Lens::new(likelihood, own, what, known[0]);
+        let lens = Lens::new(likelihood, own, what, known[0]).with_amounts(amounts);
         let Some(second) = second.filter(|_| what == What::Observation) else {
             return Ok(latent.through(lens));
         };

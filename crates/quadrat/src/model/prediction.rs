@@ -170,6 +170,7 @@ impl Prediction {
             }
             held += weight;
             out.push(Normal {
+                row,
                 node,
                 weight,
                 mean: self.means[at + node],
@@ -286,10 +287,10 @@ impl Prediction {
             return lens.row(&self.normals(lens, row)).quantile(p);
         }
         if lens.is_monotone() {
-            return lens.mean_at(self.row(row).quantile(p, work));
+            return lens.mean_at(row, self.row(row).quantile(p, work));
         }
         let (_, latent) = self.row(row).range();
-        let (mut lo, mut hi) = (0.0, lens.mean_at(latent));
+        let (mut lo, mut hi) = (0.0, lens.mean_at(row, latent));
         for _ in 0..100 {
             let middle = 0.5 * (lo + hi);
             if self.mean_cdf(lens, row, middle, work) < p {
@@ -305,7 +306,7 @@ impl Prediction {
     fn mean_cdf(&self, lens: &Lens, row: usize, y: f64, work: &mut Work) -> f64 {
         let mixture = self.row(row);
         let (low, high) = mixture.range();
-        let (from, to) = lens.below(y, low, high);
+        let (from, to) = lens.below(row, y, low, high);
         let below = |f: f64, work: &mut Work| match f {
             f64::NEG_INFINITY => 0.0,
             f64::INFINITY => 1.0,

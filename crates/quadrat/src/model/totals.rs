@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
+use super::amounts::Amounts;
 use super::lens::{Lens, What};
 use super::pooled::{MAX_NODES, cut};
 use super::posterior::{Component, Posterior};
@@ -37,7 +38,7 @@ impl Posterior {
         &self,
         at: &Functionals,
         (table, link): (usize, Link),
-        what: What,
+        (what, amounts): (What, Amounts),
     ) -> Result<Prediction, FitError> {
         let (likelihood, own) = (self.problem.likelihood(table), &self.problem.own[table]);
         if what == What::Observation && self.problem.seconds.of(likelihood).is_some() {
@@ -51,7 +52,7 @@ impl Posterior {
         let own = self.components.iter().map(own).collect();
         Ok(self
             .latent_totals(at, link)?
-            .through(Lens::new(likelihood, own, what, 0.0)))
+            .through(Lens::new(likelihood, own, what, 0.0).with_amounts(amounts)))
     }
 
     /// The latent values that totals amount to: the normal ones with the same means and variances after the link.

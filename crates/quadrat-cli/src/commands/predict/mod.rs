@@ -127,7 +127,7 @@ fn read(
         }),
         _ => files
             .table(at)
-            .and_then(|table| read_places(files, (&table, at), support)),
+            .and_then(|table| read_places(files, (&table, at), support, |_| Some(()))),
     }
 }
 

@@ -1,0 +1,132 @@
+//! `exposure` and `trials` in `[[predict]]`: at what new counts and successes are predicted.
+
+use quadrat::likelihood::Likelihood;
+
+use super::files::Files;
+use super::read::find;
+use super::{Asked, Observed, reporting};
+use crate::diagnostic::{Problem, Problems};
+use crate::places::{Amounts, Places};
+use crate::study::fields::Check;
+use crate::study::likelihood::Given;
+use crate::study::observe::MOST_TIMES;
+use crate::study::{Predict, Scale, Study};
+use crate::table::Table;
+
+/// How many rows of one problem are listed.
+const SHOWN_ROWS: usize = 20;
+
+/// Gives places what the prediction says of exposure and trials; nothing where it was refused.
+pub(super) fn add(
+    files: &Files<'_>,
+    table: Option<&Table>,
+    predict: &Predict,
+    places: &mut Places,
+) -> Option<()> {
+    if let (Some(_), Some(trials)) = (&predict.exposure, &predict.trials) {
+        files.check.refuse(
+            trials.span(),
+            "a prediction has both `exposure` and `trials`",
+            "keep `exposure` for counts, `trials` for successes",
+        );
+        return None;
+    }
+    if let Some(given) = &predict.exposure {
+        let values = read(files, table, (given, "exposure"), places.len(), |x| x > 0.0)?;
+        places.amounts = Some(Amounts::Exposure(values));
+    }
+    if let Some(given) = &predict.trials {
+        let is_number = |n: f64| n.fract() == 0.0 && (1.0..=MOST_TIMES).contains(&n);
+        let values = read(files, table, (given, "trials"), places.len(), is_number)?;
+        places.amounts = Some(Amounts::Trials(values));
+    }
+    Some(())
+}
+
+fn read(
+    files: &Files<'_>,
+    table: Option<&Table>,
+    (given, key): (&Given, &str),
+    rows: usize,
+    is_usable: impl Fn(f64) -> bool,
+) -> Option<Vec<f64>> {
+    let check = files.check;
+    let wanted = match key {
+        "trials" => "a whole number above zero",
+        _ => "above zero",
+    };
+    let name = match given {
+        Given::Number(number) if is_usable(number.value) => return Some(vec![number.value; rows]),
+        Given::Number(number) => {
+            let message = format!("`{key}` is {}; it must be {wanted}", number.value);
+            check.refuse(&number.span, message, "mend the number");
+            return None;
+        }
+        Given::Column(name) => name,
+    };
+    let Some(table) = table else {
+        let message = format!("`{key}` names the column `{}`, but no table", name.value);
+        let remedy = "give a number, or places from a table by `file`";
+        check.refuse(&name.span, message, remedy);
+        return None;
+    };
+    let at = find(check, table, &[name])?[0];
+    let read = table.numbers(&[at]);
+    let values = read.map_err(|problems| check.extend(problems)).ok()?;
+    let values = values.into_iter().next()?;
+    let mut problems = Problems::default();
+    let bad = values.iter().enumerate().filter(|(_, v)| !is_usable(**v));
+    for (row, value) in bad.take(SHOWN_ROWS) {
+        let message = format!("the {key} is {value}; it must be {wanted}");
+        let problem = Problem::new(message).at(table.place(row, at));
+        problems.push(problem.remedy("mend it, or delete the row"));
+    }
+    let is_fine = problems.0.is_empty();
+    check.extend(problems);
+    is_fine.then_some(values)
+}
+
+/// Refuses exposures and trials of what has none.
+pub(super) fn suit(check: &Check<'_>, study: &Study, tables: &[Observed], predictions: &[Asked]) {
+    for asked in predictions {
+        let Some(amounts) = &asked.places.amounts else {
+            continue;
+        };
+        let predict = &study.predict[asked.of];
+        let likelihood = reporting(tables, asked).map(|table| &table.likelihood);
+        let (given, message, remedy) = match (amounts, likelihood) {
+            (
+                Amounts::Exposure(_),
+                Some(Likelihood::Poisson(_) | Likelihood::NegativeBinomial(_)),
+            ) => match asked.scale {
+                Scale::Latent => (
+                    &predict.exposure,
+                    "the scale `latent` is that of the function, which knows no exposure",
+                    "leave `exposure` out, or predict the scale `response` or `observation`",
+                ),
+                _ => continue,
+            },
+            (Amounts::Exposure(_), _) => (
+                &predict.exposure,
+                "`exposure` is of counts, and this prediction is about none",
+                "leave it out; successes are predicted among `trials`",
+            ),
+            (Amounts::Trials(_), Some(Likelihood::Binomial(_))) => match asked.scale {
+                Scale::Observation => continue,
+                _ => (
+                    &predict.trials,
+                    "`trials` are of new successes, and this prediction is about their probability",
+                    "add `scale = \"observation\"`, or leave `trials` out",
+                ),
+            },
+            (Amounts::Trials(_), _) => (
+                &predict.trials,
+                "`trials` are of `binomial` rows, and this prediction is about none",
+                "leave it out; counts are predicted at an `exposure`",
+            ),
+        };
+        if let Some(given) = given {
+            check.refuse(given.span(), message, remedy);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! At which exposures, or among how many trials, new rows are predicted.
+
+use super::posterior::Scale;
+use crate::error::InputError;
+use crate::likelihood::Likelihood;
+
+/// Exposures and trials of every row; empty: one.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Amounts {
+    pub exposure: Vec<f64>,
+    pub trials: Vec<u64>,
+}
+
+impl Amounts {
+    /// Refuses other numbers of them than there are rows, and such as no row has.
+    pub fn check(&self, rows: usize, scale: Scale) -> Result<(), InputError> {
+        if scale == Scale::Latent {
+            return Err(InputError::Unavailable {
+                what: "an exposure at the scale of the function",
+                remedy: "predict the response or an observation: the function is per unit of exposure",
+            });
+        }
+        let got = self.exposure.len().max(self.trials.len());
+        if got != rows {
+            return Err(InputError::Shape {
+                what: "the exposures or trials",
+                expected: rows,
+                got,
+            });
+        }
+        let usable = |e: &f64| *e > 0.0 && e.is_finite();
+        if let Some(row) = self.exposure.iter().position(|e| !usable(e)) {
+            return Err(InputError::Range {
+                what: "the exposure of a prediction".into(),
+                row,
+                value: self.exposure[row],
+                requirement: "a finite number above zero",
+            });
+        }
+        if let Some(row) = self.trials.iter().position(|n| *n == 0) {
+            return Err(InputError::Range {
+                what: "the number of trials of a prediction".into(),
+                row,
+                value: 0.0,
+                requirement: "at least 1",
+            });
+        }
+        Ok(())
+    }
+
+    /// Refuses exposures of what is no count, and trials of what is no success among them.
+    pub fn suit(&self, likelihood: &Likelihood) -> Result<(), InputError> {
+        let counts = matches!(
+            likelihood,
+            Likelihood::Poisson(_) | Likelihood::NegativeBinomial(_)
+        );
+        if !self.exposure.is_empty() && !counts {
+            return Err(InputError::Unavailable {
+                what: "an exposure of what is no count",
+                remedy: "exposures are of `poisson` and `negative_binomial` rows; leave it out",
+            });
+        }
+        if !self.trials.is_empty() && !matches!(likelihood, Likelihood::Binomial(_)) {
+            return Err(InputError::Unavailable {
+                what: "trials of what is no success among them",
+                remedy: "trials are of `binomial` rows; leave them out",
+            });
+        }
+        Ok(())
+    }
+}
