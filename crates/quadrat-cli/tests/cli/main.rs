@@ -24,6 +24,7 @@ mod map_kernel;
 mod mcmc;
 mod methods;
 mod missing;
+mod more_doors;
 mod noise;
 mod non_negative;
 mod outputs;
