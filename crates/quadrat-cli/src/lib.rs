@@ -1,0 +1,97 @@
+//! The program `quadrat`: study files in, tables and reports out. It is a library so that its readers of
+//! files can be called from outside with any bytes (feature `fuzz`); the program is [`main`].
+//!
+//! A study goes through four stages: TOML -> checked study (`study`) -> tables read and everything
+//! compared (`resolve`) -> library objects and answers (`engine`, `outcome`) -> files (`output`).
+
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod args;
+mod check;
+mod checkpoint;
+mod commands;
+mod demo;
+mod diagnostic;
+mod engine;
+mod fit_json;
+mod fitted;
+mod functionals;
+mod geo_file;
+mod geographic;
+mod grid;
+mod guard;
+mod instrument;
+mod numbers;
+mod outcome;
+mod output;
+mod overlap;
+mod places;
+mod prediction_csv;
+mod progress;
+#[cfg(test)]
+mod properties;
+mod redundant;
+mod report;
+mod resolve;
+mod run_id;
+mod shapes;
+mod study;
+mod suggest;
+mod sums;
+mod table;
+mod terminal;
+mod words;
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use diagnostic::{Paint, Problems};
+
+/// The version of the program.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Runs the program on the arguments of the process; returns its exit status.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = args::Cli::parse();
+    let done = output::clean_up_when_interrupted().and_then(|()| match &cli.command {
+        args::Command::Demo(args) => commands::demo::run(args),
+        args::Command::Run(args) => commands::run::run(args),
+        args::Command::Fit(args) => commands::fit::run(args),
+        args::Command::Predict(args) => commands::predict::run(args),
+        args::Command::Noise(args) => commands::noise::run(args),
+        args::Command::Simulate(args) => commands::simulate::run(args),
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whether the reader of our output went away, which is its right.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let kind = |io: &std::io::Error| io.kind() == std::io::ErrorKind::BrokenPipe;
+        let csv = cause
+            .downcast_ref::<csv::Error>()
+            .and_then(|csv| match csv.kind() {
+                csv::ErrorKind::Io(io) => Some(kind(io)),
+                _ => None,
+            });
+        csv.unwrap_or(false) || cause.downcast_ref::<std::io::Error>().is_some_and(kind)
+    })
+}
+
+fn complain(error: &anyhow::Error) {
+    let paint = Paint::on(std::io::stderr().is_terminal());
+    match error.downcast_ref::<Problems>() {
+        Some(problems) => eprint!("{}", problems.render(paint)),
+        None => eprintln!("{}: {error:#}", paint.red("error")),
+    }
+}
