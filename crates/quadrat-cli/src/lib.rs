@@ -5,6 +5,8 @@
 //! compared (`resolve`) -> library objects and answers (`engine`, `outcome`) -> files (`output`).
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
+// These panic where nobody reads; see `commands::print` and `terminal::tell`.
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 
 mod args;
 mod check;
@@ -91,7 +93,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 fn complain(error: &anyhow::Error) {
     let paint = Paint::on(std::io::stderr().is_terminal());
     match error.downcast_ref::<Problems>() {
-        Some(problems) => eprint!("{}", problems.render(paint)),
-        None => eprintln!("{}: {error:#}", paint.red("error")),
+        Some(problems) => terminal::tell(&problems.render(paint)),
+        None => terminal::tell(&format!("{}: {error:#}\n", paint.red("error"))),
     }
 }

@@ -1,6 +1,7 @@
 //! The summary for people, on standard output.
 
 use std::fmt::Write;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use quadrat::link::Link;
@@ -80,6 +81,17 @@ pub fn summary(
 fn line(text: &mut String, content: &str) {
     text.push_str(content);
     text.push('\n');
+}
+
+/// Says something on standard error. Where nobody can hear it (a pipe whose reader left, a full disk), that changes
+/// nothing: the macros of the standard library would panic.
+pub fn tell(text: &str) {
+    drop(std::io::stderr().write_all(text.as_bytes()));
+}
+
+/// Warns on standard error, in one line.
+pub fn warn(text: &str) {
+    tell(&format!("warning: {}\n", clean(text)));
 }
 
 /// A name from the user's files: control characters in it must not reach the terminal.

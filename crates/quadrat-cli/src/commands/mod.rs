@@ -21,6 +21,7 @@ use crate::engine::Running;
 use crate::progress::Bar;
 use crate::resolve::Resolved;
 use crate::run_id;
+use crate::terminal::warn;
 
 /// How to run: on how many threads, and which bar hears about it.
 pub fn running(saying: &Saying, bar: &Arc<Bar>) -> Result<Running> {
@@ -63,7 +64,7 @@ pub fn kept(
 /// After everything is written: tells of a fit that was stopped, and exits as an interrupted program does.
 pub fn closed(checkpoint: Option<&Checkpoint>) {
     if let Some(told) = checkpoint.and_then(Checkpoint::close) {
-        eprintln!("warning: {told}");
+        warn(&told);
     }
     if crate::output::is_stopped() {
         std::process::exit(130);

@@ -14,6 +14,7 @@ use crate::numbers::{count, exact, human};
 use crate::output::{Staged, writable};
 use crate::suggest;
 use crate::table::{NewColumn, Table};
+use crate::terminal::tell;
 
 /// How many bad counts are shown before the rest is only counted.
 const SHOWN: usize = 20;
@@ -65,7 +66,7 @@ pub fn run(args: &Noise) -> Result<()> {
         }
         None => {
             if !args.quiet {
-                eprint!("{}", told(Paint::on(std::io::stderr().is_terminal())));
+                tell(&told(Paint::on(std::io::stderr().is_terminal())));
             }
             print(std::str::from_utf8(&bytes).context("the table is not UTF-8")?)
         }

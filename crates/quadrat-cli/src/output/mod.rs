@@ -12,6 +12,7 @@ use anyhow::{Context, Result};
 use tempfile::{NamedTempFile, TempPath};
 
 use crate::diagnostic::{Problem, Problems};
+use crate::terminal::tell;
 
 pub use lock::Lock;
 
@@ -48,7 +49,7 @@ pub fn is_stopped() -> bool {
 pub fn clean_up_when_interrupted() -> Result<()> {
     ctrlc::set_handler(|| {
         if GENTLE.load(Ordering::SeqCst) && !STOPPED.swap(true, Ordering::SeqCst) {
-            eprintln!("\nstopping after this step, with the best so far (once more: at once)");
+            tell("\nstopping after this step, with the best so far (once more: at once)\n");
             return;
         }
         if GENTLE.load(Ordering::SeqCst) {
@@ -60,7 +61,9 @@ pub fn clean_up_when_interrupted() -> Result<()> {
                 ),
                 None => String::new(),
             };
-            eprintln!("\nstopped at once, and nothing was written{told}");
+            tell(&format!(
+                "\nstopped at once, and nothing was written{told}\n"
+            ));
         }
         // Held until the exit, so that no renaming starts or is cut in the middle.
         let paths = unfinished();

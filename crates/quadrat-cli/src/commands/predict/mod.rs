@@ -25,6 +25,7 @@ use crate::study::shape::Shape;
 use crate::study::support::Support;
 use crate::study::{MOST_DRAWS, Scale};
 use crate::table::is_geo;
+use crate::terminal::warn;
 use crate::{engine, prediction_csv, sums};
 
 /// Runs the command.
@@ -242,13 +243,13 @@ fn tell(
     let fine = parts.first().into_iter();
     let fine = fine.flat_map(|(places, answer)| finer(answer, places.len()));
     for warning in asked.warnings.iter().cloned().chain(own).chain(fine) {
-        eprintln!("warning: {warning}");
+        warn(&warning);
     }
     for (places, answer) in parts {
         let address = |table: usize, row: usize| format!("row {} of table {}", row + 1, table + 1);
         // What cannot be said is no reason to lose the predictions.
         for warning in sums::warnings(posterior, places, answer, address).unwrap_or_default() {
-            eprintln!("warning: {warning}");
+            warn(&warning);
         }
     }
     let summary = posterior.summary();
@@ -256,21 +257,21 @@ fn tell(
         let mut reasons = summary.warnings.iter();
         let reason = reasons.find(|w| w.contains("did not converge"));
         let reason = reason.map_or("its hyperparameters are not at their best", String::as_str);
-        eprintln!(
-            "warning: `{}` is of a fit that was not over: {}",
+        warn(&format!(
+            "`{}` is of a fit that was not over: {}",
             args.model.display(),
             reason
-        );
+        ));
     }
     // All outputs are asked for at the same places.
     let far = parts.first().map_or(&[][..], |(_, answer)| &answer.far);
     if !far.is_empty() {
         let rows = count(far.len(), "row");
-        eprintln!(
-            "warning: {rows} of {} far outside the data, first row {}",
+        warn(&format!(
+            "{rows} of {} far outside the data, first row {}",
             asked.places.len(),
             far[0] + 1
-        );
+        ));
     }
 }
 
