@@ -3,7 +3,13 @@
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+#[cfg(test)]
+thread_local! {
+    /// How often a text was read from its start to find a place in it.
+    pub static LOOKED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
 
 /// How many problems are listed before the rest is only counted.
 const LISTED: usize = 20;
@@ -19,6 +25,8 @@ pub struct Source {
     pub name: String,
     /// The whole text, without a byte order mark.
     pub text: Arc<str>,
+    /// Where its lines begin, once something was looked for: many problems may be in one text.
+    lines: Arc<OnceLock<Vec<usize>>>,
 }
 
 /// A place in a file: where, and the line as it stands there.
@@ -68,10 +76,15 @@ pub struct Problems(pub Vec<Problem>);
 impl Source {
     /// A source under the name shown to people.
     pub fn new(path: &Path, text: &str) -> Self {
-        let name = path.display().to_string();
+        Self::named(path.display().to_string(), text.into())
+    }
+
+    /// A text under a name.
+    pub fn named(name: String, text: Arc<str>) -> Self {
         Self {
             name,
-            text: text.into(),
+            text,
+            lines: Arc::default(),
         }
     }
 
@@ -79,7 +92,12 @@ impl Source {
     pub fn place(&self, span: &Range<usize>) -> Place {
         let bytes = self.text.as_bytes();
         let start = span.start.min(bytes.len());
-        let spot = Spot::in_bytes(bytes, start..span.end.max(start));
+        let lines = self.lines.get_or_init(|| {
+            let ends = (0..bytes.len()).filter(|&i| is_end(bytes, i));
+            [0].into_iter().chain(ends.map(|i| i + 1)).collect()
+        });
+        let line = lines.partition_point(|begin| *begin <= start).max(1);
+        let spot = Spot::in_line(bytes, start..span.end.max(start), (line, lines[line - 1]));
         Place {
             file: self.name.clone(),
             spot: Some(spot),
@@ -88,20 +106,33 @@ impl Source {
     }
 }
 
+/// Whether a line ends with this byte: `\n`, `\r\n` and a lone `\r` do that.
+fn is_end(bytes: &[u8], i: usize) -> bool {
+    match bytes[i] {
+        b'\n' => true,
+        b'\r' => bytes.get(i + 1) != Some(&b'\n'),
+        _ => false,
+    }
+}
+
 impl Spot {
     /// The line and column of a byte range; counts `\n`, `\r\n` and lone `\r` as line ends.
     pub fn in_bytes(bytes: &[u8], span: Range<usize>) -> Self {
+        #[cfg(test)]
+        LOOKED.with(|looked| looked.set(looked.get() + 1));
         let start = span.start.min(bytes.len());
-        let is_end = |i: usize| match bytes[i] {
-            b'\n' => true,
-            b'\r' => bytes.get(i + 1) != Some(&b'\n'),
-            _ => false,
-        };
-        let line_start = (0..start).rev().find(|&i| is_end(i)).map_or(0, |i| i + 1);
+        let last = (0..start).rev().find(|&i| is_end(bytes, i));
+        let line_start = last.map_or(0, |i| i + 1);
+        let line = 1 + (0..line_start).filter(|&i| is_end(bytes, i)).count();
+        Self::in_line(bytes, span, (line, line_start))
+    }
+
+    /// The same, in a line that is known by its number and its first byte.
+    fn in_line(bytes: &[u8], span: Range<usize>, (line, line_start): (usize, usize)) -> Self {
+        let start = span.start.min(bytes.len());
         let line_end = (start..bytes.len())
             .find(|&i| bytes[i] == b'\n' || bytes[i] == b'\r')
             .unwrap_or(bytes.len());
-        let line = 1 + (0..line_start).filter(|&i| is_end(i)).count();
         // The first byte of a character: others begin with the bits 10.
         let begins = |i: usize| bytes.get(i).is_none_or(|byte| byte & 0xc0 != 0x80);
         let count = |range: Range<usize>| range.filter(|&i| begins(i)).count();
@@ -182,7 +213,8 @@ impl Problem {
 }
 
 impl Place {
-    fn address(&self) -> String {
+    /// File, line, column and the name of the column, as they are shown.
+    pub fn address(&self) -> String {
         let mut address = self.file.clone();
         if let Some(spot) = &self.spot {
             address.push_str(&format!(":{}", spot.line));

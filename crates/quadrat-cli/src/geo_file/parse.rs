@@ -1,5 +1,6 @@
 //! Reading the text of a GeoJSON file into features that know their bytes.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use serde_json::Value;
@@ -7,6 +8,7 @@ use serde_json::value::RawValue;
 
 use super::{Feature, GeoFile, entries, key_text};
 use crate::diagnostic::{Place, Problem, Problems, Source, Spot, shown};
+use crate::numbers::count;
 
 /// How many broken features are listed.
 const LISTED: usize = 20;
@@ -30,16 +32,13 @@ impl GeoFile {
             None => text,
         };
         let whole = Whole {
-            source: Source {
-                name: name.to_owned(),
-                text: text.as_str().into(),
-            },
+            source: Source::named(name.to_owned(), text.as_str().into()),
         };
         let (features, crs, array) = whole.features()?;
         let mut properties: Vec<String> = Vec::new();
+        let mut known: HashSet<&str> = HashSet::new();
         for (name, _) in features.iter().flat_map(|feature| &feature.entries) {
-            // Features of one file mostly have the same properties.
-            if !properties.contains(name) {
+            if known.insert(name) {
                 properties.push(name.clone());
             }
         }
@@ -57,6 +56,9 @@ impl GeoFile {
 struct Whole {
     source: Source,
 }
+
+/// Where a feature is broken, what is wrong, and the remedy.
+type Broken = (Range<usize>, String, &'static str);
 
 type Parts = (
     Vec<Feature>,
@@ -121,7 +123,12 @@ impl Whole {
         });
         match kind.as_ref().and_then(Value::as_str) {
             Some("FeatureCollection") => {}
-            Some("Feature") => return Ok((vec![self.feature(&span, 1)?], crs, None)),
+            Some("Feature") => {
+                let feature = self.feature(&span, 1).map_err(|(at, message, remedy)| {
+                    Problems::from(self.refuse(&at, message, remedy))
+                })?;
+                return Ok((vec![feature], crs, None));
+            }
             Some(
                 other @ ("Point" | "MultiPoint" | "LineString" | "MultiLineString" | "Polygon"
                 | "MultiPolygon" | "GeometryCollection"),
@@ -163,7 +170,7 @@ impl Whole {
         }
         let mut features = Vec::with_capacity(raw.len());
         let mut problems = Problems::default();
-        let (mut line, mut seen) = (1, 0);
+        let (mut line, mut seen, mut broken) = (1, 0, 0);
         for raw in raw {
             let span = self.range(raw.get());
             line += text.as_bytes()[seen..span.start]
@@ -173,23 +180,34 @@ impl Whole {
             seen = span.start;
             match self.feature(&span, line) {
                 Ok(feature) => features.push(feature),
-                Err(problem) if problems.0.len() < LISTED => problems.push(problem),
-                Err(_) => {}
+                // To find its place the file is read from its start.
+                Err((at, message, remedy)) => {
+                    broken += 1;
+                    if broken <= LISTED {
+                        problems.push(self.refuse(&at, message, remedy));
+                    }
+                }
             }
+        }
+        if broken > LISTED {
+            let features = count(broken, "feature");
+            let message = format!("{}: {features} cannot be used", self.source.name);
+            problems.push(Problem::new(message).tally());
         }
         problems.or((features, crs, Some(range.start + 1..range.end - 1)))
     }
 
-    fn feature(&self, span: &Range<usize>, line: usize) -> Result<Feature, Problem> {
+    /// One feature; the error is where it is broken, what is wrong, and the remedy.
+    fn feature(&self, span: &Range<usize>, line: usize) -> Result<Feature, Broken> {
         let text = self.text();
         let head = span.start..span.start + 1;
         let like =
             "a feature is `{\"type\": \"Feature\", \"geometry\": {..}, \"properties\": {..}}`";
         if !text[span.clone()].starts_with('{') {
-            return Err(self.refuse(&head, "this is no feature", like));
+            return Err((head, "this is no feature".to_owned(), like));
         }
         let members =
-            entries(text, span).map_err(|error| self.refuse(&head, error.to_string(), like))?;
+            entries(text, span).map_err(|error| (head.clone(), error.to_string(), like))?;
         let get = |name: &str| {
             let found = members.iter().rev().find(|(known, _)| known == name);
             found.map(|(_, range)| range.clone())
@@ -200,29 +218,25 @@ impl Whole {
                 .filter(|value: &Value| !value.is_null())
         };
         if get("type").and_then(value) != Some(Value::from("Feature")) {
-            return Err(self.refuse(
-                &head,
-                "this is no feature: its `type` is not `Feature`",
-                like,
-            ));
+            let message = "this is no feature: its `type` is not `Feature`";
+            return Err((head, message.to_owned(), like));
         }
         let id = match get("id").and_then(value) {
             None => None,
             Some(id @ (Value::String(_) | Value::Number(_))) => Some(key_text(&id)),
             Some(_) => {
                 let at = get("id").unwrap_or(head);
-                return Err(self.refuse(
-                    &at,
-                    "the `id` of a feature must be a text or a number",
-                    "mend the id, or remove it",
-                ));
+                let message = "the `id` of a feature must be a text or a number";
+                return Err((at, message.to_owned(), "mend the id, or remove it"));
             }
         };
         let properties = get("properties");
         let entries = match &properties {
             None => Vec::new(),
-            Some(range) => entries(text, range)
-                .map_err(|_| self.refuse(range, "`properties` must be an object or null", like))?,
+            Some(range) => entries(text, range).map_err(|_| {
+                let message = "`properties` must be an object or null";
+                (range.clone(), message.to_owned(), like)
+            })?,
         };
         Ok(Feature {
             line,

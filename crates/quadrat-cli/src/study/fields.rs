@@ -1,6 +1,7 @@
 //! Reading keys of a TOML table with their places, collecting every problem on the way.
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::ops::Range;
 
 use toml_edit::{Item, TableLike};
@@ -22,6 +23,8 @@ pub struct Check<'a> {
     /// The text.
     pub source: &'a Source,
     problems: RefCell<Problems>,
+    /// What and where each of them is.
+    known: RefCell<HashSet<String>>,
 }
 
 impl<'a> Check<'a> {
@@ -30,6 +33,7 @@ impl<'a> Check<'a> {
         Self {
             source,
             problems: RefCell::default(),
+            known: RefCell::default(),
         }
     }
 
@@ -49,9 +53,10 @@ impl<'a> Check<'a> {
 
     /// Notes a finished problem, once: a file that several sections read has it for each of them.
     pub fn add(&self, problem: Problem) {
-        let mut problems = self.problems.borrow_mut();
-        if !problems.0.contains(&problem) {
-            problems.push(problem);
+        let place = problem.place.as_ref().map(|place| place.address());
+        let what = format!("{} {}", place.unwrap_or_default(), problem.message);
+        if self.known.borrow_mut().insert(what) {
+            self.problems.borrow_mut().push(problem);
         }
     }
 

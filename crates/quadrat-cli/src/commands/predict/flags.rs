@@ -92,10 +92,7 @@ pub(super) fn described(args: &Predict) -> (Source, Support, Spanned<String>) {
     };
     text.push_str(&further(args));
     let span: Range<usize> = 0..text.len();
-    let source = Source {
-        name: "command line".to_owned(),
-        text: text.into(),
-    };
+    let source = Source::named("command line".to_owned(), text.into());
     (
         source,
         Support {
