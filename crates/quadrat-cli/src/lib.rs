@@ -18,6 +18,9 @@ mod engine;
 mod fit_json;
 mod fitted;
 mod functionals;
+#[cfg(any(test, feature = "fuzz"))]
+#[doc(hidden)]
+pub mod fuzz;
 mod geo_file;
 mod geographic;
 mod grid;

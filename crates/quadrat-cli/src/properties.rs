@@ -4,11 +4,11 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use crate::diagnostic::Problems;
-use crate::geo_file::{self, GeoFile, outlines};
+use crate::diagnostic::LOOKED;
+use crate::fuzz::{broken_all_over, map, resolved, table};
+use crate::geo_file::{GeoFile, outlines};
 use crate::resolve::resolve;
 use crate::study;
-use crate::table::Table;
 
 const STUDY: &str = r#"title = "Ages"
 [latent]
@@ -109,11 +109,6 @@ fn broken(text: &'static str) -> impl Strategy<Value = String> {
     )
 }
 
-/// Every problem renders and says something.
-fn worded(problems: &Problems) -> bool {
-    !problems.0.is_empty() && problems.to_string().contains("error: ")
-}
-
 proptest! {
     #[test]
     fn any_text_is_a_study_or_is_refused(text in ".{0,300}") {
@@ -141,65 +136,20 @@ proptest! {
     }
 }
 
-fn table(bytes: &[u8]) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("t.csv");
-    std::fs::write(&path, bytes).unwrap();
-    let table = match Table::open(&path, &path) {
-        Ok(table) => table,
-        Err(problems) => return assert!(worded(&problems)),
-    };
-    let found: Vec<usize> = ["from", "to", "n"]
-        .iter()
-        .filter_map(|name| table.find(name).ok())
-        .collect();
-    match table.numbers(&found) {
-        Ok(columns) => {
-            assert!(columns.iter().flatten().all(|value| value.is_finite()));
-            if let Some(column) = found.first() {
-                assert!(table.place(0, *column).spot.is_some());
-            }
-        }
-        Err(problems) => assert!(worded(&problems)),
-    }
-}
-
 const MAP: &str = r#"{"type": "FeatureCollection", "features": [
 {"type": "Feature", "id": 1, "properties": {"n": 1.5}, "geometry": {"type": "Polygon", "coordinates": [[[0,0],[1,0],[1,1],[0,1],[0,0]]]}},
 {"type": "Feature", "id": "b", "properties": null, "geometry": {"type": "MultiPolygon", "coordinates": [[[[1,0],[2,0],[2,1],[1,0]]]]}}
 ]}"#;
 
-/// A map is read and written again, or refused in words.
-fn map(bytes: Vec<u8>) {
-    let file = match GeoFile::parse(bytes, "m.geojson") {
-        Ok(file) => file,
-        Err(problems) => return assert!(worded(&problems)),
-    };
-    if let Err(problems) = outlines(&file, true, None, false, &mut Vec::new()) {
-        return assert!(worded(&problems));
-    }
-    let all: Vec<usize> = (0..file.features.len()).collect();
-    let mut out = Vec::new();
-    geo_file::write(&mut out, &file, &all, |_| {
-        vec![("mean".to_owned(), 0.5.into())]
-    })
-    .unwrap();
-    let again = GeoFile::parse(out, "m.geojson").unwrap();
-    assert_eq!(again.features.len(), file.features.len());
-    assert!((0..all.len()).all(
-        |i| again.property(i, "mean").is_some() || file.properties.contains(&"mean".to_owned())
-    ));
-}
-
 proptest! {
     #[test]
     fn any_bytes_are_a_map_or_are_refused(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-        map(bytes);
+        map(&bytes);
     }
 
     #[test]
     fn broken_maps_are_refused(text in broken(MAP)) {
-        map(text.into_bytes());
+        map(text.as_bytes());
     }
 }
 
@@ -212,7 +162,24 @@ fn the_unbroken_map_is_accepted() {
             .len(),
         2
     );
-    map(MAP.into());
+    map(MAP.as_bytes());
+}
+
+#[test]
+fn a_file_that_is_broken_all_over_is_looked_through_a_few_times() {
+    for (name, files) in broken_all_over(3000) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.toml");
+        for (name, text) in files {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        LOOKED.set(0);
+        let said = resolved(&path).unwrap_err();
+        // A place is looked for where it is shown: some twenty of a kind.
+        assert!(LOOKED.get() <= 60, "{name}: {} times", LOOKED.get());
+        assert!(said.len() < 20_000, "{name}: {} bytes", said.len());
+        assert!(said.contains(" --> "), "{name}: {said}");
+    }
 }
 
 #[test]

@@ -101,6 +101,15 @@ pub fn open(path: &Path, shown: &Path) -> Result<Study, Problems> {
             "give the path of a study file",
         )
     })?;
+    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+    Ok(Study {
+        folder,
+        ..read_bytes(shown, bytes)?
+    })
+}
+
+/// Checks the bytes of a study, with or without byte order mark.
+pub fn read_bytes(shown: &Path, bytes: Vec<u8>) -> Result<Study, Problems> {
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let spot = crate::diagnostic::Spot::in_bytes(error.as_bytes(), at..at + 1);
@@ -115,12 +124,7 @@ pub fn open(path: &Path, shown: &Path) -> Result<Study, Problems> {
                 .remedy("save it as UTF-8"),
         )
     })?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-    Ok(Study {
-        folder,
-        ..read(shown, text)?
-    })
+    read(shown, text.strip_prefix('\u{feff}').unwrap_or(&text))
 }
 
 /// Checks the text of a study.

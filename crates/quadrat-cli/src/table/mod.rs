@@ -45,10 +45,7 @@ impl Table {
     pub fn open(path: &Path, shown: &Path) -> Result<Self, Problems> {
         let name = shown.display().to_string();
         let (format, headers) = match extension(path).as_deref() {
-            Some("csv") => {
-                let (csv, headers) = csv::Csv::parse(read(path, &name)?, &name)?;
-                (Format::Csv(csv), headers)
-            }
+            Some("csv") => return Self::from_csv(read(path, &name)?, name),
             Some("parquet") => {
                 let (parquet, headers) = parquet::Parquet::parse(read(path, &name)?, &name)?;
                 (Format::Parquet(parquet), headers)
@@ -66,6 +63,18 @@ impl Table {
             name,
             headers,
             format,
+        };
+        table.check_headers()?;
+        Ok(table)
+    }
+
+    /// Reads the header of a CSV file that people see under a name.
+    pub fn from_csv(bytes: Vec<u8>, name: String) -> Result<Self, Problems> {
+        let (csv, headers) = csv::Csv::parse(bytes, &name)?;
+        let table = Self {
+            name,
+            headers,
+            format: Format::Csv(csv),
         };
         table.check_headers()?;
         Ok(table)
