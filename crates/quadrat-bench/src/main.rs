@@ -8,6 +8,7 @@ mod fit;
 mod gram;
 mod peer;
 mod points;
+mod refusals;
 mod regions;
 mod sites;
 mod sparse;
@@ -63,6 +64,8 @@ enum Subject {
     },
     /// Where the time of a fit goes, as shares.
     Fit,
+    /// Refusals of files that are broken all over, against the time to read them.
+    Refusals,
     /// Our half of a comparison with another library; `peers/run.py` runs both.
     #[command(subcommand)]
     Peer(peer::Peer),
@@ -78,6 +81,7 @@ fn main() -> anyhow::Result<()> {
         Subject::Country { peer, quick } => sparse::run_country(&peer, quick)?,
         Subject::Chained { only, peer } => chained::run(only.as_deref(), &peer)?,
         Subject::Fit => fit::run()?,
+        Subject::Refusals => refusals::run()?,
         Subject::Peer(peer) => peer::run(peer)?,
     }
     Ok(())
