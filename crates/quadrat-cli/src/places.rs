@@ -24,6 +24,17 @@ pub struct Places {
     pub output: Option<String>,
     /// Of rows to be predicted: what rates are multiplied by, or the numbers of trials.
     pub amounts: Option<Amounts>,
+    /// Of rows to be predicted: what stands beside their places, such as names.
+    pub labels: Vec<Labels>,
+}
+
+/// A column of a table that is copied into the answer as it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Labels {
+    /// Its name.
+    pub header: String,
+    /// Its cells, row by row.
+    pub cells: Vec<String>,
 }
 
 /// What means are multiplied by, row by row.
@@ -125,6 +136,7 @@ impl Places {
             geographic,
             output: None,
             amounts: None,
+            labels: Vec::new(),
         }
     }
 
@@ -174,6 +186,7 @@ impl Places {
             geographic,
             output: None,
             amounts: None,
+            labels: Vec::new(),
         }
     }
 
@@ -194,6 +207,7 @@ impl Places {
             geographic: None,
             output: None,
             amounts: None,
+            labels: Vec::new(),
         }
     }
 
@@ -307,6 +321,9 @@ impl Places {
         self.dims.iter_mut().for_each(|dim| dim.retain(keep));
         if let Some(amounts) = &mut self.amounts {
             amounts.retain(keep);
+        }
+        for labels in &mut self.labels {
+            retain(&mut labels.cells, keep);
         }
     }
 

@@ -60,15 +60,16 @@ pub fn chances(answer: &Answer) -> impl Iterator<Item = &String> {
     answer.chances.iter().map(|(name, _)| name)
 }
 
-/// The output where there are several, and the columns that tell the place.
+/// The output where there are several, columns that were kept, and those that tell the place.
 pub fn of_places(places: &Places) -> Vec<String> {
     let output = places.output.iter().map(|_| OUTPUT.to_owned());
+    let labels = places.labels.iter().map(|labels| labels.header.clone());
     let key = places.shapes.iter().map(|shapes| shapes.header.clone());
     let own = places
         .dims
         .iter()
         .flat_map(|dim| dim.headers.iter().cloned());
-    output.chain(key).chain(own).collect()
+    output.chain(labels).chain(key).chain(own).collect()
 }
 
 /// A name that would head two columns.
@@ -83,6 +84,8 @@ pub fn clash(places: &Places, wanted: &Chances) -> Option<String> {
 pub fn place(places: &Places, row: usize) -> Vec<Cell> {
     let mut cells = Vec::with_capacity(2 + 2 * places.dims.len() + COLUMNS.len());
     cells.extend(places.output.iter().cloned().map(Cell::Text));
+    let labels = places.labels.iter();
+    cells.extend(labels.map(|labels| Cell::Text(labels.cells[row].clone())));
     cells.extend(
         places
             .shapes

@@ -138,11 +138,12 @@ pub fn map(bytes: &[u8]) {
     };
     columns(&Table::from_geo(Arc::clone(&file)));
     let mut is_good = false;
-    for degrees in [true, false] {
-        match outlines(&file, degrees, None, &mut Vec::new()) {
+    for (degrees, skips) in [(true, false), (false, false), (false, true)] {
+        match outlines(&file, degrees, None, skips, &mut Vec::new()) {
             Ok(outlines) => {
                 is_good = true;
-                let areas = outlines.iter().map(|outline| outline.polygon.area());
+                assert!(skips || outlines.iter().all(Option::is_some));
+                let areas = outlines.iter().flatten().map(|outline| outline.polygon.area());
                 assert!(areas.clone().all(|area| area.is_finite() && area > 0.0));
             }
             Err(problems) => is_worded(&problems),

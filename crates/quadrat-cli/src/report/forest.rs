@@ -43,6 +43,10 @@ pub fn figure(
 /// The key and the place of a row, in words.
 pub fn label(asked: &Asked, row: usize) -> String {
     let places = &asked.places;
+    // A name that was kept says which row it is; its place would be a second one.
+    if let Some(first) = places.labels.first() {
+        return first.cells[row].clone();
+    }
     let key = places.shapes.iter();
     let key = key.map(|shapes| format!("{} {}", shapes.header, shapes.keys[row]));
     let dims = places.dims.iter().map(|dim| slices::along(dim, row));

@@ -11,6 +11,7 @@ mod files;
 mod fill;
 mod inputs;
 mod join;
+mod labels;
 mod observed;
 mod ranks;
 mod read;
@@ -433,7 +434,10 @@ fn asked(
         } => {
             usable(check, inputs, support, warnings);
             let table = files.table(file)?;
-            let add = |places: &mut Places| amounts::add(files, Some(&table), predict, places);
+            let add = |places: &mut Places| {
+                labels::add(check, &table, predict, places)?;
+                amounts::add(files, Some(&table), predict, places)
+            };
             read_places(files, (&table, file), support, add)?
         }
         Where::File {
@@ -448,6 +452,7 @@ fn asked(
             read::sized(files, places)
         }
     };
+    labels::without_table(check, predict);
     let chances = Chances {
         above: predict.above.clone(),
         ranks: 0,

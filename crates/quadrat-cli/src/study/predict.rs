@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use toml_edit::Item;
 
-use super::fields::{Section, Spanned, kind, number};
+use super::fields::{Section, Spanned, kind, number, text};
 use super::likelihood::{Given, given};
 use super::support::{self, Support};
 use super::{names, repeated};
@@ -41,6 +41,8 @@ pub struct Predict {
     pub exposure: Option<Given>,
     /// Among how many trials successes are predicted; 1 when absent.
     pub trials: Option<Given>,
+    /// Columns of the table asked that are copied into the answer, such as names.
+    pub keep: Vec<Spanned<String>>,
 }
 
 /// The most draws of a prediction.
@@ -123,6 +125,7 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
             "as",
             "exposure",
             "trials",
+            "keep",
         ],
         &[],
     );
@@ -179,7 +182,35 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
         like: section.text("as"),
         exposure,
         trials,
+        keep: kept(section)?,
     })
+}
+
+/// Columns to copy, each once.
+fn kept(section: &Section<'_>) -> Option<Vec<Spanned<String>>> {
+    const LIKE: &str = "such as `keep = [\"district\"]`";
+    let Some(item) = section.get("keep") else {
+        return Some(Vec::new());
+    };
+    let span = section.span_of("keep");
+    let Some(array) = item.as_array().filter(|array| !array.is_empty()) else {
+        let message = format!("`keep` must be an array of columns, not {}", kind(item));
+        section.check.refuse(&span, message, LIKE);
+        return None;
+    };
+    let mut columns: Vec<Spanned<String>> = Vec::with_capacity(array.len());
+    for value in array {
+        let item = Item::Value(value.clone());
+        let mut name = text(section.check, "a column of `keep`", &item)?;
+        name.span = value.span().unwrap_or_else(|| span.clone());
+        if columns.iter().any(|column| column.value == name.value) {
+            let message = format!("the column `{}` is given twice", name.value);
+            section.check.refuse(&name.span, message, "name each column once");
+            return None;
+        }
+        columns.push(name);
+    }
+    Some(columns)
 }
 
 /// A key that is a number above zero or a column, where it is there.

@@ -230,6 +230,21 @@ impl Table {
         self.numbers(&[at]).is_ok() || self.keys(at).is_ok_and(|keys| keys.iter().any(is_number))
     }
 
+    /// A column as texts, as they are; an empty one where there is nothing.
+    pub fn texts(&self, at: usize) -> Result<Vec<String>, Problems> {
+        let columns = match &self.format {
+            Format::Csv(csv) => {
+                let parse = |_, cell: &str| Ok(cell.trim().to_owned());
+                csv.columns(&self.name, &self.headers, &[at], parse)?
+            }
+            Format::Parquet(parquet) => vec![parquet.written(&self.name, &self.headers, at)?],
+            Format::Geo(file) => {
+                self.features_as(file, &[at], |_, value| Ok(key_text(value)))?
+            }
+        };
+        Ok(self.has_rows(columns)?.pop().unwrap_or_default())
+    }
+
     /// A column as keys, which are texts.
     pub fn keys(&self, at: usize) -> Result<Vec<String>, Problems> {
         let columns = match &self.format {

@@ -134,6 +134,7 @@ const KEYS: &[(&str, Case)] = &[
     ("exposure of a prediction", (BOXES, "#predict", "exposure = 3")),
     ("exposure of values", (POINTS, "#predict", "exposure = 3")),
     ("trials of values", (POINTS, "#predict", "trials = 3")),
+    ("keep", (BOXES, "#predict", "keep = [\"n\"]")),
     ("name", (POINTS, "name = \"p\"", "name = \"q\"")),
     ("latent", (BOXES, "#predict", "scale = \"latent\"")),
     ("observation", (POINTS, "#predict", "scale = \"observation\"")),
