@@ -462,8 +462,9 @@ def null_geometry(c):
     c.check("in a time that grows with the file", run.seconds < 3, run.end)  # 44.7 s was the fault
     skip = [("planar = true", 'planar = true, empty = "skip"')]
     refused(c, "left out, nothing is left", c.run(files={"null.geojson": bare}, replace=skip), "no region of these rows has a geometry")
-    square = '{"type":"Feature","properties":{"k":"s","v":2},"geometry":{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,1],[0,0]]]}}'
-    some = '{"type":"FeatureCollection","features":[' + ",".join([square, feature % 1, feature % 2]) + "]}"
+    square = '{"type":"Feature","properties":{"k":"s%d","v":%d},"geometry":{"type":"Polygon","coordinates":[[[%d,0],[%d,0],[%d,1],[%d,1],[%d,0]]]}}'
+    squares = [square % (k, k * k, k, k + 1, k + 1, k, k) for k in range(4)]
+    some = '{"type":"FeatureCollection","features":[' + ",".join([*squares, feature % 1, feature % 2]) + "]}"
     run = c.run(files={"null.geojson": some}, replace=skip)
     told = "2 features without a geometry left out" in run.warnings and "2 rows left out" in run.warnings
     c.check("left out where that is asked, with their rows, and told", run.is_fitted and told, run.warnings[:120] or run.end)
@@ -582,7 +583,7 @@ def texts(drawing):
 
 def covariate_slices(c):
     # Held, because figures are looked at and a search takes a while.
-    held = "".join(f'"{name}" = {{ value = {value}, fixed = true }}\n' for name, value in [("linear.variance", 1), ("matern32.variance", 0.2), ("matern32.lengthscale", 2)])
+    held = "".join(f'"{name}" = {{ value = {value}, fixed = true }}\n' for name, value in [("linear.variance", 1), ("matern32.variance", 0.2), ("matern32.lengthscale", 20)])
     run = c.run(add=f"[hyperparameters]\n{held}")
     drawn = sorted(f.name for f in run.out.glob("risk*.svg"))
     c.check("a covariate cuts no map into pieces", drawn == ["risk.svg"], ", ".join(drawn) or run.end)

@@ -62,7 +62,8 @@ pub fn warnings(
         true => below_zero(posterior, places, answer),
         false => not_met(posterior, places, answer, address)?,
     };
-    Ok(told.into_iter().collect())
+    let above = above_one(posterior, places, answer);
+    Ok(told.into_iter().chain(above).collect())
 }
 
 /// Means that were cut off at zero, where parts no longer add up to their row.
@@ -143,6 +144,46 @@ fn below_zero(posterior: &Posterior, places: &Places, answer: &Answer) -> Option
         human(least),
         way(posterior, places)
     ))
+}
+
+/// Means above one of averages that were all observed between zero and one, as shares are.
+fn above_one(posterior: &Posterior, places: &Places, answer: &Answer) -> Option<String> {
+    if places.aggregate == Some(Aggregate::Sum) || !are_shares(posterior, places) {
+        return None;
+    }
+    let is_above = |x: &&f64| **x > 1.0 + ROUNDING;
+    let means = answer.mean.iter().filter(is_above).count();
+    if means == 0 {
+        return None;
+    }
+    let most = answer.mean.iter().fold(1.0, |a: f64, m| a.max(*m));
+    Some(format!(
+        "{} of {} above one (up to {}), though all that was observed lies between 0 and 1: if these are shares of what was counted, give the cases as `poisson = {{ count = .., exposure = .. }}`, whose rates are not negative, or at points as `binomial`, whose chances end at 1",
+        count(means, "mean"),
+        answer.mean.len().to_string() + if means == 1 { " is" } else { " are" },
+        human(most),
+    ))
+}
+
+/// Tables of an output that report averages over something, all between zero and one.
+fn are_shares(posterior: &Posterior, places: &Places) -> bool {
+    let output = places.output.as_deref();
+    let own = posterior.observations().iter();
+    let mut is_any = false;
+    for table in own.filter(|table| table.output() == output) {
+        let Likelihood::Gaussian(gaussian) = table.likelihood() else {
+            return false;
+        };
+        let supports = table.supports();
+        let rows = || 0..supports.len();
+        let is_share =
+            |row: usize| supports.size(row) == 1.0 && (0.0..=1.0).contains(&gaussian.values()[row]);
+        if !rows().all(is_share) {
+            return false;
+        }
+        is_any |= rows().any(|row| !supports.is_point(row));
+    }
+    is_any
 }
 
 /// Tables of an output that report values over something, none of them negative.

@@ -19,6 +19,7 @@ mod regions;
 mod reports;
 mod rows;
 mod scales;
+mod slots;
 mod sparse;
 mod varying;
 

@@ -12,6 +12,7 @@ use super::join::{canonical, repeated};
 use super::regions::regions;
 use super::reports::{Cells, Column, ignored, reported, uncensored};
 use super::rows::{no_giants, no_zero_width, only_degrees, repeated_exact};
+use super::slots::Slots;
 use crate::diagnostic::Problems;
 use crate::numbers::count;
 use crate::places::Places;
@@ -20,7 +21,7 @@ use crate::study::fields::{Check, Spanned};
 use crate::study::likelihood::Given;
 use crate::study::observe::MOST_TIMES;
 use crate::study::shape::Shape;
-use crate::study::support::{Edge, Extent, Support};
+use crate::study::support::Support;
 use crate::study::{Observe, Output};
 use crate::table::{Reading, Table};
 
@@ -58,64 +59,6 @@ pub(super) fn find(
         }
     }
     (found.len() == names.len()).then_some(found)
-}
-
-/// A coordinate or an edge: from a column, with how its cells are read, or the same for all rows.
-enum Slot<'s> {
-    Column(&'s Spanned<String>, Reading),
-    Number(f64),
-}
-
-/// Coordinates and edges of all dimensions, in order.
-struct Slots<'s>(Vec<Slot<'s>>);
-
-impl<'s> Slots<'s> {
-    fn of(support: &'s Support) -> Self {
-        let edge = |edge: &'s Edge| match edge {
-            Edge::Column(name) => Slot::Column(name, Reading::Edge),
-            Edge::Number(number) => Slot::Number(number.value),
-        };
-        let mut slots = Vec::new();
-        for dim in &support.dims {
-            match &dim.extent {
-                Extent::Point => slots.push(Slot::Column(&dim.name, Reading::Number)),
-                Extent::Edges(a, b) => slots.extend([edge(a), edge(b)]),
-            }
-        }
-        Self(slots)
-    }
-
-    /// The columns among them.
-    fn columns(&self) -> Vec<(&'s Spanned<String>, Reading)> {
-        let column = |slot: &Slot<'s>| match slot {
-            Slot::Column(name, reading) => Some((*name, *reading)),
-            Slot::Number(_) => None,
-        };
-        self.0.iter().filter_map(column).collect()
-    }
-
-    /// All of them, from what the columns hold, of so many rows.
-    fn filled(&self, columns: Vec<Vec<f64>>, rows: usize) -> Vec<Vec<f64>> {
-        let mut columns = columns.into_iter();
-        let one = |slot: &Slot<'_>| match slot {
-            Slot::Column(..) => columns.next().unwrap_or_default(),
-            Slot::Number(number) => vec![*number; rows],
-        };
-        self.0.iter().map(one).collect()
-    }
-
-    /// The column of the table in which each is shown: of a number that of the one before, or the first.
-    fn shown_in(&self, found: &[usize]) -> Vec<usize> {
-        let mut last = found.first().copied().unwrap_or(0);
-        let mut found = found.iter();
-        let one = |slot: &Slot<'_>| {
-            if let Slot::Column(..) = slot {
-                last = found.next().copied().unwrap_or(last);
-            }
-            last
-        };
-        self.0.iter().map(one).collect()
-    }
 }
 
 /// Refuses rows of which no column says anything.
@@ -184,25 +127,8 @@ pub(super) fn observed(
             });
     let cells = Cells::new(check, &table, places.len(), columns.collect());
     let likelihood = reported(&cells, &observe.likelihood, link, &mut problems);
-    warnings.extend(
-        likelihood
-            .as_ref()
-            .and_then(|told| among_noisy(told, &table)),
-    );
-    if likelihood.is_some() && uncensored(&cells, &observe.likelihood) {
-        warnings.push(format!(
-            "{}: no value lies at or beyond its limits, so that none is censored; where values beyond them were never recorded, use `truncated`",
-            observe.file.value
-        ));
-    }
-    let taken = ignored(&cells, &observe.likelihood);
-    if let (Some(preset), 1..) = (observe.likelihood.ignores_limits, taken) {
-        warnings.push(format!(
-            "`{preset}` ignores that {} of {} {} censored: what was recorded is taken for exact, and pulls the function towards it",
-            count(taken, "row"),
-            observe.file.value,
-            if taken == 1 { "is" } else { "are" },
-        ));
+    if let Some(likelihood) = &likelihood {
+        remarks(&cells, &table, observe, likelihood, warnings);
     }
     let times = times(&cells, observe, &mut problems);
     let outputs = rows_of_outputs(check, &table, &observe.output, places.len())?;
@@ -225,46 +151,8 @@ pub(super) fn observed(
             spare: Vec::new(),
             once: None,
         };
-        let mut part = match rows {
-            Some(rows) => match part.keeping(rows) {
-                Ok(part) => part,
-                Err(error) => {
-                    let name = output.as_deref().unwrap_or_default();
-                    let message = format!("the rows of the output `{name}`: {error}");
-                    let remedy =
-                        "mend these rows, or give each output a table with a likelihood of its own";
-                    check.refuse(&observe.likelihood.name.span, message, remedy);
-                    return None;
-                }
-            },
-            None => part,
-        };
-        part.places.output = output;
-        if let Some(rows) = part.places.of_some_size() {
-            if rows.is_empty() {
-                let shapes = part.places.shapes.as_ref();
-                let (message, remedy) = match shapes.is_some_and(|s| s.regions().is_some()) {
-                    true => (
-                        "no region of these rows has a geometry",
-                        "mend the map, or the keys",
-                    ),
-                    false => (
-                        "no bag of these rows has any weight",
-                        "mend the weights of the points, or the keys",
-                    ),
-                };
-                check.refuse(&observe.file.span, message, remedy);
-                return None;
-            }
-            warnings.push(format!(
-                "{}: {} left out, the first at {}: their {}",
-                part.table.name(),
-                count(part.places.len() - rows.len(), "row"),
-                part.address(first_left_out(&rows)),
-                part.places.shapes.as_ref().map_or("", Shapes::why_empty),
-            ));
-            part = part.keeping(rows).ok()?;
-        }
+        let part = of_output(check, observe, part, (output, rows))?;
+        let part = of_some_size(check, observe, part, warnings)?;
         let Some(part) = seen(part)? else {
             continue;
         };
@@ -280,6 +168,92 @@ pub(super) fn observed(
     }
     check.extend(problems);
     None
+}
+
+/// What to say of the rows of a table.
+fn remarks(
+    cells: &Cells<'_>,
+    table: &Table,
+    observe: &Observe,
+    likelihood: &Reported,
+    warnings: &mut Vec<String>,
+) {
+    warnings.extend(among_noisy(likelihood, table));
+    let (file, says) = (&observe.file.value, &observe.likelihood);
+    if uncensored(cells, says) {
+        warnings.push(format!(
+            "{file}: no value lies at or beyond its limits, so that none is censored; where values beyond them were never recorded, use `truncated`"
+        ));
+    }
+    let taken = ignored(cells, says);
+    if let (Some(preset), 1..) = (says.ignores_limits, taken) {
+        warnings.push(format!(
+            "`{preset}` ignores that {} of {file} {} censored: what was recorded is taken for exact, and pulls the function towards it",
+            count(taken, "row"),
+            if taken == 1 { "is" } else { "are" },
+        ));
+    }
+}
+
+/// The rows of an output, or all; refused where they say too little without the others.
+fn of_output(
+    check: &Check<'_>,
+    observe: &Observe,
+    part: Observed,
+    (output, rows): RowsOf,
+) -> Option<Observed> {
+    let kept = match rows {
+        Some(rows) => part.keeping(rows),
+        None => Ok(part),
+    };
+    let mut part = match kept {
+        Ok(part) => part,
+        Err(error) => {
+            let name = output.as_deref().unwrap_or_default();
+            let message = format!("the rows of the output `{name}`: {error}");
+            let remedy =
+                "mend these rows, or give each output a table with a likelihood of its own";
+            check.refuse(&observe.likelihood.name.span, message, remedy);
+            return None;
+        }
+    };
+    part.places.output = output;
+    Some(part)
+}
+
+/// The rows that look at something, the others told; refused where none does.
+fn of_some_size(
+    check: &Check<'_>,
+    observe: &Observe,
+    part: Observed,
+    warnings: &mut Vec<String>,
+) -> Option<Observed> {
+    let Some(rows) = part.places.of_some_size() else {
+        return Some(part);
+    };
+    let shapes = part.places.shapes.as_ref();
+    if rows.is_empty() {
+        let (message, remedy) = match shapes.is_some_and(|s| s.regions().is_some()) {
+            true => (
+                "no region of these rows has a geometry",
+                "mend the map, or the keys",
+            ),
+            false => (
+                "no bag of these rows has any weight",
+                "mend the weights of the points, or the keys",
+            ),
+        };
+        check.refuse(&observe.file.span, message, remedy);
+        return None;
+    }
+    warnings.push(format!(
+        "{}: {} left out, the first at {}: their {}",
+        part.table.name(),
+        count(part.places.len() - rows.len(), "row"),
+        part.address(first_left_out(&rows)),
+        shapes.map_or("", Shapes::why_empty),
+    ));
+    part.keeping(rows).ok()
 }
 
 /// How often each row was seen; what is no number of times is refused.

@@ -31,7 +31,7 @@ const CASES: &[Case] = &[
     ("kernel = \"se(age)\"", "kernel = \"se(age)\"\nmean = \"constnt\"", &["`constnt` is not a known `mean`", "s.toml:5:8"]),
     ("kernel = \"se(age)\"", "kernel = \"se(age)\"\nmean = nan", &["`mean` is NaN; it must be finite", "s.toml:5:8"]),
     // Supports and aggregates.
-    ("box = {", "region = {", &["unknown key `age` in region", "s.toml:8:24", "`file`, `key`, `dims` and `planar`"]),
+    ("box = {", "region = {", &["unknown key `age` in region", "s.toml:8:24", "`file`, `key`, `dims`, `planar` and `empty`"]),
     ("{ box = { age = [\"from\", \"to\"] } }", "{ }", &["`support` says nothing", "s.toml:8:11"]),
     ("[\"from\", \"to\"]", "[\"from\"]", &["the edges of `age` must be two names of columns", "s.toml:8:27"]),
     ("[\"from\", \"to\"]", "\"from\"", &["the edges of `age` must be two names", "not the text \"from\"", "s.toml:8:27"]),
@@ -78,7 +78,7 @@ const CASES: &[Case] = &[
     ("{ age = { from = 0, to = 20, step = 1, cells = true } } }", "{ age = { from = 0, to = 20, step = 1, cells = true }, year = { from = 0, to = 3e6, step = 1, cells = true } } }", &["20 x 3000000 cells, more than 10^7", "s.toml:14:20"]),
     ("{ grid = { age =", "{ grid = { year =", &["this support lacks `age`", "s.toml:14:"]),
     ("grid = { age = { from = 0, to = 20, step = 1, cells = true } }", "file = \"at.csv\", box = { age = [\"lo\", \"hi\"] }", &["the file `at.csv` does not exist", "s.toml:14:20"]),
-    ("[\"from\", \"to\"]", "[\"from\"]", &["must be two names of columns, not an array of 1", "s.toml:8:27"]),
+    ("[\"from\", \"to\"]", "[\"from\"]", &["must be two names of columns, or numbers, not an array of 1", "s.toml:8:27"]),
     ("gaussian = { value", "poisson = { value", &["unknown key `value` in poisson", "s.toml:10:28", "`count`, `lower`, `upper`, `exposure` and `link`"]),
     ("variance = 1 ", "variance = 1e308 ", &["`variance` is 1e308, which is too large", "s.toml:10:", "squared unit"]),
     ("from = 0, to = 20, step = 1", "from = 1e300, to = 1.1e300, step = 1", &["a step of 1 is lost in rounding between 1e300 and 1.1e300", "s.toml:14:", "larger step"]),

@@ -122,7 +122,6 @@ const KEYS: &[(&str, Case)] = &[
     ("limit", (POINTS, VALUES, "censored = { value = \"y\", upper = 0.9 }")),
     ("no value at the limit", (POINTS, VALUES, "censored = { value = \"y\", upper = 900 }")),
     ("value that was recorded above a limit", (POINTS, VALUES, "truncated = { value = \"y\", lower = -2 }")),
-    ("value below its limit", (POINTS, VALUES, "truncated = { value = \"y\", lower = 0.9 }")),
     ("thresholds", (POINTS, VALUES, "ordinal = { rank = \"g\", thresholds = [0.1, 0.8] }")),
     ("trials", (POINTS, VALUES, "binomial = { successes = \"n\", trials = 20 }")),
     ("link of yes and no", (POINTS, VALUES, "bernoulli = { value = \"yes\", link = \"probit\" }")),

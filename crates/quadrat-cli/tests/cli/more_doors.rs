@@ -436,6 +436,49 @@ fn exposures_and_trials_of_what_has_none_are_refused() {
     none(&wrong);
 }
 
+/// Straight lines, whose continuation is known.
+#[test]
+fn predictions_of_what_cannot_be_are_told_with_the_way_out() {
+    let study = |aggregate: &str, to: u8| {
+        format!(
+            r#"[latent]
+kernel = "linear(t)"
+[[observe]]
+file = "d.csv"
+support = {{ box = {{ t = ["from", "to"] }} }}
+aggregate = "{aggregate}"
+likelihood = {{ gaussian = {{ value = "y", sd = 0.01 }} }}
+[[predict]]
+name = "p"
+support = {{ grid = {{ t = {{ from = 0, to = {to}, step = 1, cells = true }} }} }}
+aggregate = "{aggregate}"
+[inference]
+hyperparameters = "map"
+"#
+        )
+    };
+    let said = |aggregate: &str, to: u8, table: &str| {
+        let (folder, _) = ran(&study(aggregate, to), &[("d.csv", table)]);
+        fit(folder.path())["warnings"].to_string()
+    };
+    let rising = "from,to,y\n0,1,0.2\n1,2,0.5\n2,3,0.8\n";
+    let told = said("mean", 5, rising);
+    // 1.1 and 1.4 beyond the rows.
+    assert!(
+        told.contains("2 means of 5 are above one (up to 1."),
+        "{told}"
+    );
+    assert!(told.contains("`binomial`"), "{told}");
+    assert!(!said("mean", 3, rising).contains("above one"));
+    let falling = "from,to,y\n0,1,8\n1,2,5\n2,3,2\n";
+    let told = said("sum", 5, falling);
+    assert!(told.contains("2 means of 5 are below zero"), "{told}");
+    assert!(
+        told.contains("`poisson = { count = .. }`") || told.contains("nothing here keeps both"),
+        "{told}"
+    );
+}
+
 #[test]
 fn files_of_one_run_carry_one_number() {
     let table = "t,y\n0,1\n1,2\n2,1\n";

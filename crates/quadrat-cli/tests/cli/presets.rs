@@ -76,7 +76,7 @@ fn held(second: &str, leaf: &str, first: &[&str], other: &[&str]) -> String {
     at_one(&names.iter().map(String::as_str).collect::<Vec<&str>>())
 }
 
-/// What `fit.json` says, without the time and the warnings; and the warnings.
+/// What `fit.json` says, without the time, the number of the run and the warnings; and the warnings.
 fn fit(study: &str) -> (serde_json::Value, String) {
     let tables = tables();
     let mut files: Vec<(&str, &[u8])> = tables.iter().map(|(n, b)| (*n, b.as_slice())).collect();
@@ -88,6 +88,7 @@ fn fit(study: &str) -> (serde_json::Value, String) {
     let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();
     let object = value.as_object_mut().unwrap();
     object.remove("seconds");
+    object.remove("run");
     let warnings = object.remove("warnings").unwrap();
     (value, warnings.to_string())
 }

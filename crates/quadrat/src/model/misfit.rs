@@ -40,7 +40,11 @@ pub(super) fn warnings(problem: &Problem, conditioned: &Conditioned) -> Vec<Stri
 fn beyond_known_noise(problem: &Problem, conditioned: &Conditioned) -> Option<String> {
     let variances = problem.known_variances();
     let own = variances.iter().zip(&conditioned.alpha);
-    impossible(own.filter_map(|(v, alpha)| v.filter(|v| *v > 0.0).map(|v| v * alpha * alpha)))
+    let each = own.zip(problem.times()).filter_map(|((v, alpha), n)| {
+        let known = v.filter(|v| *v > 0.0);
+        known.map(|v| (*n, v * alpha * alpha))
+    });
+    impossible(each)
 }
 
 /// The same of approximate inference, for tables of values with known noise: of some rows of each, evenly spread.
@@ -65,15 +69,20 @@ pub(super) fn of_known_tables(posterior: &Posterior) -> Result<Option<String>, F
             .iter()
             .zip(fitted.mean())
             .filter(|(row, _)| known[**row] > 0.0);
-        squares
-            .extend(each.map(|(&row, mean)| (gaussian.values()[row] - mean).powi(2) / known[row]));
+        squares.extend(each.map(|(&row, mean)| {
+            let n = table.times(row);
+            let away = gaussian.values()[row] - mean;
+            (n, n * away * away / known[row])
+        }));
     }
     Ok(impossible(squares.into_iter()))
 }
 
-/// What to say of squared distances from the curve in units of the known variances.
-fn impossible(squares: impl Iterator<Item = f64>) -> Option<String> {
-    let (rows, square) = squares.fold((0.0, 0.0), |(n, sum), square| (n + 1.0, sum + square));
+/// What to say of squared distances from the curve in units of the known variances, each with how often its row was seen.
+fn impossible(squares: impl Iterator<Item = (f64, f64)>) -> Option<String> {
+    let (rows, square) = squares.fold((0.0, 0.0), |(n, sum), (times, square)| {
+        (n + times, sum + square)
+    });
     let limit = rows + 2.0 * f64::sqrt(rows * UNLIKELY) + 2.0 * UNLIKELY;
     if rows == 0.0 || square <= limit {
         return None;

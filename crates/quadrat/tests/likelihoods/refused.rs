@@ -124,7 +124,7 @@ fn bad_input_is_refused_with_row_and_remedy() {
         ),
         (
             message(Truncated::new(two(), vec![1.5; 2], vec![3.0; 2], learned())),
-            "the value of row 0 is 1, but must be within its limits",
+            "the value of row 0 is 1; it must be within its limits",
         ),
         (
             message(Truncated::new(

@@ -9,8 +9,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
 const SLOPE: f64 = 1.0;
-const ROWS: usize = 80;
-const SEEDS: u64 = 40;
+const ROWS: usize = 60;
+const SEEDS: u64 = 24;
 
 /// Places and values of a line through the origin, of which those below zero were never recorded.
 fn recorded(seed: u64) -> (Vec<f64>, Vec<f64>) {
@@ -50,10 +50,10 @@ fn a_slope_is_found_although_values_below_a_limit_are_missing() {
     for seed in 0..SEEDS {
         let (x, y) = recorded(seed);
         let limits = || (vec![0.0; ROWS], vec![f64::INFINITY; ROWS]);
-        for (k, noise) in [Noise::Known(vec![1.0; ROWS]), Noise::Learned]
-            .into_iter()
-            .enumerate()
-        {
+        // Learned noise takes several times as long.
+        let some = if seed % 2 == 0 { 2 } else { 1 };
+        let noises = [Noise::Known(vec![1.0; ROWS]), Noise::Learned];
+        for (k, noise) in noises.into_iter().take(some).enumerate() {
             let (lower, upper) = limits();
             let cut = Truncated::new(y.clone(), lower, upper, noise).unwrap();
             let [mean, _, low, high] = slope(&x, cut);
@@ -66,9 +66,9 @@ fn a_slope_is_found_although_values_below_a_limit_are_missing() {
         naive += slope(&x, blind)[0] / SEEDS as f64;
     }
     println!("truncated {means:.3}, gaussian {naive:.3}, {held:?} of {SEEDS} intervals hold");
-    // The sd of a slope is some 0.17, that of the average of forty 0.03.
-    assert!((means - SLOPE).abs() < 0.09, "{means}");
+    // The sd of a slope is some 0.2, that of the average of 24 0.04.
+    assert!((means - SLOPE).abs() < 0.12, "{means}");
     assert!(naive < 0.75, "{naive}");
-    // Of forty intervals of 90 % fewer than 30 hold with a probability of 0.002.
-    assert!(held.iter().all(|held| *held >= 30), "{held:?}");
+    // Of intervals of 90 % fewer than 17 of 24, or 8 of 12, hold with a probability of 0.002 and 0.004.
+    assert!(held[0] >= 17 && held[1] >= 8, "{held:?}");
 }

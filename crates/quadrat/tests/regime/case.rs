@@ -18,7 +18,6 @@ pub enum Kind {
     Interval,
     IntervalKnown,
     Censored,
-    Truncated,
     Ordinal,
     OrdinalLearned,
     Positive,
@@ -32,7 +31,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 18] = [
         Self::Known,
         Self::Exact,
         Self::Learned,
@@ -41,7 +40,6 @@ impl Kind {
         Self::Interval,
         Self::IntervalKnown,
         Self::Censored,
-        Self::Truncated,
         Self::Ordinal,
         Self::OrdinalLearned,
         Self::Positive,
@@ -64,7 +62,6 @@ impl Kind {
             Self::Interval => "interval",
             Self::IntervalKnown => "interval_known",
             Self::Censored => "censored",
-            Self::Truncated => "truncated",
             Self::Ordinal => "ordinal",
             Self::OrdinalLearned => "ordinal_learned",
             Self::Positive => "positive",
@@ -241,7 +238,6 @@ impl Case {
             Kind::Interval
                 | Kind::IntervalKnown
                 | Kind::Censored
-                | Kind::Truncated
                 | Kind::Ordinal
                 | Kind::OrdinalLearned
                 | Kind::Positive

@@ -143,12 +143,6 @@ pub fn study(
                         variance,
                     }
                 }
-                // A value and the limit that it lies above.
-                Kind::Truncated => Report::Within {
-                    lower: y - on(GRAIN, 0.5 * u * size),
-                    upper: y,
-                    variance,
-                },
                 Kind::Ordinal | Kind::OrdinalLearned => {
                     Report::Rank(1 + usize::from(seen > -0.5) + usize::from(seen > 0.5))
                 }

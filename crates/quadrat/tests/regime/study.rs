@@ -7,7 +7,6 @@ use quadrat::kernel::Kernel;
 use quadrat::likelihood::{
     Bernoulli, Binomial, Censored, Degrees, Dispersion, Exponential, Gaussian, Interval, Laplace,
     Likelihood, NegativeBinomial, Noise, Ordinal, Poisson, Positive, Sigmoid, StudentT, Thresholds,
-    Truncated,
 };
 use quadrat::link::Link;
 use quadrat::model::{
@@ -302,10 +301,6 @@ impl Study {
                 Interval::new(ends(false), ends(true), Noise::Known(variances()))?.into()
             }
             Kind::Censored => Censored::between(ends(false), ends(true), Noise::Learned)?.into(),
-            Kind::Truncated => {
-                let none = vec![f64::INFINITY; self.rows.len()];
-                Truncated::new(ends(true), ends(false), none, Noise::Learned)?.into()
-            }
             Kind::Ordinal => {
                 let known = Thresholds::Known(self.thresholds.clone());
                 Ordinal::new(ranks(), known, Noise::Learned)?.into()

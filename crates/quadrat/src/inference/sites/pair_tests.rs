@@ -44,7 +44,7 @@ fn compare(problem: &dyn LatentGaussian, theta: &[f64], method: Method, name: &s
     is_cut
 }
 
-/// Four rows say little about a dispersion, or about the noise of an interval: those are cut.
+/// Four rows say little about a dispersion, or about the noise of an interval or of what is left above a limit: those are cut.
 #[test]
 fn gradients_are_differences() {
     let mut cut = Vec::new();
@@ -61,6 +61,7 @@ fn gradients_are_differences() {
         cut,
         [
             ("interval", Method::Ep),
+            ("truncated", Method::Ep),
             ("negative_binomial", Method::Ep),
             ("negative_binomial", Method::Variational),
             ("counts in part", Method::Ep),
@@ -122,6 +123,8 @@ fn gradients_of_mixed_outputs_are_differences() {
     assert_eq!(
         cut,
         [
+            ("truncated", Link::Exp, Method::Ep),
+            ("truncated", Link::Softplus, Method::Ep),
             ("negative_binomial", Link::Exp, Method::Ep),
             ("negative_binomial", Link::Exp, Method::Variational),
             ("negative_binomial", Link::Softplus, Method::Ep),
