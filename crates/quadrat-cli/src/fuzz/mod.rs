@@ -143,7 +143,10 @@ pub fn map(bytes: &[u8]) {
             Ok(outlines) => {
                 is_good = true;
                 assert!(skips || outlines.iter().all(Option::is_some));
-                let areas = outlines.iter().flatten().map(|outline| outline.polygon.area());
+                let areas = outlines
+                    .iter()
+                    .flatten()
+                    .map(|outline| outline.polygon.area());
                 assert!(areas.clone().all(|area| area.is_finite() && area > 0.0));
             }
             Err(problems) => is_worded(&problems),

@@ -205,7 +205,9 @@ fn kept(section: &Section<'_>) -> Option<Vec<Spanned<String>>> {
         name.span = value.span().unwrap_or_else(|| span.clone());
         if columns.iter().any(|column| column.value == name.value) {
             let message = format!("the column `{}` is given twice", name.value);
-            section.check.refuse(&name.span, message, "name each column once");
+            section
+                .check
+                .refuse(&name.span, message, "name each column once");
             return None;
         }
         columns.push(name);

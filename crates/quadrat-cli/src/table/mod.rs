@@ -238,9 +238,7 @@ impl Table {
                 csv.columns(&self.name, &self.headers, &[at], parse)?
             }
             Format::Parquet(parquet) => vec![parquet.written(&self.name, &self.headers, at)?],
-            Format::Geo(file) => {
-                self.features_as(file, &[at], |_, value| Ok(key_text(value)))?
-            }
+            Format::Geo(file) => self.features_as(file, &[at], |_, value| Ok(key_text(value)))?,
         };
         Ok(self.has_rows(columns)?.pop().unwrap_or_default())
     }
