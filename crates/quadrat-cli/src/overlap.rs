@@ -23,7 +23,8 @@ pub fn once(mut resolved: Resolved) -> Result<Resolved> {
     if found.overlaps.is_empty() {
         return Ok(resolved);
     }
-    if let Some(table) = resolved.tables.iter().find(|t| t.times.is_some()) {
+    let is_repeated = |table: &&Observed| table.times.is_some() && counts_over_something(table);
+    if let Some(table) = resolved.tables.iter().find(is_repeated) {
         let study = &resolved.study;
         let at = study.source.place(&study.observe[table.of].file.span);
         let message = "some of these counts are of the same events as others, and `times` repeats them: it cannot be told which events are meant";

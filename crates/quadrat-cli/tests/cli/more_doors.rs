@@ -344,19 +344,23 @@ hyperparameters = "map"
         )
     };
     let table = "from,to,k,people\n0,1,9,1\n1,2,14,10\n2,4,21,2\n";
-    let asked = |predict: &str| {
+    let columns = |predict: &str, names: [&str; 2]| {
         let (folder, _) = ran(&study(predict), &[("d.csv", table)]);
-        ["mean", "sd"].map(|name| column(folder.path(), "p", name))
+        names.map(|name| column(folder.path(), "p", name))
     };
+    let asked = |predict: &str| columns(predict, ["mean", "sd"]);
     let [rate, sd] = asked("");
     let [mean, spread] = asked("exposure = \"people\"");
     let [count, wide] = asked("exposure = \"people\"\nscale = \"observation\"");
-    let [_, drawn] = asked("exposure = \"people\"\ndraws = 3");
-    assert_eq!(spread, drawn);
+    let [plain, drawn] = ["draws = 2", "exposure = \"people\"\ndraws = 2"]
+        .map(|predict| columns(predict, ["draw_1", "draw_2"]));
     for (row, people) in [1.0, 10.0, 2.0].into_iter().enumerate() {
         assert!((mean[row] / (people * rate[row]) - 1.0).abs() < 1e-9);
         assert!((spread[row] / (people * sd[row]) - 1.0).abs() < 1e-9);
         assert!((count[row] / mean[row] - 1.0).abs() < 1e-6);
+        for (one, all) in plain.iter().zip(&drawn) {
+            assert!((all[row] / (people * one[row]) - 1.0).abs() < 1e-12);
+        }
         let variance = mean[row] + spread[row].powi(2);
         assert!((wide[row].powi(2) / variance - 1.0).abs() < 1e-6);
     }

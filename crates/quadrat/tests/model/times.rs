@@ -135,7 +135,7 @@ fn a_row_seen_several_times_is_as_many_rows() {
                 name != "laplace",
             ),
             ("variational", Inference::Sites(Method::Variational), true),
-            ("sparse", Inference::Sparse, name != "student_t"),
+            ("sparse", Inference::Sparse, true),
         ];
         for (method, inference, is_tried) in methods {
             if !is_tried {
@@ -235,6 +235,24 @@ fn counts_over_boxes_may_be_seen_several_times() {
     assert!(mean < 0.1 && sd < 0.1, "{mean} {sd}");
 }
 
+/// Which of the events of a wide box are those of a narrow one that was seen twice cannot be told.
+#[test]
+fn counts_that_hold_others_are_not_repeated() {
+    let mut set = Functionals::new(vec!["x".into()]);
+    for to in [1.0, 2.0] {
+        set.push_box(&[(0.0, to)], Aggregate::Sum).unwrap();
+    }
+    let counts = Poisson::new(vec![2.0, 5.0], vec![1.0; 2], Link::Exp).unwrap();
+    let table = Observations::new(set, counts).unwrap();
+    let table = table.seen(vec![2.0, 1.0]).unwrap();
+    let model = Model::new(Kernel::matern32(["x"])).observe(table);
+    let refused = model.fit(&FitOptions::default()).unwrap_err();
+    assert!(
+        refused.to_string().contains("seen several times"),
+        "{refused}"
+    );
+}
+
 /// Leaving out one of several times leaves the others.
 #[test]
 fn one_of_several_times_is_left_out() {
@@ -264,11 +282,11 @@ fn a_row_may_be_seen_a_million_times() {
             .fit(&options)
             .unwrap_or_else(|e| panic!("{name}: {e}"));
         let told = fit.predict(&points(), Scale::Latent).unwrap();
-        assert!(
-            told.sd().iter().all(|sd| *sd < 0.1),
-            "{name}: {:?}",
-            told.sd()
-        );
+        // A limit, a rank, a yes or a count of zero leaves an end open, however often it is seen.
+        let has_values = matches!(name, "known" | "learned" | "both" | "student_t" | "laplace");
+        let most = if has_values { 0.1 } else { f64::INFINITY };
+        let sds = told.sd();
+        assert!(sds.iter().all(|sd| *sd < most), "{name}: {sds:?}");
     }
 }
 

@@ -178,6 +178,13 @@ impl Model {
         if found.overlaps.is_empty() {
             return Ok(None);
         }
+        let is_repeated = |t: &Observations| t.likelihood.link().is_some() && !t.times.is_empty();
+        if self.tables.iter().any(is_repeated) {
+            return Err(InputError::Unavailable {
+                what: "counts that hold those of others, of which some were seen several times",
+                remedy: "take out the rows that count others again, or write repeated rows out",
+            });
+        }
         let told = found.warnings(&|row| format!("row {row}"));
         let mut model = self.clone().with_overlapping_counts();
         model.tables = found.tables;
