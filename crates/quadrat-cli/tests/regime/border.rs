@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::PARTS;
 use crate::draw::Draw;
 use crate::judge::{self, Snapshot, manners, snapshot};
 use crate::mutate;
@@ -38,7 +39,7 @@ fn words(text: &str) -> Vec<String> {
 }
 
 impl Case {
-    /// The case of a number: every eighth is a study as it was drawn, every eighth a saved model.
+    /// The case of a number: in every part of them an eighth are studies as they were drawn, an eighth saved models.
     pub fn numbered(n: u64) -> Self {
         let mut draw = Draw::seeded(n);
         let study = study::draw(&mut draw);
@@ -49,7 +50,7 @@ impl Case {
         };
         let mut commands = vec![words("run s.toml -o out")];
         let (mut change, mut is_whole, mut model) = ("as it is".to_owned(), false, None);
-        match n % 8 {
+        match (n / PARTS) % 8 {
             0 => {
                 facts = study.facts;
                 is_whole = true;
@@ -256,6 +257,19 @@ fn told(found: &[(u64, Outcome)]) {
         whole.0,
         whole.1.len(),
         whole.1.join("\n")
+    );
+    let without_place = |ran: &Ran| ran.end == End::Code(1) && !ran.stderr.contains("--> ");
+    let mut unplaced: Vec<&str> = found
+        .iter()
+        .filter_map(|(_, outcome)| outcome.ran.as_ref())
+        .filter(|ran| without_place(ran))
+        .filter_map(|ran| ran.stderr.lines().next())
+        .collect();
+    unplaced.sort_unstable();
+    unplaced.dedup();
+    println!(
+        "refusals without a file and a line:\n{}",
+        unplaced.join("\n")
     );
     let mut slow: Vec<(f64, u64)> = found
         .iter()

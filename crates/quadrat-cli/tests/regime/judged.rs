@@ -24,7 +24,7 @@ fn a_good_table_is_good_and_every_broken_one_is_told() {
         (",0.75\n", ",0.70\n", "ranks do not add up"),
         ("median", "middle", "its columns are"),
         ("mean", "average", "there is no column `mean`"),
-        ("0.25,0.75\n", "0.25\n", "unequal lengths"),
+        ("0.25,0.75\n", "0.25\n", "found record with 8 fields"),
         (
             "0,1.5,0.5,0.5,1.5,2.5,0.8,0.25,0.75\n",
             "",

@@ -91,6 +91,22 @@ const MAP: &[Listed] = &[
     ("matern32(x, y) ", ""),
 ];
 
+impl Kernel {
+    /// Takes a kernel whose hyperparameters are listed in place of one whose are not.
+    pub fn name(&mut self) {
+        if !self.is_named {
+            let (text, names) = if self.text.contains('x') {
+                MAP[0]
+            } else {
+                LINE[0]
+            };
+            self.text = text.into();
+            self.names = names.split(' ').collect();
+            self.is_named = true;
+        }
+    }
+}
+
 pub fn draw(draw: &mut Draw, dims: &[&str], planar: bool) -> Kernel {
     let list = match dims {
         [_] => LINE,
@@ -109,9 +125,9 @@ pub fn draw(draw: &mut Draw, dims: &[&str], planar: bool) -> Kernel {
 }
 
 /// The section that holds all, some or none of them.
-pub fn hyperparameters(kernel: &Kernel, draw: &mut Draw) -> String {
+pub fn hyperparameters(kernel: &Kernel, must_be_fixed: bool, draw: &mut Draw) -> String {
     let mut text = String::from("[hyperparameters]\n");
-    let all_fixed = draw.percent(55);
+    let all_fixed = must_be_fixed || draw.percent(55);
     if !all_fixed && draw.percent(50) {
         return String::new();
     }

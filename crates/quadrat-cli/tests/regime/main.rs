@@ -35,6 +35,15 @@ use std::path::Path;
 
 use border::{Case, check};
 
+/// Cases that take more than ten seconds of a processor, and why. They are left out.
+const SLOW: &[(u64, &str)] = &[
+    (
+        1242,
+        "six regions, one of which has a spike of 700 km: covariances of thin regions at short lengthscales",
+    ),
+    (1513, "the same"),
+];
+
 /// The whole table.
 const CASES: u64 = 2000;
 /// The ordinary run takes one of so many parts.
@@ -44,17 +53,21 @@ fn variable(name: &str, usual: u64) -> u64 {
     env::var(name).map_or(usual, |text| text.parse().unwrap())
 }
 
+fn cases(end: u64) -> impl Iterator<Item = u64> {
+    (0..end).filter(|n| SLOW.iter().all(|(slow, _)| slow != n))
+}
+
 #[test]
 fn a_part_of_the_border_holds() {
     let part = variable("QUADRAT_REGIME_PART", 0) % PARTS;
     println!("part {part} of {PARTS}");
-    check((0..CASES).filter(|n| n % PARTS == part).collect());
+    check(cases(CASES).filter(|n| n % PARTS == part).collect());
 }
 
 #[test]
 #[ignore = "minutes; ./check --long"]
 fn the_whole_border_holds() {
-    check((0..CASES * variable("QUADRAT_REGIME_SEEDS", 1)).collect());
+    check(cases(CASES * variable("QUADRAT_REGIME_SEEDS", 1)).collect());
 }
 
 #[test]

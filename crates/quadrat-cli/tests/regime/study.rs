@@ -213,7 +213,10 @@ pub fn draw(draw: &mut Draw) -> Study {
     if second == Some(Second::Shared) {
         likelihood.learn();
     }
-    let kernel = kernels::draw(draw, shape.dims(), place.planar);
+    let mut kernel = kernels::draw(draw, shape.dims(), place.planar);
+    if is_pooled_at(&likelihood, shape) {
+        kernel.name();
+    }
     let truncated = is_value && likelihood.name != "ordinal" && draw.percent(10);
     let parts = Parts {
         place,
@@ -227,6 +230,11 @@ pub fn draw(draw: &mut Draw) -> Study {
         truncated,
     };
     written(&parts, draw)
+}
+
+/// Whether rows are sums after a link, for which a search for hyperparameters takes seconds.
+fn is_pooled_at(likelihood: &Likelihood, shape: Shape) -> bool {
+    likelihood.sort == Sort::Count && !shape.is_point()
 }
 
 /// Writes a study and its files.
@@ -262,11 +270,15 @@ fn written(parts: &Parts, draw: &mut Draw) -> Study {
             draw.word(&["", "link = \"softplus\"\n"])
         ));
     }
+    let is_pooled = is_pooled_at(likelihood, place.shape);
     let is_simple = !parts.outputs && parts.varying.is_none() && parts.preset.is_none();
     if is_simple && kernel.is_named {
-        text.push_str(&kernels::hyperparameters(kernel, draw));
+        text.push_str(&kernels::hyperparameters(kernel, is_pooled, draw));
     }
-    text.push_str(&inference(parts, draw));
+    let inference = inference(parts, draw);
+    // Of one set of hyperparameters, without inducing points, sds are those of normal values.
+    let has_bound = inference.contains("map") && !inference.contains("sparse");
+    text.push_str(&inference);
     let mut columns: Vec<String> = place
         .shape
         .columns()
@@ -321,7 +333,7 @@ fn written(parts: &Parts, draw: &mut Draw) -> Study {
         files,
         facts: Facts {
             may_be_exact: is_exact || parts.truncated || parts.second == Some(Second::Positive),
-            known: known.zip(likelihood.known(rows)),
+            known: known.filter(|_| has_bound).zip(likelihood.known(rows)),
         },
         flags: place.flags(),
         at: match place.shape {
@@ -411,10 +423,10 @@ fn observe(parts: &Parts, draw: &mut Draw) -> String {
 
 fn inference(parts: &Parts, draw: &mut Draw) -> String {
     let mut text = String::from("[inference]\n");
-    let is_pooled = parts.likelihood.sort == Sort::Count && !parts.place.shape.is_point();
+    let is_pooled = is_pooled_at(&parts.likelihood, parts.place.shape);
     if !draw.percent(12) {
         text.push_str("hyperparameters = \"map\"\n");
-    } else if draw.percent(50) {
+    } else if draw.percent(50) && !is_pooled {
         text.push_str("hyperparameters = \"integrate\"\n");
     }
     let varies =
