@@ -57,6 +57,26 @@ fn features(features: String) -> Vec<(&'static str, String)> {
     vec![("s.toml", MAP.to_owned()), ("d.geojson", text)]
 }
 
+/// Studies with `n` rows, columns, features or hyperparameters and nothing wrong with them, to compare with: the file of
+/// each that is long is `d.csv`, `d.csv`, `d.geojson` and `s.toml`.
+#[must_use]
+pub fn whole(n: usize) -> Vec<Broken> {
+    let column = |i: usize| {
+        ["x", "y"]
+            .get(i)
+            .map_or(format!("c{i}"), |name| (*name).into())
+    };
+    let map = joined(n, |i| feature(&format!("\"k\":{i},\"v\":1"), SQUARE));
+    let names = lines(n, |i| format!("\"h{i}\" = {{ start = 1 }}\n"));
+    let study = format!("{POINTS}[hyperparameters]\n{names}");
+    vec![
+        ("good rows", rows(POINTS, lines(n, |i| format!("{i},1\n")))),
+        ("good columns", columns(n, column)),
+        ("good features", features(map)),
+        ("good study", rows(&study, "1,2\n".into())),
+    ]
+}
+
 /// Studies with `n` broken rows, columns, features, properties or keys.
 #[must_use]
 pub fn broken_all_over(n: usize) -> Vec<Broken> {

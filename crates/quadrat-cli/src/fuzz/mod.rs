@@ -16,10 +16,13 @@ use crate::resolve::resolve;
 use crate::study::{self, Study};
 use crate::table::{Reading, Table};
 
-pub use broken::{Broken, broken_all_over};
+pub use broken::{Broken, broken_all_over, whole};
+
+/// Takes any bytes, and panics where a promise is broken.
+pub type Reader = fn(&[u8]);
 
 /// Every reader, by the name of its folder in `fuzz/corpus`.
-pub const READERS: [(&str, fn(&[u8])); 6] = [
+pub const READERS: [(&str, Reader); 6] = [
     ("study", study),
     ("table", table),
     ("map", map),

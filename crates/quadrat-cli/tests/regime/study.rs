@@ -348,7 +348,7 @@ fn latent(parts: &Parts, draw: &mut Draw) -> String {
     let mut text = String::from("[latent]\n");
     // Maps have a kernel without a word.
     let is_map = parts.place.shape == Shape::Region;
-    if !(is_map && !parts.kernel.is_named) {
+    if !is_map || parts.kernel.is_named {
         text.push_str(&format!("kernel = \"{}\"\n", parts.kernel.text));
     }
     if draw.percent(30) {
