@@ -96,6 +96,7 @@ pub fn go(
         }
     }
     staged.bytes(&folder.join("fit.json"), json.as_bytes())?;
+    staged.seal(&folder.join("fit.json"));
     let extras = example.map(|example| &example.extras);
     let left_out = report::stage(&outcome, extras, folder, &mut staged)?;
     let written = staged.finish()?;

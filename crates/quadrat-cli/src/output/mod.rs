@@ -168,6 +168,8 @@ pub struct Staged {
     files: Vec<(TempPath, PathBuf)>,
     folders: Vec<PathBuf>,
     prefix: &'static str,
+    /// The file that is away while others get their names.
+    seal: Option<PathBuf>,
     done: bool,
 }
 
@@ -196,6 +198,7 @@ impl Staged {
             files: Vec::new(),
             folders: Vec::new(),
             prefix,
+            seal: None,
             done: false,
         }
     }
@@ -231,15 +234,39 @@ impl Staged {
         self.write(path, |out| Ok(out.write_all(bytes)?))
     }
 
+    /// Makes one of the files the seal of all: an older one goes before any other file gets its name, and the new one
+    /// comes last. So where it is, all are of one run, also after a kill between two renamings.
+    pub fn seal(&mut self, path: &Path) {
+        self.seal = Some(path.to_owned());
+    }
+
     /// Gives every file its name; returns the names in the order of writing.
     pub fn finish(mut self) -> Result<Vec<PathBuf>> {
         let mut paths = unfinished();
-        let mut written = Vec::new();
-        for (temporary, path) in std::mem::take(&mut self.files) {
-            temporary
-                .persist(linked(&path))
-                .with_context(|| format!("cannot write `{}`", path.display()))?;
-            written.push(path);
+        let named = |(temporary, path): (TempPath, PathBuf), real: &Path| {
+            let done = temporary.persist(real);
+            done.with_context(|| format!("cannot write `{}`", path.display()))
+        };
+        let mut files = std::mem::take(&mut self.files);
+        let written = files.iter().map(|(_, path)| path.clone()).collect();
+        let at = |(_, path): &(TempPath, PathBuf)| Some(path) == self.seal.as_ref();
+        let last = files.iter().position(at).map(|at| files.remove(at));
+        let last = last.map(|file| (linked(&file.1), file));
+        if let Some((real, _)) = &last {
+            match fs::remove_file(real) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    let message = format!("cannot write `{}`", real.display());
+                    return Err(error).context(message);
+                }
+                _ => {}
+            }
+        }
+        for file in files {
+            let real = linked(&file.1);
+            named(file, &real)?;
+        }
+        if let Some((real, file)) = last {
+            named(file, &real)?;
         }
         self.done = true;
         paths.clear();
@@ -307,6 +334,34 @@ mod tests {
             problems.to_string().contains("device or pipe"),
             "{problems}"
         );
+    }
+
+    #[test]
+    fn the_seal_is_away_while_files_are_of_two_runs() {
+        let root = tempfile::tempdir().unwrap();
+        let path = |name: &str| root.path().join(name);
+        for name in ["a.txt", "seal", "b.txt"] {
+            fs::write(path(name), "old").unwrap();
+        }
+        let staged = || {
+            let mut staged = Staged::of_run();
+            for name in ["a.txt", "seal", "b.txt"] {
+                staged.bytes(&path(name), b"new").unwrap();
+            }
+            staged.seal(&path("seal"));
+            staged
+        };
+        // Stops between two files: the name of one is taken by a folder in the meantime.
+        let stopped = staged();
+        fs::remove_file(path("b.txt")).unwrap();
+        fs::create_dir(path("b.txt")).unwrap();
+        assert!(stopped.finish().is_err());
+        assert_eq!(fs::read(path("a.txt")).unwrap(), b"new");
+        assert!(!path("seal").exists());
+        fs::remove_dir(path("b.txt")).unwrap();
+        let names = ["a.txt", "seal", "b.txt"].map(path);
+        assert_eq!(staged().finish().unwrap(), names);
+        assert!(names.iter().all(|name| fs::read(name).unwrap() == b"new"));
     }
 
     #[test]

@@ -97,7 +97,7 @@ fn owner(out: &Path) -> Option<String> {
 }
 
 #[test]
-fn a_run_that_is_killed_leaves_old_or_new_results() {
+fn a_run_that_is_killed_leaves_old_or_new_results_or_no_seal() {
     let folder = studies();
     let out = folder.path().join("out");
     assert!(
@@ -115,9 +115,14 @@ fn a_run_that_is_killed_leaves_old_or_new_results() {
     );
     let usual = start.elapsed();
     let mut draw = Draw::seeded(20);
-    let mut before = "b".to_owned();
+    let mut before = Some("b".to_owned());
+    let mut broken = 0;
     for i in 0..20 {
-        let next = if before == "a" { "b" } else { "a" };
+        let next = if before.as_deref() == Some("a") {
+            "b"
+        } else {
+            "a"
+        };
         let study = format!("{next}.toml");
         let mut child = begun(folder.path(), &["run", &study, "-o", "out"]);
         // Half of them while files are written, which is at the end.
@@ -129,9 +134,16 @@ fn a_run_that_is_killed_leaves_old_or_new_results() {
         std::thread::sleep(usual.mul_f64(share));
         drop(child.kill());
         child.wait().unwrap();
-        let now = owner(&out)
-            .unwrap_or_else(|| panic!("a mixture after {share} of {usual:?}: {:?}", names(&out)));
-        assert!(now == before || now == next, "{now}");
+        let now = owner(&out);
+        // Between two renamings files are of both, and `fit.json` is away.
+        let is_between = now.is_none() && !out.join("fit.json").exists();
+        broken += usize::from(is_between);
+        let is_whole = now.is_some() && (now == before || now.as_deref() == Some(next));
+        assert!(
+            is_whole || is_between,
+            "after {share} of {usual:?}: {now:?}, {:?}",
+            names(&out)
+        );
         before = now;
         // What the killed run left is in nobody's way, and goes with the next run.
         if i % 5 == 4 {
@@ -141,9 +153,10 @@ fn a_run_that_is_killed_leaves_old_or_new_results() {
                 (owner(&out).as_deref(), names(&out)),
                 (Some("a"), whole.clone())
             );
-            before = "a".into();
+            before = Some("a".into());
         }
     }
+    println!("{broken} of 20 between two renamings");
     assert_eq!(names(folder.path()), ["a.toml", "b.toml", "d.csv", "out"]);
 }
 
