@@ -9,8 +9,8 @@ use super::bounds::warn_about_bounds;
 use super::certificate::Certificate;
 use super::checks::{MAX_ATOMS, MAX_DENSE_ROWS};
 use super::correlation::correlations;
-use super::lifted::lifted_belief;
-use super::mean::Means;
+use super::lifted::lifted_constant;
+use super::mean::{MeanPrior, Means};
 use super::mean_settings::MEAN_NAME;
 use super::posterior::{Component, Node, Posterior};
 use super::prediction::Prediction;
@@ -507,10 +507,10 @@ pub(super) fn mean_hypers(problem: &Problem, components: &[Component]) -> Vec<Hy
         c.conditioned.second.as_deref()
     }
     let set = &problem.supports;
-    let lift = |c: &Component, column: &Mat<f64>, before: Belief| {
+    let lift = |c: &Component, constant: usize, prior: &MeanPrior| {
         let lift = c.conditioned.lift.as_ref()?;
-        let ready = lift.ready(|| problem.covariance(&c.theta)).ok()?;
-        Some(lifted_belief(&ready, before, column.clone()))
+        let ready = lift.ready(|| problem.parted(&c.theta).kernel).ok()?;
+        Some(lifted_constant(&ready, prior, constant))
     };
     let first = constants(&problem.mean, set, (0, set.len()), components, own, lift);
     let outputs = problem.kernel.outputs();
@@ -550,11 +550,11 @@ fn constants<'a>(
     (start, all): (usize, usize),
     components: &'a [Component],
     conditioned: fn(&Component) -> Option<&Conditioned>,
-    lifted: impl Fn(&Component, &Mat<f64>, Belief) -> Option<Belief> + 'a,
+    lifted: impl Fn(&Component, usize, &MeanPrior) -> Option<Belief> + 'a,
 ) -> impl Iterator<Item = Constant> + 'a {
     let priors = means.priors().iter().enumerate();
     let unknown = priors.filter(|(_, prior)| prior.sd > 0.0);
-    unknown.map(move |(output, prior)| {
+    unknown.enumerate().map(move |(constant, (output, prior))| {
         let variance = prior.sd * prior.sd;
         let of = |row: usize| match means.output(set, row) == output {
             true => variance * set.size(row),
@@ -565,14 +565,10 @@ fn constants<'a>(
             *out = of(row);
         }
         let moments = |component: &Component, conditioned: &Conditioned| {
-            let column = Mat::from_fn(cross.len(), 1, |i, _| cross[i]);
-            let before = Belief {
-                mean: prior.mean,
-                variance,
-            };
-            if let Some(belief) = lifted(component, &column, before) {
+            if let Some(belief) = lifted(component, constant, prior) {
                 return (vec![belief.mean], vec![belief.variance]);
             }
+            let column = Mat::from_fn(cross.len(), 1, |i, _| cross[i]);
             let whitened = conditioned.factor.whiten(column);
             let reduction = dot(whitened.col_as_slice(0), whitened.col_as_slice(0));
             let mean = prior.mean + dot(&cross, &conditioned.alpha);

@@ -8,6 +8,7 @@ use rand_distr::{Distribution, StandardNormal, StandardUniform};
 use rayon::prelude::*;
 
 use super::draws::factor_with_jitter;
+use super::mean::MeanPrior;
 use super::posterior::{Component, Posterior};
 use super::within::Holding;
 use crate::error::FitError;
@@ -35,7 +36,8 @@ impl Posterior {
         component: &'a Component,
     ) -> Result<Option<Ready<'a>>, FitError> {
         let lift = component.conditioned.lift.as_ref();
-        let ready = |lift: &'a Arc<Lift>| lift.ready(|| self.problem.covariance(&component.theta));
+        let ready =
+            |lift: &'a Arc<Lift>| lift.ready(|| self.problem.parted(&component.theta).kernel);
         Ok(lift.map(ready).transpose()?)
     }
 
@@ -50,8 +52,8 @@ impl Posterior {
         let (mut means, mut variances) = (Vec::new(), Vec::new());
         for part in parts {
             let prior = self.problem.mean.means(part);
-            let (values, whitened) = lift.given(&prior, self.problem.cross(theta, part));
-            let open = self.problem.prior_variance(theta, part);
+            let (values, whitened) = lift.given(&prior, self.problem.parted_cross(theta, part));
+            let open = self.problem.kernel_variance(theta, part);
             for (row, open) in open.iter().enumerate() {
                 let w = whitened.col_as_slice(row);
                 let each: Vec<f64> = (0..values.ncols())
@@ -98,7 +100,7 @@ impl Posterior {
         random: &mut ChaCha8Rng,
     ) -> Result<Mat<f64>, FitError> {
         let (values, open) = self.lifted_values(component, lift, at);
-        let prior = self.problem.prior_variance(&component.theta, at);
+        let prior = self.problem.kernel_variance(&component.theta, at);
         let is_open = (0..at.len()).any(|i| open[(i, i)] > NOTHING * prior[i]);
         let root = is_open.then(|| factor_with_jitter(open)).transpose()?;
         let mut out = Mat::zeros(at.len(), count);
@@ -134,9 +136,12 @@ impl Posterior {
     ) -> (Mat<f64>, Mat<f64>) {
         let theta = &component.theta;
         let prior = self.problem.mean.means(at);
-        let (values, whitened) = lift.given(&prior, self.problem.cross(theta, at));
+        let (values, whitened) = lift.given(&prior, self.problem.parted_cross(theta, at));
         let reduction = gemm(whitened.transpose(), whitened.as_ref());
-        (values, self.problem.prior_covariance(theta, at) - reduction)
+        (
+            values,
+            self.problem.kernel_covariance(theta, at) - reduction,
+        )
     }
 
     /// The latent values that the totals of a part amount to: with the mean and variance of
@@ -159,7 +164,7 @@ impl Posterior {
     ) -> Vec<Option<Belief>> {
         let theta = &component.theta;
         let prior = self.problem.mean.means(points);
-        let (values, whitened) = lift.given(&prior, self.problem.cross(theta, points));
+        let (values, whitened) = lift.given(&prior, self.problem.parted_cross(theta, points));
         (0..part.len())
             .into_par_iter()
             .map(|row| {
@@ -168,7 +173,7 @@ impl Posterior {
                 let whole: f64 = weights.iter().sum();
                 let shares: Vec<f64> = weights.iter().map(|w| w / whole).collect();
                 let own: Vec<usize> = atoms.clone().collect();
-                let before = self.problem.prior_covariance(theta, &points.rows(&own));
+                let before = self.problem.kernel_covariance(theta, &points.rows(&own));
                 let w = whitened.as_ref().subcols(atoms.start, atoms.len());
                 let left = &before - gemm(w.transpose(), w);
                 let is_open = (0..own.len()).any(|i| left[(i, i)] > NOTHING * before[(i, i)]);
@@ -314,18 +319,15 @@ impl Seen<'_> {
     }
 }
 
-/// Mean and variance of one linear functional given the draws, from its prior.
+/// Mean and variance of an unknown constant given the draws, from its prior.
 ///
 /// # Arguments
-/// * `cross` - its prior covariance with the nodes, shape `[nodes, 1]`
-pub(super) fn lifted_belief(lift: &Ready<'_>, prior: Belief, cross: Mat<f64>) -> Belief {
-    let (values, whitened) = lift.given(&[prior.mean], cross);
-    let each: Vec<f64> = (0..values.ncols()).map(|draw| values[(0, draw)]).collect();
-    let (mean, between) = weighted(lift.weights(), &each);
-    let w = whitened.col_as_slice(0);
+/// * `constant` - its place among those that are unknown
+pub(super) fn lifted_constant(lift: &Ready<'_>, prior: &MeanPrior, constant: usize) -> Belief {
+    let (mean, variance) = weighted(lift.weights(), &lift.levels(constant));
     Belief {
-        mean,
-        variance: between + (prior.variance - dot(w, w)).max(0.0),
+        mean: prior.mean + prior.sd * mean,
+        variance: prior.sd * prior.sd * variance,
     }
 }
 

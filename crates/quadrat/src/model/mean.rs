@@ -84,6 +84,19 @@ impl Means {
         (0..set.len()).map(|row| self.scale(set, row)).collect()
     }
 
+    /// `sd size` of every functional for each unknown constant, zero where it is of another output; shape
+    /// `[set.len(), unknown constants]`.
+    pub fn columns(&self, set: &Functionals) -> Mat<f64> {
+        let outputs = 0..self.priors.len();
+        let unknown: Vec<usize> = outputs.filter(|&d| self.priors[d].sd > 0.0).collect();
+        Mat::from_fn(set.len(), unknown.len(), |row, constant| {
+            match self.output(set, row) == unknown[constant] {
+                true => self.scale(set, row),
+                false => 0.0,
+            }
+        })
+    }
+
     fn scale(&self, set: &Functionals, row: usize) -> f64 {
         self.priors[self.output(set, row)].sd * set.size(row)
     }

@@ -68,7 +68,10 @@ pub fn condition_pooled(
     };
     let lift = match options.draws {
         none if none.count == 0 => None,
-        draws => Lift::new(&mode, pools, &rows, problem.prior_mean(), draws, SEED),
+        draws => {
+            let (mean, prior) = (problem.prior_mean(), problem.parted(theta));
+            Lift::new(&mode, pools, &rows, mean, prior, draws, SEED)
+        }
     };
     let state = match &lift {
         None => search.settle()?,

@@ -149,6 +149,13 @@ pub trait LatentGaussian: Sync {
     /// `K` at `theta` (all parameters, natural units), shape `[n, n]`, both triangles.
     fn covariance(&self, theta: &[f64]) -> Mat<f64>;
 
+    /// `K` at `theta`, with the columns of the unknown constants beside it: see [`Parted`].
+    fn parted(&self, theta: &[f64]) -> Parted {
+        let kernel = self.covariance(theta);
+        let constants = Mat::zeros(kernel.nrows(), 0);
+        Parted { kernel, constants }
+    }
+
     /// Adds `<G, dK / d theta>` to `gradient`, one entry per parameter; `G` is symmetric.
     fn contract_covariance(&self, theta: &[f64], adjoint: MatRef<'_, f64>, gradient: &mut [f64]);
 
@@ -170,6 +177,17 @@ pub trait LatentGaussian: Sync {
     fn mirrored(&self) -> Vec<Vec<usize>> {
         Vec::new()
     }
+}
+
+/// A prior covariance `K0 + B C'` in two parts, so that constants of which next to nothing is known, whose variance
+/// is a million times that of the function, leave the digits of the kernel alone.
+#[derive(Debug, Clone)]
+pub struct Parted {
+    /// `K0`, of the kernel, shape `[n, m]`.
+    pub kernel: Mat<f64>,
+    /// `C`: what each of the `m` columns sees of every unknown constant, in its prior sds, shape
+    /// `[m, constants]`. Where rows and columns are the same places this is `B` too.
+    pub constants: Mat<f64>,
 }
 
 /// What one row says to a sweep.

@@ -1,7 +1,7 @@
 //! What dense inference asks of a problem.
 
 use super::Problem;
-use crate::inference::sites::{Block, LatentGaussian, SecondPrior};
+use crate::inference::sites::{Block, LatentGaussian, Parted, SecondPrior};
 use crate::inference::{Gram, LinearGaussian};
 use crate::kernel::Mixing;
 use crate::likelihood::repeated::{rest_of_values, rest_of_values_slope};
@@ -19,6 +19,13 @@ impl LatentGaussian for Problem {
 
     fn covariance(&self, theta: &[f64]) -> Mat<f64> {
         self.prior_covariance(theta, &self.supports)
+    }
+
+    fn parted(&self, theta: &[f64]) -> Parted {
+        Parted {
+            kernel: self.covariance.matrix(theta, &self.supports),
+            constants: self.mean.columns(&self.supports),
+        }
     }
 
     fn contract_covariance(&self, theta: &[f64], adjoint: MatRef<'_, f64>, gradient: &mut [f64]) {
@@ -169,6 +176,24 @@ impl Problem {
         let mut cross = self.covariance.cross(theta, &self.supports, at);
         self.mean.add_covariance(&mut cross, &self.supports, at);
         cross
+    }
+
+    /// `K_(rows, at)` with the unknown means beside it.
+    pub fn parted_cross(&self, theta: &[f64], at: &Functionals) -> Parted {
+        Parted {
+            kernel: self.covariance.cross(theta, &self.supports, at),
+            constants: self.mean.columns(at),
+        }
+    }
+
+    /// Prior variance of every functional under the kernel alone.
+    pub fn kernel_variance(&self, theta: &[f64], at: &Functionals) -> Vec<f64> {
+        self.covariance.diagonal(theta, at)
+    }
+
+    /// Prior covariance of the functionals under the kernel alone.
+    pub fn kernel_covariance(&self, theta: &[f64], at: &Functionals) -> Mat<f64> {
+        self.covariance.matrix(theta, at)
     }
 
     /// Prior variance of every functional, the unknown mean included.

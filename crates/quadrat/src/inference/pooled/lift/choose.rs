@@ -1,6 +1,6 @@
 //! Which rows draws are made to meet.
 
-use crate::linalg::{Mat, dot};
+use crate::linalg::{Cholesky, Mat, dot};
 
 /// A row that the others leave this open, in units of what it says itself, is not met: weighing it
 /// costs next to no draws.
@@ -8,33 +8,64 @@ const WEAK: f64 = 0.01;
 /// Nor is a row of which the others leave open this part of its prior variance: no draw could be
 /// moved along it.
 const TIED: f64 = 1e-9;
+/// And this part of what constants make of that, so that numbers stay numbers.
+const VAGUE: f64 = 1e-30;
 
 /// The rows of the largest variances given those chosen before, in units of what they say.
 ///
+/// The variance of a row given the chosen ones is that given these and all constants, and what it
+/// sees of the constants that they leave open: with `A_o` what is left of the loadings `A` and `l` those of the
+/// rows that were chosen, each in its sd, `open + A_o (I + l' l)^-1 A_o'`. Nothing of that cancels,
+/// however vague the constants are.
+///
 /// # Arguments
-/// * `s` - prior covariance of the rows' linearised values
+/// * `s` - prior covariance of the rows' linearised values, without the constants
+/// * `constants` - `A`: what the rows see of every constant, in prior sds, shape `[rows, constants]`
 /// * `precisions` - of the rows' likelihoods at the mode
-pub(super) fn choose(s: &Mat<f64>, precisions: &[f64]) -> Vec<usize> {
+pub(super) fn choose(s: &Mat<f64>, constants: &Mat<f64>, precisions: &[f64]) -> Vec<usize> {
     let n = s.nrows();
     let mut open: Vec<f64> = (0..n).map(|i| s[(i, i)]).collect();
+    let mut loadings: Vec<Vec<f64>> = (0..n)
+        .map(|i| constants.row(i).iter().copied().collect())
+        .collect();
+    let vague: Vec<f64> = loadings.iter().map(|a| dot(a, a)).collect();
+    let least = |i: usize| (TIED * s[(i, i)]).max(VAGUE * vague[i]);
+    let count = constants.ncols();
+    let mut told = Mat::from_fn(count, count, |i, j| f64::from(u8::from(i == j)));
     // Rows of the Cholesky factor, by the order of choice.
     let mut factor: Vec<Vec<f64>> = vec![Vec::new(); n];
     let mut chosen = Vec::new();
     loop {
-        let can = (0..n).filter(|&i| open[i] > TIED * s[(i, i)] && open[i] * precisions[i] > WEAK);
-        let by_need = |&i: &usize, &j: &usize| {
-            f64::total_cmp(&(open[i] * precisions[i]), &(open[j] * precisions[j]))
+        let root = Cholesky::factor(told.as_ref()).ok();
+        let all = |i: usize| {
+            let vague = root.as_ref().map_or(0.0, |root| {
+                let white = root.half_solve(&loadings[i]);
+                dot(&white, &white)
+            });
+            open[i].max(0.0) + vague
         };
-        let Some(next) = can.max_by(by_need) else {
+        let can = (0..n).filter(|i| !chosen.contains(i)).map(|i| (i, all(i)));
+        let can = can.filter(|&(i, all)| all > 2.0 * least(i) && all * precisions[i] > WEAK);
+        let need = |&(i, all): &(usize, f64)| all * precisions[i];
+        let Some((next, _)) = can.max_by(|a, b| need(a).total_cmp(&need(b))) else {
             chosen.sort_unstable();
             return chosen;
         };
-        let root = open[next].sqrt();
-        let pivot = factor[next].clone();
+        // A row that only a constant leaves open counts as nearly tied without it.
+        let root = open[next].max(least(next)).sqrt();
+        let (pivot, seen) = (factor[next].clone(), loadings[next].clone());
         for i in 0..n {
             let along = (s[(i, next)] - dot(&factor[i], &pivot)) / root;
             factor[i].push(along);
             open[i] -= along * along;
+            for (own, seen) in loadings[i].iter_mut().zip(&seen) {
+                *own -= along * seen / root;
+            }
+        }
+        for j in 0..count {
+            for i in 0..count {
+                told[(i, j)] += seen[i] / root * (seen[j] / root);
+            }
         }
         open[next] = 0.0;
         chosen.push(next);
@@ -55,9 +86,27 @@ mod tests {
             [0.0, 0.0, 1.0],
         ];
         let s = Mat::from_fn(4, 4, |a, b| dot(&j[a], &j[b]));
-        assert_eq!(choose(&s, &[100.0, 90.0, 1.0, 1e-3]), vec![0, 1]);
+        let none = Mat::zeros(4, 0);
+        let chosen = |precisions: [f64; 4]| choose(&s, &none, &precisions);
+        assert_eq!(chosen([100.0, 90.0, 1.0, 1e-3]), vec![0, 1]);
         // The total is met where it says more than its parts.
-        assert_eq!(choose(&s, &[100.0, 1.0, 90.0, 1.0]), vec![0, 2, 3]);
-        assert!(choose(&s, &[0.0; 4]).is_empty());
+        assert_eq!(chosen([100.0, 1.0, 90.0, 1.0]), vec![0, 2, 3]);
+        assert!(chosen([0.0; 4]).is_empty());
+    }
+
+    #[test]
+    fn rows_are_told_apart_beside_a_vague_constant() {
+        // Two rows and their average, all about a level; the third says nothing new.
+        let j = [[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]];
+        let s = Mat::from_fn(3, 3, |a, b| 1e-3 * dot(&j[a], &j[b]));
+        for sd in [0.0, 1.0, 1e5, 1e8] {
+            let level = Mat::from_fn(3, 1, |_, _| sd);
+            assert_eq!(choose(&s, &level, &[1e3, 1e3, 10.0]), vec![0, 1], "{sd}");
+        }
+        // Without a kernel only a constant is left: one row meets it.
+        let level = Mat::from_fn(3, 1, |_, _| 1e4);
+        let tied = Mat::from_fn(3, 3, |_, _| 1e-3);
+        assert_eq!(choose(&tied, &level, &[1e3, 2e3, 10.0]), vec![1]);
+        assert_eq!(choose(&Mat::zeros(3, 3), &level, &[1.0, 2.0, 0.5]), vec![1]);
     }
 }

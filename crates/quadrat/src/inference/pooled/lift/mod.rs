@@ -15,6 +15,11 @@
 //! $$ \log w = \log N(\eta; J m, S) - \log|\det J(f) G| + \sum_r \log p(y_r \mid t_r)
 //!    - \log N(t; \mu, V) $$
 //!
+//! Unknown constants of the mean, whose prior may be a million times as wide as the function varies,
+//! are no part of `K` here: with `K = K0 + B B'` a draw of the prior is `m + L0 xi + B beta`, `S` is
+//! factorised with the direction of the constants apart (`seen.rs`), and the large numbers of `beta`
+//! meet those that take them back, `beta + (J B)' S^-1 (eta - J g)`, before anything else does.
+//!
 //! Rows that follow from others, as a total from its parts, and rows that say next to nothing are
 //! not met: they only weigh (`choose.rs`). The mean of the weights is an unbiased estimate of the
 //! evidence. Where few draws would carry the weight, weights are raised to a power below one at
@@ -30,8 +35,10 @@
 mod choose;
 mod meet;
 mod proposal;
+mod seen;
 #[cfg(test)]
 mod tests;
+mod weigh;
 
 use std::borrow::Cow;
 
@@ -43,22 +50,23 @@ use rayon::prelude::*;
 use self::choose::choose;
 use self::meet::Meeting;
 use self::proposal::Proposal;
+use self::seen::Seen;
+use self::weigh::{ENOUGH, Found, Weighed};
 use super::mode::{Draws, Mode};
 use super::pools::{Pools, Slopes};
 use crate::error::LinalgError;
+use crate::inference::sites::Parted;
 use crate::inference::sites::rows::Rows;
-use crate::linalg::{Cholesky, Mat, MatMut, dot, gemm, par_gemm};
+use crate::linalg::{Cholesky, Mat, MatMut, gemm, par_gemm};
 use crate::link::Link;
 
-/// Added to the diagonal of the prior covariance, relative to it, so that it can be factorised: draws
-/// of the function err by a ten-thousandth of its prior sd.
+/// Added to the diagonal of the kernel's covariance, relative to it, so that it can be factorised:
+/// draws of the function err by a ten-thousandth of its prior sd.
 const JITTER: f64 = 1e-8;
+/// Besides, relative to its largest entry, where the function is known to be zero.
+const NEXT_TO_NOTHING: f64 = 1e-20;
 /// Moments of the normals are matched where pairs are so many times their dimensions.
 const MATCHED: usize = 4;
-/// A share of draws below this says that the proposal missed the posterior.
-const ENOUGH: f64 = 0.1;
-/// Halvings of the range of powers: a thousandth of a power changes nothing.
-const HALVINGS: usize = 12;
 
 /// Weighted draws of the function that meet what the rows report.
 #[derive(Debug, Clone)]
@@ -68,14 +76,14 @@ pub struct Lift {
     met: Vec<usize>,
     /// Their `J` at the mode.
     slopes: Slopes,
-    /// `L L' = K`, over the nodes; none where it is made anew when it is asked for.
+    /// `L0 L0' = K0`, over the nodes; none where it is made anew when it is asked for.
     prior: Option<Cholesky>,
-    /// Of `S`.
-    seen: Cholesky,
-    /// `xi` of the draws `g = m + L xi`, shape `[nodes, draws]`.
+    /// `xi` of the draws `g = m + L0 xi + B beta`, shape `[nodes, draws]`.
     normals: Mat<f64>,
-    /// `eta - J g`, shape `[rows, draws]`.
-    moved: Mat<f64>,
+    /// `S^-1 (eta - J g)`, shape `[rows, draws]`.
+    pulled: Mat<f64>,
+    /// The constants in prior sds, `beta + (J B)' S^-1 (eta - J g)`, shape `[constants, draws]`.
+    levels: Mat<f64>,
     /// What each draw holds the rows' averages to be, `link(t)`, shape `[rows, draws]`.
     averages: Mat<f64>,
     /// Weights, which sum to one.
@@ -93,6 +101,7 @@ impl Lift {
     /// # Arguments
     /// * `mode` - the joint mode of the nodes
     /// * `prior_mean` - `m`, of the nodes
+    /// * `prior` - `K0` and `B`, of the nodes
     /// * `draws` - how many, in pairs of opposite normals, and whether `L` is kept
     ///
     /// # Numerics
@@ -102,6 +111,7 @@ impl Lift {
         pools: &Pools,
         rows: &Rows<'_>,
         prior_mean: &[f64],
+        prior: Parted,
         draws: Draws,
         seed: u64,
     ) -> Option<Self> {
@@ -110,40 +120,64 @@ impl Lift {
         if no_density || (0..pools.rows()).any(is_open) {
             return None;
         }
-        let k = raised(mode.covariance.clone());
+        let k = raised(prior.kernel);
         let columns = mode.slopes.columns(pools, k.as_ref());
         let s = mode.slopes.rows(pools, columns.as_ref());
-        let met = choose(&s, &mode.precisions());
+        // A = J B.
+        let vague = mode.slopes.rows(pools, prior.constants.as_ref());
+        let met = choose(&s, &vague, &mode.precisions());
         if met.is_empty() {
             return None;
         }
-        let proposal = Proposal::new(mode, pools, rows, prior_mean, &s, &met).ok()?;
+        let all = &s + gemm(vague.as_ref(), vague.transpose());
+        let proposal = Proposal::new(mode, pools, rows, prior_mean, &all, &met).ok()?;
         let of_met = Mat::from_fn(met.len(), met.len(), |i, j| s[(met[i], met[j])]);
-        let seen = Cholesky::factor_owned(of_met).ok()?;
-        let prior = Cholesky::factor_owned(k).ok()?;
-        // G = K J' S^-1, by its transpose.
-        let mut gain = Mat::from_fn(met.len(), pools.nodes(), |i, node| columns[(node, met[i])]);
-        seen.solve_in_place(gain.as_mut());
-        let gain = gain.transpose().to_owned();
+        let vague = Mat::from_fn(met.len(), vague.ncols(), |i, j| vague[(met[i], j)]);
+        let seen = Seen::new(of_met, &vague).ok()?;
+        let root = Cholesky::factor_owned(k).ok()?;
+        let columns = Mat::from_fn(pools.nodes(), met.len(), |node, i| columns[(node, met[i])]);
 
-        let (normals, told) = normals(pools.nodes(), met.len(), draws.count.div_ceil(2), seed);
-        let centred = par_gemm(lower(&prior).as_ref(), normals.as_ref());
+        let pairs = draws.count.div_ceil(2);
+        let parts = [pools.nodes(), vague.ncols(), met.len()];
+        let [normals, betas, told] = normals(parts, pairs, seed);
+        let centred = par_gemm(lower(&root).as_ref(), normals.as_ref());
+        let own = pools.only(&met);
+        let slopes = mode.slopes.only(pools, &met);
+        // Every draw is first moved to what is linear at the mode.
+        let at_mode = mode.values.iter().zip(prior_mean).map(|(f, m)| f - m);
+        let at_mode = slopes.gather(&own, &at_mode.collect::<Vec<f64>>());
+        let mut left = slopes.rows(&own, centred.as_ref());
+        left += gemm(vague.as_ref(), betas.as_ref());
+        let left = Mat::from_fn(met.len(), 2 * pairs, |row, draw| {
+            at_mode[row] - left[(row, draw)]
+        });
+        let mut pulled = seen.solve(left);
+        let mut levels = betas + gemm(vague.transpose(), pulled.as_ref());
+        let mut moved = centred + par_gemm(columns.as_ref(), pulled.as_ref());
+        moved += gemm(prior.constants.as_ref(), levels.as_ref());
+        // G = K J' S^-1 = K0 J' S^-1 + B A' S^-1, by its transpose.
+        let of_constants = seen.solve(vague.clone());
+        let mut gain = seen.solve(columns.transpose().to_owned());
+        gain += gemm(of_constants.as_ref(), prior.constants.transpose());
         let task = Task {
             pools,
             rows,
-            slopes: mode.slopes.only(pools, &met),
-            own: pools.only(&met),
+            slopes,
+            own,
             met: &met,
-            gain,
+            gain: gain.transpose().to_owned(),
             seen: &seen,
             proposal: &proposal,
             prior_mean,
         };
         let found: Vec<Option<Found>> = (0..told.ncols())
             .into_par_iter()
-            .map(|draw| task.meet(centred.col_as_slice(draw), told.col_as_slice(draw)))
+            .map(|draw| task.meet(moved.col_as_slice(draw), told.col_as_slice(draw)))
             .collect();
         let weighed = Weighed::new(&found, met.len())?;
+        let further = seen.solve(weighed.moved);
+        levels += gemm(vague.transpose(), further.as_ref());
+        pulled += further;
         let (own, slopes) = (task.own, task.slopes);
         let targets = &weighed.targets;
         let average = |row: usize, draw: usize| own.link(row).value(targets[(row, draw)]);
@@ -152,10 +186,10 @@ impl Lift {
             pools: own,
             met,
             slopes,
-            prior: draws.keeps_factor.then_some(prior),
-            seen,
+            prior: draws.keeps_factor.then_some(root),
             normals,
-            moved: weighed.moved,
+            pulled,
+            levels,
             averages,
             weights: weighed.weights,
             effective: weighed.effective,
@@ -191,14 +225,14 @@ impl Lift {
     /// The draws, ready to be asked: with the factor of the nodes' covariance.
     ///
     /// # Arguments
-    /// * `covariance` - `K`, asked for where its factor was not kept
+    /// * `kernel` - `K0`, asked for where its factor was not kept
     ///
     /// # Errors
     /// As [`Cholesky::factor`]; not of a covariance with which draws were made.
-    pub fn ready(&self, covariance: impl FnOnce() -> Mat<f64>) -> Result<Ready<'_>, LinalgError> {
+    pub fn ready(&self, kernel: impl FnOnce() -> Mat<f64>) -> Result<Ready<'_>, LinalgError> {
         let prior = match &self.prior {
             Some(kept) => Cow::Borrowed(kept),
-            None => Cow::Owned(Cholesky::factor_owned(raised(covariance()))?),
+            None => Cow::Owned(Cholesky::factor_owned(raised(kernel()))?),
         };
         Ok(Ready { lift: self, prior })
     }
@@ -231,20 +265,22 @@ impl Ready<'_> {
     ///
     /// # Arguments
     /// * `mean` - their prior means, length `m`
-    /// * `cross` - prior covariance of the nodes with them, shape `[nodes, m]`
+    /// * `cross` - prior covariance of the nodes with them, shape `[nodes, m]`, and what they see of
+    ///   the constants
     ///
     /// # Returns
-    /// Means given each draw, shape `[m, draws]`, and `W = L^-1 cross`, shape `[nodes, m]`, so that
-    /// what a draw leaves open of them has the covariance `K_** - W' W`.
+    /// Means given each draw, shape `[m, draws]`, and `W = L0^-1 cross`, shape `[nodes, m]`, so that
+    /// what a draw leaves open of them has the covariance `K0_** - W' W`: it leaves nothing open of
+    /// the constants.
     #[must_use]
-    pub fn given(&self, mean: &[f64], cross: Mat<f64>) -> (Mat<f64>, Mat<f64>) {
+    pub fn given(&self, mean: &[f64], cross: Parted) -> (Mat<f64>, Mat<f64>) {
         let lift = self.lift;
-        let mut seen = lift.slopes.rows(&lift.pools, cross.as_ref());
-        lift.seen.solve_in_place(seen.as_mut());
-        let mut whitened = cross;
+        let seen = lift.slopes.rows(&lift.pools, cross.kernel.as_ref());
+        let mut whitened = cross.kernel;
         self.prior.half_solve_in_place(whitened.as_mut());
         let mut out = par_gemm(whitened.transpose(), lift.normals.as_ref());
-        out += gemm(seen.transpose(), lift.moved.as_ref());
+        out += gemm(seen.transpose(), lift.pulled.as_ref());
+        out += gemm(cross.constants.as_ref(), lift.levels.as_ref());
         for draw in 0..out.ncols() {
             for (x, m) in out.col_as_slice_mut(draw).iter_mut().zip(mean) {
                 *x += m;
@@ -252,12 +288,21 @@ impl Ready<'_> {
         }
         (out, whitened)
     }
+
+    /// An unknown constant given each draw, in its prior sds from its prior mean.
+    #[must_use]
+    pub fn levels(&self, constant: usize) -> Vec<f64> {
+        let levels = &self.lift.levels;
+        let draws = 0..levels.ncols();
+        draws.map(|draw| levels[(constant, draw)]).collect()
+    }
 }
 
 /// The covariance that is factorised.
 fn raised(mut k: Mat<f64>) -> Mat<f64> {
+    let most = (0..k.nrows()).fold(f64::MIN_POSITIVE, |most, i| most.max(k[(i, i)]));
     for i in 0..k.nrows() {
-        k[(i, i)] *= 1.0 + JITTER;
+        k[(i, i)] += JITTER * k[(i, i)] + NEXT_TO_NOTHING * most;
     }
     k
 }
@@ -272,8 +317,8 @@ struct Task<'a> {
     met: &'a [usize],
     /// `G`, shape `[nodes, met]`.
     gain: Mat<f64>,
-    /// Of `S`, of the rows that are met.
-    seen: &'a Cholesky,
+    /// Of the rows that are met.
+    seen: &'a Seen,
     proposal: &'a Proposal,
     prior_mean: &'a [f64],
 }
@@ -282,7 +327,7 @@ impl Task<'_> {
     /// One draw, moved and weighed; none where it cannot be moved to what the rows see.
     ///
     /// # Arguments
-    /// * `away` - `g - m`, of the nodes
+    /// * `away` - of the nodes, how far a draw of the prior that was moved along `G` is from `m`
     /// * `told` - standard normals of the target `t`
     fn meet(&self, away: &[f64], told: &[f64]) -> Option<Found> {
         let from: Vec<f64> = away
@@ -314,113 +359,31 @@ impl Task<'_> {
             }
             self.rows.log_density(&latent)
         };
-        let weight = log_normal(self.seen, &eta) - log_det + rows - self.proposal.log_density(told);
+        let weight = self.seen.log_normal(&eta) - log_det + rows - self.proposal.log_density(told);
         weight.is_finite().then_some(Found { by, target, weight })
     }
 }
 
-/// One draw that meets the rows.
-struct Found {
-    /// `eta - J g`.
-    by: Vec<f64>,
-    /// `t`.
-    target: Vec<f64>,
-    /// Log of its weight.
-    weight: f64,
-}
-
-/// Draws that were weighed.
-struct Weighed {
-    /// `eta - J g` and `t`, shape `[met, draws]`.
-    moved: Mat<f64>,
-    targets: Mat<f64>,
-    weights: Vec<f64>,
-    effective: f64,
-    log_evidence: f64,
-}
-
-impl Weighed {
-    /// None where no draw has a weight.
-    fn new(found: &[Option<Found>], met: usize) -> Option<Self> {
-        let logs: Vec<f64> = found
-            .iter()
-            .map(|one| one.as_ref().map_or(f64::NEG_INFINITY, |one| one.weight))
-            .collect();
-        let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if !most.is_finite() {
-            return None;
-        }
-        let sum: f64 = logs.iter().map(|w| (w - most).exp()).sum();
-        let effective = share(&tempered(&logs, most, 1.0));
-        let of = |value: fn(&Found) -> &[f64]| {
-            Mat::from_fn(met, found.len(), |row, draw| {
-                found[draw].as_ref().map_or(0.0, |one| value(one)[row])
-            })
-        };
-        Some(Self {
-            moved: of(|one| &one.by),
-            targets: of(|one| &one.target),
-            weights: tempered(&logs, most, power(&logs, most)),
-            effective,
-            log_evidence: most + (sum / found.len() as f64).ln(),
-        })
-    }
-}
-
-/// The largest power of the weights, at most one, at which [`ENOUGH`] draws count.
-fn power(logs: &[f64], most: f64) -> f64 {
-    let is_enough = |power: f64| share(&tempered(logs, most, power)) >= ENOUGH;
-    if is_enough(1.0) {
-        return 1.0;
-    }
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..HALVINGS {
-        let middle = 0.5 * (low + high);
-        if is_enough(middle) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    low
-}
-
-/// Weights to a power, which sum to one.
-fn tempered(logs: &[f64], most: f64, power: f64) -> Vec<f64> {
-    let one = |w: &f64| match w.is_finite() {
-        true => (power * (w - most)).exp(),
-        false => 0.0,
-    };
-    let mut weights: Vec<f64> = logs.iter().map(one).collect();
-    let total: f64 = weights.iter().sum();
-    weights.iter_mut().for_each(|w| *w /= total);
-    weights
-}
-
-/// How many draws of equal weight say as much, over how many there are.
-fn share(weights: &[f64]) -> f64 {
-    let squares: f64 = weights.iter().map(|w| w * w).sum();
-    1.0 / (squares * weights.len() as f64)
-}
-
-/// Standard normals of nodes and rows in pairs of opposites, shapes `[nodes, 2 pairs]` and
-/// `[rows, 2 pairs]`.
+/// Standard normals of nodes, constants and rows in pairs of opposites, each of shape
+/// `[count, 2 pairs]`.
 ///
 /// Where pairs are many their second moments are made those of the distribution, so that the sds of
 /// what is nearly linear in them have no error of sampling.
-fn normals(nodes: usize, rows: usize, pairs: usize, seed: u64) -> (Mat<f64>, Mat<f64>) {
+fn normals(counts: [usize; 3], pairs: usize, seed: u64) -> [Mat<f64>; 3] {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut half = Mat::zeros(nodes + rows, pairs);
+    let [nodes, constants, rows] = counts;
+    let prior = nodes + constants;
+    let mut half = Mat::zeros(prior + rows, pairs);
     for pair in 0..pairs {
         let column = half.col_as_slice_mut(pair);
         column
             .iter_mut()
             .for_each(|x| *x = StandardNormal.sample(&mut random));
     }
-    if (nodes + rows) * MATCHED <= pairs {
+    if (prior + rows) * MATCHED <= pairs {
         match_moments(half.as_mut());
     } else if rows * MATCHED <= pairs {
-        match_moments(half.as_mut().subrows_mut(nodes, rows));
+        match_moments(half.as_mut().subrows_mut(prior, rows));
     }
     let signed = |first: usize, count: usize| {
         Mat::from_fn(count, 2 * pairs, |i, draw| match draw % 2 {
@@ -428,7 +391,11 @@ fn normals(nodes: usize, rows: usize, pairs: usize, seed: u64) -> (Mat<f64>, Mat
             _ => -half[(first + i, draw / 2)],
         })
     };
-    (signed(0, nodes), signed(nodes, rows))
+    [
+        signed(0, nodes),
+        signed(nodes, constants),
+        signed(prior, rows),
+    ]
 }
 
 /// `X <- L^-1 X` with `L L' = X X' / n`.
@@ -454,10 +421,4 @@ fn lower(factor: &Cholesky) -> Mat<f64> {
         l.ncols(),
         |i, j| if i < j { 0.0 } else { l[(i, j)] },
     )
-}
-
-/// `log N(x; 0, L L')`, without the constant that all normal densities of one dimension share.
-fn log_normal(factor: &Cholesky, x: &[f64]) -> f64 {
-    let white = factor.half_solve(x);
-    -0.5 * (dot(&white, &white) + factor.log_det())
 }

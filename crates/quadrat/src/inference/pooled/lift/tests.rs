@@ -10,7 +10,9 @@ use super::*;
 use crate::inference::sites::LatentGaussian;
 use crate::inference::sites::rows::Rows;
 use crate::inference::sites::tests::Toy;
-use crate::linalg::matvec;
+use crate::inference::sites::{Block, Parted};
+use crate::linalg::{MatRef, dot, matvec};
+use crate::parameter::Parameter;
 
 /// Draws of the reference: with weights at least a hundredth of them count.
 const DRAWS: usize = 150_000;
@@ -94,24 +96,18 @@ fn worst(toy: &Toy, pools: &Pools, link: Link, is_weighted: bool) -> (f64, f64, 
     let mode = find_mode(toy, pools, &theta, &PooledOptions::default()).unwrap();
     let mut rows = Rows::new(toy, &theta);
     rows.count = pools.rows();
-    let lift = Lift::new(
-        &mode,
-        pools,
-        &rows,
-        toy.prior_mean(),
-        Draws::kept(20_000),
-        3,
-    )
-    .unwrap();
+    let prior = || toy.parted(&theta);
+    let drawn = |draws| Lift::new(&mode, pools, &rows, toy.prior_mean(), prior(), draws, 3);
+    let lift = drawn(Draws::kept(20_000)).unwrap();
     let k = || toy.covariance(&theta);
-    let (values, whitened) = lift.ready(k).unwrap().given(toy.prior_mean(), k());
+    let given = |lift: &Lift| lift.ready(k).unwrap().given(toy.prior_mean(), prior());
+    let (values, whitened) = given(&lift);
     let anew = Draws {
         keeps_factor: false,
         ..Draws::kept(20_000)
     };
-    let other_lift = Lift::new(&mode, pools, &rows, toy.prior_mean(), anew, 3).unwrap();
-    let anew = other_lift.ready(k).unwrap().given(toy.prior_mean(), k());
-    assert_eq!(anew.0, values);
+    let anew = drawn(anew).unwrap();
+    assert_eq!(given(&anew).0, values);
     // At its own nodes a draw leaves nothing open but the jitter.
     for i in 0..9 {
         let w = whitened.col_as_slice(i);
@@ -176,5 +172,96 @@ fn behind_a_square_there_are_no_draws() {
     let mode = find_mode(&toy, &pools, &theta, &PooledOptions::default()).unwrap();
     let mut rows = Rows::new(&toy, &theta);
     rows.count = pools.rows();
-    assert!(Lift::new(&mode, &pools, &rows, toy.prior_mean(), Draws::kept(10), 1).is_none());
+    let (mean, prior) = (toy.prior_mean(), toy.parted(&theta));
+    assert!(Lift::new(&mode, &pools, &rows, mean, prior, Draws::kept(10), 1).is_none());
+}
+
+/// A toy about a level of which only an sd is known.
+struct Vague<'a> {
+    toy: &'a Toy,
+    sd: f64,
+}
+
+impl LatentGaussian for Vague<'_> {
+    fn prior_mean(&self) -> &[f64] {
+        self.toy.prior_mean()
+    }
+    fn covariance(&self, theta: &[f64]) -> Mat<f64> {
+        let Parted { kernel, constants } = self.parted(theta);
+        kernel + gemm(constants.as_ref(), constants.transpose())
+    }
+    fn parted(&self, theta: &[f64]) -> Parted {
+        Parted {
+            kernel: self.toy.covariance(theta),
+            constants: Mat::from_fn(NODES.len(), 1, |_, _| self.sd),
+        }
+    }
+    fn contract_covariance(&self, theta: &[f64], adjoint: MatRef<'_, f64>, gradient: &mut [f64]) {
+        self.toy.contract_covariance(theta, adjoint, gradient);
+    }
+    fn blocks(&self) -> Vec<Block<'_>> {
+        self.toy.blocks()
+    }
+    fn parameters(&self) -> &[Parameter] {
+        self.toy.parameters()
+    }
+    fn describe(&self) -> String {
+        self.toy.describe()
+    }
+}
+
+/// Weighted means and sds of the nodes, of the rows and of the level, and the log evidence.
+fn told_about(toy: &Toy, sd: f64, pools: &Pools) -> (Vec<(f64, f64)>, f64) {
+    let (vague, theta) = (Vague { toy, sd }, toy.theta());
+    let mode = find_mode(&vague, pools, &theta, &PooledOptions::default()).unwrap();
+    let mut rows = Rows::new(&vague, &theta);
+    rows.count = pools.rows();
+    let (mean, prior) = (toy.prior_mean(), vague.parted(&theta));
+    let cross = vague.parted(&theta);
+    let lift = Lift::new(&mode, pools, &rows, mean, prior, Draws::kept(2000), 3).unwrap();
+    let ready = lift.ready(|| unreachable!("the factor was kept")).unwrap();
+    let (values, _) = ready.given(mean, cross);
+    let levels = ready.levels(0);
+    let drawn: Vec<Vec<f64>> = (0..values.ncols())
+        .map(|d| {
+            let f = values.col_as_slice(d);
+            let rows = pools.means(f).into_iter().map(|z| z.value);
+            rows.chain(f.iter().copied())
+                .chain([sd * levels[d]])
+                .collect()
+        })
+        .collect();
+    let of = |which| moments(lift.weights(), &drawn, which);
+    // A prior that is wider by a factor has an evidence that is smaller by it.
+    (
+        (0..drawn[0].len()).map(of).collect(),
+        lift.log_evidence() + sd.ln(),
+    )
+}
+
+#[test]
+fn a_vague_level_does_not_show() {
+    for (name, link, table) in kinds() {
+        if link == Link::Square {
+            continue;
+        }
+        let toy = Toy::new(&NODES, vec![table]);
+        let (want, evidence) = told_about(&toy, 1e3, &pools(link));
+        for sd in [1e4, 1e5, 1e6] {
+            let (found, own) = told_about(&toy, sd, &pools(link));
+            // The draws are the same, and the prior shows by the square of one in a thousand; but
+            // mode and proposal, which weights make up for, are known to `eps sd^2`, 2e-4 at 1e6.
+            assert!(
+                (own - evidence).abs() < 1e-3,
+                "{name} {link} {sd}: {own} {evidence}"
+            );
+            for ((mean, spread), (old, before)) in found.iter().zip(&want) {
+                assert!(
+                    (mean - old).abs() < 3e-3 * before,
+                    "{name} {link} {sd}: {mean} {old}"
+                );
+                assert!((spread / before - 1.0).abs() < 3e-3, "{name} {link} {sd}");
+            }
+        }
+    }
 }

@@ -1,0 +1,92 @@
+//! Weights of the draws.
+
+use crate::linalg::Mat;
+
+/// A share of draws below this says that the proposal missed the posterior.
+pub(super) const ENOUGH: f64 = 0.1;
+/// Halvings of the range of powers: a thousandth of a power changes nothing.
+const HALVINGS: usize = 12;
+
+/// One draw that meets the rows.
+pub(super) struct Found {
+    /// How far it was moved along `G`.
+    pub by: Vec<f64>,
+    /// `t`.
+    pub target: Vec<f64>,
+    /// Log of its weight.
+    pub weight: f64,
+}
+
+/// Draws that were weighed.
+pub(super) struct Weighed {
+    /// How far along `G` and `t`, shape `[met, draws]`.
+    pub moved: Mat<f64>,
+    pub targets: Mat<f64>,
+    pub weights: Vec<f64>,
+    pub effective: f64,
+    pub log_evidence: f64,
+}
+
+impl Weighed {
+    /// None where no draw has a weight.
+    pub fn new(found: &[Option<Found>], met: usize) -> Option<Self> {
+        let logs: Vec<f64> = found
+            .iter()
+            .map(|one| one.as_ref().map_or(f64::NEG_INFINITY, |one| one.weight))
+            .collect();
+        let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if !most.is_finite() {
+            return None;
+        }
+        let sum: f64 = logs.iter().map(|w| (w - most).exp()).sum();
+        let effective = share(&tempered(&logs, most, 1.0));
+        let of = |value: fn(&Found) -> &[f64]| {
+            Mat::from_fn(met, found.len(), |row, draw| {
+                found[draw].as_ref().map_or(0.0, |one| value(one)[row])
+            })
+        };
+        Some(Self {
+            moved: of(|one| &one.by),
+            targets: of(|one| &one.target),
+            weights: tempered(&logs, most, power(&logs, most)),
+            effective,
+            log_evidence: most + (sum / found.len() as f64).ln(),
+        })
+    }
+}
+
+/// The largest power of the weights, at most one, at which [`ENOUGH`] draws count.
+fn power(logs: &[f64], most: f64) -> f64 {
+    let is_enough = |power: f64| share(&tempered(logs, most, power)) >= ENOUGH;
+    if is_enough(1.0) {
+        return 1.0;
+    }
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (low + high);
+        if is_enough(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+/// Weights to a power, which sum to one.
+fn tempered(logs: &[f64], most: f64, power: f64) -> Vec<f64> {
+    let one = |w: &f64| match w.is_finite() {
+        true => (power * (w - most)).exp(),
+        false => 0.0,
+    };
+    let mut weights: Vec<f64> = logs.iter().map(one).collect();
+    let total: f64 = weights.iter().sum();
+    weights.iter_mut().for_each(|w| *w /= total);
+    weights
+}
+
+/// How many draws of equal weight say as much, over how many there are.
+fn share(weights: &[f64]) -> f64 {
+    let squares: f64 = weights.iter().map(|w| w * w).sum();
+    1.0 / (squares * weights.len() as f64)
+}
