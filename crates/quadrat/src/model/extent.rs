@@ -4,6 +4,11 @@
 //! extent of all rows say nothing about the distances between the others. So the extent that
 //! scales are read off is that of the **bulk**: all rows, but for the few that are far.
 
+use super::observations::Observations;
+use super::outputs;
+use crate::error::InputError;
+use crate::kernel::Kernel;
+
 /// The largest share of the different places that may be far.
 const FEW: f64 = 0.25;
 /// Fewer places than this are no bulk.
@@ -87,6 +92,19 @@ impl Extent {
         let ratio = self.length() / self.mostly_spaced;
         (self.mostly_spaced > 0.0 && ratio > CROWDED).then_some(ratio)
     }
+}
+
+/// From the lowest to the highest coordinate of all rows along every column of a kernel.
+pub(super) fn reach(
+    kernel: &Kernel,
+    tables: &[Observations],
+) -> Result<Vec<(f64, f64)>, InputError> {
+    let tables = outputs::restrict(kernel, tables)?;
+    let along = |d: usize| {
+        let ranges = tables.iter().map(|table| table.supports.range(d));
+        hull(&ranges.collect::<Vec<_>>())
+    };
+    Ok((0..kernel.columns().len()).map(along).collect())
 }
 
 /// The smallest and the largest number of all pairs.

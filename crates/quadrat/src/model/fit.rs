@@ -9,6 +9,7 @@ use super::bounds::warn_about_bounds;
 use super::certificate::Certificate;
 use super::checks::{MAX_ATOMS, MAX_DENSE_ROWS};
 use super::correlation::correlations;
+use super::extent::reach;
 use super::lifted::lifted_constant;
 use super::mean::{MeanPrior, Means};
 use super::mean_settings::MEAN_NAME;
@@ -83,6 +84,7 @@ impl Model {
         let redundant = self.redundant_rows()?;
         if let Some(warning) = warning(&redundant) {
             let mut posterior = self.without(&redundant)?.fit_steady(options)?;
+            posterior.left_out = reach(&self.kernel, &self.tables)?;
             posterior.summary.warnings.insert(0, warning);
             return Ok(posterior);
         }

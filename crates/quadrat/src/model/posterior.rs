@@ -76,6 +76,9 @@ pub struct Posterior {
     /// The heaviest nodes, conditioned: they answer predictions. Weights sum to one.
     pub(super) components: Vec<Component>,
     pub(super) summary: FitSummary,
+    /// From the lowest to the highest coordinate along every column of the kernel of rows that were left out since they
+    /// follow from others; empty where none were.
+    pub(super) left_out: Vec<(f64, f64)>,
     pub(super) loo: OnceLock<Vec<LeaveOneOut>>,
     pub(super) notes: BTreeMap<String, String>,
 }
@@ -104,6 +107,7 @@ impl Posterior {
             nodes,
             components,
             summary,
+            left_out: Vec::new(),
             loo: OnceLock::new(),
             notes: BTreeMap::new(),
         }
@@ -434,6 +438,16 @@ impl Posterior {
         }))
     }
 
+    /// From the lowest to the highest coordinate of all rows along a column of the kernel, those that
+    /// follow from others and were left out too.
+    fn range(&self, d: usize) -> (f64, f64) {
+        let (lower, upper) = self.problem.observed().range(d);
+        match self.left_out.get(d) {
+            Some((lo, hi)) => (lower.min(*lo), upper.max(*hi)),
+            None => (lower, upper),
+        }
+    }
+
     /// Rows of `at` that lie farther outside the observed range along some input than its largest
     /// lengthscale, or than the range if that is shorter (half the range where there is no
     /// lengthscale): the data say little there.
@@ -450,7 +464,7 @@ impl Posterior {
         let limits: Vec<(f64, f64)> = own
             .into_iter()
             .map(|d| {
-                let (lo, hi) = self.problem.observed().range(d);
+                let (lo, hi) = self.range(d);
                 let parameters = self.problem.kernel.parameters().iter().zip(theta);
                 let reach = parameters
                     .filter(|(p, _)| {

@@ -42,6 +42,7 @@ struct Saved {
     parameters: Vec<Parameter>,
     nodes: Vec<Node>,
     summary: FitSummary,
+    left_out: Vec<(f64, f64)>,
     notes: BTreeMap<String, String>,
     sparse: Option<SavedSparse>,
 }
@@ -191,6 +192,7 @@ impl Posterior {
             parameters: self.problem.parameters.clone(),
             nodes: self.nodes.clone(),
             summary: self.summary.clone(),
+            left_out: self.left_out.clone(),
             notes: self.notes.clone(),
             sparse: self.problem.sparse.as_ref().map(|s| SavedSparse {
                 inducing: s.inducing().clone(),
@@ -286,6 +288,7 @@ impl Posterior {
             saved.summary,
         );
         posterior.notes = saved.notes;
+        posterior.left_out = saved.left_out;
         Ok(posterior)
     }
 }

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::extent::reach;
 use super::fit::{check_size, condition_covering, mean_hypers};
 use super::mean_settings::is_mean;
 use super::observations::Observations;
@@ -33,6 +34,14 @@ impl Posterior {
         let has_mean = self.problem.mean.is_any();
         let redundant = redundant(&self.problem.kernel, &tables, has_mean, settled)?;
         let told = warning(&redundant);
+        let mut left_out = self.left_out.clone();
+        if told.is_some() {
+            let own = reach(&self.problem.kernel, &tables)?;
+            left_out.resize(own.len(), (f64::INFINITY, f64::NEG_INFINITY));
+            for ((lower, upper), (lo, hi)) in left_out.iter_mut().zip(own) {
+                (*lower, *upper) = (lower.min(lo), upper.max(hi));
+            }
+        }
         tables = without(&tables, &redundant)?;
         let problem = self.problem.with_tables(&tables)?;
         check_size(&problem)?;
@@ -79,6 +88,7 @@ impl Posterior {
         summary.warnings.extend(told);
         let mut posterior = Self::new(problem, tables, nodes, components, summary);
         posterior.notes.clone_from(&self.notes);
+        posterior.left_out = left_out;
         Ok(posterior)
     }
 }
