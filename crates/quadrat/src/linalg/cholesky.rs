@@ -77,6 +77,37 @@ impl Cholesky {
         Ok(Self { lower: a })
     }
 
+    /// Makes of the factor of `A` that of `A + x x'`, by rotations, `O(n^2)`.
+    ///
+    /// # Numerics
+    /// Each row errs by some `n eps` of its own length in `[L, x]`, and `A` keeps its digits also beside an `x` that is many
+    /// times as long.
+    /// # Source
+    /// Golub and Van Loan 2013, section 6.5.4.
+    ///
+    /// # Examples
+    /// ```
+    /// use quadrat::linalg::{Cholesky, Mat};
+    /// let mut factor = Cholesky::factor(Mat::from_fn(2, 2, |i, j| if i == j { 1.0 } else { 0.0 }).as_ref())?;
+    /// factor.update(vec![1e9, 1e9]);
+    /// // The determinant of `I + 1e18 (1 1)' (1 1)`.
+    /// assert!((factor.log_det() - (1.0 + 2e18f64).ln()).abs() < 1e-14);
+    /// # Ok::<(), quadrat::error::LinalgError>(())
+    /// ```
+    pub fn update(&mut self, mut x: Vec<f64>) {
+        for k in 0..self.size() {
+            if x[k] == 0.0 {
+                continue;
+            }
+            let column = &mut self.lower.col_as_slice_mut(k)[k..];
+            let radius = column[0].hypot(x[k]);
+            let (cos, sin) = (column[0] / radius, x[k] / radius);
+            for (l, x) in column.iter_mut().zip(&mut x[k..]) {
+                (*l, *x) = (cos * *l + sin * *x, cos * *x - sin * *l);
+            }
+        }
+    }
+
     /// Number of rows.
     #[must_use]
     pub fn size(&self) -> usize {

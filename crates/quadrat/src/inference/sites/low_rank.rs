@@ -188,6 +188,7 @@ mod tests {
             let process = Process {
                 k: k.as_ref(),
                 prior_mean: &mean,
+                parts: None,
                 root,
             };
             Sweep::of(&process, &terms, 0.0).unwrap()
@@ -255,6 +256,7 @@ mod tests {
         let process = Process {
             k: k.as_ref(),
             prior_mean: &mean,
+            parts: None,
             root: Some(found.as_ref()),
         };
         assert!(sweep(&process, &terms).is_none());

@@ -55,7 +55,7 @@ pub use sweep::Site;
 use super::Trail;
 use crate::error::FitError;
 use crate::likelihood::local::Local;
-use crate::linalg::{Mat, MatRef};
+use crate::linalg::{Mat, MatRef, gemm};
 use crate::link::Link;
 use crate::parameter::Parameter;
 
@@ -190,6 +190,17 @@ pub struct Parted {
     pub constants: Mat<f64>,
 }
 
+impl Parted {
+    /// `K0 + B B'` of places with themselves, and the parts where there are constants.
+    fn whole(self) -> (Mat<f64>, Option<Self>) {
+        if self.constants.ncols() == 0 {
+            return (self.kernel, None);
+        }
+        let of_constants = gemm(self.constants.as_ref(), self.constants.transpose());
+        (&self.kernel + of_constants, Some(self))
+    }
+}
+
 /// What one row says to a sweep.
 #[derive(Debug, Clone, Copy, Default)]
 struct Reply {
@@ -279,3 +290,6 @@ pub(in crate::inference) mod tests;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod trail_tests;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod vague_tests;

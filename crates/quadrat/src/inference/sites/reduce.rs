@@ -40,6 +40,7 @@ pub(super) fn ahead(
     let own = [Process {
         k: k.as_ref(),
         prior_mean: &prior_mean,
+        parts: None,
         root: None,
     }];
     let only = rows.only(&chosen);

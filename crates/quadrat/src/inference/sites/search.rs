@@ -8,7 +8,7 @@ use super::project::project;
 use super::rows::Rows;
 use super::solve::{SiteOptions, Sites};
 use super::sweep::{Site, Sweep, Term};
-use super::{Method, Reply, ep, laplace, variational};
+use super::{Method, Parted, Reply, ep, laplace, variational};
 use crate::error::LinalgError;
 use crate::linalg::MatRef;
 
@@ -16,6 +16,8 @@ use crate::linalg::MatRef;
 const ROWS_PER_TASK: usize = 32;
 /// Sites may be this many times more precise than the prior.
 const MOST_PRECISE: f64 = 1e10;
+/// At least this part of a variance counts, however much of it a vague constant has.
+const VAGUE: f64 = 1e-8;
 /// Full steps in a row that come no closer before EP is damped.
 const PATIENCE: f64 = 3.0;
 /// Roundings that a residual is made of, per unit of a row's precision.
@@ -32,8 +34,20 @@ const LONG: f64 = 0.5;
 pub(super) struct Process<'a> {
     pub k: MatRef<'a, f64>,
     pub prior_mean: &'a [f64],
+    /// `K` in two parts, where some constant is unknown.
+    pub parts: Option<&'a Parted>,
     /// `L'` with `K = L L'`, where that is of a low rank.
     pub root: Option<MatRef<'a, f64>>,
+}
+
+impl Process<'_> {
+    /// The variance of a row to which a precision is compared: that of the kernel where vague constants are told apart, whose
+    /// variance then takes no digits.
+    fn unit(&self, row: usize) -> f64 {
+        let k = self.k[(row, row)];
+        let kernel = self.parts.map(|parts| parts.kernel[(row, row)]);
+        kernel.map_or(k, |kernel| kernel.max(VAGUE * k))
+    }
 }
 
 pub(super) struct Search<'a> {
@@ -234,7 +248,7 @@ impl Search<'_> {
 
     /// Keeps a site from becoming too precise for the arithmetic.
     fn hold(&self, row: usize, site: Site, reply: &mut Reply) {
-        let most = MOST_PRECISE / self.processes[0].k[(row, row)].max(f64::MIN_POSITIVE);
+        let most = MOST_PRECISE / self.processes[0].unit(row).max(f64::MIN_POSITIVE);
         if reply.site.precision > most {
             reply.site.shift *= most / reply.site.precision;
             reply.site.precision = most;
@@ -290,7 +304,7 @@ impl Search<'_> {
         let halves = state.halves.iter().zip(self.processes);
         let strengths = halves.flat_map(|(half, process)| {
             let strength = |(i, term): (usize, &Term)| match term {
-                Term::Chosen(site) => site.precision * process.k[(i, i)],
+                Term::Chosen(site) => site.precision * process.unit(i),
                 Term::Gaussian { .. } => 0.0,
             };
             half.terms.iter().enumerate().map(strength)

@@ -228,27 +228,29 @@ pub fn condition_sites(
     rows.is_coarse = options.is_coarse;
     let second = problem.second();
     let of_first = || {
-        let k = problem.covariance(theta);
+        let (k, parts) = problem.parted(theta).whole();
         let root = low_rank::root(k.as_ref());
-        (k, root)
+        (k, root, parts)
     };
     let of_second = || {
         let k = second?.covariance(theta);
         let root = low_rank::root(k.as_ref());
         Some((k, root))
     };
-    let ((k, root), of_second) = rayon::join(of_first, of_second);
+    let ((k, root, parts), of_second) = rayon::join(of_first, of_second);
     let (k_second, root_second) = of_second.unzip();
     let root_second = root_second.flatten();
     let mut processes = vec![Process {
         k: k.as_ref(),
         prior_mean: problem.prior_mean(),
+        parts: parts.as_ref(),
         root: root.as_ref().map(Mat::as_ref),
     }];
     if let (Some(second), Some(k)) = (second, &k_second) {
         processes.push(Process {
             k: k.as_ref(),
             prior_mean: second.prior_mean(),
+            parts: None,
             root: root_second.as_ref().map(Mat::as_ref),
         });
     }

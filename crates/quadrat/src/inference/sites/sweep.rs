@@ -1,8 +1,8 @@
 //! The posterior under given sites: the linear algebra that all approximations share.
 
-use super::low_rank;
 use super::resolvent::{Resolvent, Scaled};
 use super::search::Process;
+use super::{Parted, low_rank};
 use crate::error::LinalgError;
 use crate::likelihood::local::Belief;
 use crate::linalg::{Cholesky, Mat, MatRef, dot, matvec};
@@ -71,6 +71,8 @@ pub(in crate::inference) struct Sweep<R = Resolvent> {
 pub(in crate::inference) struct Solved {
     /// `K^-1 (mu - m)`.
     pub alpha: Vec<f64>,
+    /// `A' alpha`, of every constant that was told apart.
+    levels: Vec<f64>,
     /// `R`.
     pub resolvent: Scaled,
     log_det: f64,
@@ -79,6 +81,22 @@ pub(in crate::inference) struct Solved {
 impl Solved {
     pub fn new(
         k: MatRef<'_, f64>,
+        prior_mean: &[f64],
+        terms: &[Term],
+        jitter: f64,
+    ) -> Result<Self, LinalgError> {
+        Self::parted(k, None, prior_mean, terms, jitter)
+    }
+
+    /// The same with `K = K0 + A A'` in two parts, which are `parts`: constants of which next to nothing is known, of a
+    /// variance a million times that of the kernel, then take no digits from it.
+    ///
+    /// `B0 = D K0 D + E` is factorised and its factor rotated into that of `B`; and the posterior mean is
+    /// `m + K0 alpha + A beta` with `beta = A' alpha`, which as a sum over `alpha` would cancel, from
+    /// `(G^-1 D A)' (G^-1 D (r - K delta)) + A' delta`.
+    pub fn parted(
+        k: MatRef<'_, f64>,
+        parts: Option<&Parted>,
         prior_mean: &[f64],
         terms: &[Term],
         jitter: f64,
@@ -116,26 +134,59 @@ impl Solved {
         let mut b = Mat::zeros(n, n);
         for j in 0..n {
             let column = &mut b.col_as_slice_mut(j)[j..];
-            let known = k.col(j).subrows(j, n - j);
+            let known = parts.map_or(k, |parts| parts.kernel.as_ref());
+            let known = known.col(j).subrows(j, n - j);
             for ((out, x), s) in column.iter_mut().zip(known.iter()).zip(&scale[j..]) {
                 *out = s * x * scale[j];
             }
             column[0] += unit[j] + jitter;
         }
-        let factor = Cholesky::factor_owned(b)?;
+        let mut factor = Cholesky::factor_owned(b)?;
+        let constants = parts.map(|parts| &parts.constants);
+        let columns = |j: usize, a: &Mat<f64>| -> Vec<f64> {
+            let own = a.col_as_slice(j).iter().zip(&scale);
+            own.map(|(a, d)| a * d).collect()
+        };
+        if let Some(a) = constants {
+            (0..a.ncols()).for_each(|j| factor.update(columns(j, a)));
+        }
         log_det += factor.log_det();
 
         let moved = matvec(k, &delta);
         let right: Vec<f64> = (0..n)
             .map(|i| scale[i] * (target[i].unwrap_or(0.0) - moved[i]))
             .collect();
-        let gamma = factor.solve(&right);
-        let alpha: Vec<f64> = (0..n).map(|i| scale[i] * gamma[i] + delta[i]).collect();
+        let white = factor.half_solve(&right);
+        let level = |j: usize, a: &Mat<f64>| {
+            dot(&factor.half_solve(&columns(j, a)), &white) + dot(a.col_as_slice(j), &delta)
+        };
+        let levels =
+            constants.map_or_else(Vec::new, |a| (0..a.ncols()).map(|j| level(j, a)).collect());
+        let mut gamma = Mat::from_fn(n, 1, |i, _| white[i]);
+        factor.half_solve_transpose_in_place(gamma.as_mut());
+        let alpha: Vec<f64> = (0..n)
+            .map(|i| scale[i] * gamma[(i, 0)] + delta[i])
+            .collect();
         Ok(Self {
             alpha,
+            levels,
             resolvent: Scaled { factor, scale },
             log_det,
         })
+    }
+
+    /// `K alpha`.
+    fn shift(&self, k: MatRef<'_, f64>, parts: Option<&Parted>) -> Vec<f64> {
+        let Some(Parted { kernel, constants }) = parts else {
+            return matvec(k, &self.alpha);
+        };
+        let mut shift = matvec(kernel.as_ref(), &self.alpha);
+        for (j, level) in self.levels.iter().enumerate() {
+            let column = constants.col_as_slice(j);
+            let pairs = shift.iter_mut().zip(column);
+            pairs.for_each(|(s, a)| *s += a * level);
+        }
+        shift
     }
 }
 
@@ -149,7 +200,13 @@ impl Sweep {
         if let Some(swept) = low_rank::sweep(process, terms) {
             return swept;
         }
-        let swept = Sweep::new(process.k, process.prior_mean, terms, jitter)?;
+        let (k, mean) = (process.k, process.prior_mean);
+        let parted = |parts| Sweep::parted(k, parts, mean, terms, jitter);
+        let swept = match parted(process.parts) {
+            // Exact rows may be independent through the constants alone.
+            Err(LinalgError::NotPositiveDefinite { .. }) if process.parts.is_some() => parted(None),
+            swept => swept,
+        }?;
         Ok(Self {
             alpha: swept.alpha,
             mean: swept.mean,
@@ -178,13 +235,26 @@ impl Sweep<Scaled> {
         terms: &[Term],
         jitter: f64,
     ) -> Result<Self, LinalgError> {
+        Self::parted(k, None, prior_mean, terms, jitter)
+    }
+
+    /// As [`Solved::parted`].
+    fn parted(
+        k: MatRef<'_, f64>,
+        parts: Option<&Parted>,
+        prior_mean: &[f64],
+        terms: &[Term],
+        jitter: f64,
+    ) -> Result<Self, LinalgError> {
         let n = terms.len();
+        let solved = Solved::parted(k, parts, prior_mean, terms, jitter)?;
+        let shift = solved.shift(k, parts);
         let Solved {
             alpha,
             resolvent,
             log_det,
-        } = Solved::new(k, prior_mean, terms, jitter)?;
-        let shift = matvec(k, &alpha);
+            ..
+        } = solved;
         let mean: Vec<f64> = (0..n).map(|i| prior_mean[i] + shift[i]).collect();
 
         let mut out = Self {
