@@ -1,6 +1,9 @@
 //! Rows conditioned through inducing points, in chunks.
 
+use std::cmp::Ordering;
 use std::ops::Range;
+
+use rayon::prelude::*;
 
 use super::mean::Means;
 use super::observations::Observations;
@@ -305,10 +308,16 @@ fn chosen(
             remedy: "give a number above zero",
         });
     }
-    let atoms = points.atom_count();
-    let kept = atoms.min(CLUSTERED.max(count));
+    // By place, so that the choice does not depend on the order of rows and tables.
+    let order = by_place(points);
+    let (all, kept) = (order.len(), order.len().min(CLUSTERED.max(count)));
     let kept: Vec<Vec<f64>> = (0..kept)
-        .map(|i| middle(points, (i as u128 * atoms as u128 / kept as u128) as usize))
+        .map(|i| {
+            middle(
+                points,
+                order[(i as u128 * all as u128 / kept as u128) as usize],
+            )
+        })
         .collect();
     let columns: Vec<Vec<f64>> = (0..kernel.columns().len())
         .map(|d| {
@@ -324,6 +333,21 @@ fn chosen(
         out.push_point(&kept[i])?;
     }
     Ok(out)
+}
+
+/// All atoms by the first coordinate of their middles, then by the next.
+fn by_place(points: &Functionals) -> Vec<usize> {
+    let along = |d: usize| {
+        let pairs = points.lower(d).iter().zip(points.width(d));
+        pairs.map(|(lower, width)| lower + 0.5 * width).collect()
+    };
+    let columns: Vec<Vec<f64>> = (0..points.dims().len()).map(along).collect();
+    let mut order: Vec<usize> = (0..points.atom_count()).collect();
+    order.par_sort_by(|&a, &b| {
+        let pairs = columns.iter().map(|x| x[a].total_cmp(&x[b]));
+        pairs.fold(Ordering::Equal, Ordering::then)
+    });
+    order
 }
 
 /// Given inducing points, of every output where they name none.
