@@ -157,7 +157,7 @@ pub(super) fn is_solved(diagonal: impl Iterator<Item = f64>, alpha: &[f64]) -> b
 }
 
 /// A Gaussian row and how far the posterior mean passes by its value.
-pub(super) struct ExactRow {
+pub(crate) struct ExactRow {
     pub row: usize,
     pub noise: f64,
     /// Prior variance.
@@ -166,7 +166,7 @@ pub(super) struct ExactRow {
 }
 
 /// The worst row that is known exactly, yet missed; `k` computes the covariance, to name the row most like it.
-pub(super) fn contradiction(
+pub(crate) fn contradiction(
     rows: impl Iterator<Item = ExactRow>,
     k: impl FnOnce() -> Mat<f64>,
 ) -> Option<FitError> {

@@ -211,18 +211,26 @@ impl Likelihood {
         }
     }
 
-    /// Gives values that are known without noise this variance; others keep theirs.
-    pub(crate) fn raise_zero_noise(&mut self, variance: f64) {
+    /// Gives values that are known without noise, or with a variance `below` some number, this variance; others keep
+    /// theirs. Whether there were any.
+    pub(crate) fn raise_noise(&mut self, below: f64, variance: f64) -> bool {
+        let is_value = matches!(self, Self::Gaussian(_));
         let noise = match self {
             Self::Gaussian(x) => x.noise_mut(),
             Self::Interval(x) => x.noise_mut(),
             Self::Censored(x) => x.noise_mut(),
-            _ => return,
+            _ => return false,
         };
-        if let Noise::Known(known) = noise {
-            let exact = known.iter_mut().filter(|v| **v == 0.0);
-            exact.for_each(|v| *v = variance);
+        let Noise::Known(known) = noise else {
+            return false;
+        };
+        let is_raised = |v: &f64| *v == 0.0 || (is_value && *v < below);
+        let mut count = 0;
+        for v in known.iter_mut().filter(|v| is_raised(v)) {
+            *v = variance;
+            count += 1;
         }
+        count > 0
     }
 
     /// Adds a known variance to the noise of every row that has one.

@@ -70,7 +70,7 @@ impl Model {
     /// [`FitError::Contradiction`] for a row that differs from what follows from others by more
     /// than 1e-4 of the spread of the values; [`InputError`] for tables that do not fit the kernel.
     pub fn redundant_rows(&self) -> Result<Vec<RedundantRow>, FitError> {
-        if self.tables.iter().all(|t| exact_rows(t).is_empty()) {
+        if self.tables.iter().all(|t| rows_of_noise(t, 0.0).is_empty()) {
             return Ok(Vec::new());
         }
         let has_mean = self.mean != Mean::Zero;
@@ -190,11 +190,11 @@ pub(super) fn limit(supports: &Functionals) -> f64 {
     }
 }
 
-/// Rows that report one number without noise, and that number.
-fn exact_rows(table: &Observations) -> Vec<(usize, f64)> {
+/// Rows that report one number with a known noise variance of so much at most, and that number.
+fn rows_of_noise(table: &Observations, most: f64) -> Vec<(usize, f64)> {
     let between = |lower: &[f64], upper: &[f64], noise: &Noise| match noise {
         Noise::Known(known) => (0..known.len())
-            .filter(|&row| known[row] == 0.0 && lower[row] == upper[row])
+            .filter(|&row| known[row] <= most && lower[row] == upper[row])
             .map(|row| (row, lower[row]))
             .collect(),
         _ => Vec::new(),
@@ -220,10 +220,23 @@ pub(super) struct Exact {
 
 impl Exact {
     pub fn new(kernel: &Kernel, tables: &[Observations]) -> Result<Self, InputError> {
+        Self::of_noise(kernel, tables, 0.0)
+    }
+
+    /// Those without noise, or where there are none those of known noise.
+    pub fn or_known(kernel: &Kernel, tables: &[Observations]) -> Result<Self, InputError> {
+        let exact = Self::new(kernel, tables)?;
+        match exact.values.is_empty() {
+            true => Self::of_noise(kernel, tables, f64::INFINITY),
+            false => Ok(exact),
+        }
+    }
+
+    fn of_noise(kernel: &Kernel, tables: &[Observations], most: f64) -> Result<Self, InputError> {
         let mut supports = Functionals::new(kernel.columns().to_vec());
         let (mut numbers, mut values, mut first) = (Vec::new(), Vec::new(), 0);
         for table in &outputs::restrict(kernel, tables)? {
-            let exact = exact_rows(table);
+            let exact = rows_of_noise(table, most);
             let rows: Vec<usize> = exact.iter().map(|(row, _)| *row).collect();
             // Same columns by construction.
             let _ = supports.extend(&table.supports.rows(&rows));

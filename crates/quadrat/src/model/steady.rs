@@ -6,25 +6,33 @@
 //! values makes it smooth again; it is the least of three that does, and it is told.
 
 use super::redundant::Exact;
-use super::settings::{FitOptions, Inference};
+use super::settings::{FitOptions, Hyperparameters, Inference, Setting};
 use super::{Model, Posterior};
 use crate::error::{FitError, InputError, plain};
-use crate::inference::Factor;
+use crate::inference::exact::{ExactRow, contradiction};
+use crate::inference::{Conditioned, Factor};
 use crate::linalg::Cholesky;
 
-/// Variances of the noise that is tried, as shares of the variance of the values. With the first,
+/// Variances of the noise that is tried, as shares of the variance of the values, to the nearest power of ten. With the first,
 /// rounding moves the evidence of `n` rows by at most `n^2 eps / share`, 2e-4 nats for ten; others
 /// follow where functions are still smoother.
 const SHARES: [f64; 3] = [1e-10, 1e-8, 1e-6];
+/// The same where exact rows contradict each other before hyperparameters are known, in turn.
+const LOOSE: [f64; 5] = [1e-2, 1e-4, 1e-6, 1e-8, 1e-10];
 /// The same where inference is sparse: its bound counts what inducing points do not say in units of
 /// the noise. Gaussian rows only, where rows that are missed by more than their noise are told.
 const SHARE_OF_SPARSE: f64 = 1e-6;
+/// And least of all known noise: inducing points have a jitter of a hundredth of this, which is so
+/// much more noise.
+const LITTLE_OF_SPARSE: f64 = 1e-8;
 /// What is left of the variance of a row beside the other rows, as a share, below which rounding
 /// decides: some hundred `eps`.
 const LEFT: f64 = 1e-13;
 /// The same where the search did not end: rounding moves the evidence by more than a search can
 /// pass by.
 const ROUGH_FROM: f64 = 1e-9;
+/// In sds of noise that a row was given for the search: a row missed by more is contradicted.
+const MISSED: f64 = 10.0;
 /// The most exact rows whose covariance is factorised once more.
 const MOST_LOOKED_AT: usize = 2000;
 
@@ -32,19 +40,30 @@ const MOST_LOOKED_AT: usize = 2000;
 const ROUGH: &str = "the rows determine each other to the last digits that double precision has, so that rounding decides";
 const HELPS: &str = "a larger noise variance, a smaller variance of the kernel, a shorter lengthscale, or a rougher kernel such as `matern52` helps";
 
+/// Which rows are given noise.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Raised {
+    /// Those without any.
+    Exact,
+    /// Those with less, too.
+    Less,
+}
+
 impl Model {
     /// As [`Model::fit_distinct`], with the least noise on exact rows that makes the evidence
     /// smooth.
     pub(super) fn fit_steady(&self, options: &FitOptions) -> Result<Posterior, FitError> {
-        if options.inference == Inference::Sparse
-            && self.tables.iter().all(|t| t.as_gaussian().is_some())
-            && let Some((model, variance)) = self.with_least_noise(SHARE_OF_SPARSE)?
-        {
-            let mut found = model.fit_distinct(options)?;
-            found.summary.warnings.insert(0, told_of_sparse(variance));
-            return Ok(found);
+        let is_normal = self.tables.iter().all(|t| t.as_gaussian().is_some());
+        if options.inference == Inference::Sparse && is_normal {
+            return self.fit_steady_sparse(options);
         }
-        let mut found = self.fit_distinct(options)?;
+        let mut found = match self.fit_distinct(options) {
+            Ok(found) => found,
+            Err(error @ (FitError::Contradiction { .. } | FitError::Factorisation { .. })) => {
+                return self.fit_loosely(options, error);
+            }
+            Err(error) => return Err(error),
+        };
         // Inducing points have a jitter of their own.
         if found.problem.sparse.is_some() || found.is_steady() {
             return Ok(found);
@@ -53,7 +72,7 @@ impl Model {
         // What is kept is of the fit above.
         quiet.keeper = None;
         for share in SHARES {
-            let Some((model, variance)) = self.with_least_noise(share)? else {
+            let Some((model, variance)) = self.with_least_noise(share, Raised::Less)? else {
                 break;
             };
             let next = match model.fit_distinct(&quiet) {
@@ -81,19 +100,127 @@ impl Model {
         Ok(found)
     }
 
-    /// The model with noise on its exact rows, and the variance of that noise; `None` where no row
-    /// is exact.
-    fn with_least_noise(&self, share: f64) -> Result<Option<(Self, f64)>, InputError> {
-        let Some(spread) = Exact::new(&self.kernel, &self.tables)?.spread() else {
+    /// The same of normal rows where inference is sparse: exact rows are given noise, those of next
+    /// to none as much as inducing points can tell, or more where nothing is found without it.
+    fn fit_steady_sparse(&self, options: &FitOptions) -> Result<Posterior, FitError> {
+        let exact = self.with_least_noise(SHARE_OF_SPARSE, Raised::Exact)?;
+        let model = exact.as_ref().map_or(self, |(model, _)| model);
+        let little = model.with_least_noise(LITTLE_OF_SPARSE, Raised::Less)?;
+        let model = little.as_ref().map_or(model, |(model, _)| model);
+        let mut little = little.as_ref().map(|(_, variance)| *variance);
+        let mut first = model.fit_distinct(options);
+        let is_lost = match &first {
+            Ok(found) => !found.summary.converged,
+            Err(error) => error.is_recoverable(),
+        };
+        if is_lost
+            && let Some((more, variance)) = model.with_least_noise(SHARE_OF_SPARSE, Raised::Less)?
+        {
+            let mut quiet = options.clone();
+            quiet.keeper = None;
+            let next = more.fit_distinct(&quiet);
+            if next.as_ref().is_ok_and(|found| found.summary.converged) {
+                (first, little) = (next, Some(variance));
+            }
+        }
+        let mut found = first?;
+        let told = exact.map(|(_, variance)| told_of_sparse(variance));
+        let told = told.into_iter().chain(little.map(told_of_little));
+        found.summary.warnings.splice(0..0, told);
+        Ok(found)
+    }
+
+    /// Where exact rows contradict each other wherever the search for hyperparameters begins, as
+    /// values under a periodic kernel whose period is not known yet: by searches with less and less
+    /// noise on them, each begun where the last one ended, and judged by where they end.
+    ///
+    /// # Errors
+    /// `contradiction` where nothing is learned, or no search ends;
+    /// [`FitError::Contradiction`] of the row that is missed most where the last one ends.
+    fn fit_loosely(
+        &self,
+        options: &FitOptions,
+        contradiction: FitError,
+    ) -> Result<Posterior, FitError> {
+        if self.parameters()?.iter().all(|p| p.fixed) {
+            return Err(contradiction);
+        }
+        // What is kept is of the fit that did not begin.
+        let mut own = options.clone();
+        own.keeper = None;
+        let quick = own.clone().with_hyperparameters(Hyperparameters::Map);
+        let (mut from, mut last) = (self.clone(), contradiction);
+        let (mut least, mut unsettled) = (None, None);
+        for share in LOOSE {
+            let Some((model, variance)) = from.with_least_noise(share, Raised::Less)? else {
+                break;
+            };
+            let found = match model.fit_distinct(&quick) {
+                Ok(found) => found,
+                Err(error) if error.is_recoverable() => continue,
+                Err(error) => return Err(error),
+            };
+            from = from.starting_at(&found);
+            if share > SHARES[SHARES.len() - 1] {
+                continue;
+            }
+            match found.missed(variance) {
+                Some(missed) => last = missed,
+                None if found.summary.converged => least = Some((model, variance)),
+                None => unsettled = Some((model, variance)),
+            }
+        }
+        // A search that did not end says so itself: its rows do not contradict each other.
+        let Some((model, variance)) = least.or(unsettled) else {
+            return Err(last);
+        };
+        let mut found = model.fit_distinct(&own)?;
+        found.summary.warnings.insert(0, told_of_search(variance));
+        Ok(found)
+    }
+
+    /// The model whose searches begin where one ended.
+    fn starting_at(mut self, found: &Posterior) -> Self {
+        let free = found.problem.parameters.iter().zip(&found.nodes[0].theta);
+        for (parameter, value) in free.filter(|(p, _)| !p.fixed) {
+            let known = self.settings.iter_mut().find(|(n, _)| *n == parameter.name);
+            match known {
+                Some((_, setting)) => setting.start = Some(*value),
+                None => self = self.set(&parameter.name, Setting::start(*value)),
+            }
+        }
+        self
+    }
+
+    /// The model with noise on its exact rows, and where that is asked on those whose known variance
+    /// is less, and the variance of that noise; `None` where there is no such row.
+    fn with_least_noise(
+        &self,
+        share: f64,
+        raised: Raised,
+    ) -> Result<Option<(Self, f64)>, InputError> {
+        let Some(spread) = Exact::or_known(&self.kernel, &self.tables)?.spread() else {
             return Ok(None);
         };
-        let variance = share * spread * spread;
+        let variance = rounded(share * spread * spread);
         let mut model = self.clone();
+        let mut is_raised = false;
         for table in &mut model.tables {
-            table.likelihood.raise_zero_noise(variance);
+            let below = if raised == Raised::Less {
+                variance
+            } else {
+                0.0
+            };
+            is_raised |= table.likelihood.raise_noise(below, variance);
         }
-        Ok((variance > 0.0 && variance.is_finite()).then_some((model, variance)))
+        let is_number = variance > 0.0 && variance.is_finite();
+        Ok((is_raised && is_number).then_some((model, variance)))
     }
+}
+
+/// The nearest power of ten: one more row, which moves the spread a little, does not move the noise.
+fn rounded(variance: f64) -> f64 {
+    10f64.powf(variance.log10().round())
 }
 
 /// What is told of noise that was added.
@@ -104,9 +231,25 @@ fn told(variance: f64) -> String {
     )
 }
 
+/// What is told of noise without which no search could begin.
+fn told_of_search(variance: f64) -> String {
+    format!(
+        "exact rows contradict each other where the search for the hyperparameters begins: they were given noise of sd {}, within which they agree where it ended; a `start` nearer to that may need none",
+        plain(variance.sqrt())
+    )
+}
+
 fn told_of_sparse(variance: f64) -> String {
     format!(
         "sparse inference weighs rows by their noise, and exact ones have none: they were given noise of sd {}; a `variance` above 0 says it in the study",
+        plain(variance.sqrt())
+    )
+}
+
+/// What is told of noise that rows of next to none were given.
+fn told_of_little(variance: f64) -> String {
+    format!(
+        "some known noise is smaller beside the values than inducing points can tell: it was raised to an sd of {}; a dense `method` takes it as it is",
         plain(variance.sqrt())
     )
 }
@@ -120,6 +263,29 @@ impl Posterior {
             // Then there is another reason.
             false => left >= ROUGH_FROM,
         }
+    }
+
+    /// The row that contradicts the others most: the one that was given noise of a variance and is
+    /// missed by far more than that.
+    fn missed(&self, variance: f64) -> Option<FitError> {
+        let component = self.components.first()?;
+        let Conditioned { alpha, noise, .. } = &component.conditioned;
+        let problem = &self.problem;
+        if noise.len() != problem.supports.len() {
+            return None;
+        }
+        let prior = problem.prior_variance(&component.theta, &problem.supports);
+        // The curve leaves `v_i alpha_i` of a row.
+        let rows = (0..noise.len()).filter(|&row| noise[row] == variance);
+        let rows = rows.map(|row| ExactRow {
+            row,
+            noise: 0.0,
+            prior: prior[row],
+            misfit: variance * alpha[row],
+        });
+        let rows = rows.filter(|row| row.misfit.abs() > MISSED * variance.sqrt());
+        let k = || problem.prior_covariance(&component.theta, &problem.supports);
+        contradiction(rows, k).map(|error| problem.in_user_rows(error))
     }
 
     /// The least that is left of the variance of a row beside those before it, as a share; of exact

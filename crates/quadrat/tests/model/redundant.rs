@@ -4,7 +4,9 @@
 use quadrat::error::FitError;
 use quadrat::kernel::Kernel;
 use quadrat::likelihood::Interval;
-use quadrat::model::{FitOptions, Hyperparameters, Model, Noise, Observations, Posterior, Scale};
+use quadrat::model::{
+    FitOptions, Hyperparameters, Model, Noise, Observations, Posterior, Scale, Setting,
+};
 use quadrat::support::{Aggregate, Functionals, Polygon, Region};
 
 use crate::common::hyper;
@@ -331,5 +333,92 @@ fn smooth_exact_rows_are_fitted_with_the_least_noise_and_told() {
             // The largest noise has a thousandth of the spread, some 3.5, as its sd.
             assert!((mean - value).abs() < 4e-3, "{name}: {mean} {value}");
         }
+    }
+}
+
+#[test]
+fn rows_of_next_to_no_noise_are_fitted_as_exact_ones_are() {
+    // A total beside its parts, each known to 1e-7: singular to rounding.
+    let set = || bands(&[(0.0, 1.0), (1.0, 2.0), (2.0, 3.0), (3.0, 4.0), (0.0, 4.0)]);
+    let values = vec![3.0, 5.0, 4.0, 7.0, 19.0];
+    for variance in [1e-16, 1e-14, 1e-12] {
+        let noise = Noise::Known(vec![variance; 5]);
+        let table = Observations::gaussian(set(), values.clone(), noise).unwrap();
+        let posterior = fit(&Model::new(Kernel::se(["t"])).observe(table)).unwrap();
+        let summary = posterior.summary();
+        assert!(summary.converged, "{variance}: {:?}", summary.warnings);
+        let found = posterior.predict(&set(), Scale::Latent).unwrap();
+        for (mean, value) in found.mean().iter().zip(&values) {
+            // Ten sds of the noise of 1e-10 of the variance of the values that they are given.
+            assert!((mean - value).abs() < 1e-3, "{variance}: {mean} {value}");
+        }
+    }
+}
+
+/// Values of a wave of period 5 without noise.
+fn periodic_rows() -> (Vec<f64>, Vec<f64>) {
+    let at: Vec<f64> = (0..60).map(|i| 0.37 * f64::from(i)).collect();
+    let wave = |t: &f64| {
+        let angle = std::f64::consts::TAU * t / 5.0;
+        3.0 + 2.0 * angle.sin() + 0.5 * (2.0 * angle).cos()
+    };
+    let values = at.iter().map(wave).collect();
+    (at, values)
+}
+
+#[test]
+fn exact_rows_are_judged_by_the_period_that_is_found() {
+    let (at, values) = periodic_rows();
+    let points = |at: &[f64]| Functionals::points("t", at).unwrap();
+    let model =
+        Model::new(Kernel::parse("periodic(t)").unwrap()).observe(exact(points(&at), &values));
+    let posterior = fit(&model).unwrap();
+    let period = hyper(&posterior, "periodic.period.t");
+    let cycles = period / 5.0;
+    assert!(
+        (cycles - cycles.round()).abs() < 1e-3 && cycles > 0.9,
+        "{period}"
+    );
+    let warnings = &posterior.summary().warnings;
+    assert!(
+        warnings[0].contains("contradict each other where"),
+        "{warnings:?}"
+    );
+    let found = posterior
+        .predict(&points(&[25.0, 26.25]), Scale::Latent)
+        .unwrap();
+    for (mean, value) in found.mean().iter().zip([3.5, 4.5]) {
+        // The noise is a thousandth of the spread at most.
+        assert!((mean - value).abs() < 1e-2, "{mean} {value}");
+    }
+    // Where the period is known to be another one, and the cycle smooth, they contradict each other.
+    let wrong = model.set("periodic.period.t", Setting::fixed(4.0));
+    let refused = fit(&wrong.set("periodic.lengthscale.t", Setting::fixed(1.0)));
+    assert!(
+        matches!(refused, Err(FitError::Contradiction { .. })),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn rows_that_were_left_out_are_no_extrapolation() {
+    let at: Vec<f64> = (0..11).map(f64::from).collect();
+    let line: Vec<f64> = at.iter().map(|t| 3.0 + 2.0 * t).collect();
+    let points = Functionals::points("t", &at).unwrap();
+    let model =
+        Model::new(Kernel::parse("linear(t)").unwrap()).observe(exact(points.clone(), &line));
+    let posterior = fit(&model).unwrap();
+    assert_eq!(posterior.summary().rows, 2);
+    let beyond = Functionals::points("t", &[5.0, 14.0, 16.0, -6.0]).unwrap();
+    let later = posterior.condition(exact(Functionals::points("t", &[12.0]).unwrap(), &[27.0]));
+    let again = Posterior::from_bytes(&posterior.to_bytes()).unwrap();
+    // Half of the range beyond the rows: from -5 to 15, and from -6 to 18.
+    for (found, far) in [
+        (&posterior, vec![2, 3]),
+        (&again, vec![2, 3]),
+        (&later.unwrap(), vec![]),
+    ] {
+        assert_eq!(found.extrapolation(&points).unwrap(), Vec::<usize>::new());
+        assert_eq!(found.extrapolation(&beyond).unwrap(), far);
     }
 }

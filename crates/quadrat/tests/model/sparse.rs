@@ -593,3 +593,70 @@ fn a_large_bag_after_softplus_is_a_small_one_times_its_size() {
     assert!((more / mean - 1.0).abs() < 5e-3, "{more} {mean}");
     assert!((wide / sd - 1.0).abs() < 0.02, "{wide} {sd}");
 }
+
+#[test]
+fn the_order_of_rows_and_tables_does_not_choose_inducing_points() {
+    let (x, y) = wave(60);
+    let answers = |order: &[usize], cut: usize| {
+        let table = |rows: &[usize]| {
+            let at: Vec<f64> = rows.iter().map(|&i| x[i]).collect();
+            let values = rows.iter().map(|&i| y[i]).collect();
+            let noise = Noise::Known(vec![0.03; rows.len()]);
+            Observations::gaussian(Functionals::points("x", &at).unwrap(), values, noise).unwrap()
+        };
+        let model = Model::new(Kernel::se(["x"]))
+            .observe(table(&order[..cut]))
+            .observe(table(&order[cut..]));
+        let fit = model
+            .fit(&map().with_inducing(Inducing::Number(5)))
+            .unwrap();
+        let at = Functionals::points("x", &[0.5, 3.3, 7.0]).unwrap();
+        let told = fit.predict(&at, Scale::Latent).unwrap();
+        (fit.summary().log_evidence, told.mean().to_vec())
+    };
+    let given: Vec<usize> = (0..60).collect();
+    let turned: Vec<usize> = (0..60).map(|i| (7 * i + 11) % 60).collect();
+    let (evidence, means) = answers(&given, 20);
+    for cut in [20, 45] {
+        let (other, moved) = answers(&turned, cut);
+        // Sums in another order, and the end of the search.
+        assert!((other - evidence).abs() < 1e-5, "{other} {evidence}");
+        for (a, b) in moved.iter().zip(&means) {
+            assert!((a - b).abs() < 1e-4, "{a} {b}");
+        }
+    }
+}
+
+#[test]
+fn known_noise_that_inducing_points_cannot_tell_is_raised_and_told() {
+    let x: Vec<f64> = (0..20).map(f64::from).collect();
+    let values: Vec<f64> = x.iter().map(|x| 1e6 * (3.0 + (x / 3.0).sin())).collect();
+    let at = Functionals::points("x", &x).unwrap();
+    for variance in [1e-4, 1.0] {
+        // Rows that say nothing beside rows that say all but everything.
+        let noise = (0..20).map(|i| if i % 7 == 3 { 1e30 } else { variance });
+        let noise = Noise::Known(noise.collect());
+        let table = Observations::gaussian(at.clone(), values.clone(), noise).unwrap();
+        let model = Model::new(Kernel::se(["x"])).observe(table);
+        let fit = model.fit(&map().with_inference(Inference::Sparse)).unwrap();
+        let summary = fit.summary();
+        assert!(summary.converged, "{variance}: {:?}", summary.warnings);
+        assert!(
+            summary.warnings[0].contains("raised to an sd of"),
+            "{:?}",
+            summary.warnings
+        );
+        let told = |words: &str| summary.warnings.iter().any(|w| w.contains(words));
+        assert!(!told("impossible"), "{:?}", summary.warnings);
+        let found = fit.predict(&at, Scale::Latent).unwrap();
+        for (i, (mean, value)) in found.mean().iter().zip(&values).enumerate() {
+            // The noise is a thousandth of the spread, 7e5, at most; rows without a word are read off
+            // the others.
+            let most = if i % 7 == 3 { 1e5 } else { 5e3 };
+            assert!(
+                (mean - value).abs() < most,
+                "{variance}, {i}: {mean} {value}"
+            );
+        }
+    }
+}
