@@ -35,6 +35,7 @@ const KRONROD: [(f64, f64, f64); 10] = [
 ];
 /// Weight of the Kronrod rule at the middle, where the Gauss rule has no node.
 const MIDDLE: f64 = 0.149_445_554_002_916_9;
+const NODES: usize = 2 * KRONROD.len() + 1;
 /// Largest difference of the two rules, relative to the integral of the absolute value. The error of the better
 /// one is then about (200 x this)^(3/2) = 1e-11 (Piessens et al. 1983, QUADPACK, 2.2.4.1), and mostly far smaller.
 const TOLERANCE: f64 = 3e-10;
@@ -105,21 +106,30 @@ struct Estimate<const N: usize> {
     difference: [f64; N],
 }
 
-fn estimate<const N: usize>(lower: f64, upper: f64, f: &impl Fn(f64) -> [f64; N]) -> Estimate<N> {
+fn estimate<const N: usize>(
+    lower: f64,
+    upper: f64,
+    f: &impl Fn(&[f64], &mut [[f64; N]]),
+) -> Estimate<N> {
     let (middle, half) = (0.5 * (lower + upper), 0.5 * (upper - lower));
+    let mut nodes = [middle; NODES];
+    for (k, (node, ..)) in KRONROD.iter().enumerate() {
+        (nodes[2 * k + 1], nodes[2 * k + 2]) = (middle - half * node, middle + half * node);
+    }
+    let mut there = [[0.0; N]; NODES];
+    f(&nodes, &mut there);
     let (mut value, mut size, mut gauss) = ([0.0; N], [0.0; N], [0.0; N]);
-    let mut add = |x: f64, kronrod: f64, weight: f64| {
-        let y = f(x);
+    let mut add = |y: &[f64; N], kronrod: f64, weight: f64| {
         for i in 0..N {
             value[i] += kronrod * y[i];
             size[i] += kronrod * y[i].abs();
             gauss[i] += weight * y[i];
         }
     };
-    add(middle, MIDDLE, 0.0);
-    for (node, kronrod, weight) in KRONROD {
-        add(middle - half * node, kronrod, weight);
-        add(middle + half * node, kronrod, weight);
+    add(&there[0], MIDDLE, 0.0);
+    for (k, (_, kronrod, weight)) in KRONROD.into_iter().enumerate() {
+        add(&there[2 * k + 1], kronrod, weight);
+        add(&there[2 * k + 2], kronrod, weight);
     }
     let mut difference = [0.0; N];
     for i in 0..N {
@@ -142,6 +152,20 @@ fn estimate<const N: usize>(lower: f64, upper: f64, f: &impl Fn(f64) -> [f64; N]
 pub(crate) fn integrate<const N: usize>(
     panels: &Panels,
     f: impl Fn(f64) -> [f64; N],
+) -> Integrals<N> {
+    integrate_many(panels, |places, out| {
+        let pairs = places.iter().zip(out);
+        pairs.for_each(|(x, out)| *out = f(*x));
+    })
+}
+
+/// As [`integrate`], of functions that are quick at many places at once.
+///
+/// # Arguments
+/// * `f` - fills in the functions at all of some places
+pub(super) fn integrate_many<const N: usize>(
+    panels: &Panels,
+    f: impl Fn(&[f64], &mut [[f64; N]]),
 ) -> Integrals<N> {
     let (mut value, mut size) = ([0.0; N], [0.0; N]);
     // A first pass finds how large the integrals are; rough panels wait in the list.

@@ -38,6 +38,7 @@ mod square_pole;
 mod student_t;
 mod truncated;
 mod window;
+mod window_nodes;
 
 pub use bernoulli::Bernoulli;
 pub use binomial::Binomial;

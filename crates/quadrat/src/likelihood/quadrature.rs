@@ -3,7 +3,7 @@
 use crate::special::elementary;
 use std::f64::consts::PI;
 
-use super::adaptive::{Integrals, Panels, integrate};
+use super::adaptive::{Integrals, Panels, integrate, integrate_many};
 use super::local::{Belief, Expected, Jet, Tilted};
 use super::smooth;
 
@@ -428,11 +428,31 @@ pub(super) fn adaptive_averages<const N: usize>(
     features: &[(f64, f64)],
     g: impl Fn(f64) -> [f64; N],
 ) -> Integrals<N> {
+    adaptive_averages_of_many(belief, features, |places, out| {
+        let pairs = places.iter().zip(out);
+        pairs.for_each(|(f, out)| *out = g(*f));
+    })
+}
+
+/// The same of functions that are quick at many places at once.
+///
+/// # Arguments
+/// * `g` - fills in the functions at all of some places
+pub(super) fn adaptive_averages_of_many<const N: usize>(
+    belief: Belief,
+    features: &[(f64, f64)],
+    g: impl Fn(&[f64], &mut [[f64; N]]),
+) -> Integrals<N> {
     let sd = belief.variance.sqrt();
     let scale = (2.0 * PI).sqrt().recip();
-    let weighted = |z: f64| {
-        let weight = scale * elementary::exp(-0.5 * z * z);
-        g(belief.mean + sd * z).map(|y| weight * y)
+    let weighted = |z: &[f64], out: &mut [[f64; N]]| {
+        let places: Vec<f64> = z.iter().map(|z| belief.mean + sd * z).collect();
+        g(&places, out);
+        let mut weights: Vec<f64> = z.iter().map(|z| -0.5 * z * z).collect();
+        crate::special::exp(&mut weights);
+        for (y, weight) in out.iter_mut().zip(&weights) {
+            *y = y.map(|y| scale * weight * y);
+        }
     };
     let part = |lower: f64, upper: f64| {
         let mut panels = Panels::new(lower, upper);
@@ -442,15 +462,19 @@ pub(super) fn adaptive_averages<const N: usize>(
         for &(place, width) in features {
             panels.around((place - belief.mean) / sd, width / sd);
         }
-        integrate(&panels, weighted)
+        integrate_many(&panels, weighted)
     };
     let mut integrals = part(-NEAR, NEAR);
     for side in [-1.0, 1.0] {
         // Rarely: nothing happens near the mean, or the functions grow exponentially.
-        let matters = [1.0, 1.5, 2.5].iter().any(|times| {
-            let there = weighted(side * times * NEAR);
-            (0..N).any(|i| there[i].abs() > NEGLIGIBLE * integrals.size[i])
-        });
+        let mut there = [[0.0; N]; 3];
+        weighted(
+            &[1.0, 1.5, 2.5].map(|times| side * times * NEAR),
+            &mut there,
+        );
+        let matters = there
+            .iter()
+            .any(|y| (0..N).any(|i| y[i].abs() > NEGLIGIBLE * integrals.size[i]));
         if matters {
             let far = if side < 0.0 {
                 part(-REACH, -NEAR)

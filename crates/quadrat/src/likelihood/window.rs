@@ -12,11 +12,11 @@ use crate::special::{TruncatedNormal, elementary, scalar, truncated_normal_of_wi
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 /// Noise sds outside of an end from which on the other one may be left out, and where it is: it lies `e^-40` lower.
-const OUTSIDE: f64 = 2.0;
-const HIDDEN: f64 = 40.0;
+pub(super) const OUTSIDE: f64 = 2.0;
+pub(super) const HIDDEN: f64 = 40.0;
 /// Noise sds from which on the curvature is expanded, and beyond which squares of them may overflow.
-const EXPANDED: f64 = 30.0;
-const FARTHEST: f64 = 1e100;
+pub(super) const EXPANDED: f64 = 30.0;
+pub(super) const FARTHEST: f64 = 1e100;
 
 /// Two ends, and the variance of the noise. Equal ends are an exact value.
 #[derive(Debug, Clone, Copy)]
@@ -151,8 +151,10 @@ impl Window {
             return exact::expected(self.lower, self.variance, belief);
         }
         let (at, belief) = self.seen_from_end(belief);
-        quadrature::expected(belief, &at.bends(), |u| {
-            at.outside(u).unwrap_or_else(|| at.jet(u))
+        at.expected_of_many(belief).unwrap_or_else(|| {
+            quadrature::expected(belief, &at.bends(), |u| {
+                at.outside(u).unwrap_or_else(|| at.jet(u))
+            })
         })
     }
 
@@ -164,6 +166,9 @@ impl Window {
             };
         }
         let (at, belief) = self.seen_from_end(belief);
+        if let Some(slopes) = at.slopes_of_many(belief) {
+            return slopes;
+        }
         let [lower, upper, variance] = quadrature::averages(belief, &at.bends(), |u| {
             if let Some(jet) = at.outside(u) {
                 let height = jet.first;
@@ -205,13 +210,7 @@ impl Window {
         }
         let scaled = scalar::erfcx(x * FRAC_1_SQRT_2);
         let hazard = (2.0 / PI).sqrt() / scaled;
-        let lost = if x < EXPANDED {
-            hazard * (hazard - x)
-        } else {
-            let r = (x * x).recip();
-            let tail = 518.0 - r * (6354.0 - r * 89_782.0);
-            1.0 - r * (1.0 - r * (6.0 - r * (50.0 - r * tail)))
-        };
+        let lost = lost(hazard, x);
         Some(Jet {
             value: elementary::log(0.5 * scaled) - 0.5 * x * x,
             first: if below >= above { hazard } else { -hazard } / sd,
@@ -240,10 +239,20 @@ impl Window {
     }
 
     /// The ends, where `log p` bends within two noise sds, and has no singularity nearer than 2.5 to the real line; infinite ones lie outside every range.
-    fn bends(&self) -> [(f64, f64); 2] {
+    pub(super) fn bends(&self) -> [(f64, f64); 2] {
         let width = 2.0 * self.variance.sqrt();
         [(self.lower, width), (self.upper, width)]
     }
+}
+
+/// `h (h - x)` of the hazard `h` of a standard normal variable at `x`.
+pub(super) fn lost(hazard: f64, x: f64) -> f64 {
+    if x < EXPANDED {
+        return hazard * (hazard - x);
+    }
+    let r = (x * x).recip();
+    let tail = 518.0 - r * (6354.0 - r * 89_782.0);
+    1.0 - r * (1.0 - r * (6.0 - r * (50.0 - r * tail)))
 }
 
 #[cfg(test)]
