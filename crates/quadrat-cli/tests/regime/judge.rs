@@ -68,7 +68,7 @@ pub fn manners(ran: &Ran, files: &[String]) -> Vec<String> {
     wrong
 }
 
-/// Every refusal is an error in words, with a place in a file, or the name of what is at fault.
+/// Every refusal is an error in words, with a place in one of the files.
 fn refusal(said: &str, files: &[String]) -> Vec<String> {
     let mut wrong = Vec::new();
     if !said.lines().any(|line| line.starts_with("error: ")) {
@@ -78,16 +78,9 @@ fn refusal(said: &str, files: &[String]) -> Vec<String> {
         let place = line.trim_start().strip_prefix("--> ");
         place.is_some_and(|place| files.iter().any(|file| place.starts_with(file.as_str())))
     };
-    let names_row = [
-        "row ",
-        "rows ",
-        "column `",
-        "key `",
-        "the model",
-        ".quadrat`",
-    ];
-    let is_named = names_row.iter().any(|word| said.contains(word));
-    if !said.lines().any(is_placed) && !is_named {
+    // A saved model has no lines.
+    let is_model = said.contains("cannot use `m.quadrat`");
+    if !said.lines().any(is_placed) && !is_model {
         wrong.push("a refusal without a place".to_owned());
     }
     wrong

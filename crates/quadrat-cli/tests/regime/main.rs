@@ -10,7 +10,8 @@
 //! | `QUADRAT_REGIME_SEEDS` | how many times as many cases the long run takes, 1 unless told |
 //! | `QUADRAT_REGIME_CASE` | `border/1234`, or several with a comma between: `cargo test -p quadrat-cli --test regime named -- --ignored --nocapture` |
 //!
-//! What fails is left below `target/tmp/border`. When the fault is mended, its files go into `kept`, and run from then on.
+//! What fails is left below `target/tmp/border`. When the fault is mended, its files go into `kept`, and run from then on. What
+//! takes too long and cannot be mended here stands in [`SLOW`], with the reason.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic)]
