@@ -62,33 +62,37 @@ mod avx512 {
 
     use super::ROOTS_OF_TWO;
 
-    /// A function of vectors where they are those of this instruction set; decided when it is compiled.
+    // Closures are not inlined where instructions of this set are: each would be a call.
+
+    /// The vector, where vectors are those of this instruction set; decided when it is compiled.
     #[inline(always)]
-    fn of<S: Simd>(s: S, x: S::f64s, function: impl FnOnce(V4, f64x8) -> f64x8) -> Option<S::f64s> {
-        let v4 = (&s as &dyn Any).downcast_ref::<V4>()?;
-        let x = (&x as &dyn Any).downcast_ref::<f64x8>()?;
-        (&function(*v4, *x) as &dyn Any).downcast_ref().copied()
+    fn of<S: Simd>(x: &S::f64s) -> Option<f64x8> {
+        (x as &dyn Any).downcast_ref::<f64x8>().copied()
+    }
+
+    #[inline(always)]
+    fn back<S: Simd>(x: f64x8) -> Option<S::f64s> {
+        (&x as &dyn Any).downcast_ref::<S::f64s>().copied()
     }
 
     #[inline(always)]
     pub(super) fn root_of_two<S: Simd>(s: S, shifted: S::f64s) -> Option<S::f64s> {
-        of(s, shifted, |v4, shifted| {
-            let [low, high]: [f64x8; 2] = cast(ROOTS_OF_TWO);
-            // Of an index the last four bits are read.
-            cast(
-                v4.avx512f
-                    ._mm512_permutex2var_pd(cast(low), cast(shifted), cast(high)),
-            )
-        })
+        let v4 = *(&s as &dyn Any).downcast_ref::<V4>()?;
+        let shifted = of::<S>(&shifted)?;
+        let [low, high]: [f64x8; 2] = cast(ROOTS_OF_TWO);
+        // Of an index the last four bits are read.
+        let root = v4
+            .avx512f
+            ._mm512_permutex2var_pd(cast(low), cast(shifted), cast(high));
+        back::<S>(cast(root))
     }
 
     #[inline(always)]
     pub(super) fn times_power<S: Simd>(s: S, y: S::f64s, k: S::f64s) -> Option<S::f64s> {
-        let k = (&k as &dyn Any).downcast_ref::<f64x8>().copied()?;
-        of(s, y, |v4, y| {
-            // The instruction rounds the power down.
-            let power = v4.mul_f64s(k, v4.splat_f64s(1.0 / 16.0));
-            cast(v4.avx512f._mm512_scalef_pd(cast(y), cast(power)))
-        })
+        let v4 = *(&s as &dyn Any).downcast_ref::<V4>()?;
+        let (y, k) = (of::<S>(&y)?, of::<S>(&k)?);
+        // The instruction rounds the power down.
+        let power = v4.mul_f64s(k, v4.splat_f64s(1.0 / 16.0));
+        back::<S>(cast(v4.avx512f._mm512_scalef_pd(cast(y), cast(power))))
     }
 }
