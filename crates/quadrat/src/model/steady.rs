@@ -274,13 +274,13 @@ impl Posterior {
         if noise.len() != problem.supports.len() {
             return None;
         }
-        let prior = problem.prior_variance(&component.theta, &problem.supports);
         // The curve leaves `v_i alpha_i` of a row.
         let rows = (0..noise.len()).filter(|&row| noise[row] == variance);
         let rows = rows.map(|row| ExactRow {
             row,
             noise: 0.0,
-            prior: prior[row],
+            // Rows are judged by the noise alone: a variance that was learned may be anything.
+            prior: variance / (MISSED * MISSED),
             misfit: variance * alpha[row],
         });
         let rows = rows.filter(|row| row.misfit.abs() > MISSED * variance.sqrt());

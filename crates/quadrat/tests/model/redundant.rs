@@ -391,9 +391,18 @@ fn exact_rows_are_judged_by_the_period_that_is_found() {
         // The noise is a thousandth of the spread at most.
         assert!((mean - value).abs() < 1e-2, "{mean} {value}");
     }
-    // Where the period is known to be another one, and the cycle smooth, they contradict each other.
-    let wrong = model.set("periodic.period.t", Setting::fixed(4.0));
-    let refused = fit(&wrong.set("periodic.lengthscale.t", Setting::fixed(1.0)));
+    // Where the period is known to be another one, and the cycle smooth and of a likely size, they
+    // contradict each other.
+    let size = Setting {
+        start: Some(4.0),
+        upper: Some(20.0),
+        ..Setting::default()
+    };
+    let wrong = model
+        .set("periodic.period.t", Setting::fixed(4.0))
+        .set("periodic.lengthscale.t", Setting::fixed(1.0))
+        .set("periodic.variance", size);
+    let refused = fit(&wrong);
     assert!(
         matches!(refused, Err(FitError::Contradiction { .. })),
         "{refused:?}"
