@@ -79,9 +79,12 @@ impl Cholesky {
 
     /// Makes of the factor of `A` that of `A + x x'`, by rotations, `O(n^2)`.
     ///
+    /// # Arguments
+    /// * `seen` - `L^-1 a` of vectors `a`, which become those of the new factor; that of `x` is added
+    ///
     /// # Numerics
     /// Each row errs by some `n eps` of its own length in `[L, x]`, and `A` keeps its digits also beside an `x` that is many
-    /// times as long.
+    /// times as long; `L^-1 x` is made of the rotations, where solving for it would cancel.
     /// # Source
     /// Golub and Van Loan 2013, section 6.5.4.
     ///
@@ -89,12 +92,18 @@ impl Cholesky {
     /// ```
     /// use quadrat::linalg::{Cholesky, Mat};
     /// let mut factor = Cholesky::factor(Mat::from_fn(2, 2, |i, j| if i == j { 1.0 } else { 0.0 }).as_ref())?;
-    /// factor.update(vec![1e9, 1e9]);
-    /// // The determinant of `I + 1e18 (1 1)' (1 1)`.
+    /// let mut seen = Vec::new();
+    /// factor.update(vec![1e9, 1e9], &mut seen);
+    /// // The determinant of `I + 1e18 (1 1)' (1 1)`, and `x' (A + x x')^-1 x`.
     /// assert!((factor.log_det() - (1.0 + 2e18f64).ln()).abs() < 1e-14);
+    /// assert!((seen[0][0].powi(2) + seen[0][1].powi(2) - 1.0).abs() < 1e-14);
     /// # Ok::<(), quadrat::error::LinalgError>(())
     /// ```
-    pub fn update(&mut self, mut x: Vec<f64>) {
+    pub fn update(&mut self, mut x: Vec<f64>, seen: &mut Vec<Vec<f64>>) {
+        // Every `a` is `L q + x r`.
+        let mut along = vec![0.0; seen.len()];
+        seen.push(vec![0.0; self.size()]);
+        along.push(1.0);
         for k in 0..self.size() {
             if x[k] == 0.0 {
                 continue;
@@ -104,6 +113,9 @@ impl Cholesky {
             let (cos, sin) = (column[0] / radius, x[k] / radius);
             for (l, x) in column.iter_mut().zip(&mut x[k..]) {
                 (*l, *x) = (cos * *l + sin * *x, cos * *x - sin * *l);
+            }
+            for (q, r) in seen.iter_mut().zip(&mut along) {
+                (q[k], *r) = (cos * q[k] + sin * *r, cos * *r - sin * q[k]);
             }
         }
     }

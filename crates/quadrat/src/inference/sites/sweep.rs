@@ -143,25 +143,28 @@ impl Solved {
         }
         let mut factor = Cholesky::factor_owned(b)?;
         let constants = parts.map(|parts| &parts.constants);
-        let columns = |j: usize, a: &Mat<f64>| -> Vec<f64> {
-            let own = a.col_as_slice(j).iter().zip(&scale);
-            own.map(|(a, d)| a * d).collect()
-        };
-        if let Some(a) = constants {
-            (0..a.ncols()).for_each(|j| factor.update(columns(j, a)));
+        let mut seen = Vec::new();
+        for j in 0..constants.map_or(0, Mat::ncols) {
+            let own = constants.map_or(&[][..], |a| a.col_as_slice(j)).iter();
+            let own = own.zip(&scale).map(|(a, d)| a * d);
+            factor.update(own.collect(), &mut seen);
         }
         log_det += factor.log_det();
 
-        let moved = matvec(k, &delta);
+        let moved = matvec(parts.map_or(k, |parts| parts.kernel.as_ref()), &delta);
         let right: Vec<f64> = (0..n)
             .map(|i| scale[i] * (target[i].unwrap_or(0.0) - moved[i]))
             .collect();
-        let white = factor.half_solve(&right);
-        let level = |j: usize, a: &Mat<f64>| {
-            dot(&factor.half_solve(&columns(j, a)), &white) + dot(a.col_as_slice(j), &delta)
-        };
-        let levels =
-            constants.map_or_else(Vec::new, |a| (0..a.ncols()).map(|j| level(j, a)).collect());
+        let mut white = factor.half_solve(&right);
+        // What `delta` says of the constants, and is moved by that.
+        let told = |j: usize| constants.map_or(0.0, |a| dot(a.col_as_slice(j), &delta));
+        let told: Vec<f64> = (0..seen.len()).map(told).collect();
+        for (seen, told) in seen.iter().zip(&told) {
+            let pairs = white.iter_mut().zip(seen);
+            pairs.for_each(|(white, seen)| *white -= seen * told);
+        }
+        let pairs = seen.iter().zip(&told);
+        let levels = pairs.map(|(seen, told)| dot(seen, &white) + told).collect();
         let mut gamma = Mat::from_fn(n, 1, |i, _| white[i]);
         factor.half_solve_transpose_in_place(gamma.as_mut());
         let alpha: Vec<f64> = (0..n)
