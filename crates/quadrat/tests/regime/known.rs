@@ -24,8 +24,9 @@ pub const MENDED: &[&str] = &[
     "ordinal/variational/map/point/values_shifted/0",
 ];
 
-const SPARSE_EXACT: &str = "exact rows through inducing points learn a variance of a hundred times their spread, where the jitter \
-     of the points is as large as the noise that they are given, and the search does not end";
+const SPARSE_EXACT: &str = "exact rows through inducing points learn a variance of a hundred \
+     times their spread: the jitter of the points is then as large as the noise of the rows, and \
+     the search does not end";
 
 /// With the reason. One that holds again must be taken off.
 pub const KNOWN: &[(&str, &str)] = &[("exact/sparse/integrate/sum/far_learned/0", SPARSE_EXACT)];
