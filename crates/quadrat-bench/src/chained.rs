@@ -1,4 +1,5 @@
-//! Fits of censored values with one or two outputs, with constant noise and with noise that is a function.
+//! Fits of censored values with one or two outputs, with constant noise and with noise that is a
+//! function.
 
 use std::path::Path;
 
@@ -25,8 +26,8 @@ const OUTPUTS: [&str; 2] = ["first", "second"];
 /// The models that the peer fits too.
 const PEERS: [&str; 4] = ["cgp", "hcgp", "mocgp", "hmocgp"];
 
-/// Prints seconds on the wall clock of every fit, on the threads of the machine; and beside those of the peer,
-/// processor seconds on one thread.
+/// Prints seconds on the wall clock of every fit, on the threads of the machine; and beside those
+/// of the peer, processor seconds on one thread.
 pub fn run(only: Option<&str>, python: &Path) -> Result<()> {
     let rows = Rows::draw()?;
     let peer = Peer::find(python, &rows)?;
@@ -88,7 +89,8 @@ pub fn run(only: Option<&str>, python: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The same without priors on the hyperparameters, as the peer searches them: tells what is due to those.
+/// The same without priors on the hyperparameters, as the peer searches them: tells what is due to
+/// those.
 fn without_priors(rows: &Rows, model: &Model, options: &FitOptions) -> Result<()> {
     let mut flat = model.clone();
     for parameter in model.parameters()? {
@@ -111,7 +113,8 @@ fn without_priors(rows: &Rows, model: &Model, options: &FitOptions) -> Result<()
     Ok(())
 }
 
-/// Our bound where theirs ended, which must be the same but for the last of their steps, and our scores there.
+/// Our bound where theirs ended, which must be the same but for the last of their steps, and our
+/// scores there.
 fn at_their_optimum(rows: &Rows, model: &Model, theirs: &Theirs) -> Result<()> {
     let options = FitOptions::default().with_inference(Inference::Sites(Method::Variational));
     let hypers = theirs.hyperparameters.iter();
@@ -127,8 +130,8 @@ fn at_their_optimum(rows: &Rows, model: &Model, theirs: &Theirs) -> Result<()> {
     Ok(())
 }
 
-/// Two series as `quadrat simulate censored` draws them by default, a stretch of the first of which is only known to lie above
-/// what was recorded: the data of the study `censored-synthetic`.
+/// Two series as `quadrat simulate censored` draws them by default, a stretch of the first of which
+/// is only known to lie above what was recorded: the data of the study `censored-synthetic`.
 pub struct Rows {
     pub x: Vec<f64>,
     pub outputs: [CensoredOutput; 2],
@@ -140,7 +143,8 @@ pub struct Rows {
 pub struct Scores {
     /// Share of the variance of the function that its mean explains.
     pub r2: f64,
-    /// Minus the mean log density of the values before censoring; times the rows it is that of the study.
+    /// Minus the mean log density of the values before censoring; times the rows it is that of the
+    /// study.
     pub nlpd: f64,
 }
 

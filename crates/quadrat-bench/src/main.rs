@@ -38,16 +38,19 @@ enum Subject {
     Sites,
     /// Passes over pixels through inducing points, against their matrix products.
     Sparse {
-        /// The interpreter that has GPyTorch, to make the same pass beside ours; see `peers/README.md`.
+        /// The interpreter that has GPyTorch, to make the same pass beside ours; see
+        /// `peers/README.md`.
         #[arg(long, default_value = "python3")]
         peer: PathBuf,
         /// How many inducing points.
         #[arg(long, value_delimiter = ',', default_values_t = [128, 256, 576])]
         inducing: Vec<usize>,
     },
-    /// A country of a million pixels: the study `bags-country`, then a pass of a bound of its form beside that of a peer.
+    /// A country of a million pixels: the study `bags-country`, then a pass of a bound of its form
+    /// beside that of a peer.
     Country {
-        /// The interpreter that has GPyTorch, to make the same pass beside ours; see `peers/README.md`.
+        /// The interpreter that has GPyTorch, to make the same pass beside ours; see
+        /// `peers/README.md`.
         #[arg(long, default_value = "python3")]
         peer: PathBuf,
         /// Fewer districts and pixels: seconds.
@@ -58,7 +61,8 @@ enum Subject {
     Chained {
         /// Only the model of this name.
         only: Option<String>,
-        /// The interpreter that has GPyTorch, to fit the same rows beside ours; see `peers/README.md`.
+        /// The interpreter that has GPyTorch, to fit the same rows beside ours; see
+        /// `peers/README.md`.
         #[arg(long, default_value = "python3")]
         peer: PathBuf,
     },

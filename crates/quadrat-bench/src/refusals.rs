@@ -25,8 +25,8 @@ fn long((_, files): &Broken) -> (&'static str, usize) {
     sizes.max_by_key(|(_, size)| *size).unwrap_or_default()
 }
 
-/// One line for every way in which a file can be broken. The ratio is to a good file of as many parts, byte by byte; the
-/// growth is the power of the number of parts, from a tenth of it on.
+/// One line for every way in which a file can be broken. The ratio is to a good file of as many
+/// parts, byte by byte; the growth is the power of the number of parts, from a tenth of it on.
 pub fn run() -> Result<()> {
     println!("{MANY} parts                 ms   ns/byte   ratio  growth  bytes said");
     let mut good = Vec::new();

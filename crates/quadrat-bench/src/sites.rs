@@ -13,7 +13,8 @@ use crate::clock::once;
 use crate::points::Points;
 
 const ROWS: usize = 1000;
-/// Sweeps of a short and of a long search: what one more costs is their difference. Too few to converge is the same work.
+/// Sweeps of a short and of a long search: what one more costs is their difference. Too few to
+/// converge is the same work.
 const SWEEPS: [usize; 2] = [2, 8];
 
 /// A table of rows on [`Points`].

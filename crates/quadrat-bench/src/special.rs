@@ -10,7 +10,8 @@ use quadrat::special;
 const LENGTH: usize = 4096;
 const ROUNDS: usize = 400;
 
-/// Best time per element over the rounds; the best and not the mean, since the machine may be shared.
+/// Best time per element over the rounds; the best and not the mean, since the machine may be
+/// shared.
 fn nanoseconds(mut run: impl FnMut(&mut [f64])) -> f64 {
     let mut out = vec![0.0; LENGTH];
     let mut best = f64::INFINITY;

@@ -83,8 +83,9 @@ pub struct Run {
     /// Folder to write to; `<name of the study>-out` in the current folder when absent
     #[arg(long, short, value_name = "DIR")]
     pub output: Option<PathBuf>,
-    /// Set the fit beside draws from the posterior itself, by the no-U-turn sampler; seconds for tens of rows,
-    /// minutes for hundreds; at most 1000 rows, or places within rows that are sums after a link
+    /// Set the fit beside draws from the posterior itself, by the no-U-turn sampler; seconds for
+    /// tens of rows, minutes for hundreds; at most 1000 rows, or places within rows that are sums
+    /// after a link
     #[arg(long, value_enum, value_name = "HOW")]
     pub check: Option<CheckWord>,
     /// Draws of each of the four chains of the check
@@ -170,7 +171,8 @@ pub struct Predict {
     /// Limits: adds the probability that each is exceeded, on that scale, as columns `above_LIMIT`
     #[arg(long, value_name = "LIMIT", value_delimiter = ',', allow_negative_numbers = true, value_parser = limit)]
     pub above: Vec<f64>,
-    /// Add the probability of every rank, as columns `rank_1` and so on; needs `--scale observation`
+    /// Add the probability of every rank, as columns `rank_1` and so on; needs `--scale
+    /// observation`
     #[arg(long)]
     pub ranks: bool,
     /// Draw functions from the posterior, one for all rows, as columns `draw_1` and so on
@@ -182,15 +184,15 @@ pub struct Predict {
     /// The output to predict, where the model has several; all of them when absent
     #[arg(long, value_name = "OUTPUT")]
     pub of: Option<String>,
-    /// The table of the study whose reports are predicted, by its name or file; needed at `--scale observation` where tables of
-    /// one output differ in their noise or in what they report
+    /// The table of the study whose reports are predicted, by its name or file; needed at `--scale
+    /// observation` where tables of one output differ in their noise or in what they report
     #[arg(long = "as", id = "like", value_name = "TABLE")]
     pub like: Option<String>,
     /// Truncate every prediction at zero; a model whose study says `non_negative` does so without
     #[arg(long)]
     pub non_negative: bool,
-    /// File for the table, `.geojson` to have regions with their predictions; CSV on standard output
-    /// when absent
+    /// File for the table, `.geojson` to have regions with their predictions; CSV on standard
+    /// output when absent
     #[arg(long, short, value_name = "OUT.csv")]
     pub output: Option<PathBuf>,
     /// Print nothing but errors
@@ -207,7 +209,8 @@ pub struct Noise {
     /// Privacy spent per column; smaller is more private and more noisy
     #[arg(long, value_name = "E")]
     pub epsilon: f64,
-    /// The most by which one person changes a column, all its rows together; 1 where everybody is counted in one row
+    /// The most by which one person changes a column, all its rows together; 1 where everybody is
+    /// counted in one row
     #[arg(long, value_name = "S")]
     pub sensitivity: f64,
     /// Columns of counts; may be left out where only one column can be meant

@@ -1,4 +1,5 @@
-//! What is kept of a long fit while it runs: a file beside the output, from which `--resume` goes on.
+//! What is kept of a long fit while it runs: a file beside the output, from which `--resume` goes
+//! on.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,7 +46,8 @@ struct Written {
 impl Checkpoint {
     /// The one of a fit that writes to `output`.
     ///
-    /// Refuses to write over that of a fit that was not finished, and to go on from one that is not there.
+    /// Refuses to write over that of a fit that was not finished, and to go on from one that is not
+    /// there.
     pub fn beside(output: &Path, resume: bool) -> Result<Self> {
         let mut name = output.as_os_str().to_owned();
         name.push(".checkpoint");
@@ -78,7 +80,8 @@ impl Checkpoint {
         })
     }
 
-    /// The fit failed: removes the file if it is of this fit alone, so that the study can be mended and run.
+    /// The fit failed: removes the file if it is of this fit alone, so that the study can be mended
+    /// and run.
     pub fn forget(&self) {
         let written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         let is_own = written.is_own && self.begun.is_none();

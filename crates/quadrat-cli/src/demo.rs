@@ -29,7 +29,8 @@ pub struct Truth {
     pub prediction: &'static str,
     /// The table, as text.
     pub table: &'static str,
-    /// Columns of the place: those of the same names in the prediction, or one whose values lie in its cells.
+    /// Columns of the place: those of the same names in the prediction, or one whose values lie in
+    /// its cells.
     pub on: &'static [&'static str],
     /// Column of the value.
     pub value: &'static str,

@@ -34,7 +34,8 @@ pub struct Source {
 pub struct Place {
     /// The path as it is shown to people.
     pub file: String,
-    /// Line, column (both from 1, in characters) and what the line holds; absent when the whole file is meant.
+    /// Line, column (both from 1, in characters) and what the line holds; absent when the whole
+    /// file is meant.
     pub spot: Option<Spot>,
     /// Which column of a table, in words.
     pub column_name: Option<String>,
@@ -65,7 +66,8 @@ pub struct Problem {
     pub place: Option<Box<Place>>,
     /// How to mend it.
     pub remedies: Vec<String>,
-    /// Whether it counts others, of which not all are listed: then it is listed itself, however many there are.
+    /// Whether it counts others, of which not all are listed: then it is listed itself, however
+    /// many there are.
     pub is_tally: bool,
 }
 

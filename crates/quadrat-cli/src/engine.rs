@@ -157,7 +157,8 @@ fn kernel(resolved: &Resolved) -> Result<Kernel> {
     mixed(resolved, &own, |_| true)
 }
 
-/// A kernel over the outputs of some tables: where they are several one per latent process, times its mixing matrix.
+/// A kernel over the outputs of some tables: where they are several one per latent process, times
+/// its mixing matrix.
 fn mixed(resolved: &Resolved, own: &Kernel, of: impl Fn(&Observed) -> bool) -> Result<Kernel> {
     let is_seen = |output: &&String| {
         let mut tables = resolved.tables_of(Some(output.as_str()));
@@ -376,7 +377,8 @@ pub fn explain(resolved: &Resolved, error: FitError) -> anyhow::Error {
     Problems::from(problem.at(study.source.place(&study.latent.kernel.span))).into()
 }
 
-/// Whether some table reports sums or averages after a link, which only Laplace's method and sparse inference take.
+/// Whether some table reports sums or averages after a link, which only Laplace's method and sparse
+/// inference take.
 fn has_linked_sums(resolved: &Resolved) -> bool {
     let mut tables = resolved.tables.iter();
     tables.any(|table| table.places.aggregate.is_some() && table.likelihood.link().is_some())

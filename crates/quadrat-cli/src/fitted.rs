@@ -29,8 +29,8 @@ pub struct Fitted {
     pub bands: [(f64, f64); 3],
 }
 
-/// The rows of a table of counts or normal values over bags, predicted by the fit that used them; none for other
-/// tables, and where the noise of a row is not known.
+/// The rows of a table of counts or normal values over bags, predicted by the fit that used them;
+/// none for other tables, and where the noise of a row is not known.
 pub fn rows(outcome: &Outcome, table: &Observed) -> Result<Option<Vec<Fitted>>> {
     let Some(exposures) = exposures(outcome, table) else {
         return Ok(None);

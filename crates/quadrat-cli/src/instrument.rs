@@ -1,4 +1,5 @@
-//! Which table a prediction is about, where tables of one output differ in what a new observation would be.
+//! Which table a prediction is about, where tables of one output differ in what a new observation
+//! would be.
 
 use quadrat::likelihood::{Likelihood, Noise};
 
@@ -9,7 +10,8 @@ use crate::suggest;
 pub struct Choice<'a> {
     /// The names of all tables of the model.
     pub names: &'a [String],
-    /// Tables that answer alike on the scale of the prediction, see [`quadrat::model::instruments`].
+    /// Tables that answer alike on the scale of the prediction, see
+    /// [`quadrat::model::instruments`].
     pub groups: Vec<Vec<usize>>,
     /// The same on the scale of observations.
     pub observed: Vec<Vec<usize>>,
@@ -32,8 +34,9 @@ pub struct Fault {
 }
 
 impl Choice<'_> {
-    /// The table that a prediction is about: the one that is named, else the only kind there is. None where none is named and none is
-    /// needed. `is_known` says of a table whether the noise of a new row is known.
+    /// The table that a prediction is about: the one that is named, else the only kind there is.
+    /// None where none is named and none is needed. `is_known` says of a table whether the noise of
+    /// a new row is known.
     pub fn table(
         &self,
         named: Option<&str>,
@@ -167,7 +170,8 @@ impl Choice<'_> {
     }
 }
 
-/// Whether the known part of the noise of all rows of a table is the same, so that it is that of a new row.
+/// Whether the known part of the noise of all rows of a table is the same, so that it is that of a
+/// new row.
 pub fn has_one_noise(likelihood: &Likelihood) -> bool {
     let known = match likelihood {
         Likelihood::Laplace(x) => x.scale(),

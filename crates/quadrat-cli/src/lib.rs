@@ -1,5 +1,6 @@
-//! The program `quadrat`: study files in, tables and reports out. It is a library so that its readers of
-//! files can be called from outside with any bytes (feature `fuzz`); the program is [`main`].
+//! The program `quadrat`: study files in, tables and reports out. It is a library so that its
+//! readers of files can be called from outside with any bytes (feature `fuzz`); the program is
+//! [`main`].
 //!
 //! A study goes through four stages: TOML -> checked study (`study`) -> tables read and everything
 //! compared (`resolve`) -> library objects and answers (`engine`, `outcome`) -> files (`output`).

@@ -48,7 +48,8 @@ pub fn beside(value: f64, sd: f64) -> String {
     }
 }
 
-/// A place along an axis, to seven digits where it has many: years are not counted in thousands, and steps of a grid show no rounding errors.
+/// A place along an axis, to seven digits where it has many: years are not counted in thousands,
+/// and steps of a grid show no rounding errors.
 pub fn coordinate(value: f64) -> String {
     let exact = value.to_string();
     if exact.len() <= 12 {

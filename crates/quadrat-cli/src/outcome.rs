@@ -176,7 +176,8 @@ pub fn heavy(answer: &Answer, level: f64) -> Option<String> {
     })
 }
 
-/// A warning for every input along which predictions are finer than the rows and rest on a smooth kernel.
+/// A warning for every input along which predictions are finer than the rows and rest on a smooth
+/// kernel.
 pub fn finer(answer: &Answer, rows: usize) -> Vec<String> {
     let one = |finer: &Finer| {
         let is = if finer.rows.len() == 1 { "is" } else { "are" };

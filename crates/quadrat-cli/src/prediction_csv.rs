@@ -1,5 +1,5 @@
-//! Prediction tables: the support's own columns, then mean, sd, lower, median, upper, and probabilities where they are wanted; as CSV, or
-//! among the properties of GeoJSON.
+//! Prediction tables: the support's own columns, then mean, sd, lower, median, upper, and
+//! probabilities where they are wanted; as CSV, or among the properties of GeoJSON.
 
 use std::io::Write;
 
@@ -180,7 +180,8 @@ pub fn property_clash(places: &Places, wanted: &Chances) -> Option<String> {
     predicted.find(|column| regions.file.properties.iter().any(|name| name == column))
 }
 
-/// Writes the features again, in the order of the rows, with the row's numbers as further properties.
+/// Writes the features again, in the order of the rows, with the row's numbers as further
+/// properties.
 pub fn write_geo(out: &mut dyn Write, places: &Places, answer: &Answer) -> Result<()> {
     let shapes = places.shapes.as_ref();
     let Some((shapes, regions)) = shapes.and_then(|s| Some((s, s.regions()?))) else {

@@ -12,8 +12,9 @@ use crate::study::{Inducing, Study, Where};
 const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
 const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
 
-/// Sixteen hexadecimal digits that the version of the program, the text of the study (its seed is a part of it) and
-/// the contents of every file that it names make: the same run has the same, wherever and whenever.
+/// Sixteen hexadecimal digits that the version of the program, the text of the study (its seed is a
+/// part of it) and the contents of every file that it names make: the same run has the same,
+/// wherever and whenever.
 ///
 /// # Errors
 /// A file that can no longer be read.

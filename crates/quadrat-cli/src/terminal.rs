@@ -83,8 +83,8 @@ fn line(text: &mut String, content: &str) {
     text.push('\n');
 }
 
-/// Says something on standard error. Where nobody can hear it (a pipe whose reader left, a full disk), that changes
-/// nothing: the macros of the standard library would panic.
+/// Says something on standard error. Where nobody can hear it (a pipe whose reader left, a full
+/// disk), that changes nothing: the macros of the standard library would panic.
 pub fn tell(text: &str) {
     drop(std::io::stderr().write_all(text.as_bytes()));
 }

@@ -331,7 +331,8 @@ pub fn thresholds(outcome: &Outcome) -> Vec<String> {
     tables.filter_map(sentence).collect()
 }
 
-/// What people call the values of an output: those of the tables that hold some, else of the first that reports.
+/// What people call the values of an output: those of the tables that hold some, else of the first
+/// that reports.
 pub fn value_name(outcome: &Outcome, output: Option<&str>) -> String {
     name_of(outcome.resolved.tables_of(output))
 }

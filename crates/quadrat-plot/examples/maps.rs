@@ -1,9 +1,10 @@
-//! Writes maps as report pages, SVG and PNG: of a made-up island, and of the counties of North Carolina.
+//! Writes maps as report pages, SVG and PNG: of a made-up island, and of the counties of North
+//! Carolina.
 //!
 //! `cargo run -p quadrat-plot --example maps -- FOLDER [GEOJSON]`
 //!
-//! The file is `nc_sids.geojson` with the births of 1974 to 1978 (`BIR74`), by default the one in `../shared/data/areal`;
-//! without it the counties are skipped.
+//! The file is `nc_sids.geojson` with the births of 1974 to 1978 (`BIR74`), by default the one in
+//! `../shared/data/areal`; without it the counties are skipped.
 
 use std::error::Error;
 use std::fs;
@@ -59,7 +60,8 @@ fn write(folder: &Path, name: &str, figures: Vec<Figure>) -> Result<(), Box<dyn 
     )?)
 }
 
-/// Hexagons with a lake, a town inside a district, islets of one district, districts without a value, and markup for a name.
+/// Hexagons with a lake, a town inside a district, islets of one district, districts without a
+/// value, and markup for a name.
 fn island() -> Result<MapFigure, Box<dyn Error>> {
     let hexagon = |x: f64, y: f64, r: f64| -> Ring {
         (0..6)
@@ -141,7 +143,8 @@ fn counties(file: &Value) -> Result<Vec<County>, Box<dyn Error>> {
     Ok(out)
 }
 
-/// Births per area, and what a Poisson interval says of them; three counties are left without a value.
+/// Births per area, and what a Poisson interval says of them; three counties are left without a
+/// value.
 fn births(counties: &[County]) -> Result<MapFigure, Box<dyn Error>> {
     let observed: Vec<_> = counties
         .iter()

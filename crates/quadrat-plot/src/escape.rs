@@ -1,6 +1,7 @@
 //! Nothing a user wrote may end a tag, an attribute or a script.
 
-/// Text for HTML or SVG content and for attributes in double quotes. Control characters are dropped.
+/// Text for HTML or SVG content and for attributes in double quotes. Control characters are
+/// dropped.
 pub(crate) fn text(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len() + 8);
     for c in raw.chars() {
@@ -18,7 +19,8 @@ pub(crate) fn text(raw: &str) -> String {
     out
 }
 
-/// JSON for the inside of a `<script>` element: `<`, `>` and `&` become escapes, so `</script>` cannot occur.
+/// JSON for the inside of a `<script>` element: `<`, `>` and `&` become escapes, so `</script>`
+/// cannot occur.
 pub(crate) fn json(value: &serde_json::Value) -> String {
     let raw = value.to_string();
     let mut out = String::with_capacity(raw.len());

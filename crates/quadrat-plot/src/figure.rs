@@ -1,4 +1,5 @@
-//! What a figure shows, as plain data. Nothing here is computed: whoever fills these structs has the numbers already.
+//! What a figure shows, as plain data. Nothing here is computed: whoever fills these structs has
+//! the numbers already.
 
 mod calibration;
 mod correlation;
@@ -82,7 +83,8 @@ impl Figure {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Heading {
-    /// Name of the element in the page (`data-figure`); made unique and plain by the page. May be empty.
+    /// Name of the element in the page (`data-figure`); made unique and plain by the page. May be
+    /// empty.
     pub id: String,
     /// Title, in words.
     pub title: String,

@@ -1,7 +1,7 @@
 //! Figures and reports for quadrat: consumes result structs, knows no mathematics.
 //!
-//! Whoever has results fills a [`Report`] or a [`Figure`] and chooses the form: [`html`] writes a page that needs nothing else,
-//! [`svg`] and [`png`] write still images.
+//! Whoever has results fills a [`Report`] or a [`Figure`] and chooses the form: [`html`] writes a
+//! page that needs nothing else, [`svg`] and [`png`] write still images.
 
 #![cfg_attr(test, allow(clippy::expect_used, clippy::panic, clippy::unwrap_used))]
 

@@ -18,10 +18,12 @@ const VEGA: [&str; 3] = [
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; \
                       base-uri 'none'; form-action 'none'";
 
-/// The whole report as one self-contained HTML page, which loads nothing from anywhere and works from `file://`.
+/// The whole report as one self-contained HTML page, which loads nothing from anywhere and works
+/// from `file://`.
 ///
-/// Every figure is an element with `data-figure="id"`; the page sets `data-drawn="true"` on it once drawn, `data-error` on it if
-/// that fails, and `data-ready="true"` on `body` when all are drawn. Without scripts the still images are shown.
+/// Every figure is an element with `data-figure="id"`; the page sets `data-drawn="true"` on it once
+/// drawn, `data-error` on it if that fails, and `data-ready="true"` on `body` when all are drawn.
+/// Without scripts the still images are shown.
 pub fn html(report: &Report) -> String {
     let title = if report.title.trim().is_empty() {
         "Untitled study"

@@ -31,7 +31,8 @@ pub fn svg(figure: &Figure) -> String {
 /// Text is drawn with a font inside the program: no font of the machine is used.
 ///
 /// # Errors
-/// [`PlotError::Scale`] for a scale outside 0.1 to 10; [`PlotError::Raster`] if the image cannot be encoded.
+/// [`PlotError::Scale`] for a scale outside 0.1 to 10; [`PlotError::Raster`] if the image cannot be
+/// encoded.
 pub fn png(figure: &Figure, scale: f64) -> Result<Vec<u8>, PlotError> {
     if !(0.1..=10.0).contains(&scale) {
         return Err(PlotError::Scale { scale });

@@ -36,7 +36,8 @@ pub(crate) const VALUES: [&str; 9] = [
 /// One hue of even lightness steps: white is sure, dark is unsure.
 pub(crate) const SPREAD: [&str; 5] = ["#f8f1f4", "#e0bccb", "#c085a4", "#97507f", "#5e2157"];
 
-/// Blue, paper, orange: two sides of a middle, told apart with any colour vision, equally dark at equal distance.
+/// Blue, paper, orange: two sides of a middle, told apart with any colour vision, equally dark at
+/// equal distance.
 pub(crate) const SIDES: [&str; 7] = [
     "#0b4a84", "#4584b8", "#a3c6e0", "#f3f1ed", "#efc094", "#c8742b", "#833600",
 ];

@@ -1,4 +1,5 @@
-//! From figure data to what is drawn: finite, ordered, thinned, with its axis ranges. Shared by the page and the images.
+//! From figure data to what is drawn: finite, ordered, thinned, with its axis ranges. Shared by the
+//! page and the images.
 
 mod correlation;
 mod curve;
@@ -27,7 +28,8 @@ pub(crate) const LEFT_OUT_ROWS: usize = 600;
 /// Bars of the histogram of probability integral transforms.
 const PIT_BINS: usize = 10;
 
-/// Predicted standard deviations below this share of the largest mean are what rounding leaves of zero.
+/// Predicted standard deviations below this share of the largest mean are what rounding leaves of
+/// zero.
 const EXACT: f64 = 1e-6;
 /// What is told where some are drawn as zero.
 pub(crate) const EXACT_WORDS: &str =
@@ -38,7 +40,8 @@ const ALIKE: f64 = 1e-9;
 /// An entry of a legend.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Key {
-    /// Shape of the swatch: `bar`, `level`, `rod`, `line`, `band`, `dot`, `ring`, `hatch`, and those of `paint::swatch`.
+    /// Shape of the swatch: `bar`, `level`, `rod`, `line`, `band`, `dot`, `ring`, `hatch`, and
+    /// those of `paint::swatch`.
     pub shape: &'static str,
     /// Colour of the swatch.
     pub colour: &'static str,
@@ -157,7 +160,8 @@ pub(crate) fn limits(limits: &[Limit], (low, high): (f64, f64)) -> (Vec<&Limit>,
     (drawn, remark)
 }
 
-/// Share of the transforms in each of ten equal bins, relative to a flat histogram; NaNs are left out.
+/// Share of the transforms in each of ten equal bins, relative to a flat histogram; NaNs are left
+/// out.
 pub(crate) fn pit_histogram(pit: &[f64]) -> Vec<(f64, f64, usize)> {
     let mut counts = [0_usize; PIT_BINS];
     for &p in pit.iter().filter(|p| p.is_finite()) {

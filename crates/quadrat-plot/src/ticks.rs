@@ -109,7 +109,8 @@ fn label(value: f64, step: Step, size: f64) -> String {
     }
 }
 
-/// One, two and five times the powers of ten in a positive range; fewer where these are more than `limit`.
+/// One, two and five times the powers of ten in a positive range; fewer where these are more than
+/// `limit`.
 pub(crate) fn log_ticks((low, high): (f64, f64), limit: usize) -> Vec<(f64, String)> {
     if !(low > 0.0 && low < high && high.is_finite()) {
         return Vec::new();

@@ -25,7 +25,8 @@ const INSET: u32 = 60;
 pub(crate) struct Interactive {
     /// Views side by side or below each other.
     pub views: Vec<View>,
-    /// How the page arranges them: `stack`, `maps` (three in a row, or `four`), `trio`, `square`, or `atlas` with the columns on a wide screen.
+    /// How the page arranges them: `stack`, `maps` (three in a row, or `four`), `trio`, `square`,
+    /// or `atlas` with the columns on a wide screen.
     pub arrangement: &'static str,
     /// The legend above the views.
     pub legend: Vec<Key>,
@@ -82,7 +83,8 @@ pub(crate) fn interactive(figure: &Figure) -> Interactive {
     out
 }
 
-/// Replaces characters that end a line inside an expression: Vega-Lite builds expressions from titles.
+/// Replaces characters that end a line inside an expression: Vega-Lite builds expressions from
+/// titles.
 fn clean(spec: &mut Value) {
     match spec {
         Value::String(words) if words.contains(breaks) => *words = words.replace(breaks, " "),
@@ -101,7 +103,8 @@ pub(crate) fn config() -> Value {
     let font = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
     json!({
         "background": null,
-        // Descriptions of single marks are expressions made of titles; the page describes each figure instead.
+        // Descriptions of single marks are expressions made of titles; the page describes each
+        // figure instead.
         "aria": false,
         "font": font,
         "view": {"stroke": null},
@@ -134,8 +137,8 @@ pub(crate) fn labelled(ticks: Vec<(f64, String)>, mut axis: Value) -> Value {
     axis
 }
 
-/// A number for drawing, in nine significant digits to keep the page small, and more where six digits
-/// of the range that it is drawn in need them.
+/// A number for drawing, in nine significant digits to keep the page small, and more where six
+/// digits of the range that it is drawn in need them.
 fn short(value: f64, (low, high): (f64, f64)) -> f64 {
     let power = |size: f64| size.abs().log10().floor();
     let needed = power(value) - power(high - low) + 6.0;

@@ -36,7 +36,8 @@ pub fn find(folder: &Path, name: &str) -> Result<PathBuf> {
     }
 }
 
-/// The columns named, as numbers, of all rows of a CSV file; empty cells are NaN. `sex=F` is one where the column `sex` says `F`, else zero.
+/// The columns named, as numbers, of all rows of a CSV file; empty cells are NaN. `sex=F` is one
+/// where the column `sex` says `F`, else zero.
 ///
 /// # Errors
 /// [`Missing`]; a file, column or cell that cannot be read.

@@ -53,7 +53,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Noise::Known(vec![0.01]),
     )?;
 
-    // A daily rhythm that drifts, and a trend. The period is known, and so is the smoothness of a cycle.
+    // A daily rhythm that drifts, and a trend. The period is known, and so is the smoothness of a
+    // cycle.
     let rhythm = Kernel::se(["t"]) * Kernel::periodic("t", Some(24.0));
     let posterior = Model::new(rhythm + Kernel::linear(["t"]))
         .mean(Mean::Constant)

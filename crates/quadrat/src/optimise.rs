@@ -58,7 +58,8 @@ pub struct Report {
 /// Minimises `f` inside a box.
 ///
 /// # Arguments
-/// * `f` - writes the gradient and returns the value; `None` where it cannot be evaluated: the search steps back
+/// * `f` - writes the gradient and returns the value; `None` where it cannot be evaluated: the
+///   search steps back
 /// * `x0` - start, moved into the box
 /// * `bounds` - `(lower, upper)` per coordinate, infinite ends allowed
 /// * `options` - stopping rules
@@ -67,8 +68,8 @@ pub struct Report {
 /// A [`Report`]: look at `converged`.
 ///
 /// # Numerics
-/// A point that cannot be evaluated is presented to the line search as a parabola rising from the best
-/// point so far, as steep as the slope there, which shortens the step about four times.
+/// A point that cannot be evaluated is presented to the line search as a parabola rising from the
+/// best point so far, as steep as the slope there, which shortens the step about four times.
 ///
 /// # Source
 /// Byrd, Lu, Nocedal & Zhu 1995; the crate `rcompat-lbfgsb`.

@@ -24,11 +24,13 @@ pub enum Event {
     Step {
         /// Steps so far.
         done: usize,
-        /// The best log posterior density so far: the bound of the evidence and the log prior density of the hyperparameters.
+        /// The best log posterior density so far: the bound of the evidence and the log prior
+        /// density of the hyperparameters.
         best: f64,
         /// What the step gained, in nats.
         gain: f64,
-        /// Steps that are left if gains go on shrinking as they do; `None` while that cannot be told.
+        /// Steps that are left if gains go on shrinking as they do; `None` while that cannot be
+        /// told.
         left: Option<f64>,
         /// Whether only a part of the data is looked at, for a start near the optimum of all.
         is_part: bool,
@@ -48,7 +50,8 @@ pub trait Progress: Sync {
     fn report(&self, event: Event);
 }
 
-/// Keeps where a long search stands, so that nothing is lost, and may end it between two passes over the rows.
+/// Keeps where a long search stands, so that nothing is lost, and may end it between two passes
+/// over the rows.
 ///
 /// # Examples
 /// One that stops at once keeps the start:
@@ -71,7 +74,8 @@ pub trait Keeper: Sync {
     /// What was kept of an earlier search for the same fit, to go on from.
     fn begun(&self) -> Option<Vec<u8>>;
 
-    /// Called where a search begins and after every step that made it better; `state` makes the bytes, which costs about as much as writing them.
+    /// Called where a search begins and after every step that made it better; `state` makes the
+    /// bytes, which costs about as much as writing them.
     fn keep(&self, state: &dyn Fn() -> Vec<u8>);
 
     /// Whether to stop here, with the best found so far. Asked often: must return quickly.

@@ -1,7 +1,8 @@
-//! One covariance costs little memory and work and stays a covariance, whatever the hyperparameters are.
+//! One covariance costs little memory and work and stays a covariance, whatever the hyperparameters
+//! are.
 //!
-//! Every leaf of one dimension, and products of leaves, over intervals, regions and points, with hyperparameters drawn over hundreds of decades.
-//! A counting allocator tells the memory.
+//! Every leaf of one dimension, and products of leaves, over intervals, regions and points, with
+//! hyperparameters drawn over hundreds of decades. A counting allocator tells the memory.
 
 // Only an allocator can count, and its trait is unsafe.
 #![allow(unsafe_code, clippy::unwrap_used, clippy::panic)]
@@ -118,8 +119,8 @@ fn theta(kernel: &Kernel, rng: &mut ChaCha8Rng) -> Vec<f64> {
     kernel.parameters().iter().map(draw).collect()
 }
 
-/// The same for kernels of two columns, whose lengthscales are within a factor of thirty: of regions
-/// that are thin in lengthscales of one column and long in those of the other edges cancel.
+/// The same for kernels of two columns, whose lengthscales are within a factor of thirty: of
+/// regions that are thin in lengthscales of one column and long in those of the other edges cancel.
 fn theta_of_planes(kernel: &Kernel, rng: &mut ChaCha8Rng) -> Vec<f64> {
     let level = match rng.random_range(0..3) {
         0 => rng.random_range(-140.0..140.0),
@@ -177,8 +178,8 @@ fn check(text: &str, set: &Functionals, theta: &[f64], tolerance: f64) {
     assert!(least > -(n as f64) * tolerance, "{case}: {least:e}");
 }
 
-/// Over regions of the plane: one factor for both columns, one for each, and kernels without a rule on
-/// edges. How far the smallest eigenvalue may be below zero is what their entries are right to.
+/// Over regions of the plane: one factor for both columns, one for each, and kernels without a rule
+/// on edges. How far the smallest eigenvalue may be below zero is what their entries are right to.
 const PLANES: [(&str, f64); 10] = [
     ("se(x, y)", 1e-7),
     ("matern12(x, y)", 1e-6),
@@ -280,7 +281,8 @@ fn long_lengthscales_leave_one_value_for_all_supports() {
     }
 }
 
-/// As lengthscales shrink, means keep what their supports have in common, times the size of the kernel.
+/// As lengthscales shrink, means keep what their supports have in common, times the size of the
+/// kernel.
 #[test]
 fn short_lengthscales_leave_what_supports_have_in_common() {
     let pi = std::f64::consts::PI;

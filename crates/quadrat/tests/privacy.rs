@@ -1,5 +1,5 @@
-//! The mechanisms against their definitions: distribution, privacy, moments. Seeds are fixed, so every false-alarm
-//! rate below was spent once, when the seed was chosen (the first one tried).
+//! The mechanisms against their definitions: distribution, privacy, moments. Seeds are fixed, so
+//! every false-alarm rate below was spent once, when the seed was chosen (the first one tried).
 
 #![allow(clippy::unwrap_used)]
 
@@ -13,8 +13,8 @@ fn draws(mechanism: &Mechanism, truth: f64, seed: u64) -> Vec<f64> {
     mechanism.release(&vec![truth; DRAWS], &mut source).unwrap()
 }
 
-/// Kolmogorov-Smirnov distance times `sqrt(n)`; above 2.5 with probability `2 exp(-2 2.5^2) = 7e-6`, less for laws with
-/// atoms.
+/// Kolmogorov-Smirnov distance times `sqrt(n)`; above 2.5 with probability `2 exp(-2 2.5^2) =
+/// 7e-6`, less for laws with atoms.
 fn smirnov(mut sample: Vec<f64>, cdf: impl Fn(f64) -> f64) -> f64 {
     sample.sort_by(f64::total_cmp);
     let n = sample.len() as f64;
@@ -26,7 +26,8 @@ fn smirnov(mut sample: Vec<f64>, cdf: impl Fn(f64) -> f64) -> f64 {
         while i < sample.len() && sample[i] == x {
             i += 1;
         }
-        // Ties are one step of the empirical law; only its upper end is compared, and for a density the lower one too.
+        // Ties are one step of the empirical law; only its upper end is compared, and for a density
+        // the lower one too.
         worst = worst.max((i as f64 / n - cdf(x)).abs());
         if i == from + 1 {
             worst = worst.max((from as f64 / n - cdf(x)).abs());
@@ -91,7 +92,8 @@ fn geometric_frequencies_pass_chi_square() {
     let mechanism = Mechanism::geometric(2.0, 0.5).unwrap();
     let sample = draws(&mechanism, 100.0, 3);
     assert!(sample.iter().all(|x| x.fract() == 0.0));
-    // Cells 85..=115 and the two tails: 33 cells, 32 degrees of freedom; every expectation is above 200.
+    // Cells 85..=115 and the two tails: 33 cells, 32 degrees of freedom; every expectation is above
+    // 200.
     let n = DRAWS as f64;
     let mut expected: Vec<f64> = (85..=115)
         .map(|k| n * mechanism.ln_pdf(f64::from(k), 100.0).exp())
@@ -179,8 +181,8 @@ fn clipped_probabilities_add_up() {
     }
 }
 
-/// Integral of the density times `f` from `lower` to `upper`, broken at its kink; exponentials over panels of a scale
-/// are exact to rounding with 20 nodes.
+/// Integral of the density times `f` from `lower` to `upper`, broken at its kink; exponentials over
+/// panels of a scale are exact to rounding with 20 nodes.
 fn integral(
     mechanism: &Mechanism,
     truth: f64,

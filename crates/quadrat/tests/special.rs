@@ -1,4 +1,5 @@
-//! The special functions against an mpmath table (`reference/special.py`, mpmath 1.3.0, 25 digits), and their laws.
+//! The special functions against an mpmath table (`reference/special.py`, mpmath 1.3.0, 25 digits),
+//! and their laws.
 
 #![allow(clippy::unwrap_used)]
 
@@ -12,7 +13,8 @@ type Function = fn(f64) -> f64;
 
 const TABLE: &str = include_str!("reference/special.csv");
 
-/// Distance from the spacing of doubles at `exact`: |value - exact| / ulp(exact), exact to half a unit.
+/// Distance from the spacing of doubles at `exact`: |value - exact| / ulp(exact), exact to half a
+/// unit.
 ///
 /// `exact` is the double next to the table's value, so a correctly rounded result counts 0.
 fn ulps(value: f64, exact: f64) -> f64 {
@@ -154,7 +156,8 @@ fn scalar_functions_agree_with_mpmath() {
         distance <= 3.0,
         "normal_quantile({p:e}) is {distance} ulp off"
     );
-    // libm documents no bound; sums of two terms of either sign stay within these on the positive axis.
+    // libm documents no bound; sums of two terms of either sign stay within these on the positive
+    // axis.
     let (distance, x) = worst("ln_gamma", |x, out| each(scalar::ln_gamma, x, out));
     assert!(distance <= 8.0, "ln_gamma({x:e}) is {distance} ulp off");
     for (x, _, exact) in rows("digamma") {

@@ -1,4 +1,5 @@
-//! Truncated normal moments against an mpmath table (`reference/truncated_normal.py`, mpmath 1.3.0, 20 digits).
+//! Truncated normal moments against an mpmath table (`reference/truncated_normal.py`, mpmath 1.3.0,
+//! 20 digits).
 
 #![allow(clippy::unwrap_used)]
 
@@ -46,7 +47,8 @@ fn moments_match_the_table() {
         "worst relative errors of {rows} rows: log Z, mean, variance, lost, third, fourth {worst:?}"
     );
     assert!(rows > 500);
-    // log Z of windows that hold nearly everything is the log of nearly 1, which the table's digits resolve.
+    // log Z of windows that hold nearly everything is the log of nearly 1, which the table's digits
+    // resolve.
     assert!(worst[..4].iter().all(|&error| error < 1e-12), "{worst:?}");
 }
 

@@ -1,7 +1,8 @@
-//! A country of a million pixels from end to end, and a pass of a bound over all of them beside that of a peer, in one run.
+//! A country of a million pixels from end to end, and a pass of a bound over all of them beside
+//! that of a peer, in one run.
 //!
-//! The bound is of the form that was fitted, at the inducing points and hyperparameters of the fit, for one belief of both: `N(0, 0.3 I)` about the whitened
-//! values, and a level that is given.
+//! The bound is of the form that was fitted, at the inducing points and hyperparameters of the fit,
+//! for one belief of both: `N(0, 0.3 I)` about the whitened values, and a level that is given.
 
 use std::path::Path;
 
@@ -13,7 +14,8 @@ use super::map::Map;
 use super::peer::Peer;
 use crate::clock::once;
 
-/// Runs the study, then passes over all of its pixels with the hyperparameters that it found, ours and the peer's, on all threads.
+/// Runs the study, then passes over all of its pixels with the hyperparameters that it found, ours
+/// and the peer's, on all threads.
 pub fn run(python: &Path, quick: bool) -> Result<()> {
     let settings = Settings {
         quick,

@@ -32,7 +32,8 @@ const JITTER: f64 = 1e-6;
 /// Variance of every whitened inducing value.
 const SPREAD: f64 = 0.3;
 
-/// Counts of bags of pixels under `se(covariates) + matern32(x, y)`, and where their bound is asked for.
+/// Counts of bags of pixels under `se(covariates) + matern32(x, y)`, and where their bound is asked
+/// for.
 pub struct Map {
     bags: Bags,
     induced: Induced,
@@ -200,7 +201,8 @@ impl Map {
         })
     }
 
-    /// Coordinates of the inducing points and of all pixels, point by point, and the weights of the pixels, as doubles.
+    /// Coordinates of the inducing points and of all pixels, point by point, and the weights of the
+    /// pixels, as doubles.
     pub fn arrays(&self) -> [(&'static str, Vec<u8>); 3] {
         let dims = self.lengthscales.len();
         let rows = |set: &Functionals| -> Vec<u8> {

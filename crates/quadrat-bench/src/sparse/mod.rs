@@ -1,9 +1,12 @@
-//! Time of a pass over pixels as a multiple of the matrix products that its value contains, and beside that of a peer.
+//! Time of a pass over pixels as a multiple of the matrix products that its value contains, and
+//! beside that of a peer.
 //!
-//! The value needs `A = L^-1 K_uX` and `B = C^-1 A`, two products of a triangle `[M, M]` with `[M, N]`: `2 N M^2` flops. What times are divided
-//! by is one product of a full matrix `[M, M]` with `[M, N]` (`dense`): as many flops, at the speed of the library's plain product, which
-//! has no triangle to go round; so what two triangles lose against that counts against us. Their own time is printed beside it
-//! (`triangles`). With the gradient a pass contains `5 N M^2` flops: another `2 N M^2` for a full product and `N M^2` for half of a symmetric one.
+//! The value needs `A = L^-1 K_uX` and `B = C^-1 A`, two products of a triangle `[M, M]` with `[M,
+//! N]`: `2 N M^2` flops. What times are divided by is one product of a full matrix `[M, M]` with
+//! `[M, N]` (`dense`): as many flops, at the speed of the library's plain product, which has no
+//! triangle to go round; so what two triangles lose against that counts against us. Their own time
+//! is printed beside it (`triangles`). With the gradient a pass contains `5 N M^2` flops: another
+//! `2 N M^2` for a full product and `N M^2` for half of a symmetric one.
 
 mod country;
 mod map;
@@ -20,7 +23,8 @@ use self::map::{BAG, CHUNK, COVARIATES, Map};
 use self::peer::Peer;
 use crate::clock::once;
 
-/// Prints ratios for a map of pixels, on one thread and on all; and beside a peer on one, where there is one.
+/// Prints ratios for a map of pixels, on one thread and on all; and beside a peer on one, where
+/// there is one.
 pub fn run(python: &Path, inducing: &[usize]) -> Result<()> {
     let peer = Peer::find(python)?;
     if let Some(peer) = &peer {

@@ -9,10 +9,11 @@ use super::map::Map;
 
 /// The script, from the sources that this was built from.
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/bags.py");
-/// Pixels that it takes at a time, about: as many as its derivatives are fastest with on one thread.
+/// Pixels that it takes at a time, about: as many as its derivatives are fastest with on one
+/// thread.
 const CHUNK: usize = 1024;
-/// Bytes up to which the allocator of the GNU system keeps what was freed, the most that it takes: arrays that are mapped anew every time
-/// take the peer up to twice as long.
+/// Bytes up to which the allocator of the GNU system keeps what was freed, the most that it takes:
+/// arrays that are mapped anew every time take the peer up to twice as long.
 const KEPT: &str = "33554432";
 /// Bytes that it keeps in all.
 const KEPT_IN_ALL: &str = "4294967296";
@@ -32,7 +33,8 @@ pub struct Theirs {
     pub gradient: f64,
 }
 
-/// Relative difference of both bounds: sums of many terms in other orders, through a factor of a matrix of condition 1e6.
+/// Relative difference of both bounds: sums of many terms in other orders, through a factor of a
+/// matrix of condition 1e6.
 const SAME: f64 = 1e-8;
 
 impl Theirs {

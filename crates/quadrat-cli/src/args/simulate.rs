@@ -125,7 +125,8 @@ pub struct SimulateCensored {
         allow_negative_numbers = true
     )]
     pub noise_lengthscale: f64,
-    /// With `--record clipped`: share of the rows of the stretch or pieces that lie above the threshold
+    /// With `--record clipped`: share of the rows of the stretch or pieces that lie above the
+    /// threshold
     #[arg(
         long,
         value_name = "S",

@@ -61,7 +61,8 @@ pub fn kept(
     Ok(Some(checkpoint))
 }
 
-/// After everything is written: tells of a fit that was stopped, and exits as an interrupted program does.
+/// After everything is written: tells of a fit that was stopped, and exits as an interrupted
+/// program does.
 pub fn closed(checkpoint: Option<&Checkpoint>) {
     if let Some(told) = checkpoint.and_then(Checkpoint::close) {
         warn(&told);

@@ -118,8 +118,8 @@ fn open(path: &Path) -> Result<Table, Problems> {
     })
 }
 
-/// Positions of the columns to release. A wrong guess would publish true counts, so there is one only where a single
-/// column of numbers is left beside edges and identifiers.
+/// Positions of the columns to release. A wrong guess would publish true counts, so there is one
+/// only where a single column of numbers is left beside edges and identifiers.
 fn columns(table: &Table, asked: &[String]) -> Result<Vec<usize>, Problems> {
     let mut problems = Problems::default();
     let mut chosen = Vec::new();

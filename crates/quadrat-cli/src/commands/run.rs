@@ -36,8 +36,9 @@ pub fn run(args: &Run) -> Result<()> {
     )
 }
 
-/// Runs a study (its path, and the path shown to people) into a folder, with the files of a built-in
-/// example and more for its report, if it is one; checked by so many draws of each chain, if at all.
+/// Runs a study (its path, and the path shown to people) into a folder, with the files of a
+/// built-in example and more for its report, if it is one; checked by so many draws of each chain,
+/// if at all.
 pub fn go(
     (path, shown): (&Path, &Path),
     folder: &Path,
@@ -67,7 +68,8 @@ pub fn go(
     let checkpoint = kept(&resolved, folder, resume, &mut how)?;
     let mut outcome = Outcome::compute(resolved, &how)?;
     if let Some(draws) = draws {
-        // A sampler cannot be asked to stop: from here on the first Ctrl-C ends the program, and the checkpoint stays.
+        // A sampler cannot be asked to stop: from here on the first Ctrl-C ends the program, and
+        // the checkpoint stays.
         stop_gently(false);
         check::by_mcmc(&mut outcome, draws, &bar)?;
     }

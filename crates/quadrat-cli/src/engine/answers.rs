@@ -192,7 +192,8 @@ fn add_finer(all: &mut Vec<Finer>, chunk: Vec<Finer>, start: usize) {
     }
 }
 
-/// Joint draws at all places that want some on one scale, one function for all of them: for every set of places a column per draw.
+/// Joint draws at all places that want some on one scale, one function for all of them: for every
+/// set of places a column per draw.
 pub fn draw(
     posterior: &Posterior,
     scale: Scale,
@@ -247,7 +248,8 @@ pub fn draw(
     own.collect()
 }
 
-/// Why truncating at zero would do nothing on a scale, or nothing sensible, where a prediction is about a table.
+/// Why truncating at zero would do nothing on a scale, or nothing sensible, where a prediction is
+/// about a table.
 pub fn not_truncated(
     posterior: &Posterior,
     places: &Places,

@@ -21,8 +21,8 @@ pub fn ranks(posterior: &Posterior, output: Option<&str>, table: Option<usize>) 
     reporting(posterior, output, table).and_then(Likelihood::rank_count)
 }
 
-/// The likelihood that a prediction is about: that of the table, else of the first that does more than bound the values, where
-/// all of them answer alike.
+/// The likelihood that a prediction is about: that of the table, else of the first that does more
+/// than bound the values, where all of them answer alike.
 pub fn reporting<'a>(
     posterior: &'a Posterior,
     output: Option<&str>,

@@ -57,8 +57,8 @@ fn features(features: String) -> Vec<(&'static str, String)> {
     vec![("s.toml", MAP.to_owned()), ("d.geojson", text)]
 }
 
-/// Studies with `n` rows, columns, features or hyperparameters and nothing wrong with them, to compare with: the file of
-/// each that is long is `d.csv`, `d.csv`, `d.geojson` and `s.toml`.
+/// Studies with `n` rows, columns, features or hyperparameters and nothing wrong with them, to
+/// compare with: the file of each that is long is `d.csv`, `d.csv`, `d.geojson` and `s.toml`.
 #[must_use]
 pub fn whole(n: usize) -> Vec<Broken> {
     let column = |i: usize| {

@@ -1,5 +1,6 @@
-//! The readers of files as functions of bytes: whatever comes in, each returns, and what it accepts keeps the
-//! promises that are asserted here. Called by `fuzz/`, by its driver in `tests/regime`, and by `properties`.
+//! The readers of files as functions of bytes: whatever comes in, each returns, and what it accepts
+//! keeps the promises that are asserted here. Called by `fuzz/`, by its driver in `tests/regime`,
+//! and by `properties`.
 
 mod broken;
 
@@ -31,7 +32,8 @@ pub const READERS: [(&str, Reader); 6] = [
     ("prior", prior),
 ];
 
-/// What a refusal may take to say: of any number of problems so many are listed, and of long lines a part.
+/// What a refusal may take to say: of any number of problems so many are listed, and of long lines
+/// a part.
 const WORDS: usize = 100_000;
 
 /// How a column of a table may be read.

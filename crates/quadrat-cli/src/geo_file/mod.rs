@@ -27,7 +27,8 @@ pub struct GeoFile {
     pub properties: Vec<String>,
     /// The name of the coordinate system of a `crs` member (of GeoJSON before 2016).
     pub crs: Option<(String, Range<usize>)>,
-    /// Where the array of features stands, without its brackets; absent when the file is one feature.
+    /// Where the array of features stands, without its brackets; absent when the file is one
+    /// feature.
     array: Option<Range<usize>>,
     text: String,
 }

@@ -12,7 +12,8 @@ pub(super) const PREFIX: &str = ".quadrat-run-";
 /// The right to write the files of one run into a folder, until it is dropped.
 ///
 /// It is an advisory lock of the folder itself, which the operating system frees when the program
-/// ends, however it ends. Where folders cannot be locked (some network folders), runs go on without.
+/// ends, however it ends. Where folders cannot be locked (some network folders), runs go on
+/// without.
 #[derive(Debug)]
 pub struct Lock {
     /// The folder, open while it is held.

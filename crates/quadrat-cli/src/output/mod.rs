@@ -45,7 +45,8 @@ pub fn is_stopped() -> bool {
     STOPPED.load(Ordering::SeqCst)
 }
 
-/// On Ctrl-C or termination: removes what is unfinished and exits with 130; a fit that can stop is asked to first.
+/// On Ctrl-C or termination: removes what is unfinished and exits with 130; a fit that can stop is
+/// asked to first.
 pub fn clean_up_when_interrupted() -> Result<()> {
     ctrlc::set_handler(|| {
         if GENTLE.load(Ordering::SeqCst) && !STOPPED.swap(true, Ordering::SeqCst) {
@@ -234,8 +235,9 @@ impl Staged {
         self.write(path, |out| Ok(out.write_all(bytes)?))
     }
 
-    /// Makes one of the files the seal of all: an older one goes before any other file gets its name, and the new one
-    /// comes last. So where it is, all are of one run, also after a kill between two renamings.
+    /// Makes one of the files the seal of all: an older one goes before any other file gets its
+    /// name, and the new one comes last. So where it is, all are of one run, also after a kill
+    /// between two renamings.
     pub fn seal(&mut self, path: &Path) {
         self.seal = Some(path.to_owned());
     }

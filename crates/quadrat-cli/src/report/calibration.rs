@@ -66,8 +66,8 @@ pub fn figure(outcome: &Outcome) -> Option<CalibrationFigure> {
     })
 }
 
-/// Mean and standard deviation of the values of its output, for every row: outputs in other units share the figure.
-/// Empty where there is one output.
+/// Mean and standard deviation of the values of its output, for every row: outputs in other units
+/// share the figure. Empty where there is one output.
 fn scales(outcome: &Outcome) -> Vec<(f64, f64)> {
     let resolved = &outcome.resolved;
     let names = resolved.tables.iter().flat_map(|table| {

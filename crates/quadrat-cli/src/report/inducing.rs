@@ -3,8 +3,8 @@
 use crate::numbers::count;
 use crate::outcome::Outcome;
 
-/// The inducing points of an output along some inputs, in the coordinates of the files; empty where there are none,
-/// and along one of longitude and latitude only.
+/// The inducing points of an output along some inputs, in the coordinates of the files; empty where
+/// there are none, and along one of longitude and latitude only.
 pub fn along(outcome: &Outcome, output: Option<&str>, inputs: &[&str]) -> Vec<Vec<f64>> {
     let posterior = &outcome.posterior;
     let Some(points) = posterior.inducing() else {

@@ -69,7 +69,8 @@ impl Lattice {
         Some((index(0)?, index(1)?))
     }
 
-    /// The cells of some places as few rectangles `[x0, x1, y0, y1]`: one where they fill it, else runs along x.
+    /// The cells of some places as few rectangles `[x0, x1, y0, y1]`: one where they fill it, else
+    /// runs along x.
     fn rectangles(&self, places: &[Place]) -> Vec<[f64; 4]> {
         let mut cells: Vec<(usize, usize)> = places.iter().filter_map(|p| self.cell(p)).collect();
         cells.sort_unstable_by_key(|&(i, j)| (j, i));
@@ -117,8 +118,8 @@ pub struct Raster {
 }
 
 impl Raster {
-    /// The raster of rows that are bags, over the first two dimensions in which their points lie on a lattice, or
-    /// over those that are wanted. None when rows share points.
+    /// The raster of rows that are bags, over the first two dimensions in which their points lie on
+    /// a lattice, or over those that are wanted. None when rows share points.
     pub fn of(places: &Places, wanted: Option<[&str; 2]>) -> Option<Self> {
         let shapes = places.shapes.as_ref()?;
         let Kind::Bags(bags) = &shapes.kind else {

@@ -78,7 +78,8 @@ fn slice(
     finished(outcome, asked, dims, figure, extras)
 }
 
-/// The figure of a prediction over bags whose points lie on a lattice in two dimensions, such as pixels.
+/// The figure of a prediction over bags whose points lie on a lattice in two dimensions, such as
+/// pixels.
 pub fn of_bags(
     outcome: &Outcome,
     asked: &Asked,

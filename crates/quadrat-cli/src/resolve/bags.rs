@@ -175,7 +175,8 @@ fn read(
         .ok()
 }
 
-/// The columns of coordinates and weights, as numbers; NaN for those that are missing where they may be.
+/// The columns of coordinates and weights, as numbers; NaN for those that are missing where they
+/// may be.
 fn columns(
     points: &Table,
     found: &[usize],

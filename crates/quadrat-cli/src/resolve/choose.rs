@@ -1,4 +1,5 @@
-//! `as` in `[[predict]]`: which table a prediction is about. And `share_noise`, which must say which noise is shared.
+//! `as` in `[[predict]]`: which table a prediction is about. And `share_noise`, which must say
+//! which noise is shared.
 
 use quadrat::model::{Instrument, Scale as LibraryScale, Varying, instruments};
 
@@ -14,7 +15,8 @@ pub fn names(study: &Study, tables: &[Observed]) -> Vec<String> {
     tables.iter().map(name).collect()
 }
 
-/// Finds the table of every prediction; refuses predictions that must name one and do not, and names that mean nothing.
+/// Finds the table of every prediction; refuses predictions that must name one and do not, and
+/// names that mean nothing.
 pub(super) fn chosen(
     check: &Check<'_>,
     study: &Study,
@@ -90,8 +92,8 @@ pub(super) fn new_rows_have_noise(
     }
 }
 
-/// Refuses `share_noise` where there is nothing to share, and where it could be the noise of several tables: of the same output where
-/// one of these learns its own, else of any.
+/// Refuses `share_noise` where there is nothing to share, and where it could be the noise of
+/// several tables: of the same output where one of these learns its own, else of any.
 pub(super) fn shared_noise(check: &Check<'_>, study: &Study, tables: &[Observed]) {
     let learns = |table: &Observed| {
         let noise = table.likelihood.noise();

@@ -4,14 +4,16 @@ use crate::diagnostic::{Problem, shown};
 use crate::numbers::count;
 use crate::shapes::Bag;
 
-/// Replaces coordinates that are NaN by the mean of the others of their bag, by weight; where a bag has none, by that of all points.
+/// Replaces coordinates that are NaN by the mean of the others of their bag, by weight; where a bag
+/// has none, by that of all points.
 ///
 /// # Arguments
 /// * `names` - of the coordinates
 /// * `of_bag` - the names of the bags
 /// * `table` - the file
 /// # Returns
-/// What was filled in, a sentence for every coordinate, or that there was nothing to fill; a problem for a coordinate that no point has
+/// What was filled in, a sentence for every coordinate, or that there was nothing to fill; a
+/// problem for a coordinate that no point has
 pub fn fill(
     bags: &mut [Bag],
     names: &[&str],

@@ -82,7 +82,8 @@ pub fn join(
         .ok()
 }
 
-/// What two keys share that are one: numbers compare with or without a decimal point, texts as they are.
+/// What two keys share that are one: numbers compare with or without a decimal point, texts as they
+/// are.
 pub fn canonical(key: &str) -> &str {
     whole(key).unwrap_or(key)
 }
@@ -107,7 +108,8 @@ fn near<'a>(key: &str, names: &'a [String]) -> Option<&'a str> {
         .or_else(|| suggest::nearest(key, slips.map(String::as_str)))
 }
 
-/// Warns of rows that are of a shape that an earlier row is of: after a join that went wrong they would count twice.
+/// Warns of rows that are of a shape that an earlier row is of: after a join that went wrong they
+/// would count twice.
 pub fn repeated(files: &Files<'_>, keys: &[String], of_row: &[usize], noun: &str, table: &str) {
     let mut seen = std::collections::HashSet::new();
     let again: Vec<usize> = (0..of_row.len())

@@ -1,4 +1,5 @@
-//! A checked study with its tables read: everything that can be refused without computing is refused here.
+//! A checked study with its tables read: everything that can be refused without computing is
+//! refused here.
 
 mod amounts;
 mod bags;
@@ -135,7 +136,8 @@ fn file_name(name: &str) -> String {
     name.chars().take(MOST).map(plain).collect()
 }
 
-/// Gives predictions of outputs names of their own, that no other prediction has where case does not count.
+/// Gives predictions of outputs names of their own, that no other prediction has where case does
+/// not count.
 fn name_apart(predictions: &mut [Asked]) {
     let mut taken: HashSet<String> = predictions.iter().map(|p| p.name.to_lowercase()).collect();
     for asked in predictions {
@@ -158,7 +160,8 @@ impl Resolved {
         self.tables.iter().filter(own)
     }
 
-    /// The table that a prediction is about: where it had none to choose, the first that does more than bound the values.
+    /// The table that a prediction is about: where it had none to choose, the first that does more
+    /// than bound the values.
     pub fn reporting(&self, asked: &Asked) -> Option<&Observed> {
         reporting(&self.tables, asked)
     }

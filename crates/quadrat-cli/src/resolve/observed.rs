@@ -82,8 +82,8 @@ impl Observed {
             .row_address(self.kept.get(row).copied().unwrap_or(row))
     }
 
-    /// Between which ends a row by itself puts the mean, on the scale of the response and per unit of
-    /// its volume: equal for a value, infinite where it is open. `None` where it cannot be said:
+    /// Between which ends a row by itself puts the mean, on the scale of the response and per unit
+    /// of its volume: equal for a value, infinite where it is open. `None` where it cannot be said:
     /// ranks whose thresholds are learned, signs, rows without exposure or trials.
     pub fn range(&self, row: usize) -> Option<(f64, f64)> {
         let volume = self.places.volume(row);
@@ -125,7 +125,8 @@ impl Observed {
         }
     }
 
-    /// Whether a row leaves everything open: counts without exposure, no trials, intervals without ends.
+    /// Whether a row leaves everything open: counts without exposure, no trials, intervals without
+    /// ends.
     pub fn says_nothing(&self, row: usize) -> bool {
         let is_open = |lower: f64, upper: f64, least: f64| lower <= least && upper == f64::INFINITY;
         let between = |x: &Interval| is_open(x.lower()[row], x.upper()[row], f64::NEG_INFINITY);

@@ -46,7 +46,8 @@ pub(super) fn ranked(
 pub const OBSERVED: &str =
     "ranks are what is observed, so their probabilities are those of new observations";
 
-/// The number of ranks that some outputs share, whose probabilities are to stand in one table; else an output at fault, and the fault.
+/// The number of ranks that some outputs share, whose probabilities are to stand in one table; else
+/// an output at fault, and the fault.
 pub fn one_count<'a>(
     outputs: impl Iterator<Item = (Option<&'a str>, Option<usize>)>,
 ) -> Result<usize, (Option<&'a str>, String)> {

@@ -385,7 +385,8 @@ fn read_cells(
         .ok()
 }
 
-/// The places of a support read from a table, which has a name in the study; `add` gives them what else is asked of rows.
+/// The places of a support read from a table, which has a name in the study; `add` gives them what
+/// else is asked of rows.
 pub fn read_places(
     files: &Files<'_>,
     (table, file): (&Table, &Spanned<String>),

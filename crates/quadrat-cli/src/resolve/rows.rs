@@ -104,8 +104,8 @@ pub(super) fn only_degrees(
 /// value that was cut off.
 const CUT_OFF: f64 = 1e-4;
 
-/// Rows that report an exact value for the same place: repeats are left out, contradictions refused.
-/// The rows to keep, when any are left out.
+/// Rows that report an exact value for the same place: repeats are left out, contradictions
+/// refused. The rows to keep, when any are left out.
 pub(super) fn repeated_exact(
     part: &Observed,
     gaussian: &Gaussian,

@@ -48,7 +48,8 @@ impl<'s> Slots<'s> {
         self.0.iter().map(one).collect()
     }
 
-    /// The column of the table in which each is shown: of a number that of the one before, or the first.
+    /// The column of the table in which each is shown: of a number that of the one before, or the
+    /// first.
     pub fn shown_in(&self, found: &[usize]) -> Vec<usize> {
         let mut last = found.first().copied().unwrap_or(0);
         let mut found = found.iter();

@@ -1,4 +1,5 @@
-//! What sparse inference needs of tables: inducing points of the user's own, and rows that a form of the expected logarithm is for.
+//! What sparse inference needs of tables: inducing points of the user's own, and rows that a form
+//! of the expected logarithm is for.
 
 use std::collections::HashSet;
 
@@ -63,7 +64,8 @@ pub(super) fn inducing(
     Some(places)
 }
 
-/// Refuses more inducing points than there are points to be summarised, and forms of the expected logarithm of sums that rows do not have.
+/// Refuses more inducing points than there are points to be summarised, and forms of the expected
+/// logarithm of sums that rows do not have.
 pub(super) fn suits(
     check: &Check<'_>,
     study: &Study,

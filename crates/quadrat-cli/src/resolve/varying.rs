@@ -6,7 +6,8 @@ use super::Observed;
 use crate::study::fields::Check;
 use crate::study::{Observe, Study, Vary};
 
-/// Refuses noise variances or dispersions that no table learns, and tables that do not learn them at points.
+/// Refuses noise variances or dispersions that no table learns, and tables that do not learn them
+/// at points.
 pub(super) fn varying_rows(check: &Check<'_>, study: &Study, tables: &[Observed]) {
     for vary in &study.vary {
         rows_of(check, vary, study, tables);

@@ -1,4 +1,5 @@
-//! `link`, of the study or of a table: how the mean of what was reported follows from the latent function.
+//! `link`, of the study or of a table: how the mean of what was reported follows from the latent
+//! function.
 
 use quadrat::link::Link;
 

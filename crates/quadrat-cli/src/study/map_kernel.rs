@@ -1,4 +1,5 @@
-//! The kernel of maps whose study names none: a Matern over space, and a squared exponential over whatever else is known of places.
+//! The kernel of maps whose study names none: a Matern over space, and a squared exponential over
+//! whatever else is known of places.
 
 use quadrat::kernel::Kernel;
 

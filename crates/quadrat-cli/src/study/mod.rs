@@ -234,7 +234,8 @@ impl Study {
         link::of(self.latent.link.as_ref(), table)
     }
 
-    /// The function that is the noise variance or dispersion of the rows of a likelihood, if there is one.
+    /// The function that is the noise variance or dispersion of the rows of a likelihood, if there
+    /// is one.
     pub fn vary_of(&self, likelihood: &Reported) -> Option<&Vary> {
         self.vary.iter().find(|vary| vary.what.is_of(likelihood))
     }

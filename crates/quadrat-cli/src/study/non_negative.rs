@@ -14,7 +14,8 @@ use super::{Inference, Latent, Observe};
 pub enum NonNegative {
     /// Every predicted marginal is that given that it is not negative.
     Truncate,
-    /// Constraints at many places beside the tables; and truncated, since normal marginals still reach below zero.
+    /// Constraints at many places beside the tables; and truncated, since normal marginals still
+    /// reach below zero.
     Constrain,
 }
 

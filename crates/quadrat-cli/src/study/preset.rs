@@ -1,4 +1,5 @@
-//! `preset`: the models of Gammelli et al. 2022 by their names, in place of the keys that spell them out.
+//! `preset`: the models of Gammelli et al. 2022 by their names, in place of the keys that spell
+//! them out.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -71,7 +72,8 @@ pub struct Sections<'a> {
     pub vary: &'a mut Vec<Vary>,
 }
 
-/// Lets the key `preset`, when it is there, say what the sections leave open; refuses what they say against it.
+/// Lets the key `preset`, when it is there, say what the sections leave open; refuses what they say
+/// against it.
 pub fn apply(root: &Section<'_>, sections: &mut Sections<'_>) {
     let names = ALL.map(|family| family.name);
     let Some(word) = root.word("preset", &names, &[]) else {

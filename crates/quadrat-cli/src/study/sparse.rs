@@ -90,7 +90,8 @@ pub(super) fn log_sum(section: &Section<'_>, method: Way) -> Option<Spanned<LogS
 
 /// Refuses a key of sparse inference where it cannot be what is chosen.
 fn for_sparse(section: &Section<'_>, key: &str, method: Way) {
-    // The choice of inducing points may wait for that of the method; what stands for the expected logarithm says what is fitted.
+    // The choice of inducing points may wait for that of the method; what stands for the expected
+    // logarithm says what is fitted.
     let may_be = method == Way::Auto && key != "log_sum";
     if method != Way::Sparse && !may_be {
         section.check.refuse(

@@ -28,8 +28,8 @@ struct Kind {
 }
 
 impl BadCells {
-    /// Adds one of a column, or a whole row; `problem` has no place yet, which `place` finds where it
-    /// is shown.
+    /// Adds one of a column, or a whole row; `problem` has no place yet, which `place` finds where
+    /// it is shown.
     pub fn add(&mut self, column: Option<usize>, problem: Problem, place: impl FnOnce() -> Place) {
         let same = |kind: &Kind| kind.column == column && kind.remedies == problem.remedies;
         let known = self.kinds.iter().position(same);

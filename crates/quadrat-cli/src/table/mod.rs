@@ -40,8 +40,8 @@ enum Format {
 const ID: &str = "id";
 
 impl Table {
-    /// Opens a file and reads its header. The problem has a place only when the contents are at fault.
-    /// People see it under the name `shown`.
+    /// Opens a file and reads its header. The problem has a place only when the contents are at
+    /// fault. People see it under the name `shown`.
     pub fn open(path: &Path, shown: &Path) -> Result<Self, Problems> {
         let name = shown.display().to_string();
         let (format, headers) = match extension(path).as_deref() {
@@ -113,8 +113,8 @@ impl Table {
         &self.headers
     }
 
-    /// The bytes of the same table with columns replaced and added, every other byte as it was; CSV only.
-    /// The replaced columns must have been read without a problem.
+    /// The bytes of the same table with columns replaced and added, every other byte as it was; CSV
+    /// only. The replaced columns must have been read without a problem.
     pub fn rewritten(&self, new: &[NewColumn]) -> Result<Vec<u8>, Problem> {
         match &self.format {
             Format::Csv(csv) => csv.rewritten(new).map_err(|error| {

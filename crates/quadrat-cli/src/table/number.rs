@@ -35,7 +35,8 @@ pub fn parse(cell: &str) -> Result<f64, BadCell> {
     }
 }
 
-/// Reads a number, or NaN where the cell says that there is none: empty, `NA`, `NaN`, `null` and so on.
+/// Reads a number, or NaN where the cell says that there is none: empty, `NA`, `NaN`, `null` and so
+/// on.
 pub fn parse_or_missing(cell: &str) -> Result<f64, BadCell> {
     let word = cell.trim().to_lowercase();
     if word.is_empty() || word == "nan" || MISSING.contains(&word.as_str()) {

@@ -1,4 +1,5 @@
-//! What the report shows of bags: maps, the rows beside their predictions, relevance, inducing points.
+//! What the report shows of bags: maps, the rows beside their predictions, relevance, inducing
+//! points.
 
 use std::path::Path;
 
@@ -130,7 +131,8 @@ fn counts_over_pixels_are_drawn_as_maps_beside_their_predictions() {
     assert_eq!(numbers(levels, "nominal"), [0.5, 0.8, 0.95]);
     assert!(numbers(levels, "actual").is_sorted());
 
-    // Sorted by sd / lengthscale: x has 3.452 / 4 (uniform on twelve places, sd sqrt(143 / 12)), u twice that over 20.
+    // Sorted by sd / lengthscale: x has 3.452 / 4 (uniform on twelve places, sd sqrt(143 / 12)), u
+    // twice that over 20.
     let forest = figure(&report, "input-relevance");
     let names = &forest["views"][0]["spec"]["params"][0]["value"];
     assert_eq!(

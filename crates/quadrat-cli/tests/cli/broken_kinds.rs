@@ -1,9 +1,10 @@
-//! Broken likelihoods, links and methods, and broken columns for each kind: refused with file, line,
-//! column, value and remedy.
+//! Broken likelihoods, links and methods, and broken columns for each kind: refused with file,
+//! line, column, value and remedy.
 
 use crate::harness::{none, refused};
 
-/// A study of points on which every kind can stand; `{}` is the likelihood on line 6, then more lines.
+/// A study of points on which every kind can stand; `{}` is the likelihood on line 6, then more
+/// lines.
 fn study(likelihood: &str, more: &str) -> String {
     format!(
         r#"[latent]

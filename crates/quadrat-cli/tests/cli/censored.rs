@@ -1,4 +1,5 @@
-//! `quadrat simulate censored`: what it writes, that its study runs and finds the truth, what it refuses.
+//! `quadrat simulate censored`: what it writes, that its study runs and finds the truth, what it
+//! refuses.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -85,7 +85,8 @@ fn draws_of_districts_are_the_sums_of_those_of_their_pixels() {
             let own = all.iter().map(|draw| draw[district]);
             let average = own.clone().sum::<f64>() / 400.0;
             let square = own.map(|x| (x - average).powi(2)).sum::<f64>() / 399.0;
-            // Standard errors: 5 % of the sd for the mean, 3.5 % for the sd (more for skewed totals).
+            // Standard errors: 5 % of the sd for the mean, 3.5 % for the sd (more for skewed
+            // totals).
             let off = (average - mean[district]) / sd[district];
             assert!(off.abs() < 4.5 * 0.05, "{link} {district}: {off}");
             let ratio = square.sqrt() / sd[district];

@@ -1,6 +1,8 @@
-//! Every name and key has an effect: what a study says of a hyperparameter is honoured, or refused at its line.
+//! Every name and key has an effect: what a study says of a hyperparameter is honoured, or refused
+//! at its line.
 //!
-//! The names are those that the program itself reports for each model, so that a new hyperparameter is tried without being listed.
+//! The names are those that the program itself reports for each model, so that a new hyperparameter
+//! is tried without being listed.
 
 use serde_json::Value;
 

@@ -72,10 +72,12 @@ hyperparameters = "map"
 pub const VALUES: &str = "gaussian = { value = \"y\" }";
 pub const COUNTS: &str = "poisson = { count = \"n\" }";
 
-/// A study, a text in it, and what stands in its place: the key that is tried is in the last line of it that differs.
+/// A study, a text in it, and what stands in its place: the key that is tried is in the last line
+/// of it that differs.
 type Case = (&'static str, &'static str, &'static str);
 
-/// Keys of all sections. Where a key needs another one first, both studies of the pair have that: `a -> b`.
+/// Keys of all sections. Where a key needs another one first, both studies of the pair have that:
+/// `a -> b`.
 #[rustfmt::skip]
 const KEYS: &[(&str, Case)] = &[
     // [latent], title, preset.

@@ -1,4 +1,5 @@
-//! Every key and flag has an effect: it changes what is written, or it is refused at its line, or a warning names it.
+//! Every key and flag has an effect: it changes what is written, or it is refused at its line, or a
+//! warning names it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! Several tables of one function: a new observation comes from one of them, and the order of the tables decides nothing.
+//! Several tables of one function: a new observation comes from one of them, and the order of the
+//! tables decides nothing.
 
 use std::path::Path;
 

@@ -82,7 +82,8 @@ fn keeping(folder: &Path, args: &[&str], checkpoint: &str) -> Child {
     child
 }
 
-/// A run that was killed when it had kept something so many times, and what it had kept last: whole.
+/// A run that was killed when it had kept something so many times, and what it had kept last:
+/// whole.
 #[cfg(unix)]
 fn killed_after(folder: &Path, more: &[&str], times: usize) -> Vec<u8> {
     let file = folder.join("out.checkpoint");
@@ -153,7 +154,8 @@ fn a_run_that_was_killed_goes_on_to_the_same_answer() {
     // Searches end when a step gains less than 1e-4 nats.
     let again = objective(folder.path());
     assert!((again - whole).abs() < 1e-3, "{again} {whole}");
-    // Where the objective ends within 1e-3 nats of its top, beliefs are within .05 of their sds, and sds within as much.
+    // Where the objective ends within 1e-3 nats of its top, beliefs are within .05 of their sds,
+    // and sds within as much.
     let [mean_again, sd_again] = ["mean", "sd"].map(|name| column(folder.path(), "all", name));
     for i in 0..mean.len() {
         assert!(

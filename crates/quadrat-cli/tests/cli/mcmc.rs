@@ -106,7 +106,8 @@ hyperparameters = "integrate"
     let varying = mcmc["varying"].as_array().unwrap();
     assert_eq!(varying.len(), 8);
     for row in varying {
-        // Log variances of eight values: by mean field a fifth of an sd off at most, and the Monte Carlo error.
+        // Log variances of eight values: by mean field a fifth of an sd off at most, and the Monte
+        // Carlo error.
         let (fit, sampled) = (&row["fit"], &row["sampled"]);
         let away = fit["mean"].as_f64().unwrap() - sampled["mean"].as_f64().unwrap();
         assert!(away.abs() < 0.3 * sampled["sd"].as_f64().unwrap(), "{row}");

@@ -2,7 +2,8 @@
 
 use crate::harness::{column, folder, none, quadrat, refused, stderr, stdout};
 
-/// Pixels of four districts; `GREEN` stands where a cell is missing, in the first and the last district.
+/// Pixels of four districts; `GREEN` stands where a cell is missing, in the first and the last
+/// district.
 const PIXELS: &str = "district,x,y,green,people
 a,0,0,0.2,10
 a,1,0,GREEN-A,5

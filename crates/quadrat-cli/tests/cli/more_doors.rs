@@ -1,5 +1,6 @@
-//! What tables and predictions may say besides: values that were never recorded beyond a limit, rows seen several times,
-//! numbers as edges, features without a geometry, exposures and trials of predictions, and the number of a run.
+//! What tables and predictions may say besides: values that were never recorded beyond a limit,
+//! rows seen several times, numbers as edges, features without a geometry, exposures and trials of
+//! predictions, and the number of a run.
 
 use std::path::Path;
 

@@ -191,7 +191,8 @@ hyperparameters = "map"
         );
         let again = column(folder.path(), "again", "mean");
         for (a, b) in again.iter().zip(&means) {
-            // Two approximations, which find other hyperparameters: well within the noise of a count.
+            // Two approximations, which find other hyperparameters: well within the noise of a
+            // count.
             assert!(
                 (a - b).abs() < 0.8 * b.sqrt(),
                 "{support}: {again:?} {means:?}"
@@ -296,7 +297,8 @@ fn a_check_by_sampling_of_too_many_nodes_is_refused_and_writes_nothing() {
 
 #[test]
 fn means_above_their_intervals_are_warned_of() {
-    // Two places tell next to nothing of the variance: the mean of a rate is that of the largest variances.
+    // Two places tell next to nothing of the variance: the mean of a rate is that of the largest
+    // variances.
     let study = r#"[latent]
 kernel = "se(t)"
 [[observe]]

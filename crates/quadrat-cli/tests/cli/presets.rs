@@ -64,7 +64,8 @@ fn at_one(names: &[&str]) -> String {
     format!("[hyperparameters]\n{}", lines.collect::<String>())
 }
 
-/// Settings that hold all hyperparameters of two functions: the lengthscales, and those named, at one.
+/// Settings that hold all hyperparameters of two functions: the lengthscales, and those named, at
+/// one.
 fn held(second: &str, leaf: &str, first: &[&str], other: &[&str]) -> String {
     let own = first.iter().map(|name| (*name).to_owned());
     let other = other.iter().map(|name| format!("{second}.{name}"));
@@ -76,7 +77,8 @@ fn held(second: &str, leaf: &str, first: &[&str], other: &[&str]) -> String {
     at_one(&names.iter().map(String::as_str).collect::<Vec<&str>>())
 }
 
-/// What `fit.json` says, without the time, the number of the run and the warnings; and the warnings.
+/// What `fit.json` says, without the time, the number of the run and the warnings; and the
+/// warnings.
 fn fit(study: &str) -> (serde_json::Value, String) {
     let tables = tables();
     let mut files: Vec<(&str, &[u8])> = tables.iter().map(|(n, b)| (*n, b.as_slice())).collect();

@@ -1,4 +1,5 @@
-//! Regions and bags from file to file: rows joined, predictions as CSV and GeoJSON, saved projections.
+//! Regions and bags from file to file: rows joined, predictions as CSV and GeoJSON, saved
+//! projections.
 
 use std::path::Path;
 

@@ -450,7 +450,8 @@ fn every_output_has_its_maps() {
     let (folder, _) = run(&[("s.toml", &text), ("g.geojson", SQUARES), ("d.csv", table)]);
     let written = names(&folder.path().join("out"));
     let maps: Vec<&String> = written.iter().filter(|n| n.ends_with(".geojson")).collect();
-    // The first asks for both, whose plain names are those of the second prediction and of each other.
+    // The first asks for both, whose plain names are those of the second prediction and of each
+    // other.
     assert_eq!(maps.len(), 3, "{written:?}");
     for (name, least) in [("all-a-b-2", 0.0), ("all-a-b-3", 9.0)] {
         let map: serde_json::Value =

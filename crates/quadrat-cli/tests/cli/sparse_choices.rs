@@ -1,4 +1,5 @@
-//! What can be chosen of sparse inference: inducing points of one's own, and forms of the expected logarithm of a sum.
+//! What can be chosen of sparse inference: inducing points of one's own, and forms of the expected
+//! logarithm of a sum.
 
 use std::path::Path;
 
@@ -332,7 +333,8 @@ fn the_inducing_points_are_not_written_over() {
     assert_eq!(kept, b"u,v\n1,1\n");
 }
 
-/// What is said of inducing points holds where the method that is chosen has any, and is told to be left out where it has none.
+/// What is said of inducing points holds where the method that is chosen has any, and is told to be
+/// left out where it has none.
 #[test]
 fn inducing_points_may_wait_for_the_choice_of_the_method() {
     const STUDY: &str = r#"[latent]

@@ -1,5 +1,5 @@
-//! What predictions must obey together: parts add up to the rows that they are parts of, and what was
-//! never below zero is not predicted there. Where they do not, the program says so.
+//! What predictions must obey together: parts add up to the rows that they are parts of, and what
+//! was never below zero is not predicted there. Where they do not, the program says so.
 
 use std::path::Path;
 
@@ -189,8 +189,8 @@ fn sparse_inference_knows_rows_and_unions_of_rows_as_the_counts_do() {
         let (means, sds, warnings) = unions(kernel, link, MAP);
         for ((mean, sd), count) in means.iter().zip(&sds).zip(counted()) {
             let own = count.sqrt();
-            // Five in a hundred is the aim; rows that tell little more than the belief keep theirs, which
-            // smoothness makes up to an eighth surer.
+            // Five in a hundred is the aim; rows that tell little more than the belief keep theirs,
+            // which smoothness makes up to an eighth surer.
             assert!(
                 (0.85..1.05).contains(&(sd / own)),
                 "{kernel} {link}: {sds:?}"
@@ -215,8 +215,8 @@ fn sparse_inference_through_too_few_points_knows_sums_as_their_counts_or_says_th
     }
 }
 
-/// Fifty rows of a hundred points each: too many for rows to tell their sums, so that the normal belief
-/// stands, through too few inducing points for it.
+/// Fifty rows of a hundred points each: too many for rows to tell their sums, so that the normal
+/// belief stands, through too few inducing points for it.
 #[test]
 fn sparse_inference_says_where_it_knows_sums_less_surely_than_their_rows() {
     let counts = |bag: usize| 10 + 37 * ((bag * bag) % 7);
@@ -285,8 +285,8 @@ fn advice_where_sums_after_a_link_do_not_settle_is_a_method_that_answers() {
     assert!(means.iter().all(|mean| mean.is_finite()));
 }
 
-/// Counts that leave their shape open: at rough settings of the hyperparameters the function between
-/// the nodes of a row is anybody's guess, but halves of a row are no more than the row.
+/// Counts that leave their shape open: at rough settings of the hyperparameters the function
+/// between the nodes of a row is anybody's guess, but halves of a row are no more than the row.
 #[test]
 fn halves_of_a_counted_row_are_no_more_than_the_row() {
     let text = r#"[latent]

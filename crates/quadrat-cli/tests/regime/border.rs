@@ -1,4 +1,5 @@
-//! Cases: a study, one change of its files, the program, and what is wrong with what it made of them.
+//! Cases: a study, one change of its files, the program, and what is wrong with what it made of
+//! them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -17,7 +18,8 @@ pub struct Case {
     files: Vec<(String, Vec<u8>)>,
     /// What was changed, in words.
     change: String,
-    /// One command after the other, as long as they succeed; before the last one its file may be changed.
+    /// One command after the other, as long as they succeed; before the last one its file may be
+    /// changed.
     commands: Vec<Vec<String>>,
     /// Changes the model that the first command saves.
     model: Option<u64>,
@@ -39,7 +41,8 @@ fn words(text: &str) -> Vec<String> {
 }
 
 impl Case {
-    /// The case of a number: in every part of them an eighth are studies as they were drawn, an eighth saved models.
+    /// The case of a number: in every part of them an eighth are studies as they were drawn, an
+    /// eighth saved models.
     pub fn numbered(n: u64) -> Self {
         let mut draw = Draw::seeded(n);
         let study = study::draw(&mut draw);

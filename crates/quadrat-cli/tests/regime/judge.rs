@@ -86,7 +86,8 @@ fn refusal(said: &str, files: &[String]) -> Vec<String> {
     wrong
 }
 
-/// What is wrong with what was written: only below `out`, whole, and nothing where the run was refused.
+/// What is wrong with what was written: only below `out`, whole, and nothing where the run was
+/// refused.
 pub fn written(before: &Snapshot, after: &Snapshot, is_done: bool) -> Vec<String> {
     let is_output =
         |name: &String| name.starts_with("out/") || name == "m.quadrat" || name == "out.csv";
@@ -217,7 +218,8 @@ fn row(headers: &[String], cells: &[&str], facts: &Facts, at: usize) -> Vec<Stri
     must(sd >= 0.0, "its sd is negative");
     must(facts.may_be_exact || sd > 0.0, "its sd is zero");
     if let Some(sds) = facts.known.as_ref().map(|(_, sds)| sds) {
-        // What is known of a row beside its own report only narrows it: to the rounding of a factorisation of six rows.
+        // What is known of a row beside its own report only narrows it: to the rounding of a
+        // factorisation of six rows.
         let bound = sds.get(at).map_or(0.0, |known| known * (1.0 + 1e-9));
         must(
             sd <= bound.max(1e-6 * (1.0 + mean.abs())),

@@ -1,4 +1,5 @@
-//! Faults of the machine: the program is killed, the disk is full, two runs write into one folder, nobody reads.
+//! Faults of the machine: the program is killed, the disk is full, two runs write into one folder,
+//! nobody reads.
 
 use std::fs::{self, File, OpenOptions};
 use std::path::Path;
@@ -76,7 +77,8 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Whose results a folder holds: the study that all its files are of; nothing where they are of several, or not all there.
+/// Whose results a folder holds: the study that all its files are of; nothing where they are of
+/// several, or not all there.
 fn owner(out: &Path) -> Option<String> {
     let read = |name: &str| fs::read_to_string(out.join(name)).ok();
     let fit: serde_json::Value = serde_json::from_str(&read("fit.json")?).ok()?;
@@ -251,7 +253,8 @@ fn a_device_that_is_full_is_told() {
         &run(here, &["run", "a.toml", "-o", "out"]),
         "device or pipe",
     );
-    // What is said to a full device is an error; where that cannot be said either, the status tells.
+    // What is said to a full device is an error; where that cannot be said either, the status
+    // tells.
     let said: [&[&str]; 5] = [
         &["run", "a.toml", "-o", "new"],
         &["run", "a.toml", "-o", "new", "--json"],

@@ -1,8 +1,9 @@
-//! The border of the program: whatever files it is given, it answers or refuses in words; and faults of the
-//! machine: it is killed, the disk is full, another run writes into the same folder, nobody reads what it says.
+//! The border of the program: whatever files it is given, it answers or refuses in words; and
+//! faults of the machine: it is killed, the disk is full, another run writes into the same folder,
+//! nobody reads what it says.
 //!
-//! A case is a number, from which a small study is drawn, with its tables and maps, and one change of one of its files.
-//! Variables of the environment:
+//! A case is a number, from which a small study is drawn, with its tables and maps, and one change
+//! of one of its files. Variables of the environment:
 //!
 //! | variable | meaning |
 //! |---|---|
@@ -10,8 +11,9 @@
 //! | `QUADRAT_REGIME_SEEDS` | how many times as many cases the long run takes, 1 unless told |
 //! | `QUADRAT_REGIME_CASE` | `border/1234`, or several with a comma between: `cargo test -p quadrat-cli --test regime named -- --ignored --nocapture` |
 //!
-//! What fails is left below `target/tmp/border`. When the fault is mended, its files go into `kept`, and run from then on. What
-//! takes too long and cannot be mended here stands in [`SLOW`], with the reason.
+//! What fails is left below `target/tmp/border`. When the fault is mended, its files go into
+//! `kept`, and run from then on. What takes too long and cannot be mended here stands in [`SLOW`],
+//! with the reason.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic)]

@@ -1,4 +1,5 @@
-//! The readers of files on bytes, without the fuzzer that `fuzz/` needs: what is kept in `fuzz/corpus`, and changes of it.
+//! The readers of files on bytes, without the fuzzer that `fuzz/` needs: what is kept in
+//! `fuzz/corpus`, and changes of it.
 
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};

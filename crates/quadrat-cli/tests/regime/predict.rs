@@ -4,7 +4,8 @@ use crate::draw::Draw;
 use crate::likelihood::Sort;
 use crate::study::{Parts, Second, Shape};
 
-/// Sections, and the name of the one at the observed rows whose standard deviations are bounded by what is known there.
+/// Sections, and the name of the one at the observed rows whose standard deviations are bounded by
+/// what is known there.
 pub fn sections(parts: &Parts, draw: &mut Draw) -> (String, Option<String>) {
     let mut text = String::new();
     let mut known = None;

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 /// Kilobytes of address space: what a study of six rows takes, many times over.
 const MEMORY: u64 = 4 << 20;
-/// Seconds of the processor after which a study of six rows hangs: other work on the machine does not count.
+/// Seconds of the processor after which a study of six rows hangs: other work on the machine does
+/// not count.
 const PROCESSOR: u64 = 10;
 /// Seconds of the clock, for one that waits.
 const CLOCK: u64 = 120;

@@ -23,7 +23,8 @@ pub struct Study {
 /// What must hold of the answers of a study that nobody changed.
 #[derive(Clone, Default)]
 pub struct Facts {
-    /// Whether a standard deviation may be zero: values known exactly, lines through a known point, probabilities.
+    /// Whether a standard deviation may be zero: values known exactly, lines through a known point,
+    /// probabilities.
     pub may_be_exact: bool,
     /// The prediction at the observed rows, and the standard deviations with which these are known.
     pub known: Option<(String, Vec<f64>)>,

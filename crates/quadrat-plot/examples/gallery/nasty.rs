@@ -10,7 +10,8 @@ use crate::ages::fact;
 use crate::ages::hyper;
 use crate::figures::{calibration, correlations};
 
-/// Everything that has ever broken a page: markup in words, numbers that are none, empty and lonely data.
+/// Everything that has ever broken a page: markup in words, numbers that are none, empty and lonely
+/// data.
 pub fn report() -> Report {
     let evil = "</script><script>alert(\"1\")</script> <b>'quoted'</b> & \"double\" <!-- \u{2028} \\ $5 and $6";
     let predicted = |at: Places, mean: Vec<f64>| Predicted {

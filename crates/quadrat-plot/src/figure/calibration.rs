@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::{Axis, Heading};
 use crate::format::{count, percent};
 
-/// Each row was predicted and compared with what was seen: from the others, or by the fit that used it.
+/// Each row was predicted and compared with what was seen: from the others, or by the fit that used
+/// it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CalibrationFigure {
@@ -78,7 +79,8 @@ pub struct LeftOut {
 impl CalibrationFigure {
     /// The figure in one sentence: "95 % intervals held 9 of 10 left-out rows."
     ///
-    /// The widest level is told; a level that held no rows at all or too few says what was expected.
+    /// The widest level is told; a level that held no rows at all or too few says what was
+    /// expected.
     pub fn reading(&self) -> String {
         let widest = self
             .coverage

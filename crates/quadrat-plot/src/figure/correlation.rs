@@ -16,8 +16,8 @@ pub struct CorrelationFigure {
     pub pairs: Vec<Correlated>,
     /// Level of the intervals.
     pub level: f64,
-    /// Covariances of the things, row by row, to be told in place of their correlations, which then come from them: the pairs are not looked at. Empty
-    /// where correlations are told.
+    /// Covariances of the things, row by row, to be told in place of their correlations, which then
+    /// come from them: the pairs are not looked at. Empty where correlations are told.
     pub covariances: Vec<f64>,
 }
 

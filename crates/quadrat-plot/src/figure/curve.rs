@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Axis, Heading, Marks};
 
-/// Predictions along one axis: one panel per prediction or output, all with the same horizontal axis.
+/// Predictions along one axis: one panel per prediction or output, all with the same horizontal
+/// axis.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CurveFigure {
@@ -98,7 +99,8 @@ pub enum Observed {
 }
 
 impl Observed {
-    /// A bar for a total over `[x0, x1]` (edges in either order); its height is `total / |x1 - x0|`.
+    /// A bar for a total over `[x0, x1]` (edges in either order); its height is `total / |x1 -
+    /// x0|`.
     pub fn total(x0: f64, x1: f64, total: f64) -> Self {
         let (x0, x1) = if x1 < x0 { (x1, x0) } else { (x0, x1) };
         Self::Bar {

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Axis, Heading, Limit};
 
-/// A dot and an interval for each row: predictions for named things, or over more than two dimensions.
+/// A dot and an interval for each row: predictions for named things, or over more than two
+/// dimensions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ForestFigure {

@@ -12,7 +12,8 @@ use crate::prepare::{EXACT_WORDS, interval_words, joined, settle};
 /// A closed ring of vertices `[x, y]`; the first may be repeated at the end.
 pub type Ring = Vec<[f64; 2]>;
 
-/// Choropleth maps of the same regions, side by side: the region pointed at in one is outlined in all.
+/// Choropleth maps of the same regions, side by side: the region pointed at in one is outlined in
+/// all.
 ///
 /// Checked when it is made, so a map that exists can be drawn: see [`MapFigure::new`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -60,7 +61,8 @@ pub struct MapRegion {
     pub id: String,
     /// Name for people; empty shows the id alone.
     pub label: String,
-    /// The polygons of the region, each an outer ring followed by its holes. Rings may be closed or not and wound either way.
+    /// The polygons of the region, each an outer ring followed by its holes. Rings may be closed or
+    /// not and wound either way.
     pub parts: Vec<Vec<Ring>>,
 }
 
@@ -102,9 +104,11 @@ pub struct MapPanel {
     pub colours: Colours,
     /// How values become shares of the colour scale.
     pub spacing: Spacing,
-    /// Panels that name the same scale, with the same colours and spacing, share its ends; empty shares with none.
+    /// Panels that name the same scale, with the same colours and spacing, share its ends; empty
+    /// shares with none.
     pub scale: String,
-    /// Ends of the scale, `(low, high)`; values outside get the colours of the ends. None takes those of the values.
+    /// Ends of the scale, `(low, high)`; values outside get the colours of the ends. None takes
+    /// those of the values.
     pub domain: Option<(f64, f64)>,
 }
 
@@ -116,7 +120,8 @@ pub enum Colours {
     /// From little (dark) to much (bright).
     #[default]
     Sequential,
-    /// Two hues on the two sides of a value that means "neither": 0 for differences, 1 for relative risks.
+    /// Two hues on the two sides of a value that means "neither": 0 for differences, 1 for relative
+    /// risks.
     Diverging {
         /// The value without a hue.
         centre: f64,
@@ -130,8 +135,9 @@ pub enum Colours {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Spacing {
-    /// [`Spacing::Log`] when all values are positive and so skewed that most would share one colour, else [`Spacing::Linear`].
-    /// Diverging colours are linear unless [`Spacing::Log`] is asked for.
+    /// [`Spacing::Log`] when all values are positive and so skewed that most would share one
+    /// colour, else [`Spacing::Linear`]. Diverging colours are linear unless [`Spacing::Log`] is
+    /// asked for.
     #[default]
     Auto,
     /// Equal differences are equal steps of colour.
@@ -180,11 +186,13 @@ pub struct MapPrediction {
 impl MapFigure {
     /// Maps of `regions`, one per panel.
     ///
-    /// Coordinates are planar: one unit of x is drawn as long as one unit of y. For degrees see [`MapFigure::geographic`].
+    /// Coordinates are planar: one unit of x is drawn as long as one unit of y. For degrees see
+    /// [`MapFigure::geographic`].
     ///
     /// # Errors
-    /// [`MapError`] when there is no region or no panel, when a panel does not have one value per region, and when a ring has fewer
-    /// than three different vertices or a number is not finite. A missing value is `None`, not NaN.
+    /// [`MapError`] when there is no region or no panel, when a panel does not have one value per
+    /// region, and when a ring has fewer than three different vertices or a number is not finite. A
+    /// missing value is `None`, not NaN.
     pub fn new(
         heading: Heading,
         regions: Vec<MapRegion>,
@@ -201,11 +209,13 @@ impl MapFigure {
         Ok(figure)
     }
 
-    /// The three maps of a prediction: what was observed and the predicted mean on one scale of `value`, then the standard deviation.
+    /// The three maps of a prediction: what was observed and the predicted mean on one scale of
+    /// `value`, then the standard deviation.
     ///
-    /// Each slice has one entry per region, none where there is nothing. A map without any value is left out, so `observed` may be
-    /// all `None`. The interval of `level` is told in tooltips. Standard deviations below 1e-6 of the largest mean are
-    /// rounding noise: they are drawn as zero, which the caption then says.
+    /// Each slice has one entry per region, none where there is nothing. A map without any value is
+    /// left out, so `observed` may be all `None`. The interval of `level` is told in tooltips.
+    /// Standard deviations below 1e-6 of the largest mean are rounding noise: they are drawn as
+    /// zero, which the caption then says.
     ///
     /// # Errors
     /// As [`MapFigure::new`]; also when no region has a value at all.
@@ -253,8 +263,9 @@ impl MapFigure {
         Self::new(heading, regions, panels)?.with_row(MapRow::intervals(level, &ends))
     }
 
-    /// The same map of coordinates that are longitude and latitude in degrees: degrees of longitude are drawn shorter, by the cosine of
-    /// the middle latitude, and regions on both sides of the date line are drawn side by side.
+    /// The same map of coordinates that are longitude and latitude in degrees: degrees of longitude
+    /// are drawn shorter, by the cosine of the middle latitude, and regions on both sides of the
+    /// date line are drawn side by side.
     ///
     /// # Errors
     /// [`MapError::Latitude`] for a latitude beyond 90 degrees.
@@ -264,7 +275,8 @@ impl MapFigure {
         Ok(self)
     }
 
-    /// The same maps with one more at the front, of values to compare with that the model never saw, on the scale of the first.
+    /// The same maps with one more at the front, of values to compare with that the model never
+    /// saw, on the scale of the first.
     ///
     /// # Errors
     /// As [`MapFigure::new`].

@@ -1,4 +1,5 @@
-//! What was observed otherwise than as a number: intervals, limits, ranks, counts with an exposure, and signs.
+//! What was observed otherwise than as a number: intervals, limits, ranks, counts with an exposure,
+//! and signs.
 
 mod check;
 
@@ -8,7 +9,8 @@ use crate::error::MarkError;
 
 /// Rows observed in one way, drawn in a panel of a curve figure.
 ///
-/// Checked when it is made, so marks that exist can be drawn. Every list has one entry for each row.
+/// Checked when it is made, so marks that exist can be drawn. Every list has one entry for each
+/// row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct Marks {
@@ -115,11 +117,13 @@ pub(crate) enum Seen {
 }
 
 impl Marks {
-    /// Values known only to lie between two ends: a bar from end to end at a place, a box over a stretch. An end that is infinite
-    /// is an arrow to the edge of the plot and does not stretch the axis.
+    /// Values known only to lie between two ends: a bar from end to end at a place, a box over a
+    /// stretch. An end that is infinite is an arrow to the edge of the plot and does not stretch
+    /// the axis.
     ///
     /// # Errors
-    /// [`MarkError`] for lists of different lengths, ends that are NaN or leave nothing between them, and unusable places.
+    /// [`MarkError`] for lists of different lengths, ends that are NaN or leave nothing between
+    /// them, and unusable places.
     pub fn intervals<S: Into<Support>>(
         at: impl IntoIterator<Item = S>,
         lower: &[f64],
@@ -130,7 +134,8 @@ impl Marks {
         Self::checked(at, Seen::Intervals { lower, upper })
     }
 
-    /// Values known only to lie on one side of a limit: a ring at the limit with an arrow to that side.
+    /// Values known only to lie on one side of a limit: a ring at the limit with an arrow to that
+    /// side.
     ///
     /// # Errors
     /// [`MarkError`] for lists of different lengths and for limits or places that are not finite.
@@ -143,11 +148,13 @@ impl Marks {
         Self::checked(at, Seen::Censored { limit, side })
     }
 
-    /// Ranks from 1: a tick in the band of its rank, among level lines at the thresholds between the bands. `thresholds` lie on the
-    /// vertical axis, one fewer than there are ranks; `names` of the ranks are written at the right edge, empty for their numbers.
+    /// Ranks from 1: a tick in the band of its rank, among level lines at the thresholds between
+    /// the bands. `thresholds` lie on the vertical axis, one fewer than there are ranks; `names` of
+    /// the ranks are written at the right edge, empty for their numbers.
     ///
     /// # Errors
-    /// [`MarkError`] for lists of different lengths, thresholds that do not increase, a rank that has no band, and unusable places.
+    /// [`MarkError`] for lists of different lengths, thresholds that do not increase, a rank that
+    /// has no band, and unusable places.
     pub fn ranks<S: Into<Support>>(
         at: impl IntoIterator<Item = S>,
         rank: &[usize],
@@ -162,13 +169,14 @@ impl Marks {
         Self::checked(at, seen)
     }
 
-    /// Counts as rates: a dot at `per * count / exposure` whose area grows with the exposure. A count known only to lie
-    /// from `lower` to `upper` (suppressed) is a bar of the rate, or an arrow up from a ring where `upper` is infinite.
-    /// `per` is the exposure that the vertical axis refers to: 1, or 100000 for cases per 100,000 people.
+    /// Counts as rates: a dot at `per * count / exposure` whose area grows with the exposure. A
+    /// count known only to lie from `lower` to `upper` (suppressed) is a bar of the rate, or an
+    /// arrow up from a ring where `upper` is infinite. `per` is the exposure that the vertical axis
+    /// refers to: 1, or 100000 for cases per 100,000 people.
     ///
     /// # Errors
-    /// [`MarkError`] for lists of different lengths, counts below 0 or upside down, an exposure or a `per` that is not
-    /// positive and finite, and unusable places.
+    /// [`MarkError`] for lists of different lengths, counts below 0 or upside down, an exposure or
+    /// a `per` that is not positive and finite, and unusable places.
     pub fn rates<S: Into<Support>>(
         at: impl IntoIterator<Item = S>,
         lower: &[f64],

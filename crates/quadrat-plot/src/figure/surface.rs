@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Axis, Heading, Ring};
 
-/// Linked maps: what was observed, the predicted mean and, where it is known, the truth on one colour scale, the standard deviation on its own.
+/// Linked maps: what was observed, the predicted mean and, where it is known, the truth on one
+/// colour scale, the standard deviation on its own.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SurfaceFigure {
@@ -16,7 +17,8 @@ pub struct SurfaceFigure {
     pub y: Axis,
     /// What the colours mean.
     pub value: Axis,
-    /// Observed areas, in the unit of `value` (a total divided by its area, when the predictions are densities).
+    /// Observed areas, in the unit of `value` (a total divided by its area, when the predictions
+    /// are densities).
     pub observed: Vec<Area>,
     /// Predicted cells.
     pub predicted: Vec<Pixel>,

@@ -126,7 +126,8 @@ fn block(figure: &Figure, head: &str, ids: &mut Ids) -> String {
     out
 }
 
-/// The still image for readers without scripts and for print shops: SVG, or PNG when that is smaller.
+/// The still image for readers without scripts and for print shops: SVG, or PNG when that is
+/// smaller.
 fn still(figure: &Figure) -> String {
     // The page has the title already.
     let mut untitled = figure.clone();
@@ -204,7 +205,8 @@ fn colour_scale(scale: &Scale) -> String {
         .labels
         .iter()
         .map(|(share, words)| {
-            // A label keeps within the bar: at its left end it begins, at its right end it ends there.
+            // A label keeps within the bar: at its left end it begins, at its right end it ends
+            // there.
             format!(
                 "<span style=\"left:{:.1}%\"><b style=\"--at:{:.1}%\">{}</b></span>",
                 share * 100.0,

@@ -148,7 +148,8 @@ impl Canvas {
 
     /// A polygon: an outer ring and its holes, through which paper shows.
     ///
-    /// The raster backend fills every ring on its own, so what lies in a hole must be drawn later than what is around it.
+    /// The raster backend fills every ring on its own, so what lies in a hole must be drawn later
+    /// than what is around it.
     pub(super) fn region(&mut self, rings: Vec<Vec<(f64, f64)>>, ink: Ink) {
         self.shapes.push(Shape::Region { rings, ink });
     }

@@ -130,7 +130,8 @@ mod tests {
             figure.panels[0].domain = Some((1.0, 2.0));
             figure
         };
-        // Only the enclave changes its colour: it shows, though its neighbour comes later in the list.
+        // Only the enclave changes its colour: it shows, though its neighbour comes later in the
+        // list.
         assert_ne!(png(&with(1.0)), png(&with(2.0)));
         // Without the enclave, paper shows.
         let mut open = with(1.0);

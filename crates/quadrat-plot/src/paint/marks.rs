@@ -60,7 +60,8 @@ pub(super) fn below(canvas: &mut Canvas, frame: &Frame, panel: &CurvePanel<'_>) 
     }
 }
 
-/// The marks themselves: those that would hide the predictions when asked for `dense` ones, else the others.
+/// The marks themselves: those that would hide the predictions when asked for `dense` ones, else
+/// the others.
 pub(super) fn marks(canvas: &mut Canvas, frame: &Frame, panel: &CurvePanel<'_>, dense: bool) {
     for layer in panel.layers.iter().filter(|l| l.dense == dense) {
         for glyph in &layer.glyphs {

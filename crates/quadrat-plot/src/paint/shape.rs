@@ -187,7 +187,8 @@ impl Shape {
                 bold,
                 colour: ink,
             } => {
-                // Spans, because plain text of the backend is never bold and reads dollars as mathematics.
+                // Spans, because plain text of the backend is never bold and reads dollars as
+                // mathematics.
                 let span = TextSpan {
                     bold: *bold,
                     ..TextSpan::plain(words.as_str())

@@ -5,8 +5,9 @@ use super::marks::head;
 use crate::palette::BAR;
 use crate::prepare::Key;
 
-/// Draws the swatch of an entry, 24 wide and 14 high, around its middle. Shapes: `capped` (a bar with caps), `box`, `below`, `above`
-/// and `beyond` (rings with arrows), `tick`, `dashes`, `bubbles`, `pillar` and `edges`; a line for any other.
+/// Draws the swatch of an entry, 24 wide and 14 high, around its middle. Shapes: `capped` (a bar
+/// with caps), `box`, `below`, `above` and `beyond` (rings with arrows), `tick`, `dashes`,
+/// `bubbles`, `pillar` and `edges`; a line for any other.
 pub(super) fn swatch(canvas: &mut Canvas, key: &Key, (x, y): (f64, f64)) {
     let thin = Ink::line(key.colour, 1.6);
     let ring = Ink::fill("#ffffff").outlined(key.colour, 1.6);

@@ -46,7 +46,8 @@ impl Square<'_> {
     }
 }
 
-/// The cells of the first things; pairs without a finite value, or of things without a name, are left out.
+/// The cells of the first things; pairs without a finite value, or of things without a name, are
+/// left out.
 pub(crate) fn prepare(figure: &CorrelationFigure) -> Square<'_> {
     let names = &figure.names[..figure.names.len().min(CORRELATED)];
     let mut remarks = Vec::new();

@@ -19,7 +19,8 @@ pub(crate) struct Map {
     pub bar: Option<Bar>,
     /// Polygons of each region, outer rings one way round and holes the other; y points down.
     pub regions: Vec<Vec<Vec<Ring>>>,
-    /// Region and part of every polygon, in an order in which what lies in a hole comes after what is around it.
+    /// Region and part of every polygon, in an order in which what lies in a hole comes after what
+    /// is around it.
     pub order: Vec<(usize, usize)>,
     /// Lines over each region that has no value in some panel.
     pub hatching: Vec<Vec<[[i32; 2]; 2]>>,
@@ -88,7 +89,8 @@ impl Map {
         self.panels.len().min(most)
     }
 
-    /// Width of borders in pixels: the more regions, the thinner, or nothing but borders would be seen.
+    /// Width of borders in pixels: the more regions, the thinner, or nothing but borders would be
+    /// seen.
     pub(crate) fn border_width(&self) -> f64 {
         (10.0 / (self.order.len() as f64).sqrt()).clamp(0.2, 0.9)
     }

@@ -198,7 +198,8 @@ fn shape(marks: &Marks, i: usize, y_range: (f64, f64), drawn: usize) -> Shape {
     }
 }
 
-/// Radius in pixels of a dot with a share of the largest exposure: its area grows with it, but stays visible.
+/// Radius in pixels of a dot with a share of the largest exposure: its area grows with it, but
+/// stays visible.
 fn radius(share: f64, drawn: usize) -> f64 {
     let largest = match drawn {
         0..60 => 9.0,

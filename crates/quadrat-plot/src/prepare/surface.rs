@@ -124,7 +124,8 @@ pub(crate) fn prepare(figure: &SurfaceFigure) -> Surface {
     let ys = ys.chain(cells().flat_map(|p| [p.y0, p.y1]));
     let ranges = (widened(range(xs), false), widened(range(ys), false));
     let (x_range, y_range, aspect) = framed(figure, ranges);
-    // True values scatter more than means do: on a scale that held them all, means would look alike.
+    // True values scatter more than means do: on a scale that held them all, means would look
+    // alike.
     let shown = observed.iter().map(|a| a.value);
     let shown = range(shown.chain(cells().map(|p| p.mean)));
     let shown = shown.or_else(|| range(reference.iter().map(|a| a.value)));
@@ -352,7 +353,8 @@ fn coarsened(cells: Vec<Pixel>, remarks: &mut Vec<String>) -> Vec<Pixel> {
     out
 }
 
-/// The rank of each cell's centre among the distinct centres; irregular centres are put on 1,000 steps.
+/// The rank of each cell's centre among the distinct centres; irregular centres are put on 1,000
+/// steps.
 fn ranks(cells: &[Pixel], centre: impl Fn(&Pixel) -> f64) -> Vec<usize> {
     let (low, high) = widened(range(cells.iter().map(&centre)), false);
     let step = |v: f64| ((v - low) / (high - low) * 1e7).round() as u64;

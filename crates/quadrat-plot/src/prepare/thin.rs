@@ -10,7 +10,8 @@ pub(crate) fn evenly(n: usize, limit: usize) -> Vec<usize> {
     kept
 }
 
-/// At most about `limit` indices of a series, keeping the lowest and the highest value of every stretch and both ends.
+/// At most about `limit` indices of a series, keeping the lowest and the highest value of every
+/// stretch and both ends.
 pub(crate) fn extremes(values: &[f64], limit: usize) -> Vec<usize> {
     let n = values.len();
     if n <= limit {

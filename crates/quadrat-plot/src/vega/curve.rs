@@ -28,7 +28,8 @@ pub(super) fn interactive(figure: &CurveFigure) -> Interactive {
             "axis": ticked(panel.y_range, TICKS.1, json!({})),
         });
         layers.extend(observed::bars(&panel.marks));
-        // Below all that can be pointed at itself; marks so many that they hide the predictions lie below these.
+        // Below all that can be pointed at itself; marks so many that they hide the predictions lie
+        // below these.
         layers.extend(pointer(&panel.slots, drawn.x_range));
         layers.extend(marks::marks(panel, true));
         layers.extend(

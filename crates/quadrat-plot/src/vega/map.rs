@@ -136,7 +136,8 @@ fn tooltip(figure: &MapFigure, drawn: &Map) -> Value {
 
 fn map(drawn: &Map, panel: usize, tooltip: &Value) -> Value {
     let (wide, high) = drawn.size;
-    // The grid has y downwards, like the screen; where the place is too high or too wide, the map is in its middle.
+    // The grid has y downwards, like the screen; where the place is too high or too wide, the map
+    // is in its middle.
     let scale = format!("min(width / {wide}, height / {high})");
     let middle = format!("[(width - {scale} * {wide}) / 2, (height - {scale} * {high}) / 2]");
     let mut layers = vec![json!({

@@ -81,7 +81,8 @@ fn bands(layer: &Layer) -> Vec<Value> {
     layers
 }
 
-/// The marks themselves: those that would hide the predictions when asked for `dense` ones, else the others.
+/// The marks themselves: those that would hide the predictions when asked for `dense` ones, else
+/// the others.
 pub(super) fn marks(panel: &CurvePanel<'_>, dense: bool) -> Vec<Value> {
     let wanted = panel.layers.iter().filter(|l| l.dense == dense);
     wanted.flat_map(layer).collect()

@@ -25,7 +25,8 @@ const SIZE: (f64, f64) = (150.0, 50.0);
 const TEST_BAGS: usize = 500;
 /// Points of the test bags whose intervals are judged.
 const JUDGED: usize = 20_000;
-/// Some of them, and functions drawn there from the posterior to see what coverage one function can have.
+/// Some of them, and functions drawn there from the posterior to see what coverage one function can
+/// have.
 const DRAWN: (usize, usize) = (1000, 200);
 const INDUCING: usize = 30;
 const LEVELS: [f64; 6] = [0.70, 0.75, 0.80, 0.85, 0.90, 0.95];
@@ -43,7 +44,8 @@ struct Score {
     nll: f64,
     /// Share of points inside the central intervals of every level.
     held: [f64; LEVELS.len()],
-    /// Coverage error of functions drawn from the posterior: what is to be expected where it is right.
+    /// Coverage error of functions drawn from the posterior: what is to be expected where it is
+    /// right.
     expected: f64,
     /// Square error to be expected likewise.
     variance: f64,
@@ -131,7 +133,8 @@ pub fn run(settings: &Settings) -> Result<Report> {
             // It is there to show what it does to intervals.
             continue;
         }
-        // The levels of the prototype hold for the worst of three draws; with one, for it. Exact, not by Stirling.
+        // The levels of the prototype hold for the worst of three draws; with one, for it. Exact,
+        // not by Stirling.
         let stirling = 0.0186;
         let limits = match (count, link) {
             (100, _) => (0.35, 2.160, 0.18),
@@ -148,7 +151,8 @@ pub fn run(settings: &Settings) -> Result<Report> {
             least,
             limits.2,
         );
-        // The mean of a few errors, known to its standard error: three of those. One draw does not know its own; it may have twice what is expected.
+        // The mean of a few errors, known to its standard error: three of those. One draw does not
+        // know its own; it may have twice what is expected.
         let slack = 3.0 * standard_error(&errors);
         let most = expected + if slack.is_finite() { slack } else { expected };
         report.check(
@@ -300,7 +304,8 @@ fn coverage_error(held: &[f64; LEVELS.len()]) -> f64 {
     )
 }
 
-/// Expected negative log-probability, under a mean, of a count with another one: drawn counts would add their own scatter.
+/// Expected negative log-probability, under a mean, of a count with another one: drawn counts would
+/// add their own scatter.
 fn score(mean: f64, rate: f64) -> f64 {
     // Counts above 60 have a probability of 1e-30 at rates up to 7.1.
     let (mut log_factorial, mut p, mut expected) = (0.0, (-rate).exp(), 0.0);

@@ -71,11 +71,13 @@ pub enum Method {
     Ours,
     /// `Ours`, given that no rate is negative.
     Truncated,
-    /// `KnownNoise` with constraints that the rate is not negative, by expectation propagation, as the paper.
+    /// `KnownNoise` with constraints that the rate is not negative, by expectation propagation, as
+    /// the paper.
     Constrained,
     /// The exact likelihood of Laplace noise, by expectation propagation.
     ExactLaplace,
-    /// Poisson counts of a rate that is the sum of `exp(f)`, so never negative; for histograms without noise.
+    /// Poisson counts of a rate that is the sum of `exp(f)`, so never negative; for histograms
+    /// without noise.
     ExpLink,
 }
 

@@ -187,7 +187,8 @@ fn counts(cells: &Cells, width: usize) -> Table {
     table
 }
 
-/// The exp link beside nothing but its own promises: prototypes reached an RMSE of .45 and held 94 %.
+/// The exp link beside nothing but its own promises: prototypes reached an RMSE of .45 and held 94
+/// %.
 fn linked(report: &mut Report, scores: &[Scores]) {
     let (rate, error) = root(&square(scores, |s| s.rate));
     let (count, count_error) = root(&square(scores, |s| s.count));

@@ -18,10 +18,11 @@ use crate::study::Settings;
 const POINTS: usize = 30;
 /// The model, by its place among all: both outputs, both functions.
 const HMOCGP: usize = 5;
-/// What an approximation should reach: means apart by so many sds in the median, sds by so much of themselves.
+/// What an approximation should reach: means apart by so many sds in the median, sds by so much of
+/// themselves.
 const AIM: (f64, f64) = (0.1, 0.1);
-/// What sds of the log variance are held to: the aim is missed by a little, in either direction, as by all that takes the
-/// two functions for independent.
+/// What sds of the log variance are held to: the aim is missed by a little, in either direction, as
+/// by all that takes the two functions for independent.
 const LOG_VARIANCE: f64 = 0.25;
 /// Limits of trust in the draws (Vehtari et al. 2021).
 const R_HAT: f64 = 1.01;
@@ -137,7 +138,8 @@ fn held(model: &Model, posterior: &Posterior) -> Model {
     })
 }
 
-/// The model with every hyperparameter as in the simulation; the unknown level of the log variance stays integrated.
+/// The model with every hyperparameter as in the simulation; the unknown level of the log variance
+/// stays integrated.
 fn as_drawn(model: &Model, plan: &Censored, data: &CensoredData) -> Result<Model> {
     let logs = [0, 1].map(|d| -> Vec<f64> {
         let noise = data.outputs[d].noise.iter();

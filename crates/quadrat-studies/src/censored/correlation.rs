@@ -15,7 +15,8 @@ use crate::study::Settings;
 
 /// The largest size of a correlation that is drawn.
 const LARGEST: f64 = 0.95;
-/// By how much the coverage of 95 % may be off beside two standard errors: as of functions at the most probable hyperparameters.
+/// By how much the coverage of 95 % may be off beside two standard errors: as of functions at the
+/// most probable hyperparameters.
 const SLACK: f64 = 0.08;
 /// MOCGP and HMOCGP, by their places among all.
 const MODELS: [usize; 2] = [4, 5];

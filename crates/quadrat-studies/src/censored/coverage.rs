@@ -16,7 +16,8 @@ use crate::study::Settings;
 const LEVELS: [f64; 2] = [0.8, 0.95];
 /// Models, by their places among all.
 const MODELS: [usize; 3] = [2, 4, 5];
-/// What becomes of the hyperparameters, and by how much coverage may be off beside two standard errors.
+/// What becomes of the hyperparameters, and by how much coverage may be off beside two standard
+/// errors.
 const TREATMENTS: [(Hyperparameters, &str, f64); 2] = [
     (Hyperparameters::Map, "most probable", 0.08),
     (Hyperparameters::Integrate, "integrated", 0.04),
@@ -27,7 +28,8 @@ struct Way {
     name: &'static str,
     record: Record,
     bounded: bool,
-    /// Whether intervals must be calibrated: whether the likelihood says how the records came about.
+    /// Whether intervals must be calibrated: whether the likelihood says how the records came
+    /// about.
     holds: bool,
 }
 

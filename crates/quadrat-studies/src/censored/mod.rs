@@ -1,4 +1,5 @@
-//! Gammelli et al. 2022, *Generalized multi-output Gaussian process censored regression*, section 4.
+//! Gammelli et al. 2022, *Generalized multi-output Gaussian process censored regression*, section
+//! 4.
 
 pub mod agreement;
 pub mod correlation;

@@ -72,7 +72,8 @@ pub enum Told {
 pub struct Fitted {
     posterior: Posterior,
     family: Family,
-    /// Whether expectation propagation did not settle and the variational approximation took its place.
+    /// Whether expectation propagation did not settle and the variational approximation took its
+    /// place.
     pub fell_back: bool,
     /// Time of the fit.
     pub seconds: f64,
@@ -80,8 +81,8 @@ pub struct Fitted {
 
 /// A model, observed.
 ///
-/// Library defaults but for the mean, which is zero as in the simulation: `se`, one latent process of rank one behind
-/// several outputs, the same for the log variances.
+/// Library defaults but for the mean, which is zero as in the simulation: `se`, one latent process
+/// of rank one behind several outputs, the same for the log variances.
 ///
 /// # Errors
 /// As [`Observations::new`].
@@ -186,8 +187,8 @@ impl Fitted {
         })
     }
 
-    /// The smallest standard deviation that the noise of every output of the model has at places: that at the mean of its log
-    /// variance, where it varies, of data that are not rounded.
+    /// The smallest standard deviation that the noise of every output of the model has at places:
+    /// that at the mean of its log variance, where it varies, of data that are not rounded.
     ///
     /// # Errors
     /// As [`Posterior::predict_varying`]; where the model has no such hyperparameter.

@@ -55,7 +55,8 @@ impl Rows {
 struct Case {
     rows: Rows,
     family: Family,
-    /// Whether every part of the kernel has a mixing matrix of its own, as the source's equation 5 has it, in place of one for all.
+    /// Whether every part of the kernel has a mixing matrix of its own, as the source's equation 5
+    /// has it, in place of one for all.
     by_parts: bool,
     /// R2 in the source, for station 3711.
     published: Option<f64>,
@@ -270,7 +271,8 @@ impl Outcome {
         mean(&self.evidences().flatten().collect::<Vec<f64>>())
     }
 
-    /// By how much the evidence is above that of another model, over the draws where both settled; none where there is no such draw.
+    /// By how much the evidence is above that of another model, over the draws where both settled;
+    /// none where there is no such draw.
     fn gained_over(&self, other: &Self) -> Option<f64> {
         let both = self.evidences().zip(other.evidences());
         let gains: Vec<f64> = both.filter_map(|(a, b)| Some(a? - b?)).collect();

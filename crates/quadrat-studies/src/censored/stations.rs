@@ -13,7 +13,8 @@ use crate::data;
 
 /// Hours of the file before 1 June 2018, 00:00.
 const BEGIN: usize = 151 * 24;
-/// Hours to learn from, hours that nobody looks at here (the source stops its search by them), hours to test.
+/// Hours to learn from, hours that nobody looks at here (the source stops its search by them),
+/// hours to test.
 pub const LEARN: usize = 732;
 pub const SKIPPED: usize = 293;
 pub const TEST: usize = 440;

@@ -21,7 +21,8 @@ const ROWS: usize = 20;
 const RANGE: f64 = 4.0;
 /// What is asked: means apart by so many sds, sds off by so much of themselves.
 const ASKED: (f64, f64) = (0.1, 0.1);
-/// The same of nothing but hard constraints, where expectation propagation is known to be over-confident.
+/// The same of nothing but hard constraints, where expectation propagation is known to be
+/// over-confident.
 const CONSTRAINED: (f64, f64) = (0.3, 0.4);
 /// Limits of trust in the draws.
 const R_HAT: f64 = 1.02;

@@ -23,10 +23,12 @@ const RANGE: f64 = 6.0;
 const LEVELS: [f64; 3] = [0.5, 0.8, 0.95];
 /// Coverage may be off by this much, plus two standard errors of the simulation.
 const SLACK: f64 = 0.04;
-/// Of fits with 40 rows so many may find hyperparameters a large factor off: likelihoods that say little leave them open.
+/// Of fits with 40 rows so many may find hyperparameters a large factor off: likelihoods that say
+/// little leave them open.
 const FAR: f64 = 0.05;
 
-/// Share of the places inside the interval of every level, whether the fit settled, and whether its hyperparameters are sensible.
+/// Share of the places inside the interval of every level, whether the fit settled, and whether its
+/// hyperparameters are sensible.
 struct Outcome {
     inside: [f64; 3],
     settled: bool,

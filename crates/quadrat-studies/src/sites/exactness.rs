@@ -1,4 +1,5 @@
-//! Every approximation on three to six rows of every likelihood, and of every two, against brute force.
+//! Every approximation on three to six rows of every likelihood, and of every two, against brute
+//! force.
 
 use anyhow::{Context, Result};
 use quadrat::error::FitError;
@@ -21,8 +22,8 @@ use crate::study::Settings;
 const ROWS: [usize; 4] = [3, 4, 5, 6];
 /// Places lie at random from zero to this, in lengthscales.
 const RANGE: f64 = 3.0;
-/// The proposal: mostly the posterior of expectation propagation, so many times as wide (as a variance); else the prior, beside which no
-/// weight is large.
+/// The proposal: mostly the posterior of expectation propagation, so many times as wide (as a
+/// variance); else the prior, beside which no weight is large.
 const WIDER: f64 = 1.5;
 const MOSTLY: f64 = 0.8;
 const METHODS: [(Method, &str); 3] = [
@@ -30,7 +31,8 @@ const METHODS: [(Method, &str); 3] = [
     (Method::Laplace, "Laplace"),
     (Method::Variational, "variational"),
 ];
-/// In the median case sds must be as right as [`Few::worse`] says, of pairs within 2 %; in the worst nothing may be broken.
+/// In the median case sds must be as right as [`Few::worse`] says, of pairs within 2 %; in the
+/// worst nothing may be broken.
 const PAIRS: f64 = 0.02;
 const BROKEN: f64 = 0.4;
 
@@ -42,7 +44,8 @@ struct Errors {
     sd: f64,
 }
 
-/// A case: the errors of every method that applies and settles, and the effective draws behind them.
+/// A case: the errors of every method that applies and settles, and the effective draws behind
+/// them.
 struct Case {
     errors: [Option<Errors>; 3],
     draws: f64,
@@ -125,7 +128,8 @@ pub fn run(settings: &Settings) -> Result<Report> {
             if m == 0 {
                 let (middle, largest) = (median(&parts[2]), largest(&parts[2]).abs());
                 let what = format!("{name}, expectation propagation");
-                // Their own errors: a mean of n effective draws errs by 1 / sqrt(n) sd, an sd by 1 / sqrt(2 n) of itself.
+                // Their own errors: a mean of n effective draws errs by 1 / sqrt(n) sd, an sd by 1
+                // / sqrt(2 n) of itself.
                 let slack = 2.0 / fewest.sqrt();
                 report.check(
                     format!("{what}: error of an sd, median"),
@@ -266,7 +270,8 @@ struct Truth {
     draws: f64,
 }
 
-/// Importance sampling: `log Z` and moments by draws from `MOSTLY N(mean, proposal) + (1 - MOSTLY) N(level, prior)`.
+/// Importance sampling: `log Z` and moments by draws from `MOSTLY N(mean, proposal) + (1 - MOSTLY)
+/// N(level, prior)`.
 fn sampled(
     rows: &[(Likelihood, Vec<f64>)],
     (prior, level): (&Cholesky, f64),

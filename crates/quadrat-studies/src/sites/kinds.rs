@@ -35,7 +35,8 @@ pub enum Rows {
     Each(fn(&[f64], &mut ChaCha8Rng) -> Result<Likelihood>),
     /// The same, where the function has no level of its own.
     Centred(fn(&[f64], &mut ChaCha8Rng) -> Result<Likelihood>),
-    /// Noisy values at most places; at the first [`SIGNS`] that the function is positive, which it was drawn to be.
+    /// Noisy values at most places; at the first [`SIGNS`] that the function is positive, which it
+    /// was drawn to be.
     BesideSigns,
     /// Counts over so many boxes that share out the range, summed after the link.
     OverBoxes(usize),
@@ -178,7 +179,8 @@ impl Kind {
         !matches!(self.rows, Rows::BesideSigns) || f[..SIGNS].iter().all(|f| *f > 0.0)
     }
 
-    /// Where the function must be drawn for the rows: random places, or fine steps through the boxes.
+    /// Where the function must be drawn for the rows: random places, or fine steps through the
+    /// boxes.
     pub fn places(&self, random: Vec<f64>, range: f64) -> Vec<f64> {
         match self.rows {
             Rows::OverBoxes(boxes) => {
@@ -307,7 +309,8 @@ pub fn few() -> Vec<Few> {
             .any(|counts| name.starts_with(counts))
             .then_some(Link::Exp),
         level: 0.0,
-        // Two humps are merged (heavy tails); rows that cut off a side are close to boxes, and the hardest of them to steps.
+        // Two humps are merged (heavy tails); rows that cut off a side are close to boxes, and the
+        // hardest of them to steps.
         worse: match name.split(['_', ' ', ',']).next() {
             Some("laplace" | "student" | "censored" | "ordinal") => 0.08,
             Some("positive") => 0.15,

@@ -7,8 +7,8 @@ use crate::support::Functionals;
 
 /// The height of the bin, `value / volume`, taken as the function everywhere inside it.
 ///
-/// A support across several bins gets the average of their heights, weighted by overlap; overlapping
-/// bins share. Outside every bin the height of the nearest bin is used. There is no
+/// A support across several bins gets the average of their heights, weighted by overlap;
+/// overlapping bins share. Outside every bin the height of the nearest bin is used. There is no
 /// uncertainty: every sd is zero.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BinHeight {

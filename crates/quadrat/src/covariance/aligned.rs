@@ -4,8 +4,9 @@ use std::ops::{Deref, DerefMut};
 
 /// Numbers of a cache line, which vectors must not straddle.
 const LINE: usize = 8;
-/// Numbers added to what is asked for, some kilobyte: tiles are whole pages, and buffers that are made one after the other would begin at the same
-/// place of theirs, where a load waits for a store to another buffer.
+/// Numbers added to what is asked for, some kilobyte: tiles are whole pages, and buffers that are
+/// made one after the other would begin at the same place of theirs, where a load waits for a store
+/// to another buffer.
 const STAGGER: usize = 128;
 
 /// A slice that begins with a cache line and keeps its memory.

@@ -78,8 +78,8 @@ impl Ready<'_> {
         }
     }
 
-    /// Adds a block of the covariance to `out`, whose rows and columns begin with the block's; or writes it there, where every
-    /// entry is of one pair of atoms.
+    /// Adds a block of the covariance to `out`, whose rows and columns begin with the block's; or
+    /// writes it there, where every entry is of one pair of atoms.
     pub fn add_block(
         &self,
         rows: Range<usize>,
@@ -101,7 +101,8 @@ impl Ready<'_> {
         }
     }
 
-    /// Adds `factor * <adjoint, dK>` of a block; `adjoint` has all rows, and its columns begin with the block's.
+    /// Adds `factor * <adjoint, dK>` of a block; `adjoint` has all rows, and its columns begin with
+    /// the block's.
     pub fn contract_block(
         &self,
         rows: Range<usize>,
@@ -240,7 +241,8 @@ fn block(
     }
 }
 
-/// As [`block`] where every row is one atom and every term one factor: into `out` without a tile of sums between.
+/// As [`block`] where every row is one atom and every term one factor: into `out` without a tile of
+/// sums between.
 fn direct_block(
     prepared: &[PreparedTerm<'_>],
     sides: Sides<'_>,

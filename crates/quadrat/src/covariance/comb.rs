@@ -1,21 +1,24 @@
 //! Periodic kernels of short lengthscale between intervals: a comb of narrow teeth.
 //!
-//! The Fourier series of [`super::series`] has as many terms as the lengthscale is short. Here the cost does
-//! not depend on it. With the trapezoid `T` of [`super::line`], the overlap of two intervals as a function of
-//! their shift `u`,
+//! The Fourier series of [`super::series`] has as many terms as the lengthscale is short. Here the
+//! cost does not depend on it. With the trapezoid `T` of [`super::line`], the overlap of two
+//! intervals as a function of their shift `u`,
 //!
 //! `K = 1/(w w') int T(u) kappa(u) du`,
 //!
-//! a tooth that lies within a straight piece of `T` counts as its area times the height of `T` at its middle,
-//! and one at a corner of `T` for the second antiderivative of the tooth's tail besides:
+//! a tooth that lies within a straight piece of `T` counts as its area times the height of `T` at
+//! its middle, and one at a corner of `T` for the second antiderivative of the tooth's tail
+//! besides:
 //!
 //! `w w' K = area sum_k T(k period) + R(t_1) + R(t_2) - R(t_3) - R(t_4)`,
 //!
-//! `t_i` the distances of the four corners from the nearest whole period, `R` of [`Tail::second`]. The sum of
-//! heights is one of positive terms, closed however many periods the intervals reach over. Intervals that
-//! are narrow beside a tooth are integrated by Gauss-Legendre on the ramps of `T`, as there.
+//! `t_i` the distances of the four corners from the nearest whole period, `R` of [`Tail::second`].
+//! The sum of heights is one of positive terms, closed however many periods the intervals reach
+//! over. Intervals that are narrow beside a tooth are integrated by Gauss-Legendre on the ramps of
+//! `T`, as there.
 //!
-//! Error below `1e-13 sqrt(K_ii K_jj)`; slopes in the period lose digits in proportion to the periods between the intervals.
+//! Error below `1e-13 sqrt(K_ii K_jj)`; slopes in the period lose digits in proportion to the
+//! periods between the intervals.
 
 use super::line::{Intervals, NARROW, NARROW_RULE};
 use crate::kernel::{Periodic, Tail, Tooth, remainder};
@@ -72,7 +75,8 @@ struct Comb {
     period: f64,
 }
 
-/// An interval: its lower edge and width, what they are more than whole periods, and the width in units of a tooth.
+/// An interval: its lower edge and width, what they are more than whole periods, and the width in
+/// units of a tooth.
 struct End {
     lower: f64,
     width: f64,
@@ -158,7 +162,8 @@ impl Comb {
                 period: 0.0,
             };
         }
-        // Where the trapezoid begins, its plateau begins, and that and it end; these two may be one.
+        // Where the trapezoid begins, its plateau begins, and that and it end; these two may be
+        // one.
         let start = self.corner(a, true, b, false);
         let (mut ramp_end, mut plateau_end) = (
             self.corner(a, false, b, false),
@@ -191,7 +196,8 @@ impl Comb {
         jet
     }
 
-    /// `int_0^1 (p + q tau) kappa(from + length tau) d tau`, over a length that is short beside a tooth.
+    /// `int_0^1 (p + q tau) kappa(from + length tau) d tau`, over a length that is short beside a
+    /// tooth.
     fn segment(&self, from: Corner, length: f64, p: f64, q: f64) -> Jet {
         let mut jet = Jet::default();
         let start = from.rest * (self.period / self.tooth.period);
@@ -271,7 +277,8 @@ impl Comb {
                 ..
             } = self.tooth.tail(distance);
             let (tooth, side) = (corner.tooth, corner.sign());
-            // The teeth move with the period: sum_k k T'(k period) by parts, and the tails beside them.
+            // The teeth move with the period: sum_k k T'(k period) by parts, and the tails beside
+            // them.
             let moved = tooth * side * first - 0.5 * area * tooth * (tooth + side);
             let jet = Jet {
                 k: second,
@@ -312,7 +319,8 @@ mod tests {
     use crate::covariance::series;
     use crate::quadrature::gauss_legendre;
 
-    /// Intervals of width zero, narrow, wide, of whole periods and more, aligned with the period and not, far away too.
+    /// Intervals of width zero, narrow, wide, of whole periods and more, aligned with the period
+    /// and not, far away too.
     const EDGES: [(f64, f64); 9] = [
         (0.0, 0.0),
         (0.5, 0.0),
@@ -357,7 +365,8 @@ mod tests {
         (value, l, p)
     }
 
-    /// `1/(w w') int T(u) kappa(u) du` on panels cut at the corners and at distances from every tooth.
+    /// `1/(w w') int T(u) kappa(u) du` on panels cut at the corners and at distances from every
+    /// tooth.
     fn brute(lengthscale: f64, period: f64, a: (f64, f64), b: (f64, f64)) -> f64 {
         let delta = b.0 - a.0;
         let (w, v) = (a.1, b.1);
@@ -403,7 +412,8 @@ mod tests {
                     filled(fill, lengthscale, period),
                     filled(series::by_series, lengthscale, period),
                 );
-                // Rounding of some hundred terms, and of slopes of the size of 1 / lengthscale and of the separation in sigmas.
+                // Rounding of some hundred terms, and of slopes of the size of 1 / lengthscale and
+                // of the separation in sigmas.
                 assert!(worst(&comb.0, &series.0) < 1e-12, "{lengthscale} {period}");
                 assert!(worst(&comb.1, &series.1) < 1e-10, "{lengthscale} {period}");
                 assert!(worst(&comb.2, &series.2) < 1e-9, "{lengthscale} {period}");

@@ -12,7 +12,8 @@ use crate::support::Functionals;
 
 /// [`Covariance::cross`] at one value of the hyperparameters, by ranges of columns.
 ///
-/// What does not depend on the range is prepared once, and entries are still in the cache for what is done with them next.
+/// What does not depend on the range is prepared once, and entries are still in the cache for what
+/// is done with them next.
 pub struct Cross<'a> {
     ready: Vec<Ready<'a>>,
     theta: &'a [f64],
@@ -48,7 +49,8 @@ impl Cross<'_> {
         }
     }
 
-    /// Adds `<G, d cross>` over the columns of a range; `adjoint` is `G` there, shape `[a.len(), columns.len()]`.
+    /// Adds `<G, d cross>` over the columns of a range; `adjoint` is `G` there, shape `[a.len(),
+    /// columns.len()]`.
     pub fn contract(
         &self,
         columns: Range<usize>,

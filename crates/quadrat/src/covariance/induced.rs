@@ -11,13 +11,16 @@ use crate::support::Functionals;
 ///
 /// # Examples
 /// ```
-/// use quadrat::{covariance::{Covariance, CrossWork, Induced}, kernel::Kernel, linalg::Mat, support::Functionals};
+/// use quadrat::covariance::{Covariance, CrossWork, Induced};
+/// use quadrat::{kernel::Kernel, linalg::Mat, support::Functionals};
 /// let covariance = Covariance::new(&Kernel::se(["t"]));
 /// let inducing = Functionals::points("t", &[0.0, 1.0])?;
 /// let chunks = vec![Functionals::points("t", &[0.5])?, Functionals::points("t", &[2.0, 3.0])?];
 /// let induced = Induced::new(covariance, inducing, chunks, 1e-6);
 /// let mut k = Mat::zeros(2, 2);
-/// induced.with_cross(&[2.0, 1.0], 1, false, |cross| cross.fill(0..2, &mut CrossWork::default(), k.as_mut()));
+/// induced.with_cross(&[2.0, 1.0], 1, false, |cross| {
+///     cross.fill(0..2, &mut CrossWork::default(), k.as_mut());
+/// });
 /// assert!((k[(1, 0)] - 2.0 * (-0.5f64).exp()).abs() < 1e-15);
 /// assert_eq!(induced.matrix(&[2.0, 1.0])[(0, 0)], 2.0 * (1.0 + 1e-6));
 /// # Ok::<(), quadrat::error::InputError>(())
@@ -43,8 +46,8 @@ impl Induced {
     /// # Arguments
     /// * `inducing` - supports with the columns of the kernel
     /// * `chunks` - the same, in the order in which they are streamed
-    /// * `jitter` - added to the variance of every inducing point, relative to it: as if their values were seen through so
-    ///   much noise, so that bounds of the evidence remain bounds
+    /// * `jitter` - added to the variance of every inducing point, relative to it: as if their
+    ///   values were seen through so much noise, so that bounds of the evidence remain bounds
     #[must_use]
     pub fn new(
         covariance: Covariance,
@@ -84,16 +87,18 @@ impl Induced {
         }
     }
 
-    /// `d K_uX / d z` of a chunk, where `z` is the coordinate of the inducing point of a row that was shifted, into `out`.
+    /// `d K_uX / d z` of a chunk, where `z` is the coordinate of the inducing point of a row that
+    /// was shifted, into `out`.
     ///
     /// # Numerics
-    /// Central differences, of every kernel alike: with shifts of 1e-4 to 1e-6 lengthscales right to 1e-8 of the slope of the kernel. Where a
-    /// kernel has a kink the slope is zero.
+    /// Central differences, of every kernel alike: with shifts of 1e-4 to 1e-6 lengthscales right
+    /// to 1e-8 of the slope of the kernel. Where a kernel has a kink the slope is zero.
     pub fn cross_slope(&self, theta: &[f64], chunk: usize, shift: &Shift, out: &mut Mat<f64>) {
         self.slope(theta, shift, &self.chunks[chunk], out);
     }
 
-    /// `d k(z_i, z_j) / d z_i`, as [`Self::cross_slope`]; the covariance of a point with itself changes twice as much.
+    /// `d k(z_i, z_j) / d z_i`, as [`Self::cross_slope`]; the covariance of a point with itself
+    /// changes twice as much.
     #[must_use]
     pub fn matrix_slope(&self, theta: &[f64], shift: &Shift) -> Mat<f64> {
         let mut out = Mat::new();
@@ -152,7 +157,8 @@ impl Induced {
         k
     }
 
-    /// Prepares `K_uX` of a chunk for ranges of its columns, and lends it; `with_slopes` says whether it will be contracted.
+    /// Prepares `K_uX` of a chunk for ranges of its columns, and lends it; `with_slopes` says
+    /// whether it will be contracted.
     pub fn with_cross<T>(
         &self,
         theta: &[f64],
@@ -259,7 +265,8 @@ mod tests {
         }
     }
 
-    /// Against what `se(x) + linear(y)` has in closed form, between points and with the mean over an interval.
+    /// Against what `se(x) + linear(y)` has in closed form, between points and with the mean over
+    /// an interval.
     #[test]
     fn slopes_are_those_of_the_kernel() {
         let kernel: Kernel = "se(x) + linear(y)".parse().unwrap();

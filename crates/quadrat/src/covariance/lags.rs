@@ -1,7 +1,8 @@
 //! Intervals on a lattice: hours, days, equal bins.
 //!
-//! A stationary factor depends on the difference of two intervals of given widths. Where all of them begin on one
-//! lattice there are no more differences than lags: `O(n)` of them in place of `O(n^2)` pairs.
+//! A stationary factor depends on the difference of two intervals of given widths. Where all of
+//! them begin on one lattice there are no more differences than lags: `O(n)` of them in place of
+//! `O(n^2)` pairs.
 
 use super::line::Intervals;
 use crate::support::UniqueIntervals;
@@ -14,7 +15,8 @@ const SAME: f64 = 2.0;
 /// of the first: four roundings of half of it each, of the coordinate, of the first, of the step
 /// and of the place.
 const OFF: f64 = 2.0;
-/// The same in units of the step, and of widths: what rounds more is evaluated as it is stored, as it is beside rows that lie elsewhere.
+/// The same in units of the step, and of widths: what rounds more is evaluated as it is stored, as
+/// it is beside rows that lie elsewhere.
 const OFF_STEP: f64 = 1e-10;
 /// Lags at most: beyond, tables leave the caches.
 const MOST: usize = 1 << 20;
@@ -31,7 +33,8 @@ pub(super) struct Lags {
 }
 
 impl Lags {
-    /// The lags on the common lattice of both sides; none where widths differ within a side, or lags are more than `most`.
+    /// The lags on the common lattice of both sides; none where widths differ within a side, or
+    /// lags are more than `most`.
     pub fn find(a: &UniqueIntervals, b: &UniqueIntervals, most: usize) -> Option<Self> {
         let most = most.min(MOST);
         // There are at least as many differences.
@@ -109,7 +112,8 @@ fn keeps_apart(sorted: &[f64], place: impl Fn(&f64) -> Option<u32>) -> bool {
     pairs.all(|w| is_one(w[0], w[1]) || place(&w[0]) != place(&w[1]))
 }
 
-/// The greatest common divisor of two lengths, remainders below `least` taken for none; `b` may be zero.
+/// The greatest common divisor of two lengths, remainders below `least` taken for none; `b` may be
+/// zero.
 fn divisor(mut a: f64, mut b: f64, least: f64) -> f64 {
     while b > least {
         let rest = (a - b * (a / b).round()).abs();
@@ -137,7 +141,8 @@ mod tests {
 
     #[test]
     fn lags_are_the_differences_of_what_lies_on_a_lattice() {
-        // Steps of .1 that rounding makes unequal, some of them left out, and another width on the other side.
+        // Steps of .1 that rounding makes unequal, some of them left out, and another width on the
+        // other side.
         let a: Vec<f64> = [0, 1, 2, 5, 9, 30]
             .map(|k| -1.7 + 0.1 * f64::from(k))
             .to_vec();

@@ -228,8 +228,8 @@ impl<P: Profile, const SLOPE: bool> WithSimd for Fill<'_, P, SLOPE> {
                     } else {
                         &NARROW_RULE
                     };
-                // A macro and not a closure: a closure would not be compiled for the instruction set
-                // that was dispatched to, and every operation would become a call.
+                // A macro and not a closure: a closure would not be compiled for the instruction
+                // set that was dispatched to, and every operation would become a call.
                 macro_rules! each {
                     ($lower:ident, $w:ident => $pair:expr) => {
                         for i in 0..lower.len() {

@@ -117,8 +117,8 @@ impl Covariance {
     /// kernels that integrate by boundaries; 1e-7 unless said, clamped to `[1e-13, 1e-3]`.
     ///
     /// Three times as much where a Matern kernel meets its kink. Boxes and points are right to
-    /// rounding in any case. Squared exponentials beyond some sixty lengthscales, and Matern kernels
-    /// where edges are long, are right to some 1e-9 whatever the tolerance is.
+    /// rounding in any case. Squared exponentials beyond some sixty lengthscales, and Matern
+    /// kernels where edges are long, are right to some 1e-9 whatever the tolerance is.
     #[must_use]
     pub fn tolerance(mut self, tolerance: f64) -> Self {
         self.resolution.tolerance = tolerance.clamp(1e-13, 1e-3);
@@ -250,8 +250,8 @@ impl Covariance {
                 end += 1;
             }
             if end == row + 1 {
-                // Next to each other, so that lanes are filled; what is beside the diagonal has no weight. Rows of many
-                // atoms fill them alone.
+                // Next to each other, so that lanes are filled; what is beside the diagonal has no
+                // weight. Rows of many atoms fill them alone.
                 let is_one = |row: usize| a.atoms(row).len() == 1;
                 while end < a.len()
                     && end - row < COLUMNS
@@ -317,8 +317,8 @@ impl Covariance {
     }
 
     /// An estimate of the relative error of the variances of regions under terms that have no edge
-    /// rule, such as `se(x, y) * matern12(x)`, where they are rough where points meet or too short for
-    /// the nodes of a region; `None` when there are none.
+    /// rule, such as `se(x, y) * matern12(x)`, where they are rough where points meet or too short
+    /// for the nodes of a region; `None` when there are none.
     ///
     /// The usual nodes are compared with a rule of higher degree on the same pieces.
     #[must_use]
@@ -344,7 +344,8 @@ impl Covariance {
         worst.reduce(f64::max)
     }
 
-    /// Writes `K_ab`; of a symmetric one only blocks on and above the diagonal. `is_zero`: whether `out` is.
+    /// Writes `K_ab`; of a symmetric one only blocks on and above the diagonal. `is_zero`: whether
+    /// `out` is.
     fn fill(
         &self,
         theta: &[f64],
@@ -436,7 +437,8 @@ fn is_small(groups: &[Group<'_>]) -> bool {
     })
 }
 
-/// Whether all rows are single boxes that differ by shifts only; column by column, which is faster than [`same_shape`] of all.
+/// Whether all rows are single boxes that differ by shifts only; column by column, which is faster
+/// than [`same_shape`] of all.
 fn is_of_one_shape(set: &Functionals) -> bool {
     let is_constant = |x: &[f64]| x.first().is_none_or(|&first| all_are(x, first));
     set.all_single()

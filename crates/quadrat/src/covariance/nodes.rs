@@ -1,8 +1,9 @@
 //! Supports as points of positive weight, for sums that are taken after a link.
 //!
-//! A sum after a link is no linear functional, so no closed form helps: boxes become tensors of Gauss-Legendre nodes,
-//! regions nodes in cells of their bounding box, whose moments are right up to a degree; points and bags stay. A width of `u` steps gets
-//! `1 + 2 u` nodes, at least two: with a step of one lengthscale of a smooth kernel the mean of `e^f` is right to about 1e-5.
+//! A sum after a link is no linear functional, so no closed form helps: boxes become tensors of
+//! Gauss-Legendre nodes, regions nodes in cells of their bounding box, whose moments are right up
+//! to a degree; points and bags stay. A width of `u` steps gets `1 + 2 u` nodes, at least two: with
+//! a step of one lengthscale of a smooth kernel the mean of `e^f` is right to about 1e-5.
 
 use super::Covariance;
 use super::plan::Factor;
@@ -15,8 +16,9 @@ const CELL: f64 = 1.5;
 /// Most nodes along one side of a simplex, and most along one side of a box.
 const MOST_ALONG: usize = 12;
 const MOST_LINE: f64 = 1e6;
-/// A side that is so many times as wide as half of them has no more nodes than this one would have, and this many: a band
-/// that is open to one side, or a box around all others, is an average over more of the function than can be told apart.
+/// A side that is so many times as wide as half of them has no more nodes than this one would have,
+/// and this many: a band that is open to one side, or a box around all others, is an average over
+/// more of the function than can be told apart.
 const WIDER: f64 = 10.0;
 const ENOUGH: f64 = 200.0;
 
@@ -31,7 +33,8 @@ pub(crate) struct NodeRule {
 }
 
 impl Covariance {
-    /// The rule whose steps are what a smooth kernel varies over: a lengthscale, less for rough or periodic ones.
+    /// The rule whose steps are what a smooth kernel varies over: a lengthscale, less for rough or
+    /// periodic ones.
     ///
     /// # Arguments
     /// * `columns` - of the supports
@@ -79,7 +82,8 @@ impl NodeRule {
         self
     }
 
-    /// By how much the steps are too long for what another rule asks for, along the columns in which a row is wide.
+    /// By how much the steps are too long for what another rule asks for, along the columns in
+    /// which a row is wide.
     pub fn excess(&self, wanted: &Self, set: &Functionals) -> f64 {
         let is_wide = |d: &usize| {
             let (low, high) = set.range(*d);
@@ -348,7 +352,8 @@ mod tests {
             .sum()
     }
 
-    /// One band that is open to one side takes no more nodes than ten of the others, or two hundred; all others keep theirs.
+    /// One band that is open to one side takes no more nodes than ten of the others, or two
+    /// hundred; all others keep theirs.
     #[test]
     fn a_row_far_wider_than_the_others_has_few_nodes() {
         let covariance = Covariance::new(&Kernel::se(["t"]));

@@ -1,14 +1,15 @@
 //! Products of leaves along one dimension, such as `se(t) * periodic(t)`, between intervals.
 //!
-//! With the trapezoid `T` of [`super::line`], the overlap of two intervals as a function of their shift `u`, an
-//! entry is `1/(w w') int T(u) k(u) m(u) du`, where `m` is the mean of the linear leaves, the polynomial
-//! `(x (x + u))^p`, over the `x` that `u` leaves room for.
+//! With the trapezoid `T` of [`super::line`], the overlap of two intervals as a function of their
+//! shift `u`, an entry is `1/(w w') int T(u) k(u) m(u) du`, where `m` is the mean of the linear
+//! leaves, the polynomial `(x (x + u))^p`, over the `x` that `u` leaves room for.
 //!
 //! # Numerics
-//! Composite Gauss-Legendre, cut at the corners of `T` and at zero. Panels begin as long as the shortest scale
-//! of a leaf and grow with the distance from zero, or from the nearest peak of a cycle: their number grows with the logarithm of a
-//! lengthscale, not with its inverse. Beyond what the leaves reach nothing is integrated. A cycle that repeats
-//! more than [`CYCLES`] times within that reach counts with its mean, which is off by `1 / (2 pi CYCLES)^2`, 1e-5 of the variance.
+//! Composite Gauss-Legendre, cut at the corners of `T` and at zero. Panels begin as long as the
+//! shortest scale of a leaf and grow with the distance from zero, or from the nearest peak of a
+//! cycle: their number grows with the logarithm of a lengthscale, not with its inverse. Beyond what
+//! the leaves reach nothing is integrated. A cycle that repeats more than [`CYCLES`] times within
+//! that reach counts with its mean, which is off by `1 / (2 pi CYCLES)^2`, 1e-5 of the variance.
 
 use std::sync::LazyLock;
 
@@ -70,7 +71,8 @@ impl Shape {
         }
     }
 
-    /// Its value at `u`, and the derivatives of its logarithm in its two parameters. `rest`: `u` less whole periods, where these are known.
+    /// Its value at `u`, and the derivatives of its logarithm in its two parameters. `rest`: `u`
+    /// less whole periods, where these are known.
     fn at(self, u: f64, rest: Option<f64>) -> (f64, [f64; 2]) {
         match self {
             Self::Radial(kind, l) => {
@@ -141,7 +143,8 @@ pub(super) struct Product {
 
 type Interval = (f64, f64);
 
-/// A stretch of shifts: the intervals, and the density `p + q tau` of `tau` in `[0, 1]`, times a factor.
+/// A stretch of shifts: the intervals, and the density `p + q tau` of `tau` in `[0, 1]`, times a
+/// factor.
 struct Piece {
     intervals: (Interval, Interval),
     from: f64,
@@ -464,7 +467,8 @@ mod tests {
         out
     }
 
-    /// The average of the kernel over both intervals, on panels of a hundredth cut where places meet.
+    /// The average of the kernel over both intervals, on panels of a hundredth cut where places
+    /// meet.
     fn brute(kernel: &Kernel, theta: &[f64], a: Interval, b: Interval) -> f64 {
         let rule = gauss_legendre(8);
         let nodes = |(low, width): Interval, cut: f64| -> Vec<(f64, f64)> {
@@ -547,7 +551,8 @@ mod tests {
         }
     }
 
-    /// At the shortest lengthscales a box keeps what its leaves have over the line, a point its variance.
+    /// At the shortest lengthscales a box keeps what its leaves have over the line, a point its
+    /// variance.
     #[test]
     fn products_tend_to_their_limits() {
         let kernel = Kernel::se(["t"]) * Kernel::periodic("t", None);
@@ -566,7 +571,8 @@ mod tests {
                 (k / (0.5 * root * l) - 1.0).abs() < 1e-4 + l,
                 "{l:e}: {k:e}"
             );
-            // Narrow peaks within a broad one: a comb of areas, T at whole periods times the broad one.
+            // Narrow peaks within a broad one: a comb of areas, T at whole periods times the broad
+            // one.
             let k = own(&[1.0, 1.4, l, 1.0], (0.0, 2.0));
             let teeth: f64 = [-1.0, 0.0, 1.0_f64]
                 .iter()

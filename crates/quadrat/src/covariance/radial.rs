@@ -13,8 +13,8 @@ pub(super) struct Points<'a> {
     pub b: Vec<&'a [f64]>,
 }
 
-/// `value[j * na + i] = kappa(r_ij)` from `r_ij^2`; `slope`, when given, receives `-kappa'(r) / r`, of which
-/// every lengthscale derivative is a multiple, and `d_alpha` the derivative in `alpha`.
+/// `value[j * na + i] = kappa(r_ij)` from `r_ij^2`; `slope`, when given, receives `-kappa'(r) / r`,
+/// of which every lengthscale derivative is a multiple, and `d_alpha` the derivative in `alpha`.
 pub(super) fn apply(
     family: Isotropic,
     theta: &[f64],
@@ -43,8 +43,8 @@ pub(super) fn apply(
     }
 }
 
-/// Adds `sum_ij g_ij s_ij u_ijd^2` of every dimension to `sums`, `u = (x_id - y_jd) inverse_d`, for slopes `s` and an adjoint `g`, both
-/// `[j * na + i]`.
+/// Adds `sum_ij g_ij s_ij u_ijd^2` of every dimension to `sums`, `u = (x_id - y_jd) inverse_d`, for
+/// slopes `s` and an adjoint `g`, both `[j * na + i]`.
 pub(super) fn squared_gaps(
     points: &Points<'_>,
     inverse: &[f64],

@@ -3,7 +3,8 @@
 //! The average of `cos(omega u)` over two intervals of widths `w, w'` and centres `c, c'` is
 //! `sinc(omega w / 2) sinc(omega w' / 2) cos(omega (c - c'))`: a sum of products of features of
 //! either side, exact at every width. Between two points the closed form is used. The series has
-//! `9.5 / lengthscale + 20` terms; for shorter lengthscales than [`SHORT`] there is [`super::comb`].
+//! `9.5 / lengthscale + 20` terms; for shorter lengthscales than [`SHORT`] there is
+//! [`super::comb`].
 
 use std::f64::consts::PI;
 

@@ -55,7 +55,8 @@ fn boxes_of_every_family_equal_riemann_sums() {
     }
 }
 
-/// Hours with gaps and equal bins: a factor tabulated by lags is the same as pair by pair, slopes too.
+/// Hours with gaps and equal bins: a factor tabulated by lags is the same as pair by pair, slopes
+/// too.
 #[test]
 fn what_lies_on_a_lattice_is_as_elsewhere() {
     for text in [

@@ -6,8 +6,9 @@ use pulp::{Arch, Simd, WithSimd};
 use super::factor::{Slopes, Tile};
 use crate::linalg::{dot, gemm_into, vectorised};
 
-/// From so many dimensions on, distances and their derivatives are matrix products,
-/// `|x - y|^2 = |x|^2 + |y|^2 - 2 x'y`: cheaper by several times, and exact to rounding of `|x|^2`, about the middle of one side.
+/// From so many dimensions on, distances and their derivatives are matrix products, `|x - y|^2 =
+/// |x|^2 + |y|^2 - 2 x'y`: cheaper by several times, and exact to rounding of `|x|^2`, about the
+/// middle of one side.
 pub(super) const WIDE: usize = 8;
 
 /// Coordinates of both sides about the middle of the columns, over lengthscales.
@@ -38,7 +39,8 @@ impl Wide {
             .iter()
             .map(|b| b.iter().sum::<f64>() / m.max(1) as f64)
             .collect();
-        // Coordinates, their sums of squares in column `square`, and ones in the other of the last two.
+        // Coordinates, their sums of squares in column `square`, and ones in the other of the last
+        // two.
         let scaled = |side: &[&[f64]], size: usize, square: usize| {
             let mut out = Mat::zeros(size, dims + 2);
             let mut lengths = vec![0.0; size];
@@ -85,7 +87,8 @@ impl Wide {
         self.longest <= LONGEST
     }
 
-    /// `out[j * na + i] = |x_i - y_j|^2` of a tile, over lengthscales; rounding may leave it below zero.
+    /// `out[j * na + i] = |x_i - y_j|^2` of a tile, over lengthscales; rounding may leave it below
+    /// zero.
     pub fn squared_distances(&self, tile: &Tile, out: &mut [f64]) {
         let (n, m) = (tile.a.len(), tile.b.len());
         let out = MatMut::from_column_major_slice_mut(out, n, m);
@@ -109,7 +112,8 @@ impl Wide {
             rows: &mut rows,
             columns: &mut columns,
         });
-        // sum_i x_i^2 r_i + sum_j y_j^2 c_j - 2 sum_j (X'G)_j y_j, with sums r of rows and c of columns.
+        // sum_i x_i^2 r_i + sum_j y_j^2 c_j - 2 sum_j (X'G)_j y_j, with sums r of rows and c of
+        // columns.
         let mut turned = Mat::zeros(dims, m);
         let weights = MatRef::from_column_major_slice(&*adjoint, n, m);
         let lanes = self.turned.subcols(tile.a.start, n);

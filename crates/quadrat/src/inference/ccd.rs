@@ -1,8 +1,8 @@
 //! More than three hyperparameters: the central composite design.
 //!
-//! A centre, two points per axis and the corners of a two-level fractional factorial, all outer points at
-//! distance `f0 sqrt(m)` standard deviations, with weights that are exact for the volume and the
-//! second moments of a normal density.
+//! A centre, two points per axis and the corners of a two-level fractional factorial, all outer
+//! points at distance `f0 sqrt(m)` standard deviations, with weights that are exact for the volume
+//! and the second moments of a normal density.
 //!
 //! # Source
 //! Rue, Martino & Chopin 2009, section 6.5; the corners from Sanchez & Sanchez 2005.
@@ -10,8 +10,8 @@
 /// Radius of the outer points over `sqrt(m)`.
 const F0: f64 = 1.1;
 
-/// Walsh indices of resolution-V fractions: factor `j` of run `r` has the sign
-/// `(-1)^popcount(r & INDICES[j])`. No main effect or two-factor interaction is confounded with another.
+/// Walsh indices of resolution-V fractions: factor `j` of run `r` has the sign `(-1)^popcount(r &
+/// INDICES[j])`. No main effect or two-factor interaction is confounded with another.
 const INDICES: [u32; 20] = [
     1, 2, 4, 8, 15, 16, 32, 51, 64, 85, 106, 128, 150, 171, 219, 237, 247, 256, 279, 297,
 ];

@@ -1,7 +1,7 @@
 //! Predictions of left-out rows in closed form, without refitting.
 //!
-//! With `alpha = Ky^-1 r` and `S` the left-out rows, the prediction of `r_S` from the other rows has
-//! covariance `C = ((Ky^-1)_SS)^-1` (noise included) and mean `r_S - C alpha_S`.
+//! With `alpha = Ky^-1 r` and `S` the left-out rows, the prediction of `r_S` from the other rows
+//! has covariance `C = ((Ky^-1)_SS)^-1` (noise included) and mean `r_S - C alpha_S`.
 
 use super::exact::Conditioned;
 use crate::error::{FitError, InputError};
@@ -56,8 +56,8 @@ pub fn leave_one_out(residual: &[f64], conditioned: &Conditioned) -> (Vec<f64>, 
 /// * `folds` - rows of every fold; rows may be in no fold, and folds may overlap
 ///
 /// # Errors
-/// [`FitError::Input`] for a row that does not exist or is twice in a fold; [`FitError::Linalg`] when a block of
-/// `Ky^-1` is not positive definite.
+/// [`FitError::Input`] for a row that does not exist or is twice in a fold; [`FitError::Linalg`]
+/// when a block of `Ky^-1` is not positive definite.
 ///
 /// # Numerics
 /// `O(n^2 s)` for a fold of `s` rows after the factorisation.

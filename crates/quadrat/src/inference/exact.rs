@@ -79,7 +79,8 @@ pub fn condition(problem: &dyn LinearGaussian, theta: &[f64]) -> Result<Conditio
     })
 }
 
-/// The log evidence at `theta` in nats, and its gradient in `theta` (natural units, every parameter).
+/// The log evidence at `theta` in nats, and its gradient in `theta` (natural units, every
+/// parameter).
 ///
 /// The adjoint is `G = (alpha alpha' - Ky^-1) / 2`, R&W eq. 5.9; jitter counts as a constant.
 ///
@@ -143,10 +144,11 @@ fn with_jitter<T>(
     Ok(None)
 }
 
-/// Rounding of a row of `Ky alpha` beyond which `alpha` solves nothing, relative to the row's prior sd.
+/// Rounding of a row of `Ky alpha` beyond which `alpha` solves nothing, relative to the row's prior
+/// sd.
 const UNSOLVED: f64 = 1e-6;
-/// Misfit of a row that is known exactly, caused by jitter, beyond which rows contradict each other, relative to the
-/// row's prior sd.
+/// Misfit of a row that is known exactly, caused by jitter, beyond which rows contradict each
+/// other, relative to the row's prior sd.
 const CONTRADICTION: f64 = 1e-4;
 
 /// Whether `alpha` solves `K alpha = r` at all; `diagonal` is that of `K`.
@@ -165,7 +167,8 @@ pub(crate) struct ExactRow {
     pub misfit: f64,
 }
 
-/// The worst row that is known exactly, yet missed; `k` computes the covariance, to name the row most like it.
+/// The worst row that is known exactly, yet missed; `k` computes the covariance, to name the row
+/// most like it.
 pub(crate) fn contradiction(
     rows: impl Iterator<Item = ExactRow>,
     k: impl FnOnce() -> Mat<f64>,

@@ -18,10 +18,12 @@ pub enum Factor {
         /// `D`.
         scale: Vec<f64>,
     },
-    /// `Ky^-1 = J' R J`, `R = (C + Q + T^-1)^-1 = D B^-1 D`, over nodes of which rows see pools: of the rank of the rows.
+    /// `Ky^-1 = J' R J`, `R = (C + Q + T^-1)^-1 = D B^-1 D`, over nodes of which rows see pools: of
+    /// the rank of the rows.
     ///
-    /// `Q` is the covariance of the second-order parts of the rows' sums. The weights `alpha` beside this factor are found without `Q`, so that
-    /// means meet what was counted: they are not `Ky^-1` of a residual.
+    /// `Q` is the covariance of the second-order parts of the rows' sums. The weights `alpha`
+    /// beside this factor are found without `Q`, so that means meet what was counted: they are not
+    /// `Ky^-1` of a residual.
     Pooled {
         /// Which nodes a row sees.
         pools: Pools,
@@ -40,8 +42,8 @@ pub enum Factor {
         factor: Cholesky,
         /// `R R' = I - S`, `S` the covariance of the whitened inducing values.
         root: Mat<f64>,
-        /// By how much a direction of `S` was wider than that of the prior, which `R` leaves out; zero where rows are
-        /// log-concave.
+        /// By how much a direction of `S` was wider than that of the prior, which `R` leaves out;
+        /// zero where rows are log-concave.
         excess: f64,
         /// About what a search for `S` left to gain, in nats; zero where it settled.
         left: f64,
@@ -119,8 +121,8 @@ impl Factor {
         }
     }
 
-    /// A whitened cross-covariance `W`, shape `[n, m]` (`[rows, m]` for pools), with `W'W = cross' Ky^-1 cross`: the
-    /// reduction of the predictive covariance.
+    /// A whitened cross-covariance `W`, shape `[n, m]` (`[rows, m]` for pools), with `W'W = cross'
+    /// Ky^-1 cross`: the reduction of the predictive covariance.
     #[must_use]
     pub fn whiten(&self, mut cross: Mat<f64>) -> Mat<f64> {
         match self {
@@ -146,8 +148,8 @@ impl Factor {
         cross
     }
 
-    /// The features `A = L^-1 cross` of inducing points, shape `[M, m]`, beside what [`Self::whiten`] makes of `cross`; none where
-    /// there are no inducing points.
+    /// The features `A = L^-1 cross` of inducing points, shape `[M, m]`, beside what
+    /// [`Self::whiten`] makes of `cross`; none where there are no inducing points.
     #[must_use]
     pub fn features(&self, mut cross: Mat<f64>) -> (Option<Mat<f64>>, Mat<f64>) {
         match self {

@@ -140,9 +140,10 @@ impl<'a> FreeSpace<'a> {
         self.evidence.is_dear()
     }
 
-    /// The Hessian of the *negative* log posterior in `z`, by second-order differences of the gradient:
-    /// central ones, or one-sided where a bound is nearer than the step; of the first order where evaluations are dear.
-    /// Counts its evaluations, each of which begins where the trail ends.
+    /// The Hessian of the *negative* log posterior in `z`, by second-order differences of the
+    /// gradient: central ones, or one-sided where a bound is nearer than the step; of the first
+    /// order where evaluations are dear. Counts its evaluations, each of which begins where the
+    /// trail ends.
     pub(super) fn curvature(
         &self,
         z: &[f64],

@@ -52,8 +52,9 @@ pub struct Integration {
     pub capped: bool,
     /// Evaluations of the evidence.
     pub evaluations: usize,
-    /// Share of the places of nodes where the evidence could not be evaluated, or of a normal posterior that lies beyond
-    /// them along the axes of a design, where that is more: these count for nothing.
+    /// Share of the places of nodes where the evidence could not be evaluated, or of a normal
+    /// posterior that lies beyond them along the axes of a design, where that is more: these count
+    /// for nothing.
     pub unknown: f64,
     pub(super) shape: Shape,
 }
@@ -74,8 +75,8 @@ pub(super) enum Shape {
 /// How to integrate.
 #[derive(Clone, Copy)]
 pub struct IntegrateOptions<'a> {
-    /// Follow the density until it is this far below its peak, in nats; `None`: 12, 9 or 7.5 for one, two or
-    /// three free parameters.
+    /// Follow the density until it is this far below its peak, in nats; `None`: 12, 9 or 7.5 for
+    /// one, two or three free parameters.
     pub drop: Option<f64>,
     /// Lattice points at most.
     pub max_nodes: usize,
@@ -104,9 +105,9 @@ impl Default for IntegrateOptions<'_> {
 ///
 /// $$ p(\cdot \mid y) \approx \sum_k w_k\, p(\cdot \mid y, \theta_k) $$
 ///
-/// Up to three free parameters: a lattice along the principal axes of the Hessian, with steps judged
-/// from how the density really falls, filled from the optimum and from the other optima. More: a
-/// central composite design around the best optimum alone, stretched along every half-axis.
+/// Up to three free parameters: a lattice along the principal axes of the Hessian, with steps
+/// judged from how the density really falls, filled from the optimum and from the other optima.
+/// More: a central composite design around the best optimum alone, stretched along every half-axis.
 ///
 /// # Arguments
 /// * `evidence` - what was maximised
@@ -114,15 +115,16 @@ impl Default for IntegrateOptions<'_> {
 /// * `options` - how far and how fine
 ///
 /// # Errors
-/// [`FitError::Input`] for invalid parameters or more than 20 free ones, and any error of the evidence that is
-/// not recoverable; where it is, the density counts as zero.
+/// [`FitError::Input`] for invalid parameters or more than 20 free ones, and any error of the
+/// evidence that is not recoverable; where it is, the density counts as zero.
 ///
 /// # Numerics
-/// Measured against dense quadrature on skewed posteriors of 4 to 20 rows: with one or two free parameters
-/// mean, sd, tail and predictive probabilities are right to 0.005; with three to 0.025, but with priors
-/// over ten e-folds and two regimes of noise the sd of `log theta` errs by up to 10 % and predictive probabilities
-/// by 0.01. A design is exact for the second moments of a normal density and errs by 7 % of an sd on logs of gamma
-/// variables of shape 2. Deterministic for any number of threads.
+/// Measured against dense quadrature on skewed posteriors of 4 to 20 rows: with one or two free
+/// parameters mean, sd, tail and predictive probabilities are right to 0.005; with three to 0.025,
+/// but with priors over ten e-folds and two regimes of noise the sd of `log theta` errs by up to 10
+/// % and predictive probabilities by 0.01. A design is exact for the second moments of a normal
+/// density and errs by 7 % of an sd on logs of gamma variables of shape 2. Deterministic for any
+/// number of threads.
 ///
 /// # Source
 /// Rue, Martino & Chopin 2009, sections 3.1 and 6.5.
@@ -299,8 +301,8 @@ fn unknown(points: &[Point]) -> f64 {
     failed.count() as f64 / points.len().max(1) as f64
 }
 
-/// Weights proportional to `exp(log posterior + log volume)`, heaviest first, negligible ones dropped; and
-/// the index of the point that every node comes from.
+/// Weights proportional to `exp(log posterior + log volume)`, heaviest first, negligible ones
+/// dropped; and the index of the point that every node comes from.
 fn weigh(space: &FreeSpace<'_>, points: &[Point]) -> (Vec<Node>, Vec<usize>) {
     let mass = |p: &Point| p.log_posterior + p.log_volume;
     let peak = points.iter().map(mass).fold(f64::NEG_INFINITY, f64::max);

@@ -11,8 +11,8 @@ use crate::parameter::{Parameter, PriorDensity};
 /// Weighted values of all parameters.
 type Sample = Vec<(Vec<f64>, f64)>;
 
-/// Dense midpoint quadrature in the free coordinates: a coarse grid over 11 on either side of `centre`
-/// finds where the mass is, a fine one integrates there.
+/// Dense midpoint quadrature in the free coordinates: a coarse grid over 11 on either side of
+/// `centre` finds where the mass is, a fine one integrates there.
 fn brute_force(evidence: &dyn Evidence, centre: &[f64], per_axis: usize) -> Sample {
     let space = FreeSpace::new(evidence).unwrap();
     let middle = space.coordinates_of(centre);
@@ -232,8 +232,8 @@ fn three_parameters_agree_with_dense_quadrature() {
     }
 }
 
-/// Two regimes (all signal, all noise) under priors that reach over ten e-folds: the sd of `log theta` is
-/// hard, what is predicted is not.
+/// Two regimes (all signal, all noise) under priors that reach over ten e-folds: the sd of `log
+/// theta` is hard, what is predicted is not.
 #[test]
 fn predictions_survive_the_hardest_posteriors() {
     let problem = with_free(SePoints::wave(8, CAUCHY), 3);

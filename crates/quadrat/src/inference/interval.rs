@@ -69,7 +69,8 @@ impl Optimum {
             .collect())
     }
 
-    /// Draws of all parameters from the same normal approximation, in natural units, kept inside the bounds.
+    /// Draws of all parameters from the same normal approximation, in natural units, kept inside
+    /// the bounds.
     ///
     /// # Errors
     /// As [`Self::intervals`].
@@ -114,9 +115,9 @@ impl Integration {
     /// Equal-tailed marginal intervals of every free parameter, in natural units.
     ///
     /// On a lattice, every node stands for its cell: the marginal is a mixture of normal densities
-    /// as wide as the projected cell, drawn towards the mean so that mean and variance stay those of
-    /// the nodes (West 1993). On a central composite design it is the split normal density
-    /// that the design was stretched by.
+    /// as wide as the projected cell, drawn towards the mean so that mean and variance stay those
+    /// of the nodes (West 1993). On a central composite design it is the split normal density that
+    /// the design was stretched by.
     ///
     /// # Arguments
     /// * `parameters` - those of the evidence that was integrated
@@ -186,8 +187,8 @@ struct Cell {
     variance: f64,
 }
 
-/// The quantile `u` of the weighted nodes, each smoothed by a normal kernel of its own variance and drawn
-/// towards the mean so that the total variance is that of the nodes.
+/// The quantile `u` of the weighted nodes, each smoothed by a normal kernel of its own variance and
+/// drawn towards the mean so that the total variance is that of the nodes.
 fn smooth_quantile(cells: &[Cell], u: f64) -> f64 {
     let mean: f64 = cells.iter().map(|c| c.centre * c.weight).sum();
     let variance: f64 = cells

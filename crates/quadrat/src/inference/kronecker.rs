@@ -5,8 +5,8 @@
 //! `O(sum n_d^3 + n sum n_d)`; nothing of size `n x n` is formed.
 //!
 //! # Source
-//! Saatci 2012, *Scalable inference for structured Gaussian process models*, chapter 5; the rank-one
-//! term by the matrix determinant lemma.
+//! Saatci 2012, *Scalable inference for structured Gaussian process models*, chapter 5; the
+//! rank-one term by the matrix determinant lemma.
 
 use std::ops::Range;
 
@@ -127,7 +127,8 @@ impl KroneckerFactor {
         x
     }
 
-    /// `W b` with `W'W = Ky^-1`: `W = (I - g z z') diag(e)^-1/2 Q'`, where `(1 - g c)^2 = 1 / (1 + c)`.
+    /// `W b` with `W'W = Ky^-1`: `W = (I - g z z') diag(e)^-1/2 Q'`, where `(1 - g c)^2 = 1 / (1 +
+    /// c)`.
     #[must_use]
     pub fn whiten(&self, b: &[f64]) -> Vec<f64> {
         let mut x = self.to_eigenbasis(b);
@@ -167,12 +168,12 @@ impl KroneckerFactor {
         diagonal
     }
 
-    /// The adjoints `G_d` of `log evidence`, with `d log evidence = sum_d <G_d, dK_d>`, and those of
-    /// the noise variance of every row.
+    /// The adjoints `G_d` of `log evidence`, with `d log evidence = sum_d <G_d, dK_d>`, and those
+    /// of the noise variance of every row.
     ///
     /// From `G = (alpha alpha' - A^-1 + w w' / (1 + c)) / 2`, contracted with every axis but one in
-    /// the eigenbasis: `G_d = Q_d (M D M' - diag(t)) Q_d' / 2`, where `M` unfolds `Q' alpha` along `d`,
-    /// `D` holds the eigenvalues of the other axes and `t_i = sum D / e`.
+    /// the eigenbasis: `G_d = Q_d (M D M' - diag(t)) Q_d' / 2`, where `M` unfolds `Q' alpha` along
+    /// `d`, `D` holds the eigenvalues of the other axes and `t_i = sum D / e`.
     #[must_use]
     pub fn adjoint(&self, alpha: &[f64]) -> (Gram, Vec<f64>) {
         let mut outer_terms = vec![(self.to_eigenbasis(alpha), 1.0)];

@@ -1,10 +1,10 @@
 //! Up to three hyperparameters: a lattice around the mode, filled outwards from the peaks.
 //!
-//! The trapezoid rule on a lattice converges faster than any power of the step for a smooth density,
-//! so steps near one standard deviation are enough; what matters is to follow tails to where nothing
-//! is left. Heavy tails are walked with longer steps, by a smooth stretch of the axis whose slope enters
-//! the weights. A coordinate whose bound cuts the density gets lattice planes parallel to the bound, half a
-//! step away from it (midpoint rule).
+//! The trapezoid rule on a lattice converges faster than any power of the step for a smooth
+//! density, so steps near one standard deviation are enough; what matters is to follow tails to
+//! where nothing is left. Heavy tails are walked with longer steps, by a smooth stretch of the axis
+//! whose slope enters the weights. A coordinate whose bound cuts the density gets lattice planes
+//! parallel to the bound, half a step away from it (midpoint rule).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,8 +58,8 @@ impl Axis {
         (0.5 * (root(u) + u) - start, 0.5 * (1.0 + u / root(u)))
     }
 
-    /// The slope of the ramp that brings a side of `reach` standard deviations to where a normal density
-    /// would have fallen by `drop`.
+    /// The slope of the ramp that brings a side of `reach` standard deviations to where a normal
+    /// density would have fallen by `drop`.
     fn slope_for(reach: f64, drop: f64) -> f64 {
         let normal = (2.0 * drop).sqrt();
         ((reach - normal) / Self::ramp(normal).0).clamp(0.0, Self::STEEPEST)
@@ -270,9 +270,10 @@ impl Lattice {
         out
     }
 
-    /// Fills the lattice from the sites nearest to `peaks`, while the mass of a cell is within `extent.drop` of
-    /// the largest. The rim, which had to be evaluated, is kept too. Order and result do not depend on
-    /// threads; the highest points are expanded first, so that a cap loses the least.
+    /// Fills the lattice from the sites nearest to `peaks`, while the mass of a cell is within
+    /// `extent.drop` of the largest. The rim, which had to be evaluated, is kept too. Order and
+    /// result do not depend on threads; the highest points are expanded first, so that a cap loses
+    /// the least.
     pub(super) fn fill(
         &self,
         profile: &Profile<'_, '_>,
@@ -291,7 +292,8 @@ impl Lattice {
         let mut expanded: BTreeSet<Site> = BTreeSet::new();
         let mut peak = f64::NEG_INFINITY;
         let mut capped = false;
-        // The nearest site of a peak on a bound may lie outside: the site towards the origin is inside.
+        // The nearest site of a peak on a bound may lie outside: the site towards the origin is
+        // inside.
         let mut frontier: Vec<Site> = vec![[0; MOST]];
         for z in peaks {
             let y = self.coordinates(z);

@@ -16,7 +16,8 @@ use crate::progress::{Event, Progress, Silent};
 
 /// Two optima are distinct when a free coordinate differs by more than this (in `log theta`).
 const DISTINCT: f64 = 0.1;
-/// A start counts as converged below this projected gradient, in nats per unit of a free coordinate.
+/// A start counts as converged below this projected gradient, in nats per unit of a free
+/// coordinate.
 const FLAT_ENOUGH: f64 = 1e-2;
 
 /// How to search.
@@ -93,9 +94,9 @@ pub struct Optimum {
     pub log_evidence: f64,
     /// Log evidence + log prior density per unit of the free coordinates (`log theta`).
     pub log_posterior: f64,
-    /// Hessian of the *negative* log posterior in the free coordinates, shape `[free, free]`, in the
-    /// order of the parameters that are not fixed. The identity (scaled), and not converged, where the
-    /// evidence cannot be evaluated beside the optimum.
+    /// Hessian of the *negative* log posterior in the free coordinates, shape `[free, free]`, in
+    /// the order of the parameters that are not fixed. The identity (scaled), and not converged,
+    /// where the evidence cannot be evaluated beside the optimum.
     pub hessian: Mat<f64>,
     /// Largest component of the projected gradient, nats per unit of a free coordinate.
     pub projected_gradient: f64,
@@ -105,8 +106,8 @@ pub struct Optimum {
     pub iterations: usize,
     /// Evaluations of the evidence in all.
     pub evaluations: usize,
-    /// Whether the optimum is stationary: a projected gradient below 1e-4 nats, or less than 1e-6 nats
-    /// left to gain by Newton's estimate.
+    /// Whether the optimum is stationary: a projected gradient below 1e-4 nats, or less than 1e-6
+    /// nats left to gain by Newton's estimate.
     pub converged: bool,
     /// Why the winning start stopped.
     pub reason: String,
@@ -118,18 +119,19 @@ pub struct Optimum {
 
 /// Maximises log evidence + log prior over the parameters that are not fixed.
 ///
-/// Several starts run in parallel: the first from `Parameter::start`, the others from quantiles of the
-/// priors at the points of a low-discrepancy sequence (a flat prior counts as normal around the
-/// start), and those the caller knows of. The best end is polished by Newton steps, so that it does not depend on the path.
+/// Several starts run in parallel: the first from `Parameter::start`, the others from quantiles of
+/// the priors at the points of a low-discrepancy sequence (a flat prior counts as normal around the
+/// start), and those the caller knows of. The best end is polished by Newton steps, so that it does
+/// not depend on the path.
 ///
 /// # Errors
-/// When no start can be evaluated, the error of the first, or [`FitError::NoStart`] when the evidence was
-/// not finite; [`FitError::Input`] for invalid parameters, and at
-/// once for any error that is not recoverable.
+/// When no start can be evaluated, the error of the first, or [`FitError::NoStart`] when the
+/// evidence was not finite; [`FitError::Input`] for invalid parameters, and at once for any error
+/// that is not recoverable.
 ///
 /// # Numerics
-/// Reproducible to about 1e-8 in `log theta` where the posterior is not flat; identical for any number of
-/// threads. Non-convergence is reported in `converged`.
+/// Reproducible to about 1e-8 in `log theta` where the posterior is not flat; identical for any
+/// number of threads. Non-convergence is reported in `converged`.
 ///
 /// # Source
 /// Rasmussen & Williams 2006, section 5.4.1.
@@ -188,7 +190,8 @@ struct Ends {
     winner: usize,
 }
 
-/// Where the best start ended, and the evaluations of all; it is not polished: where the search of a dearer problem may begin.
+/// Where the best start ended, and the evaluations of all; it is not polished: where the search of
+/// a dearer problem may begin.
 ///
 /// # Errors
 /// As [`maximise`].
@@ -253,8 +256,9 @@ fn search(
 
 /// Runs `work` in a pool of its own, or in the current one for 0 threads.
 ///
-/// A worker of another pool that waited for it there would take up further work of its own pool meanwhile, one fit inside
-/// the other, until its stack is full: so it waits behind a thread that has no other work.
+/// A worker of another pool that waited for it there would take up further work of its own pool
+/// meanwhile, one fit inside the other, until its stack is full: so it waits behind a thread that
+/// has no other work.
 pub(crate) fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     let pool = (threads > 0).then(|| rayon::ThreadPoolBuilder::new().num_threads(threads).build());
     let Some(Ok(pool)) = pool else {
@@ -292,8 +296,8 @@ fn one_start(
     (report, last_error)
 }
 
-/// The additive recurrence of Roberts: point `k` has coordinates `frac(shift_j + k g^-(j+1))`, `g` the
-/// positive root of `g^(d+1) = g + 1`.
+/// The additive recurrence of Roberts: point `k` has coordinates `frac(shift_j + k g^-(j+1))`, `g`
+/// the positive root of `g^(d+1) = g + 1`.
 fn starting_points(
     evidence: &dyn Evidence,
     space: &FreeSpace<'_>,

@@ -133,7 +133,8 @@ impl Peaks {
 }
 
 impl Evidence for Peaks {
-    /// log(exp(-|phi - p|^2 / 2) + exp(-3 - |phi - q|^2 / 2)), p = (-2, 0), q = (2, 0); fails beyond |phi| = 6.
+    /// log(exp(-|phi - p|^2 / 2) + exp(-3 - |phi - q|^2 / 2)), p = (-2, 0), q = (2, 0); fails
+    /// beyond |phi| = 6.
     fn evaluate_along(&self, theta: &[f64], _: &mut Trail) -> Result<(f64, Vec<f64>), FitError> {
         let phi = [theta[0].ln(), theta[1].ln()];
         if phi[0].abs() > 6.0 {

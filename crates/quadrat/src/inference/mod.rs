@@ -80,16 +80,18 @@ pub trait LinearGaussian: Sync {
     /// Writes the noise variance of every row, each >= 0, into `variances`, length `n`.
     fn noise(&self, theta: &[f64], variances: &mut [f64]);
 
-    /// What the log evidence has beside that of the residual, in nats: of values that stand for several.
+    /// What the log evidence has beside that of the residual, in nats: of values that stand for
+    /// several.
     fn constant(&self, _theta: &[f64]) -> f64 {
         0.0
     }
 
-    /// Adds `dL/dtheta` to `gradient`, one entry per parameter, natural units; that of [`LinearGaussian::constant`] with it.
+    /// Adds `dL/dtheta` to `gradient`, one entry per parameter, natural units; that of
+    /// [`LinearGaussian::constant`] with it.
     ///
     /// # Arguments
-    /// * `adjoint` - `G = dL/dK`, symmetric, in the form that [`LinearGaussian::gram`] returned, so that
-    ///   `dL = <G, dK>`; for Kronecker `dL = sum_d <axes_d, dK_d>`, without `rank_one`
+    /// * `adjoint` - `G = dL/dK`, symmetric, in the form that [`LinearGaussian::gram`] returned, so
+    ///   that `dL = <G, dK>`; for Kronecker `dL = sum_d <axes_d, dK_d>`, without `rank_one`
     /// * `noise_adjoint` - `dL / d variance` of every row, length `n`
     fn contract(&self, theta: &[f64], adjoint: &Gram, noise_adjoint: &[f64], gradient: &mut [f64]);
 
@@ -103,8 +105,8 @@ pub trait LinearGaussian: Sync {
 /// The log evidence of a model as a function of its hyperparameters, exact or approximate: all that
 /// learning and integration need.
 pub trait Evidence: Sync {
-    /// The log evidence in nats and its gradient, at `theta` (all parameters, natural units), begun where the search was
-    /// last and as accurate as it asks for.
+    /// The log evidence in nats and its gradient, at `theta` (all parameters, natural units), begun
+    /// where the search was last and as accurate as it asks for.
     ///
     /// # Errors
     /// A recoverable [`FitError`] where it cannot be evaluated: the search steps back.
@@ -140,8 +142,9 @@ pub trait Evidence: Sync {
         false
     }
 
-    /// Step of differences of the gradient, in free coordinates scaled to their priors. With central ones and the default, truncation
-    /// and rounding are both about 1e-8; longer where the evidence is known less accurately.
+    /// Step of differences of the gradient, in free coordinates scaled to their priors. With
+    /// central ones and the default, truncation and rounding are both about 1e-8; longer where the
+    /// evidence is known less accurately.
     fn difference(&self) -> f64 {
         1e-4
     }

@@ -11,7 +11,8 @@ use crate::optimise::projected_gradient;
 const STEPS: usize = 30;
 /// The curvature is taken anew when a step with it leaves more than this of the gradient.
 const WORN: f64 = 0.2;
-/// The curvature is the same, but for the error of its differences, up to this way from where it was taken.
+/// The curvature is the same, but for the error of its differences, up to this way from where it
+/// was taken.
 const SAME_CURVATURE: f64 = 1e-7;
 /// The same where evaluations are dear and its differences are taken to one side.
 const NEAR_ENOUGH: f64 = 1e-2;
@@ -21,7 +22,8 @@ const LONGEST: f64 = 0.5;
 const GRADIENT: f64 = 1e-4;
 /// Stationary when Newton's estimate of what is left to gain is below this, in nats.
 const GAIN: f64 = 1e-6;
-/// No further step where evaluations are dear and it would gain less than this, in nats: the optimum is nearer than 1e-4 of its standard deviation.
+/// No further step where evaluations are dear and it would gain less than this, in nats: the
+/// optimum is nearer than 1e-4 of its standard deviation.
 const DEAR_GAIN: f64 = 1e-9;
 /// No further step below this length, in units of the free coordinates.
 const SHORTEST: f64 = 1e-10;
@@ -38,9 +40,10 @@ pub(super) struct Polished {
     pub(super) evaluations: usize,
 }
 
-/// Newton's method on the coordinates that are not held at a bound, with negative or tiny curvatures
-/// made positive, steps of at most 0.5, and every step required to lower the projected gradient
-/// without lowering the density by more than rounding. A curvature serves while steps with it gain enough.
+/// Newton's method on the coordinates that are not held at a bound, with negative or tiny
+/// curvatures made positive, steps of at most 0.5, and every step required to lower the projected
+/// gradient without lowering the density by more than rounding. A curvature serves while steps with
+/// it gain enough.
 pub(super) fn polish(space: &FreeSpace<'_>, from: &[f64]) -> Result<Polished, FitError> {
     let bounds = space.bounds();
     let mut trail = Trail::precise();
@@ -54,7 +57,8 @@ pub(super) fn polish(space: &FreeSpace<'_>, from: &[f64]) -> Result<Polished, Fi
     loop {
         let curvature =
             match space.curvature(&at.z, &at.density.gradient, &at.trail, &mut evaluations) {
-                // Beside the optimum the evidence cannot be evaluated: no step, and no claim of a maximum.
+                // Beside the optimum the evidence cannot be evaluated: no step, and no claim of a
+                // maximum.
                 Err(error) if error.is_recoverable() => None,
                 other => Some(other?),
             };

@@ -15,8 +15,8 @@ const ACCURACY: f64 = 0.03;
 /// One side of a direction, distances in multiples of the direction vector.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Side {
-    /// Standard deviation judged from the distance where the density fell by two nats, or from the bound;
-    /// `None` when the side is empty or flat up to its bound.
+    /// Standard deviation judged from the distance where the density fell by two nats, or from the
+    /// bound; `None` when the side is empty or flat up to its bound.
     pub(super) sd: Option<f64>,
     /// Distance where the density fell by the asked drop, or to the bound.
     pub(super) reach: f64,
@@ -41,7 +41,8 @@ impl Profile<'_, '_> {
     /// Both sides of a direction: `[towards -, towards +]`.
     ///
     /// # Errors
-    /// Only errors that are not recoverable: where the density cannot be evaluated it counts as zero.
+    /// Only errors that are not recoverable: where the density cannot be evaluated it counts as
+    /// zero.
     pub(super) fn sides(&mut self, direction: &[f64], drop: f64) -> Result<[Side; 2], FitError> {
         Ok([
             self.side(direction, -1.0, drop)?,
@@ -166,8 +167,8 @@ pub(super) fn log_posterior(
     }
 }
 
-/// `V diag(values)^-1/2` of a curvature matrix: columns are steps of one standard deviation. Values that
-/// are not positive, or so small that a direction would be wider than 3, are raised.
+/// `V diag(values)^-1/2` of a curvature matrix: columns are steps of one standard deviation. Values
+/// that are not positive, or so small that a direction would be wider than 3, are raised.
 pub(super) fn principal_steps(curvature: &Mat<f64>) -> Result<Mat<f64>, FitError> {
     let eigen = symmetric_eigen(curvature.as_ref())?;
     let n = eigen.values.len();

@@ -7,7 +7,8 @@ use super::sparse::Found;
 
 /// Sites found where the search was last, and how accurately the next evidence is needed.
 ///
-/// Every search has a trail of its own, so that results depend neither on threads nor on other searches.
+/// Every search has a trail of its own, so that results depend neither on threads nor on other
+/// searches.
 #[derive(Debug, Clone)]
 pub struct Trail {
     pub(super) is_rough: bool,

@@ -15,11 +15,11 @@
 //! least exponentially and is analytic in a strip of half-width `pi / 2`: it converges
 //! geometrically, to rounding at the step used.
 //!
-//! The number of members has a limit whatever the shape. Rational quadratic kernels of small `alpha`
-//! have ever longer lengthscales at nearly equal weights; those so long that nothing changes over all
-//! supports are one member, whose weight is the sum of a geometric series. As `alpha` grows the
-//! members gather at the lengthscale itself, and as it goes to zero all weight goes to that one member:
-//! the squared exponential and the constant are the two ends.
+//! The number of members has a limit whatever the shape. Rational quadratic kernels of small
+//! `alpha` have ever longer lengthscales at nearly equal weights; those so long that nothing
+//! changes over all supports are one member, whose weight is the sum of a geometric series. As
+//! `alpha` grows the members gather at the lengthscale itself, and as it goes to zero all weight
+//! goes to that one member: the squared exponential and the constant are the two ends.
 
 use crate::special::elementary;
 use crate::special::scalar::digamma;
@@ -67,8 +67,8 @@ impl Accuracy {
 const STEP: f64 = 0.2;
 /// Extents of all supports, in which a member is constant to rounding: `1 / (2 FAR^2) < eps / 2`.
 const FAR: f64 = 1e8;
-/// Most members. Where scales spread over more than 128 in the logarithm the step grows; the sum stays
-/// positive semi-definite, and is right to `exp(-pi^2 / step)`.
+/// Most members. Where scales spread over more than 128 in the logarithm the step grows; the sum
+/// stays positive semi-definite, and is right to `exp(-pi^2 / step)`.
 const MOST: f64 = 640.0;
 
 /// Trapezoid weights of `Gamma(shape, rate = shape)` in the logarithm `x` of the variable.
@@ -119,8 +119,9 @@ impl Density {
         let fall = self.shape * self.step;
         // sum_j e^(-fall j) = 1 / (1 - e^-fall).
         let weight = (self.log_weight(x) - (-elementary::expm1(-fall)).ln()).exp();
-        // The mean over j of the slope at x - j step: drift + x + 1 - step / (e^fall - 1). As the shape goes to zero
-        // the first and the last grow like its inverse and cancel; digamma(a) = digamma(1 + a) - 1 / a.
+        // The mean over j of the slope at x - j step: drift + x + 1 - step / (e^fall - 1). As the
+        // shape goes to zero the first and the last grow like its inverse and cancel; digamma(a) =
+        // digamma(1 + a) - 1 / a.
         let rest = if fall < 1e-3 {
             self.step * (0.5 - fall / 12.0)
         } else {
@@ -148,15 +149,17 @@ fn excess(x: f64) -> f64 {
     0.5 * x * x * sum
 }
 
-/// The step at which the density is resolved: it has sd about `1 / sqrt(shape)` when the shape is large.
+/// The step at which the density is resolved: it has sd about `1 / sqrt(shape)` when the shape is
+/// large.
 fn step(shape: f64, accuracy: Accuracy) -> f64 {
     STEP.min(0.55 / shape.sqrt()) * accuracy.stretch()
 }
 
 /// How much more than its weight a member counts for, as a logarithm.
 ///
-/// `reach` holds the largest width of a box along every dimension, in lengthscales: over a box wider
-/// than its lengthscale a member counts in proportion to the lengthscale, so that rare long ones matter.
+/// `reach` holds the largest width of a box along every dimension, in lengthscales: over a box
+/// wider than its lengthscale a member counts in proportion to the lengthscale, so that rare long
+/// ones matter.
 fn gain(scale: f64, reach: &[f64]) -> f64 {
     reach.iter().map(|w| scale.min(*w).max(1.0).ln()).sum()
 }
@@ -176,7 +179,8 @@ fn upwards(
         .map(|(x, scale)| density.member(x, scale))
 }
 
-/// Members of a Matern kernel of smoothness `nu`, at least a half, for boxes up to `reach` lengthscales wide.
+/// Members of a Matern kernel of smoothness `nu`, at least a half, for boxes up to `reach`
+/// lengthscales wide.
 #[must_use]
 pub fn matern_members(nu: f64, reach: &[f64]) -> Vec<Member> {
     let density = Density::new(nu, step(nu, Accuracy::Full));
@@ -192,7 +196,8 @@ pub fn matern_members(nu: f64, reach: &[f64]) -> Vec<Member> {
     members
 }
 
-/// Members of a rational quadratic kernel of shape `alpha` for boxes up to `reach` lengthscales wide.
+/// Members of a rational quadratic kernel of shape `alpha` for boxes up to `reach` lengthscales
+/// wide.
 ///
 /// # Arguments
 /// * `extent` - the largest distance within and between all supports, in lengthscales
@@ -219,7 +224,8 @@ pub fn rational_quadratic_members(
     let density = Density::new(alpha, step);
     let floor = accuracy.smallest_weight().ln();
     let mut members: Vec<Member> = upwards(&density, floor, reach, scale).collect();
-    // To the left all that is still to come counts: weights may hardly fall, and what they gain rises with the lengthscale.
+    // To the left all that is still to come counts: weights may hardly fall, and what they gain
+    // rises with the lengthscale.
     let fall = alpha - 0.5 * reach.len() as f64;
     let (fall, all) = if fall > 0.1 {
         (fall, 0.0)
@@ -316,7 +322,8 @@ mod tests {
         }
     }
 
-    /// Over distances of any size the members are few, and their sum is between its limits and right to what the step leaves.
+    /// Over distances of any size the members are few, and their sum is between its limits and
+    /// right to what the step leaves.
     #[test]
     fn members_have_a_limit() {
         for alpha in [1e-300, 1e-30, 1e-3, 0.3, 3.0, 1e5, 1e300] {

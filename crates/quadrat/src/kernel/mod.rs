@@ -124,7 +124,8 @@ pub(crate) struct IndexedLeaf {
 ///     "se.variance", "se.lengthscale.t", "periodic.lengthscale.t", "periodic.period.t",
 ///     "linear.variance",
 /// ]);
-/// assert_eq!(kernel, Kernel::se(["t"]) * Kernel::periodic("t", Some(24.0)) + Kernel::linear(["t"]));
+/// let rhythm = Kernel::se(["t"]) * Kernel::periodic("t", Some(24.0));
+/// assert_eq!(kernel, rhythm + Kernel::linear(["t"]));
 /// # Ok::<(), quadrat::kernel::KernelSyntaxError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -231,9 +232,11 @@ impl Kernel {
         Self::leaf(Kind::Constant, Vec::new(), None)
     }
 
-    /// Coregionalisation matrix over the outputs `levels`, told apart by `column`; zero where there are none.
+    /// Coregionalisation matrix over the outputs `levels`, told apart by `column`; zero where there
+    /// are none.
     ///
-    /// A [`Model`](crate::model::Model) refuses fewer than two outputs, and a rank above their number.
+    /// A [`Model`](crate::model::Model) refuses fewer than two outputs, and a rank above their
+    /// number.
     #[must_use]
     pub fn coregion<S: Into<String>>(
         column: impl Into<String>,
@@ -262,7 +265,8 @@ impl Kernel {
         &self.inputs
     }
 
-    /// The names of the outputs, in the order of their levels; empty where there is one without a name.
+    /// The names of the outputs, in the order of their levels; empty where there is one without a
+    /// name.
     #[must_use]
     pub fn outputs(&self) -> &[String] {
         self.outputs.as_ref().map_or(&[], |o| &o.names)

@@ -62,8 +62,8 @@ impl Periodic {
     /// Downward recurrence `I_(m-1) = I_(m+1) + 2m/x I_m`, normalised by `a_0 + a_1 + .. = 1`
     /// (Miller's algorithm): relative error about `1e-15` for every coefficient that counts.
     ///
-    /// There are `9.5 / lengthscale + 20` of them, and no more than for a lengthscale of 0.01: callers go another way
-    /// long before.
+    /// There are `9.5 / lengthscale + 20` of them, and no more than for a lengthscale of 0.01:
+    /// callers go another way long before.
     #[must_use]
     pub fn coefficients(lengthscale: f64) -> (Vec<f64>, Vec<f64>) {
         let x = lengthscale.max(1e-2).powi(-2);
@@ -112,8 +112,9 @@ impl Periodic {
 /// Below this `lengthscale^-2` the first terms of power series are all.
 const FLAT: f64 = 1e-5;
 
-/// The coefficients for `x = lengthscale^-2` below [`FLAT`], where the recurrence would overflow: `a_0 = 1 - x + 3 x^2 / 4 - 5 x^3 / 12`,
-/// `a_1 = x - x^2 + 5 x^3 / 8`, `a_2 = x^2 / 4 - x^3 / 4`, `a_3 = x^3 / 24`.
+/// The coefficients for `x = lengthscale^-2` below [`FLAT`], where the recurrence would overflow:
+/// `a_0 = 1 - x + 3 x^2 / 4 - 5 x^3 / 12`, `a_1 = x - x^2 + 5 x^3 / 8`, `a_2 = x^2 / 4 - x^3 / 4`,
+/// `a_3 = x^3 / 24`.
 fn flat_coefficients(lengthscale: f64) -> (Vec<f64>, Vec<f64>) {
     let x = lengthscale.powi(-2);
     let a = vec![
@@ -162,7 +163,8 @@ mod tests {
                         .sum()
                 };
                 assert!((series(&a) - k).abs() < 1e-14, "{lengthscale} {u}");
-                // Rounding of x d a_m / dx, eps x / 50 a term, alternating with m: coherent at u = 1/2.
+                // Rounding of x d a_m / dx, eps x / 50 a term, alternating with m: coherent at u =
+                // 1/2.
                 let tolerance = (2e-15 + 1.6e-16 * lengthscale.powi(-2)) / lengthscale;
                 assert!((series(&da) - dk).abs() < tolerance, "{lengthscale} {u}");
             }

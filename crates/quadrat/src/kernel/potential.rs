@@ -23,23 +23,25 @@ use crate::special::{exp_simd, log_simd, polynomial};
 /// | Matern52 | `-(5 Ein(z) + (23/3 + 8z/3 + z^2/3) e^-z - 23/3) / 5`, `z = sqrt(5) r` |
 ///
 /// with `Ein(x) = integral_0^x (1 - e^-t) / t dt = E1(x) + ln x + gamma`. All kernels here have the
-/// integral `2 pi` over the plane, so that `H` tends to `c - ln r`, the potential of a point of that
-/// mass. What is left of it, `S(r) = H(r) + ln r - c`, has a short range; with
-/// `s(r) = r^-2 integral_0^r rho S(rho) d rho` it is integrated over polygons by their edges in turn.
+/// integral `2 pi` over the plane, so that `H` tends to `c - ln r`, the potential of a point of
+/// that mass. What is left of it, `S(r) = H(r) + ln r - c`, has a short range; with `s(r) = r^-2
+/// integral_0^r rho S(rho) d rho` it is integrated over polygons by their edges in turn.
 ///
 /// # Numerics
 /// Absolute error below 1e-15 for `r < 3`, relative error below 1e-14 everywhere; minimax
 /// polynomials near zero, where the closed forms cancel.
 pub trait Potential: Profile {
-    /// `m` of the leading odd term `r^m` of `kappa` at zero, and the size of its coefficient; `None` when
-    /// `kappa` is analytic in `r^2`.
+    /// `m` of the leading odd term `r^m` of `kappa` at zero, and the size of its coefficient;
+    /// `None` when `kappa` is analytic in `r^2`.
     const KINK: Option<(i32, f64)>;
     /// `beta` with `|d^(2n) H / ds^(2n)| <= growth(n) beta^(2n)` along any line that stays clear
     /// of the kink.
     const RATE: f64;
-    /// Longest stretch, in lengthscales, on which twelve Gauss-Legendre nodes are right to rounding.
+    /// Longest stretch, in lengthscales, on which twelve Gauss-Legendre nodes are right to
+    /// rounding.
     const STRETCH: f64;
-    /// `-integral_0^inf rho S(rho) d rho`, the limit of `-r^2 s(r)`: a quarter of `integral rho^3 k`.
+    /// `-integral_0^inf rho S(rho) d rho`, the limit of `-r^2 s(r)`: a quarter of `integral rho^3
+    /// k`.
     const REST: f64;
 
     /// Distance in lengthscales beyond which the kernel is below 1e-17 of its variance.
@@ -200,7 +202,8 @@ macro_rules! matern {
 
             #[inline(always)]
             fn short<S: Simd>(s: S, r2: S::f64s) -> (S::f64s, S::f64s) {
-                // S = -(E1 + p e^-z), 2 s - S = (k - (2 nu + 2) g) / (2 nu) = -((2 g - k) / 2 nu + g).
+                // S = -(E1 + p e^-z), 2 s - S = (k - (2 nu + 2) g) / (2 nu) = -((2 g - k) / 2 nu +
+                // g).
                 let z = s.sqrt_f64s(s.mul_f64s(r2, s.splat_f64s($two_nu)));
                 let edge = s.splat_f64s(fits::EDGE);
                 let near = s.min_f64s(z, edge);

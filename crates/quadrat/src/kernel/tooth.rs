@@ -1,16 +1,16 @@
 //! One tooth of a periodic kernel of short lengthscale.
 //!
-//! Under a short lengthscale `kappa(u) = exp(-2 sin^2(pi u / period) / lengthscale^2)` is a comb: a narrow
-//! peak at every whole number of periods, and nothing between them. Integrals over a tooth are closed:
-//! with `x = sin(pi t / period)`,
+//! Under a short lengthscale `kappa(u) = exp(-2 sin^2(pi u / period) / lengthscale^2)` is a comb: a
+//! narrow peak at every whole number of periods, and nothing between them. Integrals over a tooth
+//! are closed: with `x = sin(pi t / period)`,
 //!
 //! `dt = period / pi (1 - x^2)^(-1/2) dx`, `(1 - x^2)^(-1/2) = sum_k c_k x^(2k)`,
 //! `asin(x) (1 - x^2)^(-1/2) = sum_k d_k x^(2k+1)`,
 //!
 //! so that every integral is a sum of moments `int_y^inf x^n exp(-x^2) dx`, all positive.
 //!
-//! Lengths are in units of `sigma = lengthscale period / (2 pi)`, the standard deviation that a tooth tends to;
-//! then nothing over- or underflows however short the lengthscale is.
+//! Lengths are in units of `sigma = lengthscale period / (2 pi)`, the standard deviation that a
+//! tooth tends to; then nothing over- or underflows however short the lengthscale is.
 
 use std::f64::consts::{PI, SQRT_2};
 
@@ -63,7 +63,8 @@ pub(crate) struct Tail {
 }
 
 impl Tooth {
-    /// The tooth of a lengthscale up to 0.1: the series is right to rounding, and a tooth ends before the next begins.
+    /// The tooth of a lengthscale up to 0.1: the series is right to rounding, and a tooth ends
+    /// before the next begins.
     pub fn new(lengthscale: f64) -> Self {
         let mut tooth = Self {
             lengthscale,

@@ -1,6 +1,7 @@
 //! Adaptive integration of several functions at once, without allocation.
 
-/// Positive nodes of the 21-point Kronrod rule, its weights, and those of the 10-point Gauss rule inside it.
+/// Positive nodes of the 21-point Kronrod rule, its weights, and those of the 10-point Gauss rule
+/// inside it.
 const KRONROD: [(f64, f64, f64); 10] = [
     (
         0.148_874_338_981_631_22,
@@ -36,8 +37,9 @@ const KRONROD: [(f64, f64, f64); 10] = [
 /// Weight of the Kronrod rule at the middle, where the Gauss rule has no node.
 const MIDDLE: f64 = 0.149_445_554_002_916_9;
 const NODES: usize = 2 * KRONROD.len() + 1;
-/// Largest difference of the two rules, relative to the integral of the absolute value. The error of the better
-/// one is then about (200 x this)^(3/2) = 1e-11 (Piessens et al. 1983, QUADPACK, 2.2.4.1), and mostly far smaller.
+/// Largest difference of the two rules, relative to the integral of the absolute value. The error
+/// of the better one is then about (200 x this)^(3/2) = 1e-11 (Piessens et al. 1983, QUADPACK,
+/// 2.2.4.1), and mostly far smaller.
 const TOLERANCE: f64 = 3e-10;
 /// Panels that may be halved; a function that needs more is rougher than rounding allows.
 const HALVINGS: usize = 400;
@@ -144,11 +146,12 @@ fn estimate<const N: usize>(
     }
 }
 
-/// Integrates the functions `f` over the panels, each to 1e-11 of the integral of its absolute value or better.
+/// Integrates the functions `f` over the panels, each to 1e-11 of the integral of its absolute
+/// value or better.
 ///
 /// # Numerics
-/// Kronrod's 21-point rule on every panel; panels where Gauss's 10 points disagree are halved. At most 400 are;
-/// not a number stays so.
+/// Kronrod's 21-point rule on every panel; panels where Gauss's 10 points disagree are halved. At
+/// most 400 are; not a number stays so.
 pub(crate) fn integrate<const N: usize>(
     panels: &Panels,
     f: impl Fn(f64) -> [f64; N],

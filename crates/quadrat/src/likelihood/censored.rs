@@ -23,8 +23,8 @@ pub enum Side {
 /// Values with normal noise, some censored: `y_i` or `f_i + e_i <= y_i` or `f_i + e_i >= y_i`,
 /// `e_i ~ N(0, variance_i)`.
 ///
-/// An exact value is a normal density, a censored one the probability of an [`Interval`] with an infinite end. Own
-/// hyperparameter: `noise.variance`, where it is learned.
+/// An exact value is a normal density, a censored one the probability of an [`Interval`] with an
+/// infinite end. Own hyperparameter: `noise.variance`, where it is learned.
 ///
 /// # Source
 /// Tobin 1958, Econometrica 26, 24.
@@ -38,8 +38,8 @@ impl Censored {
     /// Values, and the side on which each is censored.
     ///
     /// # Errors
-    /// [`InputError::Shape`], [`InputError::NotFinite`], and [`InputError::Range`] for a known variance that is
-    /// negative, or 0 on a censored row.
+    /// [`InputError::Shape`], [`InputError::NotFinite`], and [`InputError::Range`] for a known
+    /// variance that is negative, or 0 on a censored row.
     pub fn new(values: Vec<f64>, sides: &[Side], noise: Noise) -> Result<Self, InputError> {
         check::length("the side", values.len(), sides.len())?;
         check::finite("the value", &values)?;
@@ -67,7 +67,8 @@ impl Censored {
         self.readings.noise_mut()
     }
 
-    /// Values between limits, equal ones for an exact value, infinite ones for none, as [`Interval::new`].
+    /// Values between limits, equal ones for an exact value, infinite ones for none, as
+    /// [`Interval::new`].
     ///
     /// # Errors
     /// Those of [`Interval::new`].
@@ -76,13 +77,14 @@ impl Censored {
         Ok(Self { readings })
     }
 
-    /// Values reported by an instrument with limits: at or below the lower limit the value is censored from the
-    /// left, at or above the upper one from the right.
+    /// Values reported by an instrument with limits: at or below the lower limit the value is
+    /// censored from the left, at or above the upper one from the right.
     ///
     /// # Arguments
     /// * `lower`, `upper` - limits, shape `[n]`, infinite for none, `lower < upper`
     /// # Errors
-    /// Those of [`Censored::new`], and [`InputError::Range`] for limits that are NaN or in the wrong order.
+    /// Those of [`Censored::new`], and [`InputError::Range`] for limits that are NaN or in the
+    /// wrong order.
     pub fn clipped(
         values: &[f64],
         lower: &[f64],

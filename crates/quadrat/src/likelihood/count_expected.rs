@@ -2,14 +2,16 @@
 //!
 //! With `mu = exposure e^f`, `o = mu / (1 + alpha mu)` and `a = 1 / alpha`,
 //!
-//! $$ \log p = c + y \log \mu - (y + a) \log(1 + \alpha \mu), \quad (\log p)' = y - (1 + \alpha y) o, \quad
-//!    (\log p)'' = -\frac{(1 + \alpha y) o}{1 + \alpha \mu} $$
+//! $$ \log p = c + y \log \mu - (y + a) \log(1 + \alpha \mu), \quad (\log p)' = y - (1 + \alpha y)
+//! o, \quad (\log p)'' = -\frac{(1 + \alpha y) o}{1 + \alpha \mu} $$
 //!
 //! whose expectations are those of three functions of `alpha mu` under the belief.
 //!
 //! # Numerics
-//! The trapezoid rule, in steps of at most 0.6 standard deviations and of 0.35: the three functions are analytic up to `pi i`, and the normal density falls as fast as it grows
-//! towards there. Below 1e-12 of the values for counts up to a thousand and dispersions from 1e-17 to 1e13. All nodes are taken in searches too: there are few.
+//! The trapezoid rule, in steps of at most 0.6 standard deviations and of 0.35: the three functions
+//! are analytic up to `pi i`, and the normal density falls as fast as it grows towards there. Below
+//! 1e-12 of the values for counts up to a thousand and dispersions from 1e-17 to 1e13. All nodes
+//! are taken in searches too: there are few.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -19,7 +21,8 @@ use super::local::{Belief, Expected};
 use crate::link::{CLIP, Link};
 use crate::special::elementary;
 
-/// Standard deviations to either side; further by the standard deviation itself, for the mean of `e^f` is that far from the centre.
+/// Standard deviations to either side; further by the standard deviation itself, for the mean of
+/// `e^f` is that far from the centre.
 const REACH: f64 = 9.0;
 /// Longest step in standard deviations, and in `f` itself.
 const STEP: (f64, f64) = (0.6, 0.35);

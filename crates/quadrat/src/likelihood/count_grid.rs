@@ -2,18 +2,21 @@
 //!
 //! Behind `exp`, with `mu = exposure e^f` and `a = 1 / alpha`, a count and "at least `y`" are
 //!
-//! $$ \log p(y | f) = y \log \mu - (y + a) \log(1 + \alpha \mu) + \sum_{k=1}^{y-1} \log(1 + \alpha k) - \log y!, \qquad
-//!    P(Y \ge y | f) = 1 - \sum_{k < y} p(k | f) $$
+//! $$ \log p(y | f) = y \log \mu - (y + a) \log(1 + \alpha \mu) + \sum_{k=1}^{y-1} \log(1 + \alpha
+//! k) - \log y!, \qquad P(Y \ge y | f) = 1 - \sum_{k < y} p(k | f) $$
 //!
-//! with `p(0) = (1 + alpha mu)^-a` and `p(k + 1) / p(k) = (1 + alpha k) mu / ((1 + alpha mu) (k + 1))`. All that depends on the latent value
-//! alone is the same for every dispersion, and the rest is a loop over the grid, several values at a time.
+//! with `p(0) = (1 + alpha mu)^-a` and `p(k + 1) / p(k) = (1 + alpha k) mu / ((1 + alpha mu) (k +
+//! 1))`. All that depends on the latent value alone is the same for every dispersion, and the rest
+//! is a loop over the grid, several values at a time.
 //!
 //! # Numerics
-//! The trapezoid rule, whose error falls exponentially: cavity times likelihood is analytic in `f` up to `pi i`, and the step is
-//! at most 0.5 of the narrowest width, and 0.3. Where counts are small and the cavity is wide the density falls like `exp(y f)` and `exp(-e^f)`, whose
-//! transform is `Gamma(y + i omega)`, `omega = 2 pi / h`: 1e-11 for `y = 3`.
-//! The mode for every dispersion lies between that for the smallest one and the mean of the cavity, so that 8.5 standard deviations of the cavity around both
-//! hold all. `log(1 + x)` is right to some ulp of itself, so that nothing cancels for dispersions near zero; larger counts than [`MOST`] would.
+//! The trapezoid rule, whose error falls exponentially: cavity times likelihood is analytic in `f`
+//! up to `pi i`, and the step is at most 0.5 of the narrowest width, and 0.3. Where counts are
+//! small and the cavity is wide the density falls like `exp(y f)` and `exp(-e^f)`, whose transform
+//! is `Gamma(y + i omega)`, `omega = 2 pi / h`: 1e-11 for `y = 3`. The mode for every dispersion
+//! lies between that for the smallest one and the mean of the cavity, so that 8.5 standard
+//! deviations of the cavity around both hold all. `log(1 + x)` is right to some ulp of itself, so
+//! that nothing cancels for dispersions near zero; larger counts than [`MOST`] would.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -36,7 +39,8 @@ const TERMS: f64 = 400.0;
 const FACTORS: f64 = 100.0;
 /// Counts from here on lose digits in `y log mu - (y + a) log(1 + alpha mu)`.
 pub(super) const MOST: f64 = 1e4;
-/// An open row must leave this much of the cavity, times `y`: what it says is one minus a sum that is right to some `y` ulp.
+/// An open row must leave this much of the cavity, times `y`: what it says is one minus a sum that
+/// is right to some `y` ulp.
 const LEFT: f64 = 1e-5;
 /// Lanes of the widest vectors.
 const LANES: usize = 8;
@@ -47,7 +51,8 @@ struct Grid {
     away: Vec<f64>,
     /// The mean of the count.
     mean: Vec<f64>,
-    /// Of a count, the logarithm of the cavity's density times `mu^y`; of an open row the density; both up to `scale`.
+    /// Of a count, the logarithm of the cavity's density times `mu^y`; of an open row the density;
+    /// both up to `scale`.
     base: Vec<f64>,
     /// `step / sqrt(2 pi s)`.
     scale: f64,
@@ -142,7 +147,8 @@ impl Grid {
         leaves.then(|| self.change(cavity, 0.0, sums))
     }
 
-    /// `log Z` and moments, from the sums of weights, of weights times `away`, and times its square.
+    /// `log Z` and moments, from the sums of weights, of weights times `away`, and times its
+    /// square.
     fn change(&self, cavity: Belief, log: f64, [total, first, second]: [f64; 3]) -> Change {
         let moved = first / total;
         Change {
@@ -196,7 +202,8 @@ impl CountRows {
     }
 }
 
-/// Equally spaced numbers from one to the other, or little beyond: a multiple of every number of lanes. `None` where they are many.
+/// Equally spaced numbers from one to the other, or little beyond: a multiple of every number of
+/// lanes. `None` where they are many.
 pub(super) fn nodes(lower: f64, upper: f64, step: f64) -> Option<Vec<f64>> {
     let count = ((upper - lower) / step).ceil();
     if count.is_nan() || count >= NODES as f64 {

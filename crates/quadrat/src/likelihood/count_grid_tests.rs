@@ -6,7 +6,8 @@ use crate::link::Link;
 
 const DISPERSIONS: [f64; 8] = [1e-17, 1e-9, 1e-4, 0.03, 0.4, 2.0, 50.0, 1e6];
 
-/// The largest differences of `log Z`, and of mean and variance in units of the cavity, and how many moments came from the grid.
+/// The largest differences of `log Z`, and of mean and variance in units of the cavity, and how
+/// many moments came from the grid.
 fn worst(lower: f64, upper: f64, is_coarse: bool) -> ([f64; 3], usize, usize) {
     let rows = CountRows::new(vec![lower], vec![upper], vec![2.0], Link::Exp).unwrap();
     let mut worst: [f64; 3] = [0.0; 3];

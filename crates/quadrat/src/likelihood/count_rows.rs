@@ -1,4 +1,5 @@
-//! What Poisson and negative binomial share: rows of counts or ranges of counts, exposures and a link.
+//! What Poisson and negative binomial share: rows of counts or ranges of counts, exposures and a
+//! link.
 
 use crate::special::elementary;
 use serde::{Deserialize, Serialize};
@@ -153,8 +154,8 @@ impl CountRows {
         }
     }
 
-    /// Derivatives of `y log mu - (y + a) log(1 + alpha mu)` as `w (y u' - mu')` and so on, which has no
-    /// poles at a mean of 0, and no cancellation for alpha near 0 or large.
+    /// Derivatives of `y log mu - (y + a) log(1 + alpha mu)` as `w (y u' - mu')` and so on, which
+    /// has no poles at a mean of 0, and no cancellation for alpha near 0 or large.
     fn exact_jet(&self, row: usize, count: &CountMean, logs: &[f64; 4], f: f64) -> Jet {
         let y = self.lower[row];
         let w = count.weight();
@@ -319,8 +320,8 @@ impl CountRows {
             let centre = exposure * self.link.value(place);
             let share = dispersion * centre / (1.0 + dispersion * centre);
             if share < MOST_SHARE {
-                // With `d` the distance to a place where it is likely, so that no large numbers cancel:
-                // `y d - (y + 1 / alpha) log(1 + share (e^d - 1))`.
+                // With `d` the distance to a place where it is likely, so that no large numbers
+                // cancel: `y d - (y + 1 / alpha) log(1 + share (e^d - 1))`.
                 return finish(&|f| {
                     let d = (f - place).min(CLIP);
                     let rise = elementary::expm1(d);
@@ -331,7 +332,8 @@ impl CountRows {
             if is_open {
                 return None;
             }
-            // Without the parts that do not depend on `f`: `y f - (y + 1 / alpha) log(1 + alpha mu)`.
+            // Without the parts that do not depend on `f`: `y f - (y + 1 / alpha) log(1 + alpha
+            // mu)`.
             return finish(&|f| {
                 let mean = exposure * self.link.value(f);
                 at(mean, y * f - total * elementary::log1p(dispersion * mean))

@@ -17,7 +17,8 @@ const NEARLY_CERTAIN: f64 = -0.3;
 /// Counts further out are no longer spaced by one.
 const LARGEST: f64 = 9.0e15;
 
-/// `log P`, its derivatives in `u = log mean`, and the slopes of value, first and second in the dispersion where these were asked for.
+/// `log P`, its derivatives in `u = log mean`, and the slopes of value, first and second in the
+/// dispersion where these were asked for.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Curve {
     pub value: f64,
@@ -52,7 +53,8 @@ pub(super) enum Slopes {
     Yes,
 }
 
-/// The slope of a count's log-probability in the dispersion; 0 where there is none, which is then no hyperparameter.
+/// The slope of a count's log-probability in the dispersion; 0 where there is none, which is then
+/// no hyperparameter.
 fn slope_of(count: &CountMean, slopes: Slopes, k: f64) -> f64 {
     if slopes == Slopes::Yes && count.dispersion > 0.0 {
         count.dispersion_slope(k)
@@ -80,13 +82,15 @@ pub(super) fn exact(count: &CountMean, slopes: Slopes, k: f64) -> Curve {
 /// Counts from `lower` to `upper`, both included; `lower < upper`, which may be infinite.
 ///
 /// # Numerics
-/// An open range without slopes is a tail, or what the other tail leaves. Else few terms are summed from the largest outwards, and derivatives follow from the moments of the count
-/// inside the range; else the range is a difference of two tails. With
-/// `A = lower p(lower) / P` and `B = (upper + 1) p(upper + 1) / P` the derivative is `A - B` in either
-/// case: of the two forms the one is taken that cancels less.
+/// An open range without slopes is a tail, or what the other tail leaves. Else few terms are summed
+/// from the largest outwards, and derivatives follow from the moments of the count inside the
+/// range; else the range is a difference of two tails. With `A = lower p(lower) / P` and `B =
+/// (upper + 1) p(upper + 1) / P` the derivative is `A - B` in either case: of the two forms the one
+/// is taken that cancels less.
 pub(super) fn range(count: &CountMean, slopes: Slopes, lower: f64, upper: f64) -> Curve {
     let parts = Parts::new(count, slopes, lower, upper);
-    // Nearer to the mean than half of it, so that the term next to the edge cannot vanish before its sum.
+    // Nearer to the mean than half of it, so that the term next to the edge cannot vanish before
+    // its sum.
     if upper == f64::INFINITY
         && lower <= TERMS as f64
         && count.mean > 0.5 * lower
@@ -123,8 +127,8 @@ struct Parts<'a> {
     upper: f64,
 }
 
-/// Sums over the range of `r d^i` and of `r d^i l`: `r` relative to the largest term, `d` the distance from
-/// it and `l` the difference of the slopes in the dispersion.
+/// Sums over the range of `r d^i` and of `r d^i l`: `r` relative to the largest term, `d` the
+/// distance from it and `l` the difference of the slopes in the dispersion.
 #[derive(Default)]
 struct Sums {
     power: [f64; 4],
@@ -221,7 +225,8 @@ impl<'a> Parts<'a> {
         let cross = dl - d * l;
         let cross2 = d2l - 2.0 * d * dl - l * d2 + 2.0 * d * d * l;
         let k = start + d;
-        // s = w (k - mu), the derivative of log p(k): s' = -w (q k + w mu), s'' = w (q - w) (q k + w mu).
+        // s = w (k - mu), the derivative of log p(k): s' = -w (q k + w mu), s'' = w (q - w) (q k +
+        // w mu).
         let size = q * k + w * mean;
         let value = count.log_probability(start) + elementary::log(total);
         let mut curve = Curve {
@@ -326,7 +331,8 @@ impl<'a> Parts<'a> {
         Some(self.by_edges(elementary::log1p(-mass), terms, excess, -slope / inside))
     }
 
-    /// Derivatives from `A` and `B`, the first derivatives of their logs, and the slope of the value.
+    /// Derivatives from `A` and `B`, the first derivatives of their logs, and the slope of the
+    /// value.
     fn by_edges(&self, value: f64, terms: [f64; 2], excess: [f64; 2], slope: f64) -> Curve {
         let Self { count, w, q, .. } = *self;
         let mean = count.mean;
@@ -469,7 +475,8 @@ mod tests {
         }
     }
 
-    /// Whichever way an open range is summed, also where its probability or that of what is outside vanishes.
+    /// Whichever way an open range is summed, also where its probability or that of what is outside
+    /// vanishes.
     #[test]
     fn open_ranges_are_their_tails() {
         for alpha in [0.0, 0.1, 3.0] {
@@ -548,7 +555,8 @@ mod tests {
                                 curve.derivatives[i - 1]
                             }
                         };
-                        // Rounding of what is differenced, over h; h^4/30 times the fifth derivative, which grows as unit^(5/2).
+                        // Rounding of what is differenced, over h; h^4/30 times the fifth
+                        // derivative, which grows as unit^(5/2).
                         let tolerance = 1e-13 * unit.powf(0.5 * i as f64 + 2.5)
                             + 1e-9 * unit.powf(1.0 + 0.5 * i as f64)
                             + 3e-11 * of(i).abs();

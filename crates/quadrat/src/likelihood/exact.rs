@@ -1,4 +1,5 @@
-//! A value with normal noise: everything in closed form. Also the exact rows of intervals and censored values.
+//! A value with normal noise: everything in closed form. Also the exact rows of intervals and
+//! censored values.
 
 use crate::special::elementary;
 use std::f64::consts::PI;

@@ -13,14 +13,15 @@ use crate::link::{CLIP, Link};
 /// Positive values, `p(y | f) = e^(-y / mu) / mu`, `mu = link(f)`.
 ///
 /// # Links
-/// `exp` (the default; log-concave, expectations in closed form) and `softplus` (not log-concave: for large `f` the
-/// density falls only as `1 / f`). `square` is refused because the expectation of `1 / f^2` diverges, `identity` because a
-/// mean must be positive.
+/// `exp` (the default; log-concave, expectations in closed form) and `softplus` (not log-concave:
+/// for large `f` the density falls only as `1 / f`). `square` is refused because the expectation of
+/// `1 / f^2` diverges, `identity` because a mean must be positive.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Exponential {
     values: Vec<f64>,
     link: Link,
-    /// Logarithms of what the values were divided by, which belong to their densities; empty: of one.
+    /// Logarithms of what the values were divided by, which belong to their densities; empty: of
+    /// one.
     #[serde(skip)]
     log_sizes: Vec<f64>,
 }
@@ -30,7 +31,8 @@ impl Exponential {
     /// * `values` - observed values, > 0, shape `[n]`
     /// * `link` - from the latent value to the mean: `exp` or `softplus`
     /// # Errors
-    /// [`InputError::NotFinite`], [`InputError::Range`]; [`InputError::Unavailable`] for another link.
+    /// [`InputError::NotFinite`], [`InputError::Range`]; [`InputError::Unavailable`] for another
+    /// link.
     pub fn new(values: Vec<f64>, link: Link) -> Result<Self, InputError> {
         let made = Self {
             values,

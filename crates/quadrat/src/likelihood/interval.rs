@@ -9,7 +9,8 @@ use super::{Noise, check};
 use crate::error::InputError;
 use crate::parameter::Parameter;
 
-/// Noisy values of which only an interval was reported, `lower_i <= f_i + e_i <= upper_i`, `e_i ~ N(0, variance_i)`.
+/// Noisy values of which only an interval was reported, `lower_i <= f_i + e_i <= upper_i`, `e_i ~
+/// N(0, variance_i)`.
 ///
 /// $$ p = \Phi((upper - f) / v) - \Phi((lower - f) / v) $$
 ///
@@ -17,7 +18,8 @@ use crate::parameter::Parameter;
 /// hyperparameter: `noise.variance`, where it is learned.
 ///
 /// # Numerics
-/// `log Z` and site in closed form, to about 1e-13 wherever the cavity lies; `E log p` by quadrature.
+/// `log Z` and site in closed form, to about 1e-13 wherever the cavity lies; `E log p` by
+/// quadrature.
 /// # Source
 /// Moments: `special::truncated_normal`; the site's cancellation-free form is our own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,8 +33,9 @@ impl Interval {
     /// # Arguments
     /// * `lower`, `upper` - ends, shape `[n]`, `lower <= upper`
     /// # Errors
-    /// [`InputError::Shape`] for columns of different lengths; [`InputError::Range`] for an end that is NaN, a
-    /// lower end of `inf`, ends in the wrong order, and a known variance of 0 where the ends differ.
+    /// [`InputError::Shape`] for columns of different lengths; [`InputError::Range`] for an end
+    /// that is NaN, a lower end of `inf`, ends in the wrong order, and a known variance of 0 where
+    /// the ends differ.
     pub fn new(lower: Vec<f64>, upper: Vec<f64>, noise: Noise) -> Result<Self, InputError> {
         let made = Self {
             lower,

@@ -19,16 +19,17 @@ const LN_SQRT_2PI: f64 = 0.918_938_533_204_672_8;
 ///
 /// $$ \log p(y \mid f) = -|y - f| / b - \log 2 b $$
 ///
-/// Everything is in closed form. `log p` has a kink at `f = y`: the second derivative is 0 elsewhere, and that of
-/// an expectation is not the expectation of it; sites by curvature (Laplace's method) learn nothing from such
-/// rows. No hyperparameters of its own.
+/// Everything is in closed form. `log p` has a kink at `f = y`: the second derivative is 0
+/// elsewhere, and that of an expectation is not the expectation of it; sites by curvature
+/// (Laplace's method) learn nothing from such rows. No hyperparameters of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Laplace {
     values: Vec<f64>,
     scale: Vec<f64>,
 }
 
-/// A cavity times a double exponential, `z = (f - mean) / sd`: two truncated normals that meet at `z = d`.
+/// A cavity times a double exponential, `z = (f - mean) / sd`: two truncated normals that meet at
+/// `z = d`.
 struct Halves {
     /// Weights below and above the value.
     below: f64,
@@ -43,9 +44,11 @@ struct Halves {
 
 impl Laplace {
     /// # Arguments
-    /// * `values`, `scale` - shape `[n]`; `scale` is `b`, the mean absolute error, in the unit of the values
+    /// * `values`, `scale` - shape `[n]`; `scale` is `b`, the mean absolute error, in the unit of
+    ///   the values
     /// # Errors
-    /// [`InputError::Shape`], [`InputError::NotFinite`]; [`InputError::Range`] for a scale that is not positive.
+    /// [`InputError::Shape`], [`InputError::NotFinite`]; [`InputError::Range`] for a scale that is
+    /// not positive.
     pub fn new(values: Vec<f64>, scale: Vec<f64>) -> Result<Self, InputError> {
         let made = Self { values, scale };
         made.check()?;
@@ -80,8 +83,8 @@ impl Laplace {
         let sd = cavity.variance.sqrt();
         let d = (self.values[row] - cavity.mean) / sd;
         let rate = sd / self.scale[row];
-        // Below the value the density is a normal one moved by +rate, above by -rate: seen from the value, both
-        // are tails of a standard normal beyond these ends.
+        // Below the value the density is a normal one moved by +rate, above by -rate: seen from the
+        // value, both are tails of a standard normal beyond these ends.
         let (end_below, end_above) = (rate - d, rate + d);
         let (tail_below, tail_above) = (
             truncated_normal(end_below, f64::INFINITY),
@@ -146,8 +149,8 @@ impl Local for Laplace {
         }
     }
 
-    /// The site's slope is the regression of `(log p)' = +-1 / b` on `f`: nothing cancels, whichever of noise and
-    /// cavity is wider.
+    /// The site's slope is the regression of `(log p)' = +-1 / b` on `f`: nothing cancels,
+    /// whichever of noise and cavity is wider.
     fn tilted(&self, _own: &[f64], row: usize, cavity: Belief) -> Tilted {
         let halves = self.halves(row, cavity);
         let (sd, scale) = (cavity.variance.sqrt(), self.scale[row]);

@@ -44,7 +44,8 @@ pub struct Tilted {
 
 /// What a likelihood makes of a cavity.
 ///
-/// Unlike [`Tilted`] these are the moments themselves, right to rounding of those of the cavity, for mixtures of several likelihoods.
+/// Unlike [`Tilted`] these are the moments themselves, right to rounding of those of the cavity,
+/// for mixtures of several likelihoods.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Change {
     /// `log Z` in nats.
@@ -159,7 +160,8 @@ pub trait Local: Sync {
     /// Moments of cavity times likelihood.
     fn tilted(&self, own: &[f64], row: usize, cavity: Belief) -> Tilted;
 
-    /// Moments of cavity times likelihood for many values of the first own hyperparameter, one after the other.
+    /// Moments of cavity times likelihood for many values of the first own hyperparameter, one
+    /// after the other.
     ///
     /// # Arguments
     /// * `first` - the values, of the shape of `out`

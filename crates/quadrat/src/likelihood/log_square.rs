@@ -12,10 +12,11 @@ const AT_ZERO: f64 = -1.270_362_845_461_478_2;
 
 /// `E log f^2` under a normal belief and its first two derivatives in the mean.
 ///
-/// The pole at 0 is integrable; the second derivative is that of the integral, `-E 2 / f^2` with the
-/// divergent part taken off. With `rho = m / sd`, near 0: `f^2 / v` is a Poisson mixture of chi squares with
-/// `1 + 2 j` degrees, weight of mean `rho^2 / 2`, so that `E log = log 2 + E digamma(1/2 + j)` and the derivative is
-/// `rho E 1 / (1/2 + j)`: sums of positive terms. Far from 0: `log rho^2 - sum_n (2 n - 1)!! / (n rho^2n)`.
+/// The pole at 0 is integrable; the second derivative is that of the integral, `-E 2 / f^2` with
+/// the divergent part taken off. With `rho = m / sd`, near 0: `f^2 / v` is a Poisson mixture of chi
+/// squares with `1 + 2 j` degrees, weight of mean `rho^2 / 2`, so that `E log = log 2 + E
+/// digamma(1/2 + j)` and the derivative is `rho E 1 / (1/2 + j)`: sums of positive terms. Far from
+/// 0: `log rho^2 - sum_n (2 n - 1)!! / (n rho^2n)`.
 ///
 /// # Numerics
 /// A relative 1e-12 of derivatives, 1e-14 of the value.

@@ -163,7 +163,8 @@ impl Likelihood {
         }
     }
 
-    /// Whether the latent value is the observed mean itself, so that it may be an integral or an average.
+    /// Whether the latent value is the observed mean itself, so that it may be an integral or an
+    /// average.
     #[must_use]
     pub fn is_linear(&self) -> bool {
         !matches!(
@@ -187,8 +188,9 @@ impl Likelihood {
         }
     }
 
-    /// The same rows about means that are that many times as large: a row over a support of some size reports about size
-    /// times the average after the link. Likelihoods without a link stay as they are.
+    /// The same rows about means that are that many times as large: a row over a support of some
+    /// size reports about size times the average after the link. Likelihoods without a link stay as
+    /// they are.
     pub(crate) fn per_unit(&self, sizes: &[f64]) -> Self {
         match self {
             Self::Poisson(x) => x.per_unit(sizes).into(),
@@ -212,8 +214,8 @@ impl Likelihood {
         }
     }
 
-    /// Gives values that are known without noise, or with a variance `below` some number, this variance; others keep
-    /// theirs. Whether there were any.
+    /// Gives values that are known without noise, or with a variance `below` some number, this
+    /// variance; others keep theirs. Whether there were any.
     pub(crate) fn raise_noise(&mut self, below: f64, variance: f64) -> bool {
         let is_value = matches!(self, Self::Gaussian(_));
         let noise = match self {

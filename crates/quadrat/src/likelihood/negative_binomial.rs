@@ -18,17 +18,20 @@ pub enum Dispersion {
     Learned,
 }
 
-/// Counts with mean `mu_i = exposure_i link(f_i)` and variance `mu + alpha mu^2`, seen exactly or only as a range.
+/// Counts with mean `mu_i = exposure_i link(f_i)` and variance `mu + alpha mu^2`, seen exactly or
+/// only as a range.
 ///
-/// Own hyperparameter: `negative_binomial.dispersion`, where it is learned. Its prior is half Student-t with 4 degrees of
-/// freedom and scale 1: half of it below 0.74, not zero at 0, where the counts are Poisson.
+/// Own hyperparameter: `negative_binomial.dispersion`, where it is learned. Its prior is half
+/// Student-t with 4 degrees of freedom and scale 1: half of it below 0.74, not zero at 0, where the
+/// counts are Poisson.
 ///
 /// # Links
-/// As for [`Poisson`](super::Poisson), but only `exp` is log-concave: for the others the tails in `f` are as heavy as
-/// a power of `f`.
+/// As for [`Poisson`](super::Poisson), but only `exp` is log-concave: for the others the tails in
+/// `f` are as heavy as a power of `f`.
 ///
 /// # Numerics
-/// Counts to 1e6, exposures 1e-6 to 1e6; tends to [`Poisson`](super::Poisson) as the dispersion goes to 0.
+/// Counts to 1e6, exposures 1e-6 to 1e6; tends to [`Poisson`](super::Poisson) as the dispersion
+/// goes to 0.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NegativeBinomial {
     rows: CountRows,
@@ -39,8 +42,8 @@ impl NegativeBinomial {
     /// Counts; the arguments of [`Poisson::new`](super::Poisson::new), and the dispersion.
     ///
     /// # Errors
-    /// [`InputError::Shape`], [`InputError::Range`]; [`InputError::Unavailable`] for the identity link;
-    /// [`InputError::Parameter`] for a known dispersion that is not positive.
+    /// [`InputError::Shape`], [`InputError::Range`]; [`InputError::Unavailable`] for the identity
+    /// link; [`InputError::Parameter`] for a known dispersion that is not positive.
     pub fn new(
         counts: Vec<f64>,
         exposure: Vec<f64>,

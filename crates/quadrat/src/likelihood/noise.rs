@@ -66,7 +66,8 @@ impl Noise {
         circumstances.variance + learned
     }
 
-    /// `noise.variance` with start `(0.3 spread)^2` and prior `log-normal(log start, 2)`, or nothing.
+    /// `noise.variance` with start `(0.3 spread)^2` and prior `log-normal(log start, 2)`, or
+    /// nothing.
     pub(super) fn parameters(&self, spread: f64) -> Vec<Parameter> {
         if !self.is_learned() {
             return Vec::new();
@@ -84,8 +85,8 @@ impl Noise {
         )]
     }
 
-    /// Refuses a column of known variances of another length, not finite or negative; where nothing is added
-    /// to it, also zero on the rows that `needs` noise.
+    /// Refuses a column of known variances of another length, not finite or negative; where nothing
+    /// is added to it, also zero on the rows that `needs` noise.
     pub(super) fn check(
         &self,
         rows: usize,

@@ -1,19 +1,21 @@
 //! "At least `k`" under a cavity, from the moments of the count `k`.
 //!
-//! Behind `exp` the tail `S(f) = P(y >= k)` has the slope `k p(k | f)`, so that under a cavity `N(m, s)`
+//! Behind `exp` the tail `S(f) = P(y >= k)` has the slope `k p(k | f)`, so that under a cavity
+//! `N(m, s)`
 //!
 //! $$ Z = \int S \, N = \int \Phi\!\left(\frac{m - f}{\sqrt s}\right) k \, p(k | f) \, df, \qquad
 //!    \frac{dZ}{dm} = k Z_k, \qquad \frac{d^2 Z}{dm^2} = k Z_k \frac{m_k - m}{s} $$
 //!
-//! with `Z_k` and `m_k` those of the count `k` itself: two smooth integrals, and no tail of a count.
+//! with `Z_k` and `m_k` those of the count `k` itself: two smooth integrals, and no tail of a
+//! count.
 
 use super::count_rows::CountRows;
 use super::local::{Belief, Jet, Tilted};
 use super::quadrature;
 use crate::special::{elementary, scalar};
 
-/// What is left of the cavity's variance must be more than this, and more than this part of the square of the move: beyond, the
-/// variance is a difference of numbers a thousand times as large.
+/// What is left of the cavity's variance must be more than this, and more than this part of the
+/// square of the move: beyond, the variance is a difference of numbers a thousand times as large.
 const LEFT: f64 = 1e-3;
 
 /// The curvature of `log Z` is at least this part of the square of its slope.
@@ -28,7 +30,8 @@ fn log_upper_tail(z: f64) -> [f64; 3] {
 }
 
 impl CountRows {
-    /// Cavity times an open row behind `exp`; `None` where too little of the cavity is left, or the integrals are not smooth humps.
+    /// Cavity times an open row behind `exp`; `None` where too little of the cavity is left, or the
+    /// integrals are not smooth humps.
     ///
     /// # Arguments
     /// * `of_edge` - cavity times the count at the edge
@@ -99,7 +102,8 @@ mod tests {
                         all += 1;
                         smooth += usize::from(got != want);
                         let place = format!("{k} {alpha} {cavity:?}: {got:?} {want:?}");
-                        // Tails are known to 1e-12 of themselves, and so are differences in them of a thousandth.
+                        // Tails are known to 1e-12 of themselves, and so are differences in them of
+                        // a thousandth.
                         let scale = 1.0 + want.log_z.abs();
                         assert!((got.log_z - want.log_z).abs() < 1e-10 * scale, "{place}");
                         let moments = |t: &Tilted| {

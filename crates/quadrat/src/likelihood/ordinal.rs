@@ -31,10 +31,12 @@ impl Thresholds {
 
 /// Ranks `1..=R` of noisy latent values: `k` where `t_(k-1) < f + e <= t_k`, `e ~ N(0, variance)`.
 ///
-/// $$ p(k) = \Phi((t_k - f) / v) - \Phi((t_{k-1} - f) / v), \qquad t_0 = -\infty, \; t_R = \infty $$
+/// $$ p(k) = \Phi((t_k - f) / v) - \Phi((t_{k-1} - f) / v), \qquad t_0 = -\infty, \; t_R = \infty
+/// $$
 ///
-/// Own hyperparameters, in this order: `noise.variance` where it is learned; where the thresholds are,
-/// `ordinal.threshold` (the first) and `ordinal.gap.2`, .. (from each threshold to the one before, positive).
+/// Own hyperparameters, in this order: `noise.variance` where it is learned; where the thresholds
+/// are, `ordinal.threshold` (the first) and `ordinal.gap.2`, .. (from each threshold to the one
+/// before, positive).
 ///
 /// # Source
 /// Chu & Ghahramani 2005, JMLR 6, 1019.
@@ -49,8 +51,9 @@ impl Ordinal {
     /// # Arguments
     /// * `ranks` - counted from 1, shape `[n]`
     /// # Errors
-    /// [`InputError::Range`] for fewer than two ranks, more than 1,000 with learned thresholds, thresholds that do
-    /// not increase, a rank outside them, or a known variance of 0; [`InputError::NotFinite`], [`InputError::Shape`].
+    /// [`InputError::Range`] for fewer than two ranks, more than 1,000 with learned thresholds,
+    /// thresholds that do not increase, a rank outside them, or a known variance of 0;
+    /// [`InputError::NotFinite`], [`InputError::Shape`].
     pub fn new(
         ranks: Vec<usize>,
         thresholds: Thresholds,
@@ -169,8 +172,8 @@ impl Ordinal {
         if let (1, Some(out)) = (noise, out.first_mut()) {
             *out = slopes.variance;
         }
-        // Entry k (counted from 1) of the first threshold and the gaps moves every threshold from k on; slopes in
-        // infinite ones are 0.
+        // Entry k (counted from 1) of the first threshold and the gaps moves every threshold from k
+        // on; slopes in infinite ones are 0.
         let rank = self.ranks[row];
         for (k, out) in (1..).zip(out.iter_mut().skip(noise)) {
             let lower = if rank > k { slopes.lower } else { T::default() };
@@ -189,8 +192,8 @@ impl Local for Ordinal {
         self.ranks.len()
     }
 
-    /// Learned thresholds start evenly over `2 spread` around 0; priors: normal of sd `3 spread` on the first,
-    /// `log-normal(log start, 1)` on the gaps.
+    /// Learned thresholds start evenly over `2 spread` around 0; priors: normal of sd `3 spread` on
+    /// the first, `log-normal(log start, 1)` on the gaps.
     fn parameters(&self, spread: f64) -> Vec<Parameter> {
         let mut parameters = self.noise.parameters(spread);
         let Thresholds::Learned(ranks) = self.thresholds else {

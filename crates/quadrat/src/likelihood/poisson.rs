@@ -10,18 +10,18 @@ use crate::link::Link;
 
 /// Counts, `y_i ~ Poisson(exposure_i link(f_i))`, seen exactly or only as a range.
 ///
-/// `log p = y log mu - mu - log y!` for a count, `log (P(Y <= upper) - P(Y < lower))` for a range: fewer than 5 is
-/// (0, 4), suppressed because small (1, 4), at least 100 (100, inf).
+/// `log p = y log mu - mu - log y!` for a count, `log (P(Y <= upper) - P(Y < lower))` for a range:
+/// fewer than 5 is (0, 4), suppressed because small (1, 4), at least 100 (100, inf).
 ///
 /// # Links
-/// `exp` (log-concave; expectations of counts in closed form), `softplus` (log-concave), `square`: not log-concave,
-/// and symmetric in `f`, so that cavity times likelihood may have two peaks. The moments are those of both; a Gaussian
-/// site that reproduces them may have negative precision, and inference may follow either sign. Start it from means
-/// away from 0. `identity` is refused.
+/// `exp` (log-concave; expectations of counts in closed form), `softplus` (log-concave), `square`:
+/// not log-concave, and symmetric in `f`, so that cavity times likelihood may have two peaks. The
+/// moments are those of both; a Gaussian site that reproduces them may have negative precision, and
+/// inference may follow either sign. Start it from means away from 0. `identity` is refused.
 ///
 /// # Numerics
-/// Counts to 1e6, exposures 1e-6 to 1e6: log-probabilities in saddle point form, tails by integration over the log of
-/// the mean.
+/// Counts to 1e6, exposures 1e-6 to 1e6: log-probabilities in saddle point form, tails by
+/// integration over the log of the mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Poisson {
     rows: CountRows,
@@ -32,11 +32,12 @@ impl Poisson {
     ///
     /// # Arguments
     /// * `counts` - whole numbers >= 0, shape `[n]`
-    /// * `exposure` - what the rate is multiplied by, > 0 (population, time); 0 is allowed with a count of 0, and
-    ///   says nothing; shape `[n]`
+    /// * `exposure` - what the rate is multiplied by, > 0 (population, time); 0 is allowed with a
+    ///   count of 0, and says nothing; shape `[n]`
     /// * `link` - from the latent value to the rate
     /// # Errors
-    /// [`InputError::Shape`], [`InputError::Range`]; [`InputError::Unavailable`] for the identity link.
+    /// [`InputError::Shape`], [`InputError::Range`]; [`InputError::Unavailable`] for the identity
+    /// link.
     pub fn new(counts: Vec<f64>, exposure: Vec<f64>, link: Link) -> Result<Self, InputError> {
         Self::ranges(counts.clone(), counts, exposure, link)
     }

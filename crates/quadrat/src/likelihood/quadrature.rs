@@ -13,9 +13,11 @@ const FALL: f64 = 38.0;
 const REACH: f64 = 38.0;
 /// Belief sds within which nearly every integral lies.
 const NEAR: f64 = 9.0;
-/// A weighted integrand beyond them that is smaller than this, relative to the integral, does not count.
+/// A weighted integrand beyond them that is smaller than this, relative to the integral, does not
+/// count.
 const NEGLIGIBLE: f64 = 1e-15;
-/// Below this ratio of cavity variance to site variance the site follows from derivatives of `log Z`.
+/// Below this ratio of cavity variance to site variance the site follows from derivatives of `log
+/// Z`.
 const WIDE: f64 = 1e-3;
 /// Nats below the mode where a search for it ends, in any case and where Newton's step is small.
 const CLOSE: f64 = 0.01;
@@ -35,7 +37,8 @@ pub(super) fn mode(cavity: Belief, guess: f64, jet: impl Fn(f64) -> Jet) -> f64 
     };
     let mut x = if usable(mean) { mean } else { guess };
     let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
-    // The mode lies between those of cavity and likelihood, so that a fair guess gives the other end.
+    // The mode lies between those of cavity and likelihood, so that a fair guess gives the other
+    // end.
     let slope = jet(guess).first - (guess - mean) / variance;
     if slope > 0.0 {
         low = guess;
@@ -52,7 +55,8 @@ pub(super) fn mode(cavity: Belief, guess: f64, jet: impl Fn(f64) -> Jet) -> f64 
             high = x;
         }
         let step = slope / curvature;
-        // By concavity the mode is no higher than this above x; a small step alone may be due to a sharp bend.
+        // By concavity the mode is no higher than this above x; a small step alone may be due to a
+        // sharp bend.
         let rest = if slope > 0.0 { high - x } else { x - low };
         let gain = slope.abs() * rest;
         let small = step.abs() <= 0.1 / curvature.sqrt();
@@ -80,9 +84,9 @@ pub(super) fn mode(cavity: Belief, guess: f64, jet: impl Fn(f64) -> Jet) -> f64 
 
 /// A local maximum of cavity times likelihood uphill from `start`, within a hundredth of its width.
 ///
-/// Newton's method where the curvature has the right sign and the bracket allows, else growing steps, else halving. A
-/// short step is believed only when the slope changes sign behind it: where a likelihood goes flat its curvature falls
-/// so fast that steps are short far from the peak.
+/// Newton's method where the curvature has the right sign and the bracket allows, else growing
+/// steps, else halving. A short step is believed only when the slope changes sign behind it: where
+/// a likelihood goes flat its curvature falls so fast that steps are short far from the peak.
 ///
 /// # Arguments
 /// * `start` - inside `line`, where the likelihood is finite
@@ -116,7 +120,8 @@ pub(super) fn climb(cavity: Belief, start: f64, line: (f64, f64), jet: impl Fn(f
             let far = x + (2.0 * newton.abs()).max(2.0 * stride).copysign(slope);
             if far > low && far < high { far } else { beyond }
         } else if inside && !(bracketed && round % 3 == 2) {
-            // Newton's steps may be short for long where the likelihood falls exponentially: halve now and then.
+            // Newton's steps may be short for long where the likelihood falls exponentially: halve
+            // now and then.
             x + newton
         } else if bracketed {
             0.5 * (low + high)
@@ -150,8 +155,10 @@ fn highest(cavity: Belief, peaks: &[f64], jet: impl Fn(f64) -> Jet) -> f64 {
 ///
 /// # Arguments
 /// * `peaks` - every local maximum of cavity times likelihood, roughly; not empty
-/// * `is_concave` - whether the likelihood is log-concave, so that there is one hump; a step of it is no hump, and noticed
-/// * `g` - of the latent value, its distance to the origin, and the jet there; its first entry must be 1
+/// * `is_concave` - whether the likelihood is log-concave, so that there is one hump; a step of it
+///   is no hump, and noticed
+/// * `g` - of the latent value, its distance to the origin, and the jet there; its first entry must
+///   be 1
 /// # Returns
 /// `log Z`; the origin (the highest peak); averages of `g`
 pub(super) fn tilted_averages<const N: usize>(
@@ -181,7 +188,8 @@ pub(super) fn tilted_averages<const N: usize>(
             + elementary::log(value[0]);
         (log_z, origin, value.map(|y| y / value[0]))
     };
-    // More peaks than that of cavity times likelihood and that of the likelihood: several humps, or holes.
+    // More peaks than that of cavity times likelihood and that of the likelihood: several humps, or
+    // holes.
     let is_one = |&peak: &f64| {
         let u = peak - origin;
         u.abs() <= 3.0 * width(origin) || rise(u, &jet(peak)) < -FALL
@@ -212,12 +220,13 @@ pub(super) fn tilted_averages<const N: usize>(
     finish(value)
 }
 
-/// Step of the trapezoid rule in widths of the peak, and the difference to that of half the step, relative to the
-/// integrals of absolute values, at which the finer rule counts as exact: of an analytic density its error is
-/// about the square of the difference.
+/// Step of the trapezoid rule in widths of the peak, and the difference to that of half the step,
+/// relative to the integrals of absolute values, at which the finer rule counts as exact: of an
+/// analytic density its error is about the square of the difference.
 const STEP: f64 = 1.0;
 const SETTLED: f64 = 1e-7;
-/// Steps to a side at most, so that the density must fall by [`FALL`] within 18 widths; and how often they are halved at most.
+/// Steps to a side at most, so that the density must fall by [`FALL`] within 18 widths; and how
+/// often they are halved at most.
 const STEPS: usize = 18;
 const HALVINGS: usize = 3;
 
@@ -304,8 +313,8 @@ impl<const N: usize> Sums<N> {
     }
 }
 
-/// Where the density beyond `from`, times the cube of the distance to the origin, has fallen by `FALL`, to a factor
-/// of two: the second moment of Student's t falls like a power.
+/// Where the density beyond `from`, times the cube of the distance to the origin, has fallen by
+/// `FALL`, to a factor of two: the second moment of Student's t falls like a power.
 ///
 /// # Arguments
 /// * `width` - first step, with its sign; `unit` - that of the distance to the origin
@@ -336,9 +345,10 @@ fn end(from: f64, width: f64, unit: f64, rise: impl Fn(f64) -> f64) -> f64 {
 
 /// `log Z` and site of a likelihood whose tilted density has the given peaks.
 ///
-/// With averages under the tilted density, the site's slope `shift - precision f` is the linear regression of
-/// `(log p)'` on `f`: `precision = -Cov((log p)', f) / V`, `shift = E (log p)' + precision E f` (Stein's identity).
-/// No difference of nearly equal variances is taken, whichever of cavity and likelihood is narrower.
+/// With averages under the tilted density, the site's slope `shift - precision f` is the linear
+/// regression of `(log p)'` on `f`: `precision = -Cov((log p)', f) / V`, `shift = E (log p)' +
+/// precision E f` (Stein's identity). No difference of nearly equal variances is taken, whichever
+/// of cavity and likelihood is narrower.
 pub(super) fn tilted_at(
     cavity: Belief,
     peaks: &[f64],
@@ -360,8 +370,9 @@ pub(super) fn tilted_at(
         ]
     });
     let [_, centre, square, excess, product, excess_square, second] = averages;
-    // d^2 log Z / d mean^2 = E (log p)'' + Var (log p)': better where the likelihood is nearly a parabola over
-    // the cavity, whose points then differ too little for a regression. The terms must not cancel.
+    // d^2 log Z / d mean^2 = E (log p)'' + Var (log p)': better where the likelihood is nearly a
+    // parabola over the cavity, whose points then differ too little for a regression. The terms
+    // must not cancel.
     let spread = excess_square - excess * excess;
     let curvature = second + spread;
     let parabola = spread < 0.1 * second.abs();
@@ -387,7 +398,8 @@ pub(super) fn tilted(cavity: Belief, guess: f64, jet: impl Fn(f64) -> Jet) -> Ti
 /// A belief that is flat where any density is of interest.
 const FLAT: f64 = 1e30;
 
-/// `log integral exp(jet)` of a smooth log-concave hump; `None` where the trapezoid rule does not find it smooth.
+/// `log integral exp(jet)` of a smooth log-concave hump; `None` where the trapezoid rule does not
+/// find it smooth.
 ///
 /// # Arguments
 /// * `guess` - where it is finite
@@ -409,8 +421,8 @@ pub(super) fn log_integral(guess: f64, jet: impl Fn(f64) -> Jet) -> Option<f64> 
 /// Averages of `g` under a normal belief, with sizes of the integrands.
 ///
 /// # Arguments
-/// * `features` - (place, width) of every peak, bend or pole of `g`: its singularities are no nearer to the real line than the least
-///   width
+/// * `features` - (place, width) of every peak, bend or pole of `g`: its singularities are no
+///   nearer to the real line than the least width
 pub(super) fn averages<const N: usize>(
     belief: Belief,
     features: &[(f64, f64)],
@@ -492,7 +504,8 @@ pub(super) fn adaptive_averages_of_many<const N: usize>(
 
 /// `E log p` and its derivatives in the mean of the belief.
 ///
-/// `E (log p)''` is also `E (log p)' (f - mean) / variance`; whichever integrand is smaller is used.
+/// `E (log p)''` is also `E (log p)' (f - mean) / variance`; whichever integrand is smaller is
+/// used.
 pub(super) fn expected(
     belief: Belief,
     features: &[(f64, f64)],

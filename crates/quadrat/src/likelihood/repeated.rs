@@ -11,9 +11,10 @@ use crate::special::elementary;
 /// Rows of a likelihood, each as if it stood there `n_i` times: `p(y_i | f)^(n_i)`.
 ///
 /// # Numerics
-/// Values with normal noise of variance `v` are one of variance `v / n`, times what depends on the noise alone. Site and
-/// `log Z` of other rows are by quadrature, at a cost that does not depend on `n`; expectations are `n` times those of one
-/// row. Expectation propagation so has one site for all `n`, and is nearer to the truth than with `n` sites.
+/// Values with normal noise of variance `v` are one of variance `v / n`, times what depends on the
+/// noise alone. Site and `log Z` of other rows are by quadrature, at a cost that does not depend on
+/// `n`; expectations are `n` times those of one row. Expectation propagation so has one site for
+/// all `n`, and is nearer to the truth than with `n` sites.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Repeated {
     of: Likelihood,
@@ -71,7 +72,8 @@ impl Repeated {
     }
 }
 
-/// What `n` values of noise variance `v` have beside one of variance `v / n`: `log N(y; f, v)^n - log N(y; f, v / n)`.
+/// What `n` values of noise variance `v` have beside one of variance `v / n`: `log N(y; f, v)^n -
+/// log N(y; f, v / n)`.
 pub(crate) fn rest_of_values(n: f64, variance: f64) -> f64 {
     let root = elementary::log(2.0 * std::f64::consts::PI * variance);
     -0.5 * ((n - 1.0) * root + elementary::log(n))
@@ -91,7 +93,8 @@ impl Local for Repeated {
         self.of.local().parameters(spread)
     }
 
-    /// Only of rows that were seen once, or are exact: of others the density has a factor that is not of this form.
+    /// Only of rows that were seen once, or are exact: of others the density has a factor that is
+    /// not of this form.
     fn gaussian(&self, own: &[f64], row: usize) -> Option<(f64, f64)> {
         let found = self.of.local().gaussian(own, row)?;
         (self.times[row] == 1.0 || found.1 == 0.0).then_some(found)

@@ -10,8 +10,8 @@ impl Likelihood {
     /// What the rows `rows` reported, in that order.
     ///
     /// # Errors
-    /// [`InputError::Range`] for a row that does not exist; [`InputError`] where the rows that are left say too little, such
-    /// as none at all.
+    /// [`InputError::Range`] for a row that does not exist; [`InputError`] where the rows that are
+    /// left say too little, such as none at all.
     pub fn select(&self, rows: &[usize]) -> Result<Self, InputError> {
         let count = self.rows();
         if let Some(position) = rows.iter().position(|&row| row >= count) {

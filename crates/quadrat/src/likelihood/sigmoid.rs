@@ -20,7 +20,8 @@ pub enum Sigmoid {
     Probit,
 }
 
-/// `h = phi(x) / Phi(x)` and what its derivatives need without cancellation: `x + h` and `1 - h (x + h)`.
+/// `h = phi(x) / Phi(x)` and what its derivatives need without cancellation: `x + h` and `1 - h
+/// (x + h)`.
 #[derive(Debug, Clone, Copy)]
 struct Hazard {
     h: f64,
@@ -131,8 +132,9 @@ impl Sigmoid {
 
     /// Moments of cavity times likelihood.
     ///
-    /// One trial under probit is in closed form: with `z = +-mean / sqrt(1 + variance)` and the hazard `h` at `z`,
-    /// `log Z = log Phi(z)` and `precision = h (z + h) / (1 + variance (1 - h (z + h)))`.
+    /// One trial under probit is in closed form: with `z = +-mean / sqrt(1 + variance)` and the
+    /// hazard `h` at `z`, `log Z = log Phi(z)` and `precision = h (z + h) / (1 + variance (1 - h
+    /// (z + h)))`.
     pub(super) fn tilted(self, k: f64, m: f64, cavity: Belief) -> Tilted {
         if k + m == 0.0 {
             return Tilted::default();

@@ -6,7 +6,8 @@ use super::adaptive::Integrals;
 use super::local::Belief;
 use crate::special::elementary;
 
-/// Positive nodes of the Gauss-Hermite rules of 8 and 16 nodes for a standard normal variable, and their weights.
+/// Positive nodes of the Gauss-Hermite rules of 8 and 16 nodes for a standard normal variable, and
+/// their weights.
 const EIGHT: [(f64, f64); 4] = [
     (0.539_079_811_351_375_1, 0.373_012_257_679_077_36),
     (1.636_519_042_435_108, 0.117_239_907_661_759_01),
@@ -33,18 +34,22 @@ const STEPS: f64 = 6.0;
 const LONGEST: f64 = 0.55;
 /// Sds within which the integrals lie.
 const REACH: f64 = 9.0;
-/// What `g` may be at the outermost nodes, relative to the average of its absolute value, of each rule: it grows like `e^(0.7 z)` at
-/// most, `e^(2 z)` and `e^(1.4 z)`, of which the rules leave 1e-11, 1e-13 and 1e-13.
+/// What `g` may be at the outermost nodes, relative to the average of its absolute value, of each
+/// rule: it grows like `e^(0.7 z)` at most, `e^(2 z)` and `e^(1.4 z)`, of which the rules leave
+/// 1e-11, 1e-13 and 1e-13.
 const GROWTH: [f64; 3] = [20.0, 7e4, 1e5];
 
-/// Averages of `g` where every feature is wide beside the belief and `g` does not grow fast; `None` elsewhere.
+/// Averages of `g` where every feature is wide beside the belief and `g` does not grow fast; `None`
+/// elsewhere.
 ///
-/// Of `log(1 + z^2 / rho^2)`, whose singularities are `rho` sds away from the real line, a Gauss-Hermite rule of n nodes leaves
-/// `(n - 1)! / rho^(2 n)`, and relatively `(2 n + 1) n! / rho^(2 n)` of the second derivative: 1e-15 with 8 nodes
-/// from 20 sds on, 6e-13 with 16 from 7. The trapezoid rule of step h leaves a multiple of `exp(rho^2 / 2 - 2 pi rho / h)`: some 1e-14.
+/// Of `log(1 + z^2 / rho^2)`, whose singularities are `rho` sds away from the real line, a
+/// Gauss-Hermite rule of n nodes leaves `(n - 1)! / rho^(2 n)`, and relatively `(2 n + 1) n! /
+/// rho^(2 n)` of the second derivative: 1e-15 with 8 nodes from 20 sds on, 6e-13 with 16 from 7.
+/// The trapezoid rule of step h leaves a multiple of `exp(rho^2 / 2 - 2 pi rho / h)`: some 1e-14.
 ///
 /// # Arguments
-/// * `features` - (place, width) of what bends in `g`, whose singularities are at least so far from the real line; none: not known
+/// * `features` - (place, width) of what bends in `g`, whose singularities are at least so far from
+///   the real line; none: not known
 pub(super) fn averages<const N: usize>(
     belief: Belief,
     features: &[(f64, f64)],
@@ -75,16 +80,16 @@ pub(super) fn averages<const N: usize>(
     rule.pairs(nodes, at).end(GROWTH[2])
 }
 
-/// Widths of the narrowest feature, in sds of the belief, from which on [`averages_of_many`] serves, and below those of the
-/// rules of few nodes: from there on panels have fewer.
+/// Widths of the narrowest feature, in sds of the belief, from which on [`averages_of_many`]
+/// serves, and below those of the rules of few nodes: from there on panels have fewer.
 const FOR_MANY: f64 = 0.3;
-/// Its steps in a width: what is left is some `exp(rho^2 / 2 - 10 pi)`, 2e-14; and what `g` may be at its outermost nodes, where it
-/// grows like a square: some 1e-19 of that is left out.
+/// Its steps in a width: what is left is some `exp(rho^2 / 2 - 10 pi)`, 2e-14; and what `g` may be
+/// at its outermost nodes, where it grows like a square: some 1e-19 of that is left out.
 const MANY_STEPS: f64 = 5.0;
 const FAR_GROWTH: f64 = 1e7;
 
-/// As [`averages`], of functions that are quick at many places at once: the trapezoid rule of some `90 / rho` nodes, also where
-/// the belief is three times as wide as a feature.
+/// As [`averages`], of functions that are quick at many places at once: the trapezoid rule of some
+/// `90 / rho` nodes, also where the belief is three times as wide as a feature.
 ///
 /// # Arguments
 /// * `g` - fills in the functions at all of some places
@@ -177,7 +182,8 @@ mod tests {
     use super::*;
     use crate::link::Link;
 
-    /// Both ways, for the log-density and its derivatives, where the rules just serve; how often they did.
+    /// Both ways, for the log-density and its derivatives, where the rules just serve; how often
+    /// they did.
     fn agree(features: &[(f64, f64)], mean: f64, jet: impl Fn(f64) -> Jet) -> usize {
         let mut served = 0;
         let g = |f: f64| {
@@ -199,7 +205,8 @@ mod tests {
                 variance: (narrowest / sds).powi(2),
             };
             let belief = belief(1.0001 * sds);
-            // Where the log-density grows fast, as that of a row that is all but certain does, the adaptive rule serves.
+            // Where the log-density grows fast, as that of a row that is all but certain does, the
+            // adaptive rule serves.
             let Some(got) = averages(belief, features, g) else {
                 continue;
             };

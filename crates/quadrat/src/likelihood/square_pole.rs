@@ -1,4 +1,5 @@
-//! Counts behind the link `square` without the pole of `y log f^2` at 0, whose average is added in closed form.
+//! Counts behind the link `square` without the pole of `y log f^2` at 0, whose average is added in
+//! closed form.
 
 use super::count_rows::CountRows;
 use super::counting::mean;
@@ -29,7 +30,8 @@ impl CountRows {
         })
     }
 
-    /// What `log p - y log f^2` of a negative binomial count behind `square` has beside [`Self::without_pole`]: its value at 0.
+    /// What `log p - y log f^2` of a negative binomial count behind `square` has beside
+    /// [`Self::without_pole`]: its value at 0.
     fn square_constant(&self, row: usize, dispersion: f64) -> f64 {
         let (y, exposure) = (self.lower[row], self.exposure[row]);
         // From a place where it is likely, so that no large numbers cancel.
@@ -40,8 +42,9 @@ impl CountRows {
             + (y + 1.0 / dispersion) * elementary::log1p(dispersion * exposure * f * f)
     }
 
-    /// `log p - y log f^2 = c - (y + 1 / alpha) log(1 + alpha mu)` of a negative binomial count behind `square`, `mu = e f^2`: smooth everywhere,
-    /// where a difference of both terms would be lost in rounding beside the pole.
+    /// `log p - y log f^2 = c - (y + 1 / alpha) log(1 + alpha mu)` of a negative binomial count
+    /// behind `square`, `mu = e f^2`: smooth everywhere, where a difference of both terms would be
+    /// lost in rounding beside the pole.
     fn without_pole(&self, row: usize, dispersion: f64, constant: f64, f: f64) -> Jet {
         let (y, exposure) = (self.lower[row], self.exposure[row]);
         let stretch = dispersion * exposure * f * f;
@@ -55,8 +58,9 @@ impl CountRows {
         }
     }
 
-    /// `log p - y log f^2` of counts from `y` on behind `square`, an even function that is smooth. Where next to nothing is
-    /// expected it is continued as a parabola, whose next term is 1e-12 or less: the difference would be lost in rounding.
+    /// `log p - y log f^2` of counts from `y` on behind `square`, an even function that is smooth.
+    /// Where next to nothing is expected it is continued as a parabola, whose next term is 1e-12 or
+    /// less: the difference would be lost in rounding.
     fn range_without_pole(&self, row: usize, dispersion: f64, f: f64) -> Jet {
         let y = self.lower[row];
         if y == 0.0 {
@@ -83,8 +87,9 @@ mod tests {
     use super::*;
     use crate::link::Link;
 
-    /// Behind `square` the log-probability of a count has a pole at 0, which beliefs on either side of it, and just within reach of it, must
-    /// not see: averages are those of the log-probability, and their derivatives belong together.
+    /// Behind `square` the log-probability of a count has a pole at 0, which beliefs on either side
+    /// of it, and just within reach of it, must not see: averages are those of the log-probability,
+    /// and their derivatives belong together.
     #[test]
     fn beliefs_near_the_pole_of_a_square() {
         for (lower, upper) in [
@@ -111,7 +116,8 @@ mod tests {
                         let name = format!(
                             "{lower}..{upper}, dispersion {dispersion}, mean {mean}, sd {sd}"
                         );
-                        // Differences lose the square of the step relative to the sd, with a fourth derivative that is no larger than these scales.
+                        // Differences lose the square of the step relative to the sd, with a fourth
+                        // derivative that is no larger than these scales.
                         let size = (1.0 + lower) / sd;
                         let first = (right.value - left.value) / (2.0 * step);
                         assert!(

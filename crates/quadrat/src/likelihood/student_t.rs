@@ -19,13 +19,16 @@ pub enum Degrees {
     Learned,
 }
 
-/// Values observed with Student's t noise: `y = f + sqrt(variance) T`, `T` with `degrees` of freedom.
+/// Values observed with Student's t noise: `y = f + sqrt(variance) T`, `T` with `degrees` of
+/// freedom.
 ///
-/// $$ \log p = \log \frac{\Gamma((\nu+1)/2)}{\Gamma(\nu/2)\sqrt{\pi \nu v}} - \frac{\nu + 1}{2} \log\left(1 + \frac{(y-f)^2}{\nu v}\right) $$
+/// $$ \log p = \log \frac{\Gamma((\nu+1)/2)}{\Gamma(\nu/2)\sqrt{\pi \nu v}} - \frac{\nu + 1}{2}
+/// \log\left(1 + \frac{(y-f)^2}{\nu v}\right) $$
 ///
-/// `variance` is the squared scale; the variance of the noise is `nu / (nu - 2)` times that. Not log-concave: sites
-/// may have negative precision, and the tilted density two modes. Own hyperparameters, in this order:
-/// `noise.variance` and `student_t.degrees`, where they are learned.
+/// `variance` is the squared scale; the variance of the noise is `nu / (nu - 2)` times that. Not
+/// log-concave: sites may have negative precision, and the tilted density two modes. Own
+/// hyperparameters, in this order: `noise.variance` and `student_t.degrees`, where they are
+/// learned.
 ///
 /// # Numerics
 /// Quadrature around both modes, to about 1e-12.
@@ -87,7 +90,8 @@ impl Row {
         digamma_half_step(0.5 * self.degrees) - 1.0 / self.degrees
     }
 
-    /// Derivatives of value, first and second in the degrees of freedom, given [`Self::normaliser`].
+    /// Derivatives of value, first and second in the degrees of freedom, given
+    /// [`Self::normaliser`].
     fn in_degrees(&self, f: f64, normaliser: f64) -> [f64; 3] {
         let (square, ratio, away) = self.parts(f);
         let (v, nu) = (self.variance, self.degrees);
@@ -107,8 +111,8 @@ impl Row {
         (z * z, 1.0 / (1.0 + z * z), away)
     }
 
-    /// Modes of cavity times likelihood: of the three stationary points at most the outer two are, one reached by
-    /// rising from the cavity's mean, one from the value.
+    /// Modes of cavity times likelihood: of the three stationary points at most the outer two are,
+    /// one reached by rising from the cavity's mean, one from the value.
     ///
     /// Each step maximises the bound that the scale mixture gives (EM), so that it never descends.
     fn peaks(&self, cavity: Belief) -> [f64; 2] {
@@ -154,8 +158,8 @@ impl StudentT {
     /// * `values` - shape `[n]`
     /// * `noise` - the squared scale, known ones > 0
     /// # Errors
-    /// [`InputError::NotFinite`], [`InputError::Shape`]; [`InputError::Range`] for a known variance or degrees of
-    /// freedom that are not positive and finite.
+    /// [`InputError::NotFinite`], [`InputError::Shape`]; [`InputError::Range`] for a known variance
+    /// or degrees of freedom that are not positive and finite.
     pub fn new(values: Vec<f64>, noise: Noise, degrees: Degrees) -> Result<Self, InputError> {
         let made = Self {
             values,
@@ -240,7 +244,8 @@ impl Local for StudentT {
         self.values.len()
     }
 
-    /// Degrees of freedom start at 10 with the prior `gamma(2, 0.1)` (Juarez & Steel 2010, J. Bus. Econ. Stat. 28, 52).
+    /// Degrees of freedom start at 10 with the prior `gamma(2, 0.1)` (Juarez & Steel 2010, J. Bus.
+    /// Econ. Stat. 28, 52).
     fn parameters(&self, spread: f64) -> Vec<Parameter> {
         let mut parameters = self.noise.parameters(spread);
         if let Some(parameter) = parameters.first_mut() {

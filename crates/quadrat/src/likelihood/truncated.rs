@@ -11,18 +11,20 @@ use crate::error::InputError;
 use crate::parameter::Parameter;
 use crate::special::{TruncatedNormal, elementary, truncated_normal_of_width};
 
-/// Values with normal noise that were recorded only where they lay between two limits, `y_i = f_i + e_i` given
-/// `lower_i <= y_i <= upper_i`, `e_i ~ N(0, variance_i)`.
+/// Values with normal noise that were recorded only where they lay between two limits, `y_i = f_i +
+/// e_i` given `lower_i <= y_i <= upper_i`, `e_i ~ N(0, variance_i)`.
 ///
 /// $$ p = \frac{N(y; f, v^2)}{\Phi((upper - f) / v) - \Phi((lower - f) / v)} $$
 ///
-/// Of a [`Censored`](super::Censored) value beyond a limit there is a row that says so; here there is none. One limit
-/// may be infinite, or both, which leaves normal noise. Own hyperparameter: `noise.variance`, where it is learned.
+/// Of a [`Censored`](super::Censored) value beyond a limit there is a row that says so; here there
+/// is none. One limit may be infinite, or both, which leaves normal noise. Own hyperparameter:
+/// `noise.variance`, where it is learned.
 ///
 /// # Numerics
-/// Log-concave: with `T` the standard normal variable between the two limits, `(log p)'' = -Var T / v^2`. Density and
-/// slopes keep their digits wherever `f` lies: beyond a limit the two large terms, `((y - f) / v)^2 / 2` and the logarithm
-/// of the probability, are subtracted before anything is rounded. `log Z`, site and `E log p` by quadrature.
+/// Log-concave: with `T` the standard normal variable between the two limits, `(log p)'' = -Var T /
+/// v^2`. Density and slopes keep their digits wherever `f` lies: beyond a limit the two large
+/// terms, `((y - f) / v)^2 / 2` and the logarithm of the probability, are subtracted before
+/// anything is rounded. `log Z`, site and `E log p` by quadrature.
 /// # Source
 /// Amemiya 1973, Econometrica 41, 997; the form without cancellation is our own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,8 +40,9 @@ impl Truncated {
     /// * `values` - what was recorded, shape `[n]`
     /// * `lower`, `upper` - limits, shape `[n]`, infinite for none, `lower < upper`
     /// # Errors
-    /// [`InputError::Shape`], [`InputError::NotFinite`]; [`InputError::Range`] for limits that are NaN or in the wrong
-    /// order, a value that does not lie between its own, and a known variance of 0.
+    /// [`InputError::Shape`], [`InputError::NotFinite`]; [`InputError::Range`] for limits that are
+    /// NaN or in the wrong order, a value that does not lie between its own, and a known variance
+    /// of 0.
     pub fn new(
         values: Vec<f64>,
         lower: Vec<f64>,
@@ -111,8 +114,8 @@ impl Truncated {
         &mut self.noise
     }
 
-    /// The row, and a belief as it is seen from the value: around a large one the differences of a quadrature
-    /// would be rounded to steps.
+    /// The row, and a belief as it is seen from the value: around a large one the differences of a
+    /// quadrature would be rounded to steps.
     fn row(&self, own: &[f64], row: usize) -> Row {
         let value = self.values[row];
         Row {
@@ -143,7 +146,8 @@ struct Row {
     variance: f64,
 }
 
-/// The truncated standard normal variable `T` seen from a latent value, and what of the value remains beside it.
+/// The truncated standard normal variable `T` seen from a latent value, and what of the value
+/// remains beside it.
 struct Seen {
     t: TruncatedNormal,
     sd: f64,
@@ -160,8 +164,8 @@ impl Row {
         self.below == f64::INFINITY && self.above == f64::INFINITY
     }
 
-    /// Beyond a limit `b` the probability is `phi((b - f) / v)` over the density of `T` there, so that the squares of
-    /// `y - f` and `b - f` meet as `(y - b) (y + b - 2 f)`.
+    /// Beyond a limit `b` the probability is `phi((b - f) / v)` over the density of `T` there, so
+    /// that the squares of `y - f` and `b - f` meet as `(y - b) (y + b - 2 f)`.
     fn seen(&self, u: f64) -> Seen {
         let sd = self.variance.sqrt();
         let (below, above) = (self.below / sd, self.above / sd);
@@ -208,7 +212,8 @@ impl Row {
         }
     }
 
-    /// Derivatives of value, first and second of [`Self::jet`] in the variance, by the heat equation.
+    /// Derivatives of value, first and second of [`Self::jet`] in the variance, by the heat
+    /// equation.
     fn in_variance(&self, u: f64) -> [f64; 3] {
         if self.is_open() {
             return exact::slopes(0.0, self.variance, u);
@@ -369,7 +374,8 @@ mod tests {
         assert_eq!(cut.gaussian(&[], 1), Some((1.5, 0.25)));
     }
 
-    /// Between limits that are narrow beside the noise every value is alike, whatever the function is nearby.
+    /// Between limits that are narrow beside the noise every value is alike, whatever the function
+    /// is nearby.
     #[test]
     fn between_narrow_limits_values_are_uniform() {
         let noise = Noise::Known(vec![1.0]);

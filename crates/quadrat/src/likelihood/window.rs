@@ -1,9 +1,11 @@
-//! A noisy latent value known to lie between two ends: the core of interval, censored, ordinal and sign rows.
+//! A noisy latent value known to lie between two ends: the core of interval, censored, ordinal and
+//! sign rows.
 //!
 //! With `v^2` the noise variance, `log p = log(Phi(beta) - Phi(alpha))`, `alpha = (lower - f) / v`,
-//! `beta = (upper - f) / v`. As a function of `f` this generates the cumulants of a standard normal truncated to
-//! `[alpha, beta]`: `(log p)' = mean / v`, `(log p)'' = -(1 - variance) / v^2`, then third and fourth cumulant over
-//! `v^3` and `v^4`. A normal belief about `f` adds its variance to `v^2` and leaves the form.
+//! `beta = (upper - f) / v`. As a function of `f` this generates the cumulants of a standard normal
+//! truncated to `[alpha, beta]`: `(log p)' = mean / v`, `(log p)'' = -(1 - variance) / v^2`, then
+//! third and fourth cumulant over `v^3` and `v^4`. A normal belief about `f` adds its variance to
+//! `v^2` and leaves the form.
 
 use super::exact;
 use super::local::{Belief, Expected, Jet, Tilted};
@@ -11,10 +13,12 @@ use super::quadrature;
 use crate::special::{TruncatedNormal, elementary, scalar, truncated_normal_of_width};
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
-/// Noise sds outside of an end from which on the other one may be left out, and where it is: it lies `e^-40` lower.
+/// Noise sds outside of an end from which on the other one may be left out, and where it is: it
+/// lies `e^-40` lower.
 pub(super) const OUTSIDE: f64 = 2.0;
 pub(super) const HIDDEN: f64 = 40.0;
-/// Noise sds from which on the curvature is expanded, and beyond which squares of them may overflow.
+/// Noise sds from which on the curvature is expanded, and beyond which squares of them may
+/// overflow.
 pub(super) const EXPANDED: f64 = 30.0;
 pub(super) const FARTHEST: f64 = 1e100;
 
@@ -39,7 +43,8 @@ impl Window {
         self.lower == self.upper
     }
 
-    /// The truncated standard normal seen from a normal belief, and the sd in which its ends are measured.
+    /// The truncated standard normal seen from a normal belief, and the sd in which its ends are
+    /// measured.
     fn truncated(&self, mean: f64, variance: f64) -> (TruncatedNormal, f64) {
         let sd = (self.variance + variance).sqrt();
         let moments = truncated_normal_of_width(
@@ -79,7 +84,8 @@ impl Window {
         }
     }
 
-    /// Derivatives of value, first and second of [`Window::jet`]; of exact rows in the variance only.
+    /// Derivatives of value, first and second of [`Window::jet`]; of exact rows in the variance
+    /// only.
     ///
     /// In the variance by the heat equation, `dp / d variance = p'' / 2`.
     pub fn jet_slopes(&self, f: f64) -> Slopes<[f64; 3]> {
@@ -115,8 +121,9 @@ impl Window {
         }
     }
 
-    /// Moments in closed form: with `T` the truncated normal seen from the cavity (sd `v`), the tilted variance is
-    /// `s2 n2 / (s2 + n2) + (s2 / v)^2 Var T`, and the site keeps every digit of it.
+    /// Moments in closed form: with `T` the truncated normal seen from the cavity (sd `v`), the
+    /// tilted variance is `s2 n2 / (s2 + n2) + (s2 / v)^2 Var T`, and the site keeps every digit of
+    /// it.
     pub fn tilted(&self, cavity: Belief) -> Tilted {
         if self.is_exact() {
             return exact::tilted(self.lower, self.variance, cavity);
@@ -193,13 +200,15 @@ impl Window {
         }
     }
 
-    /// As [`Self::jet`], without its third derivative, where only the nearer end is seen: with `x` the distance to it in noise sds
-    /// and `h` the hazard of a standard normal variable,
+    /// As [`Self::jet`], without its third derivative, where only the nearer end is seen: with `x`
+    /// the distance to it in noise sds and `h` the hazard of a standard normal variable,
     ///
-    /// $$ \log p = \log \Phi(-x), \quad |(\log p)'| = h(x) / v, \quad (\log p)'' = -h (h - x) / v^2 $$
+    /// $$ \log p = \log \Phi(-x), \quad |(\log p)'| = h(x) / v, \quad (\log p)'' = -h (h - x) / v^2
+    /// $$
     ///
-    /// Most nodes of a quadrature lie there, and these are ten times as quick as moments between two ends. `h (h - x)` is between 0.8
-    /// and 1 and known to `x^2` roundings, from 30 sds on to the first term that its expansion leaves, 3e-15.
+    /// Most nodes of a quadrature lie there, and these are ten times as quick as moments between
+    /// two ends. `h (h - x)` is between 0.8 and 1 and known to `x^2` roundings, from 30 sds on to
+    /// the first term that its expansion leaves, 3e-15.
     fn outside(&self, f: f64) -> Option<Jet> {
         let sd = self.variance.sqrt();
         let (below, above) = ((self.lower - f) / sd, (f - self.upper) / sd);
@@ -238,7 +247,8 @@ impl Window {
         (at, Belief { mean, ..belief })
     }
 
-    /// The ends, where `log p` bends within two noise sds, and has no singularity nearer than 2.5 to the real line; infinite ones lie outside every range.
+    /// The ends, where `log p` bends within two noise sds, and has no singularity nearer than 2.5
+    /// to the real line; infinite ones lie outside every range.
     pub(super) fn bends(&self) -> [(f64, f64); 2] {
         let width = 2.0 * self.variance.sqrt();
         [(self.lower, width), (self.upper, width)]
@@ -260,7 +270,8 @@ mod tests {
     use super::*;
     use std::cell::Cell;
 
-    /// What is left out and expanded is rounding; near the ends, and in windows that are narrow beside the noise, both ends count.
+    /// What is left out and expanded is rounding; near the ends, and in windows that are narrow
+    /// beside the noise, both ends count.
     #[test]
     fn outside_of_a_window_one_end_is_seen() {
         let (mut seen, mut not) = (0, 0);
@@ -282,7 +293,8 @@ mod tests {
                         seen += 1;
                         let want = window.jet(f);
                         let near = |a: f64, b: f64| (a / b - 1.0).abs();
-                        // Moments between two ends are known to 1e-12; a curvature to x^2 roundings.
+                        // Moments between two ends are known to 1e-12; a curvature to x^2
+                        // roundings.
                         assert!(near(got.value, want.value) < 2e-12, "{window:?} {f}");
                         assert!(near(got.first, want.first) < 2e-12, "{window:?} {f}");
                         assert!(near(got.second, want.second) < 2e-12, "{window:?} {f}");
@@ -292,7 +304,8 @@ mod tests {
         }
         assert!(seen > 100 && not > 50, "{seen} {not}");
     }
-    /// Nodes within a window integrate or take both tails; those beyond, half of them here, see one end in closed form.
+    /// Nodes within a window integrate or take both tails; those beyond, half of them here, see one
+    /// end in closed form.
     #[test]
     fn expectations_take_few_nodes_of_which_half_are_quick() {
         let window = Window {

@@ -1,4 +1,5 @@
-//! Windows at many places at once: arrays of special functions in place of one value after the other.
+//! Windows at many places at once: arrays of special functions in place of one value after the
+//! other.
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
@@ -9,8 +10,8 @@ use super::smooth;
 use super::window::{FARTHEST, HIDDEN, OUTSIDE, Slopes, Window, lost};
 use crate::special::{HALF_LOG_TWO_PI, erfcx_into, exp, log_cdf_difference_into};
 
-/// Width of a window in noise sds from which on both ends are seen within forty noise sds only: curvatures, which cancel to the
-/// square of that, keep ten digits where it matters.
+/// Width of a window in noise sds from which on both ends are seen within forty noise sds only:
+/// curvatures, which cancel to the square of that, keep ten digits where it matters.
 const WIDE: f64 = 1.0;
 
 /// Width of the bends in sds of the belief from which on few nodes do.
@@ -27,12 +28,13 @@ struct Seen {
 }
 
 impl Window {
-    /// `E log p` and its derivatives in the mean of a belief, by many nodes at once; `None` where the belief is so narrow that few
-    /// do, or the window.
+    /// `E log p` and its derivatives in the mean of a belief, by many nodes at once; `None` where
+    /// the belief is so narrow that few do, or the window.
     ///
     /// # Numerics
-    /// Some `90 / rho` nodes of the trapezoid rule, `rho` the width of the bends in sds of the belief, or some 300 in panels where
-    /// these are fewer; to 1e-11 of the average of absolute values.
+    /// Some `90 / rho` nodes of the trapezoid rule, `rho` the width of the bends in sds of the
+    /// belief, or some 300 in panels where these are fewer; to 1e-11 of the average of absolute
+    /// values.
     pub(super) fn expected_of_many(&self, belief: Belief) -> Option<Expected> {
         let found = self.averages_of_many(belief, |f, seen| {
             let pull = seen.first * (f - belief.mean) / belief.variance;
@@ -85,9 +87,9 @@ impl Window {
         Some(evenly.unwrap_or_else(|| adaptive_averages_of_many(belief, &bends, many)))
     }
 
-    /// With `a` and `b` the distances to the ends in noise sds and `h` their densities over the probability between them,
-    /// `(log p)' = (h_a - h_b) / v` and `(log p)'' = (a h_a - b h_b) / v^2 - ((log p)')^2`; outside of an end as
-    /// [`Self::outside`] has it.
+    /// With `a` and `b` the distances to the ends in noise sds and `h` their densities over the
+    /// probability between them, `(log p)' = (h_a - h_b) / v` and `(log p)'' = (a h_a - b h_b) /
+    /// v^2 - ((log p)')^2`; outside of an end as [`Self::outside`] has it.
     fn seen(&self, places: &[f64]) -> Vec<Seen> {
         let sd = self.variance.sqrt();
         let distances = |end: f64| -> Vec<f64> { places.iter().map(|f| (end - f) / sd).collect() };

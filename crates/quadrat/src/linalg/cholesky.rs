@@ -80,18 +80,21 @@ impl Cholesky {
     /// Makes of the factor of `A` that of `A + x x'`, by rotations, `O(n^2)`.
     ///
     /// # Arguments
-    /// * `seen` - `L^-1 a` of vectors `a`, which become those of the new factor; that of `x` is added
+    /// * `seen` - `L^-1 a` of vectors `a`, which become those of the new factor; that of `x` is
+    ///   added
     ///
     /// # Numerics
-    /// Each row errs by some `n eps` of its own length in `[L, x]`, and `A` keeps its digits also beside an `x` that is many
-    /// times as long; `L^-1 x` is made of the rotations, where solving for it would cancel.
+    /// Each row errs by some `n eps` of its own length in `[L, x]`, and `A` keeps its digits also
+    /// beside an `x` that is many times as long; `L^-1 x` is made of the rotations, where solving
+    /// for it would cancel.
     /// # Source
     /// Golub and Van Loan 2013, section 6.5.4.
     ///
     /// # Examples
     /// ```
     /// use quadrat::linalg::{Cholesky, Mat};
-    /// let mut factor = Cholesky::factor(Mat::from_fn(2, 2, |i, j| if i == j { 1.0 } else { 0.0 }).as_ref())?;
+    /// let unit = Mat::from_fn(2, 2, |i, j| if i == j { 1.0 } else { 0.0 });
+    /// let mut factor = Cholesky::factor(unit.as_ref())?;
     /// let mut seen = Vec::new();
     /// factor.update(vec![1e9, 1e9], &mut seen);
     /// // The determinant of `I + 1e18 (1 1)' (1 1)`, and `x' (A + x x')^-1 x`.
@@ -168,7 +171,8 @@ impl Cholesky {
         solve_lower_triangular_in_place(self.lower(), b, par);
     }
 
-    /// As [`Self::half_solve_in_place`], over threads for many columns; the result does not depend on the number of threads.
+    /// As [`Self::half_solve_in_place`], over threads for many columns; the result does not depend
+    /// on the number of threads.
     pub fn par_half_solve_in_place(&self, mut b: MatMut<'_, f64>) {
         let chunks = b.as_mut().par_col_chunks_mut(COLUMNS_PER_TASK);
         chunks.for_each(|columns| self.half_solve_in_place(columns));
@@ -186,8 +190,8 @@ impl Cholesky {
         super::matvec(self.lower(), z)
     }
 
-    /// `L^-1`, lower triangular with zeros above, `O(n^3)`: where many products with it are worth the while, each costs less than a
-    /// solution.
+    /// `L^-1`, lower triangular with zeros above, `O(n^3)`: where many products with it are worth
+    /// the while, each costs less than a solution.
     #[must_use]
     pub fn inverse_factor(&self) -> Mat<f64> {
         let n = self.size();
@@ -206,7 +210,8 @@ impl Cholesky {
         out
     }
 
-    /// The lower triangle of `A^-1`, in the memory of the factor; the upper one holds nothing of use.
+    /// The lower triangle of `A^-1`, in the memory of the factor; the upper one holds nothing of
+    /// use.
     #[must_use]
     pub fn into_inverse_lower(self) -> Mat<f64> {
         let mut out = self.lower;

@@ -1,4 +1,5 @@
-//! Symmetric positive semi-definite matrices of a rank far below their size, as far as rounding goes.
+//! Symmetric positive semi-definite matrices of a rank far below their size, as far as rounding
+//! goes.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt_pivoting::factor::{cholesky_in_place, cholesky_in_place_scratch};
@@ -6,18 +7,20 @@ use faer::{Par, Spec};
 
 use super::{Mat, MatRef};
 
-/// `L'`, shape `[r, n]`, with `A = L L'`, where `r` is at most `most`; `None` where no such factor is found.
+/// `L'`, shape `[r, n]`, with `A = L L'`, where `r` is at most `most`; `None` where no such factor
+/// is found.
 ///
-/// The covariance of a smooth function at many places is of such a rank, and so is that of any function at places which
-/// repeat. Products with `L` then cost `n r` in place of `n^2`.
+/// The covariance of a smooth function at many places is of such a rank, and so is that of any
+/// function at places which repeat. Products with `L` then cost `n r` in place of `n^2`.
 ///
 /// # Arguments
 /// * `a` - shape `[n, n]`, of which the lower triangle is read
 /// * `most` - the highest rank of use
 ///
 /// # Numerics
-/// Cholesky's factorisation with pivots, of `A` scaled to a unit diagonal. It ends when no diagonal entry of what is left exceeds `n eps`,
-/// so that entry `(i, j)` of what `L L'` leaves out is at most `n eps sqrt(a_ii a_jj)`; rounding adds as much.
+/// Cholesky's factorisation with pivots, of `A` scaled to a unit diagonal. It ends when no diagonal
+/// entry of what is left exceeds `n eps`, so that entry `(i, j)` of what `L L'` leaves out is at
+/// most `n eps sqrt(a_ii a_jj)`; rounding adds as much.
 ///
 /// # Source
 /// Higham 2002, *Accuracy and Stability of Numerical Algorithms*, section 10.3.

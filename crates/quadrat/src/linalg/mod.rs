@@ -63,13 +63,16 @@ fn accum(accumulate: bool) -> Accum {
     }
 }
 
-/// Rows of a product of which a triangle is made that are multiplied at a time: those of the innermost product with AVX-512, a multiple of those with less.
+/// Rows of a product of which a triangle is made that are multiplied at a time: those of the
+/// innermost product with AVX-512, a multiple of those with less.
 const PANEL: usize = 48;
-/// The same of [`lower_times_into`]: half of them go less far beyond the triangle, and lose nothing.
+/// The same of [`lower_times_into`]: half of them go less far beyond the triangle, and lose
+/// nothing.
 const HALF_PANEL: usize = 24;
 /// Columns that one thread multiplies.
 const PARALLEL_PANEL: usize = 96;
-/// Terms of the sums that are made at a time for a triangle: so many columns of a factor stay in the cache from panel to panel.
+/// Terms of the sums that are made at a time for a triangle: so many columns of a factor stay in
+/// the cache from panel to panel.
 const STRIP: usize = 256;
 
 /// Cuts `0..n` into ranges of a length.
@@ -79,7 +82,8 @@ pub(crate) fn cut(n: usize, length: usize) -> impl Iterator<Item = std::ops::Ran
         .map(move |first| first..(first + length).min(n))
 }
 
-/// As [`gemm_into`], but only the lower triangle of a square `out` is computed, in about half the time; the upper stays as it was.
+/// As [`gemm_into`], but only the lower triangle of a square `out` is computed, in about half the
+/// time; the upper stays as it was.
 ///
 /// # Panics
 /// When the shapes do not match.
@@ -150,7 +154,8 @@ fn lower_panel(
 /// Multiplications from which products are worth the threads: a few milliseconds.
 const PARALLEL_WORK: usize = 1 << 25;
 
-/// As [`gemm_lower_into`], over threads where that pays; the result does not depend on their number.
+/// As [`gemm_lower_into`], over threads where that pays; the result does not depend on their
+/// number.
 ///
 /// # Panics
 /// When the shapes do not match.

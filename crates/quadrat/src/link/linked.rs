@@ -41,9 +41,10 @@ impl Linked {
     /// # Arguments
     /// * `covariance` - of the latent values, as many as `out`
     /// # Numerics
-    /// Closed forms: `exp` has `E_a E_b (e^c - 1)`, `square` has `2 c^2 + 4 m_a m_b c`. `softplus` by 16 or 48 terms of its expansion in
-    /// Hermite polynomials; what is left out, as a correlation, is at most 1e-6 where standard deviations are at most 3, and 1e-3 where they are at most 8
-    /// and zero is within four of them.
+    /// Closed forms: `exp` has `E_a E_b (e^c - 1)`, `square` has `2 c^2 + 4 m_a m_b c`. `softplus`
+    /// by 16 or 48 terms of its expansion in Hermite polynomials; what is left out, as a
+    /// correlation, is at most 1e-6 where standard deviations are at most 3, and 1e-3 where they
+    /// are at most 8 and zero is within four of them.
     /// # Source
     /// Mehler 1866 for the expansion.
     /// # Examples

@@ -21,7 +21,8 @@ use crate::special::log1p_gap;
 /// The argument of an exponential is clipped here, so that means, exposures and their products stay
 /// finite.
 pub(crate) const CLIP: f64 = 600.0;
-/// Latent values of the square link nearer to 0 than this are moved to it: its logarithm stays finite.
+/// Latent values of the square link nearer to 0 than this are moved to it: its logarithm stays
+/// finite.
 const NEAREST: f64 = 1e-90;
 
 /// The map from a latent value `f` to the mean of the response.
@@ -34,8 +35,9 @@ const NEAREST: f64 = 1e-90;
 /// | `softplus` | `log(1 + e^f)` | multiplies below 0, adds above |
 ///
 /// # Numerics
-/// The argument of `e^f` is clipped at 600 and nowhere else: prototypes clipped to `[-40, 30]`, which
-/// makes the likelihood flat, so that an optimiser stops there, and is too narrow for exposures of 1e6.
+/// The argument of `e^f` is clipped at 600 and nowhere else: prototypes clipped to `[-40, 30]`,
+/// which makes the likelihood flat, so that an optimiser stops there, and is too narrow for
+/// exposures of 1e6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Link {
@@ -188,8 +190,8 @@ pub(crate) fn softplus(f: f64) -> f64 {
 
 /// Derivatives of `log softplus(f)`.
 ///
-/// With `s = softplus`, `p = s'` and `r = p / s`: `r' = r (1 - p - r) = -r^2 d` with `d = 1 - s e^-f`, and
-/// `d' = p - d`. In this form nothing cancels for `f` far below 0, where `r` tends to 1.
+/// With `s = softplus`, `p = s'` and `r = p / s`: `r' = r (1 - p - r) = -r^2 d` with `d = 1 - s
+/// e^-f`, and `d' = p - d`. In this form nothing cancels for `f` far below 0, where `r` tends to 1.
 fn log_softplus(f: f64) -> [f64; 4] {
     let s = softplus(f);
     let p = logistic(f);

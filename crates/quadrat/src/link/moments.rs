@@ -24,14 +24,16 @@ pub struct Moments {
 }
 
 impl Link {
-    /// Mean and variance of the response's mean, `link(f)`, and the expected derivatives of the link, when `f` is normal.
+    /// Mean and variance of the response's mean, `link(f)`, and the expected derivatives of the
+    /// link, when `f` is normal.
     ///
     /// # Arguments
     /// * `belief` - mean and variance of the latent value; a variance of 0 is a known value
     /// # Numerics
     /// Closed forms: `exp` is log-normal, `e^(m + v/2)` and `e^(2m + v) (e^v - 1)`; `square` has
-    /// `m^2 + v` and `2 v (2 m^2 + v)`. `softplus` by quadrature, a relative 1e-10 (its variance 1e-9, and less
-    /// where a wide belief lies more than 20 standard deviations below zero). The exponents of `exp` are clipped at 600.
+    /// `m^2 + v` and `2 v (2 m^2 + v)`. `softplus` by quadrature, a relative 1e-10 (its variance
+    /// 1e-9, and less where a wide belief lies more than 20 standard deviations below zero). The
+    /// exponents of `exp` are clipped at 600.
     /// # Examples
     /// ```
     /// use quadrat::{likelihood::local::Belief, link::Link};
@@ -82,15 +84,16 @@ impl Link {
         }
     }
 
-    /// The normal belief about a latent value whose linked value has a given mean and variance: the inverse of
-    /// [`Link::moments`].
+    /// The normal belief about a latent value whose linked value has a given mean and variance: the
+    /// inverse of [`Link::moments`].
     ///
-    /// For `exp` it describes the log-normal, for `square` the non-central chi-squared distribution of one degree of
-    /// freedom with those moments. A variance that no belief reaches (above twice the squared mean, for `square`) is
-    /// brought to the nearest.
+    /// For `exp` it describes the log-normal, for `square` the non-central chi-squared distribution
+    /// of one degree of freedom with those moments. A variance that no belief reaches (above twice
+    /// the squared mean, for `square`) is brought to the nearest.
     ///
     /// # Arguments
-    /// * `mean`, `variance` - of the linked value; the mean positive unless the link is the identity
+    /// * `mean`, `variance` - of the linked value; the mean positive unless the link is the
+    ///   identity
     /// # Numerics
     /// Closed forms; `softplus` by iteration, to a relative 1e-10.
     /// # Examples
@@ -122,7 +125,8 @@ impl Link {
         }
     }
 
-    /// The belief about a latent value whose linked value is so many times as large, by its mean and variance.
+    /// The belief about a latent value whose linked value is so many times as large, by its mean
+    /// and variance.
     ///
     /// # Arguments
     /// * `belief` - mean and variance of the latent value
@@ -167,8 +171,8 @@ impl Link {
     /// * `belief` - mean and variance of the latent value
     /// * `variance` - the other variance; for `square` at most `m^2 + v`, and cut off there
     /// # Numerics
-    /// Closed forms, those of `exp` at any size; `softplus` by Newton's method, to a relative 1e-11 of the linked mean. For
-    /// `square` the root of the sign that the mean has.
+    /// Closed forms, those of `exp` at any size; `softplus` by Newton's method, to a relative 1e-11
+    /// of the linked mean. For `square` the root of the sign that the mean has.
     /// # Examples
     /// ```
     /// use quadrat::{likelihood::local::Belief, link::Link};
@@ -213,8 +217,8 @@ mod tests {
                         variance: sd * sd,
                     };
                     let Moments { mean, variance, .. } = link.moments(belief);
-                    // The trapezoid rule on a normal: exact to rounding at this step. The far end holds
-                    // the weight of e^(2 f).
+                    // The trapezoid rule on a normal: exact to rounding at this step. The far end
+                    // holds the weight of e^(2 f).
                     let h = 1e-3;
                     let (mut total, mut first, mut second) = (0.0, 0.0, 0.0);
                     let centre = link.value(m);
@@ -263,7 +267,8 @@ mod tests {
                     mean: m,
                     variance: v,
                 });
-                // Differences of second order: h^2 / 6 and h^2 / 12 of higher derivatives, and rounding / h^2.
+                // Differences of second order: h^2 / 6 and h^2 / 12 of higher derivatives, and
+                // rounding / h^2.
                 let want = (mean(m + h) - mean(m - h)) / (2.0 * h);
                 assert!(
                     (slope - want).abs() < 1e-5 * (1.0 + want.abs()),
@@ -311,7 +316,8 @@ mod tests {
                         slope(&|h| at(m, v + h).variance, h),
                     ),
                 ] {
-                    // Fourth order differences: a relative 1e-8 h^4 of values that grow as e^(2 v), the largest 100 times the step.
+                    // Fourth order differences: a relative 1e-8 h^4 of values that grow as e^(2 v),
+                    // the largest 100 times the step.
                     let most = 1e-5 * (want.abs() + 1e-3 * seen.variance);
                     assert!((got - want).abs() < most, "{link} {m} {v}: {got} {want}");
                 }

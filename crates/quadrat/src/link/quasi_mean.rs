@@ -29,10 +29,12 @@ impl QuasiMean {
     /// The mean of `values` after a link.
     ///
     /// # Arguments
-    /// * `shares` - `p`, each above zero; shape `[n]`. Where several do not sum to one, `z` is the latent value of the sum; the derivatives hold as they stand
+    /// * `shares` - `p`, each above zero; shape `[n]`. Where several do not sum to one, `z` is the
+    ///   latent value of the sum; the derivatives hold as they stand
     /// * `values` - `f`, shape `[n]`
     /// # Numerics
-    /// `exp` relative to the largest value, so that nothing overflows. The square link takes the positive root.
+    /// `exp` relative to the largest value, so that nothing overflows. The square link takes the
+    /// positive root.
     /// # Source
     /// Hardy, Littlewood and Polya 1934, chapter 3.
     /// # Examples

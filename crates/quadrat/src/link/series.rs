@@ -1,23 +1,27 @@
 //! Softplus of normal values in Hermite polynomials, of which covariances are made.
 //!
-//! $$ h_k = \frac{1}{\sqrt{k!}} \operatorname E \psi(m + s z) \mathrm{He}_k(z) = \frac{s^k}{\sqrt{k!}} \operatorname E \psi^{(k)}(f), \qquad
-//!    \mathrm{Cov}(\psi(f), \psi(f')) = \sum_{k \ge 1} \rho^k h_k h_k' $$
+//! $$ h_k = \frac{1}{\sqrt{k!}} \operatorname E \psi(m + s z) \mathrm{He}_k(z) =
+//! \frac{s^k}{\sqrt{k!}} \operatorname E \psi^{(k)}(f), \qquad \mathrm{Cov}(\psi(f), \psi(f')) =
+//! \sum_{k \ge 1} \rho^k h_k h_k' $$
 //!
-//! for `f ~ N(m, s^2)` and a correlation `rho`. As means and variances change, with the covariance of the latent values as it is,
+//! for `f ~ N(m, s^2)` and a correlation `rho`. As means and variances change, with the covariance
+//! of the latent values as it is,
 //!
 //! $$ \frac{\partial}{\partial m} \rho^k h_k = \rho^k \frac{\sqrt{k + 1}}{s} h_{k + 1}, \qquad
-//!    \frac{\partial}{\partial s^2} \rho^k h_k = \rho^k \frac{\sqrt{(k + 1)(k + 2)}}{2 s^2} h_{k + 2} $$
+//! \frac{\partial}{\partial s^2} \rho^k h_k = \rho^k \frac{\sqrt{(k + 1)(k + 2)}}{2 s^2} h_{k + 2}
+//! $$
 //!
-//! The second derivative of softplus is a bump `g` of width 2, so that from the second on the coefficients are integrals over it, however
-//! wide the belief is:
+//! The second derivative of softplus is a bump `g` of width 2, so that from the second on the
+//! coefficients are integrals over it, however wide the belief is:
 //!
-//! $$ h_1 = s \operatorname E \psi'(f), \qquad
-//!    h_k = \frac{s}{\sqrt{k (k - 1)}} \int g(f)\, \frac{\mathrm{He}_{k - 2}(z)}{\sqrt{(k - 2)!}}\, \phi(z)\, df, \qquad z = \frac{f - m}{s} $$
+//! $$ h_1 = s \operatorname E \psi'(f), \qquad h_k = \frac{s}{\sqrt{k (k - 1)}} \int g(f)\,
+//! \frac{\mathrm{He}_{k - 2}(z)}{\sqrt{(k - 2)!}}\, \phi(z)\, df, \qquad z = \frac{f - m}{s} $$
 //!
 //! # Numerics
-//! Sixteen terms where no standard deviation is above .75, else 48. What is left out, as a part of the variance, so where values are equal or nearly, at worst over the means:
-//! 1e-11 below .75, 2e-10 at 2, 4e-7 at 3; 7e-5 at 5 and 9e-4 at 8 where zero is within four standard deviations, and more farther below, where
-//! such values have next to no chance to be seen.
+//! Sixteen terms where no standard deviation is above .75, else 48. What is left out, as a part of
+//! the variance, so where values are equal or nearly, at worst over the means: 1e-11 below .75,
+//! 2e-10 at 2, 4e-7 at 3; 7e-5 at 5 and 9e-4 at 8 where zero is within four standard deviations,
+//! and more farther below, where such values have next to no chance to be seen.
 //!
 //! # Source
 //! Mehler 1866 for the expansion; Stein's identity for the coefficients.
@@ -31,12 +35,14 @@ use crate::special::scalar::normal_pdf;
 const FEW: usize = 16;
 const MANY: usize = 48;
 const NARROW: f64 = 0.75;
-/// Steps of the trapezoid rule, of the latent value and in standard deviations: the bump has poles at `pi i`, and polynomials up to the
-/// 48th times the density few waves shorter than .45. The last coefficients are right to 4e-10 of the standard deviation where that is just
-/// above one, all others to 1e-12.
+/// Steps of the trapezoid rule, of the latent value and in standard deviations: the bump has poles
+/// at `pi i`, and polynomials up to the 48th times the density few waves shorter than .45. The last
+/// coefficients are right to 4e-10 of the standard deviation where that is just above one, all
+/// others to 1e-12.
 const STEP: f64 = 0.5;
 const UNIT_STEP: f64 = 0.4;
-/// Nodes end where bump and density have fallen by so many nats: the largest polynomial grows as the root of the density falls.
+/// Nodes end where bump and density have fallen by so many nats: the largest polynomial grows as
+/// the root of the density falls.
 const FALL: f64 = 64.0;
 /// Below this logarithm the mean of a value is zero.
 const NOTHING: f64 = -700.0;
@@ -119,10 +125,12 @@ impl Series {
         }
     }
 
-    /// Writes the derivatives of the covariances of value `j` with the first few in those of the latent values.
+    /// Writes the derivatives of the covariances of value `j` with the first few in those of the
+    /// latent values.
     ///
     /// # Returns
-    /// The derivatives of the sum of these covariances, weighted, in mean and variance of value `j`.
+    /// The derivatives of the sum of these covariances, weighted, in mean and variance of value
+    /// `j`.
     pub fn slopes(
         &self,
         j: usize,
@@ -274,7 +282,8 @@ mod tests {
                 v * sd * seen.third / 6f64.sqrt(),
             ];
             for (k, want) in want.into_iter().enumerate() {
-                // Moments are right to 1e-10; rounding of the first where the others are far smaller.
+                // Moments are right to 1e-10; rounding of the first where the others are far
+                // smaller.
                 let most = 1e-9 * want.abs() + 1e-15 * series.terms[(0, 0)];
                 let got = series.terms[(0, k)];
                 assert!((got - want).abs() < most, "{m} {v} {k}: {got} {want}");

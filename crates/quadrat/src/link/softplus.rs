@@ -1,13 +1,17 @@
-//! Expectations of `softplus(f) = log(1 + e^f)` and its derivatives under a normal belief `N(m, v)`.
+//! Expectations of `softplus(f) = log(1 + e^f)` and its derivatives under a normal belief `N(m,
+//! v)`.
 //!
-//! By the trapezoid rule, whose error falls as `e^(-2 pi a / h)` with the step `h`; `a = pi` is how far the singularities of softplus are
-//! from the real axis. A belief that is not wider than those takes few steps. For a wide one softplus is little more than a hinge,
-//! which is first blurred by a normal value of standard deviation `b`, so that its expectations are closed forms,
+//! By the trapezoid rule, whose error falls as `e^(-2 pi a / h)` with the step `h`; `a = pi` is how
+//! far the singularities of softplus are from the real axis. A belief that is not wider than those
+//! takes few steps. For a wide one softplus is little more than a hinge, which is first blurred by
+//! a normal value of standard deviation `b`, so that its expectations are closed forms,
 //!
-//! $$ H(f) = f \Phi(f / b) + b \phi(f / b), \qquad \operatorname E H = m \Phi(m / w) + w \phi(m / w), \quad w^2 = v + b^2 $$
+//! $$ H(f) = f \Phi(f / b) + b \phi(f / b), \qquad \operatorname E H = m \Phi(m / w) + w \phi(m /
+//! w), \quad w^2 = v + b^2 $$
 //!
-//! The rest vanishes as `e^-|f|`, and is tabulated once. Where a wide belief lies so far below zero that `e^f` is most of softplus that is
-//! taken out, `E e^f g(f) = e^(m + v/2) E' g(f)` with `E'` under `N(m + v, v)`; `g` falls from one to zero and is split in the same way.
+//! The rest vanishes as `e^-|f|`, and is tabulated once. Where a wide belief lies so far below zero
+//! that `e^f` is most of softplus that is taken out, `E e^f g(f) = e^(m + v/2) E' g(f)` with `E'`
+//! under `N(m + v, v)`; `g` falls from one to zero and is split in the same way.
 
 use std::sync::LazyLock;
 
@@ -17,7 +21,8 @@ use crate::likelihood::local::Belief;
 use crate::special::elementary;
 use crate::special::scalar::{log_cdf, normal_cdf, normal_pdf};
 
-/// Steps: of the latent value, and in standard deviations. The worst case is a belief as wide as the singularities are far.
+/// Steps: of the latent value, and in standard deviations. The worst case is a belief as wide as
+/// the singularities are far.
 const STEP: f64 = 0.5;
 const NARROW_STEP: f64 = 0.65;
 /// Standard deviations to either side: `e^-45`.
@@ -71,7 +76,8 @@ pub(super) fn moments(belief: Belief) -> Moments {
 fn narrow(m: f64, sd: f64) -> Moments {
     let step = STEP.min(NARROW_STEP * sd);
     let (centre, p, other) = (softplus(m), logistic(m), logistic(-m));
-    // Far below zero softplus is e^f and its square e^(2 f): they move the weight up by twice the variance.
+    // Far below zero softplus is e^f and its square e^(2 f): they move the weight up by twice the
+    // variance.
     let up = REACH * sd + (2.0 * sd * sd).min((-m).max(0.0));
     let first = -(REACH * sd / step).ceil() as i64;
     let last = (up / step).ceil() as i64;
@@ -137,7 +143,8 @@ impl<const N: usize> Table<N> {
         }
     }
 
-    /// Their averages under `N(m, sd^2)`, times `e^log_scale`. Weights are had from their ratios, from the largest outwards.
+    /// Their averages under `N(m, sd^2)`, times `e^log_scale`. Weights are had from their ratios,
+    /// from the largest outwards.
     fn average(&self, m: f64, sd: f64, log_scale: f64) -> [f64; N] {
         let mut sums = [0.0; N];
         let last = self.first + self.rows.len() as i64 - 1;
@@ -179,7 +186,8 @@ impl<const N: usize> Table<N> {
     }
 }
 
-/// The expectation of `max(f, 0)` under `N(m, w^2)`, its first three derivatives in `m`, and the expectation of the square.
+/// The expectation of `max(f, 0)` under `N(m, w^2)`, its first three derivatives in `m`, and the
+/// expectation of the square.
 fn hinge(m: f64, w: f64) -> [f64; 5] {
     let (step, density) = (normal_cdf(m / w), normal_pdf(m / w));
     let mean = m * step + w * density;
@@ -193,8 +201,10 @@ fn hinge(m: f64, w: f64) -> [f64; 5] {
     ]
 }
 
-/// What softplus, its first three derivatives, its square and the first two derivatives of that differ by from those of the blurred hinge; of the square also `b^2 Phi(f / b)` is
-/// taken, so that it vanishes above. `e^-38` is left of them at the ends, below beside a belief that rises as `e^(f / 2)` there.
+/// What softplus, its first three derivatives, its square and the first two derivatives of that
+/// differ by from those of the blurred hinge; of the square also `b^2 Phi(f / b)` is taken, so that
+/// it vanishes above. `e^-38` is left of them at the ends, below beside a belief that rises as
+/// `e^(f / 2)` there.
 static REST: LazyLock<Table<7>> = LazyLock::new(|| {
     Table::new(-76, 38, |f| {
         let [value, slope, bend, third] = Link::Softplus.jet(f);
@@ -228,7 +238,8 @@ fn wide(m: f64, v: f64) -> Moments {
     of_squares(values, squares)
 }
 
-/// Moments from the expectations of softplus and its first three derivatives, and of its square and the first two of that.
+/// Moments from the expectations of softplus and its first three derivatives, and of its square and
+/// the first two of that.
 fn of_squares([mean, slope, bend, third]: [f64; 4], [square, first, second]: [f64; 3]) -> Moments {
     Moments {
         mean,
@@ -241,9 +252,9 @@ fn of_squares([mean, slope, bend, third]: [f64; 4], [square, first, second]: [f6
     }
 }
 
-/// What softplus and its first three derivatives over `e^f`, the square over `e^(2 f)`, and its first two derivatives over twice and four
-/// times that differ by from `Phi(-f / b)`. Above, beliefs rise as
-/// `e^(f / 2)`, and as `e^(3 f / 2)` beside the square.
+/// What softplus and its first three derivatives over `e^f`, the square over `e^(2 f)`, and its
+/// first two derivatives over twice and four times that differ by from `Phi(-f / b)`. Above,
+/// beliefs rise as `e^(f / 2)`, and as `e^(3 f / 2)` beside the square.
 static LOW_REST: LazyLock<Table<7>> = LazyLock::new(|| {
     Table::new(-38, 90, |f| {
         let step = normal_cdf(-f / BLUR);
@@ -280,7 +291,8 @@ fn low(m: f64, v: f64) -> Moments {
 /// Iterations of a search at most.
 const STEPS: usize = 100;
 
-/// The belief whose softplus has a given mean and variance: Newton's method for the variance in logarithms, between bounds that close in.
+/// The belief whose softplus has a given mean and variance: Newton's method for the variance in
+/// logarithms, between bounds that close in.
 ///
 /// Not a number where the mean is none that softplus has.
 pub(super) fn equivalent(mean: f64, variance: f64) -> Belief {
@@ -309,7 +321,8 @@ pub(super) fn equivalent(mean: f64, variance: f64) -> Belief {
         } else {
             high = at.variance;
         }
-        // How the variance of softplus grows with that of the belief while its mean stays, and the logarithm of the spread with that.
+        // How the variance of softplus grows with that of the belief while its mean stays, and the
+        // logarithm of the spread with that.
         let along =
             seen.variance_in_variance - 0.5 * seen.variance_in_mean * seen.bend / seen.slope;
         let growth = along * at.variance / ((mean * mean + seen.variance) * spread_here);
@@ -333,10 +346,12 @@ pub(super) fn equivalent(mean: f64, variance: f64) -> Belief {
     at
 }
 
-/// The mean of the latent value of a given variance whose softplus has the mean `want`, by Newton's method.
+/// The mean of the latent value of a given variance whose softplus has the mean `want`, by Newton's
+/// method.
 ///
-/// `E softplus` is convex in that mean and its logarithm concave, so that steps by the logarithm from below, and by the value from above, do
-/// not pass the solution. Below one, where it is exponential, steps by the logarithm may, and are kept between bounds.
+/// `E softplus` is convex in that mean and its logarithm concave, so that steps by the logarithm
+/// from below, and by the value from above, do not pass the solution. Below one, where it is
+/// exponential, steps by the logarithm may, and are kept between bounds.
 pub(super) fn mean_of(want: f64, variance: f64, start: f64) -> f64 {
     let mut at = Belief {
         mean: start,

@@ -7,8 +7,8 @@ use crate::parameter::Parameter;
 /// A slope below this, in nats per unit of the logarithm, is none: searches end at a tenth of it.
 const SLOPE: f64 = 1e-2;
 
-/// Says who would prefer a value beyond: the data, the prior, or nobody. Without an evidence, whose evaluation may be dear, only
-/// what the slope of the prior leaves open is said.
+/// Says who would prefer a value beyond: the data, the prior, or nobody. Without an evidence, whose
+/// evaluation may be dear, only what the slope of the prior leaves open is said.
 pub(super) fn warn_about_bounds(
     parameters: &[Parameter],
     settings: &[(String, Setting)],

@@ -1,10 +1,12 @@
-//! The variational lower bound of the evidence beside that of expectation propagation, which is none.
+//! The variational lower bound of the evidence beside that of expectation propagation, which is
+//! none.
 
 use super::FitSummary;
 
-/// Nats, and nats per row, by which the evidence by expectation propagation may be above the variational bound: where the former was
-/// right it was .5 to .8 above for 200 rows of `quadrat simulate censored`, and the three to six rows of the study `sites-exactness` cost
-/// the bound .6 at most; where it was wrong, 1e12.
+/// Nats, and nats per row, by which the evidence by expectation propagation may be above the
+/// variational bound: where the former was right it was .5 to .8 above for 200 rows of `quadrat
+/// simulate censored`, and the three to six rows of the study `sites-exactness` cost the bound .6
+/// at most; where it was wrong, 1e12.
 const ABOVE: (f64, f64) = (5.0, 0.5);
 /// By which it may be below: in that study it errs by .15 at most.
 const BELOW: (f64, f64) = (0.5, 0.01);

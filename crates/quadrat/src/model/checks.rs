@@ -198,7 +198,8 @@ fn apply(parameter: &mut Parameter, setting: &Setting) -> Result<(), InputError>
     }
     parameter.fixed = setting.fixed;
     if !parameter.fixed {
-        // What the data suggest, and what the user expects, must not lie beyond where a start ends the search.
+        // What the data suggest, and what the user expects, must not lie beyond where a start ends
+        // the search.
         let expected = setting.prior.and_then(|prior| prior.quantile(0.5));
         parameter.search_around(&[usual, expected.unwrap_or(usual)]);
     }
@@ -269,7 +270,8 @@ pub(super) fn method(
         };
     }
     match inference {
-        // Behind a square the function may have either sign: moments of both together are those of neither.
+        // Behind a square the function may have either sign: moments of both together are those of
+        // neither.
         Inference::Auto if has_square && !varying && !has_kinks => Ok(Some(Method::Laplace)),
         Inference::Auto => Ok((!is_exact).then_some(Method::Ep)),
         Inference::Exact if is_exact => Ok(None),

@@ -16,9 +16,9 @@ const SEED: u64 = 1;
 
 /// Prior correlation of two outputs at one place.
 ///
-/// $\rho_{ij} = \sum_q B^{(q)}_{ij} k_q(x, x) / \sqrt{v_i v_j}$ with $v_i$ the sum for `i = j`, the unknown means
-/// left out: how alike the two latent functions move. Where the kernel is not stationary `x` is the middle of the
-/// observed inputs.
+/// $\rho_{ij} = \sum_q B^{(q)}_{ij} k_q(x, x) / \sqrt{v_i v_j}$ with $v_i$ the sum for `i = j`, the
+/// unknown means left out: how alike the two latent functions move. Where the kernel is not
+/// stationary `x` is the middle of the observed inputs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OutputCorrelation {
     /// Name of one output.
@@ -27,26 +27,29 @@ pub struct OutputCorrelation {
     pub second: String,
     /// At the MAP of the hyperparameters.
     pub value: f64,
-    /// Lower end of its central 95 % interval, from the normal approximation of the hyperparameters around the MAP in
-    /// their free coordinates.
+    /// Lower end of its central 95 % interval, from the normal approximation of the hyperparameters
+    /// around the MAP in their free coordinates.
     pub lower: f64,
     /// Upper end of that interval.
     pub upper: f64,
 }
 
-/// A coregionalisation matrix $B = A A' + \mathrm{diag}(\kappa)$: what one latent process, or the sum of those that share it, has of every output.
+/// A coregionalisation matrix $B = A A' + \mathrm{diag}(\kappa)$: what one latent process, or the
+/// sum of those that share it, has of every output.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Coregionalization {
     /// As hyperparameters name it: `coregion`, `coregion#2`, `noise.coregion`.
     pub name: String,
-    /// The outputs that it mixes: those of its function, which may be fewer than [`Posterior::outputs`].
+    /// The outputs that it mixes: those of its function, which may be fewer than
+    /// [`Posterior::outputs`].
     pub outputs: Vec<String>,
     /// Entries at the MAP of the hyperparameters, row by row, in the order of `outputs`.
     pub matrix: Vec<f64>,
 }
 
 impl Posterior {
-    /// Every coregionalisation matrix, of the latent function first; none where there is one output.
+    /// Every coregionalisation matrix, of the latent function first; none where there is one
+    /// output.
     #[must_use]
     pub fn coregionalizations(&self) -> Vec<Coregionalization> {
         let seconds = self.problem.seconds.each().iter().map(|s| &s.spec);

@@ -179,10 +179,12 @@ impl Posterior {
     }
 }
 
-/// A value that was seen `n` times, predicted from the other rows and from the other times it was seen.
+/// A value that was seen `n` times, predicted from the other rows and from the other times it was
+/// seen.
 ///
 /// # Arguments
-/// * `moments` - mean and variance of all `n` together, from the other rows: of a value with an `n`th of the noise
+/// * `moments` - mean and variance of all `n` together, from the other rows: of a value with an
+///   `n`th of the noise
 /// * `value`, `noise` - what was seen, and that `n`th
 fn but_once(moments: (f64, f64), (value, noise): (f64, f64), n: f64) -> (f64, f64) {
     let (mean, variance) = moments;

@@ -17,19 +17,21 @@
 //! | `kappa` of a coregionalisation matrix | `2 log(0.5 s_f)` | 2 |
 //! | noise variance | `2 log(0.3 s_y)` | 2 |
 //!
-//! `range` is the extent of the rows that are not far from all others ([`Extent`]); for linear leaves that of the averages that
-//! the rows report about. `s_f` is the root mean square of the observed densities (value per unit of size) around the
-//! prior mean: zero, the fixed number, or the overall density where the mean is learned. `s_y`
-//! is the same for the values. Both contain the noise, but for values that are far from all others in tables with
-//! Student-t noise, which count as the nearest of the others. With several outputs levels are those of
-//! each output. A constant that is learned has the prior `N(overall density, (10 s_f)^2)`, wider
-//! where a linear leaf needs it to reach the data from the origin.
+//! `range` is the extent of the rows that are not far from all others ([`Extent`]); for linear
+//! leaves that of the averages that the rows report about. `s_f` is the root mean square of the
+//! observed densities (value per unit of size) around the prior mean: zero, the fixed number, or
+//! the overall density where the mean is learned. `s_y` is the same for the values. Both contain
+//! the noise, but for values that are far from all others in tables with Student-t noise, which
+//! count as the nearest of the others. With several outputs levels are those of each output. A
+//! constant that is learned has the prior `N(overall density, (10 s_f)^2)`, wider where a linear
+//! leaf needs it to reach the data from the origin.
 //!
-//! Where all tables report about `exp` of the function, it is a logarithm and has no unit: where they all report the same as the mean
-//! expects, `s_f` is 1 (else the level). Where some of their rows are sums after that link, the sd of a leaf has the prior
-//! `|N(0, (1.5 max(s_f, 0.5))^2)|`, a gamma prior of the variance (relative and linear variances, `kappa` and weights are as above): a function
-//! that varies by factors of thousands within boxes explains any sums, and the log-normal prior of `s_f = 1` leaves sds above 7 a probability of
-//! .03, the half-normal one 3e-6.
+//! Where all tables report about `exp` of the function, it is a logarithm and has no unit: where
+//! they all report the same as the mean expects, `s_f` is 1 (else the level). Where some of their
+//! rows are sums after that link, the sd of a leaf has the prior `|N(0, (1.5 max(s_f, 0.5))^2)|`, a
+//! gamma prior of the variance (relative and linear variances, `kappa` and weights are as above): a
+//! function that varies by factors of thousands within boxes explains any sums, and the log-normal
+//! prior of `s_f = 1` leaves sds above 7 a probability of .03, the half-normal one 3e-6.
 
 use crate::kernel::{Kernel, KernelParameter, Kind, Role};
 use crate::likelihood::Likelihood;
@@ -51,7 +53,8 @@ const LENGTHSCALE_WIDTH: f64 = 0.7;
 const MEAN_WIDTH: f64 = 10.0;
 /// Scale of the half-normal prior of the sd of a logarithm, in `s_f`.
 const LOG_WIDTH: f64 = 1.5;
-/// Or in this where that is more: nearly equal sums do not say that the function is flat within them.
+/// Or in this where that is more: nearly equal sums do not say that the function is flat within
+/// them.
 const LOG_SPREAD: f64 = 0.5;
 
 /// Scales read off the data.
@@ -85,7 +88,8 @@ pub(super) struct Output {
 }
 
 impl Scales {
-    /// `tables` must already be restricted to the columns of the kernel; `means` has one entry per output.
+    /// `tables` must already be restricted to the columns of the kernel; `means` has one entry per
+    /// output.
     pub fn new(kernel: &Kernel, tables: &[Observations], means: &[Mean]) -> Self {
         // Value, size, output and number of every row.
         let rows: Vec<Vec<Row>> = tables
@@ -133,7 +137,8 @@ impl Scales {
         let outputs: Vec<Output> = outputs
             .map(|(output, &level)| {
                 let own = densities(&|o| o == output);
-                // Each in its own units: the spread of another says nothing but where there is none.
+                // Each in its own units: the spread of another says nothing but where there is
+                // none.
                 let alone = levels.len() == 1 || own <= 1e-12 * level.abs();
                 let spread = if alone { spread } else { own };
                 Output { level, spread }
@@ -187,16 +192,17 @@ impl Scales {
         (level, MEAN_WIDTH * spread * (1.0 + reach))
     }
 
-    /// The sd of the logarithm of a lengthscale. Where rows stand in crowds far apart, the lengthscales within a crowd
-    /// are plausible too: two sds below those of the whole.
+    /// The sd of the logarithm of a lengthscale. Where rows stand in crowds far apart, the
+    /// lengthscales within a crowd are plausible too: two sds below those of the whole.
     fn width(&self, dims: &[usize]) -> f64 {
         let crowding = dims.iter().filter_map(|&c| self.extents[c].crowding());
         let most = crowding.fold(1.0, f64::max);
         (0.5 * most.ln()).max(LENGTHSCALE_WIDTH)
     }
 
-    /// Lengthscales that the distances between neighbours suggest, where these are of another order than
-    /// the extents: the starts of all parameters of the kernel with these in place of the defaults.
+    /// Lengthscales that the distances between neighbours suggest, where these are of another order
+    /// than the extents: the starts of all parameters of the kernel with these in place of the
+    /// defaults.
     pub fn of_neighbours(&self, kernel: &Kernel, parameters: &[Parameter]) -> Option<Vec<f64>> {
         let mut is_other = false;
         let each = kernel.parameters().iter().zip(parameters);
@@ -343,8 +349,8 @@ impl Scales {
             };
         }
         if let (Role::Lengthscale(dims), false) = (&p.role, linear) {
-            // Rows that only know averages over wide supports cannot tell one short lengthscale from another, and
-            // integrals under it are dear.
+            // Rows that only know averages over wide supports cannot tell one short lengthscale
+            // from another, and integrals under it are dear.
             let narrowest = dims.iter().map(|&c| self.narrowest[c]);
             let lower = narrowest.fold(f64::INFINITY, f64::min) / RESOLVED;
             if lower < parameter.start {
@@ -364,8 +370,9 @@ impl Scales {
         }
         parameter
     }
-    /// The lengthscale of a periodic leaf whose peaks, of sd `lengthscale period / (2 pi)`, are as narrow beside the narrowest
-    /// support as other lengthscales may be. A period that is learned counts as two ranges, longer than any that rows can show.
+    /// The lengthscale of a periodic leaf whose peaks, of sd `lengthscale period / (2 pi)`, are as
+    /// narrow beside the narrowest support as other lengthscales may be. A period that is learned
+    /// counts as two ranges, longer than any that rows can show.
     fn narrowest_peak(&self, kernel: &Kernel, p: &KernelParameter) -> f64 {
         let name = p.name.replace(".lengthscale", ".period");
         let period = kernel.parameters().iter().find(|q| q.name == name);
@@ -377,8 +384,8 @@ impl Scales {
     }
 }
 
-/// What every row reports, see [`Observations::typical`]. Where the noise has heavy tails, values far from all others are those of
-/// the tails, and count as the nearest of the others.
+/// What every row reports, see [`Observations::typical`]. Where the noise has heavy tails, values
+/// far from all others are those of the tails, and count as the nearest of the others.
 fn plausible(table: &Observations) -> Vec<f64> {
     let mut values = table.typical();
     if !matches!(table.likelihood(), Likelihood::StudentT(_)) {

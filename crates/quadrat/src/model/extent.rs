@@ -13,15 +13,18 @@ use crate::kernel::Kernel;
 const FEW: f64 = 0.25;
 /// Fewer places than this are no bulk.
 const BULK: usize = 3;
-/// How far from the bulk a far row reaches, in extents of the bulk: ten of the lengthscales, 0.15 of it, that the bulk suggests.
+/// How far from the bulk a far row reaches, in extents of the bulk: ten of the lengthscales, 0.15
+/// of it, that the bulk suggests.
 const FAR: f64 = 1.5;
-/// And in the widest row of the bulk or the largest distance between neighbours there: bands and places that grow tenfold from each to
-/// the next have no far row.
+/// And in the widest row of the bulk or the largest distance between neighbours there: bands and
+/// places that grow tenfold from each to the next have no far row.
 const GROWTH: f64 = 12.0;
-/// Rows stand in crowds where the extent is so many times the one that nearly all distances between neighbours suggest:
-/// then a whole crowd lies within the shortest lengthscale, `0.15 exp(-1.4)`, that the extent makes plausible.
+/// Rows stand in crowds where the extent is so many times the one that nearly all distances between
+/// neighbours suggest: then a whole crowd lies within the shortest lengthscale, `0.15 exp(-1.4)`,
+/// that the extent makes plausible.
 const CROWDED: f64 = 27.0;
-/// Lengthscales that the default prior holds for plausible reach from its centre by this factor, two sds.
+/// Lengthscales that the default prior holds for plausible reach from its centre by this factor,
+/// two sds.
 const PLAUSIBLE: f64 = 4.0;
 /// Places that differ by a few units in the last place are one.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
@@ -120,8 +123,8 @@ fn middle((lower, upper): (f64, f64)) -> f64 {
     0.5 * lower + 0.5 * upper
 }
 
-/// The extent of the fewest places nearest to the median, at least three quarters of them, from which all others
-/// are far; `None` where there are none such. `places` are all different.
+/// The extent of the fewest places nearest to the median, at least three quarters of them, from
+/// which all others are far; `None` where there are none such. `places` are all different.
 fn bulk(mut places: Vec<(f64, f64)>) -> Option<(f64, f64)> {
     let n = places.len();
     let least = n - (FEW * n as f64) as usize;

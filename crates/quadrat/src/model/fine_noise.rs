@@ -7,8 +7,8 @@ use crate::likelihood::{Likelihood, Noise};
 /// Beliefs about rows that are not normal values are kept to this part of the prior variance:
 /// smaller ones would be lost in rounding.
 const FINEST: f64 = 1e-10;
-/// The same through inducing points, whose covariance has a jitter of 1e-10 that rows between points
-/// see many times over.
+/// The same through inducing points, whose covariance has a jitter of 1e-10 that rows between
+/// points see many times over.
 const FINEST_SPARSE: f64 = 1e-8;
 /// So many rows of a table are looked at.
 const SOME: usize = 1000;

@@ -36,7 +36,8 @@ use crate::support::Functionals;
 /// Share of the hyperparameters' posterior that the nodes answering predictions hold: the others
 /// move no predictive probability by more than its complement.
 pub(super) const COVERED: f64 = 0.999;
-/// Share of the hyperparameters' posterior that may be left out where an approximation does not settle.
+/// Share of the hyperparameters' posterior that may be left out where an approximation does not
+/// settle.
 const LOST: f64 = 0.05;
 /// That of sums after a link.
 const LOST_SUMS: f64 = 0.25;
@@ -44,7 +45,8 @@ const LOST_SUMS: f64 = 0.25;
 const AT_ONCE: usize = 16;
 /// Share of it that is left out unsaid: as much as [`COVERED`] leaves out anyway.
 const LOST_UNSAID: f64 = 1.0 - COVERED;
-/// Share of the nodes of the integration that may be left out unsaid because the evidence cannot be evaluated there.
+/// Share of the nodes of the integration that may be left out unsaid because the evidence cannot be
+/// evaluated there.
 const UNKNOWN: f64 = 0.05;
 /// Most rows for which the hyperparameters are integrated over a lattice of hundreds of nodes;
 /// above, their posterior is close to normal and a design of tens does.
@@ -53,28 +55,29 @@ const LATTICE_ROWS: usize = 200;
 const INTEGRATED_ROWS: usize = 4000;
 /// Most nodes within boxes, regions and bags for which [`Hyperparameters::Auto`] integrates.
 const AUTO_NODES: usize = 2000;
-/// Most rows of approximate inference: every evaluation factorises their covariance about ten times.
+/// Most rows of approximate inference: every evaluation factorises their covariance about ten
+/// times.
 const MAX_SITE_ROWS: usize = 5000;
 
 impl Model {
-    /// Learns the hyperparameters and conditions on the observations: exactly where every row is Gaussian, else by
-    /// the approximation that the options name.
+    /// Learns the hyperparameters and conditions on the observations: exactly where every row is
+    /// Gaussian, else by the approximation that the options name.
     ///
     /// # Errors
     /// [`FitError::Input`] for input that cannot be used, before any work;
     /// [`FitError::Factorisation`] when the covariance is singular even with jitter;
     /// [`FitError::Contradiction`] when rows without noise cannot all be right;
     /// [`FitError::NoStart`] when no start of the optimiser could be evaluated;
-    /// [`FitError::NotConverged`] when the sites of an approximation do not settle at the hyperparameters found; where the options
-    /// leave the choice, the variational approximation has then taken the place of expectation propagation, and did not settle
-    /// either.
+    /// [`FitError::NotConverged`] when the sites of an approximation do not settle at the
+    /// hyperparameters found; where the options leave the choice, the variational approximation has
+    /// then taken the place of expectation propagation, and did not settle either.
     ///
     /// # Numerics
     /// Exact rows that follow from other exact rows are left out with a warning, see
     /// [`Self::redundant_rows`]. Of rows that count the events of other rows again differences are
-    /// taken, with a warning, see [`counted_once`](super::counted_once).
-    /// Where the covariance is singular to rounding, jitter of up to 1e-6 of the variance of each row is added and
-    /// reported in the summary's warnings.
+    /// taken, with a warning, see [`counted_once`](super::counted_once). Where the covariance is
+    /// singular to rounding, jitter of up to 1e-6 of the variance of each row is added and reported
+    /// in the summary's warnings.
     pub fn fit(&self, options: &FitOptions) -> Result<Posterior, FitError> {
         if let Some((model, told)) = self.counting_once()? {
             let mut posterior = model.fit(options)?;
@@ -209,13 +212,15 @@ pub(super) fn check_size(problem: &Problem) -> Result<(), InputError> {
 fn lattice_up_to(problem: &Problem) -> usize {
     match &problem.pooled {
         None => LATTICE_ROWS,
-        // The curvature is that of fewer rows: an evaluation costs a few products with the covariance.
+        // The curvature is that of fewer rows: an evaluation costs a few products with the
+        // covariance.
         Some(_) => 2 * LATTICE_ROWS,
     }
 }
 
-/// As [`fit`]; by the variational approximation where expectation propagation was not asked for and does not settle, at the
-/// starts of the hyperparameters, in a whole search or where that ends, or where its evidence is far above the bound there.
+/// As [`fit`]; by the variational approximation where expectation propagation was not asked for and
+/// does not settle, at the starts of the hyperparameters, in a whole search or where that ends, or
+/// where its evidence is far above the bound there.
 fn fit_or_fall_back(
     model: &Model,
     problem: Problem,
@@ -306,7 +311,8 @@ fn fit(
         &mut warnings,
     );
     if integrated && problem.pooled.as_ref().is_some_and(|p| !p.has_draws()) {
-        // What does not settle at the most probable values is told before hundreds of others are looked at.
+        // What does not settle at the most probable values is told before hundreds of others are
+        // looked at.
         problem.condition(&optimum.theta)?;
     }
     let (nodes, intervals) = if integrated {
@@ -386,8 +392,9 @@ fn fit(
     Ok(posterior)
 }
 
-/// Conditions at the heaviest nodes, which together hold [`COVERED`] of the weight; also the weight of those at which
-/// an approximation did not settle, which are left out up to [`LOST`], of sums after a link up to [`LOST_SUMS`].
+/// Conditions at the heaviest nodes, which together hold [`COVERED`] of the weight; also the weight
+/// of those at which an approximation did not settle, which are left out up to [`LOST`], of sums
+/// after a link up to [`LOST_SUMS`].
 pub(super) fn condition_covering(
     problem: &Problem,
     nodes: &[Node],
@@ -406,7 +413,8 @@ pub(super) fn condition_covering(
         let share = node.weight / held.min(1.0);
         problem.condition_with(&node.theta, problem.draws(share, count))
     };
-    // Variances of sums that few counts do not bound are the prior's: not to take the largest says little.
+    // Variances of sums that few counts do not bound are the prior's: not to take the largest says
+    // little.
     let most = if problem.pooled.is_some() {
         LOST_SUMS
     } else {
@@ -544,8 +552,9 @@ struct Constant {
     upper: f64,
 }
 
-/// Each is covariant with the rows of its output only, through itself, `cov(m, L_i) = sd^2 size_i`. Of the rows that were conditioned on
-/// those of `set` begin at the first number of `place`; the other is how many these are.
+/// Each is covariant with the rows of its output only, through itself, `cov(m, L_i) = sd^2 size_i`.
+/// Of the rows that were conditioned on those of `set` begin at the first number of `place`; the
+/// other is how many these are.
 fn constants<'a>(
     means: &'a Means,
     set: &'a Functionals,

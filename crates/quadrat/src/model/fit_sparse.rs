@@ -23,11 +23,12 @@ use crate::progress::{Keeper, Progress, Silent};
 /// Mean counts from which on Poisson counts are judged, and what is too much of their variance.
 const LARGE: f64 = 500.0;
 const OVERDISPERSED: f64 = 3.0;
-/// Points times squared inducing points up to which hyperparameters are integrated unless told otherwise, and up to which a lattice of up
-/// to a thousand settings is: each takes some five passes.
+/// Points times squared inducing points up to which hyperparameters are integrated unless told
+/// otherwise, and up to which a lattice of up to a thousand settings is: each takes some five
+/// passes.
 const INTEGRATED: f64 = 4e6;
-/// Passes for one setting, on average, from which on beliefs settle so slowly that a thousand settings would take minutes: five to twenty
-/// are usual.
+/// Passes for one setting, on average, from which on beliefs settle so slowly that a thousand
+/// settings would take minutes: five to twenty are usual.
 const SLOW: f64 = 50.0;
 /// Of the first easier problem: its rows, the points of each and its inducing points, at most.
 const ROWS: usize = 4000;
@@ -37,13 +38,15 @@ const POINTS: usize = 64;
 const FEWER: usize = 128;
 /// What it may cost of the whole.
 const WORTH: f64 = 0.2;
-/// Rows on which starts compete, and their inducing points; by how many nats another has to be better than the first.
+/// Rows on which starts compete, and their inducing points; by how many nats another has to be
+/// better than the first.
 const PART_ROWS: usize = 400;
 const PART_INDUCING: usize = 40;
 const HIGHER: f64 = 0.5;
 /// Excess of a posterior variance over the prior's that is told.
 const WIDER: f64 = 0.01;
-/// What is left to gain of a bound, in nats, that is told: what the options of a search call settled.
+/// What is left to gain of a bound, in nats, that is told: what the options of a search call
+/// settled.
 const TOLD: f64 = 1e-6;
 
 impl Model {
@@ -82,7 +85,8 @@ impl Model {
         self.learn_in_pool(problem, &choice, options, vec![told], started)
     }
 
-    /// Whether [`Inference::Auto`] means [`Inference::Sparse`] here, since dense inference would need too much memory.
+    /// Whether [`Inference::Auto`] means [`Inference::Sparse`] here, since dense inference would
+    /// need too much memory.
     #[must_use]
     pub fn is_large(&self) -> bool {
         let Ok(dense) = self.problem(Inference::Auto, None) else {
@@ -94,8 +98,9 @@ impl Model {
                 .is_ok()
     }
 
-    /// Whether what is too much are given points, of which inducing points may stand for many; nodes within boxes and regions are as
-    /// many as the function is rough, so that inducing points would be too few.
+    /// Whether what is too much are given points, of which inducing points may stand for many;
+    /// nodes within boxes and regions are as many as the function is rough, so that inducing points
+    /// would be too few.
     fn is_of_points(&self, error: &InputError) -> bool {
         let are_points = |table: &Observations| {
             let set = table.supports();
@@ -123,8 +128,9 @@ impl Model {
         })
     }
 
-    /// Where a search from one of the starts besides the first ends, if it ends higher, on a few of the rows: the search of all of
-    /// them is one, and from a start far from the data it may end at another optimum.
+    /// Where a search from one of the starts besides the first ends, if it ends higher, on a few of
+    /// the rows: the search of all of them is one, and from a start far from the data it may end at
+    /// another optimum.
     fn better_start(&self, problem: &Problem, choice: &SparseChoice) -> Option<Vec<f64>> {
         if problem.besides.is_empty() {
             return None;
@@ -158,8 +164,9 @@ impl Model {
         higher.max_by(|a, b| a.0.total_cmp(&b.0)).map(|end| end.1)
     }
 
-    /// Easier problems, where passes over all points are dear: batches of the rows that grow until they are all of them, and fewer points of
-    /// each row; the first batch through fewer inducing points where there are many, then through all.
+    /// Easier problems, where passes over all points are dear: batches of the rows that grow until
+    /// they are all of them, and fewer points of each row; the first batch through fewer inducing
+    /// points where there are many, then through all.
     fn easier(&self, problem: &Problem, choice: &SparseChoice, dear: f64) -> Vec<Problem> {
         let Some(sparse) = &problem.sparse else {
             return Vec::new();
@@ -265,7 +272,8 @@ impl Model {
             let mut told = Vec::new();
             let found = spread(&evidence, optimum, has_lattice, progress, &mut told);
             evaluations += evidence.passes();
-            // Nodes are missing, which says nothing of the posterior; after the last one a stop changes nothing.
+            // Nodes are missing, which says nothing of the posterior; after the last one a stop
+            // changes nothing.
             if evidence.was_stopped() {
                 warnings
                     .push("hyperparameters were not integrated: the fit was stopped".to_owned());
@@ -428,7 +436,8 @@ fn learned_warnings(learned: &SparseOptimum) -> Vec<String> {
 }
 
 impl Posterior {
-    /// What to say of large Poisson counts that lie farther from their fitted means than such counts do.
+    /// What to say of large Poisson counts that lie farther from their fitted means than such
+    /// counts do.
     fn overdispersion(&self) -> Result<Vec<String>, FitError> {
         let mut told = Vec::new();
         for (t, table) in self.tables.iter().enumerate() {

@@ -98,7 +98,8 @@ fn leads_to(whole: &Posterior, state: Vec<u8>) {
     let (a, b) = (resumed.summary(), whole.summary());
     assert!(a.converged, "{:?}", a.warnings);
     let (a, b) = (a.log_posterior, b.log_posterior);
-    // Newton steps end where 5e-2 nats are left to gain by their estimate, a tenth by what they reach, and know values to 1e-3.
+    // Newton steps end where 5e-2 nats are left to gain by their estimate, a tenth by what they
+    // reach, and know values to 1e-3.
     assert!((a - b).abs() < 5e-3, "{a} {b}");
 }
 

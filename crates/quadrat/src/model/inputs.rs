@@ -27,12 +27,12 @@ impl Posterior {
         self.problem.sparse.as_ref().map(Sparse::inducing)
     }
 
-    /// Standard deviation of every input over what the rows look at, in the order of [`Self::dims`] and the unit of the
-    /// input: beside a lengthscale it tells how relevant an input is.
+    /// Standard deviation of every input over what the rows look at, in the order of [`Self::dims`]
+    /// and the unit of the input: beside a lengthscale it tells how relevant an input is.
     ///
-    /// `sd_d^2 = mean_a (c_ad - mean_a c_ad)^2 + mean_a w_ad^2 / 12` over the parts `a` of all rows (a point, a point of
-    /// a bag, a box, the bounding box of a region), of middle `c` and width `w`; each counts once, whatever its weight.
-    /// Zero where an input is the same everywhere.
+    /// `sd_d^2 = mean_a (c_ad - mean_a c_ad)^2 + mean_a w_ad^2 / 12` over the parts `a` of all rows
+    /// (a point, a point of a bag, a box, the bounding box of a region), of middle `c` and width
+    /// `w`; each counts once, whatever its weight. Zero where an input is the same everywhere.
     #[must_use]
     pub fn input_sd(&self) -> Vec<f64> {
         let observed = self.problem.observed();

@@ -14,11 +14,12 @@ use crate::special::scalar::normal_pdf;
 
 /// Standard deviations on either side of a latent mean that are integrated over.
 const REACH: f64 = 7.0;
-/// Fewest and most nodes of a component: a step of two thirds of a standard deviation is exact to rounding for smooth
-/// functions. Where more would be needed, distributions are integrated adaptively.
+/// Fewest and most nodes of a component: a step of two thirds of a standard deviation is exact to
+/// rounding for smooth functions. Where more would be needed, distributions are integrated
+/// adaptively.
 const NODES: (usize, usize) = (21, 641);
-/// Values of a spread that is a function: this step in standard deviations, which integrates a normal density to 3e-18, and so
-/// many of them to either side, which leave out 1e-6.
+/// Values of a spread that is a function: this step in standard deviations, which integrates a
+/// normal density to 3e-18, and so many of them to either side, which leave out 1e-6.
 const SPREAD_STEP: f64 = 0.7;
 const SPREAD_STEPS: i32 = 7;
 
@@ -124,7 +125,8 @@ impl Lens {
         components.into_iter().flat_map(one).collect()
     }
 
-    /// Noise variance at every node of the hyperparameters, where an observation is the latent value plus normal noise.
+    /// Noise variance at every node of the hyperparameters, where an observation is the latent
+    /// value plus normal noise.
     pub fn normal_noise(&self) -> Option<Vec<f64>> {
         let one = |node: usize| match self.seen(0, node, None, 0.0) {
             Distribution::Normal(normal) if normal.mean == 0.0 => Some(normal.sd * normal.sd),
@@ -158,8 +160,9 @@ impl Lens {
         }
     }
 
-    /// How many nodes of a component are exact to rounding: more where the latent value is less certain than an
-    /// observation at it. Infinitely many where that cannot be told, as without a variance.
+    /// How many nodes of a component are exact to rounding: more where the latent value is less
+    /// certain than an observation at it. Infinitely many where that cannot be told, as without a
+    /// variance.
     fn wanted(&self, c: Normal) -> f64 {
         let (low, high) = (self.at(&c, c.mean - c.sd), self.at(&c, c.mean + c.sd));
         let moved = (high.mean() - low.mean()).abs();
@@ -189,8 +192,9 @@ impl Lens {
             .collect()
     }
 
-    /// Latent values and weights that stand for all components: one grid, as fine as the finest of them needs. Nothing where their likelihoods
-    /// differ or are too narrow for one, or where nodes of their own would be fewer.
+    /// Latent values and weights that stand for all components: one grid, as fine as the finest of
+    /// them needs. Nothing where their likelihoods differ or are too narrow for one, or where nodes
+    /// of their own would be fewer.
     fn nodes_of_all(&self, components: &[Normal]) -> Option<Vec<(f64, f64)>> {
         let first = components.first()?;
         let is_alike = |c: &Normal| {
@@ -273,8 +277,8 @@ impl Lens {
         Some((m, square + noise))
     }
 
-    /// The average of a function of the distribution of an observation over a component, where that is narrow in
-    /// `f`: by adaptive integration around the latent values at which `y` is the mean.
+    /// The average of a function of the distribution of an observation over a component, where that
+    /// is narrow in `f`: by adaptive integration around the latent values at which `y` is the mean.
     fn average(&self, c: Normal, y: f64, value: impl Fn(&Distribution) -> f64) -> f64 {
         let (low, high) = (c.mean - REACH * c.sd, c.mean + REACH * c.sd);
         let centres = self.centres(c, y, (low, high));

@@ -100,7 +100,8 @@ fn spreads_that_are_functions_are_averaged_over() {
             seen.log_density(3.0).exp(),
         ];
         for (k, (ours, sum)) in ours.iter().zip(sums).enumerate() {
-            // What lies beyond 4.9 standard deviations is left out: 1e-6, weighted by the variance there 1e-5.
+            // What lies beyond 4.9 standard deviations is left out: 1e-6, weighted by the variance
+            // there 1e-5.
             assert!(
                 (ours / (sum / share) - 1.0).abs() < 1e-5,
                 "{} {k}: {ours} {sum}",
@@ -128,7 +129,8 @@ fn observations_much_more_certain_than_the_latent_value_follow_it() {
             );
             // y - f is rounded to an ulp of y, which a narrow noise magnifies.
             let rounding = 1e-9 + f64::EPSILON * y.abs() / scale;
-            // A double exponential moves the density by scale^2 f'', a Cauchy by about scale / (pi y^2) in its tails.
+            // A double exponential moves the density by scale^2 f'', a Cauchy by about scale / (pi
+            // y^2) in its tails.
             let off = (first.log_density(y) - exact(y)).abs();
             assert!(off < 10.0 * scale * scale + rounding, "{scale} {y}: {off}");
             let off = (second.log_density(y) - exact(y)).abs();
@@ -146,7 +148,8 @@ fn observations_much_more_certain_than_the_latent_value_follow_it() {
 
 #[test]
 fn large_counts_have_the_probabilities_of_their_rate() {
-    // Mean e^14, sd of the count 1e-3 of it, of the rate 0.3: p(y) is the density of log y over y, but for 1 / y.
+    // Mean e^14, sd of the count 1e-3 of it, of the rate 0.3: p(y) is the density of log y over y,
+    // but for 1 / y.
     let counts = Poisson::new(vec![1.0], vec![1.0], Link::Exp).unwrap();
     let seen = lens(counts, What::Observation, 0.0);
     let seen = seen.row(&[component(14.0, 0.3)]);

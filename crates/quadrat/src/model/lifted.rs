@@ -20,8 +20,8 @@ use crate::link::{Link, QuasiMean};
 use crate::special::elementary;
 use crate::support::Functionals;
 
-/// What a draw leaves open of a place is nothing below this part of its prior variance: the prior is
-/// factorised no more accurately.
+/// What a draw leaves open of a place is nothing below this part of its prior variance: the prior
+/// is factorised no more accurately.
 const NOTHING: f64 = 1e-6;
 /// Above this variance of what is left open, the means of sums after `exp` are no numbers.
 const LARGE: f64 = 200.0;
@@ -220,11 +220,12 @@ fn most(lift: &Ready<'_>, holding: &Holding, whole: f64) -> Option<Vec<f64>> {
 }
 
 impl Seen<'_> {
-    /// In closed form given each draw: with `R` what is left open and `e_i = p_i e^(f_i + R_ii / 2)`
-    /// the sum has mean `sum_i e_i` and variance `sum_ij e_i e_j (e^(R_ij) - 1)`.
+    /// In closed form given each draw: with `R` what is left open and `e_i = p_i e^(f_i + R_ii /
+    /// 2)` the sum has mean `sum_i e_i` and variance `sum_ij e_i e_j (e^(R_ij) - 1)`.
     ///
     /// Where the sum is at most `T`, a larger mean is impossible: what is left open is then so much
-    /// that only `sum_i p_i e^(f_i)` says how `T` is shared. A variance is at most `mean (T - mean)`.
+    /// that only `sum_i p_i e^(f_i)` says how `T` is shared. A variance is at most `mean (T -
+    /// mean)`.
     fn of_exp(&self) -> Option<Belief> {
         let n = self.shares.len();
         let half: Vec<f64> = match &self.open {

@@ -15,8 +15,8 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// `rows` are value, size, output and number of the rows of every table; `extent` is that of the supports,
-    /// which counts where all averages are the same.
+    /// `rows` are value, size, output and number of the rows of every table; `extent` is that of
+    /// the supports, which counts where all averages are the same.
     pub fn new(
         tables: &[Observations],
         rows: &[Vec<Row>],

@@ -17,7 +17,8 @@ use crate::progress::Progress;
 
 /// R-hat above which chains disagree (Vehtari et al. 2021).
 const R_HAT: f64 = 1.01;
-/// Effective sample size below which means, sds and R-hat themselves are not known well (Vehtari et al. 2021).
+/// Effective sample size below which means, sds and R-hat themselves are not known well (Vehtari et
+/// al. 2021).
 const EFFECTIVE: f64 = 400.0;
 /// Means that are farther apart than this, in sds, are told.
 const APART: f64 = 0.5;
@@ -64,8 +65,8 @@ impl RowCheck {
 
 /// One free hyperparameter, by the fit and by sampling.
 ///
-/// Means and sds are those of its logarithm where it is positive, since that is where its posterior is nearly
-/// symmetric; intervals are in its own unit.
+/// Means and sds are those of its logarithm where it is positive, since that is where its posterior
+/// is nearly symmetric; intervals are in its own unit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HyperCheck {
     /// Its public name.
@@ -74,8 +75,8 @@ pub struct HyperCheck {
     pub logarithm: bool,
     /// Its most probable value, in its own unit.
     pub map: f64,
-    /// By the fit: over the nodes where hyperparameters are integrated, else the normal approximation; an sd of NaN where
-    /// the fit has no interval.
+    /// By the fit: over the nodes where hyperparameters are integrated, else the normal
+    /// approximation; an sd of NaN where the fit has no interval.
     pub fit: Spread,
     /// Central 95 % interval by the fit, in its own unit; NaN where it has none.
     pub fit_interval: (f64, f64),
@@ -103,16 +104,17 @@ pub struct McmcReport {
     pub gradients: u64,
     /// Wall-clock time.
     pub seconds: f64,
-    /// The free hyperparameters, in the order of the model. The unknown constant mean is not among them: both
-    /// methods integrate it with the latent function.
+    /// The free hyperparameters, in the order of the model. The unknown constant mean is not among
+    /// them: both methods integrate it with the latent function.
     pub hyperparameters: Vec<HyperCheck>,
-    /// The latent values, in the order of the tables; of a sum after a link over several places, that of its average:
-    /// the logarithm of the mean rate for the `exp` link, its positive root for the `square` link. Of these the fit tells the
-    /// normal distribution that has the mean and variance of the sum after the link: where they differ from the draws,
-    /// that may be the summary and not the posterior (by .3 sd for 50 values of variance 4 that are independent).
+    /// The latent values, in the order of the tables; of a sum after a link over several places,
+    /// that of its average: the logarithm of the mean rate for the `exp` link, its positive root
+    /// for the `square` link. Of these the fit tells the normal distribution that has the mean and
+    /// variance of the sum after the link: where they differ from the draws, that may be the
+    /// summary and not the posterior (by .3 sd for 50 values of variance 4 that are independent).
     pub rows: Vec<RowCheck>,
-    /// The second latent values ([`Model::vary`](super::Model::vary)): those of noise variances, then those of dispersions, each in the
-    /// order of the tables that have one.
+    /// The second latent values ([`Model::vary`](super::Model::vary)): those of noise variances,
+    /// then those of dispersions, each in the order of the tables that have one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub varying: Vec<RowCheck>,
 }
@@ -149,8 +151,8 @@ impl McmcReport {
         self.rows.iter().map(RowCheck::sd_ratio).collect()
     }
 
-    /// Where the fit is wrong by the draws, as far as these can be trusted; and why they cannot, if so: chains that
-    /// disagree, few effective draws, divergences.
+    /// Where the fit is wrong by the draws, as far as these can be trusted; and why they cannot, if
+    /// so: chains that disagree, few effective draws, divergences.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut out = Vec::new();
@@ -243,24 +245,27 @@ impl Model {
 impl Posterior {
     /// Draws from the posterior itself, by the no-U-turn sampler, and sets the fit beside it.
     ///
-    /// The priors and bounds of the hyperparameters are those of the fit; the free ones are sampled together with
-    /// the latent values of all rows, also where every row is Gaussian. Where the noise variance or dispersion is a
-    /// function, so are its values, without the independence of the two functions that the fit assumes. Of sums after a
-    /// link, the values at all nodes are sampled. What stands beside sparse inference are draws from the posterior of
-    /// all rows, without inducing points.
+    /// The priors and bounds of the hyperparameters are those of the fit; the free ones are sampled
+    /// together with the latent values of all rows, also where every row is Gaussian. Where the
+    /// noise variance or dispersion is a function, so are its values, without the independence of
+    /// the two functions that the fit assumes. Of sums after a link, the values at all nodes are
+    /// sampled. What stands beside sparse inference are draws from the posterior of all rows,
+    /// without inducing points.
     ///
     /// # Arguments
     /// * `options` - chains, draws and seed
     /// * `progress` - told of every draw
     ///
     /// # Errors
-    /// [`InputError::TooManyToSample`] for more than 1,000 rows or nodes within rows, or 4,000 points of bags whose values
-    /// are added up; [`InputError::Range`] for a Gaussian row without noise, which has no density; else as [`sample`].
-    /// [`Model::check_can_be_sampled`] tells before a fit.
+    /// [`InputError::TooManyToSample`] for more than 1,000 rows or nodes within rows, or 4,000
+    /// points of bags whose values are added up; [`InputError::Range`] for a Gaussian row without
+    /// noise, which has no density; else as [`sample`]. [`Model::check_can_be_sampled`] tells
+    /// before a fit.
     ///
     /// # Numerics
-    /// `O(n^3)` per step of the sampler with `n` rows or nodes: seconds for tens of rows, minutes for hundreds, hours for a
-    /// thousand. A covariance carries a jitter of 1e-10 of its diagonal, the fit none unless it says so.
+    /// `O(n^3)` per step of the sampler with `n` rows or nodes: seconds for tens of rows, minutes
+    /// for hundreds, hours for a thousand. A covariance carries a jitter of 1e-10 of its diagonal,
+    /// the fit none unless it says so.
     pub fn check_by_mcmc(
         &self,
         options: &McmcOptions,

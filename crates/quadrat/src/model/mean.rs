@@ -18,8 +18,8 @@ pub(super) struct MeanPrior {
 
 /// Prior means of functionals: `L m_d = m_d size(L)` where the functional is of output `d`.
 ///
-/// An unknown constant is part of the covariance, `cov(L, L') = sd_d^2 size(L) size(L')` where both are of output
-/// `d`, and so integrated with the function.
+/// An unknown constant is part of the covariance, `cov(L, L') = sd_d^2 size(L) size(L')` where both
+/// are of output `d`, and so integrated with the function.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Means {
     /// One per output.
@@ -84,8 +84,8 @@ impl Means {
         (0..set.len()).map(|row| self.scale(set, row)).collect()
     }
 
-    /// `sd size` of every functional for each unknown constant, zero where it is of another output; shape
-    /// `[set.len(), unknown constants]`.
+    /// `sd size` of every functional for each unknown constant, zero where it is of another output;
+    /// shape `[set.len(), unknown constants]`.
     pub fn columns(&self, set: &Functionals) -> Mat<f64> {
         let outputs = 0..self.priors.len();
         let unknown: Vec<usize> = outputs.filter(|&d| self.priors[d].sd > 0.0).collect();
@@ -101,7 +101,8 @@ impl Means {
         self.priors[self.output(set, row)].sd * set.size(row)
     }
 
-    /// Adds the covariance that comes from the unknown constants to `k`, shape `[a.len(), b.len()]`.
+    /// Adds the covariance that comes from the unknown constants to `k`, shape `[a.len(),
+    /// b.len()]`.
     pub fn add_covariance(&self, k: &mut Mat<f64>, a: &Functionals, b: &Functionals) {
         self.add_columns(k, a, b, 0..b.len());
     }

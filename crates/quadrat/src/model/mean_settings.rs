@@ -1,7 +1,8 @@
-//! What the user says of unknown means: that of the function, and the levels of a noise variance or dispersion that is a function.
+//! What the user says of unknown means: that of the function, and the levels of a noise variance or
+//! dispersion that is a function.
 //!
-//! They are integrated with their function and not optimised, so they take a normal prior or a fixed value and nothing else.
-//! A setting that would have no effect is refused.
+//! They are integrated with their function and not optimised, so they take a normal prior or a
+//! fixed value and nothing else. A setting that would have no effect is refused.
 
 use super::mean::MeanPrior;
 use super::second::Varying;
@@ -12,8 +13,8 @@ use crate::parameter::PriorDensity;
 /// Name of the unknown constant mean among the hyperparameters.
 pub(super) const MEAN_NAME: &str = "mean.constant";
 
-/// Whether a hyperparameter is an unknown mean: `mean.constant`, with several outputs also `mean.constant.<output>`;
-/// after `noise.` or `dispersion.` that of a second latent function.
+/// Whether a hyperparameter is an unknown mean: `mean.constant`, with several outputs also
+/// `mean.constant.<output>`; after `noise.` or `dispersion.` that of a second latent function.
 pub(super) fn is_mean(name: &str) -> bool {
     let kinds = [Varying::Noise, Varying::Dispersion];
     let own = kinds.iter().find_map(|kind| {
@@ -33,7 +34,8 @@ pub(super) struct MeanSettings<'a> {
 }
 
 impl<'a> MeanSettings<'a> {
-    /// Those of the latent function, or of the function that is `varying`, over some outputs; no outputs mean one without a name.
+    /// Those of the latent function, or of the function that is `varying`, over some outputs; no
+    /// outputs mean one without a name.
     pub fn new(
         settings: &'a [(String, Setting)],
         varying: Option<Varying>,
@@ -53,7 +55,8 @@ impl<'a> MeanSettings<'a> {
     /// Prior of the mean of an output, or its value with `sd` 0, where the user says one.
     ///
     /// # Errors
-    /// [`InputError::Parameter`] for a start, for bounds, for a prior that is not normal, and for a value that is not fixed.
+    /// [`InputError::Parameter`] for a start, for bounds, for a prior that is not normal, and for a
+    /// value that is not fixed.
     pub fn prior(&self, output: usize) -> Result<Option<MeanPrior>, InputError> {
         let Some((name, setting)) = self.of(output) else {
             return Ok(None);

@@ -10,14 +10,17 @@ use crate::parameter::Parameter;
 const UNLIKELY: f64 = 20.0;
 /// Fewer rows than this are not judged by the others: half of them may be missed by chance.
 const FEW: usize = 8;
-/// Up to this many rows every one is predicted from the others, which takes as long as a few evaluations of the evidence.
+/// Up to this many rows every one is predicted from the others, which takes as long as a few
+/// evaluations of the evidence.
 const LEFT_OUT: usize = 4000;
-/// So many rows of a table are compared with what was fitted, where that is a prediction of its own.
+/// So many rows of a table are compared with what was fitted, where that is a prediction of its
+/// own.
 const SOME: usize = 1000;
 /// Half the width of a central 95 % interval in sds.
 const INTERVAL: f64 = 1.96;
-/// By how many nats a node of the integration may lie above the optimum unsaid: evidences of approximations are rough by some
-/// tenths. One nat is what an optimum of two hyperparameters has above a typical place.
+/// By how many nats a node of the integration may lie above the optimum unsaid: evidences of
+/// approximations are rough by some tenths. One nat is what an optimum of two hyperparameters has
+/// above a typical place.
 const BEYOND: f64 = 1.0;
 
 /// What to say where rows do not agree with the fit at its hyperparameters; exact inference only.
@@ -31,9 +34,9 @@ pub(super) fn warnings(problem: &Problem, conditioned: &Conditioned) -> Vec<Stri
     told.into_iter().collect()
 }
 
-/// The curve `f` leaves `v_i alpha_i` of row `i`. With the true hyperparameters
-/// `sum (v_i alpha_i)^2 / v_i` is at most about `chi^2` with as many degrees of freedom as rows, as the
-/// curve follows the rows rather than the truth.
+/// The curve `f` leaves `v_i alpha_i` of row `i`. With the true hyperparameters `sum (v_i
+/// alpha_i)^2 / v_i` is at most about `chi^2` with as many degrees of freedom as rows, as the curve
+/// follows the rows rather than the truth.
 ///
 /// # Source
 /// Laurent and Massart 2000, lemma 1: `P(chi^2_n > n + 2 sqrt(n x) + 2 x) <= exp(-x)`.
@@ -47,7 +50,8 @@ fn beyond_known_noise(problem: &Problem, conditioned: &Conditioned) -> Option<St
     impossible(each)
 }
 
-/// The same of approximate inference, for tables of values with known noise: of some rows of each, evenly spread.
+/// The same of approximate inference, for tables of values with known noise: of some rows of each,
+/// evenly spread.
 pub(super) fn of_known_tables(posterior: &Posterior) -> Result<Option<String>, FitError> {
     let mut squares = Vec::new();
     for table in &posterior.tables {
@@ -78,7 +82,8 @@ pub(super) fn of_known_tables(posterior: &Posterior) -> Result<Option<String>, F
     Ok(impossible(squares.into_iter()))
 }
 
-/// What to say of squared distances from the curve in units of the known variances, each with how often its row was seen.
+/// What to say of squared distances from the curve in units of the known variances, each with how
+/// often its row was seen.
 fn impossible(squares: impl Iterator<Item = (f64, f64)>) -> Option<String> {
     let (rows, square) = squares.fold((0.0, 0.0), |(n, sum), (times, square)| {
         (n + times, sum + square)
@@ -110,7 +115,8 @@ fn missed_by_the_others(problem: &Problem, conditioned: &Conditioned) -> Option<
     ))
 }
 
-/// What to say where the integration of the hyperparameters came across a place better than the one where their search ended.
+/// What to say where the integration of the hyperparameters came across a place better than the one
+/// where their search ended.
 pub(super) fn passed_by(
     parameters: &[Parameter],
     nodes: &[Node],

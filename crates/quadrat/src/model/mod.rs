@@ -121,7 +121,8 @@ pub struct Model {
     settings: Vec<(String, Setting)>,
     /// One of each kind at most, in the order of the kinds.
     seconds: Vec<(Varying, Kernel, Link)>,
-    /// Whether constraints are to be placed where the function is likeliest to be negative, which takes a fit without them.
+    /// Whether constraints are to be placed where the function is likeliest to be negative, which
+    /// takes a fit without them.
     scattered: bool,
     /// Whether overlapping rows of counts are taken as they are.
     keeps_overlaps: bool,
@@ -159,17 +160,21 @@ impl Model {
     /// Lets the noise variance or the dispersion that tables learn be a function of its own,
     /// $v(x) = \\psi(g(x))$ with $g \\sim GP$ under this kernel and an unknown constant mean.
     ///
-    /// Where values have a common step $\\delta$, such as whole numbers, and no known variance, the noise variance is
-    /// $\\delta^2 / 12 + \\psi(g(x))$, the first the variance of their rounding (at most 4 % of that of the values): it would vanish where many rows report the same.
-    /// For Student-t rows, $v$ and what is added to it are the square of the scale.
+    /// Where values have a common step $\\delta$, such as whole numbers, and no known variance, the
+    /// noise variance is $\\delta^2 / 12 + \\psi(g(x))$, the first the variance of their rounding
+    /// (at most 4 % of that of the values): it would vanish where many rows report the same. For
+    /// Student-t rows, $v$ and what is added to it are the square of the scale.
     ///
-    /// Tables that learn none keep what they have. A model may have one function of each kind, independent of each other: values have the
-    /// noise of the one, counts the dispersion of the other; a second call of the same kind replaces the first. They are taken to be
-    /// independent of the latent function after the data too (mean field); inference is expectation propagation, or variational.
+    /// Tables that learn none keep what they have. A model may have one function of each kind,
+    /// independent of each other: values have the noise of the one, counts the dispersion of the
+    /// other; a second call of the same kind replaces the first. They are taken to be independent
+    /// of the latent function after the data too (mean field); inference is expectation
+    /// propagation, or variational.
     ///
     /// # Arguments
     /// * `varying` - what the function is of
-    /// * `kernel` - its kernel; over several outputs with a coregionalisation of its own, or one for all outputs
+    /// * `kernel` - its kernel; over several outputs with a coregionalisation of its own, or one
+    ///   for all outputs
     /// * `link` - `exp`, so that `g` is the log of it, or `softplus`
     ///
     /// # Source
@@ -182,8 +187,8 @@ impl Model {
         self
     }
 
-    /// The same with one number for every table in place of noise variances and dispersions that are functions; `None`
-    /// where there is no such function.
+    /// The same with one number for every table in place of noise variances and dispersions that
+    /// are functions; `None` where there is no such function.
     fn with_constant_scale(&self) -> Option<Self> {
         if self.seconds.is_empty() {
             return None;
@@ -292,9 +297,9 @@ impl Model {
     }
 }
 
-/// Where a search begins besides the starts of the parameters: where the user chose some of these, at what the data
-/// suggest, `usual`; and, where the distances between neighbouring rows are of another order than the extent of all,
-/// at lengthscales `near` these.
+/// Where a search begins besides the starts of the parameters: where the user chose some of these,
+/// at what the data suggest, `usual`; and, where the distances between neighbouring rows are of
+/// another order than the extent of all, at lengthscales `near` these.
 fn starts_besides(
     parameters: &[Parameter],
     usual: Vec<f64>,

@@ -19,23 +19,26 @@ const CANDIDATES: usize = 2048;
 const SOFTNESS: f64 = 0.02;
 
 impl Model {
-    /// Adds rows that say, at many places, that the latent function is not negative: a grid over what was
-    /// observed (up to three columns). For more columns [`Self::fit`] fits the model without them first, with its most probable hyperparameters and
-    /// the options given, and places them at those 256 of 2048 points of low discrepancy where the function is likeliest to be negative.
+    /// Adds rows that say, at many places, that the latent function is not negative: a grid over
+    /// what was observed (up to three columns). For more columns [`Self::fit`] fits the model
+    /// without them first, with its most probable hyperparameters and the options given, and places
+    /// them at those 256 of 2048 points of low discrepancy where the function is likeliest to be
+    /// negative.
     ///
-    /// $p = \Phi(f(x_j) / \epsilon)$ at every place, `epsilon` a fiftieth of the spread of the observed densities;
-    /// inference becomes approximate. Call it after the tables were observed.
+    /// $p = \Phi(f(x_j) / \epsilon)$ at every place, `epsilon` a fiftieth of the spread of the
+    /// observed densities; inference becomes approximate. Call it after the tables were observed.
     ///
-    /// These intervals are too narrow: on histograms of 255 people the 95 % intervals hold 70 to 75 % of the rates,
-    /// where those of the unconstrained model, truncated
-    /// ([`Prediction::non_negative`](super::Prediction::non_negative)), hold 91 to 95 %. What it gains is a *joint*
-    /// posterior whose draws and totals are non-negative.
+    /// These intervals are too narrow: on histograms of 255 people the 95 % intervals hold 70 to 75
+    /// % of the rates, where those of the unconstrained model, truncated
+    /// ([`Prediction::non_negative`](super::Prediction::non_negative)), hold 91 to 95 %. What it
+    /// gains is a *joint* posterior whose draws and totals are non-negative.
     ///
     /// # Errors
     /// [`InputError`] for tables that do not fit the kernel, or none.
     ///
     /// # Source
-    /// Riihimaki and Vehtari 2010, *Gaussian processes with monotonicity information*, for the device.
+    /// Riihimaki and Vehtari 2010, *Gaussian processes with monotonicity information*, for the
+    /// device.
     pub fn non_negative(mut self) -> Result<Self, InputError> {
         let tables = restrict(&self.kernel, &self.tables)?;
         let ranges = self.ranges(&tables);

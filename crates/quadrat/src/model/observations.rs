@@ -135,8 +135,9 @@ impl Observations {
         (0..left).map(|i| i * n / left).collect()
     }
 
-    /// Uses the learned noise variance of another table instead of one of its own: that of the first table that does not share,
-    /// wherever it stands; where every table shares, they have one together.
+    /// Uses the learned noise variance of another table instead of one of its own: that of the
+    /// first table that does not share, wherever it stands; where every table shares, they have one
+    /// together.
     #[must_use]
     pub fn share_noise(mut self) -> Self {
         self.share_noise = true;
@@ -195,7 +196,8 @@ impl Observations {
                 let mut own = starts(1.0);
                 let learns = other.noise().is_some_and(Noise::is_learned);
                 if learns && knows_its_scale(self) {
-                    // Values beyond a limit lie about an sd of the noise from it, in the unit of the limits.
+                    // Values beyond a limit lie about an sd of the noise from it, in the unit of
+                    // the limits.
                     own[0] = 0.0;
                     own = starts(self.spread_of(&guesses(&own)));
                 }
@@ -204,7 +206,8 @@ impl Observations {
         }
     }
 
-    /// Root mean square of values about the same density everywhere; one where they are all alike, which tell no unit.
+    /// Root mean square of values about the same density everywhere; one where they are all alike,
+    /// which tell no unit.
     fn spread_of(&self, values: &[f64]) -> f64 {
         let rows = || values.iter().zip(0..);
         let total: f64 = rows()

@@ -52,7 +52,8 @@ pub(super) fn place(
     Ok(placed)
 }
 
-/// The tables as functions of the kernel's columns; those behind a link per unit of what they look at.
+/// The tables as functions of the kernel's columns; those behind a link per unit of what they look
+/// at.
 pub(super) fn restrict(
     kernel: &Kernel,
     tables: &[Observations],

@@ -28,8 +28,8 @@ pub struct Part {
 impl Posterior {
     /// For every support the first observed row that it is a part of, where there is one.
     ///
-    /// A support is a part of a box that contains it, of a polygon that contains its middle, and of a
-    /// bag that has all of its points.
+    /// A support is a part of a box that contains it, of a polygon that contains its middle, and of
+    /// a bag that has all of its points.
     ///
     /// # Arguments
     /// * `at` - supports as [`Self::predict`] takes them

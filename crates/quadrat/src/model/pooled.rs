@@ -9,7 +9,8 @@ use crate::link::Link;
 use crate::parameter::Parameter;
 use crate::support::Functionals;
 
-/// Most nodes of all rows together: their covariance is factorised nowhere, but multiplied in every step.
+/// Most nodes of all rows together: their covariance is factorised nowhere, but multiplied in every
+/// step.
 pub(super) const MAX_NODES: usize = 4000;
 /// Draws that meet what the rows report, of all hyperparameters together.
 const DRAWS: usize = 4000;
@@ -41,8 +42,8 @@ pub(super) struct Pooled {
     pub demand: Option<usize>,
 }
 
-/// A row whose boxes are cut where observed rows end, so that a union of these has their nodes: what
-/// they say of their sums then holds for its sum. A row that would have too many nodes stays.
+/// A row whose boxes are cut where observed rows end, so that a union of these has their nodes:
+/// what they say of their sums then holds for its sum. A row that would have too many nodes stays.
 pub(super) fn cut(row: Functionals, ends: &[Vec<f64>], rule: &NodeRule) -> Functionals {
     match row.cut(ends, MAX_NODES) {
         Some(cut) if rule.demand(&cut) <= MAX_NODES as f64 => cut,
@@ -56,7 +57,8 @@ pub(super) fn is_pooled(table: &Observations) -> bool {
         && (0..table.supports.len()).any(|row| !table.supports.is_point(row))
 }
 
-/// The tables as functions of averages after a link, where there is one: sizes go into the exposures.
+/// The tables as functions of averages after a link, where there is one: sizes go into the
+/// exposures.
 pub(super) fn per_unit(table: Observations) -> Observations {
     let rows = 0..table.supports.len();
     if table.likelihood.link().is_none()
@@ -77,10 +79,11 @@ pub(super) fn per_unit(table: Observations) -> Observations {
 impl Pooled {
     /// Rows of tables that were made [`per_unit`], and their nodes.
     ///
-    /// Nodes are fixed before anything is learned: a box or region of a width of `u` steps has about `1 + 2 u` along
-    /// it, where a step is a third of the lengthscale's start (its value, where that is fixed), less for rough and
-    /// periodic kernels, up to the start itself where that would be more than [`MAX_NODES`]. Rows more than ten times as
-    /// wide as half of them have no more nodes than such, or 200.
+    /// Nodes are fixed before anything is learned: a box or region of a width of `u` steps has
+    /// about `1 + 2 u` along it, where a step is a third of the lengthscale's start (its value,
+    /// where that is fixed), less for rough and periodic kernels, up to the start itself where that
+    /// would be more than [`MAX_NODES`]. Rows more than ten times as wide as half of them have no
+    /// more nodes than such, or 200.
     pub fn new(
         kernel: &Kernel,
         covariance: &Covariance,
@@ -147,8 +150,8 @@ impl Pooled {
         (own, nothing)
     }
 
-    /// Draws that are to meet what the rows report, at hyperparameters of a share of the weight; none
-    /// where they or the factors of all nodes would take too much memory or time.
+    /// Draws that are to meet what the rows report, at hyperparameters of a share of the weight;
+    /// none where they or the factors of all nodes would take too much memory or time.
     ///
     /// # Arguments
     /// * `share` - of the weight of all hyperparameters that are kept

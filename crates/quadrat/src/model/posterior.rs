@@ -36,14 +36,15 @@ const NOISE_OF_ROWS: InputError = InputError::Unavailable {
 pub enum Scale {
     /// The latent function under the support, `L f`.
     Latent,
-    /// The observed mean: after the link of the first table that reports values, at an exposure of one, added up or
-    /// averaged over the support after the link; the probability of a success. With an identity link the same as
-    /// latent.
+    /// The observed mean: after the link of the first table that reports values, at an exposure of
+    /// one, added up or averaged over the support after the link; the probability of a success.
+    /// With an identity link the same as latent.
     #[default]
     Response,
-    /// A new observation. Of normal rows: the response plus the noise of a new row, which is the learned noise
-    /// of the first table that learns one and the known noise that all rows share. Else one of the first table
-    /// that reports values, at an exposure (or with a number of trials) of one.
+    /// A new observation. Of normal rows: the response plus the noise of a new row, which is the
+    /// learned noise of the first table that learns one and the known noise that all rows share.
+    /// Else one of the first table that reports values, at an exposure (or with a number of trials)
+    /// of one.
     Observation,
 }
 
@@ -76,8 +77,8 @@ pub struct Posterior {
     /// The heaviest nodes, conditioned: they answer predictions. Weights sum to one.
     pub(super) components: Vec<Component>,
     pub(super) summary: FitSummary,
-    /// From the lowest to the highest coordinate along every column of the kernel of rows that were left out since they
-    /// follow from others; empty where none were.
+    /// From the lowest to the highest coordinate along every column of the kernel of rows that were
+    /// left out since they follow from others; empty where none were.
     pub(super) left_out: Vec<(f64, f64)>,
     pub(super) loo: OnceLock<Vec<LeaveOneOut>>,
     pub(super) notes: BTreeMap<String, String>,
@@ -171,8 +172,9 @@ impl Posterior {
         &self.tables
     }
 
-    /// The tables of an output in groups within which predictions on a scale are the same, by their places among
-    /// [`Self::observations`]; with more than one group [`Self::predict_as`] must be told a table. Empty for an unknown output.
+    /// The tables of an output in groups within which predictions on a scale are the same, by their
+    /// places among [`Self::observations`]; with more than one group [`Self::predict_as`] must be
+    /// told a table. Empty for an unknown output.
     #[must_use]
     pub fn instruments(&self, output: Option<&str>, scale: Scale) -> Vec<Vec<usize>> {
         let known = self.outputs();
@@ -186,14 +188,14 @@ impl Posterior {
     /// Marginal predictions at any supports.
     ///
     /// # Arguments
-    /// * `at` - supports whose inputs include [`Self::dims`], in any order; with several outputs those of
-    ///   [`Self::at_output`]
+    /// * `at` - supports whose inputs include [`Self::dims`], in any order; with several outputs
+    ///   those of [`Self::at_output`]
     ///
     /// # Errors
-    /// [`InputError::UnknownDimension`] for a missing input; [`InputError::Output`] where there are several outputs
-    /// and `at` names none, or several on a scale that differs between them; [`InputError::Unavailable`] for the
-    /// observation scale when noise variances were given per row, and where tables of the output answer differently
-    /// ([`Self::predict_as`]).
+    /// [`InputError::UnknownDimension`] for a missing input; [`InputError::Output`] where there are
+    /// several outputs and `at` names none, or several on a scale that differs between them;
+    /// [`InputError::Unavailable`] for the observation scale when noise variances were given per
+    /// row, and where tables of the output answer differently ([`Self::predict_as`]).
     ///
     /// # Source
     /// Rasmussen and Williams 2006, eqs. 2.25, 2.26.
@@ -201,15 +203,18 @@ impl Posterior {
         self.predict_as(at, scale, None)
     }
 
-    /// Marginal predictions of what one of the tables reports, by its place among [`Self::observations`]: a new observation has the
-    /// noise, the thresholds or the dispersion of that table, and is a value, a count or a rank as its rows are.
+    /// Marginal predictions of what one of the tables reports, by its place among
+    /// [`Self::observations`]: a new observation has the noise, the thresholds or the dispersion of
+    /// that table, and is a value, a count or a rank as its rows are.
     ///
     /// # Arguments
     /// * `at`, `scale` - as for [`Self::predict`]
-    /// * `table` - may be `None` where all tables of the output answer alike, see [`Self::instruments`]
+    /// * `table` - may be `None` where all tables of the output answer alike, see
+    ///   [`Self::instruments`]
     ///
     /// # Errors
-    /// As [`Self::predict`]; [`InputError::Unavailable`] for a table that reports nothing of the output.
+    /// As [`Self::predict`]; [`InputError::Unavailable`] for a table that reports nothing of the
+    /// output.
     pub fn predict_as(
         &self,
         at: &Functionals,
@@ -219,16 +224,17 @@ impl Posterior {
         self.predict_seen(at, scale, table, Amounts::default())
     }
 
-    /// Marginal predictions of counts at an exposure of every row, or of the means of such counts: of a rate per person
-    /// the count among so many.
+    /// Marginal predictions of counts at an exposure of every row, or of the means of such counts:
+    /// of a rate per person the count among so many.
     ///
     /// # Arguments
-    /// * `at`, `scale`, `table` - as for [`Self::predict_as`]; not [`Scale::Latent`], which knows no exposure
+    /// * `at`, `scale`, `table` - as for [`Self::predict_as`]; not [`Scale::Latent`], which knows
+    ///   no exposure
     /// * `exposure` - above zero, shape `[m]`
     ///
     /// # Errors
-    /// As [`Self::predict_as`]; [`InputError::Shape`], [`InputError::Range`]; [`InputError::Unavailable`] where no counts are
-    /// reported.
+    /// As [`Self::predict_as`]; [`InputError::Shape`], [`InputError::Range`];
+    /// [`InputError::Unavailable`] where no counts are reported.
     pub fn predict_at_exposure(
         &self,
         at: &Functionals,
@@ -251,8 +257,8 @@ impl Posterior {
     /// * `trials` - from 1 on, shape `[m]`
     ///
     /// # Errors
-    /// As [`Self::predict_as`]; [`InputError::Shape`], [`InputError::Range`]; [`InputError::Unavailable`] where no successes
-    /// among trials are reported.
+    /// As [`Self::predict_as`]; [`InputError::Shape`], [`InputError::Range`];
+    /// [`InputError::Unavailable`] where no successes among trials are reported.
     pub fn predict_trials(
         &self,
         at: &Functionals,
@@ -362,18 +368,20 @@ impl Posterior {
         })
     }
 
-    /// A second latent function, `g`: of a noise variance or dispersion `v(x) = link(g(x))` that is a function itself.
+    /// A second latent function, `g`: of a noise variance or dispersion `v(x) = link(g(x))` that is
+    /// a function itself.
     ///
-    /// Values recorded in steps have the variance of their rounding besides ([`Model::vary`](super::Model::vary)): the noise of
-    /// [`Self::predict`] is larger than `link(g(x))` by that.
+    /// Values recorded in steps have the variance of their rounding besides
+    /// ([`Model::vary`](super::Model::vary)): the noise of [`Self::predict`] is larger than
+    /// `link(g(x))` by that.
     ///
     /// # Arguments
     /// * `varying` - what the function is of
     /// * `at` - points, as [`Self::predict`] takes them, of one output
     ///
     /// # Errors
-    /// As [`Self::predict`]; [`InputError::Unavailable`] where there is no such function; [`InputError::Output`] where
-    /// no table of the output has it.
+    /// As [`Self::predict`]; [`InputError::Unavailable`] where there is no such function;
+    /// [`InputError::Output`] where no table of the output has it.
     pub fn predict_varying(
         &self,
         varying: Varying,
@@ -438,8 +446,8 @@ impl Posterior {
         }))
     }
 
-    /// From the lowest to the highest coordinate of all rows along a column of the kernel, those that
-    /// follow from others and were left out too.
+    /// From the lowest to the highest coordinate of all rows along a column of the kernel, those
+    /// that follow from others and were left out too.
     fn range(&self, d: usize) -> (f64, f64) {
         let (lower, upper) = self.problem.observed().range(d);
         match self.left_out.get(d) {

@@ -135,9 +135,11 @@ impl Prediction {
         self
     }
 
-    /// Mean and sd of the size of a row's latent value, whatever its sign: of a folded normal distribution at every node,
+    /// Mean and sd of the size of a row's latent value, whatever its sign: of a folded normal
+    /// distribution at every node,
     ///
-    /// $$ E|z| = s \sqrt{2 / \pi} \, e^{-m^2 / 2 s^2} + m (1 - 2 \Phi(-m / s)), \qquad E|z|^2 = m^2 + s^2 $$
+    /// $$ E|z| = s \sqrt{2 / \pi} \, e^{-m^2 / 2 s^2} + m (1 - 2 \Phi(-m / s)), \qquad E|z|^2 =
+    /// m^2 + s^2 $$
     #[cfg(feature = "mcmc")]
     pub(super) fn size_of(&self, row: usize) -> (f64, f64) {
         let at = row * self.weights.len();
@@ -159,7 +161,8 @@ impl Prediction {
         &self.weights
     }
 
-    /// The components of a row that matter, as a lens sees them: they hold [`COVERED`] of the weight.
+    /// The components of a row that matter, as a lens sees them: they hold [`COVERED`] of the
+    /// weight.
     fn normals(&self, lens: &Lens, row: usize) -> Vec<Normal> {
         let mut held = 0.0;
         let at = row * self.weights.len();
@@ -261,8 +264,8 @@ impl Prediction {
             .collect()
     }
 
-    /// Log predictive density of `y_i` in nats (of a count: log probability), for every row; NaN for the response of
-    /// a link.
+    /// Log predictive density of `y_i` in nats (of a count: log probability), for every row; NaN
+    /// for the response of a link.
     ///
     /// # Panics
     /// If `y` has another length.

@@ -7,8 +7,9 @@ impl Prediction {
     ///
     /// $$ P(Y_i > t) = 1 - \sum_k w_k F_{ik}(t) $$
     ///
-    /// for every row, with `w_k` the shares of the hyperparameters' nodes; for a count strictly more than `limit`. As exact as
-    /// [`Self::cdf`], to an absolute `1e-7`; NaN for a limit that is not a number.
+    /// for every row, with `w_k` the shares of the hyperparameters' nodes; for a count strictly
+    /// more than `limit`. As exact as [`Self::cdf`], to an absolute `1e-7`; NaN for a limit that is
+    /// not a number.
     #[must_use]
     pub fn exceedance(&self, limit: f64) -> Vec<f64> {
         let below = self.cdf(&vec![limit; self.len()]);
@@ -18,11 +19,13 @@ impl Prediction {
             .collect()
     }
 
-    /// The probability of every rank of a new observation, in the order of the ranks: one list per row, each with sum one; nothing unless new
-    /// ranks are predicted ([`Scale::Observation`](super::Scale::Observation) of an ordinal likelihood).
+    /// The probability of every rank of a new observation, in the order of the ranks: one list per
+    /// row, each with sum one; nothing unless new ranks are predicted
+    /// ([`Scale::Observation`](super::Scale::Observation) of an ordinal likelihood).
     ///
     /// $$ P(Y_i = k) = \sum_j w_j \left[ \Phi\!\left(\frac{t_{jk} - m_{ij}}{s_{ij}}\right) -
-    ///    \Phi\!\left(\frac{t_{j,k-1} - m_{ij}}{s_{ij}}\right) \right], \qquad s_{ij}^2 = \mathrm{Var}_j f_i + v_j $$
+    /// \Phi\!\left(\frac{t_{j,k-1} - m_{ij}}{s_{ij}}\right) \right], \qquad s_{ij}^2 =
+    /// \mathrm{Var}_j f_i + v_j $$
     #[must_use]
     pub fn rank_probabilities(&self) -> Option<Vec<Vec<f64>>> {
         let ranks = self.lens.as_ref()?.ranks()?;

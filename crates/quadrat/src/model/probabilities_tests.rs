@@ -1,4 +1,5 @@
-//! Probabilities and densities of new observations against averages over a fine grid of latent values, from formulas written out here.
+//! Probabilities and densities of new observations against averages over a fine grid of latent
+//! values, from formulas written out here.
 
 use super::super::lens::{Lens, What};
 use super::*;
@@ -21,7 +22,8 @@ fn prediction(likelihood: Likelihood, own: Vec<f64>, variance: f64) -> Predictio
     Prediction::from_moments(WEIGHTS.to_vec(), &moments).through(lens)
 }
 
-/// The average of a function of the latent value, by the trapezoid rule over nine sds of both nodes.
+/// The average of a function of the latent value, by the trapezoid rule over nine sds of both
+/// nodes.
 fn average(g: impl Fn(f64) -> f64) -> f64 {
     let step = 1e-3;
     let each = |k: usize| {

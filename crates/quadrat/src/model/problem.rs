@@ -26,8 +26,9 @@ use crate::support::Functionals;
 /// From this many rows on, a complete grid uses its Kronecker structure.
 const GRID_ROWS: usize = 64;
 
-/// How far from rest the sites of the bound may be, in posterior standard deviations: it is one at any sites, and lower than at rest by
-/// the square of this for every row. Negative precisions are cut at zero, which costs some more.
+/// How far from rest the sites of the bound may be, in posterior standard deviations: it is one at
+/// any sites, and lower than at rest by the square of this for every row. Negative precisions are
+/// cut at zero, which costs some more.
 const CERTAIN: f64 = 1e-3;
 /// Sweeps towards the best bound at most, and how far from rest they may end.
 const BOUND_SWEEPS: usize = 40;
@@ -54,8 +55,8 @@ pub(super) struct Problem {
     centred: Option<Centred>,
     /// Prior means of the functionals.
     prior_mean: Vec<f64>,
-    /// Sites at the starts of the hyperparameters, where every search for sites begins: what is found does not
-    /// depend on the order of the searches.
+    /// Sites at the starts of the hyperparameters, where every search for sites begins: what is
+    /// found does not depend on the order of the searches.
     anchor: OnceLock<[Vec<Site>; 2]>,
     values: Vec<f64>,
     residual: Vec<f64>,
@@ -80,8 +81,8 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    /// `tables` must be restricted to the columns of the kernel; `own[t]` are the hyperparameters of the
-    /// likelihood of table `t`.
+    /// `tables` must be restricted to the columns of the kernel; `own[t]` are the hyperparameters
+    /// of the likelihood of table `t`.
     pub fn new(
         kernel: Kernel,
         tables: &[Observations],
@@ -303,8 +304,8 @@ impl Problem {
         }
     }
 
-    /// Noise variance of a new normal row like those of a table: what it learned and what is known of all its rows; none
-    /// where that differs from row to row.
+    /// Noise variance of a new normal row like those of a table: what it learned and what is known
+    /// of all its rows; none where that differs from row to row.
     pub fn new_row_noise(&self, theta: &[f64], table: usize) -> Option<f64> {
         let noise = self.likelihoods[table].noise()?;
         let known = noise.known().unwrap_or(&[0.0]);
@@ -357,7 +358,8 @@ impl Problem {
         &self.residual
     }
 
-    /// The known noise variance of every row of exact inference, in working order; `None` where a part of it is learned.
+    /// The known noise variance of every row of exact inference, in working order; `None` where a
+    /// part of it is learned.
     pub fn known_variances(&self) -> Vec<Option<f64>> {
         let pairs = self.known.iter().zip(&self.group);
         pairs
@@ -418,11 +420,12 @@ impl Problem {
         self.condition_with(theta, Draws::default())
     }
 
-    /// As [`Self::condition`], with draws that meet what rows report of their sums after a link, where
-    /// there are such rows.
+    /// As [`Self::condition`], with draws that meet what rows report of their sums after a link,
+    /// where there are such rows.
     pub fn condition_with(&self, theta: &[f64], draws: Draws) -> Result<Conditioned, FitError> {
         if let Some(streamed) = self.streamed() {
-            // A millionth of a nat decides nothing, but what is loaded again should be what was saved.
+            // A millionth of a nat decides nothing, but what is loaded again should be what was
+            // saved.
             let mut options = streamed.sparse.options;
             options.tolerance = 1e-7;
             return condition_sparse(&streamed, theta, &options, streamed.sparse.found.as_ref());
@@ -482,12 +485,12 @@ impl Problem {
         self.method == Some(Method::Ep) && self.pooled.is_none() && self.sparse.is_none()
     }
 
-    /// The variational lower bound of the evidence, from the sites of expectation propagation on; `None` where there is no second
-    /// latent function, or where the evidence is that bound itself.
+    /// The variational lower bound of the evidence, from the sites of expectation propagation on;
+    /// `None` where there is no second latent function, or where the evidence is that bound itself.
     ///
     /// # Errors
-    /// [`FitError::NotConverged`] where the sites are far from rest: it is a bound at any, but then says little;
-    /// those of [`condition_sites`].
+    /// [`FitError::NotConverged`] where the sites are far from rest: it is a bound at any, but then
+    /// says little; those of [`condition_sites`].
     pub fn certificate(&self, theta: &[f64]) -> Option<Result<f64, FitError>> {
         if !self.may_fall_back() {
             return None;

@@ -6,7 +6,8 @@ use crate::error::FitError;
 use crate::inference::{Evidence, LearnOptions, LinearGaussian, Optimum, explore, maximise};
 use crate::kernel::Role;
 
-/// Above the first number of rows the starts compete on a table thinned to the second; the best goes on with all rows.
+/// Above the first number of rows the starts compete on a table thinned to the second; the best
+/// goes on with all rows.
 const THINNED: (usize, usize) = (1000, 500);
 /// The same of approximate inference, whose evaluations cost several times as much.
 const THINNED_SITES: (usize, usize) = (500, 250);
@@ -16,10 +17,12 @@ const ELSEWHERE: f64 = 4.0;
 /// A lengthscale of a periodic leaf under which every phase of a cycle is nearly on its own.
 const SHARP: f64 = 0.05;
 
-/// Lets the starts compete, and moves those of the problem to the winner; `learn` then has a start less to search from.
+/// Lets the starts compete, and moves those of the problem to the winner; `learn` then has a start
+/// less to search from.
 ///
-/// * Noise variances and dispersions that are functions are first numbers: that changes the hyperparameters of
-///   the first latent function little, and leaves one search of the dear problem.
+/// * Noise variances and dispersions that are functions are first numbers: that changes the
+///   hyperparameters of the first latent function little, and leaves one search of the dear
+///   problem.
 /// * Many rows are first thinned.
 ///
 /// Returns the evaluations it took, and where the search is to begin besides.
@@ -61,8 +64,8 @@ pub(super) fn rehearse(
     if let Some(easier) = thinned(model, problem) {
         let before = (learn.starts == 1).then(|| starts(problem));
         let was_found = rehearse(&easier, problem, learn)?;
-        // Where rows are few, noise that changes may pass for a curve: the curve of constant noise is the rival, with what was
-        // learned of the noise since.
+        // Where rows are few, noise that changes may pass for a curve: the curve of constant noise
+        // is the rival, with what was learned of the noise since.
         if let Some(before) = before.filter(|before| is_elsewhere(problem, before)) {
             let of_curve = problem.kernel.parameters().len();
             let since = starts(problem).into_iter().skip(of_curve);
@@ -76,7 +79,8 @@ pub(super) fn rehearse(
     Ok((evaluations, rivals))
 }
 
-/// A quasi-Newton search takes many small steps at the end; Newton's, or another search, which follow, a few.
+/// A quasi-Newton search takes many small steps at the end; Newton's, or another search, which
+/// follow, a few.
 fn relax(learn: &mut LearnOptions<'_>) {
     learn.search.gradient_tolerance = 0.1;
     learn.search.relative_reduction = 1e-6;
@@ -95,9 +99,10 @@ fn is_elsewhere(problem: &Problem, theta: &[f64]) -> bool {
     lengths.any(|(_, (p, other))| (p.start / other).ln().abs() > ELSEWHERE.ln())
 }
 
-/// The best optimum of all starts. Where these are several, every lengthscale of a periodic leaf of the first latent function that is free also begins short, one at a
-/// time: cycles of sharp peaks are an optimum of their own, which few searches among smooth cycles find; so do the starts that the data
-/// suggest besides ([`Problem::besides`]). `rivals` are further starts.
+/// The best optimum of all starts. Where these are several, every lengthscale of a periodic leaf of
+/// the first latent function that is free also begins short, one at a time: cycles of sharp peaks
+/// are an optimum of their own, which few searches among smooth cycles find; so do the starts that
+/// the data suggest besides ([`Problem::besides`]). `rivals` are further starts.
 ///
 /// # Errors
 /// As [`maximise`], in the rows of the user.
@@ -211,7 +216,8 @@ mod tests {
         Ok(())
     }
 
-    /// A wave on a trend: a search from long lengthscales takes the wave for noise, and one that is given a rival ends where the rival leads.
+    /// A wave on a trend: a search from long lengthscales takes the wave for noise, and one that is
+    /// given a rival ends where the rival leads.
     #[test]
     fn a_rival_that_is_better_wins() -> Result<(), FitError> {
         let t: Vec<f64> = (0..60).map(|i| 0.1 * f64::from(i)).collect();

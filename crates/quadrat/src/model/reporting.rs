@@ -1,8 +1,9 @@
 //! Which table a prediction is about.
 //!
-//! Tables of one output look at the same function, each with an instrument of its own: a noise, thresholds, a dispersion. A new
-//! observation comes from one of these instruments. Where they differ the question is open until somebody says which one is meant;
-//! the order of the tables decides nothing.
+//! Tables of one output look at the same function, each with an instrument of its own: a noise,
+//! thresholds, a dispersion. A new observation comes from one of these instruments. Where they
+//! differ the question is open until somebody says which one is meant; the order of the tables
+//! decides nothing.
 
 use super::checks;
 use super::observations::Observations;
@@ -46,12 +47,14 @@ impl<'a> From<&'a Observations> for Instrument<'a> {
     }
 }
 
-/// The tables of an output in groups within which predictions on a scale are the same, in the order of the tables.
+/// The tables of an output in groups within which predictions on a scale are the same, in the order
+/// of the tables.
 ///
-/// With one group there is nothing to choose. Tables that only bound the function report nothing and are in no group.
-/// On the scale of the latent function all tables agree; on that of the response they differ by what follows from the function (a value, a
-/// rate, a probability); on that of observations also by noise, thresholds, degrees of freedom and dispersion. Learned ones differ
-/// from table to table, but for a noise variance that is shared or is a function.
+/// With one group there is nothing to choose. Tables that only bound the function report nothing
+/// and are in no group. On the scale of the latent function all tables agree; on that of the
+/// response they differ by what follows from the function (a value, a rate, a probability); on that
+/// of observations also by noise, thresholds, degrees of freedom and dispersion. Learned ones
+/// differ from table to table, but for a noise variance that is shared or is a function.
 ///
 /// # Arguments
 /// * `tables` - all tables of the model
@@ -211,7 +214,8 @@ impl Problem {
     /// The table that a prediction of an output is about: `table` where it is said.
     ///
     /// # Errors
-    /// [`InputError::Unavailable`] where tables differ on this scale and none is said, and where the table reports nothing of the output.
+    /// [`InputError::Unavailable`] where tables differ on this scale and none is said, and where
+    /// the table reports nothing of the output.
     pub fn reporting(
         &self,
         output: usize,

@@ -12,7 +12,8 @@ use crate::linalg::Mat;
 use crate::link::Link;
 use crate::support::Functionals;
 
-/// Different places and nodes that are drawn together, at most: their covariance is factorised, once for every value of the hyperparameters.
+/// Different places and nodes that are drawn together, at most: their covariance is factorised,
+/// once for every value of the hyperparameters.
 const MAX_DRAWN: usize = 4000;
 
 impl Posterior {
@@ -20,21 +21,24 @@ impl Posterior {
     ///
     /// $$ r_j = \sum_i w_{ji} \psi(f(x_{ji})), \qquad f \sim p(f \mid y) $$
     ///
-    /// One function is drawn for all rows of `at`, so that draws are consistent: a draw of a bag is the sum of the same draw at its points, where
-    /// these stand in `at` too. Without a link these are the draws of [`Self::sample`].
+    /// One function is drawn for all rows of `at`, so that draws are consistent: a draw of a bag is
+    /// the sum of the same draw at its points, where these stand in `at` too. Without a link these
+    /// are the draws of [`Self::sample`].
     ///
     /// # Arguments
-    /// * `at` - supports as [`Self::predict`] takes them, also of several outputs; boxes and regions after a link are replaced by nodes
+    /// * `at` - supports as [`Self::predict`] takes them, also of several outputs; boxes and
+    ///   regions after a link are replaced by nodes
     /// * `draws` - how many
     ///
     /// # Errors
-    /// As [`Self::sample`]; [`InputError::TooManyNodes`] above 4,000 different places and nodes; [`InputError::Unavailable`] where the
-    /// response is a probability.
+    /// As [`Self::sample`]; [`InputError::TooManyNodes`] above 4,000 different places and nodes;
+    /// [`InputError::Unavailable`] where the response is a probability.
     ///
     /// # Numerics
-    /// In dense inference draws meet what rows report of their sums after a link, but behind a square, and where rows or
-    /// nodes are very many: there the normal posterior of the function is drawn from, and totals are predicted with a
-    /// smaller variance than their draws have ([`Self::predict`]).
+    /// In dense inference draws meet what rows report of their sums after a link, but behind a
+    /// square, and where rows or nodes are very many: there the normal posterior of the function is
+    /// drawn from, and totals are predicted with a smaller variance than their draws have
+    /// ([`Self::predict`]).
     pub fn sample_responses(
         &self,
         at: &Functionals,
@@ -91,11 +95,13 @@ impl Posterior {
         }))
     }
 
-    /// How boxes and regions after a link are replaced by nodes: as observed rows were, if some were.
+    /// How boxes and regions after a link are replaced by nodes: as observed rows were, if some
+    /// were.
     pub(super) fn finest_rule(&self) -> NodeRule {
         let problem = &self.problem;
         match &problem.pooled {
-            // An observed row has the nodes again by which it was seen: what it says of its sum holds for these.
+            // An observed row has the nodes again by which it was seen: what it says of its sum
+            // holds for these.
             Some(pooled) => pooled.rule.clone(),
             None => {
                 let dims = problem.kernel.columns().len();

@@ -1,9 +1,11 @@
 //! What the rounding of recorded values adds to noise that is a function.
 //!
-//! Values recorded in steps of $\delta$ are off by an amount that is spread evenly over a step, of variance $\delta^2 / 12$
-//! (Sheppard's correction). A noise variance that is one number for all rows covers it. One that is a function may not: where many
-//! rows report the very same value, such as hours without any demand, the likelihood grows without bound as the noise vanishes there, and
-//! prediction is as sure of the next value as of no other. The known part of the noise of such rows is therefore $\delta^2 / 12$.
+//! Values recorded in steps of $\delta$ are off by an amount that is spread evenly over a step, of
+//! variance $\delta^2 / 12$ (Sheppard's correction). A noise variance that is one number for all
+//! rows covers it. One that is a function may not: where many rows report the very same value, such
+//! as hours without any demand, the likelihood grows without bound as the noise vanishes there, and
+//! prediction is as sure of the next value as of no other. The known part of the noise of such rows
+//! is therefore $\delta^2 / 12$.
 //!
 //! # Source
 //! Sheppard 1897, *On the calculation of the most probable values of frequency-constants*.
@@ -12,15 +14,18 @@ use super::observations::Observations;
 use super::second::Varying;
 use crate::likelihood::{Likelihood, Noise};
 
-/// Steps that a range may have: finer ones are no rounding that matters beside any noise, and rounding of arithmetic would blur them.
+/// Steps that a range may have: finer ones are no rounding that matters beside any noise, and
+/// rounding of arithmetic would blur them.
 const STEPS: f64 = 1e4;
-/// What is left of a division that goes up, as a share of the range: a thousandth of the smallest step.
+/// What is left of a division that goes up, as a share of the range: a thousandth of the smallest
+/// step.
 const NOTHING: f64 = 1e-7;
-/// Largest share of the standard deviation of the values that rounding is taken for: few values have a common step by chance.
+/// Largest share of the standard deviation of the values that rounding is taken for: few values
+/// have a common step by chance.
 const SHARE: f64 = 0.2;
 
-/// Variance that rounding adds to the values of every output whose tables learn a noise variance, by its name; outputs
-/// without such a step are left out.
+/// Variance that rounding adds to the values of every output whose tables learn a noise variance,
+/// by its name; outputs without such a step are left out.
 pub(super) fn variances(tables: &[Observations]) -> Vec<(Option<String>, f64)> {
     let mut outputs: Vec<(Option<String>, Vec<f64>)> = Vec::new();
     for table in tables.iter().filter(|t| is_rounded(&t.likelihood)) {
@@ -36,8 +41,8 @@ pub(super) fn variances(tables: &[Observations]) -> Vec<(Option<String>, f64)> {
     with.filter(|(_, variance)| *variance > 0.0).collect()
 }
 
-/// Whether a noise variance is all that rows have for the rounding of their values: intervals tell it themselves, and known
-/// variances are those of the user.
+/// Whether a noise variance is all that rows have for the rounding of their values: intervals tell
+/// it themselves, and known variances are those of the user.
 pub(super) fn is_rounded(likelihood: &Likelihood) -> bool {
     let tells = matches!(likelihood, Likelihood::Interval(_));
     let alone = likelihood.noise() == Some(&Noise::Learned);
@@ -58,7 +63,8 @@ fn recorded(likelihood: &Likelihood) -> Vec<f64> {
     }
 }
 
-/// `step^2 / 12`, at most a twenty-fifth of the variance of the values; zero where they have no common step.
+/// `step^2 / 12`, at most a twenty-fifth of the variance of the values; zero where they have no
+/// common step.
 fn variance(values: &[f64]) -> f64 {
     let Some(step) = step(values) else {
         return 0.0;
@@ -69,8 +75,8 @@ fn variance(values: &[f64]) -> f64 {
     (step * step / 12.0).min(SHARE * SHARE * spread)
 }
 
-/// The largest number of which all differences of values are multiples, by Euclid's algorithm; none where values are equal, or lie on
-/// no grid of at most [`STEPS`] steps.
+/// The largest number of which all differences of values are multiples, by Euclid's algorithm; none
+/// where values are equal, or lie on no grid of at most [`STEPS`] steps.
 fn step(values: &[f64]) -> Option<f64> {
     let (low, high) = values
         .iter()

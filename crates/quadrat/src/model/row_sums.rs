@@ -1,10 +1,13 @@
-//! What rows that are sums after a link say of sums, where a normal belief of the function cannot hold it.
+//! What rows that are sums after a link say of sums, where a normal belief of the function cannot
+//! hold it.
 //!
-//! Of the totals `t` of some rows and another total `T` a normal belief about the function knows the means
-//! and covariances, `C = Cov(t)` and `c = Cov(t, T)`. Where the rows themselves tell `t` to have the means
-//! `t'` and the variances `V`, which are less, the regression of `T` on `t` takes this to
+//! Of the totals `t` of some rows and another total `T` a normal belief about the function knows
+//! the means and covariances, `C = Cov(t)` and `c = Cov(t, T)`. Where the rows themselves tell `t`
+//! to have the means `t'` and the variances `V`, which are less, the regression of `T` on `t` takes
+//! this to
 //!
-//! $$ \operatorname E T + b' (t' - \operatorname E t), \qquad \operatorname{Var} T - c' b + b' V b, \qquad b = C^{-1} c $$
+//! $$ \operatorname E T + b' (t' - \operatorname E t), \qquad \operatorname{Var} T - c' b + b' V b,
+//! \qquad b = C^{-1} c $$
 //!
 //! A row so has what it tells, and a union of rows what they tell together, as it has their nodes
 //! ([`cut`](super::pooled::cut)); means of the parts of a row still add up to it.
@@ -20,11 +23,12 @@ use crate::linalg::{Cholesky, Mat, dot};
 use crate::link::{Link, Linked};
 use crate::support::Functionals;
 
-/// Nodes of rows at most, and pairs of them at all hyperparameters together: beyond, a warning is left.
+/// Nodes of rows at most, and pairs of them at all hyperparameters together: beyond, a warning is
+/// left.
 const NODES: usize = 1500;
 const PAIRS: f64 = 2e8;
-/// A row tells more of its total where its own sd is smaller than that of the belief by this factor:
-/// normal beliefs of sums are no better than some hundredths.
+/// A row tells more of its total where its own sd is smaller than that of the belief by this
+/// factor: normal beliefs of sums are no better than some hundredths.
 const MORE: f64 = 1.02;
 /// Steps towards the likeliest total of a row, the longest, and how near is there.
 const STEPS: usize = 50;
@@ -38,7 +42,8 @@ const JITTER: f64 = 1e-12;
 /// Rows that tell more of their totals than the belief about the function.
 pub(super) struct RowSums {
     link: Link,
-    /// Their nodes, beliefs about these, and what [`Factor::whiten`](crate::inference::Factor::whiten) makes of them.
+    /// Their nodes, beliefs about these, and what
+    /// [`Factor::whiten`](crate::inference::Factor::whiten) makes of them.
     points: Functionals,
     at: Vec<Belief>,
     reduced: Mat<f64>,
@@ -85,7 +90,8 @@ impl RowSums {
         Some(observed.ends(rows.iter().map(|row| row.2)))
     }
 
-    /// Of the rows that tell more: which of the nodes' rows, what they tell, and the mean that is believed.
+    /// Of the rows that tell more: which of the nodes' rows, what they tell, and the mean that is
+    /// believed.
     fn of(
         link: Link,
         nodes: &Functionals,
@@ -187,9 +193,9 @@ impl RowSums {
     }
 }
 
-/// Rows behind this link that are sums: the block of each, its place there, and among all rows. None
-/// where inference is dense, which has another way; where there is none; or where they have too many
-/// nodes.
+/// Rows behind this link that are sums: the block of each, its place there, and among all rows.
+/// None where inference is dense, which has another way; where there is none; or where they have
+/// too many nodes.
 fn sums(posterior: &Posterior, link: Link, rule: &NodeRule) -> Option<Vec<(usize, usize, usize)>> {
     let problem = &posterior.problem;
     problem.sparse.as_ref()?;
@@ -247,7 +253,8 @@ impl Seen {
     }
 }
 
-/// The likeliest total of a row and its variance, by the row alone; none where it bounds the total on one side only.
+/// The likeliest total of a row and its variance, by the row alone; none where it bounds the total
+/// on one side only.
 fn own_total(
     link: Link,
     block: &Block<'_>,

@@ -83,7 +83,8 @@ impl Varying {
     }
 }
 
-/// A second latent function as the user says it: `v(x) = link(g(x))` beside a known `rounding`, `g ~ GP`.
+/// A second latent function as the user says it: `v(x) = link(g(x))` beside a known `rounding`, `g
+/// ~ GP`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct SecondSpec {
     pub varying: Varying,
@@ -97,7 +98,8 @@ pub(super) struct SecondSpec {
 }
 
 impl SecondSpec {
-    /// Appends its hyperparameters; `tables` are those of the user, and `settings` what was said of its level.
+    /// Appends its hyperparameters; `tables` are those of the user, and `settings` what was said of
+    /// its level.
     pub fn new(
         (varying, kernel, link): (Varying, Kernel, Link),
         tables: &[Observations],
@@ -244,7 +246,8 @@ pub(super) struct SecondLatent {
 }
 
 impl SecondLatent {
-    /// `tables` are those of the user; `start` values of other second functions stand before its own.
+    /// `tables` are those of the user; `start` values of other second functions stand before its
+    /// own.
     pub fn new(
         spec: SecondSpec,
         tables: &[Observations],
@@ -271,7 +274,8 @@ impl SecondLatent {
         })
     }
 
-    /// Where the values of a table's rows begin among those of all second functions, if the rows have this one.
+    /// Where the values of a table's rows begin among those of all second functions, if the rows
+    /// have this one.
     pub fn of_table(&self, table: usize) -> Option<Second> {
         let first = self.start + self.first.get(table).copied()??;
         Some(Second {

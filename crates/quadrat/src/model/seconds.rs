@@ -1,4 +1,5 @@
-//! All second latent functions, as inference sees them: one whose values are independent where they are of different functions.
+//! All second latent functions, as inference sees them: one whose values are independent where they
+//! are of different functions.
 
 use super::observations::Observations;
 use super::second::{SecondLatent, SecondSpec, Varying};
@@ -62,7 +63,8 @@ impl Seconds {
         each.find(|second| second.spec.varying.is_of(likelihood))
     }
 
-    /// What a table's rows report, with the noise of their rounding where their noise is a function.
+    /// What a table's rows report, with the noise of their rounding where their noise is a
+    /// function.
     pub fn rounded(&self, table: &Observations) -> Likelihood {
         match self.get(Varying::Noise) {
             Some(second) => second.spec.rounded(table),
@@ -80,7 +82,8 @@ impl Seconds {
         (!self.each.is_empty()).then_some(self as &dyn SecondPrior)
     }
 
-    /// Covariance of all values with one function at other places, shape `[rows, at.len()]`: zero for those of the other.
+    /// Covariance of all values with one function at other places, shape `[rows, at.len()]`: zero
+    /// for those of the other.
     pub fn cross(&self, second: &SecondLatent, theta: &[f64], at: &Functionals) -> Mat<f64> {
         let own = second.cross(theta, at);
         if own.nrows() == self.rows() {

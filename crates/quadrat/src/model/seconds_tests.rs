@@ -9,7 +9,8 @@ use crate::link::Link;
 use crate::model::{Inference, Model, Observations};
 use crate::parameter::Parameter;
 
-/// Twelve counts of one output between twelve values of another, in three tables: those of values are apart.
+/// Twelve counts of one output between twelve values of another, in three tables: those of values
+/// are apart.
 fn observed() -> Result<Model, InputError> {
     let t: Vec<f64> = (0..12).map(|i| 0.5 * f64::from(i)).collect();
     // Quasi-random in (-1/2, 1/2).
@@ -107,8 +108,8 @@ fn functions_are_independent_and_stand_one_behind_the_other() -> Result<(), FitE
     Ok(())
 }
 
-/// Of the evidence in every hyperparameter: sites settle to 1e-9 of a standard deviation, in which it is stationary, and its rounding
-/// over steps of 1e-4 leaves 1e-9.
+/// Of the evidence in every hyperparameter: sites settle to 1e-9 of a standard deviation, in which
+/// it is stationary, and its rounding over steps of 1e-4 leaves 1e-9.
 #[test]
 fn gradients_are_differences() -> Result<(), FitError> {
     for method in [Method::Ep, Method::Variational] {

@@ -84,29 +84,34 @@ pub enum Hyperparameters {
 /// How the rows condition the prior.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Inference {
-    /// Exact where every row is Gaussian; else expectation propagation, or the variational approximation where
-    /// that does not settle.
+    /// Exact where every row is Gaussian; else expectation propagation, or the variational
+    /// approximation where that does not settle.
     #[default]
     Auto,
     /// Exact: refused unless every row is Gaussian.
     Exact,
     /// One of the approximations, whatever the rows.
     Sites(Method),
-    /// The variational approximation through inducing points, rows streamed in chunks: any rows, up to millions of points.
+    /// The variational approximation through inducing points, rows streamed in chunks: any rows, up
+    /// to millions of points.
     Sparse,
 }
 
 /// Where the inducing points of [`Inference::Sparse`] lie.
 #[derive(Debug, Clone, Default)]
 pub enum Inducing {
-    /// A hundred, or all distinct points where there are fewer, as [`Inducing::Number`] chooses them.
+    /// A hundred, or all distinct points where there are fewer, as [`Inducing::Number`] chooses
+    /// them.
     #[default]
     Auto,
-    /// So many of the points that rows look at, chosen by k-means++ in columns scaled by their standard deviations.
+    /// So many of the points that rows look at, chosen by k-means++ in columns scaled by their
+    /// standard deviations.
     Number(usize),
-    /// The centre of what every row looks at; with several outputs as many points as there are rows, by k-means++.
+    /// The centre of what every row looks at; with several outputs as many points as there are
+    /// rows, by k-means++.
     PerRow,
-    /// These points, with the inputs of the kernel; of every output, where they do not name theirs. Repeats are left out.
+    /// These points, with the inputs of the kernel; of every output, where they do not name theirs.
+    /// Repeats are left out.
     At(Box<Functionals>),
 }
 
@@ -125,8 +130,8 @@ pub struct FitOptions {
     pub inference: Inference,
     /// Where the inducing points lie, for [`Inference::Sparse`].
     pub inducing: Inducing,
-    /// Whether inducing points are moved along all inputs to raise the bound of the evidence, in turn with learning the
-    /// hyperparameters, for [`Inference::Sparse`].
+    /// Whether inducing points are moved along all inputs to raise the bound of the evidence, in
+    /// turn with learning the hyperparameters, for [`Inference::Sparse`].
     pub move_inducing: bool,
     /// What is put for expectations of sums after a link, for [`Inference::Sparse`].
     pub log_sum: LogSum,
@@ -136,8 +141,10 @@ pub struct FitOptions {
     pub hyperparameters: Hyperparameters,
     /// Seed of the optimiser's starts.
     pub seed: u64,
-    /// Number of optimiser starts, besides one for each free periodic lengthscale where they are two or more. Where rows are many they compete on fewer of them, and where a noise variance or a
-    /// dispersion is a function on models in which it is a number; all rows and the function are then searched from the best.
+    /// Number of optimiser starts, besides one for each free periodic lengthscale where they are
+    /// two or more. Where rows are many they compete on fewer of them, and where a noise variance
+    /// or a dispersion is a function on models in which it is a number; all rows and the function
+    /// are then searched from the best.
     pub starts: usize,
     /// Threads; `None`: all. The result does not depend on it.
     pub threads: Option<usize>,
@@ -145,7 +152,8 @@ pub struct FitOptions {
     pub progress: Option<Arc<dyn Progress + Send + Sync>>,
     /// Keeps where the search of [`Inference::Sparse`] stands, and may stop it.
     pub keeper: Option<Arc<dyn Keeper + Send + Sync>>,
-    /// Points times squared inducing points from which on an easier problem goes first; tests lower it.
+    /// Points times squared inducing points from which on an easier problem goes first; tests lower
+    /// it.
     pub(super) dear: f64,
 }
 
@@ -186,7 +194,8 @@ impl FitOptions {
 
     /// Chooses sparse inference whose inducing points are moved to raise the bound of the evidence.
     ///
-    /// Every move costs what some tens of evaluations of the bound do. It is worth that where few inducing points have to do.
+    /// Every move costs what some tens of evaluations of the bound do. It is worth that where few
+    /// inducing points have to do.
     #[must_use]
     pub fn with_moved_inducing(mut self) -> Self {
         self.inference = Inference::Sparse;

@@ -8,9 +8,10 @@ use crate::support::Functionals;
 
 /// The slope of the latent function along an input that only a `linear` part knows.
 ///
-/// With $f(x) = g(x_{-d}) + b_d x_d$ it is $b_d = \bigl(f(x + s e_d) - f(x)\bigr) / s$ for any `x` and `s`:
-/// a linear functional of `f`, whose posterior is that of any other. Behind a link it is a slope of what
-/// goes into the link: behind `exp`, a rise of the input by one multiplies the rate by `exp(b)`.
+/// With $f(x) = g(x_{-d}) + b_d x_d$ it is $b_d = \bigl(f(x + s e_d) - f(x)\bigr) / s$ for any `x`
+/// and `s`: a linear functional of `f`, whose posterior is that of any other. Behind a link it is a
+/// slope of what goes into the link: behind `exp`, a rise of the input by one multiplies the rate
+/// by `exp(b)`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Slope {
     /// The input.
@@ -28,9 +29,9 @@ pub struct Slope {
 }
 
 impl Posterior {
-    /// The slopes along all inputs that enter the kernel through nothing but a `linear` part of their
-    /// own, such as `rain` in `matern32(x, y) + linear(rain)`; of every output, where there are
-    /// several.
+    /// The slopes along all inputs that enter the kernel through nothing but a `linear` part of
+    /// their own, such as `rain` in `matern32(x, y) + linear(rain)`; of every output, where there
+    /// are several.
     ///
     /// # Errors
     /// As [`Self::predict`].
@@ -86,9 +87,9 @@ impl Posterior {
         Ok(found)
     }
 
-    /// The difference of the function between two places that differ along input `d` by as much as the
-    /// rows do, divided by it: over a short distance what else the function does would cancel with
-    /// the loss of digits.
+    /// The difference of the function between two places that differ along input `d` by as much as
+    /// the rows do, divided by it: over a short distance what else the function does would cancel
+    /// with the loss of digits.
     fn difference(&self, inputs: &[String], d: usize) -> Result<Functionals, FitError> {
         let tables = self.observations();
         let place: Vec<f64> = inputs.iter().map(|name| somewhere(tables, name)).collect();

@@ -24,8 +24,10 @@ use crate::support::Functionals;
 
 /// Inducing points unless told otherwise.
 const DEFAULT: usize = 100;
-/// Variance added to that of every inducing point, relative to it. With `M` of them a Cholesky factor is exact for a matrix within some
-/// `eps M` of its own, 1e-12 for thousands, and derivatives are known to some `eps / JITTER` of the bound: a tenth of this would cost digits there.
+/// Variance added to that of every inducing point, relative to it. With `M` of them a Cholesky
+/// factor is exact for a matrix within some `eps M` of its own, 1e-12 for thousands, and
+/// derivatives are known to some `eps / JITTER` of the bound: a tenth of this would cost digits
+/// there.
 const JITTER: f64 = 1e-10;
 /// Points that are clustered for inducing points, at most.
 const CLUSTERED: usize = 100_000;
@@ -33,7 +35,8 @@ const CLUSTERED: usize = 100_000;
 const MAX_NODES: f64 = 2e6;
 /// Steps of natural gradients under the lemma's bound, at most, which is approached slowly.
 const LEMMA_STEPS: usize = 3000;
-/// Free lengthscales are resolved down to this part of their starts within boxes and regions after a link.
+/// Free lengthscales are resolved down to this part of their starts within boxes and regions after
+/// a link.
 const FINEST: f64 = 1.0 / 3.0;
 
 /// What the user chose.
@@ -77,7 +80,8 @@ impl Sparse {
     /// `tables` are restricted to the columns of the kernel, those after a link per unit.
     ///
     /// # Errors
-    /// [`InputError`] for bags that cannot be summed, and for inducing points that do not fit the kernel.
+    /// [`InputError`] for bags that cannot be summed, and for inducing points that do not fit the
+    /// kernel.
     pub fn new(
         kernel: &Kernel,
         mean: &Means,

@@ -13,9 +13,9 @@ use crate::inference::exact::{ExactRow, contradiction};
 use crate::inference::{Conditioned, Factor};
 use crate::linalg::Cholesky;
 
-/// Variances of the noise that is tried, as shares of the variance of the values, to the nearest power of ten. With the first,
-/// rounding moves the evidence of `n` rows by at most `n^2 eps / share`, 2e-4 nats for ten; others
-/// follow where functions are still smoother.
+/// Variances of the noise that is tried, as shares of the variance of the values, to the nearest
+/// power of ten. With the first, rounding moves the evidence of `n` rows by at most `n^2 eps /
+/// share`, 2e-4 nats for ten; others follow where functions are still smoother.
 const SHARES: [f64; 3] = [1e-10, 1e-8, 1e-6];
 /// The same where exact rows contradict each other before hyperparameters are known, in turn.
 const LOOSE: [f64; 5] = [1e-2, 1e-4, 1e-6, 1e-8, 1e-10];
@@ -192,8 +192,8 @@ impl Model {
         self
     }
 
-    /// The model with noise on its exact rows, and where that is asked on those whose known variance
-    /// is less, and the variance of that noise; `None` where there is no such row.
+    /// The model with noise on its exact rows, and where that is asked on those whose known
+    /// variance is less, and the variance of that noise; `None` where there is no such row.
     fn with_least_noise(
         &self,
         share: f64,
@@ -218,7 +218,8 @@ impl Model {
     }
 }
 
-/// The nearest power of ten: one more row, which moves the spread a little, does not move the noise.
+/// The nearest power of ten: one more row, which moves the spread a little, does not move the
+/// noise.
 fn rounded(variance: f64) -> f64 {
     10f64.powf(variance.log10().round())
 }

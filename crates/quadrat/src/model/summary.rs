@@ -32,16 +32,19 @@ pub struct FitSummary {
     pub rows: usize,
     /// Iterations of the optimiser over all starts.
     pub iterations: usize,
-    /// Evaluations of the evidence, those of the integration included; of sparse inference passes over the rows.
+    /// Evaluations of the evidence, those of the integration included; of sparse inference passes
+    /// over the rows.
     pub evaluations: usize,
     /// Wall-clock time of the fit.
     pub seconds: f64,
-    /// Largest jitter used, relative to the variance of the rows, or of inducing points besides the 1e-10 that these always have; usually 0.
+    /// Largest jitter used, relative to the variance of the rows, or of inducing points besides the
+    /// 1e-10 that these always have; usually 0.
     pub jitter: f64,
     /// By how much moving inducing points raised the bound, in nats, where they were moved.
     pub inducing_gain: Option<f64>,
-    /// A lower bound of the log evidence at the same hyperparameters, in nats: the variational one, beside the evidence of expectation
-    /// propagation where rows have a noise variance or dispersion that is a function, and where it settled.
+    /// A lower bound of the log evidence at the same hyperparameters, in nats: the variational one,
+    /// beside the evidence of expectation propagation where rows have a noise variance or
+    /// dispersion that is a function, and where it settled.
     pub variational_bound: Option<f64>,
     /// How alike every pair of outputs is; empty where there is one.
     pub correlations: Vec<OutputCorrelation>,
@@ -57,7 +60,8 @@ pub struct Hyper {
     /// MAP value; for the mean, its posterior mean.
     pub value: f64,
     /// Lower end of its central 95 % interval: from the integrated posterior, or from the normal
-    /// approximation in its logarithm when it is the MAP (too narrow when rows are few); NaN where none was computed, which a warning tells.
+    /// approximation in its logarithm when it is the MAP (too narrow when rows are few); NaN where
+    /// none was computed, which a warning tells.
     pub lower: f64,
     /// Upper end of that interval.
     pub upper: f64,

@@ -9,9 +9,9 @@ use crate::support::Functionals;
 
 /// Sds of a sum that are larger than its own row allows by more than this factor are told.
 const TOO_WIDE: f64 = 1.5;
-/// The same under sparse inference, whose answers about sums are mended only where rows are few: normal
-/// beliefs of sums err by some five in a hundred where all is well, and twice that is what a reader
-/// would notice.
+/// The same under sparse inference, whose answers about sums are mended only where rows are few:
+/// normal beliefs of sums err by some five in a hundred where all is well, and twice that is what a
+/// reader would notice.
 const TOO_WIDE_SPARSE: f64 = 1.1;
 /// Behind a square, a function nearer to zero than this many sds has no known sign.
 const SIGNED: f64 = 2.0;
@@ -35,8 +35,8 @@ impl Posterior {
     /// hyperparameters, and of a large table some, evenly spread.
     ///
     /// Of a log-concave row the latent value `z` is known at least to `1 / W`, `W = -(log p)''`,
-    /// whatever else is known. A normal belief about the function cannot hold a sum over values that
-    /// move much within the row: its sum is known worse than that.
+    /// whatever else is known. A normal belief about the function cannot hold a sum over values
+    /// that move much within the row: its sum is known worse than that.
     pub(super) fn warnings_of_sums(&self) -> Result<Vec<String>, FitError> {
         let sparse = self.problem.sparse.as_ref();
         if sparse.is_none() && self.problem.pooled.is_none() {

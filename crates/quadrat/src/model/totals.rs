@@ -22,7 +22,8 @@ use crate::linalg::{Mat, MatRef, dot};
 use crate::link::Link;
 use crate::support::Functionals;
 
-/// Nodes predicted at a time, where no row has more: bounds memory to this many columns per component.
+/// Nodes predicted at a time, where no row has more: bounds memory to this many columns per
+/// component.
 const CHUNK: usize = 2048;
 /// Nodes of one row, at most, where not every pair of them is used.
 const SAMPLED_NODES: usize = 1_000_000;
@@ -30,10 +31,13 @@ const SAMPLED_NODES: usize = 1_000_000;
 const COARSER: [f64; 5] = [1.0, 1.5, 2.25, 3.4, 5.0];
 
 impl Posterior {
-    /// Predictions of `sum_i w_i link(f(x_i))` over the nodes of every row, or of observations about it as a table has them.
+    /// Predictions of `sum_i w_i link(f(x_i))` over the nodes of every row, or of observations
+    /// about it as a table has them.
     ///
-    /// Mean and variance of each total are those of the joint normal distribution of its nodes, in closed form, the variance smaller by what
-    /// rows that are sums themselves say of it ([`Told`]); its distribution is that of a linked normal value with these moments ([`Link::equivalent`]), as at a point.
+    /// Mean and variance of each total are those of the joint normal distribution of its nodes, in
+    /// closed form, the variance smaller by what rows that are sums themselves say of it
+    /// ([`Told`]); its distribution is that of a linked normal value with these moments
+    /// ([`Link::equivalent`]), as at a point.
     pub(super) fn predict_totals(
         &self,
         at: &Functionals,
@@ -55,7 +59,8 @@ impl Posterior {
             .through(Lens::new(likelihood, own, what, 0.0).with_amounts(amounts)))
     }
 
-    /// The latent values that totals amount to: the normal ones with the same means and variances after the link.
+    /// The latent values that totals amount to: the normal ones with the same means and variances
+    /// after the link.
     pub(super) fn latent_totals(
         &self,
         at: &Functionals,
@@ -133,7 +138,8 @@ impl Posterior {
         }
     }
 
-    /// Means and variances of the latent values that totals amount to, at one node of the hyperparameters.
+    /// Means and variances of the latent values that totals amount to, at one node of the
+    /// hyperparameters.
     fn totals(
         &self,
         component: &Component,
@@ -207,7 +213,8 @@ impl Posterior {
         Ok((means, variances))
     }
 
-    /// From every pair of its nodes, and from what rows that are sums say of it, with the covariance of their nodes and all of the chunk.
+    /// From every pair of its nodes, and from what rows that are sums say of it, with the
+    /// covariance of their nodes and all of the chunk.
     fn full(
         &self,
         nodes: &Nodes<'_>,
@@ -218,7 +225,8 @@ impl Posterior {
         let prior = self.problem.prior_covariance(nodes.theta, nodes.points);
         let covariance = |i: usize, j: usize| prior[(i, j)] - nodes.reduction(i, j);
         let at = nodes.beliefs(|i| prior[(i, i)]);
-        // As rows are seen: what they say of a sum holds for its average, and only `softplus` is another function of the whole.
+        // As rows are seen: what they say of a sum holds for its average, and only `softplus` is
+        // another function of the whole.
         let whole: f64 = weights.iter().sum();
         let shares: Vec<f64> = weights.iter().map(|w| w / whole).collect();
         let seen = total(link, &shares, &at, covariance);
@@ -238,7 +246,8 @@ impl Posterior {
         link.scaled(belief, whole)
     }
 
-    /// From all variances, what inducing points explain, and the pairs of a sample; none where a row has few nodes.
+    /// From all variances, what inducing points explain, and the pairs of a sample; none where a
+    /// row has few nodes.
     fn sampled(
         &self,
         nodes: &Nodes<'_>,

@@ -8,13 +8,14 @@ use crate::special::truncated_normal;
 impl Prediction {
     /// Every marginal given that it is not negative.
     ///
-    /// With the distribution function $F$ of a marginal, $F_+(y) = (F(y) - F(0)) / (1 - F(0))$ for $y \ge 0$. This
-    /// acts on marginals, not on the function: means of the parts of a total no longer add up to its mean. A response
-    /// after a link, or an observation that is not normal, is left as it is.
+    /// With the distribution function $F$ of a marginal, $F_+(y) = (F(y) - F(0)) / (1 - F(0))$ for
+    /// $y \ge 0$. This acts on marginals, not on the function: means of the parts of a total no
+    /// longer add up to its mean. A response after a link, or an observation that is not normal, is
+    /// left as it is.
     ///
     /// # Numerics
-    /// Moments in closed form, quantiles to 1e-12 of the sd, also where nearly all of a marginal is negative; more
-    /// than 37 sds below zero quantiles are those of an exponential, to 1e-3.
+    /// Moments in closed form, quantiles to 1e-12 of the sd, also where nearly all of a marginal is
+    /// negative; more than 37 sds below zero quantiles are those of an exponential, to 1e-3.
     ///
     /// # Examples
     /// ```
@@ -23,7 +24,8 @@ impl Prediction {
     /// use quadrat::support::Functionals;
     ///
     /// let x = Functionals::points("x", &[0.0, 1.0, 2.0])?;
-    /// let table = Observations::gaussian(x.clone(), vec![0.1, 0.0, 2.0], Noise::Known(vec![0.04; 3]))?;
+    /// let noise = Noise::Known(vec![0.04; 3]);
+    /// let table = Observations::gaussian(x.clone(), vec![0.1, 0.0, 2.0], noise)?;
     /// let posterior = Model::new(Kernel::se(["x"])).observe(table).fit(&FitOptions::default())?;
     /// let p = posterior.predict(&x, Scale::Latent)?.non_negative();
     /// assert!(p.mean()[1] > 0.0 && p.quantile(0.025)[1] > 0.0);

@@ -21,12 +21,13 @@ impl Posterior {
     /// `log_evidence` grows by the log predictive density of the new rows at the heaviest node;
     /// intervals of the hyperparameters other than the mean stay those of the fit.
     ///
-    /// Exact rows that follow from other exact rows are left out with a warning. Counts are taken as
-    /// they are: see [`counted_once`](super::counted_once) for rows that count events again.
+    /// Exact rows that follow from other exact rows are left out with a warning. Counts are taken
+    /// as they are: see [`counted_once`](super::counted_once) for rows that count events again.
     ///
     /// # Errors
     /// [`FitError::Contradiction`] for exact rows that differ from what follows from others;
-    /// [`InputError`](crate::error::InputError) for rows that do not fit the model; [`FitError::Factorisation`].
+    /// [`InputError`](crate::error::InputError) for rows that do not fit the model;
+    /// [`FitError::Factorisation`].
     pub fn condition(&self, more: Observations) -> Result<Self, FitError> {
         let mut tables = self.tables.clone();
         tables.push(more);

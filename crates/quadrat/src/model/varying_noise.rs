@@ -7,13 +7,14 @@ use crate::inference::sites::pair::scale;
 use crate::link::Link;
 use crate::special::scalar::normal_pdf;
 
-/// Standard deviations of the function that are integrated over, and steps to either side: half a standard deviation
-/// each, exact to 1e-6.
+/// Standard deviations of the function that are integrated over, and steps to either side: half a
+/// standard deviation each, exact to 1e-6.
 const REACH: f64 = 5.0;
 const STEPS: i64 = 10;
 
-/// Noise of the variance `known + link(g)` with `g` normal at every node: a mixture of normal noises, one for every
-/// abscissa of `g`. A row's mixture is made when it is asked for: those of all rows are 21 times as large as `g`.
+/// Noise of the variance `known + link(g)` with `g` normal at every node: a mixture of normal
+/// noises, one for every abscissa of `g`. A row's mixture is made when it is asked for: those of
+/// all rows are 21 times as large as `g`.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct VaryingNoise {
     g: Box<Prediction>,

@@ -1,5 +1,5 @@
-//! Observed rows that hold a place: after a link nothing is below zero, so that what lies inside rows
-//! is no more than these rows are in all.
+//! Observed rows that hold a place: after a link nothing is below zero, so that what lies inside
+//! rows is no more than these rows are in all.
 
 use crate::support::Functionals;
 
@@ -10,11 +10,11 @@ const ROUNDED: f64 = 1e-9;
 /// the place is at most the sum of these products.
 pub(super) type Holding = Vec<(usize, f64)>;
 
-/// The rows that hold one place; none where a part of it lies in no row, or where places or rows are
-/// no boxes.
+/// The rows that hold one place; none where a part of it lies in no row, or where places or rows
+/// are no boxes.
 ///
-/// Rows overlap as a rule only where one is the total of others, so that the smallest one that holds
-/// a piece of the place says the most of it.
+/// Rows overlap as a rule only where one is the total of others, so that the smallest one that
+/// holds a piece of the place says the most of it.
 ///
 /// # Arguments
 /// * `observed` - rows as averages

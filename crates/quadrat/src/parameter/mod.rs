@@ -183,8 +183,8 @@ impl Parameter {
         }
     }
 
-    /// Lets the search, where it has no bound, go as far from any of some positive values as it goes
-    /// from the start.
+    /// Lets the search, where it has no bound, go as far from any of some positive values as it
+    /// goes from the start.
     pub(crate) fn search_around(&mut self, values: &[f64]) {
         if self.transform == Transform::Identity {
             return;

@@ -119,8 +119,8 @@ impl PriorDensity {
     /// The quantile of a proper prior at `0 < u < 1`, in natural units; `None` for flat.
     ///
     /// # Numerics
-    /// Closed form for the normal family, else the trapezoid rule on 2001 points in
-    /// `log theta`, meant for starting values only: good to about 1e-3 for shapes near one, coarse in the tails
+    /// Closed form for the normal family, else the trapezoid rule on 2001 points in `log theta`,
+    /// meant for starting values only: good to about 1e-3 for shapes near one, coarse in the tails
     /// and for shapes far below one or above 1000.
     #[must_use]
     pub fn quantile(&self, u: f64) -> Option<f64> {

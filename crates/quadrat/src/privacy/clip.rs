@@ -13,8 +13,9 @@ pub struct Moments {
 
 /// Moments of `min(max(truth + N, lower), upper)`.
 ///
-/// Both laws are memoryless, `P(N >= d + k) = e^(-d / scale) P(N >= k)`, so everything follows from the moments of one
-/// side, taken from the point of the range nearest to the truth. Nothing cancels but one square of a mean.
+/// Both laws are memoryless, `P(N >= d + k) = e^(-d / scale) P(N >= k)`, so everything follows from
+/// the moments of one side, taken from the point of the range nearest to the truth. Nothing cancels
+/// but one square of a mean.
 pub(super) fn moments(law: &Law, truth: f64, lower: f64, upper: f64) -> Moments {
     let (below, above) = (truth - lower, upper - truth);
     let far = |distance: f64| libm::exp(-distance / law.scale());

@@ -2,8 +2,8 @@
 
 use rand::Rng;
 
-/// The two-sided geometric distribution, `P(N = k) = (1 - alpha) / (1 + alpha) alpha^|k|` over the integers, with
-/// `alpha = exp(-1 / scale)`; variance `2 alpha / (1 - alpha)^2`.
+/// The two-sided geometric distribution, `P(N = k) = (1 - alpha) / (1 + alpha) alpha^|k|` over the
+/// integers, with `alpha = exp(-1 / scale)`; variance `2 alpha / (1 - alpha)^2`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Geometric {
     /// `sensitivity / epsilon`.
@@ -13,7 +13,8 @@ pub struct Geometric {
     denominator: u128,
 }
 
-/// Smallest and largest epsilon, largest sensitivity: their quotient then fits 128 bits with room to draw in.
+/// Smallest and largest epsilon, largest sensitivity: their quotient then fits 128 bits with room
+/// to draw in.
 pub(super) const EPSILON: (f64, f64) = (1.0 / 1_073_741_824.0, 1024.0);
 pub(super) const SENSITIVITY: f64 = 1_073_741_824.0;
 
@@ -90,15 +91,17 @@ impl Geometric {
         }
     }
 
-    /// One draw, exactly from the distribution whose `1 / scale` is the quotient of the integer sensitivity and of
-    /// epsilon as the double it is: integer arithmetic and rejection only, no rounding and no cut tail.
+    /// One draw, exactly from the distribution whose `1 / scale` is the quotient of the integer
+    /// sensitivity and of epsilon as the double it is: integer arithmetic and rejection only, no
+    /// rounding and no cut tail.
     ///
     /// # Numerics
-    /// About a dozen random words a draw. The time taken depends on the value drawn, so an observer who can time
-    /// single draws learns something of them.
+    /// About a dozen random words a draw. The time taken depends on the value drawn, so an observer
+    /// who can time single draws learns something of them.
     ///
     /// # Source
-    /// C. Canonne, G. Kamath and T. Steinke, *The Discrete Gaussian for Differential Privacy* (2020), algorithms 1, 2.
+    /// C. Canonne, G. Kamath and T. Steinke, *The Discrete Gaussian for Differential Privacy*
+    /// (2020), algorithms 1, 2.
     pub fn sample(&self, random: &mut impl Rng) -> i128 {
         let (s, t) = (self.numerator, self.denominator);
         loop {
@@ -135,7 +138,8 @@ impl Geometric {
         (ones / (1.0 + alpha), (2.0 * ks - ones) / (1.0 + alpha))
     }
 
-    /// By doubling, because every term is positive then: the closed form cancels for small `h / scale`.
+    /// By doubling, because every term is positive then: the closed form cancels for small `h /
+    /// scale`.
     fn sums(&self, h: f64) -> (f64, f64) {
         if h < 1.0 {
             return (0.0, 0.0);

@@ -2,7 +2,8 @@
 
 use rand::Rng;
 
-/// The Laplace distribution around zero, density `exp(-|x| / scale) / (2 scale)`, variance `2 scale^2`.
+/// The Laplace distribution around zero, density `exp(-|x| / scale) / (2 scale)`, variance `2
+/// scale^2`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Laplace {
     scale: f64,
@@ -51,17 +52,20 @@ impl Laplace {
 
     /// One draw: a sign and `-b log(U)`, `U` uniform over the multiples of `2^-53` in `(0, 1]`.
     ///
-    /// The magnitude never exceeds `53 log(2) b = 36.7 b`. The spacing of the reachable values is the weakness that
-    /// the documentation of [`Mechanism::laplace`](super::Mechanism::laplace) describes.
+    /// The magnitude never exceeds `53 log(2) b = 36.7 b`. The spacing of the reachable values is
+    /// the weakness that the documentation of [`Mechanism::laplace`](super::Mechanism::laplace)
+    /// describes.
     pub fn sample(&self, random: &mut impl Rng) -> f64 {
         let bits = random.next_u64();
         let uniform = ((bits >> 11) + 1) as f64 * f64::EPSILON * 0.5;
-        // libm, because the logarithm of the platform may differ in its last digit between platforms.
+        // libm, because the logarithm of the platform may differ in its last digit between
+        // platforms.
         let size = -self.scale * libm::log(uniform);
         if bits & 1 == 0 { size } else { -size }
     }
 
-    /// First and second moment of `min(max(N, 0), h)`: `b (1 - e^-x) / 2` and `b^2 (1 - (1 + x) e^-x)`, `x = h / b`.
+    /// First and second moment of `min(max(N, 0), h)`: `b (1 - e^-x) / 2` and `b^2 (1 - (1 + x)
+    /// e^-x)`, `x = h / b`.
     pub(super) fn half_moments(&self, h: f64) -> (f64, f64) {
         let b = self.scale;
         let x = h / b;

@@ -16,7 +16,8 @@ pub enum Law {
     Geometric(Geometric),
 }
 
-/// Laplace noise must be this many times as wide as the gaps between the doubles that it is added to.
+/// Laplace noise must be this many times as wide as the gaps between the doubles that it is added
+/// to.
 const GAPS: f64 = 1e6;
 
 /// Geometric noise that is zero with a higher probability than this is none.
@@ -69,14 +70,15 @@ pub struct Mechanism {
 impl Mechanism {
     /// Laplace noise of scale `b = sensitivity / epsilon`, variance `2 b^2`, on any numbers.
     ///
-    /// **Floating point weakens it.** Of the doubles near a noisy value only some can be reached from a given count, so
-    /// the low digits of a textbook Laplace draw can tell two counts apart (I. Mironov, *On significance of the
-    /// least significant bits for differential privacy*, CCS 2012). For counts take [`Mechanism::geometric`], which
-    /// has no such digits.
+    /// **Floating point weakens it.** Of the doubles near a noisy value only some can be reached
+    /// from a given count, so the low digits of a textbook Laplace draw can tell two counts apart
+    /// (I. Mironov, *On significance of the least significant bits for differential privacy*, CCS
+    /// 2012). For counts take [`Mechanism::geometric`], which has no such digits.
     ///
     /// # Errors
-    /// [`PrivacyError::Epsilon`], [`PrivacyError::Sensitivity`] unless both are positive and finite and so is the
-    /// variance, and the noise is wide enough for the doubles between which it must hide one person.
+    /// [`PrivacyError::Epsilon`], [`PrivacyError::Sensitivity`] unless both are positive and finite
+    /// and so is the variance, and the noise is wide enough for the doubles between which it must
+    /// hide one person.
     pub fn laplace(sensitivity: f64, epsilon: f64) -> Result<Self, PrivacyError> {
         positive(sensitivity, epsilon)?;
         let noise = Laplace::new(sensitivity / epsilon);
@@ -101,13 +103,14 @@ impl Mechanism {
         Ok(Self::new(Law::Laplace(noise), sensitivity, epsilon))
     }
 
-    /// Two-sided geometric noise with `alpha = exp(-epsilon / sensitivity)`, variance `2 alpha / (1 - alpha)^2`: whole
-    /// numbers in, whole numbers out. Drawn exactly, in integers; see [`Geometric::sample`].
+    /// Two-sided geometric noise with `alpha = exp(-epsilon / sensitivity)`, variance `2 alpha /
+    /// (1 - alpha)^2`: whole numbers in, whole numbers out. Drawn exactly, in integers; see
+    /// [`Geometric::sample`].
     ///
     /// # Errors
-    /// [`PrivacyError::Epsilon`] unless `2^-30 <= epsilon <= 2^10` and the noise is zero with probability `1 - 1e-9` at
-    /// most, which is `epsilon / sensitivity <= 21.4`; [`PrivacyError::Sensitivity`] unless it is a whole number from 1
-    /// to `2^30`.
+    /// [`PrivacyError::Epsilon`] unless `2^-30 <= epsilon <= 2^10` and the noise is zero with
+    /// probability `1 - 1e-9` at most, which is `epsilon / sensitivity <= 21.4`;
+    /// [`PrivacyError::Sensitivity`] unless it is a whole number from 1 to `2^30`.
     pub fn geometric(sensitivity: f64, epsilon: f64) -> Result<Self, PrivacyError> {
         positive(sensitivity, epsilon)?;
         if sensitivity.fract() != 0.0 || sensitivity > SENSITIVITY {
@@ -142,15 +145,17 @@ impl Mechanism {
         }
     }
 
-    /// The same, with released values clipped to `[lower, upper]` *after* the noise; the ends may be infinite. Costs
-    /// no privacy, being done to what is public already.
+    /// The same, with released values clipped to `[lower, upper]` *after* the noise; the ends may
+    /// be infinite. Costs no privacy, being done to what is public already.
     ///
-    /// **Clipping biases.** Mean and variance of a clipped value depend on the true count ([`Mechanism::moments`]):
-    /// clipped at zero, small counts come out too large on average, by up to about half a scale, and so do all sums of
-    /// them. Inference undoes noise of mean zero, so release without clipping where the table is to be analysed.
+    /// **Clipping biases.** Mean and variance of a clipped value depend on the true count
+    /// ([`Mechanism::moments`]): clipped at zero, small counts come out too large on average, by up
+    /// to about half a scale, and so do all sums of them. Inference undoes noise of mean zero, so
+    /// release without clipping where the table is to be analysed.
     ///
     /// # Errors
-    /// [`PrivacyError::Clip`] unless `lower < upper`; for geometric noise finite ends must be whole numbers up to `2^53`.
+    /// [`PrivacyError::Clip`] unless `lower < upper`; for geometric noise finite ends must be whole
+    /// numbers up to `2^53`.
     pub fn clipped(mut self, lower: f64, upper: f64) -> Result<Self, PrivacyError> {
         let refuse = |requirement| {
             Err(PrivacyError::Clip {
@@ -189,8 +194,8 @@ impl Mechanism {
         self.sensitivity
     }
 
-    /// The privacy spent by one release of one column. Releases about the same people add up (sequential
-    /// composition): `k` columns cost `k epsilon`.
+    /// The privacy spent by one release of one column. Releases about the same people add up
+    /// (sequential composition): `k` columns cost `k epsilon`.
     #[must_use]
     pub fn epsilon(&self) -> f64 {
         self.epsilon
@@ -202,8 +207,9 @@ impl Mechanism {
         self.law.scale()
     }
 
-    /// Variance of the noise **before clipping**, in the unit of the counts squared: what to give as the known noise
-    /// variance. After clipping it is an upper bound that no longer comes with mean zero; see [`Mechanism::clipped`].
+    /// Variance of the noise **before clipping**, in the unit of the counts squared: what to give
+    /// as the known noise variance. After clipping it is an upper bound that no longer comes with
+    /// mean zero; see [`Mechanism::clipped`].
     #[must_use]
     pub fn variance(&self) -> f64 {
         match &self.law {
@@ -243,8 +249,9 @@ impl Mechanism {
         }
     }
 
-    /// Log likelihood of a true count given the value released, nats: the log density (Laplace) or log probability
-    /// (geometric); at a clipped end the log probability of everything beyond it; minus infinity outside.
+    /// Log likelihood of a true count given the value released, nats: the log density (Laplace) or
+    /// log probability (geometric); at a clipped end the log probability of everything beyond it;
+    /// minus infinity outside.
     #[must_use]
     pub fn ln_pdf(&self, value: f64, truth: f64) -> f64 {
         if value < self.lower || value > self.upper {
@@ -265,7 +272,8 @@ impl Mechanism {
     pub fn sample(&self, truth: f64, random: &mut impl Rng) -> f64 {
         let noisy = match &self.law {
             Law::Laplace(noise) => truth + noise.sample(random),
-            // Added in integers, so that what is rounded (beyond 2^53) is the noisy value, not the noise.
+            // Added in integers, so that what is rounded (beyond 2^53) is the noisy value, not the
+            // noise.
             Law::Geometric(noise) => (truth as i128).saturating_add(noise.sample(random)) as f64,
         };
         noisy.clamp(self.lower, self.upper)
@@ -289,12 +297,13 @@ impl Mechanism {
         }
     }
 
-    /// Releases a column: every count with noise of its own. Columns released together take their noise from **one**
-    /// source.
+    /// Releases a column: every count with noise of its own. Columns released together take their
+    /// noise from **one** source.
     ///
     /// # Errors
-    /// [`PrivacyError::Count`] for a count that is negative, not finite, (geometric) not whole, or (Laplace) so large
-    /// that doubles near it are coarser than a millionth of the scale of the noise.
+    /// [`PrivacyError::Count`] for a count that is negative, not finite, (geometric) not whole, or
+    /// (Laplace) so large that doubles near it are coarser than a millionth of the scale of the
+    /// noise.
     pub fn release(
         &self,
         counts: &[f64],
@@ -321,7 +330,8 @@ fn exact_integer(value: f64) -> bool {
     value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0
 }
 
-/// Whether the doubles near a count, or near that with one person more, are too far apart to be blurred.
+/// Whether the doubles near a count, or near that with one person more, are too far apart to be
+/// blurred.
 fn too_coarse(count: f64, sensitivity: f64, scale: f64) -> bool {
     let largest = count + sensitivity;
     (largest.next_up() - largest) * GAPS >= scale

@@ -10,8 +10,8 @@ use super::PrivacyError;
 
 /// A stream of random bits for noise: ChaCha20, keyed by the operating system or by a seed.
 ///
-/// Use **one** source for everything that is released together. Two columns released from two sources with the same
-/// seed carry the same noise, which their difference removes.
+/// Use **one** source for everything that is released together. Two columns released from two
+/// sources with the same seed carry the same noise, which their difference removes.
 pub struct NoiseSource {
     bits: ChaCha20Rng,
 }
@@ -38,9 +38,9 @@ impl NoiseSource {
         })
     }
 
-    /// Keyed by a number: the same noise again, on every machine. For studies and tests **only**: whoever knows or
-    /// guesses the seed subtracts the noise, so a seed published with a release voids its privacy, and 64 bits can be
-    /// searched where the stakes are high.
+    /// Keyed by a number: the same noise again, on every machine. For studies and tests **only**:
+    /// whoever knows or guesses the seed subtracts the noise, so a seed published with a release
+    /// voids its privacy, and 64 bits can be searched where the stakes are high.
     #[must_use]
     pub fn seeded(seed: u64) -> Self {
         Self {

@@ -101,8 +101,8 @@ pub fn ball_degree_3(centre: &[f64], radius: f64) -> Nodes {
     nodes
 }
 
-/// At most `2 d^2 + 1` nodes in a ball, exact to degree 5: the centre, both points on every axis and
-/// the four on every diagonal of two axes, all at one radius.
+/// At most `2 d^2 + 1` nodes in a ball, exact to degree 5: the centre, both points on every axis
+/// and the four on every diagonal of two axes, all at one radius.
 ///
 /// In four dimensions those on the axes have weight zero, which leaves 25. From five dimensions on
 /// their weights are negative.

@@ -3,11 +3,12 @@
 /// Weights this much smaller than the largest are rounding.
 const ROUNDING: f64 = 1e-14;
 
-/// Leaves out nodes of a rule with positive weights until no more are left than there are monomials up to a total
-/// degree, whose integrals all stay; weights stay positive.
+/// Leaves out nodes of a rule with positive weights until no more are left than there are monomials
+/// up to a total degree, whose integrals all stay; weights stay positive.
 ///
 /// # Arguments
-/// * `columns` - coordinates by dimension, of order one (moved and scaled to `[-1, 1]`), shape `[dim][n]`
+/// * `columns` - coordinates by dimension, of order one (moved and scaled to `[-1, 1]`), shape
+///   `[dim][n]`
 /// * `weights` - above zero, shape `[n]`
 /// * `degree` - of the polynomials that stay exact
 ///
@@ -51,7 +52,8 @@ pub fn compress(columns: &[Vec<f64>], weights: &[f64], degree: usize) -> Vec<(us
         let Some(null) = null_vector(rows, count) else {
             break;
         };
-        // The first weight to vanish when the null vector is taken away; some entry is positive, as they sum to zero.
+        // The first weight to vanish when the null vector is taken away; some entry is positive, as
+        // they sum to zero.
         let step = kept[first..]
             .iter()
             .zip(&null)
@@ -86,7 +88,8 @@ fn exponents(dim: usize, degree: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// A vector of `count` entries, more than there are rows, that all rows are orthogonal to: elimination with complete pivoting.
+/// A vector of `count` entries, more than there are rows, that all rows are orthogonal to:
+/// elimination with complete pivoting.
 fn null_vector(mut rows: Vec<Vec<f64>>, count: usize) -> Option<Vec<f64>> {
     let mut order: Vec<usize> = (0..count).collect();
     let mut rank = 0;

@@ -28,8 +28,8 @@ impl Cubature {
     /// # Numerics
     /// All monomials up to the degree to 1e-13.
     /// # Source
-    /// Stroud 1971, Tn:2-1; Radon 1948 (degree 5); Dunavant 1985 (degrees 4, 8); Grundmann & Moeller
-    /// 1978; conical products: Stroud 1971, chapter 2.
+    /// Stroud 1971, Tn:2-1; Radon 1948 (degree 5); Dunavant 1985 (degrees 4, 8); Grundmann &
+    /// Moeller 1978; conical products: Stroud 1971, chapter 2.
     /// # Examples
     /// ```
     /// let rule = quadrat::quadrature::Cubature::new(2, 4);

@@ -10,8 +10,8 @@ use super::Rule;
 /// # Arguments
 /// * `alpha`, `beta` - greater than -1
 /// # Numerics
-/// Newton's method with deflation; moments up to degree `2n - 1` to 1e-14 for `n <= 40` and exponents
-/// up to 6.
+/// Newton's method with deflation; moments up to degree `2n - 1` to 1e-14 for `n <= 40` and
+/// exponents up to 6.
 /// # Source
 /// Abramowitz & Stegun 22.7.1, 25.4.33; deflation as in Karniadakis & Sherwin 2005, appendix B.
 /// # Examples

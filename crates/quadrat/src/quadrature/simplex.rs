@@ -97,11 +97,11 @@ const MOST_NODES: usize = 1 << 21;
 /// A rule and the longest edge, in lengthscales, that it bears for each of [`TOLERANCES`].
 type Reach = (usize, [f64; 4]);
 
-/// Longest edges by degree, measured: for the squared-exponential kernel and simplices cut into pieces
-/// of up to this edge, covariances of the average with itself and with the values at points are right
-/// to the tolerance, relative to the standard deviations. Edges were lengthened by 1.12 until one failed; the test
-/// of these tables asks that they hold, and that 1.3 times as long does not. The last are the worst of four to six
-/// dimensions.
+/// Longest edges by degree, measured: for the squared-exponential kernel and simplices cut into
+/// pieces of up to this edge, covariances of the average with itself and with the values at points
+/// are right to the tolerance, relative to the standard deviations. Edges were lengthened by 1.12
+/// until one failed; the test of these tables asks that they hold, and that 1.3 times as long does
+/// not. The last are the worst of four to six dimensions.
 const LINE: [Reach; 6] = [
     (1, [0.031, 0.0032, 3.3e-4, 3.1e-5]),
     (3, [0.53, 0.15, 0.049, 0.015]),
@@ -159,8 +159,8 @@ fn reach(edges: &[f64; 4], tolerance: f64) -> f64 {
 /// # Arguments
 /// * `simplices` - vertices one after the other, `(dim + 1) * dim` numbers each
 /// * `lengthscales` - one per dimension, positive
-/// * `tolerance` - of covariances of the average under a squared-exponential kernel, relative to the
-///   standard deviations; between 1e-14 and 1e-3
+/// * `tolerance` - of covariances of the average under a squared-exponential kernel, relative to
+///   the standard deviations; between 1e-14 and 1e-3
 /// * `finer` - the next rule instead on every piece, to estimate the error
 /// # Returns
 /// The nodes; none when they would be more than two million.
@@ -362,8 +362,8 @@ mod tests {
         shapes
     }
 
-    /// Largest error over the shapes: of the covariance of the average with the value at a point, and
-    /// with itself, both relative to the standard deviations.
+    /// Largest error over the shapes: of the covariance of the average with the value at a point,
+    /// and with itself, both relative to the standard deviations.
     fn worst(rule: &Cubature, dim: usize, edge: f64, kernel: impl Fn(f64) -> f64 + Copy) -> f64 {
         let size = if dim > 3 { 1.0 } else { 2.0 };
         let fine = match dim {

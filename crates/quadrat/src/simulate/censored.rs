@@ -11,14 +11,17 @@ use crate::likelihood::Side;
 const MOST: usize = 1000;
 /// Number of the short pieces that are censored; so many of a hundred points in each.
 const PIECES: usize = 6;
-/// Ends of the stretch of the first output, as shares of the range; that of the second where they do not overlap.
+/// Ends of the stretch of the first output, as shares of the range; that of the second where they
+/// do not overlap.
 const STRETCH: (f64, f64) = (0.13, 0.55);
 const OTHER_STRETCH: (f64, f64) = (0.56, 0.98);
-/// Where the first piece begins, how far it is to the next, and how long they are, as shares of the range.
+/// Where the first piece begins, how far it is to the next, and how long they are, as shares of the
+/// range.
 const FIRST: f64 = 0.075;
 const STEP: f64 = 15.0 / 99.0;
 const LENGTH: f64 = 0.07;
-/// How far to the right every other piece of the second output lies where half of the rows are shared.
+/// How far to the right every other piece of the second output lies where half of the rows are
+/// shared.
 const SHIFT: f64 = 7.0 / 99.0;
 
 /// Streams of random numbers, one for every part.
@@ -113,18 +116,21 @@ impl Record {
 /// With `u_1, u_2 ~ GP(0, se)` of variance one and `r` of random sign:
 ///
 /// ```text
-/// f_1 = sqrt(variance) u_1,    f_2 = sqrt(variance) (r u_1 + sqrt(1 - r^2) u_2),    |r| = correlation
+/// f_1 = sqrt(variance) u_1
+/// f_2 = sqrt(variance) (r u_1 + sqrt(1 - r^2) u_2),    |r| = correlation
 /// y_d = f_d + exp(g_d / 2) e,  e ~ N(0, 1)
 /// ```
 ///
-/// The log variances `g_1, g_2` of the noise are mixed in the same way, with another sign, from processes of their own
-/// `noise_lengthscale`; their mean is `2 log noise` and their variance `noise_variance`. Where an output is censored,
-/// [`Record`] says what stands in the place of `y_d`.
+/// The log variances `g_1, g_2` of the noise are mixed in the same way, with another sign, from
+/// processes of their own `noise_lengthscale`; their mean is `2 log noise` and their variance
+/// `noise_variance`. Where an output is censored, [`Record`] says what stands in the place of
+/// `y_d`.
 ///
 /// # Source
-/// Gammelli et al. 2022, *Generalized multi-output Gaussian process censored regression*, section 4.3, which gives the
-/// points, the stretch and the kinds of overlap; the shortfalls are like those of its one data set. Kernels, variances
-/// and the mean of `g`, which it does not state, are chosen here.
+/// Gammelli et al. 2022, *Generalized multi-output Gaussian process censored regression*, section
+/// 4.3, which gives the points, the stretch and the kinds of overlap; the shortfalls are like those
+/// of its one data set. Kernels, variances and the mean of `g`, which it does not state, are chosen
+/// here.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Censored {
     /// Points of each output.
@@ -184,9 +190,10 @@ pub struct CensoredData {
 }
 
 impl Default for Censored {
-    /// 100 points, functions of sd 1.8 and lengthscale 1.5, log variances of sd 0.7 and
-    /// lengthscale 3, shortfalls from 0.05 to 3.55. The noise has an sd of 0.25, a seventh of that of the functions:
-    /// the true density then scores about nothing, `100 (log(2 pi e) / 2 + log 0.25) = 3` nats.
+    /// 100 points, functions of sd 1.8 and lengthscale 1.5, log variances of sd 0.7 and lengthscale
+    /// 3, shortfalls from 0.05 to 3.55. The noise has an sd of 0.25, a seventh of that of the
+    /// functions: the true density then scores about nothing, `100 (log(2 pi e) / 2 + log 0.25) =
+    /// 3` nats.
     fn default() -> Self {
         Self {
             points: 100,
@@ -288,7 +295,8 @@ impl Censored {
         let mut threshold = None;
         match self.record {
             Record::Random => {
-                // One number for every place, so that another overlap leaves the others as they are.
+                // One number for every place, so that another overlap leaves the others as they
+                // are.
                 let mut own = random(self.seed, RECORDS + d as u64);
                 let (least, most) = self.shortfall;
                 let shortfalls: Vec<f64> = (0..values.len())

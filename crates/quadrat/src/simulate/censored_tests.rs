@@ -150,8 +150,8 @@ fn functions_and_noise_have_the_moments_they_are_given() {
         errors += ((b.values[4] - b.latent[4]) / b.noise[4]).powi(2);
     }
     let n = repeats as f64;
-    // Means of squares of n normals have the relative sd sqrt(2 / n) = .032; five of them, also for products and for
-    // the correlated pairs of squares.
+    // Means of squares of n normals have the relative sd sqrt(2 / n) = .032; five of them, also for
+    // products and for the correlated pairs of squares.
     let near = |got: f64, want: f64| {
         assert!((got / want - 1.0).abs() < 0.16, "{got}, {want}");
     };

@@ -23,20 +23,22 @@ const COVARIATES: u64 = 16;
 
 /// A simulated country: pixels with people and covariates, and a count for every district.
 ///
-/// Pixels lie on a grid of unit squares, districts are runs of them along a Hilbert curve: connected, and of any
-/// number of pixels. With covariates `c_k` of variance one, smooth over some tens to hundreds of pixels, and a rough field `s`
-/// (Matern 3/2, variance one):
+/// Pixels lie on a grid of unit squares, districts are runs of them along a Hilbert curve:
+/// connected, and of any number of pixels. With covariates `c_k` of variance one, smooth over some
+/// tens to hundreds of pixels, and a rough field `s` (Matern 3/2, variance one):
 ///
 /// ```text
 /// f   = level + .5 sin(1.5 c_1) + .4 c_2 - .15 c_3^2 + .4 tanh(2 c_4) + .2 c_4 c_5 + .4 s(x, y)
 /// y_b ~ Poisson(sum_{i in b} w_i exp(f_i))
 /// ```
 ///
-/// The other covariates say nothing. The level makes the mean count of a district [`Self::mean_count`].
+/// The other covariates say nothing. The level makes the mean count of a district
+/// [`Self::mean_count`].
 ///
 /// # Source
-/// The size is that of the malaria data of Law et al. 2018, *Variational learning on aggregate outputs with Gaussian
-/// processes*, on malaria: 957 regions, 1,044,683 pixels, 18 covariates; rates, covariates and people are made up here.
+/// The size is that of the malaria data of Law et al. 2018, *Variational learning on aggregate
+/// outputs with Gaussian processes*, on malaria: 957 regions, 1,044,683 pixels, 18 covariates;
+/// rates, covariates and people are made up here.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Country {
     /// Districts.
@@ -176,7 +178,8 @@ impl Country {
         })
     }
 
-    /// Where the districts begin: sizes are log-normal between the smallest and the largest, which both occur.
+    /// Where the districts begin: sizes are log-normal between the smallest and the largest, which
+    /// both occur.
     fn districts(&self) -> Vec<usize> {
         let (least, most) = self.sizes;
         let mut random = random(self.seed, DISTRICTS);
@@ -223,7 +226,8 @@ impl Country {
     }
 }
 
-/// A random field of variance one: a sum of waves with frequencies from the spectral density of its kernel.
+/// A random field of variance one: a sum of waves with frequencies from the spectral density of its
+/// kernel.
 struct Field {
     /// Frequencies and phase.
     waves: Vec<[f64; 3]>,

@@ -7,13 +7,16 @@ use super::{SimulateError, random};
 use crate::error::LinalgError;
 use crate::linalg::{Mat, dot, symmetric_eigen};
 
-/// Draws `f ~ GP(0, variance * exp(-r^2 / 2))`, `r^2 = sum_d (dx_d / lengthscale)^2`, at every point of a full grid.
+/// Draws `f ~ GP(0, variance * exp(-r^2 / 2))`, `r^2 = sum_d (dx_d / lengthscale)^2`, at every
+/// point of a full grid.
 ///
 /// On a grid the covariance is the Kronecker product of those of the axes, `K = K_1 x .. x K_D`, so
-/// `f = sqrt(variance) (A_1 x .. x A_D) z` with `A_d A_d' = K_d` and independent normal `z` is exact on grids of any size.
+/// `f = sqrt(variance) (A_1 x .. x A_D) z` with `A_d A_d' = K_d` and independent normal `z` is
+/// exact on grids of any size.
 ///
 /// # Arguments
-/// * `axes` - coordinates along every dimension, shapes `[n_d]`; the last dimension runs fastest in the result
+/// * `axes` - coordinates along every dimension, shapes `[n_d]`; the last dimension runs fastest in
+///   the result
 /// * `lengthscale`, `variance` - positive; the lengthscale in the unit of the axes
 /// * `seed` - everything random comes from it
 ///
@@ -21,8 +24,8 @@ use crate::linalg::{Mat, dot, symmetric_eigen};
 /// [`LinalgError::Eigen`] for coordinates that are not finite.
 ///
 /// # Numerics
-/// `O(sum n_d^3 + n sum n_d)` for `n` points. `A_d` is from the eigenvalues of `K_d`, those that rounding made negative
-/// taken as zero: the covariance is right to `eps * n_d`, without jitter.
+/// `O(sum n_d^3 + n sum n_d)` for `n` points. `A_d` is from the eigenvalues of `K_d`, those that
+/// rounding made negative taken as zero: the covariance is right to `eps * n_d`, without jitter.
 ///
 /// # Examples
 /// ```
@@ -122,7 +125,8 @@ mod tests {
                 let r2 = ((a - c).powi(2) + (b - d).powi(2)) / (lengthscale * lengthscale);
                 let k = variance * (-0.5 * r2).exp();
                 let got = sum / repeats as f64;
-                // Sd of a mean of products of normals: at most variance * sqrt(2 / repeats) = .014; five of them.
+                // Sd of a mean of products of normals: at most variance * sqrt(2 / repeats) = .014;
+                // five of them.
                 assert!((got - k).abs() < 0.07, "{i} {j}: {got}, {k}");
             }
         }

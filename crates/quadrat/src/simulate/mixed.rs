@@ -15,16 +15,16 @@ const PLACES: usize = 100_000;
 /// Most ranks.
 const RANKS: usize = 30;
 
-/// The artificial mixed data of a box: a draw of a Gaussian process on a grid, seen through noise as values,
-/// intervals and ranks, each at random places of the grid.
+/// The artificial mixed data of a box: a draw of a Gaussian process on a grid, seen through noise
+/// as values, intervals and ranks, each at random places of the grid.
 ///
 /// With `y = f(x) + e`, `e ~ N(0, noise^2)`, drawn anew for every row:
 /// - a *point* reports `y`;
-/// - an *interval* reports the bin of width `width` that `y` lies in, on a partition of the line with a random
-///   offset of its own. This is the limit of many equally spaced windows `[a, a + width]`, chosen in proportion
-///   to `p(a < y < a + width)`;
-/// - an *ordinal* reports the rank `k` where `t_(k-1) < y <= t_k`; the thresholds are the quantiles of the drawn
-///   function at `1 / ranks`, `2 / ranks`, ..
+/// - an *interval* reports the bin of width `width` that `y` lies in, on a partition of the line
+///   with a random offset of its own. This is the limit of many equally spaced windows `[a, a +
+///   width]`, chosen in proportion to `p(a < y < a + width)`;
+/// - an *ordinal* reports the rank `k` where `t_(k-1) < y <= t_k`; the thresholds are the quantiles
+///   of the drawn function at `1 / ranks`, `2 / ranks`, ..
 ///
 /// # Source
 /// Fletcher 2022, *Active Learning for Gaussian Processes with Mixed Data*, section 4.
@@ -86,8 +86,9 @@ pub struct MixedData {
 }
 
 impl Mixed {
-    /// The box from 0 to 2, variance 1 and noise 0.1 of the source. Its lengthscale of 0.2 is kept in one dimension
-    /// and doubled with every further one, so that tens of rows can show the function.
+    /// The box from 0 to 2, variance 1 and noise 0.1 of the source. Its lengthscale of 0.2 is kept
+    /// in one dimension and doubled with every further one, so that tens of rows can show the
+    /// function.
     #[must_use]
     pub fn new(dims: usize) -> Self {
         let (grid, lengthscale) = match dims {

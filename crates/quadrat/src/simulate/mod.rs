@@ -1,7 +1,7 @@
 //! Artificial data, seeded: draws of a prior, and what instruments would report of them.
 //!
-//! Every part of the data has a stream of random numbers of its own, so that asking for more of one kind leaves
-//! the truth and the other kinds as they are. Nothing depends on the number of threads.
+//! Every part of the data has a stream of random numbers of its own, so that asking for more of one
+//! kind leaves the truth and the other kinds as they are. Nothing depends on the number of threads.
 
 mod censored;
 mod country;

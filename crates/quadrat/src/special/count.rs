@@ -1,13 +1,15 @@
-//! Log-probabilities of counts, and their tails, for real counts: Poisson and negative binomial as one family.
+//! Log-probabilities of counts, and their tails, for real counts: Poisson and negative binomial as
+//! one family.
 //!
-//! Symbols: `k` count, `mu` mean, `alpha` dispersion (variance `mu + alpha mu^2`; 0 is Poisson), `a = 1 / alpha`,
-//! `u = log mu`, `w = 1 / (1 + alpha mu)`.
+//! Symbols: `k` count, `mu` mean, `alpha` dispersion (variance `mu + alpha mu^2`; 0 is Poisson), `a
+//! = 1 / alpha`, `u = log mu`, `w = 1 / (1 + alpha mu)`.
 //!
-//! With `p(k)` the probability, `dp(k)/du = k p(k) - (k + 1) p(k + 1)` for every alpha. Sums telescope: a tail is the
-//! integral of one edge term over `u`, `P(Y >= k; u) = int_{-inf}^u k p(k; u') du'`. The integrand is log-concave in
-//! `u'` with mode at `mu = k`, so that on the side away from the mode it falls from its edge, and the ratio of tail
-//! to edge term comes from a short Gauss-Legendre sum whatever the size of the numbers. The same integral is the
-//! incomplete beta (gamma for alpha = 0) function.
+//! With `p(k)` the probability, `dp(k)/du = k p(k) - (k + 1) p(k + 1)` for every alpha. Sums
+//! telescope: a tail is the integral of one edge term over `u`, `P(Y >= k; u) = int_{-inf}^u k p(k;
+//! u') du'`. The integrand is log-concave in `u'` with mode at `mu = k`, so that on the side away
+//! from the mode it falls from its edge, and the ratio of tail to edge term comes from a short
+//! Gauss-Legendre sum whatever the size of the numbers. The same integral is the incomplete beta
+//! (gamma for alpha = 0) function.
 
 use super::stirling::{
     HALF_LOG_TWO_PI, digamma_gap_difference, log1p_gap, log1p_ratio, stirling_gap,
@@ -66,8 +68,8 @@ impl CountMean {
     /// `log p(k)`, k >= 0 real, every constant included.
     ///
     /// # Numerics
-    /// Loader's saddle point form: a relative 1e-15 of the sizes of deviance and logarithm, also where `log k!` is
-    /// 1e7, and continuous down to alpha = 0.
+    /// Loader's saddle point form: a relative 1e-15 of the sizes of deviance and logarithm, also
+    /// where `log k!` is 1e7, and continuous down to alpha = 0.
     /// # Source
     /// Loader 2000, Fast and accurate computation of binomial probabilities
     pub(crate) fn log_probability(&self, k: f64) -> f64 {
@@ -105,8 +107,8 @@ impl CountMean {
 
     /// `d log p(k) / d alpha`, k >= 0 real.
     ///
-    /// `a^2 (delta - log(1 + delta)) - a^2 (t(a + k) - t(a))`, `delta = alpha w (k - mu)`, `t(x) = digamma(x) - log x`;
-    /// tends to `((k - mu)^2 - k) / 2` as alpha -> 0.
+    /// `a^2 (delta - log(1 + delta)) - a^2 (t(a + k) - t(a))`, `delta = alpha w (k - mu)`, `t(x) =
+    /// digamma(x) - log x`; tends to `((k - mu)^2 - k) / 2` as alpha -> 0.
     pub(crate) fn dispersion_slope(&self, k: f64) -> f64 {
         self.deviation_slope(k) - digamma_gap_difference(k, self.dispersion)
     }
@@ -116,7 +118,8 @@ impl CountMean {
         self.deviation_slope_at(k, self.mean, elementary::log1p(self.dispersion * self.mean))
     }
 
-    /// The same at another mean, whose `log(1 + alpha mean)` is at hand: the mean itself may be clipped.
+    /// The same at another mean, whose `log(1 + alpha mean)` is at hand: the mean itself may be
+    /// clipped.
     fn deviation_slope_at(&self, k: f64, mean: f64, log_stretch: f64) -> f64 {
         let alpha = self.dispersion;
         let scaled = (k - mean) / (1.0 + alpha * mean);
@@ -128,7 +131,8 @@ impl CountMean {
         }
     }
 
-    /// The smaller tail at the edge `k >= 1` (real, > 0): `P(Y >= k)` where mu <= k, else `P(Y < k)`.
+    /// The smaller tail at the edge `k >= 1` (real, > 0): `P(Y >= k)` where mu <= k, else `P(Y <
+    /// k)`.
     ///
     /// The slope in the dispersion is left at 0 for alpha = 0, and where it is not wanted.
     pub(crate) fn tail(&self, k: f64, with_slope: bool) -> Tail {
@@ -151,8 +155,8 @@ impl CountMean {
         let q = alpha * mean * w;
         let log_ratio = |s: f64| {
             let t = sign * s;
-            // k t - (k + a) log(1 + q (e^t - 1)), or the same after e^t is taken out of the logarithm: where q is
-            // nearly 1 nothing large cancels then. Neither may overflow.
+            // k t - (k + a) log(1 + q (e^t - 1)), or the same after e^t is taken out of the
+            // logarithm: where q is nearly 1 nothing large cancels then. Neither may overflow.
             if (w < q && t > -600.0) || (t > 30.0 && alpha > 0.0) {
                 let shape = 1.0 / alpha;
                 return -shape * t - (k + shape) * elementary::log1p(w * elementary::expm1(-t));
@@ -235,8 +239,8 @@ impl CountMean {
     }
 }
 
-/// Where a concave function that starts at 0 with slope `-slope <= 0` and second derivative `-curvature` has fallen
-/// by `DEPTH`, to within a factor that costs at most a few nats more.
+/// Where a concave function that starts at 0 with slope `-slope <= 0` and second derivative
+/// `-curvature` has fallen by `DEPTH`, to within a factor that costs at most a few nats more.
 fn reach(log_ratio: &impl Fn(f64) -> f64, slope: f64, curvature: f64) -> f64 {
     let mut outside = (DEPTH / slope).min((2.0 * DEPTH / curvature).sqrt());
     if !(outside > 0.0 && outside.is_finite()) {
@@ -274,7 +278,8 @@ fn reach(log_ratio: &impl Fn(f64) -> f64, slope: f64, curvature: f64) -> f64 {
 /// # Returns
 /// `(P, Q)`; NaN outside the domain
 /// # Numerics
-/// The smaller of the two to a relative 1e-12 for a up to 1e6; for whole edges a sum of up to 400 terms, else one quadrature of some 80 to 300 nodes.
+/// The smaller of the two to a relative 1e-12 for a up to 1e6; for whole edges a sum of up to 400
+/// terms, else one quadrature of some 80 to 300 nodes.
 /// # Source
 /// DLMF 8.2.4; the integral over log x
 /// # Examples
@@ -302,7 +307,8 @@ pub fn regularised_gamma(a: f64, x: f64) -> (f64, f64) {
 /// # Returns
 /// `(I, 1 - I)`; NaN outside the domain
 /// # Numerics
-/// The smaller of the two to a relative 1e-12 for shapes up to 1e6; for whole edges a sum of up to 400 terms, else one quadrature of some 80 to 300 nodes.
+/// The smaller of the two to a relative 1e-12 for shapes up to 1e6; for whole edges a sum of up to
+/// 400 terms, else one quadrature of some 80 to 300 nodes.
 /// # Source
 /// DLMF 8.17.2; the integral over the log odds of x
 /// # Examples

@@ -12,8 +12,9 @@ impl CountMean {
     ///
     /// $$ \frac{p(k + 1)}{p(k)} = \frac{(1 + \alpha k) \, \mu w}{k + 1}, $$
     ///
-    /// which are summed away from the edge (below it they may rise to the mode first). The excess is the mean distance from the edge, so that nothing cancels. Nothing
-    /// where the terms fall too slowly.
+    /// which are summed away from the edge (below it they may rise to the mode first). The excess
+    /// is the mean distance from the edge, so that nothing cancels. Nothing where the terms fall
+    /// too slowly.
     pub(super) fn tail_by_terms(&self, k: f64, with_slope: bool) -> Option<Tail> {
         match self.mean <= k {
             true => self.above(k, with_slope),
@@ -115,7 +116,8 @@ mod tests {
                         continue;
                     };
                     let other = count.tail_by_quadrature(k, true);
-                    // Slopes may vanish: their scale is that of the terms, some squares of the distance.
+                    // Slopes may vanish: their scale is that of the terms, some squares of the
+                    // distance.
                     let scale = 1.0 + (k - count.mean).powi(2) * count.weight().powi(2) + k;
                     let off = [
                         terms.ratio / other.ratio - 1.0,

@@ -1,4 +1,5 @@
-//! The platform's elementary functions of one number: right to an ulp, and several times as fast as portable ones.
+//! The platform's elementary functions of one number: right to an ulp, and several times as fast as
+//! portable ones.
 
 /// $e^x$.
 #[inline]

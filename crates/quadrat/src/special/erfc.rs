@@ -20,7 +20,8 @@ pub(crate) fn erfc_simd<S: Simd>(s: S, x: S::f64s) -> S::f64s {
     s.select_f64s(negative, s.sub_f64s(s.splat_f64s(2.0), upper), upper)
 }
 
-/// $e^{h+l} (f + f_{lo})$ for |h| < 1400, |l| <= ulp(h) and |f_lo| of the order of ulp(f); rounded once.
+/// $e^{h+l} (f + f_{lo})$ for |h| < 1400, |l| <= ulp(h) and |f_lo| of the order of ulp(f); rounded
+/// once.
 #[inline(always)]
 pub(super) fn exp_times<S: Simd>(
     s: S,
@@ -49,7 +50,8 @@ impl Unary for Erfc {
     }
 }
 
-/// Complementary error function of every element, $\mathrm{out}_i = \frac{2}{\sqrt\pi} \int_{x_i}^\infty e^{-u^2} du$.
+/// Complementary error function of every element, $\mathrm{out}_i = \frac{2}{\sqrt\pi}
+/// \int_{x_i}^\infty e^{-u^2} du$.
 ///
 /// # Arguments
 /// * `x` - any numbers, shape `[n]`

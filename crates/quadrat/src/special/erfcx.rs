@@ -10,14 +10,15 @@ use super::lanes::{
     Unary, any, at_most, fast_two_sum, map_into, polynomial, polynomial_rest, two_sum,
 };
 
-/// Above this erfcx(x) = 1 / (x sqrt(pi)) to the last bit, and products of two arguments could overflow.
+/// Above this erfcx(x) = 1 / (x sqrt(pi)) to the last bit, and products of two arguments could
+/// overflow.
 const FAR: f64 = 1.0e30;
 
 /// erfcx(x) as `hi + lo` for x >= 0, right up to x = 1e30; beyond that the value at 1e30.
 ///
-/// With c = 57/64 the product (x + c) erfcx(x) is flat at 0 and bounded at infinity; it is a polynomial of
-/// degree 24 in t = (x - 4)/(x + 4), which maps [0, inf) onto [-1, 1). One division serves t and the quotient
-/// (the idea of Shepherd & Laframboise 1981, Math. Comp. 36, 249).
+/// With c = 57/64 the product (x + c) erfcx(x) is flat at 0 and bounded at infinity; it is a
+/// polynomial of degree 24 in t = (x - 4)/(x + 4), which maps [0, inf) onto [-1, 1). One division
+/// serves t and the quotient (the idea of Shepherd & Laframboise 1981, Math. Comp. 36, 249).
 #[inline(always)]
 pub(super) fn erfcx_parts<S: Simd>(s: S, x: S::f64s) -> (S::f64s, S::f64s) {
     let four = s.splat_f64s(4.0);
@@ -56,15 +57,16 @@ fn with_far<S: Simd>(s: S, x: S::f64s, value: S::f64s) -> S::f64s {
     }
 }
 
-/// $e^{x^2} \mathrm{erfc}(x)$ in each lane for x >= 0; garbage for x < 0. The cheap one for distances.
+/// $e^{x^2} \mathrm{erfc}(x)$ in each lane for x >= 0; garbage for x < 0. The cheap one for
+/// distances.
 #[inline(always)]
 pub(crate) fn erfcx_positive_simd<S: Simd>(s: S, x: S::f64s) -> S::f64s {
     let (hi, lo) = erfcx_parts(s, x);
     with_far(s, x, s.add_f64s(hi, lo))
 }
 
-/// $e^{x^2} \mathrm{erfc}(x)$ in each lane for 0 <= x < 1e150, to some 4 ulp: without the compensation of
-/// [`erfcx_parts`], for loops that add the result to something larger.
+/// $e^{x^2} \mathrm{erfc}(x)$ in each lane for 0 <= x < 1e150, to some 4 ulp: without the
+/// compensation of [`erfcx_parts`], for loops that add the result to something larger.
 #[inline(always)]
 pub(crate) fn erfcx_short_simd<S: Simd>(s: S, x: S::f64s) -> S::f64s {
     let shifted = s.add_f64s(x, s.splat_f64s(ERFCX_SHIFT));
@@ -107,7 +109,8 @@ impl Unary for Erfcx {
     }
 }
 
-/// Scaled complementary error function of every element, $\mathrm{out}_i = e^{x_i^2} \mathrm{erfc}(x_i)$.
+/// Scaled complementary error function of every element, $\mathrm{out}_i = e^{x_i^2}
+/// \mathrm{erfc}(x_i)$.
 ///
 /// # Arguments
 /// * `x` - any numbers, shape `[n]`; the result overflows to infinity below -26.6

@@ -8,8 +8,8 @@ use super::lanes::{
     Unary, at_least, at_most, fast_two_sum, into_exponent, map_in_place, map_into, polynomial,
 };
 
-/// 1.5 * 2^52 + 1023: added to a small number it rounds it to an integer and leaves that integer, with the
-/// exponent bias, in the low bits.
+/// 1.5 * 2^52 + 1023: added to a small number it rounds it to an integer and leaves that integer,
+/// with the exponent bias, in the low bits.
 const MAGIC: f64 = 6_755_399_441_056_767.0;
 
 /// $e^x$ as `(hi + lo) * scale * scale`; `hi` is in [0.3, 1.7] and `hi + lo` in [0.5, 2].
@@ -19,9 +19,11 @@ pub(super) struct ExpParts<V> {
     pub(super) scale: V,
 }
 
-/// $e^x$ in each lane, for -1400 < x < 1400: outside that range the result is garbage, NaN gives NaN.
+/// $e^x$ in each lane, for -1400 < x < 1400: outside that range the result is garbage, NaN gives
+/// NaN.
 ///
-/// $e^x = 2^{k / 16} e^r$ with |r| <= ln 2 / 32: the sixteen roots come from a table, and a short polynomial serves the rest.
+/// $e^x = 2^{k / 16} e^r$ with |r| <= ln 2 / 32: the sixteen roots come from a table, and a short
+/// polynomial serves the rest.
 #[inline(always)]
 pub(super) fn exp_bounded_simd<S: Simd>(s: S, x: S::f64s) -> S::f64s {
     let (shifted, k) = sixteenths(s, x);
@@ -34,8 +36,8 @@ pub(super) fn exp_bounded_simd<S: Simd>(s: S, x: S::f64s) -> S::f64s {
 
 /// $e^{h+l}$ for |l| <= ulp(h) and |h| < 1400, with some 60 correct bits.
 ///
-/// Reduces by multiples of ln 4: h = k ln 4 + r, |r| <= ln 2; powers of 4 and not of 2, because 2^k is then a normal number even
-/// where its square is subnormal or infinite.
+/// Reduces by multiples of ln 4: h = k ln 4 + r, |r| <= ln 2; powers of 4 and not of 2, because 2^k
+/// is then a normal number even where its square is subnormal or infinite.
 #[inline(always)]
 pub(super) fn exp_parts<S: Simd>(s: S, h: S::f64s, l: S::f64s) -> ExpParts<S::f64s> {
     let magic = s.splat_f64s(MAGIC);
@@ -74,7 +76,8 @@ impl Unary for Exp {
 /// # Numerics
 /// At most 2 ulp, subnormal results included; about 1 ns per element with AVX2.
 /// # Source
-/// Tang 1989, "Table-driven implementation of the exponential function", for the method; own minimax polynomial
+/// Tang 1989, "Table-driven implementation of the exponential function", for the method; own
+/// minimax polynomial
 /// # Examples
 /// ```
 /// let mut x = [0.0, 1.0, f64::NEG_INFINITY];

@@ -1,18 +1,20 @@
 //! Powers of two by sixteenths, $2^{k / 16}$: a table of sixteen roots, and exponents.
 //!
-//! AVX-512 holds the table in two registers and scales by one instruction; elsewhere lanes look the root up one by one.
-//! The bits are the same.
+//! AVX-512 holds the table in two registers and scales by one instruction; elsewhere lanes look the
+//! root up one by one. The bits are the same.
 
 use pulp::{Simd, bytemuck};
 
 use super::coefficients::{INV_STEP, ROOTS_OF_TWO};
 use super::lanes::into_exponent;
 
-/// 1.5 * 2^52 + 32 * 1023: added to a small number it rounds it to an integer k and leaves that integer in the low bits, so that
-/// the bits above the last five are k / 32, rounded down, with the exponent bias.
+/// 1.5 * 2^52 + 32 * 1023: added to a small number it rounds it to an integer k and leaves that
+/// integer in the low bits, so that the bits above the last five are k / 32, rounded down, with the
+/// exponent bias.
 const MAGIC: f64 = 6_755_399_441_088_480.0;
 
-/// `16 x / ln 2` for |x| < 1400, rounded to k: the number that holds it in its bits, for the functions below, and k.
+/// `16 x / ln 2` for |x| < 1400, rounded to k: the number that holds it in its bits, for the
+/// functions below, and k.
 #[inline(always)]
 pub(super) fn sixteenths<S: Simd>(s: S, x: S::f64s) -> (S::f64s, S::f64s) {
     let magic = s.splat_f64s(MAGIC);
@@ -41,7 +43,8 @@ pub(super) fn times_power<S: Simd>(s: S, y: S::f64s, shifted: S::f64s, k: S::f64
     if let Some(scaled) = avx512::times_power(s, y, k) {
         return scaled;
     }
-    // n is the sum of k / 32 and (k + 16) / 32, each rounded down: exponents of normal numbers also where n is not.
+    // n is the sum of k / 32 and (k + 16) / 32, each rounded down: exponents of normal numbers also
+    // where n is not.
     let half = |shifted: S::f64s| {
         let mut lanes = [s.transmute_u64s_f64s(shifted)];
         for word in bytemuck::cast_slice_mut::<S::u64s, u64>(&mut lanes) {

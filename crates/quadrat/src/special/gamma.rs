@@ -38,7 +38,8 @@ pub fn ln_gamma(x: f64) -> f64 {
 /// # Arguments
 /// * `x` - any number; NaN at 0, the negative integers and minus infinity
 /// # Numerics
-/// A few ulp for x > 0, the root at 1.46 included; for x < 0 relative to the larger of ψ(1-x) and π cot(πx).
+/// A few ulp for x > 0, the root at 1.46 included; for x < 0 relative to the larger of ψ(1-x) and π
+/// cot(πx).
 /// # Source
 /// DLMF 5.5.2, 5.5.4, 5.11.2; own minimax polynomial on [1, 2]
 /// # Examples

@@ -6,7 +6,8 @@ use crate::special::elementary;
 /// From here on the series below are exact to 1e-16.
 const ASYMPTOTIC: f64 = 20.0;
 
-/// `log Gamma(x + 1/2) - log Gamma(x)`, x > 0; the difference of two `ln_gamma` would lose every digit for large x.
+/// `log Gamma(x + 1/2) - log Gamma(x)`, x > 0; the difference of two `ln_gamma` would lose every
+/// digit for large x.
 ///
 /// # Source
 /// Series in 1/x of DLMF 5.11.8 with h = 1/2.

@@ -105,7 +105,8 @@ pub(super) fn map_binary_one<F: Binary>(a: f64, b: f64) -> f64 {
     value[0]
 }
 
-/// Polynomial with ascending coefficients `c`, as two interleaved Horner chains (half the latency of one).
+/// Polynomial with ascending coefficients `c`, as two interleaved Horner chains (half the latency
+/// of one).
 #[inline(always)]
 pub(crate) fn polynomial<S: Simd, const N: usize>(s: S, x: S::f64s, c: &[f64; N]) -> S::f64s {
     let square = s.mul_f64s(x, x);
@@ -166,8 +167,9 @@ pub(super) fn two_sum<S: Simd>(s: S, a: S::f64s, b: S::f64s) -> (S::f64s, S::f64
 
 /// `min(x, limit)` that keeps NaN.
 ///
-/// The vector instructions return the second operand (x86) or NaN (others) when one is NaN; plain `f64::min`
-/// returns the other number. A comparison with a selection would be portable but costs four times as much.
+/// The vector instructions return the second operand (x86) or NaN (others) when one is NaN; plain
+/// `f64::min` returns the other number. A comparison with a selection would be portable but costs
+/// four times as much.
 #[inline(always)]
 pub(crate) fn at_most<S: Simd>(s: S, x: S::f64s, limit: f64) -> S::f64s {
     let limit = s.splat_f64s(limit);

@@ -13,7 +13,8 @@ const ONE: u64 = 0x3FF0_0000_0000_0000;
 const TWO_52: u64 = 0x4330_0000_0000_0000;
 const MANTISSA: u64 = 0x000F_FFFF_FFFF_FFFF;
 
-/// ln x in each lane for finite x > 0, within 2 ulp. Anything else, NaN included, gives a finite number.
+/// ln x in each lane for finite x > 0, within 2 ulp. Anything else, NaN included, gives a finite
+/// number.
 ///
 /// x = 2^e m, ln m = 2 atanh(s) with s = (m - 1)/(m + 1).
 #[inline(always)]
@@ -44,13 +45,14 @@ pub(crate) fn log_simd<S: Simd>(s: S, x: S::f64s) -> S::f64s {
     s.mul_add_f64s(exponent, s.splat_f64s(LN2_HI), small)
 }
 
-/// ln(1 - q) in each lane for 0 <= q <= 0.9, as the argument of [`log_simd`] and a term to add to its value.
+/// ln(1 - q) in each lane for 0 <= q <= 0.9, as the argument of [`log_simd`] and a term to add to
+/// its value.
 #[inline(always)]
 pub(super) fn log_one_minus<S: Simd>(s: S, q: S::f64s) -> (S::f64s, S::f64s) {
     let one = s.splat_f64s(1.0);
     let rest = s.sub_f64s(one, q);
-    // What rounding took from 1 - q, over 1 - q; (1 + q) replaces 1/(1 - q), for it is exact enough where q is
-    // small and does not count where q is large.
+    // What rounding took from 1 - q, over 1 - q; (1 + q) replaces 1/(1 - q), for it is exact enough
+    // where q is small and does not count where q is large.
     let taken = s.sub_f64s(s.sub_f64s(one, rest), q);
     (rest, s.mul_add_f64s(taken, q, taken))
 }

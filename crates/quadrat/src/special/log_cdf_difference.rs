@@ -35,7 +35,8 @@ const COSH: [f64; 7] = [
 /// The interval is mirrored so that |a| <= b. With D = (b^2 - a^2)/2 it is then
 /// * around 0: ln(1 - tail(-a) - tail(b));
 /// * to one side of 0: -a^2/2 + ln((erfcx(a/sqrt 2) - e^(-D) erfcx(b/sqrt 2))/2);
-/// * narrow, where both would cancel: the density at the middle times the width times a mean by quadrature.
+/// * narrow, where both would cancel: the density at the middle times the width times a mean by
+///   quadrature.
 #[inline(always)]
 pub(crate) fn log_cdf_difference_simd<S: Simd>(s: S, a: S::f64s, b: S::f64s) -> S::f64s {
     let (zero, half) = (s.splat_f64s(0.0), s.splat_f64s(0.5));
@@ -69,7 +70,8 @@ pub(crate) fn log_cdf_difference_simd<S: Simd>(s: S, a: S::f64s, b: S::f64s) -> 
         term = s.select_f64s(around_zero, rest_term, term);
     }
 
-    // The rule is exact to 1e-16 under these bounds, and neither other form loses more than 5 ulp above them.
+    // The rule is exact to 1e-16 under these bounds, and neither other form loses more than 5 ulp
+    // above them.
     let limit = s.select_f64s(around_zero, half, s.splat_f64s(f64::INFINITY));
     let narrow = s.and_m64s(s.less_than_f64s(gap, half), s.less_than_f64s(width, limit));
     if any(s, narrow) {
@@ -96,8 +98,8 @@ fn minus_half_square_unbounded<S: Simd>(s: S, x: S::f64s) -> S::f64s {
     s.neg_f64s(s.mul_f64s(s.mul_f64s(x, s.splat_f64s(0.5)), x))
 }
 
-/// $\frac12 \int_{-1}^1 e^{-w^2 v^2/8} \cosh(D v/2) dv$: mean over an interval of width w of the density over its
-/// value at the middle.
+/// $\frac12 \int_{-1}^1 e^{-w^2 v^2/8} \cosh(D v/2) dv$: mean over an interval of width w of the
+/// density over its value at the middle.
 #[inline(always)]
 fn mean_of_shape<S: Simd>(s: S, width: S::f64s, gap: S::f64s) -> S::f64s {
     let curvature = s.mul_f64s(s.mul_f64s(width, width), s.splat_f64s(-0.125));
@@ -126,7 +128,8 @@ impl Binary for LogCdfDifference {
 /// $\mathrm{out}_i = \log(\Phi(b_i) - \Phi(a_i))$.
 ///
 /// # Arguments
-/// * `a`, `b` - ends of the intervals, shape `[n]`; either may be infinite. a = b gives -inf, a > b gives NaN
+/// * `a`, `b` - ends of the intervals, shape `[n]`; either may be infinite. a = b gives -inf, a > b
+///   gives NaN
 /// * `out` - overwritten, shape `[n]`; nats
 /// # Numerics
 /// At most 4 ulp, in both tails and for windows of any width.

@@ -1,10 +1,10 @@
 //! Special functions over arrays, and the same as scalars.
 //!
-//! Each array function runs one generic kernel through `pulp`'s run-time dispatch: AVX2 or AVX-512 on x86-64,
-//! NEON on AArch64, plain code elsewhere. The kernels (`exp_simd` and its siblings) are open to the rest of the
-//! crate, so that a covariance loop can fuse them with its own arithmetic. All take any bit pattern: infinities
-//! and subnormal results are right, NaN gives NaN. The result of an element does not depend on its place in the
-//! slice nor on the slice's length.
+//! Each array function runs one generic kernel through `pulp`'s run-time dispatch: AVX2 or AVX-512
+//! on x86-64, NEON on AArch64, plain code elsewhere. The kernels (`exp_simd` and its siblings) are
+//! open to the rest of the crate, so that a covariance loop can fuse them with its own arithmetic.
+//! All take any bit pattern: infinities and subnormal results are right, NaN gives NaN. The result
+//! of an element does not depend on its place in the slice nor on the slice's length.
 //!
 //! Coefficients are our own minimax fits: `tests/reference/special.py`.
 

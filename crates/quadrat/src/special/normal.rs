@@ -8,7 +8,8 @@ use super::erfc::exp_times;
 use super::erfcx::erfcx_parts;
 use super::lanes::{Unary, at_most, map_into};
 
-/// $-x^2/2$ as `hi + lo`, for |x| <= 39.5 (beyond, the value at 39.5: its exponential is 0 in every use).
+/// $-x^2/2$ as `hi + lo`, for |x| <= 39.5 (beyond, the value at 39.5: its exponential is 0 in every
+/// use).
 #[inline(always)]
 pub(super) fn minus_half_square<S: Simd>(s: S, x: S::f64s) -> (S::f64s, S::f64s) {
     let size = at_most(s, s.abs_f64s(x), 39.5);

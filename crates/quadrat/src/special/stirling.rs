@@ -1,4 +1,5 @@
-//! What Stirling's formula leaves out, and other remainders that would cancel if they were subtracted.
+//! What Stirling's formula leaves out, and other remainders that would cancel if they were
+//! subtracted.
 
 use super::gamma::{BERNOULLI, digamma, ln_gamma};
 use crate::special::elementary;
@@ -29,8 +30,8 @@ fn series(coefficients: &[f64; 8], square: f64) -> f64 {
 /// $(x - \log(1 + x)) / x^2$ for x > -1, 1/2 at 0.
 ///
 /// # Numerics
-/// $\log(1 + x) = 2 \mathrm{atanh}(r)$, $r = x / (2 + x)$, whose leading terms are taken off by hand where
-/// they would cancel.
+/// $\log(1 + x) = 2 \mathrm{atanh}(r)$, $r = x / (2 + x)$, whose leading terms are taken off by
+/// hand where they would cancel.
 pub(crate) fn log1p_gap(x: f64) -> f64 {
     if x.abs() > 0.5 {
         return (x - elementary::log1p(x)) / (x * x);
@@ -84,7 +85,8 @@ pub(crate) fn digamma_gap_difference(y: f64, dispersion: f64) -> f64 {
         let gap = |x: f64| digamma(x) - elementary::log(x);
         return a * a * (gap(a + y) - gap(a));
     }
-    // -1/(2x) - sum_k B_2k / (2k x^2k), term by term: (a + y)^-2k - a^-2k = a^-2k (stretch^-2k - 1).
+    // -1/(2x) - sum_k B_2k / (2k x^2k), term by term: (a + y)^-2k - a^-2k = a^-2k (stretch^-2k -
+    // 1).
     let square = dispersion * dispersion;
     let shrink = 1.0 / (stretch * stretch);
     // (1 - shrink) / dispersion, times one more power below.

@@ -61,13 +61,15 @@ pub struct TruncatedNormal {
 /// $$ Z = \Phi(\beta) - \Phi(\alpha), \qquad p(t) = \phi(t) / Z, \quad \alpha \le t \le \beta $$
 ///
 /// # Arguments
-/// * `lower`, `upper` - ends, infinite ones allowed; equal ends give a point, crossed ones or NaN give NaN
+/// * `lower`, `upper` - ends, infinite ones allowed; equal ends give a point, crossed ones or NaN
+///   give NaN
 /// # Numerics
-/// `log_z`, mean and variance to a relative 1e-12, at least out to 1000 sds and for every width; the ends are taken
-/// as given. Closed forms around 0; further out, and for narrow windows, Gauss-Legendre on the distance from the
-/// near end, scaled by the rate of decay there.
+/// `log_z`, mean and variance to a relative 1e-12, at least out to 1000 sds and for every width;
+/// the ends are taken as given. Closed forms around 0; further out, and for narrow windows,
+/// Gauss-Legendre on the distance from the near end, scaled by the rate of decay there.
 /// # Source
-/// `erfcx` form of the moments: Fernandez-de-Cossio-Diaz 2018, arXiv 1802.10026. The rest is our own.
+/// `erfcx` form of the moments: Fernandez-de-Cossio-Diaz 2018, arXiv 1802.10026. The rest is our
+/// own.
 /// # Examples
 /// ```
 /// let tail = quadrat::special::truncated_normal(200.0, 201.0);
@@ -293,8 +295,9 @@ impl WithSimd for Falling {
 
 /// Moments of the scaled distance from the near end.
 ///
-/// With `s = rate (t - lower)` the density is proportional to `exp(-q s - s^2 / (2 rate^2))`, `q = lower / rate`:
-/// far out the rate is `lower`, so that `s` falls like `e^-s`; in a narrow window near 0 it is 1.
+/// With `s = rate (t - lower)` the density is proportional to `exp(-q s - s^2 / (2 rate^2))`, `q =
+/// lower / rate`: far out the rate is `lower`, so that `s` falls like `e^-s`; in a narrow window
+/// near 0 it is 1.
 fn by_quadrature(lower: f64, upper: f64, width: f64) -> TruncatedNormal {
     let rate = if lower >= FAR { lower } else { 1.0 };
     let linear = lower / rate;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// Numbers of all atoms along one input: with a million points of many inputs, what a fit makes of them must not be
-/// copied for every part that looks at them.
+/// Numbers of all atoms along one input: with a million points of many inputs, what a fit makes of
+/// them must not be copied for every part that looks at them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Vec<f64>", into = "Vec<f64>")]
 pub(super) struct Column(Arc<Vec<f64>>);

@@ -426,7 +426,8 @@ impl Functionals {
         out
     }
 
-    /// With points and boxes moved along a column: `to` has where every atom begins, given its number and where it did. Regions stay.
+    /// With points and boxes moved along a column: `to` has where every atom begins, given its
+    /// number and where it did. Regions stay.
     #[must_use]
     pub(crate) fn moved(&self, column: usize, to: impl Fn(usize, f64) -> f64) -> Self {
         let mut out = self.clone();

@@ -347,7 +347,8 @@ pub(super) mod tests {
 
     #[test]
     fn real_files_are_mended_without_a_change_of_area() {
-        // Of 5, 1 and 4 polygons that OGC calls invalid the ones left out here only touch themselves.
+        // Of 5, 1 and 4 polygons that OGC calls invalid the ones left out here only touch
+        // themselves.
         for (name, invalid, lost) in [
             ("nc_sids", &[][..], None),
             ("ny8_leukemia", &[23, 27, 172, 209, 223], Some(209)),
@@ -366,7 +367,8 @@ pub(super) mod tests {
                 let (polygon, mends) = match Polygon::mended(parts.clone()) {
                     Ok(mended) => mended,
                     Err(e) => {
-                        // A piece counted twice, about 2 % of the area: nobody knows which is meant.
+                        // A piece counted twice, about 2 % of the area: nobody knows which is
+                        // meant.
                         assert!(matches!(e, RegionError::SelfCrossing { .. }));
                         assert_eq!(Some(k), lost, "{name} {k}: {e}");
                         assert!(Polygon::mended_within(parts.clone(), 0.05).is_ok());

@@ -1,8 +1,8 @@
 //! Supports: where an observation looked.
 //!
 //! An observation sees a linear functional of the latent function: its value at a point, its
-//! integral or average over a box or a region, a weighted sum over nodes. A support is turned into a
-//! [`Functional`] once, at the border; nothing downstream asks what the shape was.
+//! integral or average over a box or a region, a weighted sum over nodes. A support is turned into
+//! a [`Functional`] once, at the border; nothing downstream asks what the shape was.
 
 mod column;
 mod distinct;

@@ -13,7 +13,8 @@ pub type Ring = Vec<[f64; 2]>;
 ///
 /// Exterior rings run anticlockwise and holes clockwise, so that sums over all edges are integrals
 /// over the region (Green), whatever the number of parts. Rings may touch themselves and each other
-/// at points, and each other along lines, as neighbouring parts do; they may not cross or fold back.
+/// at points, and each other along lines, as neighbouring parts do; they may not cross or fold
+/// back.
 ///
 /// # Examples
 /// A square with a square hole:

@@ -13,8 +13,8 @@ const FLATTENING: f64 = 1.0 / 298.257_223_563;
 
 /// The Lambert azimuthal equal-area projection of the WGS84 ellipsoid about a centre.
 ///
-/// Areas are true everywhere; near the centre distances are too, and at an angle `c` from it they are
-/// off by a factor of `cos(c / 2)` at most: 0.4 % at 1,100 km, 1.5 % at 2,200 km.
+/// Areas are true everywhere; near the centre distances are too, and at an angle `c` from it they
+/// are off by a factor of `cos(c / 2)` at most: 0.4 % at 1,100 km, 1.5 % at 2,200 km.
 ///
 /// # Source
 /// Snyder 1987, *Map projections: a working manual*, equations 3-12, 3-13, 24-17 to 24-29; the
@@ -81,8 +81,8 @@ impl Projection {
         })
     }
 
-    /// Centred on the middle of the bounding box of points `[lon, lat]`, longitudes continued across
-    /// the antimeridian when that makes the box narrower.
+    /// Centred on the middle of the bounding box of points `[lon, lat]`, longitudes continued
+    /// across the antimeridian when that makes the box narrower.
     ///
     /// # Errors
     /// [`ProjectionError::Empty`]; [`ProjectionError::Range`]; [`ProjectionError::Swapped`] when
@@ -170,8 +170,8 @@ impl Projection {
     /// `[lon, lat]` in degrees to `[x, y]` in km, east and north of the centre.
     ///
     /// # Errors
-    /// [`ProjectionError::Range`] for a latitude beyond 90 or a longitude beyond 360 degrees, or one
-    /// that is not finite; [`ProjectionError::TooWide`] for a point on the other hemisphere.
+    /// [`ProjectionError::Range`] for a latitude beyond 90 or a longitude beyond 360 degrees, or
+    /// one that is not finite; [`ProjectionError::TooWide`] for a point on the other hemisphere.
     pub fn forward(&self, point: [f64; 2]) -> Result<[f64; 2], ProjectionError> {
         in_range(point)?;
         let [lon, lat] = point;
@@ -240,13 +240,14 @@ impl Projection {
 
     /// Parts in degrees, in the layout of [`Polygon::new`](super::Polygon::new), to parts in km.
     ///
-    /// Edges are straight in longitude and latitude, as GeoJSON has them; vertices are put on long ones
-    /// until the straight edges in the plane lie within `tolerance` of them. Neighbours that share an
-    /// edge get the same vertices on it. Rings that cross the antimeridian by a step of more than 180
-    /// degrees of longitude are continued on the other side.
+    /// Edges are straight in longitude and latitude, as GeoJSON has them; vertices are put on long
+    /// ones until the straight edges in the plane lie within `tolerance` of them. Neighbours that
+    /// share an edge get the same vertices on it. Rings that cross the antimeridian by a step of
+    /// more than 180 degrees of longitude are continued on the other side.
     ///
     /// # Arguments
-    /// * `tolerance` - in km; about 1e-4 of the size of a polygon changes its area by less than 1e-4
+    /// * `tolerance` - in km; about 1e-4 of the size of a polygon changes its area by less than
+    ///   1e-4
     /// # Errors
     /// [`ProjectionError`]; [`ProjectionError::Pole`] for a ring that runs round a pole.
     pub fn parts(

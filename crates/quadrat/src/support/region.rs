@@ -45,8 +45,8 @@ impl Region {
         }
     }
 
-    /// Whether volume and bounds are those of the coordinates, as they may not be in one read from a
-    /// file that was changed.
+    /// Whether volume and bounds are those of the coordinates, as they may not be in one read from
+    /// a file that was changed.
     #[must_use]
     pub fn is_consistent(&self) -> bool {
         match self {

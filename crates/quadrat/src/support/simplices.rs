@@ -67,8 +67,8 @@ impl Simplices {
         })
     }
 
-    /// Whether the volume is that of the vertices, as it may not be in one read from a file that was
-    /// changed.
+    /// Whether the volume is that of the vertices, as it may not be in one read from a file that
+    /// was changed.
     #[must_use]
     pub fn is_consistent(&self) -> bool {
         let size = (self.dim + 1) * self.dim;

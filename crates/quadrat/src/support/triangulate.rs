@@ -106,8 +106,8 @@ impl Region {
 
 /// Nodes for averages over a region of functions that vary over given lengthscales.
 ///
-/// The fallback for every kernel, and a judge of methods for particular ones: `w_a' K(X_a, X_b) w_b`
-/// is positive semi-definite whatever the weights.
+/// The fallback for every kernel, and a judge of methods for particular ones: `w_a' K(X_a, X_b)
+/// w_b` is positive semi-definite whatever the weights.
 ///
 /// # Arguments
 /// * `lengthscales` - one per input of the region, positive
@@ -117,9 +117,9 @@ impl Region {
 /// [`RegionError::Shape`] for the wrong number of lengthscales or ones that are not positive,
 /// [`RegionError::TooFine`].
 /// # Numerics
-/// See [`simplex_nodes`]. Rougher kernels have a kink where both points meet, so that the variance of
-/// an average converges slowly. Its relative error for a star of diameter 2 with a hole, lengthscale
-/// 0.25:
+/// See [`simplex_nodes`]. Rougher kernels have a kink where both points meet, so that the variance
+/// of an average converges slowly. Its relative error for a star of diameter 2 with a hole,
+/// lengthscale 0.25:
 ///
 /// | tolerance | nodes | Se | Matern52 | Matern32 | Matern12 |
 /// |---|---|---|---|---|---|
@@ -146,8 +146,8 @@ pub fn region_nodes(
     placed(region, lengthscales, tolerance, false)
 }
 
-/// The same pieces with a finer rule on each: [`Nodes::disagreement`] with these estimates the error
-/// of [`region_nodes`] under any kernel.
+/// The same pieces with a finer rule on each: [`Nodes::disagreement`] with these estimates the
+/// error of [`region_nodes`] under any kernel.
 ///
 /// # Errors
 /// As [`region_nodes`].
@@ -306,8 +306,8 @@ mod tests {
     #[test]
     fn rough_kernels_converge_slowly() {
         let region = Region::from(star(14, 0.0));
-        // Errors of the variance of the average for tolerances of 1e-4, 1e-6, 1e-8: at most one and a
-        // half to three times those in the words of `region_nodes`.
+        // Errors of the variance of the average for tolerances of 1e-4, 1e-6, 1e-8: at most one and
+        // a half to three times those in the words of `region_nodes`.
         type Case = (&'static str, fn(f64) -> f64, [f64; 3]);
         let kernels: [Case; 4] = [
             ("se", |r| (-0.5 * r * r).exp(), [1e-4, 1e-6, 1e-8]),

@@ -139,8 +139,8 @@ fn blocks_of_outputs_are_the_kernels_of_the_processes_times_their_matrices() {
     }
 }
 
-/// Central differences of order six with step 2e-3: truncation 5e-19 times a seventh derivative of up to 1e8 at
-/// lengthscales of a half, rounding of some hundred entries over the step, 1e-11.
+/// Central differences of order six with step 2e-3: truncation 5e-19 times a seventh derivative of
+/// up to 1e8 at lengthscales of a half, rounding of some hundred entries over the step, 1e-11.
 #[test]
 fn gradients_are_differences() {
     for (k, text) in KERNELS.iter().enumerate() {
@@ -257,7 +257,8 @@ fn ambiguous_outputs_are_refused() {
     );
 }
 
-/// A model refuses fewer than two outputs; by itself the covariance is that of the levels there are.
+/// A model refuses fewer than two outputs; by itself the covariance is that of the levels there
+/// are.
 #[test]
 fn fewer_than_two_levels_have_a_covariance_too() {
     let places = [[0.0, 0.0], [0.0, 1.5]];

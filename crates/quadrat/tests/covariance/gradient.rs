@@ -14,9 +14,9 @@ fn dot(g: MatRef<'_, f64>, k: MatRef<'_, f64>) -> f64 {
 
 /// Derivative of `f` in `theta[p]`: central difference of order six with the given relative step.
 ///
-/// Truncation `step^6 / 140` times a seventh derivative, rounding `2 eps / step`. Step 0.01: 1e-14 times some 1e3,
-/// and 4e-14. A period is met as a phase of up to 2 pi 6 / 0.5 = 75 radians: step 5e-4 gives 0.04^6 / 140 times
-/// the steepness, and 1e-12.
+/// Truncation `step^6 / 140` times a seventh derivative, rounding `2 eps / step`. Step 0.01: 1e-14
+/// times some 1e3, and 4e-14. A period is met as a phase of up to 2 pi 6 / 0.5 = 75 radians: step
+/// 5e-4 gives 0.04^6 / 140 times the steepness, and 1e-12.
 fn difference(theta: &[f64], p: usize, step: f64, f: impl Fn(&[f64]) -> f64) -> f64 {
     let h = step * theta[p];
     let at = |k: f64| {

@@ -1,5 +1,5 @@
-//! The contract of `quadrat::covariance`: values and slopes against an mpmath table, gradients against
-//! differences, structure, positive definiteness, grids.
+//! The contract of `quadrat::covariance`: values and slopes against an mpmath table, gradients
+//! against differences, structure, positive definiteness, grids.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used)]
 

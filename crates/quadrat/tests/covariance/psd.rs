@@ -17,8 +17,9 @@ fn smallest(k: &Mat<f64>, scale: &[f64]) -> f64 {
     values.iter().copied().fold(f64::INFINITY, f64::min) / (n as f64 * f64::EPSILON)
 }
 
-/// Entries are good to some 10 eps of the scale (see `reference`), and an eigenvalue moves by at most the norm of
-/// the error, n times that when all errors conspire, `sqrt(n)` when they do not. 0.8 was met.
+/// Entries are good to some 10 eps of the scale (see `reference`), and an eigenvalue moves by at
+/// most the norm of the error, n times that when all errors conspire, `sqrt(n)` when they do not.
+/// 0.8 was met.
 const ALLOWED: f64 = -5.0;
 
 /// A kernel of the list, or the sum or product of two.

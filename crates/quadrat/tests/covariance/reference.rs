@@ -1,7 +1,8 @@
-//! Values and slopes against `reference/box_covariance.csv` (mpmath 1.4.1, 50 to 120 digits, printed to 17).
+//! Values and slopes against `reference/box_covariance.csv` (mpmath 1.4.1, 50 to 120 digits,
+//! printed to 17).
 //!
-//! Errors are measured against `sqrt(k_aa k_bb)`: the scale on which a covariance matters. A slope is
-//! multiplied by its parameter first.
+//! Errors are measured against `sqrt(k_aa k_bb)`: the scale on which a covariance matters. A slope
+//! is multiplied by its parameter first.
 
 use std::collections::HashMap;
 
@@ -115,7 +116,8 @@ impl Worst {
     }
 }
 
-/// Worst errors of values and slopes. Pairs go through tiles of 16 x 16, so that widths of every class meet in one.
+/// Worst errors of values and slopes. Pairs go through tiles of 16 x 16, so that widths of every
+/// class meet in one.
 fn errors(case: &Case) -> (Worst, Worst) {
     let covariance = Covariance::new(&case.kernel);
     let mut value = Worst(0.0, String::new());
@@ -145,13 +147,14 @@ fn errors(case: &Case) -> (Worst, Worst) {
 /// Tolerances of values and slopes, with their reasons.
 fn tolerances(case: &Case) -> (f64, f64) {
     let text = case.kernel.to_string();
-    // The contract: 1e-13 everywhere. Slopes of the same functional of -z kappa'(z), which is larger
-    // than kappa by a small factor.
+    // The contract: 1e-13 everywhere. Slopes of the same functional of -z kappa'(z), which is
+    // larger than kappa by a small factor.
     let (value, slope) = (1e-13, 2e-13);
     if text == "periodic(x)" {
-        // p dk/dp is u/p times up to 4 pi sin / l^2, with sin to eps: u/p reaches 43 in the table (over wider
-        // boxes sin is averaged away), so eps pi^2 4 43 / l^2. And a box of 1e4 periods is stored as lower edge
-        // and width: the rounding eps/2 1e4 of the width in periods, times 2 pi.
+        // p dk/dp is u/p times up to 4 pi sin / l^2, with sin to eps: u/p reaches 43 in the table
+        // (over wider boxes sin is averaged away), so eps pi^2 4 43 / l^2. And a box of 1e4 periods
+        // is stored as lower edge and width: the rounding eps/2 1e4 of the width in periods, times
+        // 2 pi.
         return (value, 4e-13 / case.theta[1].powi(2) + 7e-12);
     }
     (value, slope)

@@ -111,7 +111,8 @@ pub fn inline(code: &str) -> Vec<Vec<String>> {
     words.map(path).filter(|path| path.len() > 1).collect()
 }
 
-/// The file in which a path of a file ends, with `pub use` followed; none, where it leaves the crate.
+/// The file in which a path of a file ends, with `pub use` followed; none, where it leaves the
+/// crate.
 pub fn target(
     sources: &Sources,
     public: &[Vec<Import>],

@@ -1,14 +1,14 @@
 //! The shape of the house: which file may import which, and how long things may be.
 //!
-//! - An arrow is an import: a `use`, or a path in the code that begins with `crate`, `super`, `self` or
-//!   the name of a module. A `pub use` is followed to the file where the name is defined, and is no
-//!   arrow itself.
+//! - An arrow is an import: a `use`, or a path in the code that begins with `crate`, `super`,
+//!   `self` or the name of a module. A `pub use` is followed to the file where the name is defined,
+//!   and is no arrow itself.
 //! - The modules of the library stand on floors (docs/design.md). No arrow runs up.
-//! - Files that import each other, directly or through others, are in a circle. Those that are stand
-//!   in `allowed/circles.txt`; a file that has left its circle must be taken off.
-//! - Production files have at most 500 lines, functions at most 100, lines of comments and documents at
-//!   most 100 columns. Exceptions stand in `allowed/lengths.txt`, with what they have today; one
-//!   that has become shorter must be written down as such.
+//! - Files that import each other, directly or through others, are in a circle. Those that are
+//!   stand in `allowed/circles.txt`; a file that has left its circle must be taken off.
+//! - Production files have at most 500 lines, functions at most 100, lines of comments and
+//!   documents at most 100 columns. Exceptions stand in `allowed/lengths.txt`, with what they have
+//!   today; one that has become shorter must be written down as such.
 //!
 //! Tests and benchmarks of other programs are not looked at.
 

@@ -1,4 +1,5 @@
-//! Integration by a rule of the test's own: many short panels that grow away from every place where something bends.
+//! Integration by a rule of the test's own: many short panels that grow away from every place where
+//! something bends.
 
 use quadrat::likelihood::distribution::Distribution;
 use quadrat::likelihood::local::{Belief, Jet};
@@ -104,7 +105,8 @@ pub fn tilted(cavity: Belief, features: &[(f64, f64)], jet: impl Fn(f64) -> Jet)
     }
 }
 
-/// `E log p` and derivatives; integrals of the absolute values, the smaller one of two forms for the second.
+/// `E log p` and derivatives; integrals of the absolute values, the smaller one of two forms for
+/// the second.
 pub struct Expectations {
     pub value: f64,
     pub first: f64,
@@ -198,7 +200,8 @@ pub fn sums(d: &Distribution) -> Sums {
             && sum < 1.0 - 1e-4
             && k % 88 == 87
         {
-            // The end of a panel lies between its last node and the next panel's first, symmetrically.
+            // The end of a panel lies between its last node and the next panel's first,
+            // symmetrically.
             let edge = edge_after(&points, k);
             below.push((edge, sum));
         }
@@ -211,7 +214,8 @@ pub fn sums(d: &Distribution) -> Sums {
     }
 }
 
-/// The end of the panel whose last node is `k`: from the panel's nodes, whose extreme ones are known.
+/// The end of the panel whose last node is `k`: from the panel's nodes, whose extreme ones are
+/// known.
 fn edge_after(points: &[(f64, f64)], k: usize) -> f64 {
     let rule = gauss_legendre(8);
     let (first, last) = (points[k - 7].0, points[k].0);

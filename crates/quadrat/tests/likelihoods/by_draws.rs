@@ -1,4 +1,5 @@
-//! Moments of cavity times likelihood, and expectations, against draws: nothing here knows a quadrature.
+//! Moments of cavity times likelihood, and expectations, against draws: nothing here knows a
+//! quadrature.
 
 use quadrat::likelihood::local::Belief;
 use rand::SeedableRng;
@@ -10,7 +11,8 @@ use crate::contract::{Case, Report};
 const DRAWS: usize = 20_000;
 /// Standard errors that a comparison may be off, for some thousand comparisons.
 const ERRORS: f64 = 6.0;
-/// No draw may carry more than this part of a sum, or of the squares behind its standard error: heavier tails have no such error.
+/// No draw may carry more than this part of a sum, or of the squares behind its standard error:
+/// heavier tails have no such error.
 const MOST: f64 = 0.003;
 
 fn draws() -> Vec<f64> {
@@ -30,7 +32,8 @@ fn average(weights: &[f64], values: &[f64]) -> Option<(f64, f64)> {
     if heaviest > MOST || !sum.is_finite() {
         return None;
     }
-    // Draws that are all alike, but for rounding, missed what has a probability of one in that many.
+    // Draws that are all alike, but for rounding, missed what has a probability of one in that
+    // many.
     let rounding = (f64::EPSILON * mean).powi(2);
     let is_fair = if sum <= rounding {
         mean != 0.0
@@ -40,7 +43,8 @@ fn average(weights: &[f64], values: &[f64]) -> Option<(f64, f64)> {
     is_fair.then(|| (mean, sum.sqrt() + mean.abs() / DRAWS as f64))
 }
 
-/// Every setting, row and belief neither much narrower nor much wider than the likelihood, with its draws.
+/// Every setting, row and belief neither much narrower nor much wider than the likelihood, with its
+/// draws.
 fn beliefs(case: &Case, mut visit: impl FnMut(&[f64], usize, Belief, &[f64])) {
     let draws = draws();
     case.beliefs(|own, row, belief, features| {
@@ -51,7 +55,8 @@ fn beliefs(case: &Case, mut visit: impl FnMut(&[f64], usize, Belief, &[f64])) {
     });
 }
 
-/// `log Z`, mean and variance of cavity times likelihood, by draws from the cavity weighted by the likelihood.
+/// `log Z`, mean and variance of cavity times likelihood, by draws from the cavity weighted by the
+/// likelihood.
 pub fn tilted(case: &Case) -> Report {
     let mut report = Report::default();
     let p = &case.likelihood;

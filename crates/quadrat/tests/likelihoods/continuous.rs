@@ -113,7 +113,8 @@ fn student_t_keeps_the_contract() {
     run(&case);
 }
 
-/// Ends and a known part of the noise variance: narrow and wide windows, half-lines, an exact value.
+/// Ends and a known part of the noise variance: narrow and wide windows, half-lines, an exact
+/// value.
 fn intervals() -> Vec<(f64, f64, f64)> {
     let mut next = random(8);
     let mut rows: Vec<_> = [1e-3, 0.3, 2.0, 50.0, 1e4]
@@ -215,7 +216,8 @@ fn censored_keeps_the_contract() {
     ));
 }
 
-/// Values, their limits and known noise variances: a value near one limit and far within it, at it, between wide and narrow ones.
+/// Values, their limits and known noise variances: a value near one limit and far within it, at it,
+/// between wide and narrow ones.
 fn cut_rows() -> [(f64, f64, f64, f64); 6] {
     let none = f64::INFINITY;
     [

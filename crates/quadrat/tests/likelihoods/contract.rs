@@ -1,4 +1,5 @@
-//! What every likelihood must satisfy. Each check returns a report, so that a test can also see one refuse.
+//! What every likelihood must satisfy. Each check returns a report, so that a test can also see one
+//! refuse.
 
 use quadrat::likelihood::distribution::Distribution;
 use quadrat::likelihood::local::{Belief, Circumstances, Jet, Local};
@@ -19,13 +20,15 @@ pub struct Case {
     pub likelihood: Box<dyn Local>,
     /// Settings of its own hyperparameters to try.
     pub own: Vec<Vec<f64>>,
-    /// Places and widths of everything that bends in `log p(row | f)`; the first sets the scale of the beliefs.
+    /// Places and widths of everything that bends in `log p(row | f)`; the first sets the scale of
+    /// the beliefs.
     pub features: Features,
     /// What is known of a new observation that is like the row.
     pub circumstances: fn(usize) -> Circumstances,
     /// `log p(row | f)`, from the distribution of a new observation like it.
     pub log_probability: LogProbability,
-    /// Whether `log p` has kinks, so that differences at random places and `E (log p)''` as an average do not apply.
+    /// Whether `log p` has kinks, so that differences at random places and `E (log p)''` as an
+    /// average do not apply.
     pub kinked: bool,
     /// Sd of the belief over width of the first feature.
     pub ratios: &'static [f64],
@@ -139,7 +142,8 @@ pub fn derivatives(case: &Case) -> Report {
                     let at = jet(f);
                     let label =
                         |part: &str| format!("{} row {row} own {own:?} f {f}: {part}", case.name);
-                    // Rounding of the differenced function, over the smallest step; and the size of its terms.
+                    // Rounding of the differenced function, over the smallest step; and the size of
+                    // its terms.
                     let mut check = |part: &str, got: f64, of: &dyn Fn(f64) -> f64| {
                         let (want, error) = derivative(of, f, step);
                         let rounding = 1e-13 * of(f).abs() / (0.03 * step);
@@ -224,7 +228,8 @@ pub fn tilted(case: &Case) -> Report {
             variance,
             rough * variance,
         );
-        // A site much wider than the cavity moves nothing: to a part in 1e7 of itself, or 1e-12 of the cavity.
+        // A site much wider than the cavity moves nothing: to a part in 1e7 of itself, or 1e-12 of
+        // the cavity.
         let scale = 1e-7 * precision.abs() + 1e-12 / cavity.variance;
         report.compare(
             || label("precision"),
@@ -357,7 +362,8 @@ pub fn slopes(case: &Case) -> Report {
     report
 }
 
-/// New observations: the density integrates to one and is that of the rows; cdf, moments and draws agree with it.
+/// New observations: the density integrates to one and is that of the rows; cdf, moments and draws
+/// agree with it.
 pub fn observations(case: &Case) -> Report {
     const DRAWS: usize = 4000;
     let mut report = Report::default();

@@ -30,7 +30,8 @@ fn features(p: &dyn Local, own: &[f64], row: usize) -> Vec<(f64, f64)> {
     vec![(peak, width), (0.0, 1.0), (peak, 1.0)]
 }
 
-/// With wide places, which make the test's own integration reach as far as a row may that is flat on one side.
+/// With wide places, which make the test's own integration reach as far as a row may that is flat
+/// on one side.
 fn wide(p: &dyn Local, own: &[f64], row: usize) -> Vec<(f64, f64)> {
     let mut places = features(p, own, row);
     places.extend([(0.0, 1e3), (0.0, 1e6)]);
@@ -65,7 +66,8 @@ fn mirrored(p: &dyn Local, own: &[f64], row: usize) -> Vec<(f64, f64)> {
     places
 }
 
-/// Further to the right `e^f` makes `log p` so large that its rounding moves the peak; further still it overflows.
+/// Further to the right `e^f` makes `log p` so large that its rounding moves the peak; further
+/// still it overflows.
 const EXP_RATIOS: &[f64] = &[1e-6, 1e-3, 0.1, 1.0, 7.0];
 const EXP_DISTANCES: &[f64] = &[0.0, 0.4, -1.5, 6.0, -40.0];
 /// Negative binomial rows are dear to integrate by brute force.
@@ -180,7 +182,8 @@ fn poisson_softplus_keeps_the_contract() {
     run_all(|| poisson(Link::Softplus, "poisson softplus", 6));
 }
 
-/// The averages of the pole of `log f^2` and of its derivatives are compared through differences only.
+/// The averages of the pole of `log f^2` and of its derivatives are compared through differences
+/// only.
 fn square(case: Case, exact: Case) {
     check(
         &case,
@@ -241,7 +244,8 @@ fn negative_binomial_softplus_keeps_the_contract() {
 fn negative_binomial_square_keeps_the_contract() {
     let few = |rows| negative_binomial(Link::Square, "negative binomial square", rows);
     square(few(6), few(4));
-    // E log p of the last rows is the difference of two large numbers, and its differences are of their rounding.
+    // E log p of the last rows is the difference of two large numbers, and its differences are of
+    // their rounding.
     check(&few(4), &[("slopes", contract::slopes)]);
 }
 

@@ -76,7 +76,8 @@ fn settings(first: &[(&'static str, f64)]) -> Vec<(&'static str, f64)> {
     [first, &NOISE[..], &DISPERSION[..]].concat()
 }
 
-/// The sites settle to 1e-9 posterior standard deviations on either way there: beliefs agree to some times that.
+/// The sites settle to 1e-9 posterior standard deviations on either way there: beliefs agree to
+/// some times that.
 fn assert_same(a: &Prediction, b: &Prediction, what: &str) {
     for (i, sd) in b.sd().iter().enumerate() {
         let off = (a.mean()[i] - b.mean()[i]).abs();
@@ -134,7 +135,8 @@ fn without_mixing_values_and_counts_are_separate_models() {
     }
 }
 
-/// Also that a model read again answers the same, to the last bit: it is conditioned on the same numbers.
+/// Also that a model read again answers the same, to the last bit: it is conditioned on the same
+/// numbers.
 #[test]
 fn both_functions_are_learned_beside_mixed_outputs() {
     let posterior = map(&both(1, 40));
@@ -250,9 +252,9 @@ fn rows_that_are_added_have_the_functions_of_the_fit() {
     }
 }
 
-/// Whatever order the values of both are sampled in, they stand beside their own fit. Found: means of the log noise variance up to .25 sd
-/// apart and sds 1.06 to 1.26 of the sampled ones, of the dispersion .03 sd and 1.00 to 1.04; the limits leave room for the Monte Carlo
-/// error.
+/// Whatever order the values of both are sampled in, they stand beside their own fit. Found: means
+/// of the log noise variance up to .25 sd apart and sds 1.06 to 1.26 of the sampled ones, of the
+/// dispersion .03 sd and 1.00 to 1.04; the limits leave room for the Monte Carlo error.
 #[cfg(feature = "mcmc")]
 #[test]
 fn both_functions_are_near_their_draws() {

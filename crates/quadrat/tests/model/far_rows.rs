@@ -154,7 +154,8 @@ fn fit(
         .unwrap()
 }
 
-/// By how many of its sds a prediction near the others moves at most, and by what factor its sd grows.
+/// By how many of its sds a prediction near the others moves at most, and by what factor its sd
+/// grows.
 fn change(case: &Case, [without, with]: [Likelihood; 2], how: Hyperparameters) -> (f64, f64) {
     let alone = fit(&case.kernel, &case.near, without, how);
     let both = fit(&case.kernel, &case.with_far, with, how);
@@ -232,8 +233,8 @@ fn a_wild_value_under_heavy_tails_changes_predictions_by_less_than_their_sd() {
     }
 }
 
-/// Two sites far from each other: what is within each is found though the extent suggests lengthscales
-/// that are a hundred thousand times as long.
+/// Two sites far from each other: what is within each is found though the extent suggests
+/// lengthscales that are a hundred thousand times as long.
 #[test]
 fn crowds_far_apart_are_told_as_one_crowd_is() {
     let x = |i: usize| centre(i % 12) + 1e6 * (i / 12) as f64;
@@ -257,7 +258,8 @@ fn centre_of(model: &Model, name: &str) -> f64 {
     parameters.iter().find(|p| p.name == name).unwrap().start
 }
 
-/// A row says no more of a line than where its average is: bags, boxes and points with the same averages have the same prior.
+/// A row says no more of a line than where its average is: bags, boxes and points with the same
+/// averages have the same prior.
 #[test]
 fn the_prior_of_a_slope_is_read_off_the_averages_that_the_rows_report_about() {
     let dims = || vec!["x".to_owned(), "z".to_owned()];
@@ -295,7 +297,8 @@ fn the_prior_of_a_slope_is_read_off_the_averages_that_the_rows_report_about() {
     }
 }
 
-/// A missing code among the inputs leaves the slope of the others plausible, and so does a line that goes on to a far row.
+/// A missing code among the inputs leaves the slope of the others plausible, and so does a line
+/// that goes on to a far row.
 #[test]
 fn the_prior_of_a_slope_holds_that_of_the_rows_together() {
     let mut x: Vec<f64> = (0..20).map(f64::from).collect();

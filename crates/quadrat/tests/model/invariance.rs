@@ -104,7 +104,8 @@ fn totals_in_years_and_in_months_give_the_same_answer() {
     assert!((years.2 - months.2).abs() < 1e-6);
 }
 
-/// A worker that waited for a fit on other threads by beginning the next would nest them until its stack is full.
+/// A worker that waited for a fit on other threads by beginning the next would nest them until its
+/// stack is full.
 #[test]
 fn many_fits_with_threads_of_their_own_run_within_one_pool() {
     let pool = rayon::ThreadPoolBuilder::new()
@@ -121,8 +122,8 @@ fn many_fits_with_threads_of_their_own_run_within_one_pool() {
     assert!(all.iter().all(|e| *e == all[0]));
 }
 
-/// A value beyond a limit, and the end ranks of a scale, lie about an sd of the noise further on, and
-/// that is in the unit of the limits.
+/// A value beyond a limit, and the end ranks of a scale, lie about an sd of the noise further on,
+/// and that is in the unit of the limits.
 #[test]
 fn limits_and_thresholds_in_another_unit_give_the_answers_in_that_unit() {
     let (set, y) = waves(18);

@@ -108,11 +108,12 @@ fn chained(settings: &[(&str, f64)]) -> Model {
     settings.iter().fold(model, hold)
 }
 
-/// What is aimed at, means within 0.1 sd and sds within 10 %, holds of the function for most rows, and not of the log
-/// variance: of ten rows per output its level is known to 1.5, and whether noise is small and the function bent or the
-/// other way round is what a fit that takes them for independent cannot say. Found with 6000 draws: means of the function
-/// 0.07 sd apart in the median and 0.26 at worst, its sds 0.70 to 1.04 of the sampled ones; of the log variance 0.05
-/// to 0.19 sd, and 0.70 to 0.83. The limits leave room for the Monte Carlo error, 0.02 for these draws.
+/// What is aimed at, means within 0.1 sd and sds within 10 %, holds of the function for most rows,
+/// and not of the log variance: of ten rows per output its level is known to 1.5, and whether noise
+/// is small and the function bent or the other way round is what a fit that takes them for
+/// independent cannot say. Found with 6000 draws: means of the function 0.07 sd apart in the median
+/// and 0.26 at worst, its sds 0.70 to 1.04 of the sampled ones; of the log variance 0.05 to 0.19
+/// sd, and 0.70 to 0.83. The limits leave room for the Monte Carlo error, 0.02 for these draws.
 #[test]
 fn two_chained_outputs_agree_with_draws_at_the_same_hyperparameters() {
     let model = chained(&[
@@ -152,8 +153,8 @@ fn two_chained_outputs_agree_with_draws_at_the_same_hyperparameters() {
     assert!(report.divergences < 60, "{}", report.divergences);
 }
 
-/// The posterior is the same for both signs of a column of weights, of either function; those of the log variance are
-/// near zero here, so that chains visit both.
+/// The posterior is the same for both signs of a column of weights, of either function; those of
+/// the log variance are near zero here, so that chains visit both.
 #[test]
 fn signs_of_both_mixing_matrices_are_folded() {
     let options = McmcOptions::default().with_chains(4).with_draws(150, 150);
@@ -171,7 +172,8 @@ fn signs_of_both_mixing_matrices_are_folded() {
     assert!(off("noise.coregion") > 0.4, "{weights:?}");
 }
 
-/// Eight counts over bands, about as wide as the function is smooth: means of rates within bands, hyperparameters integrated by both.
+/// Eight counts over bands, about as wide as the function is smooth: means of rates within bands,
+/// hyperparameters integrated by both.
 #[test]
 fn counts_over_bands_agree_with_draws() {
     let counts = [31.0, 58.0, 90.0, 61.0, 28.0, 9.0, 12.0, 30.0];
@@ -284,7 +286,8 @@ fn sparse_inference_is_checked_by_draws_without_inducing_points() {
         let off = report.mean_differences().into_iter();
         off.fold(0.0_f64, |w, x| w.max(x.abs()))
     };
-    // 1400 draws: 0.03 sd per mean, the largest of 30; and what a normal distribution misses of the posterior.
+    // 1400 draws: 0.03 sd per mean, the largest of 30; and what a normal distribution misses of the
+    // posterior.
     let (enough, few) = (worst(20), worst(5));
     assert!(enough < 0.2, "{enough}");
     assert!(few > 1.0, "{few}");

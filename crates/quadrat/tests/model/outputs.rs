@@ -101,13 +101,15 @@ fn without_mixing_outputs_are_separate_models() {
     assert!(joint.summary().correlations[0].value.abs() < 1e-15);
 }
 
-/// Without mixing, every output under its own settings: [`without_mixing_outputs_are_separate_models`] for rows that have sites.
+/// Without mixing, every output under its own settings:
+/// [`without_mixing_outputs_are_separate_models`] for rows that have sites.
 ///
 /// # Arguments
 /// * `rows` - of both outputs
 /// * `vary` - adds the second function, where there is one, given its kernel
 /// * `second` - what names of its hyperparameters begin with; empty where there is none
-/// * `others` - what else is held: its name in the joint model and in that of its output, which output, its value
+/// * `others` - what else is held: its name in the joint model and in that of its output, which
+///   output, its value
 fn assert_separate(
     rows: [Observations; 2],
     vary: impl Fn(Model, Kernel) -> Model,
@@ -155,7 +157,8 @@ fn assert_separate(
         .collect();
     let sum: f64 = parts.iter().map(|p| p.summary().log_evidence).sum();
     let got = joint.summary().log_evidence;
-    // Sites are settled to 1e-9 posterior sds: beliefs agree to some times that, the evidence to its square.
+    // Sites are settled to 1e-9 posterior sds: beliefs agree to some times that, the evidence to
+    // its square.
     assert!((got - sum).abs() < 1e-8 * sum.abs(), "{got} {sum}");
     let at = Functionals::points("t", &[-1.0, 2.2, 4.1, 9.5]).unwrap();
     for (output, part) in OUTPUTS.iter().zip(&parts) {
@@ -256,7 +259,8 @@ fn sites_on_gaussian_rows_are_exact() {
     }
 }
 
-/// A gap in one output is filled by the other, and the correlation is found; without mixing it is not.
+/// A gap in one output is filled by the other, and the correlation is found; without mixing it is
+/// not.
 #[test]
 fn a_gap_is_filled_from_the_other_output() {
     let (t, all) = points(40, 0.0);
@@ -310,7 +314,8 @@ fn a_gap_is_filled_from_the_other_output() {
     assert!(errors[1] < 0.25 * errors[0], "{errors:?}");
 }
 
-/// Counts of one output and intervals of another, on one latent process; saved, read, and conditioned again.
+/// Counts of one output and intervals of another, on one latent process; saved, read, and
+/// conditioned again.
 #[test]
 fn outputs_of_different_kinds_are_saved_and_conditioned() {
     let (t, north) = points(15, 0.0);

@@ -95,7 +95,8 @@ fn totals_meet_the_counts_and_rates_are_calibrated() {
 
 #[test]
 fn bins_wider_than_the_lengthscale_keep_their_totals() {
-    // A known lengthscale of a fifth of a bin and a large variance: at the mode totals would be high by some 20 %.
+    // A known lengthscale of a fifth of a bin and a large variance: at the mode totals would be
+    // high by some 20 %.
     let table = Observations::new(bands(10.0, 8), poisson(&COUNTS, 1.0, Link::Exp)).unwrap();
     let set = Setting::fixed;
     let posterior = Model::new(Kernel::se(["age"]))
@@ -344,7 +345,8 @@ fn two_lonely_counts_give_sensible_rates_or_say_why_not() {
         "{:?}",
         p.mean()
     );
-    // Integrated, some hyperparameters let the function vary by e^10 within a box, where no linearisation holds.
+    // Integrated, some hyperparameters let the function vary by e^10 within a box, where no
+    // linearisation holds.
     let wild = Model::new(Kernel::se(["age"]))
         .observe(table())
         .set("se.variance", Setting::fixed(100.0))
@@ -387,7 +389,8 @@ fn counts_of_zero_give_finite_small_rates() {
     }
 }
 
-/// Suppressed cells with and without an upper end, default settings: sums lie in their ranges, and nothing is left out.
+/// Suppressed cells with and without an upper end, default settings: sums lie in their ranges, and
+/// nothing is left out.
 #[test]
 fn suppressed_sums_are_met_with_default_settings() {
     let (lower, upper) = (
@@ -408,7 +411,8 @@ fn suppressed_sums_are_met_with_default_settings() {
     }
 }
 
-/// Whatever the scale of the sum: of a total of ten `softplus` no less is known than its row says, and functions of zero counts settle.
+/// Whatever the scale of the sum: of a total of ten `softplus` no less is known than its row says,
+/// and functions of zero counts settle.
 #[test]
 fn suppressed_and_zero_sums_behind_softplus_are_met() {
     let (lower, upper) = (
@@ -421,8 +425,8 @@ fn suppressed_and_zero_sums_behind_softplus_are_met() {
     let posterior = model.fit(&map()).unwrap();
     assert!(posterior.summary().converged);
     let p = posterior.predict(&bands(10.0, 5), Scale::Response).unwrap();
-    // The function hardly knows its rows of each other: of a count that is known, the sd is its root.
-    // A tenth of 4,000 draws: the mean to 0.05 sd, the sd to 4 %, each twice.
+    // The function hardly knows its rows of each other: of a count that is known, the sd is its
+    // root. A tenth of 4,000 draws: the mean to 0.05 sd, the sd to 4 %, each twice.
     assert!((p.mean()[1] - 12.0).abs() < 0.5, "{:?}", p.mean());
     assert!(
         (p.sd()[1] / 12f64.sqrt() - 1.0).abs() < 0.08,
@@ -432,7 +436,8 @@ fn suppressed_and_zero_sums_behind_softplus_are_met() {
     assert!(p.sd()[2] < 6.0 && p.quantile(0.5)[4] < 1.0);
 }
 
-/// A rate per person and one per thousand are the same rate, also where all rows report the same and the data tell no scale.
+/// A rate per person and one per thousand are the same rate, also where all rows report the same
+/// and the data tell no scale.
 #[test]
 fn the_unit_of_exposure_does_not_matter_to_equal_counts() {
     let upper = |exposure: f64| {
@@ -475,7 +480,8 @@ fn counts_behind_a_square_are_met_from_a_mean_of_zero() {
     }
 }
 
-/// A row of many counts tells its sum as surely as it can, however much the function varies within it; parts of it stay uncertain.
+/// A row of many counts tells its sum as surely as it can, however much the function varies within
+/// it; parts of it stay uncertain.
 #[test]
 fn sums_are_told_as_surely_as_their_rows_tell_them() {
     let counts = [210.0, 360.0, 270.0, 90.0, 60.0];
@@ -503,7 +509,8 @@ fn sums_are_told_as_surely_as_their_rows_tell_them() {
         let (rows, warned) = told(Link::Exp, lengthscale, &bands(2.0, 5));
         assert!(!warned);
         for ((mean, sd), count) in rows.mean().iter().zip(rows.sd()).zip(counts) {
-            // The prior tells a little as well, so that the sd is a little below the root of the count.
+            // The prior tells a little as well, so that the sd is a little below the root of the
+            // count.
             let ratio = sd / f64::sqrt(count);
             assert!(
                 // A function that hardly changes from row to row does not meet each of them.
@@ -513,7 +520,8 @@ fn sums_are_told_as_surely_as_their_rows_tell_them() {
             assert!((0.7..1.05).contains(&ratio), "{lengthscale}: {ratio}");
         }
     }
-    // Halves of a row are less certain by far where the function forgets within it, and add up to it.
+    // Halves of a row are less certain by far where the function forgets within it, and add up to
+    // it.
     let (rows, _) = told(Link::Exp, 0.6, &bands(2.0, 5));
     let (halves, _) = told(Link::Exp, 0.6, &bands(1.0, 10));
     for row in 0..5 {

@@ -262,7 +262,8 @@ fn constraints_keep_a_histogram_from_being_negative() {
     };
     assert!(least(&free) < -0.5, "{}", least(&free));
     assert!(least(&held) > -0.02, "{}", least(&held));
-    // Half of the draws of the free model are negative somewhere; hardly any of the constrained one by much.
+    // Half of the draws of the free model are negative somewhere; hardly any of the constrained one
+    // by much.
     let draws = held.sample(&at, 200, 1).unwrap();
     let lowest = (0..200).map(|j| draws.col(j).iter().copied().fold(0.0, f64::min));
     assert!(lowest.filter(|l| *l < -1.0).count() < 10);
@@ -292,7 +293,8 @@ fn constraints_of_four_columns_are_where_the_function_is_likeliest_to_be_negativ
     assert!(places.range(1).1 > 1.0);
 }
 
-/// Above 500 rows the starts compete on some of them: the fit is that of a single search with all rows.
+/// Above 500 rows the starts compete on some of them: the fit is that of a single search with all
+/// rows.
 #[test]
 fn starts_that_compete_on_fewer_rows_end_where_all_rows_do() {
     let (x, set) = points(520, 0.0, 30.0);

@@ -4,8 +4,8 @@ use quadrat::kernel::Kernel;
 use quadrat::model::{FitOptions, Mean, Model, Noise, Observations, Setting};
 use quadrat::support::Functionals;
 
-/// $K_y = K + \sigma^2 I$ of two rows, inverted by Cramer's rule: with prior variance `v` of the slope
-/// its mean is $v x' K_y^{-1} y$ and its variance $v - v^2 x' K_y^{-1} x$.
+/// $K_y = K + \sigma^2 I$ of two rows, inverted by Cramer's rule: with prior variance `v` of the
+/// slope its mean is $v x' K_y^{-1} y$ and its variance $v - v^2 x' K_y^{-1} x$.
 #[test]
 fn a_slope_beside_a_smooth_part_is_that_of_bayesian_regression() {
     let (v, smooth, lengthscale, noise) = (0.7, 2.0, 3.0, 0.1);

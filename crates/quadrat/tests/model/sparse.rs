@@ -88,8 +88,8 @@ fn values_with_every_point_inducing_are_exact_inference() {
     assert!(few.summary().log_evidence < b - 0.1);
 }
 
-/// At default settings and the same hyperparameters: the log evidence in nats, all rows together, and means and sds of predictions over the sd of
-/// the function.
+/// At default settings and the same hyperparameters: the log evidence in nats, all rows together,
+/// and means and sds of predictions over the sd of the function.
 #[test]
 fn all_points_as_inducing_points_are_exact_to_a_millionth() {
     let (x, y) = wave(40);
@@ -110,7 +110,8 @@ fn all_points_as_inducing_points_are_exact_to_a_millionth() {
             let sparse = model
                 .fit(&map().with_inducing(Inducing::Number(40)))
                 .unwrap();
-            // What a jitter of 1e-10 takes from the bound: 1e-10 of the variance, twice over the noise, of 40 rows.
+            // What a jitter of 1e-10 takes from the bound: 1e-10 of the variance, twice over the
+            // noise, of 40 rows.
             let (a, b) = (exact.summary().log_evidence, sparse.summary().log_evidence);
             assert!((a - b).abs() < 1e-6, "{expression} {lengthscale}: {a} {b}");
             assert_eq!(sparse.summary().jitter, 0.0);
@@ -569,7 +570,8 @@ fn more_inducing_points_than_places_and_constant_columns_are_no_trouble() {
     assert!((p.mean().iter().sum::<f64>() / 38.0 - 1.0).abs() < 0.1);
 }
 
-/// Pairs of points are sampled after `softplus` too: a large bag does not take a covariance of its size squared.
+/// Pairs of points are sampled after `softplus` too: a large bag does not take a covariance of its
+/// size squared.
 #[test]
 fn a_large_bag_after_softplus_is_a_small_one_times_its_size() {
     let (x, y) = wave(40);
@@ -650,8 +652,8 @@ fn known_noise_that_inducing_points_cannot_tell_is_raised_and_told() {
         assert!(!told("impossible"), "{:?}", summary.warnings);
         let found = fit.predict(&at, Scale::Latent).unwrap();
         for (i, (mean, value)) in found.mean().iter().zip(&values).enumerate() {
-            // The noise is a thousandth of the spread, 7e5, at most; rows without a word are read off
-            // the others.
+            // The noise is a thousandth of the spread, 7e5, at most; rows without a word are read
+            // off the others.
             let most = if i % 7 == 3 { 1e5 } else { 5e3 };
             assert!(
                 (mean - value).abs() < most,

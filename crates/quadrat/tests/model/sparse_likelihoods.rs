@@ -1,4 +1,5 @@
-//! Every likelihood through inducing points against the dense variational approximation: with all points as inducing points both are one.
+//! Every likelihood through inducing points against the dense variational approximation: with all
+//! points as inducing points both are one.
 
 use quadrat::inference::sites::Method;
 use quadrat::kernel::Kernel;
@@ -163,7 +164,8 @@ const KINDS: [&str; 13] = [
     "positive",
 ];
 
-/// All hyperparameters held: at a variance of 1, a lengthscale of 1.3, and the starts of the others.
+/// All hyperparameters held: at a variance of 1, a lengthscale of 1.3, and the starts of the
+/// others.
 fn held(model: Model) -> Model {
     let own = model.parameters().unwrap();
     own.iter().fold(model, |model, p| {
@@ -178,7 +180,8 @@ fn held(model: Model) -> Model {
 
 fn agree(name: &str, (dense, sparse): (&Posterior, &Posterior), at: &Functionals) {
     let (a, b) = (dense.summary().log_evidence, sparse.summary().log_evidence);
-    // A jitter of 1e-6 of the variance for each of few rows that say no more than twenty times as much as the prior does.
+    // A jitter of 1e-6 of the variance for each of few rows that say no more than twenty times as
+    // much as the prior does.
     assert!((a - b).abs() < 2e-4, "{name}: {a} {b}");
     let (p, q) = (
         dense.predict(at, Scale::Latent).unwrap(),

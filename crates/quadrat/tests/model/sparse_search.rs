@@ -1,4 +1,5 @@
-//! The search for hyperparameters of sparse inference: integrated, begun by itself, stopped and gone on with.
+//! The search for hyperparameters of sparse inference: integrated, begun by itself, stopped and
+//! gone on with.
 
 use std::sync::{Arc, Mutex};
 
@@ -51,7 +52,8 @@ fn integrated_hyperparameters_are_those_of_exact_inference() {
     }
 }
 
-/// More rows than dense inference takes are fitted through inducing points without being asked, and the summary says so.
+/// More rows than dense inference takes are fitted through inducing points without being asked, and
+/// the summary says so.
 #[test]
 fn many_rows_are_fitted_through_inducing_points() {
     let mut random = ChaCha8Rng::seed_from_u64(8);
@@ -83,7 +85,8 @@ fn many_rows_are_fitted_through_inducing_points() {
     assert!(error.contains("above 5,000 rows"), "{error}");
 }
 
-/// Heights far from zero, and a level that is unknown, make a prior so wide that no exponential of it is a number.
+/// Heights far from zero, and a level that is unknown, make a prior so wide that no exponential of
+/// it is a number.
 #[test]
 fn a_search_begins_under_a_prior_that_is_very_wide() {
     let mut random = ChaCha8Rng::seed_from_u64(6);
@@ -267,7 +270,8 @@ fn moving_that_was_stopped_goes_on_to_the_same_answer() {
     let again = fit(&Stopping::new(usize::MAX, Some(stopped.last())));
     let (a, b) = (again.summary(), whole.summary());
     assert!(a.converged && b.converged);
-    // Searches end when an iteration gains less than 5e-3 nats, rounds when all of them gain less than 5e-2.
+    // Searches end when an iteration gains less than 5e-3 nats, rounds when all of them gain less
+    // than 5e-2.
     assert!(
         (a.log_posterior - b.log_posterior).abs() < 0.1,
         "{} {}",

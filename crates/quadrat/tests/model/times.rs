@@ -43,7 +43,8 @@ fn fit(supports: &Functionals, all: &Likelihood, often: bool, inference: Inferen
     model.fit(&options).unwrap()
 }
 
-/// The largest differences of evidence, means and sds of the function (in its sds), and hyperparameters (in their logarithms).
+/// The largest differences of evidence, means and sds of the function (in its sds), and
+/// hyperparameters (in their logarithms).
 fn apart(supports: &Functionals, all: &Likelihood, inference: Inference) -> [f64; 4] {
     let [one, many] = [false, true].map(|often| fit(supports, all, often, inference));
     let at = Functionals::points("x", &[0.3, 1.9, 3.0, 6.0]).unwrap();
@@ -122,7 +123,8 @@ fn points() -> Functionals {
     Functionals::points("x", &X).unwrap()
 }
 
-/// Where the likelihoods of repeats are only multiplied, the fit is that of the table written out, to where searches end.
+/// Where the likelihoods of repeats are only multiplied, the fit is that of the table written out,
+/// to where searches end.
 #[test]
 fn a_row_seen_several_times_is_as_many_rows() {
     for (name, all) in kinds() {
@@ -156,8 +158,8 @@ fn a_row_seen_several_times_is_as_many_rows() {
 const TWO: [usize; 2] = [1, 4];
 const OFTEN: [f64; 2] = [3.0, 5.0];
 
-/// `log Z` of two rows under `se(x)` of variance and lengthscale one and a mean of zero, by a sum over a grid in coordinates
-/// in which the prior is standard.
+/// `log Z` of two rows under `se(x)` of variance and lengthscale one and a mean of zero, by a sum
+/// over a grid in coordinates in which the prior is standard.
 fn brute(all: &Likelihood, own: &[f64]) -> f64 {
     let apart: f64 = X[TWO[1]] - X[TWO[0]];
     let correlation = (-0.5 * apart * apart).exp();
@@ -179,7 +181,8 @@ fn brute(all: &Likelihood, own: &[f64]) -> f64 {
     (total * step * step / (2.0 * std::f64::consts::PI)).ln()
 }
 
-/// Expectation propagation has one site for all repeats, which is nearer to the truth than as many sites.
+/// Expectation propagation has one site for all repeats, which is nearer to the truth than as many
+/// sites.
 #[test]
 fn one_site_for_all_repeats_is_near_the_truth() {
     for (name, all) in kinds() {

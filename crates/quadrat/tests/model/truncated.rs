@@ -1,4 +1,5 @@
-//! Values of which none was recorded below a limit: what a fit of the recorded ones makes of a slope.
+//! Values of which none was recorded below a limit: what a fit of the recorded ones makes of a
+//! slope.
 
 use quadrat::kernel::Kernel;
 use quadrat::likelihood::{Gaussian, Likelihood, Noise, Truncated};
@@ -69,6 +70,7 @@ fn a_slope_is_found_although_values_below_a_limit_are_missing() {
     // The sd of a slope is some 0.2, that of the average of 24 0.04.
     assert!((means - SLOPE).abs() < 0.12, "{means}");
     assert!(naive < 0.75, "{naive}");
-    // Of intervals of 90 % fewer than 17 of 24, or 8 of 12, hold with a probability of 0.002 and 0.004.
+    // Of intervals of 90 % fewer than 17 of 24, or 8 of 12, hold with a probability of 0.002 and
+    // 0.004.
     assert!(held[0] >= 17 && held[1] >= 8, "{held:?}");
 }

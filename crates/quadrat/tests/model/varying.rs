@@ -103,8 +103,9 @@ fn noise_that_grows_is_found_and_bands_widen() {
     }
 }
 
-/// A second function that is held still is a learned constant: all but the same answer as homoscedastic inference.
-/// Starts compete with a constant noise; one start searches with the function from the beginning.
+/// A second function that is held still is a learned constant: all but the same answer as
+/// homoscedastic inference. Starts compete with a constant noise; one start searches with the
+/// function from the beginning.
 #[test]
 fn starts_that_competed_with_constant_noise_end_where_the_function_does() {
     let (_, y, set) = rows(60);
@@ -147,7 +148,8 @@ fn a_second_function_without_variance_is_a_constant_noise() {
         plain.predict(&at, Scale::Latent).unwrap(),
     );
     for i in 0..3 {
-        // The level is uncertain by about sqrt(2 / 60) = .2, which moves the mean by less than a tenth of an sd.
+        // The level is uncertain by about sqrt(2 / 60) = .2, which moves the mean by less than a
+        // tenth of an sd.
         assert!((a.mean()[i] - b.mean()[i]).abs() < 0.15 * b.sd()[i], "{i}");
         assert!((a.sd()[i] / b.sd()[i] - 1.0).abs() < 0.1, "{i}");
     }
@@ -174,15 +176,16 @@ fn the_bound_is_below_the_evidence_by_propagation() {
         bound < evidence + 1e-6 && bound > evidence - 3.0,
         "{bound} {evidence}"
     );
-    // The certificate of the one is what the other found from sites of its own, but for sites that are 1e-3 sd from rest: less by the
-    // square of that for each of twelve rows and two functions.
+    // The certificate of the one is what the other found from sites of its own, but for sites that
+    // are 1e-3 sd from rest: less by the square of that for each of twelve rows and two functions.
     let told = ep.variational_bound.unwrap();
     assert!(told < bound + 1e-9 && told > bound - 1e-4, "{told} {bound}");
     assert_eq!(variational.variational_bound, None);
     assert!(ep.warnings.is_empty(), "{:?}", ep.warnings);
 }
 
-/// Pairs of sharp intervals that contradict each other at one place each, under a prior by which the noise may have any size.
+/// Pairs of sharp intervals that contradict each other at one place each, under a prior by which
+/// the noise may have any size.
 fn contradictions() -> Model {
     let t: Vec<f64> = (0..24).map(|i| 0.5 * f64::from(i / 2)).collect();
     let ends = |from: f64| (0..24).map(|i| from + 10.0 * f64::from(i % 2)).collect();
@@ -330,7 +333,8 @@ fn what_a_second_function_cannot_be_is_no_point_of_rest() {
     };
     let found = by(Inference::Auto);
     let bound = by(Inference::Sites(Method::Variational)).log_evidence;
-    // Of 200 rows the bound is less than a nat below in other draws; nothing where it took its place.
+    // Of 200 rows the bound is less than a nat below in other draws; nothing where it took its
+    // place.
     let gap = found.log_evidence - bound;
     assert!((-1e-6..2.0).contains(&gap), "{gap}: {found:?}");
 }
@@ -378,8 +382,8 @@ fn dispersion_of_counts_may_be_a_function() {
     assert!(upper[1] - lower[1] > upper[0] - lower[0]);
 }
 
-/// Rows with heavy tails have the noise of the fit, which is a function, but no table of it learned their degrees of freedom; ranks would
-/// need a noise variance that is a number.
+/// Rows with heavy tails have the noise of the fit, which is a function, but no table of it learned
+/// their degrees of freedom; ranks would need a noise variance that is a number.
 #[test]
 fn rows_that_need_a_number_are_not_added_to_a_noise_that_is_a_function() {
     let (_, y, set) = rows(10);
@@ -441,8 +445,9 @@ fn what_cannot_vary_is_refused() {
     );
 }
 
-/// Nights are zero to the last digit: noise that changes with the hour explains them by none at all, and neither approximation comes to
-/// rest. Whichever is told, it is not told as an answer. A known variance of zero says that nothing was rounded.
+/// Nights are zero to the last digit: noise that changes with the hour explains them by none at
+/// all, and neither approximation comes to rest. Whichever is told, it is not told as an answer. A
+/// known variance of zero says that nothing was rounded.
 #[test]
 fn what_no_approximation_settles_is_no_answer() {
     let hours: Vec<f64> = (0..96).map(f64::from).collect();

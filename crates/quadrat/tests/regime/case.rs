@@ -257,7 +257,8 @@ impl Case {
     /// The study that the law is applied to.
     pub fn study(&self, rng: &mut ChaCha8Rng) -> Study {
         let rows = match self.law {
-            // What a row far away adds to what is known of the level and the size of the function is little.
+            // What a row far away adds to what is known of the level and the size of the function
+            // is little.
             Law::FarLearned => 16,
             _ => rng.random_range(6..11),
         };

@@ -56,8 +56,9 @@ fn reference(line: &str) -> Reference {
         ),
     };
     let [log_evidence, square, condition] = [6, 7, 8].map(|i| number(fields[i]));
-    // A backward stable factorisation answers for a matrix whose entries differ by some n eps: eigenvalues move by
-    // that share of the largest, and with them the quadratic form and every logarithm.
+    // A backward stable factorisation answers for a matrix whose entries differ by some n eps:
+    // eigenvalues move by that share of the largest, and with them the quadratic form and every
+    // logarithm.
     let relative = n as f64 * f64::EPSILON * condition;
     Reference {
         model,

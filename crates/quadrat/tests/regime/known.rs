@@ -14,7 +14,8 @@ pub const MENDED: &[&str] = &[
     "poisson_exp/auto/map/sum/vaguer_mean/0",
     "poisson_exp/auto/integrate/bag/vaguer_mean/0",
     "poisson_softplus/auto/map/sum/vaguer_mean/0",
-    // Sites were held to 1e10 times the precision of a vague prior of the mean, which took their digits.
+    // Sites were held to 1e10 times the precision of a vague prior of the mean, which took their
+    // digits.
     "positive/laplace/map/point/vaguer_mean/0",
     "positive/laplace/integrate/sum/vaguer_mean/0",
     "poisson_square/laplace/integrate/point/vaguer_mean/0",

@@ -105,7 +105,8 @@ impl Law {
                 kind.has_values()
                     && !(kind == Kind::Ordinal && matches!(shape, Shape::Sum | Shape::Bag))
             }
-            // The two sides of ranks are told apart by the priors of their thresholds, and the margin is a lower one.
+            // The two sides of ranks are told apart by the priors of their thresholds, and the
+            // margin is a lower one.
             Self::ValuesMirrored => {
                 (kind.has_values() && kind != Kind::Positive) || kind.has_sigmoid()
             }
@@ -300,7 +301,8 @@ fn sum(a: &Row, b: &Row) -> Row {
     Row { place, report }
 }
 
-/// A point is a box without width, edges have no order, a ring no first corner and no sense, nodes no order.
+/// A point is a box without width, edges have no order, a ring no first corner and no sense, nodes
+/// no order.
 fn spell(place: &mut Place) {
     *place = match place.clone() {
         Place::Point(x) => Place::Cell((x, x), Aggregate::Mean),

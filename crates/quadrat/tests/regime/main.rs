@@ -1,8 +1,8 @@
-//! What may be said in another way without changing an answer, for every likelihood, engine and support;
-//! evidence to 60 digits; and optima that no other start betters.
+//! What may be said in another way without changing an answer, for every likelihood, engine and
+//! support; evidence to 60 digits; and optima that no other start betters.
 //!
-//! A case is a law, such as "rows in another order", and a small study drawn from the name of the case:
-//! `student_t/ep/map/point/permuted/0`. Variables of the environment:
+//! A case is a law, such as "rows in another order", and a small study drawn from the name of the
+//! case: `student_t/ep/map/point/permuted/0`. Variables of the environment:
 //!
 //! | variable | meaning |
 //! |---|---|

@@ -165,7 +165,8 @@ impl Pair {
     /// Below this an sd is rounding: exact rows are known without one.
     fn least_sd(&self, after: &Asked) -> f64 {
         let unit = self.latent.0.abs() * self.before.spread * after.place.size();
-        // A prior variance of the mean of 1e8 is known to 1e-8; inducing points have a jitter of 1e-10.
+        // A prior variance of the mean of 1e8 is known to 1e-8; inducing points have a jitter of
+        // 1e-10.
         let is_rough = !self.after.settings.is_empty() || self.after.engine == Engine::Sparse;
         match self.before.kind {
             Kind::Exact if is_rough => 1e-4 * unit,
@@ -175,7 +176,8 @@ impl Pair {
     }
 }
 
-/// How far answers are from what they must be: means and quantiles in sds, sds relative, evidence in nats.
+/// How far answers are from what they must be: means and quantiles in sds, sds relative, evidence
+/// in nats.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Distance {
     pub moved: f64,
@@ -233,16 +235,18 @@ fn tolerance(case: &Case) -> Distance {
         evidence: x,
     };
     let usual: f64 = match case.engine {
-        // A search ends within a hundredth of a nat of the optimum, that is within a seventh of the sd of
-        // hyperparameters, of which predictions move by some hundredths of theirs.
+        // A search ends within a hundredth of a nat of the optimum, that is within a seventh of the
+        // sd of hyperparameters, of which predictions move by some hundredths of theirs.
         Engine::Sparse => 5e-2,
         // Covariances over regions are known to 1e-7 of the variance.
         _ if case.shape == Shape::Region => 1e-4,
-        // Newton steps end at the optimum itself; what is left is the rounding of ill-conditioned rows.
+        // Newton steps end at the optimum itself; what is left is the rounding of ill-conditioned
+        // rows.
         _ => 1e-5,
     };
-    // Sums after a link are answered by some two thousand weighted draws, which tell a quantile of 5 % to a twentieth of
-    // the sd, and come in another order where rows do; their evidence has no draws.
+    // Sums after a link are answered by some two thousand weighted draws, which tell a quantile of
+    // 5 % to a twentieth of the sd, and come in another order where rows do; their evidence has no
+    // draws.
     let is_drawn =
         case.kind.has_link() && case.shape != Shape::Point && case.engine == Engine::Auto;
     match case.law {
@@ -253,8 +257,9 @@ fn tolerance(case: &Case) -> Distance {
         },
         // Values of 1e8 are known to 1e-8, a millionth of the smallest noise.
         Law::ValuesShifted => all(usual.max(1e-4)),
-        // Few rows, long lengthscales and heavy tails leave the mean unknown to some thirty spreads, a third of the
-        // width of its prior before, which so said up to a tenth of what is known.
+        // Few rows, long lengthscales and heavy tails leave the mean unknown to some thirty
+        // spreads, a third of the width of its prior before, which so said up to a tenth of what is
+        // known.
         Law::VaguerMean => all(usual.max(0.1)),
         // One more row says something of the size of the function, its level and its noise.
         Law::FarLearned => Distance {

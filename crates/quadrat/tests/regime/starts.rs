@@ -63,7 +63,8 @@ fn lengths(study: &Study) -> (f64, f64) {
     (gaps.fold(f64::INFINITY, f64::min), at[at.len() - 1] - at[0])
 }
 
-/// Starts drawn log-uniformly: lengthscales from the spacing to the range, all else three decades about what the data suggest.
+/// Starts drawn log-uniformly: lengthscales from the spacing to the range, all else three decades
+/// about what the data suggest.
 fn random_start(study: &Study, parameters: &[Parameter], seed: u64) -> Study {
     let rng = &mut ChaCha8Rng::seed_from_u64(seed);
     let (spacing, range) = lengths(study);
@@ -87,7 +88,8 @@ fn end(study: &Study, starts: usize) -> Result<f64, FitError> {
     Ok(fit.summary().log_posterior)
 }
 
-/// By how many nats the best of the random starts is better than an end of the search; and how many starts had an answer.
+/// By how many nats the best of the random starts is better than an end of the search; and how many
+/// starts had an answer.
 fn gain(study: &Study, end_of_search: f64) -> (f64, usize) {
     let parameters = study.model().unwrap().parameters().unwrap();
     let ends = (0..STARTS).into_par_iter();

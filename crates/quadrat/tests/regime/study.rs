@@ -1,5 +1,5 @@
-//! A small study as plain data, so that a law can say the same in other units, in another order or in
-//! other words; and what its fit answers.
+//! A small study as plain data, so that a law can say the same in other units, in another order or
+//! in other words; and what its fit answers.
 
 use quadrat::error::{FitError, InputError};
 use quadrat::inference::sites::Method;
@@ -106,7 +106,8 @@ pub fn functionals<'a>(
 /// What a row reported.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Report {
-    /// A value with the variance of its noise (or twice the squared scale of a double exponential one).
+    /// A value with the variance of its noise (or twice the squared scale of a double exponential
+    /// one).
     Value {
         y: f64,
         variance: f64,
@@ -397,7 +398,8 @@ impl Study {
         Ok(self)
     }
 
-    /// The same with every hyperparameter held where the search would begin, and the mean at a level.
+    /// The same with every hyperparameter held where the search would begin, and the mean at a
+    /// level.
     pub fn fixed(mut self, level: f64) -> Result<Self, InputError> {
         let all = self.model()?.parameters()?;
         let free = all.iter().filter(|p| !p.fixed);

@@ -115,7 +115,8 @@ fn noise(cells: &Cells<'_>, says: &Likelihood, problems: &mut Problems) -> Optio
     })
 }
 
-/// Chooses how soft the signs are whose study does not say: by the size of what other tables report.
+/// Chooses how soft the signs are whose study does not say: by the size of what other tables
+/// report.
 pub(super) fn soften(tables: &mut [Observed]) {
     let largest = tables
         .iter()

@@ -106,7 +106,8 @@ pub enum Reports {
         counts: Counts,
         /// What rates are multiplied by; 1 when absent.
         exposure: Option<Given>,
-        /// `None`: Poisson. Else the dispersion of the negative binomial, learned when that is `None`.
+        /// `None`: Poisson. Else the dispersion of the negative binomial, learned when that is
+        /// `None`.
         dispersion: Option<Option<f64>>,
     },
     /// Waiting times.

@@ -4,8 +4,8 @@ use super::noise::{Given, given, positive_or_learn};
 use super::{Ends, Limits, Reports};
 use crate::study::fields::{Section, Spanned, kind};
 
-/// Learned thresholds are for so many ranks, as in the library: each has a hyperparameter of its own.
-/// More are years or amounts, not grades.
+/// Learned thresholds are for so many ranks, as in the library: each has a hyperparameter of its
+/// own. More are years or amounts, not grades.
 pub const MOST_RANKS: f64 = 1000.0;
 
 /// A key that names a column and must be there.

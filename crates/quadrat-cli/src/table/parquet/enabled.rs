@@ -91,7 +91,8 @@ impl Parquet {
         bad.or(name, headers, keys)
     }
 
-    /// Every cell of a column of texts or numbers as it would be written; empty where there is none.
+    /// Every cell of a column of texts or numbers as it would be written; empty where there is
+    /// none.
     pub fn written(
         &self,
         name: &str,
@@ -262,7 +263,8 @@ fn read<T: DataType, V>(
         cells.extend(values.into_iter().map(|value| Some(number(value))));
         return Ok(());
     }
-    // A cell is there where the definition level is the highest; nested optional columns have several.
+    // A cell is there where the definition level is the highest; nested optional columns have
+    // several.
     let defined = levels.iter().copied().max().unwrap_or(0).max(1);
     let mut values = values.into_iter();
     cells.extend(levels.into_iter().map(|level| {

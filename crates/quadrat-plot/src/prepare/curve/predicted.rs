@@ -95,7 +95,8 @@ pub(super) fn ordered(predicted: &Predicted, remarks: &mut Vec<String>) -> Vec<R
     thinned(rows, &kept, cells)
 }
 
-/// Keeps some rows; what lay between two kept rows breaks the line if any of it did, and cells grow to the next kept one.
+/// Keeps some rows; what lay between two kept rows breaks the line if any of it did, and cells grow
+/// to the next kept one.
 fn thinned(rows: Vec<Row>, kept: &[usize], cells: bool) -> Vec<Row> {
     if kept.len() == rows.len() {
         return rows;

@@ -43,7 +43,8 @@ struct Ends {
 }
 
 impl Ends {
-    /// Half of the place of a value along the scale: the difference of two finite numbers need not be finite, that of halves is.
+    /// Half of the place of a value along the scale: the difference of two finite numbers need not
+    /// be finite, that of halves is.
     fn place(self, value: f64) -> f64 {
         (if self.log { value.ln() } else { value }) / 2.0
     }
@@ -54,7 +55,8 @@ impl Ends {
         ((self.place(self.held(value)) - low) / (high - low)).clamp(0.0, 1.0)
     }
 
-    /// The place of a value in the colours, from 0 to 1: equal distances from a centre are equally dark.
+    /// The place of a value in the colours, from 0 to 1: equal distances from a centre are equally
+    /// dark.
     fn share(self, value: f64) -> f64 {
         let Some(centre) = self.centre.map(|c| self.place(c)) else {
             return self.along(value);

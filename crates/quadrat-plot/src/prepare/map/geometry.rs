@@ -3,7 +3,8 @@
 use super::{range, widened};
 use crate::figure::{MapFigure, MapRegion};
 
-/// Steps of the grid along the longer side of the sheet. Rounding vertices one by one keeps shared borders shared.
+/// Steps of the grid along the longer side of the sheet. Rounding vertices one by one keeps shared
+/// borders shared.
 const STEPS: f64 = 2000.0;
 /// Steps between lines of hatching.
 const HATCH: i32 = 40;
@@ -73,7 +74,8 @@ impl Sheet {
         figure.geographic.then(|| self.steps / DEGREE)
     }
 
-    /// The polygons of a region on the grid; parts too small to see are dropped, unless none would be left.
+    /// The polygons of a region on the grid; parts too small to see are dropped, unless none would
+    /// be left.
     pub(super) fn region(&self, region: &MapRegion) -> Vec<Vec<Ring>> {
         let mut polygons = Vec::with_capacity(region.parts.len());
         for part in &region.parts {
@@ -130,7 +132,8 @@ fn longitudes(part: &[Vec<[f64; 2]>]) -> Option<(f64, f64)> {
     range(part.iter().flatten().map(|v| v[0]))
 }
 
-/// Where the widest gap without regions ends, going east round the globe: cut there, the map is narrowest.
+/// Where the widest gap without regions ends, going east round the globe: cut there, the map is
+/// narrowest.
 fn western(figure: &MapFigure) -> Option<f64> {
     let parts = figure.regions.iter().flat_map(|r| &r.parts);
     let mut spans: Vec<(f64, f64)> = parts
@@ -173,14 +176,16 @@ fn area(ring: &[[i32; 2]]) -> i64 {
     ring.iter().zip(next).map(|(a, b)| cross(a, b)).sum()
 }
 
-/// Turns a ring so that its area has a sign: with holes the other way round, every rule of filling leaves them open.
+/// Turns a ring so that its area has a sign: with holes the other way round, every rule of filling
+/// leaves them open.
 fn wind(ring: &mut Ring, positive: bool) {
     if (area(ring) > 0) != positive {
         ring.reverse();
     }
 }
 
-/// Region and part of every polygon, the largest first: what lies in a hole is smaller than what is around it.
+/// Region and part of every polygon, the largest first: what lies in a hole is smaller than what is
+/// around it.
 pub(super) fn order(regions: &[Vec<Vec<Ring>>]) -> Vec<(usize, usize)> {
     let mut order: Vec<(usize, usize)> = regions
         .iter()
@@ -193,7 +198,8 @@ pub(super) fn order(regions: &[Vec<Vec<Ring>>]) -> Vec<(usize, usize)> {
 
 /// Diagonal lines inside a region, by the even-odd rule.
 pub(super) fn hatching(polygons: &[Vec<Ring>]) -> Vec<[[i32; 2]; 2]> {
-    // Along a line x + y = c, a crossing is known by its x. Half a step off the grid, no line passes through a vertex.
+    // Along a line x + y = c, a crossing is known by its x. Half a step off the grid, no line
+    // passes through a vertex.
     let level = |v: &[i32; 2]| f64::from(v[0] + v[1]);
     let vertices = || polygons.iter().flatten().flatten();
     let low = vertices().map(|v| v[0] + v[1]).min().unwrap_or(0);

@@ -29,7 +29,8 @@ pub(crate) fn extent(marks: &Marks) -> Vec<f64> {
     }
 }
 
-/// A vertical range with room for arrows and for the outer bands; it goes below zero only where it did, or where an arrow must.
+/// A vertical range with room for arrows and for the outer bands; it goes below zero only where it
+/// did, or where an arrow must.
 pub(crate) fn with_room(all: &[Marks], span: Option<(f64, f64)>) -> Option<(f64, f64)> {
     let (low, high) = span?;
     let wide = if high > low {

@@ -29,9 +29,9 @@ struct Errors {
     draws: f64,
 }
 
-/// Standard deviations of the noise, the variance of the function being one; for each how far the largest errors may
-/// be: those of earlier prototypes, and where windows are five times as wide as their
-/// noise twice as far, since there a normal site stands for something close to a box.
+/// Standard deviations of the noise, the variance of the function being one; for each how far the
+/// largest errors may be: those of earlier prototypes, and where windows are five times as wide as
+/// their noise twice as far, since there a normal site stands for something close to a box.
 const NOISES: [(f64, f64); 2] = [(0.3, 1.0), (0.1, 2.0)];
 
 /// Runs the study.
@@ -64,7 +64,8 @@ pub fn run(settings: &Settings) -> Result<Report> {
         };
         let own = of(|e| e.draws)[0];
         fewest = fewest.min(own);
-        // A mean of n effective draws errs by 1 / sqrt(n) sd, an sd by 1 / sqrt(2 n) of itself: four of them.
+        // A mean of n effective draws errs by 1 / sqrt(n) sd, an sd by 1 / sqrt(2 n) of itself:
+        // four of them.
         let slack = 4.0 / own.sqrt();
         let all = [of(|e| e.evidence), of(|e| e.mean), of(|e| e.sd)];
         let names = ["log evidence", "means, in sds", "sds, relative"];

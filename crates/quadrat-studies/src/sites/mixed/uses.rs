@@ -16,7 +16,8 @@ use crate::study::Settings;
 
 /// Levels of the central intervals.
 const LEVELS: [f64; 3] = [0.5, 0.8, 0.95];
-/// Coverage may be off by this much, plus two standard errors of the simulation: as in `sites-calibration`.
+/// Coverage may be off by this much, plus two standard errors of the simulation: as in
+/// `sites-calibration`.
 const SLACK: f64 = 0.04;
 /// Names of the inputs.
 const INPUTS: [&str; 3] = ["x", "y", "z"];

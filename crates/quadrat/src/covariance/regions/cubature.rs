@@ -23,7 +23,8 @@ const MAX_TOGETHER: usize = 8192;
 /// Nodes that every region may have in any case.
 const ENOUGH: usize = 64;
 
-/// Area, in lengthscales, of a region whose covariance with itself loses half its digits on its edges.
+/// Area, in lengthscales, of a region whose covariance with itself loses half its digits on its
+/// edges.
 const TINY_AREA: f64 = 1e-4;
 
 /// How finely regions are resolved.
@@ -53,8 +54,8 @@ pub(super) fn spread(
     })
 }
 
-/// The supports with regions spread that are tiny against a term: rules on their edges would be lost
-/// in rounding, and few nodes suffice.
+/// The supports with regions spread that are tiny against a term: rules on their edges would be
+/// lost in rounding, and few nodes suffice.
 pub(super) fn spread_tiny(
     term: &Term,
     theta: &[f64],

@@ -217,7 +217,8 @@ impl ReadyEdges<'_> {
         );
     }
 
-    /// Adds `factor * sum adjoint * dK` of a block to the gradient; the columns of `adjoint` begin with the block's.
+    /// Adds `factor * sum adjoint * dK` of a block to the gradient; the columns of `adjoint` begin
+    /// with the block's.
     pub fn contract_block(
         &self,
         rows: Range<usize>,

@@ -1,8 +1,8 @@
 //! Planar regions of many lengthscales: what they have in common, and their edges within reach.
 //!
-//! Seen from far, the potential of a kernel is that of a point (see [`Potential`]): `H = S - ln r` and
-//! a constant, with `S` of a short range. The logarithm integrates to the area that two regions have
-//! in common,
+//! Seen from far, the potential of a kernel is that of a point (see [`Potential`]): `H = S - ln r`
+//! and a constant, with `S` of a short range. The logarithm integrates to the area that two regions
+//! have in common,
 //!
 //! * `integral_A integral_B k = 2 pi |A and B| + sum_e sum_e' (v . v') int int S(|x - y|) dt dt'`,
 //!
@@ -13,9 +13,9 @@
 //! * `integral_P (g - r^-2) u_x^2 = sum over borders of int (2 s - S) r^-2 u_x^2 (u x du)`.
 //!
 //! Borders are lines. Beyond reach their integrals are angles, within reach nodes lie ever closer
-//! towards the foot of the perpendicular from the origin, where the functions are not smooth. So the
-//! number of nodes has a limit, however short the lengthscales are. Of parallel edges `P` is a line
-//! itself: one integral over the shift, weighted by the length at which it occurs.
+//! towards the foot of the perpendicular from the origin, where the functions are not smooth. So
+//! the number of nodes has a limit, however short the lengthscales are. Of parallel edges `P` is a
+//! line itself: one integral over the shift, weighted by the length at which it occurs.
 //!
 //! The average over a region and the value at a point need one such line for every edge.
 
@@ -30,8 +30,8 @@ use pulp::Simd;
 const FINEST: f64 = 1e-6;
 /// The same for parallel edges, where it is the distance itself times their length.
 const FINEST_STRIP: f64 = 1e-9;
-/// Edges count as parallel where one end leaves the line by less than this many lengthscales: rounding over
-/// the angle is as large then as what is made of the angle.
+/// Edges count as parallel where one end leaves the line by less than this many lengthscales:
+/// rounding over the angle is as large then as what is made of the angle.
 pub(super) const PARALLEL: f64 = 3e-8;
 
 /// `w s`, `w (2 s - S) u_x^2 / r^2`, `w (2 s - S) u_y^2 / r^2`.
@@ -140,8 +140,8 @@ fn nodes<P: Potential>(length: f64, distance: f64) -> &'static [(f64, f64)] {
     &LINES[rough.max(smooth).ceil().clamp(2.0, most) as usize]
 }
 
-/// Cuts `[from, to]`, not negative, into stretches no longer than their distance from a singularity beside
-/// zero.
+/// Cuts `[from, to]`, not negative, into stretches no longer than their distance from a singularity
+/// beside zero.
 fn graded<P: Potential>(
     from: f64,
     to: f64,
@@ -158,7 +158,8 @@ fn graded<P: Potential>(
     }
 }
 
-/// Adds the line between two places to the nodes, with weights `u x du`, and what is beyond reach to `far`.
+/// Adds the line between two places to the nodes, with weights `u x du`, and what is beyond reach
+/// to `far`.
 fn line<P: Potential>(from: [f64; 2], to: [f64; 2], buffer: &mut Buffer, far: &mut Far) {
     let along = minus(to, from);
     let length = along[0].hypot(along[1]);
@@ -365,7 +366,8 @@ impl Overlap {
     }
 }
 
-/// Two parallel edges: an integral over the shift `t`, weighted by the length `W(t)` at which it occurs.
+/// Two parallel edges: an integral over the shift `t`, weighted by the length `W(t)` at which it
+/// occurs.
 ///
 /// With `V(t) = integral_0^t W`, `integral W S = integral V t (g - r^-2)`, in which nothing is
 /// infinite where the edges lie on one line.

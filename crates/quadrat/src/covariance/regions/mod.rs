@@ -6,8 +6,9 @@
 //! lengthscale has few area nodes too ([`padua`]), which serve all partners that stay clear of the
 //! kernel's kink. A squared exponential has no kink and is a product: it has nodes on grids
 //! ([`tensor`]). A region of many lengthscales has no nodes of its own ([`large`]). A rational
-//! quadratic kernel is a sum of squared exponentials; a kernel of one column times a kernel of the other has
-//! edge rules of its own ([`separable`]). Under other kernels regions are spread over cubature nodes ([`cubature`]).
+//! quadratic kernel is a sum of squared exponentials; a kernel of one column times a kernel of the
+//! other has edge rules of its own ([`separable`]). Under other kernels regions are spread over
+//! cubature nodes ([`cubature`]).
 
 /// Calls a function that is generic in the profile of a family.
 macro_rules! with_profile {
@@ -112,7 +113,8 @@ pub(super) fn resolve<'a>(
     let plane = plane(&regions);
     for term in touching {
         let split = plane.and_then(|dims| Planar::split(term, dims));
-        // Of a smooth kernel few area nodes are enough for small regions; a mixture is many kernels.
+        // Of a smooth kernel few area nodes are enough for small regions; a mixture is many
+        // kernels.
         let is_small = |r: &&Placed| cubature::is_small(term, theta, r);
         let split = split.filter(|(p, _)| !p.is_smooth_mixture() || !regions.iter().all(is_small));
         groups.push(match split {
@@ -143,8 +145,8 @@ pub(super) fn resolve<'a>(
     groups
 }
 
-/// Terms that have no edge rule and are rough where points meet, or too short for nodes to resolve them; each
-/// with some of the largest regions as they are spread and spread more finely.
+/// Terms that have no edge rule and are rough where points meet, or too short for nodes to resolve
+/// them; each with some of the largest regions as they are spread and spread more finely.
 pub(super) fn rough(
     terms: &[Term],
     theta: &[f64],

@@ -18,10 +18,12 @@ const MAX_LINE: usize = 12;
 const MAX_PANELS: usize = 256;
 /// Most boundary nodes of a region, or two for every edge: where more are needed it is large.
 const MAX_NODES: usize = 256;
-/// The same where edges must have nodes: regions of very many lengthscales are resolved less finely.
+/// The same where edges must have nodes: regions of very many lengthscales are resolved less
+/// finely.
 const MAX_FINE_NODES: usize = 1024;
-/// Half the diagonal, in lengthscales, of a region that is nearly a point. Beside a large region its area nodes
-/// serve it: there covariances bend on the scale of the lengthscale, and by a third power at most at an edge.
+/// Half the diagonal, in lengthscales, of a region that is nearly a point. Beside a large region
+/// its area nodes serve it: there covariances bend on the scale of the lengthscale, and by a third
+/// power at most at an edge.
 const TINY: f64 = 0.01;
 /// Half a width in lengthscales below which a long region is no large one.
 const THIN: f64 = 1e-3;
@@ -95,8 +97,9 @@ impl Outline {
         let growth = perimeter / (area * own.sqrt());
         let is_smooth = P::KINK.is_none();
         let by_area = rule == PlanarRule::Automatic;
-        // Of what is thin in one column and long in the other, edges cancel to the last digit: nodes
-        // that are too few are rough there, but a covariance. Products of columns have no nodes.
+        // Of what is thin in one column and long in the other, edges cancel to the last digit:
+        // nodes that are too few are rough there, but a covariance. Products of columns have no
+        // nodes.
         let is_thin = most_points > 0 && half[0].min(half[1]) < THIN;
         let mut out = Self {
             panels: Vec::new(),

@@ -1,8 +1,8 @@
 //! Planar regions under a kernel of one column times a kernel of the other, by their edges.
 //!
 //! In scaled coordinates, with `G = c |z| + R(z)` the second antiderivative of a kernel `k` of one
-//! column (see [`Profile::tail`]), `k = 2 c delta + R''`. Taking the two columns apart one after the
-//! other,
+//! column (see [`Profile::tail`]), `k = 2 c delta + R''`. Taking the two columns apart one after
+//! the other,
 //!
 //! `integral_A integral_B k_1 k_2 = 4 c_1 c_2 |A and B| - 2 c_1 T - U`, with
 //!
@@ -14,7 +14,8 @@
 //! an integral of `R_1 K_2` over its border, `K_2` the antiderivative of `k_2`. All functions are
 //! analytic but where a difference is zero, so that few nodes serve lines that are cut there.
 //!
-//! The same holds with any of the kernels replaced by its derivative in the logarithm of the lengthscale.
+//! The same holds with any of the kernels replaced by its derivative in the logarithm of the
+//! lengthscale.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -154,8 +155,8 @@ impl Lines {
         sums
     }
 
-    /// Adds nodes along a line where the short parts reach, cut where a difference is zero and at the
-    /// places in `cuts`.
+    /// Adds nodes along a line where the short parts reach, cut where a difference is zero and at
+    /// the places in `cuts`.
     fn add(
         &mut self,
         Separable(families): Separable,

@@ -1,9 +1,9 @@
 //! The area that two planar regions have in common, from their edges.
 //!
-//! A region with its edges directed so that it lies on the left is the signed sum of what lies below
-//! each: edges to the left count, edges to the right take away. The area that two regions have in
-//! common is then a sum over pairs of edges of the area below both. No cut of one by the other is
-//! formed, so that borders that touch, or nearly do, are no special case.
+//! A region with its edges directed so that it lies on the left is the signed sum of what lies
+//! below each: edges to the left count, edges to the right take away. The area that two regions
+//! have in common is then a sum over pairs of edges of the area below both. No cut of one by the
+//! other is formed, so that borders that touch, or nearly do, are no special case.
 
 use super::outline::Panel;
 

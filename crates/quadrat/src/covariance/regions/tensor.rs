@@ -24,7 +24,8 @@ use crate::support::MAX_MOMENTS;
 /// Most points along a column: enough for sets of some sixty lengthscales. Larger ones have another
 /// rule.
 const MAX_POINTS: usize = MAX_MOMENTS;
-/// The same for the members of a mixture, of which there are many: the work grows with the third power.
+/// The same for the members of a mixture, of which there are many: the work grows with the third
+/// power.
 const MAX_MIXED: usize = 48;
 /// Most weights of all sets of a side, 128 MB.
 const MAX_WEIGHTS: f64 = (1 << 24) as f64;

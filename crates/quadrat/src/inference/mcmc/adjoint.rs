@@ -6,7 +6,8 @@ use crate::linalg::{Cholesky, Mat, gemm_into, mirror_lower};
 ///
 /// With `A = L L'` and a scalar that moves by `d = <Lbar, dL>` (lower triangles),
 ///
-/// $$ \bar A = L^{-T} \, \mathrm{sym}\,\Phi(L' \bar L) \, L^{-1}, \qquad d = \langle \bar A, dA \rangle $$
+/// $$ \bar A = L^{-T} \, \mathrm{sym}\,\Phi(L' \bar L) \, L^{-1}, \qquad d = \langle \bar A, dA
+/// \rangle $$
 ///
 /// where `Phi` takes the lower triangle and halves its diagonal, and `sym(X) = (X + X') / 2`.
 ///
@@ -18,8 +19,8 @@ use crate::linalg::{Cholesky, Mat, gemm_into, mirror_lower};
 /// `Abar`, symmetric, both triangles.
 ///
 /// # Numerics
-/// `4 n^3` operations. Rounding is amplified by the condition number of `A`, mostly along directions in which a
-/// smooth covariance does not move.
+/// `4 n^3` operations. Rounding is amplified by the condition number of `A`, mostly along
+/// directions in which a smooth covariance does not move.
 ///
 /// # Source
 /// Murray 2016, "Differentiation of the Cholesky decomposition", section 4.1, eq. 10.

@@ -16,14 +16,16 @@ use crate::special::scalar::normal_quantile;
 
 /// Starts tried before a chain gives up, each nearer to the centre than the one before.
 const STARTS: usize = 20;
-/// Spread of the first start in the coordinates of the hyperparameters, about as wide as their posterior.
+/// Spread of the first start in the coordinates of the hyperparameters, about as wide as their
+/// posterior.
 const SPREAD: f64 = 0.5;
 /// Mean acceptance that the step size is tuned to: higher than usual, for few divergences.
 const ACCEPTANCE: f64 = 0.9;
 
 /// Draws of one chain, and what it took.
 pub(super) struct Trace {
-    /// Per quantity (values that rows see of all functions, then free coordinates of hyperparameters), the draws.
+    /// Per quantity (values that rows see of all functions, then free coordinates of
+    /// hyperparameters), the draws.
     pub quantities: Vec<Vec<f64>>,
     /// Divergent trajectories after warm-up.
     pub divergences: usize,
@@ -88,8 +90,8 @@ impl CpuLogpFunc for Density<'_> {
     }
 }
 
-/// Runs chain number `chain` from a random start near the hyperparameters `theta`; `reader` is a second copy of
-/// the target.
+/// Runs chain number `chain` from a random start near the hyperparameters `theta`; `reader` is a
+/// second copy of the target.
 pub(super) fn run(
     mut target: Target<'_>,
     mut reader: Target<'_>,
@@ -141,7 +143,8 @@ pub(super) fn run(
     Ok(trace)
 }
 
-/// A position with a finite density and no component of the gradient exactly zero, which the sampler refuses.
+/// A position with a finite density and no component of the gradient exactly zero, which the
+/// sampler refuses.
 fn start(target: &mut Target<'_>, theta: &[f64], rng: &mut ChaCha8Rng) -> Option<Vec<f64>> {
     let centre = target.start(theta);
     let latents = target.latents();

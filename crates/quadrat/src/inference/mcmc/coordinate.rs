@@ -4,7 +4,8 @@ use crate::parameter::Parameter;
 
 /// The coordinate `u` in which one free hyperparameter is sampled.
 ///
-/// With `phi` the free coordinate of [`Parameter::to_free`], `c` its unit and `s` the logistic function:
+/// With `phi` the free coordinate of [`Parameter::to_free`], `c` its unit and `s` the logistic
+/// function:
 ///
 /// | bounds of `phi` | `phi` |
 /// |---|---|

@@ -4,9 +4,10 @@ use crate::special::scalar::normal_quantile;
 
 /// Rank-normalised split R-hat: how much wider all chains together are than each half of a chain.
 ///
-/// The larger of two: of the normal scores of the draws, and of those of their distances from the median, so that
-/// chains of equal centre but unequal width are told apart. About 1 when the chains agree; above 1.01 they should
-/// not be trusted. NaN when no draw differs from another, or with fewer than four draws per chain.
+/// The larger of two: of the normal scores of the draws, and of those of their distances from the
+/// median, so that chains of equal centre but unequal width are told apart. About 1 when the chains
+/// agree; above 1.01 they should not be trusted. NaN when no draw differs from another, or with
+/// fewer than four draws per chain.
 ///
 /// # Arguments
 /// * `chains` - draws of one quantity, at least one chain, all of the same length
@@ -38,8 +39,9 @@ pub fn r_hat(chains: &[Vec<f64>]) -> f64 {
 ///
 /// $$ S / (1 + 2 \sum_t \rho_t) $$
 ///
-/// with `S` draws in all and the autocorrelations `rho_t` of the normal scores of split chains, summed over Geyer's
-/// initial monotone sequence. It may exceed `S` where draws alternate, up to `S log10(S)`. NaN as for [`r_hat`].
+/// with `S` draws in all and the autocorrelations `rho_t` of the normal scores of split chains,
+/// summed over Geyer's initial monotone sequence. It may exceed `S` where draws alternate, up to `S
+/// log10(S)`. NaN as for [`r_hat`].
 ///
 /// # Arguments
 /// * `chains` - draws of one quantity, at least one chain, all of the same length
@@ -104,7 +106,8 @@ fn split(chains: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
     Some(halves.collect())
 }
 
-/// Ranks over all chains (their mean where draws are equal), as quantiles of the normal distribution.
+/// Ranks over all chains (their mean where draws are equal), as quantiles of the normal
+/// distribution.
 fn normal_scores(chains: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let flat = chains.concat();
     let mut order: Vec<usize> = (0..flat.len()).collect();

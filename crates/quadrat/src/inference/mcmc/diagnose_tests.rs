@@ -1,8 +1,10 @@
-//! Against ArviZ 0.23.4 (`az.rhat(method="rank")`, `az.ess(method="bulk")`) on sequences that any language can repeat.
+//! Against ArviZ 0.23.4 (`az.rhat(method="rank")`, `az.ess(method="bulk")`) on sequences that any
+//! language can repeat.
 
 use super::*;
 
-/// `x_t = rho x_(t-1) + e_t` with uniform `e` from a linear congruential generator, moved and stretched.
+/// `x_t = rho x_(t-1) + e_t` with uniform `e` from a linear congruential generator, moved and
+/// stretched.
 fn autoregressive(seed: u64, length: usize, rho: f64, shift: f64, scale: f64) -> Vec<f64> {
     let (mut state, mut x) = (seed, 0.0);
     let step = |_| {

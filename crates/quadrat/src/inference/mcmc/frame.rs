@@ -1,25 +1,28 @@
 //! The coordinates of the values of one latent function at one value of the hyperparameters.
 //!
-//! The whitened latents `v`, with `z = m + L v` and `K = L L'`, are standard normal before the data, and anything but
-//! after precise data. The sampler moves `w` in
+//! The whitened latents `v`, with `z = m + L v` and `K = L L'`, are standard normal before the
+//! data, and anything but after precise data. The sampler moves `w` in
 //!
 //! $$ v = A^{-1} L' c + R^{-T} w, \qquad A = I + L' T L = R R', \qquad c = \nu - T m $$
 //!
-//! so that `w` would be standard normal *after* the data if the rows were the Gaussian `exp(nu'z - z'T z / 2)`: one of every
-//! row, `T` diagonal, or one of all rows where each looks at several values. Where the
-//! noise variance of a Gaussian row is a function, `T = 1 / v(g)` follows it: the width of `z` does not pull on `g`. These
-//! guides only choose coordinates: what is sampled is the density of the model, whatever they are, its volume
-//! element `1 / det R` included. With `T = 0` and `nu = 0`, `w = v`.
+//! so that `w` would be standard normal *after* the data if the rows were the Gaussian `exp(nu'z -
+//! z'T z / 2)`: one of every row, `T` diagonal, or one of all rows where each looks at several
+//! values. Where the noise variance of a Gaussian row is a function, `T = 1 / v(g)` follows it: the
+//! width of `z` does not pull on `g`. These guides only choose coordinates: what is sampled is the
+//! density of the model, whatever they are, its volume element `1 / det R` included. With `T = 0`
+//! and `nu = 0`, `w = v`.
 //!
 //! # Source
-//! Murray and Adams 2010, "Slice sampling covariance hyperparameters of latent Gaussian models", for surrogate data.
+//! Murray and Adams 2010, "Slice sampling covariance hyperparameters of latent Gaussian models",
+//! for surrogate data.
 
 use super::adjoint::through_cholesky;
 use super::guides::StandIn;
 use crate::error::LinalgError;
 use crate::linalg::{Cholesky, Mat, gemm, matvec};
 
-/// Added to the diagonal of `K`, relative to it: noise of 1e-5 of the prior sd of a row, far above rounding.
+/// Added to the diagonal of `K`, relative to it: noise of 1e-5 of the prior sd of a row, far above
+/// rounding.
 pub(super) const JITTER: f64 = 1e-10;
 
 /// The factors of the coordinates.

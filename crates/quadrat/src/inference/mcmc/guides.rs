@@ -29,7 +29,8 @@ impl Joint {
         }
     }
 
-    /// That of Laplace's method: `T = J'W J` and `nu = T f + J'(log p)'` at the mode, `W = -(log p)''`.
+    /// That of Laplace's method: `T = J'W J` and `nu = T f + J'(log p)'` at the mode, `W = -(log
+    /// p)''`.
     pub fn at(mode: &Mode, pools: &Pools) -> Self {
         let n = pools.nodes();
         let (mut precision, mut pull) = (Mat::zeros(n, n), vec![0.0; n]);
@@ -61,15 +62,16 @@ pub(super) struct Guides {
 /// What chooses the coordinates of the first function.
 #[derive(Clone)]
 pub(super) enum FirstGuides {
-    /// Sites of the rows; `None` for a row that is Gaussian (given its second latent value, if it has one), whose guide is
-    /// its own density.
+    /// Sites of the rows; `None` for a row that is Gaussian (given its second latent value, if it
+    /// has one), whose guide is its own density.
     Each(Vec<Option<Guide>>),
     /// One Gaussian for rows that see several values.
     Joint(Arc<Joint>),
 }
 
 impl FirstGuides {
-    /// Whether the guide of a row is its own density, and moves with its noise; never where rows see several values.
+    /// Whether the guide of a row is its own density, and moves with its noise; never where rows
+    /// see several values.
     pub fn follows(&self, row: usize) -> bool {
         matches!(self, Self::Each(sites) if sites[row].is_none())
     }
@@ -96,9 +98,9 @@ impl Guides {
         }
     }
 
-    /// Those of an approximation at `theta`: Laplace's where rows see several values; else expectation propagation, else
-    /// Laplace's (the variational one where there is a second latent function). [`Guides::none`] where that does not
-    /// settle.
+    /// Those of an approximation at `theta`: Laplace's where rows see several values; else
+    /// expectation propagation, else Laplace's (the variational one where there is a second latent
+    /// function). [`Guides::none`] where that does not settle.
     pub fn find(latents: Latents<'_>, theta: &[f64]) -> Self {
         let (problem, mut out) = (latents.problem, Self::none(latents));
         if let Some(pools) = latents.pools {

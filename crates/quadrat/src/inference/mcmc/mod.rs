@@ -4,20 +4,22 @@
 //!
 //! $$ p(z, \phi \mid y) \propto N(z; m, K(\phi)) \, p(\phi) \prod_r p(y_r \mid z_r, \phi) $$
 //!
-//! The sampler moves in coordinates in which that density is nearly standard normal (`frame.rs`, `coordinate.rs`).
-//! Those coordinates are taken from an approximation, the density is not: where the approximation is bad, sampling
-//! takes longer and stays right. Every gradient with free hyperparameters costs `O(n^3)`, which bounds `n` to about
-//! a thousand.
+//! The sampler moves in coordinates in which that density is nearly standard normal (`frame.rs`,
+//! `coordinate.rs`). Those coordinates are taken from an approximation, the density is not: where
+//! the approximation is bad, sampling takes longer and stays right. Every gradient with free
+//! hyperparameters costs `O(n^3)`, which bounds `n` to about a thousand.
 //!
-//! Where the noise variance or dispersion of rows is a function too, its values `g` are sampled beside `z`, in
-//! coordinates of their own:
+//! Where the noise variance or dispersion of rows is a function too, its values `g` are sampled
+//! beside `z`, in coordinates of their own:
 //!
-//! $$ p(z, g, \phi \mid y) \propto N(z; m, K(\phi)) \, N(g; m_g, K_g(\phi)) \, p(\phi) \prod_r p(y_r \mid z_r, v(g_r), \phi) $$
+//! $$ p(z, g, \phi \mid y) \propto N(z; m, K(\phi)) \, N(g; m_g, K_g(\phi)) \, p(\phi) \prod_r
+//! p(y_r \mid z_r, v(g_r), \phi) $$
 //!
-//! Nothing is taken to be independent given the data: that is what the approximations are checked for.
+//! Nothing is taken to be independent given the data: that is what the approximations are checked
+//! for.
 //!
-//! Rows that are sums after a link ([`Pools`]) see several values, the nodes: those are sampled, `log p(y_r | z_r)` is taken
-//! at `z_r = psi^-1(sum_i p_ri psi(f_i))`, and `z_r` is what is told.
+//! Rows that are sums after a link ([`Pools`]) see several values, the nodes: those are sampled,
+//! `log p(y_r | z_r)` is taken at `z_r = psi^-1(sum_i p_ri psi(f_i))`, and `z_r` is what is told.
 //!
 //! | symbol | meaning |
 //! |---|---|
@@ -29,8 +31,8 @@
 //! | `T`, `nu`, `c` | precision and shift of the guides; `nu - T m` |
 //!
 //! # Source
-//! Hoffman and Gelman 2014, Journal of Machine Learning Research 15:1593 (the sampler, here that of `nuts-rs`);
-//! Murray and Adams 2010 (coordinates).
+//! Hoffman and Gelman 2014, Journal of Machine Learning Research 15:1593 (the sampler, here that of
+//! `nuts-rs`); Murray and Adams 2010 (coordinates).
 
 mod adjoint;
 mod chain;
@@ -58,7 +60,8 @@ use prior::Latents;
 use rows::Rows;
 use target::Target;
 
-/// Most latent values of the first function that are sampled: rows, or places within rows that are sums after a link.
+/// Most latent values of the first function that are sampled: rows, or places within rows that are
+/// sums after a link.
 pub const MAX_LATENTS: usize = 1000;
 /// What [`MAX_LATENTS`] is about, where rows are sums after a link.
 pub(crate) const PLACES: &str = "places within rows that are sums after a link";
@@ -69,8 +72,8 @@ const MIN_DRAWS: usize = 20;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct McmcOptions {
-    /// Chains, at least 1; two or more tell whether they agree. They run side by side on the threads of the
-    /// current rayon pool.
+    /// Chains, at least 1; two or more tell whether they agree. They run side by side on the
+    /// threads of the current rayon pool.
     pub chains: usize,
     /// Draws of every chain that only tune the sampler.
     pub warm_up: usize,
@@ -144,9 +147,11 @@ pub struct Sampled {
     pub draws_of_latents: Vec<Vec<f64>>,
     /// The second latent value of every row that has one.
     pub second: Vec<Marginal>,
-    /// Every free hyperparameter, by its index, in its free coordinate ([`crate::parameter::Parameter::to_free`]).
+    /// Every free hyperparameter, by its index, in its free coordinate
+    /// ([`crate::parameter::Parameter::to_free`]).
     pub hyperparameters: Vec<(usize, Marginal)>,
-    /// Trajectories after warm-up that left the region where the steps are accurate: draws near there are missing.
+    /// Trajectories after warm-up that left the region where the steps are accurate: draws near
+    /// there are missing.
     pub divergences: usize,
     /// Draws kept, over all chains.
     pub draws: usize,
@@ -162,11 +167,13 @@ pub struct Sampled {
 /// * `progress` - told of every draw
 ///
 /// # Returns
-/// Means, sds, quantiles and convergence per quantity, in the order of the rows and of the parameters.
+/// Means, sds, quantiles and convergence per quantity, in the order of the rows and of the
+/// parameters.
 ///
 /// # Errors
-/// [`FitError::Input`] for more than [`MAX_LATENTS`] rows, too few draws, an unusable hyperparameter or a Gaussian row
-/// without noise; [`FitError::NoChain`], [`FitError::ChainStopped`].
+/// [`FitError::Input`] for more than [`MAX_LATENTS`] rows, too few draws, an unusable
+/// hyperparameter or a Gaussian row without noise; [`FitError::NoChain`],
+/// [`FitError::ChainStopped`].
 ///
 /// # Numerics
 /// Covariances carry a jitter of 1e-10 of their diagonal.
@@ -209,8 +216,8 @@ pub fn sample_pooled(
 /// * `pools` - as for [`sample_pooled`], where rows see means after a link
 ///
 /// # Errors
-/// [`InputError::TooManyToSample`] for more than [`MAX_LATENTS`] latent values; [`InputError::Range`] for a Gaussian row
-/// without noise.
+/// [`InputError::TooManyToSample`] for more than [`MAX_LATENTS`] latent values;
+/// [`InputError::Range`] for a Gaussian row without noise.
 pub fn check(
     problem: &dyn LatentGaussian,
     pools: Option<&Pools>,
@@ -299,8 +306,9 @@ fn run(
     })
 }
 
-/// Changes the signs of a set of quantities, all at once, in the draws in which they point away from the values given:
-/// the posterior is the same for both signs, and a mean over both would be nothing.
+/// Changes the signs of a set of quantities, all at once, in the draws in which they point away
+/// from the values given: the posterior is the same for both signs, and a mean over both would be
+/// nothing.
 fn fold(trace: &mut Trace, set: &[(usize, f64)]) {
     let scale = |q: usize| -> f64 {
         let draws = &trace.quantities[q];

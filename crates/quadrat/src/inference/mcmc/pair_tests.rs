@@ -49,7 +49,8 @@ fn tables_with_and_without_a_second_function_stand_side_by_side() {
     }
 }
 
-/// `g` held at its mean is a constant: the same density and gradient, but for the normal density of `w_g`.
+/// `g` held at its mean is a constant: the same density and gradient, but for the normal density of
+/// `w_g`.
 #[test]
 fn a_second_function_without_variance_is_a_constant() {
     for (a, b) in tables(0.0).into_iter().zip(tables(0.3)) {
@@ -91,7 +92,8 @@ fn a_second_function_without_variance_is_a_constant() {
     }
 }
 
-/// The referee itself: moments of both functions by sampling are those of a sum over a grid of all four latent values.
+/// The referee itself: moments of both functions by sampling are those of a sum over a grid of all
+/// four latent values.
 #[test]
 fn two_rows_have_the_moments_of_brute_force() {
     let options = McmcOptions::default().with_chains(2).with_draws(400, 2500);
@@ -102,7 +104,8 @@ fn two_rows_have_the_moments_of_brute_force() {
         let sampled = sample(&toy, &toy.theta(), &options, &Silent).unwrap();
         assert_eq!((sampled.latents.len(), sampled.second.len()), (2, 2));
         for (at, [mean, sd]) in sampled.latents.iter().chain(&sampled.second).zip(truth) {
-            // Four standard errors of a mean; squares of skewed draws vary more than those of normal ones.
+            // Four standard errors of a mean; squares of skewed draws vary more than those of
+            // normal ones.
             let error = 4.0 / at.effective_size.sqrt();
             assert!((at.mean - mean).abs() < error * sd, "{name}: {at:?} {mean}");
             let off = (at.sd / sd - 1.0).abs();

@@ -71,7 +71,8 @@ fn rows_of_one_node_have_the_density_of_ordinary_rows() {
     );
 }
 
-/// Two rows of two nodes each, one of them shared: means and sds of their latent values on a grid over all nodes.
+/// Two rows of two nodes each, one of them shared: means and sds of their latent values on a grid
+/// over all nodes.
 #[test]
 fn draws_have_the_moments_of_quadrature_over_all_nodes() {
     for link in [Link::Exp, Link::Softplus] {
@@ -191,7 +192,8 @@ fn the_joint_guide_is_the_curvature_of_the_rows_at_the_mode() {
     });
     let want = jacobian.transpose() * &weighted;
     for i in 0..9 {
-        // The slope of the stand-in at the mode is that of the rows, which the prior balances there.
+        // The slope of the stand-in at the mode is that of the rows, which the prior balances
+        // there.
         let slope: f64 = (0..9)
             .map(|j| joint.precision[(i, j)] * mode.values[j])
             .sum();

@@ -4,7 +4,8 @@ use crate::inference::pooled::Pools;
 use crate::inference::sites::{LatentGaussian, SecondPrior};
 use crate::linalg::{Mat, MatRef};
 
-/// A Gaussian prior, and what rows see of it: a value each, or means after a link over several ([`Pools`]).
+/// A Gaussian prior, and what rows see of it: a value each, or means after a link over several
+/// ([`Pools`]).
 #[derive(Clone, Copy)]
 pub(super) struct Latents<'a> {
     pub problem: &'a dyn LatentGaussian,

@@ -12,8 +12,8 @@ use crate::inference::sites::pair::{scale, scale_slope};
 
 /// The rows of all tables.
 pub(super) struct Rows<'a> {
-    /// Tables with the values of their own hyperparameters; the first of those with a second latent value is `v(g)`, row
-    /// by row, and NaN until then.
+    /// Tables with the values of their own hyperparameters; the first of those with a second latent
+    /// value is `v(g)`, row by row, and NaN until then.
     blocks: Vec<(Block<'a>, Vec<f64>)>,
     /// What rows see of the latent values, where that is not one each.
     pools: Option<&'a Pools>,
@@ -79,7 +79,8 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Value and noise variance of every row that is Gaussian, at second latent values `second` where it has one.
+    /// Value and noise variance of every row that is Gaussian, at second latent values `second`
+    /// where it has one.
     pub fn gaussian(&self, second: &[f64]) -> Vec<Option<(f64, f64)>> {
         let mut out = Vec::new();
         for (block, own) in &self.blocks {
@@ -110,7 +111,8 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// What stands in for the rows: their joint guide, or that of each: its site, or its own density where that is Gaussian.
+    /// What stands in for the rows: their joint guide, or that of each: its site, or its own
+    /// density where that is Gaussian.
     pub fn stand_in(&self, guides: &FirstGuides, second: &[f64]) -> StandIn {
         let sites = match guides {
             FirstGuides::Each(sites) => sites,
@@ -155,9 +157,9 @@ impl<'a> Rows<'a> {
         out
     }
 
-    /// Adds the derivatives in the rows' own hyperparameters, natural units, at fixed coordinates `w`: those of
-    /// the log densities, and those of the guides of Gaussian rows, which move with their noise; the latter also to the
-    /// derivatives in the second latent values.
+    /// Adds the derivatives in the rows' own hyperparameters, natural units, at fixed coordinates
+    /// `w`: those of the log densities, and those of the guides of Gaussian rows, which move with
+    /// their noise; the latter also to the derivatives in the second latent values.
     ///
     /// # Arguments
     /// * `z`, `second` - latent values of both functions
@@ -192,7 +194,8 @@ impl<'a> Rows<'a> {
                 let Some((y, _)) = likelihood.gaussian(&own, at) else {
                     continue;
                 };
-                // T = 1 / variance and c = T (y - m); the slope of T is that of (log p)' = T (y - f) at f = y - 1.
+                // T = 1 / variance and c = T (y - m); the slope of T is that of (log p)' = T (y -
+                // f) at f = y - 1.
                 slopes.fill([0.0; 3]);
                 likelihood.log_density_slopes(&own, at, y - 1.0, &mut slopes);
                 let pull = adjoint.precision[row] + adjoint.pull[row] * (y - prior_mean[row]);
@@ -207,8 +210,8 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Writes `v(g)` of a row in front of its other hyperparameters, where it has a second latent value; the place of that
-/// value, and `dv / dg`.
+/// Writes `v(g)` of a row in front of its other hyperparameters, where it has a second latent
+/// value; the place of that value, and `dv / dg`.
 fn place_scale(
     block: &Block<'_>,
     at: usize,

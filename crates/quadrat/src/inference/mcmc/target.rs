@@ -9,10 +9,12 @@ use crate::error::FitError;
 
 /// `log p(w, u, y)` of a problem, flat priors of hyperparameters counting as one.
 ///
-/// A position holds `w` (one per latent value: row, or node that rows see; then one per row that has a second latent
-/// value, see [`super::frame`]), then `u` (one per free hyperparameter, see [`super::coordinate`]):
+/// A position holds `w` (one per latent value: row, or node that rows see; then one per row that
+/// has a second latent value, see [`super::frame`]), then `u` (one per free hyperparameter, see
+/// [`super::coordinate`]):
 ///
-/// $$ \sum_r \log p(y_r \mid z_r) + \sum_f \left[- \tfrac12 v_f'v_f - \tfrac{n_f}2 \log 2\pi - \log\det R_f\right] + \log p(\phi) + \log |d\phi/du| $$
+/// $$ \sum_r \log p(y_r \mid z_r) + \sum_f \left[- \tfrac12 v_f'v_f - \tfrac{n_f}2 \log 2\pi -
+/// \log\det R_f\right] + \log p(\phi) + \log |d\phi/du| $$
 ///
 /// with one term `f` for every latent function.
 pub(super) struct Target<'a> {
@@ -26,8 +28,8 @@ pub(super) struct Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// The density in coordinates guided by an approximation at `theta` (all hyperparameters, natural units), see
-    /// [`Guides::find`].
+    /// The density in coordinates guided by an approximation at `theta` (all hyperparameters,
+    /// natural units), see [`Guides::find`].
     ///
     /// # Errors
     /// [`FitError::Input`] for an unusable hyperparameter, or a Gaussian row without noise.
@@ -108,7 +110,8 @@ impl<'a> Target<'a> {
         self.free.iter().map(find).collect()
     }
 
-    /// The values `z` that rows see, then `g`, then the free coordinates `phi` of the free hyperparameters.
+    /// The values `z` that rows see, then `g`, then the free coordinates `phi` of the free
+    /// hyperparameters.
     ///
     /// # Errors
     /// [`FitError::Linalg`] when a covariance cannot be factorised.
@@ -136,8 +139,8 @@ impl<'a> Target<'a> {
     /// [`FitError::Linalg`] when a covariance cannot be factorised.
     ///
     /// # Numerics
-    /// `O(n^3)` when the hyperparameters moved, or the noise of a Gaussian row, else `O(n^2)`. The jitter on the
-    /// covariances, 1e-10 of their diagonals, is part of the density.
+    /// `O(n^3)` when the hyperparameters moved, or the noise of a Gaussian row, else `O(n^2)`. The
+    /// jitter on the covariances, 1e-10 of their diagonals, is part of the density.
     pub fn evaluate(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<f64, FitError> {
         let (w, u) = position.split_at(self.latents());
         let moved = self.move_to(u);

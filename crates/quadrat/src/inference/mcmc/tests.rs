@@ -26,7 +26,8 @@ pub(super) fn options() -> McmcOptions {
     McmcOptions::default().with_chains(2).with_draws(300, 2000)
 }
 
-/// Largest difference of means in sds, and largest relative difference of sds, with their Monte Carlo errors.
+/// Largest difference of means in sds, and largest relative difference of sds, with their Monte
+/// Carlo errors.
 fn differences(toy: &Toy, options: &McmcOptions) -> (f64, f64, Sampled) {
     let fit = condition_sites(toy, &toy.theta(), &SiteOptions::new(Method::Ep)).unwrap();
     let sampled = sample(toy, &toy.theta(), options, &Silent).unwrap();
@@ -144,14 +145,16 @@ fn normal_rows_give_the_exact_posterior() {
     let table = Gaussian::new(y, Noise::Known(vec![0.04; 8])).unwrap();
     let toy = fixed(&x, vec![Box::new(table)]);
     let (mean, sd, sampled) = differences(&toy, &options());
-    // Independent draws would err by 1 / sqrt(4000) = 0.016 and 0.011; the largest of eight, by three of these.
+    // Independent draws would err by 1 / sqrt(4000) = 0.016 and 0.011; the largest of eight, by
+    // three of these.
     assert!(mean < 0.05 && sd < 0.04, "{mean} {sd}");
     assert_eq!(sampled.divergences, 0);
 }
 
 #[test]
 fn a_learned_noise_variance_has_its_exact_posterior() {
-    // One row far away from the rest tells nothing: the posterior of theta by quadrature of the exact evidence.
+    // One row far away from the rest tells nothing: the posterior of theta by quadrature of the
+    // exact evidence.
     use crate::inference::Evidence;
     let x: Vec<f64> = (0..10).map(|i| 0.4 * f64::from(i)).collect();
     let y: Vec<f64> = x
@@ -310,11 +313,12 @@ fn more_families() -> Vec<Family> {
 
 #[test]
 fn an_outlier_under_heavy_tails_has_the_moments_of_importance_sampling() {
-    // From 2 million draws of four normal approximations, weighted (numpy, scipy): 250,000 effective ones or more.
-    // Every marginal has one mode, but that of the outlier is wide and skewed: the cavity and the value seen pull it
-    // apart. A normal site cannot tell its neighbours so. Expectation propagation is at a fixed point in both cases,
-    // with sds up to 9 % too large at the value 2, where all its precisions are positive, and 12 % too small at 2.5,
-    // where that of the outlier is held at zero (left negative, it makes them up to 22 % too large).
+    // From 2 million draws of four normal approximations, weighted (numpy, scipy): 250,000
+    // effective ones or more. Every marginal has one mode, but that of the outlier is wide and
+    // skewed: the cavity and the value seen pull it apart. A normal site cannot tell its neighbours
+    // so. Expectation propagation is at a fixed point in both cases, with sds up to 9 % too large
+    // at the value 2, where all its precisions are positive, and 12 % too small at 2.5, where that
+    // of the outlier is held at zero (left negative, it makes them up to 22 % too large).
     type Case = (f64, [f64; 6], [f64; 6], std::ops::Range<f64>);
     let cases: [Case; 2] = [
         (

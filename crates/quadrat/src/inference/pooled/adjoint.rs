@@ -1,12 +1,15 @@
 //! Gradients of the evidence in the hyperparameters, by adjoint.
 //!
-//! At a fixed mode `G = (b b' - J' R J) / 2`. The mode moves: with `v_r` the posterior variance of `z_r`,
+//! At a fixed mode `G = (b b' - J' R J) / 2`. The mode moves: with `v_r` the posterior variance of
+//! `z_r`,
 //!
-//! $$ s = \tfrac12 \sum_r v_r\, (\log p)'''_r\, j_r - \sum_r \frac{\partial^2 z_r}{\partial f^2} K J' R_{\cdot r} $$
+//! $$ s = \tfrac12 \sum_r v_r\, (\log p)'''_r\, j_r - \sum_r \frac{\partial^2 z_r}{\partial f^2} K
+//! J' R_{\cdot r} $$
 //!
-//! is the slope of `-log det(I + W C) / 2` in `f`, and with `(K^-1 + H) K q = s`, `H` the whole curvature of the rows, it adds
-//! `(q b' + b q') / 2` to `G`, and `v_r d(log p)'' / 2 + (J K q)_r d(log p)'` to the derivative in an own hyperparameter.
-//! Where a precision was raised to zero its derivatives are zero.
+//! is the slope of `-log det(I + W C) / 2` in `f`, and with `(K^-1 + H) K q = s`, `H` the whole
+//! curvature of the rows, it adds `(q b' + b q') / 2` to `G`, and `v_r d(log p)'' / 2 + (J K q)_r
+//! d(log p)'` to the derivative in an own hyperparameter. Where a precision was raised to zero its
+//! derivatives are zero.
 
 use super::curvature::Curvature;
 use super::mode::Mode;

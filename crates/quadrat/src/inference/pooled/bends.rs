@@ -4,19 +4,21 @@
 //!
 //! $$ z_r(f) = z_r + j_r'(f - m) + e_r, \qquad \operatorname{Var} e_r = q_r = v_r - j_r' S j_r $$
 //!
-//! with `v_r` the variance that matches the moments of the sum (see `expected.rs`). A row pins `z_r`, not its linear part: of
-//! `j_r'(f - m)` it says no more than `1 / T_r + q_r` allows. To second order
-//! `e_r = ((f - m)' H_r (f - m) - tr(H_r S)) / 2`, `H_r` the curvature of `z_r`, so that
+//! with `v_r` the variance that matches the moments of the sum (see `expected.rs`). A row pins
+//! `z_r`, not its linear part: of `j_r'(f - m)` it says no more than `1 / T_r + q_r` allows. To
+//! second order `e_r = ((f - m)' H_r (f - m) - tr(H_r S)) / 2`, `H_r` the curvature of `z_r`, so
+//! that
 //!
 //! $$ \operatorname{Cov}(e_r, e_s) = \tfrac12 \operatorname{tr}(H_r S_{rs} H_s S_{sr}) $$
 //!
-//! which gives their correlations alone; `q_r` is what completes the linear part to the matched variance, and exceeds this form of it by the
-//! variance of `S_r j_r` over the nodes, in shares of the row. Left out, the linear part would be known as surely as the sum, and the sum less
-//! surely than its row says.
+//! which gives their correlations alone; `q_r` is what completes the linear part to the matched
+//! variance, and exceeds this form of it by the variance of `S_r j_r` over the nodes, in shares of
+//! the row. Left out, the linear part would be known as surely as the sum, and the sum less surely
+//! than its row says.
 //!
 //! # Source
-//! Garcia-Fernandez, Svensson, Morelande and Sarkka 2015 (posterior linearisation), for one row after another; the covariance of
-//! quadratic forms is Isserlis's.
+//! Garcia-Fernandez, Svensson, Morelande and Sarkka 2015 (posterior linearisation), for one row
+//! after another; the covariance of quadratic forms is Isserlis's.
 
 use rayon::prelude::*;
 
@@ -33,7 +35,8 @@ const ROUNDING: f64 = 1e-9;
 pub struct Bends {
     /// `z_r` and its derivatives where rows were linearised.
     means: Vec<QuasiMean>,
-    /// Standard deviations of `e_r` over those of its quadratic form; zero where a row does not bend.
+    /// Standard deviations of `e_r` over those of its quadratic form; zero where a row does not
+    /// bend.
     scale: Vec<f64>,
 }
 
@@ -136,7 +139,8 @@ impl Bends {
 
 /// `q = v - j' S j`, at least zero.
 ///
-/// None for `square`: where the sign of the function is open a quadratic form can say all of a sum, and the mean of the function nothing.
+/// None for `square`: where the sign of the function is open a quadratic form can say all of a sum,
+/// and the mean of the function nothing.
 pub(super) fn excess(link: Link, total: &Total, s: impl Fn(usize, usize) -> f64) -> f64 {
     if link == Link::Square {
         return 0.0;
@@ -230,7 +234,8 @@ mod tests {
                 let (got, _) = trace(&means[a], &means[b], |i, j| s[(at[i], other[j])]);
                 let size = trace(&means[a], &means[a], |i, j| s[(at[i], at[j])]).0
                     * trace(&means[b], &means[b], |i, j| s[(other[i], other[j])]).0;
-                // Products of quadratic forms have a standard error of some 1.5 % of their sds with 200,000 draws.
+                // Products of quadratic forms have a standard error of some 1.5 % of their sds with
+                // 200,000 draws.
                 assert!(
                     (got - want).abs() < 0.05 * size.sqrt(),
                     "{link} {a} {b}: {got} {want}"

@@ -30,7 +30,8 @@ pub(super) struct Solution {
     /// `x = K q`.
     pub q: Vec<f64>,
     pub x: Vec<f64>,
-    /// Whether it solves the system: no direction was met along which the curvature is not positive.
+    /// Whether it solves the system: no direction was met along which the curvature is not
+    /// positive.
     pub is_whole: bool,
 }
 
@@ -85,8 +86,9 @@ impl<'a> Curvature<'a> {
     /// The same with all second derivatives, `K^-1 - d^2 sum log p(y_r | z_r(f)) / df^2`.
     ///
     /// # Numerics
-    /// Conjugate gradients, preconditioned by [`Self::solve`]: `O(nodes^2)` each. They end at the first direction along
-    /// which the curvature is not positive, with what was found before it: that leads uphill all the same.
+    /// Conjugate gradients, preconditioned by [`Self::solve`]: `O(nodes^2)` each. They end at the
+    /// first direction along which the curvature is not positive, with what was found before it:
+    /// that leads uphill all the same.
     /// # Source
     /// Nocedal and Wright 2006, algorithm 7.1 (line search Newton-CG).
     pub fn solve_all(

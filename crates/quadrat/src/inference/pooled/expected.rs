@@ -1,18 +1,21 @@
 //! The posterior that answers: linearised on average instead of at the mode.
 //!
-//! Under the current posterior `N(m, S)` of the nodes, `Z_r = sum_i p_i psi(f_i)` has mean and variance in closed
-//! form. Its latent value is given the normal belief `(z_r, v_r)` whose linked value has these moments (for `exp` the log-normal match
-//! `z = log E Z - v / 2`, `v = log(1 + Var Z / (E Z)^2)`), slopes `j_i = p_i E psi'(f_i) / E psi'(z)`, and the site
+//! Under the current posterior `N(m, S)` of the nodes, `Z_r = sum_i p_i psi(f_i)` has mean and
+//! variance in closed form. Its latent value is given the normal belief `(z_r, v_r)` whose linked
+//! value has these moments (for `exp` the log-normal match `z = log E Z - v / 2`, `v = log(1 + Var
+//! Z / (E Z)^2)`), slopes `j_i = p_i E psi'(f_i) / E psi'(z)`, and the site
 //!
 //! $$ T_r = -E (\log p)'', \qquad \nu_r = E (\log p)' + T_r z_r $$
 //!
-//! of the variational approximation, its expectations under what the posterior tells of `z_r`. So a total that a count pins down is
-//! met by the mean of the predicted total: for Poisson counts `E (log p)'` vanishes where `E Z` meets them. The covariance
+//! of the variational approximation, its expectations under what the posterior tells of `z_r`. So a
+//! total that a count pins down is met by the mean of the predicted total: for Poisson counts `E
+//! (log p)'` vanishes where `E Z` meets them. The covariance
 //!
 //! $$ S = K - K J' (C + Q + T^{-1})^{-1} J K $$
 //!
-//! counts what the rows say about the second-order parts of their sums, of covariance `Q`, as said of those (`bends.rs`). Means
-//! are found without `Q`, other than in posterior linearisation: so that totals are met. `settle.rs` iterates.
+//! counts what the rows say about the second-order parts of their sums, of covariance `Q`, as said
+//! of those (`bends.rs`). Means are found without `Q`, other than in posterior linearisation: so
+//! that totals are met. `settle.rs` iterates.
 
 use std::sync::Arc;
 
@@ -50,7 +53,8 @@ const SEED: u64 = 1;
 /// As [`find_mode`]; [`FitError::NotConverged`] when mode or posterior did not settle.
 ///
 /// # Numerics
-/// `O(nodes rows^2)` for each of some ten iterations (hundreds where functions vary by factors of a hundred within rows), and `O(nodes^2 rows)` where rows bend.
+/// `O(nodes rows^2)` for each of some ten iterations (hundreds where functions vary by factors of a
+/// hundred within rows), and `O(nodes^2 rows)` where rows bend.
 pub fn condition_pooled(
     problem: &dyn LatentGaussian,
     pools: &Pools,
@@ -225,7 +229,8 @@ impl Search<'_> {
         seen
     }
 
-    /// A row around a posterior; `told` is what that tells of the latent value of a row that bends, as a variance.
+    /// A row around a posterior; `told` is what that tells of the latent value of a row that bends,
+    /// as a variance.
     pub fn linear(&self, row: usize, centre: &Centre, told: Option<f64>) -> Linear {
         let (nodes, _) = self.pools.row(row);
         let Total { belief, slopes, .. } = self.seen(row, centre);

@@ -4,38 +4,45 @@
 //!
 //! $$ \eta_r = \sum_i w_{ri}\, \psi(f(x_i)), \qquad y_r \sim p(\cdot \mid \eta_r) $$
 //!
-//! With `p_ri = w_ri / sum_i w_ri` its latent value is the quasi-arithmetic mean
-//! `z_r = psi^-1(sum_i p_ri psi(f_i))`, the ordinary likelihood with its link applies to `z_r`, and the total weight belongs
-//! to its exposure. [`Pools`] holds which nodes and shares; a row of one node has `z_r = f_i` and is an ordinary row.
+//! With `p_ri = w_ri / sum_i w_ri` its latent value is the quasi-arithmetic mean `z_r =
+//! psi^-1(sum_i p_ri psi(f_i))`, the ordinary likelihood with its link applies to `z_r`, and the
+//! total weight belongs to its exposure. [`Pools`] holds which nodes and shares; a row of one node
+//! has `z_r = f_i` and is an ordinary row.
 //!
 //! # The mode, and the evidence
 //! `z_r` is not linear in `f`, so that the joint mode of all nodes is searched,
 //!
 //! $$ \Psi(f) = \sum_r \log p(y_r \mid z_r(f)) - \tfrac12 (f - m)' K^{-1} (f - m) $$
 //!
-//! by iterated linearisation: around `f`, `z_r` has the prior covariance `C = J K J'` with `j_r = dz_r / df`, and rows are
-//! Laplace sites of precision `W_r = -(log p)''`. With `f = m + K b` nothing needs the inverse of `K`. Far from the mode a step takes the
-//! curvature `J' W J`, near it, and behind `softplus` everywhere, all of it (by conjugate gradients). Then
+//! by iterated linearisation: around `f`, `z_r` has the prior covariance `C = J K J'` with `j_r =
+//! dz_r / df`, and rows are Laplace sites of precision `W_r = -(log p)''`. With `f = m + K b`
+//! nothing needs the inverse of `K`. Far from the mode a step takes the curvature `J' W J`, near
+//! it, and behind `softplus` everywhere, all of it (by conjugate gradients). Then
 //!
-//! $$ \log Z \approx \sum_r \log p(y_r \mid z_r) - \tfrac12 (f - m)' b - \tfrac12 \log\det(I + W C) $$
+//! $$ \log Z \approx \sum_r \log p(y_r \mid z_r) - \tfrac12 (f - m)' b - \tfrac12 \log\det(I + W C)
+//! $$
 //!
-//! whose curvature drops the second derivatives of `z`: for counts with the `exp` link it is the expected one, and it is exact
-//! where totals are met. `adjoint.rs` has the gradient, which is exact for this expression.
+//! whose curvature drops the second derivatives of `z`: for counts with the `exp` link it is the
+//! expected one, and it is exact where totals are met. `adjoint.rs` has the gradient, which is
+//! exact for this expression.
 //!
 //! # The answers
-//! At the mode `z_r` agrees with what was counted, but the mean of `sum_i w_i e^(f_i)` lies above by about
-//! `e^(s / 2)` where the values within a row are uncertain: bins wider than the lengthscale. Answers come from weighted draws
-//! that meet what the rows report (`lift`), so that unions and parts of rows are known as the rows are.
+//! At the mode `z_r` agrees with what was counted, but the mean of `sum_i w_i e^(f_i)` lies above
+//! by about `e^(s / 2)` where the values within a row are uncertain: bins wider than the
+//! lengthscale. Answers come from weighted draws that meet what the rows report (`lift`), so that
+//! unions and parts of rows are known as the rows are.
 //!
-//! Behind a square, whose sign is open, and without draws, a normal distribution answers around which the linearisation
-//! holds on average (`expected.rs`): `z_r` is replaced by the normal belief whose linked value has the mean and variance of
-//! `sum_i p_i psi(f_i)`, and the likelihood by its expectation under that belief, as in the variational approximation. Rows
-//! pin their sums, second-order parts included (`bends.rs`), and so tell more of these and of other sums than of the
-//! function (`told.rs`).
+//! Behind a square, whose sign is open, and without draws, a normal distribution answers around
+//! which the linearisation holds on average (`expected.rs`): `z_r` is replaced by the normal belief
+//! whose linked value has the mean and variance of `sum_i p_i psi(f_i)`, and the likelihood by its
+//! expectation under that belief, as in the variational approximation. Rows pin their sums,
+//! second-order parts included (`bends.rs`), and so tell more of these and of other sums than of
+//! the function (`told.rs`).
 //!
 //! # Source
-//! Moller, Syversveen and Waagepetersen 1998 for the process; Bradley and others 2013 (iterated extended Kalman updates) for linearisation of this
-//! kind; Law and others 2018, lemma 1, for aggregates after a link, whose bound is replaced by the match of moments.
+//! Moller, Syversveen and Waagepetersen 1998 for the process; Bradley and others 2013 (iterated
+//! extended Kalman updates) for linearisation of this kind; Law and others 2018, lemma 1, for
+//! aggregates after a link, whose bound is replaced by the match of moments.
 
 mod adjoint;
 mod bends;

@@ -14,19 +14,22 @@ use crate::parameter;
 
 /// Newton decrements below which steps take the whole curvature.
 const NEAR: f64 = 0.3;
-/// The smallest part of a step: from a count of zero to one of a million behind `softplus` a function goes from -10 to a
-/// million, and what is linear around the former ends a step of one away.
+/// The smallest part of a step: from a count of zero to one of a million behind `softplus` a
+/// function goes from -10 to a million, and what is linear around the former ends a step of one
+/// away.
 const SMALLEST_STEP: f64 = 1e-10;
 /// Where linearised rows allow less than this part of a step, the whole curvature is tried as well.
 const SHORT: f64 = 0.1;
-/// Relative residual of the linear system of a step, and of one from far, which need not be better than its model.
+/// Relative residual of the linear system of a step, and of one from far, which need not be better
+/// than its model.
 const STEP_TOLERANCE: f64 = 1e-3;
 const FAR_TOLERANCE: f64 = 0.1;
 /// Linearisations at the start at most, and how many may lead to a worse place.
 const ROUNDS: usize = 10;
 const FIRST_ROUNDS: usize = 3;
-/// Steps in a row that gain next to nothing, relative to the density, after which a search has arrived, if no node is left
-/// farther from the mode than this part of its standard deviation. Covariances of a condition of 1e9 allow no more.
+/// Steps in a row that gain next to nothing, relative to the density, after which a search has
+/// arrived, if no node is left farther from the mode than this part of its standard deviation.
+/// Covariances of a condition of 1e9 allow no more.
 const IDLE: (usize, f64) = (5, 1e-9);
 const ARRIVED: f64 = 1e-2;
 
@@ -133,8 +136,8 @@ fn precisions(jets: &[Jet]) -> Vec<f64> {
 /// * `options` - how accurately
 ///
 /// # Errors
-/// [`FitError::Factorisation`] when the covariance is not positive definite even with jitter. A search that did not end
-/// is no error here: see [`Mode::converged`].
+/// [`FitError::Factorisation`] when the covariance is not positive definite even with jitter. A
+/// search that did not end is no error here: see [`Mode::converged`].
 ///
 /// # Numerics
 /// A step costs `O(nodes^2 + nodes rows^2 / nodes_per_row + rows^3)`; `K` is computed once.
@@ -226,12 +229,13 @@ impl Search<'_> {
         }
     }
 
-    /// Where the search begins: the rows' own sites around plausible values, linearised again and again. What a row says of
-    /// its latent value is nearly linear in that also from far, where its likelihood is not: behind `exp` a sum that is a
-    /// million times too large comes down by a factor of `e` in every step of Newton's method.
+    /// Where the search begins: the rows' own sites around plausible values, linearised again and
+    /// again. What a row says of its latent value is nearly linear in that also from far, where its
+    /// likelihood is not: behind `exp` a sum that is a million times too large comes down by a
+    /// factor of `e` in every step of Newton's method.
     ///
-    /// First rows see the function itself, the average of its nodes. At zero a square has no other slope; its sign is open, and
-    /// it begins with a site as precise as the prior.
+    /// First rows see the function itself, the average of its nodes. At zero a square has no other
+    /// slope; its sign is open, and it begins with a site as precise as the prior.
     fn start(&self) -> Result<At, LinalgError> {
         let rows = 0..self.pools.rows();
         let averages: Vec<QuasiMean> = rows
@@ -311,15 +315,17 @@ impl Search<'_> {
         away.iter().zip(self.prior).map(|(x, m)| m + x).collect()
     }
 
-    /// Whether steps take the whole curvature from far too. Behind `exp` the logarithms of sums bend little, and linearised
-    /// rows are the better model from far. Behind `softplus` rows are linear where they are large and bend where they are
-    /// small: linearised ones creep where large and small sums are neighbours.
+    /// Whether steps take the whole curvature from far too. Behind `exp` the logarithms of sums
+    /// bend little, and linearised rows are the better model from far. Behind `softplus` rows are
+    /// linear where they are large and bend where they are small: linearised ones creep where large
+    /// and small sums are neighbours.
     fn takes_whole(&self) -> bool {
         let mut links = (0..self.pools.rows()).map(|row| self.pools.link(row));
         links.any(|link| link == Link::Softplus)
     }
 
-    /// As far along a step as does not fall by more than rounding, and which part of it that is; none where no part does.
+    /// As far along a step as does not fall by more than rounding, and which part of it that is;
+    /// none where no part does.
     fn along(&self, at: &At, (q, x): (&[f64], &[f64]), slack: f64) -> Option<(At, f64)> {
         let mut part = 1.0;
         while part >= SMALLEST_STEP {
@@ -335,7 +341,8 @@ impl Search<'_> {
         None
     }
 
-    /// The length of a step in posterior standard deviations, `x' (K^-1 + J' W J) x`: sums of what is positive lose no digits.
+    /// The length of a step in posterior standard deviations, `x' (K^-1 + J' W J) x`: sums of what
+    /// is positive lose no digits.
     fn length(&self, slopes: &Slopes, precisions: &[f64], (q, x): (&[f64], &[f64])) -> f64 {
         let seen = slopes.gather(self.pools, x);
         let of_rows = precisions.iter().zip(&seen);

@@ -1,9 +1,11 @@
 //! The fixed point that answers: iterations on all that the next posterior depends on.
 //!
-//! Rows linearised around a [`Point`] make a posterior, and that a point `F(x)`. Whole steps, accelerated, settle within some ten
-//! iterations where functions vary by no more than a factor of about ten within a row. Beyond, slopes gather at the node that is known least,
-//! so that the next posterior knows it best, and a row without an upper end (or a count of zero under a vague mean) answers a wide posterior
-//! by a precision like `E e^z` and a narrow one by next to none: whole steps alternate for ever. There
+//! Rows linearised around a [`Point`] make a posterior, and that a point `F(x)`. Whole steps,
+//! accelerated, settle within some ten iterations where functions vary by no more than a factor of
+//! about ten within a row. Beyond, slopes gather at the node that is known least, so that the next
+//! posterior knows it best, and a row without an upper end (or a count of zero under a vague mean)
+//! answers a wide posterior by a precision like `E e^z` and a narrow one by next to none: whole
+//! steps alternate for ever. There
 //!
 //! $$ x \leftarrow x + b\,(F(x) - x) $$
 //!
@@ -18,13 +20,16 @@ use crate::inference::sites::Site;
 use crate::inference::sites::accelerate::History;
 use crate::linalg::Mat;
 
-/// Stop when no node moves by more than this many standard deviations, nor a variance or precision by more than this part.
+/// Stop when no node moves by more than this many standard deviations, nor a variance or precision
+/// by more than this part.
 const TOLERANCE: f64 = 1e-7;
-/// What is good enough when iterations come no closer: the normal approximation itself errs by more.
+/// What is good enough when iterations come no closer: the normal approximation itself errs by
+/// more.
 const GOOD_ENOUGH: f64 = 1e-3;
 /// In one iteration a site grows no more precise than this many times what is told of its row.
 const GROWTH: f64 = 10.0;
-/// Parts of steps get smaller when iterations of so many whole steps together came no closer (of halves where steps are whole).
+/// Parts of steps get smaller when iterations of so many whole steps together came no closer (of
+/// halves where steps are whole).
 const PATIENCE: f64 = 10.0;
 /// By this factor.
 const SHORTER: f64 = 0.6;
@@ -185,8 +190,8 @@ impl Search<'_> {
         best.map(|(_, state)| state).ok_or(least)
     }
 
-    /// The posterior after the rows were linearised around a point, the precisions of its sites, and how far it is from following from
-    /// itself; none where there is no such posterior.
+    /// The posterior after the rows were linearised around a point, the precisions of its sites,
+    /// and how far it is from following from itself; none where there is no such posterior.
     fn step(&self, at: &Point, part: f64) -> Option<(State, Vec<f64>, f64)> {
         let rows: Vec<Linear> = (0..self.pools.rows())
             .into_par_iter()
@@ -198,7 +203,8 @@ impl Search<'_> {
             .enumerate()
             .map(|(i, row)| {
                 let (old, told) = (at.precision[i], at.told[i]);
-                // The mean of `e^z` may be that of values in which nobody believes as soon as the row is heard.
+                // The mean of `e^z` may be that of values in which nobody believes as soon as the
+                // row is heard.
                 let most = old + GROWTH / told.max(f64::MIN_POSITIVE);
                 let precision = mixed(old, row.precision.min(most), part);
                 // Less precise than asked for, the pseudo-value stays.
@@ -393,7 +399,8 @@ mod tests {
     use crate::likelihood::local::Local;
     use crate::link::Link;
 
-    /// Rows without an upper end and rows of zero under a function that varies by factors of a thousand: whole steps alternate.
+    /// Rows without an upper end and rows of zero under a function that varies by factors of a
+    /// thousand: whole steps alternate.
     #[test]
     fn rows_that_alternate_settle_by_parts_of_steps() {
         let kinds = [

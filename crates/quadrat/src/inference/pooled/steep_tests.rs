@@ -10,8 +10,8 @@ use crate::link::Link;
 /// Nodes of a row of width ten.
 const WITHIN: usize = 12;
 
-/// Counts in bins side by side, of which the last may be wider. Its nodes then lie on the next sixty: the mean of the prior
-/// is a line.
+/// Counts in bins side by side, of which the last may be wider. Its nodes then lie on the next
+/// sixty: the mean of the prior is a line.
 fn bins(counts: &[f64], last: f64, link: Link) -> (Toy, Pools) {
     let n = counts.len();
     let mut widths = vec![10.0; n];
@@ -29,7 +29,8 @@ fn bins(counts: &[f64], last: f64, link: Link) -> (Toy, Pools) {
     (Toy::new(&places, vec![table]), pools)
 }
 
-/// The mode, which has to be found; and the slope of its density along the nodes, relative to the terms it is made of.
+/// The mode, which has to be found; and the slope of its density along the nodes, relative to the
+/// terms it is made of.
 fn found(counts: &[f64], last: f64, link: Link, theta: [f64; 2]) -> usize {
     let (toy, pools) = bins(counts, last, link);
     let mode = find_mode(&toy, &pools, &theta, &PooledOptions::default()).unwrap();
@@ -48,8 +49,8 @@ fn found(counts: &[f64], last: f64, link: Link, theta: [f64; 2]) -> usize {
     mode.steps
 }
 
-/// Behind `softplus` a function goes from -10 to hundreds, between rows and within them: with rows linearised the search crept,
-/// and ended after 200 steps far from the mode.
+/// Behind `softplus` a function goes from -10 to hundreds, between rows and within them: with rows
+/// linearised the search crept, and ended after 200 steps far from the mode.
 #[test]
 fn steep_sums_behind_softplus_have_a_mode() {
     let tables: [&[f64]; 4] = [
@@ -69,8 +70,8 @@ fn steep_sums_behind_softplus_have_a_mode() {
     }
 }
 
-/// A last band that is a million and more times as wide as the others: from sums that are as many times too large, likelihoods
-/// come down by a factor of `e` in a step, and lose all digits before.
+/// A last band that is a million and more times as wide as the others: from sums that are as many
+/// times too large, likelihoods come down by a factor of `e` in a step, and lose all digits before.
 #[test]
 fn a_band_that_is_far_wider_is_met_at_once() {
     for last in [1e4, 1e8, 1e12] {
@@ -107,7 +108,8 @@ fn gradients_of_steep_sums_are_differences() {
             moved[i] += factor * h;
             evidence.value(&moved).unwrap()
         };
-        // Fourth order: h^4, and 1e-8 of the evidence, in which likelihoods of thousands cancel, over h.
+        // Fourth order: h^4, and 1e-8 of the evidence, in which likelihoods of thousands cancel,
+        // over h.
         let numeric = (8.0 * (at(1.0) - at(-1.0)) - (at(2.0) - at(-2.0))) / 12.0;
         let got = gradient[i] * h;
         assert!((got - numeric).abs() < 1e-6, "{i}: {got} {numeric}");

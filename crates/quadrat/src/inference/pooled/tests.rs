@@ -318,8 +318,9 @@ fn totals_agree_with_importance_sampling() {
         println!(
             "{name:17} {link:9} {error:10.3} {off:12.3} {ratio:9.3} {unseen:13.3} {node:12.3} {stretch:13.3} {at_mode:14.3}"
         );
-        // Worse would be a wrong formula, not an approximation: values within a row have a prior sd of 1.1 and hardly
-        // know of each other, which is as far from the linearisation as studies go.
+        // Worse would be a wrong formula, not an approximation: values within a row have a prior sd
+        // of 1.1 and hardly know of each other, which is as far from the linearisation as studies
+        // go.
         worst = (
             worst.0.max(error.abs()),
             worst.1.max(off),

@@ -8,14 +8,18 @@ use crate::likelihood::local::Belief;
 use crate::linalg::{Cholesky, Mat, MatRef, dot, gemm, matvec};
 use crate::link::{Link, QuasiMean};
 
-/// What rows say about sums beyond what they say about the function: about the second-order parts of these (see [`Bends`]).
+/// What rows say about sums beyond what they say about the function: about the second-order parts
+/// of these (see [`Bends`]).
 ///
-/// The latent value of a sum is `z + j'(f - m) + e`, and `y` is what the rows report of theirs, with `R = (C + Q + T^-1)^-1`:
+/// The latent value of a sum is `z + j'(f - m) + e`, and `y` is what the rows report of theirs,
+/// with `R = (C + Q + T^-1)^-1`:
 ///
-/// $$ \operatorname{Var}(z \mid y) = v - 2 c' R\, q - q' R\, q, \qquad c = J K j, \quad q_r = \operatorname{Cov}(e_r, e) $$
+/// $$ \operatorname{Var}(z \mid y) = v - 2 c' R\, q - q' R\, q, \qquad c = J K j, \quad q_r =
+/// \operatorname{Cov}(e_r, e) $$
 ///
-/// with `v` the variance that the moments of the sum match under the posterior of the function. So of a sum that
-/// was observed no less is known than its row says. A sum that was not observed may be told a little less surely than by `v`.
+/// with `v` the variance that the moments of the sum match under the posterior of the function. So
+/// of a sum that was observed no less is known than its row says. A sum that was not observed may
+/// be told a little less surely than by `v`.
 pub(crate) struct Told<'a> {
     pools: &'a Pools,
     bends: &'a Bends,
@@ -61,7 +65,8 @@ impl<'a> Told<'a> {
         })
     }
 
-    /// The posterior covariance of the rows' nodes with other places, from the prior's and what [`Factor::whiten`] makes of it.
+    /// The posterior covariance of the rows' nodes with other places, from the prior's and what
+    /// [`Factor::whiten`] makes of it.
     pub fn cross(&self, prior: &Mat<f64>, whitened: &Mat<f64>) -> Mat<f64> {
         prior - gemm(self.reduced.transpose(), whitened.as_ref())
     }

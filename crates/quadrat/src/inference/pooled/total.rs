@@ -83,7 +83,8 @@ pub fn total(
     }
 }
 
-/// As [`total`] for `exp`, by logarithms: the latent value is told also where mean and variance are too large to be.
+/// As [`total`] for `exp`, by logarithms: the latent value is told also where mean and variance are
+/// too large to be.
 fn large(weights: &[f64], at: &[Belief], covariance: impl Fn(usize, usize) -> f64) -> Total {
     let logs: Vec<f64> = weights
         .iter()

@@ -1,18 +1,21 @@
 //! Gradients of the evidence in the hyperparameters, by adjoint.
 //!
-//! With the sites at their fixed point only the explicit dependence counts for EP and the variational
-//! approximation: `G = (alpha alpha' - R) / 2`, and the rows' own hyperparameters enter through `log Z_r` or
-//! `E_q log p`. Laplace's log determinant also moves with the mode: with `s_r = Sigma_rr (log p)''' / 2` and
-//! `w = s - R K s`, it adds `(w alpha' + alpha w') / 2` to `G`, and `Sigma_rr d(log p)'' / 2 + (K w)_r d(log p)'` to
-//! the derivative in an own hyperparameter.
+//! With the sites at their fixed point only the explicit dependence counts for EP and the
+//! variational approximation: `G = (alpha alpha' - R) / 2`, and the rows' own hyperparameters enter
+//! through `log Z_r` or `E_q log p`. Laplace's log determinant also moves with the mode: with `s_r
+//! = Sigma_rr (log p)''' / 2` and `w = s - R K s`, it adds `(w alpha' + alpha w') / 2` to `G`, and
+//! `Sigma_rr d(log p)'' / 2 + (K w)_r d(log p)'` to the derivative in an own hyperparameter.
 //!
-//! Where a likelihood is not log-concave and a site was raised to zero, it stays there: Laplace's method then has no `s_r` and no
-//! `d(log p)''` of that row, though its mode moves with the curvature that the row has (`response`), and what expectation propagation has in addition is in `held.rs`. The
-//! variational bound is stationary in all precisions above zero, and those at zero stay; with `d = T + E_q (log p)''`, which is
-//! then not zero, it also moves with the posterior variances at fixed sites, which adds `(I - R K) diag(d) (I - K R) / 2` to `G`.
+//! Where a likelihood is not log-concave and a site was raised to zero, it stays there: Laplace's
+//! method then has no `s_r` and no `d(log p)''` of that row, though its mode moves with the
+//! curvature that the row has (`response`), and what expectation propagation has in addition is in
+//! `held.rs`. The variational bound is stationary in all precisions above zero, and those at zero
+//! stay; with `d = T + E_q (log p)''`, which is then not zero, it also moves with the posterior
+//! variances at fixed sites, which adds `(I - R K) diag(d) (I - K R) / 2` to `G`.
 //!
 //! # Source
-//! Rasmussen and Williams 2006, section 5.5; the form with `w` follows from `d mu = (I + K T)^-1 dK alpha`.
+//! Rasmussen and Williams 2006, section 5.5; the form with `w` follows from `d mu = (I + K T)^-1 dK
+//! alpha`.
 
 use faer::linalg::solvers::Solve;
 use rayon::prelude::*;
@@ -31,7 +34,8 @@ const ROWS: usize = 32;
 /// `d log Z / d theta`, natural units, every parameter.
 ///
 /// # Errors
-/// [`FitError::NotConverged`] where sites of expectation propagation are held and what that adds was not found.
+/// [`FitError::NotConverged`] where sites of expectation propagation are held and what that adds
+/// was not found.
 pub(super) fn gradient(
     problem: &dyn LatentGaussian,
     theta: &[f64],
@@ -102,8 +106,8 @@ pub(super) fn gradient(
                 }
                 match (terms[row], method) {
                     (Term::Gaussian { value, variance }, _) => {
-                        // The own hyperparameters of a Gaussian row enter through its noise variance:
-                        // read d variance from the slope of (log p)'' = -1 / variance.
+                        // The own hyperparameters of a Gaussian row enter through its noise
+                        // variance: read d variance from the slope of (log p)'' = -1 / variance.
                         let likelihood = block.likelihood;
                         likelihood.log_density_slopes(own, at, value, &mut slopes);
                         let mut slope = 0.5 * (alpha[row].powi(2) - sweep.inverse_diagonal[row]);
@@ -201,8 +205,9 @@ pub(super) fn gradient(
 
 /// `w = (I + W K)^-1 s`, with which `w' dK alpha = s' d mu`, `W = -(log p)''` at the mode.
 ///
-/// Where a site is held `W` is negative, and not the precision `T = 0` of the sweep: with `Sigma` the posterior covariance and `E` the
-/// held rows, `w = w_0 - (I + T K)^-1 E (1 / W + E' Sigma E)^-1 E' K w_0`, `w_0` that of `T` (Woodbury).
+/// Where a site is held `W` is negative, and not the precision `T = 0` of the sweep: with `Sigma`
+/// the posterior covariance and `E` the held rows, `w = w_0 - (I + T K)^-1 E (1 / W + E' Sigma
+/// E)^-1 E' K w_0`, `w_0` that of `T` (Woodbury).
 fn response(
     rows: &Rows<'_>,
     k: MatRef<'_, f64>,

@@ -11,9 +11,11 @@ use crate::likelihood::local::{Belief, Local, Tilted};
 /// What cavity times likelihood says of a row.
 pub(super) struct Asked {
     pub log_z: f64,
-    /// Not of negative precision: the mean is then that of cavity times likelihood, the variance that of the cavity.
+    /// Not of negative precision: the mean is then that of cavity times likelihood, the variance
+    /// that of the cavity.
     pub site: Site,
-    /// By how much the variance under cavity times likelihood exceeds that of the cavity, where it does.
+    /// By how much the variance under cavity times likelihood exceeds that of the cavity, where it
+    /// does.
     pub excess: f64,
 }
 

@@ -1,14 +1,17 @@
 //! What the gradient of expectation propagation lacks where sites are held at a precision of zero.
 //!
-//! With all sites at their fixed point the evidence is stationary in them, because cavity times likelihood has the moments of the
-//! posterior. A row that is not log-concave may ask for a negative precision. Held at zero it still shares the mean, but not the
-//! variance, `v_t` against `v`, and the evidence then also changes with that variance:
+//! With all sites at their fixed point the evidence is stationary in them, because cavity times
+//! likelihood has the moments of the posterior. A row that is not log-concave may ask for a
+//! negative precision. Held at zero it still shares the mean, but not the variance, `v_t` against
+//! `v`, and the evidence then also changes with that variance:
 //!
-//! $$ d \log Z = \text{(with sites fixed)} + \sum_{\text{held}} w_j \, d v_j, \qquad w_j = \frac{v_{t,j} - v_j}{2 v_j^2} $$
+//! $$ d \log Z = \text{(with sites fixed)} + \sum_{\text{held}} w_j \, d v_j, \qquad w_j =
+//! \frac{v_{t,j} - v_j}{2 v_j^2} $$
 //!
-//! `dv_j` is the whole change, that of all other sites included. Sites `s = F(s, theta)` move by `(I - F_s)^-1 F_theta`, so that one
-//! linear system for their adjoints gives the derivatives in all hyperparameters. With `Sigma` the posterior covariance,
-//! `P = Sigma K^-1`, `(m_c, v_c)` the cavity of a row and a bar for the adjoint of what is below it:
+//! `dv_j` is the whole change, that of all other sites included. Sites `s = F(s, theta)` move by
+//! `(I - F_s)^-1 F_theta`, so that one linear system for their adjoints gives the derivatives in
+//! all hyperparameters. With `Sigma` the posterior covariance, `P = Sigma K^-1`, `(m_c, v_c)` the
+//! cavity of a row and a bar for the adjoint of what is below it:
 //!
 //! | step | adjoints |
 //! |---|---|
@@ -19,8 +22,8 @@
 //! | posterior from `K` | `G` += sym(`P' mu` bar `alpha'`) + `P' diag(v` bar`) P` |
 //!
 //! # Source
-//! The implicit function theorem; the evidence as a function of its sites: Minka 2001, *Expectation propagation for approximate
-//! Bayesian inference*, section 2.
+//! The implicit function theorem; the evidence as a function of its sites: Minka 2001, *Expectation
+//! propagation for approximate Bayesian inference*, section 2.
 
 use rayon::prelude::*;
 
@@ -35,10 +38,12 @@ use crate::linalg::{Mat, MatRef, map_lower, matvec};
 
 /// Rows asked by one task.
 const ROWS_PER_TASK: usize = 8;
-/// Step of differences, in sds of a cavity, of the logarithm of its variance and of a hyperparameter. Their error, its square, is one of a
-/// term that is itself a small part of the gradient.
+/// Step of differences, in sds of a cavity, of the logarithm of its variance and of a
+/// hyperparameter. Their error, its square, is one of a term that is itself a small part of the
+/// gradient.
 const STEP: f64 = 1e-3;
-/// The linear system is solved when its last step was this small, relative to the solution, or as small as that of the sites had to be.
+/// The linear system is solved when its last step was this small, relative to the solution, or as
+/// small as that of the sites had to be.
 const SOLVED: f64 = 1e-9;
 /// Iterations at most.
 const ITERATIONS: usize = 300;
@@ -123,7 +128,8 @@ impl<'a> Function<'a> {
         (moments, sites)
     }
 
-    /// What the covariance of the prior has to do with posterior moments, and the noise of Gaussian rows.
+    /// What the covariance of the prior has to do with posterior moments, and the noise of Gaussian
+    /// rows.
     fn forward(&self, moments: &Moments) -> (Mat<f64>, Vec<f64>) {
         let n = self.sites.len();
         let alpha = &self.sweep.alpha;
@@ -143,7 +149,8 @@ impl<'a> Function<'a> {
     }
 }
 
-/// Sites that a row asks for, `[T_f, nu_f, T_g, nu_g]`, with other own hyperparameters and cavities.
+/// Sites that a row asks for, `[T_f, nu_f, T_g, nu_g]`, with other own hyperparameters and
+/// cavities.
 fn asked(rows: &Rows<'_>, row: usize, own: &[f64], cavity: Pair<Belief>) -> [f64; 4] {
     if let Some((mut pair, _)) = rows.second(row) {
         pair.rest = own;
@@ -205,7 +212,8 @@ fn jacobian(rows: &Rows<'_>, row: usize, cavity: Pair<Belief>) -> [[f64; 4]; 4] 
 /// * `excesses` - those of its rows
 ///
 /// # Numerics
-/// Two symmetric products of matrices and two triangular solves for every latent function, three or four tilted densities for every row, and products with a vector.
+/// Two symmetric products of matrices and two triangular solves for every latent function, three or
+/// four tilted densities for every row, and products with a vector.
 pub(super) fn complete(
     covariances: &[MatRef<'_, f64>],
     rows: &Rows<'_>,
@@ -306,7 +314,8 @@ pub(super) fn complete(
     })
 }
 
-/// By how much the variances of `f` and `g` under cavity times likelihood exceed those of the cavity; none where they do for no row.
+/// By how much the variances of `f` and `g` under cavity times likelihood exceed those of the
+/// cavity; none where they do for no row.
 pub(super) fn excesses(rows: &Rows<'_>, fit: &SiteFit) -> Option<Vec<[f64; 2]>> {
     let one = |row: usize| match fit.terms[row] {
         Term::Chosen(_) if fit.sweep.variance[row] > 0.0 => {

@@ -26,7 +26,8 @@ fn assert_held_gradient(toy: &Toy, options: SiteOptions) {
     }
 }
 
-/// Outliers hold sites at a precision of zero: the evidence is smooth, and its gradient that of its values.
+/// Outliers hold sites at a precision of zero: the evidence is smooth, and its gradient that of its
+/// values.
 #[test]
 fn gradients_beside_outliers_are_central_differences() {
     let values = vec![0.2, 4.0, 0.5, -3.0, 0.1];
@@ -40,7 +41,8 @@ fn gradients_beside_outliers_are_central_differences() {
     }
 }
 
-/// The noise of values beside rows that are held, also where steps were shortened and precisions end beside zero.
+/// The noise of values beside rows that are held, also where steps were shortened and precisions
+/// end beside zero.
 #[test]
 fn gradients_of_values_beside_outliers_are_central_differences() {
     let heavy = StudentT::new(vec![0.2, 4.0, -3.0], Noise::Learned, Degrees::Known(4.0)).unwrap();

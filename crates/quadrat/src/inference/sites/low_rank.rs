@@ -1,12 +1,15 @@
-//! The posterior under given sites where the covariance of the prior has a rank far below the number of rows.
+//! The posterior under given sites where the covariance of the prior has a rank far below the
+//! number of rows.
 //!
-//! Curves that are smooth, or observed at places that repeat (the hours of a day), have `K = L L'` with `L` of shape `[n, r]` to the last
-//! digits. With `z = m + L u`, `u ~ N(0, I)`,
+//! Curves that are smooth, or observed at places that repeat (the hours of a day), have `K = L L'`
+//! with `L` of shape `[n, r]` to the last digits. With `z = m + L u`, `u ~ N(0, I)`,
 //!
-//! $$ A = I + L' T L, \quad \bar u = A^{-1} L' (\nu - T m), \quad \mu = m + L \bar u, \quad
-//! \Sigma = L A^{-1} L', \quad \log\det(I + T K) = \log\det A, \quad \alpha = \nu - T \mu, \quad \alpha'(\mu - m) = \bar u'\bar u $$
+//! $$ A = I + L' T L, \quad \bar u = A^{-1} L' (\nu - T m), \quad \mu = m + L \bar u, \quad \Sigma
+//! = L A^{-1} L', \quad \log\det(I + T K) = \log\det A, \quad \alpha = \nu - T \mu, \quad
+//! \alpha'(\mu - m) = \bar u'\bar u $$
 //!
-//! at a cost of `2 n r^2` in place of some `n^3` flops. `A` has no eigenvalue below one, so it is factorised without jitter.
+//! at a cost of `2 n r^2` in place of some `n^3` flops. `A` has no eigenvalue below one, so it is
+//! factorised without jitter.
 
 use super::resolvent::{LowRank, Resolvent};
 use super::search::Process;
@@ -19,12 +22,15 @@ use crate::linalg::{
 
 /// Fewer rows are swept as fast without.
 const LEAST_ROWS: usize = 256;
-/// The highest rank of use, as a share of the rows: two products of `n r^2` cost as much as the dense inverse at .6.
+/// The highest rank of use, as a share of the rows: two products of `n r^2` cost as much as the
+/// dense inverse at .6.
 const MOST_RANK: f64 = 0.45;
-/// Precisions in units of the prior up to which the root serves: what it leaves out, `n eps` of the variance, times this is the error of the
-/// share that a row leaves of its variance, `1 - T s`: 1e-8 for 400 rows.
+/// Precisions in units of the prior up to which the root serves: what it leaves out, `n eps` of the
+/// variance, times this is the error of the share that a row leaves of its variance, `1 - T s`:
+/// 1e-8 for 400 rows.
 const STRONGEST: f64 = 1e5;
-/// Of every so many rows one is looked at first: where these have a full rank, all have one that is too high.
+/// Of every so many rows one is looked at first: where these have a full rank, all have one that is
+/// too high.
 const SAMPLED: usize = 3;
 
 /// `L'`, where that pays.
@@ -54,7 +60,8 @@ fn sites(k: MatRef<'_, f64>, terms: &[Term]) -> Option<Vec<Site>> {
     terms.iter().enumerate().map(one).collect()
 }
 
-/// The sweep by a root of the covariance; `None` where there is none, or where sites are too precise for it.
+/// The sweep by a root of the covariance; `None` where there is none, or where sites are too
+/// precise for it.
 pub(super) fn sweep(process: &Process<'_>, terms: &[Term]) -> Option<Result<Sweep, LinalgError>> {
     let root = process.root?;
     let sites = sites(process.k, terms)?;
@@ -138,7 +145,8 @@ mod tests {
     use crate::inference::sites::resolvent::Posterior;
     use crate::linalg::symmetric_from_fn;
 
-    /// A smooth curve at many places, and rows of all kinds: some silent, some four orders more precise than the prior.
+    /// A smooth curve at many places, and rows of all kinds: some silent, some four orders more
+    /// precise than the prior.
     fn process(n: usize) -> (Mat<f64>, Vec<f64>, Vec<Term>) {
         let k = symmetric_from_fn(n, |i, j| {
             let d = (i as f64 - j as f64) / 30.0;
@@ -166,7 +174,8 @@ mod tests {
         (k, mean, (0..n).map(term).collect())
     }
 
-    /// Of the largest entry: what the root leaves out, 300 eps, times precisions of up to 9e4 in units of the prior.
+    /// Of the largest entry: what the root leaves out, 300 eps, times precisions of up to 9e4 in
+    /// units of the prior.
     fn assert_near(name: &str, a: &[f64], b: &[f64]) {
         let size = b.iter().fold(0.0_f64, |m, b| m.max(b.abs()));
         for (i, (a, b)) in a.iter().zip(b).enumerate() {

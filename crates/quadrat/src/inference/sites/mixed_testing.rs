@@ -20,7 +20,8 @@ pub(in crate::inference) struct Mixed {
     tables: Vec<Likelihood>,
     pub own: Vec<Vec<usize>>,
     pub parameters: Vec<Parameter>,
-    /// Where the second kernel begins in `theta`, the rows it is seen by, and its link; none: constant.
+    /// Where the second kernel begins in `theta`, the rows it is seen by, and its link; none:
+    /// constant.
     second: Option<(usize, Functionals, Link)>,
     /// Whether a table has a second latent value.
     varies: [bool; 2],
@@ -155,7 +156,8 @@ impl SecondPrior for Mixed {
     }
 }
 
-/// Every likelihood that may have a second latent value; the further rows of an output are a little higher.
+/// Every likelihood that may have a second latent value; the further rows of an output are a little
+/// higher.
 pub(in crate::inference) fn tables(shift: f64) -> Vec<Likelihood> {
     let y: Vec<f64> = [0.9, -0.4, 1.6].map(|y| y + shift).to_vec();
     let up = y.iter().map(|y| y + 0.7).collect();

@@ -5,11 +5,12 @@
 //! $$ q(z) \propto N(z; m, K) \prod_r \exp(\nu_r z_r - T_r z_r^2 / 2) $$
 //!
 //! Rows that are Gaussian have a known site. For the others, Laplace's method, expectation
-//! propagation and the variational approximation differ in how they choose `(T_r, nu_r)` from what the
-//! posterior believes about `z_r` (`laplace.rs`, `ep.rs`, `variational.rs`), and in what a row
+//! propagation and the variational approximation differ in how they choose `(T_r, nu_r)` from what
+//! the posterior believes about `z_r` (`laplace.rs`, `ep.rs`, `variational.rs`), and in what a row
 //! contributes to the evidence:
 //!
-//! $$ \log Z = \sum_r c_r - \tfrac12 \alpha'(\mu - m) - \tfrac12 \log\det(I + T K), \quad \alpha = K^{-1}(\mu - m) $$
+//! $$ \log Z = \sum_r c_r - \tfrac12 \alpha'(\mu - m) - \tfrac12 \log\det(I + T K), \quad \alpha =
+//! K^{-1}(\mu - m) $$
 //!
 //! | approximation | `T_r` | `nu_r` | `c_r` |
 //! |---|---|---|---|
@@ -18,9 +19,10 @@
 //! | variational | `-E_q (log p)''` | `E_q (log p)' + T_r mu_r` | `E_q log p + T_r s_r / 2` |
 //! | Gaussian row | `1 / v` | `y / v` | `log N(y_r; mu_r, v)` |
 //!
-//! `s` is the posterior variance of `z_r`, `s_c` that of its cavity (the posterior without site `r`). Of the three
-//! only the variational one is a bound. A precision that a likelihood which is not log-concave would make
-//! negative is raised to zero; the variational precisions are then those, not negative, of the highest bound (`project.rs`).
+//! `s` is the posterior variance of `z_r`, `s_c` that of its cavity (the posterior without site
+//! `r`). Of the three only the variational one is a bound. A precision that a likelihood which is
+//! not log-concave would make negative is raised to zero; the variational precisions are then
+//! those, not negative, of the highest bound (`project.rs`).
 //!
 //! | symbol | meaning |
 //! |---|---|
@@ -29,8 +31,8 @@
 //! | `R` | `(K + T^-1)^-1` |
 //! | `G` | `d log Z / d K` |
 //!
-//! A row may have a second latent value, its noise variance or dispersion as a function (`pair.rs`): then the evidence has the
-//! last two terms once for every latent function.
+//! A row may have a second latent value, its noise variance or dispersion as a function
+//! (`pair.rs`): then the evidence has the last two terms once for every latent function.
 
 pub(in crate::inference) mod accelerate;
 mod adjoint;
@@ -59,8 +61,9 @@ use crate::linalg::{Mat, MatRef, gemm};
 use crate::link::Link;
 use crate::parameter::Parameter;
 
-/// Tolerance along a rough trail: the evidence is stationary in the sites of EP and the variational approximation, so it
-/// errs by the square of it, and where sites of EP are held by what these lack of it times the tolerance.
+/// Tolerance along a rough trail: the evidence is stationary in the sites of EP and the variational
+/// approximation, so it errs by the square of it, and where sites of EP are held by what these lack
+/// of it times the tolerance.
 const ROUGH: f64 = 1e-5;
 
 /// Rows above which an evaluation is dear.
@@ -107,8 +110,8 @@ pub struct Block<'a> {
     pub likelihood: &'a dyn Local,
     /// The first of its rows.
     pub first: usize,
-    /// Where its hyperparameters stand in `theta`; of rows with a second latent value all but the first, which that
-    /// value takes the place of.
+    /// Where its hyperparameters stand in `theta`; of rows with a second latent value all but the
+    /// first, which that value takes the place of.
     pub own: &'a [usize],
     /// The second latent values of its rows.
     pub second: Option<Second>,
@@ -173,14 +176,16 @@ pub trait LatentGaussian: Sync {
         None
     }
 
-    /// Sets of hyperparameters, by index, whose signs can be changed together without any change of the posterior.
+    /// Sets of hyperparameters, by index, whose signs can be changed together without any change of
+    /// the posterior.
     fn mirrored(&self) -> Vec<Vec<usize>> {
         Vec::new()
     }
 }
 
-/// A prior covariance `K0 + B C'` in two parts, so that constants of which next to nothing is known, whose variance
-/// is a million times that of the function, leave the digits of the kernel alone.
+/// A prior covariance `K0 + B C'` in two parts, so that constants of which next to nothing is
+/// known, whose variance is a million times that of the function, leave the digits of the kernel
+/// alone.
 #[derive(Debug, Clone)]
 pub struct Parted {
     /// `K0`, of the kernel, shape `[n, m]`.

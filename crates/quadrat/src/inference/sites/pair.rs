@@ -1,26 +1,29 @@
 //! Rows of two latent values: a mean `f`, and a scale `v(g)` that is a function too.
 //!
-//! A likelihood whose first hyperparameter is a noise variance or a dispersion becomes one of two latent values when
-//! that number is `v(g)` at the row. Both posteriors are kept apart, `q(f) q(g)`, so a row has one Gaussian site for each:
+//! A likelihood whose first hyperparameter is a noise variance or a dispersion becomes one of two
+//! latent values when that number is `v(g)` at the row. Both posteriors are kept apart, `q(f)
+//! q(g)`, so a row has one Gaussian site for each:
 //!
 //! | approximation | site of `f` | site of `g` |
 //! |---|---|---|
 //! | EP | mean and variance of `f` under cavities times likelihood | the same of `g` |
 //! | variational | `-E (log p)_ff`, `E (log p)_f + T_f m_f` | `-E (log p)_gg`, `E (log p)_g + T_g m_g` |
 //!
-//! Given `g` everything about `f` is what the likelihood says of one latent value, in closed form where it has one;
-//! what is left is one integral over `g`.
+//! Given `g` everything about `f` is what the likelihood says of one latent value, in closed form
+//! where it has one; what is left is one integral over `g`.
 //!
 //! # Numerics
-//! The trapezoid rule on seven standard deviations of `g` to either side, in steps of at most 0.6 of one and of 0.45. A normal
-//! density is integrated to `exp(-2 pi^2 / 0.6^2)`, below rounding; a likelihood such as `exp(-r^2 / 2 v)` is bounded in `log v` up to a distance of
-//! `pi / 2` from the real line, which makes the error of such a step `exp(-pi^2 / 0.45) = 3e-10` of the likelihood's peak. Beside `Z`, of which an outlier has
-//! less than that, it was at most 3e-7 for values up to eight noise standard deviations away; the tails hold 3e-12.
-//! Where `g` is so uncertain that these would be many, see [`clipped`].
+//! The trapezoid rule on seven standard deviations of `g` to either side, in steps of at most 0.6
+//! of one and of 0.45. A normal density is integrated to `exp(-2 pi^2 / 0.6^2)`, below rounding; a
+//! likelihood such as `exp(-r^2 / 2 v)` is bounded in `log v` up to a distance of `pi / 2` from the
+//! real line, which makes the error of such a step `exp(-pi^2 / 0.45) = 3e-10` of the likelihood's
+//! peak. Beside `Z`, of which an outlier has less than that, it was at most 3e-7 for values up to
+//! eight noise standard deviations away; the tails hold 3e-12. Where `g` is so uncertain that these
+//! would be many, see [`clipped`].
 //!
 //! # Source
-//! Mean-field EP for such models: Hernandez-Lobato et al. 2014 for the factorised form; the variational sites are those of Khan and Lin
-//! 2017 for every factor.
+//! Mean-field EP for such models: Hernandez-Lobato et al. 2014 for the factorised form; the
+//! variational sites are those of Khan and Lin 2017 for every factor.
 
 use super::sweep::Site;
 use super::{Method, Reply};
@@ -32,22 +35,24 @@ use crate::quadrature::gauss_legendre;
 const REACH: f64 = 7.0;
 /// Longest step in standard deviations, and in `g` itself.
 const STEP: (f64, f64) = (0.6, 0.45);
-/// Reach and steps while hyperparameters are searched that others make exact: a row is off by some 1e-5, one that is an outlier by more.
+/// Reach and steps while hyperparameters are searched that others make exact: a row is off by some
+/// 1e-5, one that is an outlier by more.
 const COARSE: (f64, (f64, f64)) = (5.0, (0.8, 0.65));
 /// The scale is a function of `g` clipped to this range: beyond, it is no number of any use.
 const RANGE: (f64, f64) = (-40.0, 30.0);
 
 /// Most regular nodes to either side; where `g` is less certain than that, see [`clipped`].
 const MOST: f64 = 200.0;
-/// Gauss-Legendre nodes of a panel of two standard deviations, or of four in `g`: right to 1e-12 of a normal density, and to
-/// 3e-8 of what is bounded up to `pi / 2` from the real line.
+/// Gauss-Legendre nodes of a panel of two standard deviations, or of four in `g`: right to 1e-12 of
+/// a normal density, and to 3e-8 of what is bounded up to `pi / 2` from the real line.
 const ON_PANEL: usize = 12;
 const PANEL: (f64, f64) = (2.0, 4.0);
 
-/// `g - mean` and the logarithm of the prior weight where `g` is so uncertain that most of it lies outside [`RANGE`].
+/// `g - mean` and the logarithm of the prior weight where `g` is so uncertain that most of it lies
+/// outside [`RANGE`].
 ///
-/// Panels of `g` fill the range; beyond it nothing depends on `g`, and only the normal density is integrated. Some 350 nodes,
-/// however uncertain `g` is.
+/// Panels of `g` fill the range; beyond it nothing depends on `g`, and only the normal density is
+/// integrated. Some 350 nodes, however uncertain `g` is.
 fn clipped(mean: f64, sd: f64, reach: f64) -> Vec<(f64, f64)> {
     let root = (2.0 * std::f64::consts::PI).sqrt();
     let inside = |g: f64| ((g - mean) / sd).clamp(-reach, reach);
@@ -138,7 +143,8 @@ impl Given {
 }
 
 impl PairRow<'_> {
-    /// `g - mean` and the logarithm of the prior weight, for every node; the weights add up to one but for rounding, or what few nodes leave out.
+    /// `g - mean` and the logarithm of the prior weight, for every node; the weights add up to one
+    /// but for rounding, or what few nodes leave out.
     fn nodes(&self, belief: Belief) -> impl Iterator<Item = (f64, f64)> + use<> {
         let sd = belief.variance.sqrt().min(f64::MAX);
         let (reach, longest) = match self.is_coarse {
@@ -212,7 +218,8 @@ impl PairRow<'_> {
         }
     }
 
-    /// `log Z`, and the sites that reproduce mean and variance of both under cavities times likelihood.
+    /// `log Z`, and the sites that reproduce mean and variance of both under cavities times
+    /// likelihood.
     pub fn tilted(&self, cavity: Pair<Belief>) -> TiltedPair {
         let given = self.given(cavity);
         let moved = Pair {
@@ -339,7 +346,8 @@ impl PairRow<'_> {
 
 /// The site that moves the mean of a cavity by `moved` and takes `lost` from its variance.
 ///
-/// Where the variance would grow, or all but vanish below rounding, it is kept and only the mean moves.
+/// Where the variance would grow, or all but vanish below rounding, it is kept and only the mean
+/// moves.
 fn site(cavity: Belief, moved: f64, lost: f64) -> Site {
     let s = cavity.variance;
     if lost <= 0.0 || s == 0.0 {

@@ -13,7 +13,8 @@ const PLACES: [f64; 8] = [0.0, 0.9, 2.1, 2.8, 4.0, 5.1, 5.9, 7.2];
 /// Draws, each with its mirror image.
 const DRAWS: usize = 100_000;
 
-/// The prior of a latent function at its rows and the belief that sites make of it, from their definitions.
+/// The prior of a latent function at its rows and the belief that sites make of it, from their
+/// definitions.
 struct Function {
     prior_mean: Vec<f64>,
     prior: Cholesky,
@@ -75,7 +76,8 @@ impl Function {
     }
 }
 
-/// Average and standard error of `sum log p(y | f, g) + log prior - log q` over draws of both functions.
+/// Average and standard error of `sum log p(y | f, g) + log prior - log q` over draws of both
+/// functions.
 fn sampled(toy: &Toy, functions: &[Function; 2], seed: u64) -> (f64, f64) {
     let theta = toy.theta();
     let mut own = vec![0.0];

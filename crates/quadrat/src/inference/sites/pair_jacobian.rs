@@ -1,12 +1,15 @@
 //! Derivatives of the sites of a row with two latent values in its cavities.
 //!
-//! With `p` the density of cavities times likelihood, `d E h / d m = Cov(h, f) / v` and `d E h / d v = Cov(h, (f - m)^2) / (2 v^2)` for a cavity
-//! `N(m, v)` of `f`, and the same for `g`. Given `g`, mean and variance of `f` are known at every node (`pair.rs`): that gives all covariances
-//! but those of `f` with itself,
+//! With `p` the density of cavities times likelihood, `d E h / d m = Cov(h, f) / v` and `d E h / d
+//! v = Cov(h, (f - m)^2) / (2 v^2)` for a cavity `N(m, v)` of `f`, and the same for `g`. Given `g`,
+//! mean and variance of `f` are known at every node (`pair.rs`): that gives all covariances but
+//! those of `f` with itself,
 //!
-//! $$ \frac{d V_f}{d m_f} = \frac{\kappa_3}{v_f}, \quad \frac{d E f}{d v_f} = \frac{\kappa_3 + 2 (E f - m_f) V_f}{2 v_f^2}, \quad \frac{d V_f}{d v_f} $$
+//! $$ \frac{d V_f}{d m_f} = \frac{\kappa_3}{v_f}, \quad \frac{d E f}{d v_f} = \frac{\kappa_3 + 2 (E
+//! f - m_f) V_f}{2 v_f^2}, \quad \frac{d V_f}{d v_f} $$
 //!
-//! of which the last two are taken by central differences, and with them the third cumulant `kappa_3`.
+//! of which the last two are taken by central differences, and with them the third cumulant
+//! `kappa_3`.
 
 use super::pair::{Given, Node, Pair, PairRow};
 use crate::likelihood::local::Belief;
@@ -31,7 +34,8 @@ struct Side<'a> {
 }
 
 impl Side<'_> {
-    /// `d (E, V) / d (m, v)` of the cavity of another latent value, or of its own where nodes tell all about that: a pair for each of the two.
+    /// `d (E, V) / d (m, v)` of the cavity of another latent value, or of its own where nodes tell
+    /// all about that: a pair for each of the two.
     fn slopes(&self, given: &Given, of: &Side<'_>) -> [[f64; 2]; 2] {
         let cov = |a: &dyn Fn(&Node) -> f64, b: &dyn Fn(&Node) -> f64| {
             let (ma, mb) = (given.mean(a), given.mean(b));
@@ -45,7 +49,8 @@ impl Side<'_> {
         })
     }
 
-    /// `d (T, nu)` of the site `T = 1 / V - 1 / v`, `nu = E / V - m / v`, or `T = 0`, `nu = (E - m) / v` where the variance would grow.
+    /// `d (T, nu)` of the site `T = 1 / V - 1 / v`, `nu = E / V - m / v`, or `T = 0`, `nu = (E - m)
+    /// / v` where the variance would grow.
     ///
     /// # Arguments
     /// * `slopes` - of `(E, V)`
@@ -95,7 +100,8 @@ fn moments_of_f(given: &Given, cavity: Belief) -> Moments {
 }
 
 impl PairRow<'_> {
-    /// `d (T_f, nu_f, T_g, nu_g) / d (m_f, v_f, m_g, v_g)`: a column per entry of the cavities; zero for a cavity without variance.
+    /// `d (T_f, nu_f, T_g, nu_g) / d (m_f, v_f, m_g, v_g)`: a column per entry of the cavities;
+    /// zero for a cavity without variance.
     ///
     /// # Arguments
     /// * `step` - of the difference, as a share of the variance of the cavity of `f`

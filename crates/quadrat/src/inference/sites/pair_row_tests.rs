@@ -82,7 +82,8 @@ fn row_of(kind: &(Likelihood, Vec<f64>)) -> PairRow<'_> {
     }
 }
 
-/// However uncertain `g` is, the nodes are few and integrate what is smooth within the range that counts.
+/// However uncertain `g` is, the nodes are few and integrate what is smooth within the range that
+/// counts.
 #[test]
 fn nodes_have_a_limit_and_hold_the_whole_belief() {
     let kind = &kinds()[0];
@@ -146,7 +147,8 @@ fn tilted_moments_are_those_of_a_grid() {
             let row = row_of(kind);
             let TiltedPair { log_z, sites, .. } = row.tilted(c);
             let name = kind.0.name();
-            // The grid's step in g, 0.15 sd, is exact; in f it is about a 10th of the narrowest likelihood.
+            // The grid's step in g, 0.15 sd, is exact; in f it is about a 10th of the narrowest
+            // likelihood.
             assert!(
                 (log_z - sums[0].ln()).abs() < 1e-6,
                 "{name}: {log_z} {}",
@@ -198,7 +200,8 @@ fn jacobians_of_sites_are_differences() {
                 let (up, down) = (at(h), at(-h));
                 for out in 0..4 {
                     let expected = (up[out] - down[out]) / (2.0 * h);
-                    // In units of the cavity's own precision and shift; the rule's own error, times cubes of standard deviations, and that of the difference of variances.
+                    // In units of the cavity's own precision and shift; the rule's own error, times
+                    // cubes of standard deviations, and that of the difference of variances.
                     let size = units[2 * (out / 2) + 1 - out % 2].recip();
                     let error = (got[input][out] * unit - expected).abs() / size;
                     let name = kind.0.name();

@@ -153,8 +153,8 @@ pub(in crate::inference) fn counts_in_part(n: usize) -> Box<dyn Local> {
     Box::new(counts.unwrap())
 }
 
-/// `log Z`, and mean and sd of every coordinate, by a sum over a grid of the four latent values of two rows, in
-/// coordinates in which the prior is standard; `n` nodes to either side.
+/// `log Z`, and mean and sd of every coordinate, by a sum over a grid of the four latent values of
+/// two rows, in coordinates in which the prior is standard; `n` nodes to either side.
 pub(in crate::inference) fn brute(toy: &Toy, n: i32) -> (f64, [[f64; 2]; 4]) {
     let theta = toy.theta();
     let factors = [

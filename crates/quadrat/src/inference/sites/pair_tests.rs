@@ -8,14 +8,16 @@ use crate::likelihood::{Dispersion, Likelihood, NegativeBinomial};
 
 const METHODS: [Method; 2] = [Method::Ep, Method::Variational];
 
-/// How far the gradient may be from differences of the evidence, relative to `1 + |difference|`: sites converge to a residual of
-/// 1e-9, in which the evidence is stationary, and the rounding of it over a step of 1e-4 in the logarithm leaves 1e-9.
+/// How far the gradient may be from differences of the evidence, relative to `1 + |difference|`:
+/// sites converge to a residual of 1e-9, in which the evidence is stationary, and the rounding of
+/// it over a step of 1e-4 in the logarithm leaves 1e-9.
 const CLOSE: f64 = 1e-6;
 
 /// Compares the gradient with differences in every hyperparameter.
 ///
 /// # Returns
-/// Whether some site was cut: a row would widen a belief there, and its precision was raised to zero.
+/// Whether some site was cut: a row would widen a belief there, and its precision was raised to
+/// zero.
 fn compare(problem: &dyn LatentGaussian, theta: &[f64], method: Method, name: &str) -> bool {
     let evidence = SiteEvidence::new(problem, SiteOptions::new(method));
     let found = settle(problem, theta, &SiteOptions::new(method))
@@ -44,7 +46,8 @@ fn compare(problem: &dyn LatentGaussian, theta: &[f64], method: Method, name: &s
     is_cut
 }
 
-/// Four rows say little about a dispersion, or about the noise of an interval or of what is left above a limit: those are cut.
+/// Four rows say little about a dispersion, or about the noise of an interval or of what is left
+/// above a limit: those are cut.
 #[test]
 fn gradients_are_differences() {
     let mut cut = Vec::new();
@@ -157,7 +160,8 @@ fn two_rows_are_close_to_brute_force() {
                 ]
             });
             let away = fit.log_evidence - log_z;
-            // Mean field: sds of the prototypes were within .9 to 1.1 by EP and down to .83 by the bound.
+            // Mean field: sds of the prototypes were within .9 to 1.1 by EP and down to .83 by the
+            // bound.
             let (by, limits) = match method {
                 Method::Ep => (0.05, [0.1, 0.1]),
                 _ => (0.25, [0.2, 0.2]),

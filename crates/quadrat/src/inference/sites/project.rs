@@ -1,24 +1,26 @@
 //! Precisions that raise the variational bound most, where some rows ask for less than none.
 //!
-//! With `d = T + E (log p)''` the bound rises by `-(S o S) d / 2` with the precisions `T`, `S` the posterior covariance and
-//! `o` the product of entries. Where every row can have `T = -E (log p)''` that is zero. A likelihood that is not log-concave
-//! may ask for a negative precision `t`. To raise it to zero and leave the others at what they ask is no maximum of the bound
-//! over `T >= 0`: the others would make up for it. A natural-gradient step within `T >= 0` is the projection
+//! With `d = T + E (log p)''` the bound rises by `-(S o S) d / 2` with the precisions `T`, `S` the
+//! posterior covariance and `o` the product of entries. Where every row can have `T = -E (log p)''`
+//! that is zero. A likelihood that is not log-concave may ask for a negative precision `t`. To
+//! raise it to zero and leave the others at what they ask is no maximum of the bound over `T >= 0`:
+//! the others would make up for it. A natural-gradient step within `T >= 0` is the projection
 //!
 //! $$ T = \arg\min_{x \ge 0} (x - t)' (S \circ S) (x - t) $$
 //!
-//! Where it comes to rest the bound is stationary in all precisions that are not zero, and those that are do not change with
-//! the hyperparameters. At fixed sites the bound also moves with the posterior variances, which `adjoint.rs` adds.
+//! Where it comes to rest the bound is stationary in all precisions that are not zero, and those
+//! that are do not change with the hyperparameters. At fixed sites the bound also moves with the
+//! posterior variances, which `adjoint.rs` adds.
 //!
 //! # Source
-//! The quadratic programme by the active set method: Lawson and Hanson 1974, *Solving least squares problems*, chapter 23,
-//! begun with the rows that are not zero.
+//! The quadratic programme by the active set method: Lawson and Hanson 1974, *Solving least squares
+//! problems*, chapter 23, begun with the rows that are not zero.
 
 use super::sweep::Sweep;
 use crate::linalg::{Cholesky, Mat, MatRef, matvec};
 
-/// Weight of staying where one is, in every coordinate: directions of which the posterior hardly depends do not drift.
-/// It moves no point of rest.
+/// Weight of staying where one is, in every coordinate: directions of which the posterior hardly
+/// depends do not drift. It moves no point of rest.
 const STAY: f64 = 1e-8;
 /// Steps of the programme at most, for every row; a tenth of one is usual.
 const STEPS: usize = 10;
@@ -27,7 +29,8 @@ const STEPS: usize = 10;
 pub(super) struct Projected {
     /// `T`, of the rows asked about.
     pub precisions: Vec<f64>,
-    /// The largest entry of the metric times the step, twice a slope of the bound, in posterior variances.
+    /// The largest entry of the metric times the step, twice a slope of the bound, in posterior
+    /// variances.
     pub residual: f64,
 }
 
@@ -78,8 +81,8 @@ fn correlations(k: MatRef<'_, f64>, sweep: &Sweep, rows: &[usize]) -> Mat<f64> {
     })
 }
 
-/// `argmin_(x >= 0) (x - wanted)' metric (x - wanted) + STAY |x - current|^2`, from `current` or, where that holds no row at
-/// zero, from what is wanted.
+/// `argmin_(x >= 0) (x - wanted)' metric (x - wanted) + STAY |x - current|^2`, from `current` or,
+/// where that holds no row at zero, from what is wanted.
 fn nearest(metric: MatRef<'_, f64>, wanted: &[f64], current: &[f64]) -> Option<Vec<f64>> {
     let n = wanted.len();
     let right: Vec<f64> = matvec(metric, wanted)
@@ -105,7 +108,8 @@ fn nearest(metric: MatRef<'_, f64>, wanted: &[f64], current: &[f64]) -> Option<V
             continue;
         }
         x = next;
-        // What would gain most from being more than zero; rounding of a product with entries of at most one is no gain.
+        // What would gain most from being more than zero; rounding of a product with entries of at
+        // most one is no gain.
         let slope = matvec(metric, &x);
         let size: f64 = x.iter().sum();
         let gain = |i: usize| {
@@ -154,7 +158,8 @@ mod tests {
         (metric, wanted, current)
     }
 
-    /// The conditions of Karush, Kuhn and Tucker, which only the minimum of a convex programme meets.
+    /// The conditions of Karush, Kuhn and Tucker, which only the minimum of a convex programme
+    /// meets.
     #[test]
     fn the_projection_is_the_minimum() {
         let mut held = Vec::new();

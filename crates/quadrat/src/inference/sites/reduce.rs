@@ -1,11 +1,13 @@
 //! Sites of the rows that have to be searched, under the prior given all others.
 //!
-//! Gaussian rows `A` never change their sites, so that the chosen rows `C` may be searched alone under
+//! Gaussian rows `A` never change their sites, so that the chosen rows `C` may be searched alone
+//! under
 //!
-//! $$ z_C \mid y_A \sim N(m_C + K_{CA} R_A (y_A - m_A),\; K_{CC} - K_{CA} R_A K_{AC}), \quad R_A = (K_{AA} + V_A)^{-1} $$
+//! $$ z_C \mid y_A \sim N(m_C + K_{CA} R_A (y_A - m_A),\; K_{CC} - K_{CA} R_A K_{AC}), \quad R_A =
+//! (K_{AA} + V_A)^{-1} $$
 //!
-//! at the cost of one factorisation of all Gaussian rows. The difference cancels where these leave little to learn: what is
-//! found here is where the search over all rows begins, which decides.
+//! at the cost of one factorisation of all Gaussian rows. The difference cancels where these leave
+//! little to learn: what is found here is where the search over all rows begins, which decides.
 
 use super::rows::Rows;
 use super::search::{Process, Ran, Search};
@@ -18,7 +20,8 @@ const MOST: f64 = 0.5;
 /// Fewer rows are searched faster than reduced.
 const LEAST_ROWS: usize = 40;
 
-/// Replaces the sites of the chosen rows by those found given the Gaussian rows; as they were where that fails.
+/// Replaces the sites of the chosen rows by those found given the Gaussian rows; as they were where
+/// that fails.
 pub(super) fn ahead(
     process: &Process<'_>,
     rows: &Rows<'_>,

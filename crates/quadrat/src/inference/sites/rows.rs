@@ -104,7 +104,8 @@ impl<'a> Rows<'a> {
             if let Some(&site) = options.start.get(row) {
                 return Term::Chosen(site);
             }
-            // As precise as the prior at a plausible value: Newton's steps from the prior mean may overshoot.
+            // As precise as the prior at a plausible value: Newton's steps from the prior mean may
+            // overshoot.
             let precision = k[(row, row)].max(f64::MIN_POSITIVE).recip();
             let guess = match pair {
                 None => likelihood.guess(own, at),

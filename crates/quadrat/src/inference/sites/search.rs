@@ -26,7 +26,8 @@ const ROUNDING: f64 = 64.0;
 const CUT: f64 = 1e-3;
 /// The smallest part of a step.
 const SMALLEST_STEP: f64 = 0.02;
-/// Steps of the variational approximation are slow after so many sweeps, or where one of this part was too long.
+/// Steps of the variational approximation are slow after so many sweeps, or where one of this part
+/// was too long.
 const QUICK: usize = 30;
 const LONG: f64 = 0.5;
 
@@ -41,8 +42,8 @@ pub(super) struct Process<'a> {
 }
 
 impl Process<'_> {
-    /// The variance of a row to which a precision is compared: that of the kernel where vague constants are told apart, whose
-    /// variance then takes no digits.
+    /// The variance of a row to which a precision is compared: that of the kernel where vague
+    /// constants are told apart, whose variance then takes no digits.
     fn unit(&self, row: usize) -> f64 {
         let k = self.k[(row, row)];
         let kernel = self.parts.map(|parts| parts.kernel[(row, row)]);
@@ -61,8 +62,8 @@ pub(super) struct Search<'a> {
 pub(super) struct Half {
     pub terms: Vec<Term>,
     pub sweep: Sweep,
-    /// By how much the precisions of the variational approximation exceed those that rows ask for; empty where none asks for
-    /// less than zero.
+    /// By how much the precisions of the variational approximation exceed those that rows ask for;
+    /// empty where none asks for less than zero.
     pub excess: Vec<f64>,
 }
 
@@ -86,8 +87,8 @@ pub(super) struct Ran {
 
 impl Search<'_> {
     /// # Arguments
-    /// * `is_careful` - whether rows of the variational approximation are asked for the sites that they will have with all
-    ///   others as they are
+    /// * `is_careful` - whether rows of the variational approximation are asked for the sites that
+    ///   they will have with all others as they are
     fn state(&self, terms: Vec<Vec<Term>>, is_careful: bool) -> Result<State, LinalgError> {
         let half = |(process, terms): (&Process<'_>, Vec<Term>)| {
             let sweep = Sweep::of(process, &terms, self.jitter)?;
@@ -260,7 +261,8 @@ impl Search<'_> {
         }
     }
 
-    /// Sites and those asked for as numbers of order one: precisions and shifts in units of the prior.
+    /// Sites and those asked for as numbers of order one: precisions and shifts in units of the
+    /// prior.
     fn coordinates(&self, state: &State) -> (Vec<f64>, Vec<f64>) {
         let (mut point, mut image) = (Vec::new(), Vec::new());
         for ((half, asked), process) in state.halves.iter().zip(&state.asked).zip(self.processes) {
@@ -298,8 +300,8 @@ impl Search<'_> {
         halves.map(&mut half).collect()
     }
 
-    /// What rounding leaves of a residual: it grows with the largest precision in units of the prior, up to the most that a site of the
-    /// latent function may have.
+    /// What rounding leaves of a residual: it grows with the largest precision in units of the
+    /// prior, up to the most that a site of the latent function may have.
     fn rounding(&self, state: &State) -> f64 {
         let halves = state.halves.iter().zip(self.processes);
         let strengths = halves.flat_map(|(half, process)| {
@@ -405,7 +407,8 @@ impl Search<'_> {
             && state.residual <= tolerance
             && state.halves[0].terms.iter().any(is_chosen)
         {
-            // The log determinant has the curvatures of the step before: off in first order of how far the last one went.
+            // The log determinant has the curvatures of the step before: off in first order of how
+            // far the last one went.
             let next = self.state(stepped(&state, 1.0), false)?;
             if next.residual <= tolerance {
                 sweeps += 1;

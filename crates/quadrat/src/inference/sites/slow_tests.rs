@@ -1,4 +1,5 @@
-//! Rows whose curvature changes by factors within the belief about them, and the sweeps that they take.
+//! Rows whose curvature changes by factors within the belief about them, and the sweeps that they
+//! take.
 
 use super::tests::Toy;
 use super::{Method, SiteOptions, condition_sites};
@@ -13,8 +14,8 @@ fn counts(large: f64) -> Box<dyn Local> {
     Box::new(Poisson::new(counts.collect(), vec![1.0; 10], Link::Exp).unwrap())
 }
 
-/// The curvature of a count of zero is `E e^z`, which a step that sees it at one belief changes by factors: whole steps went back
-/// and forth, short ones were not over after hundreds of sweeps.
+/// The curvature of a count of zero is `E e^z`, which a step that sees it at one belief changes by
+/// factors: whole steps went back and forth, short ones were not over after hundreds of sweeps.
 #[test]
 fn counts_of_zero_beside_large_ones_take_few_sweeps() {
     for large in [3.0, 1e3, 1e6] {
@@ -32,7 +33,8 @@ fn counts_of_zero_beside_large_ones_take_few_sweeps() {
     }
 }
 
-/// The site of a row whose others keep theirs is the one that reproduces the belief, under its cavity, that it was made from.
+/// The site of a row whose others keep theirs is the one that reproduces the belief, under its
+/// cavity, that it was made from.
 #[test]
 fn sites_given_the_others_are_points_of_rest() {
     let noise = Noise::Known(vec![1e-3; 10]);

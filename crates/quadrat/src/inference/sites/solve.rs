@@ -22,8 +22,9 @@ const CAREFUL: f64 = 0.4;
 pub struct SiteOptions {
     /// Which approximation.
     pub method: Method,
-    /// Stop when no row's posterior moves by more than this many standard deviations, or than rounding moves it. From 1e-3 on negative
-    /// precisions of the variational approximation are cut at zero, which leaves a bound, but not the highest.
+    /// Stop when no row's posterior moves by more than this many standard deviations, or than
+    /// rounding moves it. From 1e-3 on negative precisions of the variational approximation are cut
+    /// at zero, which leaves a bound, but not the highest.
     pub tolerance: f64,
     /// Sweeps at most.
     pub sweeps: usize,
@@ -68,8 +69,8 @@ pub struct Sites {
     pub converged: bool,
 }
 
-/// Prior standard deviations of the second function beyond which it is nowhere, and not less than as many of its units: no noise
-/// is `e^100` times another.
+/// Prior standard deviations of the second function beyond which it is nowhere, and not less than
+/// as many of its units: no noise is `e^100` times another.
 const ADRIFT: f64 = 100.0;
 /// A precision that may stand for zero, in units of the posterior.
 const HELD: f64 = 1e-6;
@@ -95,8 +96,8 @@ pub struct SiteFit {
     pub(super) is_coarse: bool,
     /// Of the second latent function.
     pub(super) second: Option<Sweep>,
-    /// Of both functions, by how much variational precisions exceed those that rows ask for; empty where none asks for less than
-    /// zero.
+    /// Of both functions, by how much variational precisions exceed those that rows ask for; empty
+    /// where none asks for less than zero.
     pub(super) excess: [Vec<f64>; 2],
 }
 
@@ -113,8 +114,8 @@ impl SiteFit {
         &self.sweep.variance
     }
 
-    /// Whether some site may be held at a precision of zero, which a likelihood that is not log-concave asks to fall below; steps that were
-    /// shortened end beside it.
+    /// Whether some site may be held at a precision of zero, which a likelihood that is not
+    /// log-concave asks to fall below; steps that were shortened end beside it.
     pub(super) fn is_held(&self) -> bool {
         let first = self.found.sites.iter().zip(&self.sweep.variance);
         let second = self.second.iter().flat_map(|sweep| &sweep.variance);
@@ -122,8 +123,8 @@ impl SiteFit {
         all.any(|(site, v)| site.precision * v <= HELD && site.shift != 0.0)
     }
 
-    /// Whether the second function has gone where its prior cannot be: expectation propagation knows points of rest there, with
-    /// evidences that are none.
+    /// Whether the second function has gone where its prior cannot be: expectation propagation
+    /// knows points of rest there, with evidences that are none.
     pub(crate) fn is_adrift(&self, problem: &dyn LatentGaussian) -> bool {
         let (Some(prior), Some(sweep), Some(k)) =
             (problem.second(), &self.second, &self.second_covariance)
@@ -135,8 +136,8 @@ impl SiteFit {
         away.any(|(i, away)| away > ADRIFT * k[(i, i)].sqrt().max(1.0))
     }
 
-    /// The fit, unless it did not converge: not even to a millionth of a posterior standard deviation, on which no digit that
-    /// anybody reads depends.
+    /// The fit, unless it did not converge: not even to a millionth of a posterior standard
+    /// deviation, on which no digit that anybody reads depends.
     ///
     /// # Errors
     /// [`FitError::NotConverged`].
@@ -154,7 +155,8 @@ impl SiteFit {
     /// What predictions need, of the latent function and of the second one.
     ///
     /// # Errors
-    /// [`FitError::Linalg`] when a covariance with its sites is not positive definite even with jitter.
+    /// [`FitError::Linalg`] when a covariance with its sites is not positive definite even with
+    /// jitter.
     pub fn into_conditioned(self) -> Result<Conditioned, FitError> {
         let (log_evidence, jitter) = (self.log_evidence, self.jitter);
         let one = |sweep: Sweep, k: &Mat<f64>, terms: &[Term]| {
@@ -202,9 +204,9 @@ fn scaled(k: MatRef<'_, f64>, terms: &[Term], least: f64) -> Result<Scaled, Lina
 
 /// Finds the sites at `theta`.
 ///
-/// All rows are updated at once, EP and variational steps with Anderson's acceleration. A Laplace or variational step is
-/// halved while its objective falls; EP has no objective that must rise, its steps shrink when it comes no closer to a
-/// fixed point.
+/// All rows are updated at once, EP and variational steps with Anderson's acceleration. A Laplace
+/// or variational step is halved while its objective falls; EP has no objective that must rise, its
+/// steps shrink when it comes no closer to a fixed point.
 ///
 /// # Arguments
 /// * `problem` - prior and rows
@@ -217,8 +219,9 @@ fn scaled(k: MatRef<'_, f64>, terms: &[Term], least: f64) -> Result<Scaled, Lina
 /// did not converge are no error here: see [`Sites::converged`].
 ///
 /// # Numerics
-/// A sweep costs one Cholesky factorisation of size `n`, its inverse, and `n` one-dimensional problems; where the covariance is of a rank `r` far
-/// below `n`, two products of `n r^2` in place of the former (`low_rank.rs`).
+/// A sweep costs one Cholesky factorisation of size `n`, its inverse, and `n` one-dimensional
+/// problems; where the covariance is of a rank `r` far below `n`, two products of `n r^2` in place
+/// of the former (`low_rank.rs`).
 pub fn condition_sites(
     problem: &dyn LatentGaussian,
     theta: &[f64],
@@ -284,7 +287,8 @@ pub fn condition_sites(
                 let of_second = halves.pop().map(|half| (half.sweep, half.excess));
                 let (second, second_excess) = of_second.unzip();
                 let exact = || exact_rows(k.as_ref(), &sweep, &terms);
-                // A factor of a matrix that is singular but for rounding exists, and answers with noise.
+                // A factor of a matrix that is singular but for rounding exists, and answers with
+                // noise.
                 let diagonal = (0..k.nrows()).map(|i| k[(i, i)]);
                 if exact().next().is_some() && !is_solved(diagonal, &sweep.alpha) {
                     continue;
@@ -326,8 +330,9 @@ pub fn condition_sites(
     }
 }
 
-/// Finds the sites at `theta`, and insists on them: where expectation propagation does not converge from the sites it
-/// was given, or to where nothing is meant, it begins anew, from none and with short steps.
+/// Finds the sites at `theta`, and insists on them: where expectation propagation does not converge
+/// from the sites it was given, or to where nothing is meant, it begins anew, from none and with
+/// short steps.
 ///
 /// # Errors
 /// As [`condition_sites`]; [`FitError::NotConverged`].

@@ -35,17 +35,18 @@ impl Term {
     }
 }
 
-/// Precision of a site in units of the posterior, below which that variance is not read off `R`, which loses the digits of this number.
+/// Precision of a site in units of the posterior, below which that variance is not read off `R`,
+/// which loses the digits of this number.
 const WEAK: f64 = 1e-5;
 
 /// The posterior under given sites.
 ///
 /// # Numerics
-/// `R = (K + T^-1)^-1 = D B^-1 D` with `B = D K D + E`, `D^2 = T / (1 + T k)`, `E = 1 / (1 + T k)`, `k` the prior
-/// variance of a row: `B` has a unit diagonal and both limits, `T = 0` (a row that says nothing) and
-/// `T = inf` (an exact value), are ordinary. With `alpha = D gamma + delta`, rows that say more than the prior
-/// enter `B gamma = D (r - K delta)` by their pseudo-value `r = nu / T - m`, the others by
-/// `delta = nu - T m`: neither form cancels.
+/// `R = (K + T^-1)^-1 = D B^-1 D` with `B = D K D + E`, `D^2 = T / (1 + T k)`, `E = 1 / (1 + T k)`,
+/// `k` the prior variance of a row: `B` has a unit diagonal and both limits, `T = 0` (a row that
+/// says nothing) and `T = inf` (an exact value), are ordinary. With `alpha = D gamma + delta`, rows
+/// that say more than the prior enter `B gamma = D (r - K delta)` by their pseudo-value `r = nu /
+/// T - m`, the others by `delta = nu - T m`: neither form cancels.
 #[derive(Clone)]
 pub(in crate::inference) struct Sweep<R = Resolvent> {
     /// `K^-1 (mu - m)`.
@@ -88,12 +89,13 @@ impl Solved {
         Self::parted(k, None, prior_mean, terms, jitter)
     }
 
-    /// The same with `K = K0 + A A'` in two parts, which are `parts`: constants of which next to nothing is known, of a
-    /// variance a million times that of the kernel, then take no digits from it.
+    /// The same with `K = K0 + A A'` in two parts, which are `parts`: constants of which next to
+    /// nothing is known, of a variance a million times that of the kernel, then take no digits from
+    /// it.
     ///
-    /// `B0 = D K0 D + E` is factorised and its factor rotated into that of `B`; and the posterior mean is
-    /// `m + K0 alpha + A beta` with `beta = A' alpha`, which as a sum over `alpha` would cancel, from
-    /// `(G^-1 D A)' (G^-1 D (r - K delta)) + A' delta`.
+    /// `B0 = D K0 D + E` is factorised and its factor rotated into that of `B`; and the posterior
+    /// mean is `m + K0 alpha + A beta` with `beta = A' alpha`, which as a sum over `alpha` would
+    /// cancel, from `(G^-1 D A)' (G^-1 D (r - K delta)) + A' delta`.
     pub fn parted(
         k: MatRef<'_, f64>,
         parts: Option<&Parted>,
@@ -281,8 +283,8 @@ impl Sweep<Scaled> {
         Ok(out)
     }
 
-    /// Posterior and cavity variances: from the diagonal of `R` where a row says something, from the reduction of the prior
-    /// variance elsewhere, so that neither cancels.
+    /// Posterior and cavity variances: from the diagonal of `R` where a row says something, from
+    /// the reduction of the prior variance elsewhere, so that neither cancels.
     fn marginals(&mut self, k: MatRef<'_, f64>, terms: &[Term]) {
         let n = terms.len();
         let Scaled { factor, scale } = &self.resolvent;

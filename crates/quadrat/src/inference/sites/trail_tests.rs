@@ -36,8 +36,8 @@ fn counts() -> Toy {
     Toy::new(&x, vec![Box::new(rows) as Box<dyn Local>])
 }
 
-/// Under the prior that Gaussian rows leave, the sites of the others are those under the whole prior: one sweep over all
-/// rows confirms them (two where the mode is swept once more).
+/// Under the prior that Gaussian rows leave, the sites of the others are those under the whole
+/// prior: one sweep over all rows confirms them (two where the mode is swept once more).
 #[test]
 fn gaussian_rows_are_swept_once() {
     let toy = capped();
@@ -47,7 +47,8 @@ fn gaussian_rows_are_swept_once() {
         let options = SiteOptions::new(method);
         let fit = condition_sites(&toy, &theta, &options).unwrap();
         assert!(fit.found.converged && fit.found.sweeps <= 2, "{method:?}");
-        // The definition, one row at a time, at the posterior found: sites that the rows ask for are the sites they have.
+        // The definition, one row at a time, at the posterior found: sites that the rows ask for
+        // are the sites they have.
         let rows = rows::Rows::new(&toy, &theta);
         for row in (0..60).filter(|i| i % 3 == 1) {
             let (likelihood, own, at) = rows.at(row);
@@ -81,7 +82,8 @@ fn gaussian_rows_are_swept_once() {
     }
 }
 
-/// However a search came there, the end of a precise trail is that of a fresh search, and a rough one is near it.
+/// However a search came there, the end of a precise trail is that of a fresh search, and a rough
+/// one is near it.
 #[test]
 fn the_way_does_not_matter() {
     for toy in [capped(), counts()] {
@@ -96,7 +98,8 @@ fn the_way_does_not_matter() {
             }
             let (fresh, gradient) = evidence.evaluate(&theta).unwrap();
             let (near, near_gradient) = evidence.evaluate_along(&theta, &mut rough).unwrap();
-            // The evidence is stationary in the sites (that of Laplace's method: at its mode), each within 1e-5 sd.
+            // The evidence is stationary in the sites (that of Laplace's method: at its mode), each
+            // within 1e-5 sd.
             assert!((near - fresh).abs() < 1e-7, "{method:?}: {near} {fresh}");
             let sites = rough.sites().unwrap().clone();
             let mut precise = Trail::precise();

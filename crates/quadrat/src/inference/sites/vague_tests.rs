@@ -52,7 +52,8 @@ fn swept(sd: f64, is_parted: bool) -> Sweep {
     Sweep::of(&process, &terms(), 0.0).unwrap()
 }
 
-/// The largest difference of means and of sds, in sds, and that of the evidence but for the wider prior.
+/// The largest difference of means and of sds, in sds, and that of the evidence but for the wider
+/// prior.
 fn off(a: &Sweep, b: &Sweep, ratio: f64) -> (f64, f64) {
     let rows = (0..ROWS).filter(|&i| i != 5);
     let one = |i: usize| {

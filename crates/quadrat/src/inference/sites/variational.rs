@@ -1,13 +1,16 @@
 //! The Gaussian variational approximation by natural-gradient steps (conjugate computation).
 //!
-//! A whole step asks for the site that the expected log density has at the belief. Where its curvature changes by factors within the
-//! belief (a count of zero, a flat top with sharp edges) such steps go back and forth, and short ones creep. There a row is asked
-//! for the site that it will have: with all other sites as they are, the belief `N(m, s)` about its latent value that maximises
+//! A whole step asks for the site that the expected log density has at the belief. Where its
+//! curvature changes by factors within the belief (a count of zero, a flat top with sharp edges)
+//! such steps go back and forth, and short ones creep. There a row is asked for the site that it
+//! will have: with all other sites as they are, the belief `N(m, s)` about its latent value that
+//! maximises
 //!
-//! $$ E \log p(y \mid z) - KL(N(m, s) \,\|\, N(m_c, s_c)), \qquad \frac{m - m_c}{s_c} = E (\log p)', \quad
-//!    \frac1s = \frac1{s_c} - E (\log p)'' $$
+//! $$ E \log p(y \mid z) - KL(N(m, s) \,\|\, N(m_c, s_c)), \qquad \frac{m - m_c}{s_c} = E (\log
+//! p)', \quad \frac1s = \frac1{s_c} - E (\log p)'' $$
 //!
-//! with `N(m_c, s_c)` its cavity. That is a site of the same points of rest, and its steps see only how rows depend on each other.
+//! with `N(m_c, s_c)` its cavity. That is a site of the same points of rest, and its steps see only
+//! how rows depend on each other.
 //!
 //! # Source
 //! Khan and Lin 2017, *Conjugate-computation variational inference*.
@@ -19,10 +22,11 @@ use crate::likelihood::local::{Belief, Local};
 const STEPS: usize = 60;
 /// Part of a variance over which derivatives in it are differences.
 const DIFFERENCE: f64 = 1e-4;
-/// Steps shorter than this, in sds and in the logarithm of the variance, are the last: the next sweep goes on.
+/// Steps shorter than this, in sds and in the logarithm of the variance, are the last: the next
+/// sweep goes on.
 const SHORT: f64 = 1e-3;
-/// The longest steps, in sds of the cavity and in the logarithm of the variance: beyond, the expected log density is another
-/// function.
+/// The longest steps, in sds of the cavity and in the logarithm of the variance: beyond, the
+/// expected log density is another function.
 const LONGEST: (f64, f64) = (1.0, 2.0);
 /// A variance that is wrong by more than this, in its logarithm, comes first.
 const OPEN: f64 = 1.0;
@@ -32,8 +36,8 @@ const CUTS: usize = 12;
 /// A bound that falls by this part of its size has not fallen.
 const ROUNDING: f64 = 1e-12;
 
-/// The site of a row that a full natural-gradient step asks for; its precision is negative where the expected log density
-/// is not concave. Only the slope is in the residual.
+/// The site of a row that a full natural-gradient step asks for; its precision is negative where
+/// the expected log density is not concave. Only the slope is in the residual.
 pub(super) fn reply(
     likelihood: &dyn Local,
     own: &[f64],
@@ -52,8 +56,8 @@ pub(super) fn reply(
     }
 }
 
-/// The site of a row whose other rows keep theirs, looked for from the belief `at`; none where that is not found, or would
-/// have a negative precision.
+/// The site of a row whose other rows keep theirs, looked for from the belief `at`; none where that
+/// is not found, or would have a negative precision.
 pub(super) fn given(
     likelihood: &dyn Local,
     own: &[f64],
@@ -120,12 +124,14 @@ pub(super) fn given(
     None
 }
 
-/// Newton's step in the mean and in the logarithm of the variance; each by itself where both together do not lead uphill.
+/// Newton's step in the mean and in the logarithm of the variance; each by itself where both
+/// together do not lead uphill.
 ///
 /// # Arguments
 /// * `slope` - of the bound in the mean
 /// * `total` - the precision that the belief should have
-/// * `third`, `bend` - derivatives of the expected log density: three in the mean; one in the variance after two in the mean
+/// * `third`, `bend` - derivatives of the expected log density: three in the mean; one in the
+///   variance after two in the mean
 fn newton(slope: f64, total: f64, variance: f64, third: f64, bend: f64) -> (f64, f64) {
     let open = (variance * total).ln();
     let (a, b) = (-total, 0.5 * variance * third);

@@ -14,14 +14,18 @@ const CHUNK: usize = 1024;
 
 /// How the covariance of points within a row enters the variance of its sum.
 ///
-/// A row of up to `full` points has every pair of them. For larger ones all variances are used, of the covariances to first order
-/// what inducing points explain, and for the rest those of `sample` points, drawn at random (not one from each of as many
-/// strata, of which no two are near each other), scaled by the ratio of the products of expected shares (`control.rs` has the whole):
+/// A row of up to `full` points has every pair of them. For larger ones all variances are used, of
+/// the covariances to first order what inducing points explain, and for the rest those of `sample`
+/// points, drawn at random (not one from each of as many strata, of which no two are near each
+/// other), scaled by the ratio of the products of expected shares (`control.rs` has the whole):
 ///
-/// $$ \sum_{i \ne j} c_{ij} \approx \frac{(\sum e_i)^2 - \sum e_i^2}{(\sum_I e_i)^2 - \sum_I e_i^2} \sum_{i \ne j \in I} c_{ij}, \qquad e_i = w_i E \psi(f_i) $$
+/// $$ \sum_{i \ne j} c_{ij} \approx \frac{(\sum e_i)^2 - \sum e_i^2}{(\sum_I e_i)^2 - \sum_I e_i^2}
+/// \sum_{i \ne j \in I} c_{ij}, \qquad e_i = w_i E \psi(f_i) $$
 ///
-/// where `c_ij` is what is left of the covariance of two terms; without a link every `e_i = 1`. The sample stays the same through a fit: the bound is a smooth function of all its arguments. What inducing points explain is not
-/// left to the sample because a belief about them would learn to make its pairs cancel.
+/// where `c_ij` is what is left of the covariance of two terms; without a link every `e_i = 1`. The
+/// sample stays the same through a fit: the bound is a smooth function of all its arguments. What
+/// inducing points explain is not left to the sample because a belief about them would learn to
+/// make its pairs cancel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Within {
     /// Most points of which every pair is used.
@@ -42,7 +46,8 @@ impl Default for Within {
     }
 }
 
-/// Rows as weighted sums after a link of consecutive points, `Z_r = sum_i w_i link(f_i)`, in chunks of whole rows.
+/// Rows as weighted sums after a link of consecutive points, `Z_r = sum_i w_i link(f_i)`, in chunks
+/// of whole rows.
 ///
 /// # Examples
 /// ```
@@ -83,7 +88,8 @@ impl Bags {
         }
     }
 
-    /// Cuts chunks of about this many points; a row is never cut. To be called before rows are pushed.
+    /// Cuts chunks of about this many points; a row is never cut. To be called before rows are
+    /// pushed.
     #[must_use]
     pub fn with_chunk(mut self, points: usize) -> Self {
         self.size = points.max(1);
@@ -93,8 +99,8 @@ impl Bags {
     /// Adds a row.
     ///
     /// # Errors
-    /// [`InputError::Empty`] for a row without points; [`InputError::Range`] for a weight that is not above zero, or NaN, where
-    /// the link is not the identity.
+    /// [`InputError::Empty`] for a row without points; [`InputError::Range`] for a weight that is
+    /// not above zero, or NaN, where the link is not the identity.
     pub fn push(&mut self, link: Link, weights: &[f64]) -> Result<(), InputError> {
         let row = self.rows();
         if weights.is_empty() {

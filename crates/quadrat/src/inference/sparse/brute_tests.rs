@@ -1,4 +1,5 @@
-//! The bound and its derivatives against the definition, all dense: explicit inverses, every pair of points.
+//! The bound and its derivatives against the definition, all dense: explicit inverses, every pair
+//! of points.
 
 use super::log_squares::tests::chi_square;
 use super::pass::{Depth, Stream};
@@ -174,7 +175,8 @@ impl Row<'_> {
         if self.link == Link::Exp {
             return m;
         }
-        // E log f^2 with f = -e^t and f = e^t: both ends fall at least as e^t, and the trapezoid rule is exact to rounding.
+        // E log f^2 with f = -e^t and f = e^t: both ends fall at least as e^t, and the trapezoid
+        // rule is exact to rounding.
         let density = |f: f64| (-0.5 * ((f - m) / sd).powi(2)).exp() / sd;
         let h = 0.02;
         let at = |k: i32| {
@@ -210,7 +212,8 @@ impl Row<'_> {
     }
 }
 
-/// Expectation over two independent standard normal values, by the trapezoid rule: 1e-14 for softplus of standard deviations below one.
+/// Expectation over two independent standard normal values, by the trapezoid rule: 1e-14 for
+/// softplus of standard deviations below one.
 fn over_normals(of: impl Fn(f64, f64) -> f64) -> f64 {
     let h = 0.4;
     let nodes: Vec<[f64; 2]> = (-21..=21)
@@ -349,7 +352,8 @@ fn brute(toy: &Toy, form: LogSum, kind: usize, at: &At) -> f64 {
     value - 0.5 * (trace + pull - size + root.log_det() - log_det)
 }
 
-/// Every kind with every form that it has, all pairs of points or those of a sample, in chunks of so many points.
+/// Every kind with every form that it has, all pairs of points or those of a sample, in chunks of
+/// so many points.
 fn cases(chunk: usize, jitter: f64) -> Vec<(usize, LogSum, Toy)> {
     // The rows of four and five points are sampled.
     let small = Within {
@@ -361,7 +365,8 @@ fn cases(chunk: usize, jitter: f64) -> Vec<(usize, LogSum, Toy)> {
     for within in [Within::default(), small] {
         for form in [LogSum::Matched, LogSum::Lemma, LogSum::Taylor] {
             for (kind, tables) in kinds().into_iter().enumerate() {
-                // The lemma and the expansion are for Poisson counts and waiting times; the former not for softplus.
+                // The lemma and the expansion are for Poisson counts and waiting times; the former
+                // not for softplus.
                 let is_soft_lemma = form == LogSum::Lemma && tables[0].1 == Link::Softplus;
                 if form == LogSum::Matched || TERMS.contains(&kind) && !is_soft_lemma {
                     all.push((kind, form, Toy::new(tables, within, chunk, None, jitter)));
@@ -386,8 +391,8 @@ fn the_bound_is_its_definition() {
             (got - want).abs() < 1e-11 * want.abs().max(1.0),
             "{form:?} {kind}: {got} {want}"
         );
-        // No two are the same: forms differ, and a sample is not the whole. The lemma asks for no covariance, and the largest row of the
-        // last kind has three points.
+        // No two are the same: forms differ, and a sample is not the whole. The lemma asks for no
+        // covariance, and the largest row of the last kind has three points.
         let may_repeat = form == LogSum::Lemma || kind == 7;
         let again = |other: &f64| (other - got).abs() < 1e-6;
         assert!(may_repeat || !seen.iter().any(again), "{form:?} {kind}");
@@ -395,7 +400,8 @@ fn the_bound_is_its_definition() {
     }
 }
 
-/// Central differences with four steps, each half the one before, extrapolated: an error of order `h^8`.
+/// Central differences with four steps, each half the one before, extrapolated: an error of order
+/// `h^8`.
 fn slope(value: impl Fn(f64) -> f64, h: f64) -> f64 {
     let mut table: Vec<f64> = (0..4)
         .map(|k| {
@@ -467,8 +473,8 @@ fn gradients_are_those_of_the_definition() {
             };
             close(*got, of(&move_by, 0.01), 3);
         }
-        // Rounding of the values over a hundredth; inducing points are shifted by 1e-6 for slopes, which costs ten digits of sixteen
-        // and a little.
+        // Rounding of the values over a hundredth; inducing points are shifted by 1e-6 for slopes,
+        // which costs ten digits of sixteen and a little.
         assert!(
             worst.iter().all(|off| *off < 1e-8),
             "{form:?} {kind}: {worst:?}"

@@ -1,7 +1,8 @@
 //! Rows that are normal: the best `q` and the bound there in closed form.
 //!
-//! The expected log-densities are quadratic in `mu` and linear in `S`, so that the natural gradient points to the optimum from
-//! anywhere, and the bound there is the collapsed one, with `Q = A'A` the part of the covariance that inducing points explain:
+//! The expected log-densities are quadratic in `mu` and linear in `S`, so that the natural gradient
+//! points to the optimum from anywhere, and the bound there is the collapsed one, with `Q = A'A`
+//! the part of the covariance that inducing points explain:
 //!
 //! $$ F^* = \log N(y; m, Q + V) - \tfrac12 \mathrm{tr}(V^{-1} (K - Q)) $$
 //!

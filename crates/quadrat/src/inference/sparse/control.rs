@@ -1,14 +1,17 @@
 //! What inducing points say about the variance of a sum of which a sample of the pairs is used.
 //!
-//! A belief about inducing values has many more directions than a row has sampled pairs, and would learn to make those pairs
-//! cancel. So the sample stands only for what is not known of all pairs. To first order the variance of a sum is a quadratic form
-//! `l'Cl` (`l_i = w_i E psi'(f_i)`: `w_i E exp(f_i)` after `exp`, `2 w_i m_i` after `square`, `w_i` without a link), and of the covariance `C` the
-//! part `B'B` that inducing points explain has low rank: it is taken over all pairs, in place of its own estimate.
+//! A belief about inducing values has many more directions than a row has sampled pairs, and would
+//! learn to make those pairs cancel. So the sample stands only for what is not known of all pairs.
+//! To first order the variance of a sum is a quadratic form `l'Cl` (`l_i = w_i E psi'(f_i)`: `w_i E
+//! exp(f_i)` after `exp`, `2 w_i m_i` after `square`, `w_i` without a link), and of the covariance
+//! `C` the part `B'B` that inducing points explain has low rank: it is taken over all pairs, in
+//! place of its own estimate.
 //!
-//! $$ \mathrm{Var}\, Z \approx \sum_i V_{ii} + \rho \sum_{i \ne j \in I} (V_{ij} - l_i l_j b_i'b_j) + |B l|^2 - \tau \sum_{i \in I} l_i^2 |b_i|^2 $$
+//! $$ \mathrm{Var}\, Z \approx \sum_i V_{ii} + \rho \sum_{i \ne j \in I} (V_{ij} - l_i l_j
+//! b_i'b_j) + |B l|^2 - \tau \sum_{i \in I} l_i^2 |b_i|^2 $$
 //!
-//! with `rho` the ratio of the sums of `e_i e_j` over all pairs and those of the sample (of the numbers of pairs without a link), `tau`
-//! that of the sums of `e_i^2` (`w_i^2`).
+//! with `rho` the ratio of the sums of `e_i e_j` over all pairs and those of the sample (of the
+//! numbers of pairs without a link), `tau` that of the sums of `e_i^2` (`w_i^2`).
 
 use super::moments::Points;
 use crate::linalg::{Mat, MatRef, dot, matvec};
@@ -105,7 +108,8 @@ impl Control {
         self.whole - self.ratio * self.own
     }
 
-    /// Adds the adjoint of `d_variance` in means, variances and `e`, and returns that in the part; `scale` is `rho`.
+    /// Adds the adjoint of `d_variance` in means, variances and `e`, and returns that in the part;
+    /// `scale` is `rho`.
     pub fn adjoint(
         &self,
         p: &Points<'_>,
@@ -183,7 +187,8 @@ mod tests {
         bags.sample(0)
     }
 
-    /// Variance of the sum from all pairs, from those of a sample alone, and from those with what is explained.
+    /// Variance of the sum from all pairs, from those of a sample alone, and from those with what
+    /// is explained.
     fn variances(link: Link, mean: &[f64], s: &Mat<f64>) -> [f64; 3] {
         let weights: Vec<f64> = (0..COUNT).map(|i| 1.0 + (i % 3) as f64).collect();
         let at: Vec<Belief> = (0..COUNT)
@@ -228,7 +233,8 @@ mod tests {
         })
     }
 
-    /// A belief that is certain of the sum over the sample, and of no other, as an optimiser would find it.
+    /// A belief that is certain of the sum over the sample, and of no other, as an optimiser would
+    /// find it.
     #[test]
     fn the_pairs_of_a_sample_cannot_be_made_to_cancel() {
         for link in Link::ALL {
@@ -255,7 +261,8 @@ mod tests {
             s = symmetric_from_fn(COUNT, |i, j| s[(i, j)] - by * seen[i] * seen[j]);
             (0..COUNT).for_each(|i| s[(i, i)] += 1e-6);
             let [whole, alone, with] = variances(link, &mean, &s);
-            // The pairs of the sample cancel what its points have by themselves: scaled up, more than all points have.
+            // The pairs of the sample cancel what its points have by themselves: scaled up, more
+            // than all points have.
             assert!(alone == 0.0, "{link}: {alone} of {whole}");
             // A sample is left of the terms of second order: a tenth of a part that is small.
             assert!(
@@ -269,7 +276,8 @@ mod tests {
     fn what_is_explained_is_not_estimated() {
         let mean: Vec<f64> = (0..COUNT).map(|i| 1.0 + (0.03 * i as f64).sin()).collect();
         for (link, tolerance) in [
-            // Of the terms of second order, 2 w^2 c^2, a sample is left: more where the mean is near zero for some points.
+            // Of the terms of second order, 2 w^2 c^2, a sample is left: more where the mean is
+            // near zero for some points.
             (Link::Exp, 5e-3),
             (Link::Softplus, 5e-3),
             (Link::Square, 2e-2),

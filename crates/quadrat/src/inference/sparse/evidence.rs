@@ -19,7 +19,8 @@ const ROUNDING_OF_ROW: f64 = 2e-9;
 const LONGEST_DIFFERENCE: f64 = 0.1;
 /// Points above which an evaluation is dear.
 const DEAR: usize = 2000;
-/// Passes for a belief after a search was stopped, at most: natural gradients gain most of what they gain in their first steps.
+/// Passes for a belief after a search was stopped, at most: natural gradients gain most of what
+/// they gain in their first steps.
 const SHORT: usize = 6;
 
 /// The bound at the best `q`, whose gradient is that at fixed `q`.
@@ -61,7 +62,8 @@ impl<'a> SparseEvidence<'a> {
         }
     }
 
-    /// With derivatives along columns in which the inducing points move, by differences over so much.
+    /// With derivatives along columns in which the inducing points move, by differences over so
+    /// much.
     #[must_use]
     pub(super) fn moving(self, moving: Vec<(usize, f64)>) -> Self {
         Self { moving, ..self }
@@ -73,13 +75,15 @@ impl<'a> SparseEvidence<'a> {
         Self { start, ..self }
     }
 
-    /// Every evaluation ends with [`FitError::Stopped`] soon after the keeper stops; the trail has the belief so far.
+    /// Every evaluation ends with [`FitError::Stopped`] soon after the keeper stops; the trail has
+    /// the belief so far.
     #[must_use]
     pub fn watched_by(self, keeper: Option<&'a dyn Keeper>) -> Self {
         Self { keeper, ..self }
     }
 
-    /// For a search that was stopped: values at what a few passes find, which is a bound wherever it stands.
+    /// For a search that was stopped: values at what a few passes find, which is a bound wherever
+    /// it stands.
     #[must_use]
     pub(super) fn in_short(mut self) -> Self {
         self.options.steps = SHORT;
@@ -227,8 +231,10 @@ impl Evidence for SparseEvidence<'_> {
     }
 
     fn difference(&self) -> f64 {
-        // `q` is known to a thousandth of its spread or so, and the gradient with it, but of many rows no better than their rounding. With the
-        // step `h` that makes an error of `rounding / h` in the curvature, and a one-sided difference one of some `h / 2`: least where both are equal.
+        // `q` is known to a thousandth of its spread or so, and the gradient with it, but of many
+        // rows no better than their rounding. With the step `h` that makes an error of `rounding /
+        // h` in the curvature, and a one-sided difference one of some `h / 2`: least where both are
+        // equal.
         let rows = self.problem.bags().rows() as f64;
         let least = if self.is_normal { 1e-4 } else { 3e-3 };
         (2.0 * ROUNDING_OF_ROW * rows)
@@ -241,7 +247,8 @@ impl Evidence for SparseEvidence<'_> {
     }
 }
 
-/// The posterior at `theta`: that of the inducing points, in the form in which a dense prior is conditioned.
+/// The posterior at `theta`: that of the inducing points, in the form in which a dense prior is
+/// conditioned.
 ///
 /// # Arguments
 /// * `found` - a belief to begin with, which is the answer where it is of the same hyperparameters

@@ -18,12 +18,15 @@ use crate::special::elementary;
 /// | `Lemma` | `log sum_i w_i exp(E log psi(f_i))` | `1 / sum_i (w_i / E 1/psi(f_i))` | a lower bound of the evidence |
 /// | `Taylor` | `log E Z - Var Z / (2 (E Z)^2)` | `(1 + Var Z / (E Z)^2) / E Z` | second order in the spread of `Z` |
 ///
-/// For `exp` the matched form is the log-normal `log E Z - log(1 + Var Z / (E Z)^2) / 2`; behind `softplus` expectations are by quadrature,
-/// and there is no lemma. Behind `square`, Poisson counts that are no ranges have a
-/// noncentral chi-square variable whose degrees of freedom need not be whole (`log_squares.rs`): exact where the values of a row move
-/// together about one mean, and where they are independent and alike about zero. Every other likelihood has the square of a normal value there, which is the
-/// former case alone. Mean errors of `E log Z` over 960 rows of 2 to 64 points, independent to moving together, with means of 0 to 3, of one sign or
-/// both, variances of 0.02 to 2 and equal or unequal weights, against quadrature; a gamma variable would be exact in the latter case:
+/// For `exp` the matched form is the log-normal `log E Z - log(1 + Var Z / (E Z)^2) / 2`; behind
+/// `softplus` expectations are by quadrature, and there is no lemma. Behind `square`, Poisson
+/// counts that are no ranges have a noncentral chi-square variable whose degrees of freedom need
+/// not be whole (`log_squares.rs`): exact where the values of a row move together about one mean,
+/// and where they are independent and alike about zero. Every other likelihood has the square of a
+/// normal value there, which is the former case alone. Mean errors of `E log Z` over 960 rows of 2
+/// to 64 points, independent to moving together, with means of 0 to 3, of one sign or both,
+/// variances of 0.02 to 2 and equal or unequal weights, against quadrature; a gamma variable would
+/// be exact in the latter case:
 ///
 /// | `Var Z / (E Z)^2` | noncentral chi-square | square of a normal value | gamma |
 /// |---|---|---|---|
@@ -33,10 +36,11 @@ use crate::special::elementary;
 /// | 0.6 to 1.2 | 0.09 | 0.24 | 0.07 |
 /// | above | 0.20 | 0.30 | 0.18 |
 ///
-/// With the square link `Lemma` is the bound
-/// by the derivative of a confluent hypergeometric function. `Lemma` leaves the posterior variance out of `E log Z` for `exp`, so
-/// that its posterior is over-confident; where the coefficient of `log Z` is negative (waiting times) it takes `log E Z`. The second
-/// and third need a log-density made of `log Z`, `Z` and `1/Z`: Poisson counts that are no ranges, and waiting times.
+/// With the square link `Lemma` is the bound by the derivative of a confluent hypergeometric
+/// function. `Lemma` leaves the posterior variance out of `E log Z` for `exp`, so that its
+/// posterior is over-confident; where the coefficient of `log Z` is negative (waiting times) it
+/// takes `log E Z`. The second and third need a log-density made of `log Z`, `Z` and `1/Z`: Poisson
+/// counts that are no ranges, and waiting times.
 ///
 /// # Source
 /// Law et al. 2018, Lemma 1, eqs. 11, 12 and (corrected: no numerator but one) 26.
@@ -236,7 +240,8 @@ fn lemma(
     value
 }
 
-/// Value and first two derivatives in the mean of the expected log-density; the density itself where nothing is uncertain.
+/// Value and first two derivatives in the mean of the expected log-density; the density itself
+/// where nothing is uncertain.
 fn expected(likelihood: &dyn Local, own: &[f64], row: usize, belief: Belief) -> [f64; 3] {
     if belief.variance > 0.0 {
         let e = likelihood.expected(own, row, belief);
@@ -390,7 +395,8 @@ mod tests {
                     let h = 1e-3;
                     (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h)
                 };
-                // Fourth order differences of values of size ten, expectations good to 1e-10: 1e-10 / h.
+                // Fourth order differences of values of size ten, expectations good to 1e-10: 1e-10
+                // / h.
                 let close = |got: f64, want: f64, what: &str| {
                     assert!(
                         (got - want).abs() < 2e-7 * (1.0 + want.abs()),
@@ -422,7 +428,8 @@ mod tests {
         }
     }
 
-    /// Sums of squares against quadrature over their eigenvalues: never worse than the square of a normal value, which was matched before.
+    /// Sums of squares against quadrature over their eigenvalues: never worse than the square of a
+    /// normal value, which was matched before.
     #[test]
     fn sums_of_squares_are_nearer_than_the_square_of_one_value() {
         let counts = Poisson::new(vec![1.0], vec![1.0], Link::Square).unwrap();

@@ -15,8 +15,8 @@ pub(super) struct Features {
     pub within: Vec<Sample>,
 }
 
-/// Columns of a chunk that are handled at a time: of some hundred inducing points they stay in the second-level cache from the kernel to the
-/// product, and more of them do not make products faster.
+/// Columns of a chunk that are handled at a time: of some hundred inducing points they stay in the
+/// second-level cache from the kernel to the product, and more of them do not make products faster.
 pub(super) const WIDTH: usize = 128;
 
 /// Memory of one thread for so many columns.

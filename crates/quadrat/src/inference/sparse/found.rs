@@ -20,7 +20,8 @@ pub struct Found {
     /// About what its search left to gain, in nats; zero where it settled.
     #[serde(skip)]
     pub left: f64,
-    /// Which part of a residual full steps left at most in the last search that took one, where it is known.
+    /// Which part of a residual full steps left at most in the last search that took one, where it
+    /// is known.
     #[serde(skip)]
     pub(in crate::inference) rate: Option<f64>,
 }
@@ -46,19 +47,24 @@ impl Found {
         })
     }
 
-    /// The belief at other hyperparameters of someone who still knows of the inducing values what rows said of them.
+    /// The belief at other hyperparameters of someone who still knows of the inducing values what
+    /// rows said of them.
     ///
-    /// Rows said `exp(nu'u - u'T u / 2)` of `u = L v`; with the factor `L~` of the other `K_uu` the belief about `v` is
+    /// Rows said `exp(nu'u - u'T u / 2)` of `u = L v`; with the factor `L~` of the other `K_uu` the
+    /// belief about `v` is
     ///
-    /// $$ \tilde P = I + D'(P - I) D, \qquad \tilde P \tilde\mu = D' P \mu, \qquad D = L^{-1} \tilde L $$
+    /// $$ \tilde P = I + D'(P - I) D, \qquad \tilde P \tilde\mu = D' P \mu, \qquad D = L^{-1}
+    /// \tilde L $$
     ///
-    /// It is the best one where every point is an inducing point and rows are normal; elsewhere rows say the same of slightly other
-    /// values. Kept as it is, a belief about `v` would be about another function, since `u = L v`.
+    /// It is the best one where every point is an inducing point and rows are normal; elsewhere
+    /// rows say the same of slightly other values. Kept as it is, a belief about `v` would be about
+    /// another function, since `u = L v`.
     ///
     /// # Arguments
     /// * `factor` - `L~`
     /// # Returns
-    /// None where that is no belief: rows that are not log-concave may say less than nothing along some direction.
+    /// None where that is no belief: rows that are not log-concave may say less than nothing along
+    /// some direction.
     /// # Numerics
     /// `O(M^3)`.
     pub(super) fn at(
@@ -146,7 +152,8 @@ mod tests {
         let (factor, _) = inducing_factor(&toy, &there).unwrap();
         let carried = known.at(&toy, &there, &factor).unwrap();
         let best = found(&toy, &there);
-        // Jitter stands between points and inducing points: 1e-10 of the variance over the noise, times digits of the misfit.
+        // Jitter stands between points and inducing points: 1e-10 of the variance over the noise,
+        // times digits of the misfit.
         assert!((value(&toy, &there, &carried) - best.bound).abs() < 1e-6);
         assert!(value(&toy, &there, &known.normal) < best.bound - 0.1);
         let (same, _) = inducing_factor(&toy, &here).unwrap();

@@ -1,11 +1,14 @@
 //! Where the last steps of a search for a belief led, mixed.
 //!
-//! Natural gradients repeat a map `x -> G(x)` of natural parameters. Where it overshoots along some direction its steps go back and
-//! forth, where it falls short they creep. Of the last few beliefs `x_i`, with residuals `r_i = G(x_i) - x_i`, the next one is
+//! Natural gradients repeat a map `x -> G(x)` of natural parameters. Where it overshoots along some
+//! direction its steps go back and forth, where it falls short they creep. Of the last few beliefs
+//! `x_i`, with residuals `r_i = G(x_i) - x_i`, the next one is
 //!
-//! $$ \sum_i \alpha_i G(x_i), \qquad \alpha = \arg\min_{\sum \alpha_i = 1} \Big\| \sum_i \alpha_i r_i \Big\| $$
+//! $$ \sum_i \alpha_i G(x_i), \qquad \alpha = \arg\min_{\sum \alpha_i = 1} \Big\| \sum_i \alpha_i
+//! r_i \Big\| $$
 //!
-//! in the Fisher norm of `q = N(mu, S)`, in which a change `(dP, ds)` of `P` and `P mu` has the square
+//! in the Fisher norm of `q = N(mu, S)`, in which a change `(dP, ds)` of `P` and `P mu` has the
+//! square
 //!
 //! $$ a' S a + \tfrac12 \operatorname{tr} (S\, dP\, S\, dP), \qquad a = ds - dP \mu $$
 //!
@@ -21,7 +24,8 @@ use crate::linalg::{Cholesky, Mat, dot, matvec};
 
 /// Beliefs that are mixed, at most.
 const MOST: usize = 5;
-/// Part of their own size that is added to the squares of differences of residuals, so that nearly dependent ones do no harm.
+/// Part of their own size that is added to the squares of differences of residuals, so that nearly
+/// dependent ones do no harm.
 const RIDGE: f64 = 1e-10;
 
 /// Beliefs are near each other where they measure a residual alike, up to such a factor.
@@ -51,7 +55,8 @@ impl History {
         self.steps.drain(..self.steps.len().saturating_sub(1));
     }
 
-    /// Notes where a belief leads, and forgets beliefs that are too far from it to be measured alike.
+    /// Notes where a belief leads, and forgets beliefs that are too far from it to be measured
+    /// alike.
     ///
     /// # Returns
     /// The square of its residual, as it measures itself.
@@ -122,7 +127,8 @@ impl History {
     }
 }
 
-/// `G(x) - x` in coordinates of unit length, measured by the belief with this factor of the precision and this mean.
+/// `G(x) - x` in coordinates of unit length, measured by the belief with this factor of the
+/// precision and this mean.
 fn residual(q: &Normal, aim: &Natural, factor: &Cholesky, mean: &[f64]) -> Vec<f64> {
     let n = q.size();
     let mut change = Mat::from_fn(n, n, |i, j| aim.0[(i, j)] - q.precision()[(i, j)]);
@@ -186,7 +192,8 @@ mod tests {
         );
     }
 
-    /// A linear map that overshoots along one direction and creeps along another: three beliefs tell where it ends.
+    /// A linear map that overshoots along one direction and creeps along another: three beliefs
+    /// tell where it ends.
     #[test]
     fn mixtures_end_where_a_linear_map_does() {
         let (over, creeping) = (-0.95, 0.9);

@@ -9,10 +9,12 @@ const PER_CENTRE: usize = 200;
 /// Rounds of moving the centres.
 const ROUNDS: usize = 20;
 
-/// Chooses points that represent many: k-means, begun by k-means++, each centre moved to the point nearest to it.
+/// Chooses points that represent many: k-means, begun by k-means++, each centre moved to the point
+/// nearest to it.
 ///
 /// # Arguments
-/// * `columns` - coordinates, one list per column, all of one length, in units in which distances compare (lengthscales)
+/// * `columns` - coordinates, one list per column, all of one length, in units in which distances
+///   compare (lengthscales)
 /// * `count` - how many are wanted; all distinct points where there are no more
 /// * `seed` - of the random choices
 ///
@@ -90,7 +92,8 @@ pub fn k_means(columns: &[Vec<f64>], count: usize, seed: u64) -> Vec<usize> {
             break;
         }
     }
-    // Of every centre the nearest point that no other has taken: coordinates that are labels stay labels.
+    // Of every centre the nearest point that no other has taken: coordinates that are labels stay
+    // labels.
     let mut taken = vec![false; points.len()];
     for centre in &centres {
         let free = (0..points.len()).filter(|&i| !taken[i]);

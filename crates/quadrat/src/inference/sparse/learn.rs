@@ -1,11 +1,11 @@
 //! Learning the hyperparameters of sparse inference.
 //!
-//! An outer quasi-Newton search over the hyperparameters, each of whose evaluations finds the best `q` by natural gradients from
-//! where the last one ended: first to a thousandth of a nat, then to a millionth. Both stop on nats gained, not on a part of a bound
-//! that may be of any size.
+//! An outer quasi-Newton search over the hyperparameters, each of whose evaluations finds the best
+//! `q` by natural gradients from where the last one ended: first to a thousandth of a nat, then to
+//! a millionth. Both stop on nats gained, not on a part of a bound that may be of any size.
 //!
-//! Where a pass over the rows is dear, easier problems with the same hyperparameters go first. From their optimum, and with its
-//! curvature, a few Newton steps are left ([`super::newton`]).
+//! Where a pass over the rows is dear, easier problems with the same hyperparameters go first. From
+//! their optimum, and with its curvature, a few Newton steps are left ([`super::newton`]).
 
 use super::evidence::SparseEvidence;
 use super::moves::{Column, ROUNDS, Through, columns, relocate};
@@ -54,20 +54,25 @@ pub struct SparseOptimum {
     pub moved: Option<(Functionals, f64)>,
 }
 
-/// Maximises the bound plus the log prior density of the hyperparameters, from their starts or from what the keeper kept.
+/// Maximises the bound plus the log prior density of the hyperparameters, from their starts or from
+/// what the keeper kept.
 ///
 /// # Arguments
-/// * `moving` - columns along which inducing points, which must be points there, are moved to raise the bound
-/// * `easier` - problems with the same hyperparameters whose passes cost less, the easiest first, for a start near the optimum
+/// * `moving` - columns along which inducing points, which must be points there, are moved to raise
+///   the bound
+/// * `easier` - problems with the same hyperparameters whose passes cost less, the easiest first,
+///   for a start near the optimum
 ///
 /// # Errors
-/// [`FitError::Input`] when a parameter is not valid; [`FitError::Kept`] when what was kept is of another fit; the error of the start when it cannot be evaluated;
-/// [`FitError::NotSettled`] when no `q` is found at the end.
+/// [`FitError::Input`] when a parameter is not valid; [`FitError::Kept`] when what was kept is of
+/// another fit; the error of the start when it cannot be evaluated; [`FitError::NotSettled`] when
+/// no `q` is found at the end.
 ///
 /// # Numerics
-/// Some ten passes over the rows for every ten iterations of the search, more while it is far. A keeper that stops is heard between
-/// two passes, after which a few more give the belief where the search stands. The curvature, which gives the
-/// hyperparameters their intervals, is computed where it takes less than the search did.
+/// Some ten passes over the rows for every ten iterations of the search, more while it is far. A
+/// keeper that stops is heard between two passes, after which a few more give the belief where the
+/// search stands. The curvature, which gives the hyperparameters their intervals, is computed where
+/// it takes less than the search did.
 pub fn learn_sparse(
     problem: &dyn SparseProblem,
     easier: &[&dyn SparseProblem],
@@ -244,7 +249,8 @@ fn search(
     }
 }
 
-/// Whether differences of gradients take little, or less than the search did, of so many evaluations.
+/// Whether differences of gradients take little, or less than the search did, of so many
+/// evaluations.
 fn is_affordable(evidence: &SparseEvidence<'_>, free: usize, evaluations: usize) -> bool {
     let (points, inducing) = evidence.size();
     let flops = 15.0 * free as f64 * points as f64 * (inducing * inducing) as f64;
@@ -294,7 +300,8 @@ mod tests {
         toy
     }
 
-    /// From the optimum of the first half of the bags, twice, and with its curvature, to the same optimum.
+    /// From the optimum of the first half of the bags, twice, and with its curvature, to the same
+    /// optimum.
     #[test]
     fn an_easier_problem_leads_to_the_same_optimum() {
         let (all, half) = (toy(40), toy(20));
@@ -317,12 +324,14 @@ mod tests {
             .zip(&led.optimum.theta)
             .enumerate()
         {
-            // Precisions of logs are above those of the priors: 1 / .7^2 = 2. So sqrt(2 LEFT / 2) at most.
+            // Precisions of logs are above those of the priors: 1 / .7^2 = 2. So sqrt(2 LEFT / 2)
+            // at most.
             assert!((a / b).ln().abs() < 0.15, "{i}: {a} {b}");
         }
     }
 
-    /// A search that is stopped while it looks at a part says so, and its place is that of the part.
+    /// A search that is stopped while it looks at a part says so, and its place is that of the
+    /// part.
     #[test]
     fn a_stop_during_the_part_is_a_stop() {
         struct Stop;

@@ -1,12 +1,16 @@
 //! The expected logarithm of a weighted sum of squares of normal values, from its moments.
 //!
-//! `Z = sum_i w_i f_i^2` is matched by `a X`, `X` noncentral chi-square with `k` degrees of freedom, not whole ones, and noncentrality `lambda`:
+//! `Z = sum_i w_i f_i^2` is matched by `a X`, `X` noncentral chi-square with `k` degrees of
+//! freedom, not whole ones, and noncentrality `lambda`:
 //!
-//! $$ a = \frac{\mathrm{Var} Z}{2 (E Z + N)}, \qquad a k = E Z - N, \qquad a \lambda = N = \sum_i w_i E[f_i]^2 $$
+//! $$ a = \frac{\mathrm{Var} Z}{2 (E Z + N)}, \qquad a k = E Z - N, \qquad a \lambda = N = \sum_i
+//! w_i E[f_i]^2 $$
 //!
-//! so that mean, variance and the part of the mean that the means of the values bring are those of `Z`. That is exact where all values move together
-//! about one mean (`k = 1`), and where they are independent with one `w_i Var f_i` about zero (`k` their number). `k` is never below one, as
-//! `Var Z <= 2 (E Z - N)(E Z + N)`; it exceeds the number of values where those that vary little have most of the mean.
+//! so that mean, variance and the part of the mean that the means of the values bring are those of
+//! `Z`. That is exact where all values move together about one mean (`k = 1`), and where they are
+//! independent with one `w_i Var f_i` about zero (`k` their number). `k` is never below one, as
+//! `Var Z <= 2 (E Z - N)(E Z + N)`; it exceeds the number of values where those that vary little
+//! have most of the mean.
 
 use crate::special::{elementary, scalar};
 
@@ -29,7 +33,8 @@ const ASYMPTOTIC: f64 = 14.0;
 
 /// `E log(Z / E Z)` of the match.
 ///
-/// $$ E \log X = \log 2 + \sum_j p_j \psi(k / 2 + j), \qquad p = \mathrm{Poisson}(\lambda / 2), \qquad k = (1 - n) / u, \quad \lambda = n / u $$
+/// $$ E \log X = \log 2 + \sum_j p_j \psi(k / 2 + j), \qquad p = \mathrm{Poisson}(\lambda / 2),
+/// \qquad k = (1 - n) / u, \quad \lambda = n / u $$
 ///
 /// # Arguments
 /// * `u` - `Var Z / (2 (E Z)^2 (1 + n))`, above zero
@@ -40,7 +45,8 @@ const ASYMPTOTIC: f64 = 14.0;
 /// # Numerics
 /// Some `20 / sqrt(u)` terms, each a division or two; 1e-13 of the value, 1e-11 of its derivatives.
 /// # Source
-/// Johnson, Kotz and Balakrishnan 1995, eq. 29.2 for the mixture; the expansion is that of the logarithm in cumulants.
+/// Johnson, Kotz and Balakrishnan 1995, eq. 29.2 for the mixture; the expansion is that of the
+/// logarithm in cumulants.
 pub(super) fn expected_log(u: f64, n: f64) -> Gap {
     if !(u.is_finite() && n.is_finite()) {
         // Sums that are no numbers: weights would never end.
@@ -145,8 +151,8 @@ pub(super) mod tests {
     use crate::likelihood::local::Belief;
     use crate::likelihood::log_square::expected_log_square;
 
-    /// `E log Z = int_0^inf (e^-t - E e^-tZ) / t dt`, by the trapezoid rule in `log t`; `terms` has of every eigenvalue of the squares its value and the
-    /// squared mean along it.
+    /// `E log Z = int_0^inf (e^-t - E e^-tZ) / t dt`, by the trapezoid rule in `log t`; `terms` has
+    /// of every eigenvalue of the squares its value and the squared mean along it.
     pub fn by_quadrature(terms: &[[f64; 2]]) -> f64 {
         let h = 0.01;
         let at = |i: i32| {
@@ -159,7 +165,8 @@ pub(super) mod tests {
         h * (-4000..12000).map(at).sum::<f64>()
     }
 
-    /// Of one term of `k` degrees, which need not be whole: `k` times the eigenvalue, with the noncentrality.
+    /// Of one term of `k` degrees, which need not be whole: `k` times the eigenvalue, with the
+    /// noncentrality.
     pub fn chi_square(scale: f64, k: f64, centre: f64) -> f64 {
         let h = 0.01;
         let at = |i: i32| {
@@ -176,7 +183,8 @@ pub(super) mod tests {
             for u in [1e-5, 1e-4, 1.2e-4, 1.3e-4, 1e-3, 0.02, 0.2, 0.9] {
                 let k = (1.0 - n) / u;
                 let found = expected_log(u, n);
-                // Sums have no fewer degrees than one; and the tail of e^-kt/2 must have died within the range.
+                // Sums have no fewer degrees than one; and the tail of e^-kt/2 must have died
+                // within the range.
                 if k < 0.5 {
                     continue;
                 }
@@ -189,7 +197,8 @@ pub(super) mod tests {
                 };
                 let h = 3e-3 * u;
                 let close = |got: f64, want: f64, h: f64| {
-                    // Fourth order; rounding of terms of size ten, of each of which a step has four, over the step.
+                    // Fourth order; rounding of terms of size ten, of each of which a step has
+                    // four, over the step.
                     let off = (got - want).abs();
                     assert!(off < 1e-8 * want.abs() + 5e-14 / h, "{u} {n}: {got} {want}");
                 };

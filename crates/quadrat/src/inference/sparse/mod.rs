@@ -1,16 +1,22 @@
-//! Sparse variational inference for rows of any likelihood, also of sums after a link, streamed in chunks.
+//! Sparse variational inference for rows of any likelihood, also of sums after a link, streamed in
+//! chunks.
 //!
-//! The function is summarised by its values `u` at `M` inducing points. With `L L' = K_uu` and `u = L v`, the posterior of
-//! `v` is approximated by `q(v) = N(mu, S)`, and that of the points that rows look at by `p(f | u) q(u)`:
+//! The function is summarised by its values `u` at `M` inducing points. With `L L' = K_uu` and `u =
+//! L v`, the posterior of `v` is approximated by `q(v) = N(mu, S)`, and that of the points that
+//! rows look at by `p(f | u) q(u)`:
 //!
-//! $$ m_i = m(x_i) + a_i'\mu, \qquad S_{ij} = k(x_i, x_j) + a_i' (S - I) a_j, \qquad a_i = L^{-1} k_u(x_i) $$
+//! $$ m_i = m(x_i) + a_i'\mu, \qquad S_{ij} = k(x_i, x_j) + a_i' (S - I) a_j, \qquad a_i = L^{-1}
+//! k_u(x_i) $$
 //!
 //! The evidence is bounded from below by
 //!
-//! $$ F = \sum_r E_q \log p(y_r \mid Z_r) - KL(q(v) \,\|\, N(0, I)), \qquad Z_r = \sum_{i \in r} w_i \psi(f_i) $$
+//! $$ F = \sum_r E_q \log p(y_r \mid Z_r) - KL(q(v) \,\|\, N(0, I)), \qquad Z_r = \sum_{i \in r}
+//! w_i \psi(f_i) $$
 //!
-//! A row of one point of weight one has its expectation exactly. For a sum after a link mean and variance of `Z_r` are in closed
-//! form (behind `softplus` by quadrature and a series), and its expectation is that under the linked normal value with the same mean and variance ([`LogSum`] has others).
+//! A row of one point of weight one has its expectation exactly. For a sum after a link mean and
+//! variance of `Z_r` are in closed form (behind `softplus` by quadrature and a series), and its
+//! expectation is that under the linked normal value with the same mean and variance ([`LogSum`]
+//! has others).
 //!
 //! | symbol | meaning |
 //! |---|---|
@@ -20,7 +26,8 @@
 //! | `D` | `dF / dS_ij` within a row |
 //!
 //! # Source
-//! Titsias 2009; Hensman, Matthews and Ghahramani 2015; Law et al. 2018 for sums. Natural gradients: Khan and Lin 2017.
+//! Titsias 2009; Hensman, Matthews and Ghahramani 2015; Law et al. 2018 for sums. Natural
+//! gradients: Khan and Lin 2017.
 
 mod bags;
 #[cfg(test)]

@@ -28,7 +28,8 @@ pub(super) struct Points<'a> {
 pub(super) struct Marginals<'a> {
     pub to_mean: &'a mut [f64],
     pub to_variance: &'a mut [f64],
-    /// In the covariances of the sample, overwritten: zero on its diagonal, `(i, j)` and `(j, i)` count as two.
+    /// In the covariances of the sample, overwritten: zero on its diagonal, `(i, j)` and `(j, i)`
+    /// count as two.
     pub to_covariance: &'a mut Mat<f64>,
     /// In the part of low rank, besides; untouched where nothing depends on it.
     pub to_low_rank: &'a mut Option<LowRankSlope>,
@@ -151,7 +152,8 @@ impl SumMoments {
         let (mut scale, mut held) = (1.0, 0.0);
         let mut control = None;
         if s < n {
-            // Weights without a link may have either sign: their products say nothing about how many pairs there are.
+            // Weights without a link may have either sign: their products say nothing about how
+            // many pairs there are.
             let size = |i: usize| {
                 if p.link == Link::Identity {
                     1.0
@@ -307,7 +309,8 @@ impl SumMoments {
 /// * `at` - mean and variance of every point
 /// * `sample` - [`Bags::sample`] of the row
 /// * `covariance` - of the sample; its diagonal is not read
-/// * `explained` - `B` and `W`, of which `B'B - W'W` is the part of the covariance that inducing points explain, shape `[M, n]` each
+/// * `explained` - `B` and `W`, of which `B'B - W'W` is the part of the covariance that inducing
+///   points explain, shape `[M, n]` each
 #[must_use]
 pub fn sampled_total(
     link: Link,

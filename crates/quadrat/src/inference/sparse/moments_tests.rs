@@ -1,4 +1,5 @@
-//! Moments of sums against dense ones, their derivatives against differences, samples against all pairs.
+//! Moments of sums against dense ones, their derivatives against differences, samples against all
+//! pairs.
 
 use super::*;
 use crate::inference::pooled::total;
@@ -104,7 +105,8 @@ fn moments_are_those_of_dense_inference() {
     }
 }
 
-/// Points whose sum is known almost: so many pairs that go against each other tell a sample that the variance is negative.
+/// Points whose sum is known almost: so many pairs that go against each other tell a sample that
+/// the variance is negative.
 #[test]
 fn a_variance_that_was_lifted_to_zero_has_no_slope() {
     let (weights, ..) = case(9);
@@ -188,8 +190,8 @@ fn adjoints_are_central_differences() {
     }
 }
 
-/// What varies from point to point is seen by pairs of neighbours, which a sample must have: points in order, far more of
-/// them than a sample has.
+/// What varies from point to point is seen by pairs of neighbours, which a sample must have: points
+/// in order, far more of them than a sample has.
 #[test]
 fn samples_are_right_on_average_where_only_neighbours_are_alike() {
     let n = 600;
@@ -221,7 +223,8 @@ fn samples_are_right_on_average_where_only_neighbours_are_alike() {
         let mean = ratios.iter().sum::<f64>() / 300.0;
         let square: f64 = ratios.iter().map(|r| (r - mean).powi(2)).sum();
         let error = (square / 299.0 / 300.0).sqrt();
-        // Ratios of sums have a bias of the order of one in the size of the sample; one variance in many is lifted to zero.
+        // Ratios of sums have a bias of the order of one in the size of the sample; one variance in
+        // many is lifted to zero.
         assert!(
             (mean - 1.0).abs() < 3.0 * error + 0.02,
             "{link}: {mean} {error}"

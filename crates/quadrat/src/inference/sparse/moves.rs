@@ -1,7 +1,8 @@
 //! Inducing points moved to where the bound is highest, hyperparameters held.
 //!
-//! They move by L-BFGS-B within the range of the points that rows look at, in units of their typical distance. At every place the best `q` is
-//! found again, so that the slope of the bound is that at fixed `q`.
+//! They move by L-BFGS-B within the range of the points that rows look at, in units of their
+//! typical distance. At every place the best `q` is found again, so that the slope of the bound is
+//! that at fixed `q`.
 
 use super::evidence::SparseEvidence;
 use super::stages::Watch;
@@ -107,7 +108,8 @@ impl SparseProblem for Through<'_> {
     }
 }
 
-/// Moves inducing points from where the state has them, and notes in it where they are and whether to move them again.
+/// Moves inducing points from where the state has them, and notes in it where they are and whether
+/// to move them again.
 ///
 /// # Returns
 /// Passes over all rows.

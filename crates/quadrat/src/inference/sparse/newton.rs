@@ -1,6 +1,7 @@
 //! Search from near the optimum, with a curvature that is known about.
 //!
-//! Newton steps with the curvature at hand, which every step mends: with `s` the step and `y` the change of the gradient,
+//! Newton steps with the curvature at hand, which every step mends: with `s` the step and `y` the
+//! change of the gradient,
 //!
 //! $$ H \leftarrow H + \frac{y y'}{y's} - \frac{H s s' H}{s'Hs} $$
 //!

@@ -7,7 +7,8 @@ use crate::error::FitError;
 use crate::inference::Trail;
 use crate::inference::free::FreeSpace;
 
-/// Moves the state near the optimum, through those of problems that are easier; there with a curvature, if there were any.
+/// Moves the state near the optimum, through those of problems that are easier; there with a
+/// curvature, if there were any.
 pub(super) fn rehearse(
     problem: &dyn SparseProblem,
     easier: &[&dyn SparseProblem],
@@ -47,8 +48,8 @@ fn same_places(one: &dyn SparseProblem, other: &dyn SparseProblem) -> bool {
     a.len() == b.len() && (0..a.dims().len()).all(same)
 }
 
-/// The optimum of a part, from a state and with its curvature; whether it was not stopped before. Hyperparameters and their coordinates
-/// are those of the whole.
+/// The optimum of a part, from a state and with its curvature; whether it was not stopped before.
+/// Hyperparameters and their coordinates are those of the whole.
 fn search_part(
     part: &dyn SparseProblem,
     state: &mut SparseState,

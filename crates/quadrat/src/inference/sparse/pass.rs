@@ -1,15 +1,19 @@
 //! One pass over all rows: the bound, and its derivatives in `q` and in the hyperparameters.
 //!
-//! With `g_i = dF / dm_i`, `q = N(mu, S)`, `D` the derivative in the covariances within rows, and `E` that in their part `A'SA`
-//! besides, where a sample stands for the rest ([`control`](super::control)):
+//! With `g_i = dF / dm_i`, `q = N(mu, S)`, `D` the derivative in the covariances within rows, and
+//! `E` that in their part `A'SA` besides, where a sample stands for the rest
+//! ([`control`](super::control)):
 //!
-//! $$ F_\mu = A g, \quad F_S = A (D + E) A', \quad F_{K_{uX}} = L^{-T} (\mu g' + 2 (S - I) A (D + E) + 2 A E), \quad
-//!    F_{K_{uu}} = -L^{-T} \mathrm{sym}(\mu F_\mu' + 2 (S - I) F_S + 2 A E A') L^{-1} / 2, \quad F_{K_{bb}} = D $$
+//! $$ F_\mu = A g, \quad F_S = A (D + E) A', \quad F_{K_{uX}} = L^{-T} (\mu g' + 2 (S - I) A (D +
+//! E) + 2 A E), \quad F_{K_{uu}} = -L^{-T} \mathrm{sym}(\mu F_\mu' + 2 (S - I) F_S + 2 A E A')
+//! L^{-1} / 2, \quad F_{K_{bb}} = D $$
 //!
-//! where `sym` mirrors the lower triangle. Inducing points that move change the bound through `K_uX` and `K_uu` alone:
+//! where `sym` mirrors the lower triangle. Inducing points that move change the bound through
+//! `K_uX` and `K_uu` alone:
 //!
-//! $$ \frac{\partial F}{\partial z_m} = \sum_n (F_{K_{uX}})_{mn} \frac{\partial k(z_m, x_n)}{\partial z_m}
-//!    + 2 \sum_{m'} (F_{K_{uu}})_{mm'} \frac{\partial k(z_m, z_{m'})}{\partial z_m} $$
+//! $$ \frac{\partial F}{\partial z_m} = \sum_n (F_{K_{uX}})_{mn} \frac{\partial k(z_m,
+//! x_n)}{\partial z_m} + 2 \sum_{m'} (F_{K_{uu}})_{mm'} \frac{\partial k(z_m, z_{m'})}{\partial
+//! z_m} $$
 
 use rayon::prelude::*;
 
@@ -30,7 +34,8 @@ use crate::linalg::{
 };
 use crate::parameter;
 
-/// Groups of chunks that are summed apart: as many threads can work, and sums do not depend on how many do.
+/// Groups of chunks that are summed apart: as many threads can work, and sums do not depend on how
+/// many do.
 const GROUPS: usize = 16;
 
 /// How much a pass computes.
@@ -54,7 +59,8 @@ pub struct Bound {
     pub in_covariance: Mat<f64>,
     /// `dF / d theta`, natural units; empty unless asked for.
     pub gradient: Vec<f64>,
-    /// `dF / dz`, of every inducing point along every column that moves, column by column; empty unless asked for.
+    /// `dF / dz`, of every inducing point along every column that moves, column by column; empty
+    /// unless asked for.
     pub in_places: Vec<f64>,
 }
 
@@ -66,12 +72,13 @@ pub struct Bound {
 /// * `form` - what is put for expectations of sums
 ///
 /// # Errors
-/// [`FitError::Inducing`] when the covariance of the inducing points has no Cholesky factor; [`FitError::Input`] where `form` does not
-/// exist for a row.
+/// [`FitError::Inducing`] when the covariance of the inducing points has no Cholesky factor;
+/// [`FitError::Input`] where `form` does not exist for a row.
 ///
 /// # Numerics
-/// `2 N M^2` flops for the value, `5 N M^2` with the gradient, besides the covariances and the pairs within rows. Sums are made in
-/// an order that depends neither on threads nor on their number.
+/// `2 N M^2` flops for the value, `5 N M^2` with the gradient, besides the covariances and the
+/// pairs within rows. Sums are made in an order that depends neither on threads nor on their
+/// number.
 pub fn bound(
     problem: &dyn SparseProblem,
     theta: &[f64],
@@ -90,11 +97,12 @@ pub fn bound(
     ))
 }
 
-/// Jitters tried in turn besides that of the prior, relative to the variance of every inducing point, that of an unknown mean included.
+/// Jitters tried in turn besides that of the prior, relative to the variance of every inducing
+/// point, that of an unknown mean included.
 const JITTERS: [f64; 3] = [0.0, 1e-8, 1e-6];
 
-/// The factor `L` of `K_uu`, and the jitter that it took besides that of the prior: none, but where a mean or a part of the kernel is so wide that its
-/// rounding outgrows that one.
+/// The factor `L` of `K_uu`, and the jitter that it took besides that of the prior: none, but where
+/// a mean or a part of the kernel is so wide that its rounding outgrows that one.
 ///
 /// # Errors
 /// [`FitError::Inducing`] where there is none.
@@ -215,7 +223,8 @@ impl<'a> Stream<'a> {
         })
     }
 
-    /// Takes the derivatives in the hyperparameters with those along the columns in which inducing points were shifted.
+    /// Takes the derivatives in the hyperparameters with those along the columns in which inducing
+    /// points were shifted.
     pub fn moving(self, shifts: Vec<Shift>) -> Self {
         Self { shifts, ..self }
     }

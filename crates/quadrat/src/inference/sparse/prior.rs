@@ -8,7 +8,8 @@ use crate::support::Functionals;
 
 /// What a mean that is unknown adds to covariances; it has no hyperparameters.
 pub trait UnknownMean: Sync {
-    /// Adds the covariance of its values at a set and at a range of another to `k`, shape `[a.len(), range.len()]`.
+    /// Adds the covariance of its values at a set and at a range of another to `k`, shape
+    /// `[a.len(), range.len()]`.
     fn add_covariance(
         &self,
         k: &mut Mat<f64>,
@@ -50,7 +51,8 @@ impl SparsePrior<'_> {
         k
     }
 
-    /// Shows `K_uX` of a chunk by ranges of so many of its points, shape `[M, range.len()]`; `memory` is for them.
+    /// Shows `K_uX` of a chunk by ranges of so many of its points, shape `[M, range.len()]`;
+    /// `memory` is for them.
     pub fn cross(
         &self,
         theta: &[f64],

@@ -14,24 +14,28 @@ use crate::error::FitError;
 use crate::linalg::{Mat, matvec};
 use crate::parameter;
 
-/// The smallest part of a step that is tried: where all starts at one level, counts of a million whose rates differ by a factor of a
-/// hundred begin with a hundred thousandth.
+/// The smallest part of a step that is tried: where all starts at one level, counts of a million
+/// whose rates differ by a factor of a hundred begin with a hundred thousandth.
 const SMALLEST_STEP: f64 = 1.0 / 16_777_216.0;
 /// Part of a step from which on a change within the rounding of the bound is the last word.
 const SMALL_STEP: f64 = 1.0 / 4096.0;
 /// Steps of one length after one that was too long.
 const PATIENCE: usize = 4;
-/// A bound is known to this part of its size, ten times what expectations are: where no step gains, smaller changes say nothing.
+/// A bound is known to this part of its size, ten times what expectations are: where no step gains,
+/// smaller changes say nothing.
 const NOISE: f64 = 1e-9;
 /// From such a part of the tolerance on the residual is nothing, however slowly steps approach.
 const SURE: f64 = 0.05;
-/// A mixture gains a third of the residual or so, and leaves less: from such a part of the tolerance on it may be the last step.
+/// A mixture gains a third of the residual or so, and leaves less: from such a part of the
+/// tolerance on it may be the last step.
 const MIXED: f64 = 4.0;
-/// Steps that leave less than this part of the residual approach quickly: from near, a thousandth of it is usual.
+/// Steps that leave less than this part of the residual approach quickly: from near, a thousandth
+/// of it is usual.
 const QUICK: f64 = 0.1;
 /// Tolerance where differences of gradients are taken, as a part of the usual one.
 const FINE: f64 = 0.1;
-/// Steps that gain more than this, in nats, are far from the end: what the last ones led to says nothing of the next.
+/// Steps that gain more than this, in nats, are far from the end: what the last ones led to says
+/// nothing of the next.
 const NEAR: f64 = 10.0;
 /// A bound may fall by this part of its size and count as equal.
 const ROUNDING: f64 = 1e-12;
@@ -51,7 +55,8 @@ pub struct SparseOptions {
     pub tolerance: f64,
     /// Passes over the rows, about, at most.
     pub steps: usize,
-    /// Variance of the whitened inducing values where a search begins; less where that of a point would exceed 1.
+    /// Variance of the whitened inducing values where a search begins; less where that of a point
+    /// would exceed 1.
     pub start_variance: f64,
     /// Features of all points are kept between steps where they take no more than this, in bytes.
     pub memory: usize,
@@ -70,7 +75,8 @@ impl Default for SparseOptions {
 }
 
 impl SparseOptions {
-    /// For gradients of which differences are taken: half a thousandth of the spread of `q` from its optimum.
+    /// For gradients of which differences are taken: half a thousandth of the spread of `q` from
+    /// its optimum.
     pub(super) fn fine(self) -> Self {
         Self {
             tolerance: FINE * self.tolerance,
@@ -102,7 +108,8 @@ pub(super) struct Settled {
 /// `q`, the bound there in nats, and how many passes over the rows it took.
 ///
 /// # Errors
-/// [`FitError::NotSettled`] when a tenth of a nat or more is left to gain; [`FitError::NoBound`] where the bound is not finite from the start; else as [`super::bound`].
+/// [`FitError::NotSettled`] when a tenth of a nat or more is left to gain; [`FitError::NoBound`]
+/// where the bound is not finite from the start; else as [`super::bound`].
 pub fn settle_sparse(
     problem: &dyn SparseProblem,
     theta: &[f64],
@@ -144,7 +151,8 @@ impl Settled {
     }
 }
 
-/// The search; its last pass is as deep as `depth`, in most cases without another one. Between passes it may be stopped.
+/// The search; its last pass is as deep as `depth`, in most cases without another one. Between
+/// passes it may be stopped.
 pub(super) fn search(
     stream: &Stream<'_>,
     problem: &dyn SparseProblem,
@@ -211,7 +219,8 @@ pub(super) fn search(
         match ended {
             Ended::Moved => {}
             Ended::Stopped => stopped = true,
-            // No part of a step gains anything: the bound is flat up to rounding, or something was no number.
+            // No part of a step gains anything: the bound is flat up to rounding, or something was
+            // no number.
             Ended::Stuck => {
                 converged = walk.gain < known && walk.left * walk.step < known;
                 break;
@@ -276,7 +285,8 @@ struct Walk<'a> {
     before: f64,
     /// What a step would gain, were the bound linear: steps gain a part of it.
     left: f64,
-    /// Which part of that full steps left at most in the search before, unless a mixture made it doubtful.
+    /// Which part of that full steps left at most in the search before, unless a mixture made it
+    /// doubtful.
     learned: Option<f64>,
     /// The same in this one, 1 where it creeps.
     rate: Option<f64>,
@@ -327,8 +337,9 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether so much of a residual is nothing: where steps leave little of it, half of it is what is left to gain. One step does not
-    /// tell, since what creeps is small beside the rest at first: the search before must have ended so, and this one not yet otherwise.
+    /// Whether so much of a residual is nothing: where steps leave little of it, half of it is what
+    /// is left to gain. One step does not tell, since what creeps is small beside the rest at
+    /// first: the search before must have ended so, and this one not yet otherwise.
     fn is_near(&self, left: f64) -> bool {
         let rate = self
             .learned
@@ -352,7 +363,8 @@ impl Walk<'_> {
             if there.value >= self.bound.value - self.slack() {
                 self.accept(moved, there);
                 (self.is_mixed, self.is_full) = (true, false);
-                // One may only have confirmed what was known; where more are needed, steps alone would creep.
+                // One may only have confirmed what was known; where more are needed, steps alone
+                // would creep.
                 self.learned = None;
                 self.mixtures += 1;
                 if self.mixtures > 1 {
@@ -428,7 +440,8 @@ pub(super) fn target(q: &Normal, bound: &Bound) -> Natural {
     (precision, pairs.map(|(g, p)| g - 2.0 * p).collect())
 }
 
-/// `I - S` as `R R'`, for the reduction of predictive covariances; also by how much a direction was wider than the prior.
+/// `I - S` as `R R'`, for the reduction of predictive covariances; also by how much a direction was
+/// wider than the prior.
 pub(super) fn reduction(q: &Normal) -> Result<(Mat<f64>, f64), FitError> {
     let eigen = crate::linalg::symmetric_eigen(q.precision())?;
     let n = q.size();

@@ -19,7 +19,8 @@ pub(super) struct Slope {
     pub seen: Mat<f64>,
 }
 
-/// Columns of a chunk, with the explained part of their row, where that is apart: `by l_j` and the vector that it multiplies.
+/// Columns of a chunk, with the explained part of their row, where that is apart: `by l_j` and the
+/// vector that it multiplies.
 pub(super) fn for_columns(
     columns: Range<usize>,
     slopes: &[Slope],

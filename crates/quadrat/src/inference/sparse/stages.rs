@@ -13,8 +13,8 @@ use crate::progress::{Event, Keeper, Progress};
 pub(super) const GAINS: [f64; 2] = [5e-2, 1e-3];
 /// Iterations of each stage at most.
 const ITERATIONS: [usize; 2] = [200, 100];
-/// Newton steps that go on from an easier problem, at most, and what may be left to gain at the end, in nats: hyperparameters are then
-/// a third of their posterior sd from the optimum, together.
+/// Newton steps that go on from an easier problem, at most, and what may be left to gain at the
+/// end, in nats: hyperparameters are then a third of their posterior sd from the optimum, together.
 const STEPS: usize = 30;
 pub(super) const LEFT: f64 = 5e-2;
 /// Gains from which the number of steps that are left is guessed.
@@ -37,7 +37,8 @@ pub(super) fn unless_stopped<T>(result: Result<T, FitError>) -> Result<Option<T>
     }
 }
 
-/// The search, from the state and into it; on a part of the data, where that is known to be one. None, where there was nothing to do.
+/// The search, from the state and into it; on a part of the data, where that is known to be one.
+/// None, where there was nothing to do.
 pub(super) fn stages(
     space: &FreeSpace<'_>,
     bounds: &[(f64, f64)],
@@ -66,7 +67,8 @@ pub(super) fn stages(
     Ok(ended)
 }
 
-/// The density where the state is, whose belief is noted also where the keeper stops this before it settled.
+/// The density where the state is, whose belief is noted also where the keeper stops this before it
+/// settled.
 fn begin(
     space: &FreeSpace<'_>,
     state: &mut SparseState,
@@ -214,7 +216,8 @@ fn stage(
         }
         // From the best point, not from a step that went too far.
         let mut own = best.1.clone();
-        // Quasi-Newton steps need better gradients than a search gives that ends as soon as values are known.
+        // Quasi-Newton steps need better gradients than a search gives that ends as soon as values
+        // are known.
         own.forget_rate();
         let density = match known.take() {
             // The search begins where the stage was evaluated.

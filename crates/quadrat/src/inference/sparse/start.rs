@@ -6,11 +6,12 @@ use crate::error::FitError;
 use crate::inference::sites::rows::Rows;
 use crate::link::Link;
 
-/// Variance of a point at most: after an exponential link wider ones are worth nothing to sums, or overflow.
+/// Variance of a point at most: after an exponential link wider ones are worth nothing to sums, or
+/// overflow.
 const WIDEST: f64 = 1.0;
 
-/// The better one of two beliefs and its bound: the function is at the level that the rows have on average, or where the prior has it. Two
-/// passes.
+/// The better one of two beliefs and its bound: the function is at the level that the rows have on
+/// average, or where the prior has it. Two passes.
 pub(super) fn begin(
     stream: &Stream<'_>,
     problem: &dyn SparseProblem,
@@ -34,7 +35,8 @@ pub(super) fn begin(
     }
 }
 
-/// By how much a constant function with the average that rows report lies above the prior mean. Sums are averaged after the link.
+/// By how much a constant function with the average that rows report lies above the prior mean.
+/// Sums are averaged after the link.
 fn level(problem: &dyn SparseProblem, rows: &Rows<'_>) -> f64 {
     let bags = problem.bags();
     // Of every link: rows, what they report, their weights, and prior means.

@@ -18,7 +18,8 @@ pub struct SparseState {
     pub z: Vec<f64>,
     /// The best belief there, once there is one.
     pub found: Option<Found>,
-    /// About the Hessian of the negative log posterior there, column by column; empty where it is not known.
+    /// About the Hessian of the negative log posterior there, column by column; empty where it is
+    /// not known.
     pub curvature: Vec<f64>,
     /// Coordinates of inducing points that were moved, column by column; empty before they were.
     pub places: Vec<f64>,
@@ -85,7 +86,8 @@ impl SparseState {
         [MARK.as_slice(), crc.as_slice(), payload.as_slice()].concat()
     }
 
-    /// From bytes of the fit that has the fingerprint, and so many free hyperparameters and easier problems.
+    /// From bytes of the fit that has the fingerprint, and so many free hyperparameters and easier
+    /// problems.
     ///
     /// # Errors
     /// [`FitError::Kept`] for bytes that are damaged, of another version or of another fit.
@@ -113,8 +115,9 @@ impl SparseState {
     }
 }
 
-/// A checksum of everything that a fit depends on: kernel, rows, what they reported, points, inducing points, starts and priors, columns along
-/// which inducing points move, their jitter, the form of expected sums.
+/// A checksum of everything that a fit depends on: kernel, rows, what they reported, points,
+/// inducing points, starts and priors, columns along which inducing points move, their jitter, the
+/// form of expected sums.
 pub(super) fn fingerprint(
     problem: &dyn SparseProblem,
     theta: &[f64],

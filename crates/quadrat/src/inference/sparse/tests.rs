@@ -57,7 +57,8 @@ pub(super) fn kinds() -> Vec<Vec<Table>> {
     let over = NegativeBinomial::new(counts, EXPOSURE.to_vec(), link, Dispersion::Learned);
     all.push(vec![(Box::new(over.unwrap()), link, sizes.clone())]);
     for link in [Link::Square, Link::Softplus] {
-        // Behind the square a count that is exact has a match of its own, which is among the kinds above.
+        // Behind the square a count that is exact has a match of its own, which is among the kinds
+        // above.
         let lower = vec![1.0, 0.0, 7.0, 2.0];
         let upper = vec![4.0, 4.0, 9.0, f64::INFINITY];
         let ranges = Poisson::ranges(lower, upper, EXPOSURE.to_vec(), link);
@@ -249,8 +250,8 @@ fn the_search_ends_at_an_optimum_and_its_gradient_is_that_of_the_bound() {
                 },
                 1e-2 * theta[p],
             );
-            // The search may end where no step gains, some 3e-5 from the optimum, and the gradient at fixed `q` is off in
-            // first order of that.
+            // The search may end where no step gains, some 3e-5 from the optimum, and the gradient
+            // at fixed `q` is off in first order of that.
             assert!(
                 (gradient[p] - want).abs() < 1e-4 * (1.0 + want.abs()),
                 "{k} {p}: {} {want}",
@@ -323,7 +324,8 @@ fn a_search_from_near_takes_two_passes() {
 
 #[test]
 fn boxes_are_rows_like_any_other() {
-    // Sums over boxes, seen with noise: the bound lies below the evidence, and meets it where the boxes are inducing.
+    // Sums over boxes, seen with noise: the bound lies below the evidence, and meets it where the
+    // boxes are inducing.
     let kernel: Kernel = "se(x, y) + matern32(x)".parse().unwrap();
     let covariance = Covariance::new(&kernel);
     let mut boxes = Functionals::new(vec!["x".into(), "y".into()]);
@@ -392,7 +394,8 @@ fn the_collapsed_bound_is_that_of_titsias() {
     assert!((value - want).abs() < 1e-8 * want.abs(), "{value} {want}");
 }
 
-/// Where a wide unknown mean leaves the jitter of the prior nothing to say, more is taken, and the slopes are those of what was.
+/// Where a wide unknown mean leaves the jitter of the prior nothing to say, more is taken, and the
+/// slopes are those of what was.
 #[test]
 fn more_jitter_is_taken_where_a_mean_outgrows_that_of_the_prior() {
     struct Wide(f64);
@@ -436,7 +439,8 @@ fn more_jitter_is_taken_where_a_mean_outgrows_that_of_the_prior() {
             SparseProblem::describe(&self.0)
         }
     }
-    // Twelve points of which two nearly coincide: variances of 1e8 round away what tells them apart.
+    // Twelve points of which two nearly coincide: variances of 1e8 round away what tells them
+    // apart.
     let mut twelve = inducing(11);
     let [x, y] = place(500);
     twelve.push_point(&[x + 1e-7, y]).unwrap();
@@ -463,7 +467,8 @@ fn more_jitter_is_taken_where_a_mean_outgrows_that_of_the_prior() {
     }
 }
 
-/// Counts of a million whose rates differ by a factor of a thousand: from one level for all, a step of ordinary length overflows.
+/// Counts of a million whose rates differ by a factor of a thousand: from one level for all, a step
+/// of ordinary length overflows.
 #[test]
 fn large_counts_far_from_the_start_settle() {
     let rates = |i: usize| (3.5 * (1.7 * i as f64).sin()).exp();

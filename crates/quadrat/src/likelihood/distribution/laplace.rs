@@ -8,7 +8,8 @@ use std::f64::consts::FRAC_1_SQRT_2;
 use crate::special::scalar::{erfcx, log_cdf, normal_cdf};
 
 /// Density `exp(-|y - location| / scale) / (2 scale)`, where the location is known; else, with
-/// $H(r) = e^{s^2 / 2 b^2 - r / b} \, \Phi(r / s - s / b)$, scale $b$, sd $s$ of the location and $r = y - \mathrm{location}$,
+/// $H(r) = e^{s^2 / 2 b^2 - r / b} \, \Phi(r / s - s / b)$, scale $b$, sd $s$ of the location and
+/// $r = y - \mathrm{location}$,
 ///
 /// $$ p(y) = \frac{H(r) + H(-r)}{2 b}, \qquad P(Y \le y) = \Phi(r / s) + \tfrac12 (H(-r) - H(r)) $$
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,7 +31,8 @@ impl Laplace {
         2.0 * self.scale * self.scale + self.blur * self.blur
     }
 
-    /// Whether the blur counts so far from the location; infinitely far nothing is left but the tail.
+    /// Whether the blur counts so far from the location; infinitely far nothing is left but the
+    /// tail.
     fn is_blurred(&self, r: f64) -> bool {
         self.blur > 0.0 && (r / self.blur).is_finite()
     }

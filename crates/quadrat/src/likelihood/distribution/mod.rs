@@ -23,8 +23,8 @@ use rand::Rng;
 
 /// What would be observed, were the latent value known.
 ///
-/// Parameters that no distribution has (a negative scale) give NaN. Observations that are impossible have density
-/// or probability 0.
+/// Parameters that no distribution has (a negative scale) give NaN. Observations that are
+/// impossible have density or probability 0.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Distribution {

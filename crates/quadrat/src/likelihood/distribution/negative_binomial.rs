@@ -7,8 +7,8 @@ use super::Poisson;
 use super::poisson::{cdf, log_density};
 use crate::special::CountMean;
 
-/// The negative binomial by mean and dispersion: Poisson counts whose mean is gamma distributed around
-/// `mu` with variance `alpha mu^2`.
+/// The negative binomial by mean and dispersion: Poisson counts whose mean is gamma distributed
+/// around `mu` with variance `alpha mu^2`.
 ///
 /// `P(y) = Gamma(y + a) / (Gamma(a) y!) (alpha mu)^y / (1 + alpha mu)^(y + a)`, `a = 1 / alpha`.
 #[derive(Debug, Clone, Copy, PartialEq)]

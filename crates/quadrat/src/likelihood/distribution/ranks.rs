@@ -7,7 +7,8 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use crate::special::scalar::{log_cdf_difference, normal_cdf};
 
-/// Rank `k` of `1..=R` where `t_(k-1) < location + sd z <= t_k`, `z` standard normal, `t_0 = -inf`, `t_R = inf`.
+/// Rank `k` of `1..=R` where `t_(k-1) < location + sd z <= t_k`, `z` standard normal, `t_0 = -inf`,
+/// `t_R = inf`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranks {
     /// The `R - 1` thresholds, increasing.

@@ -62,7 +62,8 @@ impl StudentT {
     }
 }
 
-/// `P(|T| > z)`, the regularised incomplete beta function `I_x(degrees/2, 1/2)` at `x = degrees / (degrees + z^2)`.
+/// `P(|T| > z)`, the regularised incomplete beta function `I_x(degrees/2, 1/2)` at `x = degrees /
+/// (degrees + z^2)`.
 fn two_sided_tail(z: f64, degrees: f64) -> f64 {
     let square = z * z / degrees;
     if square == 0.0 {

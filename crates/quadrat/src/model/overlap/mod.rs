@@ -7,9 +7,9 @@
 //!
 //! $$ y_{A \setminus \cup B_i} = y_A - \sum_i y_{B_i}, $$
 //!
-//! which is independent of them; a total of its parts is left out. Where differences do not say what
-//! was counted, rows stay as they are, and a warning says so. Values with noise are not counts: a
-//! meter that is read each day reports sums that overlap, each with noise of its own.
+//! which is independent of them; a total of its parts is left out. Where differences do not say
+//! what was counted, rows stay as they are, and a warning says so. Values with noise are not
+//! counts: a meter that is read each day reports sums that overlap, each with noise of its own.
 
 mod apply;
 mod nested;
@@ -168,8 +168,8 @@ impl Model {
         self
     }
 
-    /// The model in which events are counted once, and what people should know of that; `None` where
-    /// no rows of counts overlap.
+    /// The model in which events are counted once, and what people should know of that; `None`
+    /// where no rows of counts overlap.
     pub(super) fn counting_once(&self) -> Result<Option<(Self, Vec<String>)>, InputError> {
         if self.keeps_overlaps {
             return Ok(None);

@@ -80,7 +80,8 @@ fn snapped(rows: &[Row], group: &[usize], d: usize) -> Vec<Edges> {
     edges.iter().map(|&(a, b)| (snap(a), snap(b))).collect()
 }
 
-/// Boxes that hang together, of two or more: each from the left, wide ones before those within them.
+/// Boxes that hang together, of two or more: each from the left, wide ones before those within
+/// them.
 fn runs(edges: &[Edges]) -> Vec<Vec<usize>> {
     let width = |i: usize| edges[i].1 - edges[i].0;
     let mut order: Vec<usize> = (0..edges.len()).filter(|&i| width(i) > 0.0).collect();

@@ -159,7 +159,8 @@ impl LinearGaussian for Problem {
 }
 
 impl Problem {
-    /// Of every value that was seen more than once how often, the noise variance of each time, and the parameter in it.
+    /// Of every value that was seen more than once how often, the noise variance of each time, and
+    /// the parameter in it.
     fn several<'a>(
         &'a self,
         theta: &'a [f64],

@@ -46,7 +46,8 @@ impl Functionals {
         out
     }
 
-    /// Lower edge and width of an atom along every dimension; of a region those of its bounding box.
+    /// Lower edge and width of an atom along every dimension; of a region those of its bounding
+    /// box.
     pub(crate) fn sides_of(&self, atom: usize) -> Vec<(f64, f64)> {
         let dims = 0..self.dims.len();
         dims.map(|d| (self.lower[d][atom], self.width[d][atom]))

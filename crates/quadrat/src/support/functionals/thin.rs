@@ -5,9 +5,10 @@ use super::Functionals;
 impl Functionals {
     /// The same rows with at most `most` atoms each.
     ///
-    /// Of longer ones a systematic sample with chances in proportion to the sizes of the weights: with `W = sum_i |w_i|` and
-    /// `K = most`, the atoms in which the running sum of sizes passes `(k + 1/2) W / K`, each with a weight of the size `W / K` for every
-    /// time. Sums over the sample estimate those over the row, and their sizes agree.
+    /// Of longer ones a systematic sample with chances in proportion to the sizes of the weights:
+    /// with `W = sum_i |w_i|` and `K = most`, the atoms in which the running sum of sizes passes
+    /// `(k + 1/2) W / K`, each with a weight of the size `W / K` for every time. Sums over the
+    /// sample estimate those over the row, and their sizes agree.
     pub(crate) fn thinned(&self, most: usize) -> Self {
         let mut out = Self::new(self.dims.clone());
         // The part of a set that is kept, row by row: only weights differ.
@@ -74,7 +75,8 @@ mod tests {
         };
         let kept = thin.atoms(1).len();
         assert!(kept <= 50, "{kept}");
-        // The heavy point stands for a third of the row, and so for sixteen or seventeen of the fifty.
+        // The heavy point stands for a third of the row, and so for sixteen or seventeen of the
+        // fifty.
         let heavy = thin.atoms(1).find(|&a| thin.lower(0)[a] == 0.4).unwrap();
         assert!(
             (thin.weight()[heavy] - 500.0).abs() <= 30.0,

@@ -42,8 +42,8 @@ impl Functionals {
             })
     }
 
-    /// The average of dimension `d` over what the row looks at, regions as their bounding boxes; not finite where the
-    /// weights add up to zero.
+    /// The average of dimension `d` over what the row looks at, regions as their bounding boxes;
+    /// not finite where the weights add up to zero.
     pub(crate) fn average(&self, row: usize, d: usize) -> f64 {
         let atoms = self.atoms(row);
         let middle = |a: usize| self.lower[d][a] + 0.5 * self.width[d][a];

@@ -13,16 +13,16 @@ const THIN: f64 = 0.01;
 /// `n` points of an Owen-scrambled Sobol sequence, of equal weight.
 ///
 /// In a polygon these are the points of the sequence over the bounding box that fall inside, which
-/// err less by a fifth to a third than the other way (64 to 1024 points, bumps half as wide as a side). The other
-/// way, for simplices and for polygons that fill less than a hundredth of their box: the first
-/// coordinate chooses the simplex by cumulated volume, the others the place within.
+/// err less by a fifth to a third than the other way (64 to 1024 points, bumps half as wide as a
+/// side). The other way, for simplices and for polygons that fill less than a hundredth of their
+/// box: the first coordinate chooses the simplex by cumulated volume, the others the place within.
 ///
 /// # Numerics
 /// Error about `n^-0.9`; the seed fixes the points. Every 65,536 points of the sequence another
 /// scramble follows. At most 255 dimensions.
 /// # Source
-/// Owen 1995; Burley 2020 (the scramble); the map into a simplex as in Algorithm 1 of Smith, Alvarez
-/// & Lawrence.
+/// Owen 1995; Burley 2020 (the scramble); the map into a simplex as in Algorithm 1 of Smith,
+/// Alvarez & Lawrence.
 #[must_use]
 pub fn low_discrepancy(region: &Region, n: usize, seed: u64) -> Nodes {
     match region {

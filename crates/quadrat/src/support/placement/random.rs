@@ -7,10 +7,12 @@ use super::Urn;
 use crate::quadrature::Nodes;
 use crate::support::Region;
 
-/// `n` uniform points, spread over the simplices by volume per share of the volume, of equal weight: Algorithm 1.
+/// `n` uniform points, spread over the simplices by volume per share of the volume, of equal
+/// weight: Algorithm 1.
 ///
-/// A simplex of share `v` gets `n v` points, rounded up or down at random such that there are `n` in
-/// all and the average is unbiased; the printed loop rounds up always, which favours small simplices.
+/// A simplex of share `v` gets `n v` points, rounded up or down at random such that there are `n`
+/// in all and the average is unbiased; the printed loop rounds up always, which favours small
+/// simplices.
 ///
 /// # Numerics
 /// Relative error of a covariance about `n^-1/2`; the seed fixes the points.

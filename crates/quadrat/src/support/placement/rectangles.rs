@@ -18,11 +18,12 @@ pub struct Rectangles {
     pub covered: f64,
 }
 
-/// Up to `n` disjoint rectangles inside a polygon, each the largest that fits beside those before, on
-/// a grid over the bounding box.
+/// Up to `n` disjoint rectangles inside a polygon, each the largest that fits beside those before,
+/// on a grid over the bounding box.
 ///
 /// # Errors
-/// [`RegionError::TooThin`] when no cell of the finest grid fits in; [`RegionError::Empty`] for none.
+/// [`RegionError::TooThin`] when no cell of the finest grid fits in; [`RegionError::Empty`] for
+/// none.
 /// # Numerics
 /// Grids of 32 to 512 cells along each input, about `12 n^1/2`. Fewer than `n` rectangles when they
 /// fill all cells.

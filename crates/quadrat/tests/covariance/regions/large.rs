@@ -1,4 +1,5 @@
-//! Regions of many lengthscales: against closed forms of boxes, cubature of cross-covariances, and limits.
+//! Regions of many lengthscales: against closed forms of boxes, cubature of cross-covariances, and
+//! limits.
 
 use std::f64::consts::PI;
 use std::sync::Arc;
@@ -18,8 +19,8 @@ fn push(set: &mut Functionals, polygon: &Polygon) {
     set.push_region(region, Aggregate::Mean).unwrap();
 }
 
-/// Of hundreds to thousands of millions of lengthscales, turned by any angle, beside each other and one in
-/// the other; and points in and beside them.
+/// Of hundreds to thousands of millions of lengthscales, turned by any angle, beside each other and
+/// one in the other; and points in and beside them.
 #[test]
 fn large_rectangles_agree_with_the_closed_form_of_boxes() {
     for family in ["se", "matern12", "matern32", "matern52", "rq"] {
@@ -56,7 +57,8 @@ fn large_rectangles_agree_with_the_closed_form_of_boxes() {
             for (i, j) in [(0, 0), (0, 1), (1, 1), (0, 2), (1, 2)] {
                 let scale = (want[(i, i)] * want[(j, j)]).sqrt();
                 let error = (got[(i, j)] - want[(i, j)]).abs() / scale;
-                // What small regions beside them promise under Matern 1/2 where they meet a point is less.
+                // What small regions beside them promise under Matern 1/2 where they meet a point
+                // is less.
                 let most = if family == "matern12" { 1e-5 } else { 1e-6 };
                 assert!(
                     error < most,
@@ -67,8 +69,9 @@ fn large_rectangles_agree_with_the_closed_form_of_boxes() {
     }
 }
 
-/// A box and a polygon beside it: the closed form of a box and a point, by cubature over the polygon. Borders
-/// that nearly coincide are turned against each other by all angles, parallel to the rule or not.
+/// A box and a polygon beside it: the closed form of a box and a point, by cubature over the
+/// polygon. Borders that nearly coincide are turned against each other by all angles, parallel to
+/// the rule or not.
 #[test]
 fn a_large_polygon_beside_a_box_agrees_with_cubature() {
     for family in ["se", "matern12"] {
@@ -96,7 +99,8 @@ fn a_large_polygon_beside_a_box_agrees_with_cubature() {
             let want = covariance.cross(&theta, &nodes.rows(&[0]), &nodes.rows(&[1]))[(0, 0)];
             let scale = (got[(0, 0)] * got[(1, 1)]).sqrt();
             let error = (got[(0, 1)] - want).abs() / scale;
-            // Cells of a lengthscale at the border, where third derivatives of Matern 1/2 have no limit.
+            // Cells of a lengthscale at the border, where third derivatives of Matern 1/2 have no
+            // limit.
             assert!(error < 1e-6, "{family} {angle:e}: {error:e}");
         }
     }
@@ -131,8 +135,8 @@ fn rules_meet_where_they_change() {
     }
 }
 
-/// `2 pi l_x l_y` times the area in common, over both areas: less what is lost at the border, `l` times
-/// its length times `E r / pi`, where it is small.
+/// `2 pi l_x l_y` times the area in common, over both areas: less what is lost at the border, `l`
+/// times its length times `E r / pi`, where it is small.
 #[test]
 fn short_lengthscales_leave_the_area_in_common() {
     let ell = polygon(&[

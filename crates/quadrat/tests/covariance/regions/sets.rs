@@ -154,8 +154,8 @@ fn lengthscales_that_shrink_get_more_nodes() {
 
 #[test]
 fn rows_do_not_depend_on_how_many_atoms_the_others_have() {
-    // A region has no atom in the bulk and a bag of two has two: rows and atoms must not be confused
-    // where their numbers happen to agree.
+    // A region has no atom in the bulk and a bag of two has two: rows and atoms must not be
+    // confused where their numbers happen to agree.
     let (_, covariance) = kernel("se(x, y)");
     let theta = [1.2, 0.8, 1.1];
     let mut set = plane();

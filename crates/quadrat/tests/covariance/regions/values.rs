@@ -103,7 +103,8 @@ fn random_polygons_agree_with_dense_cubature() {
 }
 
 /// A thousand stars, holes and slivers included, of .01 to 20 lengthscales, in pairs that touch,
-/// overlap or lie apart: as the kernel integrates by default, and by edges alone with many more nodes.
+/// overlap or lie apart: as the kernel integrates by default, and by edges alone with many more
+/// nodes.
 #[test]
 fn a_thousand_polygons_agree_with_fine_edges() {
     for (family, tolerance) in [("se", 1e-6), ("matern52", 1e-6), ("matern12", 1e-5)] {

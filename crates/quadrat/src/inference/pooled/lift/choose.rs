@@ -14,13 +14,14 @@ const VAGUE: f64 = 1e-30;
 /// The rows of the largest variances given those chosen before, in units of what they say.
 ///
 /// The variance of a row given the chosen ones is that given these and all constants, and what it
-/// sees of the constants that they leave open: with `A_o` what is left of the loadings `A` and `l` those of the
-/// rows that were chosen, each in its sd, `open + A_o (I + l' l)^-1 A_o'`. Nothing of that cancels,
-/// however vague the constants are.
+/// sees of the constants that they leave open: with `A_o` what is left of the loadings `A` and `l`
+/// those of the rows that were chosen, each in its sd, `open + A_o (I + l' l)^-1 A_o'`. Nothing of
+/// that cancels, however vague the constants are.
 ///
 /// # Arguments
 /// * `s` - prior covariance of the rows' linearised values, without the constants
-/// * `constants` - `A`: what the rows see of every constant, in prior sds, shape `[rows, constants]`
+/// * `constants` - `A`: what the rows see of every constant, in prior sds, shape `[rows,
+///   constants]`
 /// * `precisions` - of the rows' likelihoods at the mode
 pub(super) fn choose(s: &Mat<f64>, constants: &Mat<f64>, precisions: &[f64]) -> Vec<usize> {
     let n = s.nrows();

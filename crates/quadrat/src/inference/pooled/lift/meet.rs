@@ -10,8 +10,9 @@ use crate::link::{Link, QuasiMean};
 const TOLERANCE: f64 = 1e-9;
 /// Steps of Newton's method at most; two to seven are usual.
 const STEPS: usize = 60;
-/// No row is moved farther than this in one step behind `exp`: beyond, sums are far from linear. Behind `softplus` they are
-/// linear where they are large, and a draw may have to go from a thousand to zero.
+/// No row is moved farther than this in one step behind `exp`: beyond, sums are far from linear.
+/// Behind `softplus` they are linear where they are large, and a draw may have to go from a
+/// thousand to zero.
 const LONGEST: f64 = 1.5;
 /// How often a step that leads away is halved.
 const HALVINGS: usize = 10;

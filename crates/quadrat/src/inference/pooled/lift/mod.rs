@@ -1,11 +1,11 @@
 //! Draws that meet what rows report of their sums, each with its weight.
 //!
 //! A row pins the sum over its nodes, which is no linear function of them: a normal distribution of
-//! the nodes cannot hold a union of rows as surely as the rows do. Draws can. With `J` the slopes of
-//! the rows' latent values `z` at the mode, `S = J K J'` and `G = K J' S^-1`, a draw of the prior,
-//! `g ~ N(m, K)`, splits into `eta = J g` and `g - G eta`, which the prior holds independent. The
-//! second part is kept. For a draw `t ~ N(mu, V)` of what the rows know of their latent values the
-//! first part is chosen anew, such that the rows see `t`:
+//! the nodes cannot hold a union of rows as surely as the rows do. Draws can. With `J` the slopes
+//! of the rows' latent values `z` at the mode, `S = J K J'` and `G = K J' S^-1`, a draw of the
+//! prior, `g ~ N(m, K)`, splits into `eta = J g` and `g - G eta`, which the prior holds
+//! independent. The second part is kept. For a draw `t ~ N(mu, V)` of what the rows know of their
+//! latent values the first part is chosen anew, such that the rows see `t`:
 //!
 //! $$ f = g + G (\eta - J g), \qquad z(f) = t $$
 //!
@@ -15,22 +15,23 @@
 //! $$ \log w = \log N(\eta; J m, S) - \log|\det J(f) G| + \sum_r \log p(y_r \mid t_r)
 //!    - \log N(t; \mu, V) $$
 //!
-//! Unknown constants of the mean, whose prior may be a million times as wide as the function varies,
-//! are no part of `K` here: with `K = K0 + B B'` a draw of the prior is `m + L0 xi + B beta`, `S` is
-//! factorised with the direction of the constants apart (`seen.rs`), and the large numbers of `beta`
-//! meet those that take them back, `beta + (J B)' S^-1 (eta - J g)`, before anything else does.
+//! Unknown constants of the mean, whose prior may be a million times as wide as the function
+//! varies, are no part of `K` here: with `K = K0 + B B'` a draw of the prior is `m + L0 xi + B
+//! beta`, `S` is factorised with the direction of the constants apart (`seen.rs`), and the large
+//! numbers of `beta` meet those that take them back, `beta + (J B)' S^-1 (eta - J g)`, before
+//! anything else does.
 //!
 //! Rows that follow from others, as a total from its parts, and rows that say next to nothing are
 //! not met: they only weigh (`choose.rs`). The mean of the weights is an unbiased estimate of the
 //! evidence. Where few draws would carry the weight, weights are raised to a power below one at
-//! which a tenth of the draws count: that is between the posterior and the proposal, which knows the
-//! rows' sums well and is told of in a warning. Other places follow from the
-//! same draws of the prior (Matheron's rule), so that sums of parts are sums within each draw.
+//! which a tenth of the draws count: that is between the posterior and the proposal, which knows
+//! the rows' sums well and is told of in a warning. Other places follow from the same draws of the
+//! prior (Matheron's rule), so that sums of parts are sums within each draw.
 //!
 //! # Source
 //! Matheron's rule: Journel and Huijbregts 1978; Wilson and others 2020. Weights by a change of
-//! variables under a constraint: Robert and Casella 2004, chapter 3. Powers of weights: Koblents and
-//! Miguez 2015, Statistics and Computing 25:407.
+//! variables under a constraint: Robert and Casella 2004, chapter 3. Powers of weights: Koblents
+//! and Miguez 2015, Statistics and Computing 25:407.
 
 mod choose;
 mod meet;
@@ -265,13 +266,13 @@ impl Ready<'_> {
     ///
     /// # Arguments
     /// * `mean` - their prior means, length `m`
-    /// * `cross` - prior covariance of the nodes with them, shape `[nodes, m]`, and what they see of
-    ///   the constants
+    /// * `cross` - prior covariance of the nodes with them, shape `[nodes, m]`, and what they see
+    ///   of the constants
     ///
     /// # Returns
-    /// Means given each draw, shape `[m, draws]`, and `W = L0^-1 cross`, shape `[nodes, m]`, so that
-    /// what a draw leaves open of them has the covariance `K0_** - W' W`: it leaves nothing open of
-    /// the constants.
+    /// Means given each draw, shape `[m, draws]`, and `W = L0^-1 cross`, shape `[nodes, m]`, so
+    /// that what a draw leaves open of them has the covariance `K0_** - W' W`: it leaves nothing
+    /// open of the constants.
     #[must_use]
     pub fn given(&self, mean: &[f64], cross: Parted) -> (Mat<f64>, Mat<f64>) {
         let lift = self.lift;

@@ -80,7 +80,8 @@ impl Seen {
 mod tests {
     use super::*;
 
-    /// `S0 + v a a'` for `S0 = diag(1, 2, 4)` and `a = (1, 1, 2)`, by Sherman and Morrison's formula.
+    /// `S0 + v a a'` for `S0 = diag(1, 2, 4)` and `a = (1, 1, 2)`, by Sherman and Morrison's
+    /// formula.
     #[test]
     fn a_vague_constant_takes_no_digits() {
         let own = [1.0, 2.0, 4.0];

@@ -17,8 +17,8 @@ use crate::parameter::Parameter;
 /// Draws of the reference: with weights at least a hundredth of them count.
 const DRAWS: usize = 150_000;
 
-/// What the rows, and nodes of several rows, amount to, and every node. Not the sums after the link:
-/// their sds hang on a few large draws.
+/// What the rows, and nodes of several rows, amount to, and every node. Not the sums after the
+/// link: their sds hang on a few large draws.
 fn answers(pools: &Pools, other: &Pools, f: &[f64]) -> Vec<f64> {
     let rows = pools.means(f).into_iter().chain(other.means(f));
     rows.map(|z| z.value).chain(f.iter().copied()).collect()
