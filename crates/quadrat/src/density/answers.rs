@@ -1,0 +1,297 @@
+//! What is asked of a density: probabilities, quantiles, moments, modes, regions, inequality.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::linalg::Mat;
+
+use super::curves::Work;
+use super::error::DensityError;
+use super::estimate::Estimate;
+
+/// A number with an interval of the level of the estimate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Answer {
+    /// The posterior mean, or the number of the average of modes where draws are not weighted.
+    pub value: f64,
+    /// Lower end.
+    pub lower: f64,
+    /// Upper end.
+    pub upper: f64,
+}
+
+/// A maximum of the density.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mode {
+    /// Where.
+    pub place: f64,
+    /// The density there.
+    pub density: f64,
+    /// Posterior probability that the density about it exceeds those in the valleys that part it from its neighbours; one for the only mode.
+    pub probability: f64,
+}
+
+/// Share of the way to a valley over which a density is averaged when modes are compared with valleys: draws are rough.
+const WINDOW: f64 = 0.5;
+
+impl Estimate {
+    /// Any number of a density, given the probabilities of the cells.
+    #[must_use]
+    pub fn functional(&self, of: impl Fn(&[f64]) -> f64) -> Answer {
+        let numbers = self.curves.map(&of);
+        let tail = 0.5 * (1.0 - self.level);
+        let [lower, upper] =
+            Work::default().quantiles(&numbers, &self.curves.weights, [tail, 1.0 - tail]);
+        let value = if self.is_weighted() {
+            crate::linalg::dot(&numbers, &self.curves.weights)
+        } else {
+            of(&self.mass)
+        };
+        Answer { value, lower, upper }
+    }
+
+    /// The share of a cell that lies below a place.
+    fn share_below(&self, x: f64) -> (usize, f64) {
+        let edges = &self.cells.edges;
+        match self.cell(x) {
+            Some(j) => (j, (x - edges[j]) / (edges[j + 1] - edges[j])),
+            None if x > edges[0] => (self.cells.len(), 0.0),
+            None => (0, 0.0),
+        }
+    }
+
+    /// The distribution function at a place.
+    #[must_use]
+    pub fn cdf(&self, x: f64) -> Answer {
+        let (cell, share) = self.share_below(x);
+        self.functional(|mass| below(mass, cell, share))
+    }
+
+    /// The probability of an interval.
+    #[must_use]
+    pub fn probability(&self, from: f64, to: f64) -> Answer {
+        let ((i, a), (j, b)) = (self.share_below(from), self.share_below(to));
+        self.functional(|mass| (below(mass, j, b) - below(mass, i, a)).max(0.0))
+    }
+
+    /// A quantile; `p` is moved between 0 and 1.
+    #[must_use]
+    pub fn quantile(&self, p: f64) -> Answer {
+        let p = p.clamp(0.0, 1.0);
+        self.functional(|mass| self.quantile_of(mass, p))
+    }
+
+    fn quantile_of(&self, mass: &[f64], p: f64) -> f64 {
+        let edges = &self.cells.edges;
+        let mut before = 0.0;
+        for (j, u) in mass.iter().enumerate() {
+            if before + u >= p {
+                let share = if *u > 0.0 { ((p - before) / u).clamp(0.0, 1.0) } else { 0.0 };
+                return edges[j] + share * (edges[j + 1] - edges[j]);
+            }
+            before += u;
+        }
+        edges[mass.len()]
+    }
+
+    /// The mean within the range of the cells.
+    #[must_use]
+    pub fn mean(&self) -> Answer {
+        let middle = self.middles();
+        self.functional(|mass| crate::linalg::dot(mass, &middle))
+    }
+
+    /// The standard deviation within the range of the cells.
+    #[must_use]
+    pub fn sd(&self) -> Answer {
+        let middle = self.middles();
+        let within: Vec<f64> = (0..middle.len()).map(|j| self.cells.width(j).powi(2) / 12.0).collect();
+        self.functional(|mass| {
+            let mean = crate::linalg::dot(mass, &middle);
+            let variance: f64 = mass
+                .iter()
+                .zip(middle.iter().zip(&within))
+                .map(|(u, (x, w))| u * ((x - mean).powi(2) + w))
+                .sum();
+            variance.sqrt()
+        })
+    }
+
+    /// Middles of the cells in the data.
+    fn middles(&self) -> Vec<f64> {
+        self.cells.edges.windows(2).map(|e| e[0] + 0.5 * (e[1] - e[0])).collect()
+    }
+
+    /// Maxima of the density, from the left, with the probability that each is one.
+    ///
+    /// A maximum of the curve within half the way to its valleys is compared with the valleys over as wide a stretch, in every draw. Maxima
+    /// between which draws see no valley in at least half of the cases are joined first, so that ripples are not counted.
+    #[must_use]
+    pub fn modes(&self) -> Vec<Mode> {
+        let p = self.density();
+        let m = p.len();
+        let mut peaks: Vec<usize> = (0..m)
+            .filter(|j| (*j == 0 || p[*j] > p[j - 1]) && (*j + 1 == m || p[*j] >= p[j + 1]))
+            .collect();
+        loop {
+            let valleys: Vec<usize> =
+                peaks.windows(2).map(|w| lowest(p, w[0], w[1])).collect();
+            let sure: Vec<f64> = (0..peaks.len()).map(|i| self.is_mode(&peaks, &valleys, i)).collect();
+            let least = (0..peaks.len()).min_by(|a, b| sure[*a].total_cmp(&sure[*b]));
+            match least {
+                Some(i) if peaks.len() > 1 && sure[i] < 0.5 => {
+                    peaks.remove(i);
+                }
+                _ => {
+                    let places = self.places();
+                    let mode = |(j, probability): (&usize, f64)| Mode {
+                        place: places[*j],
+                        density: p[*j],
+                        probability,
+                    };
+                    return peaks.iter().zip(sure).map(mode).collect();
+                }
+            }
+        }
+    }
+
+    /// The probability that the density about a peak exceeds those of its valleys.
+    fn is_mode(&self, peaks: &[usize], valleys: &[usize], i: usize) -> f64 {
+        let peak = peaks[i];
+        let mut sides = Vec::new();
+        if i > 0 {
+            sides.push(valleys[i - 1]);
+        }
+        if i < valleys.len() {
+            sides.push(valleys[i]);
+        }
+        if sides.is_empty() {
+            return 1.0;
+        }
+        let m = self.cells.len();
+        let wide = sides.iter().map(|v| v.abs_diff(peak)).min().unwrap_or(1);
+        let half = ((wide as f64 * 0.5 * WINDOW) as usize).min(wide.saturating_sub(1) / 2);
+        let about = |centre: usize| centre.saturating_sub(half)..(centre + half + 1).min(m);
+        let level = |mass: &[f64], cells: std::ops::Range<usize>| {
+            let width = self.cells.edges[cells.end] - self.cells.edges[cells.start];
+            mass[cells].iter().sum::<f64>() / width
+        };
+        let exceeds = self.curves.map(|mass| {
+            let here = level(mass, about(peak));
+            let all = sides.iter().all(|v| here > level(mass, about(*v)));
+            if all { 1.0 } else { 0.0 }
+        });
+        crate::linalg::dot(&exceeds, &self.curves.weights).min(1.0)
+    }
+
+    /// The smallest set of cells that holds a probability, as intervals from the left.
+    #[must_use]
+    pub fn highest_density_region(&self, probability: f64) -> Vec<(f64, f64)> {
+        let p = self.density();
+        let mut order: Vec<usize> = (0..p.len()).collect();
+        order.sort_by(|a, b| p[*b].total_cmp(&p[*a]));
+        let mut inside = vec![false; p.len()];
+        let mut sum = 0.0;
+        for j in order {
+            if sum >= probability {
+                break;
+            }
+            inside[j] = true;
+            sum += self.mass[j];
+        }
+        let edges = &self.cells.edges;
+        let mut out: Vec<(f64, f64)> = Vec::new();
+        for j in (0..p.len()).filter(|j| inside[*j]) {
+            match out.last_mut() {
+                Some(last) if last.1 == edges[j] => last.1 = edges[j + 1],
+                _ => out.push((edges[j], edges[j + 1])),
+            }
+        }
+        out
+    }
+
+    /// Draws of whole densities, all alike: resampled by their weights.
+    ///
+    /// # Returns
+    /// Shape `[cells, count]`, per unit of the data.
+    #[must_use]
+    pub fn draws(&self, count: usize, seed: u64) -> Mat<f64> {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let first: f64 = random.random();
+        let (mut i, mut sum) = (0, self.curves.weights[0]);
+        let picks: Vec<usize> = (0..count)
+            .map(|k| {
+                let wanted = (k as f64 + first) / count as f64;
+                while sum < wanted && i + 1 < self.curves.len() {
+                    i += 1;
+                    sum += self.curves.weights[i];
+                }
+                i
+            })
+            .collect();
+        Mat::from_fn(self.cells.len(), count, |j, k| {
+            self.curves.log_mass[(picks[k], j)].exp() / self.cells.width(j)
+        })
+    }
+
+    fn positive(&self, what: &'static str) -> Result<Vec<f64>, DensityError> {
+        if self.cells.edges[0] < 0.0 {
+            return Err(DensityError::NotPositive { what });
+        }
+        Ok(self.middles())
+    }
+
+    /// The Gini coefficient of data that cannot be negative.
+    ///
+    /// # Errors
+    /// Where the range begins below zero.
+    pub fn gini(&self) -> Result<Answer, DensityError> {
+        let middle = self.positive("the Gini coefficient")?;
+        let widths: Vec<f64> = (0..middle.len()).map(|j| self.cells.width(j)).collect();
+        Ok(self.functional(|mass| {
+            // One less twice the area below Lorenz's curve; within a cell values are spread evenly, whose differences average a third of its width.
+            let (mut before, mut area, mut inside) = (0.0, 0.0, 0.0);
+            for ((u, x), w) in mass.iter().zip(&middle).zip(&widths) {
+                area += u * (2.0 * before + u * x);
+                before += u * x;
+                inside += u * u * w;
+            }
+            1.0 - area / before + inside / (6.0 * before)
+        }))
+    }
+
+    /// The share of the total that the largest values hold, those above the quantile `1 - top`, of data that cannot be negative.
+    ///
+    /// # Errors
+    /// Where the range begins below zero.
+    pub fn top_share(&self, top: f64) -> Result<Answer, DensityError> {
+        let middle = self.positive("the share of the largest values")?;
+        let top = top.clamp(0.0, 1.0);
+        Ok(self.functional(|mass| {
+            let total = crate::linalg::dot(mass, &middle);
+            let (mut left, mut held) = (top, 0.0);
+            for (j, u) in mass.iter().enumerate().rev() {
+                if *u <= left {
+                    held += u * middle[j];
+                    left -= u;
+                } else {
+                    // The upper part of the cell.
+                    let share = left / u;
+                    let place = self.cells.edges[j + 1] - 0.5 * share * self.cells.width(j);
+                    held += left * place;
+                    break;
+                }
+            }
+            held / total
+        }))
+    }
+}
+
+fn below(mass: &[f64], cell: usize, share: f64) -> f64 {
+    mass[..cell].iter().sum::<f64>() + mass.get(cell).map_or(0.0, |u| share * u)
+}
+
+/// The lowest cell between two.
+fn lowest(p: &[f64], from: usize, to: usize) -> usize {
+    (from..=to).min_by(|a, b| p[*a].total_cmp(&p[*b])).unwrap_or(from)
+}

@@ -1,0 +1,170 @@
+//! The axis of a density and its cells: uniform in `v`, of unequal width in the data.
+//!
+//! | symbol | meaning |
+//! |---|---|
+//! | `x` | the data; `t = log x` on a logarithmic axis, else `t = x` |
+//! | `z` | `(t - centre) / scale` |
+//! | `v` | `K asinh(z / K)` where an end is open, `K = 2`; else `v = z` |
+
+use super::error::DensityError;
+use super::scale::Scale;
+
+/// Beyond so many scales the axis turns logarithmic.
+const BEND: f64 = 2.0;
+/// How far the range goes beyond the data, in `v`: a factor of `e` in the distance from the centre.
+const MARGIN: f64 = 2.0;
+/// The same beyond intervals without an end.
+const OPEN_MARGIN: f64 = 4.0;
+/// Bounds that are further apart in units of the scale get the axis of open ends.
+const WIDEST: f64 = 60.0;
+
+/// From the data to `v` and back.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Axis {
+    log: bool,
+    centre: f64,
+    scale: f64,
+    bent: bool,
+}
+
+impl Axis {
+    /// `v` at `x`.
+    pub fn forward(&self, x: f64) -> f64 {
+        let t = if self.log { x.ln() } else { x };
+        let z = (t - self.centre) / self.scale;
+        if self.bent { BEND * (z / BEND).asinh() } else { z }
+    }
+
+    /// `t` at `v`.
+    fn measure(&self, v: f64) -> f64 {
+        let z = if self.bent { BEND * (v / BEND).sinh() } else { v };
+        self.centre + self.scale * z
+    }
+
+    /// `x` at `v`.
+    pub fn backward(&self, v: f64) -> f64 {
+        let t = self.measure(v);
+        if self.log { t.exp() } else { t }
+    }
+
+    /// Whether the axis bends.
+    pub fn is_bent(&self) -> bool {
+        self.bent
+    }
+}
+
+/// Cells of equal width in `v`.
+#[derive(Debug, Clone)]
+pub(super) struct Cells {
+    /// From the data to `v`.
+    pub axis: Axis,
+    /// Edges in `x`, one more than cells, strictly ascending.
+    pub edges: Vec<f64>,
+    /// Centres in `v`.
+    pub centres: Vec<f64>,
+    /// Logarithm of the width in `t`, which is the measure that densities are relative to.
+    pub log_measure: Vec<f64>,
+    /// First edge in `v`.
+    start: f64,
+    /// Width in `v`.
+    pub step: f64,
+}
+
+impl Cells {
+    /// Lays out cells.
+    ///
+    /// # Arguments
+    /// * `count` - how many
+    /// * `scale` - of the rows, in `t`
+    /// * `bounds` - of the data in `x`, infinite where there are none
+    /// * `range` - what the cells cover at least, where the user said so
+    /// * `log` - whether `t = log x`
+    ///
+    /// # Errors
+    /// Where double precision cannot tell edges apart.
+    pub fn lay(
+        count: usize,
+        scale: &Scale,
+        bounds: (f64, f64),
+        range: Option<(f64, f64)>,
+        log: bool,
+    ) -> Result<Self, DensityError> {
+        let into = |x: f64| if log { x.ln() } else { x };
+        let (lo, hi) = (into(bounds.0), into(bounds.1));
+        let bounded = (lo.is_finite(), hi.is_finite());
+        let wide = (hi - lo) / scale.scale > WIDEST;
+        let centre = match bounded {
+            (true, false) => lo,
+            (false, true) => hi,
+            _ => scale.centre,
+        };
+        let bent = bounded != (true, true) || wide;
+        let axis = Axis { log, centre, scale: scale.scale, bent };
+        let inner = Axis { log: false, ..axis };
+        let margin = |open: f64| if open > 0.0 { OPEN_MARGIN } else { MARGIN };
+        let low = if bounded.0 { inner.forward(lo) } else {
+            inner.forward(scale.least) - margin(scale.open_below)
+        };
+        let high = if bounded.1 { inner.forward(hi) } else {
+            inner.forward(scale.most) + margin(scale.open_above)
+        };
+        let (mut low, mut high) = (low, high);
+        if let Some((from, to)) = range {
+            // A range replaces the margins, but never leaves out data.
+            if !bounded.0 {
+                low = inner.forward(into(from)).min(inner.forward(scale.least));
+            }
+            if !bounded.1 {
+                high = inner.forward(into(to)).max(inner.forward(scale.most));
+            }
+        }
+        let step = (high - low) / count as f64;
+        let unresolved = || DensityError::Unresolved { spread: scale.scale, centre: scale.centre };
+        let at = |i: usize| low + step * i as f64;
+        let mut edges: Vec<f64> = (0..=count).map(|i| axis.backward(at(i))).collect();
+        let mut measure: Vec<f64> = (0..=count).map(|i| axis.measure(at(i))).collect();
+        if bounded.0 {
+            edges[0] = bounds.0;
+            measure[0] = lo;
+        }
+        if bounded.1 {
+            edges[count] = bounds.1;
+            measure[count] = hi;
+        }
+        let ascending = |x: &[f64]| x.windows(2).all(|w| w[0] < w[1] && (w[1] - w[0]).is_finite());
+        if !(edges[0].is_finite() && edges[count].is_finite()) {
+            return Err(DensityError::TooWide);
+        }
+        if !ascending(&edges) || !ascending(&measure) {
+            return Err(unresolved());
+        }
+        // In units of the scale, so that no unit of the data over- or underflows.
+        let log_measure =
+            measure.windows(2).map(|w| ((w[1] - w[0]) / scale.scale).ln()).collect();
+        Ok(Self {
+            axis,
+            edges,
+            centres: (0..count).map(|j| low + step * (j as f64 + 0.5)).collect(),
+            log_measure,
+            start: low,
+            step,
+        })
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.centres.len()
+    }
+
+    /// The cell of a value within the range.
+    pub fn index(&self, x: f64) -> usize {
+        let at = (self.axis.forward(x) - self.start) / self.step;
+        // Saturates: a value on the last edge belongs to the last cell.
+        (at as usize).min(self.len() - 1)
+    }
+
+    /// Width of a cell in `x`.
+    pub fn width(&self, j: usize) -> f64 {
+        self.edges[j + 1] - self.edges[j]
+    }
+}

@@ -1,0 +1,201 @@
+//! What a density cannot be made of, and what should be known of one that was made.
+
+use thiserror::Error;
+
+use crate::error::LinalgError;
+
+/// A density cannot be estimated; the message states the fact and the remedy.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum DensityError {
+    /// Too few finite rows of positive weight.
+    #[error(
+        "{usable} of {rows} rows can be used, and a density needs at least two that differ: add rows{}",
+        if *usable < *rows { ", or mend those that are not finite or without weight" } else { "" }
+    )]
+    TooFew {
+        /// Rows given.
+        rows: usize,
+        /// Rows that are finite and have a positive weight.
+        usable: usize,
+    },
+    /// Every value is the same.
+    #[error(
+        "all {rows} values are {value}: a constant has no density; give values that differ, or an interval for each if they were rounded"
+    )]
+    Constant {
+        /// Rows used.
+        rows: usize,
+        /// The value.
+        value: f64,
+    },
+    /// Values that differ by less than their last digits.
+    #[error(
+        "the values differ by about {spread:e} near {centre:e}, less than 400 cells need to be told apart by double precision: subtract a constant first"
+    )]
+    Unresolved {
+        /// Their scale.
+        spread: f64,
+        /// Their centre.
+        centre: f64,
+    },
+    /// Values whose extent is no double.
+    #[error("the values extend over more than double precision can hold: divide them by a constant first")]
+    TooWide,
+    /// A row that lies outside of the bounds, or is not positive on a logarithmic axis.
+    #[error("row {row} is {value}, outside of the bounds {lower} to {upper}: widen the bounds, or leave the row out")]
+    Outside {
+        /// Row, counted from 0.
+        row: usize,
+        /// The value.
+        value: f64,
+        /// The lower bound.
+        lower: f64,
+        /// The upper bound.
+        upper: f64,
+    },
+    /// A weight or count that is none.
+    #[error("the weight of row {row} is {value}; weights and counts are finite and at least zero")]
+    Weight {
+        /// Row, counted from 0.
+        row: usize,
+        /// The weight.
+        value: f64,
+    },
+    /// An interval whose ends are in the wrong order.
+    #[error("the interval of row {row} begins at {lower} and ends at {upper}: the lower end must not exceed the upper")]
+    Interval {
+        /// Row, counted from 0.
+        row: usize,
+        /// Its beginning.
+        lower: f64,
+        /// Its end.
+        upper: f64,
+    },
+    /// Lengths that must agree.
+    #[error("there are {got} {what} for {expected} rows; give one for each")]
+    Lengths {
+        /// What was counted.
+        what: &'static str,
+        /// How many are needed.
+        expected: usize,
+        /// How many were given.
+        got: usize,
+    },
+    /// A setting that cannot be used.
+    #[error("{what} is {value}; it must be {requirement}")]
+    Setting {
+        /// Which one.
+        what: &'static str,
+        /// What was given.
+        value: f64,
+        /// What would be accepted.
+        requirement: &'static str,
+    },
+    /// The intervals say nothing: each contains all that is possible.
+    #[error("every interval covers the whole range, so nothing is known of the density: give narrower intervals, or a wider range")]
+    SaysNothing,
+    /// The search for the mode failed at every setting of the hyperparameters.
+    #[error("no mode of the density was found: {reason}; look for extreme weights or values")]
+    NoMode {
+        /// What stopped the last search.
+        reason: String,
+    },
+    /// An answer that exists for positive data only.
+    #[error("{what} needs data that cannot be negative: set the lower bound to 0")]
+    NotPositive {
+        /// What was asked for.
+        what: &'static str,
+    },
+    /// Linear algebra that failed.
+    #[error(transparent)]
+    Linalg(#[from] LinalgError),
+}
+
+/// Something that should be known before a density is trusted.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum Warning {
+    /// Rows left out.
+    #[error("{count} of {rows} rows are not finite and were left out, the first is row {first} (counted from 0)")]
+    NotFinite {
+        /// How many.
+        count: usize,
+        /// Rows given.
+        rows: usize,
+        /// The first of them.
+        first: usize,
+    },
+    /// A value that repeats too often for a density.
+    #[error(
+        "{:.0} % of the values are {value}: a density has no atoms; if they are rounded give intervals, else the band near them is not to be trusted",
+        100.0 * share
+    )]
+    Ties {
+        /// The value.
+        value: f64,
+        /// Its share of the weight.
+        share: f64,
+    },
+    /// Many values repeat.
+    #[error(
+        "the {rows} values are only {distinct} different numbers, as if rounded: give each as the interval that it stands for"
+    )]
+    Rounded {
+        /// Values used.
+        rows: usize,
+        /// How many differ.
+        distinct: usize,
+    },
+    /// Different values that share a cell.
+    #[error(
+        "{:.0} % of the values, which differ, lie in one cell of the grid, so that detail is lost near {place}: take the logarithm of positive data, set a range, or more cells",
+        100.0 * share
+    )]
+    Crowded {
+        /// Where.
+        place: f64,
+        /// Their share of the weight.
+        share: f64,
+    },
+    /// Few values.
+    #[error("{rows} values are few: the prior has as much to say as they have")]
+    Few {
+        /// How many.
+        rows: usize,
+    },
+    /// Values far from all others.
+    #[error("values reach {distance:.0} times the scale of the data from its centre: look at {value}")]
+    Outlier {
+        /// The farthest value.
+        value: f64,
+        /// Its distance in units of the scale.
+        distance: f64,
+    },
+    /// The importance sample is too uneven.
+    #[error(
+        "draws are uneven (effective size {effective:.0} of {draws}, Pareto k {pareto_k:.2}): the curve is the average of modes, and the band that of the Laplace approximation"
+    )]
+    Uneven {
+        /// Effective number of draws.
+        effective: f64,
+        /// Draws made.
+        draws: usize,
+        /// Shape of the largest weights.
+        pareto_k: f64,
+    },
+    /// Intervals merged.
+    #[error("{intervals} different intervals were rounded to the edges of {cells} cells")]
+    Merged {
+        /// Different intervals.
+        intervals: usize,
+        /// Cells.
+        cells: usize,
+    },
+    /// An end of the range that data without bound lean on.
+    #[error("{:.0} % of the weight lies in intervals without an end: the tail beyond them is the prior's", 100.0 * share)]
+    OpenEnd {
+        /// Their share of the weight.
+        share: f64,
+    },
+}

@@ -1,0 +1,405 @@
+//! From rows to an estimate: cells, modes, draws, bands.
+
+use super::basis::Basis;
+use super::cells::Cells;
+use super::counts::Counts;
+use super::curves::{Curves, Work, curves};
+use super::error::{DensityError, Warning};
+use super::hyper::{Component, explore};
+use super::newton::Problem;
+use super::rows::{Clean, clean};
+use super::scale::{Scale, scale};
+use super::split::sample;
+use super::{Correction, Density};
+
+/// Cosines that the function is made of: what varies faster is below the finest detail that some thousand values show.
+pub(super) const COSINES: usize = 100;
+/// Prior variance of the coefficients of polynomials.
+pub(super) const POLYNOMIALS: f64 = 10.0;
+/// Newton's decrement at which a mode is found: the evidence then errs by less than its square, the mode by so many standard deviations.
+pub(super) const TOLERANCE: f64 = 1e-5;
+/// Below so many effective draws, or above this Pareto shape, draws are not believed.
+const LEAST_EFFECTIVE: f64 = 200.0;
+const LARGEST_SHAPE: f64 = 0.7;
+/// Mass over which the simultaneous band holds.
+const CENTRAL: f64 = 0.9;
+/// Values below which the prior has as much to say.
+const FEW: f64 = 10.0;
+/// Share of the weight from which one value, or one cell, is told.
+const TIED: f64 = 0.1;
+/// Distance in scales from which a value is told.
+const FAR: f64 = 100.0;
+
+/// Hyperparameters that were averaged over.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Setting {
+    /// Lengthscale, in units of the scale of the data within two of it from their centre, and logarithmic beyond where an end is open.
+    pub lengthscale: f64,
+    /// Standard deviation of the log density.
+    pub sd: f64,
+    /// Posterior probability.
+    pub weight: f64,
+}
+
+/// A density with what is known of its error.
+///
+/// Arrays are over the cells. Everything with an interval comes from draws of whole densities.
+#[derive(Debug, Clone)]
+pub struct Estimate {
+    pub(super) cells: Cells,
+    pub(super) curves: Curves,
+    pub(super) level: f64,
+    pub(super) lower_bound: f64,
+    /// Probability of each cell.
+    pub(super) mass: Vec<f64>,
+    density: Vec<f64>,
+    lower: Vec<f64>,
+    upper: Vec<f64>,
+    simultaneous: (Vec<f64>, Vec<f64>),
+    settings: Vec<Setting>,
+    warnings: Vec<Warning>,
+    total: f64,
+    is_weighted: bool,
+}
+
+impl Density<'_> {
+    /// Estimates the density.
+    ///
+    /// # Errors
+    /// Rows, weights and settings that cannot be used, constant rows, and values that double precision cannot tell apart.
+    ///
+    /// # Numerics
+    /// `O(n)` in the rows for values of equal weight, `O(n log n)` else; then about `60 (cells r + r^3)` operations with `r = 100` for the
+    /// hyperparameters and `cells r` for every draw.
+    pub fn estimate(&self) -> Result<Estimate, DensityError> {
+        self.check()?;
+        let mut rows = clean(self.rows, self.weights, self.bounds, self.log)?;
+        let scale = scale(&into_axis(&rows, self.log))?;
+        let cells = Cells::lay(self.cells, &scale, self.bounds, self.range, self.log)?;
+        let mut warnings = std::mem::take(&mut rows.warnings);
+        let counts = Counts::new(&rows, &cells, &mut warnings)?;
+        look_out(&rows, &scale, &cells, &counts, self.log, &mut warnings);
+        let polynomials = polynomials(&cells);
+        let basis = Basis::new(cells.len(), &polynomials, COSINES);
+        let problem = Problem { counts: &counts, basis: &basis, log_measure: &cells.log_measure };
+        let start = start(&problem, &cells);
+        let components = explore(&problem, &cells, self.kernel, POLYNOMIALS, &start, TOLERANCE)?;
+        let modes = average_of_modes(&components);
+        let is = self.correction == Correction::ImportanceSampling;
+        let sample = sample(&problem, &components, self.draws, self.seed, is)?;
+        let mut found = curves(&problem, &sample, is);
+        let uneven = is && (found.effective < LEAST_EFFECTIVE.min(self.draws as f64 / 5.0) || found.shape > LARGEST_SHAPE);
+        let mut is_weighted = is;
+        if uneven {
+            warnings.push(Warning::Uneven {
+                effective: found.effective,
+                draws: self.draws,
+                pareto_k: found.shape,
+            });
+            let plain = super::split::sample(&problem, &components, self.draws, self.seed, false)?;
+            let (effective, shape) = (found.effective, found.shape);
+            found = Curves { effective, shape, ..curves(&problem, &plain, false) };
+            is_weighted = false;
+        }
+        let mass = if is_weighted { found.mean.clone() } else { modes };
+        let settings = components
+            .iter()
+            .map(|c| Setting { lengthscale: c.length, sd: c.sd, weight: c.weight })
+            .collect();
+        Ok(assemble(cells, found, mass, self, settings, warnings, counts.total, is_weighted))
+    }
+}
+
+/// Rows with their logarithms where the axis is logarithmic.
+fn into_axis(rows: &Clean, log: bool) -> std::borrow::Cow<'_, Clean> {
+    if !log {
+        return std::borrow::Cow::Borrowed(rows);
+    }
+    let mut out = rows.clone();
+    out.values.iter_mut().for_each(|x| *x = x.ln());
+    for (a, b, _) in &mut out.intervals {
+        *a = a.max(0.0).ln();
+        *b = b.ln();
+    }
+    std::borrow::Cow::Owned(out)
+}
+
+/// Linear between two bounds, linear and quadratic in `v` where an end is open.
+pub(super) fn polynomials(cells: &Cells) -> Vec<Vec<f64>> {
+    let v = &cells.centres;
+    if cells.axis.is_bent() {
+        return vec![v.clone(), v.iter().map(|v| v * v).collect()];
+    }
+    let middle = 0.5 * (v[0] + v[v.len() - 1]);
+    vec![v.iter().map(|v| v - middle).collect()]
+}
+
+/// A normal density in `v` with the moments of the rows where there is a quadratic term; else a flat one.
+pub(super) fn start(problem: &Problem<'_>, cells: &Cells) -> Vec<f64> {
+    let mut out = vec![0.0; problem.basis.len()];
+    if problem.basis.q < 2 {
+        return out;
+    }
+    let mut mass = problem.counts.exact.clone();
+    for span in &problem.counts.spans {
+        let each = span.weight / (span.last - span.first + 1) as f64;
+        span.cells().for_each(|j| mass[j] += each);
+    }
+    let pairs = || mass.iter().zip(&cells.centres);
+    let mean = pairs().map(|(m, v)| m * v).sum::<f64>() / problem.counts.total;
+    let variance = pairs().map(|(m, v)| m * (v - mean).powi(2)).sum::<f64>() / problem.counts.total;
+    let variance = variance.max(cells.step.powi(2));
+    out[0] = mean / variance;
+    out[1] = -0.5 / variance;
+    out
+}
+
+fn average_of_modes(components: &[Component]) -> Vec<f64> {
+    let cells = components.first().map_or(0, |c| c.mode.look.u.len());
+    let mut out = vec![0.0; cells];
+    for c in components {
+        out.iter_mut().zip(&c.mode.look.u).for_each(|(o, u)| *o += c.weight * u);
+    }
+    let sum: f64 = out.iter().sum();
+    out.iter_mut().for_each(|x| *x /= sum);
+    out
+}
+
+/// Warnings about the rows.
+fn look_out(
+    rows: &Clean,
+    scale: &Scale,
+    cells: &Cells,
+    counts: &Counts,
+    log: bool,
+    warnings: &mut Vec<Warning>,
+) {
+    let total = rows.total();
+    if total < FEW {
+        warnings.push(Warning::Few { rows: total.floor() as usize });
+    }
+    let into = |x: f64| if log { x.ln() } else { x };
+    let mut tied_cell = usize::MAX;
+    if rows.values.len() > 1 || !rows.weights.is_empty() {
+        let (distinct, (value, weight)) = ties(rows);
+        if weight / total > TIED && total >= FEW {
+            warnings.push(Warning::Ties { value, share: weight / total });
+            tied_cell = cells.index(value);
+        } else if rows.weights.is_empty() && distinct * 2 < rows.values.len() && rows.values.len() >= 20 {
+            warnings.push(Warning::Rounded { rows: rows.values.len(), distinct });
+        }
+    }
+    let heaviest = (0..cells.len()).max_by(|a, b| counts.exact[*a].total_cmp(&counts.exact[*b]));
+    if let Some(j) = heaviest {
+        let share = counts.exact[j] / counts.total;
+        if share > TIED && j != tied_cell && counts.total >= FEW {
+            let place = cells.axis.backward(cells.centres[j]);
+            warnings.push(Warning::Crowded { place, share });
+        }
+    }
+    let farther = if scale.most - scale.centre > scale.centre - scale.least { scale.most } else { scale.least };
+    let distance = (farther - scale.centre).abs() / scale.scale;
+    if distance > FAR {
+        let value = if log { farther.exp() } else { farther };
+        debug_assert!((into(value) - farther).abs() < 1e-6 * farther.abs().max(1.0));
+        warnings.push(Warning::Outlier { value, distance });
+    }
+    let open = scale.open_below + scale.open_above;
+    if open > 0.0 {
+        warnings.push(Warning::OpenEnd { share: open });
+    }
+}
+
+/// How many different values there are, and the heaviest of them with its weight.
+fn ties(rows: &Clean) -> (usize, (f64, f64)) {
+    let mut values = rows.values.clone();
+    if rows.weights.is_empty() {
+        values.sort_unstable_by(f64::total_cmp);
+    }
+    let (mut distinct, mut best, mut weight) = (0, (f64::NAN, 0.0), 0.0);
+    for (i, x) in values.iter().enumerate() {
+        if i > 0 && values[i - 1] == *x {
+            weight += rows.weight(i);
+        } else {
+            distinct += 1;
+            weight = rows.weight(i);
+        }
+        if weight > best.1 {
+            best = (*x, weight);
+        }
+    }
+    (distinct, best)
+}
+
+/// Bands and the rest.
+fn assemble(
+    cells: Cells,
+    curves: Curves,
+    mass: Vec<f64>,
+    wanted: &Density<'_>,
+    settings: Vec<Setting>,
+    warnings: Vec<Warning>,
+    total: f64,
+    is_weighted: bool,
+) -> Estimate {
+    let m = cells.len();
+    let tail = 0.5 * (1.0 - wanted.level);
+    let widths: Vec<f64> = (0..m).map(|j| cells.width(j)).collect();
+    let density: Vec<f64> = mass.iter().zip(&widths).map(|(u, w)| u / w).collect();
+    let (mut lower, mut upper) = (vec![0.0; m], vec![0.0; m]);
+    let mut work = Work::default();
+    for j in 0..m {
+        let [a, b] = curves.quantiles(j, [tail, 1.0 - tail], &mut work);
+        lower[j] = a.exp() / widths[j];
+        upper[j] = b.exp() / widths[j];
+    }
+    let (a, b) = simultaneous(&curves, &mass, wanted.level, &mut work);
+    let scaled = |log: Vec<f64>| log.iter().zip(&widths).map(|(l, w)| l.exp() / w).collect();
+    Estimate {
+        lower_bound: wanted.bounds.0,
+        level: wanted.level,
+        simultaneous: (scaled(a), scaled(b)),
+        cells,
+        curves,
+        mass,
+        density,
+        lower,
+        upper,
+        settings,
+        warnings,
+        total,
+        is_weighted,
+    }
+}
+
+/// Mean plus and minus `c` standard deviations of the log probability, `c` such that the whole curve lies within over the central mass at the
+/// level; elsewhere the same `c` is used.
+fn simultaneous(curves: &Curves, mass: &[f64], level: f64, work: &mut Work) -> (Vec<f64>, Vec<f64>) {
+    let m = mass.len();
+    let (mut means, mut sds) = (vec![0.0; m], vec![0.0; m]);
+    for j in 0..m {
+        let column = curves.log_mass.col_as_slice(j);
+        let mean = crate::linalg::dot(column, &curves.weights);
+        let second: f64 =
+            column.iter().zip(&curves.weights).map(|(x, w)| w * (x - mean) * (x - mean)).sum();
+        means[j] = mean;
+        sds[j] = second.max(0.0).sqrt();
+    }
+    let mut largest = vec![0.0_f64; curves.len()];
+    let mut before = 0.0;
+    for j in 0..m {
+        let middle = before + 0.5 * mass[j];
+        before += mass[j];
+        if (middle - 0.5).abs() <= 0.5 * CENTRAL && sds[j] > 0.0 {
+            let by = 1.0 / sds[j];
+            let column = curves.log_mass.col_as_slice(j);
+            largest.iter_mut().zip(column).for_each(|(l, x)| *l = l.max(((x - means[j]) * by).abs()));
+        }
+    }
+    let [c] = work.quantiles(&largest, &curves.weights, [level]);
+    let at = |sign: f64| means.iter().zip(&sds).map(|(m, s)| m + sign * c * s).collect();
+    (at(-1.0), at(1.0))
+}
+
+impl Estimate {
+    /// Edges of the cells, one more than cells, ascending.
+    #[must_use]
+    pub fn edges(&self) -> &[f64] {
+        &self.cells.edges
+    }
+
+    /// The middle of each cell on the axis of the estimate: the place that the density of the cell stands for.
+    #[must_use]
+    pub fn places(&self) -> Vec<f64> {
+        self.cells.centres.iter().map(|v| self.cells.axis.backward(*v)).collect()
+    }
+
+    /// The density in each cell, per unit of the data: the posterior mean, or the average of modes where draws are not weighted.
+    #[must_use]
+    pub fn density(&self) -> &[f64] {
+        &self.density
+    }
+
+    /// Lower ends of the pointwise band.
+    #[must_use]
+    pub fn lower(&self) -> &[f64] {
+        &self.lower
+    }
+
+    /// Upper ends of the pointwise band.
+    #[must_use]
+    pub fn upper(&self) -> &[f64] {
+        &self.upper
+    }
+
+    /// The band that holds the whole curve at the level, over the central 90 % of the mass.
+    #[must_use]
+    pub fn simultaneous(&self) -> (&[f64], &[f64]) {
+        (&self.simultaneous.0, &self.simultaneous.1)
+    }
+
+    /// Probability of each cell.
+    #[must_use]
+    pub fn masses(&self) -> &[f64] {
+        &self.mass
+    }
+
+    /// The cell that a place lies in; none outside of all.
+    #[must_use]
+    pub fn cell(&self, x: f64) -> Option<usize> {
+        let edges = &self.cells.edges;
+        let m = self.cells.len();
+        if !(x >= edges[0] && x <= edges[m]) {
+            return None;
+        }
+        Some(edges.partition_point(|e| *e <= x).clamp(1, m) - 1)
+    }
+
+    /// The density at a place; zero outside of the cells.
+    #[must_use]
+    pub fn density_at(&self, x: f64) -> f64 {
+        self.cell(x).map_or(0.0, |j| self.density[j])
+    }
+
+    /// Probability of bands and intervals.
+    #[must_use]
+    pub fn level(&self) -> f64 {
+        self.level
+    }
+
+    /// What should be known before the answer is trusted.
+    #[must_use]
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// Hyperparameters that were averaged over, the most probable first.
+    #[must_use]
+    pub fn settings(&self) -> &[Setting] {
+        &self.settings
+    }
+
+    /// Effective number of draws, `1 / sum w^2` of their importance weights.
+    #[must_use]
+    pub fn effective_size(&self) -> f64 {
+        self.curves.effective
+    }
+
+    /// Shape of the tail of the importance weights: above 0.7 they are not used. Minus infinity where they have no tail.
+    #[must_use]
+    pub fn pareto_k(&self) -> f64 {
+        self.curves.shape
+    }
+
+    /// Whether draws carry importance weights; else draws are those of the Laplace approximation, and the density is the average of modes.
+    #[must_use]
+    pub fn is_weighted(&self) -> bool {
+        self.is_weighted
+    }
+
+    /// The sum of the weights of the rows.
+    #[must_use]
+    pub fn total(&self) -> f64 {
+        self.total
+    }
+}

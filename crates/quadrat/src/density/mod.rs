@@ -1,0 +1,207 @@
+//! Densities with bands, from values, from counts in bins, and from intervals.
+//!
+//! A density on cells is `p_j = u_j / width_j` with `u = softmax(eta + log w)`: `eta` a Gaussian process, `w` the measure of the cells (Riihimaki
+//! & Vehtari 2014). A density with its band, in five lines:
+//!
+//! ```
+//! use quadrat::density::Density;
+//! # let values: Vec<f64> = (0..200).map(|i| quadrat::special::scalar::normal_quantile((f64::from(i) + 0.5) / 200.0)).collect();
+//! let estimate = Density::new(&values).estimate()?;
+//! let (density, lower, upper) = (estimate.density(), estimate.lower(), estimate.upper());
+//! let median = estimate.quantile(0.5);
+//! assert!(median.lower < 0.0 && median.upper > 0.0 && median.value.abs() < 0.05);
+//! # let middle = estimate.cell(0.0).unwrap();
+//! # assert!(lower[middle] < 0.3989 && upper[middle] > 0.3989 && (density[middle] - 0.3989).abs() < 0.05);
+//! # Ok::<(), quadrat::density::DensityError>(())
+//! ```
+
+mod answers;
+mod basis;
+mod cells;
+mod counts;
+mod curves;
+mod error;
+mod estimate;
+mod hyper;
+mod newton;
+mod pareto;
+mod rows;
+mod scale;
+mod split;
+
+pub use answers::{Answer, Mode};
+pub use basis::Kernel;
+pub use error::{DensityError, Warning};
+pub use estimate::{Estimate, Setting};
+
+use rows::Rows;
+
+/// Cells unless another number is asked for.
+const CELLS: usize = 400;
+/// Draws unless another number is asked for.
+const DRAWS: usize = 8000;
+/// Probability of intervals and bands unless another is asked for.
+const LEVEL: f64 = 0.95;
+
+/// How draws of the Laplace approximation are mended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Correction {
+    /// Split normal proposals with Pareto-smoothed importance weights.
+    #[default]
+    ImportanceSampling,
+    /// None: draws are those of the Laplace approximation, the curve is the average of the modes.
+    None,
+}
+
+/// What a density is estimated from, and how: a builder whose end is [`Density::estimate`].
+#[derive(Debug, Clone)]
+pub struct Density<'a> {
+    rows: Rows<'a>,
+    weights: Option<&'a [f64]>,
+    bounds: (f64, f64),
+    range: Option<(f64, f64)>,
+    cells: usize,
+    level: f64,
+    log: bool,
+    kernel: Kernel,
+    correction: Correction,
+    draws: usize,
+    seed: u64,
+}
+
+impl<'a> Density<'a> {
+    fn of(rows: Rows<'a>) -> Self {
+        Self {
+            rows,
+            weights: None,
+            bounds: (f64::NEG_INFINITY, f64::INFINITY),
+            range: None,
+            cells: CELLS,
+            level: LEVEL,
+            log: false,
+            kernel: Kernel::default(),
+            correction: Correction::default(),
+            draws: DRAWS,
+            seed: 1,
+        }
+    }
+
+    /// From values; those that are not finite are left out, which a warning tells.
+    #[must_use]
+    pub fn new(values: &'a [f64]) -> Self {
+        Self::of(Rows::Values(values))
+    }
+
+    /// From intervals that values are known to lie in: rounded, censored or heaped ones. An end may be infinite; where both are equal the
+    /// value is known.
+    #[must_use]
+    pub fn from_intervals(lower: &'a [f64], upper: &'a [f64]) -> Self {
+        Self::of(Rows::Intervals(lower, upper))
+    }
+
+    /// From counts in bins, which may be unequal, overlap, and be open at the ends.
+    #[must_use]
+    pub fn from_bins(lower: &'a [f64], upper: &'a [f64], counts: &'a [f64]) -> Self {
+        Self::from_intervals(lower, upper).weights(counts)
+    }
+
+    /// A weight of every row: how many like it were seen, which may be a fraction.
+    #[must_use]
+    pub fn weights(mut self, weights: &'a [f64]) -> Self {
+        self.weights = Some(weights);
+        self
+    }
+
+    /// Bounds beyond which no value can lie; infinite where there is none, as is the default.
+    #[must_use]
+    pub fn bounds(mut self, lower: f64, upper: f64) -> Self {
+        self.bounds = (lower, upper);
+        self
+    }
+
+    /// What the cells cover at open ends, in place of a margin of `e` times the distance of the farthest value; data beyond it widen it. The density is zero outside.
+    #[must_use]
+    pub fn range(mut self, lower: f64, upper: f64) -> Self {
+        self.range = Some((lower, upper));
+        self
+    }
+
+    /// Number of cells, 400 by default.
+    #[must_use]
+    pub fn cells(mut self, cells: usize) -> Self {
+        self.cells = cells;
+        self
+    }
+
+    /// Probability of bands and intervals, 0.95 by default.
+    #[must_use]
+    pub fn level(mut self, level: f64) -> Self {
+        self.level = level;
+        self
+    }
+
+    /// Estimates on a logarithmic axis, for positive values of many sizes; the answer is a density of the values all the same.
+    #[must_use]
+    pub fn log(mut self, log: bool) -> Self {
+        self.log = log;
+        self
+    }
+
+    /// The kernel; [`Kernel::Matern52`] for smooth draws.
+    #[must_use]
+    pub fn kernel(mut self, kernel: Kernel) -> Self {
+        self.kernel = kernel;
+        self
+    }
+
+    /// How draws are mended.
+    #[must_use]
+    pub fn correct(mut self, correction: Correction) -> Self {
+        self.correction = correction;
+        self
+    }
+
+    /// Number of draws, 8,000 by default.
+    #[must_use]
+    pub fn draws(mut self, draws: usize) -> Self {
+        self.draws = draws;
+        self
+    }
+
+    /// The seed of the draws.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    fn check(&self) -> Result<(), DensityError> {
+        let setting = |what, value, requirement| Err(DensityError::Setting { what, value, requirement });
+        if !(20..=5000).contains(&self.cells) {
+            return setting("the number of cells", self.cells as f64, "from 20 to 5000");
+        }
+        if !(100..=1_000_000).contains(&self.draws) {
+            return setting("the number of draws", self.draws as f64, "from 100 to 1000000");
+        }
+        if !(self.level > 0.0 && self.level < 1.0) {
+            return setting("the level", self.level, "between 0 and 1");
+        }
+        let (lower, upper) = self.bounds;
+        if !(lower < upper) || lower == f64::INFINITY || upper == f64::NEG_INFINITY {
+            return setting("the upper bound", upper, "above the lower one");
+        }
+        if self.log && upper <= 0.0 {
+            return setting("the upper bound", upper, "positive on a logarithmic axis");
+        }
+        if let Some((from, to)) = self.range {
+            if !(from < to && from.is_finite() && to.is_finite()) {
+                return setting("the end of the range", to, "finite and above its beginning");
+            }
+            if self.log && from <= 0.0 {
+                return setting("the beginning of the range", from, "positive on a logarithmic axis");
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,173 @@
+//! The rows of a density as they are given, checked and cleaned.
+
+use super::error::{DensityError, Warning};
+
+/// What is known of every row.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Rows<'a> {
+    /// Its value.
+    Values(&'a [f64]),
+    /// That it lies between two numbers.
+    Intervals(&'a [f64], &'a [f64]),
+}
+
+/// Rows that can be used: in ascending order where they are values with weights.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Clean {
+    /// Values known exactly.
+    pub values: Vec<f64>,
+    /// Their weights; empty where all are one.
+    pub weights: Vec<f64>,
+    /// Intervals with their weights, all different, in ascending order.
+    pub intervals: Vec<(f64, f64, f64)>,
+    /// What was left out.
+    pub warnings: Vec<Warning>,
+}
+
+impl Clean {
+    /// The sum of all weights.
+    pub fn total(&self) -> f64 {
+        let exact = if self.weights.is_empty() {
+            self.values.len() as f64
+        } else {
+            self.weights.iter().sum()
+        };
+        exact + self.intervals.iter().map(|(_, _, w)| w).sum::<f64>()
+    }
+
+    /// The weight of a value.
+    pub fn weight(&self, i: usize) -> f64 {
+        self.weights.get(i).copied().unwrap_or(1.0)
+    }
+
+    /// How many rows are left.
+    fn len(&self) -> usize {
+        self.values.len() + self.intervals.len()
+    }
+}
+
+/// Checks rows against each other and the bounds, and leaves out those that are not finite or weigh nothing.
+///
+/// # Arguments
+/// * `bounds` - of the values, infinite where there are none; exclusive at the lower end where `log`
+///
+/// # Errors
+/// Rows outside of the bounds, weights that are none, intervals in the wrong order, no row left.
+pub(super) fn clean(
+    rows: Rows<'_>,
+    weights: Option<&[f64]>,
+    bounds: (f64, f64),
+    log: bool,
+) -> Result<Clean, DensityError> {
+    let n = match rows {
+        Rows::Values(x) => x.len(),
+        Rows::Intervals(lower, upper) => {
+            check_length("upper ends", lower.len(), upper.len())?;
+            lower.len()
+        }
+    };
+    if let Some(weights) = weights {
+        check_length("weights", n, weights.len())?;
+        let bad = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0));
+        if let Some(row) = bad {
+            return Err(DensityError::Weight { row, value: weights[row] });
+        }
+    }
+    let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+    let mut out = Clean::default();
+    let (mut left_out, mut first) = (0, 0);
+    let outside = |x: f64| x < bounds.0 || x > bounds.1 || (log && x <= 0.0);
+    let refuse = |row: usize, value: f64| DensityError::Outside {
+        row,
+        value,
+        lower: bounds.0,
+        upper: bounds.1,
+    };
+    match rows {
+        Rows::Values(x) => {
+            out.values.reserve(n);
+            for (i, &x) in x.iter().enumerate() {
+                if !x.is_finite() {
+                    first = if left_out == 0 { i } else { first };
+                    left_out += 1;
+                } else if outside(x) {
+                    return Err(refuse(i, x));
+                } else if weight(i) > 0.0 {
+                    out.values.push(x);
+                    if weights.is_some() {
+                        out.weights.push(weight(i));
+                    }
+                }
+            }
+        }
+        Rows::Intervals(lower, upper) => {
+            for i in 0..n {
+                let (a, b) = (lower[i], upper[i]);
+                if a.is_nan() || b.is_nan() || (a == b && a.is_infinite()) {
+                    first = if left_out == 0 { i } else { first };
+                    left_out += 1;
+                    continue;
+                }
+                if a > b {
+                    return Err(DensityError::Interval { row: i, lower: a, upper: b });
+                }
+                if a == b && outside(a) || b < bounds.0 || a > bounds.1 || (log && b <= 0.0) {
+                    return Err(refuse(i, if b < bounds.0 { b } else { a }));
+                }
+                if weight(i) > 0.0 {
+                    // What lies beyond a bound is impossible.
+                    out.intervals.push((a.max(bounds.0), b.min(bounds.1), weight(i)));
+                }
+            }
+        }
+    }
+    if left_out > 0 {
+        out.warnings.push(Warning::NotFinite { count: left_out, rows: n, first });
+    }
+    sort_out(&mut out);
+    if out.len() == 0 || n < 2 {
+        return Err(DensityError::TooFew { rows: n, usable: n - left_out });
+    }
+    Ok(out)
+}
+
+fn check_length(what: &'static str, expected: usize, got: usize) -> Result<(), DensityError> {
+    if got == expected {
+        return Ok(());
+    }
+    Err(DensityError::Lengths { what, expected, got })
+}
+
+/// Joins equal intervals, makes those without width values, and orders values that have weights.
+fn sort_out(rows: &mut Clean) {
+    let order = |a: &(f64, f64, f64), b: &(f64, f64, f64)| {
+        a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
+    };
+    rows.intervals.sort_unstable_by(order);
+    rows.intervals.dedup_by(|next, kept| {
+        let same = (next.0, next.1) == (kept.0, kept.1);
+        if same {
+            kept.2 += next.2;
+        }
+        same
+    });
+    let points: Vec<(f64, f64, f64)> =
+        rows.intervals.extract_if(.., |(a, b, _)| a == b).collect();
+    for (x, _, w) in points {
+        rows.values.push(x);
+        rows.weights.push(w);
+    }
+    if !rows.weights.is_empty() {
+        let mut pairs: Vec<(f64, f64)> =
+            rows.values.iter().copied().zip(rows.weights.iter().copied()).collect();
+        pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        pairs.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            if same {
+                kept.1 += next.1;
+            }
+            same
+        });
+        (rows.values, rows.weights) = pairs.into_iter().unzip();
+    }
+}

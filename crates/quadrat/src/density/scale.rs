@@ -1,0 +1,136 @@
+//! Centre, scale and extent of the rows, which set the units of the prior.
+
+use super::error::DensityError;
+use super::rows::Clean;
+
+/// Points that stand for what an interval says of centre and scale.
+const POINTS: usize = 8;
+/// The interquartile range of a normal distribution in standard deviations.
+const NORMAL_QUARTILES: f64 = 1.349;
+
+/// Centre, scale and extent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Scale {
+    /// Median.
+    pub centre: f64,
+    /// The smaller of standard deviation and interquartile range over 1.349, where the latter is not zero.
+    pub scale: f64,
+    /// Smallest finite value or end.
+    pub least: f64,
+    /// Largest finite value or end.
+    pub most: f64,
+    /// Share of the weight in intervals without a lower end.
+    pub open_below: f64,
+    /// Share of the weight in intervals without an upper end.
+    pub open_above: f64,
+}
+
+/// The scale of rows, intervals standing for points spread over them evenly; those without an end reach as far beyond their finite end as
+/// half the extent of all others.
+///
+/// # Errors
+/// Constant rows; an extent that is no finite number.
+pub(super) fn scale(rows: &Clean) -> Result<Scale, DensityError> {
+    let ends = rows.intervals.iter().flat_map(|(a, b, _)| [*a, *b]);
+    let finite = ends.filter(|x| x.is_finite());
+    let (least, most) = finite
+        .chain(rows.values.iter().copied())
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+    if least > most {
+        return Err(DensityError::SaysNothing);
+    }
+    if !(most - least).is_finite() {
+        return Err(DensityError::TooWide);
+    }
+    let total = rows.total();
+    let open = |is_open: fn(&(f64, f64, f64)) -> bool| {
+        let open = rows.intervals.iter().filter(|i| is_open(i));
+        open.map(|i| i.2).sum::<f64>() / total
+    };
+    let (open_below, open_above) = (
+        open(|i| i.0 == f64::NEG_INFINITY),
+        open(|i| i.1 == f64::INFINITY),
+    );
+    let (quartiles, sd) = if rows.weights.is_empty() && rows.intervals.is_empty() {
+        of_values(&rows.values)
+    } else {
+        of_pairs(spread(rows, least, most))
+    };
+    let interquartile = (quartiles[2] - quartiles[0]) / NORMAL_QUARTILES;
+    let scale = if interquartile > 0.0 { interquartile.min(sd) } else { sd };
+    if !(scale > 0.0) {
+        return Err(DensityError::Constant {
+            rows: rows.values.len(),
+            value: least,
+        });
+    }
+    Ok(Scale { centre: quartiles[1], scale, least, most, open_below, open_above })
+}
+
+/// Pairs of a place and a weight.
+fn spread(rows: &Clean, least: f64, most: f64) -> Vec<(f64, f64)> {
+    let mut pairs: Vec<(f64, f64)> =
+        rows.values.iter().enumerate().map(|(i, x)| (*x, rows.weight(i))).collect();
+    let beyond = 0.5 * (most - least);
+    for &(a, b, w) in &rows.intervals {
+        let a = if a.is_finite() { a } else { b.min(most) - beyond };
+        let b = if b.is_finite() { b } else { a.max(least) + beyond };
+        for i in 0..POINTS {
+            let t = (i as f64 + 0.5) / POINTS as f64;
+            pairs.push((a + t * (b - a), w / POINTS as f64));
+        }
+    }
+    pairs
+}
+
+/// Quartiles and standard deviation of equally weighted values; `O(n)`.
+fn of_values(values: &[f64]) -> ([f64; 3], f64) {
+    let n = values.len();
+    let mut sorted = values.to_vec();
+    let mut quantile = |p: f64| {
+        let at = p * (n - 1) as f64;
+        let low = at.floor() as usize;
+        let (_, x, above) = sorted.select_nth_unstable_by(low, f64::total_cmp);
+        let x = *x;
+        let next = above.iter().copied().fold(f64::INFINITY, f64::min);
+        if next.is_finite() { x + (at - low as f64) * (next - x) } else { x }
+    };
+    let quartiles = [quantile(0.25), quantile(0.5), quantile(0.75)];
+    let pairs = values.iter().map(|x| (*x, 1.0));
+    (quartiles, deviation(pairs, quartiles[1]))
+}
+
+/// The same of weighted values.
+fn of_pairs(mut pairs: Vec<(f64, f64)>) -> ([f64; 3], f64) {
+    pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let total: f64 = pairs.iter().map(|p| p.1).sum();
+    let quantile = |p: f64| {
+        let mut sum = 0.0;
+        for (x, w) in &pairs {
+            sum += w;
+            if sum >= p * total {
+                return *x;
+            }
+        }
+        pairs.last().map_or(f64::NAN, |p| p.0)
+    };
+    let quartiles = [quantile(0.25), quantile(0.5), quantile(0.75)];
+    (quartiles, deviation(pairs.iter().copied(), quartiles[1]))
+}
+
+/// Standard deviation (divided by the sum of weights), without overflow for values of any finite extent.
+fn deviation(pairs: impl Iterator<Item = (f64, f64)> + Clone, about: f64) -> f64 {
+    let unit = pairs.clone().map(|(x, _)| (x - about).abs()).fold(0.0, f64::max);
+    if !(unit > 0.0) {
+        return 0.0;
+    }
+    let (mut weight, mut first, mut second) = (0.0, 0.0, 0.0);
+    for (x, w) in pairs {
+        let d = (x - about) / unit;
+        weight += w;
+        first += w * d;
+        second += w * d * d;
+    }
+    let mean = first / weight;
+    unit * (second / weight - mean * mean).max(0.0).sqrt()
+}
