@@ -6,7 +6,7 @@
 //! in them, exact for as many cosines as cells less one: fewer leave out what varies within cells.
 
 use crate::error::LinalgError;
-use crate::linalg::{Cholesky, Mat, MatMut, MatRef, gemm_into, symmetric_from_fn};
+use crate::linalg::{Cholesky, Mat, MatRef, gemm_into, symmetric_from_fn};
 
 use super::cells::Cells;
 
@@ -49,11 +49,22 @@ impl Kernel {
 #[derive(Debug, Clone)]
 pub(super) struct Basis {
     /// All of them, `[H, B]`, shape `[cells, q + r]`: first `q` polynomials, then `r` cosines.
-    pub phi: Mat<f64>,
+    phi: Mat<f64>,
     /// Polynomials.
-    pub q: usize,
+    q: usize,
     /// `cos(pi k (j + 1/2) / m)`, shape `[cells, 2 r + 1]`, from `k = 0`.
     cosines: Mat<f64>,
+}
+
+/// Polynomials and the first cosines of a basis.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct View<'a> {
+    /// `[H, B]`, shape `[cells, q + r]`.
+    pub phi: MatRef<'a, f64>,
+    /// Polynomials.
+    pub q: usize,
+    /// Shape `[cells, 2 r + 1]`.
+    cosines: MatRef<'a, f64>,
 }
 
 impl Basis {
@@ -77,6 +88,22 @@ impl Basis {
         Self { phi, q, cosines }
     }
 
+    /// Cosines.
+    pub fn r(&self) -> usize {
+        self.phi.ncols() - self.q
+    }
+
+    /// Polynomials and the first `r` cosines of these.
+    pub fn view(&self, r: usize) -> View<'_> {
+        View {
+            phi: self.phi.subcols(0, self.q + r),
+            q: self.q,
+            cosines: self.cosines.subcols(0, 2 * r + 1),
+        }
+    }
+}
+
+impl View<'_> {
     /// How many functions.
     pub fn len(&self) -> usize {
         self.phi.ncols()
@@ -89,7 +116,7 @@ impl Basis {
 
     /// `eta` from coefficients.
     pub fn eta(&self, theta: &[f64]) -> Vec<f64> {
-        crate::linalg::matvec(self.phi.as_ref(), theta)
+        crate::linalg::matvec(self.phi, theta)
     }
 
     /// `Phi' x`.
@@ -106,14 +133,18 @@ impl Basis {
         let mut weighted = vec![0.0; m * (q + 1)];
         weighted[..m].copy_from_slice(d);
         for i in 0..q {
-            let column = self.phi.col_as_slice(i);
-            for ((out, d), h) in weighted[(i + 1) * m..].iter_mut().zip(d).zip(column) {
-                *out = d * h;
+            for (j, out) in weighted[(i + 1) * m..(i + 2) * m].iter_mut().enumerate() {
+                *out = d[j] * self.phi[(j, i)];
             }
         }
-        let weighted = MatRef::from_column_major_slice(&weighted, m, q + 1);
         let mut transforms = Mat::zeros(2 * r + 1, q + 1);
-        gemm_into(transforms.as_mut(), false, 1.0, self.cosines.transpose(), weighted);
+        gemm_into(
+            transforms.as_mut(),
+            false,
+            1.0,
+            self.cosines.transpose(),
+            MatRef::from_column_major_slice(&weighted, m, q + 1),
+        );
         let flat = transforms.col_as_slice(0);
         let (scale, unit) = (1.0 / m as f64, (2.0 / m as f64).sqrt());
         let mut out = Mat::zeros(q + r, q + r);
@@ -131,8 +162,8 @@ impl Basis {
                 out[(q + k - 1, i)] = value;
             }
             for j in 0..=i {
-                let h = self.phi.col_as_slice(j);
-                let value = crate::linalg::dot(h, weighted.col(i + 1).try_as_col_major().map_or(&[], |c| c.as_slice()));
+                let of = &weighted[(i + 1) * m..(i + 2) * m];
+                let value: f64 = of.iter().enumerate().map(|(c, d)| d * self.phi[(c, j)]).sum();
                 out[(i, j)] = value;
                 out[(j, i)] = value;
             }
@@ -208,29 +239,43 @@ pub(super) struct Length {
     pub length: f64,
     /// Covariance of the cosines.
     pub covariance: Mat<f64>,
-    inverse: Mat<f64>,
-    log_det: f64,
+    factor: Cholesky,
+    /// The variance that cosines from one on have together, per cell: entry `r` is what the first `r` leave out.
+    left: Vec<f64>,
 }
 
 /// Variance of every coefficient beside that of the kernel, relative to it: what rounding would leave of the smallest eigenvalues of a smooth kernel.
 const JITTER: f64 = 1e-9;
+/// Fewer cosines than this are never taken.
+const FEWEST: usize = 8;
 
 impl Length {
     /// Lays out a lengthscale.
     pub fn new(kernel: Kernel, cells: &Cells, length: f64, r: usize) -> Result<Self, LinalgError> {
-        let lag: Vec<f64> =
-            (0..cells.len()).map(|d| kernel.at(d as f64 * cells.step / length).0).collect();
+        let m = cells.len();
+        let lag: Vec<f64> = (0..m).map(|d| kernel.at(d as f64 * cells.step / length).0).collect();
         let mut covariance = covariance(&lag, r);
         for i in 0..r {
-            covariance[(i, i)] += JITTER * cells.len() as f64;
+            covariance[(i, i)] += JITTER * m as f64;
+        }
+        let mut left = vec![0.0; r + 1];
+        for k in (0..r).rev() {
+            left[k] = left[k + 1] + covariance[(k, k)] / m as f64;
         }
         let factor = Cholesky::factor(covariance.as_ref())?;
-        Ok(Self { length, log_det: factor.log_det(), inverse: factor.inverse(), covariance })
+        Ok(Self { length, covariance, factor, left })
     }
 
-    /// The prior with a standard deviation of the function, and a variance of the polynomials.
-    pub fn prior(&self, q: usize, variance: f64, sd: f64) -> Prior {
-        let r = self.inverse.nrows();
+    /// The cosines that leave out a variance of at most `tolerance` where the function has the standard deviation `sd`.
+    pub fn rank(&self, sd: f64, tolerance: f64) -> usize {
+        let most = self.left.len() - 1;
+        let needed = self.left.partition_point(|left| left * sd * sd > tolerance);
+        needed.clamp(FEWEST.min(most), most)
+    }
+
+    /// The prior of the first `r` cosines with a standard deviation of the function, and a variance of the polynomials.
+    pub fn prior(&self, q: usize, r: usize, variance: f64, sd: f64) -> Result<Prior, LinalgError> {
+        let inverse = Cholesky::factor(self.covariance.submatrix(0, 0, r, r))?.inverse();
         let mut precision = Mat::zeros(q + r, q + r);
         for i in 0..q {
             precision[(i, i)] = 1.0 / variance;
@@ -238,17 +283,13 @@ impl Length {
         let scale = 1.0 / (sd * sd);
         for j in 0..r {
             let column = &mut precision.col_as_slice_mut(q + j)[q..];
-            column.iter_mut().zip(self.inverse.col_as_slice(j)).for_each(|(p, i)| *p = scale * i);
+            column.iter_mut().zip(inverse.col_as_slice(j)).for_each(|(p, i)| *p = scale * i);
         }
-        let log_det = -(q as f64) * variance.ln() - self.log_det - 2.0 * r as f64 * sd.ln();
-        Prior { precision, log_det }
+        // The leading block has the leading block of the factor.
+        let log_det = (0..r).map(|i| 2.0 * self.factor.lower()[(i, i)].ln()).sum::<f64>();
+        let log_det = -(q as f64) * variance.ln() - log_det - 2.0 * r as f64 * sd.ln();
+        Ok(Prior { precision, log_det })
     }
-}
-
-/// A column that may be written.
-pub(super) fn column(x: &mut [f64]) -> MatMut<'_, f64> {
-    let n = x.len();
-    MatMut::from_column_major_slice_mut(x, n, 1)
 }
 
 #[cfg(test)]
@@ -292,7 +333,7 @@ mod tests {
         let weighted = Mat::from_fn(m, r + 2, |j, i| d[j] * basis.phi[(j, i)]);
         let want = gemm(basis.phi.transpose(), weighted.as_ref());
         // Sums of 50 terms of order ten.
-        assert!((basis.curvature(&d).as_ref() - want.as_ref()).norm_max() < 1e-12);
+        assert!((basis.view(r).curvature(&d).as_ref() - want.as_ref()).norm_max() < 1e-12);
     }
 
     #[test]

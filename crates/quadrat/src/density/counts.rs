@@ -53,6 +53,8 @@ pub(super) struct Counts {
     pub spans: Vec<Span>,
     /// All weights.
     pub total: f64,
+    /// Those of exact rows.
+    pub exact_total: f64,
 }
 
 /// The likelihood at one density.
@@ -109,16 +111,27 @@ impl Counts {
                 same
             });
         }
-        let total = exact.iter().sum::<f64>() + spans.iter().map(|s| s.weight).sum::<f64>();
+        let exact_total = exact.iter().sum::<f64>();
+        let total = exact_total + spans.iter().map(|s| s.weight).sum::<f64>();
         if !(total > 0.0) {
             return Err(DensityError::SaysNothing);
         }
-        Ok(Self { exact, spans, total })
+        Ok(Self { exact, spans, total, exact_total })
     }
 
-    /// The log likelihood at `eta`, shape `[cells]`.
-    pub fn value(&self, eta: &[f64], log_measure: &[f64]) -> f64 {
-        self.look(eta, log_measure).value
+    /// The log likelihood where `log u`, but for a constant, is given, shape `[cells]`; what is given is lost.
+    pub fn value(&self, log_mass: &mut [f64]) -> f64 {
+        let linear = crate::linalg::dot(&self.exact, log_mass);
+        let top = log_mass.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        log_mass.iter_mut().for_each(|x| *x -= top);
+        crate::special::exp(log_mass);
+        let log_sum = log_mass.iter().sum::<f64>().ln();
+        let exact: f64 = self.exact_total * (log_sum + top);
+        let spans = self.spans.iter().map(|span| {
+            let inside: f64 = span.cells().map(|j| span.share(j) * log_mass[j]).sum();
+            span.weight * (inside.ln() - log_sum)
+        });
+        linear - exact + spans.sum::<f64>()
     }
 
     /// Evaluates at `eta`, shape `[cells]`.

@@ -1,9 +1,10 @@
 //! Draws of whole densities, with weights, and what is asked of them.
 
+use std::ops::Range;
+
 use crate::linalg::{Mat, cut, gemm, vectorised};
 
 use super::counts::Counts;
-use super::newton::Problem;
 use super::pareto::{Smoothed, smooth};
 use super::split::Sample;
 
@@ -27,58 +28,96 @@ pub(super) struct Curves {
     pub shape: f64,
 }
 
-/// Densities from coefficients.
+/// Densities from draws of the function.
 ///
 /// # Arguments
 /// * `weigh` - whether draws get importance weights; else all are alike
-pub(super) fn curves(problem: &Problem<'_>, sample: &Sample, weigh: bool) -> Curves {
-    let phi = problem.basis.phi.as_ref();
-    let mut log_mass = gemm(sample.theta.as_ref(), phi.transpose());
+pub(super) fn curves(counts: &Counts, sample: Sample, weigh: bool) -> Curves {
+    let Sample { mut log_mass, mut log_weight } = sample;
     let (n, m) = (log_mass.nrows(), log_mass.ncols());
-    let exact: Vec<(usize, f64)> = problem.counts.exact.iter().copied().enumerate().filter(|y| y.1 > 0.0).collect();
-    let mut log_weight = sample.log_weight.clone();
-    let mut block = vec![0.0; BLOCK * m];
-    for j in 0..m {
-        let by = problem.log_measure[j];
-        log_mass.col_as_slice_mut(j).iter_mut().for_each(|x| *x += by);
-    }
+    let mut memory = vec![0.0; BLOCK * m];
+    // The mean under the weights as they come, mended below where they are smoothed.
+    let mut mean = vec![0.0; m];
     for rows in cut(n, BLOCK) {
         let size = rows.len();
-        let mut top = vec![f64::NEG_INFINITY; size];
-        for j in 0..m {
-            let column = &log_mass.col_as_slice(j)[rows.clone()];
-            top.iter_mut().zip(column).for_each(|(t, x)| *t = t.max(*x));
-        }
-        let block = &mut block[..size * m];
-        for (j, out) in block.chunks_exact_mut(size).enumerate() {
-            let column = &log_mass.col_as_slice(j)[rows.clone()];
-            out.iter_mut().zip(column.iter().zip(&top)).for_each(|(o, (x, t))| *o = x - t);
-        }
-        crate::special::exp(block);
-        let mut sum = vec![0.0; size];
-        for column in block.chunks_exact(size) {
-            sum.iter_mut().zip(column).for_each(|(s, x)| *s += x);
-        }
-        let log_sum: Vec<f64> = sum.iter().zip(&top).map(|(s, t)| s.ln() + t).collect();
-        for j in 0..m {
-            let column = &mut log_mass.col_as_slice_mut(j)[rows.clone()];
-            column.iter_mut().zip(&log_sum).for_each(|(x, s)| *x -= s);
-        }
+        let block = &mut memory[..size * m];
+        let sum = exponentials(&log_mass, rows.clone(), block);
+        let log_sum: Vec<f64> = sum.iter().map(|s| s.0.ln() + s.1).collect();
+        let sum: Vec<f64> = sum.iter().map(|s| s.0).collect();
+        vectorised(|| {
+            for j in 0..m {
+                let column = &mut log_mass.col_as_slice_mut(j)[rows.clone()];
+                column.iter_mut().zip(&log_sum).for_each(|(x, s)| *x -= s);
+            }
+        });
         let log_weight = &mut log_weight[rows.clone()];
-        for (j, y) in &exact {
-            let column = &log_mass.col_as_slice(*j)[rows.clone()];
-            log_weight.iter_mut().zip(column).for_each(|(w, x)| *w += y * x);
+        log_weight.iter_mut().zip(&log_sum).for_each(|(w, s)| *w -= counts.exact_total * s);
+        spans(counts, block, &sum, log_weight);
+        let by: Vec<f64> = log_weight
+            .iter()
+            .zip(&sum)
+            .map(|(lw, s)| if weigh { raw(*lw) } else { 1.0 } / s)
+            .collect();
+        for (mean, column) in mean.iter_mut().zip(block.chunks_exact(size)) {
+            *mean += crate::linalg::dot(column, &by);
         }
-        spans(&problem.counts, block, &sum, log_weight);
     }
     let Smoothed { weights, effective, shape } = if weigh {
         smooth(&log_weight)
     } else {
         Smoothed { weights: vec![1.0 / n as f64; n], effective: n as f64, shape: f64::NEG_INFINITY }
     };
-    let mut out = Curves { log_mass, weights, mean: Vec::new(), effective, shape };
-    out.mean = out.average();
+    let mut out = Curves { log_mass, weights, mean, effective, shape };
+    if weigh {
+        out.mend(&log_weight);
+    }
+    let sum: f64 = out.mean.iter().sum();
+    out.mean.iter_mut().for_each(|x| *x /= sum);
     out
+}
+
+/// A weight before smoothing, without overflow.
+fn raw(log_weight: f64) -> f64 {
+    if log_weight.is_finite() { log_weight.min(LARGEST).exp() } else { 0.0 }
+}
+
+/// The logarithm beyond which weights are not exponentiated: their sums would overflow.
+const LARGEST: f64 = 600.0;
+
+/// Exponentials of some rows, cell after cell, and their sums with what was taken off each row to keep them finite.
+fn exponentials(log_mass: &Mat<f64>, rows: Range<usize>, block: &mut [f64]) -> Vec<(f64, f64)> {
+    let size = rows.len();
+    let copy = |block: &mut [f64], top: &[f64]| {
+        for (j, out) in block.chunks_exact_mut(size).enumerate() {
+            let column = &log_mass.col_as_slice(j)[rows.clone()];
+            out.iter_mut().zip(column.iter().zip(top)).for_each(|(o, (x, t))| *o = x - t);
+        }
+    };
+    let sums = |block: &[f64]| {
+        let mut sum = vec![0.0; size];
+        for column in block.chunks_exact(size) {
+            sum.iter_mut().zip(column).for_each(|(s, x)| *s += x);
+        }
+        sum
+    };
+    // The function at the first draw in the middle of its mass serves for nearly all; where it does not each row takes its own.
+    let m = block.len() / size;
+    let largest = (0..m).map(|j| log_mass[(rows.start, j)]).fold(f64::NEG_INFINITY, f64::max);
+    let mut top = vec![largest; size];
+    copy(block, &top);
+    crate::special::exp(block);
+    let mut sum = sums(block);
+    if sum.iter().any(|s| !(*s > 1e-100 && *s < 1e100)) {
+        top.fill(f64::NEG_INFINITY);
+        for j in 0..m {
+            let column = &log_mass.col_as_slice(j)[rows.clone()];
+            top.iter_mut().zip(column).for_each(|(t, x)| *t = t.max(*x));
+        }
+        copy(block, &top);
+        crate::special::exp(block);
+        sum = sums(block);
+    }
+    sum.into_iter().zip(top).collect()
 }
 
 /// Adds the log likelihood of spans.
@@ -119,19 +158,29 @@ impl Curves {
         }
     }
 
-    fn average(&self) -> Vec<f64> {
-        let m = self.log_mass.ncols();
-        let mut mean = vec![0.0; m];
-        self.blocks(|rows, block| {
-            let size = rows.len();
-            let weights = &self.weights[rows];
-            for (mean, column) in mean.iter_mut().zip(block.chunks_exact(size)) {
-                *mean += crate::linalg::dot(column, weights);
+    /// From the mean under raw weights to that under smoothed ones: few draws differ.
+    fn mend(&mut self, log_weight: &[f64]) {
+        let total: f64 = log_weight.iter().map(|lw| raw(*lw)).sum();
+        self.mean.iter_mut().for_each(|x| *x /= total);
+        let smoothed: f64 = self.weights.iter().sum();
+        let mut scale = 1.0;
+        // What most weights were divided by.
+        if let Some(i) = (0..self.weights.len()).min_by(|a, b| log_weight[*a].total_cmp(&log_weight[*b])) {
+            let (new, old) = (self.weights[i] / smoothed, raw(log_weight[i]) / total);
+            if old > 0.0 {
+                scale = new / old;
             }
-        });
-        let sum: f64 = mean.iter().sum();
-        mean.iter_mut().for_each(|x| *x /= sum);
-        mean
+        }
+        self.mean.iter_mut().for_each(|x| *x *= scale);
+        for i in 0..self.weights.len() {
+            let change = self.weights[i] / smoothed - scale * raw(log_weight[i]) / total;
+            if change.abs() > 1e-12 * self.weights[i] {
+                for (j, mean) in self.mean.iter_mut().enumerate() {
+                    *mean += change * self.log_mass[(i, j)].exp();
+                }
+            }
+        }
+        self.mean.iter_mut().for_each(|x| *x = x.max(0.0));
     }
 
     /// A number of every draw.

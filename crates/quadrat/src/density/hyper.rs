@@ -2,9 +2,10 @@
 
 use libm::erf;
 
-use super::basis::{Basis, Kernel, Length};
+use super::basis::{Basis, Kernel, Length, Prior};
 use super::cells::Cells;
 use super::error::DensityError;
+use super::counts::Counts;
 use super::newton::{Mode, Problem};
 
 /// Lengthscales, in units of `v`: a tenth, and twice the one before.
@@ -22,8 +23,10 @@ const LENGTH_SPREAD: f64 = 1.0;
 const SD_SCALE: f64 = 1.0;
 /// Lengthscales below so many cells are noise of the grid.
 const LEAST_CELLS: f64 = 1.5;
-/// Settings below this share of the largest weight are dropped.
+/// Settings of less than this probability are dropped.
 const DROP: f64 = 1e-3;
+/// Variance of the function, times the sum of the weights, that cosines may leave out: the evidence changes by less than half of it.
+const LEFT_OUT: f64 = 1e-3;
 /// The search goes on beyond settings above this share.
 const EXPLORE: f64 = 1e-4;
 
@@ -36,8 +39,10 @@ pub(super) struct Component {
     pub sd: f64,
     /// Posterior probability.
     pub weight: f64,
-    /// Index of the lengthscale among those that were laid out.
-    pub prior: super::basis::Prior,
+    /// Cosines.
+    pub r: usize,
+    /// Prior of the coefficients.
+    pub prior: Prior,
     /// The mode.
     pub mode: Mode,
 }
@@ -77,14 +82,14 @@ fn prior_masses() -> (Vec<f64>, Vec<f64>) {
 /// # Errors
 /// Where no mode is found anywhere.
 pub(super) fn explore(
-    problem: &Problem<'_>,
+    counts: &Counts,
+    basis: &Basis,
     cells: &Cells,
     kernel: Kernel,
     variance: f64,
     start: &[f64],
     tolerance: f64,
 ) -> Result<Vec<Component>, DensityError> {
-    let basis: &Basis = problem.basis;
     let (of_lengths, of_sds) = prior_masses();
     let length = |i: usize| SHORTEST * LENGTH_RATIO.powi(i as i32);
     let usable = |i: usize| length(i) >= LEAST_CELLS * cells.step || i + 1 == LENGTHS;
@@ -111,13 +116,16 @@ pub(super) fn explore(
         }
         let Some(length) = &lengths[i] else { continue };
         let sd = SMALLEST * SD_RATIO.powi(j as i32);
-        let prior = length.prior(basis.q, variance, sd);
+        let r = length.rank(sd, LEFT_OUT / counts.total);
+        let view = basis.view(r);
+        let prior = length.prior(view.q, r, variance, sd)?;
+        let problem = Problem { counts, basis: view, log_measure: &cells.log_measure };
         let start = from.and_then(|k| found[k].as_ref()).map_or(start, |f| &f.1.mode.theta);
         match problem.mode(&prior, start, tolerance) {
             Ok(mode) => {
                 let log_weight = mode.log_evidence + (of_lengths[i] * of_sds[j]).ln();
                 best = best.max(log_weight);
-                let component = Component { length: length.length, sd, weight: 0.0, prior, mode };
+                let component = Component { length: length.length, sd, weight: 0.0, r, prior, mode };
                 found[here] = Some((log_weight, component));
             }
             Err(error) => failure = Some(error),
@@ -130,11 +138,12 @@ pub(super) fn explore(
             }
         }
     }
+    let all: f64 = found.iter().flatten().map(|f| (f.0 - best).exp()).sum();
     let mut out: Vec<Component> = found
         .into_iter()
         .flatten()
-        .filter(|(log_weight, _)| *log_weight > best + DROP.ln())
-        .map(|(log_weight, component)| Component { weight: (log_weight - best).exp(), ..component })
+        .map(|(log_weight, c)| Component { weight: (log_weight - best).exp() / all, ..c })
+        .filter(|c| c.weight >= DROP)
         .collect();
     if out.is_empty() {
         return Err(failure.unwrap_or_else(|| DensityError::NoMode { reason: "no setting was tried".to_owned() }));

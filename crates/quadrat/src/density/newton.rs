@@ -3,14 +3,14 @@
 use crate::error::LinalgError;
 use crate::linalg::{Cholesky, Mat, dot, gemm_into, matvec};
 
-use super::basis::{Basis, Prior};
+use super::basis::{Prior, View};
 use super::counts::{Counts, Look};
 use super::error::DensityError;
 
 /// Newton steps.
 const MOST_STEPS: usize = 200;
 /// Halvings of a step.
-const HALVINGS: usize = 40;
+const HALVINGS: i32 = 40;
 /// The weight of the missing information in the curvature: all of it, or less where the posterior is not convex.
 const SHARES: [f64; 4] = [1.0, 0.7, 0.4, 0.0];
 
@@ -20,7 +20,7 @@ pub(super) struct Problem<'a> {
     /// Rows.
     pub counts: &'a Counts,
     /// Functions.
-    pub basis: &'a Basis,
+    pub basis: View<'a>,
     /// Logarithm of the measure of every cell.
     pub log_measure: &'a [f64],
 }
@@ -80,7 +80,7 @@ impl Problem<'_> {
 
     /// `Phi' r_b sqrt(share Y_b)` in columns, `r_b` being the density within span `b`.
     fn responsibilities(&self, look: &Look, share: f64) -> Mat<f64> {
-        let (phi, spans) = (&self.basis.phi, &self.counts.spans);
+        let (phi, spans) = (self.basis.phi, &self.counts.spans);
         let mut inside = Mat::zeros(phi.nrows(), spans.len());
         for (b, (span, total)) in spans.iter().zip(&look.spans).enumerate() {
             let by = (share * span.weight).sqrt() / total;
@@ -113,50 +113,84 @@ impl Problem<'_> {
         Err(last.unwrap_or(LinalgError::NotPositiveDefinite { size: 0, pivot: 0 }))
     }
 
-    /// Newton's method from a start, until the decrement is below a tolerance.
+    /// Newton's method from a start, of which cosines may be missing or too many, until the decrement is below a tolerance. That step is still
+    /// taken, but the factor stays where it began: the mode is as much nearer as the method converges, quadratically.
     ///
     /// # Errors
     /// Where a precision is not positive, or the search does not end.
     pub fn mode(&self, prior: &Prior, start: &[f64], tolerance: f64) -> Result<Mode, DensityError> {
-        let mut theta = start.to_vec();
-        let mut eta = self.basis.eta(&theta);
-        let mut look = self.counts.look(&eta, self.log_measure);
-        let mut pull = matvec(prior.precision.as_ref(), &theta);
-        let mut square = dot(&theta, &pull);
-        let mut spent = false;
+        let mut at = self.place(prior, start.iter().copied().chain(std::iter::repeat(0.0)).take(self.basis.len()).collect());
         for _ in 0..MOST_STEPS {
-            let factor = self.precision(&look, prior)?;
-            let mut gradient = self.basis.project(&look.slope);
-            gradient.iter_mut().zip(&pull).for_each(|(g, p)| *g -= p);
+            let factor = self.precision(&at.look, prior)?;
+            let mut gradient = self.basis.project(&at.look.slope);
+            gradient.iter_mut().zip(&at.pull).for_each(|(g, p)| *g -= p);
             let step = factor.solve(&gradient);
             let decrement = dot(&gradient, &step).max(0.0).sqrt();
-            if decrement < tolerance || spent {
+            let along = self.basis.eta(&step);
+            let next = self.search(prior, &at, &step, &along, decrement);
+            let is_last = decrement < tolerance || next.is_none();
+            at = next.unwrap_or(at);
+            if is_last {
+                let Place { theta, eta, look, square, .. } = at;
                 let log_evidence =
                     look.value - 0.5 * square - 0.5 * factor.log_det() + 0.5 * prior.log_det;
                 return Ok(Mode { theta, eta, look, square, factor, log_evidence, decrement });
             }
-            let before = look.value - 0.5 * square;
-            let along = self.basis.eta(&step);
-            let mut size = 1.0;
-            spent = true;
-            for _ in 0..HALVINGS {
-                let next: Vec<f64> = theta.iter().zip(&step).map(|(t, s)| t + size * s).collect();
-                let next_eta: Vec<f64> = eta.iter().zip(&along).map(|(e, s)| e + size * s).collect();
-                let next_look = self.counts.look(&next_eta, self.log_measure);
-                let next_pull = matvec(prior.precision.as_ref(), &next);
-                let next_square = dot(&next, &next_pull);
-                let after = next_look.value - 0.5 * next_square;
-                // Near the mode a step gains less than rounding takes.
-                let slack = 1e-13 * (1.0 + before.abs());
-                if after >= before + 1e-4 * size * decrement * decrement - slack {
-                    (theta, eta, look, pull, square) =
-                        (next, next_eta, next_look, next_pull, next_square);
-                    spent = false;
-                    break;
-                }
-                size *= 0.5;
-            }
         }
         Err(DensityError::NoMode { reason: format!("{MOST_STEPS} Newton steps were not enough") })
+    }
+
+    fn place(&self, prior: &Prior, theta: Vec<f64>) -> Place {
+        let eta = self.basis.eta(&theta);
+        self.place_at(prior, theta, eta)
+    }
+
+    fn place_at(&self, prior: &Prior, theta: Vec<f64>, eta: Vec<f64>) -> Place {
+        let look = self.counts.look(&eta, self.log_measure);
+        let pull = matvec(prior.precision.as_ref(), &theta);
+        let square = dot(&theta, &pull);
+        Place { theta, eta, look, pull, square }
+    }
+
+    /// The first place along a step, halved as often as needed, that gains what its slope promises; none where rounding hides all gains.
+    fn search(
+        &self,
+        prior: &Prior,
+        at: &Place,
+        step: &[f64],
+        along: &[f64],
+        decrement: f64,
+    ) -> Option<Place> {
+        let before = at.value();
+        // Near the mode a step gains less than rounding takes.
+        let slack = 1e-13 * (1.0 + before.abs());
+        let moved = |x: &[f64], by: &[f64], size: f64| -> Vec<f64> {
+            x.iter().zip(by).map(|(x, s)| x + size * s).collect()
+        };
+        (0..HALVINGS).find_map(|i| {
+            let size = 0.5_f64.powi(i);
+            let theta = moved(&at.theta, step, size);
+            let next = self.place_at(prior, theta, moved(&at.eta, along, size));
+            let wanted = before + 1e-4 * size * decrement * decrement - slack;
+            (next.value() >= wanted).then_some(next)
+        })
+    }
+}
+
+/// Coefficients and what follows from them.
+struct Place {
+    theta: Vec<f64>,
+    eta: Vec<f64>,
+    look: Look,
+    /// `P theta`.
+    pull: Vec<f64>,
+    /// `theta' P theta`.
+    square: f64,
+}
+
+impl Place {
+    /// Log likelihood and log prior density, the latter without its constant.
+    fn value(&self) -> f64 {
+        self.look.value - 0.5 * self.square
     }
 }

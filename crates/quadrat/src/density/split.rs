@@ -1,7 +1,7 @@
 //! Split normal proposals about the modes, and draws from them with importance weights.
 //!
-//! About each mode the posterior in whitened coordinates `e`, `theta = mode + L'^-1 Q e`, is given another scale on each side of the main
-//! directions `Q` (Geweke 1989). A draw has the log weight
+//! About each mode the posterior in whitened coordinates `e`, `theta = mode + L'^-1 e`, is given another scale on each side of the main
+//! directions (Geweke 1989). A draw has the log weight
 //!
 //! $$ \log p(y, \theta) - \log p(y, \hat\theta) + |e|^2 / 2 - \sum_j \log \frac{2}{q_j + r_j} $$
 //!
@@ -14,15 +14,19 @@ use rand_distr::{Distribution, StandardNormal};
 use crate::error::LinalgError;
 use crate::linalg::{Mat, MatRef, dot, gemm, gemm_into, matvec, symmetric_eigen};
 
+use super::basis::Basis;
+use super::counts::Counts;
 use super::hyper::Component;
 use super::newton::Problem;
 
-/// Directions that are split.
-const DIRECTIONS: usize = 50;
+/// Directions that are split: more raise the effective size by some percent.
+const DIRECTIONS: usize = 12;
 /// Where the sides are looked at, in standard deviations.
 const OFFSETS: [f64; 4] = [0.75, 1.5, 2.5, 4.0];
 /// Limits of the scale of a side.
 const SIDES: (f64, f64) = (0.1, 10.0);
+/// A direction of which less than this is left beside others is none.
+const DEPENDENT: f64 = 1e-6;
 
 /// The scales of the two sides of each direction.
 #[derive(Debug, Clone)]
@@ -33,18 +37,18 @@ struct Split {
     sides: Vec<(f64, f64)>,
 }
 
-/// Draws of the coefficients.
+/// Draws of the function.
 #[derive(Debug)]
 pub(super) struct Sample {
-    /// Shape `[draws, d]`.
-    pub theta: Mat<f64>,
-    /// The log weight but for the log likelihood.
+    /// The function and the logarithm of the measure, shape `[draws, cells]`.
+    pub log_mass: Mat<f64>,
+    /// The log weight but for what comes of normalising, and of spans.
     pub log_weight: Vec<f64>,
 }
 
 /// Principal directions of the function on the cells under one component, shape `[d, directions]`, in coefficients.
 fn principal(problem: &Problem<'_>, component: &Component) -> Result<Mat<f64>, LinalgError> {
-    let phi = problem.basis.phi.as_ref();
+    let phi = problem.basis.phi;
     let mut gram = gemm(phi.transpose(), phi);
     let factor = &component.mode.factor;
     factor.half_solve_in_place(gram.as_mut());
@@ -58,22 +62,31 @@ fn principal(problem: &Problem<'_>, component: &Component) -> Result<Mat<f64>, L
     Ok(out)
 }
 
-/// Whitened, orthonormal directions from some in coefficients, in their order.
+/// Whitened, orthonormal directions from some in coefficients, in their order; missing coefficients are zero.
 fn whitened(component: &Component, directions: MatRef<'_, f64>) -> Mat<f64> {
-    let mut out = gemm(component.mode.factor.lower().transpose(), directions);
-    for j in 0..out.ncols() {
+    let d = component.mode.theta.len();
+    let padded = Mat::from_fn(d, directions.ncols(), |i, j| {
+        if i < directions.nrows() { directions[(i, j)] } else { 0.0 }
+    });
+    let turned = gemm(component.mode.factor.lower().transpose(), padded.as_ref());
+    let mut kept: Vec<Vec<f64>> = Vec::new();
+    for j in 0..turned.ncols() {
+        let mut x = turned.col_as_slice(j).to_vec();
+        let whole = dot(&x, &x).sqrt();
         // Twice is enough.
         for _ in 0..2 {
-            for i in 0..j {
-                let by = dot(out.col_as_slice(i), out.col_as_slice(j));
-                let other = out.col_as_slice(i).to_vec();
-                out.col_as_slice_mut(j).iter_mut().zip(&other).for_each(|(x, o)| *x -= by * o);
+            for other in &kept {
+                let by = dot(other, &x);
+                x.iter_mut().zip(other).for_each(|(x, o)| *x -= by * o);
             }
         }
-        let norm = dot(out.col_as_slice(j), out.col_as_slice(j)).sqrt();
-        out.col_as_slice_mut(j).iter_mut().for_each(|x| *x /= norm);
+        let norm = dot(&x, &x).sqrt();
+        if norm > DEPENDENT * whole {
+            x.iter_mut().for_each(|x| *x /= norm);
+            kept.push(x);
+        }
     }
-    out
+    Mat::from_fn(d, kept.len(), |i, j| kept[j][i])
 }
 
 impl Split {
@@ -83,10 +96,11 @@ impl Split {
         let directions = whitened(component, directions);
         let mut steps = directions.clone();
         mode.factor.half_solve_transpose_in_place(steps.as_mut());
-        let along = gemm(problem.basis.phi.as_ref(), steps.as_ref());
+        let along = gemm(problem.basis.phi, steps.as_ref());
         let pulls = gemm(component.prior.precision.as_ref(), steps.as_ref());
         let at_mode = mode.log_joint();
-        let mut eta = vec![0.0; mode.eta.len()];
+        let start: Vec<f64> = mode.eta.iter().zip(problem.log_measure).map(|(e, w)| e + w).collect();
+        let mut work = start.clone();
         let sides = (0..directions.ncols())
             .map(|j| {
                 let linear = dot(pulls.col_as_slice(j), &mode.theta);
@@ -94,10 +108,10 @@ impl Split {
                 let mut side = |sign: f64| {
                     let scale = OFFSETS.iter().filter_map(|offset| {
                         let delta = sign * offset;
-                        let moved = mode.eta.iter().zip(along.col_as_slice(j));
-                        eta.iter_mut().zip(moved).for_each(|(e, (m, a))| *e = m + delta * a);
+                        let moved = start.iter().zip(along.col_as_slice(j));
+                        work.iter_mut().zip(moved).for_each(|(e, (m, a))| *e = m + delta * a);
                         let square = mode.square + 2.0 * delta * linear + delta * delta * curved;
-                        let value = problem.counts.value(&eta, problem.log_measure) - 0.5 * square;
+                        let value = problem.counts.value(&mut work) - 0.5 * square;
                         let fall = at_mode - value;
                         (fall > 0.0).then(|| offset / (2.0 * fall).sqrt())
                     });
@@ -141,46 +155,102 @@ fn shares(components: &[Component], draws: usize) -> Vec<usize> {
 /// # Arguments
 /// * `split` - whether sides get scales of their own; else the draws are Laplace's
 pub(super) fn sample(
-    problem: &Problem<'_>,
+    counts: &Counts,
+    basis: &Basis,
+    log_measure: &[f64],
     components: &[Component],
     draws: usize,
     seed: u64,
     split: bool,
 ) -> Result<Sample, LinalgError> {
-    let d = problem.basis.len();
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut theta = Mat::zeros(draws, d);
-    let mut log_weight = Vec::with_capacity(draws);
+    let problem = |c: &Component| Problem { counts, basis: basis.view(c.r), log_measure };
     let directions = match components.first() {
-        Some(first) if split => Some(principal(problem, first)?),
+        Some(first) if split => Some(principal(&problem(first), first)?),
         _ => None,
     };
+    let cells = log_measure.len();
+    let halves = Halves::new(basis);
+    let mut log_mass = Mat::zeros(draws, cells);
+    let mut log_weight = Vec::with_capacity(draws);
+    let linear = basis.view(basis.r()).project(&counts.exact);
     let mut done = 0;
     for (component, count) in components.iter().zip(shares(components, draws)) {
         if count == 0 {
             continue;
         }
-        let mode = &component.mode;
+        let (mode, d) = (&component.mode, component.mode.theta.len());
         let mut z = Mat::from_fn(d, count, |_, _| StandardNormal.sample(&mut random));
         let norms: Vec<f64> =
             (0..count).map(|i| dot(z.col_as_slice(i), z.col_as_slice(i))).collect();
         let mut constant = 0.0;
         if let Some(directions) = &directions {
-            constant = Split::new(problem, component, directions.as_ref()).apply(&mut z, &mut random);
+            let split = Split::new(&problem(component), component, directions.as_ref());
+            constant = split.apply(&mut z, &mut random);
         }
         mode.factor.half_solve_transpose_in_place(z.as_mut());
         let pulls = gemm(component.prior.precision.as_ref(), z.as_ref());
         let pull = matvec(component.prior.precision.as_ref(), &mode.theta);
+        let base = dot(&counts.exact, &mode.eta) - 0.5 * mode.square - mode.log_joint();
         for i in 0..count {
             let step = z.col_as_slice(i);
-            let square = mode.square + 2.0 * dot(&pull, step) + dot(pulls.col_as_slice(i), step);
-            log_weight.push(-0.5 * square - mode.log_joint() + 0.5 * norms[i] - constant);
+            let square = 2.0 * dot(&pull, step) + dot(pulls.col_as_slice(i), step);
+            let gain = dot(&linear[..d], step);
+            log_weight.push(base + gain - 0.5 * square + 0.5 * norms[i] - constant);
         }
-        for (j, centre) in mode.theta.iter().enumerate() {
-            let column = &mut theta.col_as_slice_mut(j)[done..done + count];
-            column.iter_mut().enumerate().for_each(|(i, out)| *out = centre + z[(j, i)]);
-        }
+        halves.functions(&mut log_mass, done, &mode.eta, log_measure, &z);
         done += count;
     }
-    Ok(Sample { theta, log_weight })
+    let measured = dot(&counts.exact, log_measure);
+    log_weight.iter_mut().for_each(|w| *w += measured);
+    Ok(Sample { log_mass, log_weight })
+}
+
+/// The basis on the first half of the cells: cosines of even order are even about the middle, those of odd order odd, which halves the work.
+struct Halves {
+    q: usize,
+    /// Polynomials on all cells, shape `[cells, q]`.
+    polynomials: Mat<f64>,
+    /// Cosines of order 1, 3, .. on the first half, shape `[odd, half]`.
+    odd: Mat<f64>,
+    /// Those of order 2, 4, ..
+    even: Mat<f64>,
+}
+
+impl Halves {
+    fn new(basis: &Basis) -> Self {
+        let view = basis.view(basis.r());
+        let (q, r) = (view.q, view.r());
+        let half = view.phi.nrows().div_ceil(2);
+        Self {
+            q,
+            polynomials: view.phi.subcols(0, q).to_owned(),
+            odd: Mat::from_fn(r.div_ceil(2), half, |i, j| view.phi[(j, q + 2 * i)]),
+            even: Mat::from_fn(r / 2, half, |i, j| view.phi[(j, q + 2 * i + 1)]),
+        }
+    }
+
+    /// Writes the function at a mode and steps from it, shape `[d, count]`, into rows of a matrix from one on.
+    fn functions(&self, out: &mut Mat<f64>, first: usize, eta: &[f64], measure: &[f64], steps: &Mat<f64>) {
+        let (q, count, cells) = (self.q, steps.ncols(), out.ncols());
+        let r = steps.nrows() - q;
+        let part = |rows: usize, of: usize| {
+            Mat::from_fn(count, rows, |i, k| steps[(q + 2 * k + of, i)])
+        };
+        let (odd, even) = (part(r.div_ceil(2), 0), part(r / 2, 1));
+        let odd = gemm(odd.as_ref(), self.odd.subrows(0, odd.ncols()));
+        let even = gemm(even.as_ref(), self.even.subrows(0, even.ncols()));
+        let flat: Vec<Vec<f64>> = (0..q).map(|k| (0..count).map(|i| steps[(k, i)]).collect()).collect();
+        for j in 0..cells {
+            let base = eta[j] + measure[j];
+            let (half, sign) = if j < odd.ncols() { (j, 1.0) } else { (cells - 1 - j, -1.0) };
+            let column = &mut out.col_as_slice_mut(j)[first..first + count];
+            let parts = even.col_as_slice(half).iter().zip(odd.col_as_slice(half));
+            column.iter_mut().zip(parts).for_each(|(x, (e, o))| *x = base + e + sign * o);
+            for (k, flat) in flat.iter().enumerate() {
+                let by = self.polynomials[(j, k)];
+                column.iter_mut().zip(flat).for_each(|(x, f)| *x += by * f);
+            }
+        }
+    }
 }
