@@ -1,11 +1,13 @@
 //! The command line.
 
+mod density;
 mod simulate;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use density::{CorrectWord, Density};
 pub use simulate::{OverlapArg, RecordArg, Simulate, SimulateCensored, SimulateMixed, Simulated};
 
 /// Fine-grained truth, with honest uncertainty, from data only seen through bins and boxes.
@@ -37,6 +39,8 @@ pub enum Command {
     Fit(Fit),
     /// Predict from a saved model at the rows of a table
     Predict(Predict),
+    /// Estimate the density of a column, with its band
+    Density(Density),
     /// Release a table of counts with differential-privacy noise of known variance
     Noise(Noise),
     /// Write artificial data with their truth, and a study that fits them

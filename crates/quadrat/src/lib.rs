@@ -1,7 +1,7 @@
 //! Gaussian-process inference for data that were only seen through bins, areas,
 //! bags, intervals, ranks, caps or samples.
 //!
-//! Every arrow points down: `model`, `baseline`, `simulate` -> `inference` -> `covariance` ->
+//! Every arrow points down: `model`, `baseline`, `simulate`, `density` -> `inference` -> `covariance` ->
 //! `kernel`, `support`, `likelihood`, `link`, `privacy` -> `parameter`, `optimise`, `quadrature` ->
 //! `linalg`, `special`, `error`, `progress`.
 
@@ -9,6 +9,7 @@
 
 pub mod baseline;
 pub mod covariance;
+pub mod density;
 pub mod error;
 pub mod inference;
 pub mod kernel;

@@ -1,6 +1,7 @@
 //! What each command does.
 
 pub mod demo;
+pub mod density;
 pub mod fit;
 pub mod noise;
 pub mod predict;

@@ -47,7 +47,11 @@ impl Estimate {
         } else {
             of(&self.mass)
         };
-        Answer { value, lower, upper }
+        Answer {
+            value,
+            lower,
+            upper,
+        }
     }
 
     /// The share of a cell that lies below a place.
@@ -86,7 +90,11 @@ impl Estimate {
         let mut before = 0.0;
         for (j, u) in mass.iter().enumerate() {
             if before + u >= p {
-                let share = if *u > 0.0 { ((p - before) / u).clamp(0.0, 1.0) } else { 0.0 };
+                let share = if *u > 0.0 {
+                    ((p - before) / u).clamp(0.0, 1.0)
+                } else {
+                    0.0
+                };
                 return edges[j] + share * (edges[j + 1] - edges[j]);
             }
             before += u;
@@ -105,7 +113,9 @@ impl Estimate {
     #[must_use]
     pub fn sd(&self) -> Answer {
         let middle = self.middles();
-        let within: Vec<f64> = (0..middle.len()).map(|j| self.cells.width(j).powi(2) / 12.0).collect();
+        let within: Vec<f64> = (0..middle.len())
+            .map(|j| self.cells.width(j).powi(2) / 12.0)
+            .collect();
         self.functional(|mass| {
             let mean = crate::linalg::dot(mass, &middle);
             let variance: f64 = mass
@@ -119,7 +129,11 @@ impl Estimate {
 
     /// Middles of the cells in the data.
     fn middles(&self) -> Vec<f64> {
-        self.cells.edges.windows(2).map(|e| e[0] + 0.5 * (e[1] - e[0])).collect()
+        self.cells
+            .edges
+            .windows(2)
+            .map(|e| e[0] + 0.5 * (e[1] - e[0]))
+            .collect()
     }
 
     /// Maxima of the density, from the left, with the probability that each is one.
@@ -134,9 +148,10 @@ impl Estimate {
             .filter(|j| (*j == 0 || p[*j] > p[j - 1]) && (*j + 1 == m || p[*j] >= p[j + 1]))
             .collect();
         loop {
-            let valleys: Vec<usize> =
-                peaks.windows(2).map(|w| lowest(p, w[0], w[1])).collect();
-            let sure: Vec<f64> = (0..peaks.len()).map(|i| self.is_mode(&peaks, &valleys, i)).collect();
+            let valleys: Vec<usize> = peaks.windows(2).map(|w| lowest(p, w[0], w[1])).collect();
+            let sure: Vec<f64> = (0..peaks.len())
+                .map(|i| self.is_mode(&peaks, &valleys, i))
+                .collect();
             let least = (0..peaks.len()).min_by(|a, b| sure[*a].total_cmp(&sure[*b]));
             match least {
                 Some(i) if peaks.len() > 1 && sure[i] < 0.5 => {
@@ -293,5 +308,7 @@ fn below(mass: &[f64], cell: usize, share: f64) -> f64 {
 
 /// The lowest cell between two.
 fn lowest(p: &[f64], from: usize, to: usize) -> usize {
-    (from..=to).min_by(|a, b| p[*a].total_cmp(&p[*b])).unwrap_or(from)
+    (from..=to)
+        .min_by(|a, b| p[*a].total_cmp(&p[*b]))
+        .unwrap_or(from)
 }

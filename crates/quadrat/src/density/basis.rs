@@ -83,7 +83,11 @@ impl Basis {
         let cosines = Mat::from_fn(cells, 2 * r + 1, cosine);
         let unit = (2.0 / cells as f64).sqrt();
         let phi = Mat::from_fn(cells, q + r, |j, i| {
-            if i < q { polynomials[i][j] } else { unit * cosines[(j, i - q + 1)] }
+            if i < q {
+                polynomials[i][j]
+            } else {
+                unit * cosines[(j, i - q + 1)]
+            }
         });
         Self { phi, q, cosines }
     }
@@ -163,7 +167,11 @@ impl View<'_> {
             }
             for j in 0..=i {
                 let of = &weighted[(i + 1) * m..(i + 2) * m];
-                let value: f64 = of.iter().enumerate().map(|(c, d)| d * self.phi[(c, j)]).sum();
+                let value: f64 = of
+                    .iter()
+                    .enumerate()
+                    .map(|(c, d)| d * self.phi[(c, j)])
+                    .sum();
                 out[(i, j)] = value;
                 out[(j, i)] = value;
             }
@@ -200,7 +208,9 @@ pub(super) fn covariance(lag: &[f64], r: usize) -> Mat<f64> {
     let beyond = |j: usize| if j < m { lag[j] } else { 0.0 };
     let transform: Vec<f64> = (1..=r)
         .map(|k| {
-            let sum: f64 = (0..m).map(|j| (beyond(j + 1) - lag[j]) * at(k * (2 * j + 1)).0).sum();
+            let sum: f64 = (0..m)
+                .map(|j| (beyond(j + 1) - lag[j]) * at(k * (2 * j + 1)).0)
+                .sum();
             unit * sum
         })
         .collect();
@@ -253,7 +263,9 @@ impl Length {
     /// Lays out a lengthscale.
     pub fn new(kernel: Kernel, cells: &Cells, length: f64, r: usize) -> Result<Self, LinalgError> {
         let m = cells.len();
-        let lag: Vec<f64> = (0..m).map(|d| kernel.at(d as f64 * cells.step / length).0).collect();
+        let lag: Vec<f64> = (0..m)
+            .map(|d| kernel.at(d as f64 * cells.step / length).0)
+            .collect();
         let mut covariance = covariance(&lag, r);
         for i in 0..r {
             covariance[(i, i)] += JITTER * m as f64;
@@ -263,7 +275,12 @@ impl Length {
             left[k] = left[k + 1] + covariance[(k, k)] / m as f64;
         }
         let factor = Cholesky::factor(covariance.as_ref())?;
-        Ok(Self { length, covariance, factor, left })
+        Ok(Self {
+            length,
+            covariance,
+            factor,
+            left,
+        })
     }
 
     /// The cosines that leave out a variance of at most `tolerance` where the function has the standard deviation `sd`.
@@ -283,10 +300,15 @@ impl Length {
         let scale = 1.0 / (sd * sd);
         for j in 0..r {
             let column = &mut precision.col_as_slice_mut(q + j)[q..];
-            column.iter_mut().zip(inverse.col_as_slice(j)).for_each(|(p, i)| *p = scale * i);
+            column
+                .iter_mut()
+                .zip(inverse.col_as_slice(j))
+                .for_each(|(p, i)| *p = scale * i);
         }
         // The leading block has the leading block of the factor.
-        let log_det = (0..r).map(|i| 2.0 * self.factor.lower()[(i, i)].ln()).sum::<f64>();
+        let log_det = (0..r)
+            .map(|i| 2.0 * self.factor.lower()[(i, i)].ln())
+            .sum::<f64>();
         let log_det = -(q as f64) * variance.ln() - log_det - 2.0 * r as f64 * sd.ln();
         Ok(Prior { precision, log_det })
     }
@@ -308,7 +330,10 @@ mod tests {
             let k = symmetric_from_fn(m, |i, j| lag[i - j]);
             let basis = Basis::new(m, &[], r);
             let identity = gemm(basis.phi.transpose(), basis.phi.as_ref());
-            let product = gemm(basis.phi.transpose(), gemm(k.as_ref(), basis.phi.as_ref()).as_ref());
+            let product = gemm(
+                basis.phi.transpose(),
+                gemm(k.as_ref(), basis.phi.as_ref()).as_ref(),
+            );
             let got = covariance(&lag, r);
             for i in 0..r {
                 for j in 0..r {

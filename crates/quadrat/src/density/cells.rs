@@ -32,12 +32,20 @@ impl Axis {
     pub fn forward(&self, x: f64) -> f64 {
         let t = if self.log { x.ln() } else { x };
         let z = (t - self.centre) / self.scale;
-        if self.bent { BEND * (z / BEND).asinh() } else { z }
+        if self.bent {
+            BEND * (z / BEND).asinh()
+        } else {
+            z
+        }
     }
 
     /// `t` at `v`.
     fn measure(&self, v: f64) -> f64 {
-        let z = if self.bent { BEND * (v / BEND).sinh() } else { v };
+        let z = if self.bent {
+            BEND * (v / BEND).sinh()
+        } else {
+            v
+        };
         self.centre + self.scale * z
     }
 
@@ -71,6 +79,45 @@ pub(super) struct Cells {
 }
 
 impl Cells {
+    /// Lays out cells of equal width in the data, the axis in units of the standard deviation of a uniform distribution over them.
+    ///
+    /// # Errors
+    /// As [`Self::lay`].
+    pub fn lay_evenly(
+        count: usize,
+        scale: &Scale,
+        bounds: (f64, f64),
+        range: Option<(f64, f64)>,
+        log: bool,
+    ) -> Result<Self, DensityError> {
+        let into = |x: f64| if log { x.ln() } else { x };
+        let (least, most) = (scale.least, scale.most);
+        let range = range.map_or((f64::INFINITY, f64::NEG_INFINITY), |r| {
+            (into(r.0), into(r.1))
+        });
+        let reach = |is_given: bool| if is_given { 0.0 } else { 3.0 * scale.sd };
+        let given = range.0 < range.1;
+        let end =
+            |bound: f64, data: f64, normal: f64, wanted: f64, pick: fn(f64, f64) -> f64| match (
+                bound.is_finite(),
+                given,
+            ) {
+                (true, _) => bound,
+                (false, true) => pick(data, wanted),
+                (false, false) => pick(data, normal),
+            };
+        let away = reach(given);
+        let lower = end(into(bounds.0), least, scale.mean - away, range.0, f64::min);
+        let upper = end(into(bounds.1), most, scale.mean + away, range.1, f64::max);
+        let even = Scale {
+            centre: 0.5 * (lower + upper),
+            scale: (upper - lower) / 12_f64.sqrt(),
+            ..*scale
+        };
+        let back = |t: f64| if log { t.exp() } else { t };
+        Self::lay(count, &even, (back(lower), back(upper)), None, log)
+    }
+
     /// Lays out cells.
     ///
     /// # Arguments
@@ -99,13 +146,22 @@ impl Cells {
             _ => scale.centre,
         };
         let bent = bounded != (true, true) || wide;
-        let axis = Axis { log, centre, scale: scale.scale, bent };
+        let axis = Axis {
+            log,
+            centre,
+            scale: scale.scale,
+            bent,
+        };
         let inner = Axis { log: false, ..axis };
         let margin = |open: f64| if open > 0.0 { OPEN_MARGIN } else { MARGIN };
-        let low = if bounded.0 { inner.forward(lo) } else {
+        let low = if bounded.0 {
+            inner.forward(lo)
+        } else {
             inner.forward(scale.least) - margin(scale.open_below)
         };
-        let high = if bounded.1 { inner.forward(hi) } else {
+        let high = if bounded.1 {
+            inner.forward(hi)
+        } else {
             inner.forward(scale.most) + margin(scale.open_above)
         };
         let (mut low, mut high) = (low, high);
@@ -119,7 +175,10 @@ impl Cells {
             }
         }
         let step = (high - low) / count as f64;
-        let unresolved = || DensityError::Unresolved { spread: scale.scale, centre: scale.centre };
+        let unresolved = || DensityError::Unresolved {
+            spread: scale.scale,
+            centre: scale.centre,
+        };
         let at = |i: usize| low + step * i as f64;
         let mut edges: Vec<f64> = (0..=count).map(|i| axis.backward(at(i))).collect();
         let mut measure: Vec<f64> = (0..=count).map(|i| axis.measure(at(i))).collect();
@@ -131,7 +190,10 @@ impl Cells {
             edges[count] = bounds.1;
             measure[count] = hi;
         }
-        let ascending = |x: &[f64]| x.windows(2).all(|w| w[0] < w[1] && (w[1] - w[0]).is_finite());
+        let ascending = |x: &[f64]| {
+            x.windows(2)
+                .all(|w| w[0] < w[1] && (w[1] - w[0]).is_finite())
+        };
         if !(edges[0].is_finite() && edges[count].is_finite()) {
             return Err(DensityError::TooWide);
         }
@@ -139,12 +201,15 @@ impl Cells {
             return Err(unresolved());
         }
         // In units of the scale, so that no unit of the data over- or underflows.
-        let log_measure =
-            measure.windows(2).map(|w| ((w[1] - w[0]) / scale.scale).ln()).collect();
+        let log_measure = measure
+            .windows(2)
+            .map(|w| ((w[1] - w[0]) / scale.scale).ln())
+            .collect();
+        let steps = (0..count).map(|j| low + step * (j as f64 + 0.5));
         Ok(Self {
             axis,
+            centres: steps.collect(),
             edges,
-            centres: (0..count).map(|j| low + step * (j as f64 + 0.5)).collect(),
             log_measure,
             start: low,
             step,

@@ -4,6 +4,8 @@
 //!
 //! $$ \log p(y | \eta) = \sum_j y_j (\eta_j + \log w_j) + \sum_b Y_b \log \sum_j A_{bj} u_j + \mathrm{const} $$
 
+use crate::linalg::vectorised;
+
 use super::cells::Cells;
 use super::error::{DensityError, Warning};
 use super::rows::Clean;
@@ -77,17 +79,26 @@ impl Counts {
     ///
     /// # Errors
     /// Where nothing is left that says anything.
-    pub fn new(rows: &Clean, cells: &Cells, warnings: &mut Vec<Warning>) -> Result<Self, DensityError> {
+    pub fn new(
+        rows: &Clean,
+        cells: &Cells,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Self, DensityError> {
         let mut exact = vec![0.0; cells.len()];
         if rows.weights.is_empty() {
-            rows.values.iter().for_each(|x| exact[cells.index(*x)] += 1.0);
+            rows.values
+                .iter()
+                .for_each(|x| exact[cells.index(*x)] += 1.0);
         } else {
             let pairs = rows.values.iter().zip(&rows.weights);
             pairs.for_each(|(x, w)| exact[cells.index(*x)] += w);
         }
         let merge = rows.intervals.len() > MOST_INTERVALS;
         if merge {
-            warnings.push(Warning::Merged { intervals: rows.intervals.len(), cells: cells.len() });
+            warnings.push(Warning::Merged {
+                intervals: rows.intervals.len(),
+                cells: cells.len(),
+            });
         }
         let mut spans: Vec<Span> = Vec::new();
         for &(a, b, weight) in &rows.intervals {
@@ -116,16 +127,20 @@ impl Counts {
         if !(total > 0.0) {
             return Err(DensityError::SaysNothing);
         }
-        Ok(Self { exact, spans, total, exact_total })
+        Ok(Self {
+            exact,
+            spans,
+            total,
+            exact_total,
+        })
     }
 
     /// The log likelihood where `log u`, but for a constant, is given, shape `[cells]`; what is given is lost.
     pub fn value(&self, log_mass: &mut [f64]) -> f64 {
         let linear = crate::linalg::dot(&self.exact, log_mass);
-        let top = log_mass.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        log_mass.iter_mut().for_each(|x| *x -= top);
+        let top = below_top(log_mass);
         crate::special::exp(log_mass);
-        let log_sum = log_mass.iter().sum::<f64>().ln();
+        let log_sum = sum(log_mass).ln();
         let exact: f64 = self.exact_total * (log_sum + top);
         let spans = self.spans.iter().map(|span| {
             let inside: f64 = span.cells().map(|j| span.share(j) * log_mass[j]).sum();
@@ -137,17 +152,22 @@ impl Counts {
     /// Evaluates at `eta`, shape `[cells]`.
     pub fn look(&self, eta: &[f64], log_measure: &[f64]) -> Look {
         let mut u: Vec<f64> = eta.iter().zip(log_measure).map(|(e, w)| e + w).collect();
-        let top = u.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        u.iter_mut().for_each(|x| *x -= top);
+        let top = below_top(&mut u);
         crate::special::exp(&mut u);
-        let sum: f64 = u.iter().sum();
+        let sum = sum(&u);
         u.iter_mut().for_each(|x| *x /= sum);
         let log_sum = sum.ln() + top;
-        let dense = |(y, (e, w)): (&f64, (&f64, &f64))| if *y > 0.0 { y * (e + w - log_sum) } else { 0.0 };
+        let dense =
+            |(y, (e, w)): (&f64, (&f64, &f64))| if *y > 0.0 { y * (e + w - log_sum) } else { 0.0 };
         let pairs = || eta.iter().zip(log_measure);
         let mut value: f64 = self.exact.iter().zip(pairs()).map(dense).sum();
         let mut diagonal: Vec<f64> = u.iter().map(|u| self.total * u).collect();
-        let mut slope: Vec<f64> = self.exact.iter().zip(&diagonal).map(|(y, m)| y - m).collect();
+        let mut slope: Vec<f64> = self
+            .exact
+            .iter()
+            .zip(&diagonal)
+            .map(|(y, m)| y - m)
+            .collect();
         let mut spans = Vec::with_capacity(self.spans.len());
         for span in &self.spans {
             let inside: f64 = span.cells().map(|j| span.share(j) * u[j]).sum();
@@ -159,8 +179,46 @@ impl Counts {
                 diagonal[j] -= part;
             }
         }
-        Look { u, value, slope, diagonal, spans }
+        Look {
+            u,
+            value,
+            slope,
+            diagonal,
+            spans,
+        }
     }
+}
+
+/// Takes the largest number off all, and returns it.
+fn below_top(x: &mut [f64]) -> f64 {
+    vectorised(|| {
+        let mut lanes = [f64::NEG_INFINITY; 16];
+        let (whole, rest) = x.as_chunks::<16>();
+        for chunk in whole {
+            lanes
+                .iter_mut()
+                .zip(chunk)
+                .for_each(|(l, x)| *l = if *x > *l { *x } else { *l });
+        }
+        let top = lanes
+            .iter()
+            .chain(rest)
+            .copied()
+            .fold(f64::NEG_INFINITY, f64::max);
+        x.iter_mut().for_each(|x| *x -= top);
+        top
+    })
+}
+
+fn sum(x: &[f64]) -> f64 {
+    vectorised(|| {
+        let (whole, rest) = x.as_chunks::<16>();
+        let mut lanes = [0.0; 16];
+        for chunk in whole {
+            lanes.iter_mut().zip(chunk).for_each(|(l, x)| *l += x);
+        }
+        lanes.iter().chain(rest).sum()
+    })
 }
 
 fn span(cells: &Cells, a: f64, b: f64, weight: f64) -> Span {
@@ -174,7 +232,13 @@ fn span(cells: &Cells, a: f64, b: f64, weight: f64) -> Span {
     }
     let head = ((cells.edges[first + 1] - a) / cells.width(first)).clamp(0.0, 1.0);
     let tail = ((b - cells.edges[last]) / cells.width(last)).clamp(0.0, 1.0);
-    Span { first, last, head, tail, weight }
+    Span {
+        first,
+        last,
+        head,
+        tail,
+        weight,
+    }
 }
 
 /// To the nearest edges of cells.
@@ -186,7 +250,11 @@ fn rounded(mut span: Span) -> Span {
         span.last -= 1;
     }
     span.last = span.last.max(span.first);
-    Span { head: 1.0, tail: 1.0, ..span }
+    Span {
+        head: 1.0,
+        tail: 1.0,
+        ..span
+    }
 }
 
 /// Whether a span is all that is possible.

@@ -33,7 +33,10 @@ pub(super) struct Curves {
 /// # Arguments
 /// * `weigh` - whether draws get importance weights; else all are alike
 pub(super) fn curves(counts: &Counts, sample: Sample, weigh: bool) -> Curves {
-    let Sample { mut log_mass, mut log_weight } = sample;
+    let Sample {
+        mut log_mass,
+        mut log_weight,
+    } = sample;
     let (n, m) = (log_mass.nrows(), log_mass.ncols());
     let mut memory = vec![0.0; BLOCK * m];
     // The mean under the weights as they come, mended below where they are smoothed.
@@ -51,7 +54,10 @@ pub(super) fn curves(counts: &Counts, sample: Sample, weigh: bool) -> Curves {
             }
         });
         let log_weight = &mut log_weight[rows.clone()];
-        log_weight.iter_mut().zip(&log_sum).for_each(|(w, s)| *w -= counts.exact_total * s);
+        log_weight
+            .iter_mut()
+            .zip(&log_sum)
+            .for_each(|(w, s)| *w -= counts.exact_total * s);
         spans(counts, block, &sum, log_weight);
         let by: Vec<f64> = log_weight
             .iter()
@@ -62,12 +68,26 @@ pub(super) fn curves(counts: &Counts, sample: Sample, weigh: bool) -> Curves {
             *mean += crate::linalg::dot(column, &by);
         }
     }
-    let Smoothed { weights, effective, shape } = if weigh {
+    let Smoothed {
+        weights,
+        effective,
+        shape,
+    } = if weigh {
         smooth(&log_weight)
     } else {
-        Smoothed { weights: vec![1.0 / n as f64; n], effective: n as f64, shape: f64::NEG_INFINITY }
+        Smoothed {
+            weights: vec![1.0 / n as f64; n],
+            effective: n as f64,
+            shape: f64::NEG_INFINITY,
+        }
     };
-    let mut out = Curves { log_mass, weights, mean, effective, shape };
+    let mut out = Curves {
+        log_mass,
+        weights,
+        mean,
+        effective,
+        shape,
+    };
     if weigh {
         out.mend(&log_weight);
     }
@@ -78,7 +98,11 @@ pub(super) fn curves(counts: &Counts, sample: Sample, weigh: bool) -> Curves {
 
 /// A weight before smoothing, without overflow.
 fn raw(log_weight: f64) -> f64 {
-    if log_weight.is_finite() { log_weight.min(LARGEST).exp() } else { 0.0 }
+    if log_weight.is_finite() {
+        log_weight.min(LARGEST).exp()
+    } else {
+        0.0
+    }
 }
 
 /// The logarithm beyond which weights are not exponentiated: their sums would overflow.
@@ -88,21 +112,29 @@ const LARGEST: f64 = 600.0;
 fn exponentials(log_mass: &Mat<f64>, rows: Range<usize>, block: &mut [f64]) -> Vec<(f64, f64)> {
     let size = rows.len();
     let copy = |block: &mut [f64], top: &[f64]| {
-        for (j, out) in block.chunks_exact_mut(size).enumerate() {
-            let column = &log_mass.col_as_slice(j)[rows.clone()];
-            out.iter_mut().zip(column.iter().zip(top)).for_each(|(o, (x, t))| *o = x - t);
-        }
+        vectorised(|| {
+            for (j, out) in block.chunks_exact_mut(size).enumerate() {
+                let column = &log_mass.col_as_slice(j)[rows.clone()];
+                for ((o, x), t) in out.iter_mut().zip(column).zip(top) {
+                    *o = x - t;
+                }
+            }
+        });
     };
     let sums = |block: &[f64]| {
         let mut sum = vec![0.0; size];
-        for column in block.chunks_exact(size) {
-            sum.iter_mut().zip(column).for_each(|(s, x)| *s += x);
-        }
+        vectorised(|| {
+            for column in block.chunks_exact(size) {
+                sum.iter_mut().zip(column).for_each(|(s, x)| *s += x);
+            }
+        });
         sum
     };
     // The function at the first draw in the middle of its mass serves for nearly all; where it does not each row takes its own.
     let m = block.len() / size;
-    let largest = (0..m).map(|j| log_mass[(rows.start, j)]).fold(f64::NEG_INFINITY, f64::max);
+    let largest = (0..m)
+        .map(|j| log_mass[(rows.start, j)])
+        .fold(f64::NEG_INFINITY, f64::max);
     let mut top = vec![largest; size];
     copy(block, &top);
     crate::special::exp(block);
@@ -129,7 +161,10 @@ fn spans(counts: &Counts, block: &[f64], sum: &[f64], log_weight: &mut [f64]) {
         for j in span.cells() {
             let share = span.share(j);
             let column = &block[j * size..(j + 1) * size];
-            inside.iter_mut().zip(column).for_each(|(s, x)| *s += share * x);
+            inside
+                .iter_mut()
+                .zip(column)
+                .for_each(|(s, x)| *s += share * x);
         }
         for ((w, inside), sum) in log_weight.iter_mut().zip(&inside).zip(sum) {
             *w += span.weight * (inside / sum).ln();
@@ -165,7 +200,9 @@ impl Curves {
         let smoothed: f64 = self.weights.iter().sum();
         let mut scale = 1.0;
         // What most weights were divided by.
-        if let Some(i) = (0..self.weights.len()).min_by(|a, b| log_weight[*a].total_cmp(&log_weight[*b])) {
+        if let Some(i) =
+            (0..self.weights.len()).min_by(|a, b| log_weight[*a].total_cmp(&log_weight[*b]))
+        {
             let (new, old) = (self.weights[i] / smoothed, raw(log_weight[i]) / total);
             if old > 0.0 {
                 scale = new / old;
@@ -194,7 +231,9 @@ impl Curves {
         self.blocks(|rows, block| {
             let size = rows.len();
             for i in 0..size {
-                one.iter_mut().enumerate().for_each(|(j, x)| *x = block[j * size + i]);
+                one.iter_mut()
+                    .enumerate()
+                    .for_each(|(j, x)| *x = block[j * size + i]);
                 out.push(of(&one));
             }
         });
@@ -217,10 +256,13 @@ pub(super) struct Work {
 
 impl Work {
     /// Weighted quantiles: the smallest value at and below which the weights sum to `p` or more; `O(n)`.
-    pub fn quantiles<const N: usize>(&mut self, x: &[f64], weights: &[f64], p: [f64; N]) -> [f64; N] {
-        let (least, most) = vectorised(|| {
-            x.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(*x), b.max(*x)))
-        });
+    pub fn quantiles<const N: usize>(
+        &mut self,
+        x: &[f64],
+        weights: &[f64],
+        p: [f64; N],
+    ) -> [f64; N] {
+        let (least, most) = extremes(x);
         if !(most > least) || !(most - least).is_finite() {
             return self.sorted(x, weights, p);
         }
@@ -228,7 +270,12 @@ impl Work {
         self.buckets.clear();
         self.buckets.resize(BUCKETS, 0.0);
         self.place.clear();
-        self.place.extend(x.iter().map(|x| (((x - least) * by) as u32).min(BUCKETS as u32 - 1)));
+        self.place.resize(x.len(), 0);
+        vectorised(|| {
+            for (place, x) in self.place.iter_mut().zip(x) {
+                *place = (((x - least) * by) as i32 as u32).min(BUCKETS as u32 - 1);
+            }
+        });
         for (place, w) in self.place.iter().zip(weights) {
             self.buckets[*place as usize] += w;
         }
@@ -255,10 +302,37 @@ impl Work {
         let total: f64 = weights.iter().sum();
         p.map(|p| {
             self.inside.clear();
-            self.inside.extend(x.iter().copied().zip(weights.iter().copied()));
+            self.inside
+                .extend(x.iter().copied().zip(weights.iter().copied()));
             quantile(&mut self.inside, p * total).unwrap_or(f64::NAN)
         })
     }
+}
+
+/// The smallest and the largest number.
+fn extremes(x: &[f64]) -> (f64, f64) {
+    vectorised(|| {
+        let (whole, rest) = x.as_chunks::<16>();
+        let (mut least, mut most) = ([f64::INFINITY; 16], [f64::NEG_INFINITY; 16]);
+        for chunk in whole {
+            for lane in 0..16 {
+                least[lane] = if chunk[lane] < least[lane] {
+                    chunk[lane]
+                } else {
+                    least[lane]
+                };
+                most[lane] = if chunk[lane] > most[lane] {
+                    chunk[lane]
+                } else {
+                    most[lane]
+                };
+            }
+        }
+        let fold = |lanes: [f64; 16], pick: fn(f64, f64) -> f64| {
+            lanes.iter().chain(rest).copied().fold(lanes[0], pick)
+        };
+        (fold(least, f64::min), fold(most, f64::max))
+    })
 }
 
 fn quantile(pairs: &mut [(f64, f64)], wanted: f64) -> Option<f64> {
@@ -271,7 +345,6 @@ fn quantile(pairs: &mut [(f64, f64)], wanted: f64) -> Option<f64> {
     found.or(pairs.last()).map(|p| p.0)
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -279,7 +352,9 @@ mod tests {
     #[test]
     fn quantiles_are_those_of_sorting() {
         let n = 3001_u32;
-        let x: Vec<f64> = (0..n).map(|i| f64::from(i * 7919 % n).powi(2) / 1e4).collect();
+        let x: Vec<f64> = (0..n)
+            .map(|i| f64::from(i * 7919 % n).powi(2) / 1e4)
+            .collect();
         let weights: Vec<f64> = (0..n).map(|i| 1.0 + f64::from(i % 5)).collect();
         let mut work = Work::default();
         let p = [0.0, 0.025, 0.31, 0.5, 0.975, 1.0];

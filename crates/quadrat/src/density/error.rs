@@ -40,10 +40,14 @@ pub enum DensityError {
         centre: f64,
     },
     /// Values whose extent is no double.
-    #[error("the values extend over more than double precision can hold: divide them by a constant first")]
+    #[error(
+        "the values extend over more than double precision can hold: divide them by a constant first"
+    )]
     TooWide,
     /// A row that lies outside of the bounds, or is not positive on a logarithmic axis.
-    #[error("row {row} is {value}, outside of the bounds {lower} to {upper}: widen the bounds, or leave the row out")]
+    #[error(
+        "row {row} is {value}, outside of the bounds {lower} to {upper}: widen the bounds, or leave the row out"
+    )]
     Outside {
         /// Row, counted from 0.
         row: usize,
@@ -63,7 +67,9 @@ pub enum DensityError {
         value: f64,
     },
     /// An interval whose ends are in the wrong order.
-    #[error("the interval of row {row} begins at {lower} and ends at {upper}: the lower end must not exceed the upper")]
+    #[error(
+        "the interval of row {row} begins at {lower} and ends at {upper}: the lower end must not exceed the upper"
+    )]
     Interval {
         /// Row, counted from 0.
         row: usize,
@@ -93,7 +99,9 @@ pub enum DensityError {
         requirement: &'static str,
     },
     /// The intervals say nothing: each contains all that is possible.
-    #[error("every interval covers the whole range, so nothing is known of the density: give narrower intervals, or a wider range")]
+    #[error(
+        "every interval covers the whole range, so nothing is known of the density: give narrower intervals, or a wider range"
+    )]
     SaysNothing,
     /// The search for the mode failed at every setting of the hyperparameters.
     #[error("no mode of the density was found: {reason}; look for extreme weights or values")]
@@ -117,7 +125,9 @@ pub enum DensityError {
 #[non_exhaustive]
 pub enum Warning {
     /// Rows left out.
-    #[error("{count} of {rows} rows are not finite and were left out, the first is row {first} (counted from 0)")]
+    #[error(
+        "{count} of {rows} rows are not finite and were left out, the first is row {first} (counted from 0)"
+    )]
     NotFinite {
         /// How many.
         count: usize,
@@ -165,7 +175,9 @@ pub enum Warning {
         rows: usize,
     },
     /// Values far from all others.
-    #[error("values reach {distance:.0} times the scale of the data from its centre: look at {value}")]
+    #[error(
+        "values reach {distance:.0} times the scale of the data from its centre: look at {value}"
+    )]
     Outlier {
         /// The farthest value.
         value: f64,

@@ -1,15 +1,18 @@
 //! From rows to an estimate: cells, modes, draws, bands.
 
-use super::basis::Basis;
+use crate::linalg::vectorised;
+
+use super::basis::{Basis, Kernel};
 use super::cells::Cells;
 use super::counts::Counts;
 use super::curves::{Curves, Work, curves};
 use super::error::{DensityError, Warning};
 use super::hyper::{Component, explore};
+use super::map::most_probable;
 use super::rows::{Clean, clean};
 use super::scale::{Scale, scale};
 use super::split::sample;
-use super::{Correction, Density};
+use super::{Correction, Density, Prior};
 
 /// Cosines that the function of up to a thousand values is made of.
 const COSINES: f64 = 100.0;
@@ -74,24 +77,53 @@ impl Density<'_> {
         self.check()?;
         let mut rows = clean(self.rows, self.weights, self.bounds, self.log)?;
         let scale = scale(&into_axis(&rows, self.log))?;
-        let cells = Cells::lay(self.cells, &scale, self.bounds, self.range, self.log)?;
+        let published = self.prior == Prior::Published;
+        let lay = if published {
+            Cells::lay_evenly
+        } else {
+            Cells::lay
+        };
+        let cells = lay(self.cells, &scale, self.bounds, self.range, self.log)?;
         let mut warnings = std::mem::take(&mut rows.warnings);
         let counts = Counts::new(&rows, &cells, &mut warnings)?;
         look_out(&rows, &scale, &cells, &counts, self.log, &mut warnings);
-        let polynomials = polynomials(&cells);
+        let polynomials = polynomials(&cells, published);
         let basis = Basis::new(cells.len(), &polynomials, cosines(counts.total));
         let start = start(&counts, &cells, polynomials.len());
-        let components =
-            explore(&counts, &basis, &cells, self.kernel, POLYNOMIALS, &start, TOLERANCE)?;
+        let components = if published {
+            let kernel = self.kernel.unwrap_or(Kernel::Se);
+            vec![most_probable(&counts, &basis, &cells, kernel, &start)?]
+        } else {
+            let kernel = self.kernel.unwrap_or_default();
+            explore(
+                &counts,
+                &basis,
+                &cells,
+                kernel,
+                POLYNOMIALS,
+                &start,
+                TOLERANCE,
+            )?
+        };
         let modes = average_of_modes(&components);
         let is = self.correction == Correction::ImportanceSampling;
         let measure = &cells.log_measure;
         let draw = |is: bool| {
-            let sample = sample(&counts, &basis, measure, &components, self.draws, self.seed, is)?;
+            let sample = sample(
+                &counts,
+                &basis,
+                measure,
+                &components,
+                self.draws,
+                self.seed,
+                is,
+            )?;
             Ok::<_, DensityError>(curves(&counts, sample, is))
         };
         let mut found = draw(is)?;
-        let uneven = is && (found.effective < LEAST_EFFECTIVE.min(self.draws as f64 / 5.0) || found.shape > LARGEST_SHAPE);
+        let uneven = is
+            && (found.effective < LEAST_EFFECTIVE.min(self.draws as f64 / 5.0)
+                || found.shape > LARGEST_SHAPE);
         let mut is_weighted = is;
         if uneven {
             warnings.push(Warning::Uneven {
@@ -100,15 +132,36 @@ impl Density<'_> {
                 pareto_k: found.shape,
             });
             let (effective, shape) = (found.effective, found.shape);
-            found = Curves { effective, shape, ..draw(false)? };
+            found = Curves {
+                effective,
+                shape,
+                ..draw(false)?
+            };
             is_weighted = false;
         }
-        let mass = if is_weighted { found.mean.clone() } else { modes };
+        let mass = if is_weighted {
+            found.mean.clone()
+        } else {
+            modes
+        };
         let settings = components
             .iter()
-            .map(|c| Setting { lengthscale: c.length, sd: c.sd, weight: c.weight })
+            .map(|c| Setting {
+                lengthscale: c.length,
+                sd: c.sd,
+                weight: c.weight,
+            })
             .collect();
-        Ok(assemble(cells, found, mass, self, settings, warnings, counts.total, is_weighted))
+        Ok(assemble(
+            cells,
+            found,
+            mass,
+            self,
+            settings,
+            warnings,
+            counts.total,
+            is_weighted,
+        ))
     }
 }
 
@@ -131,10 +184,10 @@ fn into_axis(rows: &Clean, log: bool) -> std::borrow::Cow<'_, Clean> {
     std::borrow::Cow::Owned(out)
 }
 
-/// Linear between two bounds, linear and quadratic in `v` where an end is open.
-pub(super) fn polynomials(cells: &Cells) -> Vec<Vec<f64>> {
+/// Linear between two bounds, linear and quadratic in `v` where an end is open or it is asked for.
+pub(super) fn polynomials(cells: &Cells, quadratic: bool) -> Vec<Vec<f64>> {
     let v = &cells.centres;
-    if cells.axis.is_bent() {
+    if quadratic || cells.axis.is_bent() {
         return vec![v.clone(), v.iter().map(|v| v * v).collect()];
     }
     let middle = 0.5 * (v[0] + v[v.len() - 1]);
@@ -162,7 +215,9 @@ fn average_of_modes(components: &[Component]) -> Vec<f64> {
     let cells = components.first().map_or(0, |c| c.mode.look.u.len());
     let mut out = vec![0.0; cells];
     for c in components {
-        out.iter_mut().zip(&c.mode.look.u).for_each(|(o, u)| *o += c.weight * u);
+        out.iter_mut()
+            .zip(&c.mode.look.u)
+            .for_each(|(o, u)| *o += c.weight * u);
     }
     let sum: f64 = out.iter().sum();
     out.iter_mut().for_each(|x| *x /= sum);
@@ -180,17 +235,28 @@ fn look_out(
 ) {
     let total = rows.total();
     if total < FEW {
-        warnings.push(Warning::Few { rows: total.floor() as usize });
+        warnings.push(Warning::Few {
+            rows: total.floor() as usize,
+        });
     }
     let into = |x: f64| if log { x.ln() } else { x };
     let mut tied_cell = usize::MAX;
     if rows.values.len() > 1 || !rows.weights.is_empty() {
         let (distinct, (value, weight)) = ties(rows);
         if weight / total > TIED && total >= FEW {
-            warnings.push(Warning::Ties { value, share: weight / total });
+            warnings.push(Warning::Ties {
+                value,
+                share: weight / total,
+            });
             tied_cell = cells.index(value);
-        } else if rows.weights.is_empty() && distinct * 2 < rows.values.len() && rows.values.len() >= 20 {
-            warnings.push(Warning::Rounded { rows: rows.values.len(), distinct });
+        } else if rows.weights.is_empty()
+            && distinct * 2 < rows.values.len()
+            && rows.values.len() >= 20
+        {
+            warnings.push(Warning::Rounded {
+                rows: rows.values.len(),
+                distinct,
+            });
         }
     }
     let heaviest = (0..cells.len()).max_by(|a, b| counts.exact[*a].total_cmp(&counts.exact[*b]));
@@ -201,7 +267,11 @@ fn look_out(
             warnings.push(Warning::Crowded { place, share });
         }
     }
-    let farther = if scale.most - scale.centre > scale.centre - scale.least { scale.most } else { scale.least };
+    let farther = if scale.most - scale.centre > scale.centre - scale.least {
+        scale.most
+    } else {
+        scale.least
+    };
     let distance = (farther - scale.centre).abs() / scale.scale;
     if distance > FAR {
         let value = if log { farther.exp() } else { farther };
@@ -278,14 +348,18 @@ fn assemble(
 
 /// Mean plus and minus `c` standard deviations of the log probability, `c` such that the whole curve lies within over the central mass at the
 /// level; elsewhere the same `c` is used.
-fn simultaneous(curves: &Curves, mass: &[f64], level: f64, work: &mut Work) -> (Vec<f64>, Vec<f64>) {
+fn simultaneous(
+    curves: &Curves,
+    mass: &[f64],
+    level: f64,
+    work: &mut Work,
+) -> (Vec<f64>, Vec<f64>) {
     let m = mass.len();
     let (mut means, mut sds) = (vec![0.0; m], vec![0.0; m]);
     for j in 0..m {
         let column = curves.log_mass.col_as_slice(j);
         let mean = crate::linalg::dot(column, &curves.weights);
-        let second: f64 =
-            column.iter().zip(&curves.weights).map(|(x, w)| w * (x - mean) * (x - mean)).sum();
+        let second = spread(column, &curves.weights, mean);
         means[j] = mean;
         sds[j] = second.max(0.0).sqrt();
     }
@@ -297,12 +371,42 @@ fn simultaneous(curves: &Curves, mass: &[f64], level: f64, work: &mut Work) -> (
         if (middle - 0.5).abs() <= 0.5 * CENTRAL && sds[j] > 0.0 {
             let by = 1.0 / sds[j];
             let column = curves.log_mass.col_as_slice(j);
-            largest.iter_mut().zip(column).for_each(|(l, x)| *l = l.max(((x - means[j]) * by).abs()));
+            let mean = means[j];
+            vectorised(|| {
+                for (largest, x) in largest.iter_mut().zip(column) {
+                    let away = ((x - mean) * by).abs();
+                    *largest = if away > *largest { away } else { *largest };
+                }
+            });
         }
     }
     let [c] = work.quantiles(&largest, &curves.weights, [level]);
-    let at = |sign: f64| means.iter().zip(&sds).map(|(m, s)| m + sign * c * s).collect();
+    let at = |sign: f64| {
+        means
+            .iter()
+            .zip(&sds)
+            .map(|(m, s)| m + sign * c * s)
+            .collect()
+    };
     (at(-1.0), at(1.0))
+}
+
+/// The weighted sum of squares about a number.
+fn spread(x: &[f64], weights: &[f64], about: f64) -> f64 {
+    vectorised(|| {
+        let mut lanes = [0.0; 16];
+        let ((x, x_rest), (w, w_rest)) = (x.as_chunks::<16>(), weights.as_chunks::<16>());
+        for (x, w) in x.iter().zip(w) {
+            for lane in 0..16 {
+                lanes[lane] += w[lane] * (x[lane] - about) * (x[lane] - about);
+            }
+        }
+        let rest = x_rest
+            .iter()
+            .zip(w_rest)
+            .map(|(x, w)| w * (x - about) * (x - about));
+        lanes.iter().sum::<f64>() + rest.sum::<f64>()
+    })
 }
 
 impl Estimate {
@@ -315,7 +419,11 @@ impl Estimate {
     /// The middle of each cell on the axis of the estimate: the place that the density of the cell stands for.
     #[must_use]
     pub fn places(&self) -> Vec<f64> {
-        self.cells.centres.iter().map(|v| self.cells.axis.backward(*v)).collect()
+        self.cells
+            .centres
+            .iter()
+            .map(|v| self.cells.axis.backward(*v))
+            .collect()
     }
 
     /// The density in each cell, per unit of the data: the posterior mean, or the average of modes where draws are not weighted.

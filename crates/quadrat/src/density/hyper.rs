@@ -4,8 +4,8 @@ use libm::erf;
 
 use super::basis::{Basis, Kernel, Length, Prior};
 use super::cells::Cells;
-use super::error::DensityError;
 use super::counts::Counts;
+use super::error::DensityError;
 use super::newton::{Mode, Problem};
 
 /// Lengthscales, in units of `v`: a tenth, and twice the one before.
@@ -69,7 +69,9 @@ fn prior_masses() -> (Vec<f64>, Vec<f64>) {
     let lengths = masses(LENGTHS, SHORTEST, LENGTH_RATIO, |l| {
         normal((l / MEDIAN_LENGTH).ln() / LENGTH_SPREAD)
     });
-    let sds = masses(SDS, SMALLEST, SD_RATIO, |s| 2.0 * student4(s / SD_SCALE) - 1.0);
+    let sds = masses(SDS, SMALLEST, SD_RATIO, |s| {
+        2.0 * student4(s / SD_SCALE) - 1.0
+    });
     (lengths, sds)
 }
 
@@ -96,15 +98,19 @@ pub(super) fn explore(
     let mut lengths: Vec<Option<Length>> = (0..LENGTHS).map(|_| None).collect();
     let mut found: Vec<Option<(f64, Component)>> = (0..LENGTHS * SDS).map(|_| None).collect();
     let mut tried = vec![false; LENGTHS * SDS];
-    let first = (0..LENGTHS).find(|i| usable(*i) && *i >= 4).unwrap_or(LENGTHS - 1);
+    let first = (0..LENGTHS)
+        .find(|i| usable(*i) && *i >= 4)
+        .unwrap_or(LENGTHS - 1);
     let mut queue = vec![(first, 4, None)];
     let (mut best, mut failure) = (f64::NEG_INFINITY, None);
     while !queue.is_empty() {
         // The most promising first, so that little is looked at that will be dropped.
         let value = |from: &Option<usize>| {
-            from.and_then(|i| found[i].as_ref().map(|f| f.0)).unwrap_or(f64::INFINITY)
+            from.and_then(|i| found[i].as_ref().map(|f| f.0))
+                .unwrap_or(f64::INFINITY)
         };
-        let next = (0..queue.len()).max_by(|a, b| value(&queue[*a].2).total_cmp(&value(&queue[*b].2)));
+        let next =
+            (0..queue.len()).max_by(|a, b| value(&queue[*a].2).total_cmp(&value(&queue[*b].2)));
         let (i, j, from) = queue.swap_remove(next.unwrap_or(0));
         let here = i * SDS + j;
         if tried[here] || from.is_some() && value(&from) < best + EXPLORE.ln() {
@@ -119,19 +125,37 @@ pub(super) fn explore(
         let r = length.rank(sd, LEFT_OUT / counts.total);
         let view = basis.view(r);
         let prior = length.prior(view.q, r, variance, sd)?;
-        let problem = Problem { counts, basis: view, log_measure: &cells.log_measure };
-        let start = from.and_then(|k| found[k].as_ref()).map_or(start, |f| &f.1.mode.theta);
+        let problem = Problem {
+            counts,
+            basis: view,
+            log_measure: &cells.log_measure,
+        };
+        let start = from
+            .and_then(|k| found[k].as_ref())
+            .map_or(start, |f| &f.1.mode.theta);
         match problem.mode(&prior, start, tolerance) {
             Ok(mode) => {
                 let log_weight = mode.log_evidence + (of_lengths[i] * of_sds[j]).ln();
                 best = best.max(log_weight);
-                let component = Component { length: length.length, sd, weight: 0.0, r, prior, mode };
+                let component = Component {
+                    length: length.length,
+                    sd,
+                    weight: 0.0,
+                    r,
+                    prior,
+                    mode,
+                };
                 found[here] = Some((log_weight, component));
             }
             Err(error) => failure = Some(error),
         }
         let from = found[here].as_ref().map(|_| here).or(from);
-        let sides = [(i.wrapping_sub(1), j), (i + 1, j), (i, j.wrapping_sub(1)), (i, j + 1)];
+        let sides = [
+            (i.wrapping_sub(1), j),
+            (i + 1, j),
+            (i, j.wrapping_sub(1)),
+            (i, j + 1),
+        ];
         for (i, j) in sides {
             if i < LENGTHS && j < SDS && usable(i) && !tried[i * SDS + j] {
                 queue.push((i, j, from));
@@ -142,11 +166,16 @@ pub(super) fn explore(
     let mut out: Vec<Component> = found
         .into_iter()
         .flatten()
-        .map(|(log_weight, c)| Component { weight: (log_weight - best).exp() / all, ..c })
+        .map(|(log_weight, c)| Component {
+            weight: (log_weight - best).exp() / all,
+            ..c
+        })
         .filter(|c| c.weight >= DROP)
         .collect();
     if out.is_empty() {
-        return Err(failure.unwrap_or_else(|| DensityError::NoMode { reason: "no setting was tried".to_owned() }));
+        return Err(failure.unwrap_or_else(|| DensityError::NoMode {
+            reason: "no setting was tried".to_owned(),
+        }));
     }
     let sum: f64 = out.iter().map(|c| c.weight).sum();
     out.iter_mut().for_each(|c| c.weight /= sum);
@@ -169,7 +198,11 @@ mod tests {
     #[test]
     fn student_with_four_degrees_of_freedom() {
         // scipy.stats.t.cdf([0, 1, 2.776445105], 4).
-        for (x, want) in [(0.0, 0.5), (1.0, 0.813_049_516_849_970_6), (2.776_445_105_197_793_2, 0.975)] {
+        for (x, want) in [
+            (0.0, 0.5),
+            (1.0, 0.813_049_516_849_970_6),
+            (2.776_445_105_197_793_2, 0.975),
+        ] {
             assert!((student4(x) - want).abs() < 1e-14, "{x}");
         }
     }

@@ -23,11 +23,14 @@ mod curves;
 mod error;
 mod estimate;
 mod hyper;
+mod map;
 mod newton;
 mod pareto;
 mod rows;
 mod scale;
 mod split;
+#[cfg(test)]
+mod tests;
 
 pub use answers::{Answer, Mode};
 pub use basis::Kernel;
@@ -54,6 +57,19 @@ pub enum Correction {
     None,
 }
 
+/// What is believed of a density before the rows are seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Prior {
+    /// An axis that turns logarithmic beyond two scales where an end is open, with a linear and a quadratic term; between two bounds the data's own
+    /// axis with a linear term. A once differentiable function (or another kernel); averages over hyperparameters.
+    #[default]
+    Integrated,
+    /// The data's own axis, a squared exponential with a linear and a quadratic term, the most probable hyperparameters: Riihimaki & Vehtari 2014,
+    /// for comparison. Its tails and its bands are worse.
+    Published,
+}
+
 /// What a density is estimated from, and how: a builder whose end is [`Density::estimate`].
 #[derive(Debug, Clone)]
 pub struct Density<'a> {
@@ -64,7 +80,8 @@ pub struct Density<'a> {
     cells: usize,
     level: f64,
     log: bool,
-    kernel: Kernel,
+    prior: Prior,
+    kernel: Option<Kernel>,
     correction: Correction,
     draws: usize,
     seed: u64,
@@ -80,7 +97,8 @@ impl<'a> Density<'a> {
             cells: CELLS,
             level: LEVEL,
             log: false,
-            kernel: Kernel::default(),
+            prior: Prior::default(),
+            kernel: None,
             correction: Correction::default(),
             draws: DRAWS,
             seed: 1,
@@ -148,10 +166,17 @@ impl<'a> Density<'a> {
         self
     }
 
-    /// The kernel; [`Kernel::Matern52`] for smooth draws.
+    /// The prior.
+    #[must_use]
+    pub fn prior(mut self, prior: Prior) -> Self {
+        self.prior = prior;
+        self
+    }
+
+    /// The kernel, in place of that of the prior; [`Kernel::Matern52`] for smooth draws.
     #[must_use]
     pub fn kernel(mut self, kernel: Kernel) -> Self {
-        self.kernel = kernel;
+        self.kernel = Some(kernel);
         self
     }
 
@@ -177,12 +202,22 @@ impl<'a> Density<'a> {
     }
 
     fn check(&self) -> Result<(), DensityError> {
-        let setting = |what, value, requirement| Err(DensityError::Setting { what, value, requirement });
+        let setting = |what, value, requirement| {
+            Err(DensityError::Setting {
+                what,
+                value,
+                requirement,
+            })
+        };
         if !(20..=5000).contains(&self.cells) {
             return setting("the number of cells", self.cells as f64, "from 20 to 5000");
         }
         if !(100..=1_000_000).contains(&self.draws) {
-            return setting("the number of draws", self.draws as f64, "from 100 to 1000000");
+            return setting(
+                "the number of draws",
+                self.draws as f64,
+                "from 100 to 1000000",
+            );
         }
         if !(self.level > 0.0 && self.level < 1.0) {
             return setting("the level", self.level, "between 0 and 1");
@@ -199,7 +234,11 @@ impl<'a> Density<'a> {
                 return setting("the end of the range", to, "finite and above its beginning");
             }
             if self.log && from <= 0.0 {
-                return setting("the beginning of the range", from, "positive on a logarithmic axis");
+                return setting(
+                    "the beginning of the range",
+                    from,
+                    "positive on a logarithmic axis",
+                );
             }
         }
         Ok(())

@@ -59,7 +59,10 @@ impl Problem<'_> {
         let mixed: Vec<f64>;
         let diagonal = if share < 1.0 && !spans.is_empty() {
             let complete = look.u.iter().map(|u| n * u);
-            mixed = complete.zip(&look.diagonal).map(|(c, d)| c + share * (d - c)).collect();
+            mixed = complete
+                .zip(&look.diagonal)
+                .map(|(c, d)| c + share * (d - c))
+                .collect();
             &mixed
         } else {
             &look.diagonal
@@ -100,7 +103,10 @@ impl Problem<'_> {
             let mut a = self.curvature(look, share);
             for j in 0..a.ncols() {
                 let column = a.col_as_slice_mut(j);
-                column.iter_mut().zip(prior.precision.col_as_slice(j)).for_each(|(a, p)| *a += p);
+                column
+                    .iter_mut()
+                    .zip(prior.precision.col_as_slice(j))
+                    .for_each(|(a, p)| *a += p);
             }
             match Cholesky::factor_owned(a) {
                 Ok(factor) => return Ok(factor),
@@ -119,7 +125,15 @@ impl Problem<'_> {
     /// # Errors
     /// Where a precision is not positive, or the search does not end.
     pub fn mode(&self, prior: &Prior, start: &[f64], tolerance: f64) -> Result<Mode, DensityError> {
-        let mut at = self.place(prior, start.iter().copied().chain(std::iter::repeat(0.0)).take(self.basis.len()).collect());
+        let mut at = self.place(
+            prior,
+            start
+                .iter()
+                .copied()
+                .chain(std::iter::repeat(0.0))
+                .take(self.basis.len())
+                .collect(),
+        );
         for _ in 0..MOST_STEPS {
             let factor = self.precision(&at.look, prior)?;
             let mut gradient = self.basis.project(&at.look.slope);
@@ -131,13 +145,29 @@ impl Problem<'_> {
             let is_last = decrement < tolerance || next.is_none();
             at = next.unwrap_or(at);
             if is_last {
-                let Place { theta, eta, look, square, .. } = at;
+                let Place {
+                    theta,
+                    eta,
+                    look,
+                    square,
+                    ..
+                } = at;
                 let log_evidence =
                     look.value - 0.5 * square - 0.5 * factor.log_det() + 0.5 * prior.log_det;
-                return Ok(Mode { theta, eta, look, square, factor, log_evidence, decrement });
+                return Ok(Mode {
+                    theta,
+                    eta,
+                    look,
+                    square,
+                    factor,
+                    log_evidence,
+                    decrement,
+                });
             }
         }
-        Err(DensityError::NoMode { reason: format!("{MOST_STEPS} Newton steps were not enough") })
+        Err(DensityError::NoMode {
+            reason: format!("{MOST_STEPS} Newton steps were not enough"),
+        })
     }
 
     fn place(&self, prior: &Prior, theta: Vec<f64>) -> Place {
@@ -149,7 +179,13 @@ impl Problem<'_> {
         let look = self.counts.look(&eta, self.log_measure);
         let pull = matvec(prior.precision.as_ref(), &theta);
         let square = dot(&theta, &pull);
-        Place { theta, eta, look, pull, square }
+        Place {
+            theta,
+            eta,
+            look,
+            pull,
+            square,
+        }
     }
 
     /// The first place along a step, halved as often as needed, that gains what its slope promises; none where rounding hides all gains.

@@ -21,16 +21,27 @@ pub(super) struct Smoothed {
 /// informative prior of the shape.
 pub(super) fn smooth(log_weights: &[f64]) -> Smoothed {
     let n = log_weights.len();
-    let top = log_weights.iter().copied().filter(|x| x.is_finite()).fold(f64::NEG_INFINITY, f64::max);
+    let top = log_weights
+        .iter()
+        .copied()
+        .filter(|x| x.is_finite())
+        .fold(f64::NEG_INFINITY, f64::max);
     let mut weights: Vec<f64> = log_weights
         .iter()
-        .map(|lw| if lw.is_finite() { (lw - top).exp() } else { 0.0 })
+        .map(|lw| {
+            if lw.is_finite() {
+                (lw - top).exp()
+            } else {
+                0.0
+            }
+        })
         .collect();
     let tail = (n as f64 / 5.0).min(3.0 * (n as f64).sqrt()).ceil() as usize;
     let mut shape = f64::NEG_INFINITY;
     if tail >= 5 && tail < n {
         let mut order: Vec<usize> = (0..n).collect();
-        let (_, _, _) = order.select_nth_unstable_by(n - tail - 1, |a, b| weights[*a].total_cmp(&weights[*b]));
+        let (_, _, _) =
+            order.select_nth_unstable_by(n - tail - 1, |a, b| weights[*a].total_cmp(&weights[*b]));
         let cut = weights[order[n - tail - 1]];
         let largest = &mut order[n - tail..];
         largest.sort_unstable_by(|a, b| weights[*a].total_cmp(&weights[*b]));
@@ -48,7 +59,11 @@ pub(super) fn smooth(log_weights: &[f64]) -> Smoothed {
     let sum: f64 = weights.iter().sum();
     weights.iter_mut().for_each(|w| *w /= sum);
     let effective = 1.0 / weights.iter().map(|w| w * w).sum::<f64>();
-    Smoothed { weights, effective, shape }
+    Smoothed {
+        weights,
+        effective,
+        shape,
+    }
 }
 
 fn quantile(p: f64, k: f64, sigma: f64) -> f64 {
@@ -75,7 +90,11 @@ fn fit(x: &[f64]) -> (f64, f64) {
             n as f64 * ((-b / k).ln() - k - 1.0)
         })
         .collect();
-    let top = profile.iter().copied().filter(|l| l.is_finite()).fold(f64::NEG_INFINITY, f64::max);
+    let top = profile
+        .iter()
+        .copied()
+        .filter(|l| l.is_finite())
+        .fold(f64::NEG_INFINITY, f64::max);
     let (mut sum, mut mean) = (0.0, 0.0);
     for (l, b) in profile.iter().zip(&theta) {
         if l.is_finite() {
@@ -98,7 +117,9 @@ mod tests {
     #[test]
     fn shapes_of_tails_are_found() {
         for k in [0.2, 0.5, 0.9] {
-            let x: Vec<f64> = (0..2000).map(|i| quantile((f64::from(i) + 0.5) / 2000.0, k, 1.5)).collect();
+            let x: Vec<f64> = (0..2000)
+                .map(|i| quantile((f64::from(i) + 0.5) / 2000.0, k, 1.5))
+                .collect();
             let (found, sigma) = fit(&x);
             // The prior pulls by 10 / 2010 of the distance to 0.5; the fit errs by about 1 / sqrt(n) = 0.02.
             assert!((found - k).abs() < 0.03, "{k}: {found}");

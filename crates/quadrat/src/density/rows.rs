@@ -70,7 +70,10 @@ pub(super) fn clean(
         check_length("weights", n, weights.len())?;
         let bad = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0));
         if let Some(row) = bad {
-            return Err(DensityError::Weight { row, value: weights[row] });
+            return Err(DensityError::Weight {
+                row,
+                value: weights[row],
+            });
         }
     }
     let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
@@ -109,24 +112,36 @@ pub(super) fn clean(
                     continue;
                 }
                 if a > b {
-                    return Err(DensityError::Interval { row: i, lower: a, upper: b });
+                    return Err(DensityError::Interval {
+                        row: i,
+                        lower: a,
+                        upper: b,
+                    });
                 }
                 if a == b && outside(a) || b < bounds.0 || a > bounds.1 || (log && b <= 0.0) {
                     return Err(refuse(i, if b < bounds.0 { b } else { a }));
                 }
                 if weight(i) > 0.0 {
                     // What lies beyond a bound is impossible.
-                    out.intervals.push((a.max(bounds.0), b.min(bounds.1), weight(i)));
+                    out.intervals
+                        .push((a.max(bounds.0), b.min(bounds.1), weight(i)));
                 }
             }
         }
     }
     if left_out > 0 {
-        out.warnings.push(Warning::NotFinite { count: left_out, rows: n, first });
+        out.warnings.push(Warning::NotFinite {
+            count: left_out,
+            rows: n,
+            first,
+        });
     }
     sort_out(&mut out);
     if out.len() == 0 || n < 2 {
-        return Err(DensityError::TooFew { rows: n, usable: n - left_out });
+        return Err(DensityError::TooFew {
+            rows: n,
+            usable: n - left_out,
+        });
     }
     Ok(out)
 }
@@ -135,14 +150,17 @@ fn check_length(what: &'static str, expected: usize, got: usize) -> Result<(), D
     if got == expected {
         return Ok(());
     }
-    Err(DensityError::Lengths { what, expected, got })
+    Err(DensityError::Lengths {
+        what,
+        expected,
+        got,
+    })
 }
 
 /// Joins equal intervals, makes those without width values, and orders values that have weights.
 fn sort_out(rows: &mut Clean) {
-    let order = |a: &(f64, f64, f64), b: &(f64, f64, f64)| {
-        a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
-    };
+    let order =
+        |a: &(f64, f64, f64), b: &(f64, f64, f64)| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1));
     rows.intervals.sort_unstable_by(order);
     rows.intervals.dedup_by(|next, kept| {
         let same = (next.0, next.1) == (kept.0, kept.1);
@@ -151,15 +169,18 @@ fn sort_out(rows: &mut Clean) {
         }
         same
     });
-    let points: Vec<(f64, f64, f64)> =
-        rows.intervals.extract_if(.., |(a, b, _)| a == b).collect();
+    let points: Vec<(f64, f64, f64)> = rows.intervals.extract_if(.., |(a, b, _)| a == b).collect();
     for (x, _, w) in points {
         rows.values.push(x);
         rows.weights.push(w);
     }
     if !rows.weights.is_empty() {
-        let mut pairs: Vec<(f64, f64)> =
-            rows.values.iter().copied().zip(rows.weights.iter().copied()).collect();
+        let mut pairs: Vec<(f64, f64)> = rows
+            .values
+            .iter()
+            .copied()
+            .zip(rows.weights.iter().copied())
+            .collect();
         pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         pairs.dedup_by(|next, kept| {
             let same = next.0 == kept.0;

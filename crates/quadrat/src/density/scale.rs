@@ -15,6 +15,10 @@ pub(super) struct Scale {
     pub centre: f64,
     /// The smaller of standard deviation and interquartile range over 1.349, where the latter is not zero.
     pub scale: f64,
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation.
+    pub sd: f64,
     /// Smallest finite value or end.
     pub least: f64,
     /// Largest finite value or end.
@@ -35,7 +39,9 @@ pub(super) fn scale(rows: &Clean) -> Result<Scale, DensityError> {
     let finite = ends.filter(|x| x.is_finite());
     let (least, most) = finite
         .chain(rows.values.iter().copied())
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| {
+            (a.min(x), b.max(x))
+        });
     if least > most {
         return Err(DensityError::SaysNothing);
     }
@@ -51,30 +57,55 @@ pub(super) fn scale(rows: &Clean) -> Result<Scale, DensityError> {
         open(|i| i.0 == f64::NEG_INFINITY),
         open(|i| i.1 == f64::INFINITY),
     );
-    let (quartiles, sd) = if rows.weights.is_empty() && rows.intervals.is_empty() {
+    let (quartiles, (mean, sd)) = if rows.weights.is_empty() && rows.intervals.is_empty() {
         of_values(&rows.values)
     } else {
         of_pairs(spread(rows, least, most))
     };
     let interquartile = (quartiles[2] - quartiles[0]) / NORMAL_QUARTILES;
-    let scale = if interquartile > 0.0 { interquartile.min(sd) } else { sd };
+    let scale = if interquartile > 0.0 {
+        interquartile.min(sd)
+    } else {
+        sd
+    };
     if !(scale > 0.0) {
         return Err(DensityError::Constant {
             rows: rows.values.len(),
             value: least,
         });
     }
-    Ok(Scale { centre: quartiles[1], scale, least, most, open_below, open_above })
+    Ok(Scale {
+        centre: quartiles[1],
+        scale,
+        mean,
+        sd,
+        least,
+        most,
+        open_below,
+        open_above,
+    })
 }
 
 /// Pairs of a place and a weight.
 fn spread(rows: &Clean, least: f64, most: f64) -> Vec<(f64, f64)> {
-    let mut pairs: Vec<(f64, f64)> =
-        rows.values.iter().enumerate().map(|(i, x)| (*x, rows.weight(i))).collect();
+    let mut pairs: Vec<(f64, f64)> = rows
+        .values
+        .iter()
+        .enumerate()
+        .map(|(i, x)| (*x, rows.weight(i)))
+        .collect();
     let beyond = 0.5 * (most - least);
     for &(a, b, w) in &rows.intervals {
-        let a = if a.is_finite() { a } else { b.min(most) - beyond };
-        let b = if b.is_finite() { b } else { a.max(least) + beyond };
+        let a = if a.is_finite() {
+            a
+        } else {
+            b.min(most) - beyond
+        };
+        let b = if b.is_finite() {
+            b
+        } else {
+            a.max(least) + beyond
+        };
         for i in 0..POINTS {
             let t = (i as f64 + 0.5) / POINTS as f64;
             pairs.push((a + t * (b - a), w / POINTS as f64));
@@ -84,7 +115,7 @@ fn spread(rows: &Clean, least: f64, most: f64) -> Vec<(f64, f64)> {
 }
 
 /// Quartiles and standard deviation of equally weighted values; `O(n)`.
-fn of_values(values: &[f64]) -> ([f64; 3], f64) {
+fn of_values(values: &[f64]) -> ([f64; 3], (f64, f64)) {
     let n = values.len();
     let mut sorted = values.to_vec();
     let mut quantile = |p: f64| {
@@ -93,7 +124,11 @@ fn of_values(values: &[f64]) -> ([f64; 3], f64) {
         let (_, x, above) = sorted.select_nth_unstable_by(low, f64::total_cmp);
         let x = *x;
         let next = above.iter().copied().fold(f64::INFINITY, f64::min);
-        if next.is_finite() { x + (at - low as f64) * (next - x) } else { x }
+        if next.is_finite() {
+            x + (at - low as f64) * (next - x)
+        } else {
+            x
+        }
     };
     let quartiles = [quantile(0.25), quantile(0.5), quantile(0.75)];
     let pairs = values.iter().map(|x| (*x, 1.0));
@@ -101,7 +136,7 @@ fn of_values(values: &[f64]) -> ([f64; 3], f64) {
 }
 
 /// The same of weighted values.
-fn of_pairs(mut pairs: Vec<(f64, f64)>) -> ([f64; 3], f64) {
+fn of_pairs(mut pairs: Vec<(f64, f64)>) -> ([f64; 3], (f64, f64)) {
     pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let total: f64 = pairs.iter().map(|p| p.1).sum();
     let quantile = |p: f64| {
@@ -118,11 +153,14 @@ fn of_pairs(mut pairs: Vec<(f64, f64)>) -> ([f64; 3], f64) {
     (quartiles, deviation(pairs.iter().copied(), quartiles[1]))
 }
 
-/// Standard deviation (divided by the sum of weights), without overflow for values of any finite extent.
-fn deviation(pairs: impl Iterator<Item = (f64, f64)> + Clone, about: f64) -> f64 {
-    let unit = pairs.clone().map(|(x, _)| (x - about).abs()).fold(0.0, f64::max);
+/// Mean and standard deviation (divided by the sum of weights), without overflow for values of any finite extent.
+fn deviation(pairs: impl Iterator<Item = (f64, f64)> + Clone, about: f64) -> (f64, f64) {
+    let unit = pairs
+        .clone()
+        .map(|(x, _)| (x - about).abs())
+        .fold(0.0, f64::max);
     if !(unit > 0.0) {
-        return 0.0;
+        return (about, 0.0);
     }
     let (mut weight, mut first, mut second) = (0.0, 0.0, 0.0);
     for (x, w) in pairs {
@@ -132,5 +170,6 @@ fn deviation(pairs: impl Iterator<Item = (f64, f64)> + Clone, about: f64) -> f64
         second += w * d * d;
     }
     let mean = first / weight;
-    unit * (second / weight - mean * mean).max(0.0).sqrt()
+    let sd = unit * (second / weight - mean * mean).max(0.0).sqrt();
+    (about + unit * mean, sd)
 }

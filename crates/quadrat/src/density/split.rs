@@ -12,7 +12,9 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
 use crate::error::LinalgError;
-use crate::linalg::{Mat, MatRef, dot, gemm, gemm_into, matvec, symmetric_eigen};
+use crate::linalg::{
+    Mat, MatRef, add_scaled, dot, gemm, gemm_into, matvec, symmetric_eigen, vectorised,
+};
 
 use super::basis::Basis;
 use super::counts::Counts;
@@ -66,7 +68,11 @@ fn principal(problem: &Problem<'_>, component: &Component) -> Result<Mat<f64>, L
 fn whitened(component: &Component, directions: MatRef<'_, f64>) -> Mat<f64> {
     let d = component.mode.theta.len();
     let padded = Mat::from_fn(d, directions.ncols(), |i, j| {
-        if i < directions.nrows() { directions[(i, j)] } else { 0.0 }
+        if i < directions.nrows() {
+            directions[(i, j)]
+        } else {
+            0.0
+        }
     });
     let turned = gemm(component.mode.factor.lower().transpose(), padded.as_ref());
     let mut kept: Vec<Vec<f64>> = Vec::new();
@@ -99,7 +105,12 @@ impl Split {
         let along = gemm(problem.basis.phi, steps.as_ref());
         let pulls = gemm(component.prior.precision.as_ref(), steps.as_ref());
         let at_mode = mode.log_joint();
-        let start: Vec<f64> = mode.eta.iter().zip(problem.log_measure).map(|(e, w)| e + w).collect();
+        let start: Vec<f64> = mode
+            .eta
+            .iter()
+            .zip(problem.log_measure)
+            .map(|(e, w)| e + w)
+            .collect();
         let mut work = start.clone();
         let sides = (0..directions.ncols())
             .map(|j| {
@@ -108,15 +119,19 @@ impl Split {
                 let mut side = |sign: f64| {
                     let scale = OFFSETS.iter().filter_map(|offset| {
                         let delta = sign * offset;
-                        let moved = start.iter().zip(along.col_as_slice(j));
-                        work.iter_mut().zip(moved).for_each(|(e, (m, a))| *e = m + delta * a);
+                        work.copy_from_slice(&start);
+                        vectorised(|| add_scaled(delta, along.col_as_slice(j), &mut work));
                         let square = mode.square + 2.0 * delta * linear + delta * delta * curved;
                         let value = problem.counts.value(&mut work) - 0.5 * square;
                         let fall = at_mode - value;
                         (fall > 0.0).then(|| offset / (2.0 * fall).sqrt())
                     });
                     let scale = scale.fold(0.0, f64::max);
-                    if scale > 0.0 { scale.clamp(SIDES.0, SIDES.1) } else { 1.0 }
+                    if scale > 0.0 {
+                        scale.clamp(SIDES.0, SIDES.1)
+                    } else {
+                        1.0
+                    }
                 };
                 (side(1.0), side(-1.0))
             })
@@ -134,7 +149,13 @@ impl Split {
                 *e = new - *e;
             }
         }
-        gemm_into(z.as_mut(), true, 1.0, self.directions.as_ref(), moves.as_ref());
+        gemm_into(
+            z.as_mut(),
+            true,
+            1.0,
+            self.directions.as_ref(),
+            moves.as_ref(),
+        );
         self.sides.iter().map(|(q, r)| (2.0 / (q + r)).ln()).sum()
     }
 }
@@ -164,7 +185,11 @@ pub(super) fn sample(
     split: bool,
 ) -> Result<Sample, LinalgError> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let problem = |c: &Component| Problem { counts, basis: basis.view(c.r), log_measure };
+    let problem = |c: &Component| Problem {
+        counts,
+        basis: basis.view(c.r),
+        log_measure,
+    };
     let directions = match components.first() {
         Some(first) if split => Some(principal(&problem(first), first)?),
         _ => None,
@@ -181,8 +206,9 @@ pub(super) fn sample(
         }
         let (mode, d) = (&component.mode, component.mode.theta.len());
         let mut z = Mat::from_fn(d, count, |_, _| StandardNormal.sample(&mut random));
-        let norms: Vec<f64> =
-            (0..count).map(|i| dot(z.col_as_slice(i), z.col_as_slice(i))).collect();
+        let norms: Vec<f64> = (0..count)
+            .map(|i| dot(z.col_as_slice(i), z.col_as_slice(i)))
+            .collect();
         let mut constant = 0.0;
         if let Some(directions) = &directions {
             let split = Split::new(&problem(component), component, directions.as_ref());
@@ -203,7 +229,10 @@ pub(super) fn sample(
     }
     let measured = dot(&counts.exact, log_measure);
     log_weight.iter_mut().for_each(|w| *w += measured);
-    Ok(Sample { log_mass, log_weight })
+    Ok(Sample {
+        log_mass,
+        log_weight,
+    })
 }
 
 /// The basis on the first half of the cells: cosines of even order are even about the middle, those of odd order odd, which halves the work.
@@ -231,26 +260,41 @@ impl Halves {
     }
 
     /// Writes the function at a mode and steps from it, shape `[d, count]`, into rows of a matrix from one on.
-    fn functions(&self, out: &mut Mat<f64>, first: usize, eta: &[f64], measure: &[f64], steps: &Mat<f64>) {
+    fn functions(
+        &self,
+        out: &mut Mat<f64>,
+        first: usize,
+        eta: &[f64],
+        measure: &[f64],
+        steps: &Mat<f64>,
+    ) {
         let (q, count, cells) = (self.q, steps.ncols(), out.ncols());
         let r = steps.nrows() - q;
-        let part = |rows: usize, of: usize| {
-            Mat::from_fn(count, rows, |i, k| steps[(q + 2 * k + of, i)])
-        };
+        let part =
+            |rows: usize, of: usize| Mat::from_fn(count, rows, |i, k| steps[(q + 2 * k + of, i)]);
         let (odd, even) = (part(r.div_ceil(2), 0), part(r / 2, 1));
         let odd = gemm(odd.as_ref(), self.odd.subrows(0, odd.ncols()));
         let even = gemm(even.as_ref(), self.even.subrows(0, even.ncols()));
-        let flat: Vec<Vec<f64>> = (0..q).map(|k| (0..count).map(|i| steps[(k, i)]).collect()).collect();
-        for j in 0..cells {
-            let base = eta[j] + measure[j];
-            let (half, sign) = if j < odd.ncols() { (j, 1.0) } else { (cells - 1 - j, -1.0) };
-            let column = &mut out.col_as_slice_mut(j)[first..first + count];
-            let parts = even.col_as_slice(half).iter().zip(odd.col_as_slice(half));
-            column.iter_mut().zip(parts).for_each(|(x, (e, o))| *x = base + e + sign * o);
-            for (k, flat) in flat.iter().enumerate() {
-                let by = self.polynomials[(j, k)];
-                column.iter_mut().zip(flat).for_each(|(x, f)| *x += by * f);
+        let flat: Vec<Vec<f64>> = (0..q)
+            .map(|k| (0..count).map(|i| steps[(k, i)]).collect())
+            .collect();
+        vectorised(|| {
+            for j in 0..cells {
+                let base = eta[j] + measure[j];
+                let (half, sign) = if j < odd.ncols() {
+                    (j, 1.0)
+                } else {
+                    (cells - 1 - j, -1.0)
+                };
+                let column = &mut out.col_as_slice_mut(j)[first..first + count];
+                let (even, odd) = (even.col_as_slice(half), odd.col_as_slice(half));
+                for ((x, e), o) in column.iter_mut().zip(even).zip(odd) {
+                    *x = base + e + sign * o;
+                }
+                for (k, flat) in flat.iter().enumerate() {
+                    add_scaled(self.polynomials[(j, k)], flat, column);
+                }
             }
-        }
+        });
     }
 }

@@ -1,0 +1,104 @@
+//! Arguments of `quadrat density`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::{LEVEL, level};
+
+/// `quadrat density`.
+#[derive(Debug, Args)]
+pub struct Density {
+    /// The table
+    #[arg(value_name = "FILE")]
+    pub table: PathBuf,
+    /// Column of the values; may be left out where only one column holds numbers
+    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["interval", "bins"])]
+    pub column: Option<String>,
+    /// Columns of the two ends of an interval that holds the value of each row; an empty cell is no end
+    #[arg(long, value_name = "LO,HI", value_delimiter = ',', num_args = 1.., conflicts_with = "bins")]
+    pub interval: Vec<String>,
+    /// Columns of the two edges of a bin and of its count; an empty cell is no edge
+    #[arg(long, value_name = "LO,HI,COUNT", value_delimiter = ',', num_args = 1.., conflicts_with = "weights")]
+    pub bins: Vec<String>,
+    /// Column of the weights of the rows: how many like it there are
+    #[arg(long, value_name = "COLUMN")]
+    pub weights: Option<String>,
+    /// Bounds beyond which no value can lie, such as `0,inf`
+    #[arg(long, value_name = "LO,HI", allow_hyphen_values = true, value_parser = pair)]
+    pub bounds: Option<(f64, f64)>,
+    /// What the density covers where there is no bound; it is zero outside
+    #[arg(long, value_name = "LO,HI", allow_hyphen_values = true, value_parser = pair)]
+    pub range: Option<(f64, f64)>,
+    /// Number of cells
+    #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u16).range(20..=5000))]
+    pub grid: u16,
+    /// Probability of the band and of intervals
+    #[arg(long, default_value_t = LEVEL, value_parser = level)]
+    pub level: f64,
+    /// Take positive values on a logarithmic axis; the answer is a density of the values all the same
+    #[arg(long)]
+    pub log: bool,
+    /// How the approximation is mended: importance sampling, or not at all
+    #[arg(long, value_enum, default_value = "is")]
+    pub correct: CorrectWord,
+    /// The seed of all draws
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Draw whole densities from the posterior, as columns `draw_1` and so on of the table written with -o
+    #[arg(long, value_name = "N", requires = "output", value_parser = clap::value_parser!(u16).range(1..=4000))]
+    pub draws: Option<u16>,
+    /// File for the density, one row per cell; nothing is written when absent
+    #[arg(long, short, value_name = "OUT.csv")]
+    pub output: Option<PathBuf>,
+    /// File for a figure: `.svg`, `.png` or `.html`
+    #[arg(long, value_name = "OUT.svg", value_parser = figure)]
+    pub plot: Option<PathBuf>,
+    /// Print the answers as JSON in place of the summary
+    #[arg(long)]
+    pub json: bool,
+    /// Print nothing but errors (and JSON with --json)
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// How draws are mended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CorrectWord {
+    /// Not at all
+    None,
+    /// Split normal importance sampling
+    Is,
+}
+
+/// Two numbers, which may be infinite.
+fn pair(text: &str) -> Result<(f64, f64), String> {
+    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|x| !x.is_nan());
+    match text.split_once(',').map(|(a, b)| (number(a), number(b))) {
+        Some((Some(lower), Some(upper))) if lower < upper => Ok((lower, upper)),
+        Some((Some(_), Some(_))) => Err("the first number must be below the second".to_owned()),
+        _ => Err("write two numbers, such as `0,1`, `0,inf` or `-inf,10`".to_owned()),
+    }
+}
+
+fn figure(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("svg" | "png" | "html") => Ok(path),
+        _ => Err("the file must end in .svg, .png or .html".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_two_numbers_in_order() {
+        assert_eq!(pair("0, inf"), Ok((0.0, f64::INFINITY)));
+        assert_eq!(pair("-inf,2.5"), Ok((f64::NEG_INFINITY, 2.5)));
+        for bad in ["1", "2,1", "1,1", "a,b", "nan,1"] {
+            assert!(pair(bad).is_err(), "{bad}");
+        }
+    }
+}

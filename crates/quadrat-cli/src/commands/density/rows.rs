@@ -1,0 +1,167 @@
+//! The rows of `quadrat density`, from a table.
+
+use quadrat::density::Density as Builder;
+
+use crate::args::Density;
+use crate::diagnostic::{Place, Problem, Problems};
+use crate::suggest;
+use crate::table::{Reading, Table};
+
+/// What each row says.
+#[derive(Debug)]
+enum Said {
+    Values(Vec<f64>),
+    Intervals(Vec<f64>, Vec<f64>),
+}
+
+/// The rows, and where they stand.
+#[derive(Debug)]
+pub struct Rows {
+    /// The name of the value.
+    pub name: String,
+    said: Said,
+    weights: Option<Vec<f64>>,
+    table: Table,
+    /// Positions of the columns read.
+    columns: Vec<usize>,
+}
+
+impl Rows {
+    /// Reads the columns that are asked for.
+    pub fn read(args: &Density) -> Result<Self, Problems> {
+        let table = Table::open(&args.table, &args.table).map_err(|mut problems| {
+            // Here a path is relative to where the command runs, as everywhere in a shell.
+            for remedy in problems.0.iter_mut().flat_map(|p| &mut p.remedies) {
+                if remedy.starts_with("paths are relative") {
+                    *remedy = "give the path of a table".to_owned();
+                }
+            }
+            problems
+        })?;
+        let (names, readings) = wanted(args, &table)?;
+        let mut problems = Problems::default();
+        let mut columns = Vec::new();
+        for name in &names {
+            match table.find(name) {
+                Ok(at) => columns.push(at),
+                Err(problem) => problems.push(problem),
+            }
+        }
+        problems.or(())?;
+        let readings: Vec<(usize, Reading)> = columns.iter().copied().zip(readings).collect();
+        let mut read = table
+            .cells(&readings)?
+            .into_iter()
+            .map(|column| column.into_iter().map(|(value, _)| value).collect::<Vec<f64>>());
+        let first = read.next().unwrap_or_default();
+        let is_value = args.interval.is_empty() && args.bins.is_empty();
+        let said = if is_value {
+            Said::Values(first)
+        } else {
+            Said::Intervals(first, read.next().unwrap_or_default())
+        };
+        let weights = read.next();
+        let name = if is_value { names[0].clone() } else { "value".to_owned() };
+        Ok(Self { name, said, weights, table, columns })
+    }
+
+    /// A builder over the rows.
+    pub fn density(&self) -> Builder<'_> {
+        let density = match &self.said {
+            Said::Values(values) => Builder::new(values),
+            Said::Intervals(lower, upper) => Builder::from_intervals(lower, upper),
+        };
+        match &self.weights {
+            Some(weights) => density.weights(weights),
+            None => density,
+        }
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        match &self.said {
+            Said::Values(values) => values.len(),
+            Said::Intervals(lower, _) => lower.len(),
+        }
+    }
+
+    /// The values, none where rows are intervals.
+    pub fn values(&self) -> &[f64] {
+        match &self.said {
+            Said::Values(values) => values,
+            Said::Intervals(..) => &[],
+        }
+    }
+
+    /// Where a row stands, in one of the columns read.
+    pub fn place(&self, row: usize, column: usize) -> Place {
+        let column = column.min(self.columns.len() - 1);
+        self.table.place(row, self.columns[column])
+    }
+
+    /// A row in words.
+    pub fn address(&self, row: usize) -> String {
+        self.table.row_address(row)
+    }
+
+    /// The last of the columns read, which is that of weights where there is one.
+    pub fn last(&self) -> usize {
+        self.columns.len() - 1
+    }
+}
+
+/// The columns, and how each is read.
+fn wanted(args: &Density, table: &Table) -> Result<(Vec<String>, Vec<Reading>), Problems> {
+    let ends = [Reading::Lower, Reading::Upper];
+    let weights = args.weights.iter().cloned();
+    let (mut names, mut readings) = match (args.interval.as_slice(), args.bins.as_slice()) {
+        ([], []) => {
+            let column = match &args.column {
+                Some(column) => column.clone(),
+                None => only(table)?,
+            };
+            (vec![column], vec![Reading::NumberOrMissing])
+        }
+        ([_, _], []) => (args.interval.clone(), ends.to_vec()),
+        ([], [_, _, _]) => {
+            let readings = ends.into_iter().chain([Reading::Number]);
+            (args.bins.clone(), readings.collect())
+        }
+        ([], given) => return Err(arity("--bins", "LO,HI,COUNT", given)),
+        (given, _) => return Err(arity("--interval", "LO,HI", given)),
+    };
+    names.extend(weights);
+    if args.weights.is_some() {
+        readings.push(Reading::Number);
+    }
+    Ok((names, readings))
+}
+
+fn arity(flag: &str, wanted: &str, given: &[String]) -> Problems {
+    let message = format!("{flag} takes {wanted}, and got `{}`", given.join(","));
+    Problem::new(message)
+        .remedy("give the names of the columns, with commas and without spaces between them")
+        .into()
+}
+
+/// The only column of numbers.
+fn only(table: &Table) -> Result<String, Problems> {
+    let headers = table.headers();
+    let numbers: Vec<&String> = (0..headers.len())
+        .filter(|at| table.has_numbers(*at))
+        .map(|at| &headers[at])
+        .collect();
+    match numbers.as_slice() {
+        [only] => Ok((*only).clone()),
+        _ => {
+            let found = suggest::list(headers);
+            let message = format!(
+                "which column? {} of those of {} hold numbers",
+                if numbers.is_empty() { "none".to_owned() } else { numbers.len().to_string() },
+                table.name()
+            );
+            let remedy = format!("give it with --column; its columns are {found}");
+            Err(Problem::new(message).remedy(remedy).into())
+        }
+    }
+}

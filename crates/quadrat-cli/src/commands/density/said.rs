@@ -1,0 +1,148 @@
+//! What `quadrat density` says: a picture and numbers for people, JSON for programs.
+
+use anyhow::Result;
+use quadrat::density::{Answer, Estimate, Warning};
+use serde_json::{Value, json};
+
+use super::picture::picture;
+use super::rows::Rows;
+use super::seen;
+use crate::diagnostic::Paint;
+use crate::numbers::{beside, count, human, percent};
+
+/// Quantiles that are told.
+const TOLD: [(f64, &str); 3] = [(0.05, "5 %"), (0.5, "median"), (0.95, "95 %")];
+
+/// Warnings, with rows as people count them.
+pub fn warnings(rows: &Rows, estimate: &Estimate) -> Vec<String> {
+    let told = |warning: &Warning| match warning {
+        Warning::NotFinite { count: n, rows: all, first } => format!(
+            "{} of {all} are missing or not finite and were left out, the first is {}",
+            count(*n, "value"),
+            rows.address(*first)
+        ),
+        Warning::Rounded { .. } | Warning::Ties { .. } => {
+            format!("{warning} (--interval)")
+        }
+        Warning::Crowded { .. } => format!("{warning} (--log, --range, --grid)"),
+        other => other.to_string(),
+    };
+    estimate.warnings().iter().map(told).collect()
+}
+
+/// Its width over four is about a standard deviation, which says how many digits are worth telling.
+fn told(answer: &Answer) -> String {
+    let sd = (answer.upper - answer.lower) / 4.0;
+    let text = |x: f64| beside(x, sd);
+    format!("{}  ({} to {})", text(answer.value), text(answer.lower), text(answer.upper))
+}
+
+/// The numbers that are told, with their names.
+fn numbers(estimate: &Estimate) -> Vec<(&'static str, Answer)> {
+    let mut out = vec![("mean", estimate.mean()), ("sd", estimate.sd())];
+    out.extend(TOLD.iter().map(|(p, name)| (*name, estimate.quantile(*p))));
+    out
+}
+
+fn modes(estimate: &Estimate) -> String {
+    let modes: Vec<String> = estimate
+        .modes()
+        .iter()
+        .map(|m| {
+            let sure = if m.probability >= 0.995 { "> 99".to_owned() } else { format!("{:.0}", 100.0 * m.probability) };
+            match estimate.modes().len() {
+                1 => human(m.place),
+                _ => format!("{} (probability {sure} %)", human(m.place)),
+            }
+        })
+        .collect();
+    modes.join(", ")
+}
+
+/// Sentences for a page.
+pub fn sentences(rows: &Rows, estimate: &Estimate) -> Vec<String> {
+    let level = percent(estimate.level());
+    let mut out = vec![format!(
+        "Density of `{}` from {}; all intervals are {level}.",
+        rows.name,
+        count(rows.len(), "row")
+    )];
+    out.extend(numbers(estimate).iter().map(|(name, answer)| format!("{name}: {}.", told(answer))));
+    out.push(format!("Modes: {}.", modes(estimate)));
+    out
+}
+
+/// The summary for a terminal.
+pub fn summary(rows: &Rows, estimate: &Estimate, paint: Paint) -> String {
+    let level = percent(estimate.level());
+    let mut out = format!(
+        "{} of `{}`, {} band\n\n",
+        count(rows.len(), "row"),
+        crate::terminal::clean(&rows.name),
+        level
+    );
+    out.push_str(&picture(estimate, seen(estimate)));
+    out.push('\n');
+    for (name, answer) in numbers(estimate) {
+        out.push_str(&format!("{name:<8}{}\n", told(&answer)));
+    }
+    out.push_str(&format!("{:<8}{}\n", "modes", modes(estimate)));
+    for warning in warnings(rows, estimate) {
+        out.push_str(&format!("{}: {warning}\n", paint.yellow("warning")));
+    }
+    out
+}
+
+fn answer(answer: &Answer) -> Value {
+    json!({ "value": answer.value, "lower": answer.lower, "upper": answer.upper })
+}
+
+/// Everything as JSON.
+pub fn json(rows: &Rows, estimate: &Estimate) -> Result<String> {
+    let quantiles: Vec<Value> = [0.05, 0.25, 0.5, 0.75, 0.95]
+        .iter()
+        .map(|p| {
+            let q = estimate.quantile(*p);
+            json!({ "p": p, "value": q.value, "lower": q.lower, "upper": q.upper })
+        })
+        .collect();
+    let modes: Vec<Value> = estimate
+        .modes()
+        .iter()
+        .map(|m| json!({ "place": m.place, "density": m.density, "probability": m.probability }))
+        .collect();
+    let settings: Vec<Value> = estimate
+        .settings()
+        .iter()
+        .map(|s| json!({ "lengthscale": s.lengthscale, "sd": s.sd, "weight": s.weight }))
+        .collect();
+    let positive = |a: Result<Answer, _>| a.ok().map(|a| answer(&a));
+    let edges = estimate.edges();
+    let (simultaneous_lower, simultaneous_upper) = estimate.simultaneous();
+    let value = json!({
+        "column": rows.name,
+        "rows": rows.len(),
+        "total": estimate.total(),
+        "level": estimate.level(),
+        "mean": answer(&estimate.mean()),
+        "sd": answer(&estimate.sd()),
+        "quantiles": quantiles,
+        "modes": modes,
+        "gini": positive(estimate.gini()),
+        "top_tenth_share": positive(estimate.top_share(0.1)),
+        "highest_density_region": estimate.highest_density_region(estimate.level()),
+        "range": [edges[0], edges[edges.len() - 1]],
+        "places": estimate.places(),
+        "density": estimate.density(),
+        "lower": estimate.lower(),
+        "upper": estimate.upper(),
+        "simultaneous_lower": simultaneous_lower,
+        "simultaneous_upper": simultaneous_upper,
+        "hyperparameters": settings,
+        "effective_size": estimate.effective_size(),
+        "pareto_k": Some(estimate.pareto_k()).filter(|k| k.is_finite()),
+        "is_weighted": estimate.is_weighted(),
+        "warnings": warnings(rows, estimate),
+    });
+    Ok(format!("{}\n", serde_json::to_string_pretty(&value)?))
+}
