@@ -7,6 +7,7 @@ pub mod bags;
 pub mod binned;
 pub mod censored;
 pub mod data;
+pub mod density;
 pub mod parquet;
 pub mod report;
 pub mod sites;

@@ -9,6 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::bags;
 use crate::binned;
 use crate::censored;
+use crate::density;
 use crate::report::Report;
 use crate::sites;
 
@@ -134,6 +135,11 @@ pub const STUDIES: &[Study] = &[
         name: "binned-sums",
         about: "sums of counted bins at fixed hyperparameters beside draws; totals of simulated tables",
         run: binned::sums::run,
+    },
+    Study {
+        name: "density",
+        about: "densities of samples from known ones: distance, coverage of bands, time; raw, binned, rounded, in intervals",
+        run: density::run,
     },
     Study {
         name: "sites-calibration",

@@ -59,7 +59,11 @@ fn spare(table: &Path, outputs: &[PathBuf]) -> Result<(), Problems> {
     let mut problems = Problems::default();
     let table = table.canonicalize().ok();
     for output in outputs {
-        if output.canonicalize().ok().is_some_and(|real| Some(real) == table) {
+        if output
+            .canonicalize()
+            .ok()
+            .is_some_and(|real| Some(real) == table)
+        {
             let message = format!("the output `{}` would replace the table", output.display());
             problems.push(Problem::new(message).remedy("choose another file"));
         }
@@ -118,14 +122,23 @@ fn refused(rows: &Rows, error: &DensityError) -> Problems {
 
 /// One row per cell: its place, the density, its band, and draws.
 fn csv(args: &Density, rows: &Rows, estimate: &Estimate) -> String {
-    let draws = args.draws.map(|n| estimate.draws(usize::from(n), args.seed));
+    let draws = args
+        .draws
+        .map(|n| estimate.draws(usize::from(n), args.seed));
     let count = draws.as_ref().map_or(0, quadrat::linalg::Mat::ncols);
     let mut out = format!("{},density,lower,upper", quoted(&rows.name));
     (1..=count).for_each(|k| out.push_str(&format!(",draw_{k}")));
     out.push('\n');
     for (j, place) in estimate.places().iter().enumerate() {
-        let numbers = [*place, estimate.density()[j], estimate.lower()[j], estimate.upper()[j]];
-        let drawn = draws.iter().flat_map(|d| (0..count).map(move |k| d[(j, k)]));
+        let numbers = [
+            *place,
+            estimate.density()[j],
+            estimate.lower()[j],
+            estimate.upper()[j],
+        ];
+        let drawn = draws
+            .iter()
+            .flat_map(|d| (0..count).map(move |k| d[(j, k)]));
         let cells: Vec<String> = numbers.into_iter().chain(drawn).map(exact).collect();
         out.push_str(&cells.join(","));
         out.push('\n');
@@ -160,7 +173,12 @@ fn seen(estimate: &Estimate) -> std::ops::Range<usize> {
 fn figure(path: &Path, rows: &Rows, estimate: &Estimate) -> Result<Vec<u8>> {
     let cells = seen(estimate);
     let places = estimate.places();
-    let values: Vec<f64> = rows.values().iter().copied().filter(|x| x.is_finite()).collect();
+    let values: Vec<f64> = rows
+        .values()
+        .iter()
+        .copied()
+        .filter(|x| x.is_finite())
+        .collect();
     let show = (1..=MOST_TICKS).contains(&values.len());
     let marked = if show { values } else { Vec::new() };
     let band = percent(estimate.level());
@@ -183,7 +201,11 @@ fn figure(path: &Path, rows: &Rows, estimate: &Estimate) -> Result<Vec<u8>> {
         panels: vec![Panel {
             y: Axis::new("Density"),
             predicted: vec![predicted],
-            marked_label: if marked.is_empty() { String::new() } else { "Values".to_owned() },
+            marked_label: if marked.is_empty() {
+                String::new()
+            } else {
+                "Values".to_owned()
+            },
             marked,
             ..Panel::default()
         }],

@@ -24,7 +24,11 @@ pub fn picture(estimate: &Estimate, cells: Range<usize>) -> String {
         let x = from + (to - from) * (column as f64 + 0.5) / wide as f64;
         estimate.cell(x).unwrap_or(cells.start)
     };
-    let top = cells.clone().map(|j| estimate.density()[j]).fold(0.0, f64::max) * 1.25;
+    let top = cells
+        .clone()
+        .map(|j| estimate.density()[j])
+        .fold(0.0, f64::max)
+        * 1.25;
     // Dots below a height.
     let dots = |p: f64| (p / top * high as f64).round().clamp(0.0, high as f64) as usize;
     let mut grid = vec![vec![0_u32; WIDE]; HIGH];
@@ -42,13 +46,17 @@ pub fn picture(estimate: &Estimate, cells: Range<usize>) -> String {
     }
     let mut out = String::new();
     for row in &grid {
-        let line: String =
-            row.iter().map(|bits| char::from_u32(BRAILLE + bits).unwrap_or(' ')).collect();
+        let line: String = row
+            .iter()
+            .map(|bits| char::from_u32(BRAILLE + bits).unwrap_or(' '))
+            .collect();
         out.push_str(line.trim_end_matches('\u{2800}'));
         out.push('\n');
     }
     let (left, right) = (human(from), human(to));
-    let gap = WIDE.saturating_sub(left.chars().count() + right.chars().count()).max(1);
+    let gap = WIDE
+        .saturating_sub(left.chars().count() + right.chars().count())
+        .max(1);
     out.push_str(&format!("{left}{}{right}\n", " ".repeat(gap)));
     out
 }

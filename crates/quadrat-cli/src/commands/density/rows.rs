@@ -49,10 +49,12 @@ impl Rows {
         }
         problems.or(())?;
         let readings: Vec<(usize, Reading)> = columns.iter().copied().zip(readings).collect();
-        let mut read = table
-            .cells(&readings)?
-            .into_iter()
-            .map(|column| column.into_iter().map(|(value, _)| value).collect::<Vec<f64>>());
+        let mut read = table.cells(&readings)?.into_iter().map(|column| {
+            column
+                .into_iter()
+                .map(|(value, _)| value)
+                .collect::<Vec<f64>>()
+        });
         let first = read.next().unwrap_or_default();
         let is_value = args.interval.is_empty() && args.bins.is_empty();
         let said = if is_value {
@@ -61,8 +63,18 @@ impl Rows {
             Said::Intervals(first, read.next().unwrap_or_default())
         };
         let weights = read.next();
-        let name = if is_value { names[0].clone() } else { "value".to_owned() };
-        Ok(Self { name, said, weights, table, columns })
+        let name = if is_value {
+            names[0].clone()
+        } else {
+            "value".to_owned()
+        };
+        Ok(Self {
+            name,
+            said,
+            weights,
+            table,
+            columns,
+        })
     }
 
     /// A builder over the rows.
@@ -157,7 +169,11 @@ fn only(table: &Table) -> Result<String, Problems> {
             let found = suggest::list(headers);
             let message = format!(
                 "which column? {} of those of {} hold numbers",
-                if numbers.is_empty() { "none".to_owned() } else { numbers.len().to_string() },
+                if numbers.is_empty() {
+                    "none".to_owned()
+                } else {
+                    numbers.len().to_string()
+                },
                 table.name()
             );
             let remedy = format!("give it with --column; its columns are {found}");

@@ -16,7 +16,11 @@ const TOLD: [(f64, &str); 3] = [(0.05, "5 %"), (0.5, "median"), (0.95, "95 %")];
 /// Warnings, with rows as people count them.
 pub fn warnings(rows: &Rows, estimate: &Estimate) -> Vec<String> {
     let told = |warning: &Warning| match warning {
-        Warning::NotFinite { count: n, rows: all, first } => format!(
+        Warning::NotFinite {
+            count: n,
+            rows: all,
+            first,
+        } => format!(
             "{} of {all} are missing or not finite and were left out, the first is {}",
             count(*n, "value"),
             rows.address(*first)
@@ -34,7 +38,12 @@ pub fn warnings(rows: &Rows, estimate: &Estimate) -> Vec<String> {
 fn told(answer: &Answer) -> String {
     let sd = (answer.upper - answer.lower) / 4.0;
     let text = |x: f64| beside(x, sd);
-    format!("{}  ({} to {})", text(answer.value), text(answer.lower), text(answer.upper))
+    format!(
+        "{}  ({} to {})",
+        text(answer.value),
+        text(answer.lower),
+        text(answer.upper)
+    )
 }
 
 /// The numbers that are told, with their names.
@@ -49,7 +58,11 @@ fn modes(estimate: &Estimate) -> String {
         .modes()
         .iter()
         .map(|m| {
-            let sure = if m.probability >= 0.995 { "> 99".to_owned() } else { format!("{:.0}", 100.0 * m.probability) };
+            let sure = if m.probability >= 0.995 {
+                "> 99".to_owned()
+            } else {
+                format!("{:.0}", 100.0 * m.probability)
+            };
             match estimate.modes().len() {
                 1 => human(m.place),
                 _ => format!("{} (probability {sure} %)", human(m.place)),
@@ -67,7 +80,11 @@ pub fn sentences(rows: &Rows, estimate: &Estimate) -> Vec<String> {
         rows.name,
         count(rows.len(), "row")
     )];
-    out.extend(numbers(estimate).iter().map(|(name, answer)| format!("{name}: {}.", told(answer))));
+    out.extend(
+        numbers(estimate)
+            .iter()
+            .map(|(name, answer)| format!("{name}: {}.", told(answer))),
+    );
     out.push(format!("Modes: {}.", modes(estimate)));
     out
 }
