@@ -38,20 +38,28 @@ impl Estimate {
     /// Any number of a density, given the probabilities of the cells.
     #[must_use]
     pub fn functional(&self, of: impl Fn(&[f64]) -> f64) -> Answer {
+        let [answer] = self.functionals(|mass| [of(mass)]);
+        answer
+    }
+
+    /// Several numbers at once, in little more time than one.
+    #[must_use]
+    pub fn functionals<const N: usize>(&self, of: impl Fn(&[f64]) -> [f64; N]) -> [Answer; N] {
         let numbers = self.curves.map(&of);
         let tail = 0.5 * (1.0 - self.level);
-        let [lower, upper] =
-            Work::default().quantiles(&numbers, &self.curves.weights, [tail, 1.0 - tail]);
-        let value = if self.is_weighted() {
-            crate::linalg::dot(&numbers, &self.curves.weights)
-        } else {
-            of(&self.mass)
-        };
-        Answer {
-            value,
-            lower,
-            upper,
-        }
+        let mut work = Work::default();
+        let mut modes = of(&self.mass).into_iter();
+        numbers.map(|numbers| {
+            let mode = modes.next().unwrap_or(f64::NAN);
+            let [lower, upper] = work.quantiles(&numbers, &self.curves.weights, [tail, 1.0 - tail]);
+            let mean = crate::linalg::dot(&numbers, &self.curves.weights);
+            let value = if self.is_weighted() { mean } else { mode };
+            Answer {
+                value,
+                lower,
+                upper,
+            }
+        })
     }
 
     /// The share of a cell that lies below a place.
@@ -81,8 +89,15 @@ impl Estimate {
     /// A quantile; `p` is moved between 0 and 1.
     #[must_use]
     pub fn quantile(&self, p: f64) -> Answer {
-        let p = p.clamp(0.0, 1.0);
-        self.functional(|mass| self.quantile_of(mass, p))
+        let [answer] = self.quantiles([p]);
+        answer
+    }
+
+    /// Several quantiles.
+    #[must_use]
+    pub fn quantiles<const N: usize>(&self, p: [f64; N]) -> [Answer; N] {
+        let p = p.map(|p| p.clamp(0.0, 1.0));
+        self.functionals(|mass| p.map(|p| self.quantile_of(mass, p)))
     }
 
     fn quantile_of(&self, mass: &[f64], p: f64) -> f64 {
@@ -105,25 +120,32 @@ impl Estimate {
     /// The mean within the range of the cells.
     #[must_use]
     pub fn mean(&self) -> Answer {
-        let middle = self.middles();
-        self.functional(|mass| crate::linalg::dot(mass, &middle))
+        let [mean, _] = self.moments();
+        mean
     }
 
     /// The standard deviation within the range of the cells.
     #[must_use]
     pub fn sd(&self) -> Answer {
+        let [_, sd] = self.moments();
+        sd
+    }
+
+    /// Mean and standard deviation within the range of the cells.
+    #[must_use]
+    pub fn moments(&self) -> [Answer; 2] {
         let middle = self.middles();
         let within: Vec<f64> = (0..middle.len())
             .map(|j| self.cells.width(j).powi(2) / 12.0)
             .collect();
-        self.functional(|mass| {
+        self.functionals(|mass| {
             let mean = crate::linalg::dot(mass, &middle);
             let variance: f64 = mass
                 .iter()
                 .zip(middle.iter().zip(&within))
                 .map(|(u, (x, w))| u * ((x - mean).powi(2) + w))
                 .sum();
-            variance.sqrt()
+            [mean, variance.sqrt()]
         })
     }
 
@@ -191,10 +213,10 @@ impl Estimate {
             let width = self.cells.edges[cells.end] - self.cells.edges[cells.start];
             mass[cells].iter().sum::<f64>() / width
         };
-        let exceeds = self.curves.map(|mass| {
+        let [exceeds] = self.curves.map(|mass| {
             let here = level(mass, about(peak));
             let all = sides.iter().all(|v| here > level(mass, about(*v)));
-            if all { 1.0 } else { 0.0 }
+            [if all { 1.0 } else { 0.0 }]
         });
         crate::linalg::dot(&exceeds, &self.curves.weights).min(1.0)
     }

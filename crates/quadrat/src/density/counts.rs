@@ -4,10 +4,9 @@
 //!
 //! $$ \log p(y | \eta) = \sum_j y_j (\eta_j + \log w_j) + \sum_b Y_b \log \sum_j A_{bj} u_j + \mathrm{const} $$
 
-use crate::linalg::vectorised;
-
 use super::cells::Cells;
 use super::error::{DensityError, Warning};
+use super::loops;
 use super::rows::Clean;
 
 /// More different intervals than this are rounded to edges of cells.
@@ -124,7 +123,7 @@ impl Counts {
         }
         let exact_total = exact.iter().sum::<f64>();
         let total = exact_total + spans.iter().map(|s| s.weight).sum::<f64>();
-        if !(total > 0.0) {
+        if total <= 0.0 || !total.is_finite() {
             return Err(DensityError::SaysNothing);
         }
         Ok(Self {
@@ -140,7 +139,7 @@ impl Counts {
         let linear = crate::linalg::dot(&self.exact, log_mass);
         let top = below_top(log_mass);
         crate::special::exp(log_mass);
-        let log_sum = sum(log_mass).ln();
+        let log_sum = loops::sum(log_mass).ln();
         let exact: f64 = self.exact_total * (log_sum + top);
         let spans = self.spans.iter().map(|span| {
             let inside: f64 = span.cells().map(|j| span.share(j) * log_mass[j]).sum();
@@ -154,7 +153,7 @@ impl Counts {
         let mut u: Vec<f64> = eta.iter().zip(log_measure).map(|(e, w)| e + w).collect();
         let top = below_top(&mut u);
         crate::special::exp(&mut u);
-        let sum = sum(&u);
+        let sum = loops::sum(&u);
         u.iter_mut().for_each(|x| *x /= sum);
         let log_sum = sum.ln() + top;
         let dense =
@@ -191,34 +190,9 @@ impl Counts {
 
 /// Takes the largest number off all, and returns it.
 fn below_top(x: &mut [f64]) -> f64 {
-    vectorised(|| {
-        let mut lanes = [f64::NEG_INFINITY; 16];
-        let (whole, rest) = x.as_chunks::<16>();
-        for chunk in whole {
-            lanes
-                .iter_mut()
-                .zip(chunk)
-                .for_each(|(l, x)| *l = if *x > *l { *x } else { *l });
-        }
-        let top = lanes
-            .iter()
-            .chain(rest)
-            .copied()
-            .fold(f64::NEG_INFINITY, f64::max);
-        x.iter_mut().for_each(|x| *x -= top);
-        top
-    })
-}
-
-fn sum(x: &[f64]) -> f64 {
-    vectorised(|| {
-        let (whole, rest) = x.as_chunks::<16>();
-        let mut lanes = [0.0; 16];
-        for chunk in whole {
-            lanes.iter_mut().zip(chunk).for_each(|(l, x)| *l += x);
-        }
-        lanes.iter().chain(rest).sum()
-    })
+    let (_, top) = loops::extremes(x);
+    loops::lower(x, top);
+    top
 }
 
 fn span(cells: &Cells, a: f64, b: f64, weight: f64) -> Span {

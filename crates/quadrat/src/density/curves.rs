@@ -2,14 +2,17 @@
 
 use std::ops::Range;
 
-use crate::linalg::{Mat, cut, gemm, vectorised};
+use crate::linalg::{Mat, cut};
 
 use super::counts::Counts;
+use super::loops;
 use super::pareto::{Smoothed, smooth};
 use super::split::Sample;
 
 /// Draws whose exponentials are made at a time: they stay in the cache.
 const BLOCK: usize = 256;
+/// Draws that are turned from cells to rows at a time: a line of the cache.
+const TURNED: usize = 8;
 /// Buckets of the search for quantiles.
 const BUCKETS: usize = 512;
 
@@ -47,12 +50,9 @@ pub(super) fn curves(counts: &Counts, sample: Sample, weigh: bool) -> Curves {
         let sum = exponentials(&log_mass, rows.clone(), block);
         let log_sum: Vec<f64> = sum.iter().map(|s| s.0.ln() + s.1).collect();
         let sum: Vec<f64> = sum.iter().map(|s| s.0).collect();
-        vectorised(|| {
-            for j in 0..m {
-                let column = &mut log_mass.col_as_slice_mut(j)[rows.clone()];
-                column.iter_mut().zip(&log_sum).for_each(|(x, s)| *x -= s);
-            }
-        });
+        for j in 0..m {
+            loops::subtract(&mut log_mass.col_as_slice_mut(j)[rows.clone()], &log_sum);
+        }
         let log_weight = &mut log_weight[rows.clone()];
         log_weight
             .iter_mut()
@@ -112,22 +112,15 @@ const LARGEST: f64 = 600.0;
 fn exponentials(log_mass: &Mat<f64>, rows: Range<usize>, block: &mut [f64]) -> Vec<(f64, f64)> {
     let size = rows.len();
     let copy = |block: &mut [f64], top: &[f64]| {
-        vectorised(|| {
-            for (j, out) in block.chunks_exact_mut(size).enumerate() {
-                let column = &log_mass.col_as_slice(j)[rows.clone()];
-                for ((o, x), t) in out.iter_mut().zip(column).zip(top) {
-                    *o = x - t;
-                }
-            }
-        });
+        for (j, out) in block.chunks_exact_mut(size).enumerate() {
+            loops::difference(&log_mass.col_as_slice(j)[rows.clone()], top, out);
+        }
     };
     let sums = |block: &[f64]| {
         let mut sum = vec![0.0; size];
-        vectorised(|| {
-            for column in block.chunks_exact(size) {
-                sum.iter_mut().zip(column).for_each(|(s, x)| *s += x);
-            }
-        });
+        block
+            .chunks_exact(size)
+            .for_each(|column| loops::add(&mut sum, column));
         sum
     };
     // The function at the first draw in the middle of its mass serves for nearly all; where it does not each row takes its own.
@@ -220,21 +213,28 @@ impl Curves {
         self.mean.iter_mut().for_each(|x| *x = x.max(0.0));
     }
 
-    /// A number of every draw.
+    /// Numbers of every draw: `N` lists.
     ///
     /// # Arguments
     /// * `of` - from the probabilities of all cells
-    pub fn map(&self, of: impl Fn(&[f64]) -> f64) -> Vec<f64> {
+    pub fn map<const N: usize>(&self, of: impl Fn(&[f64]) -> [f64; N]) -> [Vec<f64>; N] {
         let m = self.log_mass.ncols();
-        let mut out = Vec::with_capacity(self.len());
-        let mut one = vec![0.0; m];
+        let mut out = [(); N].map(|()| Vec::with_capacity(self.len()));
+        let mut several = vec![0.0; TURNED * m];
         self.blocks(|rows, block| {
             let size = rows.len();
-            for i in 0..size {
-                one.iter_mut()
-                    .enumerate()
-                    .for_each(|(j, x)| *x = block[j * size + i]);
-                out.push(of(&one));
+            for first in (0..size).step_by(TURNED) {
+                let count = TURNED.min(size - first);
+                for j in 0..m {
+                    let from = &block[j * size + first..j * size + first + count];
+                    from.iter()
+                        .enumerate()
+                        .for_each(|(i, x)| several[i * m + j] = *x);
+                }
+                for mass in several.chunks_exact(m).take(count) {
+                    let numbers = of(mass);
+                    out.iter_mut().zip(numbers).for_each(|(out, x)| out.push(x));
+                }
             }
         });
         out
@@ -251,7 +251,7 @@ impl Curves {
 pub(super) struct Work {
     buckets: Vec<f64>,
     inside: Vec<(f64, f64)>,
-    place: Vec<u32>,
+    place: Vec<i32>,
 }
 
 impl Work {
@@ -262,8 +262,8 @@ impl Work {
         weights: &[f64],
         p: [f64; N],
     ) -> [f64; N] {
-        let (least, most) = extremes(x);
-        if !(most > least) || !(most - least).is_finite() {
+        let (least, most) = loops::extremes(x);
+        if most <= least || !(most - least).is_finite() {
             return self.sorted(x, weights, p);
         }
         let by = BUCKETS as f64 / (most - least);
@@ -271,11 +271,7 @@ impl Work {
         self.buckets.resize(BUCKETS, 0.0);
         self.place.clear();
         self.place.resize(x.len(), 0);
-        vectorised(|| {
-            for (place, x) in self.place.iter_mut().zip(x) {
-                *place = (((x - least) * by) as i32 as u32).min(BUCKETS as u32 - 1);
-            }
-        });
+        loops::buckets(x, least, by, BUCKETS as i32 - 1, &mut self.place);
         for (place, w) in self.place.iter().zip(weights) {
             self.buckets[*place as usize] += w;
         }
@@ -307,32 +303,6 @@ impl Work {
             quantile(&mut self.inside, p * total).unwrap_or(f64::NAN)
         })
     }
-}
-
-/// The smallest and the largest number.
-fn extremes(x: &[f64]) -> (f64, f64) {
-    vectorised(|| {
-        let (whole, rest) = x.as_chunks::<16>();
-        let (mut least, mut most) = ([f64::INFINITY; 16], [f64::NEG_INFINITY; 16]);
-        for chunk in whole {
-            for lane in 0..16 {
-                least[lane] = if chunk[lane] < least[lane] {
-                    chunk[lane]
-                } else {
-                    least[lane]
-                };
-                most[lane] = if chunk[lane] > most[lane] {
-                    chunk[lane]
-                } else {
-                    most[lane]
-                };
-            }
-        }
-        let fold = |lanes: [f64; 16], pick: fn(f64, f64) -> f64| {
-            lanes.iter().chain(rest).copied().fold(lanes[0], pick)
-        };
-        (fold(least, f64::min), fold(most, f64::max))
-    })
 }
 
 fn quantile(pairs: &mut [(f64, f64)], wanted: f64) -> Option<f64> {

@@ -1,13 +1,12 @@
 //! From rows to an estimate: cells, modes, draws, bands.
 
-use crate::linalg::vectorised;
-
 use super::basis::{Basis, Kernel};
 use super::cells::Cells;
 use super::counts::Counts;
 use super::curves::{Curves, Work, curves};
 use super::error::{DensityError, Warning};
 use super::hyper::{Component, explore};
+use super::loops;
 use super::map::most_probable;
 use super::rows::{Clean, clean};
 use super::scale::{Scale, scale};
@@ -51,7 +50,6 @@ pub struct Estimate {
     pub(super) cells: Cells,
     pub(super) curves: Curves,
     pub(super) level: f64,
-    pub(super) lower_bound: f64,
     /// Probability of each cell.
     pub(super) mass: Vec<f64>,
     density: Vec<f64>,
@@ -330,7 +328,6 @@ fn assemble(
     let (a, b) = simultaneous(&curves, &mass, wanted.level, &mut work);
     let scaled = |log: Vec<f64>| log.iter().zip(&widths).map(|(l, w)| l.exp() / w).collect();
     Estimate {
-        lower_bound: wanted.bounds.0,
         level: wanted.level,
         simultaneous: (scaled(a), scaled(b)),
         cells,
@@ -359,7 +356,7 @@ fn simultaneous(
     for j in 0..m {
         let column = curves.log_mass.col_as_slice(j);
         let mean = crate::linalg::dot(column, &curves.weights);
-        let second = spread(column, &curves.weights, mean);
+        let second = loops::spread(column, &curves.weights, mean);
         means[j] = mean;
         sds[j] = second.max(0.0).sqrt();
     }
@@ -371,13 +368,7 @@ fn simultaneous(
         if (middle - 0.5).abs() <= 0.5 * CENTRAL && sds[j] > 0.0 {
             let by = 1.0 / sds[j];
             let column = curves.log_mass.col_as_slice(j);
-            let mean = means[j];
-            vectorised(|| {
-                for (largest, x) in largest.iter_mut().zip(column) {
-                    let away = ((x - mean) * by).abs();
-                    *largest = if away > *largest { away } else { *largest };
-                }
-            });
+            loops::farther(&mut largest, column, means[j], by);
         }
     }
     let [c] = work.quantiles(&largest, &curves.weights, [level]);
@@ -389,24 +380,6 @@ fn simultaneous(
             .collect()
     };
     (at(-1.0), at(1.0))
-}
-
-/// The weighted sum of squares about a number.
-fn spread(x: &[f64], weights: &[f64], about: f64) -> f64 {
-    vectorised(|| {
-        let mut lanes = [0.0; 16];
-        let ((x, x_rest), (w, w_rest)) = (x.as_chunks::<16>(), weights.as_chunks::<16>());
-        for (x, w) in x.iter().zip(w) {
-            for lane in 0..16 {
-                lanes[lane] += w[lane] * (x[lane] - about) * (x[lane] - about);
-            }
-        }
-        let rest = x_rest
-            .iter()
-            .zip(w_rest)
-            .map(|(x, w)| w * (x - about) * (x - about));
-        lanes.iter().sum::<f64>() + rest.sum::<f64>()
-    })
 }
 
 impl Estimate {

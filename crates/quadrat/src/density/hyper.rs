@@ -97,7 +97,7 @@ pub(super) fn explore(
     let usable = |i: usize| length(i) >= LEAST_CELLS * cells.step || i + 1 == LENGTHS;
     let mut lengths: Vec<Option<Length>> = (0..LENGTHS).map(|_| None).collect();
     let mut found: Vec<Option<(f64, Component)>> = (0..LENGTHS * SDS).map(|_| None).collect();
-    let mut tried = vec![false; LENGTHS * SDS];
+    let mut tried = [false; LENGTHS * SDS];
     let first = (0..LENGTHS)
         .find(|i| usable(*i) && *i >= 4)
         .unwrap_or(LENGTHS - 1);

@@ -200,7 +200,7 @@ pub(super) fn most_probable(
     };
     let report = minimise(&mut objective, &[0.0, (2.0 * h).ln()], &bounds, &options);
     if !report.value.is_finite() {
-        return Err(failure.unwrap_or_else(|| DensityError::NoMode {
+        return Err(failure.unwrap_or(DensityError::NoMode {
             reason: report.reason,
         }));
     }

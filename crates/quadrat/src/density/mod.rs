@@ -23,6 +23,7 @@ mod curves;
 mod error;
 mod estimate;
 mod hyper;
+mod loops;
 mod map;
 mod newton;
 mod pareto;
@@ -223,7 +224,12 @@ impl<'a> Density<'a> {
             return setting("the level", self.level, "between 0 and 1");
         }
         let (lower, upper) = self.bounds;
-        if !(lower < upper) || lower == f64::INFINITY || upper == f64::NEG_INFINITY {
+        if lower.is_nan()
+            || upper.is_nan()
+            || lower >= upper
+            || lower == f64::INFINITY
+            || upper == f64::NEG_INFINITY
+        {
             return setting("the upper bound", upper, "above the lower one");
         }
         if self.log && upper <= 0.0 {

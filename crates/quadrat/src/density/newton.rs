@@ -40,8 +40,6 @@ pub(super) struct Mode {
     pub factor: Cholesky,
     /// Laplace's log evidence, without constants in the rows.
     pub log_evidence: f64,
-    /// Newton's decrement when the search ended: half its square is what is left to gain, in nats.
-    pub decrement: f64,
 }
 
 impl Mode {
@@ -161,7 +159,6 @@ impl Problem<'_> {
                     square,
                     factor,
                     log_evidence,
-                    decrement,
                 });
             }
         }

@@ -68,7 +68,7 @@ pub(super) fn scale(rows: &Clean) -> Result<Scale, DensityError> {
     } else {
         sd
     };
-    if !(scale > 0.0) {
+    if scale <= 0.0 || scale.is_nan() {
         return Err(DensityError::Constant {
             rows: rows.values.len(),
             value: least,
@@ -159,7 +159,7 @@ fn deviation(pairs: impl Iterator<Item = (f64, f64)> + Clone, about: f64) -> (f6
         .clone()
         .map(|(x, _)| (x - about).abs())
         .fold(0.0, f64::max);
-    if !(unit > 0.0) {
+    if unit <= 0.0 || unit.is_nan() {
         return (about, 0.0);
     }
     let (mut weight, mut first, mut second) = (0.0, 0.0, 0.0);

@@ -19,6 +19,7 @@ use crate::linalg::{
 use super::basis::Basis;
 use super::counts::Counts;
 use super::hyper::Component;
+use super::loops;
 use super::newton::Problem;
 
 /// Directions that are split: more raise the effective size by some percent.
@@ -278,23 +279,20 @@ impl Halves {
         let flat: Vec<Vec<f64>> = (0..q)
             .map(|k| (0..count).map(|i| steps[(k, i)]).collect())
             .collect();
-        vectorised(|| {
-            for j in 0..cells {
-                let base = eta[j] + measure[j];
-                let (half, sign) = if j < odd.ncols() {
-                    (j, 1.0)
-                } else {
-                    (cells - 1 - j, -1.0)
-                };
-                let column = &mut out.col_as_slice_mut(j)[first..first + count];
-                let (even, odd) = (even.col_as_slice(half), odd.col_as_slice(half));
-                for ((x, e), o) in column.iter_mut().zip(even).zip(odd) {
-                    *x = base + e + sign * o;
-                }
-                for (k, flat) in flat.iter().enumerate() {
-                    add_scaled(self.polynomials[(j, k)], flat, column);
-                }
+        for j in 0..cells {
+            let base = eta[j] + measure[j];
+            let (half, sign) = if j < odd.ncols() {
+                (j, 1.0)
+            } else {
+                (cells - 1 - j, -1.0)
+            };
+            let column = &mut out.col_as_slice_mut(j)[first..first + count];
+            let (even, odd) = (even.col_as_slice(half), odd.col_as_slice(half));
+            loops::combine(base, even, sign, odd, column);
+            for (k, flat) in flat.iter().enumerate() {
+                let by = self.polynomials[(j, k)];
+                vectorised(|| add_scaled(by, flat, column));
             }
-        });
+        }
     }
 }

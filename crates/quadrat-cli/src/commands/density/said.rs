@@ -1,7 +1,7 @@
 //! What `quadrat density` says: a picture and numbers for people, JSON for programs.
 
 use anyhow::Result;
-use quadrat::density::{Answer, Estimate, Warning};
+use quadrat::density::{Answer, Estimate, Mode, Warning};
 use serde_json::{Value, json};
 
 use super::picture::picture;
@@ -48,28 +48,29 @@ fn told(answer: &Answer) -> String {
 
 /// The numbers that are told, with their names.
 fn numbers(estimate: &Estimate) -> Vec<(&'static str, Answer)> {
-    let mut out = vec![("mean", estimate.mean()), ("sd", estimate.sd())];
-    out.extend(TOLD.iter().map(|(p, name)| (*name, estimate.quantile(*p))));
-    out
+    let [mean, sd] = estimate.moments();
+    let quantiles = estimate.quantiles(TOLD.map(|told| told.0));
+    let named = TOLD.iter().map(|told| told.1).zip(quantiles);
+    [("mean", mean), ("sd", sd)]
+        .into_iter()
+        .chain(named)
+        .collect()
 }
 
 fn modes(estimate: &Estimate) -> String {
-    let modes: Vec<String> = estimate
-        .modes()
-        .iter()
-        .map(|m| {
-            let sure = if m.probability >= 0.995 {
-                "> 99".to_owned()
-            } else {
-                format!("{:.0}", 100.0 * m.probability)
-            };
-            match estimate.modes().len() {
-                1 => human(m.place),
-                _ => format!("{} (probability {sure} %)", human(m.place)),
-            }
-        })
-        .collect();
-    modes.join(", ")
+    let modes = estimate.modes();
+    let told = |m: &Mode| {
+        let sure = if m.probability >= 0.995 {
+            "> 99".to_owned()
+        } else {
+            format!("{:.0}", 100.0 * m.probability)
+        };
+        match modes.len() {
+            1 => human(m.place),
+            _ => format!("{} (probability {sure} %)", human(m.place)),
+        }
+    };
+    modes.iter().map(told).collect::<Vec<String>>().join(", ")
 }
 
 /// Sentences for a page.
@@ -116,13 +117,13 @@ fn answer(answer: &Answer) -> Value {
 
 /// Everything as JSON.
 pub fn json(rows: &Rows, estimate: &Estimate) -> Result<String> {
-    let quantiles: Vec<Value> = [0.05, 0.25, 0.5, 0.75, 0.95]
+    let asked = [0.05, 0.25, 0.5, 0.75, 0.95];
+    let quantiles: Vec<Value> = asked
         .iter()
-        .map(|p| {
-            let q = estimate.quantile(*p);
-            json!({ "p": p, "value": q.value, "lower": q.lower, "upper": q.upper })
-        })
+        .zip(estimate.quantiles(asked))
+        .map(|(p, q)| json!({ "p": p, "value": q.value, "lower": q.lower, "upper": q.upper }))
         .collect();
+    let [mean, sd] = estimate.moments();
     let modes: Vec<Value> = estimate
         .modes()
         .iter()
@@ -141,8 +142,8 @@ pub fn json(rows: &Rows, estimate: &Estimate) -> Result<String> {
         "rows": rows.len(),
         "total": estimate.total(),
         "level": estimate.level(),
-        "mean": answer(&estimate.mean()),
-        "sd": answer(&estimate.sd()),
+        "mean": answer(&mean),
+        "sd": answer(&sd),
         "quantiles": quantiles,
         "modes": modes,
         "gini": positive(estimate.gini()),

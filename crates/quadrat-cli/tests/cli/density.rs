@@ -1,0 +1,227 @@
+//! `quadrat density`: what it writes, says and refuses.
+
+use crate::harness::{done, folder, names, quadrat, stderr, stdout};
+
+/// Quantiles of a logistic distribution, and another column.
+fn table() -> String {
+    let mut out = "speed,place,weight\n".to_owned();
+    for i in 0..60 {
+        let p = (f64::from(i) + 0.5) / 60.0;
+        out.push_str(&format!(
+            "{},a{i},{}\n",
+            50.0 + 4.0 * (p / (1.0 - p)).ln(),
+            1 + i % 2
+        ));
+    }
+    out
+}
+
+fn rows(text: &str) -> (String, Vec<Vec<f64>>) {
+    let mut lines = text.lines();
+    let head = lines.next().unwrap().to_owned();
+    let rows = lines.map(|line| line.split(',').map(|x| x.parse().unwrap()).collect());
+    (head, rows.collect())
+}
+
+#[test]
+fn a_column_becomes_a_table_a_figure_and_a_picture() {
+    let folder = folder(&[("t.csv", table().as_bytes())]);
+    let text = done(
+        folder.path(),
+        &["density", "t.csv", "-o", "d.csv", "--plot", "d.svg"],
+    );
+    for part in [
+        "60 rows of `speed`, 95 % band",
+        "median",
+        "mean",
+        "sd",
+        "modes",
+        "wrote d.csv",
+        "wrote d.svg",
+    ] {
+        assert!(text.contains(part), "no `{part}` in\n{text}");
+    }
+    assert!(
+        text.chars()
+            .filter(|c| ('\u{2801}'..='\u{28ff}').contains(c))
+            .count()
+            > 60,
+        "{text}"
+    );
+    assert_eq!(names(folder.path()), ["d.csv", "d.svg", "t.csv"]);
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let (head, rows) = rows(&read("d.csv"));
+    assert_eq!(
+        (head.as_str(), rows.len()),
+        ("speed,density,lower,upper", 400)
+    );
+    assert!(
+        rows.iter()
+            .all(|r| 0.0 <= r[2] && r[2] <= r[3] && r[1] >= 0.0)
+    );
+    let middle = rows
+        .iter()
+        .min_by(|a, b| (a[0] - 50.0).abs().total_cmp(&(b[0] - 50.0).abs()))
+        .unwrap();
+    // The density of a logistic distribution of scale 4 at its centre is 1/16.
+    assert!(
+        middle[2] < 0.0625 && 0.0625 < middle[3] && (middle[1] - 0.0625).abs() < 0.02,
+        "{middle:?}"
+    );
+    assert!(read("d.svg").starts_with("<svg"));
+}
+
+#[test]
+fn answers_are_json_and_a_seed_repeats_them() {
+    let folder = folder(&[("t.csv", table().as_bytes())]);
+    let of = |more: &[&str]| {
+        let mut args = vec!["density", "t.csv", "--json", "--grid", "60"];
+        args.extend(more);
+        done(folder.path(), &args)
+    };
+    let value: serde_json::Value = serde_json::from_str(&of(&[])).unwrap();
+    assert_eq!(value["column"], "speed");
+    assert_eq!(value["density"].as_array().unwrap().len(), 60);
+    let median = &value["quantiles"][2];
+    assert!(median["lower"].as_f64().unwrap() < 50.0 && 50.0 < median["upper"].as_f64().unwrap());
+    assert!(value["gini"].is_null() || value["range"][0].as_f64().unwrap() >= 0.0);
+    assert_eq!(of(&["--seed", "3"]), of(&["--seed", "3"]));
+    assert_ne!(of(&["--seed", "3"]), of(&["--seed", "4"]));
+    assert_ne!(of(&[]), of(&["--level", "0.8"]));
+    assert_ne!(of(&[]), of(&["--correct", "none"]));
+    assert_ne!(of(&[]), of(&["--log"]));
+    assert_ne!(of(&[]), of(&["--weights", "weight"]));
+    let bounded: serde_json::Value = serde_json::from_str(&of(&["--bounds", "0,100"])).unwrap();
+    assert_eq!(bounded["range"], serde_json::json!([0.0, 100.0]));
+    assert!(bounded["gini"]["value"].as_f64().unwrap() > 0.0);
+    let ranged: serde_json::Value = serde_json::from_str(&of(&["--range", "-20,200"])).unwrap();
+    assert!((ranged["range"][1].as_f64().unwrap() - 200.0).abs() < 1e-6);
+}
+
+/// Incomes in bands, the last without an end.
+#[test]
+fn bins_may_be_open_and_intervals_overlap() {
+    let bins = "from,to,people\n0,10,30\n10,20,80\n20,40,60\n40,100,20\n100,,10\n";
+    let intervals = "lo,hi\n1,3\n2,5\n2,2\n0,4\n3,9\n4,6\n2,3\n1,8\n5,\n3,4\n";
+    let folder = folder(&[("b.csv", bins.as_bytes()), ("i.csv", intervals.as_bytes())]);
+    let args = [
+        "density",
+        "b.csv",
+        "--bins",
+        "from,to,people",
+        "--bounds",
+        "0,inf",
+        "--draws",
+        "3",
+        "-o",
+        "d.csv",
+    ];
+    let text = done(folder.path(), &args);
+    assert!(
+        text.contains("5 % of the weight lies in intervals without an end"),
+        "{text}"
+    );
+    let (head, rows) = rows(&std::fs::read_to_string(folder.path().join("d.csv")).unwrap());
+    assert_eq!(head, "value,density,lower,upper,draw_1,draw_2,draw_3");
+    assert!(
+        rows.iter()
+            .all(|r| r.len() == 7 && r.iter().all(|x| x.is_finite()))
+    );
+    let text = done(folder.path(), &["density", "i.csv", "--interval", "lo,hi"]);
+    assert!(text.contains("10 rows of `value`"), "{text}");
+}
+
+#[test]
+fn missing_values_are_counted_and_named() {
+    let text = format!("{}NA,x,1\n,y,1\n", table());
+    let folder = folder(&[("t.csv", text.as_bytes())]);
+    let said = done(folder.path(), &["density", "t.csv", "--column", "speed"]);
+    assert!(
+        said.contains("2 values of 62 are missing or not finite"),
+        "{said}"
+    );
+    assert!(said.contains("t.csv:62"), "{said}");
+}
+
+#[test]
+fn what_cannot_be_a_density_is_refused_where_it_stands() {
+    let same = "x,y\n4,1\n4,2\n4,3\n";
+    let cases: [(&str, &[&str], &[&str]); 8] = [
+        (
+            same,
+            &["--column", "x"],
+            &["all 3 values are 4", "--interval"],
+        ),
+        (same, &[], &["which column? 2 of those", "--column"]),
+        (same, &["--column", "z"], &["there is no column `z`"]),
+        (
+            same,
+            &["--column", "y", "--bounds", "0,2"],
+            &["t.csv:4", "row 2 is 3, outside of the bounds", "--bounds"],
+        ),
+        (
+            same,
+            &["--column", "y", "--bounds", "2"],
+            &["write two numbers"],
+        ),
+        (
+            same,
+            &["--bins", "x,y"],
+            &["--bins takes LO,HI,COUNT, and got `x,y`"],
+        ),
+        (
+            "a,b\n2,1\n3,4\n",
+            &["--interval", "a,b"],
+            &["t.csv:2", "begins at 2 and ends at 1"],
+        ),
+        (
+            "a\n1\nmany\n",
+            &["--column", "a"],
+            &["`many` is not a number", "t.csv:3"],
+        ),
+    ];
+    for (table, args, expected) in cases {
+        let folder = folder(&[("t.csv", table.as_bytes())]);
+        let mut all = vec!["density", "t.csv"];
+        all.extend(args);
+        let output = quadrat(folder.path(), &all);
+        let text = stderr(&output);
+        assert!(!output.status.success(), "{args:?}: {}", stdout(&output));
+        assert!(!text.contains("panicked"), "{text}");
+        for part in expected {
+            assert!(text.contains(part), "{args:?}: no `{part}` in\n{text}");
+        }
+        assert_eq!(names(folder.path()), ["t.csv"]);
+    }
+}
+
+#[test]
+fn the_table_is_not_written_over() {
+    let folder = folder(&[("t.csv", table().as_bytes())]);
+    let output = quadrat(folder.path(), &["density", "t.csv", "-o", "t.csv"]);
+    assert!(
+        stderr(&output).contains("would replace the table"),
+        "{}",
+        stderr(&output)
+    );
+    assert_eq!(
+        std::fs::read_to_string(folder.path().join("t.csv")).unwrap(),
+        table()
+    );
+}
+
+#[test]
+fn a_page_and_an_image_are_written() {
+    let folder = folder(&[("t.csv", table().as_bytes())]);
+    for (name, begins) in [
+        ("d.html", b"<!doctype".as_slice()),
+        ("d.png", b"\x89PNG".as_slice()),
+    ] {
+        done(
+            folder.path(),
+            &["density", "t.csv", "--quiet", "--plot", name],
+        );
+        let bytes = std::fs::read(folder.path().join(name)).unwrap();
+        assert!(bytes.starts_with(begins), "{name}");
+    }
+}
