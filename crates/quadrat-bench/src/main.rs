@@ -4,6 +4,7 @@ mod cells;
 mod chained;
 mod chained_peer;
 mod clock;
+mod density;
 mod fit;
 mod gram;
 mod peer;
@@ -66,6 +67,8 @@ enum Subject {
         #[arg(long, default_value = "python3")]
         peer: PathBuf,
     },
+    /// Densities of few and many values.
+    Density,
     /// Where the time of a fit goes, as shares.
     Fit,
     /// Refusals of files that are broken all over, against the time to read them.
@@ -84,6 +87,7 @@ fn main() -> anyhow::Result<()> {
         Subject::Sparse { peer, inducing } => sparse::run(&peer, &inducing)?,
         Subject::Country { peer, quick } => sparse::run_country(&peer, quick)?,
         Subject::Chained { only, peer } => chained::run(only.as_deref(), &peer)?,
+        Subject::Density => density::run()?,
         Subject::Fit => fit::run()?,
         Subject::Refusals => refusals::run()?,
         Subject::Peer(peer) => peer::run(peer)?,

@@ -1,5 +1,7 @@
 //! What is asked of a density: probabilities, quantiles, moments, modes, regions, inequality.
 
+use std::ops::Range;
+
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -31,6 +33,8 @@ pub struct Mode {
     pub probability: f64,
 }
 
+/// Valleys of more than this share of a peak are ripples.
+const RIPPLE: f64 = 0.99;
 /// Share of the way to a valley over which a density is averaged when modes are compared with valleys: draws are rough.
 const WINDOW: f64 = 0.5;
 
@@ -160,20 +164,15 @@ impl Estimate {
 
     /// Maxima of the density, from the left, with the probability that each is one.
     ///
-    /// A maximum of the curve within half the way to its valleys is compared with the valleys over as wide a stretch, in every draw. Maxima
-    /// between which draws see no valley in at least half of the cases are joined first, so that ripples are not counted.
+    /// A maximum of the curve within half the way to its valleys is compared with the valleys over as wide a stretch, in every draw. Maxima that
+    /// exceed a valley by less than a hundredth, and those that exceed their valleys in less than half of the draws, are joined to their neighbours
+    /// first, so that ripples are not counted.
     #[must_use]
     pub fn modes(&self) -> Vec<Mode> {
         let p = self.density();
-        let m = p.len();
-        let mut peaks: Vec<usize> = (0..m)
-            .filter(|j| (*j == 0 || p[*j] > p[j - 1]) && (*j + 1 == m || p[*j] >= p[j + 1]))
-            .collect();
+        let mut peaks = peaks(p);
         loop {
-            let valleys: Vec<usize> = peaks.windows(2).map(|w| lowest(p, w[0], w[1])).collect();
-            let sure: Vec<f64> = (0..peaks.len())
-                .map(|i| self.is_mode(&peaks, &valleys, i))
-                .collect();
+            let sure = self.sure(&peaks);
             let least = (0..peaks.len()).min_by(|a, b| sure[*a].total_cmp(&sure[*b]));
             match least {
                 Some(i) if peaks.len() > 1 && sure[i] < 0.5 => {
@@ -192,33 +191,44 @@ impl Estimate {
         }
     }
 
-    /// The probability that the density about a peak exceeds those of its valleys.
-    fn is_mode(&self, peaks: &[usize], valleys: &[usize], i: usize) -> f64 {
-        let peak = peaks[i];
-        let mut sides = Vec::new();
-        if i > 0 {
-            sides.push(valleys[i - 1]);
+    /// The probability that the density about each peak exceeds those of its valleys.
+    fn sure(&self, peaks: &[usize]) -> Vec<f64> {
+        if peaks.len() < 2 {
+            return vec![1.0; peaks.len()];
         }
-        if i < valleys.len() {
-            sides.push(valleys[i]);
-        }
-        if sides.is_empty() {
-            return 1.0;
-        }
-        let m = self.cells.len();
-        let wide = sides.iter().map(|v| v.abs_diff(peak)).min().unwrap_or(1);
-        let half = ((wide as f64 * 0.5 * WINDOW) as usize).min(wide.saturating_sub(1) / 2);
-        let about = |centre: usize| centre.saturating_sub(half)..(centre + half + 1).min(m);
-        let level = |mass: &[f64], cells: std::ops::Range<usize>| {
+        let (p, m) = (self.density(), self.cells.len());
+        let valleys: Vec<usize> = peaks.windows(2).map(|w| lowest(p, w[0], w[1])).collect();
+        let stretch =
+            |centre: usize, half: usize| centre.saturating_sub(half)..(centre + half + 1).min(m);
+        // Of each peak: its own stretch, and those of one or two valleys.
+        let compared: Vec<(Range<usize>, Vec<Range<usize>>)> = (0..peaks.len())
+            .map(|i| {
+                let sides = valleys[i.saturating_sub(1)..(i + 1).min(valleys.len())].to_vec();
+                let wide = sides
+                    .iter()
+                    .map(|v| v.abs_diff(peaks[i]))
+                    .min()
+                    .unwrap_or(1);
+                let half = ((wide as f64 * 0.5 * WINDOW) as usize).min(wide.saturating_sub(1) / 2);
+                let sides = sides.iter().map(|v| stretch(*v, half)).collect();
+                (stretch(peaks[i], half), sides)
+            })
+            .collect();
+        let level = |mass: &[f64], cells: &Range<usize>| {
             let width = self.cells.edges[cells.end] - self.cells.edges[cells.start];
-            mass[cells].iter().sum::<f64>() / width
+            mass[cells.clone()].iter().sum::<f64>() / width
         };
-        let [exceeds] = self.curves.map(|mass| {
-            let here = level(mass, about(peak));
-            let all = sides.iter().all(|v| here > level(mass, about(*v)));
-            [if all { 1.0 } else { 0.0 }]
+        let mut sure = vec![0.0; peaks.len()];
+        self.curves.each(|draw, mass| {
+            for (sure, (own, sides)) in sure.iter_mut().zip(&compared) {
+                let here = level(mass, own);
+                if sides.iter().all(|side| here > level(mass, side)) {
+                    *sure += self.curves.weights[draw];
+                }
+            }
         });
-        crate::linalg::dot(&exceeds, &self.curves.weights).min(1.0)
+        sure.iter_mut().for_each(|s| *s = s.min(1.0));
+        sure
     }
 
     /// The smallest set of cells that holds a probability, as intervals from the left.
@@ -326,6 +336,28 @@ impl Estimate {
 
 fn below(mass: &[f64], cell: usize, share: f64) -> f64 {
     mass[..cell].iter().sum::<f64>() + mass.get(cell).map_or(0.0, |u| share * u)
+}
+
+/// Maxima that exceed the valleys beside them by a hundredth.
+fn peaks(p: &[f64]) -> Vec<usize> {
+    let m = p.len();
+    let mut out: Vec<usize> = (0..m)
+        .filter(|j| (*j == 0 || p[*j] > p[j - 1]) && (*j + 1 == m || p[*j] >= p[j + 1]))
+        .collect();
+    while out.len() > 1 {
+        // The valley that is least deep below the lower of its two peaks.
+        let depth = |i: usize| {
+            let (a, b) = (out[i], out[i + 1]);
+            p[lowest(p, a, b)] / p[a].min(p[b])
+        };
+        let shallow = (0..out.len() - 1).max_by(|a, b| depth(*a).total_cmp(&depth(*b)));
+        let Some(i) = shallow.filter(|i| depth(*i) > RIPPLE) else {
+            break;
+        };
+        let lower = if p[out[i]] < p[out[i + 1]] { i } else { i + 1 };
+        out.remove(lower);
+    }
+    out
 }
 
 /// The lowest cell between two.

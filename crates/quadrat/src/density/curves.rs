@@ -213,13 +213,9 @@ impl Curves {
         self.mean.iter_mut().for_each(|x| *x = x.max(0.0));
     }
 
-    /// Numbers of every draw: `N` lists.
-    ///
-    /// # Arguments
-    /// * `of` - from the probabilities of all cells
-    pub fn map<const N: usize>(&self, of: impl Fn(&[f64]) -> [f64; N]) -> [Vec<f64>; N] {
+    /// Calls `visit(draw, probabilities of all cells)` for every draw in turn.
+    pub fn each(&self, mut visit: impl FnMut(usize, &[f64])) {
         let m = self.log_mass.ncols();
-        let mut out = [(); N].map(|()| Vec::with_capacity(self.len()));
         let mut several = vec![0.0; TURNED * m];
         self.blocks(|rows, block| {
             let size = rows.len();
@@ -231,11 +227,23 @@ impl Curves {
                         .enumerate()
                         .for_each(|(i, x)| several[i * m + j] = *x);
                 }
-                for mass in several.chunks_exact(m).take(count) {
-                    let numbers = of(mass);
-                    out.iter_mut().zip(numbers).for_each(|(out, x)| out.push(x));
+                for (i, mass) in several.chunks_exact(m).take(count).enumerate() {
+                    visit(rows.start + first + i, mass);
                 }
             }
+        });
+    }
+
+    /// Numbers of every draw: `N` lists.
+    ///
+    /// # Arguments
+    /// * `of` - from the probabilities of all cells
+    pub fn map<const N: usize>(&self, of: impl Fn(&[f64]) -> [f64; N]) -> [Vec<f64>; N] {
+        let mut out = [(); N].map(|()| Vec::with_capacity(self.len()));
+        self.each(|_, mass| {
+            out.iter_mut()
+                .zip(of(mass))
+                .for_each(|(out, x)| out.push(x));
         });
         out
     }

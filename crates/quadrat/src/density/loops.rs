@@ -1,5 +1,7 @@
 //! Loops over vectors with the widest instructions of the machine.
 
+use pulp::{Arch, Simd, WithSimd};
+
 use crate::linalg::vectorised;
 
 /// Numbers handled side by side.
@@ -24,28 +26,35 @@ fn sum_of(x: &[f64]) -> f64 {
 
 /// The smallest and the largest number.
 pub(super) fn extremes(x: &[f64]) -> (f64, f64) {
-    vectorised(|| extremes_of(x))
+    // As a closure it would be too long to be compiled into the instructions that are chosen.
+    Arch::new().dispatch(Extremes(x))
 }
 
-#[inline(always)]
-fn extremes_of(x: &[f64]) -> (f64, f64) {
-    let (whole, rest) = x.as_chunks::<LANES>();
-    let (mut least, mut most) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
-    for chunk in whole {
-        for lane in 0..LANES {
-            let x = chunk[lane];
-            least[lane] = if x < least[lane] { x } else { least[lane] };
-            most[lane] = if x > most[lane] { x } else { most[lane] };
+struct Extremes<'a>(&'a [f64]);
+
+impl WithSimd for Extremes<'_> {
+    type Output = (f64, f64);
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> (f64, f64) {
+        let (whole, rest) = self.0.as_chunks::<LANES>();
+        let (mut least, mut most) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
+        for chunk in whole {
+            for lane in 0..LANES {
+                let x = chunk[lane];
+                least[lane] = if x < least[lane] { x } else { least[lane] };
+                most[lane] = if x > most[lane] { x } else { most[lane] };
+            }
         }
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for x in least.iter().chain(rest) {
+            low = low.min(*x);
+        }
+        for x in most.iter().chain(rest) {
+            high = high.max(*x);
+        }
+        (low, high)
     }
-    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-    for x in least.iter().chain(rest) {
-        low = low.min(*x);
-    }
-    for x in most.iter().chain(rest) {
-        high = high.max(*x);
-    }
-    (low, high)
 }
 
 /// Takes a number off all.
@@ -110,22 +119,29 @@ fn combine_of(base: f64, x: &[f64], by: f64, y: &[f64], out: &mut [f64]) {
 
 /// The weighted sum of squares about a number.
 pub(super) fn spread(x: &[f64], weights: &[f64], about: f64) -> f64 {
-    vectorised(|| spread_of(x, weights, about))
+    Arch::new().dispatch(Spread(x, weights, about))
 }
 
-#[inline(always)]
-fn spread_of(x: &[f64], weights: &[f64], about: f64) -> f64 {
-    let ((x, x_rest), (w, w_rest)) = (x.as_chunks::<LANES>(), weights.as_chunks::<LANES>());
-    let mut lanes = [0.0; LANES];
-    for (x, w) in x.iter().zip(w) {
-        for lane in 0..LANES {
-            lanes[lane] += w[lane] * (x[lane] - about) * (x[lane] - about);
+struct Spread<'a>(&'a [f64], &'a [f64], f64);
+
+impl WithSimd for Spread<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> f64 {
+        let Self(x, weights, about) = self;
+        let ((x, x_rest), (w, w_rest)) = (x.as_chunks::<LANES>(), weights.as_chunks::<LANES>());
+        let mut lanes = [0.0; LANES];
+        for (x, w) in x.iter().zip(w) {
+            for lane in 0..LANES {
+                lanes[lane] += w[lane] * (x[lane] - about) * (x[lane] - about);
+            }
         }
+        for (x, w) in x_rest.iter().zip(w_rest) {
+            lanes[0] += w * (x - about) * (x - about);
+        }
+        lanes.iter().sum()
     }
-    for (x, w) in x_rest.iter().zip(w_rest) {
-        lanes[0] += w * (x - about) * (x - about);
-    }
-    lanes.iter().sum()
 }
 
 /// `largest = max(largest, |x - about| by)`.
