@@ -15,7 +15,8 @@ pub struct Density {
     /// Column of the values; may be left out where only one column holds numbers
     #[arg(long, value_name = "COLUMN", conflicts_with_all = ["interval", "bins"])]
     pub column: Option<String>,
-    /// Columns of the two ends of an interval that holds the value of each row; an empty cell is no end
+    /// Columns of the two ends of an interval that holds the value of each row; an empty cell is no
+    /// end
     #[arg(long, value_name = "LO,HI", value_delimiter = ',', num_args = 1.., conflicts_with = "bins")]
     pub interval: Vec<String>,
     /// Columns of the two edges of a bin and of its count; an empty cell is no edge
@@ -36,7 +37,8 @@ pub struct Density {
     /// Probability of the band and of intervals
     #[arg(long, default_value_t = LEVEL, value_parser = level)]
     pub level: f64,
-    /// Take positive values on a logarithmic axis; the answer is a density of the values all the same
+    /// Take positive values on a logarithmic axis; the answer is a density of the values all the
+    /// same
     #[arg(long)]
     pub log: bool,
     /// How the approximation is mended: importance sampling, or not at all
@@ -45,7 +47,8 @@ pub struct Density {
     /// The seed of all draws
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Draw whole densities from the posterior, as columns `draw_1` and so on of the table written with -o
+    /// Draw whole densities from the posterior, as columns `draw_1` and so on of the table written
+    /// with -o
     #[arg(long, value_name = "N", requires = "output", value_parser = clap::value_parser!(u16).range(1..=4000))]
     pub draws: Option<u16>,
     /// File for the density, one row per cell; nothing is written when absent

@@ -272,7 +272,8 @@ fn indirect(
     }
 }
 
-/// Divergence from the truth, the share of the mass over which the pointwise band holds, and whether the simultaneous band holds everywhere.
+/// Divergence from the truth, the share of the mass over which the pointwise band holds, and
+/// whether the simultaneous band holds everywhere.
 fn compare(truth: &Truth, estimate: &Estimate, from: f64, to: f64) -> (f64, f64, bool) {
     let h = (to - from) / POINTS as f64;
     let at = |i: usize| from + h * (i as f64 + 0.5);

@@ -53,7 +53,8 @@ fn reject(random: &mut ChaCha8Rng, top: f64, pdf: fn(f64) -> f64) -> f64 {
     }
 }
 
-/// An exponential and a normal density on the unit interval, renormalised: `1 - e^-3` and `Phi(2) - Phi(-6)` are within it.
+/// An exponential and a normal density on the unit interval, renormalised: `1 - e^-3` and `Phi(2) -
+/// Phi(-6)` are within it.
 fn mixture(x: f64) -> f64 {
     let within = 0.75 * (1.0 - (-3.0_f64).exp()) + 0.25 * 0.977_249_867_065_235_2;
     (2.25 * (-3.0 * x).exp() + 0.25 * 8.0 * phi(8.0 * (x - 0.75))) / within

@@ -29,13 +29,15 @@ pub struct Mode {
     pub place: f64,
     /// The density there.
     pub density: f64,
-    /// Posterior probability that the density about it exceeds those in the valleys that part it from its neighbours; one for the only mode.
+    /// Posterior probability that the density about it exceeds those in the valleys that part it
+    /// from its neighbours; one for the only mode.
     pub probability: f64,
 }
 
 /// Valleys of more than this share of a peak are ripples.
 const RIPPLE: f64 = 0.99;
-/// Share of the way to a valley over which a density is averaged when modes are compared with valleys: draws are rough.
+/// Share of the way to a valley over which a density is averaged when modes are compared with
+/// valleys: draws are rough.
 const WINDOW: f64 = 0.5;
 
 impl Estimate {
@@ -164,9 +166,10 @@ impl Estimate {
 
     /// Maxima of the density, from the left, with the probability that each is one.
     ///
-    /// A maximum of the curve within half the way to its valleys is compared with the valleys over as wide a stretch, in every draw. Maxima that
-    /// exceed a valley by less than a hundredth, and those that exceed their valleys in less than half of the draws, are joined to their neighbours
-    /// first, so that ripples are not counted.
+    /// A maximum of the curve within half the way to its valleys is compared with the valleys over
+    /// as wide a stretch, in every draw. Maxima that exceed a valley by less than a hundredth, and
+    /// those that exceed their valleys in less than half of the draws, are joined to their
+    /// neighbours first, so that ripples are not counted.
     #[must_use]
     pub fn modes(&self) -> Vec<Mode> {
         let p = self.density();
@@ -296,7 +299,8 @@ impl Estimate {
         let middle = self.positive("the Gini coefficient")?;
         let widths: Vec<f64> = (0..middle.len()).map(|j| self.cells.width(j)).collect();
         Ok(self.functional(|mass| {
-            // One less twice the area below Lorenz's curve; within a cell values are spread evenly, whose differences average a third of its width.
+            // One less twice the area below Lorenz's curve; within a cell values are spread evenly,
+            // whose differences average a third of its width.
             let (mut before, mut area, mut inside) = (0.0, 0.0, 0.0);
             for ((u, x), w) in mass.iter().zip(&middle).zip(&widths) {
                 area += u * (2.0 * before + u * x);
@@ -307,7 +311,8 @@ impl Estimate {
         }))
     }
 
-    /// The share of the total that the largest values hold, those above the quantile `1 - top`, of data that cannot be negative.
+    /// The share of the total that the largest values hold, those above the quantile `1 - top`, of
+    /// data that cannot be negative.
     ///
     /// # Errors
     /// Where the range begins below zero.

@@ -1,9 +1,11 @@
 //! The functions that the logarithm of a density is made of, and their prior.
 //!
-//! $$ \eta = H b + B \theta, \qquad b \sim N(0, \beta I), \quad \theta \sim N(0, \sigma^2 M_l + \epsilon I) $$
+//! $$ \eta = H b + B \theta, \qquad b \sim N(0, \beta I), \quad \theta \sim N(0, \sigma^2 M_l +
+//! \epsilon I) $$
 //!
-//! `B` holds cosines over the cells, orthonormal, without the constant, which no density sees. `M_l = B' K_l B` is the covariance of the kernel
-//! in them, exact for as many cosines as cells less one: fewer leave out what varies within cells.
+//! `B` holds cosines over the cells, orthonormal, without the constant, which no density sees. `M_l
+//! = B' K_l B` is the covariance of the kernel in them, exact for as many cosines as cells less
+//! one: fewer leave out what varies within cells.
 
 use crate::error::LinalgError;
 use crate::linalg::{Cholesky, Mat, MatRef, gemm_into, symmetric_from_fn};
@@ -24,7 +26,8 @@ pub enum Kernel {
 }
 
 impl Kernel {
-    /// `kappa(r)` and `-r kappa'(r)`, the slope in the logarithm of the lengthscale, at a distance in lengthscales.
+    /// `kappa(r)` and `-r kappa'(r)`, the slope in the logarithm of the lengthscale, at a distance
+    /// in lengthscales.
     pub(super) fn at(self, r: f64) -> (f64, f64) {
         match self {
             Self::Matern32 => {
@@ -131,7 +134,8 @@ impl View<'_> {
     /// `Phi' diag(d) Phi`, both triangles.
     ///
     /// # Numerics
-    /// A product of two cosines is a sum of two, so that those among them need the `2 r + 1` transforms of `d` only: `O(cells r + r^2)`.
+    /// A product of two cosines is a sum of two, so that those among them need the `2 r + 1`
+    /// transforms of `d` only: `O(cells r + r^2)`.
     pub fn curvature(&self, d: &[f64]) -> Mat<f64> {
         let (m, q, r) = (d.len(), self.q, self.r());
         let mut weighted = vec![0.0; m * (q + 1)];
@@ -180,7 +184,8 @@ impl View<'_> {
     }
 }
 
-/// The covariance of the cosines under a kernel of variance one, and its slope in the logarithm of the lengthscale.
+/// The covariance of the cosines under a kernel of variance one, and its slope in the logarithm of
+/// the lengthscale.
 ///
 /// # Arguments
 /// * `lag` - `kappa` at every distance between cells, `0..m`
@@ -189,9 +194,10 @@ impl View<'_> {
 /// `B' K B`, shape `[r, r]`.
 ///
 /// # Numerics
-/// With `D` the second difference of the cells, whose eigenvectors the cosines are, `D K - K D` is of rank four, which gives every entry off the
-/// diagonal from one transform; those on it are sums over lags. `O(m r + r^2)` where the product costs `O(m^2 r)`. Functions even and odd about
-/// the middle of the cells are independent.
+/// With `D` the second difference of the cells, whose eigenvectors the cosines are, `D K - K D` is
+/// of rank four, which gives every entry off the diagonal from one transform; those on it are sums
+/// over lags. `O(m r + r^2)` where the product costs `O(m^2 r)`. Functions even and odd about the
+/// middle of the cells are independent.
 pub(super) fn covariance(lag: &[f64], r: usize) -> Mat<f64> {
     let m = lag.len();
     let unit = (2.0 / m as f64).sqrt();
@@ -204,7 +210,8 @@ pub(super) fn covariance(lag: &[f64], r: usize) -> Mat<f64> {
     let at = |i: usize| table[i % (4 * m)];
     let edge: Vec<f64> = (1..=r).map(|k| unit * at(k).0).collect();
     let lambda: Vec<f64> = (1..=r).map(|k| 4.0 * at(k).1.powi(2)).collect();
-    // d_j = kappa_(j+1) - kappa_j; the last lag, m, is never between cells, but cancels nowhere else.
+    // d_j = kappa_(j+1) - kappa_j; the last lag, m, is never between cells, but cancels nowhere
+    // else.
     let beyond = |j: usize| if j < m { lag[j] } else { 0.0 };
     let transform: Vec<f64> = (1..=r)
         .map(|k| {
@@ -250,11 +257,13 @@ pub(super) struct Length {
     /// Covariance of the cosines.
     pub covariance: Mat<f64>,
     factor: Cholesky,
-    /// The variance that cosines from one on have together, per cell: entry `r` is what the first `r` leave out.
+    /// The variance that cosines from one on have together, per cell: entry `r` is what the first
+    /// `r` leave out.
     left: Vec<f64>,
 }
 
-/// Variance of every coefficient beside that of the kernel, relative to it: what rounding would leave of the smallest eigenvalues of a smooth kernel.
+/// Variance of every coefficient beside that of the kernel, relative to it: what rounding would
+/// leave of the smallest eigenvalues of a smooth kernel.
 const JITTER: f64 = 1e-9;
 /// Fewer cosines than this are never taken.
 const FEWEST: usize = 8;
@@ -283,14 +292,16 @@ impl Length {
         })
     }
 
-    /// The cosines that leave out a variance of at most `tolerance` where the function has the standard deviation `sd`.
+    /// The cosines that leave out a variance of at most `tolerance` where the function has the
+    /// standard deviation `sd`.
     pub fn rank(&self, sd: f64, tolerance: f64) -> usize {
         let most = self.left.len() - 1;
         let needed = self.left.partition_point(|left| left * sd * sd > tolerance);
         needed.clamp(FEWEST.min(most), most)
     }
 
-    /// The prior of the first `r` cosines with a standard deviation of the function, and a variance of the polynomials.
+    /// The prior of the first `r` cosines with a standard deviation of the function, and a variance
+    /// of the polynomials.
     pub fn prior(&self, q: usize, r: usize, variance: f64, sd: f64) -> Result<Prior, LinalgError> {
         let inverse = Cholesky::factor(self.covariance.submatrix(0, 0, r, r))?.inverse();
         let mut precision = Mat::zeros(q + r, q + r);

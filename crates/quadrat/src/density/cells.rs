@@ -79,7 +79,8 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    /// Lays out cells of equal width in the data, the axis in units of the standard deviation of a uniform distribution over them.
+    /// Lays out cells of equal width in the data, the axis in units of the standard deviation of a
+    /// uniform distribution over them.
     ///
     /// # Errors
     /// As [`Self::lay`].

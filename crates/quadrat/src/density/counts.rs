@@ -2,7 +2,8 @@
 //!
 //! With `u = softmax(eta + log w)` and `N` the sum of all weights,
 //!
-//! $$ \log p(y | \eta) = \sum_j y_j (\eta_j + \log w_j) + \sum_b Y_b \log \sum_j A_{bj} u_j + \mathrm{const} $$
+//! $$ \log p(y | \eta) = \sum_j y_j (\eta_j + \log w_j) + \sum_b Y_b \log \sum_j A_{bj} u_j +
+//! \mathrm{const} $$
 
 use super::cells::Cells;
 use super::error::{DensityError, Warning};
@@ -134,7 +135,8 @@ impl Counts {
         })
     }
 
-    /// The log likelihood where `log u`, but for a constant, is given, shape `[cells]`; what is given is lost.
+    /// The log likelihood where `log u`, but for a constant, is given, shape `[cells]`; what is
+    /// given is lost.
     pub fn value(&self, log_mass: &mut [f64]) -> f64 {
         let linear = crate::linalg::dot(&self.exact, log_mass);
         let top = below_top(log_mass);

@@ -108,7 +108,8 @@ fn raw(log_weight: f64) -> f64 {
 /// The logarithm beyond which weights are not exponentiated: their sums would overflow.
 const LARGEST: f64 = 600.0;
 
-/// Exponentials of some rows, cell after cell, and their sums with what was taken off each row to keep them finite.
+/// Exponentials of some rows, cell after cell, and their sums with what was taken off each row to
+/// keep them finite.
 fn exponentials(log_mass: &Mat<f64>, rows: Range<usize>, block: &mut [f64]) -> Vec<(f64, f64)> {
     let size = rows.len();
     let copy = |block: &mut [f64], top: &[f64]| {
@@ -123,7 +124,8 @@ fn exponentials(log_mass: &Mat<f64>, rows: Range<usize>, block: &mut [f64]) -> V
             .for_each(|column| loops::add(&mut sum, column));
         sum
     };
-    // The function at the first draw in the middle of its mass serves for nearly all; where it does not each row takes its own.
+    // The function at the first draw in the middle of its mass serves for nearly all; where it does
+    // not each row takes its own.
     let m = block.len() / size;
     let largest = (0..m)
         .map(|j| log_mass[(rows.start, j)])
@@ -263,7 +265,8 @@ pub(super) struct Work {
 }
 
 impl Work {
-    /// Weighted quantiles: the smallest value at and below which the weights sum to `p` or more; `O(n)`.
+    /// Weighted quantiles: the smallest value at and below which the weights sum to `p` or more;
+    /// `O(n)`.
     pub fn quantiles<const N: usize>(
         &mut self,
         x: &[f64],

@@ -17,9 +17,11 @@ use super::{Correction, Density, Prior};
 const COSINES: f64 = 100.0;
 /// Prior variance of the coefficients of polynomials.
 pub(super) const POLYNOMIALS: f64 = 10.0;
-/// Newton's decrement at which the last step is taken: the mode then errs by about its square in standard deviations, the evidence by about it, in nats.
+/// Newton's decrement at which the last step is taken: the mode then errs by about its square in
+/// standard deviations, the evidence by about it, in nats.
 pub(super) const TOLERANCE: f64 = 3e-3;
-/// Below so many effective draws, or above the Pareto shape at which weights have no mean, draws are not believed.
+/// Below so many effective draws, or above the Pareto shape at which weights have no mean, draws
+/// are not believed.
 const LEAST_EFFECTIVE: f64 = 200.0;
 const LARGEST_SHAPE: f64 = 1.0;
 /// Mass over which the simultaneous band holds.
@@ -34,7 +36,8 @@ const FAR: f64 = 100.0;
 /// Hyperparameters that were averaged over.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Setting {
-    /// Lengthscale, in units of the scale of the data within two of it from their centre, and logarithmic beyond where an end is open.
+    /// Lengthscale, in units of the scale of the data within two of it from their centre, and
+    /// logarithmic beyond where an end is open.
     pub lengthscale: f64,
     /// Standard deviation of the log density.
     pub sd: f64,
@@ -66,11 +69,12 @@ impl Density<'_> {
     /// Estimates the density.
     ///
     /// # Errors
-    /// Rows, weights and settings that cannot be used, constant rows, and values that double precision cannot tell apart.
+    /// Rows, weights and settings that cannot be used, constant rows, and values that double
+    /// precision cannot tell apart.
     ///
     /// # Numerics
-    /// `O(n)` in the rows for values of equal weight, `O(n log n)` else; then about `60 (cells r + r^3)` operations with `r = 100` for the
-    /// hyperparameters and `cells r` for every draw.
+    /// `O(n)` in the rows for values of equal weight, `O(n log n)` else; then about `60 (cells r +
+    /// r^3)` operations with `r = 100` for the hyperparameters and `cells r` for every draw.
     pub fn estimate(&self) -> Result<Estimate, DensityError> {
         self.check()?;
         let mut rows = clean(self.rows, self.weights, self.bounds, self.log)?;
@@ -163,7 +167,8 @@ impl Density<'_> {
     }
 }
 
-/// Cosines that may be needed: the finest detail of a function with square-integrable second derivatives shrinks with the fourth root of the number of values.
+/// Cosines that may be needed: the finest detail of a function with square-integrable second
+/// derivatives shrinks with the fourth root of the number of values.
 pub(super) fn cosines(total: f64) -> usize {
     (COSINES * (total / 1000.0).max(1.0).sqrt().sqrt()).min(1e6) as usize
 }
@@ -192,7 +197,8 @@ pub(super) fn polynomials(cells: &Cells, quadratic: bool) -> Vec<Vec<f64>> {
     vec![v.iter().map(|v| v - middle).collect()]
 }
 
-/// A normal density in `v` with the moments of the rows where there is a quadratic term; else a flat one.
+/// A normal density in `v` with the moments of the rows where there is a quadratic term; else a
+/// flat one.
 pub(super) fn start(counts: &Counts, cells: &Cells, polynomials: usize) -> Vec<f64> {
     if polynomials < 2 {
         return Vec::new();
@@ -343,8 +349,8 @@ fn assemble(
     }
 }
 
-/// Mean plus and minus `c` standard deviations of the log probability, `c` such that the whole curve lies within over the central mass at the
-/// level; elsewhere the same `c` is used.
+/// Mean plus and minus `c` standard deviations of the log probability, `c` such that the whole
+/// curve lies within over the central mass at the level; elsewhere the same `c` is used.
 fn simultaneous(
     curves: &Curves,
     mass: &[f64],
@@ -389,7 +395,8 @@ impl Estimate {
         &self.cells.edges
     }
 
-    /// The middle of each cell on the axis of the estimate: the place that the density of the cell stands for.
+    /// The middle of each cell on the axis of the estimate: the place that the density of the cell
+    /// stands for.
     #[must_use]
     pub fn places(&self) -> Vec<f64> {
         self.cells
@@ -399,7 +406,8 @@ impl Estimate {
             .collect()
     }
 
-    /// The density in each cell, per unit of the data: the posterior mean, or the average of modes where draws are not weighted.
+    /// The density in each cell, per unit of the data: the posterior mean, or the average of modes
+    /// where draws are not weighted.
     #[must_use]
     pub fn density(&self) -> &[f64] {
         &self.density
@@ -470,13 +478,15 @@ impl Estimate {
         self.curves.effective
     }
 
-    /// Shape of the tail of the importance weights: above 0.7 they are not used. Minus infinity where they have no tail.
+    /// Shape of the tail of the importance weights: above 0.7 they are not used. Minus infinity
+    /// where they have no tail.
     #[must_use]
     pub fn pareto_k(&self) -> f64 {
         self.curves.shape
     }
 
-    /// Whether draws carry importance weights; else draws are those of the Laplace approximation, and the density is the average of modes.
+    /// Whether draws carry importance weights; else draws are those of the Laplace approximation,
+    /// and the density is the average of modes.
     #[must_use]
     pub fn is_weighted(&self) -> bool {
         self.is_weighted

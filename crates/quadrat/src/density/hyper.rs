@@ -25,7 +25,8 @@ const SD_SCALE: f64 = 1.0;
 const LEAST_CELLS: f64 = 1.5;
 /// Settings of less than this probability are dropped.
 const DROP: f64 = 1e-3;
-/// Variance of the function, times the sum of the weights, that cosines may leave out: the evidence changes by less than half of it.
+/// Variance of the function, times the sum of the weights, that cosines may leave out: the evidence
+/// changes by less than half of it.
 const LEFT_OUT: f64 = 1e-3;
 /// The search goes on beyond settings above this share.
 const EXPLORE: f64 = 1e-4;

@@ -1,6 +1,8 @@
-//! The published prior: a squared exponential on the data's own axis, linear and quadratic terms, hyperparameters at their most probable values.
+//! The published prior: a squared exponential on the data's own axis, linear and quadratic terms,
+//! hyperparameters at their most probable values.
 //!
-//! Riihimaki & Vehtari 2014, with the half-Student-t priors of their later code (four degrees of freedom).
+//! Riihimaki & Vehtari 2014, with the half-Student-t priors of their later code (four degrees of
+//! freedom).
 
 use crate::linalg::{Mat, dot, matvec};
 use crate::optimise::{Options, minimise};
@@ -43,9 +45,11 @@ pub(super) struct Sloped {
 /// # Numerics
 /// With `alpha = P theta`, `S = Phi A^-1 Phi'` and `u` the density,
 ///
-/// $$ \frac{d \log Z}{d t} = \tfrac12 \alpha' \dot\Sigma \alpha - \tfrac12 \mathrm{tr}\, (P - P A^{-1} P) \dot\Sigma + s' \Phi A^{-1} P \dot\Sigma \alpha $$
+/// $$ \frac{d \log Z}{d t} = \tfrac12 \alpha' \dot\Sigma \alpha - \tfrac12 \mathrm{tr}\, (P - P
+/// A^{-1} P) \dot\Sigma + s' \Phi A^{-1} P \dot\Sigma \alpha $$
 ///
-/// where `s = -1/2 (N T(u) - sum_b Y_b T(r_b))` and `T(u) = u (q - u'q - 2 (S u - u' S u))`, `q = diag S`.
+/// where `s = -1/2 (N T(u) - sum_b Y_b T(r_b))` and `T(u) = u (q - u'q - 2 (S u - u' S u))`, `q =
+/// diag S`.
 pub(super) fn evidence(
     counts: &Counts,
     view: View<'_>,

@@ -1,7 +1,8 @@
 //! Densities with bands, from values, from counts in bins, and from intervals.
 //!
-//! A density on cells is `p_j = u_j / width_j` with `u = softmax(eta + log w)`: `eta` a Gaussian process, `w` the measure of the cells (Riihimaki
-//! & Vehtari 2014). A density with its band, in five lines:
+//! A density on cells is `p_j = u_j / width_j` with `u = softmax(eta + log w)`: `eta` a Gaussian
+//! process, `w` the measure of the cells (Riihimaki & Vehtari 2014). A density with its band, in
+//! five lines:
 //!
 //! ```
 //! use quadrat::density::Density;
@@ -62,12 +63,14 @@ pub enum Correction {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Prior {
-    /// An axis that turns logarithmic beyond two scales where an end is open, with a linear and a quadratic term; between two bounds the data's own
-    /// axis with a linear term. A once differentiable function (or another kernel); averages over hyperparameters.
+    /// An axis that turns logarithmic beyond two scales where an end is open, with a linear and a
+    /// quadratic term; between two bounds the data's own axis with a linear term. A once
+    /// differentiable function (or another kernel); averages over hyperparameters.
     #[default]
     Integrated,
-    /// The data's own axis, a squared exponential with a linear and a quadratic term, the most probable hyperparameters: Riihimaki & Vehtari 2014,
-    /// for comparison. Its tails and its bands are worse.
+    /// The data's own axis, a squared exponential with a linear and a quadratic term, the most
+    /// probable hyperparameters: Riihimaki & Vehtari 2014, for comparison. Its tails and its bands
+    /// are worse.
     Published,
 }
 
@@ -112,8 +115,8 @@ impl<'a> Density<'a> {
         Self::of(Rows::Values(values))
     }
 
-    /// From intervals that values are known to lie in: rounded, censored or heaped ones. An end may be infinite; where both are equal the
-    /// value is known.
+    /// From intervals that values are known to lie in: rounded, censored or heaped ones. An end may
+    /// be infinite; where both are equal the value is known.
     #[must_use]
     pub fn from_intervals(lower: &'a [f64], upper: &'a [f64]) -> Self {
         Self::of(Rows::Intervals(lower, upper))
@@ -139,7 +142,8 @@ impl<'a> Density<'a> {
         self
     }
 
-    /// What the cells cover at open ends, in place of a margin of `e` times the distance of the farthest value; data beyond it widen it. The density is zero outside.
+    /// What the cells cover at open ends, in place of a margin of `e` times the distance of the
+    /// farthest value; data beyond it widen it. The density is zero outside.
     #[must_use]
     pub fn range(mut self, lower: f64, upper: f64) -> Self {
         self.range = Some((lower, upper));
@@ -160,7 +164,8 @@ impl<'a> Density<'a> {
         self
     }
 
-    /// Estimates on a logarithmic axis, for positive values of many sizes; the answer is a density of the values all the same.
+    /// Estimates on a logarithmic axis, for positive values of many sizes; the answer is a density
+    /// of the values all the same.
     #[must_use]
     pub fn log(mut self, log: bool) -> Self {
         self.log = log;

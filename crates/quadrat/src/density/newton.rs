@@ -11,7 +11,8 @@ use super::error::DensityError;
 const MOST_STEPS: usize = 200;
 /// Halvings of a step.
 const HALVINGS: i32 = 40;
-/// The weight of the missing information in the curvature: all of it, or less where the posterior is not convex.
+/// The weight of the missing information in the curvature: all of it, or less where the posterior
+/// is not convex.
 const SHARES: [f64; 4] = [1.0, 0.7, 0.4, 0.0];
 
 /// The problem: what the rows say of the cells, and the functions that may explain it.
@@ -50,7 +51,8 @@ impl Mode {
 }
 
 impl Problem<'_> {
-    /// `Phi' W Phi` with `W` less the Hessian of the log likelihood, its missing information weighted by `share`.
+    /// `Phi' W Phi` with `W` less the Hessian of the log likelihood, its missing information
+    /// weighted by `share`.
     pub fn curvature(&self, look: &Look, share: f64) -> Mat<f64> {
         let n = self.counts.total;
         let spans = &self.counts.spans;
@@ -94,7 +96,8 @@ impl Problem<'_> {
         out
     }
 
-    /// The precision `A = P + Phi' W Phi` and its factor, with as much of the missing information as leaves it positive.
+    /// The precision `A = P + Phi' W Phi` and its factor, with as much of the missing information
+    /// as leaves it positive.
     fn precision(&self, look: &Look, prior: &Prior) -> Result<Cholesky, LinalgError> {
         let mut last = None;
         for share in SHARES {
@@ -117,8 +120,9 @@ impl Problem<'_> {
         Err(last.unwrap_or(LinalgError::NotPositiveDefinite { size: 0, pivot: 0 }))
     }
 
-    /// Newton's method from a start, of which cosines may be missing or too many, until the decrement is below a tolerance. That step is still
-    /// taken, but the factor stays where it began: the mode is as much nearer as the method converges, quadratically.
+    /// Newton's method from a start, of which cosines may be missing or too many, until the
+    /// decrement is below a tolerance. That step is still taken, but the factor stays where it
+    /// began: the mode is as much nearer as the method converges, quadratically.
     ///
     /// # Errors
     /// Where a precision is not positive, or the search does not end.
@@ -185,7 +189,8 @@ impl Problem<'_> {
         }
     }
 
-    /// The first place along a step, halved as often as needed, that gains what its slope promises; none where rounding hides all gains.
+    /// The first place along a step, halved as often as needed, that gains what its slope promises;
+    /// none where rounding hides all gains.
     fn search(
         &self,
         prior: &Prior,

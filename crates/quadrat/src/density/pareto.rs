@@ -7,18 +7,19 @@ pub(super) struct Smoothed {
     pub weights: Vec<f64>,
     /// `1 / sum w^2`.
     pub effective: f64,
-    /// Shape of the generalised Pareto distribution of the largest weights; above 0.7 averages are not to be trusted. Minus infinity where the weights have no tail.
+    /// Shape of the generalised Pareto distribution of the largest weights; above 0.7 averages are
+    /// not to be trusted. Minus infinity where the weights have no tail.
     pub shape: f64,
 }
 
 /// Smooths weights given by their logarithms.
 ///
-/// The `min(S / 5, 3 sqrt S)` largest of `S` are replaced by quantiles of the generalised Pareto distribution fitted to them, and none exceeds
-/// the largest given.
+/// The `min(S / 5, 3 sqrt S)` largest of `S` are replaced by quantiles of the generalised Pareto
+/// distribution fitted to them, and none exceeds the largest given.
 ///
 /// # Source
-/// Vehtari, Simpson, Gelman, Yao & Gabry 2024, "Pareto smoothed importance sampling"; the fit of Zhang & Stephens 2009 with their weakly
-/// informative prior of the shape.
+/// Vehtari, Simpson, Gelman, Yao & Gabry 2024, "Pareto smoothed importance sampling"; the fit of
+/// Zhang & Stephens 2009 with their weakly informative prior of the shape.
 pub(super) fn smooth(log_weights: &[f64]) -> Smoothed {
     let n = log_weights.len();
     let top = log_weights
@@ -121,7 +122,8 @@ mod tests {
                 .map(|i| quantile((f64::from(i) + 0.5) / 2000.0, k, 1.5))
                 .collect();
             let (found, sigma) = fit(&x);
-            // The prior pulls by 10 / 2010 of the distance to 0.5; the fit errs by about 1 / sqrt(n) = 0.02.
+            // The prior pulls by 10 / 2010 of the distance to 0.5; the fit errs by about 1 /
+            // sqrt(n) = 0.02.
             assert!((found - k).abs() < 0.03, "{k}: {found}");
             assert!((sigma - 1.5).abs() < 0.06);
         }

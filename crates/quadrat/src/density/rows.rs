@@ -46,10 +46,12 @@ impl Clean {
     }
 }
 
-/// Checks rows against each other and the bounds, and leaves out those that are not finite or weigh nothing.
+/// Checks rows against each other and the bounds, and leaves out those that are not finite or weigh
+/// nothing.
 ///
 /// # Arguments
-/// * `bounds` - of the values, infinite where there are none; exclusive at the lower end where `log`
+/// * `bounds` - of the values, infinite where there are none; exclusive at the lower end where
+///   `log`
 ///
 /// # Errors
 /// Rows outside of the bounds, weights that are none, intervals in the wrong order, no row left.

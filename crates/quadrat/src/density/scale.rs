@@ -13,7 +13,8 @@ const NORMAL_QUARTILES: f64 = 1.349;
 pub(super) struct Scale {
     /// Median.
     pub centre: f64,
-    /// The smaller of standard deviation and interquartile range over 1.349, where the latter is not zero.
+    /// The smaller of standard deviation and interquartile range over 1.349, where the latter is
+    /// not zero.
     pub scale: f64,
     /// Mean.
     pub mean: f64,
@@ -29,8 +30,8 @@ pub(super) struct Scale {
     pub open_above: f64,
 }
 
-/// The scale of rows, intervals standing for points spread over them evenly; those without an end reach as far beyond their finite end as
-/// half the extent of all others.
+/// The scale of rows, intervals standing for points spread over them evenly; those without an end
+/// reach as far beyond their finite end as half the extent of all others.
 ///
 /// # Errors
 /// Constant rows; an extent that is no finite number.
@@ -153,7 +154,8 @@ fn of_pairs(mut pairs: Vec<(f64, f64)>) -> ([f64; 3], (f64, f64)) {
     (quartiles, deviation(pairs.iter().copied(), quartiles[1]))
 }
 
-/// Mean and standard deviation (divided by the sum of weights), without overflow for values of any finite extent.
+/// Mean and standard deviation (divided by the sum of weights), without overflow for values of any
+/// finite extent.
 fn deviation(pairs: impl Iterator<Item = (f64, f64)> + Clone, about: f64) -> (f64, f64) {
     let unit = pairs
         .clone()

@@ -1,11 +1,12 @@
 //! Split normal proposals about the modes, and draws from them with importance weights.
 //!
-//! About each mode the posterior in whitened coordinates `e`, `theta = mode + L'^-1 e`, is given another scale on each side of the main
-//! directions (Geweke 1989). A draw has the log weight
+//! About each mode the posterior in whitened coordinates `e`, `theta = mode + L'^-1 e`, is given
+//! another scale on each side of the main directions (Geweke 1989). A draw has the log weight
 //!
 //! $$ \log p(y, \theta) - \log p(y, \hat\theta) + |e|^2 / 2 - \sum_j \log \frac{2}{q_j + r_j} $$
 //!
-//! which holds for a mixture over hyperparameters whose parts are chosen by Laplace's evidence, and mends the evidence too.
+//! which holds for a mixture over hyperparameters whose parts are chosen by Laplace's evidence, and
+//! mends the evidence too.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -49,7 +50,8 @@ pub(super) struct Sample {
     pub log_weight: Vec<f64>,
 }
 
-/// Principal directions of the function on the cells under one component, shape `[d, directions]`, in coefficients.
+/// Principal directions of the function on the cells under one component, shape `[d, directions]`,
+/// in coefficients.
 fn principal(problem: &Problem<'_>, component: &Component) -> Result<Mat<f64>, LinalgError> {
     let phi = problem.basis.phi;
     let mut gram = gemm(phi.transpose(), phi);
@@ -65,7 +67,8 @@ fn principal(problem: &Problem<'_>, component: &Component) -> Result<Mat<f64>, L
     Ok(out)
 }
 
-/// Whitened, orthonormal directions from some in coefficients, in their order; missing coefficients are zero.
+/// Whitened, orthonormal directions from some in coefficients, in their order; missing coefficients
+/// are zero.
 fn whitened(component: &Component, directions: MatRef<'_, f64>) -> Mat<f64> {
     let d = component.mode.theta.len();
     let padded = Mat::from_fn(d, directions.ncols(), |i, j| {
@@ -140,7 +143,8 @@ impl Split {
         Self { directions, sides }
     }
 
-    /// Turns standard normal numbers, shape `[d, draws]`, into split ones along the directions; returns the sum of `log 2 / (q + r)`.
+    /// Turns standard normal numbers, shape `[d, draws]`, into split ones along the directions;
+    /// returns the sum of `log 2 / (q + r)`.
     fn apply(&self, z: &mut Mat<f64>, random: &mut ChaCha8Rng) -> f64 {
         let mut moves = gemm(self.directions.transpose(), z.as_ref());
         for draw in 0..moves.ncols() {
@@ -236,7 +240,8 @@ pub(super) fn sample(
     })
 }
 
-/// The basis on the first half of the cells: cosines of even order are even about the middle, those of odd order odd, which halves the work.
+/// The basis on the first half of the cells: cosines of even order are even about the middle, those
+/// of odd order odd, which halves the work.
 struct Halves {
     q: usize,
     /// Polynomials on all cells, shape `[cells, q]`.
@@ -260,7 +265,8 @@ impl Halves {
         }
     }
 
-    /// Writes the function at a mode and steps from it, shape `[d, count]`, into rows of a matrix from one on.
+    /// Writes the function at a mode and steps from it, shape `[d, count]`, into rows of a matrix
+    /// from one on.
     fn functions(
         &self,
         out: &mut Mat<f64>,

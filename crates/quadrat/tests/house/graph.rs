@@ -12,7 +12,7 @@ pub const FLOORS: &[&[&str]] = &[
     &["kernel", "support", "likelihood", "link", "privacy"],
     &["covariance"],
     &["inference"],
-    &["model", "baseline", "simulate"],
+    &["model", "baseline", "simulate", "density"],
 ];
 
 /// For every file those that it imports.

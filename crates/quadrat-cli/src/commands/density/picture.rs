@@ -15,7 +15,8 @@ const DOTS: [[u32; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x
 /// Where braille begins.
 const BRAILLE: u32 = 0x2800;
 
-/// The curve as a line of dots, what lies below the band filled, the band itself with every other dot.
+/// The curve as a line of dots, what lies below the band filled, the band itself with every other
+/// dot.
 pub fn picture(estimate: &Estimate, cells: Range<usize>) -> String {
     let places = estimate.places();
     let (from, to) = (places[cells.start], places[cells.end - 1]);

@@ -56,7 +56,8 @@ fn dense(small: &Small, kernel: Kernel, length: f64, sd: f64, variance: f64) -> 
     })
 }
 
-/// Newton's method on the cells with the multinomial likelihood: equations 13 to 16 of Riihimaki & Vehtari. Returns mode, evidence, posterior covariance.
+/// Newton's method on the cells with the multinomial likelihood: equations 13 to 16 of Riihimaki &
+/// Vehtari. Returns mode, evidence, posterior covariance.
 fn brute(small: &Small, c: &Mat<f64>) -> (Vec<f64>, f64, Mat<f64>) {
     let (m, n) = (c.nrows(), small.counts.total);
     let mut f = vec![0.0; m];
@@ -247,7 +248,8 @@ fn gradients_of_the_evidence_are_differences() {
     }
 }
 
-/// Elliptical slice sampling of the function on the cells: means of the probabilities, and their standard errors by batches.
+/// Elliptical slice sampling of the function on the cells: means of the probabilities, and their
+/// standard errors by batches.
 fn slice_sampler(small: &Small, c: &Mat<f64>, steps: usize) -> (Vec<f64>, Vec<f64>) {
     const BATCHES: usize = 40;
     let m = c.nrows();
@@ -347,7 +349,8 @@ fn weighted_draws_agree_with_a_slice_sampler() {
     assert!(gap_of_mode > 10.0, "{gap_of_mode}");
 }
 
-/// What cosines leave out changes the evidence by less than a thousandth of a nat, and the density by less than its Monte Carlo error.
+/// What cosines leave out changes the evidence by less than a thousandth of a nat, and the density
+/// by less than its Monte Carlo error.
 #[test]
 fn ranks_of_the_default_are_enough() {
     let values = normals(100, 9);

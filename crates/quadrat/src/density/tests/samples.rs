@@ -39,7 +39,8 @@ fn weights_are_repetitions_and_counts_in_cells_are_values() {
     let repeated = quick(Density::new(&values));
     let weighted = quick(Density::new(&distinct).weights(&weights));
     let point = quick(Density::from_intervals(&distinct, &distinct).weights(&weights));
-    // Quartiles of weighted values are not interpolated, so that the scales differ a little; the two ways to give weights agree.
+    // Quartiles of weighted values are not interpolated, so that the scales differ a little; the
+    // two ways to give weights agree.
     let pairs = weighted.density().iter().zip(point.density());
     assert!(pairs.clone().all(|(a, b)| (a - b).abs() < 1e-12));
     let largest = repeated.density().iter().copied().fold(0.0, f64::max);
