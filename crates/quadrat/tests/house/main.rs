@@ -12,6 +12,8 @@
 //!
 //! Tests and benchmarks of other programs are not looked at.
 
+#![allow(clippy::unwrap_used)]
+
 mod graph;
 mod imports;
 mod lengths;
