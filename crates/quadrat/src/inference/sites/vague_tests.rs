@@ -72,8 +72,9 @@ fn a_vague_constant_takes_no_digits_from_sites() {
     // Told in one part, a constant of this sd still leaves enough digits.
     let (moved, evidence) = off(&known, &swept(1e3, false), 1.0);
     assert!(moved < 1e-6 && evidence < 1e-6, "{moved} {evidence}");
-    // The level is known to one or so: its prior shows by the square of a thousandth. Variances of rows
-    // that say next to nothing are differences from `sd^2`, which they keep to some `n eps` of it.
+    // The level is known to one or so: its prior shows by the square of a thousandth. Variances of
+    // rows that say next to nothing are differences from `sd^2`, which they keep to some `n eps` of
+    // it.
     let (moved, evidence) = off(&known, &swept(1e4, true), 10.0);
     assert!(moved < 3e-6 && evidence < 2e-6, "{moved} {evidence}");
     let (moved, _) = off(&known, &swept(1e5, true), 100.0);
