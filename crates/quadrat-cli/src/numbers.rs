@@ -4,8 +4,9 @@
 /// Significant digits of a double, nearly; more would be rounding.
 const DIGITS: i32 = 16;
 
-/// Deviations below this part of their value are the rounding of what was known exactly.
-pub const ROUNDING: f64 = 1e-12;
+/// Deviations below this part of their value, a thousand units of its last place, are the rounding
+/// of what was known exactly.
+pub const ROUNDING: f64 = 2e-13;
 
 /// About four significant digits; whole numbers from 1000 on, with thin groups of thousands.
 pub fn human(value: f64) -> String {
