@@ -194,7 +194,10 @@ fn kept(section: &Section<'_>) -> Option<Vec<Spanned<String>>> {
     };
     let span = section.span_of("keep");
     let Some(array) = item.as_array().filter(|array| !array.is_empty()) else {
-        let message = format!("`keep` must be an array of columns, not {}", kind(item));
+        let message = match item.as_array() {
+            Some(_) => "`keep` names no column".to_owned(),
+            None => format!("`keep` must be an array of columns, not {}", kind(item)),
+        };
         section.check.refuse(&span, message, LIKE);
         return None;
     };

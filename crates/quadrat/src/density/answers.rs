@@ -60,10 +60,11 @@ impl Estimate {
             let [lower, upper] = work.quantiles(&numbers, &self.curves.weights, [tail, 1.0 - tail]);
             let mean = crate::linalg::dot(&numbers, &self.curves.weights);
             let value = if self.is_weighted() { mean } else { mode };
+            // Of a distribution with a long tail the mean may lie beyond a quantile.
             Answer {
                 value,
-                lower,
-                upper,
+                lower: lower.min(value),
+                upper: upper.max(value),
             }
         })
     }

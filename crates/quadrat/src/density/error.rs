@@ -44,7 +44,17 @@ pub enum DensityError {
         "the values extend over more than double precision can hold: divide them by a constant first"
     )]
     TooWide,
-    /// A row that lies outside of the bounds, or is not positive on a logarithmic axis.
+    /// A row that has no place on a logarithmic axis.
+    #[error(
+        "row {row} is {value}, and a logarithmic axis has no place for it: leave `log` out, or the row"
+    )]
+    NoLogarithm {
+        /// Row, counted from 0.
+        row: usize,
+        /// The value.
+        value: f64,
+    },
+    /// A row that lies outside of the bounds.
     #[error(
         "row {row} is {value}, outside of the bounds {lower} to {upper}: widen the bounds, or leave the row out"
     )]
@@ -156,6 +166,16 @@ pub enum Warning {
         rows: usize,
         /// How many differ.
         distinct: usize,
+    },
+    /// Counts of bins so large that they were taken in proportion.
+    #[error(
+        "the {total} values in bins and intervals are taken as {most} in the same proportions: what more of them say is beside what the bins leave open, and bands are a little wide"
+    )]
+    Proportional {
+        /// Their number.
+        total: f64,
+        /// What it is taken for.
+        most: f64,
     },
     /// Different values that share a cell.
     #[error(

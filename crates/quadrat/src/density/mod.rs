@@ -243,9 +243,24 @@ impl<'a> Density<'a> {
         if self.log && upper <= 0.0 {
             return setting("the upper bound", upper, "positive on a logarithmic axis");
         }
+        // Squares of such lengths are no doubles, and so no moments.
+        let is_short = |from: f64, to: f64| to.abs().max(from.abs()) < 1e150;
+        if (lower.is_finite() && lower.abs() >= 1e150)
+            || (upper.is_finite() && upper.abs() >= 1e150)
+        {
+            return setting(
+                "a bound",
+                upper,
+                "below 1e150: divide the values by a constant",
+            );
+        }
         if let Some((from, to)) = self.range {
-            if !(from < to && from.is_finite() && to.is_finite()) {
-                return setting("the end of the range", to, "finite and above its beginning");
+            if !(from < to && from.is_finite() && to.is_finite() && is_short(from, to)) {
+                return setting(
+                    "the end of the range",
+                    to,
+                    "finite, above its beginning and below 1e150",
+                );
             }
             if self.log && from <= 0.0 {
                 return setting(

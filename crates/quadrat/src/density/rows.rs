@@ -82,11 +82,16 @@ pub(super) fn clean(
     let mut out = Clean::default();
     let (mut left_out, mut first) = (0, 0);
     let outside = |x: f64| x < bounds.0 || x > bounds.1 || (log && x <= 0.0);
-    let refuse = |row: usize, value: f64| DensityError::Outside {
-        row,
-        value,
-        lower: bounds.0,
-        upper: bounds.1,
+    // On a logarithmic axis nothing is at zero or below.
+    let least = if log { bounds.0.max(0.0) } else { bounds.0 };
+    let refuse = |row: usize, value: f64| match log && value <= 0.0 {
+        true => DensityError::NoLogarithm { row, value },
+        false => DensityError::Outside {
+            row,
+            value,
+            lower: least,
+            upper: bounds.1,
+        },
     };
     match rows {
         Rows::Values(x) => {
@@ -139,6 +144,7 @@ pub(super) fn clean(
         });
     }
     sort_out(&mut out);
+    in_proportion(&mut out);
     if out.len() == 0 || n < 2 {
         return Err(DensityError::TooFew {
             rows: n,
@@ -157,6 +163,28 @@ fn check_length(what: &'static str, expected: usize, got: usize) -> Result<(), D
         expected,
         got,
     })
+}
+
+/// More values in bins than this are taken in proportion: beside what bins leave open about their
+/// inside the root of so many is nothing, and steep likelihoods draw badly and slowly.
+const MOST_IN_BINS: f64 = 2e4;
+
+/// Divides the weights of all rows by what is too much of them in intervals.
+fn in_proportion(rows: &mut Clean) {
+    let total: f64 = rows.intervals.iter().map(|(_, _, weight)| weight).sum();
+    if total <= MOST_IN_BINS {
+        return;
+    }
+    let share = MOST_IN_BINS / total;
+    rows.intervals
+        .iter_mut()
+        .for_each(|(_, _, weight)| *weight *= share);
+    rows.weights.resize(rows.values.len(), 1.0);
+    rows.weights.iter_mut().for_each(|weight| *weight *= share);
+    rows.warnings.push(Warning::Proportional {
+        total,
+        most: MOST_IN_BINS,
+    });
 }
 
 /// Joins equal intervals, makes those without width values, and orders values that have weights.

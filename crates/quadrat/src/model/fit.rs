@@ -125,13 +125,14 @@ pub(super) struct Spread {
 pub(super) fn spread(
     evidence: &dyn Evidence,
     optimum: &Optimum,
-    has_lattice: bool,
+    (has_lattice, max_nodes): (bool, usize),
     progress: &dyn Progress,
     warnings: &mut Vec<String>,
 ) -> Result<Spread, FitError> {
     let defaults = IntegrateOptions::default();
     let settings = IntegrateOptions {
         progress,
+        max_nodes,
         lattice_up_to: if has_lattice {
             defaults.lattice_up_to
         } else {
@@ -317,7 +318,8 @@ fn fit(
     }
     let (nodes, intervals) = if integrated {
         let has_lattice = problem.size() <= lattice_up_to(&problem);
-        let found = spread(&*evidence, &optimum, has_lattice, progress, &mut warnings)
+        let lattice = (has_lattice, IntegrateOptions::default().max_nodes);
+        let found = spread(&*evidence, &optimum, lattice, progress, &mut warnings)
             .map_err(|e| problem.in_user_rows(e))?;
         evaluations += found.evaluations;
         (found.nodes, found.intervals)

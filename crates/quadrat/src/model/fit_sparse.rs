@@ -27,6 +27,9 @@ const OVERDISPERSED: f64 = 3.0;
 /// otherwise, and up to which a lattice of up to a thousand settings is: each takes some five
 /// passes.
 const INTEGRATED: f64 = 4e6;
+/// Settings of the hyperparameters at most: fifty to two hundred and seventy are usual, and where
+/// beliefs settle badly the search for more finds the noise of their evidence.
+const SETTINGS: usize = 300;
 /// Passes for one setting, on average, from which on beliefs settle so slowly that a thousand
 /// settings would take minutes: five to twenty are usual.
 const SLOW: f64 = 50.0;
@@ -270,7 +273,8 @@ impl Model {
                 .watched_by(keeper);
             let has_lattice = sparse.flops() <= INTEGRATED;
             let mut told = Vec::new();
-            let found = spread(&evidence, optimum, has_lattice, progress, &mut told);
+            let lattice = (has_lattice, SETTINGS);
+            let found = spread(&evidence, optimum, lattice, progress, &mut told);
             evaluations += evidence.passes();
             // Nodes are missing, which says nothing of the posterior; after the last one a stop
             // changes nothing.

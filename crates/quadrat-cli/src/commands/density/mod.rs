@@ -100,10 +100,10 @@ fn estimate(args: &Density, rows: &Rows) -> Result<Estimate, Problems> {
 /// A refusal of the library, with the place of its row and the flags that mend it.
 fn refused(rows: &Rows, error: &DensityError) -> Problems {
     let (row, remedy) = match error {
-        DensityError::Outside { row, .. } => (
-            Some((*row, 0)),
-            "widen --bounds, leave --log out, or delete the row",
-        ),
+        DensityError::Outside { row, .. } => (Some((*row, 0)), "widen --bounds, or delete the row"),
+        DensityError::NoLogarithm { row, .. } => {
+            (Some((*row, 0)), "leave --log out, or delete the row")
+        }
         DensityError::Weight { row, .. } => (Some((*row, rows.last())), "mend the cell"),
         DensityError::Interval { row, .. } => (Some((*row, 0)), "swap the two ends"),
         DensityError::Setting { .. } => (None, "change --bounds, --range or --log"),

@@ -315,6 +315,17 @@ fn refusals_name_the_row() {
         }
     );
     assert!(matches!(d(&[]), DensityError::TooFew { .. }));
+    let logarithmic = Density::new(&[2.0, -0.5, 3.0]).log(true).estimate();
+    let refused = logarithmic.map(|_| ()).unwrap_err();
+    assert_eq!(
+        refused,
+        DensityError::NoLogarithm {
+            row: 1,
+            value: -0.5
+        }
+    );
+    let wide = Density::new(&[0.2, 0.5]).range(-1e300, 1e300).estimate();
+    assert!(matches!(wide, Err(DensityError::Setting { .. })));
     assert!(matches!(d(&[0.5, 0.5]), DensityError::Constant { .. }));
     let weighted = Density::new(&[1.0, 2.0]).weights(&[1.0, -1.0]).estimate();
     assert!(matches!(weighted, Err(DensityError::Weight { row: 1, .. })));
@@ -325,4 +336,23 @@ fn refusals_name_the_row() {
     ));
     let idle = Density::from_intervals(&[f64::NEG_INFINITY; 2], &[f64::INFINITY; 2]).estimate();
     assert!(matches!(idle, Err(DensityError::SaysNothing)));
+}
+
+/// Of a million in bins the same is told as of twenty thousand, within the bin that holds it.
+#[test]
+fn large_counts_in_bins_are_taken_in_proportion() {
+    let (lower, upper) = ([0.0, 1.0, 2.0], [1.0, 2.0, 3.0]);
+    let counts = [2.5e5, 5e5, 2.5e5];
+    let density = Density::from_bins(&lower, &upper, &counts).bounds(0.0, 3.0);
+    let estimate = density.estimate().unwrap();
+    let told = |warning: &Warning| matches!(warning, Warning::Proportional { .. });
+    assert!(estimate.warnings().iter().any(told));
+    let median = estimate.quantile(0.5);
+    assert!(1.0 < median.lower && median.upper < 2.0, "{median:?}");
+    let middle = estimate.probability(1.0, 2.0);
+    // Half of twenty thousand: an sd of .0035.
+    assert!(
+        (middle.value - 0.5).abs() < 0.02 && middle.lower > 0.45,
+        "{middle:?}"
+    );
 }
