@@ -4,6 +4,7 @@
 mod amounts;
 mod bags;
 mod choose;
+mod clashes;
 mod constant;
 mod cover;
 mod degrees;
@@ -38,6 +39,7 @@ use crate::study::support::{Edge, Extent, Support};
 use crate::study::{NonNegative, Observe, Output, Predict, Scale, Study, Where, link};
 pub use choose::names;
 use choose::{chosen, new_rows_have_noise, shared_noise};
+use clashes::no_column_twice;
 use constant::constant_inputs;
 use degrees::degrees;
 pub use draws::{MOST_POINTS, NO_PROBABILITIES, NOT_OBSERVED, NOT_TRUNCATED};
@@ -475,35 +477,6 @@ fn asked(
         table: None,
         like: None,
     })
-}
-
-/// Refuses a table in which two columns would have one name.
-fn no_column_twice(check: &Check<'_>, predict: &Predict, places: &Places, chances: &Chances) {
-    // Columns that were asked for are left out where they were.
-    let kept = |name: &str| predict.keep.iter().find(|column| column.value == name);
-    let span = |name: &str| match (&predict.ranks, &predict.draws) {
-        _ if kept(name).is_some() => kept(name).map_or(&predict.name.span, |column| &column.span),
-        _ if name.starts_with("above_") && !predict.above.is_empty() => &predict.above_span,
-        (Some(ranks), _) if name.starts_with("rank_") => ranks,
-        (_, Some(draws)) if name.starts_with("draw_") => &draws.span,
-        _ => &predict.name.span,
-    };
-    if let Some(name) = prediction_csv::property_clash(places, chances) {
-        let span = span(&name);
-        let message = format!(
-            "the features have a property `{name}` already, which would be that of the prediction"
-        );
-        check.refuse(span, message, "rename or remove that property in the file");
-    }
-    if let Some(name) = prediction_csv::clash(places, chances) {
-        let span = span(&name);
-        let message = format!("the table of this prediction would have two columns named `{name}`");
-        let remedy = match kept(&name) {
-            Some(_) => "leave it out of `keep`: the table has a column of that name without it",
-            None => "rename that column in the tables and in the study",
-        };
-        check.refuse(span, message, remedy);
-    }
 }
 
 fn ends(axis: &crate::grid::Axis) -> (f64, f64) {
