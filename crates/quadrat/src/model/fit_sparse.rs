@@ -27,9 +27,9 @@ const OVERDISPERSED: f64 = 3.0;
 /// otherwise, and up to which a lattice of up to a thousand settings is: each takes some five
 /// passes.
 const INTEGRATED: f64 = 4e6;
-/// Settings of the hyperparameters at most: fifty to two hundred and seventy are usual, and where
+/// Settings of the hyperparameters at most: fifty to four hundred are usual, and where
 /// beliefs settle badly the search for more finds the noise of their evidence.
-const SETTINGS: usize = 300;
+const SETTINGS: usize = 600;
 /// Passes for one setting, on average, from which on beliefs settle so slowly that a thousand
 /// settings would take minutes: five to twenty are usual.
 const SLOW: f64 = 50.0;
