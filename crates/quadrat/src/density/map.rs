@@ -166,20 +166,23 @@ pub(super) fn most_probable(
 ) -> Result<Component, DensityError> {
     let view = basis.view(basis.r());
     let h = cells.step.powi(2).max(0.5 * counts.total.powf(-0.2));
-    let mut last = start.to_vec();
-    let mut failure = None;
-    let mut objective = |at: &[f64], gradient: &mut [f64]| {
-        let at = [at[0], at[1]];
-        match evidence(
+    let evidence_at = |at: [f64; 2], last: &[f64]| {
+        evidence(
             counts,
             view,
             cells,
             kernel,
             POLYNOMIALS,
             at,
-            &last,
+            last,
             TOLERANCE,
-        ) {
+        )
+    };
+    let mut last = start.to_vec();
+    let mut failure = None;
+    let mut objective = |at: &[f64], gradient: &mut [f64]| {
+        let at = [at[0], at[1]];
+        match evidence_at(at, &last) {
             Ok(found) => {
                 let (sd, of_sd) = half_t(at[0].exp(), SD_SQUARED);
                 let (length, of_length) = half_t(at[1].exp(), LENGTH_SQUARED);
@@ -209,16 +212,7 @@ pub(super) fn most_probable(
         }));
     }
     let at = [report.x[0], report.x[1]];
-    let found = evidence(
-        counts,
-        view,
-        cells,
-        kernel,
-        POLYNOMIALS,
-        at,
-        &last,
-        TOLERANCE,
-    )?;
+    let found = evidence_at(at, &last)?;
     Ok(Component {
         length: at[1].exp(),
         sd: at[0].exp(),
