@@ -9,20 +9,15 @@ use quadrat::kernel::Kernel;
 use quadrat::likelihood::{Censored, Dispersion, NegativeBinomial, Noise};
 use quadrat::link::Link;
 use quadrat::model::{
-    FitOptions, Hyperparameters, Inference, Model, Observations, Posterior, Scale, Setting, Varying,
+    FitOptions, Hyperparameters, Inference, Model, Observations, Setting, Varying,
 };
 use quadrat::parameter::PriorDensity;
-use quadrat::simulate::{Censored as Draws, CensoredData, CensoredOutput};
 use quadrat::support::Functionals;
-use rand::{Rng, RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 
 use crate::chained_peer::{Peer, Theirs};
+use crate::chained_rows::{OUTPUTS, ROWS, Rows};
 use crate::clock::once;
 
-const ROWS: usize = 100;
-const SEED: u64 = 1;
-const OUTPUTS: [&str; 2] = ["first", "second"];
 /// The models that the peer fits too.
 const PEERS: [&str; 4] = ["cgp", "hcgp", "mocgp", "hmocgp"];
 
@@ -130,65 +125,6 @@ fn at_their_optimum(rows: &Rows, model: &Model, theirs: &Theirs) -> Result<()> {
     Ok(())
 }
 
-/// Two series as `quadrat simulate censored` draws them by default, a stretch of the first of which
-/// is only known to lie above what was recorded: the data of the study `censored-synthetic`.
-pub struct Rows {
-    pub x: Vec<f64>,
-    pub outputs: [CensoredOutput; 2],
-    counts: Vec<f64>,
-}
-
-/// How well the first output was found.
-#[derive(Clone, Copy)]
-pub struct Scores {
-    /// Share of the variance of the function that its mean explains.
-    pub r2: f64,
-    /// Minus the mean log density of the values before censoring; times the rows it is that of the
-    /// study.
-    pub nlpd: f64,
-}
-
-impl std::fmt::Display for Scores {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, " {:>7.4} {:>8.4}", self.r2, self.nlpd)
-    }
-}
-
-impl Rows {
-    fn draw() -> Result<Self> {
-        let plan = Draws {
-            points: ROWS,
-            seed: SEED,
-            ..Draws::default()
-        };
-        let CensoredData { x, outputs, .. } = plan.draw()?;
-        let mut random = ChaCha8Rng::seed_from_u64(SEED);
-        let rates = outputs[0].latent.iter().map(|f| (1.5 + 0.6 * f).exp());
-        let counts = rates.map(|rate| poisson(rate, &mut random)).collect();
-        Ok(Self { x, outputs, counts })
-    }
-
-    fn scores(&self, posterior: &Posterior) -> Result<Scores> {
-        let mut at = Functionals::points("x", &self.x)?;
-        if !posterior.outputs().is_empty() {
-            at = posterior.at_output(&at, OUTPUTS[0])?;
-        }
-        let latent = posterior.predict(&at, Scale::Latent)?;
-        let new = posterior.predict(&at, Scale::Observation)?;
-        let own = &self.outputs[0];
-        let truth = &own.latent;
-        let centre = truth.iter().sum::<f64>() / ROWS as f64;
-        let squares = |of: &dyn Fn(usize) -> f64| -> f64 {
-            (0..ROWS).map(|i| (truth[i] - of(i)).powi(2)).sum()
-        };
-        let densities = new.log_density(&own.values);
-        Ok(Scores {
-            r2: 1.0 - squares(&|i| latent.mean()[i]) / squares(&|_| centre),
-            nlpd: -densities.iter().sum::<f64>() / ROWS as f64,
-        })
-    }
-}
-
 fn models(rows: &Rows) -> Result<Vec<(&'static str, Model)>> {
     let set = Functionals::points("x", &rows.x)?;
     let capped = || -> Result<Observations> {
@@ -224,15 +160,4 @@ fn models(rows: &Rows) -> Result<Vec<(&'static str, Model)>> {
             overdispersed.vary(Varying::Dispersion, se(), Link::Exp),
         ),
     ])
-}
-
-fn poisson(mean: f64, random: &mut impl Rng) -> f64 {
-    let (mut left, mut count) = (mean, 0.0);
-    loop {
-        left += (1.0 - random.random::<f64>()).ln();
-        if left < 0.0 {
-            return count;
-        }
-        count += 1.0;
-    }
 }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use quadrat::likelihood::Side;
 use serde_json::Value;
 
-use crate::chained::{Rows, Scores};
+use crate::chained_rows::{Rows, Scores};
 
 /// The script, from the sources that this was built from.
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/chained.py");

@@ -3,6 +3,7 @@
 mod cells;
 mod chained;
 mod chained_peer;
+mod chained_rows;
 mod clock;
 mod density;
 mod fit;

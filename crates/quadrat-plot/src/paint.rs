@@ -6,6 +6,7 @@ mod correlation;
 mod curve;
 mod forest;
 mod frame;
+mod ink;
 mod map;
 mod marks;
 mod shape;

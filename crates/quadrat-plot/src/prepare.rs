@@ -6,16 +6,20 @@ mod curve;
 mod forest;
 mod map;
 mod marks;
+mod range;
 mod surface;
 mod thin;
+mod words;
 
 pub(crate) use correlation::prepare as correlation;
 pub(crate) use curve::{Band, CurvePanel, Mark, Slot, prepare as curve};
 pub(crate) use forest::prepare as forest;
 pub(crate) use map::{Coloured, Map, Ring, prepare as map};
 pub(crate) use marks::{Glyph, Layer, Shape};
+pub(crate) use range::{flattened, range, spread, widened};
 pub(crate) use surface::{Sheet, Shown, prepare as surface};
 pub(crate) use thin::{evenly, extremes};
+pub(crate) use words::{EXACT_WORDS, interval_words, joined, settle};
 
 use crate::figure::Limit;
 
@@ -27,15 +31,6 @@ pub(crate) const FOREST_ROWS: usize = 60;
 pub(crate) const LEFT_OUT_ROWS: usize = 600;
 /// Bars of the histogram of probability integral transforms.
 const PIT_BINS: usize = 10;
-
-/// Predicted standard deviations below this share of the largest mean are what rounding leaves of
-/// zero.
-const EXACT: f64 = 1e-6;
-/// What is told where some are drawn as zero.
-pub(crate) const EXACT_WORDS: &str =
-    "Standard deviations below 10⁻⁶ of the largest mean are rounding noise and drawn as zero.";
-/// Values that differ by less than this share of their size differ by rounding only.
-const ALIKE: f64 = 1e-9;
 
 /// An entry of a legend.
 #[derive(Clone, PartialEq, Eq)]
@@ -58,67 +53,6 @@ impl Key {
             label: label.into(),
         }
     }
-}
-
-/// Smallest and largest of the finite numbers, none if there are none.
-pub(crate) fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
-    values
-        .filter(|v| v.is_finite())
-        .fold(None, |range, v| match range {
-            None => Some((v, v)),
-            Some((low, high)) => Some((v.min(low), v.max(high))),
-        })
-}
-
-/// An axis range that has a width and, where asked, holds zero.
-pub(crate) fn widened(range: Option<(f64, f64)>, with_zero: bool) -> (f64, f64) {
-    let (mut low, mut high) = range.unwrap_or((0.0, 1.0));
-    if with_zero {
-        low = low.min(0.0);
-        high = high.max(0.0);
-    }
-    if low == high {
-        let half = if low == 0.0 { 1.0 } else { low.abs() * 0.1 };
-        return (low - half, high + half);
-    }
-    (low, high)
-}
-
-/// One value where the ends differ by rounding only.
-pub(crate) fn flattened(range: Option<(f64, f64)>) -> Option<(f64, f64)> {
-    range.map(|(low, high)| {
-        if high - low <= ALIKE * low.abs().max(high.abs()) {
-            let middle = f64::midpoint(low, high);
-            (middle, middle)
-        } else {
-            (low, high)
-        }
-    })
-}
-
-/// As [`widened`], for standard deviations: where all are alike, from zero.
-pub(crate) fn spread(range: Option<(f64, f64)>) -> (f64, f64) {
-    match flattened(range) {
-        Some((low, high)) if low == high => (0.0, if high > 0.0 { high } else { 1.0 }),
-        other => widened(other, false),
-    }
-}
-
-/// Sets standard deviations to zero that are nothing beside the means; whether there were any.
-pub(crate) fn settle<'a>(
-    means: impl Iterator<Item = f64>,
-    sds: impl Iterator<Item = &'a mut f64>,
-) -> bool {
-    let largest = means
-        .filter(|m| m.is_finite())
-        .map(f64::abs)
-        .fold(0.0, f64::max);
-    let mut any = false;
-    for sd in sds.filter(|sd| **sd != 0.0 && sd.abs() < EXACT * largest) {
-        *sd = 0.0;
-        any = true;
-    }
-    any
 }
 
 /// A range with a margin on both sides, except at zero.
@@ -174,23 +108,4 @@ pub(crate) fn pit_histogram(pit: &[f64]) -> Vec<(f64, f64, usize)> {
         .enumerate()
         .map(|(i, &n)| (i as f64 * width, (i + 1) as f64 * width, n))
         .collect()
-}
-
-/// "95 % interval", or "interval" when the level is not known.
-pub(crate) fn interval_words(level: f64) -> String {
-    if level > 0.0 && level < 1.0 {
-        format!("{} interval", crate::format::percent(level))
-    } else {
-        "interval".to_owned()
-    }
-}
-
-/// Joins a caption with remarks, each a sentence.
-pub(crate) fn joined(caption: &str, remarks: &[String]) -> String {
-    let mut words: Vec<&str> = Vec::new();
-    if !caption.trim().is_empty() {
-        words.push(caption.trim());
-    }
-    words.extend(remarks.iter().map(String::as_str));
-    words.join(" ")
 }

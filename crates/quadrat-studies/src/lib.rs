@@ -10,9 +10,11 @@ pub mod data;
 pub mod density;
 pub mod parquet;
 pub mod report;
+mod settings;
 pub mod sites;
 pub mod statistics;
 pub mod steps;
 pub mod study;
 
-pub use study::{STUDIES, Settings, Study};
+pub use settings::Settings;
+pub use study::{STUDIES, Study};

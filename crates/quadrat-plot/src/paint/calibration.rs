@@ -1,7 +1,8 @@
 //! Calibration as a still image.
 
-use super::canvas::{Anchor, Canvas, Ink};
+use super::canvas::Canvas;
 use super::frame::{EDGE, Frame, Look, SMALL, TEXT, nothing, title, y_room};
+use super::ink::{Anchor, Ink};
 use crate::figure::CalibrationFigure;
 use crate::format::{count, percent};
 use crate::palette::{BAR, INK, MUTED, PREDICTED, REFERENCE};

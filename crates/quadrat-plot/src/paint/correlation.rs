@@ -1,7 +1,8 @@
 //! Correlations as still images.
 
-use super::canvas::{Anchor, Canvas, Ink, cut, width_of};
+use super::canvas::{Canvas, cut, width_of};
 use super::frame::{EDGE, TEXT, colour_bar, nothing, title};
+use super::ink::{Anchor, Ink};
 use crate::figure::CorrelationFigure;
 use crate::palette::{GRID, INK, MUTED, SIDES};
 use crate::prepare;

@@ -1,7 +1,8 @@
 //! Curves as still images.
 
-use super::canvas::{Anchor, Canvas, Ink, cut};
+use super::canvas::{Canvas, cut};
 use super::frame::{EDGE, Frame, Look, TEXT, legend, nothing, title, y_room};
+use super::ink::{Anchor, Ink};
 use super::marks;
 use crate::figure::CurveFigure;
 use crate::palette::{BAND_OPACITY, BAR, INK, OBSERVED, PREDICTED, REFERENCE};

@@ -1,7 +1,8 @@
 //! Forests as still images.
 
-use super::canvas::{Anchor, Canvas, Ink, cut, width_of};
+use super::canvas::{Canvas, cut, width_of};
 use super::frame::{EDGE, Frame, Look, SMALL, legend, nothing, title};
+use super::ink::{Anchor, Ink};
 use crate::figure::ForestFigure;
 use crate::format::number;
 use crate::palette::{INK, OBSERVED, PREDICTED, REFERENCE};

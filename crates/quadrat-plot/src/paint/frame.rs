@@ -1,6 +1,7 @@
 //! Axes, titles and legends of still images.
 
-use super::canvas::{Anchor, Canvas, Ink, cut, width_of, wrapped};
+use super::canvas::{Canvas, cut, width_of, wrapped};
+use super::ink::{Anchor, Ink};
 use super::swatch::swatch;
 use crate::palette::{BAND_OPACITY, GRID, INK, MISSING, MUTED, at};
 use crate::prepare::Key;

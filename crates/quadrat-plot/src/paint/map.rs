@@ -1,7 +1,8 @@
 //! Choropleth maps as still images.
 
-use super::canvas::{Anchor, Canvas, Ink, cut};
+use super::canvas::{Canvas, cut};
 use super::frame::{EDGE, SMALL, TEXT, colour_bar, legend, title};
+use super::ink::{Anchor, Ink};
 use crate::figure::MapFigure;
 use crate::palette::{INK, MISSING, MUTED, rgb};
 use crate::prepare::{self, Coloured, Key, Map};

@@ -1,7 +1,8 @@
 //! Marks of a curve figure as still images.
 
-use super::canvas::{Anchor, Canvas, Ink, cut, width_of};
+use super::canvas::{Canvas, cut, width_of};
 use super::frame::{Frame, SMALL};
+use super::ink::{Anchor, Ink};
 use crate::palette::{BAR, DENSE, INK, MUTED, OBSERVED, THRESHOLD, TINT};
 use crate::prepare::{CurvePanel, Shape};
 

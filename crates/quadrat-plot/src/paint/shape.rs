@@ -5,7 +5,7 @@ use std::fmt::Write;
 use kuva::render::color::Color;
 use kuva::render::render::{PathData, Primitive, Scene, TextAnchor, TextSpan};
 
-use super::canvas::{Anchor, Ink};
+use super::ink::{Anchor, Ink};
 use crate::escape::text;
 
 /// One shape with its ink.

@@ -1,7 +1,8 @@
 //! Surfaces as still images.
 
-use super::canvas::{Anchor, Canvas, Ink, cut};
+use super::canvas::{Canvas, cut};
 use super::frame::{EDGE, Frame, Look, TEXT, colour_bar, legend, nothing, title, y_room};
+use super::ink::{Anchor, Ink};
 use crate::figure::SurfaceFigure;
 use crate::palette::{BORDER, INK, at};
 use crate::prepare::{self, Shown};

@@ -2,14 +2,17 @@
 
 mod observed;
 mod predicted;
+mod slots;
+
+use observed::observed;
+use predicted::{band, gap, ordered, slot};
+pub(crate) use slots::{Band, Mark, Slot};
 
 use super::marks::{self, Layer};
 use super::{Key, evenly, padded, range, widened};
 use crate::figure::{CurveFigure, Limit, Marks, Panel, Seen};
 use crate::format::count;
 use crate::palette::{BAR, INK, OBSERVED, PREDICTED, REFERENCE};
-use observed::observed;
-use predicted::{band, gap, ordered, slot};
 
 /// Reference dots drawn in a panel.
 const DOTS: usize = 1500;
@@ -36,44 +39,6 @@ pub(crate) struct CurvePanel<'a> {
     pub rug: Vec<f64>,
     /// The limits within the vertical range.
     pub limits: Vec<&'a Limit>,
-}
-
-/// An observed row.
-pub(crate) enum Mark {
-    Bar {
-        x0: f64,
-        x1: f64,
-        height: f64,
-        words: String,
-    },
-    Level {
-        x0: f64,
-        x1: f64,
-        y: f64,
-        words: String,
-    },
-    Point {
-        x: f64,
-        y: f64,
-        error: Option<f64>,
-        words: String,
-    },
-}
-
-/// A predicted line: unbroken pieces of vertices `(x, mean, lower, upper)`.
-pub(crate) struct Band {
-    pub label: String,
-    pub band_label: Option<String>,
-    pub pieces: Vec<Vec<[f64; 4]>>,
-}
-
-/// A place to point at, with what to tell there.
-pub(crate) struct Slot {
-    pub x0: f64,
-    pub x1: f64,
-    pub x: String,
-    pub predicted: String,
-    pub observed: String,
 }
 
 /// Orders, thins and measures a figure.

@@ -1,16 +1,18 @@
 //! Marks, ready to draw: from what was seen to a few plain shapes in the units of the axes.
 
 mod extent;
+mod glyph;
 mod keys;
 mod told;
 
 pub(crate) use extent::{extent, with_room};
+pub(crate) use glyph::{Glyph, Shape};
 pub(crate) use told::at as told_at;
 
+use super::Key;
 use super::{MARKS, evenly};
 use crate::figure::{Marks, Seen, Side};
 use crate::format::count;
-use crate::prepare::Key;
 
 /// Length of the arrow at a limit, as a share of the height.
 const ARROW: f64 = 0.1;
@@ -38,39 +40,6 @@ pub(crate) struct Bands {
     pub tints: Vec<(f64, f64)>,
     /// Names with the middle of their band.
     pub names: Vec<(f64, String)>,
-}
-
-/// A mark with its tooltip.
-pub(crate) struct Glyph {
-    pub shape: Shape,
-    pub told: Vec<String>,
-}
-
-/// A shape in the units of the axes; `open` tells which ends have an arrow instead of an edge.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Shape {
-    /// A thin bar from end to end.
-    Rod {
-        x: f64,
-        low: f64,
-        high: f64,
-        open: (bool, bool),
-    },
-    /// A box from end to end over a stretch.
-    Boxed {
-        x: (f64, f64),
-        low: f64,
-        high: f64,
-        open: (bool, bool),
-    },
-    /// A ring with an arrow; its stretch is a level line.
-    Arrow { x: (f64, f64), from: f64, to: f64 },
-    /// An upright tick, or a level bar over a stretch.
-    Tick { x: (f64, f64), low: f64, high: f64 },
-    /// A dot of some radius in pixels; its stretch is a level line.
-    Dot { x: (f64, f64), y: f64, radius: f64 },
-    /// A thick bar from end to end.
-    Pillar { x: (f64, f64), low: f64, high: f64 },
 }
 
 /// Puts marks into a panel with its vertical range.

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{INSET, Interactive, TICKS, View, domain, ticked};
+use super::view::INSET;
+use super::{Interactive, TICKS, View, domain, ticked};
 use crate::figure::CalibrationFigure;
 use crate::format::{beside, count, interval, percent};
 use crate::palette::{BAR, INK, MUTED, OBSERVED, PREDICTED};

@@ -4,7 +4,8 @@ mod observed;
 
 use serde_json::{Value, json};
 
-use super::{INSET, Interactive, TICKS, View, domain, marks, short, ticked};
+use super::view::{INSET, short};
+use super::{Interactive, TICKS, View, domain, marks, ticked};
 use crate::figure::{CurveFigure, Limit};
 use crate::format::number;
 use crate::palette::{BAND_OPACITY, INK, PREDICTED, REFERENCE};

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{INSET, Interactive, TICKS, View, domain, labelled, ticked};
+use super::view::INSET;
+use super::{Interactive, TICKS, View, domain, labelled, ticked};
 use crate::figure::{ForestFigure, ForestRow};
 use crate::format::{beside, count, interval, number};
 use crate::palette::{INK, OBSERVED, PREDICTED, REFERENCE};

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{INSET, Interactive, Scale, TICKS, View, domain, short, ticked};
+use super::view::{INSET, short};
+use super::{Interactive, Scale, TICKS, View, domain, ticked};
 use crate::figure::{Area, Pixel, SurfaceFigure};
 use crate::format::{beside, interval, number};
 use crate::palette::{BORDER, INK};

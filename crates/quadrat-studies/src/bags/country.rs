@@ -13,8 +13,8 @@ use quadrat::simulate::{Country, CountryData};
 use quadrat::support::Functionals;
 
 use crate::report::{Report, Table};
+use crate::settings::Settings;
 use crate::statistics::{coverage, mean, rms};
-use crate::study::Settings;
 
 /// Pixels predicted at a time.
 const AT_ONCE: usize = 65_536;

@@ -13,8 +13,8 @@ use rand_distr::{Distribution, Gamma, Poisson};
 use crate::data::find;
 use crate::parquet::numbers;
 use crate::report::{Report, Table};
+use crate::settings::Settings;
 use crate::statistics::mean;
-use crate::study::Settings;
 
 const FILE: &str = "aggregate/elevators.parquet";
 const LABEL: &str = "elevator_target";

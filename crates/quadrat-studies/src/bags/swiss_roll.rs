@@ -15,9 +15,9 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Gamma, Poisson as Counts};
 
 use crate::report::{Report, Table};
+use crate::settings::Settings;
 use crate::statistics::{coverage, mean, standard_error};
 use crate::steps::Steps;
-use crate::study::Settings;
 
 /// Columns after padding and rotation.
 const COLUMNS: usize = 18;

@@ -18,7 +18,7 @@ use rand_distr::Distribution;
 use rand_distr::weighted::WeightedAliasIndex;
 
 use crate::data;
-use crate::study::Settings;
+use crate::settings::Settings;
 
 /// One-year ages from 0; the open last class of the file is left out.
 pub const YEARS: usize = 100;

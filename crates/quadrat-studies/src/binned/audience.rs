@@ -10,8 +10,8 @@ use rayon::prelude::*;
 
 use super::population::{self, Survey, audience, people, surveys};
 use crate::report::{Report, Table};
+use crate::settings::Settings;
 use crate::statistics::{bootstrap, coverage, mean_absolute, rms};
-use crate::study::Settings;
 
 /// Simulations in the paper.
 const SIMULATIONS: usize = 1998;

@@ -4,8 +4,8 @@ use anyhow::Result;
 
 use super::trips::{Trips, Way, error_of, learn};
 use crate::report::{Report, Table};
+use crate::settings::Settings;
 use crate::statistics::{half_width, mean};
-use crate::study::Settings;
 
 /// Trips binned.
 const SAMPLES: [usize; 6] = [80, 160, 320, 640, 1280, 2560];

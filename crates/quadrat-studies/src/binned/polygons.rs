@@ -11,8 +11,8 @@ use super::spheres;
 use super::stand_ins::{Averages, Prior, StandIn, densities};
 use super::tracts::{GROUPS, HALF, Tract, groups, mean_size, read};
 use crate::report::{Report, Table};
+use crate::settings::Settings;
 use crate::statistics::{mean, mean_absolute, standard_error};
-use crate::study::Settings;
 
 /// Points or rectangles per group, and the paper's errors with points, low discrepancy, rectangles.
 const TABLE_5: [(usize, [f64; 3]); 6] = [

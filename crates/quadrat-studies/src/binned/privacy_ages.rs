@@ -5,9 +5,9 @@ use rayon::prelude::*;
 
 use super::ages::{AREAS, Epsilon, METHODS, Method, Scores, YEARS, profiles, release, score};
 use crate::report::{Report, Table};
+use crate::settings::Settings;
 use crate::statistics::{mean, standard_error};
 use crate::steps::Steps;
-use crate::study::Settings;
 
 /// Table 2 with bins of ten years: simple, centroid, integral, non-negative, each with the
 /// percentage of the counts outside its 95 % interval.

@@ -9,7 +9,7 @@ use quadrat::parameter::PriorDensity;
 use quadrat::support::{Aggregate, Functionals};
 
 use crate::report::{Report, Table};
-use crate::study::Settings;
+use crate::settings::Settings;
 
 /// Table 1: start, end, distance.
 const DISTANCES: [(f64, f64, f64); 4] = [

@@ -12,8 +12,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
 use crate::report::{Report, Table};
+use crate::settings::Settings;
 use crate::statistics::{mean, mean_absolute, standard_error};
-use crate::study::Settings;
 
 const INPUTS: [&str; 4] = ["a", "b", "c", "d"];
 /// Centre on the first input, and radius.
@@ -215,7 +215,7 @@ fn volume(own: &Box4) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::Settings;
+    use crate::settings::Settings;
 
     #[test]
     fn boxes_are_disjoint_inside_the_ball_and_fill_much_of_it() {

@@ -7,7 +7,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use crate::data;
-use crate::study::Settings;
+use crate::settings::Settings;
 
 const FILE: &str = "areal/ny8_leukemia.geojson";
 /// Middle of Syracuse, in km (UTM zone 18 N).

@@ -10,8 +10,8 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use crate::data;
+use crate::settings::Settings;
 use crate::statistics::{mean, mean_absolute};
-use crate::study::Settings;
 
 const FILE: &str = "binned/citibike_nyc_2024_09.csv";
 const INPUTS: [&str; 4] = ["start_lat", "start_lng", "end_lat", "end_lng"];

@@ -11,8 +11,8 @@ use quadrat::simulate::{Censored, CensoredData, Record};
 
 use super::models::{FAMILIES, Told, model};
 use crate::report::{Report, Table};
+use crate::settings::Settings;
 use crate::statistics::mean;
-use crate::study::Settings;
 
 /// Points of each output.
 const POINTS: usize = 30;

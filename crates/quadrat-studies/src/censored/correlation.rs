@@ -9,9 +9,9 @@ use rayon::prelude::*;
 
 use super::models::{FAMILIES, Family, Told, fit, is_wanted};
 use crate::report::{Report, Table};
+use crate::settings::Settings;
 use crate::statistics::{mean, rms, standard_error};
 use crate::steps::Steps;
-use crate::study::Settings;
 
 /// The largest size of a correlation that is drawn.
 const LARGEST: f64 = 0.95;

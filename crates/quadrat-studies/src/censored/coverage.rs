@@ -8,9 +8,9 @@ use rayon::prelude::*;
 
 use super::models::{FAMILIES, Family, Told, fit, is_wanted};
 use crate::report::{Report, Table};
+use crate::settings::Settings;
 use crate::statistics::{coverage, mean, rms, standard_error};
 use crate::steps::Steps;
-use crate::study::Settings;
 
 /// Levels of the central intervals.
 const LEVELS: [f64; 2] = [0.8, 0.95];

@@ -12,7 +12,7 @@ use quadrat::model::{
 use quadrat::simulate::{CensoredData, CensoredOutput};
 use quadrat::support::Functionals;
 
-use crate::study::Settings;
+use crate::settings::Settings;
 
 /// Names of the outputs.
 const OUTPUTS: [&str; 2] = ["first", "second"];
@@ -214,8 +214,9 @@ impl Fitted {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use quadrat::simulate::Censored as Plan;
+
+    use super::*;
 
     #[test]
     fn every_model_is_fitted_and_those_that_know_of_the_censoring_err_less() {

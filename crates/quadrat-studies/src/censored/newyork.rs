@@ -14,9 +14,9 @@ use quadrat::model::{
 use super::models::{FAMILIES, Family};
 use super::stations::{LEARN, SKIPPED, Station, TEST};
 use crate::report::{Report, Table};
+use crate::settings::Settings;
 use crate::statistics::{mean, mean_absolute, standard_error};
 use crate::steps::Steps;
-use crate::study::Settings;
 
 /// The station of the source's table, and the one beside it.
 const STATIONS: [&str; 2] = ["3711", "366"];

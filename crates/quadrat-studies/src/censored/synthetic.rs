@@ -7,9 +7,9 @@ use rayon::prelude::*;
 
 use super::models::{FAMILIES, Family, Told, fit, is_wanted};
 use crate::report::{Report, Table};
+use crate::settings::Settings;
 use crate::statistics::{mean, rms, standard_error};
 use crate::steps::Steps;
-use crate::study::Settings;
 
 /// Published scores by model and overlap; those without overlap are Table 1, the others Table 2.
 const PUBLISHED: [[f64; 5]; 6] = [

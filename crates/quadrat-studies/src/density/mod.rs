@@ -9,11 +9,11 @@ use quadrat::density::{Density, Estimate};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
+use truths::{TRUTHS, Truth};
 
 use crate::report::{Report, Table};
+use crate::settings::Settings;
 use crate::statistics::{mean, standard_error};
-use crate::study::Settings;
-use truths::{TRUTHS, Truth};
 
 /// Level of the bands.
 const LEVEL: f64 = 0.9;

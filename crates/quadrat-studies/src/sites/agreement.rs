@@ -12,9 +12,9 @@ use rayon::prelude::*;
 
 use super::kinds::{Few, few, normals, prior};
 use crate::report::{Report, Table};
+use crate::settings::Settings;
 use crate::statistics::mean;
 use crate::steps::Steps;
-use crate::study::Settings;
 
 /// Rows, and the range of their places in lengthscales.
 const ROWS: usize = 20;

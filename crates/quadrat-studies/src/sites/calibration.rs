@@ -11,9 +11,9 @@ use rayon::prelude::*;
 use super::degenerate;
 use super::kinds::{EXPOSURE, KINDS, Kind, normals, prior};
 use crate::report::{Report, Table};
+use crate::settings::Settings;
 use crate::statistics::{mean, standard_error};
 use crate::steps::Steps;
-use crate::study::Settings;
 
 /// Rows, places that are judged, and the range of both.
 const ROWS: usize = 40;

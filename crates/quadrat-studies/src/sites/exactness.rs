@@ -15,8 +15,8 @@ use rayon::prelude::*;
 
 use super::kinds::{Few, few, normals, prior};
 use crate::report::{Report, Table};
+use crate::settings::Settings;
 use crate::steps::Steps;
-use crate::study::Settings;
 
 /// Rows of the cases of every likelihood.
 const ROWS: [usize; 4] = [3, 4, 5, 6];

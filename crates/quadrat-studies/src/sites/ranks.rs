@@ -10,8 +10,8 @@ use rayon::prelude::*;
 
 use crate::data;
 use crate::report::{Report, Table};
+use crate::settings::Settings;
 use crate::statistics::{mean, standard_error};
-use crate::study::Settings;
 
 /// A data set cut into ranks.
 struct Set {

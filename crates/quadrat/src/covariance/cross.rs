@@ -6,8 +6,9 @@ use faer::{MatMut, MatRef};
 
 use super::Covariance;
 use super::block::{Ready, Work, prepare};
-use super::factor::{Sides, Slopes, Tables};
-use super::regions::{self, Group};
+use super::plain::is_plain;
+use super::regions::{self};
+use super::tile::{Sides, Slopes, Tables};
 use crate::support::Functionals;
 
 /// [`Covariance::cross`] at one value of the hyperparameters, by ranges of columns.
@@ -24,17 +25,6 @@ pub struct Cross<'a> {
 /// Memory of one thread for [`Cross`].
 #[derive(Default)]
 pub struct CrossWork(Work);
-
-/// Whether every entry comes from one pair of atoms, once: nothing is summed.
-pub(super) fn is_plain(groups: &[Group<'_>]) -> bool {
-    match groups {
-        [one] => {
-            let Sides { a, b } = one.sides();
-            one.edges.is_none() && a.all_single() && b.all_single()
-        }
-        _ => false,
-    }
-}
 
 impl Cross<'_> {
     /// Writes the columns of a range into `out`, shape `[a.len(), columns.len()]`.

@@ -1,8 +1,8 @@
 //! Isotropic kernels over boxes: mixtures of products of squared exponential lines.
 
 use super::aligned::Aligned;
-use super::factor::{Evaluated, Sides, Tile};
 use super::one_dim::OneDim;
+use super::tile::{Evaluated, Sides, Tile};
 use crate::kernel::mixture::Member;
 
 /// `value = sum_m weight_m prod_d line_(m,d)` on a tile, and its slopes in every lengthscale and,

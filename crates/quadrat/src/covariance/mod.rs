@@ -18,35 +18,38 @@ mod line;
 mod mixture;
 mod nodes;
 mod one_dim;
+mod plain;
 mod plan;
+mod prepared;
 mod product;
 mod radial;
 mod regions;
+mod resolution;
 mod series;
+mod tile;
 mod wide;
 
 use std::ops::Range;
 
+pub use axes::Grid;
+use block::{Work, prepare};
+pub use cross::{Cross, CrossWork};
+use factor::all_are;
 use faer::{Mat, MatMut, MatRef};
+pub use induced::{Induced, Shift};
+pub(crate) use nodes::NodeRule;
+use plan::{Factor, Term, plan};
 use rayon::prelude::*;
+use regions::Group;
+use resolution::COLUMNS;
+pub use resolution::PlanarRule;
+pub(in crate::covariance) use resolution::Resolution;
+use tile::{Sides, Slopes, Tables};
 
 use crate::kernel::Kernel;
 use crate::linalg::{mirror_upper, reshape};
 use crate::support::Functionals;
-use block::{Work, prepare};
-use factor::{Sides, Slopes, Tables, all_are};
-use plan::{Factor, Term, plan};
-use regions::Group;
 
-pub use axes::Grid;
-pub use cross::{Cross, CrossWork};
-pub use induced::{Induced, Shift};
-pub(crate) use nodes::NodeRule;
-
-/// Atoms per tile along the lanes and along the columns: a tile and its slopes stay in the
-/// second-level cache.
-const LANES: usize = 192;
-const COLUMNS: usize = 16;
 /// Below so many pairs of atoms handing work to other threads costs more than it saves.
 const PARALLEL_FROM: usize = 8192;
 
@@ -76,24 +79,6 @@ pub struct Covariance {
     terms: Vec<Term>,
     parameters: usize,
     resolution: Resolution,
-}
-
-/// How planar regions are integrated under kernels that have a rule for their edges.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum PlanarRule {
-    /// The cheapest that reaches the tolerance: nodes on a grid for squared exponentials, nodes in
-    /// the area for regions that are small against the lengthscale, else edges.
-    #[default]
-    Automatic,
-    /// Nodes on the edges only.
-    Edges,
-}
-
-/// [`PlanarRule`] and [`Covariance::tolerance`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::covariance) struct Resolution {
-    pub tolerance: f64,
-    pub rule: PlanarRule,
 }
 
 /// What entries over planar regions aim at, see [`Covariance::tolerance`].
@@ -360,7 +345,7 @@ impl Covariance {
         }
         let groups = regions::resolve(&self.terms, theta, sides, self.resolution);
         let ready = prepare(&groups, theta, Slopes::No, Tables::WhenRepeated);
-        let is_plain = cross::is_plain(&groups);
+        let is_plain = plain::is_plain(&groups);
         if !is_zero && !is_plain {
             out.fill(0.0);
         }

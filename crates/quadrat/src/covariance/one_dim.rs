@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use super::aligned::Aligned;
-use super::factor::{Sides, Slopes, Tables, Tile};
 use super::lags::Lags;
 use super::line::{self, Intervals};
 use super::plan::{Factor, Family};
 use super::series;
+use super::tile::{Sides, Slopes, Tables, Tile};
 use crate::kernel::{Matern12, Matern32, Matern52, Se};
 use crate::support::{Functionals, UniqueIntervals};
 

@@ -3,7 +3,7 @@
 use faer::{Mat, MatMut, MatRef};
 use pulp::{Arch, Simd, WithSimd};
 
-use super::factor::{Slopes, Tile};
+use super::tile::{Slopes, Tile};
 use crate::linalg::{dot, gemm_into, vectorised};
 
 /// From so many dimensions on, distances and their derivatives are matrix products, `|x - y|^2 =

@@ -7,6 +7,7 @@
 mod constant;
 mod coregion;
 mod expression;
+mod indexed;
 mod leaf;
 mod linear;
 mod matern12;
@@ -27,11 +28,11 @@ use std::fmt;
 use std::ops::{Add, Mul};
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
 pub use constant::Constant;
 pub use coregion::Coregion;
 pub(crate) use coregion::Mixing;
+use expression::{Expression, Keeps};
+pub(crate) use indexed::IndexedLeaf;
 pub use leaf::{Kind, Leaf};
 pub use linear::Linear;
 pub use matern12::Matern12;
@@ -45,9 +46,8 @@ pub(crate) use profile::FARTHEST;
 pub use profile::Profile;
 pub use rational_quadratic::RationalQuadratic;
 pub use se::Se;
+use serde::{Deserialize, Serialize};
 pub(crate) use tooth::{Tail, Tooth};
-
-use expression::{Expression, Keeps};
 
 /// Terms an expression may expand to.
 const MAX_TERMS: usize = 256;
@@ -94,22 +94,6 @@ pub struct KernelParameter {
     pub fixed: Option<f64>,
     /// Whether it is a variance relative to that of the first term of its sum.
     pub relative: bool,
-}
-
-/// A leaf whose columns and parameters are indices.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct IndexedLeaf {
-    pub kind: Kind,
-    pub columns: Vec<usize>,
-    /// Index of the variance; none inside a product.
-    pub variance: Option<usize>,
-    /// One index per column (repeated when shared); empty when the kind has none.
-    pub lengthscales: Vec<usize>,
-    pub alpha: Option<usize>,
-    /// One index per column; periodic only.
-    pub periods: Vec<usize>,
-    /// Coregion only.
-    pub mixing: Option<Mixing>,
 }
 
 /// A kernel expression over named columns.

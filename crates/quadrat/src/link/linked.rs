@@ -1,7 +1,8 @@
 //! Linked values under a normal belief, and their covariances.
 
+use super::moment::Moments;
 use super::series::Series;
-use super::{CLIP, Link, Moments};
+use super::{CLIP, Link};
 use crate::likelihood::local::Belief;
 use crate::special::elementary;
 

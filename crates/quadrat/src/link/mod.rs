@@ -1,21 +1,22 @@
 //! Links: from the latent scale to the scale of the response.
 
 mod linked;
+mod moment;
 mod moments;
 mod quasi_mean;
 pub(crate) mod series;
 mod softplus;
 
-use crate::special::elementary;
 use std::fmt;
 use std::str::FromStr;
 
 pub use linked::Linked;
-pub use moments::Moments;
+pub use moment::Moments;
 pub use quasi_mean::QuasiMean;
 use serde::{Deserialize, Serialize};
 
 use crate::error::InputError;
+use crate::special::elementary;
 use crate::special::log1p_gap;
 
 /// The argument of an exponential is clipped here, so that means, exposures and their products stay

@@ -15,7 +15,7 @@
 
 use std::sync::LazyLock;
 
-use super::moments::Moments;
+use super::moment::Moments;
 use super::{Link, logistic, softplus};
 use crate::likelihood::local::Belief;
 use crate::special::elementary;

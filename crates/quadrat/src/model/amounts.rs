@@ -1,6 +1,6 @@
 //! At which exposures, or among how many trials, new rows are predicted.
 
-use super::posterior::Scale;
+use super::scale::Scale;
 use crate::error::InputError;
 use crate::likelihood::Likelihood;
 

@@ -3,12 +3,13 @@
 use super::defaults::Scales;
 use super::mean_settings::is_mean;
 use super::observations::Observations;
+use super::observations::knows_its_scale;
 use super::pooled::is_pooled;
-use super::second::Varying;
 use super::settings::{Inference, Setting};
+use super::varying::Varying;
 use crate::error::InputError;
 use crate::inference::sites::Method;
-use crate::likelihood::{Likelihood, Noise, Thresholds};
+use crate::likelihood::{Likelihood, Noise};
 use crate::link::Link;
 use crate::parameter::{Parameter, Transform};
 
@@ -101,17 +102,6 @@ pub(super) fn noise_owner(
 
 /// Name of a learned noise variance before the number of its table.
 pub(super) const NOISE_NAME: &str = "noise.variance";
-
-/// Whether rows of a table fix the unit of the latent function.
-pub(super) fn knows_its_scale(table: &Observations) -> bool {
-    match &table.likelihood {
-        Likelihood::Ordinal(ordinal) => {
-            matches!(ordinal.thresholds_setting(), Thresholds::Known(_))
-        }
-        Likelihood::Positive(_) => false,
-        _ => true,
-    }
-}
 
 /// Applies what the user said to the defaults.
 pub(super) fn apply_settings(

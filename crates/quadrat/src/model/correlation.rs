@@ -1,9 +1,8 @@
 //! How alike the outputs are.
 
-use serde::{Deserialize, Serialize};
-
 use super::posterior::Posterior;
 use super::problem::Problem;
+use super::summary::OutputCorrelation;
 use crate::error::FitError;
 use crate::inference::Optimum;
 use crate::kernel::Kernel;
@@ -13,26 +12,6 @@ use crate::support::Functionals;
 const DRAWS: usize = 4000;
 /// Their seed.
 const SEED: u64 = 1;
-
-/// Prior correlation of two outputs at one place.
-///
-/// $\rho_{ij} = \sum_q B^{(q)}_{ij} k_q(x, x) / \sqrt{v_i v_j}$ with $v_i$ the sum for `i = j`, the
-/// unknown means left out: how alike the two latent functions move. Where the kernel is not
-/// stationary `x` is the middle of the observed inputs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct OutputCorrelation {
-    /// Name of one output.
-    pub first: String,
-    /// Name of the other.
-    pub second: String,
-    /// At the MAP of the hyperparameters.
-    pub value: f64,
-    /// Lower end of its central 95 % interval, from the normal approximation of the hyperparameters
-    /// around the MAP in their free coordinates.
-    pub lower: f64,
-    /// Upper end of that interval.
-    pub upper: f64,
-}
 
 /// A coregionalisation matrix $B = A A' + \mathrm{diag}(\kappa)$: what one latent process, or the
 /// sum of those that share it, has of every output.

@@ -33,17 +33,18 @@
 //! function that varies by factors of thousands within boxes explains any sums, and the log-normal
 //! prior of `s_f = 1` leaves sds above 7 a probability of .03, the half-normal one 3e-6.
 
+use super::extent::Extent;
+use super::line::Line;
+use super::line::Row;
+use super::observations::Observations;
+use super::outputs::output_of;
+use super::pooled::is_pooled;
+use super::rms::weighted_rms;
+use super::settings::Mean;
 use crate::kernel::{Kernel, KernelParameter, Kind, Role};
 use crate::likelihood::Likelihood;
 use crate::link::Link;
 use crate::parameter::{Parameter, PriorDensity};
-
-use super::extent::Extent;
-use super::line::Line;
-use super::observations::Observations;
-use super::outputs::output_of;
-use super::pooled::is_pooled;
-use super::settings::Mean;
 
 /// Lengthscales are not searched below this part of the narrowest support, nor peaks of a cycle.
 const RESOLVED: f64 = 30.0;
@@ -445,22 +446,6 @@ fn narrowest_extent(tables: &[Observations], d: usize) -> f64 {
 fn names(columns: &[String], dims: &[usize]) -> String {
     let parts: Vec<&str> = dims.iter().map(|&c| columns[c].as_str()).collect();
     parts.join(", ")
-}
-
-/// Value, size, output and number of a row: how often it was seen.
-pub(super) type Row = (f64, f64, usize, f64);
-
-/// Root mean square of values with weights; zero of nothing.
-pub(super) fn weighted_rms(values: impl Iterator<Item = (f64, f64)>) -> f64 {
-    // Scaled by the largest, so that no unit overflows.
-    let all: Vec<(f64, f64)> = values.collect();
-    let largest = all.iter().fold(0.0_f64, |m, (v, _)| m.max(v.abs()));
-    if largest == 0.0 {
-        return 0.0;
-    }
-    let squares = all.iter().map(|(v, n)| n * (v / largest).powi(2));
-    let mean = squares.sum::<f64>() / all.iter().map(|(_, n)| n).sum::<f64>();
-    largest * mean.sqrt()
 }
 
 /// `value`, else the size of `fallback`, else one.

@@ -5,7 +5,8 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-use super::posterior::{Component, Posterior};
+use super::component::Component;
+use super::posterior::Posterior;
 use crate::error::{FitError, LinalgError};
 use crate::linalg::{Cholesky, dot, gemm};
 use crate::support::Functionals;

@@ -8,17 +8,19 @@ use rayon::prelude::*;
 use super::bounds::warn_about_bounds;
 use super::certificate::Certificate;
 use super::checks::{MAX_ATOMS, MAX_DENSE_ROWS};
+use super::component::{Component, Node};
 use super::correlation::correlations;
 use super::extent::reach;
 use super::lifted::lifted_constant;
 use super::mean::{MeanPrior, Means};
 use super::mean_settings::MEAN_NAME;
-use super::posterior::{Component, Node, Posterior};
+use super::posterior::Posterior;
 use super::prediction::Prediction;
 use super::problem::Problem;
 use super::redundant::warning;
 use super::rehearsal::{compete, rehearse};
 use super::settings::{AUTO_FREE, AUTO_ROWS, FitOptions, Hyperparameters, Inference};
+use super::summary::COVERED;
 use super::summary::{FitSummary, Hyper};
 use super::{Model, fine_noise, misfit};
 use crate::error::{FitError, InputError};
@@ -33,9 +35,6 @@ use crate::parameter::Parameter;
 use crate::progress::{Progress, Silent};
 use crate::support::Functionals;
 
-/// Share of the hyperparameters' posterior that the nodes answering predictions hold: the others
-/// move no predictive probability by more than its complement.
-pub(super) const COVERED: f64 = 0.999;
 /// Share of the hyperparameters' posterior that may be left out where an approximation does not
 /// settle.
 const LOST: f64 = 0.05;

@@ -3,11 +3,13 @@
 use std::time::Instant;
 
 use super::bounds::warn_about_bounds;
+use super::component::Component;
 use super::correlation::correlations;
 use super::fit::{alone, check_size, condition_covering, hypers, mean_hypers, spread};
 use super::observations::Observations;
-use super::posterior::{Component, Posterior, Scale};
+use super::posterior::Posterior;
 use super::problem::Problem;
+use super::scale::Scale;
 use super::settings::{AUTO_FREE, FitOptions, Hyperparameters, Inference};
 use super::sparse::{Sparse, SparseChoice, is_point};
 use super::summary::FitSummary;

@@ -7,9 +7,10 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal, StandardUniform};
 use rayon::prelude::*;
 
+use super::component::Component;
 use super::draws::factor_with_jitter;
 use super::mean::MeanPrior;
-use super::posterior::{Component, Posterior};
+use super::posterior::Posterior;
 use super::within::Holding;
 use crate::error::FitError;
 use crate::inference::pooled::{Lift, Ready};

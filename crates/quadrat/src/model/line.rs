@@ -1,8 +1,8 @@
 //! What rows say of a straight line: how far it reaches where they look.
 
-use super::defaults::{Row, weighted_rms};
 use super::extent::{Extent, hull};
 use super::observations::Observations;
+use super::rms::weighted_rms;
 
 /// The averages of a column over what each row looks at: all that a row says of a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -65,3 +65,6 @@ impl Line {
         }
     }
 }
+
+/// Value, size, output and number of a row: how often it was seen.
+pub(super) type Row = (f64, f64, usize, f64);

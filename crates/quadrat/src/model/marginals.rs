@@ -14,7 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
-use super::posterior::{Component, Posterior};
+use super::component::Component;
+use super::posterior::Posterior;
 use super::prediction::{Prediction, not_negative};
 use super::redundant::{Gram, limit, of_kernel};
 use crate::inference::Conditioned;

@@ -5,9 +5,10 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::fit::check_size;
-use super::posterior::{Posterior, Scale};
+use super::posterior::Posterior;
 use super::prediction::Prediction;
 use super::problem::Problem;
+use super::scale::Scale;
 use super::{Inference, Model};
 use crate::error::{FitError, InputError};
 use crate::inference::mcmc::{self, Marginal, McmcOptions, sample, sample_pooled};

@@ -5,8 +5,8 @@
 //! fixed value and nothing else. A setting that would have no effect is refused.
 
 use super::mean::MeanPrior;
-use super::second::Varying;
 use super::settings::Setting;
+use super::varying::Varying;
 use crate::error::InputError;
 use crate::parameter::PriorDensity;
 

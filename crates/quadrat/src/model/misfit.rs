@@ -1,7 +1,8 @@
 //! At the end of a fit: whether what was found can be true.
 
-use super::posterior::{Posterior, Scale};
+use super::posterior::Posterior;
 use super::problem::Problem;
+use super::scale::Scale;
 use crate::error::FitError;
 use crate::inference::{Conditioned, Node, Optimum, crossvalidate};
 use crate::parameter::Parameter;

@@ -5,6 +5,7 @@ mod bounds;
 mod centred;
 mod certificate;
 mod checks;
+mod component;
 mod correlation;
 mod crossvalidation;
 mod defaults;
@@ -38,9 +39,11 @@ mod redundant;
 mod rehearsal;
 mod reporting;
 mod response_draws;
+mod rms;
 mod rounding;
 mod row_sums;
 mod save;
+mod scale;
 mod second;
 mod seconds;
 mod settings;
@@ -53,41 +56,44 @@ mod totals;
 mod truncation;
 mod unions;
 mod update;
+mod varying;
 mod varying_noise;
 mod within;
 
-pub use crate::likelihood::Noise;
-pub use correlation::{Coregionalization, OutputCorrelation};
+pub use correlation::Coregionalization;
 pub use crossvalidation::LeftOutFold;
+use defaults::Scales;
 pub use finer::Finer;
 #[cfg(feature = "mcmc")]
 pub use mcmc::{HyperCheck, McmcReport, RowCheck, Spread};
+use mean::{MeanPrior, Means};
+use mean_settings::MeanSettings;
 pub use observations::Observations;
 pub use overlap::{CountedOnce, Overlap, Treatment, WhyKept, counted_once};
 pub use parts::Part;
-pub use posterior::{Posterior, Scale};
+pub use posterior::Posterior;
 pub use prediction::Prediction;
+use problem::Problem;
 pub use redundant::RedundantRow;
 pub use reporting::{Instrument, instruments};
 pub use save::FORMAT;
-pub use second::Varying;
+pub use scale::Scale;
+use second::SecondSpec;
+use seconds::Seconds;
 pub use settings::{
     AUTO_FREE, AUTO_ROWS, FitOptions, Hyperparameters, Inducing, Inference, Mean, Setting,
 };
 pub use slopes::Slope;
+use sparse::{Sparse, SparseChoice};
+pub use summary::OutputCorrelation;
 pub use summary::{FitSummary, Hyper, LeaveOneOut};
+pub use varying::Varying;
 
 use crate::error::InputError;
 use crate::kernel::Kernel;
+pub use crate::likelihood::Noise;
 use crate::link::Link;
 use crate::parameter::Parameter;
-use defaults::Scales;
-use mean::{MeanPrior, Means};
-use mean_settings::MeanSettings;
-use problem::Problem;
-use second::SecondSpec;
-use seconds::Seconds;
-use sparse::{Sparse, SparseChoice};
 
 /// A Gaussian-process prior and the tables observed on it.
 ///

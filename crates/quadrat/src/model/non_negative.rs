@@ -3,7 +3,7 @@
 use super::defaults::Scales;
 use super::observations::Observations;
 use super::outputs::restrict;
-use super::posterior::Scale;
+use super::scale::Scale;
 use super::settings::{FitOptions, Hyperparameters};
 use super::{Mean, Model};
 use crate::error::{FitError, InputError};

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::checks::knows_its_scale;
-use super::defaults::weighted_rms;
+use super::rms::weighted_rms;
 use crate::error::InputError;
+use crate::likelihood::Thresholds;
 use crate::likelihood::{Gaussian, Likelihood, Noise};
 use crate::support::Functionals;
 
@@ -240,3 +240,14 @@ const MOST_TIMES: f64 = 1e15;
 
 /// Values are alike where they differ by less than this share of the largest.
 const ROUNDING: f64 = 1e-12;
+
+/// Whether rows of a table fix the unit of the latent function.
+pub(super) fn knows_its_scale(table: &Observations) -> bool {
+    match &table.likelihood {
+        Likelihood::Ordinal(ordinal) => {
+            matches!(ordinal.thresholds_setting(), Thresholds::Known(_))
+        }
+        Likelihood::Positive(_) => false,
+        _ => true,
+    }
+}

@@ -4,20 +4,22 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 use super::amounts::Amounts;
+use super::component::{Component, Node};
 use super::lens::{Lens, What};
 use super::marginals::{Marginals, Prior, marginals, together};
 use super::observations::Observations;
 use super::outputs;
 use super::prediction::{Prediction, not_negative};
 use super::problem::Problem;
-use super::second::{SecondLatent, Varying};
+use super::scale::Scale;
+use super::second::SecondLatent;
 use super::summary::{FitSummary, LeaveOneOut};
+use super::varying::Varying;
 use super::varying_noise::VaryingNoise;
 use crate::error::{FitError, InputError};
-use crate::inference::{Conditioned, LinearGaussian};
+use crate::inference::LinearGaussian;
 use crate::kernel::{Kernel, Kind, Role};
 use crate::likelihood::{Likelihood, Noise};
 use crate::support::Functionals;
@@ -30,39 +32,6 @@ const NOISE_OF_ROWS: InputError = InputError::Unavailable {
     what: "the observation scale",
     remedy: "the noise variances were given row by row, so that of a new row is not known; predict the response and add the variance of the new row",
 };
-
-/// What a prediction is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Scale {
-    /// The latent function under the support, `L f`.
-    Latent,
-    /// The observed mean: after the link of the first table that reports values, at an exposure of
-    /// one, added up or averaged over the support after the link; the probability of a success.
-    /// With an identity link the same as latent.
-    #[default]
-    Response,
-    /// A new observation. Of normal rows: the response plus the noise of a new row, which is the
-    /// learned noise of the first table that learns one and the known noise that all rows share.
-    /// Else one of the first table that reports values, at an exposure (or with a number of trials)
-    /// of one.
-    Observation,
-}
-
-/// One value of the hyperparameters in their integration.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Node {
-    pub weight: f64,
-    pub theta: Vec<f64>,
-    pub log_evidence: f64,
-}
-
-/// One node of the hyperparameter integration, conditioned.
-#[derive(Debug, Clone)]
-pub(super) struct Component {
-    pub weight: f64,
-    pub theta: Vec<f64>,
-    pub conditioned: Conditioned,
-}
 
 /// The posterior over the latent function: answers at any support, and can be conditioned again.
 ///

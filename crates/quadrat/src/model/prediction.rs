@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use rayon::prelude::*;
 
-use super::fit::COVERED;
 use super::lens::{Lens, Normal};
+use super::summary::COVERED;
 use super::varying_noise::VaryingNoise;
 use crate::linalg::dot;
 #[cfg(feature = "mcmc")]

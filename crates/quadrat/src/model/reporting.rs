@@ -7,10 +7,10 @@
 
 use super::checks;
 use super::observations::Observations;
-use super::posterior::Scale;
 use super::problem::Problem;
 use super::rounding;
-use super::second::Varying;
+use super::scale::Scale;
+use super::varying::Varying;
 use crate::error::InputError;
 use crate::likelihood::{Likelihood, Noise};
 

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use super::pooled::cut;
-use super::posterior::{Posterior, Scale};
+use super::posterior::Posterior;
+use super::scale::Scale;
 use super::sparse::is_point;
 use super::unions::unions;
 use crate::covariance::NodeRule;

@@ -11,7 +11,7 @@
 //! Sheppard 1897, *On the calculation of the most probable values of frequency-constants*.
 
 use super::observations::Observations;
-use super::second::Varying;
+use super::varying::Varying;
 use crate::likelihood::{Likelihood, Noise};
 
 /// Steps that a range may have: finer ones are no rounding that matters beside any noise, and

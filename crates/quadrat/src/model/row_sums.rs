@@ -12,9 +12,10 @@
 //! A row so has what it tells, and a union of rows what they tell together, as it has their nodes
 //! ([`cut`](super::pooled::cut)); means of the parts of a row still add up to it.
 
+use super::component::Component;
 use super::pooled::is_pooled;
-use super::posterior::{Component, Posterior};
-use super::totals::Nodes;
+use super::posterior::Posterior;
+use super::prediction::not_negative;
 use crate::covariance::NodeRule;
 use crate::inference::pooled::total;
 use crate::inference::sites::{Block, LatentGaussian};
@@ -279,4 +280,32 @@ fn own_total(
         }
     }
     None
+}
+
+/// The nodes of one total.
+pub(super) struct Nodes<'a> {
+    pub theta: &'a [f64],
+    pub points: &'a Functionals,
+    pub(super) mean: &'a [f64],
+    /// Of all nodes of the chunk, see [`Factor::whiten`](crate::inference::factor::Factor::whiten).
+    pub reduced: &'a Mat<f64>,
+    /// Which of them is the first here.
+    pub first: usize,
+}
+
+impl Nodes<'_> {
+    /// By what the data make the covariance of two nodes smaller.
+    pub(super) fn reduction(&self, i: usize, j: usize) -> f64 {
+        let column = |k: usize| self.reduced.col_as_slice(self.first + k);
+        dot(column(i), column(j))
+    }
+
+    /// What is believed about every node, from its prior variance.
+    pub fn beliefs(&self, prior: impl Fn(usize) -> f64) -> Vec<Belief> {
+        let one = |(i, &mean): (usize, &f64)| Belief {
+            mean,
+            variance: not_negative(prior(i) - self.reduction(i, i)),
+        };
+        self.mean.iter().enumerate().map(one).collect()
+    }
 }

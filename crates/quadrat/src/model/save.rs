@@ -8,11 +8,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::component::Node;
 use super::fit::{check_size, condition_covering};
 use super::mean::Means;
 use super::observations::Observations;
 use super::outputs;
-use super::posterior::{Node, Posterior};
+use super::posterior::Posterior;
 use super::problem::Problem;
 use super::second::SecondSpec;
 use super::seconds::Seconds;

@@ -9,11 +9,12 @@ use super::observations::Observations;
 use super::outputs::place;
 use super::rounding;
 use super::settings::Setting;
+use super::varying::Varying;
 use crate::covariance::Covariance;
 use crate::error::InputError;
 use crate::inference::sites::{Second, SecondPrior};
 use crate::kernel::Kernel;
-use crate::likelihood::{Dispersion, Likelihood};
+use crate::likelihood::Likelihood;
 use crate::linalg::{Mat, MatRef};
 use crate::link::Link;
 use crate::parameter::{Parameter, PriorDensity};
@@ -29,59 +30,6 @@ const DISPERSION: f64 = 0.3;
 const VARIANCE: f64 = 0.3;
 /// It is expected to change over this many times the distance over which the first does.
 const SLOWER: f64 = 2.0;
-
-/// What a second latent function is about.
-///
-/// A model may have one of each ([`Model::vary`](super::Model::vary)), in this order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Varying {
-    /// The noise variance that tables learn.
-    Noise,
-    /// The dispersion that tables of overdispersed counts learn.
-    Dispersion,
-}
-
-impl Varying {
-    /// The word before the names of its hyperparameters.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Noise => "noise",
-            Self::Dispersion => "dispersion",
-        }
-    }
-
-    /// The same in words.
-    #[must_use]
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Noise => "noise variance",
-            Self::Dispersion => "dispersion",
-        }
-    }
-
-    /// Whether rows of a likelihood learn it.
-    #[must_use]
-    pub fn is_of(self, likelihood: &Likelihood) -> bool {
-        match (self, likelihood) {
-            (
-                Self::Noise,
-                Likelihood::Gaussian(_)
-                | Likelihood::StudentT(_)
-                | Likelihood::Interval(_)
-                | Likelihood::Censored(_)
-                | Likelihood::Truncated(_),
-            ) => likelihood
-                .noise()
-                .is_some_and(crate::likelihood::Noise::is_learned),
-            (Self::Dispersion, Likelihood::NegativeBinomial(x)) => {
-                x.dispersion() == Dispersion::Learned
-            }
-            _ => false,
-        }
-    }
-}
 
 /// A second latent function as the user says it: `v(x) = link(g(x))` beside a known `rounding`, `g
 /// ~ GP`.

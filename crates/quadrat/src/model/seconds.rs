@@ -2,7 +2,8 @@
 //! are of different functions.
 
 use super::observations::Observations;
-use super::second::{SecondLatent, SecondSpec, Varying};
+use super::second::{SecondLatent, SecondSpec};
+use super::varying::Varying;
 use crate::error::InputError;
 use crate::inference::sites::{Second, SecondPrior};
 use crate::likelihood::Likelihood;

@@ -1,7 +1,8 @@
 //! The slopes of the linear parts of a kernel.
 
+use super::Observations;
 use super::posterior::Posterior;
-use super::{Observations, Scale};
+use super::scale::Scale;
 use crate::error::FitError;
 use crate::kernel::{IndexedLeaf, Kernel, Kind};
 use crate::support::Functionals;

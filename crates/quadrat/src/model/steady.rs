@@ -9,7 +9,7 @@ use super::redundant::Exact;
 use super::settings::{FitOptions, Hyperparameters, Inference, Setting};
 use super::{Model, Posterior};
 use crate::error::{FitError, InputError, plain};
-use crate::inference::exact::{ExactRow, contradiction};
+use crate::inference::exact_rows::{ExactRow, contradiction};
 use crate::inference::{Conditioned, Factor};
 use crate::linalg::Cholesky;
 

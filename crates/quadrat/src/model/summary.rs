@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::correlation::OutputCorrelation;
-
 /// What was done and what was found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -88,4 +86,28 @@ pub struct LeaveOneOut {
     pub log_density: f64,
     /// Probability of a value not above the observed one; uniform when calibrated.
     pub pit: f64,
+}
+
+/// Share of the hyperparameters' posterior that the nodes answering predictions hold: the others
+/// move no predictive probability by more than its complement.
+pub(super) const COVERED: f64 = 0.999;
+
+/// Prior correlation of two outputs at one place.
+///
+/// $\rho_{ij} = \sum_q B^{(q)}_{ij} k_q(x, x) / \sqrt{v_i v_j}$ with $v_i$ the sum for `i = j`, the
+/// unknown means left out: how alike the two latent functions move. Where the kernel is not
+/// stationary `x` is the middle of the observed inputs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OutputCorrelation {
+    /// Name of one output.
+    pub first: String,
+    /// Name of the other.
+    pub second: String,
+    /// At the MAP of the hyperparameters.
+    pub value: f64,
+    /// Lower end of its central 95 % interval, from the normal approximation of the hyperparameters
+    /// around the MAP in their free coordinates.
+    pub lower: f64,
+    /// Upper end of that interval.
+    pub upper: f64,
 }

@@ -6,10 +6,12 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 use super::amounts::Amounts;
+use super::component::Component;
 use super::lens::{Lens, What};
 use super::pooled::{MAX_NODES, cut};
-use super::posterior::{Component, Posterior};
-use super::prediction::{Prediction, not_negative};
+use super::posterior::Posterior;
+use super::prediction::Prediction;
+use super::row_sums::Nodes;
 use super::row_sums::RowSums;
 use super::unions::unions;
 use super::within::{Holding, holding};
@@ -291,32 +293,4 @@ struct Part {
     nodes: Functionals,
     /// The observed rows that hold each.
     holding: Vec<Option<Holding>>,
-}
-
-/// The nodes of one total.
-pub(super) struct Nodes<'a> {
-    pub theta: &'a [f64],
-    pub points: &'a Functionals,
-    mean: &'a [f64],
-    /// Of all nodes of the chunk, see [`Factor::whiten`](crate::inference::factor::Factor::whiten).
-    pub reduced: &'a Mat<f64>,
-    /// Which of them is the first here.
-    pub first: usize,
-}
-
-impl Nodes<'_> {
-    /// By what the data make the covariance of two nodes smaller.
-    fn reduction(&self, i: usize, j: usize) -> f64 {
-        let column = |k: usize| self.reduced.col_as_slice(self.first + k);
-        dot(column(i), column(j))
-    }
-
-    /// What is believed about every node, from its prior variance.
-    pub fn beliefs(&self, prior: impl Fn(usize) -> f64) -> Vec<Belief> {
-        let one = |(i, &mean): (usize, &f64)| Belief {
-            mean,
-            variance: not_negative(prior(i) - self.reduction(i, i)),
-        };
-        self.mean.iter().enumerate().map(one).collect()
-    }
 }

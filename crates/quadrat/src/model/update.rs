@@ -2,11 +2,12 @@
 
 use rayon::prelude::*;
 
+use super::component::{Component, Node};
 use super::extent::reach;
 use super::fit::{check_size, condition_covering, mean_hypers};
 use super::mean_settings::is_mean;
 use super::observations::Observations;
-use super::posterior::{Component, Node, Posterior};
+use super::posterior::Posterior;
 use super::prediction::log_sum_exp;
 use super::redundant::{redundant, warning, without};
 use crate::error::FitError;

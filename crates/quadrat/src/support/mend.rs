@@ -6,8 +6,9 @@ use std::fmt;
 use geo::bool_ops::FillRule;
 use geo::{BooleanOps, Coord, LineString, MultiPolygon};
 
-use super::polygon::{LARGEST, Polygon, Ring, bounds, distinct, oriented, signed_area};
-use super::region::{RegionError, RingPlace};
+use super::polygon::Polygon;
+use super::ring::{LARGEST, Ring, bounds, distinct, oriented, signed_area};
+use super::ring::{RegionError, RingPlace};
 use super::topology::side;
 
 /// New vertices closer than this to an old one, relative to the size of the whole, are put back on
@@ -301,9 +302,10 @@ impl Nearest {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::*;
     use geo::Area;
     use serde_json::Value;
+
+    use super::*;
 
     /// Features of a file that is not part of the repository.
     pub(in crate::support) fn features(name: &str) -> Option<Vec<Vec<Vec<Ring>>>> {

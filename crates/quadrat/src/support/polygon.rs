@@ -3,11 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::mend::{self, Mend};
-use super::region::{RegionError, RingPlace};
+use super::ring::{RegionError, RingPlace};
+use super::ring::{Ring, bounds, oriented, signed_area};
 use super::topology::{self, Location};
-
-/// A closed curve, its first vertex not repeated at the end.
-pub type Ring = Vec<[f64; 2]>;
 
 /// Disjoint planar polygons with holes, seen as one set.
 ///
@@ -212,82 +210,15 @@ impl Polygon {
     }
 }
 
-/// Largest coordinate, of either sign: products of areas are numbers.
-pub(super) const LARGEST: f64 = 1e75;
-
-/// The ring without repeated vertices, anticlockwise if an exterior and clockwise if a hole.
-pub(super) fn oriented(mut ring: Ring, place: RingPlace) -> Result<Ring, RegionError> {
-    if let Some(vertex) = ring.iter().position(|v| !v.iter().all(|c| c.is_finite())) {
-        let [x, y] = ring[vertex];
-        return Err(RegionError::NotFinite {
-            ring: place,
-            vertex,
-            x,
-            y,
-        });
-    }
-    if let Some(vertex) = ring
-        .iter()
-        .position(|v| v.iter().any(|c| c.abs() > LARGEST))
-    {
-        let [x, y] = ring[vertex];
-        return Err(RegionError::Huge {
-            ring: place,
-            vertex,
-            x,
-            y,
-        });
-    }
-    distinct(&mut ring);
-    if ring.len() < 3 {
-        return Err(RegionError::FewVertices {
-            ring: place,
-            got: ring.len(),
-        });
-    }
-    if (signed_area(&ring) > 0.0) != (place.ring == 0) {
-        ring.reverse();
-    }
-    Ok(ring)
-}
-
-/// Takes out a closing vertex and vertices that repeat the one before.
-pub(super) fn distinct(ring: &mut Ring) {
-    ring.dedup();
-    while ring.len() > 1 && ring.first() == ring.last() {
-        ring.pop();
-    }
-}
-
-/// Shoelace formula about the first vertex, so that far origins do no harm.
-pub(super) fn signed_area(ring: &[[f64; 2]]) -> f64 {
-    let Some(&[x0, y0]) = ring.first() else {
-        return 0.0;
-    };
-    let cross = ring.windows(2).map(|w| {
-        let (a, b) = ([w[0][0] - x0, w[0][1] - y0], [w[1][0] - x0, w[1][1] - y0]);
-        a[0] * b[1] - a[1] * b[0]
-    });
-    0.5 * cross.sum::<f64>()
-}
-
 fn total_area(rings: &[Ring]) -> f64 {
     rings.iter().map(|ring| signed_area(ring)).sum()
 }
 
-pub(super) fn bounds(rings: &[Ring]) -> [(f64, f64); 2] {
-    [0, 1].map(|d| {
-        let all = rings.iter().flatten().map(|v| v[d]);
-        all.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), c| {
-            (lo.min(c), hi.max(c))
-        })
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     fn square(x: f64, y: f64, side: f64) -> Ring {
         vec![[x, y], [x + side, y], [x + side, y + side], [x, y + side]]

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::polygon::Ring;
-use super::region::RingPlace;
+use super::ring::Ring;
+use super::ring::RingPlace;
 
 /// Semi-major axis of the WGS84 ellipsoid, km.
 const SEMI_MAJOR: f64 = 6378.137;

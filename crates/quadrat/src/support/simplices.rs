@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::region::RegionError;
+use super::ring::RegionError;
 use crate::quadrature::simplex_volume;
 
 /// Disjoint simplices seen as one set: intervals, triangles, tetrahedra and so on.

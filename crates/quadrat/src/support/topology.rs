@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use geo::line_intersection::{LineIntersection, line_intersection};
 use geo::{Coord, Kernel, Line, Orientation, kernels::RobustKernel};
 
-use super::polygon::Ring;
-use super::region::{RegionError, RingPlace};
+use super::ring::Ring;
+use super::ring::{RegionError, RingPlace};
 
 pub(super) type Point = [f64; 2];
 

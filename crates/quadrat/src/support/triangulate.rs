@@ -4,8 +4,10 @@ use geo::{Coord, LineString, TriangulateEarcut};
 
 use super::functional::Functional;
 use super::mend::redrawn;
-use super::polygon::{Polygon, Ring, signed_area};
-use super::region::{Region, RegionError};
+use super::polygon::Polygon;
+use super::region::Region;
+use super::ring::RegionError;
+use super::ring::{Ring, signed_area};
 use crate::quadrature::{Nodes, simplex_nodes};
 
 impl Polygon {
@@ -52,7 +54,7 @@ impl Polygon {
 fn facing(part: &[Ring]) -> Vec<Ring> {
     let turned = part.iter().enumerate().map(|(k, ring)| {
         let mut ring = ring.clone();
-        super::polygon::distinct(&mut ring);
+        super::ring::distinct(&mut ring);
         if (signed_area(&ring) > 0.0) != (k == 0) {
             ring.reverse();
         }

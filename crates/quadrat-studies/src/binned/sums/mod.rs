@@ -13,8 +13,8 @@ use quadrat::support::{Aggregate, Functionals};
 use self::cells::Cells;
 use self::tables::{TABLES, Table};
 use crate::report::{self, Report};
+use crate::settings::Settings;
 use crate::statistics::mean;
-use crate::study::Settings;
 
 /// What is asked of means, in sds, and of sds, as parts of themselves.
 const ASKED: (f64, f64) = (0.05, 0.05);

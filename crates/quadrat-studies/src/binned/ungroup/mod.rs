@@ -7,15 +7,15 @@ mod populations;
 mod scores;
 
 use anyhow::{Context, Result};
-use rayon::prelude::*;
-
-use crate::report::{Report, Table};
-use crate::statistics::mean;
-use crate::steps::Steps;
-use crate::study::Settings;
 use methods::{Method, P, Told};
 use populations::{COUNTRY, Population};
+use rayon::prelude::*;
 use scores::Scores;
+
+use crate::report::{Report, Table};
+use crate::settings::Settings;
+use crate::statistics::mean;
+use crate::steps::Steps;
 
 /// Widths of the bands in years.
 const WIDTHS: [usize; 2] = [5, 10];

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 
 use crate::data;
-use crate::study::Settings;
+use crate::settings::Settings;
 
 const AUTHORITIES_FILE: &str = "binned/census2011_age_local_authority_ew.csv";
 const STATES_FILE: &str = "binned/us_population_age.csv";

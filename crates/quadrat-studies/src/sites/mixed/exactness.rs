@@ -14,7 +14,7 @@ use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
 use crate::report::{Report, Table};
-use crate::study::Settings;
+use crate::settings::Settings;
 
 /// How much wider than the posterior of expectation propagation the proposal is, as a variance.
 const WIDER: f64 = 1.5;

@@ -7,7 +7,7 @@ mod uses;
 use anyhow::Result;
 
 use crate::report::Report;
-use crate::study::Settings;
+use crate::settings::Settings;
 
 /// Runs the study.
 ///

@@ -9,7 +9,7 @@ use quadrat::support::Functionals;
 use rayon::prelude::*;
 
 use crate::report::Report;
-use crate::study::Settings;
+use crate::settings::Settings;
 
 /// Ranks observed, over ten lengthscales.
 const ROWS: usize = 150;

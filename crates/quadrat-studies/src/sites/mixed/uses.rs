@@ -10,9 +10,9 @@ use quadrat::support::Functionals;
 use rayon::prelude::*;
 
 use crate::report::{Report, Table};
+use crate::settings::Settings;
 use crate::sites::degenerate;
 use crate::statistics::{mean, rms, standard_error};
-use crate::study::Settings;
 
 /// Levels of the central intervals.
 const LEVELS: [f64; 3] = [0.5, 0.8, 0.95];

@@ -19,11 +19,12 @@
 //!
 //! The average over a region and the value at a point need one such line for every edge.
 
-use super::outline::{LINES, Outline, Panel};
-use super::pairs::{Buffer, OfFlux, Summand, Sums, Value, is_clear};
-use super::shared_area::shared_area;
-use crate::kernel::Potential;
 use pulp::Simd;
+
+use super::outline::{LINES, Outline, Panel};
+use super::shared_area::shared_area;
+use super::sums::{Buffer, OfFlux, Summand, Sums, Value, is_clear};
+use crate::kernel::Potential;
 
 /// Below this distance from the origin, in lengthscales, nodes need not lie closer: what is missed
 /// is this distance squared.

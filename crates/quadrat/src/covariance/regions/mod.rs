@@ -40,20 +40,21 @@ mod planar;
 mod separable;
 mod shared_area;
 mod side;
+mod sums;
 mod tensor;
 
 use std::borrow::Cow;
 
-use super::Resolution;
-use super::factor::Sides;
-use super::plan::Term;
-use crate::support::{Functionals, Placed};
 use cubature::Level;
+pub(super) use cubature::resolution;
 use edges::Edges;
+pub(super) use edges::{EdgeWork, ReadyEdges};
 use planar::Planar;
 
-pub(super) use cubature::resolution;
-pub(super) use edges::{EdgeWork, ReadyEdges};
+use super::Resolution;
+use super::plan::Term;
+use super::tile::Sides;
+use crate::support::{Functionals, Placed};
 
 /// Terms and the supports they see.
 pub(super) struct Group<'a> {

@@ -1,8 +1,8 @@
 //! Which terms of a kernel integrate over planar regions by their boundaries.
 
 use super::separable::Separable;
-use crate::covariance::factor::Sides;
 use crate::covariance::plan::{Factor, Family, Isotropic, Term};
+use crate::covariance::tile::Sides;
 use crate::kernel::mixture::{Accuracy, Member, rational_quadratic_members};
 
 /// A product of factors in exactly the two columns of the regions that integrates by boundaries.

@@ -9,8 +9,9 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use thiserror::Error;
 
+use super::McmcOptions;
+use super::options::Tally;
 use super::target::Target;
-use super::{McmcOptions, Tally};
 use crate::error::FitError;
 use crate::special::scalar::normal_quantile;
 

@@ -40,25 +40,27 @@ mod coordinate;
 mod diagnose;
 mod frame;
 mod guides;
+mod options;
 mod prior;
 mod process;
 mod rows;
 mod target;
 
+use std::sync::atomic::AtomicUsize;
+
+use chain::Trace;
 pub use diagnose::{effective_size, r_hat};
-
-use std::sync::atomic::{AtomicUsize, Ordering};
-
+pub use options::McmcOptions;
+use options::Tally;
+use prior::Latents;
 use rayon::prelude::*;
+use rows::Rows;
+use target::Target;
 
 use super::pooled::Pools;
 use super::sites::LatentGaussian;
 use crate::error::{FitError, InputError};
-use crate::progress::{Event, Progress};
-use chain::Trace;
-use prior::Latents;
-use rows::Rows;
-use target::Target;
+use crate::progress::Progress;
 
 /// Most latent values of the first function that are sampled: rows, or places within rows that are
 /// sums after a link.
@@ -67,56 +69,6 @@ pub const MAX_LATENTS: usize = 1000;
 pub(crate) const PLACES: &str = "places within rows that are sums after a link";
 /// Fewest draws per chain from which anything is concluded.
 const MIN_DRAWS: usize = 20;
-
-/// How to sample.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct McmcOptions {
-    /// Chains, at least 1; two or more tell whether they agree. They run side by side on the
-    /// threads of the current rayon pool.
-    pub chains: usize,
-    /// Draws of every chain that only tune the sampler.
-    pub warm_up: usize,
-    /// Draws of every chain that are kept, at least 20.
-    pub draws: usize,
-    /// Seed; with it the draws are fixed, whatever the number of threads.
-    pub seed: u64,
-}
-
-impl Default for McmcOptions {
-    fn default() -> Self {
-        Self {
-            chains: 4,
-            warm_up: 500,
-            draws: 1000,
-            seed: 1,
-        }
-    }
-}
-
-impl McmcOptions {
-    /// Sets the number of chains.
-    #[must_use]
-    pub fn with_chains(mut self, chains: usize) -> Self {
-        self.chains = chains;
-        self
-    }
-
-    /// Sets the draws per chain that tune the sampler, and those that are kept.
-    #[must_use]
-    pub fn with_draws(mut self, warm_up: usize, draws: usize) -> Self {
-        self.warm_up = warm_up;
-        self.draws = draws;
-        self
-    }
-
-    /// Sets the seed.
-    #[must_use]
-    pub fn with_seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
-        self
-    }
-}
 
 /// What the draws say about one quantity.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -350,23 +302,6 @@ fn summarise(chains: &[Vec<f64>]) -> Marginal {
         upper: quantile(0.975),
         r_hat: r_hat(chains),
         effective_size: effective_size(chains),
-    }
-}
-
-/// Counts draws over all chains.
-struct Tally<'a> {
-    done: AtomicUsize,
-    total: usize,
-    progress: &'a dyn Progress,
-}
-
-impl Tally<'_> {
-    fn drawn(&self) {
-        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        self.progress.report(Event::Draw {
-            done,
-            total: self.total,
-        });
     }
 }
 

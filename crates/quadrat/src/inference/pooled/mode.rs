@@ -3,9 +3,10 @@
 use super::curvature::Curvature;
 use super::pools::{Pools, Slopes};
 use crate::error::{FitError, LinalgError};
+use crate::inference::sites::options::JITTERS;
 use crate::inference::sites::rows::Rows;
-use crate::inference::sites::solve::JITTERS;
-use crate::inference::sites::sweep::{Sweep, Term};
+use crate::inference::sites::site::Term;
+use crate::inference::sites::sweep::Sweep;
 use crate::inference::sites::{LatentGaussian, Site};
 use crate::likelihood::local::Jet;
 use crate::linalg::{Mat, dot, matvec};
@@ -169,7 +170,7 @@ pub fn find_mode(
     let slopes = pools.slopes(&pools.means(search.prior));
     let columns = slopes.columns(pools, search.k.as_ref());
     let (first, second) = (slopes.rows(pools, columns.as_ref()), last);
-    let (pair, correlation) = crate::inference::exact::collinear(&first);
+    let (pair, correlation) = crate::inference::exact_rows::collinear(&first);
     match second {
         Some(_) => Err(FitError::Factorisation {
             kernel: problem.describe(),

@@ -5,7 +5,7 @@
 //! `mu - mu_c = s_c alpha` and `N(mu; mu, s) = N(mu; mu_c, s_c) site(mu) / Z`, which
 //! takes no difference of moments that are nearly equal.
 
-use super::{Reply, Site};
+use super::site::{Reply, Site};
 use crate::likelihood::local::{Belief, Local, Tilted};
 
 /// What cavity times likelihood says of a row.

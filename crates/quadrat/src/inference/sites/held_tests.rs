@@ -3,6 +3,7 @@
 use super::tests::Toy;
 use super::*;
 use crate::inference::Evidence;
+use crate::likelihood::local::Local;
 use crate::likelihood::{Degrees, Gaussian, Noise, StudentT};
 
 /// That some site is held, and that the gradient is that of central differences.

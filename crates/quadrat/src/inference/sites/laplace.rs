@@ -1,6 +1,6 @@
 //! Laplace's method: Newton's iteration to the mode.
 
-use super::{Reply, Site};
+use super::site::{Reply, Site};
 use crate::likelihood::local::{Belief, Local};
 
 /// The site of a row at the posterior mean: the second-order expansion of `log p` there.

@@ -11,9 +11,10 @@
 //! at a cost of `2 n r^2` in place of some `n^3` flops. `A` has no eigenvalue below one, so it is
 //! factorised without jitter.
 
+use super::process::Process;
 use super::resolvent::{LowRank, Resolvent};
-use super::search::Process;
-use super::sweep::{Site, Sweep, Term, gaussian_share};
+use super::site::{Site, Term, gaussian_share};
+use super::sweep::Sweep;
 use crate::error::LinalgError;
 use crate::likelihood::local::Belief;
 use crate::linalg::{

@@ -25,8 +25,9 @@
 //! Mean-field EP for such models: Hernandez-Lobato et al. 2014 for the factorised form; the
 //! variational sites are those of Khan and Lin 2017 for every factor.
 
-use super::sweep::Site;
-use super::{Method, Reply};
+use super::Method;
+use super::site::Reply;
+use super::site::Site;
 use crate::likelihood::local::{Belief, Change, Expected, Local};
 use crate::link::Link;
 use crate::quadrature::gauss_legendre;

@@ -6,6 +6,7 @@ use rand_distr::{Distribution, StandardNormal};
 
 use super::pair_testing::{Toy, counts_in_part, kinds};
 use super::*;
+use crate::linalg::Mat;
 use crate::linalg::{Cholesky, dot, matvec, symmetric_from_fn};
 
 /// Apart enough for the explicit factors of both covariances.

@@ -5,6 +5,7 @@ use super::pair_testing::{Toy, brute, counts_in_part, kinds};
 use super::*;
 use crate::inference::Evidence;
 use crate::likelihood::{Dispersion, Likelihood, NegativeBinomial};
+use crate::link::Link;
 
 const METHODS: [Method; 2] = [Method::Ep, Method::Variational];
 

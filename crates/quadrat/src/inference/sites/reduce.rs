@@ -9,10 +9,11 @@
 //! at the cost of one factorisation of all Gaussian rows. The difference cancels where these leave
 //! little to learn: what is found here is where the search over all rows begins, which decides.
 
+use super::options::SiteOptions;
+use super::process::Process;
 use super::rows::Rows;
-use super::search::{Process, Ran, Search};
-use super::solve::SiteOptions;
-use super::sweep::Term;
+use super::search::{Ran, Search};
+use super::site::Term;
 use crate::linalg::{Cholesky, Mat, dot, gemm};
 
 /// Share of the rows that are chosen up to which the detour is worth it.

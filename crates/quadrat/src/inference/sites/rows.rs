@@ -1,9 +1,9 @@
 //! The rows of a problem at one value of the hyperparameters, and the sites they begin with.
 
+use super::options::SiteOptions;
 use super::pair::PairRow;
-use super::search::Process;
-use super::solve::SiteOptions;
-use super::sweep::{Site, Term};
+use super::process::Process;
+use super::site::{Site, Term};
 use super::{Block, LatentGaussian};
 
 /// The rows of all blocks at one value of the hyperparameters.

@@ -3,21 +3,22 @@
 use rayon::prelude::*;
 
 use super::accelerate::History;
+use super::options::{SiteOptions, Sites};
 use super::pair::Pair;
+use super::process::Process;
 use super::project::project;
 use super::rows::Rows;
-use super::solve::{SiteOptions, Sites};
-use super::sweep::{Site, Sweep, Term};
-use super::{Method, Parted, Reply, ep, laplace, variational};
+use super::site::Reply;
+use super::site::{Site, Term};
+use super::sweep::Sweep;
+use super::{Method, ep, laplace, variational};
 use crate::error::LinalgError;
-use crate::linalg::MatRef;
 
 /// Rows asked by one task.
 const ROWS_PER_TASK: usize = 32;
 /// Sites may be this many times more precise than the prior.
 const MOST_PRECISE: f64 = 1e10;
-/// At least this part of a variance counts, however much of it a vague constant has.
-const VAGUE: f64 = 1e-8;
+
 /// Full steps in a row that come no closer before EP is damped.
 const PATIENCE: f64 = 3.0;
 /// Roundings that a residual is made of, per unit of a row's precision.
@@ -30,26 +31,6 @@ const SMALLEST_STEP: f64 = 0.02;
 /// was too long.
 const QUICK: usize = 30;
 const LONG: f64 = 0.5;
-
-/// A latent function at its coordinates.
-pub(super) struct Process<'a> {
-    pub k: MatRef<'a, f64>,
-    pub prior_mean: &'a [f64],
-    /// `K` in two parts, where some constant is unknown.
-    pub parts: Option<&'a Parted>,
-    /// `L'` with `K = L L'`, where that is of a low rank.
-    pub root: Option<MatRef<'a, f64>>,
-}
-
-impl Process<'_> {
-    /// The variance of a row to which a precision is compared: that of the kernel where vague
-    /// constants are told apart, whose variance then takes no digits.
-    fn unit(&self, row: usize) -> f64 {
-        let k = self.k[(row, row)];
-        let kernel = self.parts.map(|parts| parts.kernel[(row, row)]);
-        kernel.map_or(k, |kernel| kernel.max(VAGUE * k))
-    }
-}
 
 pub(super) struct Search<'a> {
     pub processes: &'a [Process<'a>],

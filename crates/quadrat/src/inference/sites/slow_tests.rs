@@ -1,8 +1,9 @@
 //! Rows whose curvature changes by factors within the belief about them, and the sweeps that they
 //! take.
 
+use super::options::SiteOptions;
 use super::tests::Toy;
-use super::{Method, SiteOptions, condition_sites};
+use super::{Method, condition_sites};
 use crate::likelihood::local::{Belief, Local};
 use crate::likelihood::{Interval, Noise, Poisson};
 use crate::link::Link;

@@ -1,39 +1,12 @@
 //! The posterior under given sites: the linear algebra that all approximations share.
 
+use super::process::Process;
 use super::resolvent::{Resolvent, Scaled};
-use super::search::Process;
+use super::site::{Site, Term, gaussian_share};
 use super::{Parted, low_rank};
 use crate::error::LinalgError;
 use crate::likelihood::local::Belief;
 use crate::linalg::{Cholesky, Mat, MatRef, dot, matvec};
-
-/// A Gaussian site `exp(shift z - precision z^2 / 2)`.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Site {
-    /// `T >= 0`.
-    pub precision: f64,
-    /// `nu`.
-    pub shift: f64,
-}
-
-/// What stands in for a row.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::inference) enum Term {
-    /// A row that is Gaussian: its value and noise variance, which may be zero.
-    Gaussian { value: f64, variance: f64 },
-    /// A site that is chosen.
-    Chosen(Site),
-}
-
-impl Term {
-    /// Its variance, infinite where it says nothing.
-    pub fn noise(&self) -> f64 {
-        match self {
-            Self::Gaussian { variance, .. } => *variance,
-            Self::Chosen(site) => site.precision.recip(),
-        }
-    }
-}
 
 /// Precision of a site in units of the posterior, below which that variance is not read off `R`,
 /// which loses the digits of this number.
@@ -353,10 +326,4 @@ impl<R> Sweep<R> {
     pub fn log_evidence(&self, shares: f64) -> f64 {
         shares + self.gaussian - 0.5 * (self.quadratic + self.log_det)
     }
-}
-
-/// `log N(y; mu, v) - log(1 + k / v) / 2` of a Gaussian row, whose residual `y - mu` is `v alpha`.
-pub(super) fn gaussian_share(k: f64, v: f64, alpha: f64) -> f64 {
-    let total = (v + k).max(f64::MIN_POSITIVE);
-    -0.5 * ((2.0 * std::f64::consts::PI * total).ln() + v * alpha * alpha)
 }

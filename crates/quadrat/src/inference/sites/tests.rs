@@ -8,8 +8,11 @@ use crate::likelihood::{
 };
 use crate::likelihood::{Censored, Gaussian, Interval, Laplace, Noise, Ordinal, Thresholds};
 use crate::likelihood::{Degrees, Positive, Side, StudentT, Truncated};
+use crate::linalg::Mat;
+use crate::linalg::MatRef;
 use crate::linalg::{Cholesky, symmetric_from_fn};
 use crate::link::Link;
+use crate::parameter::Parameter;
 use crate::parameter::PriorDensity;
 
 /// Points on a line under a squared exponential, with tables of rows.

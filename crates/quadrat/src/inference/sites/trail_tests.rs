@@ -1,11 +1,12 @@
 //! Shorter ways to the same sites.
 
-use super::solve::SiteOptions;
+use super::options::SiteOptions;
 use super::tests::Toy;
 use super::*;
 use crate::inference::{Evidence, Trail};
 use crate::likelihood::local::Local;
 use crate::likelihood::{Censored, Noise, Poisson, Side};
+use crate::link::Link;
 
 /// Values of a wave at 60 points, every third of which is only known to be at least the number.
 fn capped() -> Toy {

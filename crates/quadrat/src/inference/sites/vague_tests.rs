@@ -1,8 +1,9 @@
 //! Constants of which next to nothing is known beside rows that say much.
 
 use super::Parted;
-use super::search::Process;
-use super::sweep::{Site, Sweep, Term};
+use super::process::Process;
+use super::site::{Site, Term};
+use super::sweep::Sweep;
 use crate::linalg::{Mat, gemm, symmetric_from_fn};
 
 const ROWS: usize = 8;

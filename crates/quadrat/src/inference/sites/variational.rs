@@ -15,7 +15,7 @@
 //! # Source
 //! Khan and Lin 2017, *Conjugate-computation variational inference*.
 
-use super::{Reply, Site};
+use super::site::{Reply, Site};
 use crate::likelihood::local::{Belief, Local};
 
 /// Newton's steps towards a belief at most: one or two from near.

@@ -13,7 +13,7 @@
 //! with `rho` the ratio of the sums of `e_i e_j` over all pairs and those of the sample (of the
 //! numbers of pairs without a link), `tau` that of the sums of `e_i^2` (`w_i^2`).
 
-use super::moments::Points;
+use super::points::Points;
 use crate::linalg::{Mat, MatRef, dot, matvec};
 use crate::link::{Link, Moments};
 

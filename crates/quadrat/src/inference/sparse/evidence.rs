@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::collapsed::{collapsed, is_normal};
+use super::options::SparseOptions;
 use super::pass::{Bound, Depth, Stream, inducing_factor};
-use super::settle::{SparseOptions, reduction, search};
+use super::settle::{reduction, search};
 use super::{Found, Normal, SparseProblem};
 use crate::error::FitError;
 use crate::inference::{Conditioned, Evidence, Factor, Trail};

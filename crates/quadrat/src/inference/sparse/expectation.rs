@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::log_squares;
-use super::moments::{Marginals, Points, SumMoments};
+use super::moments::SumMoments;
+use super::points::{Marginals, Points};
 use crate::error::InputError;
 use crate::likelihood::local::{Belief, Local, SumTerms};
 use crate::likelihood::log_square::expected_log_square;

@@ -1,7 +1,7 @@
 //! Whitened features of a chunk, and what they leave of its covariance.
 
 use super::SparseProblem;
-use super::moments::in_chunk;
+use super::points::in_chunk;
 use crate::covariance::CrossWork;
 use crate::linalg::{Mat, MatRef, dot, gemm_lower_into, lower_times_into, mirror_lower, reshape};
 

@@ -9,10 +9,11 @@
 
 use super::evidence::SparseEvidence;
 use super::moves::{Column, ROUNDS, Through, columns, relocate};
+use super::options::SparseOptions;
 use super::parts::rehearse;
 use super::stages::{Done, GAINS, Watch, stages, unless_stopped};
 use super::state::fingerprint;
-use super::{Found, SparseOptions, SparseProblem, SparseState};
+use super::{Found, SparseProblem, SparseState};
 use crate::error::FitError;
 use crate::inference::free::FreeSpace;
 use crate::inference::{Optimum, Start, Trail};

@@ -47,9 +47,12 @@ mod moments;
 mod moves;
 mod newton;
 mod normal;
+mod options;
 mod parts;
 mod pass;
+mod points;
 mod prior;
+mod problem;
 mod settle;
 mod slopes;
 mod stages;
@@ -70,45 +73,9 @@ pub use inducing::k_means;
 pub use learn::{CurvatureOf, SparseOptimum, learn_sparse};
 pub use moments::sampled_total;
 pub use normal::Normal;
+pub use options::SparseOptions;
 pub use pass::{Bound, bound};
 pub use prior::{SparsePrior, UnknownMean};
-pub use settle::{SparseOptions, settle_sparse};
+pub use problem::SparseProblem;
+pub use settle::settle_sparse;
 pub use state::SparseState;
-
-use super::sites::Block;
-use crate::covariance::Induced;
-use crate::parameter::Parameter;
-
-/// A prior and what rows reported of it.
-pub trait SparseProblem: Sync {
-    /// The kernel at inducing points and at the points of rows, chunk by chunk.
-    fn induced(&self) -> &Induced;
-
-    /// The mean, unless it is zero or known.
-    fn unknown_mean(&self) -> Option<&dyn UnknownMean> {
-        None
-    }
-
-    /// Both together.
-    fn prior(&self) -> SparsePrior<'_> {
-        SparsePrior {
-            induced: self.induced(),
-            mean: self.unknown_mean(),
-        }
-    }
-
-    /// Which rows look at which points.
-    fn bags(&self) -> &Bags;
-
-    /// `m(x)` of the points of a chunk.
-    fn prior_mean(&self, chunk: usize) -> &[f64];
-
-    /// The tables of rows, in order; together they cover all rows.
-    fn blocks(&self) -> Vec<Block<'_>>;
-
-    /// Every hyperparameter, in the order of `theta`.
-    fn parameters(&self) -> &[Parameter];
-
-    /// The kernel expression, for error messages.
-    fn describe(&self) -> String;
-}

@@ -1,41 +1,14 @@
 //! Mean and variance of a weighted sum after a link, and their adjoints.
 
-use super::bags::Bags;
-use super::control::{Control, LowRank, LowRankSlope, Slopes, over};
+use super::control::{Control, LowRank, Slopes, over};
 use super::features::columns;
+use super::points::{Marginals, Points};
 use crate::inference::pooled::Total;
 use crate::likelihood::local::Belief;
 use crate::linalg::{Mat, MatRef, dot, gemm, gemm_into};
 use crate::link::series::Series;
 use crate::link::{CLIP, Link, Moments};
 use crate::special::{self, elementary};
-
-/// The points of one row under `q`.
-pub(super) struct Points<'a> {
-    pub link: Link,
-    pub weights: &'a [f64],
-    pub mean: &'a [f64],
-    pub variance: &'a [f64],
-    /// Whose pairs are used, counted within the row.
-    pub sample: &'a [usize],
-    /// Covariance of the sample, symmetric; its diagonal is not read.
-    pub covariance: &'a Mat<f64>,
-    /// Of what is known of every pair where not all are used.
-    pub low_rank: Option<LowRank<'a>>,
-}
-
-/// Derivatives in the marginals of the points of a row, which are added to.
-pub(super) struct Marginals<'a> {
-    pub to_mean: &'a mut [f64],
-    pub to_variance: &'a mut [f64],
-    /// In the covariances of the sample, overwritten: zero on its diagonal, `(i, j)` and `(j, i)`
-    /// count as two.
-    pub to_covariance: &'a mut Mat<f64>,
-    /// In the part of low rank, besides; untouched where nothing depends on it.
-    pub to_low_rank: &'a mut Option<LowRankSlope>,
-    /// In the own hyperparameters of the likelihood.
-    pub to_own: &'a mut [f64],
-}
 
 /// Mean and variance of the sum, and what the adjoint needs again.
 pub(super) struct SumMoments {
@@ -353,12 +326,6 @@ pub fn sampled_total(
         mean: seen.mean,
         variance: seen.variance,
     }
-}
-
-/// The sample of a row as places in its chunk.
-pub(super) fn in_chunk(bags: &Bags, chunk: usize, row: usize, sample: &[usize]) -> Vec<usize> {
-    let first = bags.row_points(row).start - bags.chunk_points(chunk).start;
-    sample.iter().map(|i| first + i).collect()
 }
 
 #[cfg(test)]

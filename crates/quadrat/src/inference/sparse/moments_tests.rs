@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::inference::pooled::total;
+use crate::inference::sparse::Bags;
 use crate::linalg::symmetric_from_fn;
 
 /// Weights, means and covariance, and the part of it that is known of all pairs, by its columns.

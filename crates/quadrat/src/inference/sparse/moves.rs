@@ -5,8 +5,9 @@
 //! that at fixed `q`.
 
 use super::evidence::SparseEvidence;
+use super::options::SparseOptions;
 use super::stages::Watch;
-use super::{Bags, SparseOptions, SparseProblem, SparseState, UnknownMean};
+use super::{Bags, SparseProblem, SparseState, UnknownMean};
 use crate::covariance::Induced;
 use crate::error::FitError;
 use crate::inference::Trail;

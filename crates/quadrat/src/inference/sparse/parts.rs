@@ -1,8 +1,9 @@
 //! Easier problems that go before the one that is asked for.
 
 use super::evidence::SparseEvidence;
+use super::options::SparseOptions;
 use super::stages::{Watch, stages, unless_stopped};
-use super::{SparseOptions, SparseProblem, SparseState};
+use super::{SparseProblem, SparseState};
 use crate::error::FitError;
 use crate::inference::Trail;
 use crate::inference::free::FreeSpace;

@@ -7,9 +7,10 @@
 //! where the derivatives are those of the expected log-densities.
 
 use super::history::{History, Natural};
+use super::options::SparseOptions;
 use super::pass::{Bound, Depth, Stream};
 use super::start::begin;
-use super::{Found, LogSum, Normal, SparseProblem};
+use super::{Found, Normal, SparseProblem};
 use crate::error::FitError;
 use crate::linalg::{Mat, matvec};
 use crate::parameter;
@@ -32,8 +33,7 @@ const MIXED: f64 = 4.0;
 /// Steps that leave less than this part of the residual approach quickly: from near, a thousandth
 /// of it is usual.
 const QUICK: f64 = 0.1;
-/// Tolerance where differences of gradients are taken, as a part of the usual one.
-const FINE: f64 = 0.1;
+
 /// Steps that gain more than this, in nats, are far from the end: what the last ones led to says
 /// nothing of the next.
 const NEAR: f64 = 10.0;
@@ -45,45 +45,6 @@ const ROUNDING: f64 = 1e-12;
 const USABLE: f64 = 0.1;
 /// Gains that shrink by less than this in a step may do so for long: what is left is not known.
 const SLOWEST: f64 = 0.99;
-
-/// How accurately, and with what.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SparseOptions {
-    /// What is put for expectations of sums.
-    pub form: LogSum,
-    /// Stop when less than this is left to gain, in nats.
-    pub tolerance: f64,
-    /// Passes over the rows, about, at most.
-    pub steps: usize,
-    /// Variance of the whitened inducing values where a search begins; less where that of a point
-    /// would exceed 1.
-    pub start_variance: f64,
-    /// Features of all points are kept between steps where they take no more than this, in bytes.
-    pub memory: usize,
-}
-
-impl Default for SparseOptions {
-    fn default() -> Self {
-        Self {
-            form: LogSum::Matched,
-            tolerance: 1e-6,
-            steps: 200,
-            start_variance: 0.1,
-            memory: 1 << 28,
-        }
-    }
-}
-
-impl SparseOptions {
-    /// For gradients of which differences are taken: half a thousandth of the spread of `q` from
-    /// its optimum.
-    pub(super) fn fine(self) -> Self {
-        Self {
-            tolerance: FINE * self.tolerance,
-            ..self
-        }
-    }
-}
 
 /// What was found.
 pub(super) struct Settled {

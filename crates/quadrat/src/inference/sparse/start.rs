@@ -1,7 +1,8 @@
 //! Where a search for a belief begins that knows nothing: at one level everywhere.
 
+use super::options::SparseOptions;
 use super::pass::{Bound, Depth, Stream};
-use super::{Normal, SparseOptions, SparseProblem};
+use super::{Normal, SparseProblem};
 use crate::error::FitError;
 use crate::inference::sites::rows::Rows;
 use crate::link::Link;

@@ -12,80 +12,18 @@
 //! counts: a meter that is read each day reports sums that overlap, each with noise of its own.
 
 mod apply;
+mod kinds;
 mod nested;
 mod row;
 mod shared;
 mod words;
 
+pub use kinds::{Overlap, Treatment, WhyKept};
+use row::{Rows, by_output};
+
 use super::Model;
 use super::observations::Observations;
 use crate::error::InputError;
-use row::{Rows, by_output};
-
-/// Rows of counts that look at the same place.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Overlap {
-    /// All of them, ascending, counted from 0 over all tables.
-    pub rows: Vec<usize>,
-    /// One row, and another within it or that meets it.
-    pub pair: (usize, usize),
-    /// What was done.
-    pub treatment: Treatment,
-}
-
-/// What is done with rows of counts that overlap.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub enum Treatment {
-    /// Every row was made what it counts beyond the rows within it.
-    Differences,
-    /// The first row of the pair is the total of the rows, and was left out.
-    LeftOut,
-    /// They stay, as if they counted different events.
-    Kept(WhyKept),
-}
-
-/// Why overlapping rows of counts stay as they are.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub enum WhyKept {
-    /// The two rows of the pair have a part in common, and each has a part of its own; or one is
-    /// within the other, but what is left of it is no box.
-    Partly,
-    /// The two rows of the pair are of one place, and which of them others belong to is not known.
-    Repeated,
-    /// The first row of the pair counts so many events fewer than the rows within it.
-    TooFew {
-        /// How many.
-        by: f64,
-    },
-    /// The first row of the pair counts so many events more than its parts.
-    TooMany {
-        /// How many.
-        by: f64,
-    },
-    /// The exposures of the rows do not add up.
-    Exposures,
-    /// The second row of the pair does not say its count exactly.
-    Hidden,
-}
-
-impl Overlap {
-    fn new(
-        rows: impl IntoIterator<Item = usize>,
-        pair: (usize, usize),
-        treatment: Treatment,
-    ) -> Self {
-        let mut rows: Vec<usize> = rows.into_iter().collect();
-        rows.sort_unstable();
-        Self {
-            rows,
-            pair,
-            treatment,
-        }
-    }
-}
 
 /// Tables in which events are counted once, as far as that can be had.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,6 +1,7 @@
 //! Rectangles that fill a polygon.
 
-use crate::support::{Polygon, RegionError};
+use crate::support::Polygon;
+use crate::support::ring::RegionError;
 
 /// Finest grid tried, in cells along each input.
 const FINEST: usize = 512;

@@ -5,7 +5,8 @@ use super::super::pools::Pools;
 use crate::error::LinalgError;
 use crate::inference::sites::Site;
 use crate::inference::sites::rows::Rows;
-use crate::inference::sites::sweep::{Sweep, Term};
+use crate::inference::sites::site::Term;
+use crate::inference::sites::sweep::Sweep;
 use crate::likelihood::local::Belief;
 use crate::linalg::{Cholesky, Mat, dot, gemm};
 

@@ -1,0 +1,57 @@
+//! What exact inference asks of a model.
+
+use crate::linalg::Mat;
+use crate::parameter::Parameter;
+
+/// Prior covariance of the observed functionals, in the representation its structure allows;
+/// also the adjoint of such a covariance.
+#[derive(Debug, Clone)]
+pub enum Gram {
+    /// `K`, shape `[n, n]`, both triangles.
+    Dense(Mat<f64>),
+    /// `K = axes[0] (x) axes[1] (x) .. + u u'`; the index of the first axis varies slowest.
+    Kronecker {
+        /// One symmetric matrix per axis.
+        axes: Vec<Mat<f64>>,
+        /// `u`, length `n`: a free mean with a wide prior. It does not depend on `theta`.
+        rank_one: Option<Vec<f64>>,
+    },
+}
+
+/// A linear observation of a Gaussian process with Gaussian noise: `y = L f + noise`.
+pub trait LinearGaussian: Sync {
+    /// Number of rows `n`.
+    fn rows(&self) -> usize;
+
+    /// `r = y - prior mean`, length `n`.
+    fn residual(&self) -> &[f64];
+
+    /// Prior covariance of the observed functionals at `theta` (all parameters, natural units).
+    ///
+    /// The Kronecker form requires the same noise variance on every row.
+    fn gram(&self, theta: &[f64]) -> Gram;
+
+    /// Writes the noise variance of every row, each >= 0, into `variances`, length `n`.
+    fn noise(&self, theta: &[f64], variances: &mut [f64]);
+
+    /// What the log evidence has beside that of the residual, in nats: of values that stand for
+    /// several.
+    fn constant(&self, _theta: &[f64]) -> f64 {
+        0.0
+    }
+
+    /// Adds `dL/dtheta` to `gradient`, one entry per parameter, natural units; that of
+    /// [`LinearGaussian::constant`] with it.
+    ///
+    /// # Arguments
+    /// * `adjoint` - `G = dL/dK`, symmetric, in the form that [`LinearGaussian::gram`] returned, so
+    ///   that `dL = <G, dK>`; for Kronecker `dL = sum_d <axes_d, dK_d>`, without `rank_one`
+    /// * `noise_adjoint` - `dL / d variance` of every row, length `n`
+    fn contract(&self, theta: &[f64], adjoint: &Gram, noise_adjoint: &[f64], gradient: &mut [f64]);
+
+    /// The kernel expression, for error messages.
+    fn describe(&self) -> String;
+
+    /// Every hyperparameter, in the order of `theta`.
+    fn parameters(&self) -> &[Parameter];
+}

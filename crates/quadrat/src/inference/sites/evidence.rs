@@ -1,0 +1,67 @@
+//! The evidence by sites and its gradient, for a search of hyperparameters.
+
+use super::block::LatentGaussian;
+use super::options::SiteOptions;
+use super::solve::{SiteFit, settle};
+use super::{DEAR, ROUGH};
+use crate::error::FitError;
+use crate::inference::Trail;
+use crate::parameter::Parameter;
+
+/// The evidence of a [`LatentGaussian`] problem under one of the approximations.
+pub struct SiteEvidence<'a> {
+    problem: &'a dyn LatentGaussian,
+    options: SiteOptions,
+}
+
+impl<'a> SiteEvidence<'a> {
+    /// The evidence as a function of the hyperparameters.
+    #[must_use]
+    pub fn new(problem: &'a dyn LatentGaussian, options: SiteOptions) -> Self {
+        Self { problem, options }
+    }
+
+    /// Finds the sites from those of the trail, and leaves them there.
+    fn settle(&self, theta: &[f64], trail: &mut Trail) -> Result<SiteFit, FitError> {
+        let mut options = self.options.clone();
+        if let Some([first, second]) = trail.sites() {
+            options.start.clone_from(first);
+            options.start_second.clone_from(second);
+        }
+        options.is_coarse = trail.is_coarse;
+        if trail.is_rough {
+            options.tolerance = options.tolerance.max(ROUGH);
+        }
+        let fit = settle(self.problem, theta, &options)?;
+        trail.leave([fit.found.sites.clone(), fit.found.second.clone()]);
+        Ok(fit)
+    }
+}
+
+impl crate::inference::Evidence for SiteEvidence<'_> {
+    /// An evaluation that did not converge is an error, from which the search steps back.
+    fn evaluate_along(
+        &self,
+        theta: &[f64],
+        trail: &mut Trail,
+    ) -> Result<(f64, Vec<f64>), FitError> {
+        let fit = self.settle(theta, trail)?;
+        let log_evidence = fit.log_evidence;
+        Ok((
+            log_evidence,
+            super::adjoint::gradient(self.problem, theta, fit)?,
+        ))
+    }
+
+    fn value_along(&self, theta: &[f64], trail: &mut Trail) -> Result<f64, FitError> {
+        Ok(self.settle(theta, trail)?.log_evidence)
+    }
+
+    fn parameters(&self) -> &[Parameter] {
+        self.problem.parameters()
+    }
+
+    fn is_dear(&self) -> bool {
+        self.problem.prior_mean().len() > DEAR
+    }
+}

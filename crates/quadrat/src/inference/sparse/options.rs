@@ -1,0 +1,45 @@
+//! When the search for inducing values ends.
+
+use super::LogSum;
+
+/// Tolerance where differences of gradients are taken, as a part of the usual one.
+pub(super) const FINE: f64 = 0.1;
+
+/// How accurately, and with what.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SparseOptions {
+    /// What is put for expectations of sums.
+    pub form: LogSum,
+    /// Stop when less than this is left to gain, in nats.
+    pub tolerance: f64,
+    /// Passes over the rows, about, at most.
+    pub steps: usize,
+    /// Variance of the whitened inducing values where a search begins; less where that of a point
+    /// would exceed 1.
+    pub start_variance: f64,
+    /// Features of all points are kept between steps where they take no more than this, in bytes.
+    pub memory: usize,
+}
+
+impl Default for SparseOptions {
+    fn default() -> Self {
+        Self {
+            form: LogSum::Matched,
+            tolerance: 1e-6,
+            steps: 200,
+            start_variance: 0.1,
+            memory: 1 << 28,
+        }
+    }
+}
+
+impl SparseOptions {
+    /// For gradients of which differences are taken: half a thousandth of the spread of `q` from
+    /// its optimum.
+    pub(super) fn fine(self) -> Self {
+        Self {
+            tolerance: FINE * self.tolerance,
+            ..self
+        }
+    }
+}
