@@ -1,5 +1,6 @@
 //! Still images: one drawing, written as SVG or as PNG.
 
+mod arrow;
 mod calibration;
 mod canvas;
 mod correlation;

@@ -1,5 +1,6 @@
 //! Marks of a curve figure as still images.
 
+use super::arrow::head;
 use super::canvas::{Canvas, cut, width_of};
 use super::frame::{Frame, SMALL};
 use super::ink::{Anchor, Ink};
@@ -175,19 +176,4 @@ fn arrow(canvas: &mut Canvas, from: (f64, f64), to: (f64, f64), ink: Ink, size: 
     };
     canvas.line(from, (to.0, end), ink);
     head(canvas, to, down, size, ink);
-}
-
-/// The head of an arrow with its tip at a place.
-pub(super) fn head(canvas: &mut Canvas, (x, y): (f64, f64), down: bool, size: f64, line: Ink) {
-    let ink = Ink {
-        fill: line.line,
-        line: None,
-        ..line
-    };
-    let back = if down { -8.0 } else { 8.0 } * size;
-    let half = 4.5 * size;
-    canvas.polygon(
-        vec![(x, y), (x - half, y + back), (x + half, y + back)],
-        ink,
-    );
 }

@@ -1,8 +1,8 @@
 //! The swatches of marks in legends, the same in still images and on the page.
 
+use super::arrow::head;
 use super::canvas::Canvas;
 use super::ink::Ink;
-use super::marks::head;
 use crate::palette::BAR;
 use crate::prepare::Key;
 

@@ -3,7 +3,6 @@
 mod colour;
 mod geometry;
 
-use super::{range, widened};
 use crate::figure::MapFigure;
 use crate::format::{count, number};
 use geometry::Sheet;

@@ -1,11 +1,11 @@
 //! What a search for hyperparameters carries from one evaluation to the next.
 
+use std::any::Any;
 use std::sync::Arc;
 
-use super::sites::Site;
-use super::sparse::Found;
-
-/// Sites found where the search was last, and how accurately the next evidence is needed.
+/// What an engine found where the search was last, and how accurately the next evidence is needed.
+///
+/// Each engine keeps what it can begin the next evaluation with, in a type of its own.
 ///
 /// Every search has a trail of its own, so that results depend neither on threads nor on other
 /// searches.
@@ -14,8 +14,7 @@ pub struct Trail {
     pub(super) is_rough: bool,
     /// Whether few nodes of rows with two latent values will do.
     pub(super) is_coarse: bool,
-    sites: Option<Arc<[Vec<Site>; 2]>>,
-    found: Option<Arc<Found>>,
+    memory: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Trail {
@@ -25,8 +24,7 @@ impl Trail {
         Self {
             is_rough: true,
             is_coarse: false,
-            sites: None,
-            found: None,
+            memory: None,
         }
     }
 
@@ -45,33 +43,17 @@ impl Trail {
         Self {
             is_rough: false,
             is_coarse: false,
-            sites: None,
-            found: None,
+            memory: None,
         }
     }
 
-    /// Sites of the first and second latent function to begin with, where there are any.
-    pub(super) fn sites(&self) -> Option<&[Vec<Site>; 2]> {
-        self.sites.as_deref()
+    /// What was kept last, where it is of this type.
+    pub(super) fn memory<T: Any>(&self) -> Option<&T> {
+        self.memory.as_ref()?.downcast_ref()
     }
 
-    pub(super) fn leave(&mut self, sites: [Vec<Site>; 2]) {
-        self.sites = Some(Arc::new(sites));
-    }
-
-    /// The belief about inducing values to begin with, where there is one.
-    pub(super) fn found(&self) -> Option<&Found> {
-        self.found.as_deref()
-    }
-
-    /// Lets the next search for a belief find out itself how quickly its steps approach.
-    pub(super) fn forget_rate(&mut self) {
-        if let Some(found) = &mut self.found {
-            Arc::make_mut(found).rate = None;
-        }
-    }
-
-    pub(super) fn leave_found(&mut self, found: Found) {
-        self.found = Some(Arc::new(found));
+    /// Keeps this for the next evaluation, in place of what was kept before.
+    pub(super) fn keep<T: Any + Send + Sync>(&mut self, memory: T) {
+        self.memory = Some(Arc::new(memory));
     }
 }

@@ -1,7 +1,7 @@
 //! Leaves of a kernel, with the dimensions on which they stand.
 
-use super::coregion::Mixing;
 use super::leaf::Kind;
+use super::mixing::Mixing;
 
 /// A leaf whose columns and parameters are indices.
 #[derive(Debug, Clone, PartialEq)]

@@ -19,6 +19,7 @@ mod inputs;
 mod lens;
 mod lifted;
 mod line;
+mod lost_digits;
 mod marginals;
 #[cfg(feature = "mcmc")]
 mod mcmc;
@@ -50,6 +51,7 @@ mod settings;
 mod slopes;
 mod sparse;
 mod steady;
+mod streamed;
 mod summary;
 mod sums;
 mod totals;

@@ -10,7 +10,7 @@ use super::observations::Observations;
 use super::outputs;
 use super::pooled::{Pooled, is_pooled};
 use super::seconds::Seconds;
-use super::sparse::{Sparse, SparseChoice, Streamed};
+use super::sparse::{Sparse, SparseChoice};
 use crate::covariance::{Covariance, Grid};
 use crate::error::{FitError, InputError};
 use crate::inference::pooled::{Draws, PooledEvidence, PooledOptions, condition_pooled};
@@ -449,15 +449,6 @@ impl Problem {
     pub fn draws(&self, share: f64, count: usize) -> Draws {
         let pooled = self.pooled.as_ref();
         pooled.map_or_else(Draws::default, |pooled| pooled.draws(share, count))
-    }
-
-    /// As sparse inference sees it, where it is sparse.
-    pub fn streamed(&self) -> Option<Streamed<'_>> {
-        let sparse = self.sparse.as_ref()?;
-        Some(Streamed {
-            problem: self,
-            sparse,
-        })
     }
 
     /// Puts the inducing points of sparse inference elsewhere, each in its own output.

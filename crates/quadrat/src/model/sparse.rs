@@ -8,14 +8,10 @@ use rayon::prelude::*;
 use super::mean::Means;
 use super::observations::Observations;
 use super::outputs::place;
-use super::problem::Problem;
 use super::settings::{FitOptions, Inducing};
 use crate::covariance::{Covariance, Induced};
 use crate::error::InputError;
-use crate::inference::sites::{Block, LatentGaussian};
-use crate::inference::sparse::{
-    Bags, Found, LogSum, SparseOptions, SparseProblem, UnknownMean, Within, k_means,
-};
+use crate::inference::sparse::{Bags, Found, LogSum, SparseOptions, UnknownMean, Within, k_means};
 use crate::kernel::{Kernel, Role};
 use crate::linalg::Mat;
 use crate::link::Link;
@@ -62,10 +58,10 @@ impl SparseChoice {
 /// Points of all rows in chunks, and inducing points.
 #[derive(Clone)]
 pub(super) struct Sparse {
-    bags: Bags,
-    induced: Induced,
+    pub(super) bags: Bags,
+    pub(super) induced: Induced,
     /// Prior means of the points of every chunk.
-    means: Vec<Vec<f64>>,
+    pub(super) means: Vec<Vec<f64>>,
     /// Where the rows looked.
     pub observed: Functionals,
     pub options: SparseOptions,
@@ -380,42 +376,5 @@ impl UnknownMean for Means {
 
     fn variance(&self, set: &Functionals, row: usize) -> f64 {
         self.variance(set, row)
-    }
-}
-
-/// A problem that has inducing points, as inference sees it.
-pub(super) struct Streamed<'a> {
-    pub problem: &'a Problem,
-    pub sparse: &'a Sparse,
-}
-
-impl SparseProblem for Streamed<'_> {
-    fn induced(&self) -> &Induced {
-        &self.sparse.induced
-    }
-
-    fn unknown_mean(&self) -> Option<&dyn UnknownMean> {
-        let mean = &self.problem.mean;
-        mean.is_unknown().then_some(mean as _)
-    }
-
-    fn bags(&self) -> &Bags {
-        &self.sparse.bags
-    }
-
-    fn prior_mean(&self, chunk: usize) -> &[f64] {
-        &self.sparse.means[chunk]
-    }
-
-    fn blocks(&self) -> Vec<Block<'_>> {
-        LatentGaussian::blocks(self.problem)
-    }
-
-    fn parameters(&self) -> &[Parameter] {
-        &self.problem.parameters
-    }
-
-    fn describe(&self) -> String {
-        self.problem.kernel.to_string()
     }
 }

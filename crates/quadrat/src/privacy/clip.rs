@@ -1,6 +1,6 @@
 //! Mean and variance of noisy values that were clipped.
 
-use super::Law;
+use super::law::Law;
 
 /// Mean and variance of a released value.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,20 +1,11 @@
 //! The mechanism: which noise, how much, and what may be done to the result.
 
+use super::law::Law;
 use rand::Rng;
 
 use super::clip::{self, Moments};
 use super::geometric::{EPSILON, SENSITIVITY};
 use super::{Geometric, Laplace, NoiseSource, PrivacyError};
-
-/// The distribution of the noise.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub enum Law {
-    /// Laplace.
-    Laplace(Laplace),
-    /// Two-sided geometric.
-    Geometric(Geometric),
-}
 
 /// Laplace noise must be this many times as wide as the gaps between the doubles that it is added
 /// to.
@@ -22,29 +13,6 @@ const GAPS: f64 = 1e6;
 
 /// Geometric noise that is zero with a higher probability than this is none.
 const MOSTLY_ZERO: f64 = 1.0 - 1e-9;
-
-impl Law {
-    pub(super) fn scale(&self) -> f64 {
-        match self {
-            Self::Laplace(noise) => noise.scale(),
-            Self::Geometric(noise) => noise.scale(),
-        }
-    }
-
-    pub(super) fn half_moments(&self, h: f64) -> (f64, f64) {
-        match self {
-            Self::Laplace(noise) => noise.half_moments(h),
-            Self::Geometric(noise) => noise.half_moments(h),
-        }
-    }
-
-    fn ln_upper(&self, x: f64) -> f64 {
-        match self {
-            Self::Laplace(noise) => noise.ln_upper(x),
-            Self::Geometric(noise) => noise.ln_upper(x),
-        }
-    }
-}
 
 /// Noise that makes a table of counts `epsilon`-differentially private.
 ///

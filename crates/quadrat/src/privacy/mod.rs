@@ -19,6 +19,7 @@ mod clip;
 mod error;
 mod geometric;
 mod laplace;
+mod law;
 mod mechanism;
 mod source;
 
@@ -26,5 +27,6 @@ pub use clip::Moments;
 pub use error::PrivacyError;
 pub use geometric::Geometric;
 pub use laplace::Laplace;
-pub use mechanism::{Law, Mechanism};
+pub use law::Law;
+pub use mechanism::Mechanism;
 pub use source::NoiseSource;

@@ -1,7 +1,7 @@
 //! Mending polygons as files have them.
 
+use super::mends::Mend;
 use std::collections::HashMap;
-use std::fmt;
 
 use geo::bool_ops::FillRule;
 use geo::{BooleanOps, Coord, LineString, MultiPolygon};
@@ -15,72 +15,41 @@ use super::topology::side;
 /// it: the overlay works on a grid of about 2^-30 of the size.
 const SNAP: f64 = 1e-8;
 
-/// What was done to a polygon so that it bounds a set.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Mend {
-    /// Vertices that repeated the one before were left out.
-    Repeated {
-        /// Where.
-        ring: RingPlace,
-        /// How many.
-        count: usize,
-    },
-    /// A spike, there and back along one line, was left out; the area is the same.
-    Spike {
-        /// Where.
-        ring: RingPlace,
-        /// Its tip.
-        x: f64,
-        /// Its tip.
-        y: f64,
-    },
-    /// A ring without area was left out; with an exterior its holes.
-    Dropped {
-        /// Which.
-        ring: RingPlace,
-    },
-    /// Rings that crossed slightly were drawn anew.
-    Redrawn {
-        /// A place where they crossed.
-        x: f64,
-        /// A place where they crossed.
-        y: f64,
-        /// Area that the rings as given enclose.
-        before: f64,
-        /// Area now.
-        after: f64,
-    },
-}
+impl Polygon {
+    /// As [`Self::new`], after mending what can be mended without changing the area: by at most
+    /// 1e-6 of it.
+    ///
+    /// # Errors
+    /// As [`Self::mended_within`].
+    pub fn mended(parts: Vec<Vec<Ring>>) -> Result<(Self, Vec<Mend>), RegionError> {
+        mended(parts, 1e-6)
+    }
 
-impl fmt::Display for Mend {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Repeated { ring, count } => {
-                write!(f, "{ring}: {count} repeated vertices left out")
-            }
-            Self::Spike { ring, x, y } => {
-                write!(f, "{ring}: spike at ({x}, {y}) left out")
-            }
-            Self::Dropped { ring } => write!(f, "{ring}: no area, left out"),
-            Self::Redrawn {
-                x,
-                y,
-                before,
-                after,
-            } => write!(
-                f,
-                "rings that cross near ({x}, {y}) redrawn; area {before} before and {after} after"
-            ),
-        }
+    /// As [`Self::new`], after mending.
+    ///
+    /// Closes rings, leaves out repeated vertices, spikes, and rings without area when others
+    /// remain. Rings that still cross are drawn anew around the points that they surround an odd
+    /// number of times.
+    ///
+    /// # Arguments
+    /// * `tolerance` - by how much of the area redrawing may change it
+    /// # Returns
+    /// The polygon, and what was done; nothing but repeated vertices when [`Self::new`] would have
+    /// taken the parts.
+    /// # Errors
+    /// As [`Self::new`], crossings that are too large to be redrawn among them.
+    /// # Numerics
+    /// Vertices stay where they are; new ones are right to about 1e-9 of the size of the polygon.
+    pub fn mended_within(
+        parts: Vec<Vec<Ring>>,
+        tolerance: f64,
+    ) -> Result<(Self, Vec<Mend>), RegionError> {
+        mended(parts, tolerance)
     }
 }
 
 /// See [`Polygon::mended_within`].
-pub(super) fn mended(
-    parts: Vec<Vec<Ring>>,
-    tolerance: f64,
-) -> Result<(Polygon, Vec<Mend>), RegionError> {
+fn mended(parts: Vec<Vec<Ring>>, tolerance: f64) -> Result<(Polygon, Vec<Mend>), RegionError> {
     let mut mends = Vec::new();
     let mut kept = Vec::new();
     let mut empty = None;

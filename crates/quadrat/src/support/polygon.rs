@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::mend::{self, Mend};
 use super::ring::{RegionError, RingPlace};
 use super::ring::{Ring, bounds, oriented, signed_area};
 use super::topology::{self, Location};
@@ -84,37 +83,6 @@ impl Polygon {
             area,
             bounds,
         })
-    }
-
-    /// As [`Self::new`], after mending what can be mended without changing the area: by at most
-    /// 1e-6 of it.
-    ///
-    /// # Errors
-    /// As [`Self::mended_within`].
-    pub fn mended(parts: Vec<Vec<Ring>>) -> Result<(Self, Vec<Mend>), RegionError> {
-        mend::mended(parts, 1e-6)
-    }
-
-    /// As [`Self::new`], after mending.
-    ///
-    /// Closes rings, leaves out repeated vertices, spikes, and rings without area when others
-    /// remain. Rings that still cross are drawn anew around the points that they surround an odd
-    /// number of times.
-    ///
-    /// # Arguments
-    /// * `tolerance` - by how much of the area redrawing may change it
-    /// # Returns
-    /// The polygon, and what was done; nothing but repeated vertices when [`Self::new`] would have
-    /// taken the parts.
-    /// # Errors
-    /// As [`Self::new`], crossings that are too large to be redrawn among them.
-    /// # Numerics
-    /// Vertices stay where they are; new ones are right to about 1e-9 of the size of the polygon.
-    pub fn mended_within(
-        parts: Vec<Vec<Ring>>,
-        tolerance: f64,
-    ) -> Result<(Self, Vec<Mend>), RegionError> {
-        mend::mended(parts, tolerance)
     }
 
     /// An axis-parallel rectangle, edges in either order.

@@ -96,8 +96,9 @@ fn parts(text: &str) -> Vec<&str> {
     found
 }
 
-/// Paths in the code itself: `crate::a::b`, `super::c::d`.
+/// Paths in the code itself, outside `use` and `pub(in ..)`: `crate::a::b`, `super::c::d`.
 pub fn inline(code: &str) -> Vec<Vec<String>> {
+    let code = without(&without(code, "use ", ";"), "pub(in ", ")");
     let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
     let words = code
         .split(|c: char| !is_word(c))
@@ -109,6 +110,26 @@ pub fn inline(code: &str) -> Vec<Vec<String>> {
             .collect()
     };
     words.map(path).filter(|path| path.len() > 1).collect()
+}
+
+/// A text without what stands from a word to an end.
+fn without(code: &str, begin: &str, end: &str) -> String {
+    let mut left = String::with_capacity(code.len());
+    let mut rest = code;
+    while let Some(at) = rest.find(begin) {
+        let is_inside = rest[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        let length = rest[at..].find(end).unwrap_or(rest.len() - at);
+        left.push_str(&rest[..at]);
+        // The end of a longer word is none.
+        let (skip, from) = if is_inside {
+            (begin.len(), at)
+        } else {
+            (length, at + length)
+        };
+        left.push_str(&rest[from..at + skip]);
+        rest = &rest[at + skip..];
+    }
+    left + rest
 }
 
 /// The file in which a path of a file ends, with `pub use` followed; none, where it leaves the
@@ -191,6 +212,12 @@ fn defines(sources: &Sources, file: usize, name: &str) -> bool {
                 !code[at + found.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_')
             })
     })
+}
+
+#[test]
+fn paths_outside_of_imports_are_read() {
+    let code = "pub use a::b;\npub(in c::d) fn f(reuse: e::F) { use g::h; i::j() }";
+    assert_eq!(inline(code), [["e", "F"], ["i", "j"]]);
 }
 
 #[test]

@@ -122,12 +122,21 @@ fn test_modules(file: &File) -> Vec<Vec<String>> {
     found
 }
 
+/// Where a module of tests begins that is written in the file itself.
+fn inline_tests(code: &str) -> Option<usize> {
+    code.match_indices("#[cfg(test)]\n").find_map(|(at, _)| {
+        // Other attributes may follow.
+        let mut lines = code[at..].lines().skip_while(|line| line.starts_with("#["));
+        (lines.next() == Some("mod tests {")).then_some(at)
+    })
+}
+
 /// A text whose inline modules of tests are blank lines.
 fn without_tests(text: &str) -> String {
     let mut text = text.to_owned();
     loop {
         let code = lexer::code(&text);
-        let Some(begin) = code.find("#[cfg(test)]\nmod tests {") else {
+        let Some(begin) = inline_tests(&code) else {
             return text;
         };
         // Bytes of the two agree only as far as all characters before are of one byte: count them.

@@ -1,7 +1,7 @@
 //! From coordinates to a grid: what can be seen, and nothing finer.
 
-use super::{range, widened};
 use crate::figure::{MapFigure, MapRegion};
+use crate::prepare::range::{range, widened};
 
 /// Steps of the grid along the longer side of the sheet. Rounding vertices one by one keeps shared
 /// borders shared.

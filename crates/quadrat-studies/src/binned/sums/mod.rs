@@ -6,7 +6,7 @@ mod totals;
 
 use anyhow::Result;
 use quadrat::inference::mcmc::{McmcOptions, Sampled, sample_pooled};
-use quadrat::model::{FitOptions, Hyperparameters, Mean, Model, Observations, Scale, Setting};
+use quadrat::model::{FitOptions, Hyperparameters, Scale};
 use quadrat::progress::Silent;
 use quadrat::support::{Aggregate, Functionals};
 

@@ -5,7 +5,8 @@ use quadrat::kernel::Kernel;
 use quadrat::likelihood::Poisson;
 use quadrat::link::Link;
 
-use super::{Aggregate, Functionals, Mean, Model, Observations, Setting};
+use quadrat::model::{Mean, Model, Observations, Setting};
+use quadrat::support::{Aggregate, Functionals};
 
 /// Counts of neighbouring bins, and the hyperparameters of their log rate.
 pub(super) struct Table {

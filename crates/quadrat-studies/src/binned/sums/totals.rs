@@ -8,11 +8,13 @@ use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
-use super::{Aggregate, FitOptions, Functionals, Mean, Model, Observations, Report, Scale};
 use crate::report;
+use crate::report::Report;
 use crate::settings::Settings;
 use crate::statistics::coverage;
 use crate::steps::Steps;
+use quadrat::model::{FitOptions, Mean, Model, Observations, Scale};
+use quadrat::support::{Aggregate, Functionals};
 
 /// Ends of the bins.
 const EDGES: [f64; 9] = [0.0, 4.0, 8.0, 14.0, 22.0, 35.0, 50.0, 70.0, 100.0];

@@ -23,7 +23,8 @@ use pulp::Simd;
 
 use super::outline::{LINES, Outline, Panel};
 use super::shared_area::shared_area;
-use super::sums::{Buffer, OfFlux, Summand, Sums, Value, is_clear};
+use super::sums::{Buffer, OfFlux, Summand, Sums, is_clear};
+use super::value::Value;
 use crate::kernel::Potential;
 
 /// Below this distance from the origin, in lengthscales, nodes need not lie closer: what is missed

@@ -42,6 +42,7 @@ mod shared_area;
 mod side;
 mod sums;
 mod tensor;
+mod value;
 
 use std::borrow::Cow;
 

@@ -13,7 +13,8 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::large::large_point;
 use super::outline::{Compact, Kink, LINES, Outline, Panel};
-use super::sums::{Buffer, OfFlux, Sum, Summand, Sums, Value, is_clear};
+use super::sums::{Buffer, OfFlux, Sum, Summand, Sums, is_clear};
+use super::value::Value;
 use crate::kernel::Potential;
 
 /// Boundary nodes.

@@ -22,7 +22,7 @@ use pulp::{Arch, Simd, WithSimd};
 use super::large::{Overlap, PARALLEL, cross, end, minus};
 use super::outline::{LINES, Outline, Panel};
 use super::shared_area::shared_area;
-use super::sums::Value;
+use super::value::Value;
 use crate::covariance::plan::Family;
 use crate::kernel::{Potential, Profile};
 

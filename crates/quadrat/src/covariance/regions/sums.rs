@@ -1,16 +1,10 @@
 //! Sums over pairs of edges and panels.
 
+use super::value::Value;
 use pulp::{Arch, Simd, WithSimd};
 
 use super::outline::Panel;
 use crate::kernel::Potential;
-
-/// A covariance and its derivatives in the logarithms of the two lengthscales.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Value {
-    pub k: f64,
-    pub d: [f64; 2],
-}
 
 /// `sum w_x w_x' H`, `sum w_y w_y' H`, `sum (w . w') g u_x^2`, `sum (w . w') g u_y^2`.
 #[derive(Default, Clone, Copy)]

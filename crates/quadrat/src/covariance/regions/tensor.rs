@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::sums::Value;
+use super::value::Value;
 use crate::linalg::{Mat, MatRef, gemm};
 use crate::special::exp_simd;
 use crate::support::MAX_MOMENTS;

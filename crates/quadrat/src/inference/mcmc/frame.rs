@@ -17,7 +17,7 @@
 //! for surrogate data.
 
 use super::adjoint::through_cholesky;
-use super::guides::StandIn;
+use super::guide::StandIn;
 use crate::error::LinalgError;
 use crate::linalg::{Cholesky, Mat, gemm, matvec};
 

@@ -1,15 +1,13 @@
 //! Gaussian stand-ins for rows, which choose the coordinates of the sampler ([`super::frame`]).
 
+use super::guide::{FirstGuides, Guide};
 use std::sync::Arc;
 
 use super::prior::Latents;
 use super::rows::Rows;
 use crate::inference::pooled::{Mode, PooledOptions, Pools, find_mode};
-use crate::inference::sites::{Method, Site, SiteOptions, settle};
-use crate::linalg::{Mat, MatRef, gemm, matvec};
-
-/// A Gaussian stand-in for a row, at one value of the hyperparameters.
-pub(super) type Guide = Site;
+use crate::inference::sites::{Method, SiteOptions, settle};
+use crate::linalg::{Mat, matvec};
 
 /// A Gaussian stand-in `exp(nu'f - f'T f / 2)` for all rows together.
 #[derive(Debug)]
@@ -57,29 +55,6 @@ pub(super) struct Guides {
     pub first: FirstGuides,
     /// Sites of the second latent values.
     pub second: Vec<Guide>,
-}
-
-/// What chooses the coordinates of the first function.
-#[derive(Clone)]
-pub(super) enum FirstGuides {
-    /// Sites of the rows; `None` for a row that is Gaussian (given its second latent value, if it
-    /// has one), whose guide is its own density.
-    Each(Vec<Option<Guide>>),
-    /// One Gaussian for rows that see several values.
-    Joint(Arc<Joint>),
-}
-
-impl FirstGuides {
-    /// Whether the guide of a row is its own density, and moves with its noise; never where rows
-    /// see several values.
-    pub fn follows(&self, row: usize) -> bool {
-        matches!(self, Self::Each(sites) if sites[row].is_none())
-    }
-
-    /// Whether any does.
-    pub fn moves(&self) -> bool {
-        matches!(self, Self::Each(sites) if sites.iter().any(Option::is_none))
-    }
 }
 
 impl Guides {
@@ -130,49 +105,5 @@ impl Guides {
         }
         out.first = FirstGuides::Each(sites);
         out
-    }
-}
-
-/// What stands in for the rows at one position.
-#[derive(Clone)]
-pub(super) enum StandIn {
-    /// One guide per latent value.
-    Each(Vec<Guide>),
-    /// One for all of them, which moves with nothing.
-    Joint(Arc<Joint>),
-}
-
-impl StandIn {
-    /// Whether these are the same guides.
-    pub fn is(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Each(a), Self::Each(b)) => a == b,
-            (Self::Joint(a), Self::Joint(b)) => Arc::ptr_eq(a, b),
-            _ => false,
-        }
-    }
-
-    /// `T X`.
-    pub fn times(&self, x: MatRef<'_, f64>) -> Mat<f64> {
-        match self {
-            Self::Each(guides) => {
-                Mat::from_fn(x.nrows(), x.ncols(), |i, j| guides[i].precision * x[(i, j)])
-            }
-            Self::Joint(joint) => gemm(joint.precision.as_ref(), x),
-        }
-    }
-
-    /// `c = nu - T m`.
-    pub fn pull(&self, prior_mean: &[f64]) -> Vec<f64> {
-        match self {
-            Self::Each(guides) => {
-                let each = guides.iter().zip(prior_mean);
-                each.map(|(g, m)| g.shift - g.precision * m).collect()
-            }
-            Self::Joint(joint) => {
-                let moved = matvec(joint.precision.as_ref(), prior_mean);
-                joint.shift.iter().zip(moved).map(|(s, x)| s - x).collect()
-            }
-        }
     }
 }

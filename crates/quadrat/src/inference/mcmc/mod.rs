@@ -39,6 +39,7 @@ mod chain;
 mod coordinate;
 mod diagnose;
 mod frame;
+mod guide;
 mod guides;
 mod options;
 mod prior;

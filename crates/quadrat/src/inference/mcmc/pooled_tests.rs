@@ -1,6 +1,7 @@
 //! Sums after a link, against differences, quadrature over all nodes, and rows of one node.
 
-use super::guides::{FirstGuides, Joint};
+use super::guide::FirstGuides;
+use super::guides::Joint;
 use super::tests::{assert_gradient, fixed, latents, options};
 use super::*;
 use crate::inference::pooled::testing::{NODES, kinds, pools};

@@ -1,7 +1,7 @@
 //! One latent function at a position of the sampler.
 
 use super::frame::{Frame, FrameAdjoint};
-use super::guides::StandIn;
+use super::guide::StandIn;
 use super::prior::Prior;
 use crate::error::LinalgError;
 use crate::linalg::dot;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::frame::FrameAdjoint;
-use super::guides::{FirstGuides, Guide, StandIn};
+use super::guide::{FirstGuides, Guide, StandIn};
 use super::prior::Latents;
 use crate::error::InputError;
 use crate::inference::pooled::{Pools, Slopes};

@@ -1,7 +1,8 @@
 //! The density that is sampled, and its gradient.
 
 use super::coordinate::{self, Coordinate};
-use super::guides::{Guides, StandIn};
+use super::guide::StandIn;
+use super::guides::Guides;
 use super::prior::{Latents, Prior};
 use super::process::{Placed, Process};
 use super::rows::Rows;

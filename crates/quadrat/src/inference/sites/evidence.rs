@@ -2,11 +2,19 @@
 
 use super::block::LatentGaussian;
 use super::options::SiteOptions;
+use super::site::Site;
 use super::solve::{SiteFit, settle};
-use super::{DEAR, ROUGH};
 use crate::error::FitError;
 use crate::inference::Trail;
 use crate::parameter::Parameter;
+
+/// Tolerance along a rough trail: the evidence is stationary in the sites of EP and the variational
+/// approximation, so it errs by the square of it, and where sites of EP are held by what these lack
+/// of it times the tolerance.
+const ROUGH: f64 = 1e-5;
+
+/// Rows above which an evaluation is dear.
+const DEAR: usize = 400;
 
 /// The evidence of a [`LatentGaussian`] problem under one of the approximations.
 pub struct SiteEvidence<'a> {
@@ -63,5 +71,16 @@ impl crate::inference::Evidence for SiteEvidence<'_> {
 
     fn is_dear(&self) -> bool {
         self.problem.prior_mean().len() > DEAR
+    }
+}
+
+impl Trail {
+    /// Sites of the first and second latent function to begin with, where there are any.
+    pub(super) fn sites(&self) -> Option<&[Vec<Site>; 2]> {
+        self.memory()
+    }
+
+    pub(super) fn leave(&mut self, sites: [Vec<Site>; 2]) {
+        self.keep(sites);
     }
 }

@@ -61,17 +61,8 @@ pub use block::{Block, LatentGaussian, Second, SecondPrior};
 pub use evidence::SiteEvidence;
 pub use method::Method;
 pub use options::{SiteOptions, Sites};
-pub use site::Parted;
-pub use site::Site;
+pub use site::{Parted, Site};
 pub use solve::{SiteFit, condition_sites, settle};
-
-/// Tolerance along a rough trail: the evidence is stationary in the sites of EP and the variational
-/// approximation, so it errs by the square of it, and where sites of EP are held by what these lack
-/// of it times the tolerance.
-const ROUGH: f64 = 1e-5;
-
-/// Rows above which an evaluation is dear.
-const DEAR: usize = 400;
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]

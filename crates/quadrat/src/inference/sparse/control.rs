@@ -14,19 +14,9 @@
 //! numbers of pairs without a link), `tau` that of the sums of `e_i^2` (`w_i^2`).
 
 use super::points::Points;
-use crate::linalg::{Mat, MatRef, dot, matvec};
+use super::points::{LowRank, LowRankSlope};
+use crate::linalg::{Mat, dot, matvec};
 use crate::link::{Link, Moments};
-
-/// The part of low rank of the covariance of the points of a row.
-#[derive(Clone, Copy)]
-pub(super) struct LowRank<'a> {
-    /// `B`, a column for every point; the part is `B'B`.
-    pub columns: MatRef<'a, f64>,
-    /// `W`, where the part is `B'B - W'W`; adjoints know none.
-    pub less: Option<MatRef<'a, f64>>,
-    /// The part among the sample.
-    pub sample: &'a Mat<f64>,
-}
 
 /// What a sample is multiplied by: nothing, where it is nothing itself for being too small.
 pub(super) fn over(all: f64, sampled: f64) -> f64 {
@@ -49,13 +39,6 @@ pub(super) struct Control {
     ratio: f64,
     /// The sum of `e_i^2` of the sample.
     held: f64,
-}
-
-/// Derivatives in the part alone: `by l l'` over all pairs, and `block` over those of the sample.
-pub(super) struct LowRankSlope {
-    pub by: f64,
-    pub direction: Vec<f64>,
-    pub block: Mat<f64>,
 }
 
 /// Derivatives that are added to.

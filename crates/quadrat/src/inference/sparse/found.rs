@@ -95,6 +95,27 @@ impl Found {
     }
 }
 
+impl Trail {
+    /// The belief about inducing values to begin with, where there is one.
+    pub(super) fn found(&self) -> Option<&Found> {
+        self.memory()
+    }
+
+    pub(super) fn leave_found(&mut self, found: Found) {
+        self.keep(found);
+    }
+
+    /// Lets the next search for a belief find out itself how quickly its steps approach.
+    pub(super) fn forget_rate(&mut self) {
+        if let Some(found) = self.found().filter(|found| found.rate.is_some()).cloned() {
+            self.keep(Found {
+                rate: None,
+                ..found
+            });
+        }
+    }
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {

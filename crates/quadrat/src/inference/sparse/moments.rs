@@ -1,7 +1,8 @@
 //! Mean and variance of a weighted sum after a link, and their adjoints.
 
-use super::control::{Control, LowRank, Slopes, over};
+use super::control::{Control, Slopes, over};
 use super::features::columns;
+use super::points::LowRank;
 use super::points::{Marginals, Points};
 use crate::inference::pooled::Total;
 use crate::likelihood::local::Belief;

@@ -17,9 +17,9 @@
 
 use rayon::prelude::*;
 
-use super::control::LowRank;
 use super::expectation::{of_point, of_sum};
 use super::features::{Features, Panel, WIDTH, columns};
+use super::points::LowRank;
 use super::points::{Marginals, Points};
 use super::slopes::{Slope, add_explained, for_columns};
 use super::{LogSum, Normal, SparseProblem};

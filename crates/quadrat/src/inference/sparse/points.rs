@@ -1,8 +1,9 @@
 //! Moments of the function at points, given a belief about inducing values.
 
 use super::bags::Bags;
-use super::control::{LowRank, LowRankSlope};
+
 use crate::linalg::Mat;
+use crate::linalg::MatRef;
 use crate::link::Link;
 
 /// The points of one row under `q`.
@@ -36,4 +37,22 @@ pub(super) struct Marginals<'a> {
 pub(super) fn in_chunk(bags: &Bags, chunk: usize, row: usize, sample: &[usize]) -> Vec<usize> {
     let first = bags.row_points(row).start - bags.chunk_points(chunk).start;
     sample.iter().map(|i| first + i).collect()
+}
+
+/// The part of low rank of the covariance of the points of a row.
+#[derive(Clone, Copy)]
+pub(super) struct LowRank<'a> {
+    /// `B`, a column for every point; the part is `B'B`.
+    pub columns: MatRef<'a, f64>,
+    /// `W`, where the part is `B'B - W'W`; adjoints know none.
+    pub less: Option<MatRef<'a, f64>>,
+    /// The part among the sample.
+    pub sample: &'a Mat<f64>,
+}
+
+/// Derivatives in the part alone: `by l l'` over all pairs, and `block` over those of the sample.
+pub(super) struct LowRankSlope {
+    pub by: f64,
+    pub direction: Vec<f64>,
+    pub block: Mat<f64>,
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::control::LowRankSlope;
+use super::points::LowRankSlope;
 use crate::linalg::{Mat, add_scaled, gemm_lower_into};
 
 /// Derivatives in the covariances of a row about a sum.
