@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use super::basis::Basis;
 use super::exact_rows::{ExactRow, collinear, contradiction, is_solved};
 use super::pooled::Lift;
 use super::{Evidence, Factor, Gram, KroneckerFactor, LinearGaussian, Trail};
 use crate::error::{FitError, InputError, LinalgError};
-use crate::linalg::{Cholesky, Mat, dot, map_lower};
+use crate::linalg::{Cholesky, Mat, dot, gemm, map_lower};
 use crate::parameter::{self, Parameter};
 
 /// Jitters tried in turn when the plain factorisation fails, relative to the variance of each row
@@ -21,6 +22,9 @@ pub struct Conditioned {
     pub alpha: Vec<f64>,
     /// The factorised `Ky`.
     pub factor: Factor,
+    /// Posterior means of the coefficients in the mean, in prior standard deviations; empty where
+    /// they are not kept apart ([`Factor::Basis`]).
+    pub levels: Vec<f64>,
     /// `log p(y | theta)` in nats, every constant included.
     pub log_evidence: f64,
     /// What was added to the diagonal of `Ky`, relative to it; 0 when nothing was needed.
@@ -57,13 +61,29 @@ pub fn condition(problem: &dyn LinearGaussian, theta: &[f64]) -> Result<Conditio
     let residual = problem.residual();
     let mut noise = vec![0.0; problem.rows()];
     problem.noise(theta, &mut noise);
-    let (factor, alpha, jitter) = match problem.gram(theta) {
-        Gram::Dense(k) => solve_dense(problem, theta, k, &noise)?,
+    let Solved {
+        factor,
+        alpha,
+        levels,
+        jitter,
+    } = match problem.gram(theta) {
+        Gram::Dense(k) => match problem.basis() {
+            None => solve_dense(problem, theta, k, &noise)?,
+            Some(columns) => match solve_apart(problem, k, columns, &noise)? {
+                Some(solved) => solved,
+                // Rare: the matrix is computed again rather than kept twice in memory every time.
+                None => solve_dense(problem, theta, dense(problem, theta), &noise)?,
+            },
+        },
         Gram::Kronecker { axes, rank_one } => {
             let (factor, jitter) =
                 factor_kronecker(problem, theta, &axes, rank_one.as_deref(), &noise)?;
-            let alpha = factor.solve(residual);
-            (factor, alpha, jitter)
+            Solved {
+                alpha: factor.solve(residual),
+                levels: Vec::new(),
+                factor,
+                jitter,
+            }
         }
     };
     let constant = residual.len() as f64 * (2.0 * std::f64::consts::PI).ln();
@@ -74,6 +94,7 @@ pub fn condition(problem: &dyn LinearGaussian, theta: &[f64]) -> Result<Conditio
         lift: None,
         alpha,
         factor,
+        levels,
         log_evidence,
         jitter,
         noise,
@@ -93,15 +114,16 @@ pub fn evidence_and_gradient(
 ) -> Result<(f64, Vec<f64>), FitError> {
     let conditioned = condition(problem, theta)?;
     let alpha = &conditioned.alpha;
+    let of_inverse = |mut g: Mat<f64>| {
+        map_lower(&mut g, |i, j, inverse| {
+            0.5 * (alpha[i] * alpha[j] - inverse)
+        });
+        let diagonal = (0..alpha.len()).map(|i| g[(i, i)]).collect();
+        (Gram::Dense(g), diagonal)
+    };
     let (adjoint, noise_adjoint) = match conditioned.factor {
-        Factor::Dense(factor) => {
-            let mut g = factor.into_inverse_lower();
-            map_lower(&mut g, |i, j, inverse| {
-                0.5 * (alpha[i] * alpha[j] - inverse)
-            });
-            let diagonal = (0..alpha.len()).map(|i| g[(i, i)]).collect();
-            (Gram::Dense(g), diagonal)
-        }
+        Factor::Dense(factor) => of_inverse(factor.into_inverse_lower()),
+        Factor::Basis(factor) => of_inverse(factor.into_inverse_lower()),
         Factor::Kronecker(factor) => factor.adjoint(alpha),
         // Never made by `condition`.
         Factor::Scaled { .. } | Factor::Pooled { .. } | Factor::Sparse { .. } => {
@@ -145,18 +167,79 @@ fn with_jitter<T>(
     Ok(None)
 }
 
+/// A system that is solved: `alpha = Ky^-1 r`.
+struct Solved {
+    factor: Factor,
+    alpha: Vec<f64>,
+    levels: Vec<f64>,
+    jitter: f64,
+}
+
+/// With the coefficients of the mean apart; nothing where the rest alone has no factor, as of rows
+/// without noise that nothing but the coefficients tells apart.
+fn solve_apart(
+    problem: &dyn LinearGaussian,
+    mut k: Mat<f64>,
+    columns: Mat<f64>,
+    noise: &[f64],
+) -> Result<Option<Solved>, FitError> {
+    let diagonal: Vec<f64> = (0..k.nrows()).map(|i| k[(i, i)]).collect();
+    for (i, noise) in noise.iter().enumerate() {
+        k[(i, i)] += noise;
+    }
+    let factor = match Cholesky::factor_owned(k) {
+        Ok(factor) => factor,
+        Err(LinalgError::NotPositiveDefinite { .. }) => return Ok(None),
+        Err(other) => return Err(other.into()),
+    };
+    let factor = Basis::new(factor, columns)?;
+    let (levels, alpha) = factor.explain(problem.residual());
+    if !is_solved(diagonal.into_iter(), &alpha) {
+        return Ok(None);
+    }
+    Ok(Some(Solved {
+        factor: Factor::Basis(factor),
+        alpha,
+        levels,
+        jitter: 0.0,
+    }))
+}
+
+/// The prior covariance of the rows in a dense form.
+fn dense(problem: &dyn LinearGaussian, theta: &[f64]) -> Mat<f64> {
+    match problem.gram(theta) {
+        Gram::Dense(k) => k,
+        Gram::Kronecker { .. } => Mat::new(),
+    }
+}
+
+/// The same with that of the coefficients of the mean.
+fn whole(problem: &dyn LinearGaussian, k: Mat<f64>) -> Mat<f64> {
+    match problem.basis() {
+        Some(columns) => k + gemm(columns.as_ref(), columns.transpose()),
+        None => k,
+    }
+}
+
 fn solve_dense(
     problem: &dyn LinearGaussian,
     theta: &[f64],
     k: Mat<f64>,
     noise: &[f64],
-) -> Result<(Factor, Vec<f64>, f64), FitError> {
+) -> Result<Solved, FitError> {
     let residual = problem.residual();
+    let k = whole(problem, k);
     let diagonal: Vec<f64> = (0..k.nrows()).map(|i| k[(i, i)]).collect();
     // A factor of a matrix that is singular but for rounding exists, and answers with noise.
     let solve = |factor: &Cholesky| {
         let alpha = factor.solve(residual);
         is_solved(diagonal.iter().copied(), &alpha).then_some(alpha)
+    };
+    let solved = |factor, alpha, jitter| Solved {
+        factor: Factor::Dense(factor),
+        alpha,
+        levels: Vec::new(),
+        jitter,
     };
     let prepare = |mut a: Mat<f64>, jitter: f64| {
         for (i, noise) in noise.iter().enumerate() {
@@ -167,17 +250,14 @@ fn solve_dense(
     match Cholesky::factor_owned(prepare(k, 0.0)) {
         Ok(factor) => {
             if let Some(alpha) = solve(&factor) {
-                return Ok((Factor::Dense(factor), alpha, 0.0));
+                return Ok(solved(factor, alpha, 0.0));
             }
         }
         Err(LinalgError::NotPositiveDefinite { .. }) => {}
         Err(other) => return Err(other.into()),
     }
     // Rare: the matrix is computed again rather than kept twice in memory every time.
-    let dense = || match problem.gram(theta) {
-        Gram::Dense(k) => k,
-        Gram::Kronecker { .. } => Mat::new(),
-    };
+    let dense = || whole(problem, dense(problem, theta));
     for jitter in JITTERS {
         match Cholesky::factor_owned(prepare(dense(), jitter)) {
             Ok(factor) => {
@@ -192,7 +272,7 @@ fn solve_dense(
                 });
                 return match contradiction(exact, dense) {
                     Some(error) => Err(error),
-                    None => Ok((Factor::Dense(factor), alpha, jitter)),
+                    None => Ok(solved(factor, alpha, jitter)),
                 };
             }
             Err(LinalgError::NotPositiveDefinite { .. }) => {}

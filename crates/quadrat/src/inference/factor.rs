@@ -1,5 +1,6 @@
 //! One set of verbs for the factorised covariance of the observations, whatever its structure.
 
+use super::basis::Basis;
 use super::kronecker::KroneckerFactor;
 use super::pooled::{Bends, Pools, Slopes};
 use crate::linalg::{Cholesky, Mat, MatMut, MatRef, gemm, map_lower, matvec};
@@ -9,6 +10,8 @@ use crate::linalg::{Cholesky, Mat, MatMut, MatRef, gemm, map_lower, matvec};
 pub enum Factor {
     /// `Ky = L L'`.
     Dense(Cholesky),
+    /// Coefficients of a mean kept apart.
+    Basis(Basis),
     /// Eigenvectors per axis, never an `n x n` matrix.
     Kronecker(KroneckerFactor),
     /// `Ky^-1 = D B^-1 D` where the noise of some rows may be infinite (`D_i = 0`): sites.
@@ -56,6 +59,7 @@ impl Factor {
     pub fn size(&self) -> usize {
         match self {
             Self::Dense(factor) => factor.size(),
+            Self::Basis(factor) => factor.size(),
             Self::Kronecker(factor) => factor.size(),
             Self::Scaled { factor, .. } => factor.size(),
             Self::Pooled { pools, .. } => pools.nodes(),
@@ -68,6 +72,7 @@ impl Factor {
     pub fn log_det(&self) -> f64 {
         match self {
             Self::Dense(factor) => factor.log_det(),
+            Self::Basis(factor) => factor.log_det(),
             Self::Kronecker(factor) => factor.log_det(),
             Self::Scaled { factor, scale } => {
                 factor.log_det() - 2.0 * scale.iter().map(|d| d.ln()).sum::<f64>()
@@ -82,6 +87,7 @@ impl Factor {
     pub fn solve(&self, b: &[f64]) -> Vec<f64> {
         match self {
             Self::Dense(factor) => factor.solve(b),
+            Self::Basis(factor) => factor.explain(b).1,
             Self::Kronecker(factor) => factor.solve(b),
             Self::Scaled { factor, scale } => scaled(&factor.solve(&scaled(b, scale)), scale),
             Self::Pooled {
@@ -110,6 +116,7 @@ impl Factor {
     pub fn solve_in_place(&self, b: MatMut<'_, f64>) {
         match self {
             Self::Dense(factor) => factor.solve_in_place(b),
+            Self::Basis(factor) => factor.solve_in_place(b),
             Self::Kronecker(factor) => per_column(b, |column| factor.solve(column)),
             Self::Scaled { factor, scale } => {
                 let mut b = b;
@@ -127,6 +134,7 @@ impl Factor {
     pub fn whiten(&self, mut cross: Mat<f64>) -> Mat<f64> {
         match self {
             Self::Dense(factor) => factor.half_solve_in_place(cross.as_mut()),
+            Self::Basis(factor) => factor.whole().half_solve_in_place(cross.as_mut()),
             Self::Kronecker(factor) => per_column(cross.as_mut(), |column| factor.whiten(column)),
             Self::Scaled { factor, scale } => {
                 scale_rows(cross.as_mut(), scale);
@@ -167,6 +175,7 @@ impl Factor {
     pub fn inverse_diagonal(&self) -> Vec<f64> {
         match self {
             Self::Dense(factor) => factor.inverse_diagonal(),
+            Self::Basis(factor) => factor.inverse_diagonal(),
             Self::Kronecker(factor) => factor.inverse_diagonal(),
             Self::Scaled { factor, scale } => {
                 let inner = factor.inverse_diagonal();
@@ -195,6 +204,7 @@ impl Factor {
     pub fn inverse(&self) -> Option<Mat<f64>> {
         match self {
             Self::Dense(factor) => Some(factor.inverse()),
+            Self::Basis(factor) => Some(factor.inverse()),
             Self::Kronecker(_) => None,
             Self::Scaled { factor, scale } => {
                 let mut inverse = factor.inverse();

@@ -26,10 +26,18 @@ pub trait LinearGaussian: Sync {
     /// `r = y - prior mean`, length `n`.
     fn residual(&self) -> &[f64];
 
-    /// Prior covariance of the observed functionals at `theta` (all parameters, natural units).
+    /// Prior covariance of the observed functionals at `theta` (all parameters, natural units),
+    /// without that of [`Self::basis`].
     ///
     /// The Kronecker form requires the same noise variance on every row.
     fn gram(&self, theta: &[f64]) -> Gram;
+
+    /// The functions in the prior mean whose coefficients are unknown, at the rows and in prior
+    /// standard deviations of the coefficients: `U`, shape `[n, r]`, which adds `U U'` to the
+    /// covariance. None where there are none, or where a Kronecker form has them.
+    fn basis(&self) -> Option<Mat<f64>> {
+        None
+    }
 
     /// Writes the noise variance of every row, each >= 0, into `variances`, length `n`.
     fn noise(&self, theta: &[f64], variances: &mut [f64]);

@@ -14,6 +14,7 @@
 //! | `alpha` | `Ky^-1 r` |
 //! | `G` | `d log evidence / d K` |
 
+mod basis;
 mod ccd;
 pub mod crossvalidate;
 mod evidence;
@@ -38,6 +39,7 @@ pub mod sparse;
 pub(crate) mod testing;
 mod trail;
 
+pub use basis::{Basis, Given};
 pub use crossvalidate::{LeftOut, leave_one_out, leave_out};
 pub use evidence::Evidence;
 pub use exact::{Conditioned, Exact, condition, evidence_and_gradient};

@@ -8,7 +8,7 @@ use rand_distr::{Distribution, StandardNormal};
 use super::component::Component;
 use super::posterior::Posterior;
 use crate::error::{FitError, LinalgError};
-use crate::linalg::{Cholesky, dot, gemm};
+use crate::linalg::{Cholesky, gemm};
 use crate::support::Functionals;
 
 impl Posterior {
@@ -47,17 +47,18 @@ impl Posterior {
         if let Some(lift) = self.lift_of(component)? {
             return Ok(self.lifted_joint(component, &lift, at));
         }
-        let cross = self.problem.cross(&component.theta, at);
-        let mean = (0..at.len())
-            .map(|j| {
-                self.problem.mean.mean(at, j)
-                    + dot(cross.col_as_slice(j), &component.conditioned.alpha)
-            })
-            .collect();
-        let whitened = component.conditioned.factor.whiten(cross);
-        let reduction = gemm(whitened.transpose(), whitened.as_ref());
-        let prior = self.problem.prior_covariance(&component.theta, at);
-        Ok((mean, prior - reduction))
+        let (left, _) = self
+            .prior_beside(component, at)
+            .given(&component.conditioned);
+        let reduction = gemm(left.whitened.transpose(), left.whitened.as_ref());
+        let theta = &component.theta;
+        let prior = match left.open {
+            Some(open) => {
+                self.problem.kernel_covariance(theta, at) + gemm(open.transpose(), open.as_ref())
+            }
+            None => self.problem.prior_covariance(theta, at),
+        };
+        Ok((left.mean, prior - reduction))
     }
 
     /// Joint draws of the functionals, shape `[m, draws]`, reproducible for a seed.

@@ -24,6 +24,7 @@ use super::summary::COVERED;
 use super::summary::{FitSummary, Hyper};
 use super::{Model, fine_noise, misfit};
 use crate::error::{FitError, InputError};
+use crate::inference::Factor;
 use crate::inference::sites::LatentGaussian;
 use crate::inference::{
     Conditioned, Evidence, IntegrateOptions, Interval, LearnOptions, LinearGaussian, Optimum,
@@ -579,6 +580,10 @@ fn constants<'a>(
         let moments = |component: &Component, conditioned: &Conditioned| {
             if let Some(belief) = lifted(component, constant, prior) {
                 return (vec![belief.mean], vec![belief.variance]);
+            }
+            if let Factor::Basis(basis) = &conditioned.factor {
+                let mean = prior.mean + prior.sd * conditioned.levels[constant];
+                return (vec![mean], vec![variance * basis.open()[constant]]);
             }
             let column = Mat::from_fn(cross.len(), 1, |i, _| cross[i]);
             let whitened = conditioned.factor.whiten(column);

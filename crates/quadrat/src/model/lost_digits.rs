@@ -11,10 +11,11 @@
 //! in which nothing cancels. Any other is told by the rounding: not by less, which nobody can know.
 
 use super::component::Component;
-use super::marginals::Marginals;
+use super::marginals::{Marginals, Prior};
 use super::posterior::Posterior;
 use super::prediction::not_negative;
 use super::redundant::{Gram, limit, of_kernel};
+use crate::inference::Factor;
 use crate::kernel::Kernel;
 use crate::linalg::dot;
 use crate::support::Functionals;
@@ -61,7 +62,10 @@ impl<'a> Rows<'a> {
         let noises = component.conditioned.noise.iter().filter(|v| **v > 0.0);
         Self {
             least: noises.fold(f64::INFINITY, |least, v| least.min(*v)),
-            prior: problem.prior_variance(&component.theta, &problem.supports),
+            prior: match component.conditioned.factor {
+                Factor::Basis(_) => problem.kernel_variance(&component.theta, &problem.supports),
+                _ => problem.prior_variance(&component.theta, &problem.supports),
+            },
             posterior,
             component,
         }
@@ -86,10 +90,13 @@ impl<'a> Rows<'a> {
     ) {
         let is_own = |k: &usize| node.lost.binary_search(&lost[*k]).is_ok();
         let own: Vec<usize> = (0..lost.len()).filter(is_own).collect();
-        let (problem, theta) = (&self.posterior.problem, &self.component.theta);
         let asked = asked.rows(&own);
-        let variances = problem.prior_variance(theta, &asked);
-        let mut columns = problem.cross(theta, &asked);
+        let Prior {
+            cross: mut columns,
+            variance: variances,
+            mut coefficients,
+            ..
+        } = self.posterior.prior_beside(self.component, &asked);
         let noisy = |of: &[(usize, f64)]| -> f64 {
             let each = of.iter().map(|(i, c)| c * c * self.noise(*i));
             each.sum()
@@ -106,15 +113,20 @@ impl<'a> Rows<'a> {
         for (j, (_, of, _)) in own.iter().enumerate() {
             if let Some(of) = of {
                 columns.col_as_slice_mut(j).fill(0.0);
+                if let Some(coefficients) = &mut coefficients {
+                    coefficients.row_mut(j).fill(0.0);
+                }
                 of.iter()
                     .for_each(|(i, c)| columns[(*i, j)] = c * self.noise(*i));
             }
         }
         let seen = columns.clone();
-        self.component
-            .conditioned
-            .factor
-            .solve_in_place(columns.as_mut());
+        match (&self.component.conditioned.factor, coefficients) {
+            (Factor::Basis(basis), Some(coefficients)) => {
+                columns = basis.weights(columns, coefficients.as_ref());
+            }
+            (factor, _) => factor.solve_in_place(columns.as_mut()),
+        }
         for (j, (at, of, variance)) in own.into_iter().enumerate() {
             let weights = columns.col_as_slice(j);
             if let Some(of) = of {

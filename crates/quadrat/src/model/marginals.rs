@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::prediction::Prediction;
-use crate::inference::Conditioned;
+use crate::inference::{Conditioned, Factor};
 use crate::linalg::{Mat, dot};
 use crate::support::Functionals;
 
@@ -13,11 +13,56 @@ const LOST: f64 = 1e-8;
 /// Weight of the hyperparameters for which a row's variance is not known, from which that is told.
 const WEIGHTY: f64 = 0.05;
 
-/// What the prior says of some functionals: covariance with the rows, variance, mean.
+/// What the prior says of some functionals.
 pub(super) struct Prior {
+    /// Covariance with what was conditioned on.
     pub cross: Mat<f64>,
     pub variance: Vec<f64>,
     pub mean: Vec<f64>,
+    /// What they see of the coefficients of the mean, shape `[m, coefficients]`, where these are no
+    /// part of the covariances above.
+    pub coefficients: Option<Mat<f64>>,
+}
+
+/// What is left of it.
+pub(super) struct Left {
+    /// Posterior means.
+    pub mean: Vec<f64>,
+    /// `W`, shape `[n, m]`: rows take `W'W` from the prior covariance.
+    pub whitened: Mat<f64>,
+    /// `V`, shape `[coefficients, m]`: what is open of these adds `V'V` to it.
+    pub open: Option<Mat<f64>>,
+}
+
+impl Prior {
+    /// Conditions it.
+    pub fn given(self, conditioned: &Conditioned) -> (Left, Vec<f64>) {
+        let Self {
+            cross,
+            variance,
+            mut mean,
+            coefficients,
+        } = self;
+        let alpha = &conditioned.alpha;
+        let (shift, whitened, open) = match (&conditioned.factor, coefficients) {
+            (Factor::Basis(basis), Some(columns)) => {
+                let levels = &conditioned.levels;
+                let given = basis.given(cross, columns.as_ref(), alpha, levels);
+                (given.shift, given.whitened, Some(given.open))
+            }
+            (factor, _) => {
+                let shift = (0..mean.len()).map(|j| dot(cross.col_as_slice(j), alpha));
+                (shift.collect(), factor.whiten(cross), None)
+            }
+        };
+        mean.iter_mut().zip(&shift).for_each(|(m, s)| *m += s);
+        let left = Left {
+            mean,
+            whitened,
+            open,
+        };
+        (left, variance)
+    }
 }
 
 /// Means and variances at one value of the hyperparameters.
@@ -52,23 +97,19 @@ pub(super) fn marginals(
 ) -> Marginals {
     let mut out = Marginals::default();
     for part in parts {
-        let Prior {
-            cross,
-            variance,
-            mean,
-        } = prior(part);
-        for (j, mean) in mean.iter().enumerate() {
-            let shift = dot(cross.col_as_slice(j), &conditioned.alpha);
-            out.mean.push(mean + shift);
-        }
-        let whitened = conditioned.factor.whiten(cross);
-        for (j, variance) in variance.into_iter().enumerate() {
-            let w = whitened.col_as_slice(j);
-            let left = variance - dot(w, w);
-            if left <= LOST * variance {
+        let (left, variance) = prior(part).given(conditioned);
+        out.mean.extend(left.mean);
+        for (j, mut variance) in variance.into_iter().enumerate() {
+            if let Some(open) = &left.open {
+                let v = open.col_as_slice(j);
+                variance += dot(v, v);
+            }
+            let w = left.whitened.col_as_slice(j);
+            let rest = variance - dot(w, w);
+            if rest <= LOST * variance {
                 out.lost.push(out.variance.len());
             }
-            out.variance.push(left);
+            out.variance.push(rest);
         }
     }
     out

@@ -19,7 +19,7 @@ use super::summary::{FitSummary, LeaveOneOut};
 use super::varying::Varying;
 use super::varying_noise::VaryingNoise;
 use crate::error::{FitError, InputError};
-use crate::inference::LinearGaussian;
+use crate::inference::{Factor, LinearGaussian};
 use crate::kernel::{Kernel, Kind, Role};
 use crate::likelihood::{Likelihood, Noise};
 use crate::support::Functionals;
@@ -389,6 +389,7 @@ impl Posterior {
                     cross: self.problem.seconds.cross(second, theta, part),
                     variance: second.prior_variance(theta, part),
                     mean: second.spec.mean.means(part),
+                    coefficients: None,
                 })
             })
         };
@@ -401,17 +402,37 @@ impl Posterior {
         self.components.iter().map(|c| c.weight).collect()
     }
 
+    /// The prior of functionals at one node, in the form in which its rows were conditioned on.
+    pub(super) fn prior_beside(&self, component: &Component, at: &Functionals) -> Prior {
+        let (problem, theta) = (&self.problem, &component.theta);
+        let mean = problem.mean.means(at);
+        match component.conditioned.factor {
+            Factor::Basis(_) => {
+                let parted = problem.parted_cross(theta, at);
+                Prior {
+                    cross: parted.kernel,
+                    variance: problem.kernel_variance(theta, at),
+                    mean,
+                    coefficients: Some(parted.constants),
+                }
+            }
+            _ => Prior {
+                cross: problem.cross(theta, at),
+                variance: problem.prior_variance(theta, at),
+                mean,
+                coefficients: None,
+            },
+        }
+    }
+
     /// Mean and variance of every functional of every part at one node.
     fn moments(&self, component: &Component, parts: &[Functionals]) -> Result<Marginals, FitError> {
         if let Some(lift) = self.lift_of(component)? {
             let (mean, variance) = self.lifted_moments(component, &lift, parts);
             return Ok(Marginals::known(mean, variance));
         }
-        let theta = &component.theta;
-        Ok(marginals(&component.conditioned, parts, |part| Prior {
-            cross: self.problem.cross(theta, part),
-            variance: self.problem.prior_variance(theta, part),
-            mean: self.problem.mean.means(part),
+        Ok(marginals(&component.conditioned, parts, |part| {
+            self.prior_beside(component, part)
         }))
     }
 

@@ -295,8 +295,10 @@ impl Posterior {
         let Some(component) = self.components.first() else {
             return 1.0;
         };
-        if let Factor::Dense(factor) = &component.conditioned.factor {
-            return least_left(factor);
+        match &component.conditioned.factor {
+            Factor::Dense(factor) => return least_left(factor),
+            Factor::Basis(basis) => return least_left(&basis.whole()),
+            _ => {}
         }
         let Ok(exact) = Exact::new(&self.problem.kernel, &self.tables) else {
             return 1.0;

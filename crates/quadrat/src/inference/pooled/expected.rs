@@ -96,6 +96,7 @@ pub fn condition_pooled(
         },
         log_evidence: mode.log_evidence,
         jitter: mode.jitter,
+        levels: Vec::new(),
         noise: Vec::new(),
     })
 }

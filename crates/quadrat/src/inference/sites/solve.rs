@@ -121,6 +121,7 @@ impl SiteFit {
                 noise: terms.iter().map(Term::noise).collect(),
                 second: None,
                 lift: None,
+                levels: Vec::new(),
             })
         };
         let mut conditioned = one(self.sweep, &self.covariance, &self.terms)?;

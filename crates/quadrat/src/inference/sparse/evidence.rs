@@ -289,5 +289,6 @@ pub fn condition_sparse(
         noise: Vec::new(),
         second: None,
         lift: None,
+        levels: Vec::new(),
     })
 }

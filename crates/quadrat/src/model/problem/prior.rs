@@ -108,7 +108,12 @@ impl LinearGaussian for Problem {
                     .then(|| self.mean.scales(&self.supports)),
             };
         }
-        Gram::Dense(self.prior_covariance(theta, &self.supports))
+        Gram::Dense(self.covariance.matrix(theta, &self.supports))
+    }
+
+    fn basis(&self) -> Option<Mat<f64>> {
+        let is_apart = self.axes.is_none() && self.mean.is_unknown();
+        is_apart.then(|| self.mean.columns(&self.supports))
     }
 
     fn noise(&self, theta: &[f64], variances: &mut [f64]) {

@@ -1,0 +1,203 @@
+//! Rows whose mean is a combination of known functions with unknown coefficients.
+
+use crate::error::LinalgError;
+use crate::linalg::{Cholesky, Mat, MatMut, MatRef, dot, gemm, map_lower, matvec};
+
+/// `Ky = K0 + U U'` with the coefficients kept apart: `U` holds the functions at the rows in prior
+/// standard deviations of their coefficients, `K0` the kernel and the noise.
+///
+/// $$ K_y^{-1} = K_0^{-1} - Z A^{-1} Z', \qquad Z = K_0^{-1} U, \quad A = I + U' Z $$
+///
+/// A prior of the coefficients that is a million times wider than the values takes no digits of
+/// `K0`: only `A` grows, and only its ratios to `U` enter.
+///
+/// # Source
+/// Rasmussen and Williams 2006, section 2.7.
+#[derive(Debug, Clone)]
+pub struct Basis {
+    /// `L L' = K0`.
+    factor: Cholesky,
+    /// `U`, shape `[n, r]`.
+    columns: Mat<f64>,
+    /// `W = L^-1 U`.
+    half: Mat<f64>,
+    /// Of `A = I + W'W`.
+    inner: Cholesky,
+}
+
+/// What rows say of other functionals of the same process.
+pub struct Given {
+    /// Posterior mean less the prior mean, length `m`.
+    pub shift: Vec<f64>,
+    /// `L^-1 k`, shape `[n, m]`.
+    pub whitened: Mat<f64>,
+    /// `V`, shape `[r, m]`: what is open of the coefficients adds `V'V` to the covariance.
+    pub open: Mat<f64>,
+}
+
+impl Basis {
+    /// # Arguments
+    /// * `factor` - of `K0`
+    /// * `columns` - `U`, shape `[n, r]`
+    ///
+    /// # Errors
+    /// As [`Cholesky::factor`], where `U` is no number.
+    pub fn new(factor: Cholesky, columns: Mat<f64>) -> Result<Self, LinalgError> {
+        let mut half = columns.clone();
+        factor.half_solve_in_place(half.as_mut());
+        let mut inner = gemm(half.transpose(), half.as_ref());
+        for i in 0..inner.nrows() {
+            inner[(i, i)] += 1.0;
+        }
+        Ok(Self {
+            inner: Cholesky::factor_owned(inner)?,
+            factor,
+            columns,
+            half,
+        })
+    }
+
+    /// Number of rows `n`.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.factor.size()
+    }
+
+    /// `log det Ky = log det K0 + log det A`.
+    #[must_use]
+    pub fn log_det(&self) -> f64 {
+        self.factor.log_det() + self.inner.log_det()
+    }
+
+    /// The best coefficients given `b = U c + rest`, in prior standard deviations, and `Ky^-1 b`.
+    ///
+    /// $$ c = A^{-1} U' K_0^{-1} b, \qquad K_y^{-1} b = K_0^{-1} (b - U c) $$
+    #[must_use]
+    pub fn explain(&self, b: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let seen = matvec(self.half.transpose(), &self.factor.half_solve(b));
+        let levels = self.inner.solve(&seen);
+        let explained = matvec(self.columns.as_ref(), &levels);
+        let rest: Vec<f64> = b.iter().zip(&explained).map(|(b, m)| b - m).collect();
+        (levels, self.factor.solve(&rest))
+    }
+
+    /// Overwrites `b`, shape `[n, m]`, with `Ky^-1 b`.
+    pub fn solve_in_place(&self, mut b: MatMut<'_, f64>) {
+        for j in 0..b.ncols() {
+            let column: Vec<f64> = (0..b.nrows()).map(|i| b[(i, j)]).collect();
+            let (_, solved) = self.explain(&column);
+            for (i, x) in solved.into_iter().enumerate() {
+                b[(i, j)] = x;
+            }
+        }
+    }
+
+    /// `Ky^-1`, both triangles.
+    #[must_use]
+    pub fn inverse(&self) -> Mat<f64> {
+        let pulled = self.pulled();
+        self.factor.inverse() - gemm(pulled.transpose(), pulled.as_ref())
+    }
+
+    /// The lower triangle of `Ky^-1` in the memory of the factor.
+    #[must_use]
+    pub fn into_inverse_lower(self) -> Mat<f64> {
+        let pulled = self.pulled();
+        let mut inverse = self.factor.into_inverse_lower();
+        map_lower(&mut inverse, |i, j, v| {
+            v - dot(pulled.col_as_slice(i), pulled.col_as_slice(j))
+        });
+        inverse
+    }
+
+    /// The diagonal of `Ky^-1`.
+    #[must_use]
+    pub fn inverse_diagonal(&self) -> Vec<f64> {
+        let pulled = self.pulled();
+        let own = self.factor.inverse_diagonal().into_iter().enumerate();
+        own.map(|(i, v)| {
+            let p = pulled.col_as_slice(i);
+            v - dot(p, p)
+        })
+        .collect()
+    }
+
+    /// The factor of `Ky` itself.
+    #[must_use]
+    pub fn whole(&self) -> Cholesky {
+        let mut factor = self.factor.clone();
+        let mut seen = Vec::new();
+        for j in 0..self.columns.ncols() {
+            factor.update(self.columns.col_as_slice(j).to_vec(), &mut seen);
+        }
+        factor
+    }
+
+    /// The posterior of functionals.
+    ///
+    /// $$ m = k' \alpha + U_*' c, \qquad v = k_{**} - k' K_0^{-1} k + V'V,
+    /// \qquad V = R^{-1} (U_* - U' K_0^{-1} k), \quad R R' = A $$
+    ///
+    /// # Arguments
+    /// * `kernel` - `k`, covariance with the rows under the kernel alone, shape `[n, m]`
+    /// * `columns` - `U_*`, shape `[m, r]`
+    /// * `alpha`, `levels` - `Ky^-1 b` and `c` as [`Self::explain`] gives them
+    #[must_use]
+    pub fn given(
+        &self,
+        kernel: Mat<f64>,
+        columns: MatRef<'_, f64>,
+        alpha: &[f64],
+        levels: &[f64],
+    ) -> Given {
+        let means = matvec(columns, levels).into_iter().enumerate();
+        let shift = means.map(|(j, level)| level + dot(kernel.col_as_slice(j), alpha));
+        let shift = shift.collect();
+        let mut whitened = kernel;
+        self.factor.half_solve_in_place(whitened.as_mut());
+        let mut open = gemm(self.half.transpose(), whitened.as_ref());
+        for j in 0..open.ncols() {
+            for i in 0..open.nrows() {
+                open[(i, j)] = columns[(j, i)] - open[(i, j)];
+            }
+        }
+        self.inner.half_solve_in_place(open.as_mut());
+        Given {
+            shift,
+            whitened,
+            open,
+        }
+    }
+
+    /// Posterior variance of every coefficient, in prior variances: the diagonal of `A^-1`.
+    #[must_use]
+    pub fn open(&self) -> Vec<f64> {
+        self.inner.inverse_diagonal()
+    }
+
+    /// `Ky^-1` of the covariance of functionals with the rows, `k + U U_*'`, shape `[n, m]`.
+    #[must_use]
+    pub fn weights(&self, mut kernel: Mat<f64>, columns: MatRef<'_, f64>) -> Mat<f64> {
+        self.solve_in_place(kernel.as_mut());
+        // `Ky^-1 U = Z A^-1`.
+        let mut each = columns.transpose().to_owned();
+        self.inner.solve_in_place(each.as_mut());
+        let mut seen = self.half.clone();
+        self.factor.half_solve_transpose_in_place(seen.as_mut());
+        kernel + gemm(seen.as_ref(), each.as_ref())
+    }
+
+    /// `R^-1 Z'`, shape `[r, n]`.
+    fn pulled(&self) -> Mat<f64> {
+        let mut pulled = self.half.clone();
+        self.factor.half_solve_transpose_in_place(pulled.as_mut());
+        let mut pulled = pulled.transpose().to_owned();
+        self.inner.half_solve_in_place(pulled.as_mut());
+        pulled
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+#[path = "basis_tests.rs"]
+mod tests;
