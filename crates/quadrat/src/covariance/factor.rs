@@ -248,7 +248,12 @@ impl<'a> Prepared<'a> {
                 }
                 mixing.contract(self.theta, &sums, gradient);
             }
-            (_, Factor::Linear { dims, lengthscales }) => {
+            (
+                _,
+                Factor::Linear {
+                    dims, lengthscales, ..
+                },
+            ) => {
                 for (&d, &l) in dims.iter().zip(lengthscales) {
                     let (x, y) = (centres(sides.a, d, &tile.a), centres(sides.b, d, &tile.b));
                     let sum: f64 = y
@@ -325,7 +330,12 @@ impl<'a> Prepared<'a> {
 
     fn linear(&self, sides: Sides<'_>, tile: &Tile, value: &mut [f64]) {
         value.fill(0.0);
-        let Factor::Linear { dims, lengthscales } = self.factor else {
+        let Factor::Linear {
+            dims,
+            lengthscales,
+            origin,
+        } = self.factor
+        else {
             return;
         };
         for (k, &d) in dims.iter().enumerate() {
@@ -334,7 +344,7 @@ impl<'a> Prepared<'a> {
             let (x, y) = (centres(sides.a, d, &tile.a), centres(sides.b, d, &tile.b));
             for (y, out) in y.iter().zip(value.chunks_exact_mut(x.len())) {
                 for (o, x) in out.iter_mut().zip(&x) {
-                    *o += (scale * x) * (scale * y);
+                    *o += (scale * (x - origin)) * (scale * (y - origin));
                 }
             }
         }

@@ -47,6 +47,7 @@ pub(super) enum Factor {
     Linear {
         dims: Vec<usize>,
         lengthscales: Vec<usize>,
+        origin: f64,
     },
     /// Coregionalisation matrix over the levels of a dimension.
     Coregion { dim: usize, mixing: Mixing },
@@ -128,6 +129,7 @@ fn split(leaf: &IndexedLeaf, all: &[&IndexedLeaf]) -> Vec<IndexedLeaf> {
             lengthscales: vec![leaf.lengthscales[i]],
             alpha: None,
             periods: leaf.periods.get(i).copied().into_iter().collect(),
+            origin: leaf.origin,
             mixing: None,
         })
         .collect()
@@ -163,6 +165,7 @@ fn single(leaf: &IndexedLeaf) -> Factor {
             return Factor::Linear {
                 dims: leaf.columns.clone(),
                 lengthscales: leaf.lengthscales.clone(),
+                origin: leaf.origin,
             };
         }
     };

@@ -124,8 +124,8 @@ impl Shape {
 /// The product of the leaves at one value of the hyperparameters.
 pub(super) struct Product {
     leaves: Vec<Leaf>,
-    /// How many linear leaves there are, and Gauss-Legendre on `[0, 1]`, exact for their product.
-    linear: usize,
+    /// The origins of the linear leaves, and Gauss-Legendre on `[0, 1]`, exact for their product.
+    origins: Vec<f64>,
     rule: Vec<(f64, f64)>,
     with_slopes: bool,
     /// Beyond this there is nothing.
@@ -165,7 +165,8 @@ impl Product {
         with_slopes: bool,
     ) -> Self {
         let slot = |p: usize| parameters.iter().position(|q| *q == p).unwrap_or(0);
-        let linear = leaves.iter().filter(|l| l.kind == Kind::Linear).count();
+        let linear = leaves.iter().filter(|l| l.kind == Kind::Linear);
+        let origins: Vec<f64> = linear.map(|l| l.origin).collect();
         let one = |leaf: &IndexedLeaf| {
             let own = *leaf.lengthscales.first()?;
             let lengthscale = theta[own];
@@ -200,8 +201,8 @@ impl Product {
         let leaves: Vec<Leaf> = leaves.iter().filter_map(one).collect();
         let reaches = leaves.iter().map(|leaf| leaf.shape.reach());
         Self {
-            linear,
-            rule: gauss_legendre(linear + 1).on(0.0, 1.0).collect(),
+            rule: gauss_legendre(origins.len() + 1).on(0.0, 1.0).collect(),
+            origins,
             with_slopes,
             reach: reaches.fold(f64::INFINITY, f64::min),
             step: f64::INFINITY,
@@ -224,7 +225,7 @@ impl Product {
         self.choose(delta - w, delta + v);
         if large == 0.0 {
             let (centre, rest) = self.nearest_peak(delta);
-            self.add(centre, rest, (a.0 * b.0).powi(self.linear as i32));
+            self.add(centre, rest, self.lines(a.0, b.0));
             return;
         }
         let start = delta - w;
@@ -399,15 +400,20 @@ impl Product {
 
     /// Mean of the linear leaves over the pairs of the two intervals with `x' - x = u`.
     fn linear_mean(&self, ((s, w), (t, v)): (Interval, Interval), u: f64) -> f64 {
-        if self.linear == 0 {
+        if self.origins.is_empty() {
             return 1.0;
         }
         let (low, high) = (s.max(t - u), (s + w).min(t + v - u));
         let each = self.rule.iter().map(|(tau, weight)| {
             let x = low + (high - low) * tau;
-            weight * (x * (x + u)).powi(self.linear as i32)
+            weight * self.lines(x, x + u)
         });
         each.sum()
+    }
+
+    /// The product of the linear leaves between two places.
+    fn lines(&self, x: f64, y: f64) -> f64 {
+        self.origins.iter().map(|o| (x - o) * (y - o)).product()
     }
 
     /// Adds `weight` times the product at the shift `centre + rest`.

@@ -85,6 +85,21 @@ impl Expression {
         }
     }
 
+    /// The leaf that a term consists of, but for a coregionalisation of it.
+    pub(super) fn own_leaf_mut(&mut self) -> Option<&mut Leaf> {
+        match self {
+            Self::Leaf(leaf) => Some(leaf),
+            Self::Sum(_) => None,
+            Self::Product(factors) => {
+                let mut others = factors.iter_mut().filter(|factor| !factor.is_coregion());
+                match (others.next(), others.next()) {
+                    (Some(Self::Leaf(leaf)), None) => Some(leaf),
+                    _ => None,
+                }
+            }
+        }
+    }
+
     fn is_coregion(&self) -> bool {
         matches!(self, Self::Leaf(leaf) if leaf.kind == Kind::Coregion)
     }

@@ -15,6 +15,8 @@ pub(crate) struct IndexedLeaf {
     pub alpha: Option<usize>,
     /// One index per column; periodic only.
     pub periods: Vec<usize>,
+    /// Where lines are zero; linear only.
+    pub origin: f64,
     /// Coregion only.
     pub mixing: Option<Mixing>,
 }

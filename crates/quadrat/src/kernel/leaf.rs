@@ -79,6 +79,8 @@ pub struct Leaf {
     pub shared: bool,
     /// A fixed period, in the units of the column (periodic only).
     pub period: Option<f64>,
+    /// Where its lines are zero, in the units of the column; 0 without (linear in one column only).
+    pub origin: Option<f64>,
     /// The outputs, by name: level `i` of the column is `levels[i]` (coregion only).
     pub levels: Vec<String>,
     /// Columns of the mixing matrix (coregion only).
@@ -98,6 +100,9 @@ impl std::fmt::Display for Leaf {
         }
         if let Some(period) = self.period {
             parts.push(format!("period = {period}"));
+        }
+        if let Some(origin) = self.origin {
+            parts.push(format!("origin = {origin}"));
         }
         if self.kind == Kind::Coregion {
             parts.push(format!("rank = {}", self.rank));

@@ -164,6 +164,7 @@ impl Kernel {
             columns,
             shared: false,
             period,
+            origin: None,
             levels: Vec::new(),
             rank: 1,
         }))
@@ -233,9 +234,33 @@ impl Kernel {
             columns: vec![column.into()],
             shared: false,
             period: None,
+            origin: None,
             levels: collect(levels),
             rank,
         }))
+    }
+
+    /// The same kernel with lines through zero elsewhere, where a term is nothing but a line over
+    /// one column, for one or several outputs, that has no origin yet.
+    ///
+    /// # Arguments
+    /// * `origin` - of a column, by its position in [`Self::columns`]; none to leave it
+    pub(crate) fn with_origins(&self, origin: impl Fn(usize) -> Option<f64>) -> Self {
+        let mut expression = self.expression.clone();
+        let terms = match &mut expression {
+            Expression::Sum(terms) => terms.as_mut_slice(),
+            one => std::slice::from_mut(one),
+        };
+        for term in terms {
+            let Some(leaf) = term.own_leaf_mut() else {
+                continue;
+            };
+            if let (Kind::Linear, [column], None) = (leaf.kind, &leaf.columns[..], leaf.origin) {
+                let position = self.columns.iter().position(|name| name == column);
+                leaf.origin = position.and_then(&origin);
+            }
+        }
+        Self::from_expression(expression)
     }
 
     /// The columns in the order of their first appearance.
@@ -433,6 +458,7 @@ impl Kernel {
                 lengthscales,
                 alpha,
                 periods,
+                origin: leaf.origin.unwrap_or(0.0),
                 mixing,
             });
         }

@@ -171,6 +171,7 @@ impl Parser<'_> {
             columns: Vec::new(),
             shared: false,
             period: None,
+            origin: None,
             levels: Vec::new(),
             rank: 1,
         };
@@ -184,6 +185,12 @@ impl Parser<'_> {
             return Err(self.error(
                 start,
                 format!("`{name}` needs the columns it acts on, for example {name}(x)"),
+            ));
+        }
+        if leaf.origin.is_some() && leaf.columns.len() > 1 {
+            return Err(self.error(
+                start,
+                "`origin` is a place in one column; write a sum, for example linear(x, origin = 1) + linear(y, origin = 2)",
             ));
         }
         if kind == Kind::Coregion && leaf.levels.len() < 2 {
@@ -310,10 +317,20 @@ impl Parser<'_> {
                     ));
                 }
             },
+            "origin" if kind == Kind::Linear => match value.parse::<f64>() {
+                Ok(origin) if origin.is_finite() => leaf.origin = Some(origin),
+                _ => {
+                    return Err(self.error(
+                        value_at,
+                        format!("`origin` must be a number, found `{value}`"),
+                    ));
+                }
+            },
             _ => {
                 let allowed = match kind {
                     Kind::Periodic => "`shared` and `period`",
                     Kind::Constant => "no options",
+                    Kind::Linear => "`shared` and `origin`",
                     Kind::Coregion => "`rank`",
                     _ => "`shared`",
                 };

@@ -136,7 +136,7 @@ impl IndexedLeaf {
         let product = |i: usize| {
             let c = self.columns[i];
             let l = self.lengthscales.get(i).map_or(1.0, |&l| theta[l]);
-            (x[c] / l) * (y[c] / l)
+            ((x[c] - self.origin) / l) * ((y[c] - self.origin) / l)
         };
         if let Some(slopes) = slopes {
             for (i, &l) in self.lengthscales.iter().enumerate() {

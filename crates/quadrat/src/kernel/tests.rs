@@ -54,6 +54,7 @@ fn printing_an_expression_reads_back_as_itself() {
         "periodic(t, period = 24) * se(t) + linear('a b', x)",
         "(se(x) + se(y)) * (linear(t) + constant) * matern52(z)",
         "se(\"it's\")",
+        "linear(t, origin = 2460005.5) + linear(x, origin = -1e-300)",
     ] {
         let kernel = Kernel::parse(text).unwrap();
         let again = Kernel::parse(&kernel.to_string()).unwrap();
@@ -99,6 +100,10 @@ fn errors_point_at_the_character() {
         ("se(x, lengthscale = 2)", 6, "no option `lengthscale`"),
         ("periodic(t, period = -1)", 21, "positive number"),
         ("periodic(t, period = nan)", 21, "positive number"),
+        ("linear(t, origin = here)", 20, "must be a number"),
+        ("linear(t, origin = inf)", 20, "must be a number"),
+        ("linear(t, x, origin = 1)", 0, "a place in one column"),
+        ("se(t, origin = 1)", 6, "no option `origin`"),
         ("se(x, shared = maybe)", 15, "true or false"),
         ("se('x)", 3, "not closed"),
         ("se(x,,y)", 5, "expected a column name"),

@@ -179,15 +179,23 @@ impl Scales {
         }
     }
 
+    /// The kernel with its lines around the rows, where these are far from the origin: there the
+    /// slope's variance times the square of the distance takes the digits of everything else, and
+    /// with an unknown mean a line is the same wherever it is zero.
+    pub fn near_the_rows(&self, kernel: &Kernel) -> Kernel {
+        kernel.with_origins(|column| self.lines[column].origin())
+    }
+
     /// Prior mean and sd of the unknown constant of an output.
     pub fn mean_prior(&self, kernel: &Kernel, output: usize) -> (f64, f64) {
         // A line through the origin needs a constant that brings it back to the data.
-        let reach = kernel
-            .parameters()
-            .iter()
-            .filter(|p| p.kind == Kind::Linear)
-            .flat_map(|p| &p.leaf_columns)
-            .map(|&c| self.lines[c].largest / self.lines[c].range)
+        let lines = kernel.leaves().iter().filter(|l| l.kind == Kind::Linear);
+        let reach = lines
+            .flat_map(|leaf| {
+                leaf.columns
+                    .iter()
+                    .map(|&c| self.lines[c].reach(leaf.origin))
+            })
             .fold(0.0, f64::max);
         let Output { level, spread } = self.outputs[output];
         (level, MEAN_WIDTH * spread * (1.0 + reach))

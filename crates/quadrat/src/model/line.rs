@@ -10,9 +10,16 @@ pub(super) struct Line {
     /// Over how much of the column the line is to change by `s_f`: from the smallest average to the
     /// largest.
     pub range: f64,
-    /// Largest absolute average.
-    pub largest: f64,
+    /// The smallest and the largest average.
+    lowest: f64,
+    highest: f64,
+    /// The middle of the averages that are not far from all others.
+    middle: f64,
 }
+
+/// How many of their own range rows must be away from 0 for a line through 0 to lose digits: from
+/// here on three of sixteen, and another three of the slope's variance.
+const FAR: f64 = 1e3;
 
 impl Line {
     /// `rows` are value, size, output and number of the rows of every table; `extent` is that of
@@ -32,7 +39,6 @@ impl Line {
         let known = averages.iter().flatten().copied();
         let places: Vec<(f64, f64)> = known.filter(|x| x.is_finite()).map(|x| (x, x)).collect();
         let (lowest, highest) = hull(&places);
-        let largest = lowest.abs().max(highest.abs());
         let bulk = Extent::of(&places);
         let all = Extent {
             lower: lowest,
@@ -44,7 +50,12 @@ impl Line {
             length => length,
         };
         if !bulk.has_far {
-            return Self { range, largest };
+            return Self {
+                range,
+                lowest,
+                highest,
+                middle: f64::midpoint(lowest, highest),
+            };
         }
         // A far row has a far value, or is a mistake: the slope is that among the others.
         let pairs = averages
@@ -61,8 +72,23 @@ impl Line {
                 true => spread / slope,
                 false => range,
             },
-            largest,
+            lowest,
+            highest,
+            middle: f64::midpoint(bulk.lower, bulk.upper),
         }
+    }
+
+    /// How far from a place the averages reach, in ranges.
+    pub fn reach(&self, origin: f64) -> f64 {
+        let largest = (self.lowest - origin)
+            .abs()
+            .max((self.highest - origin).abs());
+        largest / self.range
+    }
+
+    /// A place among the rows, where these are far from 0.
+    pub fn origin(&self) -> Option<f64> {
+        (self.reach(0.0) > FAR && self.middle.is_finite()).then_some(self.middle)
     }
 }
 

@@ -243,7 +243,11 @@ impl Model {
         let own_means = MeanSettings::new(&self.settings, None, self.kernel.outputs());
         let means = self.effective_means(&own_means)?;
         let scales = Scales::new(&self.kernel, &tables, &means);
-        let mut parameters = scales.kernel_parameters(&self.kernel);
+        let kernel = match self.has_usual_means(&own_means, &means)? {
+            true => scales.near_the_rows(&self.kernel),
+            false => self.kernel.clone(),
+        };
+        let mut parameters = scales.kernel_parameters(&kernel);
         let varying: Vec<Varying> = self.seconds.iter().map(|s| s.0).collect();
         let own = checks::own_parameters(&tables, &scales, &varying, &mut parameters);
         let specs = self.seconds.iter().cloned();
@@ -261,22 +265,22 @@ impl Model {
                 Mean::Zero => MeanPrior { mean: 0.0, sd: 0.0 },
                 Mean::Fixed(mean) => MeanPrior { mean, sd: 0.0 },
                 Mean::Constant => families[0].prior(output)?.unwrap_or_else(|| {
-                    let (mean, sd) = scales.mean_prior(&self.kernel, output);
+                    let (mean, sd) = scales.mean_prior(&kernel, output);
                     MeanPrior { mean, sd }
                 }),
             })
         });
-        let mean = Means::new(&self.kernel, priors.collect::<Result<_, InputError>>()?);
+        let mean = Means::new(&kernel, priors.collect::<Result<_, InputError>>()?);
         let usual: Vec<f64> = parameters.iter().map(|p| p.start).collect();
-        let near = scales.of_neighbours(&self.kernel, &parameters);
+        let near = scales.of_neighbours(&kernel, &parameters);
         checks::apply_settings(&mut parameters, &self.settings)?;
         checks::learnable(&tables, &parameters)?;
         let besides = starts_besides(&parameters, usual, near);
         let sparse = sparse
-            .map(|choice| Sparse::new(&self.kernel, &mean, &parameters, &tables, choice))
+            .map(|choice| Sparse::new(&kernel, &mean, &parameters, &tables, choice))
             .transpose()?;
         let mut problem = Problem::new(
-            self.kernel.clone(),
+            kernel,
             &tables,
             &own,
             mean,
@@ -287,6 +291,20 @@ impl Model {
         );
         problem.besides = besides;
         Ok(problem)
+    }
+
+    /// Whether the mean of every output is unknown, with the prior that the data suggest.
+    fn has_usual_means(
+        &self,
+        settings: &MeanSettings<'_>,
+        means: &[Mean],
+    ) -> Result<bool, InputError> {
+        for (output, mean) in means.iter().enumerate() {
+            if *mean != Mean::Constant || settings.prior(output)?.is_some() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// The mean of every output, after settings that fix it.

@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// Expressions of every kind and every way to compose them, over `x`, `y`, `z`, `t`.
-pub const KERNELS: [&str; 28] = [
+pub const KERNELS: [&str; 30] = [
     "constant",
     "linear(x)",
     "linear(x, y)",
@@ -35,6 +35,8 @@ pub const KERNELS: [&str; 28] = [
     "(se(x) + constant) * (matern52(y) + periodic(t))",
     "se(x, t) * matern12(x) * rq(y)",
     "linear(x) * linear(x) + se(x) * matern52(x)",
+    "linear(x, origin = 1.5) + matern12(y)",
+    "linear(t, origin = -0.6) * se(t) + linear(t)",
 ];
 
 pub fn random(seed: u64) -> ChaCha8Rng {

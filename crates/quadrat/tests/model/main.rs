@@ -12,6 +12,7 @@ mod far_rows;
 mod invariance;
 #[cfg(feature = "mcmc")]
 mod mcmc;
+mod mean;
 mod outputs;
 mod overlap;
 mod pooled;
