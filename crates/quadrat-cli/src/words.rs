@@ -210,7 +210,10 @@ fn noise(table: &Observed) -> Option<String> {
             dispersion: Some(dispersion),
             ..
         } => Some(learned(dispersion, "negative binomial, dispersion")),
-        Reports::Exponential { .. } => Some("exponentially distributed".to_owned()),
+        Reports::Exponential { shape: None, .. } => Some("exponentially distributed".to_owned()),
+        Reports::Exponential {
+            shape: Some(shape), ..
+        } => Some(learned(shape, "gamma distributed, shape")),
         _ => None,
     };
     let noise = match table.likelihood.noise() {

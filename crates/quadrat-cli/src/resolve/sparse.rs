@@ -104,6 +104,7 @@ pub(super) fn suits(
         let is_soft = table.likelihood.link() == Some(Link::Softplus);
         let what = match &table.likelihood {
             Likelihood::NegativeBinomial(_) => "negative binomial counts",
+            Likelihood::Gamma(_) => "gamma values",
             Likelihood::Poisson(counts) if counts.lower() != counts.upper() => "ranges of counts",
             _ if is_soft && form.value == LogSum::Lemma => "sums behind `softplus`",
             _ => continue,

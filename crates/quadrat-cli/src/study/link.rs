@@ -135,6 +135,20 @@ fn possible(check: &Check<'_>, link: &Spanned<Link>, table: &Observe) -> bool {
             format!("`link = \"identity\"` would let the mean of `{kind}` become negative"),
             "leave `link` out for `exp`, or use `softplus` or `square`",
         ),
+        Link::Square | Link::Softplus
+            if matches!(
+                table.likelihood.reports,
+                Reports::Exponential { shape: Some(_), .. }
+            ) =>
+        {
+            (
+                format!(
+                    "`link = \"{}\"` cannot be used with `{kind}`",
+                    link.value.name()
+                ),
+                "leave `link` out: the mean of gamma values is `exp` of the function",
+            )
+        }
         Link::Square if matches!(table.likelihood.reports, Reports::Exponential { .. }) => (
             format!("`link = \"square\"` cannot be used with `{kind}`: its mean would touch zero"),
             "leave `link` out for `exp`, or use `softplus`",

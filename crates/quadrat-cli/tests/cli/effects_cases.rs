@@ -130,6 +130,7 @@ const KEYS: &[(&str, Case)] = &[
     ("exposure", (POINTS, VALUES, "poisson = { count = \"n\", exposure = 10 }")),
     ("dispersion", (POINTS, VALUES, "negative_binomial = { count = \"n\", dispersion = 0.5 }")),
     ("link of a table", (POINTS, VALUES, "poisson = { count = \"n\", link = \"softplus\" }")),
+    ("positive values", (POINTS, VALUES, "gamma = { value = \"w\" }")),
     ("waiting times", (POINTS, VALUES, "exponential = { value = \"w\" }")),
     // [[predict]].
     ("exposure of a prediction", (BOXES, "#predict", "exposure = 3")),
@@ -227,6 +228,7 @@ const MORE: &[(&str, &str, &str, &str, &str)] = &[
     ("upper count of negative_binomial", POINTS, VALUES, "negative_binomial = { lower = \"n\", upper = \"most\" }", "negative_binomial = { lower = \"n\", upper = 40 }"),
     ("exposure of negative_binomial", POINTS, VALUES, "negative_binomial = { count = \"n\" }", "negative_binomial = { count = \"n\", exposure = \"w\" }"),
     ("link of negative_binomial", POINTS, VALUES, "negative_binomial = { count = \"n\" }", "negative_binomial = { count = \"n\", link = \"square\" }"),
+    ("shape", POINTS, VALUES, "gamma = { value = \"w\" }", "gamma = { value = \"w\", shape = 2 }"),
     ("link of waiting times", POINTS, VALUES, "exponential = { value = \"w\" }", "exponential = { value = \"w\", link = \"softplus\" }"),
     ("link of the dispersion", POINTS, "gaussian = { value = \"y\" } }\n#observe", "negative_binomial = { count = \"n\" } }\n[dispersion]\nkernel = \"se(t)\"", "negative_binomial = { count = \"n\" } }\n[dispersion]\nkernel = \"se(t)\"\nlink = \"softplus\""),
     ("name of a table", POINTS, "#observe\n[[predict]]\n", "name = \"first\"\n[[observe]]\nfile = \"e.csv\"\nname = \"second\"\nsupport = { point = [\"t\"] }\nlikelihood = { gaussian = { value = \"y\" } }\n[[predict]]\nas = \"first\"\nscale = \"observation\"\n", "name = \"third\"\n[[observe]]\nfile = \"e.csv\"\nname = \"first\"\nsupport = { point = [\"t\"] }\nlikelihood = { gaussian = { value = \"y\" } }\n[[predict]]\nas = \"first\"\nscale = \"observation\"\n"),

@@ -147,6 +147,14 @@ const KINDS: &[Kind] = &[
         says: &["`wait` at points of t, exponentially distributed"],
         learned: "se.variance",
     },
+    Kind {
+        name: "gamma",
+        likelihood: r#"{ gamma = { value = "wait" } }"#,
+        table: "t,wait\n0,1.2\n1,0.3\n2,2.1\n3,0.9\n4,4.5\n5,1.8\n6,7\n7,3\n8,11\n9,6\n10,20\n",
+        means: [(0.2, 2.5), (1.5, 6.0), (6.0, 30.0)],
+        says: &["`wait` at points of t, gamma distributed, shape learned"],
+        learned: "gamma.shape",
+    },
 ];
 
 fn study(likelihood: &str, more: &str) -> String {

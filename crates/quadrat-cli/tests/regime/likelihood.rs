@@ -73,13 +73,14 @@ pub fn draw(draw: &mut Draw, shape: Shape) -> Likelihood {
         "bernoulli",
         "binomial",
         "exponential",
+        "gamma",
     ];
     let among = if shape.is_point() { all.len() } else { 10 };
     let name = all[draw.below(among)];
     let sort = match name {
         "poisson" | "negative_binomial" => Sort::Count,
         "bernoulli" | "binomial" => Sort::Chance,
-        "exponential" => Sort::Wait,
+        "exponential" | "gamma" => Sort::Wait,
         _ => Sort::Value,
     };
     let (inside, mut columns) = keys(name, draw);
@@ -186,6 +187,11 @@ fn keys(name: &str, draw: &mut Draw) -> (String, Vec<&'static str>) {
             ),
         ]),
         "exponential" => ("value = \"w\"", &["w"]),
+        "gamma" => *draw.of(&[
+            ("value = \"w\"", &["w"] as &[&str]),
+            ("value = \"w\", shape = 3", &["w"]),
+            ("value = \"w\", shape = \"learn\"", &["w"]),
+        ]),
         _ => ("value = \"y\"", &["y"]),
     };
     (text.to_owned(), columns.to_vec())

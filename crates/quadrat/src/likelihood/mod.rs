@@ -16,6 +16,7 @@ mod counting;
 pub mod distribution;
 mod exact;
 mod exponential;
+mod gamma;
 mod gaussian;
 mod interval;
 mod laplace;
@@ -44,6 +45,7 @@ pub use bernoulli::Bernoulli;
 pub use binomial::Binomial;
 pub use censored::{Censored, Side};
 pub use exponential::Exponential;
+pub use gamma::{Gamma, Shape};
 pub use gaussian::Gaussian;
 pub use interval::Interval;
 pub use laplace::Laplace;
@@ -125,6 +127,8 @@ likelihoods! {
     Exponential "exponential",
     /// Values of which none was recorded beyond a limit.
     Truncated "truncated",
+    /// Positive values of a relative spread that is learned.
+    Gamma "gamma",
 }
 
 impl Likelihood {
@@ -145,6 +149,7 @@ impl Likelihood {
             Self::Poisson(x) => x.check(),
             Self::NegativeBinomial(x) => x.check(),
             Self::Exponential(x) => x.check(),
+            Self::Gamma(x) => x.check(),
         }
     }
 
@@ -174,6 +179,7 @@ impl Likelihood {
                 | Self::Poisson(_)
                 | Self::NegativeBinomial(_)
                 | Self::Exponential(_)
+                | Self::Gamma(_)
         )
     }
 
@@ -184,6 +190,7 @@ impl Likelihood {
             Self::Poisson(x) => Some(x.link()),
             Self::NegativeBinomial(x) => Some(x.link()),
             Self::Exponential(x) => Some(x.link()),
+            Self::Gamma(x) => Some(x.link()),
             _ => None,
         }
     }
@@ -196,6 +203,7 @@ impl Likelihood {
             Self::Poisson(x) => x.per_unit(sizes).into(),
             Self::NegativeBinomial(x) => x.per_unit(sizes).into(),
             Self::Exponential(x) => x.per_unit(sizes).into(),
+            Self::Gamma(x) => x.per_unit(sizes).into(),
             other => other.clone(),
         }
     }

@@ -1,7 +1,7 @@
 //! Some of the rows of a likelihood.
 
 use super::{
-    Bernoulli, Binomial, Censored, Exponential, Gaussian, Interval, Laplace, Likelihood,
+    Bernoulli, Binomial, Censored, Exponential, Gamma, Gaussian, Interval, Laplace, Likelihood,
     NegativeBinomial, Noise, Ordinal, Poisson, Positive, StudentT, Truncated,
 };
 use crate::error::InputError;
@@ -68,6 +68,7 @@ impl Likelihood {
                 NegativeBinomial::ranges(lower, upper, exposure, x.link(), x.dispersion())?.into()
             }
             Self::Exponential(x) => Exponential::new(pick(x.values()), x.link())?.into(),
+            Self::Gamma(x) => Gamma::new(pick(x.values()), x.shape())?.into(),
         })
     }
 }
@@ -76,7 +77,7 @@ impl Likelihood {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::likelihood::{Degrees, Dispersion, Side, Sigmoid, Thresholds};
+    use crate::likelihood::{Degrees, Dispersion, Shape, Side, Sigmoid, Thresholds};
     use crate::link::Link;
 
     /// Every kind, its rows all different.
@@ -120,7 +121,8 @@ mod tests {
             )
             .unwrap()
             .into(),
-            Exponential::new(y, Link::Exp).unwrap().into(),
+            Exponential::new(y.clone(), Link::Exp).unwrap().into(),
+            Gamma::new(y, Shape::Known(2.0)).unwrap().into(),
         ]
     }
 

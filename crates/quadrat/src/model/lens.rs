@@ -272,6 +272,7 @@ impl Lens {
             (_, Distribution::Poisson(_)) => m,
             (_, Distribution::NegativeBinomial(at)) => m + at.dispersion * square,
             (_, Distribution::Exponential(_)) => square,
+            (_, Distribution::Gamma(at)) => square / at.shape,
             _ => return None,
         };
         Some((m, square + noise))

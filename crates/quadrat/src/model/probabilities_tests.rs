@@ -4,8 +4,8 @@
 use super::super::lens::{Lens, What};
 use super::*;
 use crate::likelihood::{
-    Bernoulli, Binomial, Degrees, Dispersion, Exponential, Gaussian, Laplace, Likelihood,
-    NegativeBinomial, Noise, Ordinal, Poisson, Sigmoid, StudentT, Thresholds,
+    Bernoulli, Binomial, Degrees, Dispersion, Exponential, Gamma, Gaussian, Laplace, Likelihood,
+    NegativeBinomial, Noise, Ordinal, Poisson, Shape, Sigmoid, StudentT, Thresholds,
 };
 use crate::link::Link;
 use crate::special::scalar::normal_cdf;
@@ -145,7 +145,7 @@ fn values_exceed_limits_as_their_densities_say() {
     let pi = std::f64::consts::PI;
     // Density and probability of more than y, at a latent value.
     type Both = Box<dyn Fn(f64, f64) -> (f64, f64)>;
-    let cases: [(Likelihood, Vec<f64>, f64, Both); 4] = [
+    let cases: [(Likelihood, Vec<f64>, f64, Both); 5] = [
         (
             Gaussian::new(vec![0.0], Noise::Learned).unwrap().into(),
             vec![0.2],
@@ -186,6 +186,22 @@ fn values_exceed_limits_as_their_densities_say() {
                 let rate = (-f).exp();
                 match y > 0.0 {
                     true => (rate * (-rate * y).exp(), (-rate * y).exp()),
+                    false => (0.0, 1.0),
+                }
+            }),
+        ),
+        (
+            // Shape two has a distribution function in closed form.
+            Gamma::new(vec![1.0], Shape::Learned).unwrap().into(),
+            vec![2.0],
+            0.0,
+            Box::new(|f, y| {
+                let rate = 2.0 * (-f).exp();
+                match y > 0.0 {
+                    true => (
+                        rate * rate * y * (-rate * y).exp(),
+                        (1.0 + rate * y) * (-rate * y).exp(),
+                    ),
                     false => (0.0, 1.0),
                 }
             }),

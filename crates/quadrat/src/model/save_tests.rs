@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::likelihood::{
-    Bernoulli, Binomial, Censored, Degrees, Dispersion, Exponential, Gaussian, Interval, Laplace,
-    Likelihood, NegativeBinomial, Noise, Ordinal, Poisson, Positive, Side, Sigmoid, StudentT,
-    Thresholds, Truncated,
+    Bernoulli, Binomial, Censored, Degrees, Dispersion, Exponential, Gamma, Gaussian, Interval,
+    Laplace, Likelihood, NegativeBinomial, Noise, Ordinal, Poisson, Positive, Shape, Side, Sigmoid,
+    StudentT, Thresholds, Truncated,
 };
 use crate::link::Link;
 use crate::model::{FitOptions, Hyperparameters, Model, Setting, Varying};
@@ -169,6 +169,12 @@ fn every_likelihood_is_checked_again() {
             "/Exponential/values/1",
             json!(-2.0),
             "more than zero",
+        ),
+        (
+            Gamma::new(two(), Shape::Known(2.0)).unwrap().into(),
+            "/Gamma/shape/Known",
+            json!(-2.0),
+            "gamma.shape",
         ),
     ];
     for (likelihood, at, value, part) in cases {

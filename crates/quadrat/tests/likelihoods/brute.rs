@@ -169,7 +169,7 @@ pub fn sums(d: &Distribution) -> Sums {
         } else {
             60.0
         };
-        let lower = if matches!(d, Distribution::Exponential(_)) {
+        let lower = if matches!(d, Distribution::Exponential(_) | Distribution::Gamma(_)) {
             0.0
         } else {
             centre - reach * width

@@ -3,7 +3,7 @@
 use quadrat::likelihood::distribution::Distribution;
 use quadrat::likelihood::local::{Belief, Circumstances, Local};
 use quadrat::likelihood::{
-    Bernoulli, Binomial, Dispersion, Exponential, NegativeBinomial, Poisson, Sigmoid,
+    Bernoulli, Binomial, Dispersion, Exponential, Gamma, NegativeBinomial, Poisson, Shape, Sigmoid,
 };
 use quadrat::link::Link;
 
@@ -320,6 +320,64 @@ fn exponential_keeps_the_contract() {
 }
 
 #[test]
+fn gamma_keeps_the_contract() {
+    const VALUES: [f64; 3] = [0.02, 1.3, 800.0];
+    for (shape, own, name) in [
+        // Shapes below one have a pole at zero, which sums over values do not resolve.
+        (
+            Shape::Learned,
+            vec![vec![1.5], vec![4.0], vec![60.0]],
+            "gamma",
+        ),
+        (Shape::Known(2.5), vec![vec![]], "gamma of a known shape"),
+    ] {
+        run(&Case {
+            name,
+            likelihood: Box::new(Gamma::new(VALUES.to_vec(), shape).unwrap()),
+            own,
+            features,
+            circumstances: |_| Circumstances::default(),
+            log_probability: Box::new(|d, row| d.log_density(VALUES[row])),
+            kinked: false,
+            ratios: EXP_RATIOS,
+            distances: &[0.0, 0.4, 1.5, -6.0, 40.0],
+        });
+    }
+}
+
+#[test]
+fn gamma_of_shape_one_is_exponential() {
+    let values = vec![0.02, 1.3, 800.0];
+    let one = Gamma::new(values.clone(), Shape::Learned).unwrap();
+    let exponential = Exponential::new(values, Link::Exp).unwrap();
+    let belief = Belief {
+        mean: 0.7,
+        variance: 1.9,
+    };
+    for row in 0..3 {
+        let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12 * (1.0 + b.abs()), "{a} {b}");
+        let (a, b) = (
+            one.log_density(&[1.0], row, 0.4),
+            exponential.log_density(&[], row, 0.4),
+        );
+        close(a.value, b.value);
+        close(a.first, b.first);
+        close(a.second, b.second);
+        let (a, b) = (
+            one.expected(&[1.0], row, belief),
+            exponential.expected(&[], row, belief),
+        );
+        close(a.value, b.value);
+        let (a, b) = (
+            one.tilted(&[1.0], row, belief),
+            exponential.tilted(&[], row, belief),
+        );
+        close(a.log_z, b.log_z);
+        close(a.precision, b.precision);
+    }
+}
+
+#[test]
 fn the_negative_binomial_tends_to_poisson() {
     let (lower, upper, exposure) = (LOWER.to_vec(), UPPER.to_vec(), EXPOSURE.to_vec());
     for link in [Link::Exp, Link::Square, Link::Softplus] {
@@ -491,7 +549,11 @@ fn unusable_rows_are_refused_with_their_number() {
         let known = Dispersion::Known(alpha);
         assert!(NegativeBinomial::new(vec![1.0], vec![1.0], Link::Exp, known).is_err());
     }
+    for shape in [0.0, -1.0, f64::NAN, inf] {
+        assert!(Gamma::new(vec![1.0], Shape::Known(shape)).is_err());
+    }
     for value in [0.0, -1.0, f64::NAN, inf] {
+        assert!(Gamma::new(vec![value], Shape::Learned).is_err());
         assert!(Exponential::new(vec![value], Link::Exp).is_err());
     }
     assert!(Exponential::new(vec![1.0], Link::Square).is_err());

@@ -28,10 +28,11 @@ pub enum Kind {
     PoissonSoftplus,
     NegativeBinomial,
     Exponential,
+    Gamma,
 }
 
 impl Kind {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Known,
         Self::Exact,
         Self::Learned,
@@ -50,6 +51,7 @@ impl Kind {
         Self::PoissonSoftplus,
         Self::NegativeBinomial,
         Self::Exponential,
+        Self::Gamma,
     ];
 
     pub fn name(self) -> &'static str {
@@ -72,6 +74,7 @@ impl Kind {
             Self::PoissonSoftplus => "poisson_softplus",
             Self::NegativeBinomial => "negative_binomial",
             Self::Exponential => "exponential",
+            Self::Gamma => "gamma",
         }
     }
 
@@ -97,6 +100,7 @@ impl Kind {
                 | Self::PoissonSoftplus
                 | Self::NegativeBinomial
                 | Self::Exponential
+                | Self::Gamma
         )
     }
 }
@@ -190,7 +194,7 @@ impl Case {
         // Sums and averages of probabilities are none, and ranks are given of values.
         let supports = match kind {
             _ if kind.has_sigmoid() => shape == Shape::Point,
-            Kind::Exponential => shape == Shape::Point,
+            Kind::Exponential | Kind::Gamma => shape == Shape::Point,
             _ if kind.has_link() => shape != Shape::Mean,
             _ => true,
         };

@@ -117,6 +117,7 @@ impl Law {
                         | Kind::PoissonSquare
                         | Kind::NegativeBinomial
                         | Kind::Exponential
+                        | Kind::Gamma
                 )
             }
             // Of other kinds half a row is no row; expectation propagation has a site for each row.

@@ -5,8 +5,9 @@ use quadrat::error::{FitError, InputError};
 use quadrat::inference::sites::Method;
 use quadrat::kernel::Kernel;
 use quadrat::likelihood::{
-    Bernoulli, Binomial, Censored, Degrees, Dispersion, Exponential, Gaussian, Interval, Laplace,
-    Likelihood, NegativeBinomial, Noise, Ordinal, Poisson, Positive, Sigmoid, StudentT, Thresholds,
+    Bernoulli, Binomial, Censored, Degrees, Dispersion, Exponential, Gamma, Gaussian, Interval,
+    Laplace, Likelihood, NegativeBinomial, Noise, Ordinal, Poisson, Positive, Shape as GammaShape,
+    Sigmoid, StudentT, Thresholds,
 };
 use quadrat::link::Link;
 use quadrat::model::{
@@ -283,6 +284,12 @@ impl Study {
                 .map(|r| if let Report::Rank(k) = r { *k } else { 0 })
                 .collect()
         };
+        let waits = || {
+            number(|r| match r {
+                Report::Wait(t) => Some(*t),
+                _ => None,
+            })
+        };
         let poisson = |link| {
             let (k, exposure) = counts();
             Ok(Poisson::new(k, exposure, link)?.into())
@@ -324,13 +331,8 @@ impl Study {
                 let (k, exposure) = counts();
                 NegativeBinomial::new(k, exposure, Link::Exp, Dispersion::Learned)?.into()
             }
-            Kind::Exponential => {
-                let waits = number(|r| match r {
-                    Report::Wait(t) => Some(*t),
-                    _ => None,
-                });
-                Exponential::new(waits, Link::Exp)?.into()
-            }
+            Kind::Exponential => Exponential::new(waits(), Link::Exp)?.into(),
+            Kind::Gamma => Gamma::new(waits(), GammaShape::Learned)?.into(),
         })
     }
 

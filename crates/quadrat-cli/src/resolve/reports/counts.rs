@@ -2,7 +2,8 @@
 
 use quadrat::error::InputError;
 use quadrat::likelihood::{
-    Bernoulli, Binomial, Dispersion, Exponential, Likelihood as Reported, NegativeBinomial, Poisson,
+    Bernoulli, Binomial, Dispersion, Exponential, Gamma, Likelihood as Reported, NegativeBinomial,
+    Poisson, Shape,
 };
 use quadrat::link::Link;
 
@@ -69,7 +70,7 @@ pub fn reported(cells: &Cells<'_>, says: &Likelihood, link: Link, problems: &mut
                 }
             })
         }
-        Reports::Exponential { value } => {
+        Reports::Exponential { value, shape } => {
             let values = cells.column(value)?;
             cells.refuse(problems, &values, |row| {
                 let value = values.lower[row];
@@ -81,7 +82,13 @@ pub fn reported(cells: &Cells<'_>, says: &Likelihood, link: Link, problems: &mut
                     )
                 })
             });
-            Some(Exponential::new(values.lower, link).map(Into::into))
+            Some(match shape {
+                None => Exponential::new(values.lower, link).map(Into::into),
+                Some(shape) => {
+                    let shape = shape.map_or(Shape::Learned, Shape::Known);
+                    Gamma::new(values.lower, shape).map(Into::into)
+                }
+            })
         }
         _ => None,
     }

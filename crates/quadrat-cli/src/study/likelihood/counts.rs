@@ -106,5 +106,17 @@ fn counts(section: &Section<'_>, dispersion: Option<Option<f64>>) -> Option<Repo
 pub(super) fn exponential(section: &Section<'_>) -> Option<Reports> {
     section.keys(&["value", "link"], &[]);
     let like = "name the column of the values: `exponential = { value = \"minutes\" }`";
-    column(section, "value", like).map(|value| Reports::Exponential { value })
+    let value = column(section, "value", like)?;
+    Some(Reports::Exponential { value, shape: None })
+}
+
+pub(super) fn gamma(section: &Section<'_>) -> Option<Reports> {
+    section.keys(&["value", "shape"], &[]);
+    let like = "name the column of the values: `gamma = { value = \"cost\" }`";
+    let shape = positive_or_learn(section, "shape");
+    let value = column(section, "value", like)?;
+    Some(Reports::Exponential {
+        value,
+        shape: Some(shape?),
+    })
 }

@@ -110,10 +110,13 @@ pub enum Reports {
         /// `None`.
         dispersion: Option<Option<f64>>,
     },
-    /// Waiting times.
+    /// Waiting times and other positive values.
     Exponential {
         /// Their column.
         value: Spanned<String>,
+        /// `None`: exponential. Else the shape of the gamma distribution, learned when that is
+        /// `None`.
+        shape: Option<Option<f64>>,
     },
 }
 
@@ -166,7 +169,7 @@ pub enum Scale {
     Probability,
 }
 
-const KINDS: [&str; 13] = [
+const KINDS: [&str; 14] = [
     "gaussian",
     "laplace",
     "student_t",
@@ -180,6 +183,7 @@ const KINDS: [&str; 13] = [
     "poisson",
     "negative_binomial",
     "exponential",
+    "gamma",
 ];
 
 /// The key `likelihood` of a table.
@@ -227,6 +231,7 @@ pub fn read(section: &Section<'_>) -> Option<Likelihood> {
         "binomial" => counts::binomial(&own),
         "poisson" => counts::poisson(&own),
         "negative_binomial" => counts::negative_binomial(&own),
+        "gamma" => counts::gamma(&own),
         _ => counts::exponential(&own),
     };
     let noise = match name.value.as_str() {
@@ -257,7 +262,7 @@ impl Likelihood {
             Reports::Gaussian { value } | Reports::StudentT { value, .. } => {
                 columns.push((value, Reading::Number));
             }
-            Reports::Exponential { value } => columns.push((value, Reading::Wait)),
+            Reports::Exponential { value, .. } => columns.push((value, Reading::Wait)),
             Reports::Laplace { value, scale } => {
                 columns.push((value, Reading::Number));
                 columns.extend(scale.column().map(|c| (c, Reading::Number)));
@@ -348,7 +353,7 @@ impl Likelihood {
             | Reports::Censored { value, .. }
             | Reports::Truncated { value, .. }
             | Reports::Bernoulli { value, .. }
-            | Reports::Exponential { value } => value.value.clone(),
+            | Reports::Exponential { value, .. } => value.value.clone(),
             Reports::Ordinal { rank, .. } => rank.value.clone(),
             Reports::Binomial { successes, .. } => successes.value.clone(),
             Reports::Interval(between)

@@ -5,9 +5,9 @@ use crate::inference::sites::tests::{Toy, kinds};
 use crate::inference::sites::{Method, SiteOptions, condition_sites};
 use crate::likelihood::local::Local;
 use crate::likelihood::{
-    Bernoulli, Binomial, Censored, Degrees, Dispersion, Exponential, Gaussian, Interval, Laplace,
-    NegativeBinomial, Noise, Ordinal, Poisson, Positive, Side, Sigmoid, StudentT, Thresholds,
-    Truncated,
+    Bernoulli, Binomial, Censored, Degrees, Dispersion, Exponential, Gamma, Gaussian, Interval,
+    Laplace, NegativeBinomial, Noise, Ordinal, Poisson, Positive, Shape, Side, Sigmoid, StudentT,
+    Thresholds, Truncated,
 };
 use crate::link::Link;
 use crate::progress::Silent;
@@ -289,6 +289,10 @@ fn more_families() -> Vec<Family> {
         one(
             "exponential",
             Box::new(Exponential::new(values(), Link::Exp).unwrap()),
+        ),
+        one(
+            "gamma",
+            Box::new(Gamma::new(values(), Shape::Known(3.0)).unwrap()),
         ),
         one(
             "binomial",

@@ -2,7 +2,7 @@
 
 use super::Pools;
 use crate::likelihood::local::Local;
-use crate::likelihood::{Dispersion, Exponential, NegativeBinomial, Poisson};
+use crate::likelihood::{Dispersion, Exponential, Gamma, NegativeBinomial, Poisson, Shape};
 use crate::link::Link;
 
 /// Places of nodes.
@@ -40,5 +40,7 @@ pub(in crate::inference) fn kinds() -> Vec<(&'static str, Link, Box<dyn Local>)>
         let waits = Exponential::new(vec![0.7, 2.0, 1.1], link).unwrap();
         all.push(("exponential", link, Box::new(waits)));
     }
+    let sizes = Gamma::new(vec![0.7, 2.0, 1.1], Shape::Learned).unwrap();
+    all.push(("gamma", Link::Exp, Box::new(sizes)));
     all
 }

@@ -2,6 +2,7 @@
 
 mod binomial;
 mod exponential;
+mod gamma;
 mod laplace;
 mod negative_binomial;
 mod normal;
@@ -12,6 +13,7 @@ mod student_t;
 pub use binomial::Binomial;
 pub(crate) use binomial::log_binomial;
 pub use exponential::Exponential;
+pub use gamma::Gamma;
 pub use laplace::Laplace;
 pub use negative_binomial::NegativeBinomial;
 pub use normal::Normal;
@@ -36,6 +38,8 @@ pub enum Distribution {
     StudentT(StudentT),
     /// Exponential, by its mean.
     Exponential(Exponential),
+    /// Gamma, by its mean and shape.
+    Gamma(Gamma),
     /// Successes among trials.
     Binomial(Binomial),
     /// Counts.
@@ -54,6 +58,7 @@ macro_rules! each {
             Distribution::Laplace($inner) => $call,
             Distribution::StudentT($inner) => $call,
             Distribution::Exponential($inner) => $call,
+            Distribution::Gamma($inner) => $call,
             Distribution::Binomial($inner) => $call,
             Distribution::Poisson($inner) => $call,
             Distribution::NegativeBinomial($inner) => $call,
