@@ -3,8 +3,9 @@
 use anyhow::Result;
 use quadrat::likelihood::local::Circumstances;
 use quadrat::likelihood::{
-    Bernoulli, Binomial, Censored, Degrees, Dispersion, Exponential, Gaussian, Interval, Laplace,
-    Likelihood, NegativeBinomial, Ordinal, Poisson, Positive, Sigmoid, StudentT, Thresholds,
+    Bernoulli, Binomial, Censored, Degrees, Dispersion, Exponential, Gamma, Gaussian, Interval,
+    Laplace, Likelihood, NegativeBinomial, Ordinal, Poisson, Positive, Shape, Sigmoid, StudentT,
+    Thresholds,
 };
 use quadrat::linalg::{Cholesky, Mat};
 use quadrat::link::Link;
@@ -56,7 +57,7 @@ impl Kind {
     }
 }
 
-pub const KINDS: [Kind; 15] = [
+pub const KINDS: [Kind; 16] = [
     Kind::each(
         "gaussian, noise learned",
         &[("noise.variance", 0.09)],
@@ -150,6 +151,14 @@ pub const KINDS: [Kind; 15] = [
         let clean = Exponential::new(vec![1.0; f.len()], Link::Exp)?.into();
         Ok(Exponential::new(drawn(&clean, &[], f, random), Link::Exp)?.into())
     }),
+    Kind::each(
+        "gamma, shape learned",
+        &[("gamma.shape", 3.0)],
+        |f, random| {
+            let clean = Gamma::new(vec![1.0; f.len()], Shape::Learned)?.into();
+            Ok(Gamma::new(drawn(&clean, &[3.0], f, random), Shape::Learned)?.into())
+        },
+    ),
     Kind {
         name: "ordinal, four ranks, thresholds learned",
         own: &[],
@@ -304,7 +313,7 @@ pub fn few() -> Vec<Few> {
         name,
         rows,
         own,
-        link: ["poisson", "negative", "exponential"]
+        link: ["poisson", "negative", "exponential", "gamma"]
             .iter()
             .any(|counts| name.starts_with(counts))
             .then_some(Link::Exp),
