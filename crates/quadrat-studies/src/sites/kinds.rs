@@ -151,14 +151,6 @@ pub const KINDS: [Kind; 16] = [
         let clean = Exponential::new(vec![1.0; f.len()], Link::Exp)?.into();
         Ok(Exponential::new(drawn(&clean, &[], f, random), Link::Exp)?.into())
     }),
-    Kind::each(
-        "gamma, shape learned",
-        &[("gamma.shape", 3.0)],
-        |f, random| {
-            let clean = Gamma::new(vec![1.0; f.len()], Shape::Learned)?.into();
-            Ok(Gamma::new(drawn(&clean, &[3.0], f, random), Shape::Learned)?.into())
-        },
-    ),
     Kind {
         name: "ordinal, four ranks, thresholds learned",
         own: &[],
@@ -180,6 +172,14 @@ pub const KINDS: [Kind; 16] = [
         own: &[],
         rows: Rows::OverBoxes(12),
     },
+    Kind::each(
+        "gamma, shape learned",
+        &[("gamma.shape", 3.0)],
+        |f, random| {
+            let clean = Gamma::new(vec![1.0; f.len()], Shape::Learned)?.into();
+            Ok(Gamma::new(drawn(&clean, &[3.0], f, random), Shape::Learned)?.into())
+        },
+    ),
 ];
 
 impl Kind {
