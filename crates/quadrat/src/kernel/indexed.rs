@@ -1,6 +1,7 @@
 //! Leaves of a kernel, with the dimensions on which they stand.
 
-use super::leaf::Kind;
+use super::Role;
+use super::leaf::{Kind, Leaf};
 use super::mixing::Mixing;
 
 /// A leaf whose columns and parameters are indices.
@@ -19,4 +20,27 @@ pub(crate) struct IndexedLeaf {
     pub origin: f64,
     /// Coregion only.
     pub mixing: Option<Mixing>,
+}
+
+/// Indices of the lengthscales of a leaf, one per column, which `add` makes.
+pub(super) fn lengthscales(
+    leaf: &Leaf,
+    columns: &[usize],
+    add: &mut impl FnMut(String, Role, Option<f64>) -> usize,
+) -> Vec<usize> {
+    if !leaf.kind.has_lengthscale(columns.len()) {
+        return Vec::new();
+    }
+    let role = |of: &[usize]| match leaf.kind {
+        Kind::Periodic => Role::PeriodicLengthscale,
+        _ => Role::Lengthscale(of.to_vec()),
+    };
+    if leaf.shared {
+        return vec![add("lengthscale".into(), role(columns), None); columns.len()];
+    }
+    let one = |(i, column): (usize, &usize)| {
+        let name = format!("lengthscale.{}", leaf.columns[i]);
+        add(name, role(&[*column]), None)
+    };
+    columns.iter().enumerate().map(one).collect()
 }

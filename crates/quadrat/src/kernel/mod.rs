@@ -15,6 +15,8 @@ mod matern32;
 mod matern52;
 mod mixing;
 pub(crate) mod mixture;
+mod origins;
+mod parameter;
 mod parse;
 mod periodic;
 mod pointwise;
@@ -25,6 +27,7 @@ mod rational_quadratic;
 mod se;
 mod tooth;
 
+pub use parameter::{KernelParameter, Role};
 use std::fmt;
 use std::ops::{Add, Mul};
 use std::str::FromStr;
@@ -52,50 +55,6 @@ pub(crate) use tooth::{Tail, Tooth};
 
 /// Terms an expression may expand to.
 const MAX_TERMS: usize = 256;
-
-/// What a parameter of a kernel is; decides its start, its prior and its meaning in words.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Role {
-    /// Variance of a leaf, units of `f^2` (linear: of the squared slope).
-    Variance,
-    /// Lengthscale along the given columns (indices into [`Kernel::columns`]).
-    Lengthscale(Vec<usize>),
-    /// Lengthscale of a periodic leaf, without unit.
-    PeriodicLengthscale,
-    /// Period along a column.
-    Period(usize),
-    /// Shape `alpha` of a rational quadratic leaf.
-    Alpha,
-    /// Weight of a coregionalisation matrix, units of `f`, of either sign.
-    Weight {
-        /// Index of the output.
-        output: usize,
-        /// Column of the mixing matrix.
-        column: usize,
-    },
-    /// Variance that an output of a coregionalisation matrix has for itself, units of `f^2`.
-    Kappa {
-        /// Index of the output.
-        output: usize,
-    },
-}
-
-/// One parameter of a kernel.
-#[derive(Debug, Clone, PartialEq)]
-pub struct KernelParameter {
-    /// `<leaf>.<parameter>[.<column>]`, the second leaf of a kind is `se#2`.
-    pub name: String,
-    /// What it is.
-    pub role: Role,
-    /// Which kind of leaf it belongs to.
-    pub kind: Kind,
-    /// The columns of its leaf, as indices into [`Kernel::columns`].
-    pub leaf_columns: Vec<usize>,
-    /// A value fixed in the expression (`period = 24`).
-    pub fixed: Option<f64>,
-    /// Whether it is a variance relative to that of the first term of its sum.
-    pub relative: bool,
-}
 
 /// A kernel expression over named columns.
 ///
@@ -238,29 +197,6 @@ impl Kernel {
             levels: collect(levels),
             rank,
         }))
-    }
-
-    /// The same kernel with lines through zero elsewhere, where a term is nothing but a line over
-    /// one column, for one or several outputs, that has no origin yet.
-    ///
-    /// # Arguments
-    /// * `origin` - of a column, by its position in [`Self::columns`]; none to leave it
-    pub(crate) fn with_origins(&self, origin: impl Fn(usize) -> Option<f64>) -> Self {
-        let mut expression = self.expression.clone();
-        let terms = match &mut expression {
-            Expression::Sum(terms) => terms.as_mut_slice(),
-            one => std::slice::from_mut(one),
-        };
-        for term in terms {
-            let Some(leaf) = term.own_leaf_mut() else {
-                continue;
-            };
-            if let (Kind::Linear, [column], None) = (leaf.kind, &leaf.columns[..], leaf.origin) {
-                let position = self.columns.iter().position(|name| name == column);
-                leaf.origin = position.and_then(&origin);
-            }
-        }
-        Self::from_expression(expression)
     }
 
     /// The columns in the order of their first appearance.
@@ -419,27 +355,7 @@ impl Kernel {
             let keeps_variance = keeps != Keeps::Nothing && mixing.is_none();
             let variance = keeps_variance.then(|| add("variance".into(), Role::Variance, None));
             let periodic = leaf.kind == Kind::Periodic;
-            let lengthscales = if !leaf.kind.has_lengthscale(indices.len()) {
-                Vec::new()
-            } else if leaf.shared {
-                let role = if periodic {
-                    Role::PeriodicLengthscale
-                } else {
-                    Role::Lengthscale(indices.clone())
-                };
-                vec![add("lengthscale".into(), role, None); indices.len()]
-            } else {
-                (0..indices.len())
-                    .map(|i| {
-                        let role = if periodic {
-                            Role::PeriodicLengthscale
-                        } else {
-                            Role::Lengthscale(vec![indices[i]])
-                        };
-                        add(format!("lengthscale.{}", leaf.columns[i]), role, None)
-                    })
-                    .collect()
-            };
+            let lengthscales = indexed::lengthscales(leaf, &indices, &mut add);
             let alpha = (leaf.kind == Kind::Rq).then(|| add("alpha".into(), Role::Alpha, None));
             let periods = if periodic {
                 (0..indices.len())

@@ -2,7 +2,6 @@
 
 use std::time::Instant;
 
-use faer::Mat;
 use rayon::prelude::*;
 
 use super::bounds::warn_about_bounds;
@@ -11,11 +10,11 @@ use super::checks::{MAX_ATOMS, MAX_DENSE_ROWS};
 use super::component::{Component, Node};
 use super::correlation::correlations;
 use super::extent::reach;
+use super::levels::{Constant, constants};
 use super::lifted::lifted_constant;
-use super::mean::{MeanPrior, Means};
+use super::mean::MeanPrior;
 use super::mean_settings::MEAN_NAME;
 use super::posterior::Posterior;
-use super::prediction::Prediction;
 use super::problem::Problem;
 use super::redundant::warning;
 use super::rehearsal::{compete, rehearse};
@@ -24,17 +23,13 @@ use super::summary::COVERED;
 use super::summary::{FitSummary, Hyper};
 use super::{Model, fine_noise, misfit};
 use crate::error::{FitError, InputError};
-use crate::inference::Factor;
 use crate::inference::sites::LatentGaussian;
 use crate::inference::{
     Conditioned, Evidence, IntegrateOptions, Interval, LearnOptions, LinearGaussian, Optimum,
     in_pool, integrate, sites::Method,
 };
-use crate::likelihood::local::Belief;
-use crate::linalg::dot;
 use crate::parameter::Parameter;
 use crate::progress::{Progress, Silent};
-use crate::support::Functionals;
 
 /// Share of the hyperparameters' posterior that may be left out where an approximation does not
 /// settle.
@@ -544,62 +539,4 @@ pub(super) fn mean_hypers(problem: &Problem, components: &[Component]) -> Vec<Hy
         all.extend(constants.map(|c| hyper(&name, spec.kernel.outputs(), c, &tell)));
     }
     all
-}
-
-/// An unknown constant: its output, posterior mean and central 95 % interval.
-struct Constant {
-    output: usize,
-    value: f64,
-    lower: f64,
-    upper: f64,
-}
-
-/// Each is covariant with the rows of its output only, through itself, `cov(m, L_i) = sd^2 size_i`.
-/// Of the rows that were conditioned on those of `set` begin at the first number of `place`; the
-/// other is how many these are.
-fn constants<'a>(
-    means: &'a Means,
-    set: &'a Functionals,
-    (start, all): (usize, usize),
-    components: &'a [Component],
-    conditioned: fn(&Component) -> Option<&Conditioned>,
-    lifted: impl Fn(&Component, usize, &MeanPrior) -> Option<Belief> + 'a,
-) -> impl Iterator<Item = Constant> + 'a {
-    let priors = means.priors().iter().enumerate();
-    let unknown = priors.filter(|(_, prior)| prior.sd > 0.0);
-    unknown.enumerate().map(move |(constant, (output, prior))| {
-        let variance = prior.sd * prior.sd;
-        let of = |row: usize| match means.output(set, row) == output {
-            true => variance * set.size(row),
-            false => 0.0,
-        };
-        let mut cross = vec![0.0; all];
-        for (row, out) in cross[start..].iter_mut().take(set.len()).enumerate() {
-            *out = of(row);
-        }
-        let moments = |component: &Component, conditioned: &Conditioned| {
-            if let Some(belief) = lifted(component, constant, prior) {
-                return (vec![belief.mean], vec![belief.variance]);
-            }
-            if let Factor::Basis(basis) = &conditioned.factor {
-                let mean = prior.mean + prior.sd * conditioned.levels[constant];
-                return (vec![mean], vec![variance * basis.open()[constant]]);
-            }
-            let column = Mat::from_fn(cross.len(), 1, |i, _| cross[i]);
-            let whitened = conditioned.factor.whiten(column);
-            let reduction = dot(whitened.col_as_slice(0), whitened.col_as_slice(0));
-            let mean = prior.mean + dot(&cross, &conditioned.alpha);
-            (vec![mean], vec![(variance - reduction).max(0.0)])
-        };
-        let known = || components.iter().filter_map(|c| Some((c, conditioned(c)?)));
-        let moments: Vec<_> = known().map(|(c, own)| moments(c, own)).collect();
-        let weights = known().map(|(c, _)| c.weight).collect();
-        let marginal = Prediction::from_moments(weights, &moments);
-        Constant {
-            output,
-            value: marginal.mean()[0],
-            lower: marginal.quantile(0.025)[0],
-            upper: marginal.quantile(0.975)[0],
-        }
-    })
 }

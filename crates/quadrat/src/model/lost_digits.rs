@@ -22,6 +22,19 @@ use crate::support::Functionals;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 
+/// Share of a variance from which its rounding is told: a hundredth, half of that in the sd.
+const TOLD: f64 = 0.01;
+
+/// Roundings of a variance, relative to the least noise of a row, from which they are told: a
+/// hundredth of its sd.
+const MATTERS: f64 = 1e-4;
+
+/// Functionals looked at together: bounds memory to this many columns.
+const TOGETHER: usize = 1024;
+
+/// Rows, and how often each is in a functional.
+type MadeOf = Vec<(usize, f64)>;
+
 impl Posterior {
     /// Tells variances of which next to nothing is left in another way.
     ///
@@ -47,7 +60,7 @@ impl Posterior {
 }
 
 /// The rows that were conditioned on, at one value of the hyperparameters.
-pub(super) struct Rows<'a> {
+struct Rows<'a> {
     posterior: &'a Posterior,
     component: &'a Component,
     /// Prior variances.
@@ -138,8 +151,8 @@ impl<'a> Rows<'a> {
                 continue;
             }
             let rounding = self.rounding(variance, weights);
-            if rounding > node.variance[at] {
-                node.variance[at] = rounding.min(variance);
+            if rounding > TOLD * node.variance[at] {
+                node.variance[at] = rounding.max(node.variance[at]).min(variance);
                 if rounding > MATTERS * self.least {
                     node.unresolved.push(at);
                 }
@@ -164,19 +177,9 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Roundings of a variance, relative to the least noise of a row, from which they are told: a
-/// hundredth of its sd.
-pub(super) const MATTERS: f64 = 1e-4;
-
-/// Functionals looked at together: bounds memory to this many columns.
-pub(super) const TOGETHER: usize = 1024;
-
-/// Rows, and how often each is in a functional.
-pub(super) type MadeOf = Vec<(usize, f64)>;
-
 /// What every asked functional is made of, where it is a combination of the known ones under every
 /// kernel of these columns, whatever its hyperparameters.
-pub(super) fn combinations(
+fn combinations(
     kernel: &Kernel,
     known: &Functionals,
     asked: &Functionals,

@@ -1,6 +1,7 @@
 //! What users build: observations + prior -> posterior.
 
 mod amounts;
+mod beside;
 mod bounds;
 mod centred;
 mod certificate;
@@ -17,6 +18,7 @@ mod fit;
 mod fit_sparse;
 mod inputs;
 mod lens;
+mod levels;
 mod lifted;
 mod line;
 mod lost_digits;

@@ -19,7 +19,7 @@ use super::summary::{FitSummary, LeaveOneOut};
 use super::varying::Varying;
 use super::varying_noise::VaryingNoise;
 use crate::error::{FitError, InputError};
-use crate::inference::{Factor, LinearGaussian};
+use crate::inference::LinearGaussian;
 use crate::kernel::{Kernel, Kind, Role};
 use crate::likelihood::{Likelihood, Noise};
 use crate::support::Functionals;
@@ -400,29 +400,6 @@ impl Posterior {
     /// Shares of the nodes that answer predictions.
     pub(super) fn weights(&self) -> Vec<f64> {
         self.components.iter().map(|c| c.weight).collect()
-    }
-
-    /// The prior of functionals at one node, in the form in which its rows were conditioned on.
-    pub(super) fn prior_beside(&self, component: &Component, at: &Functionals) -> Prior {
-        let (problem, theta) = (&self.problem, &component.theta);
-        let mean = problem.mean.means(at);
-        match component.conditioned.factor {
-            Factor::Basis(_) => {
-                let parted = problem.parted_cross(theta, at);
-                Prior {
-                    cross: parted.kernel,
-                    variance: problem.kernel_variance(theta, at),
-                    mean,
-                    coefficients: Some(parted.constants),
-                }
-            }
-            _ => Prior {
-                cross: problem.cross(theta, at),
-                variance: problem.prior_variance(theta, at),
-                mean,
-                coefficients: None,
-            },
-        }
     }
 
     /// Mean and variance of every functional of every part at one node.
