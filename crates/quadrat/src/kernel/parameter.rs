@@ -7,7 +7,8 @@ use super::leaf::Kind;
 pub enum Role {
     /// Variance of a leaf, units of `f^2` (linear: of the squared slope).
     Variance,
-    /// Lengthscale along the given columns (indices into [`Kernel::columns`](super::Kernel::columns)).
+    /// Lengthscale along the given columns (indices into
+    /// [`Kernel::columns`](super::Kernel::columns)).
     Lengthscale(Vec<usize>),
     /// Lengthscale of a periodic leaf, without unit.
     PeriodicLengthscale,
