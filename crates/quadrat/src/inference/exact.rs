@@ -67,7 +67,7 @@ pub fn condition(problem: &dyn LinearGaussian, theta: &[f64]) -> Result<Conditio
         levels,
         jitter,
     } = match problem.gram(theta) {
-        Gram::Dense(k) => match problem.basis() {
+        Gram::Dense(k) => match problem.basis(theta) {
             None => solve_dense(problem, theta, k, &noise)?,
             Some(columns) => match solve_apart(problem, k, columns, &noise)? {
                 Some(solved) => solved,
@@ -214,8 +214,8 @@ fn dense(problem: &dyn LinearGaussian, theta: &[f64]) -> Mat<f64> {
 }
 
 /// The same with that of the coefficients of the mean.
-fn whole(problem: &dyn LinearGaussian, k: Mat<f64>) -> Mat<f64> {
-    match problem.basis() {
+fn whole(problem: &dyn LinearGaussian, theta: &[f64], k: Mat<f64>) -> Mat<f64> {
+    match problem.basis(theta) {
         Some(columns) => k + gemm(columns.as_ref(), columns.transpose()),
         None => k,
     }
@@ -228,7 +228,7 @@ fn solve_dense(
     noise: &[f64],
 ) -> Result<Solved, FitError> {
     let residual = problem.residual();
-    let k = whole(problem, k);
+    let k = whole(problem, theta, k);
     let diagonal: Vec<f64> = (0..k.nrows()).map(|i| k[(i, i)]).collect();
     // A factor of a matrix that is singular but for rounding exists, and answers with noise.
     let solve = |factor: &Cholesky| {
@@ -257,7 +257,7 @@ fn solve_dense(
         Err(other) => return Err(other.into()),
     }
     // Rare: the matrix is computed again rather than kept twice in memory every time.
-    let dense = || whole(problem, dense(problem, theta));
+    let dense = || whole(problem, theta, dense(problem, theta));
     for jitter in JITTERS {
         match Cholesky::factor_owned(prepare(dense(), jitter)) {
             Ok(factor) => {

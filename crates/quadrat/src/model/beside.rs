@@ -13,10 +13,10 @@ impl Posterior {
         let mean = problem.mean.means(at);
         match component.conditioned.factor {
             Factor::Basis(_) => {
-                let parted = problem.parted_cross(theta, at);
+                let parted = problem.cross_apart(theta, at);
                 Prior {
                     cross: parted.kernel,
-                    variance: problem.kernel_variance(theta, at),
+                    variance: problem.variance_apart(theta, at),
                     mean,
                     coefficients: Some(parted.constants),
                 }

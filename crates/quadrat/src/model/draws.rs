@@ -54,7 +54,7 @@ impl Posterior {
         let theta = &component.theta;
         let prior = match left.open {
             Some(open) => {
-                self.problem.kernel_covariance(theta, at) + gemm(open.transpose(), open.as_ref())
+                self.problem.covariance_apart(theta, at) + gemm(open.transpose(), open.as_ref())
             }
             None => self.problem.prior_covariance(theta, at),
         };

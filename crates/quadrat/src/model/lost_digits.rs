@@ -76,7 +76,7 @@ impl<'a> Rows<'a> {
         Self {
             least: noises.fold(f64::INFINITY, |least, v| least.min(*v)),
             prior: match component.conditioned.factor {
-                Factor::Basis(_) => problem.kernel_variance(&component.theta, &problem.supports),
+                Factor::Basis(_) => problem.variance_apart(&component.theta, &problem.supports),
                 _ => problem.prior_variance(&component.theta, &problem.supports),
             },
             posterior,

@@ -11,7 +11,7 @@ use super::outputs;
 use super::pooled::{Pooled, is_pooled};
 use super::seconds::Seconds;
 use super::sparse::{Sparse, SparseChoice};
-use crate::covariance::{Covariance, Grid};
+use crate::covariance::{Covariance, Grid, LineTerm};
 use crate::error::{FitError, InputError};
 use crate::inference::pooled::{Draws, PooledEvidence, PooledOptions, condition_pooled};
 use crate::inference::sites::{Method, Site, SiteEvidence, SiteOptions, condition_sites, settle};
@@ -41,6 +41,8 @@ type NoiseGroup = Option<usize>;
 pub(super) struct Problem {
     pub kernel: Kernel,
     pub covariance: Covariance,
+    /// The same without lines over one column, and these, for exact inference.
+    apart: (Covariance, Vec<LineTerm>),
     pub supports: Functionals,
     pub mean: Means,
     pub parameters: Vec<Parameter>,
@@ -94,6 +96,7 @@ impl Problem {
         seconds: Seconds,
     ) -> Self {
         let covariance = Covariance::new(&kernel);
+        let apart = Covariance::with_lines_apart(&kernel);
         let mut supports = Functionals::new(kernel.columns().to_vec());
         let (mut values, mut known, mut group) = (Vec::new(), Vec::new(), Vec::new());
         let mut times: Vec<f64> = Vec::new();
@@ -173,6 +176,7 @@ impl Problem {
         Self {
             kernel,
             covariance,
+            apart,
             supports,
             mean,
             parameters,

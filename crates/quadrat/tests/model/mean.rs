@@ -175,3 +175,72 @@ fn a_mean_that_is_known_or_has_a_prior_keeps_lines_where_they_are() {
         "linear(t, origin = 100000) + linear(t) * se(t)"
     );
 }
+
+/// Generalised least squares with two covariates, written out, at fixed hyperparameters.
+#[test]
+fn slopes_with_wide_priors_are_those_of_generalised_least_squares() {
+    const HEIGHT: [f64; 12] = [
+        812.0, 640.0, 1210.0, 455.0, 980.0, 1530.0, 720.0, 1105.0, 610.0, 890.0, 1320.0, 505.0,
+    ];
+    let (l, noise) = (4.0, 0.05);
+    let mut set = Functionals::new(vec!["t".into(), "height".into()]);
+    for (t, h) in at(0.0).iter().zip(HEIGHT) {
+        set.push_point(&[*t, h]).unwrap();
+    }
+    let table = Observations::gaussian(set, WAVE.to_vec(), Noise::Known(vec![noise; 12])).unwrap();
+    let kernel = "matern32(t) + linear(height) + linear(t, origin = 5.5)";
+    let fit = |sd: f64| {
+        let model = Model::new(Kernel::parse(kernel).unwrap())
+            .observe(table.clone())
+            .set("matern32.variance", Setting::fixed(0.4))
+            .set("matern32.lengthscale.t", Setting::fixed(l))
+            .set("linear.1.variance", Setting::fixed(sd * sd))
+            .set("linear.2.variance", Setting::fixed(sd * sd));
+        map(&with_prior(model, sd * 1e4))
+    };
+    let k = |a: f64, b: f64| {
+        let r = 3f64.sqrt() * (a - b).abs() / l;
+        0.4 * (1.0 + r) * (-r).exp()
+    };
+    let own = |i: usize, j: usize| {
+        let noise = if i == j { noise } else { 0.0 };
+        k(i as f64, j as f64) + noise
+    };
+    // `(X' K^-1 X)^-1 X' K^-1 y` for `X = (1, height, t)`.
+    let solve = |mut a: Vec<Vec<f64>>, mut b: Vec<Vec<f64>>| {
+        for i in 0..a.len() {
+            let pivot = a[i][i];
+            for r in 0..a.len() {
+                let share = if r == i { 0.0 } else { a[r][i] / pivot };
+                for c in 0..a.len() {
+                    a[r][c] -= share * a[i][c];
+                }
+                for c in 0..b[0].len() {
+                    b[r][c] -= share * b[i][c];
+                }
+            }
+        }
+        for (a, b) in a.iter().enumerate().map(|(i, row)| row[i]).zip(&mut b) {
+            b.iter_mut().for_each(|x| *x /= a);
+        }
+        b
+    };
+    let columns = |i: usize| [1.0, (HEIGHT[i] - 900.0) / 300.0, i as f64 - 5.5, WAVE[i]];
+    let a = (0..12).map(|i| (0..12).map(|j| own(i, j)).collect());
+    let solved = solve(a.collect(), (0..12).map(|i| columns(i).to_vec()).collect());
+    let inner = |p: usize, q: usize| -> f64 { (0..12).map(|i| columns(i)[p] * solved[i][q]).sum() };
+    let normal = |p: usize| (0..3).map(|q| inner(p, q)).collect::<Vec<f64>>();
+    let unit = |p: usize| (0..3).map(|q| f64::from(u8::from(p == q)));
+    let right = (0..3).map(|p| unit(p).chain([inner(p, 3)]).collect());
+    let told = solve((0..3).map(normal).collect(), right.collect());
+    for sd in [1e4, 1e6, 1e8] {
+        let posterior = fit(sd);
+        let slopes = posterior.slopes().unwrap();
+        assert_eq!(slopes.len(), 1);
+        let (slope, scale) = (&slopes[0], 300.0);
+        assert_eq!(slope.input, "height");
+        // Slopes of units against priors of 1e4 sds and more: the prior's part is below 1e-8.
+        assert!((slope.mean * scale - told[1][3]).abs() < 1e-8, "{sd}");
+        assert!((slope.sd * scale - told[1][1].sqrt()).abs() < 1e-8, "{sd}");
+    }
+}

@@ -108,12 +108,12 @@ impl LinearGaussian for Problem {
                     .then(|| self.mean.scales(&self.supports)),
             };
         }
-        Gram::Dense(self.covariance.matrix(theta, &self.supports))
+        Gram::Dense(self.apart.0.matrix(theta, &self.supports))
     }
 
-    fn basis(&self) -> Option<Mat<f64>> {
-        let is_apart = self.axes.is_none() && self.mean.is_unknown();
-        is_apart.then(|| self.mean.columns(&self.supports))
+    fn basis(&self, theta: &[f64]) -> Option<Mat<f64>> {
+        let is_apart = self.mean.is_unknown() || !self.apart.1.is_empty();
+        (self.axes.is_none() && is_apart).then(|| self.functions(theta, &self.supports))
     }
 
     fn noise(&self, theta: &[f64], variances: &mut [f64]) {
@@ -175,6 +175,37 @@ impl Problem {
         several.map(move |((n, known), group)| {
             (*n, n * known + group.map_or(0.0, |g| theta[g]), *group)
         })
+    }
+
+    /// What functionals see of the unknown constants and of lines, in prior sds of their
+    /// coefficients, shape `[at.len(), functions]`; the constants come first.
+    fn functions(&self, theta: &[f64], at: &Functionals) -> Mat<f64> {
+        let constants = self.mean.columns(at);
+        let lines = self.apart.1.iter().map(|line| line.values(theta, at));
+        let lines: Vec<Vec<f64>> = lines.collect();
+        let first = constants.ncols();
+        Mat::from_fn(at.len(), first + lines.len(), |i, j| match j < first {
+            true => constants[(i, j)],
+            false => lines[j - first][i],
+        })
+    }
+
+    /// `K_(rows, at)` without what [`LinearGaussian::basis`] has, and that beside it.
+    pub fn cross_apart(&self, theta: &[f64], at: &Functionals) -> Parted {
+        Parted {
+            kernel: self.apart.0.cross(theta, &self.supports, at),
+            constants: self.functions(theta, at),
+        }
+    }
+
+    /// Prior variance of every functional in the same sense.
+    pub fn variance_apart(&self, theta: &[f64], at: &Functionals) -> Vec<f64> {
+        self.apart.0.diagonal(theta, at)
+    }
+
+    /// Prior covariance of the functionals in the same sense.
+    pub fn covariance_apart(&self, theta: &[f64], at: &Functionals) -> Mat<f64> {
+        self.apart.0.matrix(theta, at)
     }
 
     /// `K_(rows, at)`, the unknown mean included; shape `[n, at.len()]`.
