@@ -194,8 +194,8 @@ fn slopes_with_wide_priors_are_those_of_generalised_least_squares() {
             .observe(table.clone())
             .set("matern32.variance", Setting::fixed(0.4))
             .set("matern32.lengthscale.t", Setting::fixed(l))
-            .set("linear.1.variance", Setting::fixed(sd * sd))
-            .set("linear.2.variance", Setting::fixed(sd * sd));
+            .set("linear.variance", Setting::fixed(sd * sd))
+            .set("linear#2.variance", Setting::fixed(sd * sd));
         map(&with_prior(model, sd * 1e4))
     };
     let k = |a: f64, b: f64| {
@@ -230,7 +230,7 @@ fn slopes_with_wide_priors_are_those_of_generalised_least_squares() {
     let solved = solve(a.collect(), (0..12).map(|i| columns(i).to_vec()).collect());
     let inner = |p: usize, q: usize| -> f64 { (0..12).map(|i| columns(i)[p] * solved[i][q]).sum() };
     let normal = |p: usize| (0..3).map(|q| inner(p, q)).collect::<Vec<f64>>();
-    let unit = |p: usize| (0..3).map(|q| f64::from(u8::from(p == q)));
+    let unit = |p: usize| (0..3).map(move |q| f64::from(u8::from(p == q)));
     let right = (0..3).map(|p| unit(p).chain([inner(p, 3)]).collect());
     let told = solve((0..3).map(normal).collect(), right.collect());
     for sd in [1e4, 1e6, 1e8] {
