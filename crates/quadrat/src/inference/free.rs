@@ -10,6 +10,16 @@ use crate::error::FitError;
 use crate::linalg::Mat;
 use crate::parameter::Parameter;
 
+/// Steps of differences in sds of the density along a coordinate: at most, and where they are taken
+/// again; truncation leaves a sixth of the square of it.
+const WITHIN: f64 = 0.1;
+const SHORT: f64 = 0.03;
+/// Only where gradients have all digits, so that this step is the usual one.
+const EXACT: f64 = 1e-4;
+/// How often they are, each time to no less than this part.
+const SHORTENED: usize = 5;
+const SHORTER: f64 = 0.01;
+
 pub(super) struct FreeSpace<'a> {
     evidence: &'a dyn Evidence,
     free: Vec<usize>,
@@ -167,10 +177,26 @@ impl<'a> FreeSpace<'a> {
                 let one = at(h)?.gradient;
                 (0..n).map(|i| (one[i] - gradient[i]) / h).collect()
             } else if z[j] - step >= lower && z[j] + step <= upper {
-                let (plus, minus) = (at(step)?.gradient, at(-step)?.gradient);
-                (0..n)
-                    .map(|i| (plus[i] - minus[i]) / (2.0 * step))
-                    .collect()
+                let central = |step: f64| -> Result<Vec<f64>, FitError> {
+                    let (plus, minus) = (at(step)?.gradient, at(-step)?.gradient);
+                    let pairs = plus.iter().zip(&minus);
+                    Ok(pairs.map(|(p, m)| (p - m) / (2.0 * step)).collect())
+                };
+                let (mut step, mut column) = (step, central(step));
+                let most = if step <= EXACT { SHORTENED } else { 0 };
+                for _ in 0..most {
+                    // Beyond the peak there may be no covariance at all.
+                    let sd = match &column {
+                        Ok(column) => column[j].abs().sqrt().recip(),
+                        Err(_) => 0.0,
+                    };
+                    if step <= WITHIN * sd {
+                        break;
+                    }
+                    step = (SHORT * sd).max(SHORTER * step);
+                    column = central(step);
+                }
+                column?
             } else {
                 let h = inward * step;
                 let (one, two) = (at(h)?.gradient, at(2.0 * h)?.gradient);

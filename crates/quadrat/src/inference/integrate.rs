@@ -153,11 +153,13 @@ fn integrate_here(
         peak: optimum.log_posterior,
         space: &space,
         evaluations: 0,
-        trail: Trail::rough(),
+        begin: Trail::rough(),
     };
     if d == 0 {
         return Ok(alone(optimum, 0, 0.0));
     }
+    log_posterior(&space, &profile.mode, &mut profile.begin)?;
+    profile.evaluations += 1;
     if d <= options.lattice_up_to.min(lattice::MOST) {
         let extent = Extent {
             drop: options.drop.unwrap_or([12.0, 9.0, 7.5][d - 1]),
@@ -241,7 +243,7 @@ fn by_design(
     }
     let points = ccd::design(d);
     let (space, bounds, mode) = (profile.space, &profile.bounds, &profile.mode);
-    let trail = &profile.trail;
+    let trail = &profile.begin;
     let values: Vec<Point> = points
         .par_iter()
         .map(|point| {

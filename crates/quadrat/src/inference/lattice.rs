@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use faer::linalg::solvers::Solve;
 use rayon::prelude::*;
 
+use super::Trail;
 use super::profile::{Profile, Side, log_posterior, principal_steps};
 use crate::error::FitError;
 use crate::linalg::{Cholesky, Mat};
@@ -273,7 +274,8 @@ impl Lattice {
     /// Fills the lattice from the sites nearest to `peaks`, while the mass of a cell is within
     /// `extent.drop` of the largest. The rim, which had to be evaluated, is kept too. Order and
     /// result do not depend on threads; the highest points are expanded first, so that a cap loses
-    /// the least.
+    /// the least. Every evaluation begins with what was found at the neighbour that led to it, the
+    /// highest where there are several.
     pub(super) fn fill(
         &self,
         profile: &Profile<'_, '_>,
@@ -289,59 +291,58 @@ impl Lattice {
                 .all(|(z, (lower, upper))| z >= lower && z <= upper)
         };
         let mut known: BTreeMap<Site, (f64, f64)> = BTreeMap::new();
-        let mut expanded: BTreeSet<Site> = BTreeSet::new();
+        // Of those that are to be expanded.
+        let mut trails: BTreeMap<Site, Trail> = BTreeMap::new();
         let mut peak = f64::NEG_INFINITY;
         let mut capped = false;
         // The nearest site of a peak on a bound may lie outside: the site towards the origin is
         // inside.
-        let mut frontier: Vec<Site> = vec![[0; MOST]];
+        let mut frontier: Vec<(Site, Trail)> = vec![([0; MOST], profile.begin.clone())];
         for z in peaks {
             let y = self.coordinates(z);
-            frontier.push(y.map(|y| y.round() as i32));
-            frontier.push(y.map(|y| y.trunc() as i32));
+            frontier.push((y.map(|y| y.round() as i32), profile.begin.clone()));
+            frontier.push((y.map(|y| y.trunc() as i32), profile.begin.clone()));
         }
         loop {
-            frontier.retain(|site| inside(site) && !known.contains_key(site));
+            frontier.retain(|(site, _)| inside(site) && !known.contains_key(site));
             let mut seen = BTreeSet::new();
-            frontier.retain(|site| seen.insert(*site));
+            frontier.retain(|(site, _)| seen.insert(*site));
             if frontier.len() > extent.most - known.len() {
                 capped = true;
                 frontier.truncate(extent.most - known.len());
             }
             let values: Vec<(f64, f64)> = frontier
-                .par_iter()
-                .map(|site| {
-                    log_posterior(profile.space, &self.at(site), &mut profile.trail.clone())
-                })
+                .par_iter_mut()
+                .map(|(site, trail)| log_posterior(profile.space, &self.at(site), trail))
                 .collect::<Result<_, FitError>>()?;
-            for (site, (posterior, evidence)) in frontier.iter().zip(values) {
-                let volume = self.slopes(site).iter().map(|s| s.ln()).sum::<f64>();
+            for ((site, trail), (posterior, evidence)) in frontier.drain(..).zip(values) {
+                let volume = self.slopes(&site).iter().map(|s| s.ln()).sum::<f64>();
                 peak = peak.max(posterior + volume);
-                known.insert(*site, (posterior + volume, evidence));
+                known.insert(site, (posterior + volume, evidence));
+                trails.insert(site, trail);
             }
+            trails.retain(|site, _| known[site].0 > peak - extent.drop);
             progress.report(Event::Node {
                 done: known.len(),
                 total: known.len(),
             });
-            let mut sources: Vec<(Site, f64)> = known
-                .iter()
-                .filter(|(site, value)| value.0 > peak - extent.drop && !expanded.contains(*site))
-                .map(|(site, value)| (*site, value.0))
-                .collect();
+            let mut sources: Vec<(Site, f64)> =
+                trails.keys().map(|site| (*site, known[site].0)).collect();
             if sources.is_empty() || known.len() >= extent.most {
                 break;
             }
             sources.sort_by(|a, b| b.1.total_cmp(&a.1));
             let level = sources[0].1 - BAND;
             sources.retain(|(_, value)| *value >= level);
-            frontier = Vec::new();
             for (site, _) in sources {
-                expanded.insert(site);
+                let Some(trail) = trails.remove(&site) else {
+                    continue;
+                };
                 for j in 0..d {
                     for sign in [-1, 1] {
                         let mut next = site;
                         next[j] += sign;
-                        frontier.push(next);
+                        frontier.push((next, trail.clone()));
                     }
                 }
             }
@@ -376,3 +377,8 @@ fn typical_sd(sides: &[Side; 2]) -> f64 {
         (None, None) => ((sides[0].reach + sides[1].reach) / 4.0).clamp(f64::MIN_POSITIVE, 3.0),
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+#[path = "lattice_tests.rs"]
+mod tests;

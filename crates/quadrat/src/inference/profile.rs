@@ -33,8 +33,8 @@ pub(super) struct Profile<'s, 'a> {
     pub(super) mode: Vec<f64>,
     pub(super) peak: f64,
     pub(super) evaluations: usize,
-    /// Where the last evaluation ended.
-    pub(super) trail: Trail,
+    /// What evaluations near the mode begin with.
+    pub(super) begin: Trail,
 }
 
 impl Profile<'_, '_> {
@@ -52,7 +52,8 @@ impl Profile<'_, '_> {
 
     fn side(&mut self, direction: &[f64], sign: f64, drop: f64) -> Result<Side, FitError> {
         let (limit, bound) = self.exit(direction, sign);
-        let (near, drop_near) = self.distance(direction, sign, TWO_SD, limit)?;
+        let mut trail = self.begin.clone();
+        let (near, drop_near) = self.distance(direction, sign, TWO_SD, limit, &mut trail)?;
         let sd = if drop_near >= TWO_SD {
             Some(0.5 * near)
         } else if limit > 0.0 && drop_near > 0.02 {
@@ -68,7 +69,7 @@ impl Profile<'_, '_> {
                 is_cut: false,
             });
         }
-        let (reach, reached) = self.distance(direction, sign, drop, limit)?;
+        let (reach, reached) = self.distance(direction, sign, drop, limit, &mut trail)?;
         Ok(Side {
             sd,
             reach,
@@ -95,12 +96,16 @@ impl Profile<'_, '_> {
     }
 
     /// The distance, at most `limit`, where the density has fallen by `drop`, and its fall there.
+    /// Every evaluation begins with what was found at the last place on the way that has not fallen
+    /// so far, where the trail ends: what is found far out is a poor start for what is near, and an
+    /// approximation that has not settled would pass for a fall.
     fn distance(
         &mut self,
         direction: &[f64],
         sign: f64,
         drop: f64,
         limit: f64,
+        trail: &mut Trail,
     ) -> Result<(f64, f64), FitError> {
         if limit <= 0.0 {
             return Ok((0.0, 0.0));
@@ -110,14 +115,15 @@ impl Profile<'_, '_> {
         let mut high = (2.0 * drop).sqrt().min(limit);
         let mut high_drop;
         loop {
-            high_drop = self.fall(direction, sign * high)?;
+            let mut there = trail.clone();
+            high_drop = self.fall(direction, sign * high, &mut there)?;
             if high_drop >= drop {
                 break;
             }
             if high >= limit {
                 return Ok((limit, high_drop));
             }
-            (low, low_drop) = (high, high_drop);
+            (low, low_drop, *trail) = (high, high_drop, there);
             high = (1.5 * high).min(limit);
         }
         while high - low > ACCURACY * high {
@@ -125,17 +131,23 @@ impl Profile<'_, '_> {
             let (a, b) = (low_drop.max(0.0).sqrt(), high_drop.min(1e6).sqrt());
             let share = ((drop.sqrt() - a) / (b - a)).clamp(0.1, 0.9);
             let middle = low + share * (high - low);
-            let fall = self.fall(direction, sign * middle)?;
+            let mut there = trail.clone();
+            let fall = self.fall(direction, sign * middle, &mut there)?;
             if fall >= drop {
                 (high, high_drop) = (middle, fall);
             } else {
-                (low, low_drop) = (middle, fall);
+                (low, low_drop, *trail) = (middle, fall, there);
             }
         }
         Ok((high, high_drop))
     }
 
-    fn fall(&mut self, direction: &[f64], distance: f64) -> Result<f64, FitError> {
+    fn fall(
+        &mut self,
+        direction: &[f64],
+        distance: f64,
+        trail: &mut Trail,
+    ) -> Result<f64, FitError> {
         let z: Vec<f64> = self
             .mode
             .iter()
@@ -143,7 +155,7 @@ impl Profile<'_, '_> {
             .map(|(m, d)| m + distance * d)
             .collect();
         self.evaluations += 1;
-        let value = log_posterior(self.space, &z, &mut self.trail)?.0;
+        let value = log_posterior(self.space, &z, trail)?.0;
         Ok(self.peak - value)
     }
 }

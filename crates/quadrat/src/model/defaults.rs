@@ -70,7 +70,7 @@ pub(super) struct Scales {
     /// Extent of the supports per column of the kernel, but for few that are far from all others.
     pub range: Vec<f64>,
     /// Where the rows are, per column.
-    extents: Vec<Extent>,
+    pub extents: Vec<Extent>,
     /// What a linear leaf needs to know, per column.
     lines: Vec<Line>,
     /// Smallest distance between different coordinates per column; zero when there is none.
@@ -395,7 +395,7 @@ impl Scales {
 
 /// What every row reports, see [`Observations::typical`]. Where the noise has heavy tails, values
 /// far from all others are those of the tails, and count as the nearest of the others.
-fn plausible(table: &Observations) -> Vec<f64> {
+pub(super) fn plausible(table: &Observations) -> Vec<f64> {
     let mut values = table.typical();
     if !matches!(table.likelihood(), Likelihood::StudentT(_)) {
         return values;

@@ -5,18 +5,18 @@ use std::time::Instant;
 use super::bounds::warn_about_bounds;
 use super::component::Component;
 use super::correlation::correlations;
-use super::fit::{alone, check_size, condition_covering, hypers, mean_hypers, spread};
+use super::fit::{Spread, alone, check_size, condition_covering, hypers, mean_hypers, spread};
 use super::observations::Observations;
 use super::posterior::Posterior;
 use super::problem::Problem;
 use super::scale::Scale;
 use super::settings::{AUTO_FREE, FitOptions, Hyperparameters, Inference};
-use super::sparse::{Sparse, SparseChoice, is_point};
+use super::sparse::{Sparse, SparseChoice, Streamed, is_point};
 use super::summary::FitSummary;
 use super::{Inducing, Model, fine_noise, misfit};
 use crate::error::{FitError, InputError};
 use crate::inference::sparse::{
-    CurvatureOf, SparseEvidence, SparseOptimum, SparseProblem, learn_sparse,
+    CurvatureOf, Found, SparseEvidence, SparseOptimum, SparseOptions, SparseProblem, learn_sparse,
 };
 use crate::inference::{Factor, LinearGaussian, in_pool};
 use crate::likelihood::Likelihood;
@@ -32,6 +32,9 @@ const INTEGRATED: f64 = 4e6;
 /// Settings of the hyperparameters at most: fifty to four hundred are usual, and where
 /// beliefs settle badly the search for more finds the noise of their evidence.
 const SETTINGS: usize = 600;
+/// How many times as many passes a setting may take as a step of the search that led there: one
+/// that does not settle counts as one without any probability.
+const PATIENT: usize = 5;
 /// Passes for one setting, on average, from which on beliefs settle so slowly that a thousand
 /// settings would take minutes: five to twenty are usual.
 const SLOW: f64 = 50.0;
@@ -43,11 +46,6 @@ const POINTS: usize = 64;
 const FEWER: usize = 128;
 /// What it may cost of the whole.
 const WORTH: f64 = 0.2;
-/// Rows on which starts compete, and their inducing points; by how many nats another has to be
-/// better than the first.
-const PART_ROWS: usize = 400;
-const PART_INDUCING: usize = 40;
-const HIGHER: f64 = 0.5;
 /// Excess of a posterior variance over the prior's that is told.
 const WIDER: f64 = 0.01;
 /// What is left to gain of a bound, in nats, that is told: what the options of a search call
@@ -131,42 +129,6 @@ impl Model {
             let easier = self.easier(&problem, choice, options.dear);
             self.learn_streamed(problem, &easier, options, warnings, started)
         })
-    }
-
-    /// Where a search from one of the starts besides the first ends, if it ends higher, on a few of
-    /// the rows: the search of all of them is one, and from a start far from the data it may end at
-    /// another optimum.
-    fn better_start(&self, problem: &Problem, choice: &SparseChoice) -> Option<Vec<f64>> {
-        if problem.besides.is_empty() {
-            return None;
-        }
-        let rows: usize = self.tables.iter().map(|t| t.supports.len()).sum();
-        let share = (PART_ROWS as f64 / rows as f64).min(1.0);
-        let thin = |table: &Observations| {
-            let table = table.rows(&table.evenly(share))?;
-            let supports = table.supports.thinned(POINTS);
-            Ok(Observations { supports, ..table })
-        };
-        let tables = self.tables.iter().map(thin);
-        let tables = tables.collect::<Result<Vec<_>, InputError>>().ok()?;
-        let choice = SparseChoice {
-            inducing: Inducing::Number(PART_INDUCING),
-            ..choice.clone()
-        };
-        let mut part = problem.on(&tables, Some(&choice)).ok()?;
-        let first: Vec<f64> = problem.parameters.iter().map(|p| p.start).collect();
-        let mut end_of = |theta: &[f64]| {
-            let named = part.named(theta);
-            part.start_at(&named);
-            let streamed = part.streamed()?;
-            let options = &streamed.sparse.options;
-            let learned = learn_sparse(&streamed, &[], &[], options, &Silent, None).ok()?;
-            Some((learned.optimum.log_posterior, learned.optimum.theta))
-        };
-        let least = end_of(&first).map_or(f64::NEG_INFINITY, |end| end.0 + HIGHER);
-        let ends = problem.besides.iter().filter_map(|theta| end_of(theta));
-        let higher = ends.filter(|end| end.0 > least);
-        higher.max_by(|a, b| a.0.total_cmp(&b.0)).map(|end| end.1)
     }
 
     /// Easier problems, where passes over all points are dear: batches of the rows that grow until
@@ -261,7 +223,7 @@ impl Model {
             &mut warnings,
         );
         let mut evaluations = learned.passes;
-        let mut integrated = None;
+        let (mut integrated, mut seen) = (None, Vec::new());
         let wanted = is_integrated(&problem, sparse, &learned, options.hyperparameters);
         let slow = slowness(&learned).filter(|_| options.hyperparameters == Hyperparameters::Auto);
         if let Some(passes) = slow.filter(|_| wanted) {
@@ -270,23 +232,9 @@ impl Model {
             ));
         }
         if wanted && slow.is_none() {
-            let evidence = SparseEvidence::new(&streamed, sparse.options)
-                .starting_at(Some(&learned.found))
-                .watched_by(keeper);
-            let has_lattice = sparse.flops() <= INTEGRATED;
-            let mut told = Vec::new();
-            let lattice = (has_lattice, SETTINGS);
-            let found = spread(&evidence, optimum, lattice, progress, &mut told);
-            evaluations += evidence.passes();
-            // Nodes are missing, which says nothing of the posterior; after the last one a stop
-            // changes nothing.
-            if evidence.was_stopped() {
-                warnings
-                    .push("hyperparameters were not integrated: the fit was stopped".to_owned());
-            } else {
-                integrated = Some(found?);
-                warnings.append(&mut told);
-            }
+            let found = integrate_streamed(&streamed, &learned, (progress, keeper), &mut warnings)?;
+            evaluations += found.passes;
+            (integrated, seen) = (found.spread, found.seen);
         }
         let mut is_integrated = integrated.is_some();
         let (mut nodes, intervals) = match integrated {
@@ -300,9 +248,9 @@ impl Model {
             }
         };
         let SparseOptimum { optimum, found, .. } = learned;
-        // Conditioning goes on from where learning ended.
+        // Conditioning goes on from where learning and integration ended.
         if let Some(sparse) = &mut problem.sparse {
-            sparse.found = Some(found);
+            (sparse.found, sparse.near) = (Some(found), seen);
         }
         let (components, lost) = match condition_covering(&problem, &nodes) {
             // At the most probable values there is a belief.
@@ -312,6 +260,9 @@ impl Model {
             }
             found => found?,
         };
+        if let Some(sparse) = &mut problem.sparse {
+            sparse.near = Vec::new();
+        }
         if lost > 0.0 && is_integrated {
             warnings.push(format!(
                 "beliefs about the function did not settle at hyperparameters that hold {:.1} % of their posterior; they were left out",
@@ -372,6 +323,56 @@ impl Model {
         posterior.summary.seconds = started.elapsed().as_secs_f64();
         Ok(posterior)
     }
+}
+
+/// What integration over the hyperparameters found.
+struct Integrated {
+    /// None where it was stopped.
+    spread: Option<Spread>,
+    /// Beliefs at its settings.
+    seen: Vec<Found>,
+    /// Passes over the rows.
+    passes: usize,
+}
+
+fn integrate_streamed(
+    streamed: &Streamed<'_>,
+    learned: &SparseOptimum,
+    (progress, keeper): (&dyn Progress, Option<&dyn Keeper>),
+    warnings: &mut Vec<String>,
+) -> Result<Integrated, FitError> {
+    let sparse = streamed.sparse;
+    let patient = SparseOptions {
+        steps: PATIENT * sparse.options.steps,
+        ..sparse.options
+    };
+    let evidence = SparseEvidence::new(streamed, patient)
+        .starting_at(Some(&learned.found))
+        .watched_by(keeper)
+        .keeping();
+    let lattice = (sparse.flops() <= INTEGRATED, SETTINGS);
+    let mut told = Vec::new();
+    let found = spread(&evidence, &learned.optimum, lattice, progress, &mut told);
+    let (passes, was_stopped) = (evidence.passes(), evidence.was_stopped());
+    // Nodes are missing, which says nothing of the posterior; after the last one a stop changes
+    // nothing.
+    let spread = if was_stopped {
+        warnings.push("hyperparameters were not integrated: the fit was stopped".to_owned());
+        None
+    } else {
+        warnings.append(&mut told);
+        Some(found?)
+    };
+    let mut seen = evidence.into_seen();
+    seen.retain(|found| {
+        let mut nodes = spread.iter().flat_map(|spread| &spread.nodes);
+        nodes.any(|node| node.theta == found.theta)
+    });
+    Ok(Integrated {
+        spread,
+        seen,
+        passes,
+    })
 }
 
 /// Whether hyperparameters are integrated: where it is asked for, or takes little.

@@ -9,6 +9,7 @@ mod checks;
 mod component;
 mod correlation;
 mod crossvalidation;
+mod cycles;
 mod defaults;
 mod draws;
 mod extent;
@@ -52,6 +53,7 @@ mod seconds;
 mod settings;
 mod slopes;
 mod sparse;
+mod sparse_starts;
 mod steady;
 mod streamed;
 mod summary;
@@ -66,7 +68,8 @@ mod within;
 
 pub use correlation::Coregionalization;
 pub use crossvalidation::LeftOutFold;
-use defaults::Scales;
+use cycles::Place;
+use defaults::{Output, Scales, plausible};
 pub use finer::Finer;
 #[cfg(feature = "mcmc")]
 pub use mcmc::{HyperCheck, McmcReport, RowCheck, Spread};
@@ -278,6 +281,10 @@ impl Model {
         checks::apply_settings(&mut parameters, &self.settings)?;
         checks::learnable(&tables, &parameters)?;
         let besides = starts_besides(&parameters, usual, near);
+        let along = |column: usize| places(&self.kernel, &tables, &scales, column);
+        let cycles = cycles::starts(&self.kernel, &parameters, along);
+        let cycles = cycles.into_iter().map(|theta| allowed(&parameters, theta));
+        let cycles = cycles.collect();
         let sparse = sparse
             .map(|choice| Sparse::new(&kernel, &mean, &parameters, &tables, choice))
             .transpose()?;
@@ -292,6 +299,7 @@ impl Model {
             Seconds::new(specs, &self.tables)?,
         );
         problem.besides = besides;
+        problem.cycles = cycles;
         Ok(problem)
     }
 
@@ -325,6 +333,39 @@ impl Model {
     }
 }
 
+/// What the rows of the bulk report along a column, in the middles of their supports: values per
+/// unit of size, those of every output around its level and in its spread.
+fn places(kernel: &Kernel, tables: &[Observations], scales: &Scales, column: usize) -> Vec<Place> {
+    let mut places = Vec::new();
+    for table in tables {
+        let set = table.supports();
+        for (row, y) in plausible(table).into_iter().enumerate() {
+            let (from, to) = set.extent(row, column);
+            if !scales.extents[column].holds((from, to)) {
+                continue;
+            }
+            let output = outputs::output_of(kernel.output_column(), set, row);
+            let Output { level, spread } = scales.outputs[output];
+            places.push(Place {
+                at: 0.5 * from + 0.5 * to,
+                value: (y / set.size(row) - level) / spread,
+                times: table.times(row),
+            });
+        }
+    }
+    places
+}
+
+/// The nearest start within the bounds, with what is fixed as it is.
+fn allowed(parameters: &[Parameter], theta: Vec<f64>) -> Vec<f64> {
+    let each = theta.into_iter().zip(parameters);
+    each.map(|(value, p)| match p.fixed {
+        true => p.start,
+        false => value.max(p.lower).min(p.upper),
+    })
+    .collect()
+}
+
 /// Where a search begins besides the starts of the parameters: where the user chose some of these,
 /// at what the data suggest, `usual`; and, where the distances between neighbouring rows are of
 /// another order than the extent of all, at lengthscales `near` these.
@@ -334,14 +375,6 @@ fn starts_besides(
     near: Option<Vec<f64>>,
 ) -> Vec<Vec<f64>> {
     let starts: Vec<f64> = parameters.iter().map(|p| p.start).collect();
-    let allowed = |theta: Vec<f64>| -> Vec<f64> {
-        let each = theta.into_iter().zip(parameters);
-        each.map(|(value, p)| match p.fixed {
-            true => p.start,
-            false => value.max(p.lower).min(p.upper),
-        })
-        .collect()
-    };
     let near = near.map(|mut near| {
         // Only lengthscales are near; all else begins where it does.
         for ((value, usual), start) in near.iter_mut().zip(&usual).zip(&starts) {
@@ -353,7 +386,8 @@ fn starts_besides(
         near
     });
     let mut besides: Vec<Vec<f64>> = Vec::new();
-    for theta in [Some(usual), near].into_iter().flatten().map(allowed) {
+    for theta in [Some(usual), near].into_iter().flatten() {
+        let theta = allowed(parameters, theta);
         if theta != starts && !besides.contains(&theta) {
             besides.push(theta);
         }

@@ -78,6 +78,8 @@ pub(super) struct Problem {
     pub pooled: Option<Pooled>,
     /// Where searches with several starts also begin, all parameters.
     pub besides: Vec<Vec<f64>>,
+    /// And where periods that are learned are those that the rows suggest, the likeliest first.
+    pub cycles: Vec<Vec<f64>>,
     /// Where inference is sparse: then `supports` are inducing points.
     pub sparse: Option<Sparse>,
 }
@@ -198,6 +200,7 @@ impl Problem {
             axes,
             pooled,
             besides: Vec::new(),
+            cycles: Vec::new(),
             sparse,
         }
     }
@@ -393,6 +396,7 @@ impl Problem {
         let mut problem = self.on(&thinned, None)?;
         problem.order.iter_mut().for_each(|row| *row = kept[*row]);
         problem.besides.clone_from(&self.besides);
+        problem.cycles.clone_from(&self.cycles);
         Ok(problem)
     }
 
@@ -432,7 +436,7 @@ impl Problem {
             // saved.
             let mut options = streamed.sparse.options;
             options.tolerance = 1e-7;
-            return condition_sparse(&streamed, theta, &options, streamed.sparse.found.as_ref());
+            return condition_sparse(&streamed, theta, &options, streamed.sparse.start(theta));
         }
         let conditioned = match (self.method, &self.pooled) {
             (None, _) => inference::condition(self, theta),

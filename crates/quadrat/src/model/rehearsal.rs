@@ -123,7 +123,7 @@ fn contest<T>(
 ) -> Result<T, FitError> {
     let mut also = rivals;
     if learn.starts > 1 {
-        also.extend(problem.besides.iter().cloned());
+        also.extend(problem.besides.iter().chain(&problem.cycles).cloned());
         also.extend(sharp_starts(problem));
     }
     let learn = LearnOptions {
@@ -134,7 +134,8 @@ fn contest<T>(
 }
 
 fn sharp_starts(problem: &Problem) -> Vec<Vec<f64>> {
-    let first = starts(problem);
+    let first = problem.cycles.first().cloned();
+    let first = first.unwrap_or_else(|| starts(problem));
     let own = problem.kernel.parameters().iter().zip(&problem.parameters);
     own.enumerate()
         .filter(|(_, (own, p))| {

@@ -70,6 +70,8 @@ pub(super) struct Sparse {
     pub asked: usize,
     /// The belief about them that was found, to begin with.
     pub found: Option<Found>,
+    /// Beliefs at some values of the hyperparameters, for whoever looks at these again.
+    pub near: Vec<Found>,
 }
 
 impl Sparse {
@@ -138,12 +140,19 @@ impl Sparse {
             within: choice.within,
             asked,
             found: None,
+            near: Vec::new(),
         })
     }
 
     /// With the belief to begin with.
     pub fn with_found(self, found: Option<Found>) -> Self {
         Self { found, ..self }
+    }
+
+    /// Where a search for the belief at these hyperparameters begins.
+    pub fn start(&self, theta: &[f64]) -> Option<&Found> {
+        let same = self.near.iter().find(|found| found.theta == theta);
+        same.or(self.found.as_ref())
     }
 
     /// The inducing points.

@@ -11,6 +11,7 @@ use super::{Model, Posterior};
 use crate::error::{FitError, InputError, plain};
 use crate::inference::exact_rows::{ExactRow, contradiction};
 use crate::inference::{Conditioned, Factor};
+use crate::kernel::Role;
 use crate::linalg::Cholesky;
 
 /// Variances of the noise that is tried, as shares of the variance of the values, to the nearest
@@ -57,6 +58,17 @@ impl Model {
         if options.inference == Inference::Sparse && is_normal {
             return self.fit_steady_sparse(options);
         }
+        if let Some(model) = self.near_cycles(options)? {
+            let near = FitOptions {
+                starts: 1,
+                ..options.clone()
+            };
+            return model.fit_steadily(&near);
+        }
+        self.fit_steadily(options)
+    }
+
+    fn fit_steadily(&self, options: &FitOptions) -> Result<Posterior, FitError> {
         let mut found = match self.fit_distinct(options) {
             Ok(found) => found,
             Err(error @ (FitError::Contradiction { .. } | FitError::Factorisation { .. })) => {
@@ -128,6 +140,40 @@ impl Model {
         let told = told.into_iter().chain(little.map(told_of_little));
         found.summary.warnings.splice(0..0, told);
         Ok(found)
+    }
+
+    /// The model whose search begins where searches with less and less noise on exact rows, and on
+    /// those of little noise, lead, where a period is to be learned from them; `None` where there
+    /// are no such rows, or no such period. Each of the periods at which these rows nearly agree is
+    /// an optimum as narrow as the noise is small, and no search passes from one to another: the
+    /// right one is chosen while they are wide.
+    fn near_cycles(&self, options: &FitOptions) -> Result<Option<Self>, FitError> {
+        if self.with_least_noise(LOOSE[0], Raised::Less)?.is_none() {
+            return Ok(None);
+        }
+        let parameters = self.parameters()?;
+        let mut pairs = self.kernel.parameters().iter().zip(&parameters);
+        if !pairs.any(|(own, p)| matches!(own.role, Role::Period(_)) && !p.fixed) {
+            return Ok(None);
+        }
+        let mut quick = options.clone().with_hyperparameters(Hyperparameters::Map);
+        quick.keeper = None;
+        let mut from = None;
+        for share in LOOSE {
+            let here = from.as_ref().unwrap_or(self);
+            let Some((model, _)) = here.with_least_noise(share, Raised::Less)? else {
+                break;
+            };
+            match model.fit_distinct(&quick) {
+                Ok(found) => {
+                    from = Some(here.clone().starting_at(&found));
+                    quick.starts = 1;
+                }
+                Err(error) if error.is_recoverable() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(from)
     }
 
     /// Where exact rows contradict each other wherever the search for hyperparameters begins, as

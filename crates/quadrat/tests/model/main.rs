@@ -15,6 +15,7 @@ mod mcmc;
 mod mean;
 mod outputs;
 mod overlap;
+mod periods;
 mod pooled;
 mod redundant;
 mod refused;

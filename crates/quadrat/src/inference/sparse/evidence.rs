@@ -1,11 +1,12 @@
 //! The bound of the evidence as a function of the hyperparameters.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::collapsed::{collapsed, is_normal};
 use super::options::SparseOptions;
 use super::pass::{Bound, Depth, Stream, inducing_factor};
-use super::settle::{reduction, search};
+use super::settle::{ROUGH, reduction, search};
 use super::{Found, Normal, SparseProblem};
 use crate::error::FitError;
 use crate::inference::{Conditioned, Evidence, Factor, Trail};
@@ -13,8 +14,6 @@ use crate::linalg::Mat;
 use crate::parameter::Parameter;
 use crate::progress::Keeper;
 
-/// Tolerance in nats while a search goes on that others will finish.
-const ROUGH: f64 = 1e-3;
 /// Rounding of gradients in nats per row, about, and the longest step of differences of them.
 const ROUNDING_OF_ROW: f64 = 2e-9;
 const LONGEST_DIFFERENCE: f64 = 0.1;
@@ -36,6 +35,8 @@ pub struct SparseEvidence<'a> {
     is_short: bool,
     is_unsettled: AtomicBool,
     was_stopped: AtomicBool,
+    /// What was found at every value, where it is kept.
+    seen: Option<Mutex<Vec<Found>>>,
 }
 
 /// The bound at the best `q`, and its derivatives where wanted.
@@ -60,7 +61,24 @@ impl<'a> SparseEvidence<'a> {
             is_short: false,
             is_unsettled: AtomicBool::new(false),
             was_stopped: AtomicBool::new(false),
+            seen: None,
         }
+    }
+
+    /// Keeps what every search finds, for [`Self::into_seen`].
+    #[must_use]
+    pub fn keeping(self) -> Self {
+        Self {
+            seen: Some(Mutex::default()),
+            ..self
+        }
+    }
+
+    /// The beliefs of all searches that ended well, in no order; none unless they were kept.
+    #[must_use]
+    pub fn into_seen(self) -> Vec<Found> {
+        let seen = self.seen.and_then(|seen| seen.into_inner().ok());
+        seen.unwrap_or_default()
     }
 
     /// With derivatives along columns in which the inducing points move, by differences over so
@@ -171,6 +189,7 @@ impl<'a> SparseEvidence<'a> {
                 normal: best,
                 bound: value,
                 left: 0.0,
+                is_rough: false,
                 rate: None,
             });
             return Ok(found);
@@ -198,7 +217,11 @@ impl<'a> SparseEvidence<'a> {
         } else {
             found.usable(self.problem, theta)?
         };
-        trail.leave_found(found.found(theta));
+        let left = found.found(theta);
+        if let Some(Ok(mut seen)) = self.seen.as_ref().map(Mutex::lock) {
+            seen.push(left.clone());
+        }
+        trail.leave_found(left);
         Ok(At::of(found.bound))
     }
 }
@@ -253,6 +276,7 @@ impl Evidence for SparseEvidence<'_> {
 ///
 /// # Arguments
 /// * `found` - a belief to begin with, which is the answer where it is of the same hyperparameters
+///   and no rough one
 ///
 /// # Errors
 /// As [`super::settle_sparse`].
@@ -263,7 +287,7 @@ pub fn condition_sparse(
     found: Option<&Found>,
 ) -> Result<Conditioned, FitError> {
     let found = match found {
-        Some(found) if found.theta == theta => found.clone(),
+        Some(found) if found.theta == theta && !found.is_rough => found.clone(),
         _ => {
             let evidence = SparseEvidence::new(problem, *options).starting_at(found);
             let mut trail = Trail::precise();

@@ -20,6 +20,9 @@ pub struct Found {
     /// About what its search left to gain, in nats; zero where it settled.
     #[serde(skip)]
     pub left: f64,
+    /// Whether its search ended at a thousandth of a nat: a start for others, not an answer.
+    #[serde(skip)]
+    pub(in crate::inference) is_rough: bool,
     /// Which part of a residual full steps left at most in the last search that took one, where it
     /// is known.
     #[serde(skip)]
@@ -43,6 +46,7 @@ impl Found {
             normal,
             bound,
             left: trail.found().map_or(0.0, |found| found.left),
+            is_rough: false,
             rate: None,
         })
     }
@@ -155,6 +159,7 @@ mod tests {
             normal,
             bound,
             left: 0.0,
+            is_rough: false,
             rate: None,
         }
     }

@@ -1,0 +1,71 @@
+//! Where the search for the hyperparameters of sparse inference begins.
+
+use super::Inducing;
+use super::Model;
+use super::observations::Observations;
+use super::problem::Problem;
+use super::sparse::SparseChoice;
+use crate::error::InputError;
+use crate::inference::sparse::learn_sparse;
+use crate::progress::Silent;
+
+/// Rows on which starts compete, and their inducing points; by how many nats another has to be
+/// better than the first.
+const PART_ROWS: usize = 400;
+const PART_INDUCING: usize = 40;
+const HIGHER: f64 = 0.5;
+/// Of each of these rows so many points.
+const POINTS: usize = 64;
+
+impl Model {
+    /// Where a search from one of the starts besides the first ends, if it ends higher, on a few of
+    /// the rows: the search of all of them is one, and from a start far from the data it may end at
+    /// another optimum. Cycles that all rows suggest come first, since cycles that differ may look
+    /// alike to a few of the rows.
+    pub(super) fn better_start(
+        &self,
+        problem: &Problem,
+        choice: &SparseChoice,
+    ) -> Option<Vec<f64>> {
+        if problem.besides.is_empty() && problem.cycles.is_empty() {
+            return None;
+        }
+        let rows: usize = self.tables.iter().map(|t| t.supports.len()).sum();
+        let share = (PART_ROWS as f64 / rows as f64).min(1.0);
+        let thin = |table: &Observations| {
+            let table = table.rows(&table.evenly(share))?;
+            let supports = table.supports.thinned(POINTS);
+            Ok(Observations { supports, ..table })
+        };
+        let tables = self.tables.iter().map(thin);
+        let tables = tables.collect::<Result<Vec<_>, InputError>>().ok()?;
+        let choice = SparseChoice {
+            inducing: Inducing::Number(PART_INDUCING),
+            ..choice.clone()
+        };
+        let mut part = problem.on(&tables, Some(&choice)).ok()?;
+        let usual: Vec<f64> = problem.parameters.iter().map(|p| p.start).collect();
+        let mut end_of = |theta: &[f64]| {
+            let named = part.named(theta);
+            part.start_at(&named);
+            let streamed = part.streamed()?;
+            let options = &streamed.sparse.options;
+            let learned = learn_sparse(&streamed, &[], &[], options, &Silent, None).ok()?;
+            Some((learned.optimum.log_posterior, learned.optimum.theta))
+        };
+        let mut starts = problem
+            .cycles
+            .iter()
+            .chain([&usual])
+            .chain(&problem.besides);
+        let first = starts.next().and_then(|theta| end_of(theta));
+        let least = first
+            .as_ref()
+            .map_or(f64::NEG_INFINITY, |end| end.0 + HIGHER);
+        let ends = starts.filter_map(|theta| end_of(theta));
+        let higher = ends.filter(|end| end.0 > least);
+        let best = higher.max_by(|a, b| a.0.total_cmp(&b.0));
+        let moved = first.filter(|_| !problem.cycles.is_empty());
+        best.or(moved).map(|end| end.1)
+    }
+}
