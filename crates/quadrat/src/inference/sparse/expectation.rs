@@ -81,7 +81,8 @@ impl LogSum {
     }
 }
 
-/// `E log p(y | f)` of a row that is about the latent value itself.
+/// `E log p(y | f)` of a row that is about the latent value itself; no slopes in own hyperparameters
+/// where their slice is empty.
 pub(super) fn of_point(
     likelihood: &dyn Local,
     own: &[f64],
@@ -253,8 +254,9 @@ fn expected(likelihood: &dyn Local, own: &[f64], row: usize, belief: Belief) -> 
     }
 }
 
+/// Adds the slopes in the hyperparameters of the likelihood, unless `out` is empty.
 fn own_slopes(likelihood: &dyn Local, own: &[f64], row: usize, belief: Belief, out: &mut [f64]) {
-    if own.is_empty() {
+    if own.is_empty() || out.is_empty() {
         return;
     }
     let mut slopes = vec![0.0; own.len()];

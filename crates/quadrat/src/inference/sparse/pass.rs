@@ -381,7 +381,13 @@ impl<'a> Stream<'a> {
             let points = bags.row_points(row);
             let here = points.start - first..points.end - first;
             to_own.clear();
-            to_own.resize(own.len(), 0.0);
+            // Slopes in own hyperparameters cost as much as all else.
+            let count = if ready.depth == Depth::All {
+                own.len()
+            } else {
+                0
+            };
+            to_own.resize(count, 0.0);
             if bags.is_single(row) {
                 let i = here.start;
                 let belief = Belief {
