@@ -16,6 +16,9 @@ const WORN: f64 = 0.2;
 const SAME_CURVATURE: f64 = 1e-7;
 /// The same where evaluations are dear and its differences are taken to one side.
 const NEAR_ENOUGH: f64 = 1e-2;
+/// Least curvature beside the largest, some hundred times its rounding: exact rows may know a
+/// period a million times as well as all else.
+const TINY: f64 = 1e-13;
 /// Longest step, in units of the free coordinates.
 const LONGEST: f64 = 0.5;
 /// Stationary below this projected gradient, in nats.
@@ -174,7 +177,7 @@ pub(super) fn newton_step(
         let direction = eigen.vectors.col_as_slice(k);
         let along: Vec<f64> = inner.iter().map(|i| gradient[*i]).collect();
         let slope = dot(direction, &along);
-        let bend = value.abs().max(1e-10 * largest).max(f64::MIN_POSITIVE);
+        let bend = value.abs().max(TINY * largest).max(f64::MIN_POSITIVE);
         gain += 0.5 * slope * slope / bend;
         for (i, d) in inner.iter().zip(direction) {
             step[*i] += slope / bend * d;

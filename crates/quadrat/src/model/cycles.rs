@@ -10,9 +10,9 @@
 //! $$ \tilde y_i \approx a \tilde c_i + b \tilde s_i, \qquad c_i = \cos 2 \pi f t_i, \quad s_i =
 //! \sin 2 \pi f t_i $$
 //!
-//! The best one is subtracted, and the next one is looked for in what it leaves: a slow curve, which
-//! is no wave, hides the cycle then no more, nor do the waves that the best one would seem to have
-//! beside it.
+//! The best one is subtracted, and the next one is looked for in what it leaves: a slow curve,
+//! which is no wave, hides the cycle then no more, nor do the waves that the best one would seem to
+//! have beside it.
 //!
 //! # Source
 //! Lomb 1976; Zechmeister and Kuerster 2009 for waves beside a mean; Roberts, Lehar and Dreher 1987
@@ -41,7 +41,7 @@ const ALIKE: f64 = 0.02;
 const LEFT: f64 = 1e-3;
 /// How far above the largest of waves of noise one is that is told: of six tables of noise one has
 /// some.
-const SURE: f64 = 2.0;
+const SURE: f64 = 3.0;
 /// Part of the squares of all values that is rounding.
 const ROUNDING: f64 = 1e-24;
 /// Waves within a cycle of known period that are its own.

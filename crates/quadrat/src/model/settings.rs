@@ -141,10 +141,10 @@ pub struct FitOptions {
     pub hyperparameters: Hyperparameters,
     /// Seed of the optimiser's starts.
     pub seed: u64,
-    /// Number of optimiser starts, besides one for each free periodic lengthscale where they are
-    /// two or more. Where rows are many they compete on fewer of them, and where a noise variance
-    /// or a dispersion is a function on models in which it is a number; all rows and the function
-    /// are then searched from the best.
+    /// Number of optimiser starts, besides one for each free periodic lengthscale, and up to three
+    /// for free periods, where they are two or more. Where rows are many they compete on fewer of
+    /// them, and where a noise variance or a dispersion is a function on models in which it is a
+    /// number; all rows and the function are then searched from the best.
     pub starts: usize,
     /// Threads; `None`: all. The result does not depend on it.
     pub threads: Option<usize>,

@@ -165,6 +165,8 @@ impl Model {
                 break;
             };
             match model.fit_distinct(&quick) {
+                // With less noise rounding decides.
+                Ok(found) if !found.summary.converged && from.is_some() => break,
                 Ok(found) => {
                     from = Some(here.clone().starting_at(&found));
                     quick.starts = 1;

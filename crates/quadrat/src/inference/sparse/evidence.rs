@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use super::collapsed::{collapsed, is_normal};
 use super::options::SparseOptions;
 use super::pass::{Bound, Depth, Stream, inducing_factor};
-use super::settle::{ROUGH, reduction, search};
+use super::settle::{reduction, search};
 use super::{Found, Normal, SparseProblem};
 use crate::error::FitError;
 use crate::inference::{Conditioned, Evidence, Factor, Trail};
@@ -14,6 +14,8 @@ use crate::linalg::Mat;
 use crate::parameter::Parameter;
 use crate::progress::Keeper;
 
+/// Tolerance in nats while a search goes on that others will finish.
+const ROUGH: f64 = 1e-3;
 /// Rounding of gradients in nats per row, about, and the longest step of differences of them.
 const ROUNDING_OF_ROW: f64 = 2e-9;
 const LONGEST_DIFFERENCE: f64 = 0.1;
@@ -217,7 +219,8 @@ impl<'a> SparseEvidence<'a> {
         } else {
             found.usable(self.problem, theta)?
         };
-        let left = found.found(theta);
+        let mut left = found.found(theta);
+        left.is_rough = trail.is_rough;
         if let Some(Ok(mut seen)) = self.seen.as_ref().map(Mutex::lock) {
             seen.push(left.clone());
         }

@@ -81,8 +81,8 @@ impl LogSum {
     }
 }
 
-/// `E log p(y | f)` of a row that is about the latent value itself; no slopes in own hyperparameters
-/// where their slice is empty.
+/// `E log p(y | f)` of a row that is about the latent value itself; no slopes in hyperparameters of
+/// the likelihood where their slice is empty.
 pub(super) fn of_point(
     likelihood: &dyn Local,
     own: &[f64],

@@ -382,11 +382,7 @@ impl<'a> Stream<'a> {
             let here = points.start - first..points.end - first;
             to_own.clear();
             // Slopes in own hyperparameters cost as much as all else.
-            let count = if ready.depth == Depth::All {
-                own.len()
-            } else {
-                0
-            };
+            let count = own.len() * usize::from(ready.depth == Depth::All);
             to_own.resize(count, 0.0);
             if bags.is_single(row) {
                 let i = here.start;

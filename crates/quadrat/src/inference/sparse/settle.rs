@@ -15,8 +15,6 @@ use crate::error::FitError;
 use crate::linalg::{Mat, matvec};
 use crate::parameter;
 
-/// Tolerance in nats while a search goes on that others will finish.
-pub(super) const ROUGH: f64 = 1e-3;
 /// The smallest part of a step that is tried: where all starts at one level, counts of a million
 /// whose rates differ by a factor of a hundred begin with a hundred thousandth.
 const SMALLEST_STEP: f64 = 1.0 / 16_777_216.0;
@@ -58,8 +56,7 @@ pub(super) struct Settled {
     pub gain: f64,
     /// About what is left to gain, in nats.
     pub left: f64,
-    /// As [`Found`] has them.
-    is_rough: bool,
+    /// As [`Found`] has it.
     rate: Option<f64>,
     pub converged: bool,
     /// Whether it was asked to stop before.
@@ -95,7 +92,7 @@ impl Settled {
             normal: self.normal.clone(),
             bound: self.bound.value,
             left: if self.converged { 0.0 } else { self.left },
-            is_rough: self.is_rough,
+            is_rough: false,
             rate: self.rate,
         }
     }
@@ -213,7 +210,6 @@ pub(super) fn search(
         passes,
         gain,
         left,
-        is_rough: options.tolerance >= ROUGH,
         rate: rate.or(learned),
         converged,
         stopped,
