@@ -120,7 +120,7 @@ pub(super) struct Place {
 /// # Numerics
 /// `36 n^2` steps of some ten flops for `n` places, of which there are at most 2,000.
 pub(super) fn periods(places: Vec<Place>, least: f64) -> Vec<f64> {
-    let places = merged(places);
+    let (places, are_averages) = merged(places);
     let n = places.len();
     let (Some(first), Some(last)) = (places.first(), places.last()) else {
         return Vec::new();
@@ -130,7 +130,8 @@ pub(super) fn periods(places: Vec<Place>, least: f64) -> Vec<f64> {
         return Vec::new();
     }
     let waves = Waves::new(&places, first.at, range);
-    let fastest = (range / least).min(FASTEST * n as f64);
+    let most = if are_averages { 0.5 } else { FASTEST };
+    let fastest = (range / least).min(most * n as f64);
     let whole: f64 = places.iter().map(|p| p.times * p.value * p.value).sum();
     let rounding = ROUNDING * whole;
     let mut residual = waves.values.clone();
@@ -155,8 +156,8 @@ pub(super) fn periods(places: Vec<Place>, least: f64) -> Vec<f64> {
     found
 }
 
-/// Sorted, one for each place, and no more than are compared.
-fn merged(mut places: Vec<Place>) -> Vec<Place> {
+/// Sorted, one for each place, and no more than are compared; whether neighbours were averaged.
+fn merged(mut places: Vec<Place>) -> (Vec<Place>, bool) {
     places.retain(|p| p.at.is_finite() && p.value.is_finite() && p.times > 0.0);
     places.sort_unstable_by(|a, b| a.at.total_cmp(&b.at).then(a.value.total_cmp(&b.value)));
     let join = |group: &[Place]| {
@@ -172,7 +173,7 @@ fn merged(mut places: Vec<Place>) -> Vec<Place> {
     let alike = places.chunk_by(|a, b| a.at == b.at);
     let places: Vec<Place> = alike.map(join).collect();
     let size = places.len().div_ceil(PLACES).max(1);
-    places.chunks(size).map(join).collect()
+    (places.chunks(size).map(join).collect(), size > 1)
 }
 
 /// Values less their parabola, and waves at their places.
@@ -255,7 +256,7 @@ impl Waves {
         (first..=last)
             .map(|k| {
                 // What turning rounds is forgotten now and then.
-                if (k - first) % 256 == 0 {
+                if (k - first).is_multiple_of(256) {
                     now = angle(k as f64 / FINE).collect();
                 }
                 let mut sums = Sums::default();
