@@ -13,6 +13,7 @@ mod count_grid;
 mod count_grid_tests;
 mod count_rows;
 mod counting;
+pub(crate) mod crossing;
 pub mod distribution;
 mod exact;
 mod exponential;

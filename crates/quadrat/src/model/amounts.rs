@@ -4,6 +4,9 @@ use super::scale::Scale;
 use crate::error::InputError;
 use crate::likelihood::Likelihood;
 
+/// Larger exposures are refused: squares of expected counts would not fit.
+const MOST_EXPOSURE: f64 = 1e100;
+
 /// Exposures and trials of every row; empty: one.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Amounts {
@@ -28,13 +31,13 @@ impl Amounts {
                 got,
             });
         }
-        let usable = |e: &f64| *e > 0.0 && e.is_finite();
+        let usable = |e: &f64| *e > 0.0 && *e <= MOST_EXPOSURE;
         if let Some(row) = self.exposure.iter().position(|e| !usable(e)) {
             return Err(InputError::Range {
                 what: "the exposure of a prediction".into(),
                 row,
                 value: self.exposure[row],
-                requirement: "a finite number above zero",
+                requirement: "above zero and at most 1e100",
             });
         }
         if let Some(row) = self.trials.iter().position(|n| *n == 0) {

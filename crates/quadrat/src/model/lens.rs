@@ -7,6 +7,7 @@ use super::prediction::Prediction;
 use crate::inference::sites::pair::scale;
 use crate::likelihood::Likelihood;
 use crate::likelihood::adaptive::{Panels, integrate};
+use crate::likelihood::crossing::Crossing;
 use crate::likelihood::distribution::Distribution;
 use crate::likelihood::local::{Belief, Circumstances};
 use crate::link::Link;
@@ -18,6 +19,11 @@ const REACH: f64 = 7.0;
 /// rounding for smooth functions. Where more would be needed, distributions are integrated
 /// adaptively.
 const NODES: (usize, usize) = (21, 641);
+/// Counts of a larger variance are not summed term by term.
+const MANY: f64 = 100.0;
+/// Quantiles of counts are whole numbers, and no closer than this share of themselves, which is
+/// beyond what their probabilities tell.
+const CLOSEST: f64 = 1e-13;
 /// Values of a spread that is a function: this step in standard deviations, which integrates a
 /// normal density to 3e-18, and so many of them to either side, which leave out 1e-6.
 const SPREAD_STEP: f64 = 0.7;
@@ -395,13 +401,73 @@ impl Lens {
         }
     }
 
+    /// Puts a component with those whose counts are many, if its are.
+    fn crossed(&self, c: Normal, all: &mut Vec<Crossed>) -> bool {
+        let Some((crossing, step)) = self.crossing(c) else {
+            return false;
+        };
+        let latent = [c.weight, c.mean, c.sd];
+        match all.iter_mut().rev().find(|all| all.crossing == crossing) {
+            Some(alike) => {
+                alike.step = alike.step.min(step);
+                alike.latent.push(latent);
+                alike.components.push(c);
+            }
+            None => all.push(Crossed {
+                crossing,
+                step,
+                latent: vec![latent],
+                components: vec![c],
+            }),
+        }
+        true
+    }
+
+    /// What is counted behind a component, where that is many, and the step that it takes.
+    fn crossing(&self, c: Normal) -> Option<(Crossing, f64)> {
+        let at = self.at(&c, c.mean);
+        if !(c.sd > 0.0 && at.variance() > MANY) {
+            return None;
+        }
+        let dispersion = match at {
+            Distribution::Poisson(_) => Some(0.0),
+            Distribution::NegativeBinomial(at) => Some(at.dispersion),
+            _ => None,
+        };
+        let crossing = match (&*self.likelihood, &at, dispersion) {
+            (likelihood, _, Some(dispersion)) => Crossing::Counts {
+                link: likelihood.link()?,
+                exposure: self.exposure(c.row),
+                dispersion,
+            },
+            (Likelihood::Binomial(likelihood), Distribution::Binomial(at), _) => {
+                Crossing::Successes {
+                    sigmoid: likelihood.sigmoid(),
+                    trials: at.trials as f64,
+                }
+            }
+            _ => return None,
+        };
+        Some((crossing, crossing.step((c.mean, c.sd), at.mean())?))
+    }
+
     /// What a row predicts, ready to be asked.
     pub fn row(&self, components: &[Normal]) -> Seen<'_> {
         let mut seen = Seen {
             lens: self,
             points: Vec::new(),
             narrow: Vec::new(),
+            crossed: Vec::new(),
         };
+        let components: Vec<Normal> = components
+            .iter()
+            .filter(|c| !self.crossed(**c, &mut seen.crossed))
+            .copied()
+            .collect();
+        let components = &components[..];
+        if components.is_empty() {
+            return seen;
+        }
         let exact = components
             .iter()
             .map(|c| Some((self.blurred(*c)?, c.weight)));
@@ -427,24 +493,44 @@ impl Lens {
     }
 }
 
+/// Components whose counts are many, and what is counted.
+struct Crossed {
+    crossing: Crossing,
+    step: f64,
+    /// Weight, mean and sd of each.
+    latent: Vec<[f64; 3]>,
+    components: Vec<Normal>,
+}
+
 /// A mixture of distributions of observations.
 pub(crate) struct Seen<'a> {
     lens: &'a Lens,
     points: Vec<(Distribution, f64)>,
     /// Components of the latent mixture that are far wider than an observation is uncertain.
     narrow: Vec<Normal>,
+    /// Those of many counts.
+    crossed: Vec<Crossed>,
 }
 
 impl Seen<'_> {
     fn total(&self) -> f64 {
         let points: f64 = self.points.iter().map(|(_, w)| w).sum();
-        points + self.narrow.iter().map(|c| c.weight).sum::<f64>()
+        points + self.wide().map(|c| c.weight).sum::<f64>()
+    }
+
+    /// Components without points.
+    fn wide(&self) -> impl Iterator<Item = &Normal> {
+        let crossed = self.crossed.iter().flat_map(|all| &all.components);
+        self.narrow.iter().chain(crossed)
     }
 
     pub fn cdf(&self, y: f64) -> f64 {
         let points: f64 = self.points.iter().map(|(at, w)| w * at.cdf(y)).sum();
         let one = |c: &Normal| c.weight * self.lens.average(*c, y, |at| at.cdf(y));
-        (points + self.narrow.iter().map(one).sum::<f64>()) / self.total()
+        let narrow: f64 = self.narrow.iter().map(one).sum();
+        let many = |all: &Crossed| all.crossing.at_most(y, all.step, &all.latent);
+        let many: f64 = self.crossed.iter().map(many).sum();
+        (points + narrow + many) / self.total()
     }
 
     /// Log density of a new observation, or log probability of a count.
@@ -454,21 +540,22 @@ impl Seen<'_> {
             .points
             .iter()
             .map(|(at, w)| (w / total).ln() + at.log_density(y));
-        let narrow = self.narrow.iter().map(|c| {
+        let wide = self.wide().flat_map(|c| {
+            if self.lens.wanted(*c) <= NODES.1 as f64 {
+                let at = |(f, w): (f64, f64)| (w / total).ln() + self.lens.at(c, f).log_density(y);
+                return self.lens.nodes(*c).into_iter().map(at).collect();
+            }
             let average = self.lens.average(*c, y, |at| at.log_density(y).exp());
-            (c.weight / total).ln() + average.ln()
+            vec![(c.weight / total).ln() + average.ln()]
         });
-        let logs: Vec<f64> = points.chain(narrow).collect();
+        let logs: Vec<f64> = points.chain(wide).collect();
         super::prediction::log_sum_exp(&logs)
     }
 
     /// The smallest value that at least a share `p` lies at or below.
     pub fn quantile(&self, p: f64) -> f64 {
         let is_discrete = self.points.iter().any(|(at, _)| at.is_discrete())
-            || self
-                .narrow
-                .iter()
-                .any(|c| self.lens.at(c, c.mean).is_discrete());
+            || self.wide().any(|c| self.lens.at(c, c.mean).is_discrete());
         let (mut lo, mut hi) = self.bracket(p);
         if is_discrete {
             (lo, hi) = (lo.floor() - 1.0, hi.ceil());
@@ -477,7 +564,7 @@ impl Seen<'_> {
             let middle = 0.5 * (lo + hi);
             let middle = if is_discrete { middle.floor() } else { middle };
             let done = if is_discrete {
-                hi - lo <= 1.0
+                hi - lo <= hi.abs().mul_add(CLOSEST, 1.0)
             } else {
                 hi - lo <= 1e-10 * (hi.abs() + lo.abs() + 1e-300)
             };
@@ -497,7 +584,7 @@ impl Seen<'_> {
     fn bracket(&self, p: f64) -> (f64, f64) {
         let spread = |at: &Distribution| (at.mean(), at.variance().sqrt());
         let (mut lo, mut hi) = (f64::INFINITY, f64::NEG_INFINITY);
-        let ends = self.narrow.iter().flat_map(|c| {
+        let ends = self.wide().flat_map(|c| {
             let end = |z: f64| self.lens.at(c, c.mean + z * c.sd);
             [end(-1.0), end(0.0), end(1.0)]
         });
