@@ -101,9 +101,16 @@ pub fn count(n: usize, noun: &str) -> String {
     )
 }
 
-/// The level of an interval in percent: "95 %".
+/// The level of an interval in percent: "95 %"; with as many digits as part it from nothing and
+/// from all.
 pub fn percent(level: f64) -> String {
-    let percent = format!("{:.3}", 100.0 * level);
+    let rest = level.min(1.0 - level);
+    let digits = match rest > 0.0 {
+        // Two digits of what is left.
+        true => (-(100.0 * rest).log10()).ceil().clamp(2.0, 15.0) as usize + 1,
+        false => 3,
+    };
+    let percent = format!("{:.digits$}", 100.0 * level);
     format!("{} %", percent.trim_end_matches('0').trim_end_matches('.'))
 }
 

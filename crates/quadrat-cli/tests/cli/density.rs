@@ -172,7 +172,7 @@ fn what_cannot_be_a_density_is_refused_where_it_stands() {
         (
             same,
             &["--column", "y", "--bounds", "0,2"],
-            &["t.csv:4", "row 2 is 3, outside of the bounds", "--bounds"],
+            &["t.csv:4", "3 lies outside of the bounds 0 to 2", "--bounds"],
         ),
         (
             same,
@@ -208,6 +208,140 @@ fn what_cannot_be_a_density_is_refused_where_it_stands() {
         }
         assert_eq!(names(folder.path()), ["t.csv"]);
     }
+}
+
+/// What says nothing of a density is told as what it is, rows as editors count them.
+#[test]
+fn columns_without_a_density_are_told_in_words() {
+    let cases: [(&str, &[&str], &[&str]); 9] = [
+        (
+            "a,b\n,1\n,2\n,3\n",
+            &["--column", "a"],
+            &["0 of 3 rows can be used"],
+        ),
+        (
+            "a,w\n1,0\n2,0\n3,0\n",
+            &["--column", "a", "--weights", "w"],
+            &["0 of 3 rows can be used"],
+        ),
+        (
+            "a,w\n5,2\n5,1\n5,3\n",
+            &["--column", "a", "--weights", "w"],
+            &["all 3 values are 5"],
+        ),
+        (
+            "a,b\n,1\n,1\n,1\n",
+            &["--interval", "a,b"],
+            &["no interval has an end but 1"],
+        ),
+        (
+            "a,w\n1,1e300\n2,1e300\n3,1\n",
+            &["--column", "a", "--weights", "w"],
+            &[
+                "the weights add up to 2e300",
+                "at most 1e12",
+                "divide the column",
+            ],
+        ),
+        (
+            "a,w\n1,1\n2,-3\n",
+            &["--column", "a", "--weights", "w"],
+            &["the weight is -3", "t.csv:3:3"],
+        ),
+        (
+            "a\n1\n0\n3\n",
+            &["--column", "a", "--log"],
+            &["no place for 0", "t.csv:3"],
+        ),
+        (
+            "density\n1\n2\n3\n4\n",
+            &["-o", "d.csv"],
+            &["two columns named `density`", "rename"],
+        ),
+        (
+            "draw_2\n1\n2\n3\n4\n",
+            &["-o", "d.csv", "--draws", "2"],
+            &["two columns named `draw_2`"],
+        ),
+    ];
+    for (table, args, expected) in cases {
+        let folder = folder(&[("t.csv", table.as_bytes())]);
+        let mut all = vec!["density", "t.csv"];
+        all.extend(args);
+        let output = quadrat(folder.path(), &all);
+        let text = stderr(&output);
+        assert_eq!(
+            output.status.code(),
+            Some(1),
+            "{args:?}: {}",
+            stdout(&output)
+        );
+        for part in expected {
+            assert!(text.contains(part), "{args:?}: no `{part}` in\n{text}");
+        }
+        assert!(
+            !text.contains("row 0") && !text.contains("counted from 0"),
+            "{text}"
+        );
+        assert_eq!(names(folder.path()), ["t.csv"]);
+    }
+}
+
+/// Maxima of a curve that follows single values are those values.
+#[test]
+fn modes_of_what_repeats_are_not_told() {
+    let wave = |i: usize| 50.0 + 9.0 * (1.7 * i as f64).sin();
+    let ties: String = (0..90)
+        .map(|i| if i % 3 == 0 { 0.0 } else { wave(i) })
+        .map(|x| format!("{x},1\n"))
+        .collect();
+    let heavy: String = (0..60).map(|i| format!("{},1e9\n", wave(i))).collect();
+    let plain: String = (0..60).map(|i| format!("{},1\n", wave(i))).collect();
+    for (rows, flags, told) in [
+        (
+            ties,
+            vec![],
+            vec!["33 % of the values are 0", "modes   not told"],
+        ),
+        (
+            heavy,
+            vec!["--weights", "w"],
+            vec![
+                "the weights count 60000000000 values, of which only 60 differ",
+                "modes   not told",
+            ],
+        ),
+        (plain, vec!["--weights", "w"], vec![]),
+    ] {
+        let table = format!("x,w\n{rows}");
+        let folder = folder(&[("t.csv", table.as_bytes())]);
+        let mut args = vec!["density", "t.csv", "--column", "x"];
+        args.extend(flags);
+        let said = done(folder.path(), &args);
+        assert_eq!(said.contains("not told"), !told.is_empty(), "{said}");
+        for part in told {
+            assert!(said.contains(part), "no `{part}` in\n{said}");
+        }
+    }
+}
+
+/// A range that does not hold the values is told, one that does is not.
+#[test]
+fn a_range_that_is_widened_is_told() {
+    let folder = folder(&[("t.csv", table().as_bytes())]);
+    let of = |more: &[&str]| {
+        let mut args = vec!["density", "t.csv", "--column", "speed", "--grid", "60"];
+        args.extend(more);
+        done(folder.path(), &args)
+    };
+    let told = of(&["--range", "45,300"]);
+    assert!(told.contains("not the range 45 to 300"), "{told}");
+    let bound = of(&["--range", "10,300", "--bounds", "0,inf"]);
+    assert!(bound.contains("not the range 10 to 300"), "{bound}");
+    let kept = of(&["--range", "-20,300"]);
+    assert!(!kept.contains("not the range"), "{kept}");
+    let level = of(&["--level", "0.999999999"]);
+    assert!(level.contains("99.9999999 % band"), "{level}");
 }
 
 #[test]

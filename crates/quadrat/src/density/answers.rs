@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::linalg::Mat;
 
 use super::curves::Work;
-use super::error::DensityError;
+use super::error::{DensityError, Warning};
 use super::estimate::Estimate;
 
 /// A number with an interval of the level of the estimate.
@@ -171,8 +171,16 @@ impl Estimate {
     /// as wide a stretch, in every draw. Maxima that exceed a valley by less than a hundredth, and
     /// those that exceed their valleys in less than half of the draws, are joined to their
     /// neighbours first, so that ripples are not counted.
+    ///
+    /// None where the curve follows values that repeat, or draws are too uneven to say which of its
+    /// maxima are there ([`Warning::Ties`], [`Warning::Uneven`]): what is found then is the grid of
+    /// the values.
     #[must_use]
     pub fn modes(&self) -> Vec<Mode> {
+        let is_rough = |w: &Warning| matches!(w, Warning::Ties { .. } | Warning::Uneven { .. });
+        if self.warnings().iter().any(is_rough) {
+            return Vec::new();
+        }
         let p = self.density();
         let mut peaks = peaks(p);
         loop {

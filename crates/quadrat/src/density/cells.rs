@@ -15,6 +15,8 @@ const BEND: f64 = 2.0;
 const MARGIN: f64 = 2.0;
 /// The same beyond intervals without an end.
 const OPEN_MARGIN: f64 = 4.0;
+/// How far evenly laid cells go beyond the mean, in standard deviations.
+const REACH: f64 = 3.0;
 /// Bounds that are further apart in units of the scale get the axis of open ends.
 const WIDEST: f64 = 60.0;
 
@@ -61,6 +63,26 @@ impl Axis {
     }
 }
 
+/// What cells cover, all in one coordinate: up to bounds that are finite, else over the range that
+/// was asked for or, without one, over the margins; data are never left out.
+fn ends(
+    bounds: (f64, f64),
+    range: Option<(f64, f64)>,
+    data: (f64, f64),
+    margins: (f64, f64),
+) -> (f64, f64) {
+    let wanted = range.unwrap_or(margins);
+    let lower = match bounds.0.is_finite() {
+        true => bounds.0,
+        false => data.0.min(wanted.0),
+    };
+    let upper = match bounds.1.is_finite() {
+        true => bounds.1,
+        false => data.1.max(wanted.1),
+    };
+    (lower, upper)
+}
+
 /// Cells of equal width in `v`.
 #[derive(Debug, Clone)]
 pub(super) struct Cells {
@@ -92,24 +114,13 @@ impl Cells {
         log: bool,
     ) -> Result<Self, DensityError> {
         let into = |x: f64| if log { x.ln() } else { x };
-        let (least, most) = (scale.least, scale.most);
-        let range = range.map_or((f64::INFINITY, f64::NEG_INFINITY), |r| {
-            (into(r.0), into(r.1))
-        });
-        let reach = |is_given: bool| if is_given { 0.0 } else { 3.0 * scale.sd };
-        let given = range.0 < range.1;
-        let end =
-            |bound: f64, data: f64, normal: f64, wanted: f64, pick: fn(f64, f64) -> f64| match (
-                bound.is_finite(),
-                given,
-            ) {
-                (true, _) => bound,
-                (false, true) => pick(data, wanted),
-                (false, false) => pick(data, normal),
-            };
-        let away = reach(given);
-        let lower = end(into(bounds.0), least, scale.mean - away, range.0, f64::min);
-        let upper = end(into(bounds.1), most, scale.mean + away, range.1, f64::max);
+        let away = REACH * scale.sd;
+        let (lower, upper) = ends(
+            (into(bounds.0), into(bounds.1)),
+            range.map(|(from, to)| (into(from), into(to))),
+            (scale.least, scale.most),
+            (scale.mean - away, scale.mean + away),
+        );
         let even = Scale {
             centre: 0.5 * (lower + upper),
             scale: (upper - lower) / 12_f64.sqrt(),
@@ -155,26 +166,17 @@ impl Cells {
         };
         let inner = Axis { log: false, ..axis };
         let margin = |open: f64| if open > 0.0 { OPEN_MARGIN } else { MARGIN };
-        let low = if bounded.0 {
-            inner.forward(lo)
-        } else {
-            inner.forward(scale.least) - margin(scale.open_below)
-        };
-        let high = if bounded.1 {
-            inner.forward(hi)
-        } else {
-            inner.forward(scale.most) + margin(scale.open_above)
-        };
-        let (mut low, mut high) = (low, high);
-        if let Some((from, to)) = range {
-            // A range replaces the margins, but never leaves out data.
-            if !bounded.0 {
-                low = inner.forward(into(from)).min(inner.forward(scale.least));
-            }
-            if !bounded.1 {
-                high = inner.forward(into(to)).max(inner.forward(scale.most));
-            }
-        }
+        let at = |t: f64| inner.forward(t);
+        let (least, most) = (at(scale.least), at(scale.most));
+        let (low, high) = ends(
+            (at(lo), at(hi)),
+            range.map(|(from, to)| (at(into(from)), at(into(to)))),
+            (least, most),
+            (
+                least - margin(scale.open_below),
+                most + margin(scale.open_above),
+            ),
+        );
         let step = (high - low) / count as f64;
         let unresolved = || DensityError::Unresolved {
             spread: scale.scale,

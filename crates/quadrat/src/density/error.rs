@@ -29,6 +29,24 @@ pub enum DensityError {
         /// The value.
         value: f64,
     },
+    /// Intervals without width that share their only end.
+    #[error(
+        "no interval has an end but {value}, which says nothing of how far values lie from it: give narrower intervals"
+    )]
+    OneEnd {
+        /// The end.
+        value: f64,
+    },
+    /// Weights that are too large.
+    #[error(
+        "the weights add up to {total:e}, and a density takes at most {most:e}: weights say how many rows like each there are; divide them all by a constant"
+    )]
+    TooMany {
+        /// Their sum.
+        total: f64,
+        /// The most it may be.
+        most: f64,
+    },
     /// Values that differ by less than their last digits.
     #[error(
         "the values differ by about {spread:e} near {centre:e}, less than 400 cells need to be told apart by double precision: subtract a constant first"
@@ -46,7 +64,7 @@ pub enum DensityError {
     TooWide,
     /// A row that has no place on a logarithmic axis.
     #[error(
-        "row {row} is {value}, and a logarithmic axis has no place for it: leave `log` out, or the row"
+        "row {row} (counted from 0) is {value}, and a logarithmic axis has no place for it: leave `log` out, or the row"
     )]
     NoLogarithm {
         /// Row, counted from 0.
@@ -56,7 +74,7 @@ pub enum DensityError {
     },
     /// A row that lies outside of the bounds.
     #[error(
-        "row {row} is {value}, outside of the bounds {lower} to {upper}: widen the bounds, or leave the row out"
+        "row {row} (counted from 0) is {value}, outside of the bounds {lower} to {upper}: widen the bounds, or leave the row out"
     )]
     Outside {
         /// Row, counted from 0.
@@ -69,7 +87,9 @@ pub enum DensityError {
         upper: f64,
     },
     /// A weight or count that is none.
-    #[error("the weight of row {row} is {value}; weights and counts are finite and at least zero")]
+    #[error(
+        "the weight of row {row} (counted from 0) is {value}; weights and counts are finite and at least zero"
+    )]
     Weight {
         /// Row, counted from 0.
         row: usize,
@@ -78,7 +98,7 @@ pub enum DensityError {
     },
     /// An interval whose ends are in the wrong order.
     #[error(
-        "the interval of row {row} begins at {lower} and ends at {upper}: the lower end must not exceed the upper"
+        "the interval of row {row} (counted from 0) begins at {lower} and ends at {upper}: the lower end must not exceed the upper"
     )]
     Interval {
         /// Row, counted from 0.
@@ -146,6 +166,17 @@ pub enum Warning {
         /// The first of them.
         first: usize,
     },
+    /// A range that does not hold all that is possible.
+    #[error(
+        "the density covers {} to {}, not the range {} to {}: it holds all values, and ends at a bound where there is one",
+        covered.0, covered.1, asked.0, asked.1
+    )]
+    Widened {
+        /// What was asked for.
+        asked: (f64, f64),
+        /// What the cells cover.
+        covered: (f64, f64),
+    },
     /// A value that repeats too often for a density.
     #[error(
         "{:.0} % of the values are {value}: a density has no atoms; if they are rounded give intervals, else the band near them is not to be trusted",
@@ -165,6 +196,16 @@ pub enum Warning {
         /// Values used.
         rows: usize,
         /// How many differ.
+        distinct: usize,
+    },
+    /// Weights far above one.
+    #[error(
+        "the weights count {total} values, of which only {distinct} differ, as if rounded: divide them by a constant where they say shares, or give each value as the interval that it stands for"
+    )]
+    Heavy {
+        /// Sum of the weights.
+        total: f64,
+        /// How many values differ.
         distinct: usize,
     },
     /// Counts of bins so large that they were taken in proportion.

@@ -9,8 +9,9 @@ use super::hyper::{Component, explore};
 use super::loops;
 use super::map::most_probable;
 use super::rows::{Clean, clean};
-use super::scale::{Scale, scale};
+use super::scale::scale;
 use super::split::sample;
+use super::warned::{look_out, widened};
 use super::{Correction, Density, Prior};
 
 /// Cosines that the function of up to a thousand values is made of.
@@ -26,13 +27,6 @@ const LEAST_EFFECTIVE: f64 = 200.0;
 const LARGEST_SHAPE: f64 = 1.0;
 /// Mass over which the simultaneous band holds.
 const CENTRAL: f64 = 0.9;
-/// Values below which the prior has as much to say.
-const FEW: f64 = 10.0;
-/// Share of the weight from which one value, or one cell, is told.
-const TIED: f64 = 0.1;
-/// Distance in scales from which a value is told.
-const FAR: f64 = 100.0;
-
 /// Hyperparameters that were averaged over.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Setting {
@@ -87,6 +81,7 @@ impl Density<'_> {
         };
         let cells = lay(self.cells, &scale, self.bounds, self.range, self.log)?;
         let mut warnings = std::mem::take(&mut rows.warnings);
+        warnings.extend(widened(self.range, &cells));
         let counts = Counts::new(&rows, &cells, &mut warnings)?;
         look_out(&rows, &scale, &cells, &counts, self.log, &mut warnings);
         let polynomials = polynomials(&cells, published);
@@ -226,87 +221,6 @@ fn average_of_modes(components: &[Component]) -> Vec<f64> {
     let sum: f64 = out.iter().sum();
     out.iter_mut().for_each(|x| *x /= sum);
     out
-}
-
-/// Warnings about the rows.
-fn look_out(
-    rows: &Clean,
-    scale: &Scale,
-    cells: &Cells,
-    counts: &Counts,
-    log: bool,
-    warnings: &mut Vec<Warning>,
-) {
-    let total = rows.total();
-    if total < FEW {
-        warnings.push(Warning::Few {
-            rows: total.floor() as usize,
-        });
-    }
-    let into = |x: f64| if log { x.ln() } else { x };
-    let mut tied_cell = usize::MAX;
-    if rows.values.len() > 1 || !rows.weights.is_empty() {
-        let (distinct, (value, weight)) = ties(rows);
-        if weight / total > TIED && total >= FEW {
-            warnings.push(Warning::Ties {
-                value,
-                share: weight / total,
-            });
-            tied_cell = cells.index(value);
-        } else if rows.weights.is_empty()
-            && distinct * 2 < rows.values.len()
-            && rows.values.len() >= 20
-        {
-            warnings.push(Warning::Rounded {
-                rows: rows.values.len(),
-                distinct,
-            });
-        }
-    }
-    let heaviest = (0..cells.len()).max_by(|a, b| counts.exact[*a].total_cmp(&counts.exact[*b]));
-    if let Some(j) = heaviest {
-        let share = counts.exact[j] / counts.total;
-        if share > TIED && j != tied_cell && counts.total >= FEW {
-            let place = cells.axis.backward(cells.centres[j]);
-            warnings.push(Warning::Crowded { place, share });
-        }
-    }
-    let farther = if scale.most - scale.centre > scale.centre - scale.least {
-        scale.most
-    } else {
-        scale.least
-    };
-    let distance = (farther - scale.centre).abs() / scale.scale;
-    if distance > FAR {
-        let value = if log { farther.exp() } else { farther };
-        debug_assert!((into(value) - farther).abs() < 1e-6 * farther.abs().max(1.0));
-        warnings.push(Warning::Outlier { value, distance });
-    }
-    let open = scale.open_below + scale.open_above;
-    if open > 0.0 {
-        warnings.push(Warning::OpenEnd { share: open });
-    }
-}
-
-/// How many different values there are, and the heaviest of them with its weight.
-fn ties(rows: &Clean) -> (usize, (f64, f64)) {
-    let mut values = rows.values.clone();
-    if rows.weights.is_empty() {
-        values.sort_unstable_by(f64::total_cmp);
-    }
-    let (mut distinct, mut best, mut weight) = (0, (f64::NAN, 0.0), 0.0);
-    for (i, x) in values.iter().enumerate() {
-        if i > 0 && values[i - 1] == *x {
-            weight += rows.weight(i);
-        } else {
-            distinct += 1;
-            weight = rows.weight(i);
-        }
-        if weight > best.1 {
-            best = (*x, weight);
-        }
-    }
-    (distinct, best)
 }
 
 /// Bands and the rest.

@@ -36,6 +36,7 @@ mod scale;
 mod split;
 #[cfg(test)]
 mod tests;
+mod warned;
 
 pub use answers::{Answer, Mode};
 pub use basis::Kernel;

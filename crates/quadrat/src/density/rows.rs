@@ -2,6 +2,10 @@
 
 use super::error::{DensityError, Warning};
 
+/// Rows may weigh so much together: more have no counterpart in the world, and rounding of their
+/// likelihood would be larger than what a cell more or less changes.
+const MOST: f64 = 1e12;
+
 /// What is known of every row.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Rows<'a> {
@@ -20,6 +24,8 @@ pub(super) struct Clean {
     pub weights: Vec<f64>,
     /// Intervals with their weights, all different, in ascending order.
     pub intervals: Vec<(f64, f64, f64)>,
+    /// How many rows these are.
+    pub used: usize,
     /// What was left out.
     pub warnings: Vec<Warning>,
 }
@@ -38,11 +44,6 @@ impl Clean {
     /// The weight of a value.
     pub fn weight(&self, i: usize) -> f64 {
         self.weights.get(i).copied().unwrap_or(1.0)
-    }
-
-    /// How many rows are left.
-    fn len(&self) -> usize {
-        self.values.len() + self.intervals.len()
     }
 }
 
@@ -70,13 +71,7 @@ pub(super) fn clean(
     };
     if let Some(weights) = weights {
         check_length("weights", n, weights.len())?;
-        let bad = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0));
-        if let Some(row) = bad {
-            return Err(DensityError::Weight {
-                row,
-                value: weights[row],
-            });
-        }
+        check_weights(weights)?;
     }
     let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
     let mut out = Clean::default();
@@ -143,15 +138,29 @@ pub(super) fn clean(
             first,
         });
     }
-    sort_out(&mut out);
-    in_proportion(&mut out);
-    if out.len() == 0 || n < 2 {
+    out.used = out.values.len() + out.intervals.len();
+    if out.used == 0 || n < 2 {
         return Err(DensityError::TooFew {
             rows: n,
-            usable: n - left_out,
+            usable: out.used,
         });
     }
+    sort_out(&mut out);
+    in_proportion(&mut out);
     Ok(out)
+}
+
+fn check_weights(weights: &[f64]) -> Result<(), DensityError> {
+    let bad = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0));
+    if let Some(row) = bad {
+        let value = weights[row];
+        return Err(DensityError::Weight { row, value });
+    }
+    let total: f64 = weights.iter().sum();
+    match total > MOST {
+        true => Err(DensityError::TooMany { total, most: MOST }),
+        false => Ok(()),
+    }
 }
 
 fn check_length(what: &'static str, expected: usize, got: usize) -> Result<(), DensityError> {

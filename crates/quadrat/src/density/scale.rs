@@ -70,9 +70,12 @@ pub(super) fn scale(rows: &Clean) -> Result<Scale, DensityError> {
         sd
     };
     if scale <= 0.0 || scale.is_nan() {
-        return Err(DensityError::Constant {
-            rows: rows.values.len(),
-            value: least,
+        return Err(match rows.values.is_empty() {
+            true => DensityError::OneEnd { value: least },
+            false => DensityError::Constant {
+                rows: rows.used,
+                value: least,
+            },
         });
     }
     Ok(Scale {

@@ -14,12 +14,15 @@ use quadrat_plot::{Axis, CurveFigure, Figure, Heading, Panel, Places, Predicted,
 use super::print;
 use crate::args::{CorrectWord, Density};
 use crate::diagnostic::{Paint, Problem, Problems};
+use crate::engine::draw_name;
 use crate::numbers::{count, exact, percent};
 use crate::output::{Staged, writable};
 use rows::Rows;
 
 /// Probability left out at each end of a figure, where nothing is seen.
 const UNSEEN: f64 = 1e-3;
+/// Columns of the table that is written, beside that of the places.
+const OWN: [&str; 3] = ["density", "lower", "upper"];
 /// Values that are drawn as ticks below the curve.
 const MOST_TICKS: usize = 1000;
 /// Pixels of a PNG image per unit of the SVG.
@@ -28,6 +31,7 @@ const FINE: f64 = 2.0;
 /// Runs the command.
 pub fn run(args: &Density) -> Result<()> {
     let rows = Rows::read(args)?;
+    no_column_twice(args, &rows)?;
     let outputs: Vec<PathBuf> = args.output.iter().chain(&args.plot).cloned().collect();
     spare(&args.table, &outputs)?;
     writable(&outputs)?;
@@ -52,6 +56,22 @@ pub fn run(args: &Density) -> Result<()> {
         text.push_str(&format!("wrote {}\n", path.display()));
     }
     print(&text)
+}
+
+/// Refuses a table in which two columns would have one name.
+fn no_column_twice(args: &Density, rows: &Rows) -> Result<(), Problems> {
+    let draws = usize::from(args.draws.unwrap_or(0));
+    let is_draw = |name: &str| (1..=draws).any(|draw| draw_name(draw) == name);
+    let clashes = OWN.contains(&rows.name.as_str()) || is_draw(&rows.name);
+    if args.output.is_none() || !clashes {
+        return Ok(());
+    }
+    let message = format!(
+        "the table of the density would have two columns named `{}`",
+        rows.name
+    );
+    let remedy = "rename that column in the table";
+    Err(Problem::new(message).remedy(remedy).into())
 }
 
 /// Refuses to write over the table.
@@ -99,24 +119,44 @@ fn estimate(args: &Density, rows: &Rows) -> Result<Estimate, Problems> {
 
 /// A refusal of the library, with the place of its row and the flags that mend it.
 fn refused(rows: &Rows, error: &DensityError) -> Problems {
-    let (row, remedy) = match error {
-        DensityError::Outside { row, .. } => (Some((*row, 0)), "widen --bounds, or delete the row"),
-        DensityError::NoLogarithm { row, .. } => {
-            (Some((*row, 0)), "leave --log out, or delete the row")
-        }
-        DensityError::Weight { row, .. } => (Some((*row, rows.last())), "mend the cell"),
-        DensityError::Interval { row, .. } => (Some((*row, 0)), "swap the two ends"),
-        DensityError::Setting { .. } => (None, "change --bounds, --range or --log"),
-        DensityError::Constant { .. } => (
-            None,
-            "choose another --column, or give intervals with --interval",
-        ),
-        _ => (None, "look at the rows of the table"),
+    let at = |row: usize, column: usize, message: String, remedy: &str| {
+        let problem = Problem::new(message).remedy(remedy);
+        problem.at(rows.place(row, column)).into()
     };
-    let problem = Problem::new(error.to_string()).remedy(remedy);
-    match row {
-        Some((row, column)) => problem.at(rows.place(row, column)).into(),
-        None => problem.into(),
+    // A place says which row it is.
+    match *error {
+        DensityError::Outside {
+            row,
+            value,
+            lower,
+            upper,
+        } => {
+            let message = format!("{value} lies outside of the bounds {lower} to {upper}");
+            at(row, 0, message, "widen --bounds, or delete the row")
+        }
+        DensityError::NoLogarithm { row, value } => {
+            let message = format!("a logarithmic axis has no place for {value}");
+            at(row, 0, message, "leave --log out, or delete the row")
+        }
+        DensityError::Weight { row, value } => {
+            let message = format!("the weight is {value}; it must be finite, zero or more");
+            at(row, rows.last(), message, "mend the cell")
+        }
+        DensityError::Interval { row, lower, upper } => {
+            let message = format!("the interval begins at {lower} and ends at {upper}");
+            at(row, 0, message, "swap the two ends")
+        }
+        ref other => {
+            let remedy = match other {
+                DensityError::Setting { .. } => "change --bounds, --range or --log",
+                DensityError::TooMany { .. } => "divide the column by a constant",
+                DensityError::Constant { .. } => {
+                    "choose another --column, or give intervals with --interval"
+                }
+                _ => "look at the rows of the table",
+            };
+            Problem::new(other.to_string()).remedy(remedy).into()
+        }
     }
 }
 
@@ -126,8 +166,8 @@ fn csv(args: &Density, rows: &Rows, estimate: &Estimate) -> String {
         .draws
         .map(|n| estimate.draws(usize::from(n), args.seed));
     let count = draws.as_ref().map_or(0, quadrat::linalg::Mat::ncols);
-    let mut out = format!("{},density,lower,upper", quoted(&rows.name));
-    (1..=count).for_each(|k| out.push_str(&format!(",draw_{k}")));
+    let mut out = format!("{},{}", quoted(&rows.name), OWN.join(","));
+    (1..=count).for_each(|k| out.push_str(&format!(",{}", draw_name(k))));
     out.push('\n');
     for (j, place) in estimate.places().iter().enumerate() {
         let numbers = [

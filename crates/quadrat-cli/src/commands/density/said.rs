@@ -25,8 +25,14 @@ pub fn warnings(rows: &Rows, estimate: &Estimate) -> Vec<String> {
             count(*n, "value"),
             rows.address(*first)
         ),
-        Warning::Rounded { .. } | Warning::Ties { .. } => {
+        Warning::Rounded { .. } | Warning::Ties { .. } | Warning::Heavy { .. } => {
             format!("{warning} (--interval)")
+        }
+        Warning::Widened { asked, covered } => {
+            let [a, b, c, d] = [covered.0, covered.1, asked.0, asked.1].map(human);
+            format!(
+                "the density covers {a} to {b}, not the range {c} to {d}: it holds all values, and ends at a bound where there is one"
+            )
         }
         Warning::Crowded { .. } => format!("{warning} (--log, --range, --grid)"),
         other => other.to_string(),
@@ -59,6 +65,9 @@ fn numbers(estimate: &Estimate) -> Vec<(&'static str, Answer)> {
 
 fn modes(estimate: &Estimate) -> String {
     let modes = estimate.modes();
+    if modes.is_empty() {
+        return "not told: the curve follows single values (see the warnings)".to_owned();
+    }
     let told = |m: &Mode| {
         let sure = if m.probability >= 0.995 {
             "> 99".to_owned()

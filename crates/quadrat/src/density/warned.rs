@@ -1,0 +1,110 @@
+//! What should be known of the rows, and of what the cells cover, before a density is trusted.
+
+use super::cells::Cells;
+use super::counts::Counts;
+use super::error::Warning;
+use super::rows::Clean;
+use super::scale::Scale;
+
+/// Values below which the prior has as much to say.
+const FEW: f64 = 10.0;
+/// Share of the weight from which one value, or one cell, is told.
+const TIED: f64 = 0.1;
+/// Average weight of a value from which that is told.
+const HEAVY: f64 = 20.0;
+/// Distance in scales from which a value is told.
+const FAR: f64 = 100.0;
+
+/// What is told of a range that the cells do not keep to.
+pub(super) fn widened(range: Option<(f64, f64)>, cells: &Cells) -> Option<Warning> {
+    let asked = range?;
+    let covered = (cells.edges[0], cells.edges[cells.len()]);
+    // Ends go through the axis and back.
+    let rounding = 1e-9 * (asked.1 - asked.0);
+    let is_kept = |a: f64, b: f64| (a - b).abs() <= rounding;
+    let kept = is_kept(asked.0, covered.0) && is_kept(asked.1, covered.1);
+    (!kept).then_some(Warning::Widened { asked, covered })
+}
+
+/// Warnings about the rows.
+pub(super) fn look_out(
+    rows: &Clean,
+    scale: &Scale,
+    cells: &Cells,
+    counts: &Counts,
+    log: bool,
+    warnings: &mut Vec<Warning>,
+) {
+    let total = rows.total();
+    if total < FEW {
+        warnings.push(Warning::Few {
+            rows: total.floor() as usize,
+        });
+    }
+    let into = |x: f64| if log { x.ln() } else { x };
+    let mut tied_cell = usize::MAX;
+    if rows.values.len() > 1 || !rows.weights.is_empty() {
+        let (distinct, (value, weight)) = ties(rows);
+        if weight / total > TIED && total >= FEW {
+            warnings.push(Warning::Ties {
+                value,
+                share: weight / total,
+            });
+            tied_cell = cells.index(value);
+        } else if rows.weights.is_empty()
+            && distinct * 2 < rows.values.len()
+            && rows.values.len() >= 20
+        {
+            warnings.push(Warning::Rounded {
+                rows: rows.values.len(),
+                distinct,
+            });
+        } else if rows.intervals.is_empty() && total > HEAVY * distinct as f64 {
+            warnings.push(Warning::Heavy { total, distinct });
+        }
+    }
+    let heaviest = (0..cells.len()).max_by(|a, b| counts.exact[*a].total_cmp(&counts.exact[*b]));
+    if let Some(j) = heaviest {
+        let share = counts.exact[j] / counts.total;
+        if share > TIED && j != tied_cell && counts.total >= FEW {
+            let place = cells.axis.backward(cells.centres[j]);
+            warnings.push(Warning::Crowded { place, share });
+        }
+    }
+    let farther = if scale.most - scale.centre > scale.centre - scale.least {
+        scale.most
+    } else {
+        scale.least
+    };
+    let distance = (farther - scale.centre).abs() / scale.scale;
+    if distance > FAR {
+        let value = if log { farther.exp() } else { farther };
+        debug_assert!((into(value) - farther).abs() < 1e-6 * farther.abs().max(1.0));
+        warnings.push(Warning::Outlier { value, distance });
+    }
+    let open = scale.open_below + scale.open_above;
+    if open > 0.0 {
+        warnings.push(Warning::OpenEnd { share: open });
+    }
+}
+
+/// How many different values there are, and the heaviest of them with its weight.
+fn ties(rows: &Clean) -> (usize, (f64, f64)) {
+    let mut values = rows.values.clone();
+    if rows.weights.is_empty() {
+        values.sort_unstable_by(f64::total_cmp);
+    }
+    let (mut distinct, mut best, mut weight) = (0, (f64::NAN, 0.0), 0.0);
+    for (i, x) in values.iter().enumerate() {
+        if i > 0 && values[i - 1] == *x {
+            weight += rows.weight(i);
+        } else {
+            distinct += 1;
+            weight = rows.weight(i);
+        }
+        if weight > best.1 {
+            best = (*x, weight);
+        }
+    }
+    (distinct, best)
+}
