@@ -4,7 +4,7 @@ use quadrat::model::Slope;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::engine::{FitSummary, McmcReport};
+use crate::engine::{FitSummary, Hyper, McmcReport};
 use crate::outcome::Outcome;
 
 #[derive(Serialize)]
@@ -21,6 +21,7 @@ struct FitJson<'a> {
     variational_bound: Option<f64>,
     log_posterior: f64,
     hyperparameters: Values<'a>,
+    hyperparameter_medians: Medians<'a>,
     hyperparameter_intervals: Intervals<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     slopes: Vec<SlopeJson<'a>>,
@@ -78,18 +79,32 @@ impl Serialize for Values<'_> {
     }
 }
 
-/// 95 % intervals of the hyperparameters that were not fixed, where they are known.
+/// Hyperparameters that were not fixed and have an interval that is known.
+fn with_intervals(summary: &FitSummary) -> impl Iterator<Item = &Hyper> {
+    let all = summary.hyperparameters.iter();
+    all.filter(|hyper| !hyper.fixed && hyper.lower.is_finite() && hyper.upper.is_finite())
+}
+
+/// Their medians.
+struct Medians<'a>(&'a FitSummary);
+
+impl Serialize for Medians<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for hyper in with_intervals(self.0) {
+            map.serialize_entry(&hyper.name, &hyper.median)?;
+        }
+        map.end()
+    }
+}
+
+/// Their 95 % intervals.
 struct Intervals<'a>(&'a FitSummary);
 
 impl Serialize for Intervals<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        for hyper in self
-            .0
-            .hyperparameters
-            .iter()
-            .filter(|hyper| !hyper.fixed && hyper.lower.is_finite() && hyper.upper.is_finite())
-        {
+        for hyper in with_intervals(self.0) {
             map.serialize_entry(&hyper.name, &[hyper.lower, hyper.upper])?;
         }
         map.end()
@@ -111,6 +126,7 @@ pub fn text(outcome: &Outcome) -> anyhow::Result<String> {
         variational_bound: summary.variational_bound,
         log_posterior: summary.log_posterior,
         hyperparameters: Values(summary),
+        hyperparameter_medians: Medians(summary),
         hyperparameter_intervals: Intervals(summary),
         slopes: outcome.slopes.iter().map(SlopeJson::of).collect(),
         output_correlations: &summary.correlations,

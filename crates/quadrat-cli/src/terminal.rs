@@ -202,11 +202,12 @@ fn hyperparameters(text: &mut String, outcome: &Outcome, paint: Paint) {
             String::new()
         }
     };
-    let mut rows = vec![["hyperparameter", "value", "95 % interval", "meaning"].map(str::to_owned)];
+    let mut rows =
+        vec![["hyperparameter", "median", "95 % interval", "meaning"].map(str::to_owned)];
     for hyper in &summary.hyperparameters {
         rows.push([
             short(&hyper.name),
-            human(hyper.value),
+            human(hyper.median),
             interval(hyper.lower, hyper.upper, hyper.fixed),
             clean(&hyper.meaning),
         ]);

@@ -274,7 +274,7 @@ pub fn correlations(summary: &FitSummary) -> Vec<String> {
     let sentence = |c: &quadrat::model::OutputCorrelation| {
         format!(
             "{} and {}: correlation {:.2}, 95 % interval {:.2} to {:.2}",
-            c.first, c.second, c.value, c.lower, c.upper
+            c.first, c.second, c.median, c.lower, c.upper
         )
     };
     summary.correlations.iter().map(sentence).collect()

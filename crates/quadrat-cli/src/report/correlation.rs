@@ -17,13 +17,13 @@ pub fn figure(outcome: &Outcome) -> Option<Figure> {
         Some(Correlated {
             first: place(&pair.first)?,
             second: place(&pair.second)?,
-            value: pair.value,
+            value: pair.median,
             lower: pair.lower,
             upper: pair.upper,
         })
     });
     let heading = Heading::new("output-correlations", "How alike the outputs are").with_caption(
-        "Correlations of the latent functions of two outputs at one place, as the fitted coregionalisation says: \
+        "Correlations of the latent functions of two outputs at one place, as the fitted coregionalisation says, medians with their intervals: \
          1 where they move together, \u{2212}1 where they move against each other, 0 where one says nothing about the other.",
     );
     Some(Figure::Correlation(CorrelationFigure {

@@ -337,7 +337,7 @@ fn facts(outcome: &Outcome, extras: Option<&Extras>) -> Vec<Fact> {
 fn hyperparameters(outcome: &Outcome) -> Vec<HyperRow> {
     let row = |hyper: &crate::engine::Hyper| HyperRow {
         name: hyper.name.clone(),
-        value: hyper.value,
+        value: hyper.median,
         lower: (!hyper.fixed && hyper.lower.is_finite()).then_some(hyper.lower),
         upper: (!hyper.fixed && hyper.upper.is_finite()).then_some(hyper.upper),
         fixed: hyper.fixed,

@@ -95,9 +95,20 @@ fn one_table_with_a_column_of_outputs_is_two_tables() {
     let number = |key: &str| found[key].as_f64().unwrap();
     assert!(
         number("value") > 0.5
-            && number("lower") <= number("value")
-            && number("value") <= number("upper")
+            && number("lower") <= number("median")
+            && number("median") <= number("upper")
     );
+    // What is shown beside an interval is of the same distribution.
+    let intervals = json["hyperparameter_intervals"].as_object().unwrap();
+    assert!(
+        intervals.keys().any(|name| name.starts_with("coregion")),
+        "{json}"
+    );
+    for (name, interval) in intervals {
+        let median = json["hyperparameter_medians"][name].as_f64().unwrap();
+        let [lower, upper] = [0, 1].map(|end| interval[end].as_f64().unwrap());
+        assert!(lower <= median && median <= upper, "{name}: {json}");
+    }
     assert_eq!(json["output_correlations"].as_array().unwrap().len(), 1);
     for part in [
         "6 rows of n.csv (north)",

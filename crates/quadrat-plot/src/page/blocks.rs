@@ -69,7 +69,7 @@ pub(super) fn hyperparameters(rows: &[HyperRow]) -> String {
     }
     let mut out = String::from(
         "<section>\n<h2>What the model learned</h2>\n<div class=\"scroll\"><table class=\"hyper\">\
-         <thead><tr><th>Meaning</th><th class=\"n\">Value</th><th class=\"n\">95&nbsp;% interval</th><th>Parameter</th></tr></thead>\n<tbody>\n",
+         <thead><tr><th>Meaning</th><th class=\"n\">Median</th><th class=\"n\">95&nbsp;% interval</th><th>Parameter</th></tr></thead>\n<tbody>\n",
     );
     for row in rows {
         let range = match (row.fixed, row.lower, row.upper) {

@@ -25,11 +25,13 @@ struct Principal {
     steps: Mat<f64>,
 }
 
-/// A marginal interval, in natural units.
+/// A marginal interval with its median, in natural units.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Interval {
     /// Index of the parameter.
     pub parameter: usize,
+    /// Median.
+    pub median: f64,
     /// Lower end: quantile `(1 - level) / 2`.
     pub lower: f64,
     /// Upper end: quantile `(1 + level) / 2`.
@@ -64,7 +66,7 @@ impl Optimum {
                 let variance: f64 = (0..free.len()).map(|j| steps[(k, j)].powi(2)).sum();
                 let centre = parameters[*i].to_free(self.theta[*i]);
                 let half = z * variance.sqrt() * units[k];
-                natural(parameters, *i, centre - half, centre + half)
+                natural(parameters, *i, [centre - half, centre, centre + half])
             })
             .collect())
     }
@@ -124,7 +126,7 @@ impl Integration {
     /// * `level` - probability inside, for example 0.95
     #[must_use]
     pub fn intervals(&self, parameters: &[Parameter], level: f64) -> Vec<Interval> {
-        let tails = [0.5 - 0.5 * level, 0.5 + 0.5 * level];
+        let tails = [0.5 - 0.5 * level, 0.5, 0.5 + 0.5 * level];
         let free = free_indices(parameters);
         let split = match &self.shape {
             Shape::Design {
@@ -151,14 +153,14 @@ impl Integration {
                             .collect();
                         tails.map(|u| smooth_quantile(&cells, u))
                     }
-                    (Shape::Design { .. }, Some(draws)) => tails.map(|u| {
+                    (Shape::Design { .. }, Some(draws)) => {
                         let mut sorted: Vec<f64> = draws.iter().map(|z| z[k]).collect();
                         sorted.sort_by(f64::total_cmp);
-                        sorted[((u * DRAWS as f64) as usize).min(DRAWS - 1)]
-                    }),
-                    (Shape::Design { .. }, None) => [f64::NAN; 2],
+                        tails.map(|u| sorted[((u * DRAWS as f64) as usize).min(DRAWS - 1)])
+                    }
+                    (Shape::Design { .. }, None) => [f64::NAN; 3],
                 };
-                natural(parameters, *i, ends[0], ends[1])
+                natural(parameters, *i, ends)
             })
             .collect()
     }
@@ -170,13 +172,16 @@ fn free_indices(parameters: &[Parameter]) -> Vec<usize> {
         .collect()
 }
 
-fn natural(parameters: &[Parameter], index: usize, lower: f64, upper: f64) -> Interval {
+/// From lower end, median and upper end in the free coordinate.
+fn natural(parameters: &[Parameter], index: usize, free: [f64; 3]) -> Interval {
     let parameter = &parameters[index];
     let (least, most) = parameter.free_bounds();
+    let [lower, median, upper] = free.map(|at| parameter.from_free(at.max(least).min(most)));
     Interval {
         parameter: index,
-        lower: parameter.from_free(lower.max(least)),
-        upper: parameter.from_free(upper.min(most)),
+        median,
+        lower,
+        upper,
     }
 }
 

@@ -95,6 +95,7 @@ pub(super) fn correlations(
             first: outputs[i].clone(),
             second: outputs[j].clone(),
             value: values[p],
+            median: quantile(0.5),
             lower: quantile(0.025),
             upper: quantile(0.975),
         }

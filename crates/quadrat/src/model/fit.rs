@@ -481,6 +481,7 @@ pub(super) fn hypers(
             Hyper {
                 name: p.name.clone(),
                 value: theta[i],
+                median: interval.map_or(theta[i], |v| v.median),
                 lower: interval.map_or(none, |v| v.lower),
                 upper: interval.map_or(none, |v| v.upper),
                 fixed: p.fixed,
@@ -498,6 +499,7 @@ pub(super) fn mean_hypers(problem: &Problem, components: &[Component]) -> Vec<Hy
             Hyper {
                 name: output.map_or_else(|| name.to_owned(), |output| format!("{name}.{output}")),
                 value: constant.value,
+                median: constant.median,
                 lower: constant.lower,
                 upper: constant.upper,
                 fixed: false,

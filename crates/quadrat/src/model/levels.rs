@@ -8,10 +8,11 @@ use crate::likelihood::local::Belief;
 use crate::linalg::{Mat, dot};
 use crate::support::Functionals;
 
-/// An unknown constant: its output, posterior mean and central 95 % interval.
+/// An unknown constant: its output, posterior mean, median and central 95 % interval.
 pub(super) struct Constant {
     pub output: usize,
     pub value: f64,
+    pub median: f64,
     pub lower: f64,
     pub upper: f64,
 }
@@ -60,6 +61,7 @@ pub(super) fn constants<'a>(
         Constant {
             output,
             value: marginal.mean()[0],
+            median: marginal.quantile(0.5)[0],
             lower: marginal.quantile(0.025)[0],
             upper: marginal.quantile(0.975)[0],
         }

@@ -57,6 +57,9 @@ pub struct Hyper {
     pub name: String,
     /// MAP value; for the mean, its posterior mean.
     pub value: f64,
+    /// Median of the distribution that the interval is of, within it; the MAP value, which may lie
+    /// outside, where no interval was computed.
+    pub median: f64,
     /// Lower end of its central 95 % interval: from the integrated posterior, or from the normal
     /// approximation in its logarithm when it is the MAP (too narrow when rows are few); NaN where
     /// none was computed, which a warning tells.
@@ -105,6 +108,8 @@ pub struct OutputCorrelation {
     pub second: String,
     /// At the MAP of the hyperparameters.
     pub value: f64,
+    /// Median of the distribution that the interval is of.
+    pub median: f64,
     /// Lower end of its central 95 % interval, from the normal approximation of the hyperparameters
     /// around the MAP in their free coordinates.
     pub lower: f64,
