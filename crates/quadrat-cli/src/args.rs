@@ -192,6 +192,17 @@ pub struct Predict {
     /// observation` where tables of one output differ in their noise or in what they report
     #[arg(long = "as", id = "like", value_name = "TABLE")]
     pub like: Option<String>,
+    /// What rates are multiplied by, a number or a column of FILE: counts are predicted at this
+    /// exposure
+    #[arg(long, value_name = "COLUMN")]
+    pub exposure: Option<String>,
+    /// Among how many trials successes are predicted, a number or a column of FILE; needs `--scale
+    /// observation`
+    #[arg(long, value_name = "COLUMN")]
+    pub trials: Option<String>,
+    /// Columns of FILE to copy into the answer, such as names
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', num_args = 1..)]
+    pub keep: Vec<String>,
     /// Truncate every prediction at zero; a model whose study says `non_negative` does so without
     #[arg(long)]
     pub non_negative: bool,

@@ -4,26 +4,46 @@ use quadrat::likelihood::Likelihood;
 
 use super::files::Files;
 use super::read::find;
-use super::{Asked, Observed, reporting};
+use super::{Asked, Observed, labels, reporting};
 use crate::diagnostic::{Problem, Problems};
+use crate::numbers::exact;
 use crate::places::{Amounts, Places};
 use crate::study::fields::Check;
 use crate::study::likelihood::Given;
 use crate::study::observe::MOST_TIMES;
-use crate::study::{Predict, Scale, Study};
+use crate::study::{Beside, Scale, Study};
 use crate::table::Table;
 
+/// Larger exposures are refused: squares of expected counts would not fit.
+const MOST_EXPOSURE: f64 = 1e100;
 /// How many rows of one problem are listed.
 const SHOWN_ROWS: usize = 20;
 
-/// Gives places what the prediction says of exposure and trials; nothing where it was refused.
-pub(super) fn add(
+/// Gives places what is asked of rows besides, from the table they are read from.
+pub fn with_table(
     files: &Files<'_>,
-    table: Option<&Table>,
-    predict: &Predict,
+    table: &Table,
+    beside: &Beside,
     places: &mut Places,
 ) -> Option<()> {
-    if let (Some(_), Some(trials)) = (&predict.exposure, &predict.trials) {
+    labels::add(files.check, table, &beside.keep, places)?;
+    add(files, Some(table), beside, places)
+}
+
+/// Gives places what is asked of rows besides, where no table says anything of them.
+pub fn without_table(files: &Files<'_>, beside: &Beside, places: &mut Places) -> Option<()> {
+    labels::without_table(files.check, &beside.keep);
+    add(files, None, beside, places)
+}
+
+/// Gives places what the prediction says of exposure and trials; nothing where it was refused.
+fn add(
+    files: &Files<'_>,
+    table: Option<&Table>,
+    beside: &Beside,
+    places: &mut Places,
+) -> Option<()> {
+    if let (Some(_), Some(trials)) = (&beside.exposure, &beside.trials) {
         files.check.refuse(
             trials.span(),
             "a prediction has both `exposure` and `trials`",
@@ -31,11 +51,13 @@ pub(super) fn add(
         );
         return None;
     }
-    if let Some(given) = &predict.exposure {
-        let values = read(files, table, (given, "exposure"), places.len(), |x| x > 0.0)?;
+    if let Some(given) = &beside.exposure {
+        let values = read(files, table, (given, "exposure"), places.len(), |x| {
+            x > 0.0 && x <= MOST_EXPOSURE
+        })?;
         places.amounts = Some(Amounts::Exposure(values));
     }
-    if let Some(given) = &predict.trials {
+    if let Some(given) = &beside.trials {
         let is_number = |n: f64| n.fract() == 0.0 && (1.0..=MOST_TIMES).contains(&n);
         let values = read(files, table, (given, "trials"), places.len(), is_number)?;
         places.amounts = Some(Amounts::Trials(values));
@@ -52,13 +74,13 @@ fn read(
 ) -> Option<Vec<f64>> {
     let check = files.check;
     let wanted = match key {
-        "trials" => "a whole number above zero",
-        _ => "above zero",
+        "trials" => "a whole number above zero and at most 1e15",
+        _ => "above zero and at most 1e100",
     };
     let name = match given {
         Given::Number(number) if is_usable(number.value) => return Some(vec![number.value; rows]),
         Given::Number(number) => {
-            let message = format!("`{key}` is {}; it must be {wanted}", number.value);
+            let message = format!("`{key}` is {}; it must be {wanted}", exact(number.value));
             check.refuse(&number.span, message, "mend the number");
             return None;
         }
@@ -77,7 +99,7 @@ fn read(
     let mut problems = Problems::default();
     let bad = values.iter().enumerate().filter(|(_, v)| !is_usable(**v));
     for (row, value) in bad.take(SHOWN_ROWS) {
-        let message = format!("the {key} is {value}; it must be {wanted}");
+        let message = format!("the {key} is {}; it must be {wanted}", exact(*value));
         let problem = Problem::new(message).at(table.place(row, at));
         problems.push(problem.remedy("mend it, or delete the row"));
     }
@@ -89,44 +111,53 @@ fn read(
 /// Refuses exposures and trials of what has none.
 pub(super) fn suit(check: &Check<'_>, study: &Study, tables: &[Observed], predictions: &[Asked]) {
     for asked in predictions {
-        let Some(amounts) = &asked.places.amounts else {
-            continue;
-        };
-        let predict = &study.predict[asked.of];
         let likelihood = reporting(tables, asked).map(|table| &table.likelihood);
-        let (given, message, remedy) = match (amounts, likelihood) {
-            (
-                Amounts::Exposure(_),
-                Some(Likelihood::Poisson(_) | Likelihood::NegativeBinomial(_)),
-            ) => match asked.scale {
+        let beside = &study.predict[asked.of].beside;
+        amounts_suit(check, (beside, &asked.places), (asked.scale, likelihood));
+    }
+}
+
+/// Refuses the exposures or trials of a prediction on a scale, about what a likelihood reports,
+/// that has none.
+pub fn amounts_suit(
+    check: &Check<'_>,
+    (beside, places): (&Beside, &Places),
+    (scale, likelihood): (Scale, Option<&Likelihood>),
+) {
+    let Some(amounts) = &places.amounts else {
+        return;
+    };
+    let (given, message, remedy) = match (amounts, likelihood) {
+        (Amounts::Exposure(_), Some(Likelihood::Poisson(_) | Likelihood::NegativeBinomial(_))) => {
+            match scale {
                 Scale::Latent => (
-                    &predict.exposure,
+                    &beside.exposure,
                     "the scale `latent` is that of the function, which knows no exposure",
                     "leave `exposure` out, or predict the scale `response` or `observation`",
                 ),
-                _ => continue,
-            },
-            (Amounts::Exposure(_), _) => (
-                &predict.exposure,
-                "`exposure` is of counts, and this prediction is about none",
-                "leave it out; successes are predicted among `trials`",
-            ),
-            (Amounts::Trials(_), Some(Likelihood::Binomial(_))) => match asked.scale {
-                Scale::Observation => continue,
-                _ => (
-                    &predict.trials,
-                    "`trials` are of new successes, and this prediction is about their probability",
-                    "add `scale = \"observation\"`, or leave `trials` out",
-                ),
-            },
-            (Amounts::Trials(_), _) => (
-                &predict.trials,
-                "`trials` are of `binomial` rows, and this prediction is about none",
-                "leave it out; counts are predicted at an `exposure`",
-            ),
-        };
-        if let Some(given) = given {
-            check.refuse(given.span(), message, remedy);
+                _ => return,
+            }
         }
+        (Amounts::Exposure(_), _) => (
+            &beside.exposure,
+            "`exposure` is of counts, and this prediction is about none",
+            "leave it out; successes are predicted among `trials`",
+        ),
+        (Amounts::Trials(_), Some(Likelihood::Binomial(_))) => match scale {
+            Scale::Observation => return,
+            _ => (
+                &beside.trials,
+                "`trials` are of new successes, and this prediction is about their probability",
+                "add `scale = \"observation\"`, or leave `trials` out",
+            ),
+        },
+        (Amounts::Trials(_), _) => (
+            &beside.trials,
+            "`trials` are of `binomial` rows, and this prediction is about none",
+            "leave it out; counts are predicted at an `exposure`",
+        ),
+    };
+    if let Some(given) = given {
+        check.refuse(given.span(), message, remedy);
     }
 }

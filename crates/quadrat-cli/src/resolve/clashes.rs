@@ -14,7 +14,13 @@ pub(super) fn no_column_twice(
     chances: &Chances,
 ) {
     // Columns that were asked for are left out where they were.
-    let kept = |name: &str| predict.keep.iter().find(|column| column.value == name);
+    let kept = |name: &str| {
+        predict
+            .beside
+            .keep
+            .iter()
+            .find(|column| column.value == name)
+    };
     let span = |name: &str| match (&predict.ranks, &predict.draws) {
         _ if kept(name).is_some() => kept(name).map_or(&predict.name.span, |column| &column.span),
         _ if name.starts_with("above_") && !predict.above.is_empty() => &predict.above_span,

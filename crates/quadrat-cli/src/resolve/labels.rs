@@ -3,18 +3,17 @@
 use super::read::find;
 use crate::places::{Labels, Places};
 use crate::study::fields::{Check, Spanned};
-use crate::study::{Predict, Where};
 use crate::table::Table;
 
 /// Gives places the columns that the prediction keeps; nothing where it was refused.
 pub(super) fn add(
     check: &Check<'_>,
     table: &Table,
-    predict: &Predict,
+    keep: &[Spanned<String>],
     places: &mut Places,
 ) -> Option<()> {
-    let wanted: Vec<&Spanned<String>> = predict.keep.iter().collect();
-    for (name, at) in predict.keep.iter().zip(find(check, table, &wanted)?) {
+    let wanted: Vec<&Spanned<String>> = keep.iter().collect();
+    for (name, at) in keep.iter().zip(find(check, table, &wanted)?) {
         let cells = table
             .texts(at)
             .map_err(|problems| check.extend(problems))
@@ -28,9 +27,8 @@ pub(super) fn add(
 }
 
 /// Refuses columns where there is no table to take them from.
-pub(super) fn without_table(check: &Check<'_>, predict: &Predict) {
-    let has_table = matches!(predict.place, Where::File { file: Some(_), .. });
-    if let (Some(name), false) = (predict.keep.first(), has_table) {
+pub(super) fn without_table(check: &Check<'_>, keep: &[Spanned<String>]) {
+    if let Some(name) = keep.first() {
         check.refuse(
             &name.span,
             "`keep` names a column, but there is no table of places",

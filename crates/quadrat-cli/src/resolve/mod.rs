@@ -37,6 +37,7 @@ use crate::run_id;
 use crate::study::fields::Check;
 use crate::study::support::{Edge, Extent, Support};
 use crate::study::{NonNegative, Observe, Output, Predict, Scale, Study, Where, link};
+pub use amounts::{amounts_suit, with_table, without_table};
 pub use choose::names;
 use choose::{chosen, new_rows_have_noise, shared_noise};
 use clashes::no_column_twice;
@@ -381,7 +382,8 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
         table.spare = keep_dims(&mut table.places, &dims);
     }
     reports::soften(&mut tables);
-    warnings.dedup();
+    let mut said = HashSet::new();
+    warnings.retain(|warning| said.insert(warning.clone()));
     Ok(Resolved {
         run: run_id::of(&study)?,
         study,
@@ -423,7 +425,7 @@ fn asked(
             };
             usable(check, inputs, &support, warnings);
             let mut places = Places::grid(axes, *aggregate, files.geographic.clone());
-            amounts::add(files, None, predict, &mut places)?;
+            without_table(files, &predict.beside, &mut places)?;
             if let Some((lon, lat)) = places.pair() {
                 let ((a, b), (c, d)) = (ends(&axes[lon].1), ends(&axes[lat].1));
                 if let Err((fact, which)) = degrees(a, c).and_then(|()| degrees(b, d)) {
@@ -440,10 +442,7 @@ fn asked(
         } => {
             usable(check, inputs, support, warnings);
             let table = files.table(file)?;
-            let add = |places: &mut Places| {
-                labels::add(check, &table, predict, places)?;
-                amounts::add(files, Some(&table), predict, places)
-            };
+            let add = |places: &mut Places| with_table(files, &table, &predict.beside, places);
             read_places(files, (&table, file), support, add)?
         }
         Where::File {
@@ -454,11 +453,10 @@ fn asked(
             let shapes = shapes(files, support, None, false)?;
             let mut places =
                 Places::from_columns(support, Vec::new(), shapes, files.geographic.clone());
-            amounts::add(files, None, predict, &mut places)?;
+            without_table(files, &predict.beside, &mut places)?;
             read::sized(files, places)
         }
     };
-    labels::without_table(check, predict);
     let chances = Chances {
         above: predict.above.clone(),
         ranks: 0,

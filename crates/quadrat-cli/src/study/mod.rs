@@ -31,7 +31,7 @@ use fields::{Check, Section, Spanned};
 pub use non_negative::NonNegative;
 pub use observe::Observe;
 pub use outputs::{Coregionalization, Output};
-pub use predict::{MOST_DRAWS, Predict, Scale, Where};
+pub use predict::{Beside, MOST_DRAWS, Predict, Scale, Where};
 pub use settings::{Inference, Integration, Setting};
 pub use sparse::Inducing;
 pub use varying::Vary;

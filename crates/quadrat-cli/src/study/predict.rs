@@ -37,6 +37,13 @@ pub struct Predict {
     pub draws: Option<Spanned<usize>>,
     /// The table whose reports are predicted: its name, or its file.
     pub like: Option<Spanned<String>>,
+    /// What else is asked of the rows.
+    pub beside: Beside,
+}
+
+/// What is asked of rows besides where they look.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Beside {
     /// What rates are multiplied by; 1 when absent.
     pub exposure: Option<Given>,
     /// Among how many trials successes are predicted; 1 when absent.
@@ -180,9 +187,11 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
         non_negative,
         draws,
         like: section.text("as"),
-        exposure,
-        trials,
-        keep: kept(section)?,
+        beside: Beside {
+            exposure,
+            trials,
+            keep: kept(section)?,
+        },
     })
 }
 

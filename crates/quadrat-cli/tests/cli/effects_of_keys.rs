@@ -146,6 +146,11 @@ const FLAGS: &[(&str, &[&str], &[&str])] = &[
     ("values", &["--point", "t"], &["--weight", "t"]),
     ("values", &["--point", "t"], &["--missing", "mean"]),
     ("values", &["--point", "t"], &["--planar"]),
+    ("counts", &["--point", "t"], &["--exposure", "w"]),
+    ("counts", &["--point", "t", "--scale", "observation"], &["--exposure", "7"]),
+    ("values", &["--point", "t"], &["--exposure", "7"]),
+    ("counts", &["--point", "t"], &["--trials", "7"]),
+    ("values", &["--point", "t"], &["--keep", "k"]),
     ("values", &["--box", "t=t,to", "--aggregate", "mean"], &["--key", "k"]),
     ("values", &["--bag", "t", "--key", "k", "--aggregate", "mean"], &["--weight", "w"]),
 ];

@@ -33,6 +33,7 @@ mod overlap;
 #[cfg(feature = "parquet")]
 mod parquet_pixels;
 mod pooled;
+mod predict_flags;
 mod presets;
 mod redundant;
 mod regions;

@@ -8,12 +8,26 @@ use crate::args::{Aggregation, LEVEL, Predict, ScaleWord};
 use crate::diagnostic::Source;
 use crate::geographic::Geographic;
 use crate::resolve::together;
+use crate::study::Beside;
 use crate::study::fields::{Check, Spanned};
+use crate::study::likelihood::Given;
 use crate::study::shape::{BagKeys, RegionKeys, Shape};
 use crate::study::support::{Aggregate, Dim, Edge, Extent, Support};
 
+/// What the flags describe.
+pub(super) struct Described {
+    /// The flags as a text that problems can point into.
+    pub(super) source: Source,
+    /// Where to answer.
+    pub(super) support: Support,
+    /// The file of these places.
+    pub(super) at: Spanned<String>,
+    /// What else is asked of its rows.
+    pub(super) beside: Beside,
+}
+
 /// The support that the flags describe, and the flags as a text that problems can point into.
-pub(super) fn described(args: &Predict) -> (Source, Support, Spanned<String>) {
+pub(super) fn described(args: &Predict) -> Described {
     let mut text = format!("quadrat predict {}", args.model.display());
     let word = |text: &mut String, before: &str, word: &str| {
         text.push_str(before);
@@ -90,19 +104,40 @@ pub(super) fn described(args: &Predict) -> (Source, Support, Spanned<String>) {
         }
         _ => None,
     };
+    let amount = |text: &mut String, flag: &str, given: &Option<String>| {
+        Some(amount(word(text, flag, given.as_ref()?)))
+    };
+    let beside = Beside {
+        exposure: amount(&mut text, " --exposure ", &args.exposure),
+        trials: amount(&mut text, " --trials ", &args.trials),
+        keep: words(&mut text, " --keep ", &args.keep),
+    };
     text.push_str(&further(args));
     let span: Range<usize> = 0..text.len();
     let source = Source::named("command line".to_owned(), text.into());
-    (
+    Described {
         source,
-        Support {
+        support: Support {
             shape,
             dims,
             aggregate,
             span,
         },
         at,
-    )
+        beside,
+    }
+}
+
+/// A number or a column; `inf` and `nan` may be columns.
+fn amount(word: Spanned<String>) -> Given {
+    let has_digits = word.value.bytes().any(|byte| byte.is_ascii_digit());
+    match word.value.trim().parse() {
+        Ok(value) if has_digits => Given::Number(Spanned {
+            value,
+            span: word.span,
+        }),
+        _ => Given::Column(word),
+    }
 }
 
 /// The other flags, which no problem points into.
@@ -222,6 +257,16 @@ pub(super) fn suits(check: &Check<'_>, support: &Support, dims: &[String], args:
             "boxes, regions and bags need --aggregate",
             "add `--aggregate sum` or `--aggregate mean`",
         );
+    }
+}
+
+/// No column may be kept twice.
+pub(super) fn kept_once(check: &Check<'_>, keep: &[Spanned<String>]) {
+    for (i, name) in keep.iter().enumerate() {
+        if keep[..i].iter().any(|earlier| earlier.value == name.value) {
+            let message = format!("the column `{}` is given twice", name.value);
+            check.refuse(&name.span, message, "name each column once");
+        }
     }
 }
 

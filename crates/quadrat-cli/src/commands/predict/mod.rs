@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 
+use self::flags::Described;
 use super::print;
 use crate::args::{Predict, ScaleWord};
 use crate::diagnostic::{Problem, Problems};
@@ -18,12 +19,12 @@ use crate::output::{Staged, writable};
 use crate::places::Places;
 use crate::prediction_csv::has_regions;
 use crate::resolve::{
-    Files, NO_PROBABILITIES, NOT_OBSERVED, NOT_TRUNCATED, OBSERVED, one_count, read_places, shapes,
+    Files, NO_PROBABILITIES, NOT_OBSERVED, NOT_TRUNCATED, OBSERVED, amounts_suit, one_count,
+    read_places, shapes, with_table, without_table,
 };
-use crate::study::fields::{Check, Spanned};
+use crate::study::fields::Check;
 use crate::study::shape::Shape;
-use crate::study::support::Support;
-use crate::study::{MOST_DRAWS, Scale};
+use crate::study::{Beside, MOST_DRAWS, Scale};
 use crate::table::is_geo;
 use crate::terminal::warn;
 use crate::{engine, prediction_csv, sums};
@@ -73,13 +74,15 @@ fn asked(
     posterior: &engine::Posterior,
     geographic: Option<Arc<Geographic>>,
 ) -> Result<Asked> {
-    let (source, support, at) = flags::described(args);
-    let check = Check::new(&source);
-    flags::suits(&check, &support, posterior.dims(), args);
-    flags::same_map(&check, &support, geographic.as_deref());
+    let described = flags::described(args);
+    let (source, support) = (&described.source, &described.support);
+    let check = Check::new(source);
+    flags::suits(&check, support, posterior.dims(), args);
+    flags::same_map(&check, support, geographic.as_deref());
+    flags::kept_once(&check, &described.beside.keep);
     let mut files = Files::new(&check, Path::new(""), Path::new(""));
     files.geographic = geographic;
-    let mut places = read(args, &files, &support, &at);
+    let mut places = read(args, &files, &described);
     let warnings = files.warnings();
     let outputs = asked_outputs(posterior, args.of.as_deref())?;
     let chances = asked_chances(args, posterior, &outputs)?;
@@ -90,7 +93,14 @@ fn asked(
     }
     if let Some(places) = &mut places {
         places.output = outputs.first().cloned().flatten();
-        can_be_written(&check, args, &support, places, &chances);
+        can_be_written(&check, args, &described, places, &chances);
+        amounts_suit_all(
+            &check,
+            args,
+            posterior,
+            (&described.beside, places),
+            &outputs,
+        )?;
     }
     let mut problems: Problems = check.finish();
     as_flags(&mut problems);
@@ -104,12 +114,13 @@ fn asked(
 }
 
 /// The places of the table, or the regions or bags of the file.
-fn read(
-    args: &Predict,
-    files: &Files<'_>,
-    support: &Support,
-    at: &Spanned<String>,
-) -> Option<Places> {
+fn read(args: &Predict, files: &Files<'_>, described: &Described) -> Option<Places> {
+    let Described {
+        support,
+        at,
+        beside,
+        ..
+    } = described;
     if matches!(support.shape, Some(Shape::Region(_))) && !is_geo(&args.at) {
         files.check.refuse(
             &at.span,
@@ -123,20 +134,45 @@ fn read(
     }
     match (&support.shape, support.dims.is_empty()) {
         // The regions or bags are the rows.
-        (Some(Shape::Bag(_)), true) => shapes(files, support, None, false).map(|shapes| {
-            Places::from_columns(support, Vec::new(), shapes, files.geographic.clone())
-        }),
-        _ => files
-            .table(at)
-            .and_then(|table| read_places(files, (&table, at), support, |_| Some(()))),
+        (Some(Shape::Bag(_)), true) => {
+            let shapes = shapes(files, support, None, false)?;
+            let mut places =
+                Places::from_columns(support, Vec::new(), shapes, files.geographic.clone());
+            without_table(files, beside, &mut places)?;
+            Some(places)
+        }
+        _ => {
+            let table = files.table(at)?;
+            let add = |places: &mut Places| with_table(files, &table, beside, places);
+            read_places(files, (&table, at), support, add)
+        }
     }
+}
+
+/// Refuses exposures and trials where one of the outputs has none.
+fn amounts_suit_all(
+    check: &Check<'_>,
+    args: &Predict,
+    posterior: &engine::Posterior,
+    (beside, places): (&Beside, &Places),
+    outputs: &[Option<String>],
+) -> Result<()> {
+    let scale = scale(args.scale);
+    for output in outputs.iter().map(Option::as_deref) {
+        let table = engine::choose(posterior, output, scale, args.like.as_deref())?;
+        let likelihood = engine::reporting(posterior, output, table);
+        amounts_suit(check, (beside, places), (scale, likelihood));
+    }
+    Ok(())
 }
 
 /// Refuses places whose predictions the file that is asked for cannot hold.
 fn can_be_written(
     check: &Check<'_>,
     args: &Predict,
-    support: &Support,
+    Described {
+        support, beside, ..
+    }: &Described,
     places: &Places,
     chances: &Chances,
 ) {
@@ -157,10 +193,14 @@ fn can_be_written(
         );
     }
     if let Some(name) = prediction_csv::clash(places, chances) {
+        let kept = beside.keep.iter().find(|column| column.value == name);
         check.refuse(
-            &support.span,
+            kept.map_or(&support.span, |column| &column.span),
             format!("the table of predictions would have two columns named `{name}`"),
-            "rename that column in the table, and in the study when it is a dimension of the model",
+            match kept {
+                Some(_) => "leave it out of `--keep`: the table has a column of that name without it",
+                None => "rename that column in the table, and in the study when it is a dimension of the model",
+            },
         );
     }
 }
@@ -174,6 +214,10 @@ fn as_flags(problems: &mut Problems) {
             }
             if remedy.starts_with("add `planar = true`") {
                 *remedy = remedy.replace("`planar = true`", "`--planar`");
+            }
+            *remedy = remedy.replace("`scale = \"observation\"`", "`--scale observation`");
+            if remedy.ends_with("from a table by `file`") {
+                *remedy = "give a number: bags are no rows of a table".to_owned();
             }
         }
     }
