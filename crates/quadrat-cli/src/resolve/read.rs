@@ -180,11 +180,7 @@ fn remarks(
 ) {
     warnings.extend(among_noisy(likelihood, table));
     let (file, says) = (&observe.file.value, &observe.likelihood);
-    if uncensored(cells, says) {
-        warnings.push(format!(
-            "{file}: no value lies at or beyond its limits, so that none is censored; where values beyond them were never recorded, use `truncated`"
-        ));
-    }
+    warnings.extend(uncensored(cells, says).map(|said| format!("{file}: {said}")));
     let taken = ignored(cells, says);
     if let (Some(preset), 1..) = (says.ignores_limits, taken) {
         warnings.push(format!(

@@ -228,3 +228,106 @@ hyperparameters = "map"
     );
     assert!(lower > 0.0 && upper < 0.7 && lower < upper, "{slope}");
 }
+
+const CENSORED: &str = r#"[latent]
+kernel = "se(x)"
+[[observe]]
+file = "t.csv"
+support = { point = ["x"] }
+likelihood = { censored = { KEYS } }
+[inference]
+hyperparameters = "map"
+"#;
+
+/// What an export lost is not there to be missed: each way of marking tells.
+#[test]
+fn censored_values_of_which_none_is_marked_are_told() {
+    let mut wrong = Vec::new();
+    for (keys, lost, kept, told) in [
+        (
+            "value = \"y\", side = \"how\"",
+            "none",
+            "left",
+            "no row is censored by its mark in `how`",
+        ),
+        (
+            "value = \"y\", left = \"how\"",
+            "0",
+            "1",
+            "no row is censored by its mark in `how`",
+        ),
+        (
+            "value = \"y\", event = \"how\"",
+            "1",
+            "0",
+            "no row is censored by its mark in `how`",
+        ),
+        (
+            "value = \"how\"",
+            "2",
+            "<2",
+            "no cell of `how` is written as `<` or `>` of a number",
+        ),
+        (
+            "value = \"y\", upper = 9",
+            "1",
+            "1",
+            "no value lies at or beyond its limits",
+        ),
+    ] {
+        let study = CENSORED.replace("KEYS", keys);
+        let table =
+            |last: &str| format!("x,y,how\n0,1,{lost}\n1,2,{lost}\n2,1.5,{lost}\n3,2.5,{last}\n");
+        let said = warnings(&study, &table(lost), "");
+        if !said.contains(told) || !said.contains("t.csv: ") {
+            wrong.push(format!("{keys}: {said}"));
+        }
+        let said = warnings(&study, &table(kept), "");
+        if said.contains(told) != (kept == lost) {
+            wrong.push(format!("{keys} where one is censored: {said}"));
+        }
+    }
+    crate::harness::none(&wrong);
+}
+
+/// However many predictions look at it.
+#[test]
+fn a_feature_without_a_geometry_is_told_once() {
+    let square = |id: &str, x: usize| {
+        let (a, b) = (x, x + 1);
+        format!(
+            "{{\"type\": \"Feature\", \"properties\": {{\"k\": \"{id}\"}}, \"geometry\": {{\"type\": \"Polygon\", \"coordinates\": [[[{a}, 0], [{b}, 0], [{b}, 1], [{a}, 1], [{a}, 0]]]}}}}"
+        )
+    };
+    let bare = "{\"type\": \"Feature\", \"properties\": {\"k\": \"sea\"}, \"geometry\": null}";
+    let map = format!(
+        "{{\"type\": \"FeatureCollection\", \"features\": [{}, {bare}, {}]}}",
+        square("a", 0),
+        square("b", 1)
+    );
+    let region = "region = { file = \"m.geojson\", key = \"k\", dims = [\"x\", \"y\"], planar = true, empty = \"skip\" }";
+    let mut study = "[latent]\nkernel = \"se(x, y, shared = true)\"\n".to_owned();
+    for _ in 0..2 {
+        study.push_str(&format!("[[observe]]\nfile = \"d.csv\"\nsupport = {{ {region} }}\naggregate = \"mean\"\nlikelihood = {{ gaussian = {{ value = \"v\", variance = 1 }} }}\n"));
+    }
+    for i in 0..3 {
+        study.push_str(&format!("[[predict]]\nname = \"p{i}\"\nsupport = {{ {region} }}\naggregate = \"mean\"\nscale = \"{}\"\n", ["latent", "response", "response"][i]));
+    }
+    study.push_str("[inference]\nhyperparameters = \"map\"\n");
+    let folder = folder(&[
+        ("s.toml", study.as_bytes()),
+        ("d.csv", b"k,v\na,1\nsea,2\nb,3\n"),
+        ("m.geojson", map.as_bytes()),
+    ]);
+    let output = quadrat(folder.path(), &["run", "s.toml", "-o", "out"]);
+    let said = stderr(&output);
+    assert!(output.status.success(), "{said}");
+    let fit = fit(folder.path())["warnings"].to_string();
+    for told in [
+        "1 feature without a geometry left out",
+        "1 row left out, the first at d.csv:3",
+        "1 row of m.geojson not predicted",
+    ] {
+        assert_eq!(fit.matches(told).count(), 1, "{told}: {fit}");
+    }
+}

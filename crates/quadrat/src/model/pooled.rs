@@ -213,10 +213,63 @@ impl Pooled {
     pub fn warning(&self, covariance: &Covariance, theta: &[f64]) -> Option<String> {
         let wanted = covariance.node_rule(theta, self.observed.dims().len());
         let excess = self.rule.excess(&wanted, &self.observed);
-        (excess > TOO_COARSE).then(|| {
-            format!(
-                "the learned function changes {excess:.1} times faster than the nodes within the boxes or regions were placed for, so that sums after the link are rough: give its lengthscale a shorter `start`"
-            )
-        })
+        if excess <= TOO_COARSE {
+            return None;
+        }
+        // The advice must not lead to a refusal.
+        let demand = wanted.limited(&self.observed).demand(&self.observed);
+        let remedy = match demand <= MAX_NODES as f64 {
+            true => "give its lengthscale a shorter `start`",
+            false => {
+                "a shorter `start` would ask for more nodes than are accepted, so use `method = \"sparse\"`, or coarser bins or borders"
+            }
+        };
+        Some(format!(
+            "the learned function changes {excess:.1} times faster than the nodes within the boxes or regions were placed for, so that sums after the link are rough: {remedy}"
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::likelihood::Poisson;
+    use crate::parameter::PriorDensity;
+    use crate::support::Aggregate;
+
+    /// Boxes of one unit each, whose nodes are placed for a lengthscale of one.
+    fn boxes(rows: usize) -> (Pooled, Covariance) {
+        let kernel = Kernel::se(["x"]);
+        let covariance = Covariance::new(&kernel);
+        let one = |p: &crate::kernel::KernelParameter| {
+            Parameter::positive(&p.name, "", 1.0, PriorDensity::Flat)
+        };
+        let parameters: Vec<Parameter> = kernel.parameters().iter().map(one).collect();
+        let edges: Vec<f64> = (0..=rows).map(|i| i as f64).collect();
+        let set = Functionals::intervals("x", &edges, Aggregate::Mean).unwrap();
+        let counts = Poisson::new(vec![1.0; rows], vec![1.0; rows], Link::Exp).unwrap();
+        let table = Observations::new(set.clone(), counts).unwrap();
+        let (pooled, _) = Pooled::new(&kernel, &covariance, &parameters, &[table], set);
+        (pooled, covariance)
+    }
+
+    /// What a warning advises is not what a refusal forbids.
+    #[test]
+    fn a_shorter_start_is_advised_where_it_would_be_accepted() {
+        // 0.05: some 120 nodes in each box.
+        let theta = [1.0, 0.05];
+        let (few, covariance) = boxes(10);
+        let told = few.warning(&covariance, &theta).unwrap();
+        assert!(
+            told.contains("give its lengthscale a shorter `start`"),
+            "{told}"
+        );
+        assert!(few.warning(&covariance, &[1.0, 1.0]).is_none());
+        let (many, covariance) = boxes(200);
+        let told = many.warning(&covariance, &theta).unwrap();
+        assert!(told.contains("use `method = \"sparse\"`"), "{told}");
+        let wanted = covariance.node_rule(&theta, 1);
+        assert!(wanted.demand(&many.observed) > MAX_NODES as f64);
+        assert!(many.check().is_ok());
     }
 }

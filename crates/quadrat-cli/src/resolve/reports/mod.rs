@@ -57,15 +57,25 @@ pub(super) fn ignored(cells: &Cells<'_>, says: &Likelihood) -> usize {
     rows.unwrap_or(0)
 }
 
-/// Whether limits of an instrument are given that no value has reached.
-pub(super) fn uncensored(cells: &Cells<'_>, says: &Likelihood) -> bool {
-    match &says.reports {
-        Reports::Censored {
-            value,
-            limits: limits @ Limits::Of(_),
-        } => values::beyond(cells, value, limits) == Some(0),
-        _ => false,
+/// What to say of `censored` values of which none is.
+pub(super) fn uncensored(cells: &Cells<'_>, says: &Likelihood) -> Option<String> {
+    let Reports::Censored { value, limits } = &says.reports else {
+        return None;
+    };
+    if values::beyond(cells, value, limits) != Some(0) {
+        return None;
     }
+    Some(match limits {
+        Limits::Of(_) => "no value lies at or beyond its limits, so that none is censored; where values beyond them were never recorded, use `truncated`".to_owned(),
+        Limits::Side(column) | Limits::Flag { column, .. } => format!(
+            "no row is censored by its mark in `{}`, so that all values are taken for exact; see whether the marks were lost, or use `gaussian`",
+            column.value
+        ),
+        Limits::Written => format!(
+            "no cell of `{}` is written as `<` or `>` of a number, so that all values are taken for exact; see whether the marks were lost, or use `gaussian`",
+            value.value
+        ),
+    })
 }
 
 /// What the library refuses although nothing here did, at the row it names.
