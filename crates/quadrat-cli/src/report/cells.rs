@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 use super::raster::Lattice;
 use crate::places::{Along, Places};
 
-/// How many marks of a point fit side by side along a map.
-const DOTS: f64 = 80.0;
+/// How many marks of a point fit side by side along a map: of many points, and of few, which would
+/// hardly be seen.
+const DOTS: (f64, f64) = (80.0, 30.0);
+/// The same for every row along a square of them.
+const APART: f64 = 5.0;
 /// A grid without regular steps has at most so many crossings for every point on it.
 const SPARSE: usize = 2;
 /// Edges that differ by less than this share of a cell are the same edge.
@@ -45,11 +48,12 @@ pub fn dots(
     if across.second.is_some() || up.second.is_some() {
         return None;
     }
+    let along = (APART * (rows.len() as f64).sqrt()).clamp(DOTS.1, DOTS.0);
     let half = |dim: &Along| {
         let ends = rows.iter().map(|&row| dim.first[row]);
         let low = ends.clone().fold(f64::INFINITY, f64::min);
         let high = ends.fold(f64::NEG_INFINITY, f64::max);
-        (high - low) / (2.0 * DOTS)
+        (high - low) / (2.0 * along)
     };
     let (wide, high) = match (half(across), half(up)) {
         (wide, high) if equal_scale => (wide.max(high), wide.max(high)),
@@ -208,7 +212,9 @@ mod tests {
         let places = Places::points(&[("x", &x), ("y", &y)]);
         assert!(of(&places, &all(&places), (0, 1)).is_none());
         let dots = dots(&places, &all(&places), (0, 1), false).unwrap();
-        assert!(dots.iter().all(|d| d[1] - d[0] < 0.02 && d[0] < d[1]));
+        // 40 points: five times the side of a square of them fit along the map.
+        let wide = |d: &Cell| (0.02..0.04).contains(&(d[1] - d[0]));
+        assert!(dots.iter().all(wide), "{dots:?}");
         // In a row, and at one place, they have a size too.
         let flat = Places::points(&[("x", &[1.0, 2.0]), ("y", &[0.0, 0.0])]);
         let dots = super::dots(&flat, &[0, 1], (0, 1), true).unwrap();

@@ -75,7 +75,7 @@ pub(super) fn draw(figure: &SurfaceFigure, width: f64) -> Canvas {
         if matches!(sheet.shown, Shown::Mean | Shown::Sd | Shown::Chance(_)) {
             let ring = Ink::fill("#ffffff").outlined(INK, 0.8);
             for [x, y] in &drawn.marked {
-                canvas.circle(frame.at(*x, *y), 1.9, ring);
+                canvas.circle(frame.at(*x, *y), drawn.radius(), ring);
             }
         }
         frame.axes(&mut canvas, &look);

@@ -60,6 +60,12 @@ pub(crate) enum Shown {
 }
 
 impl Surface {
+    /// The radius of the marks, in units of the SVG: few are as large as those of a curve, many
+    /// leave the map to be seen.
+    pub(crate) fn radius(&self) -> f64 {
+        (20.0 / (self.marked.len().max(1) as f64).sqrt()).clamp(1.9, 4.0)
+    }
+
     /// Maps side by side.
     pub(crate) fn columns(&self) -> usize {
         match self.sheets.len() {

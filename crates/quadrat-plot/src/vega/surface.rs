@@ -81,7 +81,10 @@ pub(super) fn interactive(figure: &SurfaceFigure) -> Interactive {
             figure,
             sheet,
             (drawn.x_range, drawn.y_range),
-            (!marked.is_empty(), !borders.is_empty()),
+            (
+                (!marked.is_empty()).then(|| drawn.radius()),
+                !borders.is_empty(),
+            ),
         ),
         aspect: Some(drawn.aspect),
         exact: figure.equal_scale,
@@ -111,7 +114,7 @@ fn map(
     figure: &SurfaceFigure,
     sheet: &Sheet,
     (x_range, y_range): ((f64, f64), (f64, f64)),
-    (is_marked, has_borders): (bool, bool),
+    (marked, has_borders): (Option<f64>, bool),
 ) -> Value {
     let (data, field) = match sheet.shown {
         Shown::Observed => ("observed", "mean".to_owned()),
@@ -120,7 +123,7 @@ fn map(
         Shown::Sd => ("predicted", "sd".to_owned()),
         Shown::Chance(i) => ("predicted", chance_field(i)),
     };
-    let is_marked = is_marked && data == "predicted";
+    let marked = marked.filter(|_| data == "predicted");
     let (range, colours) = (sheet.range, sheet.colours);
     let axis = |title: String, range| {
         json!({
@@ -154,11 +157,11 @@ fn map(
         axis
     };
     // The pointer goes through them, as through the outlines.
-    let marks = is_marked.then(|| {
+    let marks = marked.map(|radius| {
         json!({
             "name": "marked",
             "data": {"name": "marked"},
-            "mark": {"type": "point", "clip": true, "filled": true, "fill": "#ffffff", "stroke": INK, "strokeWidth": 1, "size": 14,
+            "mark": {"type": "point", "clip": true, "filled": true, "fill": "#ffffff", "stroke": INK, "strokeWidth": 1, "size": (4.0 * radius * radius).round(),
                 "opacity": 0.9, "tooltip": null},
             "encoding": {"x": at(&x, "x"), "y": at(&y, "y")},
         })
