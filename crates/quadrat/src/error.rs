@@ -381,6 +381,16 @@ pub enum LoadError {
         /// Highest format this program reads.
         supported: u32,
     },
+    /// Written by an older version, with another layout.
+    #[error(
+        "this model was saved in format {found}, and this program reads format {supported}: fit the study again with `quadrat fit`"
+    )]
+    Older {
+        /// Format of the file.
+        found: u32,
+        /// The format this program reads.
+        supported: u32,
+    },
     /// Cut off or changed after saving.
     #[error("this model file is damaged ({detail}); save it again")]
     Damaged {

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use quadrat::kernel::Kernel;
+use quadrat::model::FORMAT;
 use quadrat::parameter::PriorDensity;
 
 use crate::diagnostic::Problems;
@@ -179,16 +180,21 @@ fn written_again(file: &GeoFile) {
 
 /// What a saved model holds, under a header with the right length and checksum, and as it is.
 pub fn model(bytes: &[u8]) {
-    let mut whole = b"quadrat-model 1\n".to_vec();
-    whole.extend_from_slice(&crc32(bytes).to_le_bytes());
-    whole.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
-    whole.extend_from_slice(bytes);
-    for bytes in [&whole[..], bytes] {
+    for bytes in [&whole_model(bytes)[..], bytes] {
         match engine::from_bytes(bytes) {
             Ok(posterior) => assert!(!posterior.dims().is_empty() || posterior.summary().rows > 0),
             Err(error) => assert!(!error.to_string().is_empty()),
         }
     }
+}
+
+/// The file of a model that holds these bytes.
+pub fn whole_model(bytes: &[u8]) -> Vec<u8> {
+    let mut whole = format!("quadrat-model {FORMAT}\n").into_bytes();
+    whole.extend_from_slice(&crc32(bytes).to_le_bytes());
+    whole.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+    whole.extend_from_slice(bytes);
+    whole
 }
 
 /// The checksum of saved models: CRC-32 as in IEEE 802.3.

@@ -27,8 +27,9 @@ use crate::kernel::Kernel;
 use crate::parameter::{Parameter, Transform};
 use crate::support::Functionals;
 
-/// The format this version writes, and the only one it reads.
-pub const FORMAT: u32 = 1;
+/// The format this version writes, and the only one it reads; it rises with every change of what is
+/// below.
+pub const FORMAT: u32 = 2;
 
 const MAGIC: &[u8] = b"quadrat-model ";
 
@@ -227,6 +228,12 @@ impl Posterior {
             .ok_or_else(|| damaged("the format number is unreadable"))?;
         if found > FORMAT {
             return Err(LoadError::Newer {
+                found,
+                supported: FORMAT,
+            });
+        }
+        if found < FORMAT {
+            return Err(LoadError::Older {
                 found,
                 supported: FORMAT,
             });

@@ -6,7 +6,7 @@ use quadrat::error::{FitError, InputError, LoadError};
 use quadrat::kernel::Kernel;
 use quadrat::likelihood::{Ordinal, Positive, Thresholds};
 use quadrat::model::{
-    FitOptions, Hyperparameters, Model, Noise, Observations, Posterior, Scale, Setting,
+    FORMAT, FitOptions, Hyperparameters, Model, Noise, Observations, Posterior, Scale, Setting,
 };
 use quadrat::support::{Aggregate, Functionals};
 
@@ -34,12 +34,26 @@ fn a_saved_posterior_answers_to_the_bit_and_a_damaged_one_is_refused() {
         Posterior::from_bytes(b"").unwrap_err(),
         LoadError::NotAModel
     );
-    let newer: Vec<u8> = [b"quadrat-model 2\n".as_slice(), &bytes[16..]].concat();
+    // Whatever stands behind the first line: it was laid out otherwise.
+    assert!(bytes.starts_with(format!("quadrat-model {FORMAT}\n").as_bytes()));
+    let of_format = |number: u32| {
+        let line = format!("quadrat-model {number}\n").into_bytes();
+        Posterior::from_bytes(&[&line, &bytes[16..]].concat()).unwrap_err()
+    };
+    let (older, newer) = (of_format(FORMAT - 1), of_format(FORMAT + 1));
     assert_eq!(
-        Posterior::from_bytes(&newer).unwrap_err(),
+        older,
+        LoadError::Older {
+            found: FORMAT - 1,
+            supported: FORMAT
+        }
+    );
+    assert!(older.to_string().contains("fit the study again"), "{older}");
+    assert_eq!(
+        newer,
         LoadError::Newer {
-            found: 2,
-            supported: 1
+            found: FORMAT + 1,
+            supported: FORMAT
         }
     );
     let mut noted = again;
