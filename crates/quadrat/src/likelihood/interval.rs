@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::distribution::{Distribution, Normal};
 use super::local::{Belief, Circumstances, Expected, Jet, Local, Tilted};
+use super::noise::between;
 use super::window::Window;
 use super::{Noise, check};
 use crate::error::InputError;
@@ -28,6 +29,8 @@ pub struct Interval {
     upper: Vec<f64>,
     noise: Noise,
 }
+
+between!(Interval, "ends");
 
 impl Interval {
     /// # Arguments
@@ -69,28 +72,6 @@ impl Interval {
             |row, x| x >= lower[row],
         )?;
         self.noise.check(lower.len(), |row| lower[row] < upper[row])
-    }
-
-    /// Lower ends.
-    #[must_use]
-    pub fn lower(&self) -> &[f64] {
-        &self.lower
-    }
-
-    /// Upper ends.
-    #[must_use]
-    pub fn upper(&self) -> &[f64] {
-        &self.upper
-    }
-
-    /// What is known of the noise.
-    #[must_use]
-    pub fn noise(&self) -> &Noise {
-        &self.noise
-    }
-
-    pub(super) fn noise_mut(&mut self) -> &mut Noise {
-        &mut self.noise
     }
 
     fn window(&self, own: &[f64], row: usize) -> Window {

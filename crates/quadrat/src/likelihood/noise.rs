@@ -20,6 +20,36 @@ pub enum Noise {
     KnownPlusLearned(Vec<f64>),
 }
 
+/// What a likelihood of noisy values between two numbers of each row says of itself.
+macro_rules! between {
+    ($kind:ident, $ends:literal) => {
+        impl $kind {
+            #[doc = concat!("Lower ", $ends, ".")]
+            #[must_use]
+            pub fn lower(&self) -> &[f64] {
+                &self.lower
+            }
+
+            #[doc = concat!("Upper ", $ends, ".")]
+            #[must_use]
+            pub fn upper(&self) -> &[f64] {
+                &self.upper
+            }
+
+            /// What is known of the noise.
+            #[must_use]
+            pub fn noise(&self) -> &Noise {
+                &self.noise
+            }
+
+            pub(super) fn noise_mut(&mut self) -> &mut Noise {
+                &mut self.noise
+            }
+        }
+    };
+}
+pub(super) use between;
+
 impl Noise {
     /// The known part, one variance per row.
     #[must_use]

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::distribution::{Distribution, Normal};
 use super::local::{Belief, Circumstances, Expected, Jet, Local, Tilted};
+use super::noise::between;
 use super::{Noise, check, exact, quadrature};
 use crate::error::InputError;
 use crate::parameter::Parameter;
@@ -34,6 +35,8 @@ pub struct Truncated {
     upper: Vec<f64>,
     noise: Noise,
 }
+
+between!(Truncated, "limits");
 
 impl Truncated {
     /// # Arguments
@@ -90,28 +93,6 @@ impl Truncated {
     #[must_use]
     pub fn values(&self) -> &[f64] {
         &self.values
-    }
-
-    /// Lower limits.
-    #[must_use]
-    pub fn lower(&self) -> &[f64] {
-        &self.lower
-    }
-
-    /// Upper limits.
-    #[must_use]
-    pub fn upper(&self) -> &[f64] {
-        &self.upper
-    }
-
-    /// What is known of the noise.
-    #[must_use]
-    pub fn noise(&self) -> &Noise {
-        &self.noise
-    }
-
-    pub(super) fn noise_mut(&mut self) -> &mut Noise {
-        &mut self.noise
     }
 
     /// The row, and a belief as it is seen from the value: around a large one the differences of a
