@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::PARTS;
 use crate::draw::Draw;
-use crate::judge::{self, Snapshot, manners, snapshot};
+use crate::judge::{self, Judged, Snapshot, manners, snapshot};
 use crate::mutate;
+use crate::others;
 use crate::run::{End, Ran, quadrat};
 use crate::study::{self, Facts};
+use crate::{CASES, PARTS, STUDIES};
 
 /// Files and what is done with them.
 pub struct Case {
@@ -24,6 +25,7 @@ pub struct Case {
     /// Changes the model that the first command saves.
     model: Option<u64>,
     facts: Facts,
+    judged: Judged,
     /// Whether the files say what was drawn.
     is_whole: bool,
 }
@@ -41,16 +43,34 @@ fn words(text: &str) -> Vec<String> {
 }
 
 impl Case {
-    /// The case of a number: in every part of them an eighth are studies as they were drawn, an
-    /// eighth saved models.
+    /// The case of a number.
+    ///
+    /// The last ones of all are of other commands and files.
     pub fn numbered(n: u64) -> Self {
         let mut draw = Draw::seeded(n);
+        let made = match n % CASES {
+            0..STUDIES => return Self::of_study(n, draw),
+            of if of % 3 == 0 => others::noise(&mut draw),
+            of if of % 3 == 1 => others::simulate(&mut draw),
+            _ => others::parquet(study::draw(&mut draw), &mut draw),
+        };
+        Self {
+            name: format!("border/{n}"),
+            files: made.files,
+            change: made.change,
+            commands: made.commands.iter().map(|command| words(command)).collect(),
+            model: None,
+            facts: made.facts,
+            judged: made.judged,
+            is_whole: made.is_whole,
+        }
+    }
+
+    /// In every part of them an eighth are studies as they were drawn, an eighth saved models.
+    fn of_study(n: u64, mut draw: Draw) -> Self {
         let study = study::draw(&mut draw);
         let mut files = study.files;
-        let mut facts = Facts {
-            may_be_exact: true,
-            known: None,
-        };
+        let mut facts = Facts::any();
         let mut commands = vec![words("run s.toml -o out")];
         let (mut change, mut is_whole, mut model) = ("as it is".to_owned(), false, None);
         match (n / PARTS) % 8 {
@@ -92,6 +112,7 @@ impl Case {
             commands,
             model,
             facts,
+            judged: Judged::Predictions,
             is_whole,
         }
     }
@@ -109,10 +130,8 @@ impl Case {
             change: "kept".into(),
             commands,
             model: None,
-            facts: Facts {
-                may_be_exact: true,
-                known: None,
-            },
+            facts: Facts::any(),
+            judged: Judged::Predictions,
             is_whole: false,
         }
     }
@@ -128,7 +147,7 @@ impl Case {
             .files
             .iter()
             .map(|(name, _)| name.clone())
-            .chain(["m.quadrat".into()])
+            .chain(["m.quadrat".into(), "out/".into()])
             .collect();
         let mut last = None;
         let mut seconds = 0.0;
@@ -136,7 +155,7 @@ impl Case {
             let path = folder.path().join("m.quadrat");
             if let (Some(seed), true) = (self.model, i > 0) {
                 let mut content = std::fs::read(&path).unwrap();
-                mutate::model(&mut content, &mut Draw::seeded(seed));
+                content = mutate::bytes(&content, &mut Draw::seeded(seed));
                 std::fs::write(&path, content).unwrap();
             }
             let before = snapshot(folder.path());
@@ -144,10 +163,10 @@ impl Case {
             let after = snapshot(folder.path());
             let is_done = ran.end == End::Code(0);
             seconds += ran.seconds;
-            wrong.extend(manners(&ran, &names));
+            wrong.extend(manners(&ran, &names, self.judged.is_of_flags()));
             wrong.extend(judge::written(&before, &after, is_done));
             if is_done {
-                wrong.extend(judge::results(&after, &self.facts));
+                wrong.extend(self.judged.results(&after, &self.facts));
             }
             last = Some(ran);
             if !is_done {

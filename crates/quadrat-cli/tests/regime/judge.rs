@@ -34,12 +34,12 @@ pub fn snapshot(folder: &Path) -> Snapshot {
 const WORDS: usize = 64 << 10;
 
 /// What is wrong with how the program ended and what it said.
-pub fn manners(ran: &Ran, files: &[String]) -> Vec<String> {
+pub fn manners(ran: &Ran, files: &[String], is_of_flags: bool) -> Vec<String> {
     let mut wrong = Vec::new();
     let said = format!("{}{}", ran.stdout, ran.stderr);
     match ran.end {
         End::Code(0 | 2) => {}
-        End::Code(1) => wrong.extend(refusal(&ran.stderr, files)),
+        End::Code(1) => wrong.extend(refusal(&ran.stderr, files, is_of_flags)),
         other => wrong.push(format!(
             "it ended with {other:?} after {:.1} s",
             ran.seconds
@@ -68,8 +68,9 @@ pub fn manners(ran: &Ran, files: &[String]) -> Vec<String> {
     wrong
 }
 
-/// Every refusal is an error in words, with a place in one of the files.
-fn refusal(said: &str, files: &[String]) -> Vec<String> {
+/// Every refusal is an error in words, with a place in one of the files, or else a flag where there
+/// are such to mend.
+fn refusal(said: &str, files: &[String], is_of_flags: bool) -> Vec<String> {
     let mut wrong = Vec::new();
     if !said.lines().any(|line| line.starts_with("error: ")) {
         wrong.push("a refusal without a word".to_owned());
@@ -80,7 +81,8 @@ fn refusal(said: &str, files: &[String]) -> Vec<String> {
     };
     // A saved model has no lines.
     let is_model = said.contains("cannot use `m.quadrat`");
-    if !said.lines().any(is_placed) && !is_model {
+    let is_flag = is_of_flags && said.contains("--");
+    if !said.lines().any(is_placed) && !is_model && !is_flag {
         wrong.push("a refusal without a place".to_owned());
     }
     wrong
@@ -105,6 +107,147 @@ pub fn written(before: &Snapshot, after: &Snapshot, is_done: bool) -> Vec<String
             wrong.push(format!("{name} is empty"));
         }
     }
+    wrong
+}
+
+/// What a command writes.
+pub enum Judged {
+    Predictions,
+    /// A table of counts with noise in some columns.
+    Released {
+        columns: Vec<String>,
+        /// Whether the table is as it was drawn.
+        is_whole: bool,
+        is_geometric: bool,
+        is_clipped: bool,
+    },
+    /// Artificial data, twice, and the results of their study.
+    Simulated,
+}
+
+impl Judged {
+    /// Whether flags may be to blame for a refusal.
+    pub fn is_of_flags(&self) -> bool {
+        !matches!(self, Self::Predictions)
+    }
+
+    /// What is wrong with what a command wrote.
+    pub fn results(&self, files: &Snapshot, facts: &Facts) -> Vec<String> {
+        match self {
+            Self::Predictions => results(files, facts),
+            Self::Released { .. } => self.released(files),
+            Self::Simulated => simulated(files, facts),
+        }
+    }
+
+    fn released(&self, files: &Snapshot) -> Vec<String> {
+        let Self::Released {
+            columns,
+            is_whole,
+            is_geometric,
+            is_clipped,
+        } = self
+        else {
+            return Vec::new();
+        };
+        let (Some(before), Some(after)) = (files.get("d.csv"), files.get("out.csv")) else {
+            return vec!["there is no out.csv".into()];
+        };
+        let (old, new) = match (cells(before), cells(after)) {
+            (Ok(old), Ok(new)) => (old, new),
+            // What the table was changed into need not be plain CSV.
+            (Err(_), _) if !is_whole => return Vec::new(),
+            (Err(error), _) | (_, Err(error)) => return vec![error],
+        };
+        let mut wrong = Vec::new();
+        for column in columns {
+            for name in [
+                column.clone(),
+                format!("{column}_scale"),
+                format!("{column}_variance"),
+            ] {
+                let Some(all) = new.get(&name) else {
+                    wrong.push(format!("there is no column `{name}`"));
+                    continue;
+                };
+                let is_noisy = name == *column;
+                let is_right = |text: &String| {
+                    let number: Option<f64> = text.parse().ok();
+                    number.is_some_and(|x| {
+                        x.is_finite()
+                            && (is_noisy || x > 0.0)
+                            && (x >= 0.0 || !(*is_clipped && is_noisy))
+                            && (x.fract() == 0.0 || !(*is_geometric && is_noisy && *is_whole))
+                    })
+                };
+                if let Some(cell) = all.iter().find(|text| !is_right(text)) {
+                    wrong.push(format!("{name} is `{cell}`"));
+                }
+            }
+        }
+        if *is_whole {
+            for (name, all) in &old {
+                let same = columns.contains(name) || new.get(name) == Some(all);
+                if !same {
+                    wrong.push(format!("it changed the column `{name}`"));
+                }
+            }
+        }
+        wrong
+    }
+}
+
+/// The cells of every column of plain CSV.
+fn cells(content: &[u8]) -> Result<BTreeMap<String, Vec<String>>, String> {
+    let mut reader = csv::Reader::from_reader(content);
+    let headers = reader.headers().map_err(|error| error.to_string())?.clone();
+    let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for record in reader.records() {
+        let record = record.map_err(|error| error.to_string())?;
+        for (name, cell) in headers.iter().zip(&record) {
+            all.entry(name.to_owned())
+                .or_default()
+                .push(cell.to_owned());
+        }
+    }
+    Ok(all)
+}
+
+/// What is wrong with artificial data in `out/a` and, from the same seed, in `out/b`, and with the
+/// results in `out/c`.
+fn simulated(files: &Snapshot, facts: &Facts) -> Vec<String> {
+    let of = |folder: &str| -> Snapshot {
+        let own = files.iter();
+        let named = |(name, content): (&String, &Vec<u8>)| {
+            Some((name.strip_prefix(folder)?.to_owned(), content.clone()))
+        };
+        own.filter_map(named).collect()
+    };
+    let (first, second, fitted) = (of("out/a/"), of("out/b/"), of("out/c/"));
+    let mut wrong = Vec::new();
+    if !first.contains_key("study.toml") || !first.contains_key("truth.csv") {
+        wrong.push("data without a study or their truth".into());
+    }
+    if !second.is_empty() && first != second {
+        wrong.push("the same seed made other files".into());
+    }
+    let tables = first.iter().filter(|(name, _)| name.ends_with(".csv"));
+    for (name, content) in tables {
+        match cells(content) {
+            Ok(columns) => {
+                let bad = |text: &&String| text.parse::<f64>().is_ok_and(|x| !x.is_finite());
+                if let Some(cell) = columns.values().flatten().find(bad) {
+                    wrong.push(format!("{name} holds `{cell}`"));
+                }
+            }
+            Err(error) => wrong.push(format!("{name}: {error}")),
+        }
+    }
+    let fitted: Snapshot = fitted
+        .into_iter()
+        .map(|(name, content)| (format!("out/{name}"), content))
+        .collect();
+    wrong.extend(results(&fitted, facts));
     wrong
 }
 

@@ -1,6 +1,6 @@
 //! The judge itself: broken results, wrong files and bad manners are told.
 
-use crate::judge::{Snapshot, manners, results, table, written};
+use crate::judge::{Judged, Snapshot, manners, results, table, written};
 use crate::run::{End, Ran};
 use crate::study::Facts;
 
@@ -64,8 +64,8 @@ fn ran(end: End, stderr: &str) -> Ran {
 fn bad_manners_are_told() {
     let files = ["s.toml".to_owned(), "d.csv".to_owned()];
     let place = "error: there is no column `y`\n  --> d.csv:1\n";
-    assert!(manners(&ran(End::Code(0), ""), &files).is_empty());
-    assert!(manners(&ran(End::Code(1), place), &files).is_empty());
+    assert!(manners(&ran(End::Code(0), ""), &files, false).is_empty());
+    assert!(manners(&ran(End::Code(1), place), &files, false).is_empty());
     let many = format!("{place}{}", "more\n".repeat(20_000));
     for (end, said, told) in [
         (End::Code(101), "", "Code(101)"),
@@ -92,7 +92,7 @@ fn bad_manners_are_told() {
         (End::Code(0), "warning: \u{1b}[2J", "control character"),
         (End::Code(1), &many, "bytes"),
     ] {
-        let wrong = manners(&ran(end, said), &files);
+        let wrong = manners(&ran(end, said), &files, false);
         assert!(
             wrong.iter().any(|what| what.contains(told)),
             "{said}: {wrong:?}"
@@ -146,4 +146,74 @@ fn files_in_the_wrong_place_are_told() {
         let wrong = results(&snapshot(&[(name, text)]), &Facts::default());
         assert!(wrong[0].contains(told), "{name}: {wrong:?}");
     }
+}
+
+fn snapshot_of(files: &[(&str, &str)]) -> Snapshot {
+    let one = |(name, text): &(&str, &str)| ((*name).to_owned(), text.as_bytes().to_vec());
+    files.iter().map(one).collect()
+}
+
+#[test]
+fn a_broken_release_is_told() {
+    const TRUE: &str = "k,n\na,3\nb,5\n";
+    const GOOD: &str = "k,n,n_scale,n_variance\na,2,1,2\nb,6,1,2\n";
+    let released = Judged::Released {
+        columns: vec!["n".into()],
+        is_whole: true,
+        is_geometric: true,
+        is_clipped: true,
+    };
+    let facts = Facts::default();
+    let of = |after: &str| {
+        released.results(&snapshot_of(&[("d.csv", TRUE), ("out.csv", after)]), &facts)
+    };
+    assert_eq!(of(GOOD), Vec::<String>::new());
+    for (from, to, told) in [
+        ("a,2,", "a,-2,", "n is `-2`"),
+        ("a,2,", "a,2.5,", "n is `2.5`"),
+        ("a,2,", "a,NaN,", "n is `NaN`"),
+        (",1,2\nb", ",0,2\nb", "n_scale is `0`"),
+        ("n_variance", "variance", "there is no column `n_variance`"),
+        ("a,2,", "z,2,", "it changed the column `k`"),
+        ("b,6,1,2\n", "", "it changed the column `k`"),
+    ] {
+        let wrong = of(&GOOD.replacen(from, to, 1));
+        assert!(
+            wrong.iter().any(|what| what.contains(told)),
+            "{to}: {wrong:?}"
+        );
+    }
+    let nothing = released.results(&snapshot_of(&[("d.csv", TRUE)]), &facts);
+    assert_eq!(nothing, ["there is no out.csv"]);
+}
+
+#[test]
+fn broken_artificial_data_are_told() {
+    let facts = Facts::default();
+    let good = [
+        ("out/a/study.toml", "x"),
+        ("out/a/truth.csv", "t,f\n0,1\n"),
+        ("out/b/study.toml", "x"),
+        ("out/b/truth.csv", "t,f\n0,1\n"),
+        ("out/c/p.csv", self::GOOD),
+    ];
+    let with = |at: usize, text: &'static str| {
+        let mut files = good;
+        files[at].1 = text;
+        Judged::Simulated.results(&snapshot_of(&files), &facts)
+    };
+    assert!(with(0, "x").is_empty());
+    for (at, text, told) in [
+        (3, "t,f\n0,2\n", "the same seed made other files"),
+        (1, "t,f\n0,inf\n", "truth.csv holds `inf`"),
+        (4, "t,mean\n0,1\n", "its columns"),
+    ] {
+        let wrong = with(at, text);
+        assert!(
+            wrong.iter().any(|what| what.contains(told)),
+            "{text}: {wrong:?}"
+        );
+    }
+    let lone = Judged::Simulated.results(&snapshot_of(&good[1..2]), &facts);
+    assert_eq!(lone, ["data without a study or their truth"]);
 }

@@ -27,6 +27,9 @@ mod kernels;
 mod likelihood;
 mod machine;
 mod mutate;
+mod others;
+#[cfg(feature = "parquet")]
+mod parquet;
 #[cfg(feature = "fuzz")]
 mod parsers;
 mod predict;
@@ -48,7 +51,10 @@ const SLOW: &[(u64, &str)] = &[
 ];
 
 /// The whole table.
-const CASES: u64 = 2000;
+const CASES: u64 = 3000;
+/// These of it are studies and saved models; the others are Parquet files, privacy noise and
+/// artificial data.
+const STUDIES: u64 = 2000;
 /// The ordinary run takes one of so many parts.
 const PARTS: u64 = 10;
 

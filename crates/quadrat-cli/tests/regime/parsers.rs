@@ -4,9 +4,11 @@
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 
-use quadrat_cli::fuzz::READERS;
+use quadrat::model::Posterior;
+use quadrat_cli::fuzz::{READERS, whole_model};
 
 use crate::draw::Draw;
+use crate::mutate::several;
 use crate::variable;
 
 /// Changed inputs of every reader.
@@ -25,44 +27,6 @@ fn corpus(reader: &str) -> Vec<PathBuf> {
         .collect();
     files.sort();
     files
-}
-
-/// Some changes of bytes, each of a kind that fuzzers make.
-fn changed(content: &[u8], other: &[u8], draw: &mut Draw) -> Vec<u8> {
-    let mut bytes = content.to_vec();
-    for _ in 0..1 + draw.below(4) {
-        let at = draw.below(bytes.len() + 1);
-        let end = (at + draw.below(16)).min(bytes.len());
-        match draw.below(8) {
-            0 if at < bytes.len() => bytes[at] ^= 1 << draw.below(8),
-            1 => drop(bytes.drain(at..end)),
-            2 => bytes.insert(at, *draw.of(b"\0\xff\"'\\{}[]()=,.:#\n\r-+e0919 a\xc3\xa4")),
-            3 => {
-                let part = bytes[at..end].to_vec();
-                bytes.splice(at..at, part);
-            }
-            4 => bytes.truncate(at),
-            5 => {
-                let from = draw.below(other.len() + 1);
-                let to = (from + draw.below(40)).min(other.len());
-                bytes.splice(at..at, other[from..to].iter().copied());
-            }
-            6 => {
-                let number = *draw.of(&[
-                    &b"1e308"[..],
-                    b"-1",
-                    b"nan",
-                    b"1e-320",
-                    b"18446744073709551616",
-                    b"null",
-                    b"true",
-                ]);
-                bytes.splice(at..end, number.iter().copied());
-            }
-            _ => bytes[at..end].reverse(),
-        }
-    }
-    bytes
 }
 
 #[test]
@@ -92,7 +56,7 @@ fn whatever_bytes_come_the_readers_return() {
         for seed in 0..CHANGES * variable("QUADRAT_REGIME_SEEDS", 1) {
             let mut draw = Draw::seeded(seed);
             let (content, other) = (draw.of(&contents), draw.of(&contents));
-            fails(&changed(content, other, &mut draw), format!("{seed}"));
+            fails(&several(content, other, &mut draw), format!("{seed}"));
         }
     }
     assert!(
@@ -100,6 +64,17 @@ fn whatever_bytes_come_the_readers_return() {
         "add these to fuzz/corpus:\n{}",
         wrong.join("\n")
     );
+}
+
+/// Else changes of them would never get beyond their first bytes.
+#[test]
+fn models_of_the_corpus_are_of_the_present_format() {
+    for path in corpus("model") {
+        let bytes = std::fs::read(&path).unwrap();
+        if let Err(error) = Posterior::from_bytes(&whole_model(&bytes)) {
+            panic!("{}: {error}", path.display());
+        }
+    }
 }
 
 /// A reader that breaks its promise is found out.

@@ -18,10 +18,38 @@ pub fn same(content: &[u8], draw: &mut Draw) -> Changed {
     }
 }
 
-pub fn change(content: &[u8], draw: &mut Draw) -> Changed {
+/// Pieces that mean something to one of the readers.
+const WORDS: [&[u8]; 21] = [
+    b"\"",
+    b"'",
+    b"{",
+    b"]",
+    b",",
+    b"\n",
+    b"=",
+    b"#",
+    b"\\",
+    b"\t",
+    b";",
+    b"nan",
+    b"-",
+    b"e9",
+    b"1e308",
+    b"-1",
+    b"1e-320",
+    b"18446744073709551616",
+    b"null",
+    b"true",
+    b"\xc3\xa4",
+];
+
+/// One change of bytes, of a kind that files suffer or fuzzers make; `other` is what pieces are
+/// taken from.
+pub fn change(content: &[u8], other: &[u8], draw: &mut Draw) -> Changed {
     let mut bytes = content.to_vec();
-    let at = draw.below(bytes.len().max(1));
-    let what = match draw.below(9) {
+    let at = draw.below(bytes.len().max(1)).min(bytes.len());
+    let end = (at + 1 + draw.below(15)).min(bytes.len());
+    let what = match draw.below(12) {
         0 => {
             bytes.truncate(at);
             format!("cut off at byte {at}")
@@ -43,31 +71,31 @@ pub fn change(content: &[u8], draw: &mut Draw) -> Changed {
             "twice the same".into()
         }
         5 => {
-            let end = (at + 1 + draw.below(12)).min(bytes.len());
-            bytes.drain(at.min(end)..end);
+            bytes.drain(at..end);
             format!("bytes {at} to {end} left out")
         }
         6 => {
-            let word = *draw.of(&[
-                &b"\""[..],
-                b"'",
-                b"{",
-                b"]",
-                b",",
-                b"\n",
-                b"=",
-                b"#",
-                b"\\",
-                b"\t",
-                b";",
-                b"nan",
-                b"-",
-                b"e9",
-            ]);
+            let word = *draw.of(&WORDS);
             bytes.splice(at..at, word.iter().copied());
             format!("`{}` put in at {at}", word.escape_ascii())
         }
         7 => {
+            let word = *draw.of(&WORDS);
+            bytes.splice(at..end, word.iter().copied());
+            format!("`{}` in place of bytes {at} to {end}", word.escape_ascii())
+        }
+        8 => {
+            let part = bytes[at..end].to_vec();
+            bytes.splice(at..at, part);
+            format!("bytes {at} to {end} twice")
+        }
+        9 => {
+            let from = draw.below(other.len() + 1);
+            let to = (from + draw.below(40)).min(other.len());
+            bytes.splice(at..at, other[from..to].iter().copied());
+            format!("{} bytes from elsewhere put in at {at}", to - from)
+        }
+        10 => {
             let utf16: Vec<u8> = String::from_utf8_lossy(content)
                 .encode_utf16()
                 .flat_map(u16::to_le_bytes)
@@ -76,8 +104,8 @@ pub fn change(content: &[u8], draw: &mut Draw) -> Changed {
             "in UTF-16".into()
         }
         _ => {
-            bytes.reverse();
-            "from the end to the beginning".into()
+            bytes[at..end].reverse();
+            format!("bytes {at} to {end} turned around")
         }
     };
     (bytes, what)

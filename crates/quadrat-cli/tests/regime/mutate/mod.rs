@@ -40,7 +40,7 @@ pub fn one(files: &mut [(String, Vec<u8>)], draw: &mut Draw) -> Change {
         Some("geojson") => geo::change(content, draw),
         _ => None,
     };
-    let (changed, what) = by_grammar.unwrap_or_else(|| bytes::change(content, draw));
+    let (changed, what) = by_grammar.unwrap_or_else(|| bytes::change(content, content, draw));
     *content = changed;
     Change {
         file: name.clone(),
@@ -49,9 +49,17 @@ pub fn one(files: &mut [(String, Vec<u8>)], draw: &mut Draw) -> Change {
     }
 }
 
-/// Changes the bytes of a saved model.
-pub fn model(content: &mut Vec<u8>, draw: &mut Draw) -> String {
-    let (changed, what) = bytes::change(content, draw);
-    *content = changed;
-    what
+/// Bytes with one change.
+pub fn bytes(content: &[u8], draw: &mut Draw) -> Vec<u8> {
+    bytes::change(content, content, draw).0
+}
+
+/// Bytes with some changes, some of which take pieces of others.
+#[cfg(feature = "fuzz")]
+pub fn several(content: &[u8], other: &[u8], draw: &mut Draw) -> Vec<u8> {
+    let mut bytes = content.to_vec();
+    for _ in 0..1 + draw.below(4) {
+        bytes = bytes::change(&bytes, other, draw).0;
+    }
+    bytes
 }
