@@ -124,9 +124,10 @@ fn columns(table: &Table, asked: &[String]) -> Result<Vec<usize>, Problems> {
     let mut problems = Problems::default();
     let mut chosen = Vec::new();
     for name in asked {
-        match table.find(name) {
+        match table.named(name) {
             Ok(at) if chosen.contains(&at) => problems.push(
                 Problem::new(format!("the column `{name}` is given twice"))
+                    .at(table.whole())
                     .remedy("give each column once: noise must not be added twice"),
             ),
             Ok(at) => chosen.push(at),
@@ -156,7 +157,7 @@ fn columns(table: &Table, asked: &[String]) -> Result<Vec<usize>, Problems> {
             suggest::list(names)
         ),
     };
-    let problem = Problem::new(fact);
+    let problem = Problem::new(fact).at(table.whole());
     Err(match table.wrong_separator() {
         Some(remedy) => problem.remedy(remedy),
         None => problem.remedy(

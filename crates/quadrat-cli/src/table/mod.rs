@@ -148,6 +148,12 @@ impl Table {
         Err(problem)
     }
 
+    /// The same of a column that a flag names: what is refused is refused in this file.
+    pub fn named(&self, header: &str) -> Result<usize, Problem> {
+        self.find(header)
+            .map_err(|problem| problem.at(self.whole()))
+    }
+
     /// What to do when the only header holds what other programs put between columns.
     pub fn wrong_separator(&self) -> Option<String> {
         let [only] = self.headers.as_slice() else {
@@ -296,11 +302,7 @@ impl Table {
     /// The columns, when there is at least one row.
     fn has_rows<T>(&self, columns: Vec<Vec<T>>) -> Result<Vec<Vec<T>>, Problems> {
         if columns.first().is_some_and(Vec::is_empty) {
-            let place = Place {
-                file: self.name.clone(),
-                spot: None,
-                column_name: None,
-            };
+            let place = self.whole();
             return Err(
                 Problem::new(format!("{} has a header but no rows", self.name))
                     .at(place)
@@ -309,6 +311,15 @@ impl Table {
             );
         }
         Ok(columns)
+    }
+
+    /// The file, and no line of it.
+    pub fn whole(&self) -> Place {
+        Place {
+            file: self.name.clone(),
+            spot: None,
+            column_name: None,
+        }
     }
 
     /// Where the cell of a row (from 0) in a column stands.

@@ -168,7 +168,11 @@ fn what_cannot_be_a_density_is_refused_where_it_stands() {
             &["all 3 values are 4", "--interval"],
         ),
         (same, &[], &["which column? 2 of those", "--column"]),
-        (same, &["--column", "z"], &["there is no column `z`"]),
+        (
+            same,
+            &["--column", "z"],
+            &["there is no column `z`", "--> t.csv\n"],
+        ),
         (
             same,
             &["--column", "y", "--bounds", "0,2"],

@@ -42,7 +42,7 @@ impl Rows {
         let mut problems = Problems::default();
         let mut columns = Vec::new();
         for name in &names {
-            match table.find(name) {
+            match table.named(name) {
                 Ok(at) => columns.push(at),
                 Err(problem) => problems.push(problem),
             }
@@ -177,7 +177,10 @@ fn only(table: &Table) -> Result<String, Problems> {
                 table.name()
             );
             let remedy = format!("give it with --column; its columns are {found}");
-            Err(Problem::new(message).remedy(remedy).into())
+            Err(Problem::new(message)
+                .at(table.whole())
+                .remedy(remedy)
+                .into())
         }
     }
 }
