@@ -118,7 +118,8 @@ pub fn noise(draw: &mut Draw) -> Made {
         }
         false => "as it is".to_owned(),
     };
-    let is_whole = !is_changed && !odd && !odder && !(is_geometric && sensitivity == "0.5");
+    let is_odd = odd || odder || is_geometric && sensitivity == "0.5";
+    let is_whole = !(is_changed || is_odd);
     Made {
         files,
         change,

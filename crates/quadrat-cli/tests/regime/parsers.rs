@@ -66,10 +66,11 @@ fn whatever_bytes_come_the_readers_return() {
     );
 }
 
-/// Else changes of them would never get beyond their first bytes.
+/// Else changes of them would never get beyond their first bytes. What was once a fault is none.
 #[test]
 fn models_of_the_corpus_are_of_the_present_format() {
-    for path in corpus("model") {
+    let is_fault = |path: &PathBuf| path.to_string_lossy().contains("/fault-");
+    for path in corpus("model").into_iter().filter(|path| !is_fault(path)) {
         let bytes = std::fs::read(&path).unwrap();
         if let Err(error) = Posterior::from_bytes(&whole_model(&bytes)) {
             panic!("{}: {error}", path.display());

@@ -245,7 +245,8 @@ mod tests {
             Parameter::positive(&p.name, "", 1.0, PriorDensity::Flat)
         };
         let parameters: Vec<Parameter> = kernel.parameters().iter().map(one).collect();
-        let edges: Vec<f64> = (0..=rows).map(|i| i as f64).collect();
+        let one = |i: usize| (i as f64, i as f64 + 1.0);
+        let edges: Vec<(f64, f64)> = (0..rows).map(one).collect();
         let set = Functionals::intervals("x", &edges, Aggregate::Mean).unwrap();
         let counts = Poisson::new(vec![1.0; rows], vec![1.0; rows], Link::Exp).unwrap();
         let table = Observations::new(set.clone(), counts).unwrap();

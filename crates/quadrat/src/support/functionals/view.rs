@@ -10,7 +10,8 @@ impl Functionals {
     /// Number of functionals.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.offsets.len() - 1
+        // A file may hold none at all, which is refused later.
+        self.offsets.len().saturating_sub(1)
     }
 
     /// Whether there are none.
