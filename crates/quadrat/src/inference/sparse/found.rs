@@ -101,11 +101,11 @@ impl Found {
 
 impl Trail {
     /// The belief about inducing values to begin with, where there is one.
-    pub(super) fn found(&self) -> Option<&Found> {
+    pub(in crate::inference) fn found(&self) -> Option<&Found> {
         self.memory()
     }
 
-    pub(super) fn leave_found(&mut self, found: Found) {
+    pub(in crate::inference) fn leave_found(&mut self, found: Found) {
         self.keep(found);
     }
 
