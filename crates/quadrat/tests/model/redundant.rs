@@ -374,14 +374,11 @@ fn exact_rows_are_judged_by_the_period_that_is_found() {
         Model::new(Kernel::parse("periodic(t)").unwrap()).observe(exact(points(&at), &values));
     let posterior = fit(&model).unwrap();
     let period = hyper(&posterior, "periodic.period.t");
-    let cycles = period / 5.0;
-    assert!(
-        (cycles - cycles.round()).abs() < 1e-3 && cycles > 0.9,
-        "{period}"
-    );
+    // Not a multiple of it, at which the rows agree, too.
+    assert!((period / 5.0 - 1.0).abs() < 1e-6, "{period}");
     let warnings = &posterior.summary().warnings;
     assert!(
-        warnings[0].contains("contradict each other where"),
+        warnings[0].contains("they were given noise of sd"),
         "{warnings:?}"
     );
     let found = posterior
