@@ -39,9 +39,9 @@ const MOST: usize = 3;
 const ALIKE: f64 = 0.02;
 /// Of a wave, what the parabola leaves at least.
 const LEFT: f64 = 1e-3;
-/// How far above the largest of waves of noise one is that is told: of six tables of noise one has
+/// How far above the largest of waves of noise one is that is told: of nine tables of noise one has
 /// some.
-const SURE: f64 = 3.0;
+const SURE: f64 = 4.0;
 /// Part of the squares of all values that is rounding.
 const ROUNDING: f64 = 1e-24;
 /// Waves within a cycle of known period that are its own.
@@ -411,7 +411,7 @@ mod tests {
             let rows = (0..200).map(f64::from);
             !periods(table(rows, |t| values[t as usize]), 2.0).is_empty()
         };
-        // One in six of forty, and three sds of such a count.
+        // One in nine of forty, and five sds of such a count.
         assert!((0..40).filter(has_waves).count() < 15);
     }
 
