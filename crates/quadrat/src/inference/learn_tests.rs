@@ -258,3 +258,64 @@ fn the_edge_of_a_cliff_is_not_called_an_optimum() {
         best.theta
     );
 }
+
+/// A normal density of the logs of two parameters, of precision [`BENT`] around zero.
+struct Bowl {
+    parameters: Vec<Parameter>,
+    is_dear: bool,
+}
+
+const BENT: [[f64; 2]; 2] = [[40.0, 15.0], [15.0, 10.0]];
+
+impl Evidence for Bowl {
+    fn evaluate_along(&self, theta: &[f64], _: &mut Trail) -> Result<(f64, Vec<f64>), FitError> {
+        let phi = [theta[0].ln(), theta[1].ln()];
+        let pull = [0, 1].map(|i| BENT[i][0] * phi[0] + BENT[i][1] * phi[1]);
+        let value = -0.5 * (phi[0] * pull[0] + phi[1] * pull[1]);
+        Ok((value, vec![-pull[0] / theta[0], -pull[1] / theta[1]]))
+    }
+    fn is_dear(&self) -> bool {
+        self.is_dear
+    }
+    fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+}
+
+/// Differences of a gradient that is linear are exact, on both sides, on one, and of first order.
+#[test]
+fn the_curvature_of_a_normal_density_is_its_precision() {
+    for (is_dear, upper) in [
+        (false, None),
+        (false, Some(1.5)),
+        (true, None),
+        (true, Some(1.5)),
+    ] {
+        let mut parameters = ["a", "b"]
+            .map(|name| Parameter::positive(name, "", 1.0, PriorDensity::Flat))
+            .to_vec();
+        // At its bound, the first can only be moved inwards.
+        parameters[0].upper = upper.unwrap_or(parameters[0].upper);
+        let bowl = Bowl {
+            parameters,
+            is_dear,
+        };
+        let space = FreeSpace::new(&bowl).unwrap();
+        let z = space.coordinates_of(&[1.5, 0.8]);
+        let mut trail = Trail::precise();
+        let gradient = space.evaluate(&z, &mut trail).unwrap().gradient;
+        let mut evaluations = 0;
+        let got = space
+            .curvature(&z, &gradient, &trail, &mut evaluations)
+            .unwrap();
+        assert_eq!(evaluations, if is_dear { 2 } else { 4 });
+        for i in 0..2 {
+            for j in 0..2 {
+                let want = BENT[i][j] * space.units()[i] * space.units()[j];
+                // Rounding of a gradient of some tens, over a step of 1e-4.
+                let off = (got[(i, j)] - want).abs();
+                assert!(off < 1e-8 * want, "{is_dear} {upper:?} {got:?}");
+            }
+        }
+    }
+}
