@@ -256,3 +256,26 @@ fn expectations_are_those_of_a_grid_and_their_slopes_differences() {
         }
     }
 }
+
+/// How far beliefs are from cavity times site: nothing from their product, and as many sds as the
+/// mean is moved, or as the logarithm of the variance.
+#[test]
+fn beliefs_are_off_by_what_they_are_moved() {
+    let cavity = CAVITIES[0].f;
+    let site = Site {
+        precision: 3.0,
+        shift: -0.7,
+    };
+    let variance = 1.0 / (1.0 / cavity.variance + site.precision);
+    let mean = variance * (cavity.mean / cavity.variance + site.shift);
+    let at = |sds: f64, log: f64| {
+        let variance = variance * log.exp();
+        let mean = mean + sds * variance.sqrt();
+        off(cavity, site, Belief { mean, variance })
+    };
+    // A few roundings.
+    assert!(at(0.0, 0.0) < 1e-14);
+    for (sds, log, want) in [(0.3, 0.0, 0.3), (-0.3, 0.1, 0.3), (0.1, -0.4, 0.4)] {
+        assert!((at(sds, log) - want).abs() < 1e-14, "{sds} {log}");
+    }
+}
