@@ -82,3 +82,13 @@ fn what_cannot_be_judged_is_not_a_number() {
     let apart = vec![vec![2.0; 50], vec![3.0; 50]];
     assert!(r_hat(&apart) > 1e6);
 }
+
+/// Four draws are the fewest that have halves with a variance.
+#[test]
+fn halves_leave_out_the_draw_in_the_middle() {
+    let chain = |n: usize| vec![(0..n).map(|i| i as f64).collect::<Vec<f64>>(); 2];
+    let halves = |a: &[f64], b: &[f64]| Some([a, b, a, b].map(<[f64]>::to_vec).to_vec());
+    assert_eq!(split(&chain(5)), halves(&[0.0, 1.0], &[3.0, 4.0]));
+    assert_eq!(split(&chain(4)), halves(&[0.0, 1.0], &[2.0, 3.0]));
+    assert_eq!(split(&chain(3)), None);
+}
