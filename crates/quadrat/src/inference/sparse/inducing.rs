@@ -151,4 +151,16 @@ mod tests {
         assert!(chosen.len() == 9 && seen.len() >= 7, "{seen:?}");
         assert_eq!(chosen, k_means(&[x, y], 9, 3));
     }
+
+    /// Rounds of k-means leave every centre among points that are closest to it: all clusters that
+    /// it has found keep their centre.
+    #[test]
+    fn points_belong_to_the_closest_centre() {
+        let centres = [vec![0.0, 0.0], vec![3.0, 0.0], vec![0.0, 4.0]];
+        for (k, centre) in centres.iter().enumerate() {
+            for (dx, dy) in [(0.0, 0.0), (1.4, -0.5), (-1.0, 1.4)] {
+                assert_eq!(closest(&[centre[0] + dx, centre[1] + dy], &centres), k);
+            }
+        }
+    }
 }
