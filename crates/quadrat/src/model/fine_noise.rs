@@ -88,3 +88,29 @@ fn known(likelihood: &Likelihood) -> Option<Vec<f64>> {
     let each = known.iter().enumerate();
     Some(each.map(|(row, v)| v + width(row).powi(2) / 12.0).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::likelihood::{Interval, Laplace};
+    use crate::quadrature::gauss_legendre;
+
+    /// The variance of what a row adds to the function, by its density.
+    #[test]
+    fn known_noise_is_a_variance() {
+        let rule = gauss_legendre(40);
+        let scale = 0.3;
+        let laplace = Laplace::new(vec![1.0, 2.0], vec![scale, 2.0 * scale]).unwrap();
+        let got = known(&Likelihood::Laplace(laplace)).unwrap();
+        // Beyond 40 scales lies e^-40.
+        let square = |x: f64| x * x * (-x / scale).exp() / scale;
+        let want: f64 = rule.on(0.0, 40.0 * scale).map(|(x, w)| w * square(x)).sum();
+        assert!((got[0] / want - 1.0).abs() < 1e-12, "{} {want}", got[0]);
+        assert!((got[1] / got[0] - 4.0).abs() < 1e-15);
+
+        let interval = Interval::new(vec![1.0], vec![1.6], Noise::Known(vec![0.04])).unwrap();
+        let got = known(&Likelihood::Interval(interval)).unwrap();
+        let even: f64 = rule.on(-0.3, 0.3).map(|(x, w)| w * x * x / 0.6).sum();
+        assert!((got[0] / (even + 0.04) - 1.0).abs() < 1e-12);
+    }
+}
