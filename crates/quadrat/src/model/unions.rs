@@ -154,4 +154,13 @@ mod tests {
         let found = unions(&observed.averaged(), &at).unwrap();
         assert_eq!(found[&0].atoms(0).len(), 1);
     }
+
+    /// What is several regions already has its nodes, whatever they are.
+    #[test]
+    fn only_single_regions_are_made_up() {
+        let observed = squares(&[(0.0, 0.0, 1.0), (1.0, 0.0, 1.0)]);
+        let pair = observed.averaged().into_one_row(&[1.0, 1.0]);
+        assert_eq!(pair.atoms(0).len(), 2);
+        assert!(unions(&observed.averaged(), &pair).unwrap().is_empty());
+    }
 }
