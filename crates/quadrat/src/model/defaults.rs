@@ -469,3 +469,8 @@ fn positive(value: f64, fallback: f64) -> f64 {
         1.0
     }
 }
+
+#[cfg(test)]
+#[path = "defaults_tests.rs"]
+#[allow(clippy::unwrap_used)]
+mod tests;
