@@ -219,3 +219,19 @@ fn an_impossible_covariance_names_kernel_parameters_and_rows() {
     assert!(parameters.contains("se.lengthscale = 2.0"));
     assert_eq!((jitter, rows, correlation), (1e-6, (1, 2), 1.5));
 }
+
+/// Rows are alike by their correlation, whatever their variances are.
+#[test]
+fn the_most_collinear_rows_are_those_of_the_largest_correlation() {
+    let correlation = |i: usize, j: usize| match (i.min(j), i.max(j)) {
+        (1, 3) => -0.9,
+        (a, b) if a == b => 1.0,
+        (a, b) => 0.1 * (a + b) as f64,
+    };
+    let sds = [5.0, 0.1, 3.0, 0.02];
+    let k = Mat::from_fn(4, 4, |i, j| sds[i] * sds[j] * correlation(i, j));
+    let (rows, found) = collinear(&k);
+    assert_eq!(rows, (1, 3));
+    // A few roundings.
+    assert!((found + 0.9).abs() < 1e-15, "{found}");
+}
