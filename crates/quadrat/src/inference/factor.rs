@@ -243,3 +243,31 @@ fn per_column(mut b: MatMut<'_, f64>, apply: impl Fn(&[f64]) -> Vec<f64>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::matvec;
+
+    /// The same matrix, whole and as `D^-1 B D^-1`.
+    #[test]
+    fn a_scaled_factor_says_what_the_whole_one_says() -> Result<(), crate::error::LinalgError> {
+        let noisy = Mat::from_fn(3, 3, |i, j| {
+            let away = i as f64 - j as f64;
+            (-0.3 * away * away).exp() + if i == j { 0.2 * (i + 1) as f64 } else { 0.0 }
+        });
+        let scale = vec![0.5, 2.0, 3.0];
+        let b = Mat::from_fn(3, 3, |i, j| scale[i] * noisy[(i, j)] * scale[j]);
+        let whole = Factor::Dense(Cholesky::factor(noisy.as_ref())?);
+        let factor = Cholesky::factor(b.as_ref())?;
+        let scaled = Factor::Scaled { factor, scale };
+        // Some roundings of numbers near one.
+        assert!((whole.log_det() - scaled.log_det()).abs() < 1e-14);
+        let x = [0.3, -1.0, 2.0];
+        let solved = scaled.solve(&matvec(noisy.as_ref(), &x));
+        for (got, want) in solved.iter().zip(x) {
+            assert!((got - want).abs() < 1e-14, "{solved:?}");
+        }
+        Ok(())
+    }
+}
