@@ -96,4 +96,21 @@ mod tests {
             );
         }
     }
+
+    /// A point at 0 and a box from 2 to 6: middles 0 and 4, widths 0 and 4.
+    #[test]
+    fn points_and_boxes_count_by_their_middles() {
+        let mut at = Functionals::points("x", &[0.0]).unwrap();
+        at.push_box(&[(2.0, 6.0)], Aggregate::Mean).unwrap();
+        let noise = Noise::Known(vec![0.1; 2]);
+        let posterior = Model::new(Kernel::se(["x"]))
+            .mean(Mean::Zero)
+            .set("se.variance", Setting::fixed(1.0))
+            .set("se.lengthscale.x", Setting::fixed(1.0))
+            .observe(Observations::gaussian(at, vec![1.0, 0.0], noise).unwrap())
+            .fit(&FitOptions::default())
+            .unwrap();
+        let want = f64::sqrt(4.0 + 0.5 * 16.0 / 12.0);
+        assert!((posterior.input_sd()[0] - want).abs() < 1e-14);
+    }
 }
