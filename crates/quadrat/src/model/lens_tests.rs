@@ -1,7 +1,9 @@
 //! Closed forms, and observations that are far more certain than the latent value.
 
 use super::*;
-use crate::likelihood::{Degrees, Dispersion, Laplace, NegativeBinomial, Noise, Poisson, StudentT};
+use crate::likelihood::{
+    Degrees, Dispersion, Exponential, Laplace, NegativeBinomial, Noise, Poisson, StudentT,
+};
 use crate::special::scalar::normal_cdf;
 
 fn component(mean: f64, sd: f64) -> Normal {
@@ -200,4 +202,27 @@ fn mixtures_of_one_likelihood_share_their_nodes() {
             .nodes_of_all(&certain)
             .is_none()
     );
+}
+
+/// An observation far out says within about one where the logarithm of its mean is, of a belief
+/// that is forty wide.
+#[test]
+fn far_observations_of_wide_beliefs_are_found() {
+    let waiting = Exponential::new(vec![1.0], Link::Exp).unwrap();
+    let lens = lens(waiting, What::Observation, 0.0);
+    let (mean, sd) = (3.0, 40.0);
+    for log in [-60.0, -5.0, 1.0, 70.0] {
+        let y = f64::exp(log);
+        // The trapezoid rule on what is analytic up to pi / 2 from the real line: e^(-pi^2 / .05).
+        let density = |f: f64| {
+            let z = (f - mean) / sd;
+            (-0.5 * z * z - f - (log - f).exp()).exp() / (sd * std::f64::consts::TAU.sqrt())
+        };
+        let want: f64 = (-1000..1000)
+            .map(|i| 0.05 * density(log + 0.05 * f64::from(i)))
+            .sum();
+        let got = lens.row(&[component(mean, sd)]).log_density(y);
+        // Panels are right to 1e-9 of what they integrate.
+        assert!((got - want.ln()).abs() < 1e-8, "{log}: {got} {}", want.ln());
+    }
 }
