@@ -387,3 +387,44 @@ fn spread(at: &Marginal) -> Spread {
         sd: at.sd,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three rows on which fit and draws agree, and one more of this fit.
+    fn report(mean: f64, sd: f64, r_hat: f64, effective_size: f64) -> McmcReport {
+        let row = |mean: f64, sd: f64| RowCheck {
+            fit: Spread { mean, sd },
+            sampled: Spread { mean: 1.0, sd: 2.0 },
+            r_hat,
+            effective_size,
+        };
+        McmcReport {
+            chains: 4,
+            draws: 4000,
+            divergences: 0,
+            gradients: 1,
+            seconds: 1.0,
+            hyperparameters: Vec::new(),
+            rows: vec![row(1.0, 2.0), row(0.5, 2.5), row(1.5, 1.6), row(mean, sd)],
+            varying: Vec::new(),
+        }
+    }
+
+    /// Half a sd, or a factor of 1.5, is told of the rows where it is so; unless the draws are not
+    /// to be trusted, which is told instead.
+    #[test]
+    fn a_fit_is_called_wrong_by_draws_that_can_be_trusted() {
+        let told = |report: McmcReport| report.warnings().join("; ");
+        assert_eq!(told(report(1.0, 2.0, 1.0, 900.0)), "");
+        for (mean, sd) in [(2.1, 2.0), (-0.1, 2.0), (1.0, 3.1), (1.0, 1.3)] {
+            let own = told(report(mean, sd, 1.0, 900.0));
+            assert!(own.contains("wrong at 1 of 4 rows"), "{mean} {sd}: {own}");
+            let own = told(report(mean, sd, 1.02, 900.0));
+            assert!(own.contains("do not agree") && !own.contains("wrong at"));
+            let own = told(report(mean, sd, 1.0, 300.0));
+            assert!(own.contains("few effective") && !own.contains("wrong at"));
+        }
+    }
+}
