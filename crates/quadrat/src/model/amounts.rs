@@ -72,3 +72,33 @@ impl Amounts {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::likelihood::{Bernoulli, Binomial, Poisson, Sigmoid};
+    use crate::link::Link;
+
+    /// Exposures are of counts, trials of successes among them, and nothing suits all.
+    #[test]
+    fn exposures_and_trials_have_their_likelihoods() -> Result<(), InputError> {
+        let counts: Likelihood = Poisson::new(vec![1.0], vec![1.0], Link::Exp)?.into();
+        let successes: Likelihood = Binomial::new(vec![1.0], vec![2.0], Sigmoid::Logit)?.into();
+        let answers: Likelihood = Bernoulli::new(vec![true], Sigmoid::Logit).into();
+        let exposure = Amounts {
+            exposure: vec![2.0],
+            ..Amounts::default()
+        };
+        let trials = Amounts {
+            trials: vec![2],
+            ..Amounts::default()
+        };
+        let suits = |likelihood: &Likelihood| {
+            [&exposure, &trials, &Amounts::default()].map(|a| a.suit(likelihood).is_ok())
+        };
+        assert_eq!(suits(&counts), [true, false, true]);
+        assert_eq!(suits(&successes), [false, true, true]);
+        assert_eq!(suits(&answers), [false, false, true]);
+        Ok(())
+    }
+}
