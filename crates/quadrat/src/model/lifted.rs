@@ -340,3 +340,44 @@ fn weighted(weights: &[f64], values: &[f64]) -> (f64, f64) {
     let variance = heard().map(|(w, x)| w * (x - mean).powi(2)).sum();
     (mean, variance)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::error::FitError;
+    use crate::kernel::Kernel;
+    use crate::likelihood::Poisson;
+    use crate::link::Link;
+    use crate::model::{FitOptions, Model, Observations, Scale, Setting};
+    use crate::support::{Aggregate, Functionals};
+
+    /// Of counts over bands, whose posterior is that of weighted draws.
+    #[test]
+    fn joint_covariances_have_the_predicted_variances() -> Result<(), FitError> {
+        let bands: Vec<(f64, f64)> = (0..5)
+            .map(|i| (10.0 * f64::from(i), 10.0 * f64::from(i + 1)))
+            .collect();
+        let set = Functionals::intervals("age", &bands, Aggregate::Sum)?;
+        let counts = vec![31.0, 58.0, 90.0, 9.0, 12.0];
+        let counts = Poisson::new(counts, vec![1.0; 5], Link::Exp)?;
+        let posterior = Model::new(Kernel::se(["age"]))
+            .set("se.variance", Setting::fixed(1.0))
+            .set("se.lengthscale.age", Setting::fixed(6.0))
+            .observe(Observations::new(set, counts)?)
+            .fit(&FitOptions::default())?;
+        assert!(posterior.components[0].conditioned.lift.is_some());
+        let at = Functionals::points("age", &[3.0, 4.0, 27.0, 60.0])?;
+        let joint = posterior.covariance(&at)?;
+        let each = posterior.predict(&at, Scale::Latent)?;
+        for (i, sd) in each.sd().iter().enumerate() {
+            // Sums over the same draws, in another order.
+            assert!((joint[(i, i)] / (sd * sd) - 1.0).abs() < 1e-10, "{i}");
+            for j in 0..i {
+                let most = (joint[(i, i)] * joint[(j, j)]).sqrt();
+                assert!(joint[(i, j)].abs() < most, "{i} {j}");
+            }
+        }
+        // Places a sixth of a lengthscale apart differ by little.
+        assert!(joint[(0, 1)] > 0.9 * joint[(0, 0)].min(joint[(1, 1)]));
+        Ok(())
+    }
+}
