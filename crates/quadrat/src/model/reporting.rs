@@ -233,3 +233,29 @@ impl Problem {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::InputError;
+    use crate::likelihood::{Noise, Poisson};
+    use crate::link::Link;
+    use crate::support::Functionals;
+
+    /// A value and a count tell of one function, but answer differently.
+    #[test]
+    fn tables_of_two_kinds_agree_about_the_function_only() -> Result<(), InputError> {
+        let at = || Functionals::points("x", &[0.0]);
+        let value = Observations::gaussian(at()?, vec![1.0], Noise::Learned)?;
+        let count = Poisson::new(vec![3.0], vec![1.0], Link::Exp)?;
+        let count = Observations::new(at()?, count)?;
+        let tables = [&value, &count].map(Instrument::from);
+        let groups = |output, scale| instruments(&tables, output, scale, &[]);
+        assert_eq!(groups(None, Scale::Latent), [vec![0, 1]]);
+        for scale in [Scale::Response, Scale::Observation] {
+            assert_eq!(groups(None, scale), [vec![0], vec![1]]);
+        }
+        assert!(groups(Some("other"), Scale::Latent).is_empty());
+        Ok(())
+    }
+}
