@@ -77,3 +77,26 @@ impl Ranks {
         (below + 1) as f64
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Mean and variance are those of the probabilities, also where nearly all are of one rank.
+    #[test]
+    fn moments_are_sums_over_ranks() {
+        for (location, sd) in [(0.3, 1.0), (-2.0, 0.4), (5.0, 0.7), (1.0, 30.0)] {
+            let ranks = Ranks {
+                thresholds: Arc::new([-1.0, 0.2, 1.5]),
+                location,
+                sd,
+            };
+            let each = (1..=4).map(|k| (f64::from(k), ranks.log_density(f64::from(k)).exp()));
+            let mean: f64 = each.clone().map(|(k, p)| k * p).sum();
+            let variance: f64 = each.map(|(k, p)| p * (k - mean) * (k - mean)).sum();
+            // Probabilities as differences of those below are right to a rounding of one.
+            assert!((ranks.mean() - mean).abs() < 1e-14, "{location} {sd}");
+            assert!((ranks.variance() - variance).abs() < 1e-14);
+        }
+    }
+}
