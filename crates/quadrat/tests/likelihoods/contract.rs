@@ -387,6 +387,8 @@ pub fn observations(case: &Case) -> Report {
                 // Student's t with few degrees has no moments.
                 report.compare(|| label("total probability"), sums.total, 1.0, 1e-9);
                 let sd = d.variance().sqrt();
+                let is_below = matches!(d.variance(), v if v < 0.0);
+                report.insist(|| label("variance below zero"), !is_below);
                 if sd.is_finite() {
                     report.compare(
                         || label("mean"),
