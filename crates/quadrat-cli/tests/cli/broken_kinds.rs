@@ -58,9 +58,9 @@ likelihood = { poisson = { count = \"n\" } }", &["`link` is `exp` here and `squa
     ("poisson = { count = \"n\", exposure = 0 }", "", &["`exposure` is 0; it must be above zero", "s.toml:6:52"]),
     ("poisson = { count = \"n\", exposure = \"yy\" }", "", &["there is no column `yy` in d.csv; did you mean `y`?", "s.toml:6:52"]),
     ("negative_binomial = { count = \"n\", dispersion = -1 }", "", &["`dispersion` is -1; it must be above zero", "s.toml:6:64"]),
-    ("gamma = { value = \"y\", shape = 0 }", "", &["`shape` is 0; it must be above zero", "s.toml:6:52"]),
-    ("gamma = { value = \"y\", shape = \"wide\" }", "", &["`shape` must be a number or \"learn\"", "s.toml:6:52"]),
-    ("gamma = { }", "", &["gamma needs `value`", "s.toml:6:30"]),
+    ("gamma = { value = \"y\", shape = 0 }", "", &["`shape` is 0; it must be above zero", "s.toml:6:47"]),
+    ("gamma = { value = \"y\", shape = \"wide\" }", "", &["`shape` must be a number or \"learn\"", "s.toml:6:47"]),
+    ("gamma = { }", "", &["gamma needs `value`", "s.toml:6:24"]),
     ("exponential = { }", "", &["exponential needs `value`", "s.toml:6:30"]),
     ("poisson = { count = \"n\" }", "share_noise = true", &["`share_noise` needs a noise variance that is learned", "s.toml:7:15"]),
     // Links.

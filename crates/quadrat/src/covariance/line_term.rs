@@ -7,8 +7,8 @@ use crate::support::Functionals;
 
 /// A line `b (x - c)`, `b ~ N(0, v)`, as a function with an unknown coefficient.
 ///
-/// Beside other terms it is a direction of rank one, whose variance `v (x - c)^2` may be as large as
-/// the column's numbers are.
+/// Beside other terms it is a direction of rank one, whose variance `v (x - c)^2` may be as large
+/// as the column's numbers are.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LineTerm {
     /// Of the line alone.

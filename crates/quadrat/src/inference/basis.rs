@@ -45,10 +45,11 @@ impl Basis {
     pub fn new(factor: Cholesky, columns: Mat<f64>) -> Result<Self, LinalgError> {
         let mut half = columns.clone();
         factor.half_solve_in_place(half.as_mut());
-        let mut inner = gemm(half.transpose(), half.as_ref());
-        for i in 0..inner.nrows() {
-            inner[(i, i)] += 1.0;
-        }
+        // By dot products, whose bits do not depend on where matrices lie in memory.
+        let inner = Mat::from_fn(half.ncols(), half.ncols(), |i, j| {
+            let own = if i == j { 1.0 } else { 0.0 };
+            own + dot(half.col_as_slice(i), half.col_as_slice(j))
+        });
         Ok(Self {
             inner: Cholesky::factor_owned(inner)?,
             factor,
@@ -122,6 +123,12 @@ impl Basis {
         .collect()
     }
 
+    /// The factor of `K0`.
+    #[must_use]
+    pub fn factor(&self) -> &Cholesky {
+        &self.factor
+    }
+
     /// The factor of `Ky` itself.
     #[must_use]
     pub fn whole(&self) -> Cholesky {
@@ -155,12 +162,9 @@ impl Basis {
         let shift = shift.collect();
         let mut whitened = kernel;
         self.factor.half_solve_in_place(whitened.as_mut());
-        let mut open = gemm(self.half.transpose(), whitened.as_ref());
-        for j in 0..open.ncols() {
-            for i in 0..open.nrows() {
-                open[(i, j)] = columns[(j, i)] - open[(i, j)];
-            }
-        }
+        let mut open = Mat::from_fn(self.half.ncols(), whitened.ncols(), |i, j| {
+            columns[(j, i)] - dot(self.half.col_as_slice(i), whitened.col_as_slice(j))
+        });
         self.inner.half_solve_in_place(open.as_mut());
         Given {
             shift,

@@ -32,9 +32,9 @@ pub trait LinearGaussian: Sync {
     /// The Kronecker form requires the same noise variance on every row.
     fn gram(&self, theta: &[f64]) -> Gram;
 
-    /// Functions whose coefficients are unknown, at the rows and in prior standard deviations of the
-    /// coefficients: `U`, shape `[n, r]`, which adds `U U'` to the covariance. None where there are
-    /// none, or where a Kronecker form has them. [`LinearGaussian::contract`] knows of them.
+    /// Functions whose coefficients are unknown, at the rows and in prior standard deviations of
+    /// the coefficients: `U`, shape `[n, r]`, which adds `U U'` to the covariance. None where there
+    /// are none, or where a Kronecker form has them. [`LinearGaussian::contract`] knows of them.
     fn basis(&self, _theta: &[f64]) -> Option<Mat<f64>> {
         None
     }

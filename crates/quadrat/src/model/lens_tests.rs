@@ -1,5 +1,6 @@
 //! Closed forms, and observations that are far more certain than the latent value.
 
+use super::seen::Seen;
 use super::*;
 use crate::likelihood::{
     Degrees, Dispersion, Exponential, Laplace, NegativeBinomial, Noise, Poisson, StudentT,

@@ -1,6 +1,8 @@
 //! The model as inference sees it: a Gaussian prior over the observed functionals, with noise.
 
 mod prior;
+mod repeated;
+mod rows;
 
 use std::sync::{Arc, OnceLock};
 
@@ -18,8 +20,8 @@ use crate::inference::sites::{Method, Site, SiteEvidence, SiteOptions, condition
 use crate::inference::sparse::condition_sparse;
 use crate::inference::{self, Conditioned, Evidence, Exact, LinearGaussian};
 use crate::kernel::Kernel;
+use crate::likelihood::Likelihood;
 use crate::likelihood::repeated::Repeated;
-use crate::likelihood::{Likelihood, Noise};
 use crate::parameter::Parameter;
 use crate::support::Functionals;
 
@@ -170,11 +172,7 @@ impl Problem {
             Some(centred) => centred.likelihoods.as_slice(),
             None => &likelihoods,
         };
-        let several = |(table, likelihood): (&Observations, &Likelihood)| {
-            let is_several = !table.times.is_empty();
-            is_several.then(|| Repeated::new(likelihood.clone(), table.times.clone()))
-        };
-        let repeated = tables.iter().zip(seen).map(several).collect();
+        let repeated = repeated::repeated(tables, seen);
         Self {
             kernel,
             covariance,
@@ -275,42 +273,6 @@ impl Problem {
         Ok(problem)
     }
 
-    /// The hyperparameters that rows of another table share with those of the fit.
-    fn own_of(&self, table: &Observations) -> Result<Vec<usize>, InputError> {
-        let likelihood = table.likelihood();
-        let output = self.mean.output(table.supports(), 0);
-        let names = |l: &Likelihood| -> Vec<String> {
-            let own = l.local().parameters(1.0);
-            let skip = usize::from(self.seconds.of(l).is_some());
-            own.into_iter().skip(skip).map(|p| p.name).collect()
-        };
-        let wanted = names(likelihood);
-        let count = wanted.len();
-        if count == 0 {
-            return Ok(Vec::new());
-        }
-        let learns = |l: &Likelihood| {
-            l.noise().is_some_and(Noise::is_learned) && self.seconds.of(l).is_none()
-        };
-        // Those of the same output first.
-        let all = self.likelihoods.iter().zip(&self.own);
-        let mut tables: Vec<_> = all.zip(&self.output_of_table).collect();
-        tables.sort_by_key(|(_, of)| **of != output);
-        let tables = tables.into_iter().map(|(table, _)| table);
-        let same = tables
-            .clone()
-            .find(|(l, _)| l.name() == likelihood.name() && names(l) == wanted);
-        let noise = tables.clone().find(|(l, _)| learns(l));
-        match (same, noise) {
-            (Some((_, own)), _) => Ok(own.clone()),
-            (None, Some((_, own))) if learns(likelihood) && count == 1 => Ok(vec![own[0]]),
-            _ => Err(InputError::Unavailable {
-                what: "a learned noise variance, threshold or dispersion for the new rows",
-                remedy: "no table of the fit learned one; give it as known",
-            }),
-        }
-    }
-
     /// Noise variance of a new normal row like those of a table: what it learned and what is known
     /// of all its rows; none where that differs from row to row.
     pub fn new_row_noise(&self, theta: &[f64], table: usize) -> Option<f64> {
@@ -319,35 +281,6 @@ impl Problem {
         let learned = self.own[table].first().filter(|_| noise.is_learned());
         let is_one = known.iter().all(|v| *v == known[0]);
         is_one.then(|| known[0] + learned.map_or(0.0, |&i| theta[i]))
-    }
-
-    /// An error in terms of the user's rows.
-    pub fn in_user_rows(&self, error: FitError) -> FitError {
-        match error {
-            FitError::Factorisation {
-                kernel,
-                parameters,
-                jitter,
-                rows,
-                correlation,
-            } => FitError::Factorisation {
-                kernel,
-                parameters,
-                jitter,
-                rows: (self.order[rows.0], self.order[rows.1]),
-                correlation,
-            },
-            FitError::Contradiction {
-                row,
-                partner,
-                misfit,
-            } => FitError::Contradiction {
-                row: self.order[row],
-                partner: self.order[partner],
-                misfit,
-            },
-            other => other,
-        }
     }
 
     /// How often the value of every row was seen, in working order, where inference is exact.

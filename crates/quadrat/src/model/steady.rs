@@ -345,7 +345,7 @@ impl Posterior {
         };
         match &component.conditioned.factor {
             Factor::Dense(factor) => return least_left(factor),
-            Factor::Basis(basis) => return least_left(&basis.whole()),
+            Factor::Basis(basis) => return least_left(basis.factor()),
             _ => {}
         }
         let Ok(exact) = Exact::new(&self.problem.kernel, &self.tables) else {

@@ -254,7 +254,9 @@ fn selecting_columns_keeps_the_volume_of_those_left_out() {
 
 #[test]
 fn the_unit_of_the_inputs_does_not_matter() {
-    for (index, text) in KERNELS.iter().enumerate() {
+    // An origin is in the unit of its column too, and part of the expression.
+    let kernels = KERNELS.iter().enumerate();
+    for (index, text) in kernels.filter(|(_, text)| !text.contains("origin")) {
         let (kernel, covariance) = kernel(index);
         // A linear leaf of one column carries the unit in a variance that a product takes away.
         if text.contains("linear") && text.contains('*') {

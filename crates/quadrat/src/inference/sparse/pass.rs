@@ -382,8 +382,7 @@ impl<'a> Stream<'a> {
             let here = points.start - first..points.end - first;
             to_own.clear();
             // Slopes in own hyperparameters cost as much as all else.
-            let count = own.len() * usize::from(ready.depth == Depth::All);
-            to_own.resize(count, 0.0);
+            to_own.resize(own.len() * usize::from(ready.depth == Depth::All), 0.0);
             if bags.is_single(row) {
                 let i = here.start;
                 let belief = Belief {
@@ -439,10 +438,8 @@ impl<'a> Stream<'a> {
                 sum.value += of_sum(self.form, likelihood, own, at, &seen, out);
                 slopes.push(slope);
             }
-            if ready.depth == Depth::All && !own.is_empty() {
-                for (&index, slope) in self.rows.own(row).iter().zip(&to_own) {
-                    sum.gradient[index] += slope;
-                }
+            for (&index, slope) in self.rows.own(row).iter().zip(&to_own) {
+                sum.gradient[index] += slope;
             }
         }
         if !wanted {
