@@ -33,8 +33,6 @@ MEGABYTES = 500.0
 PATIENCE = 45  # wall clock after which a run is stopped
 
 LATER = {
-    "linear-far-from-origin": "needs a basis in the mean",
-    "mean-prior-vague-refused": "needs a basis in the mean",
     "capped-rows-below-cap": "needs answers about what was hidden",
     "hidden-cell-itself": "needs answers about what was hidden",
     "new-report-of-a-censored-instrument": "needs answers about what an instrument reports",
@@ -266,6 +264,34 @@ def sd_lost_in_rounding(c):
         right = len(sds) == 12 and all(abs(s - 1) < 0.01 for s in sds)
         told = len(sds) == 12 and min(sds) > 0.99 and re.search("sds?|standard deviation", run.warnings)
         c.check(f"values times {factor:g}: sds of the rows", right or told, ", ".join(f"{s:.4g}" for s in sds[:6]) or run.end)
+
+
+def linear_far_from_origin(c):
+    # 60 digits, with a mean that reaches the rows from the origin; a search ends within 2e-4 of an sd.
+    right, tolerance = (-0.260424, 0.119996), (2e-4, 2e-4)
+    with open(c.faults / c.folder / "jd.csv") as file:
+        values = [row["y"] for row in csv.DictReader(file)]
+    for study in ("julian-day", "unix-seconds"):
+        run = c.run(f"{study}.toml")
+        c.near(f"{study}: the first row", run.row("p", 0), right, tolerance)
+        c.check(f"{study}: no warning", run.is_fitted and not run.warnings, run.warnings[:80] or run.end)
+    for begin in (2_000, 60_000, 10**9, 10**12):
+        table = "t,y\n" + "".join(f"{begin + i},{y}\n" for i, y in enumerate(values))
+        grid = [("from = 2460000, to = 2460011", f"from = {begin}, to = {begin + 11}")]
+        run = c.run("julian-day.toml", replace=grid, files={"jd.csv": table})
+        c.near(f"from {begin:g} on", run.row("p", 0), right, tolerance)
+
+
+def mean_prior_vague_refused(c):
+    # 60 digits at hyperparameters of the optimum: every decade costs log 10.
+    right = (-0.259596, 0.119484)
+    for sd in ("1e3", "1e4", "1e6", "1e9", "1e12"):
+        run = c.run(replace=[("normal(0, 1e4)", f"normal(0, {sd})")])
+        evidence = run.evidence + math.log(float(sd) / 1e3)
+        # The search may end a thousandth of a nat and of an sd from there.
+        c.near(f"sd {sd}: the first row", run.row("p", 0), right, (1e-4, 1e-4))
+        c.near(f"sd {sd}: evidence", (evidence,), (-10.45414,), (1e-3,))
+        c.check(f"sd {sd}: no warning", run.is_fitted and not run.warnings, run.warnings[:80] or run.end)
 
 
 def nan_matern52_tiny_inputs(c):
@@ -625,6 +651,8 @@ CHECKS = {
     "optimum-missed-far-row": optimum_missed_far_row,
     "prior-of-linear-in-bags": prior_of_linear_in_bags,
     "sd-lost-in-rounding": sd_lost_in_rounding,
+    "linear-far-from-origin": linear_far_from_origin,
+    "mean-prior-vague-refused": mean_prior_vague_refused,
     "nan-matern52-tiny-inputs": nan_matern52_tiny_inputs,
     "negative-density": negative_density,
     "ages-five-year": ages_five_year,
