@@ -624,11 +624,11 @@ def exceedance(c):
 def points_without_map(c):
     for study in ("study.toml", "full.toml", "with-covariate.toml"):
         drawing = svg(c.run(study), "map")
-        # Cells of 10 m in the panels of mean and sd: squares of some 17 pixels; the scales of colours have narrower ones.
+        # Cells of 10 m in the panels of mean and sd: squares of some 17 pixels; observed points and scales are narrower.
         cells = re.findall(r'<rect x="[\d.]+" y="[\d.]+" width="([\d.]+)" height="([\d.]+)"', drawing)
         sizes = [(float(w), float(h)) for w, h in cells]
         points = 300 if study == "full.toml" else 240
-        squares = [(w, h) for w, h in sizes if 12 < w < 50 and abs(w - h) <= 0.5]  # half pixels
+        squares = [(w, h) for w, h in sizes if 14 < w < 50 and abs(w - h) <= 0.5]  # half pixels
         c.check(f"{study}: every point is a square on two maps", len(squares) == 2 * points, f"{len(squares)} cells")
 
 

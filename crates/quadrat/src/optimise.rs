@@ -217,6 +217,8 @@ impl Search<'_, '_> {
                 value,
                 gradient,
             },
+            // It could be evaluated before, from elsewhere.
+            None if self.best.x == x => self.best.clone(),
             None => self.barrier(x),
         };
         if value.is_some() && self.last.value < self.best.value {
@@ -326,6 +328,29 @@ mod tests {
         assert!(report.converged, "{}", report.reason);
         assert!((report.x[0] - 1.0).abs() < 1e-9);
         assert!(refused > 0);
+    }
+
+    #[test]
+    fn a_point_that_can_no_longer_be_evaluated_keeps_its_value() {
+        // x^2, but for a second visit of 1.
+        let mut f = |x: &[f64], g: &mut [f64]| {
+            g[0] = 2.0 * x[0];
+            (x[0] != 1.0).then_some(x[0] * x[0])
+        };
+        let first = Point {
+            x: vec![1.0],
+            value: 1.0,
+            gradient: vec![2.0],
+        };
+        let mut search = Search {
+            f: &mut f,
+            best: first.clone(),
+            last: first,
+            evaluations: 1,
+        };
+        assert_eq!(search.at(&[2.0]).value, 4.0);
+        let again = search.at(&[1.0]);
+        assert_eq!((again.value, again.gradient[0]), (1.0, 2.0));
     }
 
     #[test]
