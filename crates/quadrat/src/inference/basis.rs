@@ -1,7 +1,7 @@
 //! Rows whose mean is a combination of known functions with unknown coefficients.
 
 use crate::error::LinalgError;
-use crate::linalg::{Cholesky, Mat, MatMut, MatRef, dot, gemm, map_lower, matvec};
+use crate::linalg::{Cholesky, Mat, MatMut, MatRef, dot, gemm, map_lower};
 
 /// `Ky = K0 + U U'` with the coefficients kept apart: `U` holds the functions at the rows in prior
 /// standard deviations of their coefficients, `K0` the kernel and the noise.
@@ -75,9 +75,13 @@ impl Basis {
     /// $$ c = A^{-1} U' K_0^{-1} b, \qquad K_y^{-1} b = K_0^{-1} (b - U c) $$
     #[must_use]
     pub fn explain(&self, b: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let seen = matvec(self.half.transpose(), &self.factor.half_solve(b));
+        let white = self.factor.half_solve(b);
+        let functions = 0..self.half.ncols();
+        let seen: Vec<f64> = functions
+            .map(|c| dot(self.half.col_as_slice(c), &white))
+            .collect();
         let levels = self.inner.solve(&seen);
-        let explained = matvec(self.columns.as_ref(), &levels);
+        let explained = combined(self.columns.as_ref(), &levels);
         let rest: Vec<f64> = b.iter().zip(&explained).map(|(b, m)| b - m).collect();
         (levels, self.factor.solve(&rest))
     }
@@ -157,7 +161,7 @@ impl Basis {
         alpha: &[f64],
         levels: &[f64],
     ) -> Given {
-        let means = matvec(columns, levels).into_iter().enumerate();
+        let means = combined(columns, levels).into_iter().enumerate();
         let shift = means.map(|(j, level)| level + dot(kernel.col_as_slice(j), alpha));
         let shift = shift.collect();
         let mut whitened = kernel;
@@ -199,6 +203,17 @@ impl Basis {
         self.inner.half_solve_in_place(pulled.as_mut());
         pulled
     }
+}
+
+/// `X c`.
+fn combined(columns: MatRef<'_, f64>, coefficients: &[f64]) -> Vec<f64> {
+    let row = |i: usize| {
+        coefficients
+            .iter()
+            .enumerate()
+            .map(move |(c, x)| columns[(i, c)] * x)
+    };
+    (0..columns.nrows()).map(|i| row(i).sum()).collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 use super::*;
-use crate::linalg::symmetric_from_fn;
+use crate::linalg::{matvec, symmetric_from_fn};
 
 const X: [f64; 6] = [0.0, 0.4, 1.1, 1.9, 3.2, 3.9];
 const AT: [f64; 3] = [0.7, 2.4, 9.0];
