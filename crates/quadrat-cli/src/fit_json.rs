@@ -115,7 +115,7 @@ impl Serialize for Intervals<'_> {
 pub fn text(outcome: &Outcome) -> anyhow::Result<String> {
     let summary = outcome.summary();
     let json = FitJson {
-        quadrat: crate::VERSION,
+        quadrat: crate::version::VERSION,
         format: 1,
         title: &outcome.resolved.study.title,
         run: &outcome.resolved.run,

@@ -46,6 +46,7 @@ mod suggest;
 mod sums;
 mod table;
 mod terminal;
+mod version;
 mod words;
 
 use std::io::IsTerminal;
@@ -54,9 +55,6 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use diagnostic::{Paint, Problems};
-
-/// The version of the program.
-const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Runs the program on the arguments of the process; returns its exit status.
 #[must_use]

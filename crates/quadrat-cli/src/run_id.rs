@@ -20,7 +20,7 @@ const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
 /// A file that can no longer be read.
 pub fn of(study: &Study) -> Result<String, Problems> {
     let mut hash = OFFSET;
-    add(&mut hash, crate::VERSION.as_bytes());
+    add(&mut hash, crate::version::VERSION.as_bytes());
     add(&mut hash, study.source.text.as_bytes());
     let mut files = files(study);
     files.sort();

@@ -106,7 +106,7 @@ fn report(
     let study = &outcome.resolved.study;
     Report {
         title: study.title.clone(),
-        generated_by: format!("quadrat {}", crate::VERSION),
+        generated_by: format!("quadrat {}", crate::version::VERSION),
         summary: summary(outcome),
         facts: facts(outcome, extras),
         warnings: outcome.warnings.clone(),

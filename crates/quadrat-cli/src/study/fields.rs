@@ -69,7 +69,7 @@ impl<'a> Check<'a> {
     pub fn later(&self, span: &Range<usize>, what: &str, instead: &str) {
         let message = format!(
             "{what} is not available in this version ({})",
-            crate::VERSION
+            crate::version::VERSION
         );
         self.refuse(span, message, instead);
     }

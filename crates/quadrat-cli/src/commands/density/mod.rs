@@ -255,7 +255,7 @@ fn figure(path: &Path, rows: &Rows, estimate: &Estimate) -> Result<Vec<u8>> {
         Some("html") => {
             let report = Report {
                 title: format!("Density of {}", rows.name),
-                generated_by: format!("quadrat {}", crate::VERSION),
+                generated_by: format!("quadrat {}", crate::version::VERSION),
                 summary: said::sentences(rows, estimate),
                 warnings: said::warnings(rows, estimate),
                 figures: vec![figure],
