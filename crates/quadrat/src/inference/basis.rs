@@ -75,15 +75,18 @@ impl Basis {
     /// $$ c = A^{-1} U' K_0^{-1} b, \qquad K_y^{-1} b = K_0^{-1} (b - U c) $$
     #[must_use]
     pub fn explain(&self, b: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let white = self.factor.half_solve(b);
+        // A matrix lies at the same boundary of memory every time, and so has the same bits.
+        let mut white = Mat::from_fn(b.len(), 1, |i, _| b[i]);
+        self.factor.half_solve_in_place(white.as_mut());
         let functions = 0..self.half.ncols();
         let seen: Vec<f64> = functions
-            .map(|c| dot(self.half.col_as_slice(c), &white))
+            .map(|c| dot(self.half.col_as_slice(c), white.col_as_slice(0)))
             .collect();
         let levels = self.inner.solve(&seen);
         let explained = combined(self.columns.as_ref(), &levels);
-        let rest: Vec<f64> = b.iter().zip(&explained).map(|(b, m)| b - m).collect();
-        (levels, self.factor.solve(&rest))
+        let mut rest = Mat::from_fn(b.len(), 1, |i, _| b[i] - explained[i]);
+        self.factor.solve_in_place(rest.as_mut());
+        (levels, rest.col_as_slice(0).to_vec())
     }
 
     /// Overwrites `b`, shape `[n, m]`, with `Ky^-1 b`.
