@@ -51,7 +51,7 @@ fn a_wide_prior_of_the_mean_costs_the_logarithm_of_its_sd_and_nothing_else() {
         let told = posterior.predict(&asked, Scale::Latent).unwrap();
         // The digits that are given; the wide priors differ in their seventh.
         close(told.mean(), &[-0.259596, 0.415945], 2e-6);
-        close(&told.sd(), &[0.119484, 0.081457], 2e-6);
+        close(told.sd(), &[0.119484, 0.081457], 2e-6);
         assert!((posterior.summary().log_evidence - evidence).abs() < 2e-5);
     }
     let far = Functionals::points("t", &[0.0, 4.5, 30.0]).unwrap();
@@ -67,7 +67,7 @@ fn a_wide_prior_of_the_mean_costs_the_logarithm_of_its_sd_and_nothing_else() {
         let told = posterior.predict(&far, Scale::Latent).unwrap();
         // The prior's own part is 1e-12 of variances of about one.
         close(told.mean(), &wide.0, 1e-10);
-        close(&told.sd(), &wide.1, 1e-10);
+        close(told.sd(), &wide.1, 1e-10);
         assert!((posterior.summary().log_evidence + sd.ln() - evidence).abs() < 1e-9);
         let covariance = posterior.covariance(&far).unwrap();
         for (i, sd) in told.sd().iter().enumerate() {
@@ -87,7 +87,7 @@ fn hyperparameters_are_learned_beside_a_mean_of_which_nothing_is_known() {
         let told = posterior.predict(&asked, Scale::Latent).unwrap();
         // A search ends where its steps gain less than 1e-8 nats.
         close(told.mean(), narrow.mean(), 1e-4);
-        close(&told.sd(), &narrow.sd(), 1e-4);
+        close(told.sd(), narrow.sd(), 1e-4);
     }
 }
 
@@ -121,7 +121,7 @@ fn a_line_does_not_care_where_its_axis_begins() {
     for shift in [-6e4, 1e6, 1_700_000_000.0, 1e10] {
         let told = told(shift);
         close(told.mean(), day.mean(), 1e-6);
-        close(&told.sd(), &day.sd(), 1e-6);
+        close(told.sd(), day.sd(), 1e-6);
     }
 }
 
@@ -156,7 +156,7 @@ fn lines_over_boxes_and_for_several_outputs_move_with_their_rows_too() {
     for told in [&boxes as &dyn Fn(f64) -> _, &outputs] {
         let (a, b) = (told(1e5), told(1e9));
         close(a.mean(), b.mean(), 1e-5);
-        close(&a.sd(), &b.sd(), 1e-5);
+        close(a.sd(), b.sd(), 1e-5);
     }
 }
 
