@@ -3,13 +3,13 @@
 
 For changes that must not move a number: every example, and every study of the pages in docs.
 
-usage: agree.py BEFORE AFTER [--within RELATIVE] [NAME ...]
+usage: agree.py BEFORE AFTER [--within RELATIVE] [--except KEY]... [NAME ...]
 
 BEFORE and AFTER are programs; NAME is part of the name of an example or a page (all, if none is given).
 Numbers agree that differ by at most RELATIVE (1e-8, if not given) of the larger of the two, or of the
 largest number in their column. A text, a row, a column or a file that only one of them has is a
 difference too. Prints the worst difference of each study and the times of both; ends with 1 where some
-number does not agree.
+number does not agree. KEY of fit.json is not compared: one that AFTER has gained.
 """
 
 import csv
@@ -27,7 +27,7 @@ sys.path.insert(0, str(ROOT / "docs"))
 import check as pages  # noqa: E402
 
 # Of one run, not of its answers.
-IGNORED = {"run", "seconds", "version", "evaluations", "settings"}
+IGNORED = {"run", "seconds", "quadrat", "iterations", "evaluations"}
 
 
 def number(cell):
@@ -154,6 +154,10 @@ def main():
     if "--within" in arguments:
         at = arguments.index("--within")
         within = float(arguments[at + 1])
+        del arguments[at : at + 2]
+    while "--except" in arguments:
+        at = arguments.index("--except")
+        IGNORED.add(arguments[at + 1])
         del arguments[at : at + 2]
     if len(arguments) < 2:
         sys.exit(__doc__)
