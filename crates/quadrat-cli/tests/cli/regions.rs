@@ -21,6 +21,20 @@ fn with(study: &str, more: &[(&str, &str)]) -> tempfile::TempDir {
     folder(&files)
 }
 
+/// The same table, but for the last bits: where a search ends depends on them, and threads share
+/// the sums over regions.
+fn same(a: &str, b: &str) {
+    assert_eq!(a.lines().count(), b.lines().count());
+    let cells =
+        |text: &str| -> Vec<String> { text.split([',', '\n']).map(str::to_owned).collect() };
+    for (a, b) in cells(a).iter().zip(&cells(b)) {
+        match (a.parse::<f64>(), b.parse::<f64>()) {
+            (Ok(x), Ok(y)) => assert!((x - y).abs() <= 1e-12 * x.abs(), "{a} {b}"),
+            _ => assert_eq!(a, b),
+        }
+    }
+}
+
 fn read(folder: &Path, name: &str) -> String {
     std::fs::read_to_string(folder.join(name)).unwrap()
 }
@@ -94,10 +108,11 @@ fn properties_are_as_good_as_a_table() {
         .replace("value = \"cases\"", "value = \"n\"");
     let properties = with(&own, &[]);
     done(properties.path(), &["run", "s.toml", "-o", "out"]);
-    assert_eq!(evidence(joined.path()), evidence(properties.path()));
-    assert_eq!(
-        read(joined.path(), "out/again.csv"),
-        read(properties.path(), "out/again.csv")
+    let (a, b) = (evidence(joined.path()), evidence(properties.path()));
+    assert!((a - b).abs() < 1e-12 * a.abs(), "{a} {b}");
+    same(
+        &read(joined.path(), "out/again.csv"),
+        &read(properties.path(), "out/again.csv"),
     );
 }
 
@@ -181,9 +196,9 @@ fn a_saved_model_remembers_its_projection() {
         "--aggregate",
         "sum",
     ];
-    assert_eq!(
-        done(folder.path(), &at),
-        read(folder.path(), "out/again.csv")
+    same(
+        &done(folder.path(), &at),
+        &read(folder.path(), "out/again.csv"),
     );
     done(folder.path(), &[&at[..], &["-o", "p.geojson"]].concat());
     assert_eq!(
