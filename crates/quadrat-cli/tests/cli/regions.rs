@@ -167,6 +167,148 @@ support = { file = "at.csv", point = ["x", "y"] }
     let lengthscale = fit["hyperparameters"]["se.lengthscale.x"].as_f64().unwrap();
     assert!(lengthscale > 10.0, "{lengthscale}");
     let regions = numbers(&read(folder.path(), "out/again.csv"), "mean");
+    let is_end = |c: char| c.is_whitespace() || ",:[]{}".contains(c);
+    let cells = |text: &str| -> Vec<String> { text.split(is_end).map(str::to_owned).collect() };
+    for (a, b) in cells(a).iter().zip(&cells(b)) {
+        match (a.parse::<f64>(), b.parse::<f64>()) {
+            (Ok(x), Ok(y)) => assert!((x - y).abs() <= 1e-12 * x.abs(), "{a} {b}"),
+            _ => assert_eq!(a, b),
+        }
+    }
+}
+
+fn read(folder: &Path, name: &str) -> String {
+    std::fs::read_to_string(folder.join(name)).unwrap()
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+/// A column of a CSV table.
+fn column(table: &str, name: &str) -> Vec<String> {
+    let at = table
+        .lines()
+        .next()
+        .unwrap()
+        .split(',')
+        .position(|h| h == name)
+        .unwrap();
+    let cell = |line: &str| line.split(',').nth(at).unwrap().to_owned();
+    table.lines().skip(1).map(cell).collect()
+}
+
+fn numbers(table: &str, name: &str) -> Vec<f64> {
+    column(table, name)
+        .iter()
+        .map(|cell| cell.parse().unwrap())
+        .collect()
+}
+
+fn evidence(folder: &Path) -> f64 {
+    json(&read(folder, "out/fit.json"))["log_evidence"]
+        .as_f64()
+        .unwrap()
+}
+
+#[test]
+fn regions_are_predicted_as_csv_and_geojson_in_the_order_of_the_file() {
+    let folder = with(STUDY, &[]);
+    let text = done(folder.path(), &["run", "s.toml", "-o", "out"]);
+    assert!(
+        text.contains("totals of `cases` over 3 regions of x x y (map.geojson)"),
+        "{text}"
+    );
+    let csv = read(folder.path(), "out/again.csv");
+    assert!(
+        csv.starts_with("id,mean,sd,lower,median,upper\na,"),
+        "{csv}"
+    );
+    assert_eq!(column(&csv, "id"), ["a", "b", "c"]);
+    let (before, after) = (json(MAP), json(&read(folder.path(), "out/again.geojson")));
+    let means = numbers(&csv, "mean");
+    for i in 0..3 {
+        let (old, new) = (&before["features"][i], &after["features"][i]);
+        assert_eq!(
+            (&old["id"], &old["geometry"]),
+            (&new["id"], &new["geometry"])
+        );
+        assert_eq!(old["properties"]["n"], new["properties"]["n"]);
+        assert_eq!(new["properties"]["mean"].as_f64().unwrap(), means[i]);
+        assert!(new["properties"]["upper"].as_f64().unwrap() > means[i]);
+    }
+    assert!(names(&folder.path().join("out")).contains(&"again.svg".to_owned()));
+}
+
+#[test]
+fn properties_are_as_good_as_a_table() {
+    let joined = with(STUDY, &[]);
+    done(joined.path(), &["run", "s.toml", "-o", "out"]);
+    let own = STUDY
+        .replace("cases.csv", "map.geojson")
+        .replace("file = \"map.geojson\", key = \"id\", ", "")
+        .replace("value = \"cases\"", "value = \"n\"");
+    let properties = with(&own, &[]);
+    done(properties.path(), &["run", "s.toml", "-o", "out"]);
+    let (a, b) = (evidence(joined.path()), evidence(properties.path()));
+    assert!((a - b).abs() < 1e-12 * a.abs(), "{a} {b}");
+    same(
+        &read(joined.path(), "out/again.csv"),
+        &read(properties.path(), "out/again.csv"),
+    );
+}
+
+#[test]
+fn rows_of_several_times_refer_to_one_region() {
+    let study = STUDY
+        .replace("se(x, y)", "se(x, y) * se(year)")
+        .replace("planar = true } }", "planar = true }, point = [\"year\"] }")
+        .replace(
+            "support = { region = { file = \"map.geojson\", dims",
+            "support = { file = \"cases.csv\", region = { file = \"map.geojson\", key = \"id\", dims",
+        );
+    let rows = "year,id,cases\n1,b,7\n1,a,5\n2,c,6\n2,a,4\n";
+    let folder = with(&study, &[("cases.csv", rows)]);
+    let text = done(folder.path(), &["run", "s.toml", "-o", "out"]);
+    assert!(
+        text.contains("3 regions of x x y (map.geojson) and points of year"),
+        "{text}"
+    );
+    let csv = read(folder.path(), "out/again.csv");
+    assert!(csv.starts_with("id,year,mean,"), "{csv}");
+    assert_eq!(column(&csv, "id"), ["b", "a", "c", "a"]);
+    let after = json(&read(folder.path(), "out/again.geojson"));
+    let ids: Vec<&str> = (0..4)
+        .map(|i| after["features"][i]["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(ids, ["b", "a", "c", "a"]);
+    assert_eq!(after["features"][3]["properties"]["year"], 2.0);
+}
+
+#[test]
+fn degrees_become_kilometres_for_regions_cells_and_points_alike() {
+    let study = STUDY.replace(", planar = true", "")
+        + r#"
+[[predict]]
+name = "cells"
+support = { grid = { x = { from = 0, to = 3, step = 1, cells = true }, y = { from = 0, to = 1, step = 1, cells = true } } }
+aggregate = "sum"
+
+[[predict]]
+name = "points"
+support = { file = "at.csv", point = ["x", "y"] }
+"#;
+    let folder = with(&study, &[("at.csv", "x,y\n0.5,0.5\n")]);
+    let text = done(folder.path(), &["run", "s.toml", "-o", "out"]);
+    for part in ["kilometres", "longitude", "`x` and `y`"] {
+        assert!(text.contains(part), "no `{part}` in\n{text}");
+    }
+    assert!(read(folder.path(), "out/report.html").contains("kilometres"));
+    // A degree is about 111 km: one cell is about 12,300 km², and its total the density times that.
+    let fit = json(&read(folder.path(), "out/fit.json"));
+    let lengthscale = fit["hyperparameters"]["se.lengthscale.x"].as_f64().unwrap();
+    assert!(lengthscale > 10.0, "{lengthscale}");
+    let regions = numbers(&read(folder.path(), "out/again.csv"), "mean");
     let cells = numbers(&read(folder.path(), "out/cells.csv"), "mean");
     for (region, cell) in regions.iter().zip(&cells) {
         // The same sets, their edges cut into pieces in the same way.
@@ -201,9 +343,9 @@ fn a_saved_model_remembers_its_projection() {
         &read(folder.path(), "out/again.csv"),
     );
     done(folder.path(), &[&at[..], &["-o", "p.geojson"]].concat());
-    assert_eq!(
-        read(folder.path(), "p.geojson"),
-        read(folder.path(), "out/again.geojson")
+    same(
+        &read(folder.path(), "p.geojson"),
+        &read(folder.path(), "out/again.geojson"),
     );
     let planar = quadrat(folder.path(), &[&at[..], &["--planar"]].concat());
     assert_eq!(planar.status.code(), Some(1));
