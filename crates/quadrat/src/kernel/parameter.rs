@@ -39,7 +39,8 @@ pub struct KernelParameter {
     pub role: Role,
     /// Which kind of leaf it belongs to.
     pub kind: Kind,
-    /// The columns of its leaf, as indices into [`Kernel::columns`].
+    /// The columns of its leaf, as indices into
+    /// [`Kernel::columns`](super::Kernel::columns).
     pub leaf_columns: Vec<usize>,
     /// A value fixed in the expression (`period = 24`).
     pub fixed: Option<f64>,

@@ -281,7 +281,7 @@ impl SumMoments {
 /// # Arguments
 /// * `weights` - each above zero, shape `[n]`
 /// * `at` - mean and variance of every point
-/// * `sample` - [`Bags::sample`] of the row
+/// * `sample` - [`Bags::sample`](super::Bags::sample) of the row
 /// * `covariance` - of the sample; its diagonal is not read
 /// * `explained` - `B` and `W`, of which `B'B - W'W` is the part of the covariance that inducing
 ///   points explain, shape `[M, n]` each
