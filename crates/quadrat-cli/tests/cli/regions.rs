@@ -21,8 +21,7 @@ fn with(study: &str, more: &[(&str, &str)]) -> tempfile::TempDir {
     folder(&files)
 }
 
-/// The same table, but for the last bits: where a search ends depends on them, and threads share
-/// the sums over regions.
+/// The same table, but for the last bits, in which two searches over regions may end differently.
 fn same(a: &str, b: &str) {
     let is_end = |c: char| c.is_whitespace() || ",:[]{}".contains(c);
     let parts = |text: &str| -> Vec<String> { text.split(is_end).map(str::to_owned).collect() };

@@ -201,10 +201,7 @@ impl Waves {
             for other in &slow[..power] {
                 take_out(&mut own, other);
             }
-            let length = dot(&own, &own).sqrt();
-            if length > 0.0 {
-                own.iter_mut().for_each(|x| *x /= length);
-            }
+            to_unit(&mut own);
             slow[power] = own;
         }
         let each = root.iter().zip(places);
@@ -281,17 +278,11 @@ impl Waves {
             own
         };
         let (mut c, mut s) = (wave(f64::cos), wave(f64::sin));
-        for own in [&mut c, &mut s] {
-            let length = dot(own, own).sqrt();
-            if length > 0.0 {
-                own.iter_mut().for_each(|x| *x /= length);
-            }
-        }
+        to_unit(&mut c);
+        to_unit(&mut s);
         take_out(residual, &c);
         take_out(&mut s, &c);
-        let length = dot(&s, &s).sqrt();
-        if length > LEFT {
-            s.iter_mut().for_each(|x| *x /= length);
+        if to_unit(&mut s) > LEFT {
             take_out(residual, &s);
         }
     }
@@ -345,6 +336,15 @@ impl Sums {
         };
         a * a / cc + second
     }
+}
+
+/// Scales a vector to unit length, but for one of zeros; the length it had.
+fn to_unit(x: &mut [f64]) -> f64 {
+    let length = dot(x, x).sqrt();
+    if length > 0.0 {
+        x.iter_mut().for_each(|x| *x /= length);
+    }
+    length
 }
 
 /// Less the part along a vector of unit length.

@@ -298,51 +298,47 @@ fn binomial_keeps_the_contract() {
     }
 }
 
+/// Positive values, small, middling and large.
+const POSITIVE: [f64; 3] = [0.02, 1.3, 800.0];
+
+/// A likelihood of [`POSITIVE`].
+fn positive_values(name: &'static str, likelihood: Box<dyn Local>, own: Vec<Vec<f64>>) -> Case {
+    Case {
+        name,
+        likelihood,
+        own,
+        features,
+        circumstances: |_| Circumstances::default(),
+        log_probability: Box::new(|d, row| d.log_density(POSITIVE[row])),
+        kinked: false,
+        ratios: EXP_RATIOS,
+        distances: &[0.0, 0.4, 1.5, -6.0, 40.0],
+    }
+}
+
 #[test]
 fn exponential_keeps_the_contract() {
-    const VALUES: [f64; 3] = [0.02, 1.3, 800.0];
     for (link, name) in [
         (Link::Exp, "exponential exp"),
         (Link::Softplus, "exponential softplus"),
     ] {
-        run(&Case {
-            name,
-            likelihood: Box::new(Exponential::new(VALUES.to_vec(), link).unwrap()),
-            own: vec![vec![]],
-            features,
-            circumstances: |_| Circumstances::default(),
-            log_probability: Box::new(|d, row| d.log_density(VALUES[row])),
-            kinked: false,
-            ratios: EXP_RATIOS,
-            distances: &[0.0, 0.4, 1.5, -6.0, 40.0],
-        });
+        let waits = Exponential::new(POSITIVE.to_vec(), link).unwrap();
+        run(&positive_values(name, Box::new(waits), vec![vec![]]));
     }
 }
 
 #[test]
 fn gamma_keeps_the_contract() {
-    const VALUES: [f64; 3] = [0.02, 1.3, 800.0];
-    for (shape, own, name) in [
-        // A fraction bends the density at zero, which sums over values do not resolve.
-        (
-            Shape::Learned,
-            vec![vec![3.0], vec![4.0], vec![60.0]],
-            "gamma",
-        ),
-        (Shape::Known(2.0), vec![vec![]], "gamma of a known shape"),
-    ] {
-        run(&Case {
-            name,
-            likelihood: Box::new(Gamma::new(VALUES.to_vec(), shape).unwrap()),
-            own,
-            features,
-            circumstances: |_| Circumstances::default(),
-            log_probability: Box::new(|d, row| d.log_density(VALUES[row])),
-            kinked: false,
-            ratios: EXP_RATIOS,
-            distances: &[0.0, 0.4, 1.5, -6.0, 40.0],
-        });
-    }
+    let gamma = |shape| Box::new(Gamma::new(POSITIVE.to_vec(), shape).unwrap());
+    // A fraction bends the density at zero, which sums over values do not resolve.
+    let shapes = vec![vec![3.0], vec![4.0], vec![60.0]];
+    run(&positive_values("gamma", gamma(Shape::Learned), shapes));
+    let known = gamma(Shape::Known(2.0));
+    run(&positive_values(
+        "gamma of a known shape",
+        known,
+        vec![vec![]],
+    ));
 }
 
 #[test]

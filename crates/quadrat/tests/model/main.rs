@@ -23,6 +23,7 @@ mod rounding;
 mod sites;
 mod slopes;
 mod sparse;
+mod sparse_edges;
 mod sparse_likelihoods;
 mod sparse_search;
 mod times;
