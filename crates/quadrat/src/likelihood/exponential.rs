@@ -3,9 +3,9 @@
 use crate::special::elementary;
 use serde::{Deserialize, Serialize};
 
-use super::check;
 use super::distribution::{self, Distribution};
 use super::local::{Belief, Circumstances, Expected, Jet, Local, SumTerms, Tilted};
+use super::positive_rows::PositiveRows;
 use super::quadrature::{self, climb};
 use crate::error::InputError;
 use crate::link::{CLIP, Link};
@@ -18,12 +18,8 @@ use crate::link::{CLIP, Link};
 /// `1 / f^2` diverges, `identity` because a mean must be positive.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Exponential {
-    values: Vec<f64>,
+    rows: PositiveRows,
     link: Link,
-    /// Logarithms of what the values were divided by, which belong to their densities; empty: of
-    /// one.
-    #[serde(skip)]
-    log_sizes: Vec<f64>,
 }
 
 impl Exponential {
@@ -35,9 +31,8 @@ impl Exponential {
     /// link.
     pub fn new(values: Vec<f64>, link: Link) -> Result<Self, InputError> {
         let made = Self {
-            values,
+            rows: PositiveRows::new(values),
             link,
-            log_sizes: Vec::new(),
         };
         made.check()?;
         Ok(made)
@@ -55,30 +50,22 @@ impl Exponential {
                 "the identity link for exponential values",
                 "a mean must be positive: use link exp or softplus",
             ),
-            Link::Exp | Link::Softplus => {
-                check::finite("the value", &self.values)?;
-                check::range("the value", &self.values, "more than zero", |_, y| y > 0.0)
-            }
+            Link::Exp | Link::Softplus => self.rows.check(),
         }
     }
 
     /// The same values where every mean is that many times as large.
     pub(super) fn per_unit(&self, sizes: &[f64]) -> Self {
         Self {
-            values: self.values.iter().zip(sizes).map(|(y, s)| y / s).collect(),
+            rows: self.rows.per_unit(sizes),
             link: self.link,
-            log_sizes: sizes.iter().map(|s| elementary::log(*s)).collect(),
         }
-    }
-
-    fn log_size(&self, row: usize) -> f64 {
-        self.log_sizes.get(row).copied().unwrap_or(0.0)
     }
 
     /// The observed values.
     #[must_use]
     pub fn values(&self) -> &[f64] {
-        &self.values
+        &self.rows.values
     }
 
     /// The link.
@@ -90,7 +77,7 @@ impl Exponential {
 
 impl Local for Exponential {
     fn rows(&self) -> usize {
-        self.values.len()
+        self.rows.values.len()
     }
 
     fn is_log_concave(&self) -> bool {
@@ -98,14 +85,14 @@ impl Local for Exponential {
     }
 
     fn guess(&self, _: &[f64], row: usize) -> f64 {
-        self.link.inverse(self.values[row]).unwrap_or(0.0)
+        self.link.inverse(self.rows.values[row]).unwrap_or(0.0)
     }
 
     fn log_density(&self, _: &[f64], row: usize, f: f64) -> Jet {
         let [u, u1, u2, u3] = self.link.log_jet(f);
-        let ratio = elementary::exp((elementary::log(self.values[row]) - u).min(CLIP));
+        let ratio = elementary::exp((self.rows.log_value(row) - u).min(CLIP));
         Jet {
-            value: -u - ratio - self.log_size(row),
+            value: -u - ratio - self.rows.log_size(row),
             first: u1 * (ratio - 1.0),
             second: ratio * (u2 - u1 * u1) - u2,
             third: ratio * (u3 - 3.0 * u1 * u2 + u1 * u1 * u1) - u3,
@@ -120,7 +107,7 @@ impl Local for Exponential {
             let jet = |f: f64| {
                 let ratio = elementary::exp((guess - f).min(CLIP));
                 Jet {
-                    value: -f - ratio - self.log_size(row),
+                    value: -f - ratio - self.rows.log_size(row),
                     first: ratio - 1.0,
                     second: -ratio,
                     third: ratio,
@@ -146,10 +133,9 @@ impl Local for Exponential {
         if self.link == Link::Exp {
             // E e^-f = e^(v/2 - m).
             let half = 0.5 * belief.variance;
-            let ratio =
-                elementary::exp((elementary::log(self.values[row]) - belief.mean + half).min(CLIP));
+            let ratio = elementary::exp((self.rows.log_value(row) - belief.mean + half).min(CLIP));
             return Expected {
-                value: -belief.mean - ratio - self.log_size(row),
+                value: -belief.mean - ratio - self.rows.log_size(row),
                 first: ratio - 1.0,
                 second: -ratio,
             };
@@ -159,10 +145,10 @@ impl Local for Exponential {
 
     fn sum_terms(&self, row: usize) -> Option<SumTerms> {
         Some(SumTerms {
-            constant: -self.log_size(row),
+            constant: -self.rows.log_size(row),
             log: -1.0,
             linear: 0.0,
-            inverse: -self.values[row],
+            inverse: -self.rows.values[row],
         })
     }
 

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::check;
 use super::distribution::{self, Distribution};
 use super::local::{Belief, Circumstances, Expected, Jet, Local, Tilted};
+use super::positive_rows::PositiveRows;
 use super::quadrature;
 use crate::error::InputError;
 use crate::link::{CLIP, Link};
@@ -36,12 +36,8 @@ pub enum Shape {
 /// McCullagh and Nelder 1989, section 8.2, with the logarithm as link.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Gamma {
-    values: Vec<f64>,
+    rows: PositiveRows,
     shape: Shape,
-    /// Logarithms of what the values were divided by, which belong to their densities; empty: of
-    /// one.
-    #[serde(skip)]
-    log_sizes: Vec<f64>,
 }
 
 /// Name of the own hyperparameter.
@@ -55,9 +51,8 @@ impl Gamma {
     /// shape that is not positive.
     pub fn new(values: Vec<f64>, shape: Shape) -> Result<Self, InputError> {
         let made = Self {
-            values,
+            rows: PositiveRows::new(values),
             shape,
-            log_sizes: Vec::new(),
         };
         made.check()?;
         Ok(made)
@@ -73,23 +68,21 @@ impl Gamma {
                 reason: format!("it is {value}; give a positive number"),
             });
         }
-        check::finite("the value", &self.values)?;
-        check::range("the value", &self.values, "more than zero", |_, y| y > 0.0)
+        self.rows.check()
     }
 
     /// The same values where every mean is that many times as large.
     pub(super) fn per_unit(&self, sizes: &[f64]) -> Self {
         Self {
-            values: self.values.iter().zip(sizes).map(|(y, s)| y / s).collect(),
+            rows: self.rows.per_unit(sizes),
             shape: self.shape,
-            log_sizes: sizes.iter().map(|s| elementary::log(*s)).collect(),
         }
     }
 
     /// The observed values.
     #[must_use]
     pub fn values(&self) -> &[f64] {
-        &self.values
+        &self.rows.values
     }
 
     /// What is known of the shape.
@@ -112,11 +105,10 @@ impl Gamma {
     }
 
     fn row(&self, row: usize) -> Row {
-        let log_value = elementary::log(self.values[row]);
-        let log_size = self.log_sizes.get(row).copied().unwrap_or(0.0);
+        let log_value = self.rows.log_value(row);
         Row {
             log_value,
-            rest: -log_value - log_size,
+            rest: -log_value - self.rows.log_size(row),
         }
     }
 }
@@ -160,7 +152,7 @@ fn normaliser_slope(a: f64) -> f64 {
 
 impl Local for Gamma {
     fn rows(&self) -> usize {
-        self.values.len()
+        self.rows.values.len()
     }
 
     fn parameters(&self, _: f64) -> Vec<Parameter> {

@@ -29,6 +29,7 @@ mod open_count;
 mod ordinal;
 mod poisson;
 mod positive;
+mod positive_rows;
 mod quadrature;
 #[cfg(test)]
 mod quadrature_tests;

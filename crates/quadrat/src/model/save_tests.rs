@@ -166,7 +166,7 @@ fn every_likelihood_is_checked_again() {
         ),
         (
             Exponential::new(two(), Link::Exp).unwrap().into(),
-            "/Exponential/values/1",
+            "/Exponential/rows/values/1",
             json!(-2.0),
             "more than zero",
         ),
