@@ -42,8 +42,8 @@ impl PartialEq for Moments {
 }
 
 impl Moments {
-    /// The moments with `k` and `l` below `needed` (and some more) of the set that these edges and
-    /// this bounding box, in any scaling, belong to.
+    /// The moments with `k` and `l` below `needed` (and some more) of the set with these edges and
+    /// this bounding box: always the same numbers, since the first ones asked for are kept.
     pub fn table(
         &self,
         needed: usize,

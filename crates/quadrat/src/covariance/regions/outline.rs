@@ -6,8 +6,9 @@ use super::padua::{self, Nodes, Padua};
 use super::tensor::Tensor;
 use crate::covariance::{PlanarRule, Resolution};
 use crate::kernel::Potential;
+use crate::linalg::MatRef;
 use crate::quadrature::gauss_legendre;
-use crate::support::{Edge, Moments};
+use crate::support::Edge;
 
 /// Where the kink of the kernel is felt, covariances may be this many times less accurate: kinks
 /// cost more to resolve.
@@ -77,6 +78,9 @@ pub(super) struct Compact {
     pub clearance: f64,
 }
 
+/// The moments of a set, as a function of how many are needed.
+type Tables<'a> = &'a dyn Fn(usize) -> MatRef<'a, f64>;
+
 impl Outline {
     /// From directed edges (region on the left) in scaled coordinates, its area there, and its
     /// bounding box.
@@ -85,7 +89,7 @@ impl Outline {
         area: f64,
         [x, y]: [(f64, f64); 2],
         Resolution { tolerance, rule }: Resolution,
-        moments: &Moments,
+        moments: Tables<'_>,
         most_points: usize,
     ) -> Self {
         let centre = [0.5 * (x.0 + x.1), 0.5 * (y.0 + y.1)];
@@ -112,7 +116,7 @@ impl Outline {
             centre,
             half,
             compact: (by_area && !is_smooth)
-                .then(|| compact::<P>(edges, moments, centre, half, tolerance))
+                .then(|| compact::<P>(moments, centre, half, tolerance))
                 .flatten(),
             tensor: None,
             is_large: false,
@@ -126,8 +130,7 @@ impl Outline {
             if !out.is_large {
                 points = points.map(|p| p.min(most_points));
                 let needed = points[0].max(points[1]);
-                let table = moments.table(needed, edges, centre, half);
-                out.tensor = Some(Tensor::new(table, centre, half, points));
+                out.tensor = Some(Tensor::new(moments(needed), centre, half, points));
             }
             out.panels = edges.iter().filter_map(whole_edge).collect();
             return out;
@@ -318,8 +321,7 @@ fn line_error<P: Potential>(n: usize, h: f64) -> f64 {
 
 /// Area nodes when a rule of moderate degree is enough for smooth partners.
 fn compact<P: Potential>(
-    edges: &[Edge],
-    moments: &Moments,
+    moments: Tables<'_>,
     centre: [f64; 2],
     half: [f64; 2],
     tolerance: f64,
@@ -342,8 +344,7 @@ fn compact<P: Potential>(
     let degree = (degree..=padua::MAX_DEGREE.min(degree.max(8)))
         .find(|&p| clearance_of(p) <= 2.0 * size)
         .unwrap_or(degree.clamp(8, padua::MAX_DEGREE));
-    let table = moments.table(padua::MAX_DEGREE + 1, edges, centre, half);
-    let mut nodes = Padua::of(degree).nodes(table);
+    let mut nodes = Padua::of(degree).nodes(moments(padua::MAX_DEGREE + 1));
     nodes
         .x
         .iter_mut()

@@ -57,7 +57,16 @@ impl Scale {
         moments: &Moments,
         most_points: usize,
     ) -> Outline {
-        let edges: Vec<_> = edges.map(|(p, q)| (self.to(p), self.to(q))).collect();
+        let own: Vec<Edge> = edges.collect();
+        let edges: Vec<Edge> = own
+            .iter()
+            .map(|(p, q)| (self.to(*p), self.to(*q)))
+            .collect();
+        // Of the unscaled set: made once, by whichever lengthscale asks first, they must not depend
+        // on it, not even in the last bits.
+        let centre = bounds.map(|(a, b)| 0.5 * (a + b));
+        let half = bounds.map(|(a, b)| 0.5 * (b - a));
+        let moments = |needed: usize| moments.table(needed, &own, centre, half);
         let area = area * self.inverse[0] * self.inverse[1];
         let (low, high) = (
             self.to([bounds[0].0, bounds[1].0]),
@@ -68,7 +77,7 @@ impl Scale {
             area,
             [(low[0], high[0]), (low[1], high[1])],
             self.resolution,
-            moments,
+            &moments,
             most_points,
         )
     }

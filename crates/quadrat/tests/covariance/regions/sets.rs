@@ -186,3 +186,26 @@ fn rows_do_not_depend_on_how_many_atoms_the_others_have() {
         }
     }
 }
+
+/// Moments of regions are kept from the first matrix on, which threads make in any order.
+#[test]
+fn what_was_computed_before_changes_no_bit() {
+    for text in ["se(x, y)", "matern32(x, y)", "matern52(x, y)"] {
+        let (_, covariance) = kernel(text);
+        let set = || {
+            let mut rng = random(23);
+            let mut set = plane();
+            for i in 0..4 {
+                let star = star(&mut rng, 1.0, [0.7 * f64::from(i), 0.3]);
+                set.push_region(Region::from(star), Aggregate::Mean)
+                    .unwrap();
+            }
+            set
+        };
+        let asked = [1.3, 0.7, 1.1];
+        let alone = covariance.matrix(&asked, &set());
+        let used = set();
+        let _ = covariance.matrix(&[1.0, 0.3, 2.9], &used);
+        assert_eq!(covariance.matrix(&asked, &used), alone, "{text}");
+    }
+}
