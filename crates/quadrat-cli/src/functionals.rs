@@ -1,27 +1,30 @@
 //! Places as the library's linear functionals, longitude and latitude projected.
 
+use std::iter::repeat_n;
 use std::ops::Range;
 use std::sync::Arc;
 
 use quadrat::error::InputError;
-use quadrat::support::{Aggregate as LibraryAggregate, Functional, Functionals, Region, Side};
+use quadrat::support::{
+    Aggregate as LibraryAggregate, Columns, Functional, Functionals, Region, Side,
+};
 
 use crate::places::Places;
-use crate::shapes::{Bag, Kind};
+use crate::shapes::{Kind, Points, Shapes};
 use crate::study::support::Aggregate;
 
 /// Some rows of places as functionals, over [`Places::inputs`].
 pub fn functionals(places: &Places, rows: Range<usize>) -> Result<Functionals, InputError> {
+    if let Some((bags, shapes)) = bags(places) {
+        return weighted(places, bags, shapes, rows.map(|row| (row, 1.0)));
+    }
     let mut functionals = Functionals::new(places.inputs());
-    let aggregate = match places.aggregate {
-        Some(Aggregate::Sum) => LibraryAggregate::Sum,
-        _ => LibraryAggregate::Mean,
-    };
+    let aggregate = aggregate(places);
     let order = places.order();
     for row in rows {
         let (mut sides, cell) = sides(places, &order, row)?;
-        match places.shapes.as_ref().map(|shapes| (&shapes.kind, shapes)) {
-            Some((Kind::Regions(regions), shapes)) => {
+        match places.shapes.as_ref().and_then(|s| Some((s.regions()?, s))) {
+            Some((regions, shapes)) => {
                 let region = regions.regions[shapes.of_row[row]].clone();
                 let region = region.ok_or(InputError::Unavailable {
                     what: "a row of a region without a geometry",
@@ -29,11 +32,6 @@ pub fn functionals(places: &Places, rows: Range<usize>) -> Result<Functionals, I
                 })?;
                 let sides: Vec<Option<Side>> = [None, None].into_iter().chain(sides).collect();
                 functionals.push_product(region, &sides, aggregate)?;
-            }
-            Some((Kind::Bags(bags), shapes)) => {
-                let bag = &bags.bags[shapes.of_row[row]];
-                let (points, weights) = nodes(bag, &beside(&sides), aggregate);
-                functionals.push_nodes(&points, &weights)?;
             }
             None => match cell {
                 Some(cell) => functionals.push_product(cell, &sides, aggregate)?,
@@ -55,41 +53,87 @@ pub fn functionals(places: &Places, rows: Range<usize>) -> Result<Functionals, I
 
 /// Every row by itself, bags as their points.
 pub fn apart(places: &Places) -> Result<Functionals, InputError> {
-    let Some((Kind::Bags(bags), shapes)) = places.shapes.as_ref().map(|s| (&s.kind, s)) else {
+    let Some((bags, shapes)) = bags(places) else {
         return functionals(places, 0..places.len());
     };
-    let mut functionals = Functionals::new(places.inputs());
+    let mut columns = Columns::default();
     let order = places.order();
     for row in 0..places.len() {
         let (sides, _) = sides(places, &order, row)?;
-        let bag = &bags.bags[shapes.of_row[row]];
-        let (points, _) = nodes(bag, &beside(&sides), LibraryAggregate::Sum);
-        for point in points {
-            functionals.push_point(&point)?;
-        }
+        gather(
+            bags,
+            bags.of(shapes.of_row[row]),
+            &beside(&sides),
+            &mut columns,
+        );
     }
-    Ok(functionals)
+    Functionals::from_columns(places.inputs(), columns)
 }
 
 /// Rows that are bags, their weights times a factor for each.
 pub fn scaled_bags(places: &Places, rows: &[(usize, f64)]) -> Result<Functionals, InputError> {
-    let mut functionals = Functionals::new(places.inputs());
+    match bags(places) {
+        Some((bags, shapes)) => weighted(places, bags, shapes, rows.iter().copied()),
+        None => Ok(Functionals::new(places.inputs())),
+    }
+}
+
+/// Rows that are bags, as the weighted points of each; weights add to one for an average.
+fn weighted(
+    places: &Places,
+    bags: &Points,
+    shapes: &Shapes,
+    rows: impl Iterator<Item = (usize, f64)>,
+) -> Result<Functionals, InputError> {
+    let mut columns = Columns {
+        offsets: vec![0],
+        ..Columns::default()
+    };
     let order = places.order();
-    let aggregate = match places.aggregate {
+    let aggregate = aggregate(places);
+    for (row, factor) in rows {
+        let (sides, _) = sides(places, &order, row)?;
+        let bag = shapes.of_row[row];
+        gather(bags, bags.of(bag), &beside(&sides), &mut columns);
+        let scale = match aggregate {
+            LibraryAggregate::Sum => 1.0,
+            LibraryAggregate::Mean => bags.total(bag),
+        };
+        let weights = bags.weights[bags.of(bag)].iter();
+        let scaled = weights.map(|weight| weight / scale * factor);
+        columns.weight.extend(scaled);
+        columns.offsets.push(columns.weight.len());
+    }
+    Functionals::from_columns(places.inputs(), columns)
+}
+
+/// Adds the coordinates of points to columns, each point followed by the same further ones.
+fn gather(bags: &Points, points: Range<usize>, at: &[f64], columns: &mut Columns) {
+    let inputs = bags.coordinates.len() + at.len();
+    columns.lower.resize_with(inputs, Vec::new);
+    let (own, further) = columns.lower.split_at_mut(bags.coordinates.len());
+    for (column, coordinate) in own.iter_mut().zip(&bags.coordinates) {
+        column.extend_from_slice(&coordinate[points.clone()]);
+    }
+    for (column, x) in further.iter_mut().zip(at) {
+        column.extend(repeat_n(*x, points.len()));
+    }
+}
+
+/// The bags that rows look at, where they do.
+fn bags(places: &Places) -> Option<(&Points, &Shapes)> {
+    let shapes = places.shapes.as_ref()?;
+    match &shapes.kind {
+        Kind::Bags(bags) => Some((&bags.points, shapes)),
+        Kind::Regions(_) => None,
+    }
+}
+
+fn aggregate(places: &Places) -> LibraryAggregate {
+    match places.aggregate {
         Some(Aggregate::Sum) => LibraryAggregate::Sum,
         _ => LibraryAggregate::Mean,
-    };
-    for &(row, factor) in rows {
-        let Some((Kind::Bags(bags), shapes)) = places.shapes.as_ref().map(|s| (&s.kind, s)) else {
-            continue;
-        };
-        let (sides, _) = sides(places, &order, row)?;
-        let bag = &bags.bags[shapes.of_row[row]];
-        let (points, mut weights) = nodes(bag, &beside(&sides), aggregate);
-        weights.iter_mut().for_each(|weight| *weight *= factor);
-        functionals.push_nodes(&points, &weights)?;
     }
-    Ok(functionals)
 }
 
 /// Sides, and a box of longitude and latitude.
@@ -148,17 +192,4 @@ fn beside(sides: &[Option<Side>]) -> Vec<f64> {
         _ => f64::NAN,
     });
     at.collect()
-}
-
-/// The points of a bag, each followed by the same further coordinates, and their weights, which
-/// add to one for an average.
-fn nodes(bag: &Bag, at: &[f64], aggregate: LibraryAggregate) -> (Vec<Vec<f64>>, Vec<f64>) {
-    let points = bag.points.iter();
-    let points = points.map(|point| [point.as_slice(), at].concat());
-    let scale = match aggregate {
-        LibraryAggregate::Sum => 1.0,
-        LibraryAggregate::Mean => bag.total(),
-    };
-    let weights = bag.weights.iter().map(|weight| weight / scale);
-    (points.collect(), weights.collect())
 }

@@ -1,5 +1,6 @@
 //! Regions and bags as the rows of a table refer to them.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use quadrat::support::{Polygon, Region};
@@ -41,30 +42,37 @@ pub struct Regions {
     pub regions: Vec<Option<Arc<Region>>>,
 }
 
-/// Bags of weighted points.
+/// Bags of weighted points, by column: a million points are a few columns, not a million vectors.
 #[derive(Debug)]
 pub struct Bags {
     /// The file, as it is shown to people.
     pub name: String,
     /// The column of the weights, where they are not all one.
     pub weight: Option<String>,
-    /// The bags.
-    pub bags: Vec<Bag>,
+    /// The points, one bag after the other.
+    pub points: Points,
 }
 
-/// Weighted points.
+/// Weighted points, bag by bag.
 #[derive(Debug, Default, Clone, PartialEq)]
-pub struct Bag {
-    /// One point per weight, in the coordinates of the model.
-    pub points: Vec<Vec<f64>>,
-    /// Weights as given, none negative; all zero only where such bags are to be left out.
+pub struct Points {
+    /// `coordinates[d][point]`, in the coordinates of the model.
+    pub coordinates: Vec<Vec<f64>>,
+    /// Weights as given, none negative; all zero only in bags that are to be left out.
     pub weights: Vec<f64>,
+    /// Bag `i` has the points `offsets[i]..offsets[i + 1]`.
+    pub offsets: Vec<usize>,
 }
 
-impl Bag {
-    /// The sum of the weights.
-    pub fn total(&self) -> f64 {
-        self.weights.iter().sum()
+impl Points {
+    /// Which points a bag has.
+    pub fn of(&self, bag: usize) -> Range<usize> {
+        self.offsets[bag]..self.offsets[bag + 1]
+    }
+
+    /// The sum of the weights of a bag.
+    pub fn total(&self, bag: usize) -> f64 {
+        self.weights[self.of(bag)].iter().sum()
     }
 }
 
@@ -74,7 +82,7 @@ impl Shapes {
         let at = self.of_row[row];
         match &self.kind {
             Kind::Regions(regions) => regions.regions[at].as_ref().map_or(0.0, |r| r.volume()),
-            Kind::Bags(bags) => bags.bags[at].total(),
+            Kind::Bags(bags) => bags.points.total(at),
         }
     }
 

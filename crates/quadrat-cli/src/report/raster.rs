@@ -136,12 +136,16 @@ impl Raster {
             let dims = [shapes.dims[a].clone(), shapes.dims[b].clone()];
             let map = places.geographic.as_ref();
             let map = map.filter(|map| map.dims == dims);
-            let place = |point: &Vec<f64>| match map {
-                Some(map) => map.degrees([point[a], point[b]]).ok(),
-                None => Some([point[a], point[b]]),
+            let coordinates = &bags.points.coordinates;
+            let place = |point: usize| {
+                let at = [coordinates[a][point], coordinates[b][point]];
+                match map {
+                    Some(map) => map.degrees(at).ok(),
+                    None => Some(at),
+                }
             };
             let of_row = |row: usize| {
-                let points = bags.bags[shapes.of_row[row]].points.iter();
+                let points = bags.points.of(shapes.of_row[row]);
                 points.map(place).collect::<Option<Vec<Place>>>()
             };
             let rows: Vec<Vec<Place>> = (0..places.len()).map(of_row).collect::<Option<_>>()?;

@@ -10,7 +10,7 @@ use super::join::{Joined, canonical, join, unused};
 use super::read::find;
 use super::rows::no_giants;
 use crate::diagnostic::{Problem, Problems, shown};
-use crate::shapes::{Bag, Bags, Kind, Shapes};
+use crate::shapes::{Bags, Kind, Points, Shapes};
 use crate::study::fields::Spanned;
 use crate::study::shape::BagKeys;
 use crate::table::{BadCells, Reading, Table};
@@ -26,7 +26,7 @@ pub fn bags(
     observed: bool,
 ) -> Option<Shapes> {
     let points = files.table(&keys.file)?;
-    let (names, bags) = read(files, &points, keys, observed)?;
+    let (names, of_bags) = read(files, &points, keys, observed)?;
     let (rows, of_row) = match table {
         None => (names.clone(), (0..names.len()).collect()),
         Some(table) => {
@@ -53,7 +53,7 @@ pub fn bags(
         kind: Kind::Bags(Arc::new(Bags {
             name: points.name().to_owned(),
             weight: keys.weight.as_ref().map(|weight| weight.value.clone()),
-            bags,
+            points: of_bags,
         })),
     })
 }
@@ -64,7 +64,7 @@ fn read(
     points: &Table,
     keys: &BagKeys,
     observed: bool,
-) -> Option<(Vec<String>, Vec<Bag>)> {
+) -> Option<(Vec<String>, Points)> {
     let check = files.check;
     let wanted: Vec<&Spanned<String>> = keys.dims.iter().chain(&keys.weight).collect();
     let found = find(check, points, &wanted);
@@ -84,66 +84,46 @@ fn read(
         let is_place = pair.is_some_and(|(_, lon, lat)| i == lon || i == lat);
         keys.fills && i < keys.dims.len() && !is_place
     };
-    let columns = columns(points, &found, may_miss)
+    let mut columns = columns(points, &found, may_miss)
         .map_err(|problems| check.extend(problems))
         .ok()?;
     let of_point = of_point.ok()?;
     let mut problems = Problems::default();
     no_giants(points, &found, &columns, &mut problems);
-    let (coordinates, weights) = columns.split_at(keys.dims.len());
-    let weight = |row: usize| weights.first().map_or(1.0, |weights| weights[row]);
+    let weights = match keys.weight {
+        Some(_) => columns.pop().unwrap_or_default(),
+        None => vec![1.0; of_point.len()],
+    };
     let weight_column = found.last().copied().unwrap_or(0);
-    let mut bad = BadCells::default();
-    for row in (0..of_point.len()).filter(|&row| weight(row) < 0.0) {
-        let problem = Problem::new(format!(
-            "the weight is {}; it cannot be negative",
-            weight(row)
-        ))
-        .remedy("mend it, or delete the row if the point does not count");
-        bad.add(Some(weight_column), problem, || {
-            points.place(row, weight_column)
-        });
-    }
-    if let Err(found) = bad.or(points.name(), points.headers(), ()) {
-        problems.0.extend(found.0);
-    }
-    let mut names: Vec<String> = Vec::new();
-    let mut bags: Vec<Bag> = Vec::new();
-    let mut first_rows = Vec::new();
-    let mut known: HashMap<String, usize> = HashMap::new();
-    for (row, name) in of_point.into_iter().enumerate() {
-        let mut point: Vec<f64> = coordinates.iter().map(|column| column[row]).collect();
-        if let Some((geographic, lon, lat)) = pair {
-            let place = degrees(point[lon], point[lat]).and_then(|()| {
-                let place = geographic.point(point[lon], point[lat]);
+    no_negatives(points, weight_column, &weights, &mut problems);
+    if let Some((geographic, lon, lat)) = pair {
+        for row in 0..of_point.len() {
+            let place = degrees(columns[lon][row], columns[lat][row]).and_then(|()| {
+                let place = geographic.point(columns[lon][row], columns[lat][row]);
                 place.map_err(|error| (error.to_string(), 0))
             });
-            if let Err((fact, which)) = &place {
-                if problems.0.len() < LISTED {
-                    let column = found[if *which == 0 { lon } else { lat }];
+            match place {
+                Ok([x, y]) => (columns[lon][row], columns[lat][row]) = (x, y),
+                Err((fact, which)) if problems.0.len() < LISTED => {
+                    let column = found[if which == 0 { lon } else { lat }];
                     problems.push(
-                        Problem::new(fact.clone())
+                        Problem::new(fact)
                             .at(points.place(row, column))
                             .remedy("regions of this study are in longitude and latitude, so its bags must be too"),
                     );
                 }
-                continue;
-            }
-            if let Ok([x, y]) = place {
-                (point[lon], point[lat]) = (x, y);
+                Err(_) => {}
             }
         }
-        let bag = *known.entry(canonical(&name).to_owned()).or_insert_with(|| {
-            names.push(name);
-            bags.push(Bag::default());
-            first_rows.push(row);
-            bags.len() - 1
-        });
-        bags[bag].points.push(point);
-        bags[bag].weights.push(weight(row));
     }
-    for ((bag, name), &row) in bags.iter().zip(&names).zip(&first_rows) {
-        if bag.total() == 0.0 && !keys.skips && problems.0.len() < LISTED {
+    let Grouped {
+        names,
+        first_rows,
+        points: mut bags,
+    } = Grouped::by_key(of_point, columns, weights);
+    let is_empty = |bag: usize| bags.total(bag) == 0.0;
+    for (bag, (name, &row)) in names.iter().zip(&first_rows).enumerate() {
+        if is_empty(bag) && !keys.skips && problems.0.len() < LISTED {
             problems.push(
                 Problem::new(format!(
                     "the weights of the bag `{}` are all zero",
@@ -156,7 +136,7 @@ fn read(
             );
         }
     }
-    if keys.skips && observed && bags.iter().all(|bag| bag.total() != 0.0) {
+    if keys.skips && observed && !(0..names.len()).any(is_empty) {
         files.warn(format!(
             "{}: no bag is without weight, so that `empty` leaves none out",
             points.name()
@@ -173,6 +153,79 @@ fn read(
         .or((names, bags))
         .map_err(|problems| check.extend(problems))
         .ok()
+}
+
+/// Lists the rows whose weight is negative.
+fn no_negatives(points: &Table, column: usize, weights: &[f64], problems: &mut Problems) {
+    let mut bad = BadCells::default();
+    for (row, weight) in weights.iter().enumerate().filter(|(_, w)| **w < 0.0) {
+        let problem = Problem::new(format!("the weight is {weight}; it cannot be negative"))
+            .remedy("mend it, or delete the row if the point does not count");
+        bad.add(Some(column), problem, || points.place(row, column));
+    }
+    if let Err(found) = bad.or(points.name(), points.headers(), ()) {
+        problems.0.extend(found.0);
+    }
+}
+
+/// Points of a table, one bag after the other.
+struct Grouped {
+    /// Of the bags, in order of first appearance.
+    names: Vec<String>,
+    /// The row where each bag appears first.
+    first_rows: Vec<usize>,
+    points: Points,
+}
+
+impl Grouped {
+    /// Points that have a key in common together, in the order of the file; columns of a file in
+    /// the order of its bags are taken as they are.
+    fn by_key(keys: Vec<String>, mut coordinates: Vec<Vec<f64>>, mut weights: Vec<f64>) -> Self {
+        let mut known: HashMap<String, usize> = HashMap::new();
+        let (mut names, mut first_rows, mut counts) = (Vec::new(), Vec::new(), Vec::new());
+        let mut of_row: Vec<usize> = Vec::with_capacity(keys.len());
+        for (row, name) in keys.into_iter().enumerate() {
+            let bag = match known.get(canonical(&name)) {
+                Some(&bag) => bag,
+                None => {
+                    known.insert(canonical(&name).to_owned(), names.len());
+                    names.push(name);
+                    first_rows.push(row);
+                    counts.push(0);
+                    names.len() - 1
+                }
+            };
+            counts[bag] += 1;
+            of_row.push(bag);
+        }
+        let ends = counts.iter().scan(0, |end, count| {
+            *end += count;
+            Some(*end)
+        });
+        let offsets: Vec<usize> = [0].into_iter().chain(ends).collect();
+        if !of_row.is_sorted() {
+            let mut next = offsets.clone();
+            let mut place = |bag: usize| {
+                next[bag] += 1;
+                next[bag] - 1
+            };
+            let to: Vec<usize> = of_row.into_iter().map(&mut place).collect();
+            for column in coordinates.iter_mut().chain([&mut weights]) {
+                let mut sorted = vec![0.0; column.len()];
+                to.iter().zip(&*column).for_each(|(&to, x)| sorted[to] = *x);
+                *column = sorted;
+            }
+        }
+        Self {
+            names,
+            first_rows,
+            points: Points {
+                coordinates,
+                weights,
+                offsets,
+            },
+        }
+    }
 }
 
 /// The columns of coordinates and weights, as numbers; NaN for those that are missing where they
@@ -197,4 +250,27 @@ fn columns(
     let columns = points.cells(&wanted)?;
     let lower = |cells: Vec<(f64, f64)>| cells.into_iter().map(|(lower, _)| lower).collect();
     Ok(columns.into_iter().map(lower).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_of_a_key_stand_together_in_the_order_of_the_file() {
+        let group = |keys: [&str; 5]| {
+            let keys = keys.map(str::to_owned).to_vec();
+            let xs = vec![vec![0.0, 1.0, 2.0, 3.0, 4.0]];
+            Grouped::by_key(keys, xs, vec![5.0, 6.0, 7.0, 8.0, 9.0])
+        };
+        let mixed = group(["b", "a", "b", "c", "a"]);
+        assert_eq!(mixed.names, ["b", "a", "c"]);
+        assert_eq!(mixed.first_rows, [0, 1, 3]);
+        assert_eq!(mixed.points.offsets, [0, 2, 4, 5]);
+        assert_eq!(mixed.points.coordinates, [[0.0, 2.0, 1.0, 4.0, 3.0]]);
+        assert_eq!(mixed.points.weights, [5.0, 7.0, 6.0, 9.0, 8.0]);
+        let sorted = group(["b", "b", "a", "c", "c"]);
+        assert_eq!(sorted.points.offsets, [0, 2, 3, 5]);
+        assert_eq!(sorted.points.coordinates, [[0.0, 1.0, 2.0, 3.0, 4.0]]);
+    }
 }

@@ -44,9 +44,10 @@ fn constant(tables: &[Observed], dim: &str) -> Option<(String, String)> {
         let Kind::Bags(bags) = &shapes.kind else {
             return None;
         };
+        let coordinate = &bags.points.coordinates[at];
         let rows = shapes.of_row.iter();
-        let mut points = rows.flat_map(|&bag| &bags.bags[bag].points);
-        if !points.all(|point| is_same((point[at], point[at]))) {
+        let mut all = rows.flat_map(|&bag| &coordinate[bags.points.of(bag)]);
+        if !all.all(|&x| is_same((x, x))) {
             return None;
         }
         told.get_or_insert_with(|| (format!("the column `{dim}`"), bags.name.clone()));

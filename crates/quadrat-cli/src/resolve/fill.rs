@@ -1,8 +1,10 @@
 //! Coordinates of points that are missing, filled in where people ask for it.
 
+use std::ops::Range;
+
 use crate::diagnostic::{Problem, shown};
 use crate::numbers::count;
-use crate::shapes::Bag;
+use crate::shapes::Points;
 
 /// Replaces coordinates that are NaN by the mean of the others of their bag, by weight; where a bag
 /// has none, by that of all points.
@@ -15,34 +17,37 @@ use crate::shapes::Bag;
 /// What was filled in, a sentence for every coordinate, or that there was nothing to fill; a
 /// problem for a coordinate that no point has
 pub fn fill(
-    bags: &mut [Bag],
+    points: &mut Points,
     names: &[&str],
     of_bag: &[String],
     table: &str,
 ) -> Result<Vec<String>, Problem> {
     let mut told = Vec::new();
     for (d, name) in names.iter().enumerate() {
-        let missing = |bag: &Bag| bag.points.iter().filter(|p| p[d].is_nan()).count();
-        let all: usize = bags.iter().map(missing).sum();
+        let all = points.coordinates[d].iter().filter(|x| x.is_nan()).count();
         if all == 0 {
             continue;
         }
-        let Some(overall) = mean(bags.iter().flat_map(|bag| known(bag, d))) else {
+        let Some(overall) = mean(known(points, d, 0..points.weights.len())) else {
             let fact = format!("every cell of `{name}` in {table} is missing");
             return Err(Problem::new(fact).remedy("leave the column out of the kernel"));
         };
         let mut without = Vec::new();
-        for (bag, of) in bags.iter_mut().zip(of_bag) {
-            if missing(bag) == 0 {
+        for (bag, of) in of_bag.iter().enumerate() {
+            let own = points.of(bag);
+            if !points.coordinates[d][own.clone()]
+                .iter()
+                .any(|x| x.is_nan())
+            {
                 continue;
             }
-            let own = mean(known(bag, d));
-            if own.is_none() {
+            let known = mean(known(points, d, own.clone()));
+            if known.is_none() {
                 without.push(shown(of));
             }
-            let value = own.unwrap_or(overall);
-            let points = bag.points.iter_mut().map(|point| &mut point[d]);
-            points.filter(|x| x.is_nan()).for_each(|x| *x = value);
+            let value = known.unwrap_or(overall);
+            let cells = points.coordinates[d][own].iter_mut();
+            cells.filter(|x| x.is_nan()).for_each(|x| *x = value);
         }
         let mut sentence = format!(
             "{} of `{name}` in {table} {} missing and taken as the mean of the bag's other points, as if known",
@@ -67,12 +72,11 @@ pub fn fill(
     Ok(told)
 }
 
-/// Coordinates that are known, with weights.
-fn known(bag: &Bag, d: usize) -> impl Iterator<Item = (f64, f64)> {
-    let pairs = bag.points.iter().zip(&bag.weights);
-    pairs
-        .map(move |(point, weight)| (point[d], *weight))
-        .filter(|(x, _)| !x.is_nan())
+/// Coordinates that are known among some points, with weights.
+fn known(points: &Points, d: usize, some: Range<usize>) -> impl Iterator<Item = (f64, f64)> {
+    let weights = points.weights[some.clone()].iter().copied();
+    let pairs = points.coordinates[d][some].iter().copied().zip(weights);
+    pairs.filter(|(x, _)| !x.is_nan())
 }
 
 /// By weight, or plainly where no weight is positive; none of nothing.
@@ -95,26 +99,30 @@ fn mean(values: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn bag(points: &[(f64, f64)]) -> Bag {
-        Bag {
-            points: points.iter().map(|(x, _)| vec![*x]).collect(),
-            weights: points.iter().map(|(_, w)| *w).collect(),
+    fn points(bags: &[&[(f64, f64)]]) -> Points {
+        let all = bags.concat();
+        let ends = bags.iter().scan(0, |end, bag| {
+            *end += bag.len();
+            Some(*end)
+        });
+        Points {
+            coordinates: vec![all.iter().map(|(x, _)| *x).collect()],
+            weights: all.iter().map(|(_, w)| *w).collect(),
+            offsets: [0].into_iter().chain(ends).collect(),
         }
     }
 
     #[test]
     fn missing_coordinates_are_means_by_weight() {
-        let mut bags = vec![
-            bag(&[(1.0, 1.0), (f64::NAN, 5.0), (3.0, 3.0)]),
-            bag(&[(f64::NAN, 1.0)]),
-            bag(&[(f64::NAN, 1.0), (7.0, 0.0)]),
-        ];
+        let mut bags = points(&[
+            &[(1.0, 1.0), (f64::NAN, 5.0), (3.0, 3.0)],
+            &[(f64::NAN, 1.0)],
+            &[(f64::NAN, 1.0), (7.0, 0.0)],
+        ]);
         let names = ["a", "b", "c"].map(str::to_owned);
         let told = fill(&mut bags, &["green"], &names, "pixels.csv").unwrap();
-        assert_eq!(bags[0].points[1], [2.5]);
-        assert_eq!(bags[1].points[0], [2.5]);
-        // Weights that are all zero say nothing of which counts more.
-        assert_eq!(bags[2].points[0], [7.0]);
+        // Weights that are all zero, as in the last bag, say nothing of which counts more.
+        assert_eq!(bags.coordinates[0], [1.0, 2.5, 3.0, 2.5, 7.0, 7.0]);
         assert_eq!(told.len(), 1);
         assert!(
             told[0].starts_with("3 cells of `green` in pixels.csv were missing")
@@ -126,10 +134,10 @@ mod tests {
     #[test]
     fn nothing_known_is_refused_and_nothing_missing_is_told() {
         let names = ["a".to_owned()];
-        let mut none = vec![bag(&[(f64::NAN, 1.0)])];
+        let mut none = points(&[&[(f64::NAN, 1.0)]]);
         let problem = fill(&mut none, &["green"], &names, "pixels.csv").unwrap_err();
         assert!(problem.message.contains("every cell of `green`"));
-        let mut all = vec![bag(&[(1.0, 1.0)])];
+        let mut all = points(&[&[(1.0, 1.0)]]);
         let told = fill(&mut all, &["green"], &names, "pixels.csv").unwrap();
         let none = "no cell of `green` in pixels.csv is missing, so `missing` changes nothing";
         assert_eq!(told, [none]);

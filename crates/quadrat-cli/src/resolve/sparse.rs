@@ -124,7 +124,7 @@ pub(super) fn suits(
 fn points(places: &Places) -> Option<usize> {
     match places.shapes.as_ref().map(|shapes| (&shapes.kind, shapes)) {
         Some((Kind::Bags(bags), shapes)) => {
-            let sizes = shapes.of_row.iter().map(|&bag| bags.bags[bag].points.len());
+            let sizes = shapes.of_row.iter().map(|&bag| bags.points.of(bag).len());
             Some(sizes.sum())
         }
         Some((Kind::Regions(_), _)) => None,

@@ -1,9 +1,12 @@
 //! Many linear functionals, stored by column.
 
 pub(crate) mod changed;
+mod columns;
 mod cut;
 mod thin;
 mod view;
+
+pub use columns::Columns;
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};

@@ -24,9 +24,9 @@ mod triangulate;
 mod unique;
 
 pub use functional::{Aggregate, Functional, Side};
-pub use functionals::Functionals;
 pub(crate) use functionals::Spread;
 pub(crate) use functionals::changed::Atom;
+pub use functionals::{Columns, Functionals};
 pub use mends::Mend;
 pub(crate) use moments::{Edge, MAX_MOMENTS, Moments, chebyshev_into};
 pub(crate) use placed::Placed;
