@@ -9,6 +9,7 @@
 mod cholesky;
 mod eigen;
 mod low_rank;
+pub mod packed;
 mod scratch;
 mod vector;
 

@@ -3,8 +3,8 @@
 
 use super::log_squares::tests::chi_square;
 use super::pass::{Depth, Stream};
-use super::testing::{MEAN, Toy};
-use super::tests::{COUNTS, EXPOSURE, WAITS, kinds, some_normal};
+use super::testing::{MEAN, Toy, some_normal};
+use super::tests::{COUNTS, EXPOSURE, WAITS, kinds};
 use super::*;
 use crate::covariance::Covariance;
 use crate::inference::in_pool;

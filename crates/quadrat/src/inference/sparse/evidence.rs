@@ -4,8 +4,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::collapsed::{collapsed, is_normal};
+use super::inducing_factor::inducing_factor;
 use super::options::SparseOptions;
-use super::pass::{Bound, Depth, Stream, inducing_factor};
+use super::pass::{Bound, Depth, Stream};
 use super::settle::{reduction, search};
 use super::{Found, Normal, SparseProblem};
 use crate::error::FitError;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::pass::inducing_factor;
+use super::inducing_factor::inducing_factor;
 use super::{Normal, SparseProblem};
 use crate::error::FitError;
 use crate::inference::Trail;

@@ -41,6 +41,7 @@ mod features;
 mod found;
 mod history;
 mod inducing;
+mod inducing_factor;
 mod learn;
 mod log_squares;
 mod moments;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::LinalgError;
-use crate::linalg::{Cholesky, Mat, MatRef, dot};
+use crate::linalg::{Cholesky, Mat, MatRef, dot, packed};
 
 /// `q(v) = N(mu, P^-1)`, held by its precision: nothing is inverted to take a step.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -27,10 +27,8 @@ struct Packed {
 
 impl From<Normal> for Packed {
     fn from(normal: Normal) -> Self {
-        let (p, n) = (&normal.precision, normal.size());
-        let lower = (0..n).flat_map(|j| p.col_as_slice(j)[j..].iter().copied());
         Self {
-            precision: lower.collect(),
+            precision: packed::lower(&normal.precision),
             shift: normal.shift,
         }
     }
@@ -40,13 +38,8 @@ impl TryFrom<Packed> for Normal {
     type Error = String;
 
     fn try_from(packed: Packed) -> Result<Self, String> {
-        let (lower, n) = (packed.precision, packed.shift.len());
-        if lower.len() != n * (n + 1) / 2 {
-            return Err("a precision and a shift are of two sizes".into());
-        }
-        // Column j begins after those of n, n - 1, .. entries.
-        let at = |i: usize, j: usize| lower[j * n - j * (j + 1) / 2 + i];
-        let precision = Mat::from_fn(n, n, |i, j| at(i.max(j), i.min(j)));
+        let precision = packed::from_lower(&packed.precision, packed.shift.len())
+            .ok_or("a precision and a shift are of two sizes")?;
         Self::new(precision, packed.shift).map_err(|e| e.to_string())
     }
 }

@@ -5,12 +5,13 @@ use crate::covariance::{Covariance, Induced};
 use crate::inference::sites::Block;
 use crate::kernel::Kernel;
 use crate::likelihood::local::Local;
+use crate::linalg::Mat;
 use crate::link::Link;
 use crate::parameter::{Parameter, PriorDensity};
 use crate::support::Functionals;
 
 /// Rows over points in the plane under `se(x, y) + matern32(x)`.
-pub(super) struct Toy {
+pub(in crate::inference::sparse) struct Toy {
     pub induced: Induced,
     pub bags: Bags,
     pub means: Vec<Vec<f64>>,
@@ -19,16 +20,16 @@ pub(super) struct Toy {
     pub points: Functionals,
 }
 
-pub(super) const MEAN: f64 = 0.4;
+pub(in crate::inference::sparse) const MEAN: f64 = 0.4;
 
 /// A point on no lattice.
-pub(super) fn place(i: usize) -> [f64; 2] {
+pub(in crate::inference::sparse) fn place(i: usize) -> [f64; 2] {
     let x = (0.618_034 * i as f64).fract();
     let y = (0.754_878 * i as f64).fract();
     [3.0 * x, 2.0 * y]
 }
 
-pub(super) fn inducing(count: usize) -> Functionals {
+pub(in crate::inference::sparse) fn inducing(count: usize) -> Functionals {
     let mut set = Functionals::new(vec!["x".into(), "y".into()]);
     for i in 0..count {
         let [x, y] = place(i + 500);
@@ -39,7 +40,7 @@ pub(super) fn inducing(count: usize) -> Functionals {
 
 impl Toy {
     /// Tables of rows with so many points each.
-    pub(super) fn new(
+    pub(in crate::inference::sparse) fn new(
         tables: Vec<(Box<dyn Local>, Link, Vec<usize>)>,
         within: Within,
         chunk: usize,
@@ -95,7 +96,7 @@ impl Toy {
         }
     }
 
-    pub(super) fn theta(&self) -> Vec<f64> {
+    pub(in crate::inference::sparse) fn theta(&self) -> Vec<f64> {
         self.parameters.iter().map(|p| p.start).collect()
     }
 }
@@ -135,4 +136,15 @@ impl SparseProblem for Toy {
     fn describe(&self) -> String {
         "se(x, y) + matern32(x)".into()
     }
+}
+
+/// A belief that is neither the prior nor an optimum.
+pub(in crate::inference::sparse) fn some_normal(size: usize) -> (Vec<f64>, Mat<f64>) {
+    let mean = (0..size).map(|i| 0.3 * (1.7 * i as f64).cos()).collect();
+    let lower = Mat::from_fn(size, size, |i, j| match i.cmp(&j) {
+        std::cmp::Ordering::Less => 0.0,
+        std::cmp::Ordering::Equal => 0.5 + 0.1 * (i % 3) as f64,
+        std::cmp::Ordering::Greater => 0.1 * ((2 * i + 3 * j) as f64).sin(),
+    });
+    (mean, lower)
 }

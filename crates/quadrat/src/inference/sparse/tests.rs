@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use super::pass::{Depth, Stream, inducing_factor};
-use super::testing::{MEAN, Toy, inducing, place};
+use super::inducing_factor::inducing_factor;
+use super::pass::{Depth, Stream};
+use super::testing::{MEAN, Toy, inducing, place, some_normal};
 use super::*;
 use crate::covariance::{Covariance, Induced};
 use crate::error::FitError;
@@ -76,17 +77,6 @@ fn gaussian(sizes: Vec<usize>) -> Vec<Table> {
         .collect();
     let table = Gaussian::new(values, Noise::Learned).unwrap();
     vec![(Box::new(table), Link::Identity, sizes)]
-}
-
-/// A belief that is neither the prior nor an optimum.
-pub(super) fn some_normal(size: usize) -> (Vec<f64>, Mat<f64>) {
-    let mean = (0..size).map(|i| 0.3 * (1.7 * i as f64).cos()).collect();
-    let lower = Mat::from_fn(size, size, |i, j| match i.cmp(&j) {
-        std::cmp::Ordering::Less => 0.0,
-        std::cmp::Ordering::Equal => 0.5 + 0.1 * (i % 3) as f64,
-        std::cmp::Ordering::Greater => 0.1 * ((2 * i + 3 * j) as f64).sin(),
-    });
-    (mean, lower)
 }
 
 /// Fourth order difference.
