@@ -83,6 +83,9 @@ macro_rules! likelihoods {
         })+
 
         impl Likelihood {
+            /// The names of all likelihoods, as study files have them.
+            pub const NAMES: &'static [&'static str] = &[$($name),+];
+
             /// What inference asks of it.
             #[must_use]
             pub fn local(&self) -> &dyn Local {
@@ -113,6 +116,8 @@ likelihoods! {
     Interval "interval",
     /// Values beyond the limits of the instrument.
     Censored "censored",
+    /// Values of which none was recorded beyond a limit.
+    Truncated "truncated",
     /// Ranks.
     Ordinal "ordinal",
     /// Values known to lie above a margin.
@@ -127,8 +132,6 @@ likelihoods! {
     NegativeBinomial "negative_binomial",
     /// Waiting times and other positive values.
     Exponential "exponential",
-    /// Values of which none was recorded beyond a limit.
-    Truncated "truncated",
     /// Positive values of a relative spread that is learned.
     Gamma "gamma",
 }

@@ -127,6 +127,12 @@ mod tests {
     }
 
     #[test]
+    fn every_kind_is_there() {
+        let names: Vec<&str> = kinds().iter().map(Likelihood::name).collect();
+        assert_eq!(names, Likelihood::NAMES);
+    }
+
+    #[test]
     fn selected_rows_say_what_they_said() {
         for all in kinds() {
             let some = all.select(&[2, 0]).unwrap();

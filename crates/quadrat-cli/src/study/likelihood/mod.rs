@@ -169,23 +169,6 @@ pub enum Scale {
     Probability,
 }
 
-const KINDS: [&str; 14] = [
-    "gaussian",
-    "laplace",
-    "student_t",
-    "interval",
-    "censored",
-    "truncated",
-    "ordinal",
-    "positive",
-    "bernoulli",
-    "binomial",
-    "poisson",
-    "negative_binomial",
-    "exponential",
-    "gamma",
-];
-
 /// The key `likelihood` of a table.
 pub fn read(section: &Section<'_>) -> Option<Likelihood> {
     const LIKE: &str = "such as `likelihood = { gaussian = { value = \"people\" } }`";
@@ -194,14 +177,15 @@ pub fn read(section: &Section<'_>) -> Option<Likelihood> {
         return None;
     };
     let choice = Section::from_item(section.check, "likelihood", item, LIKE)?;
-    choice.keys(&KINDS, &[]);
+    let kinds = quadrat::likelihood::Likelihood::NAMES;
+    choice.keys(kinds, &[]);
     let mut known = choice
         .entries()
         .into_iter()
-        .filter(|(name, _)| KINDS.contains(&name.value.as_str()));
+        .filter(|(name, _)| kinds.contains(&name.value.as_str()));
     let Some((name, item)) = known.next() else {
         if choice.entries().is_empty() {
-            let remedy = format!("{LIKE}; the kinds are {}", suggest::list(&KINDS));
+            let remedy = format!("{LIKE}; the kinds are {}", suggest::list(kinds));
             section
                 .check
                 .refuse(&choice.span, "`likelihood` is empty", remedy);
