@@ -138,6 +138,14 @@ pub enum InputError {
         /// What is wrong and how to mend it.
         reason: String,
     },
+    /// A column along which the mean cannot be a line.
+    #[error("the mean cannot be linear in `{column}`: {reason}")]
+    MeanColumn {
+        /// The column.
+        column: String,
+        /// What is wrong and how to mend it.
+        reason: String,
+    },
     /// A kernel that could not be written as an expression.
     #[error("the kernel cannot be used: {reason}")]
     Kernel {

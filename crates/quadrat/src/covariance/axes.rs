@@ -108,6 +108,7 @@ impl Covariance {
                 Some(Self {
                     terms: vec![own],
                     parameters: self.parameters,
+                    beside: self.beside.clone(),
                     resolution: self.resolution,
                 })
             })

@@ -80,6 +80,8 @@ const PARALLEL_FROM: usize = 8192;
 pub struct Covariance {
     terms: Vec<Term>,
     parameters: usize,
+    /// Columns along which functions may have a slope beside the kernel.
+    beside: Range<usize>,
     resolution: Resolution,
 }
 
@@ -93,6 +95,7 @@ impl Covariance {
         Self {
             terms: plan(kernel),
             parameters: kernel.parameters().len(),
+            beside: kernel.spare_columns(),
             resolution: Resolution {
                 tolerance: REGION_TOLERANCE,
                 rule: PlanarRule::Automatic,
@@ -315,6 +318,7 @@ impl Covariance {
             let own = Self {
                 terms: vec![term],
                 parameters: self.parameters,
+                beside: self.beside.clone(),
                 resolution: self.resolution,
             };
             let (usual, finer) = (own.diagonal(theta, &usual), own.diagonal(theta, &finer));

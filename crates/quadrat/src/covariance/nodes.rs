@@ -48,7 +48,9 @@ impl Covariance {
         };
         let is_linear = |column: usize| {
             let mut factors = self.terms.iter().flat_map(|term| &term.factors);
-            factors.any(|f| matches!(f, Factor::Linear { .. }) && f.dims().contains(&column))
+            self.beside.contains(&column)
+                || factors
+                    .any(|f| matches!(f, Factor::Linear { .. }) && f.dims().contains(&column))
         };
         NodeRule {
             steps: (0..columns).map(step).collect(),

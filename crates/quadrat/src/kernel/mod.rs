@@ -25,6 +25,7 @@ mod potential_coefficients;
 mod profile;
 mod rational_quadratic;
 mod se;
+mod spare;
 mod tooth;
 
 pub use parameter::{KernelParameter, Role};
@@ -78,6 +79,8 @@ pub struct Kernel {
     expression: Expression,
     columns: Vec<String>,
     inputs: Vec<String>,
+    /// How many of the columns, the last, no leaf is over.
+    spare: usize,
     outputs: Option<Outputs>,
     leaves: Vec<IndexedLeaf>,
     terms: Vec<Vec<usize>>,
@@ -245,7 +248,7 @@ impl Kernel {
     /// a column name with both kinds of quotes, too many terms.
     pub(crate) fn check(&self) -> Result<(), KernelSyntaxError> {
         let text = self.to_string();
-        if Self::parse(&text)? == *self {
+        if Self::parse(&text)?.with_spare(self.spare()) == *self {
             return Ok(());
         }
         Err(KernelSyntaxError {
@@ -394,6 +397,7 @@ impl Kernel {
             expression,
             columns,
             inputs,
+            spare: 0,
             outputs,
             leaves,
             terms,

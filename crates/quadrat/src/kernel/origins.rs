@@ -24,6 +24,6 @@ impl Kernel {
                 leaf.origin = position.and_then(&origin);
             }
         }
-        Self::from_expression(expression)
+        Self::from_expression(expression).with_spare(self.spare())
     }
 }

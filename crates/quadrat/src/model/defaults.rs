@@ -24,7 +24,9 @@
 //! the noise, but for values that are far from all others in tables with Student-t noise, which
 //! count as the nearest of the others. With several outputs levels are those of each output. A
 //! constant that is learned has the prior `N(overall density, (10 s_f)^2)`, wider where a linear
-//! leaf needs it to reach the data from the origin.
+//! leaf needs it to reach the data from the origin. Where the mean is a line along columns, `s_f` is
+//! that of what least squares leave, and slopes of the mean have the prior `N(0, (100 s / range of
+//! averages)^2)`, `s` the root mean square before.
 //!
 //! Where all tables report about `exp` of the function, it is a logarithm and has no unit: where
 //! they all report the same as the mean expects, `s_f` is 1 (else the level). Where some of their
@@ -41,6 +43,7 @@ use super::outputs::output_of;
 use super::pooled::is_pooled;
 use super::rms::weighted_rms;
 use super::settings::Mean;
+use super::trend;
 use crate::kernel::{Kernel, KernelParameter, Kind, Role};
 use crate::likelihood::Likelihood;
 use crate::link::Link;
@@ -52,6 +55,9 @@ const RESOLVED: f64 = 30.0;
 const LENGTHSCALE_WIDTH: f64 = 0.7;
 /// How many times `s_f` the prior sd of an unknown constant mean is.
 const MEAN_WIDTH: f64 = 10.0;
+/// How many times `s_f` over the range of a column the prior sd of a slope of the mean is: one that
+/// rows know to the spread over the range moves by 1e-4 of itself.
+const LINE_WIDTH: f64 = 100.0;
 /// Scale of the half-normal prior of the sd of a logarithm, in `s_f`.
 const LOG_WIDTH: f64 = 1.5;
 /// Or in this where that is more: nearly equal sums do not say that the function is flat within
@@ -86,14 +92,22 @@ pub(super) struct Scales {
 pub(super) struct Output {
     pub level: f64,
     pub spread: f64,
+    /// The spread before lines of the mean are taken away.
+    pub whole: f64,
 }
 
 impl Scales {
     /// `tables` must already be restricted to the columns of the kernel; `means` has one entry per
-    /// output.
-    pub fn new(kernel: &Kernel, tables: &[Observations], means: &[Mean]) -> Self {
+    /// output. `lines` are the columns along which means are lines too, and their centres: the
+    /// scales are those of what least squares leave.
+    pub fn new(
+        kernel: &Kernel,
+        tables: &[Observations],
+        means: &[Mean],
+        lines: &[(usize, f64)],
+    ) -> Self {
         // Value, size, output and number of every row.
-        let rows: Vec<Vec<Row>> = tables
+        let mut rows: Vec<Vec<Row>> = tables
             .iter()
             .map(|table| {
                 let set = table.supports();
@@ -110,11 +124,13 @@ impl Scales {
                     .collect()
             })
             .collect();
+        let whole = trend::spreads(&rows, means.len());
+        trend::take_away(&mut rows, tables, lines, means.len());
         let all = || rows.iter().flatten().copied();
-        let level_of = |output: usize, mean: Mean| match mean {
+        let level_of = |output: usize, mean: &Mean| match mean {
             Mean::Zero => 0.0,
-            Mean::Fixed(m) => m,
-            Mean::Constant => {
+            Mean::Fixed(m) => *m,
+            Mean::Constant | Mean::Linear(_) => {
                 let own = all().filter(|(_, size, o, _)| *o == output && *size > 0.0);
                 let (sum, sizes) = own.fold((0.0, 0.0), |(a, b), (y, size, _, n)| {
                     (a + n * y, b + n * size)
@@ -123,7 +139,7 @@ impl Scales {
             }
         };
         let levels = means.iter().enumerate();
-        let levels: Vec<f64> = levels.map(|(o, mean)| level_of(o, *mean)).collect();
+        let levels: Vec<f64> = levels.map(|(o, mean)| level_of(o, mean)).collect();
         let densities = |keep: &dyn Fn(usize) -> bool| {
             let own = all().filter(|(_, size, o, _)| *size != 0.0 && keep(*o));
             weighted_rms(own.map(|(y, size, o, n)| (y / size - levels[o], n)))
@@ -132,6 +148,11 @@ impl Scales {
         let is_logarithm = links.all(|link| link == Some(Link::Exp));
         let largest_level = levels.iter().fold(0.0_f64, |m, l| m.max(l.abs()));
         let has_log_sums = is_logarithm && tables.iter().any(is_pooled);
+        // Rows on a line have the spread of the line.
+        let largest_level = match lines.is_empty() {
+            true => largest_level,
+            false => whole.iter().fold(largest_level, |m, s| m.max(*s)),
+        };
         let fallback = if is_logarithm { 1.0 } else { largest_level };
         let spread = positive(densities(&|_| true), fallback);
         let outputs = levels.iter().enumerate();
@@ -142,7 +163,15 @@ impl Scales {
                 // none.
                 let alone = levels.len() == 1 || own <= 1e-12 * level.abs();
                 let spread = if alone { spread } else { own };
-                Output { level, spread }
+                let whole = match lines.is_empty() {
+                    true => spread,
+                    false => spread.max(whole[output]),
+                };
+                Output {
+                    level,
+                    spread,
+                    whole,
+                }
             })
             .collect();
         let residual = |&(y, size, o, n): &Row| (y - levels[o] * size, n);
@@ -197,8 +226,13 @@ impl Scales {
                     .map(|&c| self.lines[c].reach(leaf.origin))
             })
             .fold(0.0, f64::max);
-        let Output { level, spread } = self.outputs[output];
-        (level, MEAN_WIDTH * spread * (1.0 + reach))
+        let Output { level, whole, .. } = self.outputs[output];
+        (level, MEAN_WIDTH * whole * (1.0 + reach))
+    }
+
+    /// Prior sd of the slope of the mean of an output along a column.
+    pub fn slope_sd(&self, output: usize, column: usize) -> f64 {
+        LINE_WIDTH * self.outputs[output].whole / self.lines[column].range
     }
 
     /// The sd of the logarithm of a lengthscale. Where rows stand in crowds far apart, the

@@ -10,10 +10,7 @@ use super::checks::{MAX_ATOMS, MAX_DENSE_ROWS};
 use super::component::{Component, Node};
 use super::correlation::correlations;
 use super::extent::reach;
-use super::levels::{Constant, constants};
-use super::lifted::lifted_constant;
-use super::mean::MeanPrior;
-use super::mean_settings::MEAN_NAME;
+use super::levels::mean_hypers;
 use super::posterior::Posterior;
 use super::problem::Problem;
 use super::redundant::warning;
@@ -23,9 +20,8 @@ use super::summary::COVERED;
 use super::summary::{FitSummary, Hyper};
 use super::{Model, fine_noise, misfit};
 use crate::error::{FitError, InputError};
-use crate::inference::sites::LatentGaussian;
 use crate::inference::{
-    Conditioned, Evidence, IntegrateOptions, Interval, LearnOptions, LinearGaussian, Optimum,
+    Evidence, IntegrateOptions, Interval, LearnOptions, LinearGaussian, Optimum,
     in_pool, integrate, sites::Method,
 };
 use crate::parameter::Parameter;
@@ -489,56 +485,4 @@ pub(super) fn hypers(
             }
         })
         .collect()
-}
-
-/// Posterior of the unknown constants of the latent function, and of second ones.
-pub(super) fn mean_hypers(problem: &Problem, components: &[Component]) -> Vec<Hyper> {
-    let hyper =
-        |name: &str, outputs: &[String], constant: Constant, tell: &dyn Fn(&str) -> String| {
-            let output = outputs.get(constant.output);
-            Hyper {
-                name: output.map_or_else(|| name.to_owned(), |output| format!("{name}.{output}")),
-                value: constant.value,
-                median: constant.median,
-                lower: constant.lower,
-                upper: constant.upper,
-                fixed: false,
-                meaning: match output {
-                    None => tell("the curve"),
-                    Some(output) => tell(&format!("`{output}`")),
-                },
-            }
-        };
-    fn own(c: &Component) -> Option<&Conditioned> {
-        Some(&c.conditioned)
-    }
-    fn of_second(c: &Component) -> Option<&Conditioned> {
-        c.conditioned.second.as_deref()
-    }
-    let set = &problem.supports;
-    let lift = |c: &Component, constant: usize, prior: &MeanPrior| {
-        let lift = c.conditioned.lift.as_ref()?;
-        let ready = lift.ready(|| problem.parted(&c.theta).kernel).ok()?;
-        Some(lifted_constant(&ready, prior, constant))
-    };
-    let first = constants(&problem.mean, set, (0, set.len()), components, own, lift);
-    let outputs = problem.kernel.outputs();
-    let tell = |curve: &str| format!("level to which {curve} returns far from the data");
-    let mut all: Vec<Hyper> = first.map(|c| hyper(MEAN_NAME, outputs, c, &tell)).collect();
-    for second in problem.seconds.each() {
-        let spec = &second.spec;
-        let name = format!("{}.{MEAN_NAME}", spec.varying.name());
-        let (set, place) = (&second.supports, (second.start, problem.seconds.rows()));
-        let constants = constants(&spec.mean, set, place, components, of_second, |_, _, _| {
-            None
-        });
-        let tell = |curve: &str| {
-            format!(
-                "level of the {} of {curve} before its link",
-                spec.varying.words()
-            )
-        };
-        all.extend(constants.map(|c| hyper(&name, spec.kernel.outputs(), c, &tell)));
-    }
-    all
 }

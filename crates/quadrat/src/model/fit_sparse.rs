@@ -5,7 +5,8 @@ use std::time::Instant;
 use super::bounds::warn_about_bounds;
 use super::component::Component;
 use super::correlation::correlations;
-use super::fit::{Spread, alone, check_size, condition_covering, hypers, mean_hypers, spread};
+use super::fit::{Spread, alone, check_size, condition_covering, hypers, spread};
+use super::levels::mean_hypers;
 use super::observations::Observations;
 use super::posterior::Posterior;
 use super::problem::Problem;
@@ -200,7 +201,7 @@ impl Model {
         let easier: Vec<_> = easier.iter().filter_map(Problem::streamed).collect();
         let easier: Vec<_> = easier.iter().map(|e| e as &dyn SparseProblem).collect();
         let moving = match options.move_inducing {
-            true => streamed.sparse.movable(&problem.kernel)?,
+            true => streamed.sparse.movable(&problem.kernel, &problem.mean)?,
             false => Vec::new(),
         };
         let sparse = &streamed.sparse.options;

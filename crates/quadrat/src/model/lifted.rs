@@ -321,7 +321,7 @@ impl Seen<'_> {
     }
 }
 
-/// Mean and variance of an unknown constant given the draws, from its prior.
+/// Mean and variance of an unknown coefficient of the mean given the draws, from its prior.
 ///
 /// # Arguments
 /// * `constant` - its place among those that are unknown

@@ -13,9 +13,16 @@ use crate::parameter::PriorDensity;
 /// Name of the unknown constant mean among the hyperparameters.
 pub(super) const MEAN_NAME: &str = "mean.constant";
 
+/// Name of the slope of a line of the mean, before that of its column.
+pub(super) const LINE_NAME: &str = "mean.linear.";
+
 /// Whether a hyperparameter is an unknown mean: `mean.constant`, with several outputs also
-/// `mean.constant.<output>`; after `noise.` or `dispersion.` that of a second latent function.
+/// `mean.constant.<output>`; after `noise.` or `dispersion.` that of a second latent function. So
+/// is `mean.linear.<column>`, the slope of a line.
 pub(super) fn is_mean(name: &str) -> bool {
+    if name.starts_with(LINE_NAME) {
+        return true;
+    }
     let kinds = [Varying::Noise, Varying::Dispersion];
     let own = kinds.iter().find_map(|kind| {
         let rest = name.strip_prefix(kind.name())?;
@@ -48,6 +55,19 @@ impl<'a> MeanSettings<'a> {
         Self {
             settings,
             common,
+            outputs,
+        }
+    }
+
+    /// Those of the slope of the mean along a column.
+    pub fn of_line(
+        settings: &'a [(String, Setting)],
+        column: &str,
+        outputs: &'a [String],
+    ) -> Self {
+        Self {
+            settings,
+            common: format!("{LINE_NAME}{column}"),
             outputs,
         }
     }
@@ -85,6 +105,15 @@ impl<'a> MeanSettings<'a> {
         refused(
             name,
             "the mean is not learned here; use mean = \"constant\"",
+        )
+    }
+
+    /// Why a fixed constant is refused where the mean has lines.
+    pub fn not_fixed(&self, output: usize) -> InputError {
+        let name = self.of(output).map_or(&self.common, |(name, _)| name);
+        refused(
+            name,
+            "beside lines it is the level in the middle of the rows, and is always learned: give prior = \"normal(mean, sd)\", or leave it out",
         )
     }
 

@@ -27,7 +27,9 @@ mod marginals;
 #[cfg(feature = "mcmc")]
 mod mcmc;
 mod mean;
+mod mean_lines;
 mod mean_settings;
+mod mean_words;
 mod misfit;
 mod non_negative;
 mod observations;
@@ -59,6 +61,7 @@ mod streamed;
 mod summary;
 mod sums;
 mod totals;
+mod trend;
 mod truncation;
 mod unions;
 mod update;
@@ -159,6 +162,7 @@ impl Model {
     /// Chooses the prior mean.
     #[must_use]
     pub fn mean(mut self, mean: Mean) -> Self {
+        self.kernel = self.kernel.with_spare(mean.columns());
         self.mean = mean;
         self
     }
@@ -247,7 +251,8 @@ impl Model {
         let method = checks::method(inference, &tables, !self.seconds.is_empty())?;
         let own_means = MeanSettings::new(&self.settings, None, self.kernel.outputs());
         let means = self.effective_means(&own_means)?;
-        let scales = Scales::new(&self.kernel, &tables, &means);
+        let lines = mean_lines::Columns::new(&self.kernel, &self.mean, &tables)?;
+        let scales = Scales::new(&self.kernel, &tables, &means, lines.places());
         let kernel = match self.has_usual_means(&own_means, &means)? {
             true => scales.near_the_rows(&self.kernel),
             false => self.kernel.clone(),
@@ -262,20 +267,27 @@ impl Model {
         let of_seconds = self.seconds.iter().map(|(varying, kernel, _)| {
             MeanSettings::new(&self.settings, Some(*varying), kernel.outputs())
         });
-        let families: Vec<MeanSettings<'_>> =
-            std::iter::once(own_means).chain(of_seconds).collect();
+        let of_lines = self.mean.columns().iter();
+        let of_lines =
+            of_lines.map(|c| MeanSettings::of_line(&self.settings, c, self.kernel.outputs()));
+        let of_lines: Vec<MeanSettings<'_>> = of_lines.collect();
+        let slopes = lines.with_priors(&of_lines, &scales)?;
+        lines.can_be_told_apart(&self.kernel, &tables, &of_lines)?;
+        let families = std::iter::once(own_means).chain(of_lines);
+        let families: Vec<MeanSettings<'_>> = families.chain(of_seconds).collect();
         mean_settings::all_used(&self.settings, &families)?;
         let priors = means.iter().enumerate().map(|(output, mean)| {
             Ok(match *mean {
                 Mean::Zero => MeanPrior { mean: 0.0, sd: 0.0 },
                 Mean::Fixed(mean) => MeanPrior { mean, sd: 0.0 },
-                Mean::Constant => families[0].prior(output)?.unwrap_or_else(|| {
+                Mean::Constant | Mean::Linear(_) => families[0].prior(output)?.unwrap_or_else(|| {
                     let (mean, sd) = scales.mean_prior(&kernel, output);
                     MeanPrior { mean, sd }
                 }),
             })
         });
         let mean = Means::new(&kernel, priors.collect::<Result<_, InputError>>()?);
+        let mean = mean.with_lines(slopes);
         let usual: Vec<f64> = parameters.iter().map(|p| p.start).collect();
         let near = scales.of_neighbours(&kernel, &parameters);
         checks::apply_settings(&mut parameters, &self.settings)?;
@@ -317,13 +329,23 @@ impl Model {
         Ok(true)
     }
 
-    /// The mean of every output, after settings that fix it.
+    /// The mean of every output without its lines, after settings that fix it.
     fn effective_means(&self, settings: &MeanSettings<'_>) -> Result<Vec<Mean>, InputError> {
         let one = |output| {
-            let Some(prior) = settings.prior(output)? else {
-                return Ok(self.mean);
+            let own = match &self.mean {
+                // Their slopes are told of elsewhere.
+                Mean::Linear(_) => Mean::Constant,
+                other => other.clone(),
             };
-            match (self.mean, prior) {
+            let Some(prior) = settings.prior(output)? else {
+                return Ok(own);
+            };
+            match (own, prior) {
+                (Mean::Constant, MeanPrior { sd: 0.0, .. })
+                    if !self.mean.columns().is_empty() =>
+                {
+                    Err(settings.not_fixed(output))
+                }
                 (Mean::Constant, MeanPrior { mean, sd: 0.0 }) => Ok(Mean::Fixed(mean)),
                 (Mean::Constant, _) => Ok(Mean::Constant),
                 _ => Err(settings.not_learned(output)),
@@ -345,7 +367,7 @@ fn places(kernel: &Kernel, tables: &[Observations], scales: &Scales, column: usi
                 continue;
             }
             let output = outputs::output_of(kernel.output_column(), set, row);
-            let Output { level, spread } = scales.outputs[output];
+            let Output { level, spread, .. } = scales.outputs[output];
             places.push(Place {
                 at: 0.5 * from + 0.5 * to,
                 value: (y / set.size(row) - level) / spread,

@@ -81,7 +81,7 @@ impl Model {
     ) -> Result<Self, E> {
         let outputs = self.kernel.outputs().to_vec();
         let means = vec![Mean::Constant; outputs.len().max(1)];
-        let scales = Scales::new(&self.kernel, tables, &means);
+        let scales = Scales::new(&self.kernel, tables, &means, &[]);
         for (output, scale) in scales.outputs.iter().enumerate() {
             let name = outputs.get(output).cloned();
             let at = places(name.as_deref())?;

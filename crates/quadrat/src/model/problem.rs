@@ -133,6 +133,8 @@ impl Problem {
         let n = values.len();
         let homoscedastic = method.is_none()
             && kernel.outputs().is_empty()
+            // A grid has room for one function beside the kernel, the constant.
+            && mean.lines().is_empty()
             && group.iter().all(|g| *g == group[0])
             && known.iter().all(|v| *v == known[0])
             && times.iter().all(|n| *n == times[0]);

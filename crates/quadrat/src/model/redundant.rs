@@ -296,7 +296,10 @@ fn parts(kernel: &Kernel) -> Vec<Vec<usize>> {
         all.dedup();
         all
     };
-    let sets: Vec<Vec<usize>> = kernel.terms().iter().map(columns).collect();
+    let terms = kernel.terms().iter().map(columns);
+    // The mean is a line along the columns that no leaf is over.
+    let lines = kernel.spare_columns().map(|column| vec![column]);
+    let sets: Vec<Vec<usize>> = terms.chain(lines).collect();
     let is_within = |a: &Vec<usize>, b: &Vec<usize>| a.iter().all(|c| b.contains(c));
     let is_needed = |(at, set): (usize, &Vec<usize>)| {
         let mut others = sets.iter().enumerate();
@@ -342,6 +345,7 @@ fn lines(kernel: &Kernel, supports: &Functionals, has_mean: bool) -> Option<Prod
     }
     let constant = has_mean || kernel.leaves().iter().any(|l| l.kind == Kind::Constant);
     let columns = kernel.leaves().iter().flat_map(|leaf| leaf.columns.clone());
+    let columns = columns.chain(kernel.spare_columns());
     let feature = |row: usize| -> Vec<f64> {
         let average = |d: usize| {
             let middle = |a: usize| supports.lower(d)[a] + 0.5 * supports.width(d)[a];

@@ -29,13 +29,15 @@ use crate::support::Functionals;
 
 /// The format this version writes, and the only one it reads; it rises with every change of what is
 /// below.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 const MAGIC: &[u8] = b"quadrat-model ";
 
 #[derive(Serialize, Deserialize)]
 struct Saved {
     kernel: Kernel,
+    /// Columns of the mean that the kernel is not over.
+    spare: Vec<String>,
     tables: Vec<Observations>,
     own: Vec<Vec<usize>>,
     method: Option<Method>,
@@ -186,6 +188,7 @@ impl Posterior {
     pub fn to_bytes(&self) -> Vec<u8> {
         let saved = Saved {
             kernel: self.problem.kernel.clone(),
+            spare: self.problem.kernel.spare().to_vec(),
             tables: self.tables.clone(),
             own: self.problem.own.clone(),
             method: self.problem.method,
@@ -251,7 +254,9 @@ impl Posterior {
         if u32::from_le_bytes(*crc) != crc32fast::hash(payload) {
             return Err(damaged("its checksum does not match"));
         }
-        let saved: Saved = postcard::from_bytes(payload).map_err(|e| damaged(&e.to_string()))?;
+        let saved = postcard::from_bytes(payload);
+        let mut saved: Saved = saved.map_err(|e| damaged(&e.to_string()))?;
+        saved.kernel = saved.kernel.with_spare(&saved.spare);
         if let Some(fault) = saved.fault() {
             return Err(damaged(&fault));
         }

@@ -90,7 +90,7 @@ impl SecondSpec {
         }
         let outputs = kernel.outputs().len().max(1);
         let constant = vec![super::Mean::Constant; outputs];
-        let mut scales = Scales::new(&kernel, &placed, &constant);
+        let mut scales = Scales::new(&kernel, &placed, &constant, &[]);
         let levels = MeanSettings::new(settings, Some(varying), kernel.outputs());
         let priors = (0..outputs).map(|output| {
             let centre = match varying {

@@ -9,7 +9,7 @@ use crate::progress::{Keeper, Progress};
 use crate::support::Functionals;
 
 /// The prior mean of the latent function.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub enum Mean {
     /// Zero everywhere.
     Zero,
@@ -19,6 +19,37 @@ pub enum Mean {
     /// together with the latent function. The default.
     #[default]
     Constant,
+    /// An unknown constant and a line along every one of these columns,
+    ///
+    /// $$ m(x) = a + \sum_d b_d (x_d - c_d), $$
+    ///
+    /// with wide normal priors of all coefficients, integrated analytically together with the
+    /// latent function (universal kriging). The columns need not be those of the kernel, and rows
+    /// must give them; `c_d` is the average of the column over the rows, so that `a` is the level
+    /// there. With several outputs each has coefficients of its own.
+    ///
+    /// The slopes are `mean.linear.<column>` in the summary and among settings: their priors are
+    /// `N(0, (100 s / range)^2)` unless said otherwise, with `s` the spread of the values and
+    /// `range` that of the column over the rows, which matters to no slope that rows tell anything
+    /// of (see [`Posterior::slopes`](super::Posterior::slopes)).
+    Linear(Vec<String>),
+}
+
+impl Mean {
+    /// An unknown constant and lines along these columns, see [`Self::Linear`].
+    #[must_use]
+    pub fn linear<S: Into<String>>(columns: impl IntoIterator<Item = S>) -> Self {
+        Self::Linear(columns.into_iter().map(Into::into).collect())
+    }
+
+    /// The columns along which it is a line.
+    #[must_use]
+    pub fn columns(&self) -> &[String] {
+        match self {
+            Self::Linear(columns) => columns,
+            Self::Zero | Self::Fixed(_) | Self::Constant => &[],
+        }
+    }
 }
 
 /// What the user says about one hyperparameter; whatever is left out comes from the data.

@@ -1,18 +1,23 @@
-//! The slopes of the linear parts of a kernel.
+//! The slopes of the linear parts of a kernel and of the mean.
 
 use super::Observations;
+use super::levels::{Told, of_mean};
 use super::posterior::Posterior;
 use super::scale::Scale;
 use crate::error::FitError;
 use crate::kernel::{IndexedLeaf, Kernel, Kind};
 use crate::support::Functionals;
 
-/// The slope of the latent function along an input that only a `linear` part knows.
+/// The slope of the latent function along an input that only a `linear` part knows, or of its mean
+/// along any input.
 ///
 /// With $f(x) = g(x_{-d}) + b_d x_d$ it is $b_d = \bigl(f(x + s e_d) - f(x)\bigr) / s$ for any `x`
 /// and `s`: a linear functional of `f`, whose posterior is that of any other. Behind a link it is a
 /// slope of what goes into the link: behind `exp`, a rise of the input by one multiplies the rate
 /// by `exp(b)`.
+///
+/// A coefficient of the mean ([`Mean::Linear`](super::Mean::Linear)) is that slope where the kernel
+/// does not know the input; else that of the line about which the function varies.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Slope {
     /// The input.
@@ -30,9 +35,10 @@ pub struct Slope {
 }
 
 impl Posterior {
-    /// The slopes along all inputs that enter the kernel through nothing but a `linear` part of
-    /// their own, such as `rain` in `matern32(x, y) + linear(rain)`; of every output, where there
-    /// are several.
+    /// The coefficients of a mean that is linear in inputs, and the slopes along all inputs that
+    /// enter the kernel through nothing but a `linear` part of their own, such as `rain` in
+    /// `matern32(x, y) + linear(rain)`; of every output, where there are several. All are those of
+    /// the mixture over the hyperparameters, where these are integrated.
     ///
     /// # Errors
     /// As [`Self::predict`].
@@ -55,8 +61,9 @@ impl Posterior {
     pub fn slopes(&self) -> Result<Vec<Slope>, FitError> {
         let kernel = self.kernel();
         let inputs = kernel.inputs();
-        let mut found = Vec::new();
-        for column in linear_columns(kernel) {
+        let linear = linear_columns(kernel);
+        let mut found = self.of_the_mean(&linear);
+        for column in linear {
             let Some(d) = inputs
                 .iter()
                 .position(|name| *name == kernel.columns()[column])
@@ -86,6 +93,25 @@ impl Posterior {
             }
         }
         Ok(found)
+    }
+
+    /// The slopes of the mean along columns of which the kernel has no lines, whose slopes are
+    /// told with these.
+    fn of_the_mean(&self, linear: &[usize]) -> Vec<Slope> {
+        let (problem, kernel) = (&self.problem, self.kernel());
+        let slope = |told: Told| {
+            let column = problem.mean.lines()[told.of.line?].column;
+            (!linear.contains(&column)).then(|| Slope {
+                input: kernel.columns()[column].clone(),
+                output: kernel.outputs().get(told.of.output).cloned(),
+                mean: told.value,
+                sd: told.sd,
+                lower: told.lower,
+                upper: told.upper,
+            })
+        };
+        let all = of_mean(problem, &self.components).into_iter();
+        all.filter_map(slope).collect()
     }
 
     /// The difference of the function between two places that differ along input `d` by as much as

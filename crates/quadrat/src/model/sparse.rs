@@ -114,7 +114,7 @@ impl Sparse {
                 }
             }
         }
-        let inducing = chosen(kernel, &observed, &points, &bags, choice)?;
+        let inducing = chosen(kernel, mean, &observed, &points, &bags, choice)?;
         let asked = match &choice.inducing {
             Inducing::Number(count) => *count,
             _ => inducing.len(),
@@ -165,11 +165,12 @@ impl Sparse {
         self.induced = self.induced.through(inducing);
     }
 
-    /// The columns along which the inducing points can be moved: all but that of the outputs.
+    /// The columns along which the inducing points can be moved: all but that of the outputs, and
+    /// those along which the mean is a line, whose slope is no part of the gradient.
     ///
     /// # Errors
     /// [`InputError::Unavailable`] where some inducing point is an interval or a region.
-    pub fn movable(&self, kernel: &Kernel) -> Result<Vec<usize>, InputError> {
+    pub fn movable(&self, kernel: &Kernel, mean: &Means) -> Result<Vec<usize>, InputError> {
         let inducing = self.inducing();
         let is_one = inducing.atom_count() == inducing.len();
         if !is_one || !(0..inducing.len()).all(|atom| is_point(inducing, atom)) {
@@ -179,7 +180,9 @@ impl Sparse {
             });
         }
         let all = 0..kernel.columns().len();
-        Ok(all.filter(|d| Some(*d) != kernel.output_column()).collect())
+        let is_line = |d: &usize| mean.lines().iter().any(|line| line.column == *d);
+        let free = all.filter(|d| Some(*d) != kernel.output_column() && !is_line(d));
+        Ok(free.collect())
     }
 
     /// Points of all rows, and inducing points.
@@ -272,8 +275,13 @@ fn middle(set: &Functionals, atom: usize) -> Vec<f64> {
 }
 
 /// The inducing points that were chosen.
+///
+/// Columns that no leaf of the kernel is over do not count. Beside a point of every output there is
+/// one that lies elsewhere along such a column only: their difference is the slope of the mean,
+/// which is then told as exactly as the rows tell it.
 fn chosen(
     kernel: &Kernel,
+    mean: &Means,
     observed: &Functionals,
     points: &Functionals,
     bags: &Bags,
@@ -328,7 +336,7 @@ fn chosen(
             )
         })
         .collect();
-    let columns: Vec<Vec<f64>> = (0..kernel.columns().len())
+    let mut columns: Vec<Vec<f64>> = (0..kernel.spare_columns().start)
         .map(|d| {
             let all: Vec<f64> = kept.iter().map(|x| x[d]).collect();
             let n = all.len() as f64;
@@ -338,10 +346,41 @@ fn chosen(
             all.iter().map(|x| (x - mean) / sd).collect()
         })
         .collect();
+    if columns.is_empty() {
+        columns.push(vec![0.0; kept.len()]);
+    }
+    let beside = kernel.spare_columns().len() * kernel.outputs().len().max(1);
+    let count = count.saturating_sub(beside).max(1);
     for i in k_means(&columns, count, choice.seed) {
         out.push_point(&kept[i])?;
     }
+    push_beside(&mut out, kernel, mean, points)?;
     Ok(out)
+}
+
+/// A point beside one of every output for each column that no leaf of the kernel is over.
+fn push_beside(
+    out: &mut Functionals,
+    kernel: &Kernel,
+    mean: &Means,
+    points: &Functionals,
+) -> Result<(), InputError> {
+    let chosen = out.len();
+    for output in 0..kernel.outputs().len().max(1) {
+        let Some(row) = (0..chosen).find(|&row| mean.output(out, row) == output) else {
+            continue;
+        };
+        for column in kernel.spare_columns() {
+            let (low, high) = points.range(column);
+            let mut place = middle(out, out.atoms(row).start);
+            place[column] += match high - low {
+                0.0 => 1.0,
+                length => length,
+            };
+            out.push_point(&place)?;
+        }
+    }
+    Ok(())
 }
 
 /// All atoms by the first coordinate of their middles, then by the next.

@@ -4,7 +4,8 @@ use rayon::prelude::*;
 
 use super::component::{Component, Node};
 use super::extent::reach;
-use super::fit::{check_size, condition_covering, mean_hypers};
+use super::fit::{check_size, condition_covering};
+use super::levels::mean_hypers;
 use super::mean_settings::is_mean;
 use super::observations::Observations;
 use super::posterior::Posterior;

@@ -33,6 +33,15 @@ impl Region {
         }
     }
 
+    /// The centre of mass, which may lie outside.
+    #[must_use]
+    pub fn centroid(&self) -> Vec<f64> {
+        match self {
+            Self::Polygon(polygon) => polygon.centroid().to_vec(),
+            Self::Simplices(simplices) => simplices.centroid(),
+        }
+    }
+
     /// Smallest and largest coordinate along each input.
     #[must_use]
     pub fn bounds(&self) -> Vec<(f64, f64)> {

@@ -93,6 +93,26 @@ impl Simplices {
         self.volume
     }
 
+    /// The centre of mass, which may lie outside.
+    ///
+    /// # Numerics
+    /// Relative to the size of the set a few `eps`, wherever its origin.
+    #[must_use]
+    pub fn centroid(&self) -> Vec<f64> {
+        let origin: Vec<f64> = self.vertices[..self.dim].to_vec();
+        let mut moment = vec![0.0; self.dim];
+        for simplex in self.iter() {
+            let share = simplex_volume(simplex, self.dim) / self.volume;
+            let own = share / (self.dim + 1) as f64;
+            for vertex in simplex.chunks_exact(self.dim) {
+                let from_origin = vertex.iter().zip(&origin).map(|(x, o)| x - o);
+                let pairs = moment.iter_mut().zip(from_origin);
+                pairs.for_each(|(m, x)| *m += own * x);
+            }
+        }
+        origin.iter().zip(&moment).map(|(o, m)| o + m).collect()
+    }
+
     /// The simplices, each as its vertices one after the other (`(dim + 1) * dim` numbers).
     pub fn iter(&self) -> impl Iterator<Item = &[f64]> + '_ {
         self.vertices.chunks_exact((self.dim + 1) * self.dim)
@@ -127,6 +147,8 @@ mod tests {
         let one = Simplices::new(std::slice::from_ref(&tetrahedron)).unwrap();
         assert!((one.volume() - 4.0).abs() < 1e-15);
         assert_eq!(one.bounds(), [(1.0, 3.0), (0.0, 3.0), (0.0, 4.0)]);
+        // The average of the vertices.
+        assert_eq!(one.centroid(), [1.5, 0.75, 1.0]);
         assert!(one.is_consistent());
         let mut other = one.clone();
         other.vertices[0] = 0.5;
