@@ -14,8 +14,8 @@ use quadrat::error::{FitError, InputError};
 use quadrat::kernel::Kernel;
 pub use quadrat::model::{Finer, FitSummary, Hyper, McmcReport, Posterior, RowCheck};
 use quadrat::model::{
-    FitOptions, Hyperparameters, Inducing as LibraryInducing, Mean as LibraryMean, Model,
-    Observations, Setting as LibrarySetting,
+    FitOptions, Hyperparameters, Inducing as LibraryInducing, Model, Observations,
+    Setting as LibrarySetting,
 };
 use quadrat::parameter::PriorDensity;
 use quadrat::progress::{Keeper as _, Progress};
@@ -26,7 +26,7 @@ use crate::functionals::functionals;
 use crate::numbers::coordinate;
 use crate::prediction_csv;
 use crate::resolve::{self, Observed, Resolved};
-use crate::study::{Inducing, Integration, Mean, NonNegative, Setting, Study};
+use crate::study::{Inducing, Integration, NonNegative, Setting, Study};
 use crate::suggest;
 use crate::words::method_in_words;
 
@@ -76,11 +76,7 @@ pub fn model(resolved: &Resolved) -> Result<Model> {
     // What tables count twice was told, and taken away, with their lines.
     let mut model = Model::new(kernel)
         .with_overlapping_counts()
-        .mean(match study.latent.mean {
-            Mean::Constant => LibraryMean::Constant,
-            Mean::Zero => LibraryMean::Zero,
-            Mean::Fixed(value) => LibraryMean::Fixed(value),
-        });
+        .mean(study.latent.mean.value.clone());
     for table in &resolved.tables {
         let observe = &study.observe[table.of];
         let observations = observations(table).map_err(|error| {
@@ -195,6 +191,7 @@ fn refused(study: &Study, error: InputError) -> Problem {
             let setting = study.settings.iter().find(|s| &s.name.value == name);
             setting.map(|setting| &setting.name.span)
         }
+        InputError::MeanColumn { .. } => Some(&study.latent.mean.span),
         _ => study.observe.first().map(|observe| &observe.file.span),
     };
     let problem = match &error {

@@ -114,10 +114,11 @@ pub fn short(text: &str) -> String {
 
 /// The model and how it was fitted, in words.
 pub fn model(outcome: &Outcome) -> String {
-    let mean = match outcome.resolved.study.latent.mean {
+    let mean = match &outcome.resolved.study.latent.mean.value {
         Mean::Constant => "a learned constant mean".to_owned(),
         Mean::Zero => "mean zero".to_owned(),
-        Mean::Fixed(value) => format!("mean {}", human(value)),
+        Mean::Fixed(value) => format!("mean {}", human(*value)),
+        Mean::Linear(columns) => format!("a learned mean that is linear in {}", and(columns)),
     };
     let summary = outcome.summary();
     let how = if summary.integrated {
@@ -170,6 +171,14 @@ pub fn model(outcome: &Outcome) -> String {
         words::inference(summary),
         summary.seconds
     )
+}
+
+/// Names in a row.
+fn and(names: &[String]) -> String {
+    match names {
+        [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 /// The kernel, and how it is shared by outputs.

@@ -239,7 +239,7 @@ pub fn inference(summary: &FitSummary) -> String {
     }
 }
 
-/// A sentence for every slope of a linear part.
+/// A sentence for every slope of a linear part of the kernel, or of the mean.
 pub fn slopes(outcome: &Outcome) -> Vec<String> {
     let study = &outcome.resolved.study;
     let sentence = |slope: &Slope| {
@@ -259,9 +259,10 @@ pub fn slopes(outcome: &Outcome) -> Vec<String> {
             _ => String::new(),
         };
         format!(
-            "along {}{of} {}, 95 % interval {} to {}{rise}",
+            "along {}{of} {} per unit, sd {}, 95 % interval {} to {}{rise}",
             slope.input,
             human(slope.mean),
+            human(slope.sd),
             human(slope.lower),
             human(slope.upper)
         )

@@ -1,5 +1,7 @@
 //! The inputs of the model: what the kernel uses and what the supports give.
 
+use std::ops::Range;
+
 use crate::geographic::Geographic;
 use crate::study::Study;
 use crate::study::fields::Check;
@@ -11,8 +13,10 @@ use crate::suggest;
 pub(super) struct Inputs<'a> {
     /// The inputs that the kernel uses and some table gives.
     pub dims: &'a [String],
-    /// Whether the kernel uses no others.
+    /// Whether the kernel and the mean use no others.
     pub all_known: bool,
+    /// Those of the kernel.
+    pub of_kernel: &'a [String],
     /// Longitude and latitude, when some regions are in them.
     pub geographic: Option<&'a Geographic>,
 }
@@ -40,7 +44,9 @@ pub(super) fn dims(study: &Study, check: &Check<'_>) -> (Vec<String>, bool) {
         .partition(|column| given.contains(&column.as_str()));
     let all_known = unknown.is_empty();
     for column in unknown {
-        let mut message = format!("the kernel uses `{column}`, which no [[observe]] gives");
+        let in_kernel = study.latent.of_kernel().contains(&column);
+        let what = if in_kernel { "kernel" } else { "mean" };
+        let mut message = format!("the {what} uses `{column}`, which no [[observe]] gives");
         if let Some(near) = suggest::nearest(&column, given.iter().copied()) {
             message.push_str(&format!("; did you mean `{near}`?"));
         }
@@ -48,15 +54,18 @@ pub(super) fn dims(study: &Study, check: &Check<'_>) -> (Vec<String>, bool) {
         all.sort_unstable();
         all.dedup();
         let remedy = format!("the supports give {}", suggest::list(&all));
-        check.refuse(&word_in(study, &column), message, remedy);
+        let text = match in_kernel {
+            true => &study.latent.kernel.span,
+            false => &study.latent.mean.span,
+        };
+        check.refuse(&word_in(study, text, &column), message, remedy);
     }
     (known, all_known)
 }
 
-/// Where a column's name stands inside the kernel expression.
-fn word_in(study: &Study, column: &str) -> std::ops::Range<usize> {
-    let kernel = &study.latent.kernel;
-    let written = study.source.text.get(kernel.span.clone()).unwrap_or("");
+/// Where a column's name stands inside an expression, that of the kernel or of the mean.
+fn word_in(study: &Study, text: &Range<usize>, column: &str) -> Range<usize> {
+    let written = study.source.text.get(text.clone()).unwrap_or("");
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
     let found = written.match_indices(column).find(|(at, _)| {
         let before = written[..*at].chars().next_back();
@@ -64,8 +73,8 @@ fn word_in(study: &Study, column: &str) -> std::ops::Range<usize> {
         !before.is_some_and(is_name) && !after.is_some_and(|c| is_name(c) || c == '(')
     });
     match found {
-        Some((at, _)) => kernel.span.start + at..kernel.span.start + at + column.len(),
-        None => kernel.span.clone(),
+        Some((at, _)) => text.start + at..text.start + at + column.len(),
+        None => text.clone(),
     }
 }
 
@@ -84,8 +93,13 @@ pub(super) fn usable(
         .collect();
     if !lacking.is_empty() {
         let message = format!(
-            "this support lacks {}, which the kernel uses",
-            suggest::list(&lacking)
+            "this support lacks {}, which the {} uses",
+            suggest::list(&lacking),
+            if lacking.iter().any(|dim| inputs.of_kernel.contains(dim)) {
+                "kernel"
+            } else {
+                "mean"
+            }
         );
         check.refuse(
             &support.span,

@@ -329,6 +329,7 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
     files.geographic.clone_from(&geographic);
     let (dims, all_known) = dims(&study, &check);
     let inputs = Inputs {
+        of_kernel: study.latent.of_kernel(),
         dims: &dims,
         all_known,
         geographic: geographic.as_deref(),

@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 
 use quadrat::likelihood::Likelihood as Reported;
 use quadrat::link::Link;
+pub use quadrat::model::Mean;
 use toml_edit::{Document, Item};
 
 use crate::diagnostic::{Problem, Problems, Source, shown};
@@ -68,27 +69,26 @@ pub struct Study {
 pub struct Latent {
     /// The kernel expression, already parsed once.
     pub kernel: Spanned<String>,
-    /// Columns of the kernel in order of appearance, without that of the outputs.
+    /// Columns of the kernel in order of appearance, without that of the outputs, and then those
+    /// of the mean alone.
     pub columns: Vec<String>,
+    /// How many of them are those of the mean alone, the last.
+    pub beside: usize,
     /// Outputs that the kernel itself mixes.
     pub outputs: Vec<String>,
     /// The mean function.
-    pub mean: Mean,
+    pub mean: Spanned<Mean>,
     /// From its values to the means of counts and waiting times, when the study says.
     pub link: Option<Spanned<Link>>,
     /// Whether and how it is kept from being negative.
     pub non_negative: Option<Spanned<NonNegative>>,
 }
 
-/// The mean function of the latent.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Mean {
-    /// Learned.
-    Constant,
-    /// Zero.
-    Zero,
-    /// A given number.
-    Fixed(f64),
+impl Latent {
+    /// The columns of the kernel, without that of the outputs.
+    pub fn of_kernel(&self) -> &[String] {
+        &self.columns[..self.columns.len() - self.beside]
+    }
 }
 
 /// Reads a study file from disk; people see it under the name `shown`.
@@ -358,14 +358,21 @@ fn latent(root: &Section<'_>, observe: &[Observe]) -> Option<Latent> {
         }
     };
     match engine::kernel_columns(&kernel.value) {
-        Ok((columns, outputs)) => Some(Latent {
-            kernel,
-            columns,
-            outputs,
-            mean: mean?,
-            link,
-            non_negative,
-        }),
+        Ok((mut columns, outputs)) => {
+            let mean = mean?;
+            let own = mean.value.columns().iter();
+            let beside: Vec<String> = own.filter(|c| !columns.contains(c)).cloned().collect();
+            columns.extend_from_slice(&beside);
+            Some(Latent {
+                kernel,
+                columns,
+                beside: beside.len(),
+                outputs,
+                mean,
+                link,
+                non_negative,
+            })
+        }
         Err((at, message)) => {
             let span = inside(root.check.source, &kernel, at);
             root.check.refuse(
@@ -378,23 +385,36 @@ fn latent(root: &Section<'_>, observe: &[Observe]) -> Option<Latent> {
     }
 }
 
-fn mean(section: &Section<'_>) -> Option<Mean> {
+fn mean(section: &Section<'_>) -> Option<Spanned<Mean>> {
     let Some(item) = section.get("mean") else {
-        return Some(Mean::Constant);
+        return Some(Spanned {
+            value: Mean::Constant,
+            span: section.span.clone(),
+        });
     };
-    match item.as_str() {
-        Some("constant") => Some(Mean::Constant),
-        Some("zero") => Some(Mean::Zero),
-        Some(other) => {
-            let message = format!("`{}` is not a known `mean`", shown(other));
+    let Some(text) = item.as_str() else {
+        let number = section.number("mean")?;
+        return Some(Spanned {
+            value: Mean::Fixed(number.value),
+            span: number.span,
+        });
+    };
+    let span = section.span_of("mean");
+    // A number in quotes is no number here, as it is nowhere else.
+    let known = match text.parse::<f64>() {
+        Ok(_) => Err(format!("`{}` is not a known `mean`", shown(text))),
+        Err(_) => text.parse::<Mean>(),
+    };
+    match known {
+        Ok(value) => Some(Spanned { value, span }),
+        Err(message) => {
             section.check.refuse(
-                &section.span_of("mean"),
-                message,
-                "`mean` is \"constant\" (learned), \"zero\" or a number",
+                &span,
+                format!("in the `mean`: {}", shown(&message)),
+                "`mean` is \"constant\" (learned), \"zero\", a number, or lines along inputs, \"linear(elevation)\"",
             );
             None
         }
-        None => Some(Mean::Fixed(section.number("mean")?.value)),
     }
 }
 

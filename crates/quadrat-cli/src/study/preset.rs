@@ -273,7 +273,7 @@ fn like_latent(
         what,
         title: format!("`preset = \"{name}\"`"),
         kernel: latent.kernel.clone(),
-        columns: latent.columns.clone(),
+        columns: latent.of_kernel().to_vec(),
         link: Link::Exp,
         span: word.span.clone(),
     })

@@ -49,8 +49,7 @@ impl Covariance {
         let is_linear = |column: usize| {
             let mut factors = self.terms.iter().flat_map(|term| &term.factors);
             self.beside.contains(&column)
-                || factors
-                    .any(|f| matches!(f, Factor::Linear { .. }) && f.dims().contains(&column))
+                || factors.any(|f| matches!(f, Factor::Linear { .. }) && f.dims().contains(&column))
         };
         NodeRule {
             steps: (0..columns).map(step).collect(),

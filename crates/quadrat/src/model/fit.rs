@@ -21,8 +21,8 @@ use super::summary::{FitSummary, Hyper};
 use super::{Model, fine_noise, misfit};
 use crate::error::{FitError, InputError};
 use crate::inference::{
-    Evidence, IntegrateOptions, Interval, LearnOptions, LinearGaussian, Optimum,
-    in_pool, integrate, sites::Method,
+    Evidence, IntegrateOptions, Interval, LearnOptions, LinearGaussian, Optimum, in_pool,
+    integrate, sites::Method,
 };
 use crate::parameter::Parameter;
 use crate::progress::{Progress, Silent};

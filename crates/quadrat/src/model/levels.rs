@@ -117,9 +117,8 @@ pub(super) fn mean_hypers(problem: &Problem, components: &[Component]) -> Vec<Hy
             Some(line) => {
                 let column = problem.mean.lines()[line].column;
                 let column = &problem.kernel.columns()[column];
-                let tell = |curve: &str| {
-                    format!("change of the mean of {curve} per unit of {column}")
-                };
+                let tell =
+                    |curve: &str| format!("change of the mean of {curve} per unit of {column}");
                 hyper(&format!("{LINE_NAME}{column}"), outputs, told, &tell)
             }
         })
@@ -151,7 +150,10 @@ fn level(problem: &Problem, curve: &str) -> String {
     let places: Vec<String> = problem.mean.lines().iter().map(at).collect();
     match places.is_empty() {
         true => format!("level to which {curve} returns far from the data"),
-        false => format!("level of the mean of {curve} where {}", places.join(" and ")),
+        false => format!(
+            "level of the mean of {curve} where {}",
+            places.join(" and ")
+        ),
     }
 }
 

@@ -190,9 +190,7 @@ impl Means {
             None => self.priors[output].sd * set.size(row),
             // A slope of which all is known adds nothing, wherever the functional looks.
             Some(line) if line.priors[output].sd == 0.0 => 0.0,
-            Some(line) => {
-                line.priors[output].sd * set.first_moment(row, line.column, line.centre)
-            }
+            Some(line) => line.priors[output].sd * set.first_moment(row, line.column, line.centre),
         }
     }
 

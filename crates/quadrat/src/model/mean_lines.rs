@@ -31,11 +31,7 @@ impl Columns {
     /// # Errors
     /// [`InputError::MeanColumn`] for a column that is named twice or tells outputs apart, and for
     /// one whose rows are so far from zero that no place among them is a number.
-    pub fn new(
-        kernel: &Kernel,
-        mean: &Mean,
-        tables: &[Observations],
-    ) -> Result<Self, InputError> {
+    pub fn new(kernel: &Kernel, mean: &Mean, tables: &[Observations]) -> Result<Self, InputError> {
         let names = mean.columns().to_vec();
         let mut places = Vec::with_capacity(names.len());
         for (at, name) in names.iter().enumerate() {
@@ -118,12 +114,7 @@ impl Columns {
     /// # Arguments
     /// * `open` - the lines that are looked at
     /// * `averages` - of every line and every row, less the centre
-    fn of_output(
-        &self,
-        open: &[usize],
-        averages: &[Vec<f64>],
-        of: &str,
-    ) -> Result<(), InputError> {
+    fn of_output(&self, open: &[usize], averages: &[Vec<f64>], of: &str) -> Result<(), InputError> {
         let Some(&first) = open.first() else {
             return Ok(());
         };
@@ -147,13 +138,18 @@ impl Columns {
             if rows > 0 && high - low <= ROUNDINGS * f64::EPSILON * size {
                 return Err(refused(
                     name,
-                    format!("it is the same in all rows{of}, so that they tell nothing of a slope; leave it out, or give `mean.linear.{name}` a prior"),
+                    format!(
+                        "it is the same in all rows{of}, so that they tell nothing of a slope; leave it out, or give `mean.linear.{name}` a prior"
+                    ),
                 ));
             }
             if rows < open.len() + 1 {
                 return Err(refused(
                     name,
-                    format!("{rows} rows{of} cannot tell {} coefficients, the constant among them; name fewer columns, or give slopes priors", open.len() + 1),
+                    format!(
+                        "{rows} rows{of} cannot tell {} coefficients, the constant among them; name fewer columns, or give slopes priors",
+                        open.len() + 1
+                    ),
                 ));
             }
             let length = dot(x, x).sqrt();
@@ -171,7 +167,10 @@ impl Columns {
             // `x / length = sum parts q + rest`, and every `q` of columns.
             let mut of_columns = vec![0.0; basis.len()];
             for (part, made) in parts.iter().zip(&made) {
-                of_columns.iter_mut().zip(made).for_each(|(c, m)| *c += part * m);
+                of_columns
+                    .iter_mut()
+                    .zip(made)
+                    .for_each(|(c, m)| *c += part * m);
             }
             let roundings = ROUNDINGS * f64::EPSILON * size * (rows as f64).sqrt() / length;
             if rest <= NOTHING_NEW.max(roundings) {
@@ -183,7 +182,10 @@ impl Columns {
                     .collect();
                 return Err(refused(
                     name,
-                    format!("in the rows{of} it follows from {}, so that their slopes cannot be told apart; leave one out, or give `mean.linear.{name}` a prior", partners.join(" and ")),
+                    format!(
+                        "in the rows{of} it follows from {}, so that their slopes cannot be told apart; leave one out, or give `mean.linear.{name}` a prior",
+                        partners.join(" and ")
+                    ),
                 ));
             }
             let mut own: Vec<f64> = of_columns.iter().map(|c| -c / rest).collect();

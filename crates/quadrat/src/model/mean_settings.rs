@@ -60,11 +60,7 @@ impl<'a> MeanSettings<'a> {
     }
 
     /// Those of the slope of the mean along a column.
-    pub fn of_line(
-        settings: &'a [(String, Setting)],
-        column: &str,
-        outputs: &'a [String],
-    ) -> Self {
+    pub fn of_line(settings: &'a [(String, Setting)], column: &str, outputs: &'a [String]) -> Self {
         Self {
             settings,
             common: format!("{LINE_NAME}{column}"),

@@ -280,10 +280,12 @@ impl Model {
             Ok(match *mean {
                 Mean::Zero => MeanPrior { mean: 0.0, sd: 0.0 },
                 Mean::Fixed(mean) => MeanPrior { mean, sd: 0.0 },
-                Mean::Constant | Mean::Linear(_) => families[0].prior(output)?.unwrap_or_else(|| {
-                    let (mean, sd) = scales.mean_prior(&kernel, output);
-                    MeanPrior { mean, sd }
-                }),
+                Mean::Constant | Mean::Linear(_) => {
+                    families[0].prior(output)?.unwrap_or_else(|| {
+                        let (mean, sd) = scales.mean_prior(&kernel, output);
+                        MeanPrior { mean, sd }
+                    })
+                }
             })
         });
         let mean = Means::new(&kernel, priors.collect::<Result<_, InputError>>()?);
@@ -341,9 +343,7 @@ impl Model {
                 return Ok(own);
             };
             match (own, prior) {
-                (Mean::Constant, MeanPrior { sd: 0.0, .. })
-                    if !self.mean.columns().is_empty() =>
-                {
+                (Mean::Constant, MeanPrior { sd: 0.0, .. }) if !self.mean.columns().is_empty() => {
                     Err(settings.not_fixed(output))
                 }
                 (Mean::Constant, MeanPrior { mean, sd: 0.0 }) => Ok(Mean::Fixed(mean)),

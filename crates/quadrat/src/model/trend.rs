@@ -42,7 +42,11 @@ pub(super) fn take_away(
     };
     let moments: Vec<Vec<Vec<f64>>> = tables
         .iter()
-        .map(|table| (0..table.supports().len()).map(|r| along(table, r)).collect())
+        .map(|table| {
+            (0..table.supports().len())
+                .map(|r| along(table, r))
+                .collect()
+        })
         .collect();
     for output in 0..outputs {
         let Some(slopes) = slopes(rows, &moments, output, lines.len()) else {

@@ -65,7 +65,10 @@ impl Functionals {
         let from_origin = |a: usize| {
             let region = self.region(a).map(|r| &self.regions[r]);
             let along = region.and_then(|placed| {
-                let axis = placed.columns.iter().position(|column| *column == Some(d))?;
+                let axis = placed
+                    .columns
+                    .iter()
+                    .position(|column| *column == Some(d))?;
                 Some(placed.region.centroid()[axis])
             });
             match along {
