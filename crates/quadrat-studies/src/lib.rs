@@ -12,6 +12,7 @@ pub mod parquet;
 pub mod report;
 mod settings;
 pub mod sites;
+pub mod slopes;
 pub mod statistics;
 pub mod steps;
 pub mod study;

@@ -9,6 +9,7 @@ use crate::density;
 use crate::report::Report;
 use crate::settings::Settings;
 use crate::sites;
+use crate::slopes;
 
 /// An experiment of a paper.
 pub struct Study {
@@ -96,6 +97,11 @@ pub const STUDIES: &[Study] = &[
         name: "sites-ranks",
         about: "ranks of public data sets from their covariates (Chu and Ghahramani's benchmarks)",
         run: sites::ranks::run,
+    },
+    Study {
+        name: "slopes",
+        about: "coverage of the slope of a mean that is linear in a covariate",
+        run: slopes::run,
     },
     Study {
         name: "mixed",

@@ -85,6 +85,7 @@ const KEYS: &[(&str, Case)] = &[
     ("kernel", (POINTS, "se(t)", "matern12(t)")),
     ("mean", (POINTS, "kernel = \"se(t)\"", "kernel = \"se(t)\"\nmean = 3")),
     ("mean zero", (POINTS, "kernel = \"se(t)\"", "kernel = \"se(t)\"\nmean = \"zero\"")),
+    ("mean that is a line", (POINTS, "kernel = \"se(t)\"", "kernel = \"se(t)\"\nmean = \"linear(t)\"")),
     ("link of values", (POINTS, "kernel = \"se(t)\"", "kernel = \"se(t)\"\nlink = \"exp\"")),
     ("link of counts", (BOXES, "kernel = \"se(t)\"", "kernel = \"se(t)\"\nlink = \"softplus\"")),
     ("truncate", (POINTS, "kernel = \"se(t)\"", "kernel = \"se(t)\"\nnon_negative = \"truncate\"")),

@@ -10,6 +10,7 @@ mod broken_studies;
 mod broken_tables;
 mod censored;
 mod chances;
+mod covariates;
 mod density;
 mod doors;
 mod draws;

@@ -35,7 +35,7 @@
 //! function that varies by factors of thousands within boxes explains any sums, and the log-normal
 //! prior of `s_f = 1` leaves sds above 7 a probability of .03, the half-normal one 3e-6.
 
-use super::extent::Extent;
+use super::extent::{Extent, extents, narrowest_extent, smallest_gap};
 use super::line::Line;
 use super::line::Row;
 use super::observations::Observations;
@@ -106,24 +106,7 @@ impl Scales {
         means: &[Mean],
         lines: &[(usize, f64)],
     ) -> Self {
-        // Value, size, output and number of every row.
-        let mut rows: Vec<Vec<Row>> = tables
-            .iter()
-            .map(|table| {
-                let set = table.supports();
-                let typical = plausible(table).into_iter().enumerate();
-                typical
-                    .map(|(row, y)| {
-                        (
-                            y,
-                            set.size(row),
-                            output_of(kernel.output_column(), set, row),
-                            table.times(row),
-                        )
-                    })
-                    .collect()
-            })
-            .collect();
+        let mut rows = rows_of(kernel, tables);
         let whole = trend::spreads(&rows, means.len());
         trend::take_away(&mut rows, tables, lines, means.len());
         let all = || rows.iter().flatten().copied();
@@ -427,6 +410,20 @@ impl Scales {
     }
 }
 
+/// Value, size, output and number of every row.
+fn rows_of(kernel: &Kernel, tables: &[Observations]) -> Vec<Vec<Row>> {
+    let of_table = |table: &Observations| -> Vec<Row> {
+        let set = table.supports();
+        let typical = plausible(table).into_iter().enumerate();
+        let row = |(row, y)| {
+            let output = output_of(kernel.output_column(), set, row);
+            (y, set.size(row), output, table.times(row))
+        };
+        typical.map(row).collect()
+    };
+    tables.iter().map(of_table).collect()
+}
+
 /// What every row reports, see [`Observations::typical`]. Where the noise has heavy tails, values
 /// far from all others are those of the tails, and count as the nearest of the others.
 pub(super) fn plausible(table: &Observations) -> Vec<f64> {
@@ -449,40 +446,8 @@ pub(super) fn plausible(table: &Observations) -> Vec<f64> {
     values
 }
 
-/// Smallest and largest coordinate of every row along a column.
-fn extents(tables: &[Observations], d: usize) -> Vec<(f64, f64)> {
-    let sets = tables.iter().map(Observations::supports);
-    sets.flat_map(|set| (0..set.len()).map(move |row| set.extent(row, d)))
-        .collect()
-}
-
 fn all_of(kernel: &Kernel, is: impl Fn(&KernelParameter) -> bool) -> usize {
     kernel.parameters().iter().filter(|p| is(p)).count()
-}
-
-/// Smallest distance between different ends of the supports along a column, rounding aside.
-fn smallest_gap(tables: &[Observations], d: usize) -> f64 {
-    let mut ends: Vec<f64> = tables
-        .iter()
-        .map(Observations::supports)
-        .flat_map(|set| (0..set.len()).map(move |row| set.extent(row, d)))
-        .flat_map(|(lo, hi)| [lo, hi])
-        .collect();
-    ends.sort_unstable_by(f64::total_cmp);
-    let gaps = ends.windows(2).map(|pair| {
-        let gap = pair[1] - pair[0];
-        let rounding = 1e-12 * pair[0].abs().max(pair[1].abs());
-        if gap > rounding { gap } else { f64::INFINITY }
-    });
-    let smallest = gaps.fold(f64::INFINITY, f64::min);
-    if smallest.is_finite() { smallest } else { 0.0 }
-}
-
-/// Smallest extent of a row along a column.
-fn narrowest_extent(tables: &[Observations], d: usize) -> f64 {
-    let sets = tables.iter().map(Observations::supports);
-    let extents = sets.flat_map(|set| (0..set.len()).map(move |row| set.extent(row, d)));
-    extents.fold(f64::INFINITY, |least, (lo, hi)| least.min(hi - lo))
 }
 
 fn names(columns: &[String], dims: &[usize]) -> String {

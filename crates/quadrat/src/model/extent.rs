@@ -177,6 +177,38 @@ fn spaced(gaps: &[f64], share: f64) -> f64 {
     gaps.get(at).map_or(0.0, |gap| gaps.len() as f64 * gap)
 }
 
+/// Smallest and largest coordinate of every row along a column.
+pub(super) fn extents(tables: &[Observations], d: usize) -> Vec<(f64, f64)> {
+    let sets = tables.iter().map(Observations::supports);
+    sets.flat_map(|set| (0..set.len()).map(move |row| set.extent(row, d)))
+        .collect()
+}
+
+/// Smallest distance between different ends of the supports along a column, rounding aside.
+pub(super) fn smallest_gap(tables: &[Observations], d: usize) -> f64 {
+    let mut ends: Vec<f64> = tables
+        .iter()
+        .map(Observations::supports)
+        .flat_map(|set| (0..set.len()).map(move |row| set.extent(row, d)))
+        .flat_map(|(lo, hi)| [lo, hi])
+        .collect();
+    ends.sort_unstable_by(f64::total_cmp);
+    let gaps = ends.windows(2).map(|pair| {
+        let gap = pair[1] - pair[0];
+        let rounding = 1e-12 * pair[0].abs().max(pair[1].abs());
+        if gap > rounding { gap } else { f64::INFINITY }
+    });
+    let smallest = gaps.fold(f64::INFINITY, f64::min);
+    if smallest.is_finite() { smallest } else { 0.0 }
+}
+
+/// Smallest extent of a row along a column.
+pub(super) fn narrowest_extent(tables: &[Observations], d: usize) -> f64 {
+    let sets = tables.iter().map(Observations::supports);
+    let extents = sets.flat_map(|set| (0..set.len()).map(move |row| set.extent(row, d)));
+    extents.fold(f64::INFINITY, |least, (lo, hi)| least.min(hi - lo))
+}
+
 #[cfg(test)]
 #[path = "extent_tests.rs"]
 mod tests;

@@ -13,6 +13,8 @@ mod invariance;
 #[cfg(feature = "mcmc")]
 mod mcmc;
 mod mean;
+mod mean_lines;
+mod mean_lines_kinds;
 mod outputs;
 mod overlap;
 mod periods;

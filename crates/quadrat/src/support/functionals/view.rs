@@ -237,3 +237,58 @@ impl Functionals {
         out
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::support::{Aggregate, Polygon, Side, Simplices};
+
+    /// Closed forms: a point, the integral over a box, a difference of points, and an L of three
+    /// squares with its time, `(0.5 + 1.5 + 0.5) / 3` from its corner.
+    #[test]
+    fn first_moments_are_integrals_and_averages_of_the_coordinate() {
+        let far = 1e9;
+        let mut set = Functionals::new(["x", "y", "t"].map(str::to_owned).to_vec());
+        set.push_point(&[far + 2.0, 0.0, 0.0]).unwrap();
+        let sides = [(far + 1.0, far + 4.0), (0.0, 2.0), (5.0, 5.0)];
+        set.push_box(&sides, Aggregate::Sum).unwrap();
+        set.push_nodes(
+            &[vec![far + 7.0, 0.0, 0.0], vec![far + 3.0, 0.0, 0.0]],
+            &[0.5, -0.5],
+        )
+        .unwrap();
+        let ring = [
+            [0.0, 0.0],
+            [2.0, 0.0],
+            [2.0, 1.0],
+            [1.0, 1.0],
+            [1.0, 2.0],
+            [0.0, 2.0],
+        ];
+        let ring = ring.map(|[x, y]| [far + x, y]);
+        let shape = Polygon::new(vec![vec![ring.to_vec()]]).unwrap();
+        let sides = [None, None, Some(Side::Interval(1.0, 3.0))];
+        for aggregate in [Aggregate::Mean, Aggregate::Sum] {
+            set.push_product(Arc::new(shape.clone().into()), &sides, aggregate)
+                .unwrap();
+        }
+        let corner = vec![vec![far, 0.0], vec![far + 3.0, 0.0], vec![far, 3.0]];
+        let triangle = Simplices::new(&[corner]).unwrap();
+        set.push_product(
+            Arc::new(triangle.into()),
+            &[None, None, Some(Side::Point(4.0))],
+            Aggregate::Mean,
+        )
+        .unwrap();
+        let along_x = [2.0, 6.0 * 2.5, 2.0, 2.5 / 3.0, 6.0 * 2.5 / 3.0, 1.0];
+        let along_t = [0.0, 6.0 * 5.0, 0.0, 2.0, 6.0 * 2.0, 4.0];
+        for row in 0..set.len() {
+            // Coordinates of that size are known to 1e-7.
+            let (x, t) = (set.first_moment(row, 0, far), set.first_moment(row, 2, 0.0));
+            assert!((x - along_x[row]).abs() < 1e-5, "{row}: {x}");
+            assert!((t - along_t[row]).abs() < 1e-12, "{row}: {t}");
+        }
+    }
+}
