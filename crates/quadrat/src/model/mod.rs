@@ -56,6 +56,8 @@ mod settings;
 mod slopes;
 mod sparse;
 mod sparse_starts;
+mod specified;
+mod specify;
 mod steady;
 mod streamed;
 mod summary;
@@ -71,13 +73,9 @@ mod within;
 
 pub use correlation::Coregionalization;
 pub use crossvalidation::LeftOutFold;
-use cycles::Place;
-use defaults::{Output, Scales, plausible};
 pub use finer::Finer;
 #[cfg(feature = "mcmc")]
 pub use mcmc::{HyperCheck, McmcReport, RowCheck, Spread};
-use mean::{MeanPrior, Means};
-use mean_settings::MeanSettings;
 pub use observations::Observations;
 pub use overlap::{CountedOnce, Overlap, Treatment, WhyKept, counted_once};
 pub use parts::Part;
@@ -88,13 +86,12 @@ pub use redundant::RedundantRow;
 pub use reporting::{Instrument, instruments};
 pub use save::FORMAT;
 pub use scale::Scale;
-use second::SecondSpec;
-use seconds::Seconds;
 pub use settings::{
     AUTO_FREE, AUTO_ROWS, FitOptions, Hyperparameters, Inducing, Inference, Mean, Setting,
 };
 pub use slopes::Slope;
 use sparse::{Sparse, SparseChoice};
+use specified::Specified;
 pub use summary::OutputCorrelation;
 pub use summary::{FitSummary, Hyper, LeaveOneOut};
 pub use varying::Varying;
@@ -233,186 +230,27 @@ impl Model {
     /// # Errors
     /// Everything that can be wrong with the input, see [`InputError`].
     pub fn parameters(&self) -> Result<Vec<Parameter>, InputError> {
-        Ok(self.problem(Inference::Auto, None)?.parameters)
+        Ok(self.specified(Inference::Auto)?.parameters)
     }
 
-    /// Checks the input and assembles the problem; with inducing points where `sparse` says how.
+    /// The problem that inference solves; with inducing points where `sparse` says how.
     fn problem(
         &self,
         inference: Inference,
         sparse: Option<&SparseChoice>,
     ) -> Result<Problem, InputError> {
-        checks::links(&self.tables)?;
-        self.kernel.check().map_err(|e| InputError::Kernel {
-            reason: e.to_string(),
-        })?;
-        let tables = outputs::restrict(&self.kernel, &self.tables)?;
-        outputs::all_observed(&self.kernel, &tables)?;
-        let method = checks::method(inference, &tables, !self.seconds.is_empty())?;
-        let own_means = MeanSettings::new(&self.settings, None, self.kernel.outputs());
-        let means = self.effective_means(&own_means)?;
-        let lines = mean_lines::Columns::new(&self.kernel, &self.mean, &tables)?;
-        let scales = Scales::new(&self.kernel, &tables, &means, lines.places());
-        let kernel = match self.has_usual_means(&own_means, &means)? {
-            true => scales.near_the_rows(&self.kernel),
-            false => self.kernel.clone(),
-        };
-        let mut parameters = scales.kernel_parameters(&kernel);
-        let varying: Vec<Varying> = self.seconds.iter().map(|s| s.0).collect();
-        let own = checks::own_parameters(&tables, &scales, &varying, &mut parameters);
-        let specs = self.seconds.iter().cloned();
-        let specs = specs
-            .map(|second| SecondSpec::new(second, &self.tables, &self.settings, &mut parameters))
-            .collect::<Result<Vec<SecondSpec>, InputError>>()?;
-        let of_seconds = self.seconds.iter().map(|(varying, kernel, _)| {
-            MeanSettings::new(&self.settings, Some(*varying), kernel.outputs())
+        let specified = self.specified(inference)?;
+        let sparse = sparse.map(|choice| {
+            let Specified {
+                kernel,
+                mean,
+                parameters,
+                tables,
+                ..
+            } = &specified;
+            Sparse::new(kernel, mean, parameters, tables, choice)
         });
-        let of_lines = self.mean.columns().iter();
-        let of_lines =
-            of_lines.map(|c| MeanSettings::of_line(&self.settings, c, self.kernel.outputs()));
-        let of_lines: Vec<MeanSettings<'_>> = of_lines.collect();
-        let slopes = lines.with_priors(&of_lines, &scales)?;
-        lines.can_be_told_apart(&self.kernel, &tables, &of_lines)?;
-        let families = std::iter::once(own_means).chain(of_lines);
-        let families: Vec<MeanSettings<'_>> = families.chain(of_seconds).collect();
-        mean_settings::all_used(&self.settings, &families)?;
-        let priors = means.iter().enumerate().map(|(output, mean)| {
-            Ok(match *mean {
-                Mean::Zero => MeanPrior { mean: 0.0, sd: 0.0 },
-                Mean::Fixed(mean) => MeanPrior { mean, sd: 0.0 },
-                Mean::Constant | Mean::Linear(_) => {
-                    families[0].prior(output)?.unwrap_or_else(|| {
-                        let (mean, sd) = scales.mean_prior(&kernel, output);
-                        MeanPrior { mean, sd }
-                    })
-                }
-            })
-        });
-        let mean = Means::new(&kernel, priors.collect::<Result<_, InputError>>()?);
-        let mean = mean.with_lines(slopes);
-        let usual: Vec<f64> = parameters.iter().map(|p| p.start).collect();
-        let near = scales.of_neighbours(&kernel, &parameters);
-        checks::apply_settings(&mut parameters, &self.settings)?;
-        checks::learnable(&tables, &parameters)?;
-        let besides = starts_besides(&parameters, usual, near);
-        let along = |column: usize| places(&self.kernel, &tables, &scales, column);
-        let cycles = cycles::starts(&self.kernel, &parameters, along);
-        let cycles = cycles.into_iter().map(|theta| allowed(&parameters, theta));
-        let cycles = cycles.collect();
-        let sparse = sparse
-            .map(|choice| Sparse::new(&kernel, &mean, &parameters, &tables, choice))
-            .transpose()?;
-        let mut problem = Problem::new(
-            kernel,
-            &tables,
-            &own,
-            mean,
-            parameters,
-            method,
-            sparse,
-            Seconds::new(specs, &self.tables)?,
-        );
-        problem.besides = besides;
-        problem.cycles = cycles;
-        Ok(problem)
+        let sparse = sparse.transpose()?;
+        Ok(Problem::new(specified, sparse))
     }
-
-    /// Whether the mean of every output is unknown, with the prior that the data suggest.
-    fn has_usual_means(
-        &self,
-        settings: &MeanSettings<'_>,
-        means: &[Mean],
-    ) -> Result<bool, InputError> {
-        for (output, mean) in means.iter().enumerate() {
-            if *mean != Mean::Constant || settings.prior(output)?.is_some() {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    /// The mean of every output without its lines, after settings that fix it.
-    fn effective_means(&self, settings: &MeanSettings<'_>) -> Result<Vec<Mean>, InputError> {
-        let one = |output| {
-            let own = match &self.mean {
-                // Their slopes are told of elsewhere.
-                Mean::Linear(_) => Mean::Constant,
-                other => other.clone(),
-            };
-            let Some(prior) = settings.prior(output)? else {
-                return Ok(own);
-            };
-            match (own, prior) {
-                (Mean::Constant, MeanPrior { sd: 0.0, .. }) if !self.mean.columns().is_empty() => {
-                    Err(settings.not_fixed(output))
-                }
-                (Mean::Constant, MeanPrior { mean, sd: 0.0 }) => Ok(Mean::Fixed(mean)),
-                (Mean::Constant, _) => Ok(Mean::Constant),
-                _ => Err(settings.not_learned(output)),
-            }
-        };
-        (0..self.kernel.outputs().len().max(1)).map(one).collect()
-    }
-}
-
-/// What the rows of the bulk report along a column, in the middles of their supports: values per
-/// unit of size, those of every output around its level and in its spread.
-fn places(kernel: &Kernel, tables: &[Observations], scales: &Scales, column: usize) -> Vec<Place> {
-    let mut places = Vec::new();
-    for table in tables {
-        let set = table.supports();
-        for (row, y) in plausible(table).into_iter().enumerate() {
-            let (from, to) = set.extent(row, column);
-            if !scales.extents[column].holds((from, to)) {
-                continue;
-            }
-            let output = outputs::output_of(kernel.output_column(), set, row);
-            let Output { level, spread, .. } = scales.outputs[output];
-            places.push(Place {
-                at: 0.5 * from + 0.5 * to,
-                value: (y / set.size(row) - level) / spread,
-                times: table.times(row),
-            });
-        }
-    }
-    places
-}
-
-/// The nearest start within the bounds, with what is fixed as it is.
-fn allowed(parameters: &[Parameter], theta: Vec<f64>) -> Vec<f64> {
-    let each = theta.into_iter().zip(parameters);
-    each.map(|(value, p)| match p.fixed {
-        true => p.start,
-        false => value.max(p.lower).min(p.upper),
-    })
-    .collect()
-}
-
-/// Where a search begins besides the starts of the parameters: where the user chose some of these,
-/// at what the data suggest, `usual`; and, where the distances between neighbouring rows are of
-/// another order than the extent of all, at lengthscales `near` these.
-fn starts_besides(
-    parameters: &[Parameter],
-    usual: Vec<f64>,
-    near: Option<Vec<f64>>,
-) -> Vec<Vec<f64>> {
-    let starts: Vec<f64> = parameters.iter().map(|p| p.start).collect();
-    let near = near.map(|mut near| {
-        // Only lengthscales are near; all else begins where it does.
-        for ((value, usual), start) in near.iter_mut().zip(&usual).zip(&starts) {
-            if value == usual {
-                *value = *start;
-            }
-        }
-        near.extend_from_slice(&starts[near.len()..]);
-        near
-    });
-    let mut besides: Vec<Vec<f64>> = Vec::new();
-    for theta in [Some(usual), near].into_iter().flatten() {
-        let theta = allowed(parameters, theta);
-        if theta != starts && !besides.contains(&theta) {
-            besides.push(theta);
-        }
-    }
-    besides
 }

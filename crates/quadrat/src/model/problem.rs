@@ -1,11 +1,13 @@
 //! The model as inference sees it: a Gaussian prior over the observed functionals, with noise.
 
+mod normal_rows;
 mod prior;
 mod repeated;
 mod rows;
 
 use std::sync::{Arc, OnceLock};
 
+use self::normal_rows::NormalRows;
 use super::centred::Centred;
 use super::mean::Means;
 use super::observations::Observations;
@@ -13,6 +15,7 @@ use super::outputs;
 use super::pooled::{Pooled, is_pooled};
 use super::seconds::Seconds;
 use super::sparse::{Sparse, SparseChoice};
+use super::specified::Specified;
 use crate::covariance::{Covariance, Grid, LineTerm};
 use crate::error::{FitError, InputError};
 use crate::inference::pooled::{Draws, PooledEvidence, PooledOptions, condition_pooled};
@@ -35,9 +38,6 @@ const CERTAIN: f64 = 1e-3;
 /// Sweeps towards the best bound at most, and how far from rest they may end.
 const BOUND_SWEEPS: usize = 40;
 const NEAR_REST: f64 = 0.05;
-
-/// The learned part of a row's noise variance: the index of its parameter.
-type NoiseGroup = Option<usize>;
 
 /// Rows in the order inference works in (grid order on a grid, else the user's).
 pub(super) struct Problem {
@@ -66,7 +66,7 @@ pub(super) struct Problem {
     residual: Vec<f64>,
     /// Known noise variances; of values that were seen `n` times the `n`th part.
     known: Vec<f64>,
-    group: Vec<NoiseGroup>,
+    group: Vec<Option<usize>>,
     /// How often the value of every row was seen, in working order, where inference is exact.
     times: Vec<f64>,
     /// The rows of tables of which some were seen several times.
@@ -87,48 +87,32 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    /// `tables` must be restricted to the columns of the kernel; `own[t]` are the hyperparameters
-    /// of the likelihood of table `t`.
-    pub fn new(
-        kernel: Kernel,
-        tables: &[Observations],
-        own: &[Vec<usize>],
-        mean: Means,
-        parameters: Vec<Parameter>,
-        method: Option<Method>,
-        sparse: Option<Sparse>,
-        seconds: Seconds,
-    ) -> Self {
+    /// The rows of a model, through `sparse` inducing points where there are any.
+    pub fn new(model: Specified, sparse: Option<Sparse>) -> Self {
+        let Specified {
+            kernel,
+            tables,
+            mean,
+            parameters,
+            own,
+            method,
+            seconds,
+            besides,
+            cycles,
+        } = model;
+        let tables = tables.as_slice();
         let covariance = Covariance::new(&kernel);
         let apart = Covariance::with_lines_apart(&kernel);
         let mut supports = Functionals::new(kernel.columns().to_vec());
-        let (mut values, mut known, mut group) = (Vec::new(), Vec::new(), Vec::new());
-        let mut times: Vec<f64> = Vec::new();
-        for (table, own) in tables.iter().zip(own) {
+        let NormalRows {
+            mut values,
+            known,
+            group,
+            times,
+        } = NormalRows::new(tables, &own);
+        for table in tables {
             // Same columns by construction.
             let _ = supports.extend(table.supports());
-            let n = supports.len();
-            // Rows without a value only matter to sites, which do not look here.
-            values.extend(table.typical());
-            values.resize(n, 0.0);
-            match table.as_gaussian().and_then(|g| g.noise().known()) {
-                Some(v) => known.extend_from_slice(v),
-                None => known.resize(n, 0.0),
-            }
-            let is_learned = table.as_gaussian().is_some_and(|g| g.noise().is_learned());
-            group.resize(n, own.first().copied().filter(|_| is_learned));
-            let before = times.len();
-            for at in before..n {
-                // What is known exactly says the same once as several times.
-                let is_exact = known[at] == 0.0 && !is_learned;
-                let often = if is_exact {
-                    1.0
-                } else {
-                    table.times(at - before)
-                };
-                known[at] /= often;
-                times.push(often);
-            }
         }
         let n = values.len();
         let homoscedastic = method.is_none()
@@ -183,7 +167,7 @@ impl Problem {
             mean,
             parameters,
             order,
-            own: own.to_vec(),
+            own,
             method,
             likelihoods,
             times,
@@ -199,8 +183,8 @@ impl Problem {
             output_of_table,
             axes,
             pooled,
-            besides: Vec::new(),
-            cycles: Vec::new(),
+            besides,
+            cycles,
             sparse,
         }
     }
@@ -234,37 +218,24 @@ impl Problem {
         }
         let is_exact = restricted.iter().all(|t| t.as_gaussian().is_some());
         let is_pooled = restricted.iter().any(is_pooled);
-        Ok(Self::new(
-            self.kernel.clone(),
-            &restricted,
-            &own,
-            self.mean.clone(),
-            self.parameters.clone(),
-            // Rows that are not Gaussian cannot stay with exact inference.
-            if is_pooled {
-                Some(Method::Laplace)
-            } else {
-                self.method.or((!is_exact).then_some(Method::Ep))
-            },
-            None,
-            self.seconds.on(tables)?,
-        ))
+        let mut model = self.model_of(restricted, self.seconds.on(tables)?);
+        model.own = own;
+        // Rows that are not Gaussian cannot stay with exact inference.
+        model.method = match is_pooled {
+            true => Some(Method::Laplace),
+            false => self.method.or((!is_exact).then_some(Method::Ep)),
+        };
+        Ok(Self::new(model, None))
     }
 
     /// The same problem in the order of the tables, without the structure of a grid.
     #[cfg(feature = "mcmc")]
     pub fn in_table_order(&self, tables: &[Observations]) -> Result<Self, InputError> {
-        let mut problem = Self::new(
-            self.kernel.clone(),
-            &outputs::restrict(&self.kernel, tables)?,
-            &self.own,
-            self.mean.clone(),
-            self.parameters.clone(),
-            // With sites, rows are never reordered.
-            self.method.or(Some(Method::Ep)),
-            None,
-            self.seconds.on(tables)?,
-        );
+        let restricted = outputs::restrict(&self.kernel, tables)?;
+        let mut model = self.model_of(restricted, self.seconds.on(tables)?);
+        // With sites, rows are never reordered.
+        model.method = self.method.or(Some(Method::Ep));
+        let mut problem = Self::new(model, None);
         // Latent values are drawn as they are.
         problem.centred = None;
         for (one, likelihood) in problem.repeated.iter_mut().zip(problem.likelihoods.iter()) {
@@ -346,16 +317,24 @@ impl Problem {
             let (mean, parameters) = (&self.mean, &self.parameters);
             Sparse::new(&self.kernel, mean, parameters, &restricted, choice)
         };
-        Ok(Self::new(
-            self.kernel.clone(),
-            &restricted,
-            &self.own,
-            self.mean.clone(),
-            self.parameters.clone(),
-            self.method,
-            sparse.map(make).transpose()?,
-            self.seconds.on(tables)?,
-        ))
+        let sparse = sparse.map(make).transpose()?;
+        let model = self.model_of(restricted, self.seconds.on(tables)?);
+        Ok(Self::new(model, sparse))
+    }
+
+    /// The same prior and method for other rows; searches begin at the starts alone.
+    fn model_of(&self, tables: Vec<Observations>, seconds: Seconds) -> Specified {
+        Specified {
+            kernel: self.kernel.clone(),
+            tables,
+            mean: self.mean.clone(),
+            parameters: self.parameters.clone(),
+            own: self.own.clone(),
+            method: self.method,
+            seconds,
+            besides: Vec::new(),
+            cycles: Vec::new(),
+        }
     }
 
     /// Conditions at one value of the hyperparameters; errors speak of the user's rows.

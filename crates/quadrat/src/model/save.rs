@@ -19,6 +19,7 @@ use super::second::SecondSpec;
 use super::seconds::Seconds;
 use super::settings::Inducing;
 use super::sparse::{Sparse, SparseChoice};
+use super::specified::Specified;
 use super::summary::FitSummary;
 use crate::error::LoadError;
 use crate::inference::sites::Method;
@@ -281,16 +282,18 @@ impl Posterior {
             made.map(|made| made.with_found(sparse.found))
         });
         let sparse = sparse.transpose().map_err(crate::error::FitError::from)?;
-        let problem = Problem::new(
-            saved.kernel,
-            &tables,
-            &saved.own,
-            saved.mean,
-            saved.parameters,
-            saved.method,
-            sparse,
+        let model = Specified {
+            kernel: saved.kernel,
+            tables,
+            mean: saved.mean,
+            parameters: saved.parameters,
+            own: saved.own,
+            method: saved.method,
             seconds,
-        );
+            besides: Vec::new(),
+            cycles: Vec::new(),
+        };
+        let problem = Problem::new(model, sparse);
         check_size(&problem).map_err(crate::error::FitError::from)?;
         let (components, _) = condition_covering(&problem, &saved.nodes)?;
         let mut posterior = Self::new(
