@@ -378,7 +378,7 @@ pub fn explain(resolved: &Resolved, error: FitError) -> anyhow::Error {
 /// inference take.
 fn has_linked_sums(resolved: &Resolved) -> bool {
     let mut tables = resolved.tables.iter();
-    tables.any(|table| table.places.aggregate.is_some() && table.likelihood.link().is_some())
+    tables.any(|table| table.places.aggregate.is_some() && table.likelihood.mean_link().is_some())
 }
 
 /// Where a row of all tables together stands.

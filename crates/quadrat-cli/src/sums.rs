@@ -158,7 +158,7 @@ fn above_one(posterior: &Posterior, places: &Places, answer: &Answer) -> Option<
     }
     let most = answer.mean.iter().fold(1.0, |a: f64, m| a.max(*m));
     Some(format!(
-        "{} of {} above one (up to {}), though all that was observed lies between 0 and 1: if these are shares of what was counted, give the cases as `poisson = {{ count = .., exposure = .. }}`, whose rates are not negative, or at points as `binomial`, whose chances end at 1",
+        "{} of {} above one (up to {}), though all that was observed lies between 0 and 1: if these are shares of what was counted, give the cases as `poisson = {{ count = .., exposure = .. }}`, whose rates are not negative, or with their trials as `binomial`, whose chances end at 1",
         count(means, "mean"),
         answer.mean.len().to_string() + if means == 1 { " is" } else { " are" },
         human(most),

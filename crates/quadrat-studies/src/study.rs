@@ -94,6 +94,11 @@ pub const STUDIES: &[Study] = &[
         run: sites::agreement::run,
     },
     Study {
+        name: "sites-prevalence",
+        about: "coverage of the prevalence of districts, surveyed or not, over simulated tables",
+        run: sites::prevalence::run,
+    },
+    Study {
         name: "sites-ranks",
         about: "ranks of public data sets from their covariates (Chu and Ghahramani's benchmarks)",
         run: sites::ranks::run,

@@ -8,8 +8,9 @@ use super::{Finer, Posterior, library_scale, reporting, reports_probabilities};
 use crate::functionals::functionals;
 use crate::guard;
 use crate::places::{Amounts, Places};
-use crate::resolve::MOST_POINTS;
+use crate::resolve::{MOST_POINTS, SUMMED};
 use crate::study::Scale;
+use crate::study::support::Aggregate;
 
 /// Predictions are computed this many rows at a time, which bounds memory.
 const CHUNK: usize = 50_000;
@@ -102,12 +103,12 @@ pub fn predict(posterior: &Posterior, places: &Places, wanted: &Wanted) -> Resul
         ref chances,
         table,
     } = *wanted;
-    if scale != Scale::Latent
-        && places.aggregate.is_some()
+    if scale == Scale::Observation
+        && places.aggregate == Some(Aggregate::Sum)
         && reports_probabilities(posterior, places, table)
     {
         anyhow::bail!(
-            "probabilities can only be predicted at points, not over boxes, regions or bags; give points, or predict the latent scale"
+            "{SUMMED}; ask for the average (`mean`), or for the scale `response`, the expected successes of the sum"
         );
     }
     let scale = library_scale(scale);

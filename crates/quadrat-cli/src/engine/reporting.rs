@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use quadrat::likelihood::Likelihood;
+use quadrat::link::Link;
 use quadrat::model::{Observations, Scale as LibraryScale};
 
 use super::{Posterior, TABLES};
@@ -12,7 +13,10 @@ use crate::study::Scale;
 
 /// Whether the mean of what was reported is a probability.
 pub fn reports_probabilities(posterior: &Posterior, places: &Places, table: Option<usize>) -> bool {
-    let is_one = |likelihood: &Likelihood| !likelihood.is_linear() && likelihood.link().is_none();
+    let is_one = |likelihood: &Likelihood| {
+        let link = likelihood.mean_link();
+        link.is_some_and(Link::is_probability)
+    };
     reporting(posterior, places.output.as_deref(), table).is_some_and(is_one)
 }
 

@@ -17,8 +17,6 @@ pub const NOT_OBSERVED: &str =
 /// Why there are none where marginals are truncated.
 pub const NOT_TRUNCATED: &str =
     "draws do not know of `non_negative`, which cuts every predicted value by itself";
-/// Why there are none of probabilities.
-pub const NO_PROBABILITIES: &str = "draws of probabilities are not available in this version";
 
 /// Refuses draws of what is not drawn, and of too many places.
 pub(super) fn suits(check: &Check<'_>, study: &Study, tables: &[Observed], predictions: &[Asked]) {
@@ -42,12 +40,7 @@ pub(super) fn suits(check: &Check<'_>, study: &Study, tables: &[Observed], predi
             );
             continue;
         }
-        let link = likelihood.and_then(|l| l.link());
-        let is_linear = likelihood.is_none_or(|l| l.is_linear());
-        if predict.scale == Scale::Response && link.is_none() && !is_linear {
-            check.refuse(&draws.span, NO_PROBABILITIES, "add `scale = \"latent\"`");
-            continue;
-        }
+        let link = likelihood.and_then(|l| l.mean_link());
         let all = &mut points[usize::from(predict.scale == Scale::Latent)];
         let before = all.len();
         match predict.scale {

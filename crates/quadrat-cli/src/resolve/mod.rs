@@ -43,7 +43,7 @@ use choose::{chosen, new_rows_have_noise, shared_noise};
 use clashes::no_column_twice;
 use constant::constant_inputs;
 use degrees::degrees;
-pub use draws::{MOST_POINTS, NO_PROBABILITIES, NOT_OBSERVED, NOT_TRUNCATED};
+pub use draws::{MOST_POINTS, NOT_OBSERVED, NOT_TRUNCATED};
 pub use files::Files;
 pub use inputs::together;
 use inputs::{Inputs, dims, usable};
@@ -53,6 +53,7 @@ pub use ranks::{OBSERVED, one_count};
 use read::observed;
 pub use read::{read_places, shapes};
 use rows::{open_rows, too_many_rows};
+pub use scales::SUMMED;
 use scales::behind_a_link;
 use varying::varying_rows;
 

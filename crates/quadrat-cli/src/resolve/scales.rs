@@ -1,11 +1,15 @@
-//! What predictions need beside places: points for probabilities.
+//! What predictions need beside places: averages for new successes.
 
 use super::{Asked, Observed, reporting};
 use crate::study::fields::Check;
 use crate::study::likelihood::Scale as Means;
+use crate::study::support::Aggregate;
 use crate::study::{Scale, Study, Where};
 
-/// Refuses totals and averages of probabilities.
+/// What there is none of.
+pub const SUMMED: &str = "probabilities that were added up have no new observation";
+
+/// Refuses new successes of summed probabilities.
 pub(super) fn behind_a_link(
     check: &Check<'_>,
     study: &Study,
@@ -16,31 +20,25 @@ pub(super) fn behind_a_link(
         let Some(table) = reporting(tables, asked) else {
             continue;
         };
-        if table.says.scale() != Means::Probability || asked.scale == Scale::Latent {
+        if table.says.scale() != Means::Probability || asked.scale != Scale::Observation {
+            continue;
+        }
+        if asked.places.aggregate != Some(Aggregate::Sum) {
             continue;
         }
         let predict = &study.predict[asked.of];
-        let (wide, span) = match &predict.place {
-            Where::Grid { axes, .. } => (
-                axes.iter().any(|(_, axis)| axis.cells),
-                axes.first().map(|(name, _)| name.span.clone()),
-            ),
-            Where::File { support, .. } => (
-                support.has_boxes() || support.shape.is_some(),
-                Some(support.span.clone()),
-            ),
+        let span = match &predict.place {
+            Where::Grid { axes, .. } => axes.first().map(|(name, _)| name.span.clone()),
+            Where::File { support, .. } => Some(support.span.clone()),
         };
-        if !wide {
-            continue;
-        }
         let span = span.unwrap_or_else(|| predict.name.span.clone());
-        check.later(
+        check.refuse(
             &span,
-            &format!(
-                "predicting `{}` over boxes, regions or bags",
+            format!(
+                "{SUMMED} of `{}`, which are trials of one probability",
                 table.says.name.value
             ),
-            "predict at points (a grid without `cells = true`): probabilities there",
+            "write `aggregate = \"mean\"`, with `trials` for more than one; or leave `scale` out for the expected successes of the sum",
         );
     }
 }

@@ -60,6 +60,20 @@ pub fn suits(check: &Check<'_>, link: Option<&Spanned<Link>>, observe: &[Observe
             return;
         }
     }
+    let is_average = |table: &&Observe| table.support.aggregate.is_some();
+    let average = tables(Scale::Probability).find(is_average);
+    if let (Some(linear), Some(average)) = (tables(Scale::Linear).next(), average) {
+        let name = &linear.likelihood.name;
+        check.later(
+            &name.span,
+            &format!(
+                "`{}` beside `{}` over boxes, regions or bags: values of the function beside averages of probabilities",
+                name.value, average.likelihood.name.value
+            ),
+            "write two studies, or give the answers at points",
+        );
+        return;
+    }
     for table in tables(Scale::Linked) {
         if let Some(own) = &table.likelihood.link {
             possible(check, own, table);

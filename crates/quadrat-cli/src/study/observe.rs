@@ -6,7 +6,7 @@ use super::fields::{Section, Spanned};
 use super::likelihood::{self, Given, Likelihood, Scale};
 use super::outputs::{self, Output};
 use super::repeated;
-use super::support::{self, Support};
+use super::support::{self, Aggregate, Support};
 
 /// One table of observations.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,7 +94,7 @@ fn table(section: &Section<'_>) -> Option<Observe> {
     let times = times(section);
     let share_noise = section.flag("share_noise").unwrap_or(false);
     let (support, likelihood) = (support?, likelihood?);
-    only_points(section, &support, &likelihood);
+    averages(section, &support, &likelihood);
     if share_noise && !likelihood.noise.as_ref().is_some_and(|noise| noise.learned) {
         section.check.refuse(
             &section.span_of("share_noise"),
@@ -137,17 +137,16 @@ fn times(section: &Section<'_>) -> Option<Option<Given>> {
 /// The most times that a row may have been seen, as in the library.
 pub const MOST_TIMES: f64 = 1e15;
 
-/// Refuses sums and averages of probabilities.
-fn only_points(section: &Section<'_>, support: &Support, likelihood: &Likelihood) {
-    if likelihood.scale() != Scale::Probability || !(support.has_boxes() || support.shape.is_some())
-    {
+/// Refuses sums of probabilities.
+fn averages(section: &Section<'_>, support: &Support, likelihood: &Likelihood) {
+    if likelihood.scale() != Scale::Probability || support.aggregate != Some(Aggregate::Sum) {
         return;
     }
     let kind = &likelihood.name.value;
-    section.check.later(
-        &support.span,
-        &format!("`{kind}` over boxes, regions or bags"),
-        "give the rows as points; or write `poisson = { count = .., exposure = .. }` with `aggregate = \"mean\"`, where the exposure is the number of trials",
+    section.check.refuse(
+        &section.span_of("aggregate"),
+        format!("`aggregate = \"sum\"` adds up probabilities, and `{kind}` reports one"),
+        "write `aggregate = \"mean\"`: the probability of a success is then the average over the support, by the weights of a bag; for counts beyond their trials take `poisson`",
     );
 }
 

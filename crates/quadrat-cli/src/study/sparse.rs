@@ -109,13 +109,13 @@ pub(super) fn suits(check: &Check<'_>, inference: &Inference, observe: &[Observe
     };
     let is_sum = |o: &Observe| {
         let has_width = o.support.has_boxes() || o.support.shape.is_some();
-        has_width && o.likelihood.scale() == Scale::Linked
+        has_width && o.likelihood.scale() != Scale::Linear
     };
     if !observe.iter().any(is_sum) && !observe.is_empty() {
         check.refuse(
             &form.span,
             "`log_sum` is about sums after a link, and no table has any",
-            "leave it out; it is for counts and waiting times over boxes, regions and bags",
+            "leave it out; it is for counts, waiting times and answers over boxes, regions and bags",
         );
     }
 }

@@ -69,7 +69,12 @@ likelihood = { poisson = { count = \"n\" } }", &["`link` is `exp` here and `squa
     ("poisson = { count = \"n\" }", "[inference]\nmethod = \"exact\"", &["exact inference needs `gaussian` values in every table, but d.csv holds `poisson`", "s.toml:8:10", "`ep`, `variational` or `laplace`"]),
     ("laplace = { value = \"y\", scale = 1 }", "[inference]\nmethod = \"laplace\"", &["Laplace's method learns nothing from d.csv", "s.toml:8:10", "`ep` or `variational`"]),
     // Predictions.
-    ("bernoulli = { value = \"n\" }", "[[predict]]\nname = \"p\"\naggregate = \"sum\"\nsupport = { grid = { t = { from = 0, to = 3, step = 1, cells = true } } }", &["predicting `bernoulli` over boxes, regions or bags is not available", "s.toml:10:22", "without `cells = true`"]),
+    ("bernoulli = { value = \"n\" }", "[[predict]]\nname = \"p\"\naggregate = \"sum\"\nscale = \"observation\"\nsupport = { grid = { t = { from = 0, to = 3, step = 1, cells = true } } }", &["probabilities that were added up have no new observation of `bernoulli`", "s.toml:11:22", "write `aggregate = \"mean\"`"]),
+    // Averages of probabilities.
+    ("bernoulli = { value = \"n\" }", "[[observe]]\nfile = \"d.csv\"\nsupport = { box = { t = [\"t\", \"y\"] } }\naggregate = \"sum\"\nlikelihood = { binomial = { successes = \"n\", trials = 2 } }", &["`aggregate = \"sum\"` adds up probabilities, and `binomial` reports one", "s.toml:10:13", "write `aggregate = \"mean\"`"]),
+    ("gaussian = { value = \"y\" }", "[[observe]]\nfile = \"d.csv\"\nsupport = { box = { t = [\"t\", \"y\"] } }\naggregate = \"mean\"\nlikelihood = { binomial = { successes = \"n\", trials = 2 } }", &["`gaussian` beside `binomial` over boxes, regions or bags", "s.toml:6:16", "write two studies"]),
+    ("bernoulli = { value = \"n\" }", "[[observe]]\nfile = \"d.csv\"\nsupport = { box = { t = [\"t\", \"y\"] } }\naggregate = \"mean\"\nlikelihood = { binomial = { successes = \"n\", trials = 2 } }\n[inference]\nmethod = \"ep\"", &["sums after a link", "use auto, laplace or sparse"]),
+    ("bernoulli = { value = \"n\" }", "[[observe]]\nfile = \"d.csv\"\nsupport = { box = { t = [\"t\", \"y\"] } }\naggregate = \"mean\"\nlikelihood = { binomial = { successes = \"n\", trials = 2 } }\n[inference]\nmethod = \"sparse\"\nlog_sum = \"lemma\"", &["`log_sum = \"lemma\"` is not there for probabilities, which d.csv holds", "s.toml:14:11"]),
     ("interval = { lower = \"y\", upper = 99, variance = \"y\" }", "[[predict]]
 name = \"p\"
 scale = \"observation\"

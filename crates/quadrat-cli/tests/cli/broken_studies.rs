@@ -45,7 +45,7 @@ const CASES: &[Case] = &[
     // Likelihoods.
     ("value = \"people\"", "value = \"peple\"", &["there is no column `peple` in ages.csv; did you mean `people`?", "s.toml:10:37"]),
     ("value = \"people\", ", "", &["gaussian needs `value`", "s.toml:10:27"]),
-    ("gaussian = { value = \"people\", variance = 1 }", "binomial = { successes = \"people\", trials = 100 }", &["`binomial` over boxes, regions or bags is not available in this version", "s.toml:8:11", "the exposure is the number of trials"]),
+    ("gaussian = { value = \"people\", variance = 1 }", "binomial = { successes = \"people\", trials = 100 }", &["`aggregate = \"sum\"` adds up probabilities, and `binomial` reports one", "write `aggregate = \"mean\"`"]),
     ("gaussian", "gausian", &["unknown key `gausian` in likelihood", "did you mean `gaussian`?", "s.toml:10:16"]),
     ("variance = 1", "variance = -1", &["`variance` is -1; it cannot be negative", "s.toml:10:58"]),
     ("variance = 1", "variance = inf", &["`variance` is inf; it must be finite", "s.toml:10:58"]),

@@ -211,18 +211,14 @@ draws = 2
         "gaussian = { value = \"people\" }",
         "binomial = { successes = \"people\", trials = 4 }",
     );
-    wrong.extend(
-        refused(
-            "answers",
-            &answers,
-            &files,
-            &[
-                "draws of probabilities are not available",
-                "s.toml:10:9",
-                "add `scale = \"latent\"`",
-            ],
-        )
-        .err(),
-    );
     none(&wrong);
+    // Draws of probabilities are probabilities.
+    let mut all: Vec<(&str, &[u8])> = files.to_vec();
+    all.push(("s.toml", answers.as_bytes()));
+    let folder = folder(&all);
+    done(folder.path(), &["run", "s.toml", "-o", "out"]);
+    for draw in ["draw_1", "draw_2"] {
+        let drawn = column(folder.path(), "at", draw);
+        assert!(drawn.iter().all(|p| (0.0..=1.0).contains(p)), "{drawn:?}");
+    }
 }

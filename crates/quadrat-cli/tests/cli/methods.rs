@@ -240,7 +240,7 @@ fn a_saved_model_of_counts_predicts_points_and_boxes() {
 }
 
 #[test]
-fn a_saved_model_of_probabilities_refuses_boxes() {
+fn a_saved_model_of_probabilities_has_no_observation_of_a_sum() {
     let text = counts("", "method = \"laplace\"").replace(
         "poisson = { count = \"n\" }",
         "binomial = { successes = \"n\", trials = 40 }",
@@ -261,11 +261,13 @@ fn a_saved_model_of_probabilities_refuses_boxes() {
         "t=t,to",
         "--aggregate",
         "sum",
+        "--scale",
+        "observation",
     ];
     let boxes = run(&args);
     assert_eq!(boxes.status.code(), Some(1));
     assert!(
-        stderr(&boxes).contains("only be predicted at points"),
+        stderr(&boxes).contains("probabilities that were added up have no new observation"),
         "{}",
         stderr(&boxes)
     );

@@ -335,3 +335,103 @@ support = { grid = { t = { from = 0, to = 4, step = 1 } } }
     );
     assert_eq!(stderr(&quiet), "");
 }
+
+/// Proportions over bands: averages, expected successes, new trials, new bands and draws.
+#[test]
+fn proportions_over_boxes_run_from_end_to_end() {
+    let asked = b"from,to,asked,yes\n18,25,120,31\n25,35,160,52\n35,50,210,88\n50,65,190,97\n65,80,110,61\n";
+    for (kind, method) in [
+        (
+            "binomial = { successes = \"yes\", trials = \"asked\" }",
+            "auto",
+        ),
+        (
+            "binomial = { successes = \"yes\", trials = \"asked\", link = \"probit\" }",
+            "laplace",
+        ),
+        (
+            "binomial = { successes = \"yes\", trials = \"asked\" }",
+            "sparse",
+        ),
+    ] {
+        let study = format!(
+            r#"[latent]
+kernel = "se(age)"
+[[observe]]
+file = "d.csv"
+support = {{ box = {{ age = ["from", "to"] }} }}
+aggregate = "mean"
+likelihood = {{ {kind} }}
+[[predict]]
+name = "bands"
+support = {{ file = "d.csv", box = {{ age = ["from", "to"] }} }}
+aggregate = "mean"
+draws = 3
+above = 0.5
+[[predict]]
+name = "sums"
+support = {{ file = "d.csv", box = {{ age = ["from", "to"] }} }}
+aggregate = "sum"
+[[predict]]
+name = "new"
+support = {{ file = "d.csv", box = {{ age = ["from", "to"] }} }}
+aggregate = "mean"
+scale = "observation"
+trials = 40
+[[predict]]
+name = "years"
+support = {{ grid = {{ age = {{ from = 15, to = 85, step = 5 }} }} }}
+[inference]
+hyperparameters = "map"
+method = "{method}"
+"#
+        );
+        let folder = folder(&[("s.toml", study.as_bytes()), ("d.csv", asked)]);
+        let output = quadrat(folder.path(), &["run", "s.toml", "-o", "out"]);
+        assert!(output.status.success(), "{kind}: {}", stderr(&output));
+        assert!(stdout(&output).contains("329 successes among 790 trials"));
+        let json = fit(folder.path());
+        let want = if method == "sparse" {
+            "sparse"
+        } else {
+            "laplace"
+        };
+        assert_eq!(json["inference"], want);
+        let of = |name: &str, what: &str| column(folder.path(), name, what);
+        let (means, sds) = (of("bands", "mean"), of("bands", "sd"));
+        let observed = [
+            31.0 / 120.0,
+            52.0 / 160.0,
+            88.0 / 210.0,
+            97.0 / 190.0,
+            61.0 / 110.0,
+        ];
+        for (i, share) in observed.iter().enumerate() {
+            // No farther from what was seen than it is uncertain.
+            assert!(
+                (means[i] - share).abs() < 2.0 * sds[i],
+                "{kind} {i}: {}",
+                means[i]
+            );
+        }
+        let widths = [7.0, 10.0, 15.0, 15.0, 15.0];
+        for (i, sum) in of("sums", "mean").iter().enumerate() {
+            // Both are rounded to some digits.
+            assert!((sum / (widths[i] * means[i]) - 1.0).abs() < 1e-3);
+        }
+        for (i, new) in of("new", "mean").iter().enumerate() {
+            assert!((new / (40.0 * means[i]) - 1.0).abs() < 1e-2);
+        }
+        for name in ["bands", "years"] {
+            let ends = of(name, "lower").into_iter().zip(of(name, "upper"));
+            for (lower, upper) in ends {
+                assert!(0.0 <= lower && lower < upper && upper <= 1.0);
+            }
+        }
+        for draw in ["draw_1", "draw_2", "draw_3", "above_0.5"] {
+            assert!(of("bands", draw).iter().all(|p| (0.0..=1.0).contains(p)));
+        }
+        let report = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
+        assert!(report.contains("probability of yes") || report.contains("probability of `yes`"));
+    }
+}

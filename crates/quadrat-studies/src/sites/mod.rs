@@ -6,4 +6,5 @@ mod degenerate;
 pub mod exactness;
 mod kinds;
 pub mod mixed;
+pub mod prevalence;
 pub mod ranks;

@@ -54,6 +54,12 @@ impl CountRows {
                 remedy: "a mean must not be negative: use link exp, softplus or square",
             });
         }
+        if self.link.is_probability() {
+            return Err(InputError::Unavailable {
+                what: "a link of probabilities for counts",
+                remedy: "counts have no upper end: use link exp, softplus or square, or successes among trials",
+            });
+        }
         let (lower, upper, exposure) = (&self.lower, &self.upper, &self.exposure);
         let whole = |_: usize, x: f64| x >= 0.0 && x.fract() == 0.0 && x <= 9.0e15;
         let requirement = "a whole number, zero or more";
@@ -198,7 +204,7 @@ impl CountRows {
         match self.link {
             Link::Exp => true,
             Link::Softplus => !dispersed,
-            Link::Identity | Link::Square => false,
+            Link::Identity | Link::Square | Link::Logit | Link::Probit => false,
         }
     }
 

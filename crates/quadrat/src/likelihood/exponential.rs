@@ -50,7 +50,8 @@ impl Exponential {
                 "the identity link for exponential values",
                 "a mean must be positive: use link exp or softplus",
             ),
-            Link::Exp | Link::Softplus => self.rows.check(),
+            // Of probabilities there too.
+            Link::Exp | Link::Softplus | Link::Logit | Link::Probit => self.rows.check(),
         }
     }
 

@@ -200,6 +200,17 @@ impl Likelihood {
         }
     }
 
+    /// From the latent value to the mean, where it is not the mean itself: also to a probability.
+    /// Values of an area are averaged behind it.
+    #[must_use]
+    pub fn mean_link(&self) -> Option<Link> {
+        match self {
+            Self::Bernoulli(x) => Some(x.sigmoid().link()),
+            Self::Binomial(x) => Some(x.sigmoid().link()),
+            _ => self.link(),
+        }
+    }
+
     /// The same rows about means that are that many times as large: a row over a support of some
     /// size reports about size times the average after the link. Likelihoods without a link stay as
     /// they are.

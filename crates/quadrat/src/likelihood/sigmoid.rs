@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::distribution::log_binomial;
 use super::local::{Belief, Expected, Jet, Tilted};
 use super::quadrature;
-use crate::link::{logistic, softplus};
-use crate::special::scalar::{erfcx, log_cdf, normal_cdf};
+use crate::link::{Link, logistic, softplus};
+use crate::special::Hazard;
+use crate::special::scalar::{log_cdf, normal_cdf};
 
 /// From the latent value to the probability of a success.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,49 +21,8 @@ pub enum Sigmoid {
     Probit,
 }
 
-/// `h = phi(x) / Phi(x)` and what its derivatives need without cancellation: `x + h` and `1 - h
-/// (x + h)`.
-#[derive(Debug, Clone, Copy)]
-struct Hazard {
-    h: f64,
-    sum: f64,
-    rest: f64,
-}
-
 /// Trials up to which plain sums lose nothing that counts.
 const PLAIN: f64 = 1e4;
-/// Below this Laplace's continued fraction has converged after `LEVELS` levels.
-const TAIL: f64 = -7.0;
-const LEVELS: u32 = 40;
-
-impl Hazard {
-    fn new(x: f64) -> Self {
-        if x > TAIL {
-            let h =
-                (2.0 / std::f64::consts::PI).sqrt() / erfcx(-x * std::f64::consts::FRAC_1_SQRT_2);
-            let sum = x + h;
-            return Self {
-                h,
-                sum,
-                rest: 1.0 - h * sum,
-            };
-        }
-        // h = t + k1, k_n = n / (t + k_(n+1)), t = -x.
-        let t = -x;
-        let mut k2 = 0.0;
-        for n in (2..LEVELS).rev() {
-            k2 = f64::from(n) / (t + k2);
-        }
-        let k1 = 1.0 / (t + k2);
-        Self {
-            h: t + k1,
-            sum: k1,
-            // (t + k1) / (t + k2) = 1 - rest.
-            rest: (k2 - k1) / (t + k2),
-        }
-    }
-}
-
 impl Sigmoid {
     /// The name in a study file.
     #[must_use]
@@ -88,6 +48,15 @@ impl Sigmoid {
         match self {
             Self::Logit => elementary::log(p) - elementary::log1p(-p),
             Self::Probit => crate::special::scalar::normal_quantile(p),
+        }
+    }
+
+    /// The link by which probabilities of an area are averaged.
+    #[must_use]
+    pub fn link(self) -> Link {
+        match self {
+            Self::Logit => Link::Logit,
+            Self::Probit => Link::Probit,
         }
     }
 
@@ -190,19 +159,6 @@ impl Sigmoid {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn both_forms_of_the_hazard_meet() {
-        let (a, b) = (Hazard::new(TAIL), Hazard::new(TAIL + 1e-13));
-        // The direct form loses eps x^2 and eps x^4 to cancellation.
-        assert!((a.h / b.h - 1.0).abs() < 1e-13);
-        assert!((a.sum / b.sum - 1.0).abs() < 1e-12);
-        assert!((a.rest / b.rest - 1.0).abs() < 1e-11);
-        // Far out: x + h = 1/t - 2/t^3.., 1 - h (x + h) = 1/t^2 - 6/t^4..
-        let far = Hazard::new(-1e6);
-        assert!((far.sum / 1e-6 - 1.0 + 2e-12).abs() < 1e-15);
-        assert!((far.rest / 1e-12 - 1.0 + 6e-12).abs() < 1e-14);
-    }
 
     #[test]
     fn the_closed_form_is_the_quadrature() {

@@ -1,11 +1,14 @@
 //! Links: from the latent scale to the scale of the response.
 
 mod linked;
+mod logit;
 mod moment;
 mod moments;
+mod probit;
 mod quasi_mean;
 pub(crate) mod series;
 mod softplus;
+mod table;
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::InputError;
 use crate::special::elementary;
 use crate::special::log1p_gap;
+use crate::special::scalar::normal_cdf;
 
 /// The argument of an exponential is clipped here, so that means, exposures and their products stay
 /// finite.
@@ -34,6 +38,8 @@ const NEAREST: f64 = 1e-90;
 /// | `exp` | `e^f` | a change of the latent value multiplies the mean |
 /// | `square` | `f^2` | `f` and `-f` mean the same: a posterior keeps the sign it began with |
 /// | `softplus` | `log(1 + e^f)` | multiplies below 0, adds above |
+/// | `logit` | `1 / (1 + e^-f)` | a probability; `f` is the log of the odds |
+/// | `probit` | `Phi(f)` | a probability |
 ///
 /// # Numerics
 /// The argument of `e^f` is clipped at 600 and nowhere else: prototypes clipped to `[-40, 30]`,
@@ -50,11 +56,17 @@ pub enum Link {
     Square,
     /// The mean is `log(1 + e^f)`.
     Softplus,
+    /// The mean is a probability, `1 / (1 + e^-f)`.
+    Logit,
+    /// The mean is a probability, `Phi(f)`.
+    Probit,
 }
 
 impl Link {
-    /// All of them.
+    /// All of means without an upper end, which `link` of a study may name.
     pub const ALL: [Self; 4] = [Self::Identity, Self::Exp, Self::Square, Self::Softplus];
+    /// Those of probabilities.
+    pub const PROBABILITIES: [Self; 2] = [Self::Logit, Self::Probit];
 
     /// The name in a study file.
     #[must_use]
@@ -64,7 +76,15 @@ impl Link {
             Self::Exp => "exp",
             Self::Square => "square",
             Self::Softplus => "softplus",
+            Self::Logit => "logit",
+            Self::Probit => "probit",
         }
+    }
+
+    /// Whether the mean is a probability, which ends at one.
+    #[must_use]
+    pub fn is_probability(self) -> bool {
+        Self::PROBABILITIES.contains(&self)
     }
 
     /// The mean of the response at the latent value `f`.
@@ -82,6 +102,8 @@ impl Link {
             Self::Exp => elementary::exp(f.min(CLIP)),
             Self::Square => f * f,
             Self::Softplus => softplus(f),
+            Self::Logit => logistic(f),
+            Self::Probit => normal_cdf(f),
         }
     }
 
@@ -96,6 +118,8 @@ impl Link {
                 let (p, q) = (logistic(f), logistic(-f));
                 [softplus(f), p, p * q, p * q * (q - p)]
             }
+            Self::Logit => logit::jet(f),
+            Self::Probit => probit::jet(f),
         }
     }
 
@@ -127,12 +151,15 @@ impl Link {
                 ]
             }
             Self::Softplus => log_softplus(f),
+            Self::Logit => logit::log_jet(f),
+            Self::Probit => probit::log_jet(f),
         }
     }
 
     /// The latent value whose mean is `mean`; the positive one of two.
     ///
-    /// `None` where there is none: a negative mean, or zero under `exp` and `softplus`.
+    /// `None` where there is none: a negative mean, zero under `exp` and `softplus`, or one of a
+    /// probability that is not inside (0, 1).
     #[must_use]
     pub fn inverse(self, mean: f64) -> Option<f64> {
         match self {
@@ -147,6 +174,8 @@ impl Link {
                     elementary::log(elementary::expm1(mean))
                 }
             }),
+            Self::Logit => logit::inverse(mean),
+            Self::Probit => probit::inverse(mean),
         }
     }
 }
@@ -224,7 +253,7 @@ mod tests {
 
     #[test]
     fn jets_are_derivatives() {
-        for link in Link::ALL {
+        for link in Link::ALL.into_iter().chain(Link::PROBABILITIES) {
             for f in [-30.0_f64, -3.0, -0.71, -0.69, -0.2, 0.3, 2.0, 9.0, 40.0] {
                 let h = 1e-3 * f64::min(1.0, f.abs());
                 for order in 0..3 {

@@ -1,7 +1,7 @@
 //! Mean and variance of a linked value under a normal belief.
 
 use super::moment::Moments;
-use super::{CLIP, Link, softplus};
+use super::{CLIP, Link, logit, probit, softplus};
 use crate::likelihood::local::Belief;
 use crate::special::elementary;
 
@@ -14,7 +14,8 @@ impl Link {
     /// # Numerics
     /// Closed forms: `exp` is log-normal, `e^(m + v/2)` and `e^(2m + v) (e^v - 1)`; `square` has
     /// `m^2 + v` and `2 v (2 m^2 + v)`. `softplus` by quadrature, a relative 1e-10 (its variance
-    /// 1e-9, and less where a wide belief lies more than 20 standard deviations below zero). The
+    /// 1e-9, and less where a wide belief lies more than 20 standard deviations below zero), and
+    /// `logit` likewise; `probit` in closed form but for the variance, one smooth integral. The
     /// exponents of `exp` are clipped at 600.
     /// # Examples
     /// ```
@@ -54,6 +55,8 @@ impl Link {
                 [8.0 * m * v, 4.0 * (m * m + v)],
             ),
             Self::Softplus => return softplus::moments(belief),
+            Self::Logit => return logit::moments(belief),
+            Self::Probit => return probit::moments(belief),
         };
         Moments {
             mean,
@@ -77,7 +80,8 @@ impl Link {
     /// * `mean`, `variance` - of the linked value; the mean positive unless the link is the
     ///   identity
     /// # Numerics
-    /// Closed forms; `softplus` by iteration, to a relative 1e-10.
+    /// Closed forms; `softplus`, `logit` and `probit` by iteration, to a relative 1e-10. A mean of a
+    /// probability that is none gives what is no number.
     /// # Examples
     /// ```
     /// use quadrat::link::Link;
@@ -104,6 +108,8 @@ impl Link {
                 }
             }
             Self::Softplus => softplus::equivalent(mean, variance),
+            Self::Logit => logit::equivalent(mean, variance),
+            Self::Probit => probit::equivalent(mean, variance),
         }
     }
 
@@ -112,7 +118,8 @@ impl Link {
     ///
     /// # Arguments
     /// * `belief` - mean and variance of the latent value
-    /// * `factor` - above zero
+    /// * `factor` - above zero; the belief about a probability, of which no multiple is one, stays
+    ///   as it is
     /// # Numerics
     /// Exact but for `softplus`, see [`Link::equivalent`].
     /// # Examples
@@ -144,6 +151,7 @@ impl Link {
                 let seen = softplus::moments(belief);
                 softplus::equivalent(factor * seen.mean, factor * factor * seen.variance)
             }
+            Self::Logit | Self::Probit => belief,
         }
     }
 
@@ -180,6 +188,8 @@ impl Link {
                     softplus::mean_of(want, variance, m)
                 }
             }
+            Self::Logit => logit::mean_of(logit::moments(belief).mean, variance, m),
+            Self::Probit => probit::moved(belief, variance),
         };
         Belief { mean, variance }
     }
@@ -191,7 +201,7 @@ mod tests {
 
     #[test]
     fn moments_are_those_of_a_fine_sum() {
-        for link in Link::ALL {
+        for link in Link::ALL.into_iter().chain(Link::PROBABILITIES) {
             for m in [-20.0, -3.0, 0.0, 0.4, 5.0, 60.0] {
                 for sd in [1e-4, 0.1, 1.0, 4.0] {
                     let belief = Belief {
@@ -233,7 +243,7 @@ mod tests {
 
     #[test]
     fn slopes_are_derivatives_of_the_mean() {
-        for link in Link::ALL {
+        for link in Link::ALL.into_iter().chain(Link::PROBABILITIES) {
             for (m, v) in [(-3.0, 0.5), (0.3, 2.0), (4.0, 0.01), (2.0, 9.0)] {
                 let mean = |m: f64| {
                     let at = Belief {
@@ -274,7 +284,7 @@ mod tests {
 
     #[test]
     fn slopes_of_the_variance_are_its_differences() {
-        for link in Link::ALL {
+        for link in Link::ALL.into_iter().chain(Link::PROBABILITIES) {
             for (m, v) in [
                 (-3.0, 0.5),
                 (0.3, 2.0),
@@ -332,6 +342,30 @@ mod tests {
         }
     }
 
+    /// Also of next to nothing, and of what is nearly always zero or one.
+    #[test]
+    fn the_equivalent_belief_of_a_probability_has_the_moments() {
+        for link in Link::PROBABILITIES {
+            for mean in [1e-12, 1e-6, 1e-3, 0.2, 0.5, 0.9, 0.999] {
+                for part in [1e-8, 1e-4, 0.01, 0.3, 0.8, 0.95] {
+                    let variance = part * mean * (1.0 - mean);
+                    let belief = link.equivalent(mean, variance);
+                    let seen = link.moments(belief);
+                    let place = format!("{link} {mean} {part}: {belief:?} {seen:?}");
+                    assert!((seen.mean / mean - 1.0).abs() < 1e-9, "{place}");
+                    assert!((seen.variance / variance - 1.0).abs() < 1e-8, "{place}");
+                }
+                // More than any has: nearly always zero or one.
+                let most = link.equivalent(mean, mean);
+                assert!(most.variance > 99.0, "{link} {mean}: {most:?}");
+                assert!(most.mean.is_finite());
+                assert_eq!(link.equivalent(mean, 0.0).variance, 0.0);
+            }
+            assert!(link.equivalent(1.0, 0.1).mean.is_nan());
+            assert!(link.equivalent(0.0, 0.1).mean.is_nan());
+        }
+    }
+
     #[test]
     fn a_scaled_belief_has_scaled_moments() {
         for link in Link::ALL {
@@ -351,7 +385,7 @@ mod tests {
 
     #[test]
     fn another_variance_leaves_the_linked_mean() {
-        for link in Link::ALL {
+        for link in Link::ALL.into_iter().chain(Link::PROBABILITIES) {
             for (m, v, other) in [
                 (3.0, 2.0, 0.1),
                 (0.4, 0.5, 0.0),

@@ -1,6 +1,6 @@
 //! Means taken after a link.
 
-use super::{Link, logistic};
+use super::{Link, logistic, logit, probit};
 use crate::special::elementary;
 
 /// Square links are not looked at nearer to 0 than this: their inverse has no slope there.
@@ -11,6 +11,8 @@ const NEAREST: f64 = 1e-90;
 /// $$ \frac{\partial z}{\partial f_i} = j_i = \frac{p_i \psi'(f_i)}{\psi'(z)}, \qquad
 ///    \frac{\partial^2 z}{\partial f_i \partial f_k} = \delta_{ik} d_i - c\, j_i j_k,
 ///    \quad d_i = \frac{p_i \psi''(f_i)}{\psi'(z)}, \quad c = \frac{\psi''(z)}{\psi'(z)} $$
+///
+/// Shares of probabilities sum to one.
 ///
 /// For the `exp` link it is `log sum_i p_i e^(f_i)`; of one value it is that value.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -68,6 +70,8 @@ impl QuasiMean {
                 shared: 0.0,
             },
             Link::Exp => Self::of_exp(shares, values),
+            Link::Logit => logit::average(shares, values),
+            Link::Probit => probit::average(shares, values),
             Link::Square => {
                 let z = mean(&|f| f * f).sqrt().max(NEAREST);
                 Self {
@@ -115,7 +119,7 @@ mod tests {
     #[test]
     fn derivatives_are_differences() {
         let shares = [0.2, 0.5, 0.3];
-        for link in Link::ALL {
+        for link in Link::ALL.into_iter().chain(Link::PROBABILITIES) {
             for values in [[0.3, 1.2, 0.7], [-2.0, 1.0, 3.0], [-31.0, -30.0, -29.5]] {
                 let at = QuasiMean::new(link, &shares, &values);
                 let h = 1e-4;
@@ -142,7 +146,7 @@ mod tests {
 
     #[test]
     fn equal_values_are_their_own_mean() {
-        for link in Link::ALL {
+        for link in Link::ALL.into_iter().chain(Link::PROBABILITIES) {
             for f in [0.4, 30.0, 700.0] {
                 let at = QuasiMean::new(link, &[0.25, 0.75], &[f, f]);
                 assert!((at.value - f).abs() < 1e-13 * f, "{link} {f}: {}", at.value);

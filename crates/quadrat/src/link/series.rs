@@ -26,6 +26,7 @@
 //! # Source
 //! Mehler 1866 for the expansion; Stein's identity for the coefficients.
 
+use super::Link;
 use crate::likelihood::local::Belief;
 use crate::linalg::{Mat, dot, vectorised};
 use crate::special::elementary;
@@ -86,6 +87,68 @@ impl Series {
                 nodes.integrate(count + 2, |k, integral| {
                     terms[(i, k - 1)] = s / ((k * (k - 1)) as f64).sqrt() * integral;
                 });
+            }
+        }
+        Self { sd, terms }
+    }
+
+    /// Of a link whose covariances are no closed forms; none of another.
+    pub fn behind(link: Link, at: &[(Belief, f64)]) -> Option<Self> {
+        let beliefs = || -> Vec<Belief> { at.iter().map(|(belief, _)| *belief).collect() };
+        match link {
+            Link::Softplus => Some(Self::softplus(at)),
+            Link::Logit => Some(Self::logit(&beliefs())),
+            Link::Probit => Some(Self::probit(&beliefs())),
+            Link::Identity | Link::Exp | Link::Square => None,
+        }
+    }
+
+    /// Of probabilities `1 / (1 + e^-f)`, the slopes of softplus: with the bump `g` of that,
+    /// `h_k = (1 / sqrt k) int g He_(k-1) / sqrt((k-1)!) phi(z) df`. What is left out, as a part of
+    /// the variance: 1e-10 at sds of 2, 1e-4 at 5, 1e-2 at 12.
+    pub fn logit(at: &[Belief]) -> Self {
+        Self::of(at, |belief, count, nodes, tell| {
+            if nodes.place(belief.mean, belief.variance.sqrt()) {
+                nodes.integrate(count + 1, |k, integral| {
+                    tell(k - 2, integral / ((k - 1) as f64).sqrt());
+                });
+            }
+        })
+    }
+
+    /// Of probabilities `Phi(f)`, in closed form: with `w^2 = 1 + s^2` and `a = m / w`, `h_k = (s /
+    /// w)^k (-1)^(k-1) He_(k-1)(a) phi(a) / sqrt(k!)`. What is left out is some `(s / w)^100` of
+    /// the variance.
+    pub fn probit(at: &[Belief]) -> Self {
+        Self::of(at, |belief, count, _, tell| {
+            let w = (1.0 + belief.variance).sqrt();
+            let (a, part) = (belief.mean / w, belief.variance.sqrt() / w);
+            // He_(k-1)(a) / sqrt((k-1)!), signs and powers included.
+            let (mut before, mut now) = (0.0, normal_pdf(a) * part);
+            for k in 1..=count {
+                let order = k as f64;
+                tell(k - 1, now / order.sqrt());
+                let next = -part * (a * now + part * (order - 1.0).sqrt() * before) / order.sqrt();
+                (before, now) = (now, next);
+            }
+        })
+    }
+
+    /// Coefficients that are told one by one.
+    fn of(
+        at: &[Belief],
+        tell: impl Fn(&Belief, usize, &mut Nodes, &mut dyn FnMut(usize, f64)),
+    ) -> Self {
+        let sd: Vec<f64> = at.iter().map(|belief| belief.variance.sqrt()).collect();
+        let widest = sd.iter().fold(0.0, |a: f64, s| a.max(*s));
+        let count = if widest <= NARROW { FEW } else { MANY } + 2;
+        let mut terms = Mat::zeros(at.len(), count);
+        let mut nodes = Nodes::default();
+        for (i, belief) in at.iter().enumerate() {
+            if !(belief.mean.is_finite() && sd[i].is_finite()) {
+                terms.row_mut(i).fill(f64::NAN);
+            } else if sd[i] > 0.0 {
+                tell(belief, count, &mut nodes, &mut |k, h| terms[(i, k)] = h);
             }
         }
         Self { sd, terms }
@@ -243,7 +306,6 @@ impl Nodes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::link::Link;
 
     fn at(mean: f64, variance: f64) -> (Belief, f64) {
         let belief = Belief { mean, variance };

@@ -287,24 +287,31 @@ pub(super) fn method(
     }
 }
 
+/// Weights of an average add up to one but for rounding of many.
+pub(super) const AVERAGED: f64 = 1e-9;
+
 /// Refuses sums and averages after a link where they mean nothing or cannot be had.
 pub(super) fn links(tables: &[Observations]) -> Result<(), InputError> {
     for table in tables {
         let name = table.likelihood.name();
         for row in 0..table.supports.len() {
-            if !table.likelihood.is_linear()
-                && table.likelihood.link().is_none()
+            let size = table.supports.size(row);
+            if table
+                .likelihood
+                .mean_link()
+                .is_some_and(Link::is_probability)
                 && !table.supports.is_point(row)
+                && (size - 1.0).abs() > AVERAGED
             {
                 return Err(InputError::Range {
-                    what: format!("the support of a `{name}` row"),
+                    what: format!("the total weight of the support of a `{name}` row"),
                     row,
-                    value: table.supports.size(row),
-                    requirement: "a point: sums of probabilities are no probability; give successes over boxes, regions or bags as counts with the trials as exposure",
+                    value: size,
+                    requirement: "1, an average: sums of probabilities are no probability",
                 });
             }
         }
-        if table.likelihood.link().is_some() {
+        if table.likelihood.mean_link().is_some() {
             let weights = table.supports.weight();
             let negative = |row: &usize| table.supports.atoms(*row).any(|a| weights[a] <= 0.0);
             if let Some(row) = (0..table.supports.len()).find(negative) {
@@ -331,7 +338,7 @@ pub(super) fn links(tables: &[Observations]) -> Result<(), InputError> {
     }
     if tables.iter().any(is_pooled) && tables.iter().any(|t| t.likelihood.is_linear()) {
         return Err(InputError::Unavailable {
-            what: "counts or waiting times over boxes, regions or bags beside values of the function",
+            what: "counts, waiting times or answers over boxes, regions or bags beside values of the function",
             remedy: "fit them apart, or give the counts a `gaussian` likelihood with known variance",
         });
     }

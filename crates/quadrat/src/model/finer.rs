@@ -132,7 +132,7 @@ impl Posterior {
                 .filter(|_| gaussian.is_some_and(Noise::is_learned));
             let learned = learned.map_or(0.0, |&g| theta[g]);
             let known = gaussian.and_then(Noise::known).unwrap_or(&[]);
-            let link = table.likelihood().link();
+            let link = table.likelihood().mean_link();
             let own: Vec<f64> = own.iter().map(|&g| theta[g]).collect();
             for (row, &value) in table.typical().iter().enumerate() {
                 let size = table.supports().size(row);

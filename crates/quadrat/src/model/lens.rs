@@ -41,6 +41,8 @@ pub(crate) struct Lens {
     circumstances: Circumstances,
     /// At which exposure, or among how many trials, every row is predicted.
     amounts: Amounts,
+    /// How many times the mean of an observation is predicted, of every row; once where empty.
+    sizes: Vec<f64>,
     /// The noise variance or dispersion, where it is a function.
     spread: Option<Spread>,
 }
@@ -83,6 +85,7 @@ impl Lens {
                 ..Circumstances::default()
             },
             amounts: Amounts::default(),
+            sizes: Vec::new(),
             spread: None,
         }
     }
@@ -91,6 +94,17 @@ impl Lens {
     pub fn with_amounts(mut self, amounts: Amounts) -> Self {
         self.amounts = amounts;
         self
+    }
+
+    /// The same of so many times the mean of an observation, row by row: expected successes of so
+    /// many trials.
+    pub fn with_sizes(mut self, sizes: Vec<f64>) -> Self {
+        self.sizes = sizes;
+        self
+    }
+
+    fn size(&self, row: usize) -> f64 {
+        self.sizes.get(row).copied().unwrap_or(1.0)
     }
 
     fn exposure(&self, row: usize) -> f64 {
@@ -248,7 +262,7 @@ impl Lens {
             }
             for (f, w) in self.nodes(c) {
                 let at = self.at(&c, f);
-                let m = at.mean();
+                let m = self.size(c.row) * at.mean();
                 total += w;
                 mean += w * m;
                 second += w * match self.what {
@@ -349,7 +363,7 @@ impl Lens {
 
     /// The mean of an observation of a row at the latent value `f`.
     pub fn mean_at(&self, row: usize, f: f64) -> f64 {
-        self.seen(row, 0, None, f).mean()
+        self.size(row) * self.seen(row, 0, None, f).mean()
     }
 
     /// Whether a larger latent value always means a larger mean.

@@ -315,7 +315,11 @@ impl Seen<'_> {
         for (sum, most) in sums.iter_mut().zip(self.most.iter().flatten()) {
             *sum = sum.min(*most);
         }
-        let (mean, variance) = weighted(self.draws, &sums);
+        let (mut mean, variance) = weighted(self.draws, &sums);
+        if link.is_probability() {
+            // Next to nothing and next to all are numbers too.
+            mean = mean.clamp(f64::MIN_POSITIVE, 1.0 - f64::EPSILON);
+        }
         let belief = link.equivalent(mean, variance);
         (belief.mean.is_finite() && belief.variance.is_finite()).then_some(belief)
     }

@@ -307,7 +307,7 @@ impl Posterior {
         for table in &self.tables {
             let rows: Vec<usize> = (out.len()..).take(table.supports.len()).collect();
             let at = at.rows(&rows);
-            let fit = match table.likelihood.link() {
+            let fit = match table.likelihood.mean_link() {
                 Some(link) => self.latent_totals(&at, link)?,
                 None => self.predict(&at, Scale::Latent)?,
             };

@@ -53,7 +53,7 @@ pub(super) fn cut(row: Functionals, ends: &[Vec<f64>], rule: &NodeRule) -> Funct
 
 /// Whether a row reports a sum after a link.
 pub(super) fn is_pooled(table: &Observations) -> bool {
-    table.likelihood.link().is_some()
+    table.likelihood.mean_link().is_some()
         && (0..table.supports.len()).any(|row| !table.supports.is_point(row))
 }
 
@@ -61,7 +61,7 @@ pub(super) fn is_pooled(table: &Observations) -> bool {
 /// exposures.
 pub(super) fn per_unit(table: Observations) -> Observations {
     let rows = 0..table.supports.len();
-    if table.likelihood.link().is_none()
+    if table.likelihood.mean_link().is_none()
         || rows
             .clone()
             .all(|row| table.supports.is_point(row) && table.supports.size(row) == 1.0)
@@ -121,7 +121,7 @@ impl Pooled {
         let mut pools = Pools::new(points.len());
         let mut row = 0;
         for table in tables {
-            let link = table.likelihood.link().unwrap_or(Link::Identity);
+            let link = table.likelihood.mean_link().unwrap_or(Link::Identity);
             for _ in 0..table.supports.len() {
                 let atoms = spread.atoms(row);
                 pools.push(link, atoms.map(|a| (index[a], spread.weight()[a])));

@@ -267,7 +267,7 @@ impl Posterior {
         let (likelihood, own) = (self.problem.likelihood(table), &self.problem.own[table]);
         amounts.suit(likelihood)?;
         let is_simple = |row: usize| at.is_point(row) && at.size(row) == 1.0;
-        if let (Some(link), true) = (likelihood.link(), scale != Scale::Latent)
+        if let (Some(link), true) = (likelihood.mean_link(), scale != Scale::Latent)
             && !(0..at.len()).all(is_simple)
         {
             let what = match scale {
@@ -303,17 +303,6 @@ impl Posterior {
             Scale::Response if !likelihood.is_linear() => What::Mean,
             _ => return Ok(latent),
         };
-        if !likelihood.is_linear()
-            && let Some(row) = (0..at.len()).find(|&row| !at.is_point(row))
-        {
-            return Err(InputError::Range {
-                what: "the support of a prediction after a link".into(),
-                row,
-                value: at.size(row),
-                requirement: "a point: sums of probabilities are no probability; predict the latent scale",
-            }
-            .into());
-        }
         let known = likelihood.noise().and_then(Noise::known).unwrap_or(&[0.0]);
         if what == What::Observation && known.iter().any(|v| *v != known[0]) {
             return Err(NOISE_OF_ROWS.into());

@@ -32,8 +32,7 @@ impl Posterior {
     /// * `draws` - how many
     ///
     /// # Errors
-    /// As [`Self::sample`]; [`InputError::TooManyNodes`] above 4,000 different places and nodes;
-    /// [`InputError::Unavailable`] where the response is a probability.
+    /// As [`Self::sample`]; [`InputError::TooManyNodes`] above 4,000 different places and nodes.
     ///
     /// # Numerics
     /// In dense inference draws meet what rows report of their sums after a link, but behind a
@@ -57,15 +56,8 @@ impl Posterior {
             let table = self.problem.reporting(output, Scale::Response, None)?;
             let likelihood = self.problem.likelihood(table);
             let one = at.rows(&[row]);
-            rows.push(match likelihood.link() {
-                None if likelihood.is_linear() => (Link::Identity, drawn.functional(&one)?),
-                None => {
-                    return Err(InputError::Unavailable {
-                        what: "draws of probabilities",
-                        remedy: "draw the latent function with `sample`",
-                    }
-                    .into());
-                }
+            rows.push(match likelihood.mean_link() {
+                None => (Link::Identity, drawn.functional(&one)?),
                 Some(link) if (0..one.atom_count()).all(|atom| is_point(&one, atom)) => {
                     (link, drawn.nodes(&one)?)
                 }

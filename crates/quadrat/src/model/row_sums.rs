@@ -187,7 +187,9 @@ impl RowSums {
             .map(|(b, v)| b * b * v)
             .sum();
         let variance = (left + told).min(seen.variance);
-        match mean > LEAST * seen.mean && variance > 0.0 && mean.is_finite() {
+        // No regression ends at one, where probabilities do.
+        let is_mean = !self.link.is_probability() || mean < 1.0;
+        match is_mean && mean > LEAST * seen.mean && variance > 0.0 && mean.is_finite() {
             true => self.link.equivalent(mean, variance),
             false => belief,
         }
@@ -204,7 +206,7 @@ fn sums(posterior: &Posterior, link: Link, rule: &NodeRule) -> Option<Vec<(usize
     let (mut rows, mut start) = (Vec::new(), 0);
     for (block, table) in posterior.tables.iter().enumerate() {
         let all = 0..table.supports().len();
-        if table.likelihood().link() == Some(link) && is_pooled(table) {
+        if table.likelihood().mean_link() == Some(link) && is_pooled(table) {
             let sums = all.clone().filter(|row| !observed.is_point(start + row));
             rows.extend(sums.map(|row| (block, row, start + row)));
         }

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::mean::Means;
 use super::observations::Observations;
 use super::outputs::place;
+use super::pooled::is_pooled;
 use super::settings::{FitOptions, Inducing};
 use crate::covariance::{Covariance, Induced};
 use crate::error::InputError;
@@ -93,7 +94,12 @@ impl Sparse {
         let mut bags = Bags::new(choice.within);
         for table in tables {
             observed.extend(table.supports())?;
-            let link = table.likelihood().link();
+            // Probabilities at points are those of their rows.
+            let likelihood = table.likelihood();
+            let link = match is_pooled(table) {
+                true => likelihood.mean_link(),
+                false => likelihood.link(),
+            };
             let spread = match link {
                 Some(_) => nodes(kernel, &covariance, parameters, table.supports())?,
                 None => table.supports().clone(),

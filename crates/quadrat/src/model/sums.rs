@@ -86,7 +86,7 @@ impl Posterior {
             let all = first..first + table.supports.len();
             first = all.end;
             let is_of_interest = self.problem.pooled.is_some() || is_pooled(table);
-            let Some(link) = table.likelihood.link().filter(|_| is_of_interest) else {
+            let Some(link) = table.likelihood.mean_link().filter(|_| is_of_interest) else {
                 continue;
             };
             let rows = self.looked_at(observed, all.clone());

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 use super::amounts::Amounts;
+use super::checks::AVERAGED;
 use super::component::Component;
 use super::lens::{Lens, What};
 use super::pooled::{MAX_NODES, cut};
@@ -34,7 +35,8 @@ const COARSER: [f64; 5] = [1.0, 1.5, 2.25, 3.4, 5.0];
 
 impl Posterior {
     /// Predictions of `sum_i w_i link(f(x_i))` over the nodes of every row, or of observations
-    /// about it as a table has them.
+    /// about it as a table has them. Of probabilities the average is found, and its sum is so many
+    /// times as large: the expected successes.
     ///
     /// Mean and variance of each total are those of the joint normal distribution of its nodes, in
     /// closed form, the variance smaller by what rows that are sums themselves say of it
@@ -56,13 +58,26 @@ impl Posterior {
         }
         let own = |c: &Component| own.iter().map(|&i| c.theta[i]).collect();
         let own = self.components.iter().map(own).collect();
-        Ok(self
-            .latent_totals(at, link)?
-            .through(Lens::new(likelihood, own, what, 0.0).with_amounts(amounts)))
+        let mut lens = Lens::new(likelihood, own, what, 0.0).with_amounts(amounts);
+        if link.is_probability() {
+            let sizes: Vec<f64> = (0..at.len()).map(|row| at.size(row)).collect();
+            let is_sum = |row: &usize| (sizes[*row] - 1.0).abs() > AVERAGED;
+            if let (What::Observation, Some(row)) = (what, (0..at.len()).find(is_sum)) {
+                return Err(InputError::Range {
+                    what: "the total weight of the support of a new observation".into(),
+                    row,
+                    value: sizes[row],
+                    requirement: "1, an average: predict trials of an average, or the sum of probabilities on the response scale",
+                }
+                .into());
+            }
+            lens = lens.with_sizes(sizes);
+        }
+        Ok(self.latent_totals(at, link)?.through(lens))
     }
 
     /// The latent values that totals amount to: the normal ones with the same means and variances
-    /// after the link.
+    /// after the link; of probabilities those of the averages.
     pub(super) fn latent_totals(
         &self,
         at: &Functionals,
@@ -184,7 +199,12 @@ impl Posterior {
             let told = told.map(|(told, prior)| (told, told.cross(&prior, &reduced)));
             for row in 0..part.len() {
                 let atoms = part.atoms(row);
-                let weights = &part.weight()[atoms.clone()];
+                let mut weights = part.weight()[atoms.clone()].to_vec();
+                if link.is_probability() {
+                    let whole: f64 = weights.iter().sum();
+                    weights.iter_mut().for_each(|w| *w /= whole);
+                }
+                let weights = &weights[..];
                 let nodes = Nodes {
                     theta,
                     points: &points.rows(&atoms.clone().collect::<Vec<usize>>()),

@@ -19,6 +19,7 @@ mod exp;
 mod exp_table;
 mod gamma;
 pub(crate) mod gamma_half;
+mod hazard;
 mod lanes;
 mod log;
 mod log_cdf;
@@ -46,6 +47,7 @@ pub(crate) use {
     erfc::erfc_simd,
     erfcx::{erfcx_positive_simd, erfcx_short_simd, erfcx_simd},
     exp::exp_simd,
+    hazard::Hazard,
     lanes::{at_most, polynomial},
     log::log_simd,
     log_cdf::log_cdf_simd,

@@ -19,6 +19,7 @@ mod outputs;
 mod overlap;
 mod periods;
 mod pooled;
+mod proportions;
 mod redundant;
 mod refused;
 mod rounding;

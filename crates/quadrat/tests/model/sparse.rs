@@ -337,11 +337,15 @@ fn draws_of_values_are_those_of_the_function_and_of_probabilities_are_refused() 
         .observe(answers)
         .fit(&map())
         .unwrap();
-    let error = posterior.sample_responses(&at, 10, 2).unwrap_err();
-    assert!(
-        error.to_string().contains("draws of probabilities"),
-        "{error}"
-    );
+    // Draws of probabilities are those of the function behind the sigmoid.
+    let sigmoid = quadrat::likelihood::Sigmoid::Logit;
+    let drawn = posterior.sample_responses(&at, 10, 2).unwrap();
+    let latent = posterior.sample(&at, 10, 2).unwrap();
+    for draw in 0..10 {
+        for row in 0..2 {
+            assert_eq!(drawn[(row, draw)], sigmoid.value(latent[(row, draw)]));
+        }
+    }
 }
 
 #[test]

@@ -83,9 +83,14 @@ impl Kind {
         matches!(self, Self::Known | Self::Exact | Self::Learned)
     }
 
+    /// Whether means lie behind a link, those of probabilities too.
+    pub fn has_mean_link(self) -> bool {
+        self.has_link() || self.has_sigmoid()
+    }
+
     /// Whether rows report the function itself, so that it may be in other units.
     pub fn has_values(self) -> bool {
-        !self.has_link() && !self.has_sigmoid() && self != Self::OrdinalLearned
+        !self.has_mean_link() && self != Self::OrdinalLearned
     }
 
     pub fn has_sigmoid(self) -> bool {
@@ -191,14 +196,14 @@ impl Case {
             shape,
             ..
         } = *self;
-        // Sums and averages of probabilities are none, and ranks are given of values.
+        // Sums of probabilities are none, and ranks are given of values.
         let supports = match kind {
-            _ if kind.has_sigmoid() => shape == Shape::Point,
+            _ if kind.has_sigmoid() => shape != Shape::Sum,
             Kind::Exponential | Kind::Gamma => shape == Shape::Point,
             _ if kind.has_link() => shape != Shape::Mean,
             _ => true,
         };
-        let is_pooled = kind.has_link() && shape != Shape::Point;
+        let is_pooled = kind.has_mean_link() && shape != Shape::Point;
         let inference = match engine {
             // It is what `auto` takes, where that is not exact.
             Engine::Ep => kind.is_normal(),

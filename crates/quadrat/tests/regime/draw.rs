@@ -104,6 +104,15 @@ pub fn study(
             }
         }
     }
+    if kind.has_sigmoid() {
+        // Averages of probabilities, not sums.
+        for place in &mut places {
+            let size = place.size();
+            if let Place::Bag(nodes) = place {
+                nodes.iter_mut().for_each(|(_, weight)| *weight /= size);
+            }
+        }
+    }
     let curve = Curve {
         frequency: rng.random_range(0.4..1.6),
         phase: rng.random_range(0.0..6.0),
@@ -244,6 +253,7 @@ fn asked(kind: Kind, places: &[Place]) -> Vec<Asked> {
             out.push(response(near));
         }
     } else if kind.has_sigmoid() {
+        out.push(response(places[1].clone()));
         out.push(response(near));
     }
     out

@@ -93,7 +93,7 @@ impl Law {
             shape,
             ..
         } = *case;
-        let is_pooled = kind.has_link() && shape != Shape::Point;
+        let is_pooled = kind.has_mean_link() && shape != Shape::Point;
         match self {
             // The softplus of a function plus a constant is no multiple of its softplus.
             Self::InputsScaled => {

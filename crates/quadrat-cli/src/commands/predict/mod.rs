@@ -19,8 +19,8 @@ use crate::output::{Staged, writable};
 use crate::places::Places;
 use crate::prediction_csv::has_regions;
 use crate::resolve::{
-    Files, NO_PROBABILITIES, NOT_OBSERVED, NOT_TRUNCATED, OBSERVED, amounts_suit, one_count,
-    read_places, shapes, with_table, without_table,
+    Files, NOT_OBSERVED, NOT_TRUNCATED, OBSERVED, amounts_suit, one_count, read_places, shapes,
+    with_table, without_table,
 };
 use crate::study::fields::Check;
 use crate::study::shape::Shape;
@@ -245,13 +245,6 @@ fn answers(
         let non_negative = args.non_negative || said;
         if chances.draws > 0 && non_negative {
             anyhow::bail!("{NOT_TRUNCATED}; leave `--draws` out");
-        }
-        let is_response = scale == Scale::Response;
-        if chances.draws > 0
-            && is_response
-            && engine::reports_probabilities(posterior, &places, table)
-        {
-            anyhow::bail!("{NO_PROBABILITIES}; add `--scale latent`");
         }
         let wanted = Wanted {
             scale,

@@ -197,7 +197,13 @@ mod tests {
             0.5 * (-0.7 * (i as f64 - j as f64).abs()).exp()
         });
         let root = Cholesky::factor(s.as_ref()).unwrap();
-        for link in [Link::Exp, Link::Softplus, Link::Square] {
+        for link in [
+            Link::Exp,
+            Link::Softplus,
+            Link::Square,
+            Link::Logit,
+            Link::Probit,
+        ] {
             let mut pools = Pools::new(4);
             pools.push(link, [(0, 1.0), (1, 2.0)]);
             pools.push(link, [(1, 1.0), (2, 0.5), (3, 1.0)]);

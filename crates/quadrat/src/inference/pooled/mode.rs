@@ -319,10 +319,10 @@ impl Search<'_> {
     /// Whether steps take the whole curvature from far too. Behind `exp` the logarithms of sums
     /// bend little, and linearised rows are the better model from far. Behind `softplus` rows are
     /// linear where they are large and bend where they are small: linearised ones creep where large
-    /// and small sums are neighbours.
+    /// and small sums are neighbours. Probabilities bend at both ends.
     fn takes_whole(&self) -> bool {
         let mut links = (0..self.pools.rows()).map(|row| self.pools.link(row));
-        links.any(|link| link == Link::Softplus)
+        links.any(|link| matches!(link, Link::Softplus | Link::Logit | Link::Probit))
     }
 
     /// As far along a step as does not fall by more than rounding, and which part of it that is;

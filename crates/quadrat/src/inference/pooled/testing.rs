@@ -2,7 +2,9 @@
 
 use super::Pools;
 use crate::likelihood::local::Local;
-use crate::likelihood::{Dispersion, Exponential, Gamma, NegativeBinomial, Poisson, Shape};
+use crate::likelihood::{
+    Bernoulli, Binomial, Dispersion, Exponential, Gamma, NegativeBinomial, Poisson, Shape, Sigmoid,
+};
 use crate::link::Link;
 
 /// Places of nodes.
@@ -39,6 +41,13 @@ pub(in crate::inference) fn kinds() -> Vec<(&'static str, Link, Box<dyn Local>)>
     for link in [Link::Exp, Link::Softplus] {
         let waits = Exponential::new(vec![0.7, 2.0, 1.1], link).unwrap();
         all.push(("exponential", link, Box::new(waits)));
+    }
+    for sigmoid in [Sigmoid::Logit, Sigmoid::Probit] {
+        let trials = vec![9.0, 12.0, 14.0];
+        let successes = Binomial::new(counts(), trials, sigmoid).unwrap();
+        all.push(("binomial", sigmoid.link(), Box::new(successes)));
+        let answers = Bernoulli::new(vec![true, false, true], sigmoid);
+        all.push(("bernoulli", sigmoid.link(), Box::new(answers)));
     }
     let sizes = Gamma::new(vec![0.7, 2.0, 1.1], Shape::Learned).unwrap();
     all.push(("gamma", Link::Exp, Box::new(sizes)));

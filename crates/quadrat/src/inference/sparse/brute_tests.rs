@@ -55,7 +55,9 @@ impl Row<'_> {
         match self.link {
             Link::Exp => w * (m + 0.5 * v).exp(),
             Link::Square => w * (m * m + v),
-            Link::Softplus => w * over_normals(|z, _| self.link.value(m + v.sqrt() * z)),
+            Link::Softplus | Link::Logit | Link::Probit => {
+                w * over_normals(|z, _| self.link.value(m + v.sqrt() * z))
+            }
             Link::Identity => w * m,
         }
     }
@@ -66,7 +68,7 @@ impl Row<'_> {
         match self.link {
             Link::Exp => self.share(i) * self.share(j) * c.exp_m1(),
             Link::Square => w * (2.0 * c * c + 4.0 * self.mean[i] * self.mean[j] * c),
-            Link::Softplus => {
+            Link::Softplus | Link::Logit | Link::Probit => {
                 let [a, b] = [i, j].map(|k| self.covariance[(k, k)].sqrt());
                 let r = (c / (a * b)).min(1.0);
                 let rest = (1.0 - r * r).sqrt();
@@ -86,6 +88,10 @@ impl Row<'_> {
             Link::Softplus => {
                 let (m, sd) = (self.mean[i], self.covariance[(i, i)].sqrt());
                 self.weights[i] * over_normals(|z, _| (1.0 + (-m - sd * z).exp()).recip())
+            }
+            Link::Logit | Link::Probit => {
+                let (m, sd) = (self.mean[i], self.covariance[(i, i)].sqrt());
+                self.weights[i] * over_normals(|z, _| self.link.jet(m + sd * z)[1])
             }
             Link::Identity => self.weights[i],
         }
@@ -156,7 +162,7 @@ impl Row<'_> {
                     variance: mean - q,
                 }
             }
-            Link::Softplus => {
+            Link::Softplus | Link::Logit | Link::Probit => {
                 let moments = |at: Belief| {
                     let sd = at.variance.sqrt();
                     let psi = |z: f64| self.link.value(at.mean + sd * z);

@@ -57,7 +57,7 @@ impl Control {
                 let pairs = p.weights.iter().zip(p.mean);
                 pairs.map(|(w, m)| 2.0 * w * m).collect()
             }
-            Link::Softplus => {
+            Link::Softplus | Link::Logit | Link::Probit => {
                 let pairs = p.weights.iter().zip(each);
                 pairs.map(|(w, seen)| w * seen.slope).collect()
             }
@@ -131,7 +131,7 @@ impl Control {
                 let pairs = out.to_mean.iter_mut().zip(p.weights).zip(&to_direction);
                 pairs.for_each(|((t, w), d)| *t += 2.0 * w * d);
             }
-            Link::Softplus => {
+            Link::Softplus | Link::Logit | Link::Probit => {
                 for (i, d) in to_direction.iter().enumerate() {
                     let by = p.weights[i] * d;
                     out.to_mean[i] += by * each[i].bend;
@@ -220,7 +220,7 @@ mod tests {
     /// find it.
     #[test]
     fn the_pairs_of_a_sample_cannot_be_made_to_cancel() {
-        for link in Link::ALL {
+        for link in Link::ALL.into_iter().chain(Link::PROBABILITIES) {
             let weights: Vec<f64> = (0..COUNT).map(|i| 1.0 + (i % 3) as f64).collect();
             let mean: Vec<f64> = (0..COUNT)
                 .map(|i| 1.0 + 0.2 * (0.05 * i as f64).sin())
@@ -231,7 +231,7 @@ mod tests {
                 share[i] = match link {
                     Link::Exp => weights[i] * (mean[i] + 0.045).exp(),
                     Link::Square => weights[i] * mean[i],
-                    Link::Softplus => {
+                    Link::Softplus | Link::Logit | Link::Probit => {
                         let variance = 0.09;
                         let mean = mean[i];
                         weights[i] * link.moments(Belief { mean, variance }).slope
@@ -263,6 +263,8 @@ mod tests {
             // near zero for some points.
             (Link::Exp, 5e-3),
             (Link::Softplus, 5e-3),
+            (Link::Logit, 5e-3),
+            (Link::Probit, 5e-3),
             (Link::Square, 2e-2),
             // No more than the diagonal, of which a sample is taken.
             (Link::Identity, 2e-3),

@@ -296,7 +296,7 @@ fn through_match(
             let q = q.max(f64::MIN_POSITIVE);
             (in_q * mean / q + half, -0.25 * in_q / q)
         }
-        Link::Softplus => {
+        Link::Softplus | Link::Logit | Link::Probit => {
             // Mean and variance as functions of the belief, the other way.
             let seen = link.moments(belief);
             let (in_mean, in_variance) = (seen.variance_in_mean, seen.variance_in_variance);
@@ -313,7 +313,9 @@ fn through_match(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::likelihood::{Dispersion, Exponential, NegativeBinomial, Poisson};
+    use crate::likelihood::{
+        Binomial, Dispersion, Exponential, NegativeBinomial, Poisson, Sigmoid,
+    };
     use crate::linalg::{Mat, symmetric_from_fn};
 
     type Case = (Vec<f64>, Mat<f64>);
@@ -365,6 +367,9 @@ mod tests {
         let over =
             |link| NegativeBinomial::new(vec![5.0], vec![1.7], link, Dispersion::Learned).unwrap();
         let waits = Exponential::new(vec![2.5], Link::Exp).unwrap();
+        let successes = |sigmoid| Binomial::new(vec![5.0], vec![8.0], sigmoid).unwrap();
+        let successes =
+            [Sigmoid::Logit, Sigmoid::Probit].map(|sigmoid| (sigmoid.link(), successes(sigmoid)));
         let poisson = [Link::Exp, Link::Square, Link::Softplus].map(|link| (link, counts(link)));
         let wide = [Link::Exp, Link::Square, Link::Softplus].map(|link| (link, over(link)));
         let mut all: Vec<(&dyn Local, &[f64], Link, bool)> = vec![
@@ -375,6 +380,11 @@ mod tests {
             poisson
                 .iter()
                 .map(|(link, one)| (one as _, &[][..], *link, true)),
+        );
+        all.extend(
+            successes
+                .iter()
+                .map(|(link, one)| (one as _, &[][..], *link, false)),
         );
         all.extend(
             wide.iter()

@@ -28,7 +28,7 @@ pub(super) struct SumMoments {
     /// Of the sample: `e` for `exp`, `w` else; and `w m` for `square`.
     left: Vec<f64>,
     pulled: Vec<f64>,
-    /// Of every point behind `softplus`, and of its sample.
+    /// Of every point behind `softplus` and of probabilities, and of its sample.
     each: Vec<Moments>,
     series: Option<Series>,
     control: Option<Control>,
@@ -42,10 +42,10 @@ impl SumMoments {
             variance: p.variance[i],
         };
         let (mut each, mut series) = (Vec::new(), None);
-        if p.link == Link::Softplus {
+        if matches!(p.link, Link::Softplus | Link::Logit | Link::Probit) {
             each.extend((0..n).map(|i| p.link.moments(at(i))));
             let sample = p.sample.iter().map(|&i| (at(i), each[i].slope));
-            series = Some(Series::softplus(&sample.collect::<Vec<_>>()));
+            series = Series::behind(p.link, &sample.collect::<Vec<_>>());
         }
         let mut linked = vec![0.0; if series.is_some() { p.sample.len() } else { 0 }];
         let share: Vec<f64> = (0..n)
@@ -54,7 +54,7 @@ impl SumMoments {
                 match p.link {
                     Link::Exp => w * elementary::exp((m + 0.5 * v).min(CLIP)),
                     Link::Square => w * (m * m + v),
-                    Link::Softplus => w * each[i].mean,
+                    Link::Softplus | Link::Logit | Link::Probit => w * each[i].mean,
                     Link::Identity => w,
                 }
             })
@@ -69,7 +69,7 @@ impl SumMoments {
                 match p.link {
                     Link::Exp => share[i] * share[i] * elementary::expm1(v.min(CLIP)),
                     Link::Square => w * w * 2.0 * v * (2.0 * m * m + v),
-                    Link::Softplus => w * w * each[i].variance,
+                    Link::Softplus | Link::Logit | Link::Probit => w * w * each[i].variance,
                     Link::Identity => w * w * v,
                 }
             })
@@ -113,7 +113,7 @@ impl SumMoments {
                         let squares = above.zip(column).map(|(w, c)| w * c * c).sum::<f64>();
                         2.0 * left[j] * squares + 4.0 * pulled[j] * dot(&pulled[..j], column)
                     }
-                    Link::Softplus => {
+                    Link::Softplus | Link::Logit | Link::Probit => {
                         let (column, out) = (p.covariance.col_as_slice(j), &mut linked[..j]);
                         if let Some(series) = &series {
                             series.covariances(j, &column[..j], out);
@@ -201,7 +201,7 @@ impl SumMoments {
         }
         // Those of a row about a point, without its own.
         let mut others = match p.link {
-            Link::Softplus => self.left.clone(),
+            Link::Softplus | Link::Logit | Link::Probit => self.left.clone(),
             _ => Vec::new(),
         };
         for (j, &b) in p.sample.iter().enumerate() {
@@ -227,7 +227,7 @@ impl SumMoments {
                     let inner = dot(&self.pulled, column) - self.pulled[j] * column[j];
                     to_mean[b] += 8.0 * by * inner;
                 }
-                Link::Softplus => {
+                Link::Softplus | Link::Logit | Link::Probit => {
                     others[j] = 0.0;
                     if let Some(series) = &self.series {
                         let (in_mean, in_variance) = series.slopes(j, column, &others, out);
@@ -261,7 +261,7 @@ impl SumMoments {
                     to_mean[i] += 2.0 * w * m * d + 8.0 * d_variance * w * w * m * v;
                     to_variance[i] += w * d + 4.0 * d_variance * w * w * (m * m + v);
                 }
-                Link::Softplus => {
+                Link::Softplus | Link::Logit | Link::Probit => {
                     let (seen, d) = (&self.each[i], d_mean + to_share[i]);
                     let dv = d_variance * w * w;
                     to_mean[i] += w * seen.slope * d + dv * seen.variance_in_mean;

@@ -92,7 +92,7 @@ struct Evaluated {
 fn moments_are_those_of_dense_inference() {
     let one = case(7);
     let all: Vec<usize> = (0..7).collect();
-    for link in Link::ALL {
+    for link in Link::ALL.into_iter().chain(Link::PROBABILITIES) {
         let Evaluated { mean, variance, .. } = evaluate(link, &one, &all);
         let at: Vec<Belief> = (0..7)
             .map(|i| Belief {
@@ -136,7 +136,7 @@ fn adjoints_are_central_differences() {
         known.3 = Some(columns_of(9));
         known
     };
-    for link in Link::ALL {
+    for link in Link::ALL.into_iter().chain(Link::PROBABILITIES) {
         let cases: [(&[usize], &dyn Fn() -> Case); 3] = [
             (&all, &|| case(9)),
             (&[0, 2, 5, 8], &|| case(9)),
@@ -247,7 +247,13 @@ fn samples_tend_to_the_whole() {
         });
         (w, m, s, None)
     };
-    for link in [Link::Exp, Link::Square, Link::Softplus] {
+    for link in [
+        Link::Exp,
+        Link::Square,
+        Link::Softplus,
+        Link::Logit,
+        Link::Probit,
+    ] {
         let all: Vec<usize> = (0..n).collect();
         let want = evaluate(link, &one, &all).variance;
         let mut errors = Vec::new();

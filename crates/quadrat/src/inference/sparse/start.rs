@@ -41,7 +41,8 @@ pub(super) fn begin(
 fn level(problem: &dyn SparseProblem, rows: &Rows<'_>) -> f64 {
     let bags = problem.bags();
     // Of every link: rows, what they report, their weights, and prior means.
-    let mut behind = Link::ALL.map(|link| (link, [0.0; 4]));
+    let all = Link::ALL.into_iter().chain(Link::PROBABILITIES);
+    let mut behind: Vec<(Link, [f64; 4])> = all.map(|link| (link, [0.0; 4])).collect();
     for chunk in 0..bags.chunks() {
         let first = bags.chunk_points(chunk).start;
         for row in bags.chunk_rows(chunk) {
