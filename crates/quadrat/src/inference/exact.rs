@@ -14,13 +14,15 @@ use crate::parameter::{self, Parameter};
 /// (of the mean row on a grid), so that rows of very different size keep their proportions.
 const JITTERS: [f64; 4] = [1e-12, 1e-10, 1e-8, 1e-6];
 
-/// A prior conditioned on its observations.
+/// A prior conditioned on its observations, by whichever engine: over rows (exact inference and
+/// sites), over nodes (sums after a link), or over inducing points (sparse).
 #[derive(Debug, Clone)]
 pub struct Conditioned {
-    /// `alpha = Ky^-1 r`, length `n`: the posterior mean of any functional is its
-    /// cross-covariance with the rows, times `alpha`.
+    /// Length `n`: the posterior mean of any functional is its prior mean and its cross-covariance
+    /// with what was conditioned on, times `alpha`. `Ky^-1 r` of exact inference, `K^-1 (mu - m)`
+    /// of sites, `J'` times that over nodes, `L^-T mu` over inducing points.
     pub alpha: Vec<f64>,
-    /// The factorised `Ky`.
+    /// What takes prior covariances to posterior ones: the factorised `Ky`, or what stands for it.
     pub factor: Factor,
     /// Posterior means of the coefficients in the mean, in prior standard deviations; empty where
     /// they are not kept apart ([`Factor::Basis`]).

@@ -54,7 +54,7 @@ pub enum Factor {
 }
 
 impl Factor {
-    /// Number of rows `n`.
+    /// The number `n` of rows, nodes or inducing points that was conditioned on.
     #[must_use]
     pub fn size(&self) -> usize {
         match self {

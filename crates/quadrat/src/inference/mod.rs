@@ -1,7 +1,12 @@
 //! Conditioning a Gaussian prior on what was observed, and learning its hyperparameters.
 //!
-//! Nothing here knows a kernel or a support: the model hands over a [`LinearGaussian`] problem,
-//! inference hands back the adjoint of its covariance.
+//! Dense inference knows no kernel and no support: the model hands over a [`LinearGaussian`] or
+//! [`sites::LatentGaussian`] problem and takes back the adjoint of its covariance. Only `sparse`
+//! holds [`Induced`](crate::covariance::Induced) covariances, whose blocks it asks for by chunks.
+//!
+//! Engines are `exact`, `sites` (expectation propagation, variational, Laplace), `pooled` (sums
+//! after a link), `sparse` (inducing points) and `mcmc` (a check). [`Evidence`] and [`Conditioned`]
+//! are common to them.
 //!
 //! | symbol | meaning |
 //! |---|---|

@@ -69,7 +69,7 @@ use local::Local;
 /// Declares the enum of likelihoods, its conversions and the view that inference takes.
 macro_rules! likelihoods {
     ($($(#[$note:meta])* $kind:ident $name:literal),+ $(,)?) => {
-        /// The likelihoods. A new one is a file of its own plus one line here.
+        /// The likelihoods. CONTRIBUTING.md says how to add one.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[non_exhaustive]
         pub enum Likelihood {

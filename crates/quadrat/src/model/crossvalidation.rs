@@ -28,7 +28,7 @@ pub struct LeftOutFold {
 impl Posterior {
     /// Every row predicted from all others, in the order of the tables.
     ///
-    /// Empty unless inference is exact.
+    /// Empty, which is no error, unless inference is exact: [`Self::leave_out`] says why.
     ///
     /// With integrated hyperparameters the weights of the nodes are those without the row,
     /// `w_k / p(y_i | y_-i, theta_k)` up to a constant.

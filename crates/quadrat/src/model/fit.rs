@@ -34,7 +34,7 @@ const LOST: f64 = 0.05;
 const LOST_SUMS: f64 = 0.25;
 /// Values of the hyperparameters that are conditioned at a time.
 const AT_ONCE: usize = 16;
-/// Share of it that is left out unsaid: as much as [`COVERED`] leaves out anyway.
+/// Up to this lost weight nothing is warned of: [`COVERED`] leaves out as much anyway.
 const LOST_UNSAID: f64 = 1.0 - COVERED;
 /// Share of the nodes of the integration that may be left out unsaid because the evidence cannot be
 /// evaluated there.

@@ -34,8 +34,8 @@ const INTEGRATED: f64 = 4e6;
 /// Settings of the hyperparameters at most: fifty to four hundred are usual, and where
 /// beliefs settle badly the search for more finds the noise of their evidence.
 const SETTINGS: usize = 600;
-/// How many times as many passes a setting may take as a step of the search that led there: one
-/// that does not settle counts as one without any probability.
+/// A setting may take this many times the passes that the search allowed for one belief: one that
+/// does not converge is integrated as if it had no probability.
 const PATIENT: usize = 5;
 /// Passes for one setting, on average, from which on beliefs settle so slowly that a thousand
 /// settings would take minutes: five to twenty are usual.

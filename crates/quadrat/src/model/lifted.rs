@@ -208,8 +208,8 @@ struct Seen<'a> {
     most: Option<Vec<f64>>,
 }
 
-/// What a total of weight `whole` is at most in each draw, over that weight; none where one of the
-/// rows that hold it is not met.
+/// Upper bound, in each draw, of the average over a covered total of weight `whole`; none where the
+/// draws do not meet one of the covering rows.
 fn most(lift: &Ready<'_>, holding: &Holding, whole: f64) -> Option<Vec<f64>> {
     let mut most = vec![0.0; lift.weights().len()];
     for &(row, factor) in holding {

@@ -22,11 +22,12 @@ use crate::support::Functionals;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 
-/// Share of a variance from which its rounding is told: a hundredth, half of that in the sd.
+/// A variance is raised to its rounding error where that is more than this share of it: a
+/// hundredth, half of that in the sd.
 const TOLD: f64 = 0.01;
 
-/// Roundings of a variance, relative to the least noise of a row, from which they are told: a
-/// hundredth of its sd.
+/// A row is unresolved where the rounding error of its variance exceeds this share of the least
+/// noise variance: a hundredth of its sd.
 const MATTERS: f64 = 1e-4;
 
 /// Functionals looked at together: bounds memory to this many columns.

@@ -10,7 +10,7 @@ use crate::support::Functionals;
 /// Shares of the prior variance below which a difference is looked at: half of all digits are lost.
 const LOST: f64 = 1e-8;
 
-/// Weight of the hyperparameters for which a row's variance is not known, from which that is told.
+/// A row is unresolved where it is so at hyperparameters of more than this weight together.
 const WEIGHTY: f64 = 0.05;
 
 /// What the prior says of some functionals.

@@ -1,4 +1,16 @@
-//! What users build: observations + prior -> posterior.
+//! What users build: observations and a prior make a posterior.
+//!
+//! | what | files |
+//! |---|---|
+//! | the calls of a fit, in this order | `overlap`, `redundant`, `steady`, `fit` or `fit_sparse` |
+//! | what is read off the data | `specify`, `defaults`, `extent`, `line`, `cycles`, `rehearsal` |
+//! | prior mean, unknown coefficients | `mean`, `mean_lines`, `mean_settings`, `levels`, `trend` |
+//! | problems for inference | `problem`, `sparse`, `streamed`, `pooled`, `second`, `seconds` |
+//! | predictions of the function | `posterior`, `beside`, `marginals`, `lost_digits`, `draws` |
+//! | predictions of sums after a link | `totals`, `lifted`, `within`, `row_sums`, `unions` |
+//! | from the function to observations | `lens`, `prediction`, `varying_noise`, `truncation` |
+//! | rows left out or added; files | `crossvalidation`, `update`, `save` |
+//! | warnings | `bounds`, `certificate`, `fine_noise`, `finer`, `misfit`, `sums` |
 
 mod amounts;
 mod beside;

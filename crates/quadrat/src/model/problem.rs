@@ -31,20 +31,24 @@ use crate::support::Functionals;
 /// From this many rows on, a complete grid uses its Kronecker structure.
 const GRID_ROWS: usize = 64;
 
-/// How far from rest the sites of the bound may be, in posterior standard deviations: it is one at
-/// any sites, and lower than at rest by the square of this for every row. Negative precisions are
-/// cut at zero, which costs some more.
+/// Tolerance of the sites behind the variational bound, in posterior standard deviations. It is a
+/// bound at any sites: so far from the best ones it loses about the square of this for every row,
+/// and a little more where negative precisions are cut at zero.
 const CERTAIN: f64 = 1e-3;
 /// Sweeps towards the best bound at most, and how far from rest they may end.
 const BOUND_SWEEPS: usize = 40;
 const NEAR_REST: f64 = 0.05;
 
-/// Rows in the order inference works in (grid order on a grid, else the user's).
+/// A model ready for inference: prior, hyperparameters, and rows in working order (that of the
+/// grid on a complete grid, else the user's).
 pub(super) struct Problem {
     pub kernel: Kernel,
     pub covariance: Covariance,
-    /// The same without lines over one column, and these, for exact inference.
+    /// For exact inference: the covariance without its linear leaves in one column, and those
+    /// leaves, which join the unknown constants as functions with coefficients.
     apart: (Covariance, Vec<LineTerm>),
+    /// What the prior covariance is of: the rows; nodes, where `pooled`; inducing points, where
+    /// `sparse`. Where the rows looked: [`Self::observed`].
     pub supports: Functionals,
     pub mean: Means,
     pub parameters: Vec<Parameter>,
@@ -57,12 +61,13 @@ pub(super) struct Problem {
     likelihoods: Arc<[Likelihood]>,
     /// Where sites are sought for rows less the level of their values.
     centred: Option<Centred>,
-    /// Prior means of the functionals.
+    /// Prior means of `supports`.
     prior_mean: Vec<f64>,
     /// Sites at the starts of the hyperparameters, where every search for sites begins: what is
     /// found does not depend on the order of the searches.
     anchor: OnceLock<[Vec<Site>; 2]>,
     values: Vec<f64>,
+    /// Values less prior means; of no use where `supports` are not the rows.
     residual: Vec<f64>,
     /// Known noise variances; of values that were seen `n` times the `n`th part.
     known: Vec<f64>,

@@ -38,10 +38,11 @@ impl Posterior {
     /// about it as a table has them. Of probabilities the average is found, and its sum is so many
     /// times as large: the expected successes.
     ///
-    /// Mean and variance of each total are those of the joint normal distribution of its nodes, in
-    /// closed form, the variance smaller by what rows that are sums themselves say of it
-    /// ([`Told`]); its distribution is that of a linked normal value with these moments
-    /// ([`Link::equivalent`]), as at a point.
+    /// Moments of each total come, in this order: from weighted draws, where the fit has them
+    /// ([`Self::lifted_totals`]); from all pairs of its nodes under a normal belief, less what rows
+    /// that are sums themselves say of it ([`Told`]); with inducing points, for rows of many nodes,
+    /// from a sample of the pairs. Its distribution is that of a linked normal value with these
+    /// moments ([`Link::equivalent`]), as at a point.
     pub(super) fn predict_totals(
         &self,
         at: &Functionals,

@@ -1,4 +1,4 @@
-//! A noise whose logarithm is a second function.
+//! Which number of a likelihood is a function: its noise variance or its dispersion.
 
 use serde::{Deserialize, Serialize};
 

@@ -6,8 +6,8 @@ use crate::support::Functionals;
 /// How far a place may reach beyond a row, in widths of the row: edges are rounded.
 const ROUNDED: f64 = 1e-9;
 
-/// Rows that hold a place together, and by what the average over each is multiplied: the total over
-/// the place is at most the sum of these products.
+/// Rows that cover a place, each with a factor: the total over the place is at most the sum of
+/// factor times the row's average, since nothing after the link is negative.
 pub(super) type Holding = Vec<(usize, f64)>;
 
 /// The rows that hold one place; none where a part of it lies in no row, or where places or rows

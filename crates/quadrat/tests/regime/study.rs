@@ -339,7 +339,9 @@ impl Study {
     pub fn model(&self) -> Result<Model, InputError> {
         let places = functionals(self.dims(), self.rows.iter().map(|row| &row.place))?;
         let table = Observations::new(places, self.likelihood()?)?;
-        let mut model = Model::new(self.kernel()).mean(self.mean.clone()).observe(table);
+        let mut model = Model::new(self.kernel())
+            .mean(self.mean.clone())
+            .observe(table);
         if let Some(above) = &self.above {
             let places = functionals(self.dims(), &above.points)?;
             let sign = Positive::new(above.points.len(), above.margin, above.sd)?;

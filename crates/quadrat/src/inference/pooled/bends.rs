@@ -139,7 +139,7 @@ impl Bends {
 
 /// `q = v - j' S j`, at least zero.
 ///
-/// None for `square`: where the sign of the function is open a quadratic form can say all of a sum,
+/// Zero for `square`: where the sign of the function is open a quadratic form can say all of a sum,
 /// and the mean of the function nothing.
 pub(super) fn excess(link: Link, total: &Total, s: impl Fn(usize, usize) -> f64) -> f64 {
     if link == Link::Square {

@@ -1,4 +1,4 @@
-//! The posterior that answers: linearised on average instead of at the mode.
+//! The normal posterior where there are no draws: rows linearised on average, not at the mode.
 //!
 //! Under the current posterior `N(m, S)` of the nodes, `Z_r = sum_i p_i psi(f_i)` has mean and
 //! variance in closed form. Its latent value is given the normal belief `(z_r, v_r)` whose linked

@@ -69,7 +69,8 @@ const PLANS: [Plan; 2] = [
 #[derive(Clone)]
 struct Point {
     centre: Centre,
-    /// What is told of every row, as a variance; for rows that bend.
+    /// Posterior variance of every row's latent value, `Q` counted; for rows with second-order
+    /// parts.
     told: Vec<f64>,
     /// Which rows bend.
     is_bent: Vec<bool>,

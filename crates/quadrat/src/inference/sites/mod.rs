@@ -14,7 +14,7 @@
 //!
 //! | approximation | `T_r` | `nu_r` | `c_r` |
 //! |---|---|---|---|
-//! | Laplace | `-(log p)''(mu_r)` | `(log p)' + T_r mu_r` | `log p(y_r mid mu_r)` |
+//! | Laplace | `-(log p)''(mu_r)` | `(log p)' + T_r mu_r` | `log p(y_r; mu_r)` |
 //! | EP | moments of cavity times likelihood | same | `log Z_r + log(s_c / s) / 2 + s_c alpha_r^2 / 2` |
 //! | variational | `-E_q (log p)''` | `E_q (log p)' + T_r mu_r` | `E_q log p + T_r s_r / 2` |
 //! | Gaussian row | `1 / v` | `y / v` | `log N(y_r; mu_r, v)` |
@@ -30,6 +30,10 @@
 //! | `mu`, `s` | posterior mean and variance of every row |
 //! | `R` | `(K + T^-1)^-1` |
 //! | `G` | `d log Z / d K` |
+//!
+//! Sites are found by `solve.rs` (the entry), `search.rs` (the iteration, damping), `sweep.rs` and
+//! `low_rank.rs` (the algebra); the gradient of the evidence is in `adjoint.rs`, with `held.rs`
+//! where sites of expectation propagation are held at zero.
 //!
 //! A row may have a second latent value, its noise variance or dispersion as a function
 //! (`pair.rs`): then the evidence has the last two terms once for every latent function.

@@ -3,7 +3,7 @@
 use super::site::Parted;
 use crate::linalg::MatRef;
 
-/// At least this part of a variance counts, however much of it a vague constant has.
+/// Floor of the unit of precisions, as a share of the whole prior variance of a row.
 pub(super) const VAGUE: f64 = 1e-8;
 
 /// A latent function at its coordinates.

@@ -27,8 +27,8 @@ const ROUNDING: f64 = 64.0;
 const CUT: f64 = 1e-3;
 /// The smallest part of a step.
 const SMALLEST_STEP: f64 = 0.02;
-/// Steps of the variational approximation are slow after so many sweeps, or where one of this part
-/// was too long.
+/// Steps of the variational approximation become careful ones after this many sweeps, or where the
+/// bound fell at a step of this length or less.
 const QUICK: usize = 30;
 const LONG: f64 = 0.5;
 

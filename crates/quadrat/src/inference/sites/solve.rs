@@ -17,8 +17,9 @@ use crate::parameter;
 /// The first step of a second attempt.
 const CAREFUL: f64 = 0.4;
 
-/// Prior standard deviations of the second function beyond which it is nowhere, and not less than
-/// as many of its units: no noise is `e^100` times another.
+/// The second function is adrift where its mean is this many prior standard deviations from its
+/// prior mean, or units of `g` where a standard deviation is below one: no noise is `e^100` times
+/// another.
 const ADRIFT: f64 = 100.0;
 /// A precision that may stand for zero, in units of the posterior.
 const HELD: f64 = 1e-6;

@@ -8,8 +8,8 @@ use crate::error::LinalgError;
 use crate::likelihood::local::Belief;
 use crate::linalg::{Cholesky, Mat, MatRef, dot, matvec};
 
-/// Precision of a site in units of the posterior, below which that variance is not read off `R`,
-/// which loses the digits of this number.
+/// A site with `T s` below this has its variance `s` from `k - w'w`: `1 - R_ii / T`, the share of
+/// its noise variance that is left, would lose as many digits as this has.
 const WEAK: f64 = 1e-5;
 
 /// The posterior under given sites.

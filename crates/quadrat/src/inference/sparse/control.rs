@@ -18,7 +18,7 @@ use super::points::{LowRank, LowRankSlope};
 use crate::linalg::{Mat, dot, matvec};
 use crate::link::{Link, Moments};
 
-/// What a sample is multiplied by: nothing, where it is nothing itself for being too small.
+/// Ratio that scales a sum over the sample to all; zero where that sum is not above zero.
 pub(super) fn over(all: f64, sampled: f64) -> f64 {
     if sampled > 0.0 { all / sampled } else { 0.0 }
 }

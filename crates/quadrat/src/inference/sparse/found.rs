@@ -23,8 +23,8 @@ pub struct Found {
     /// Whether its search ended at a thousandth of a nat: a start for others, not an answer.
     #[serde(skip)]
     pub(in crate::inference) is_rough: bool,
-    /// Which part of a residual full steps left at most in the last search that took one, where it
-    /// is known.
+    /// Largest ratio of a squared residual to that before a full step, in the last search that took
+    /// one; 1 where steps had to be cut or mixed more than once.
     #[serde(skip)]
     pub(in crate::inference) rate: Option<f64>,
 }

@@ -138,7 +138,7 @@ pub fn learn_sparse(
         _ => known,
     };
     if stopped {
-        // What is over is looked at once more by whoever goes on: only a search knows how it ended.
+        // A resumed fit repeats its last stage: whether that converged is not in the state.
         state.stage = state.stage.min(GAINS.len() - 1);
         watch.keep(&state);
     }

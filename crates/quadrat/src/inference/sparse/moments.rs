@@ -17,9 +17,10 @@ pub(super) struct SumMoments {
     pub variance: f64,
     /// `e_i = w_i E psi(f_i)`; `w_i` without a link.
     share: Vec<f64>,
-    /// Sum over the pairs of the sample, less that of what is known of all.
+    /// Covariances of pairs of terms in the sample, summed; where not all points are in it, less
+    /// their first-order part that inducing points explain ([`Control`]).
     pairs: f64,
-    /// By what it is multiplied.
+    /// `rho`, which scales that to all pairs.
     scale: f64,
     /// `(sum_I e)^2 - sum_I e^2`; zero where all pairs are used.
     held: f64,

@@ -19,7 +19,7 @@ const LONGEST: f64 = 1.0;
 /// Steps are cut by this where they lose, and so often at most.
 const CUT: f64 = 0.3;
 const CUTS: usize = 5;
-/// A curvature is mended where the change of the gradient agrees with it at least so much.
+/// Quasi-Newton updates only where `y's` exceeds this share of `s'Hs`: `H` stays positive definite.
 const AGREES: f64 = 1e-8;
 
 /// A place with its curvature.

@@ -1,4 +1,4 @@
-//! When the search for inducing values ends.
+//! Options of sparse inference.
 
 use super::LogSum;
 

@@ -25,10 +25,10 @@ const PATIENCE: usize = 4;
 /// A bound is known to this part of its size, ten times what expectations are: where no step gains,
 /// smaller changes say nothing.
 const NOISE: f64 = 1e-9;
-/// From such a part of the tolerance on the residual is nothing, however slowly steps approach.
+/// A squared residual below this share of the tolerance ends a search, however slow it is.
 const SURE: f64 = 0.05;
-/// A mixture gains a third of the residual or so, and leaves less: from such a part of the
-/// tolerance on it may be the last step.
+/// After a step of Anderson mixing, which gains about a third of the squared residual, the search
+/// may end once that residual is below this many tolerances.
 const MIXED: f64 = 4.0;
 /// Steps that leave less than this part of the residual approach quickly: from near, a thousandth
 /// of it is usual.
@@ -43,7 +43,7 @@ const ROUNDING: f64 = 1e-12;
 /// the best belief by their divergence, and normal beliefs that differ by `d` nats have means
 /// within `sqrt(2 d)` of their standard deviations: less than half of one.
 const USABLE: f64 = 0.1;
-/// Gains that shrink by less than this in a step may do so for long: what is left is not known.
+/// Largest ratio of successive gains that is extrapolated as a geometric series.
 const SLOWEST: f64 = 0.99;
 
 /// What was found.
@@ -245,7 +245,7 @@ struct Walk<'a> {
     /// What the last step gained, and the one before.
     gain: f64,
     before: f64,
-    /// What a step would gain, were the bound linear: steps gain a part of it.
+    /// Squared residual in the Fisher norm: what a full step would gain, were the bound linear.
     left: f64,
     /// Which part of that full steps left at most in the search before, unless a mixture made it
     /// doubtful.

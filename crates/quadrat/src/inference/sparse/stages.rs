@@ -37,8 +37,8 @@ pub(super) fn unless_stopped<T>(result: Result<T, FitError>) -> Result<Option<T>
     }
 }
 
-/// The search, from the state and into it; on a part of the data, where that is known to be one.
-/// None, where there was nothing to do.
+/// Runs the stages that are left and updates the state: L-BFGS-B, rough, then precise, or Newton
+/// steps where a curvature is known; on a batch the rough one only. None where none was left.
 pub(super) fn stages(
     space: &FreeSpace<'_>,
     bounds: &[(f64, f64)],

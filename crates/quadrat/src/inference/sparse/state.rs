@@ -23,7 +23,7 @@ pub struct SparseState {
     pub curvature: Vec<f64>,
     /// Coordinates of inducing points that were moved, column by column; empty before they were.
     pub places: Vec<f64>,
-    /// How often they were moved.
+    /// Rounds of moving them; as many as there may be once another is not worth it.
     pub moves: usize,
     /// By how much that raised the bound, in nats.
     pub gained: f64,

@@ -2,8 +2,8 @@
 
 use crate::linalg::{Cholesky, Mat, dot};
 
-/// A row that the others leave this open, in units of what it says itself, is not met: weighing it
-/// costs next to no draws.
+/// A row is not met where its variance given the rows chosen so far, times its precision, is at
+/// most this: weighing draws by its likelihood costs next to none of them.
 const WEAK: f64 = 0.01;
 /// Nor is a row of which the others leave open this part of its prior variance: no draw could be
 /// moved along it.
