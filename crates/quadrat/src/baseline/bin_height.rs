@@ -123,6 +123,7 @@ mod tests {
             let p = baseline.predict_response(&at).unwrap();
             let expected = [2.0, 4.0, 6.0, 6.0, 2.0, 30.0, 4.5, -2.0];
             for (got, expected) in p.mean().iter().zip(expected) {
+                // A few roundings of values up to 30, each of 30 eps = 7e-15.
                 assert!((got - expected).abs() < 1e-12, "{got} {expected}");
             }
         }

@@ -238,6 +238,8 @@ mod tests {
                 .collect();
             let spline = MonotoneSpline::new(&table(&edges, values.clone())).unwrap();
             let p = spline.predict_response(&cells(0, 30)).unwrap();
+            // A cell is a difference of cumulated totals up to 603, whose rounding is 603 eps =
+            // 1.3e-13; a bin is a sum of five.
             assert!(p.mean().iter().all(|&m| m > -1e-12), "{:?}", p.mean());
             for (bin, total) in values.iter().enumerate() {
                 let sum: f64 = p.mean()[5 * bin..5 * bin + 5].iter().sum();

@@ -36,6 +36,7 @@ fn evidence_of_two_rows_is_the_bivariate_normal_density() {
     let det = a * a - b * b;
     let form = (a * 0.25 + a * 0.04 - 2.0 * b * 0.5 * -0.2) / det;
     let want = -0.5 * form - 0.5 * det.ln() - (2.0 * std::f64::consts::PI).ln();
+    // Some ten roundings of terms up to two, of eps each.
     assert!((got.log_evidence - want).abs() < 1e-14);
     assert_eq!(got.jitter, 0.0);
 }
@@ -51,6 +52,8 @@ fn no_rows_give_evidence_one() {
 
 #[test]
 fn dense_gradient_is_the_derivative() {
+    // What `gradient_error` says of its differences, 1e-9, with room for a third derivative and an
+    // evidence that is right to ten roundings.
     assert!(gradient_error(&wave(25), &[1.4, 0.8, 0.15]) < 1e-7);
 }
 
@@ -87,6 +90,7 @@ fn the_gradient_check_rejects_a_wrong_gradient() {
             self.0.parameters()
         }
     }
+    // A thousandth of a derivative of order one; a hundred times what right gradients may be off.
     assert!(gradient_error(&Wrong(wave(25)), &[1.4, 0.8, 0.15]) > 1e-5);
 }
 
@@ -99,6 +103,9 @@ fn a_grid_equals_its_dense_twin() {
             let mut theta = vec![1.7];
             theta.extend((0..sizes.len()).map(|d| 0.9 + 0.2 * d as f64));
             theta.push(0.2);
+            // Up to 60 rows of condition at most 60 x 1.7 / 0.2 = 510, a little more with the
+            // rank-one part: n eps times that is 7e-12, of inverses up to 1 / 0.2 and evidences up
+            // to a hundred.
             let (value, gradient) = evidence_and_gradient(&grid, &theta).unwrap();
             let (want, want_gradient) = evidence_and_gradient(&dense, &theta).unwrap();
             assert!(
@@ -142,6 +149,7 @@ fn a_grid_equals_its_dense_twin() {
 #[test]
 fn grid_gradient_is_the_derivative() {
     let grid = SeGrid::new(&[6, 5], true, false);
+    // As of dense rows.
     assert!(gradient_error(&grid, &[1.2, 0.8, 1.1, 0.3]) < 1e-7);
 }
 

@@ -398,6 +398,8 @@ fn a_second_peak_gets_its_share() {
         .map(|n| n.weight)
         .sum();
     let share = (-1f64).exp() / (1.0 + (-1f64).exp());
+    // Points end 9 nats below the first peak, 8 below the second: e^-8 = 3e-4 of it is left out.
+    // With two parameters `integrate` states 0.005.
     assert!((right - share).abs() < 0.01, "{right} {share}");
 }
 
@@ -508,6 +510,7 @@ fn threads_do_not_matter_and_caps_are_reported() {
     assert!(one.capped && one.nodes.len() <= 100);
     let whole = run(2, MAX_NODES);
     assert!(!whole.capped);
+    // Rounding of at most a thousand weights: 1000 eps = 2e-13.
     assert!((whole.nodes.iter().map(|n| n.weight).sum::<f64>() - 1.0).abs() < 1e-12);
     assert!(whole.nodes.windows(2).all(|w| w[0].weight >= w[1].weight));
 }
@@ -536,6 +539,8 @@ fn hessian_intervals_are_those_of_a_normal_density() {
     )
     .unwrap();
     let intervals = optimum.intervals(&made.parameters, 0.95).unwrap();
+    // 0.98 and 1.96 are off by 4e-5; differences of the gradient, which are differences themselves,
+    // by up to eps / (1e-5 x 1e-4) = 2e-7.
     assert!((intervals[0].upper.ln() - 0.98).abs() < 1e-3);
     assert!((intervals[1].lower.ln() + 1.96).abs() < 1e-3);
 }

@@ -74,6 +74,7 @@ fn products_of_sums_expand() {
     let (x, y) = ([0.1, 0.4, 0.2], [0.5, -0.3, 1.0]);
     let se = |i: usize, v: f64, l: f64| v * (-0.5 * ((x[i] - y[i]) / l).powi(2)).exp();
     let rq = (1.0 + (0.8f64 / 1.2).powi(2) / (2.0 * 0.7)).powf(-0.7);
+    // A product of 14.3, whose last place is 1.8e-15: five of these.
     let expected = (se(0, 2.0, 1.0) + se(1, 3.0, 0.5)) * (rq + 4.0);
     assert!((kernel.value(&theta, &x, &y) - expected).abs() < 1e-14);
 }

@@ -110,6 +110,7 @@ fn few_nodes_are_enough_for_a_search() {
     for y in [0.0, 1.0, 3.0, 12.0, 45.0] {
         for upper in [y, f64::INFINITY] {
             let (off, ..) = worst(y, upper, true);
+            // What a search is promised of a coarse grid.
             assert!(off.iter().all(|off| *off < 1e-6), "{y} {upper}: {off:?}");
         }
     }

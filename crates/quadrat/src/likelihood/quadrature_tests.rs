@@ -84,6 +84,8 @@ fn modes_are_found_from_anywhere() {
                     high = middle;
                 }
             }
+            // A search ends at most three nats below the mode; heights have some fifty roundings,
+            // and the mode of the check is known to its last bracket.
             let rounding = 1e-14 * height(low).abs() + (slope(low) * (high - low)).abs();
             assert!(
                 height(at) > height(low) - 3.0 - rounding,
@@ -103,7 +105,8 @@ fn expectations_of_a_parabola_are_exact() {
         let got = expected(belief, &[(0.3, 0.7)], |f| exact::jet(0.3, 0.49, f));
         let want = exact::expected(0.3, 0.49, belief);
         assert!((got.value / want.value - 1.0).abs() < 1e-13);
-        assert!((got.first / want.first - 1.0).abs() < 1e-9 + 1e-13 * sd);
+        // Two sides of size sd cancel, of which hundreds of eps are left; panels are asked for 1e-11.
+        assert!((got.first / want.first - 1.0).abs() < 1e-10 + 1e-13 * sd);
         assert!((got.second / want.second - 1.0).abs() < 1e-13);
     }
 }

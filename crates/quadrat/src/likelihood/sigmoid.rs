@@ -164,6 +164,7 @@ mod tests {
     fn the_closed_form_is_the_quadrature() {
         for (mean, variance) in [(0.3, 1.0), (-4.0, 0.1), (-30.0, 9.0), (10.0, 100.0)] {
             let cavity = Belief { mean, variance };
+            // Panels are asked for 1e-11 of every integral; the shift is a sum of two of them.
             let closed = Sigmoid::Probit.tilted(1.0, 0.0, cavity);
             let other = quadrature::tilted(cavity, 0.0, |f| Sigmoid::Probit.jet(1.0, 0.0, f));
             assert!((closed.log_z - other.log_z).abs() < 1e-11 * closed.log_z.abs().max(1.0));

@@ -296,6 +296,7 @@ mod tests {
             let mut alone = columns.clone();
             factor.par_half_solve_in_place(columns.as_mut());
             factor.half_solve_in_place(alone.as_mut());
+            // Right sides up to n + 2 x 192 + 3, some 450, not one.
             assert!(distance(columns.as_ref(), alone.as_ref()) < TOLERANCE * 400.0);
             let half = factor.half_solve(&b);
             assert!((dot(&half, &half) - dot(&b, &x)).abs() < TOLERANCE);

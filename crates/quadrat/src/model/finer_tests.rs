@@ -78,6 +78,7 @@ fn a_rough_or_short_part_along_the_input_is_enough() {
     assert!(finer("se(age) + matern32(age)", &short, &years()).is_empty());
     let both = [long, ("matern32.lengthscale.age", 20.0)];
     let told = finer("se(age) + matern32(age)", &both, &years());
+    // Bounds leave the lengthscale a thousandth on both sides.
     assert!((told[0].lengthscale / 20.0 - 1.0).abs() < 2e-3);
 }
 

@@ -255,6 +255,8 @@ mod tests {
     fn tails_add_up_to_one() {
         let noise = Geometric::new(2, 0.3);
         for k in -40..40 {
+            // A few roundings of probabilities up to one; of exponentials by way of logarithms up
+            // to six, as many eps of what is then e^-6.
             let x = f64::from(k);
             assert!((noise.cdf(x - 1.0) + noise.ln_upper(x).exp() - 1.0).abs() < 1e-14);
             let step = noise.cdf(x) - noise.cdf(x - 1.0);

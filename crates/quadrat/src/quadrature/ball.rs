@@ -201,10 +201,13 @@ mod tests {
             for (nodes, degree) in rules {
                 for k in 0..=degree {
                     let e = error(&nodes, dim, k);
+                    // What the documentation of `ball` states.
                     assert!(e < 1e-13, "{dim} {degree} {k}: {e}");
                 }
                 let e = error(&nodes, dim, degree + 1);
-                assert!(e > 1e-9, "{dim} {degree}: {e} one degree up");
+                // In two dimensions 14 angles average cos^14 with an error of 2^-13, radii with an
+                // eighth of it: 1.5e-5, the smallest of all.
+                assert!(e > 1e-6, "{dim} {degree}: {e} one degree up");
             }
         }
         assert_eq!(ball_degree_3(&[0.0; 4], 1.0).len(), 8);

@@ -451,6 +451,7 @@ mod tests {
         let a = simplex_nodes(&[simplex], &l, 1e-6, false).unwrap();
         let b = simplex_nodes(&[scaled], &[1.0, 1.0], 1e-6, false).unwrap();
         assert_eq!(a.len(), b.len());
+        // A few roundings of coordinates up to 3 / 0.4 = 7.5.
         for k in 0..a.len() {
             assert!((a.columns[0][k] / l[0] - b.columns[0][k]).abs() < 1e-13);
             assert!((a.columns[1][k] / l[1] - b.columns[1][k]).abs() < 1e-13);

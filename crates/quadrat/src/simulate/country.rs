@@ -304,7 +304,7 @@ mod tests {
         let places: Vec<(f64, f64)> = (0..256).map(|i| hilbert(order, i)).collect();
         for pair in places.windows(2) {
             let step = (pair[0].0 - pair[1].0).abs() + (pair[0].1 - pair[1].1).abs();
-            assert!((step - 1.0).abs() < 1e-12, "{pair:?}");
+            assert_eq!(step, 1.0, "{pair:?}");
         }
         let mut seen = [false; 256];
         for (x, y) in places {

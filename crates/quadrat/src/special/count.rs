@@ -405,6 +405,7 @@ mod tests {
             (1e6, 30.0, 0.999_97),
             (2.0, 1e5, 1e-5),
         ] {
+            // What the documentation states, of values up to one.
             let (i, j) = regularised_beta(a, b, x, 1.0 - x);
             let (mirrored, rest) = regularised_beta(b, a, 1.0 - x, x);
             assert!(

@@ -145,7 +145,7 @@ mod tests {
             vec![1.0, 0.0, 4.0],
         ];
         let one = Simplices::new(std::slice::from_ref(&tetrahedron)).unwrap();
-        assert!((one.volume() - 4.0).abs() < 1e-15);
+        assert_eq!(one.volume(), 4.0);
         assert_eq!(one.bounds(), [(1.0, 3.0), (0.0, 3.0), (0.0, 4.0)]);
         // The average of the vertices.
         assert_eq!(one.centroid(), [1.5, 0.75, 1.0]);

@@ -256,6 +256,8 @@ mod tests {
         let centroid = polygon.centroid();
         let region = Region::from(polygon);
         for l in [10.0, 0.5, 0.1] {
+            // Rounding of sums over some thousand nodes, whose moments cancel to zero; weights are
+            // areas over their sum.
             let nodes = region_nodes(&region, &[l, l], 1e-6).unwrap();
             assert!((nodes.weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
             assert!((nodes.mean(|x| x[0]) - centroid[0]).abs() < 1e-13);
@@ -363,6 +365,7 @@ mod tests {
         ];
         let region = Region::from(Simplices::new(&[corner]).unwrap());
         let nodes = region_nodes(&region, &[2.0; 3], 1e-6).unwrap();
+        // Rules are exact for a product of two coordinates: rounding of a sum of 0.05.
         assert!((nodes.mean(|x| x[0] * x[1]) - 1.0 / 20.0).abs() < 1e-14);
         let n = nodes.len();
         let Functional::Nodes { points, weights } = nodes.into() else {

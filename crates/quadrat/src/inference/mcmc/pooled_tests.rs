@@ -64,6 +64,8 @@ fn rows_of_one_node_have_the_density_of_ordinary_rows() {
         one.evaluate(&position, &mut a).unwrap(),
         other.evaluate(&position, &mut b).unwrap(),
     );
+    // The same density by way of a sum of one node, through the link and back: some ten roundings
+    // more of terms of order ten.
     assert!((values.0 - values.1).abs() < 1e-12 * values.0.abs());
     assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-11));
     assert_eq!(

@@ -101,6 +101,7 @@ fn moments_are_those_of_dense_inference() {
             })
             .collect();
         let want = total(link, &one.0, &at, |i, j| one.2[(i, j)]);
+        // Rounding of sums over 49 pairs: n eps = 1e-14, and that of the link.
         assert!((mean / want.mean - 1.0).abs() < 1e-13, "{link}");
         assert!((variance / want.variance - 1.0).abs() < 1e-13, "{link}");
     }

@@ -158,6 +158,7 @@ mod tests {
             (3, 6, 3, 1)
         );
         for row in 0..3 {
+            // Six pieces of 20, whose last place is 3.6e-15.
             assert!((cut.size(row) - set.size(row)).abs() < 1e-14, "{row}");
             for d in 0..2 {
                 assert_eq!(cut.extent(row, d), set.extent(row, d), "{row} {d}");

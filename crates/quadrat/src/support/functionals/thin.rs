@@ -101,6 +101,7 @@ mod tests {
             assert_eq!(thin.weight()[atom] < 0.0, thin.lower(0)[atom] >= 50.0);
         }
         let size: f64 = thin.weight().iter().map(|w| w.abs()).sum();
+        // A hundred weights of 200 in all: n eps 200 = 4e-12.
         assert!((size - 200.0).abs() < 1e-9);
     }
 }

@@ -117,6 +117,7 @@ mod tests {
         };
         for nodes in [random(&region, 57, 3), low_discrepancy(&region, 57, 3)] {
             assert_eq!(nodes.len(), 57);
+            // Rounding of a sum of 57 terms: n eps / 2 = 6e-15.
             assert!((nodes.weights.iter().sum::<f64>() - 1.0).abs() < 1e-14);
             assert!(
                 nodes
