@@ -29,6 +29,7 @@ fn fit(hyperparameters: Hyperparameters) -> Posterior {
 #[test]
 fn maximum_likelihood_reaches_the_known_optimum() {
     let posterior = fit(Hyperparameters::Map);
+    // All to the last digit that is known, the evidence to half of it.
     let summary = posterior.summary();
     assert!(summary.converged);
     assert!(

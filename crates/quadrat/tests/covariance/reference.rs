@@ -192,6 +192,7 @@ fn covariances_and_slopes_equal_the_table() {
 fn the_comparison_rejects_a_lengthscale_that_is_off_in_the_twelfth_digit() {
     for mut case in cases() {
         let p = case.free[0];
+        // Moves values by 1e-11 times their logarithmic slopes, of which a hundredth is noticed.
         case.theta[p] *= 1.0 + 1e-11;
         let (value, _) = errors(&case);
         assert!(

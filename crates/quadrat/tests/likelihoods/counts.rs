@@ -351,6 +351,8 @@ fn gamma_of_shape_one_is_exponential() {
         variance: 1.9,
     };
     for row in 0..3 {
+        // One density by two formulas, and the same quadrature of both: some roundings of the
+        // largest term.
         let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12 * (1.0 + b.abs()), "{a} {b}");
         let (a, b) = (
             one.log_density(&[1.0], row, 0.4),
@@ -437,6 +439,7 @@ fn large_counts_and_exposures_of_any_size_work() {
                                 all && t.precision >= 0.0,
                                 "{exposure} {count} {row} {alpha} {belief:?}: {t:?}"
                             );
+                            // A probability is at most one, but for rounding of its logarithm.
                             assert!(t.log_z <= 1e-12);
                         }
                     }

@@ -325,5 +325,7 @@ fn seconds_since_long_ago_have_the_extent_that_they_have() {
         &Model::new(Kernel::se(["t"])).observe(table),
         "se.lengthscale.t",
     );
+    // The places are whole numbers, so that their extent is exact; a rounding or two is of the
+    // prior.
     assert!((start - 0.15 * 11.0).abs() < 1e-12, "{start}");
 }

@@ -34,6 +34,8 @@ fn wild_units_change_nothing_but_the_units() {
             .fit(&FitOptions::default())
             .unwrap();
         let q = fit.predict(&scaled(&times()), Scale::Observation).unwrap();
+        // Rounding only, 1e9 being no power of two: of the optimum, and of the Hessian that places
+        // the nodes, whose differences keep 1e-8.
         for j in 0..p.len() {
             assert!(
                 (q.mean()[j] / sy - p.mean()[j]).abs() < 1e-6 * p.sd()[j],
@@ -62,6 +64,8 @@ fn threads_and_seeds_do_not_matter() {
     };
     let one = fit(1, 1);
     for other in [fit(2, 1), fit(4, 1), fit(2, 99)] {
+        // Threads change nothing; other starts end at the same optimum, from where steps would be
+        // below 1e-10.
         for j in 0..one.0.len() {
             assert!(
                 (one.0[j] / other.0[j] - 1.0).abs() < 1e-10,

@@ -216,6 +216,7 @@ fn an_exact_row_that_contradicts_others_is_refused_with_the_difference() {
         let Err(FitError::Contradiction { misfit, .. }) = fit(&model) else {
             panic!("{name} was not refused");
         };
+        // Conditions of 1e8 at most, eps and 30: 7e-7.
         assert!((misfit - 30.0).abs() < 1e-6, "{name}: {misfit}");
         let text = fit(&model).unwrap_err().to_string();
         assert!(text.contains("different by 30:"), "{name}: {text}");
@@ -264,6 +265,7 @@ fn digits_that_were_cut_off_are_told_and_do_not_contradict() {
     let model = Model::new(Kernel::matern32(["t"])).observe(exact(set, &[3.0, 5.0, 4.0, 12.00005]));
     let found = model.redundant_rows().unwrap();
     assert_eq!((found.len(), found[0].row), (1, 3));
+    // The rounding of 12 - 12.00005, 2e-15, times a condition of some ten.
     assert!((found[0].misfit - 5e-5).abs() < 1e-12);
     let warning = fit(&model).unwrap().summary().warnings[0].clone();
     assert!(warning.contains("differ by up to 0.00005"), "{warning}");
