@@ -189,6 +189,7 @@ mod tests {
         let cells = of(&places, &all(&places), (0, 1)).unwrap();
         assert_eq!(cells.len(), places.len());
         for [x0, x1, y0, y1] in &cells {
+            // Roundings of places up to 200 and of the steps that are found between them.
             assert!((x1 - x0 - 10.0).abs() < 1e-9 && (y1 - y0 - 20.0).abs() < 1e-9);
         }
         assert!(!overlap(&cells));

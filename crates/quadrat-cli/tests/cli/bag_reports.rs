@@ -162,8 +162,12 @@ fn averages_with_an_exposure_are_rates_per_exposure() {
     let scatter = &rows["views"][1]["spec"]["data"]["values"];
     let means = column(folder.path(), "rate", "mean");
     for (i, (got, want)) in numbers(scatter, "m").iter().zip(&means).enumerate() {
+        // Rows are seen as observations, which are averaged over nodes within seven sds of the
+        // latent value: 3e-12 of a normal density is left out, of counts like e^f some thousand
+        // times that.
         assert!((got / want - 1.0).abs() < 1e-6, "{i}: {got} {want}");
         let observed = CASES[i] as f64 / (1 + i % 3) as f64;
+        // A quotient, written with all digits.
         assert!((numbers(scatter, "o")[i] - observed).abs() < 1e-9);
     }
     assert!(report.contains("cases per unit of years"));

@@ -189,6 +189,7 @@ fn an_interruption_keeps_the_best_so_far() {
     assert!(folder.path().join("out.checkpoint").exists());
     done(folder.path(), &["run", "s.toml", "-o", "out", "--resume"]);
     assert_eq!(fit(folder.path())["converged"], true);
+    // What a fit may leave to gain, in nats.
     assert!(objective(folder.path()) >= stopped - 1e-6);
 }
 

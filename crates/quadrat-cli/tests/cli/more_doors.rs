@@ -356,6 +356,8 @@ hyperparameters = "map"
     let [plain, drawn] = ["draws = 2", "exposure = \"people\"\ndraws = 2"]
         .map(|predict| columns(predict, ["draw_1", "draw_2"]));
     for (row, people) in [1.0, 10.0, 2.0].into_iter().enumerate() {
+        // Products with the exposure, to rounding. Observations are averaged over nodes within
+        // seven sds: 3e-12 is left out, of squares of counts like e^f some thousand times that.
         assert!((mean[row] / (people * rate[row]) - 1.0).abs() < 1e-9);
         assert!((spread[row] / (people * sd[row]) - 1.0).abs() < 1e-9);
         assert!((count[row] / mean[row] - 1.0).abs() < 1e-6);

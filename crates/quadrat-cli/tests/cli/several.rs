@@ -285,6 +285,7 @@ fn two_tables_of_one_output_are_one_function() {
             .count();
         assert_eq!(found, noises, "{hypers:?}");
         let far = means(&read(folder.path(), "far.csv"));
+        // The third table has -0.3 and 1.1 there, beyond the last row of the first.
         assert!(far[0].2 < 0.1 && far[2].2 > 0.6, "{far:?}");
     }
 }
@@ -393,6 +394,8 @@ fn exact_rows_of_different_outputs_do_not_contradict() {
     );
     let found = means(&read(folder.path(), "at.csv"));
     assert!(
+        // What rows without noise may be missed by before they count as unsolved, in prior sds of
+        // about one.
         (found[1].2 - 1.0).abs() < 1e-6 && (found[4].2 - 4.0).abs() < 1e-6,
         "{found:?}"
     );
@@ -416,6 +419,7 @@ fn outputs_in_other_units_keep_their_scales() {
     let (folder, _) = run(&[("s.toml", &text), ("n.csv", &small), ("s.csv", &large)]);
     for row in rows(&read(folder.path(), "at.csv")) {
         let (mean, sd): (f64, f64) = (row[2].parse().unwrap(), row[3].parse().unwrap());
+        // Values up to 0.001 with room for ten; values from 3.2e14 to 7.9e14 and their range.
         match row[0].as_str() {
             "small" => assert!(mean.abs() < 0.01 && sd < 0.01, "{row:?}"),
             _ => assert!((1e14..1e15).contains(&mean) && sd < 5e14, "{row:?}"),

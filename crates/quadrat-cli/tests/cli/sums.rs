@@ -208,6 +208,7 @@ fn sparse_inference_through_too_few_points_knows_sums_as_their_counts_or_says_th
         let mut rows = means.iter().zip(&sds).zip(counted());
         let is_known = rows.all(|((mean, sd), count)| {
             let own = count.sqrt();
+            // A tenth less sure than the count, and two of its sds away, are what warnings are for.
             sd / own < 1.1 && (mean - count).abs() < 2.0 * own
         });
         let is_told = warnings.contains("less surely") || warnings.contains("as far from their");

@@ -226,6 +226,7 @@ hyperparameters = "map"
         slope["lower"].as_f64().unwrap(),
         slope["upper"].as_f64().unwrap(),
     );
+    // From one to six of rain counts rise from 3 to 20: log(20 / 3) / 5 = 0.38.
     assert!(lower > 0.0 && upper < 0.7 && lower < upper, "{slope}");
 }
 
