@@ -424,6 +424,7 @@ fn svg_and_png_agree_on_their_size() {
                 .expect("a number")
         };
         let bytes = png(&figure, 2.0).expect("a picture");
+        // A picture has whole pixels.
         let side = |at: usize| {
             f64::from(u32::from_be_bytes(
                 bytes[at..at + 4].try_into().expect("four bytes"),

@@ -495,7 +495,7 @@ mod tests {
         assert_eq!((plain.x_range, plain.aspect), ((0.0, 100.0), ASPECT));
         let (wide, high) = (equal.x_range.1 - equal.x_range.0, equal.y_range.1);
         assert_eq!((equal.x_range, high), ((-25.0, 125.0), 300.0));
-        assert!((high / wide - equal.aspect).abs() < 1e-12);
+        assert_eq!(high / wide, equal.aspect);
     }
 
     #[test]

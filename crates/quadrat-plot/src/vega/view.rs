@@ -95,6 +95,7 @@ mod tests {
     #[test]
     fn numbers_are_as_long_as_their_range_needs() {
         assert_eq!(short(1.0 / 3.0, (0.0, 1.0)), 0.333_333_333);
+        // Six digits of a range of two: steps of 1e-5.
         let near = 1e9 + 0.327_318;
         assert!((short(near, (1e9 - 1.0, 1e9 + 1.0)) - near).abs() < 1e-5);
         assert_eq!(short(0.0, (0.0, 1.0)), 0.0);

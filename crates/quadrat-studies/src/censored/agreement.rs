@@ -386,6 +386,7 @@ mod tests {
             found.start
         };
         for (prefix, variance) in [("", 3.24), ("noise.", 0.49)] {
+            // Squares of roots of numbers up to four: a few roundings.
             let weight = |output: &str| at(&format!("{prefix}coregion.weight.{output}"));
             let own = at(&format!("{prefix}coregion.kappa.second"));
             assert!((weight("second").powi(2) + own - variance).abs() < 1e-12);

@@ -301,6 +301,7 @@ mod tests {
         let (planar, _) = drawn(&figure(fiji.clone()));
         assert!(planar.size().1 < 20.0);
         let (sheet, regions) = drawn(&figure(fiji).geographic().unwrap());
+        // Half of 2000 steps, to a few roundings.
         assert!((sheet.size().1 - 1000.0).abs() < 1e-6);
         let west = regions[0][0][0].iter().map(|v| v[0]).max();
         assert_eq!(west, regions[1][0][0].iter().map(|v| v[0]).min());

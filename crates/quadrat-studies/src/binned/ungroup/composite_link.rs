@@ -211,10 +211,12 @@ mod tests {
         let [one] = ungroup(&bands, 5, [Criterion::Aic]).unwrap();
         for (cells, band) in one.mean.chunks(5).zip(bands) {
             let total: f64 = cells.iter().sum();
+            // Two standard deviations of a Poisson count.
             assert!((total - band).abs() < 2.0 * band.sqrt(), "{total} {band}");
         }
         let (lower, upper) = one.interval(1.96);
         for ((l, u), m) in lower.iter().zip(&upper).zip(&one.mean) {
+            // Roundings of two exponentials that cancel.
             assert!((l * u / (m * m) - 1.0).abs() < 1e-12 && l < m);
         }
     }
