@@ -243,6 +243,7 @@ mod tests {
     fn pixels_are_a_lattice_and_scattered_points_are_none() {
         let places = grid(7, 4);
         let lattice = Lattice::of(&places).unwrap();
+        // Rounding of places up to 70.
         assert!((lattice.step[0] - 10.0).abs() < 1e-9 && (lattice.step[1] - 0.1).abs() < 1e-9);
         // Half of them gone: still one. Two of one cell: none.
         assert!(Lattice::of(&places[..14]).is_some());
@@ -258,6 +259,7 @@ mod tests {
     fn a_full_block_is_one_rectangle_and_others_are_runs() {
         let places = grid(4, 3);
         let lattice = Lattice::of(&places).unwrap();
+        // Rounding of places up to 40.
         let near = |got: &[f64; 4], want: [f64; 4]| {
             got.iter().zip(want).all(|(a, b)| (a - b).abs() < 1e-9)
         };

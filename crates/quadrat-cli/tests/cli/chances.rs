@@ -70,6 +70,7 @@ fn ranks_have_probabilities_that_add_up() {
         ["above_1", "above_2.5", "rank_1", "rank_2", "rank_3"]
     );
     for row in &rows {
+        // Sums of a few probabilities of one distribution, written with all digits.
         let [mean, above_1, above_2, one, two, three] =
             [row[1], row[6], row[7], row[8], row[9], row[10]];
         assert!((one + two + three - 1.0).abs() < 1e-12);

@@ -22,7 +22,8 @@ fn the_check_prints_a_table_and_goes_into_fit_json() {
     let mcmc = &json["mcmc"];
     assert_eq!(mcmc["rows"].as_array().unwrap().len(), 3);
     assert_eq!(mcmc["hyperparameters"].as_array().unwrap().len(), 2);
-    // Exact but for the hyperparameters: sampling and fit agree on the observed totals.
+    // Exact but for the hyperparameters: sampling and fit agree on the observed totals, of 4,000
+    // draws to 0.016 sd if they were independent.
     for row in mcmc["rows"].as_array().unwrap() {
         let (fit, sampled) = (&row["fit"], &row["sampled"]);
         let away = fit["mean"].as_f64().unwrap() - sampled["mean"].as_f64().unwrap();

@@ -131,6 +131,7 @@ fn expectations_on_a_grid_are_those_of_every_dispersion() {
                 rows.expected_over(0, &DISPERSIONS, belief, &mut got);
                 for (got, dispersion) in got.into_iter().zip(DISPERSIONS) {
                     let want = rows.expected(0, dispersion, belief);
+                    // As of moments above: the other way is good to some 1e-9.
                     let near = |got: f64, want: f64| (got - want).abs() < 1e-9 * (1.0 + want.abs());
                     let all = near(got.value, want.value)
                         && near(got.first, want.first)

@@ -86,6 +86,7 @@ fn only_crowds_far_apart_have_other_distances_than_their_extent() {
     let far = Extent::of(&crowds(1e6));
     assert!(!far.has_far);
     assert_eq!(far.within(), Some(23.0));
+    // The crowds reach to 1e6 + 11: 1.1e-5 more.
     assert!((far.crowding().unwrap_or(0.0) / (1e6 / 23.0) - 1.0).abs() < 1e-4);
     for even in [
         crowds(30.0),

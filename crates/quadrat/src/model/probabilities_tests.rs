@@ -242,6 +242,7 @@ fn the_response_exceeds_limits_as_the_function_does() {
         above(0) + above(1)
     };
     for y in [-1.0_f64, 0.5, 2.0] {
+        // Two tails, to a few roundings.
         assert!((latent.exceedance(y)[0] - tails(y)).abs() < 1e-14);
         // A root of the link, halved down to.
         assert!((rate.exceedance(y.exp())[0] - tails(y)).abs() < 1e-12);

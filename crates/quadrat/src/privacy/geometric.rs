@@ -247,6 +247,7 @@ mod tests {
         let noise = Geometric::new(1, 0.1);
         let (ones, ks) = noise.sums(10_000.0);
         let alpha = (-0.1f64).exp();
+        // 1 - alpha = 0.095 loses a digit, its square two.
         assert!((ones * (1.0 - alpha) / alpha - 1.0).abs() < 1e-13);
         assert!((ks * (1.0 - alpha).powi(2) / alpha - 1.0).abs() < 1e-13);
     }

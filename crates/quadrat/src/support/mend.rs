@@ -437,6 +437,8 @@ pub(super) mod tests {
             ));
             let (polygon, mends) = Polygon::mended(small).unwrap();
             // Half of size squared, turned over.
+            // Half of the top falls by size, which is 1e-4 of area; the loop itself is of size
+            // squared.
             assert!((polygon.area() - 16.0).abs() < 4e-4);
             assert!(matches!(mends[..], [Mend::Redrawn { before, after, .. }]
                 if (before - after).abs() < 1e-6 * after && after == polygon.area()));

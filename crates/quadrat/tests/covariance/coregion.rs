@@ -84,6 +84,7 @@ fn between_points_it_is_the_kernel_itself() {
         for (i, x) in points.iter().enumerate() {
             for (j, y) in points.iter().enumerate() {
                 let expected = kernel.value(&theta, x, y);
+                // A few roundings of values up to some ten.
                 assert!((got[(i, j)] - expected).abs() < 1e-13, "{text}: {i}, {j}");
             }
         }
@@ -132,6 +133,7 @@ fn blocks_of_outputs_are_the_kernels_of_the_processes_times_their_matrices() {
             let expected =
                 b("coregion") * first[(i, j)] + b("coregion#2") * second[(i, j)] + line[(i, j)];
             assert!(
+                // The contract of every factor is 1e-13; here both sides compute the same factors.
                 (got[(i, j)] - expected).abs() < 1e-13 * (1.0 + expected.abs()),
                 "{i}, {j}"
             );
@@ -280,6 +282,7 @@ fn fewer_than_two_levels_have_a_covariance_too() {
         for (i, x) in places.iter().enumerate() {
             for (j, y) in places.iter().enumerate() {
                 let expected = variance * (-0.5 * (x[1] - y[1]).powi(2)).exp();
+                // A few roundings of values up to one.
                 assert!((got[(i, j)] - expected).abs() < 1e-15);
                 assert!((kernel.value(&theta, x, y) - expected).abs() < 1e-15);
             }

@@ -181,6 +181,7 @@ fn boxes_of_any_size_have_averages_at_their_limits() {
             for (i, a) in boxes.iter().enumerate() {
                 let width = (a.1 - a.0) / lengthscale;
                 if width > FAR && width < WIDEST {
+                    // What edges take away is of the order of 1 / width, below 1e-10.
                     let limit = area / width;
                     let at = k[(i, i)] / variance;
                     assert!((at / limit - 1.0).abs() < 1e-8, "{text}, seed {seed}: {at}");
@@ -189,6 +190,7 @@ fn boxes_of_any_size_have_averages_at_their_limits() {
                     let value = k[(i, j)] / variance;
                     let (lower, upper) = (a.0.min(b.0), a.1.max(b.1));
                     if (upper - lower) / lengthscale < NEAR {
+                        // Distances below 1e-9, of which the roughest kernels lose as much.
                         assert!((value - 1.0).abs() < 1e-8, "{text}, seed {seed}");
                     }
                     let gap = (a.0.max(b.0) - a.1.min(b.1)) / lengthscale;

@@ -300,6 +300,8 @@ fn the_unit_of_the_inputs_does_not_matter() {
         let scale: Vec<f64> = (0..12).map(|i| k[(i, i)]).collect();
         for unit in [1e-9, 1e9] {
             let error = distance(&at(unit), &k, &scale, &scale);
+            // 1e9 is no power of two: edges and lengthscales round, each by eps / 2, of values
+            // whose contract is 1e-13.
             assert!(error < 1e-13, "{text} in units of {unit:e}: {error:e}");
         }
     }

@@ -291,6 +291,7 @@ fn the_prior_of_a_slope_is_read_off_the_averages_that_the_rows_report_about() {
         for name in names {
             let expected = of(&sets[0], name);
             for set in &sets[1..] {
+                // Averages of places up to a hundred, to some roundings.
                 assert!((of(set, name) / expected - 1.0).abs() < 1e-12, "{name}");
             }
         }

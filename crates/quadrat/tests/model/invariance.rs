@@ -103,6 +103,7 @@ fn totals_in_years_and_in_months_give_the_same_answer() {
         (p.mean()[0], p.sd()[0], posterior.summary().log_evidence)
     };
     let (years, months) = (fit(1.0), fit(12.0));
+    // As above: twelve is no power of two.
     assert!((years.0 - months.0).abs() < 1e-6 * years.1);
     assert!((years.1 / months.1 - 1.0).abs() < 1e-6);
     assert!((years.2 - months.2).abs() < 1e-6);

@@ -355,6 +355,7 @@ fn outputs_of_different_kinds_are_saved_and_conditioned() {
             Scale::Observation,
         )
         .unwrap();
+    // South is 2 sin t, told to half a unit.
     assert!((level.mean()[0] - 2.0).abs() < 0.5 && (level.mean()[1] + 2.0).abs() < 0.5);
     let again = Posterior::from_bytes(&posterior.to_bytes()).unwrap();
     assert_eq!(rate(&again), rates);

@@ -163,6 +163,8 @@ fn counts_give_rates_and_new_counts() {
         let response = posterior.predict(&at, Scale::Response).unwrap();
         let new = posterior.predict(&at, Scale::Observation).unwrap();
         for i in 0..2 {
+            // Averages over nodes within seven sds of the latent value: 3e-12 of a normal density
+            // is left out, of counts like e^f some thousand times that.
             let (mean, sd) = (response.mean()[i], response.sd()[i]);
             assert!((new.mean()[i] - mean).abs() < 1e-6 * mean);
             let want = (mean + sd * sd).sqrt();
@@ -176,6 +178,7 @@ fn counts_give_rates_and_new_counts() {
         let all: f64 = (0..200)
             .map(|k| new.log_density(&[f64::from(k); 2])[0].exp())
             .sum();
+        // The same; counts of 200 and more are many sds above the rates.
         assert!((all - 1.0).abs() < 1e-6, "{all}");
     }
     // Suppressed small counts lose little.

@@ -265,6 +265,9 @@ fn every_family_agrees_with_expectation_propagation() {
             "{name}: means {mean:.3} sd apart, sds {sd:.3}, {} divergences, {} gradients",
             sampled.divergences, sampled.gradients
         );
+        // 4,000 draws: 0.016 sd of a mean and 0.011 of an sd if they were independent, and more as
+        // they are not; expectation propagation is off by up to 0.02 beside where rows are
+        // log-concave.
         assert!(mean < 0.1, "{name}: {mean}");
         assert!(sd < 0.1, "{name}: {sd}");
     }

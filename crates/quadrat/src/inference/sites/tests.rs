@@ -548,6 +548,7 @@ fn parallel_ep_is_sequential_ep() {
         }
     }
     for i in 0..n {
+        // The parallel search ends with a residual of 1e-9 sd.
         let sd = sigma[(i, i)].sqrt();
         assert!((fit.mean()[i] - mu[i]).abs() < 1e-8 * sd, "{i}");
         assert!(

@@ -110,6 +110,8 @@ fn neither_chunks_nor_threads_nor_memory_matter() {
     let want = evaluate(1_000_000, 1, 0);
     for (chunk, threads, memory) in [(1, 1, 0), (40, 2, 0), (40, 1, 1 << 20), (13, 2, 1 << 20)] {
         let got = evaluate(chunk, threads, memory);
+        // Sums of sixty rows in another order: n eps = 1e-14 of their terms, times the condition of
+        // six inducing points.
         let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-10 * (1.0 + b.abs()), "{a} {b}");
         close(got.value, want.value);
         got.gradient
@@ -350,6 +352,8 @@ fn boxes_are_rows_like_any_other() {
         * (dot(&residual, &factor.solve(&residual))
             + factor.log_det()
             + 5.0 * (2.0 * std::f64::consts::PI).ln());
+    // A jitter of 1e-10 of the variance stands between boxes and themselves, over the noise and
+    // times misfits of some ten.
     assert!((value - exact).abs() < 1e-6, "{value} {exact}");
 }
 

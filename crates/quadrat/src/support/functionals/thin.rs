@@ -83,6 +83,7 @@ mod tests {
             "{}",
             thin.weight()[heavy]
         );
+        // A thousand weights of 1500 in all: n eps 1500 = 3e-10.
         assert!((sum(&thin, &|_| 1.0) - sum(&set, &|_| 1.0)).abs() < 1e-9);
         // A systematic sample of fifty of a smooth function: a fiftieth of its range at worst.
         let smooth = |x: f64| (3.0 * x).exp();
