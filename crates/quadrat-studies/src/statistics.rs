@@ -89,6 +89,7 @@ mod tests {
     fn moments_and_coverage_of_a_small_table() {
         let v = [3.0, -4.0];
         assert_eq!(mean(&v), -0.5);
+        // Two ulps of 3.5.
         assert!((rms(&v) - 12.5_f64.sqrt()).abs() < 1e-15);
         assert_eq!(mean_absolute(&v), 3.5);
         // Sample sd 7 / sqrt 2, over sqrt 2.

@@ -326,6 +326,7 @@ mod tests {
         };
         let report = minimise(&mut f, &[1.6], &[FREE], &TIGHT);
         assert!(report.converged, "{}", report.reason);
+        // A gradient below 1e-8 over a curvature of 50: 2e-10.
         assert!((report.x[0] - 1.0).abs() < 1e-9);
         assert!(refused > 0);
     }

@@ -142,6 +142,7 @@ fn counts_over_pixels_are_drawn_as_maps_beside_their_predictions() {
     let relevance = numbers(&forest["views"][0]["spec"]["data"]["values"], "mean");
     let sd = (143.0f64 / 12.0).sqrt();
     for (got, want) in relevance.iter().zip([sd / 4.0, sd / 6.0, 2.0 * sd / 20.0]) {
+        // An sd over a fixed lengthscale, with all digits.
         assert!((got / want - 1.0).abs() < 1e-9, "{got} {want}");
     }
     assert!(relevance[3] < 0.02);

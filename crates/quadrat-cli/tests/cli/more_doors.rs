@@ -307,6 +307,8 @@ fn counts_are_predicted_at_an_exposure() {
     let (expected, spread, _) = asked("exposure = \"people\"");
     let (counts, wide, upper) = asked("exposure = \"people\"\nscale = \"observation\"");
     for row in 0..3 {
+        // Products with the exposure, to rounding. Observations are averaged over nodes within
+        // seven sds: 3e-12 is left out, of counts like e^f some thousand times that.
         let mean = rate[row] * people[row];
         assert!((expected[row] / mean - 1.0).abs() < 1e-9, "{expected:?}");
         assert!((spread[row] / (sd[row] * people[row]) - 1.0).abs() < 1e-9);
@@ -382,6 +384,7 @@ fn successes_are_predicted_among_trials() {
     let (mean, sd) = (asked(predict, "mean"), asked(predict, "sd"));
     for (row, n) in [10.0, 500.0, 1.0].into_iter().enumerate() {
         let p = chance[row];
+        // Averages over nodes within seven sds, of which 3e-12 is left out, n times in a variance.
         assert!((mean[row] / (n * p) - 1.0).abs() < 1e-6, "{mean:?}");
         // n E p (1 - p) + n^2 Var p.
         let v = unsure[row].powi(2);

@@ -68,6 +68,8 @@ fn sums_that_grow_from_day_to_day_are_told_as_counts_of_every_day() {
     }
     let sd = column(path, "all", "sd")[0];
     let events = f64::from(CASES.iter().sum::<u32>());
+    // The total is known to the root of its count, but for a few parts in a hundred that smoothness
+    // and prior add or take.
     assert!((sd / events.sqrt() - 1.0).abs() < 0.1, "{sd}");
     // The rows of the table are predicted as they were given: sums, each known to its root.
     let (means, sds) = (column(path, "again", "mean"), column(path, "again", "sd"));

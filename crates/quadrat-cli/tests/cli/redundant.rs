@@ -67,6 +67,7 @@ fn a_total_beside_its_bins_is_left_out_and_still_predicted() {
         .split(',')
         .map(|c| c.parse().unwrap())
         .collect();
+    // The sum of exact rows: rounding of its mean, and of a variance the root of rounding.
     assert!((cells[2] - 18.0).abs() < 1e-6 && cells[3] < 1e-3, "{total}");
 }
 

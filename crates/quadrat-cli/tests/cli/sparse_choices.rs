@@ -161,6 +161,7 @@ fn forms_of_the_expected_logarithm_differ_as_they_should() {
         };
         let (matched, taylor) = (of("matched"), of("taylor"));
         let absent = run(&study(link, COUNTS, "inducing = 40"), &[]);
+        // The default: the same computation.
         assert!((evidence(absent.path()) - matched.0).abs() < 1e-9);
         // Nearly the same where the function is well known, and not the same.
         let apart = (taylor.0 - matched.0).abs();

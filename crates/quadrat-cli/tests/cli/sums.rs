@@ -249,6 +249,7 @@ fn sparse_inference_says_where_it_knows_sums_less_surely_than_their_rows() {
 fn sparse_inference_that_creeps_ends_with_an_answer_and_says_what_it_left_out() {
     let (means, _, warnings) = unions("matern32(x)", "exp", "");
     for (mean, count) in means.iter().zip(counted()) {
+        // Three standard deviations of the smallest count, 1074.
         assert!((mean / count - 1.0_f64).abs() < 0.1, "{means:?}");
     }
     assert!(warnings.contains("settle slowly"), "{warnings}");
@@ -259,6 +260,7 @@ fn sparse_inference_that_creeps_ends_with_an_answer_and_says_what_it_left_out() 
 fn settings_without_a_belief_end_no_sparse_fit() {
     let (means, _, warnings) = unions("se(x)", "softplus", "");
     for (mean, count) in means.iter().zip(counted()) {
+        // Three standard deviations of the smallest count, 1074.
         assert!((mean / count - 1.0_f64).abs() < 0.1, "{means:?}");
     }
     let told = ["not settle", "settle slowly", "not quite settled"];

@@ -222,6 +222,7 @@ mod tests {
         let mut random = Settings::default().random(4);
         let (set, weights) = boxes([1.0, 0.0, 0.0, 0.0], 2.0, &mut random).unwrap();
         assert_eq!(set.len(), FEW);
+        // Rounding of ten weights.
         assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-14);
         let sides = |row: usize| -> Box4 {
             std::array::from_fn(|d| {

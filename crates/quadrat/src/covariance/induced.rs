@@ -312,6 +312,7 @@ mod tests {
                 let jitter = if i == j { 1.0 + 1e-6 } else { 1.0 };
                 let want = 0.8 * place(j)[1] * jitter;
                 assert!(
+                    // Rounding of covariances over the shift, again.
                     (own[(i, j)] - want).abs() < 1e-8,
                     "{i} {j}: {} {want}",
                     own[(i, j)]

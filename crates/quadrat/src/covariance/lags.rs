@@ -153,6 +153,7 @@ mod tests {
         for (x, i) in a.iter().zip(&lags.a) {
             for (y, j) in b.iter().zip(&lags.b) {
                 let lag = (i + j) as usize;
+                // Rounding of steps and places up to five: a few eps / 2 of that.
                 assert!((many.lower[lag] - one.lower[0] - (x - y)).abs() < 1e-14);
             }
         }

@@ -22,6 +22,7 @@ fn the_optimum_beats_its_neighbours_and_is_stationary() {
     let best = learn(&problem, &LearnOptions::default());
     assert!(best.converged);
     assert!(
+        // Newton steps go on to 1e-10 of a coordinate, where curvatures are some ten.
         best.projected_gradient < 1e-8,
         "{:e}",
         best.projected_gradient
@@ -35,6 +36,7 @@ fn the_optimum_beats_its_neighbours_and_is_stationary() {
             .sum();
         condition(&problem, theta).unwrap().log_evidence + prior
     };
+    // The same sums: rounding of some ten nats.
     assert!((log_posterior(&best.theta) - best.log_posterior).abs() < 1e-12);
     for i in 0..3 {
         // The second difference of the value is the Hessian's diagonal: error h^2 + eps / h^2.
@@ -92,6 +94,8 @@ fn neither_threads_nor_starts_nor_units_move_the_optimum() {
     }
     let moved = learn(&units, &options);
     for i in 0..3 {
+        // Steps go on to 1e-10 of a coordinate; the evidence is stationary, and rounds by eps of
+        // some hundred nats.
         assert!((many.theta[i] / one.theta[i]).ln().abs() < 1e-8);
         assert!((moved.theta[i] / scale[i] / one.theta[i]).ln().abs() < 1e-8);
     }

@@ -162,6 +162,8 @@ mod tests {
                         .map(|(m, c)| c * (2.0 * PI * m as f64 * u).cos())
                         .sum()
                 };
+                // Coefficients are right to some 1e-15 of themselves and add up to one; as much is
+                // rounding of the phases.
                 assert!((series(&a) - k).abs() < 1e-14, "{lengthscale} {u}");
                 // Rounding of x d a_m / dx, eps x / 50 a term, alternating with m: coherent at u =
                 // 1/2.

@@ -49,6 +49,7 @@ fn log_concave_sites_match_the_closed_form() {
                         / variance.sqrt()
                         / (1.0 + 1e10 * spacing),
                 ];
+                // Panels are asked for 1e-11 of every integral; moments are made of several.
                 assert!(
                     errors.iter().all(|&error| error < 1e-10),
                     "{window:?} {cavity:?}: {got:?}, not {want:?}, {errors:?}"

@@ -57,6 +57,7 @@ fn years_are_finer_than_bands_that_a_long_lengthscale_spans() {
         let told = finer(&kernel, &[(&name, 1.05 * limit)], &years());
         assert_eq!(told.len(), 1, "{leaf}");
         assert_eq!((told[0].width, told[0].rows.len()), (5.0, 60), "{leaf}");
+        // Bounds leave the lengthscale a thousandth on both sides.
         assert!((told[0].lengthscale / limit - 1.05).abs() < 2e-3);
         assert!(finer(&kernel, &[(&name, 0.95 * limit)], &years()).is_empty());
     }

@@ -111,6 +111,7 @@ mod tests {
             .fit(&FitOptions::default())
             .unwrap();
         let want = f64::sqrt(4.0 + 0.5 * 16.0 / 12.0);
+        // A few roundings of 2.2.
         assert!((posterior.input_sd()[0] - want).abs() < 1e-14);
     }
 }

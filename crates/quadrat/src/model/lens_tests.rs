@@ -54,6 +54,7 @@ fn moments_behind_a_link_are_in_closed_form() {
     let (mean, variance) = lens(counts(Link::Square), What::Mean, 0.0).moments(&two);
     let (second, own) = (4.25, 2.0 * 0.25 * (8.0 + 0.25));
     let want = 0.25 + 0.75 * second;
+    // Rounding of numbers up to 17.
     assert!((mean - want).abs() < 1e-14);
     let square = 0.25 + 0.75 * (own + second * second);
     assert!((variance - (square - want * want)).abs() < 1e-13);

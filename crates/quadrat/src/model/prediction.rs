@@ -487,6 +487,7 @@ mod tests {
         for p in [1e-6, 0.025, 0.4, 0.5, 0.62, 0.975, 1.0 - 1e-6] {
             let q = prediction.quantile(p);
             let back = prediction.cdf(&q)[0];
+            // Quantiles are right to 1e-12 of the sd, 17, under densities of at most one.
             assert!((back - p).abs() < 1e-11, "{p} {back}");
         }
         // A point mass of 0.3 at 1e6 + 1: every level it covers has it as quantile.
@@ -499,6 +500,7 @@ mod tests {
             vec![0.25, 0.75],
             &[(vec![0.0], vec![1.0]), (vec![4.0], vec![2.0])],
         );
+        // Numbers of few bits, and the ulp of a root.
         assert!((p.mean()[0] - 3.0).abs() < 1e-15);
         // E[v] + Var[m] = 1.75 + 0.25 * 9 + 0.75 * 1
         assert!((p.sd()[0] - 4.75_f64.sqrt()).abs() < 1e-15);

@@ -131,6 +131,7 @@ fn counts_and_ranks_exceed_limits_as_their_probabilities_say() {
         assert_eq!(ranks.is_some(), is_ranked, "{name}");
         for row in ranks.into_iter().flatten() {
             assert_eq!(row.len(), 4);
+            // Rounding of four probabilities; each as above.
             assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-14);
             for (k, got) in row.iter().enumerate() {
                 let want = average(|f| mass(f, k as i32 + 1));

@@ -136,6 +136,7 @@ mod tests {
     fn a_half_normal_has_its_known_moments_and_median() {
         let half = normal(0.0);
         let mean = (2.0 / std::f64::consts::PI).sqrt();
+        // Closed forms, to a few roundings; the quantile to 1e-12 of the sd.
         assert!((half.mean()[0] - mean).abs() < 1e-14);
         assert!((half.sd()[0].powi(2) - (1.0 - mean * mean)).abs() < 1e-14);
         // Phi^-1(3/4).
@@ -147,6 +148,7 @@ mod tests {
     #[test]
     fn what_is_positive_stays_and_what_is_far_below_is_right_too() {
         let far = normal(9.0);
+        // Below zero lies phi(9) = 1e-18: rounding of nine.
         assert!((far.mean()[0] - 9.0).abs() < 1e-14);
         // Far below zero only an exponential is left: mean 1 / 40, and its median.
         let deep = normal(-40.0);

@@ -327,6 +327,7 @@ mod tests {
                 };
                 total += weight * h / 3.0 * value;
             }
+            // Smooth, and nothing at both ends: the rule leaves rounding, n eps = 9e-12.
             assert!((total - 1.0).abs() < 1e-9, "{text}: {total}");
             for theta in [0.01, 0.3, 1.0, 4.0] {
                 // Central difference: truncation h^2, rounding eps / h.
@@ -364,6 +365,7 @@ mod tests {
             scale: 3.0,
         };
         for u in [0.01, 0.3, 0.5, 0.9, 0.99] {
+            // What the documentation states of shapes near one.
             let got = cauchy.quantile(u).unwrap();
             assert!((got / (2.0 * (0.5 * PI * u).tan()) - 1.0).abs() < 1e-3);
             let got = exponential.quantile(u).unwrap();

@@ -327,6 +327,7 @@ mod tests {
                 .sum()
         };
         let means: Vec<f64> = (0..40).map(rate).collect();
+        // Rates are scaled to it: rounding of sums of 3000 terms.
         assert!((means.iter().sum::<f64>() / 40.0 - plan.mean_count).abs() < 1e-9);
         let z = means
             .iter()

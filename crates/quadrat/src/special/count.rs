@@ -370,6 +370,7 @@ mod tests {
             let tail = got + elementary::log(k) + elementary::log(count.tail(k, false).ratio);
             let error = (tail - small).abs() / small.abs().max(1.0);
             worst_tail = worst_tail.max(error);
+            // What the documentation of tails states.
             assert!(error < 1e-12, "{dispersion} {mean} {k}: {tail} {small}");
             let (p, q) = count.tails(k);
             assert!(

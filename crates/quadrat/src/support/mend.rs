@@ -436,9 +436,8 @@ pub(super) mod tests {
                 Err(RegionError::SelfCrossing { .. })
             ));
             let (polygon, mends) = Polygon::mended(small).unwrap();
-            // Half of size squared, turned over.
-            // Half of the top falls by size, which is 1e-4 of area; the loop itself is of size
-            // squared.
+            // Half of the top falls by size, which is 1e-4 of area; the loop itself, turned over,
+            // is half of size squared.
             assert!((polygon.area() - 16.0).abs() < 4e-4);
             assert!(matches!(mends[..], [Mend::Redrawn { before, after, .. }]
                 if (before - after).abs() < 1e-6 * after && after == polygon.area()));
@@ -450,6 +449,7 @@ pub(super) mod tests {
                 panic!("a loop of a tenth of the size is no slip");
             };
             assert_eq!(ring, RingPlace { part: 0, ring: 0 });
+            // Anywhere on the loop, which is half a unit wide and one high.
             assert!((x - far - 1.9).abs() < 0.3 && (y + far - 4.0).abs() < 0.3);
         }
     }

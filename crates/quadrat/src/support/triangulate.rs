@@ -215,6 +215,7 @@ mod tests {
         for far in [0.0, 1e6] {
             let polygon = star(14, far);
             let triangles = polygon.triangles();
+            // What the documentation states.
             assert!((area(&triangles) / polygon.area() - 1.0).abs() < 1e-12);
             // Cut at vertices: n + 2 h - 2 triangles.
             assert_eq!(triangles.len(), 14 + 5);

@@ -335,5 +335,6 @@ fn a_linear_kernel_of_two_columns_times_another_is_a_sum_of_products() {
     let expected =
         Covariance::new(&parts).matrix(&[variance / (x * x), l, variance / (y * y), l], &set);
     let scale = size(&whole, &[variance, x, y, l], &set);
+    // The contract of every value.
     assert!(distance(&k, &expected, &scale, &scale) < 1e-13);
 }

@@ -463,6 +463,7 @@ fn the_square_link_has_two_peaks_and_the_moments_of_both() {
             variance,
         },
     );
+    // Zero by symmetry, but for rounding; panels are asked for 1e-11 of every integral.
     assert!(t.shift.abs() < 1e-12);
     let want = 19.0 / (2.0 + 1.0 / variance);
     assert!((1.0 / (1.0 / variance + t.precision) / want - 1.0).abs() < 1e-11);

@@ -106,6 +106,7 @@ fn leaving_out_folds_equals_fitting_without_them() {
         let p = without
             .predict(&set.rows(&fold.rows), Scale::Observation)
             .unwrap();
+        // As of single rows above.
         for i in 0..fold.rows.len() {
             assert!((fold.prediction.mean()[i] - p.mean()[i]).abs() < 1e-10);
             assert!((fold.prediction.sd()[i] - p.sd()[i]).abs() < 1e-10);

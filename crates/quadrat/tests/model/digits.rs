@@ -78,6 +78,7 @@ fn totals_of_rows_are_known_as_well_as_the_rows_however_large_their_values_are()
             .predict(&totals.rows(&[0, 1]), Scale::Latent)
             .unwrap();
         assert_eq!(told.unresolved(), [] as [usize; 0]);
+        // The prior is so wide that rows say all, up to a hundredth, as above.
         for (sd, rows) in told.sd().iter().zip([3.0_f64, 5.0]) {
             assert!((sd / rows.sqrt() - 1.0).abs() < 0.01, "1e{decades}: {sd}");
         }

@@ -247,6 +247,7 @@ fn crowds_far_apart_are_told_as_one_crowd_is() {
             let fit = fit(&Kernel::se(["x"]), &set, rows.into(), how);
             let p = fit.predict(&set, Scale::Latent).unwrap();
             for (mean, value) in p.mean().iter().zip(&values) {
+                // Three sds of the known noise.
                 assert!((mean - value).abs() < 0.3, "{how:?} {mean} {value}");
             }
         }

@@ -165,6 +165,8 @@ fn limits_and_thresholds_in_another_unit_give_the_answers_in_that_unit() {
     let plain = [censored(1.0), graded(1.0)];
     for unit in [1e-9, 1e-3, 1e6] {
         for (old, new) in plain.iter().zip([censored(unit), graded(unit)]) {
+            // Rounding only, of units that are no powers of two: of the optimum and of the search
+            // for sites, to 1e-9 sd.
             for j in 0..old.0.len() {
                 assert!(
                     (new.0[j] - old.0[j]).abs() < 1e-6 * old.1[j],

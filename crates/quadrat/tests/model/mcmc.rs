@@ -204,6 +204,7 @@ fn counts_over_bands_agree_with_draws() {
     }
     for hyper in &report.hyperparameters {
         let away = (hyper.fit.mean - hyper.sampled.mean) / hyper.sampled.sd;
+        // Monte Carlo error of some hundred draws, and that of the nodes.
         assert!(away.abs() < 0.25, "{hyper:?}");
     }
 }

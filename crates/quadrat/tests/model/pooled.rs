@@ -178,6 +178,7 @@ fn units_and_splits_do_not_matter() {
         &map(),
     );
     let off = plain.summary().log_evidence - split.summary().log_evidence;
+    // What a fit may leave to gain; rates follow hyperparameters, to a part of 1.4e-3 of their sds.
     assert!(off.abs() < 1e-6, "{off}");
     let at = bands(5.0, 16);
     let (a, b) = (
@@ -276,6 +277,7 @@ fn regions_bags_and_waiting_times_can_be_mixed_with_points() {
     let p = posterior.predict(&regions, Scale::Response).unwrap();
     for (mean, count) in p.mean().iter().zip(&counts) {
         assert!(
+            // Two standard deviations of a count.
             (mean - count).abs() < 2.0 * f64::sqrt(*count),
             "{mean} {count}"
         );

@@ -287,6 +287,7 @@ fn exact_rows_beside_intervals_and_added_later_are_left_out_too() {
     let later = alone.condition(total.clone()).unwrap();
     assert_eq!(later.summary().rows, 5);
     let later = later.summary().log_evidence - alone.summary().log_evidence;
+    // Nothing new: the same evidence, to rounding.
     assert!(later.abs() < 1e-9, "{later}");
     // Parts after their total: what was there stays.
     let first = fit(&Model::new(Kernel::se(["t"]))

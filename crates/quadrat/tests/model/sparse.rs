@@ -290,6 +290,7 @@ fn draws_of_bags_are_the_sums_of_those_of_their_points_and_have_the_moments_pred
         for d in 0..DRAWS {
             let parts = (0..x.len()).map(|i| weights[i] * draws[(2 + i, d)]);
             let sum: f64 = parts.sum();
+            // Sums of the same draws in another order.
             assert!((draws[(0, d)] / sum - 1.0).abs() < 1e-12, "{link} {d}");
         }
         let p = posterior.predict(&at, Scale::Response).unwrap();

@@ -121,6 +121,7 @@ fn coordinates_do_not_change_the_density() {
     };
     let guided = density(Target::new(latents(&toy), &theta).unwrap());
     let plain = density(Target::plain(latents(&toy), &theta).unwrap());
+    // Digits that a map loses which is found by subtraction and inverted.
     assert!((guided - plain).abs() < 1e-8, "{guided} {plain}");
 }
 
@@ -186,6 +187,7 @@ fn a_learned_noise_variance_has_its_exact_posterior() {
     let sampled = sample(&toy, &toy.theta(), &options(), &Silent).unwrap();
     let (index, got) = sampled.hyperparameters[0];
     assert_eq!(index, 2);
+    // Four standard errors of as many draws as are effective; an sd has 0.7 of one.
     let error = sd / got.effective_size.sqrt();
     assert!((got.mean - mean).abs() < 4.0 * error, "{} {mean}", got.mean);
     assert!(

@@ -87,6 +87,7 @@ mod tests {
             x = history.combined().unwrap_or(f);
         }
         for (x, want) in x.iter().zip([100.0, 10.0, 1.0 / 1.8]) {
+            // Exact but for the ridge of the normal equations and their rounding.
             assert!((x / want - 1.0).abs() < 1e-6, "{x} {want}");
         }
     }

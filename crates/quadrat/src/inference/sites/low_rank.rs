@@ -271,6 +271,7 @@ mod tests {
         };
         assert!(sweep(&process, &terms).is_none());
         let swept = Sweep::of(&process, &terms, 0.0).unwrap();
+        // An exact row, to the rounding of a solve of 300 rows.
         assert!((swept.mean[0] - 1.0).abs() < 1e-9, "{}", swept.mean[0]);
     }
 }

@@ -173,6 +173,7 @@ fn two_rows_are_close_to_brute_force() {
                 "{name} {method:?}: {off:?}"
             );
             if method == Method::Variational {
+                // Rounding, and what the rule of the check leaves.
                 assert!(away < 1e-6, "{name}: a bound must be below: {away}");
             }
         }

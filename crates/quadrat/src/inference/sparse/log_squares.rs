@@ -238,6 +238,7 @@ pub(super) mod tests {
             let got = expected_log(u, n).value + f64::ln(total);
             let want = expected_log_square(Belief { mean, variance }).value;
             assert!(
+                // Rounding of logarithms up to 3.4 and of what is added to them.
                 (got - want).abs() < 1e-13,
                 "{mean} {variance}: {got} {want}"
             );

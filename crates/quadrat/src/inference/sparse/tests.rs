@@ -179,6 +179,7 @@ fn all_points_as_inducing_points_and_normal_rows_are_exact_inference() {
             1e-3,
         );
         assert!(
+            // The jitter again.
             (gradient[p] - want).abs() < 1e-6 * (1.0 + want.abs()),
             "{p}: {} {want}",
             gradient[p]
@@ -218,6 +219,7 @@ fn the_search_ends_at_an_optimum_and_its_gradient_is_that_of_the_bound() {
         let (q, value, passes) = settle_sparse(&toy, &theta, &options, None).unwrap();
         assert!(passes < 40, "{k}: {passes}");
         let found = bound(&toy, &theta, &q, LogSum::Matched, true).unwrap();
+        // The search ends where 1e-12 nats are left to gain; rounding is more.
         assert!((found.value - value).abs() < 1e-9, "{k}");
         // Stationary: F_mu = mu and 2 F_S = I - P.
         for i in 0..6 {

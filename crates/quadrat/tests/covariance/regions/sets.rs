@@ -147,6 +147,7 @@ fn lengthscales_that_shrink_get_more_nodes() {
             covariance.matrix(&theta, &regions),
             covariance.matrix(&theta, &nodes),
         );
+        // `Covariance::tolerance` is 1e-7, of estimates that may fall short.
         let error = (got[(0, 0)] / want[(0, 0)] - 1.0).abs();
         assert!(error < 1e-6, "{lengthscale}: {error:e}");
     }

@@ -274,6 +274,7 @@ fn regions_times_intervals_are_products() {
             let cross = covariance.cross(&theta, &boxes, &regions);
             let diagonal = covariance.diagonal(&theta, &regions);
             for i in 0..4 {
+                // The same rule: sums in another order.
                 assert!((diagonal[i] - got[(i, i)]).abs() < 1e-12 * got[(i, i)]);
                 for j in 0..4 {
                     let scale = (want[(i, i)] * want[(j, j)]).sqrt();
@@ -338,6 +339,7 @@ fn triangles_are_a_polygon_and_tetrahedra_fill_a_box() {
         set.push_box(&[(0.0, 1.5); 3], Aggregate::Sum).unwrap();
         let region = Arc::new(Region::from(Simplices::new(&cube).unwrap()));
         set.push_region(region, Aggregate::Sum).unwrap();
+        // Six volumes that add up to 3.4: rounding.
         assert!((set.size(1) - set.size(0)).abs() < 1e-12);
         let k = covariance.matrix(&[1.0, 1.0, 0.8, 1.3], &set);
         // What is worse than 1e-3 must be owned up to.
