@@ -26,7 +26,7 @@
 //! constant that is learned has the prior `N(overall density, (10 s_f)^2)`, wider where a linear
 //! leaf needs it to reach the data from the origin. Where the mean is a line along columns, `s_f` is
 //! that of what least squares leave, and slopes of the mean have the prior `N(0, (100 s / range of
-//! averages)^2)`, `s` the root mean square before.
+//! averages)^2)`, `s` the root mean square before; 10 in place of 100 where inference is sparse.
 //!
 //! Where all tables report about `exp` of the function, it is a logarithm and has no unit: where
 //! they all report the same as the mean expects, `s_f` is 1 (else the level). Where some of their
@@ -58,6 +58,9 @@ const MEAN_WIDTH: f64 = 10.0;
 /// How many times `s_f` over the range of a column the prior sd of a slope of the mean is: one that
 /// rows know to the spread over the range moves by 1e-4 of itself.
 const LINE_WIDTH: f64 = 100.0;
+/// The same where lines stand in the covariance of inducing points, whose rounding must stay below
+/// their jitter.
+const SPARSE_WIDTH: f64 = 10.0;
 /// Scale of the half-normal prior of the sd of a logarithm, in `s_f`.
 const LOG_WIDTH: f64 = 1.5;
 /// Or in this where that is more: nearly equal sums do not say that the function is flat within
@@ -214,8 +217,9 @@ impl Scales {
     }
 
     /// Prior sd of the slope of the mean of an output along a column.
-    pub fn slope_sd(&self, output: usize, column: usize) -> f64 {
-        LINE_WIDTH * self.outputs[output].whole / self.lines[column].range
+    pub fn slope_sd(&self, output: usize, column: usize, is_sparse: bool) -> f64 {
+        let width = if is_sparse { SPARSE_WIDTH } else { LINE_WIDTH };
+        width * self.outputs[output].whole / self.lines[column].range
     }
 
     /// The sd of the logarithm of a lengthscale. Where rows stand in crowds far apart, the

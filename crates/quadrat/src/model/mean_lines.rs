@@ -67,12 +67,13 @@ impl Columns {
         &self,
         settings: &[MeanSettings<'_>],
         scales: &Scales,
+        is_sparse: bool,
     ) -> Result<Vec<MeanLine>, InputError> {
         let places = self.places.iter().zip(settings);
         let lines = places.map(|(&(column, centre), settings)| {
             let prior = |output: usize| {
                 let said = settings.prior(output)?;
-                let sd = scales.slope_sd(output, column);
+                let sd = scales.slope_sd(output, column, is_sparse);
                 Ok(said.unwrap_or(MeanPrior { mean: 0.0, sd }))
             };
             let priors = (0..scales.outputs.len()).map(prior);

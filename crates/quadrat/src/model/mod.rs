@@ -242,7 +242,7 @@ impl Model {
     /// # Errors
     /// Everything that can be wrong with the input, see [`InputError`].
     pub fn parameters(&self) -> Result<Vec<Parameter>, InputError> {
-        Ok(self.specified(Inference::Auto)?.parameters)
+        Ok(self.specified(Inference::Auto, false)?.parameters)
     }
 
     /// The problem that inference solves; with inducing points where `sparse` says how.
@@ -251,7 +251,7 @@ impl Model {
         inference: Inference,
         sparse: Option<&SparseChoice>,
     ) -> Result<Problem, InputError> {
-        let specified = self.specified(inference)?;
+        let specified = self.specified(inference, sparse.is_some())?;
         let sparse = sparse.map(|choice| {
             let Specified {
                 kernel,

@@ -19,9 +19,16 @@ use crate::parameter::Parameter;
 impl Model {
     /// Checks the input, and reads off the data what the user left open.
     ///
+    /// # Arguments
+    /// * `is_sparse` - whether the function is to be seen through inducing points
+    ///
     /// # Errors
     /// Everything that can be wrong with the input, see [`InputError`].
-    pub(super) fn specified(&self, inference: Inference) -> Result<Specified, InputError> {
+    pub(super) fn specified(
+        &self,
+        inference: Inference,
+        is_sparse: bool,
+    ) -> Result<Specified, InputError> {
         checks::links(&self.tables)?;
         self.kernel.check().map_err(|e| InputError::Kernel {
             reason: e.to_string(),
@@ -51,7 +58,7 @@ impl Model {
         let of_lines =
             of_lines.map(|c| MeanSettings::of_line(&self.settings, c, self.kernel.outputs()));
         let of_lines: Vec<MeanSettings<'_>> = of_lines.collect();
-        let slopes = lines.with_priors(&of_lines, &scales)?;
+        let slopes = lines.with_priors(&of_lines, &scales, is_sparse)?;
         lines.can_be_told_apart(&self.kernel, &tables, &of_lines)?;
         let families = std::iter::once(own_means).chain(of_lines);
         let families: Vec<MeanSettings<'_>> = families.chain(of_seconds).collect();

@@ -110,7 +110,7 @@ fn totals_after_a_link_tell_the_slope_within_their_boxes() {
     let mut set = Functionals::new(vec!["x".into(), "age".into()]);
     for i in 0..8 {
         let from = f64::from(i);
-        set.push_box(&[(0.0, 0.0), (from, from + 4.0)], Aggregate::Sum)
+        set.push_box(&[(0.0, 1.0), (from, from + 4.0)], Aggregate::Sum)
             .unwrap();
     }
     let wanted = by_sums(&COUNTS, |row, a, b| {
