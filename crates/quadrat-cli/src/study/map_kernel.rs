@@ -22,8 +22,8 @@ const PAIRS: [[&str; 2]; 9] = [
     ["easting", "northing"],
 ];
 
-/// The default, where the tables look at places on a map.
-pub(super) fn of(observe: &[Observe]) -> Option<Kernel> {
+/// The default, where the tables look at places on a map; not over what the mean is linear in.
+pub(super) fn of(observe: &[Observe], mean: &[String]) -> Option<Kernel> {
     let mut dims: Vec<String> = Vec::new();
     for name in observe.iter().flat_map(|o| o.support.names()) {
         if !dims.contains(&name.value) {
@@ -31,7 +31,10 @@ pub(super) fn of(observe: &[Observe]) -> Option<Kernel> {
         }
     }
     let space = regions(observe).or_else(|| named(&dims))?;
-    let others: Vec<String> = dims.into_iter().filter(|d| !space.contains(d)).collect();
+    let others: Vec<String> = dims
+        .into_iter()
+        .filter(|d| !space.contains(d) && !mean.contains(d))
+        .collect();
     let over_space = Kernel::matern32(space);
     Some(match others.is_empty() {
         true => over_space,

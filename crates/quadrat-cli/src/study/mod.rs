@@ -325,7 +325,7 @@ fn latent(root: &Section<'_>, observe: &[Observe]) -> Option<Latent> {
             item,
             "[latent] above `kernel = ...`",
         )?,
-        None if map_kernel::of(observe).is_some() => {
+        None if map_kernel::of(observe, &[]).is_some() => {
             Section::new(root.check, "[latent]", &nothing, 0..0)
         }
         None => {
@@ -343,7 +343,8 @@ fn latent(root: &Section<'_>, observe: &[Observe]) -> Option<Latent> {
     let link = link::read(&section);
     let non_negative = non_negative::read(&section);
     let mean = mean(&section);
-    let kernel = match (section.get("kernel"), map_kernel::of(observe)) {
+    let lines = mean.as_ref().map_or(&[][..], |mean| mean.value.columns());
+    let kernel = match (section.get("kernel"), map_kernel::of(observe, lines)) {
         (Some(_), _) => section.text("kernel")?,
         (None, Some(kernel)) => Spanned {
             value: kernel.to_string(),

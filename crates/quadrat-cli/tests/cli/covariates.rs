@@ -48,7 +48,7 @@ fn coefficients_are_told_in_words_and_in_numbers() {
     let said = done(folder.path(), &["run", "s.toml", "-o", "out"]);
     for words in [
         "se(t) with a learned mean that is linear in elevation and slope;",
-        "slope     along elevation -0.005",
+        "slope     along elevation -0.006",
         " per unit, sd 0.0",
         "change of the mean of the curve per unit of elevation",
         "level of the mean of the curve where elevation is 537.7777778 and slope is 5",
@@ -61,7 +61,7 @@ fn coefficients_are_told_in_words_and_in_numbers() {
     assert_eq!(slopes[0]["input"], "elevation");
     assert_eq!(slopes[0]["mean"], named["mean.linear.elevation"]);
     let number = |at: &str| slopes[0][at].as_f64().unwrap();
-    assert!(number("lower") < -0.005 && number("upper") < 0.0 && number("sd") > 0.0);
+    assert!(number("lower") < -0.006 && number("upper") < 0.0 && number("sd") > 0.0);
     let (mean, sd) = (
         column(folder.path(), "top", "mean"),
         column(folder.path(), "top", "sd"),
@@ -73,7 +73,7 @@ fn coefficients_are_told_in_words_and_in_numbers() {
         assert!(sd > 1900.0 * number("sd"), "{sd}");
     }
     let report = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
-    assert!(report.contains("Slope along elevation -0.005"));
+    assert!(report.contains("Slope along elevation -0.006"));
 }
 
 /// A saved model asks for the input that the kernel does not have, and answers as the run did.
@@ -126,7 +126,10 @@ fn what_cannot_be_is_refused_at_its_line() {
     let also = |name: &str| {
         let study = study(&format!("linear(elevation, {name})"));
         let named = format!("\"elevation\", \"{name}\"]");
-        study.replacen("\"elevation\", \"slope\"]", &named, 1)
+        let study = study.replacen("\"elevation\", \"slope\"]", &named, 1);
+        // The table of the prediction has no such column.
+        let (before, after) = (study.find("[[predict]]"), study.find("[hyperparameters]"));
+        study[..before.unwrap()].to_owned() + &study[after.unwrap()..]
     };
     let few: String = STATIONS.lines().take(3).map(|l| format!("{l}\n")).collect();
     let cases: [(&str, String, String, &[&str]); 10] = [
@@ -211,4 +214,23 @@ fn what_cannot_be_is_refused_at_its_line() {
     );
     wrong.extend(refused("lacks", &lacks, &files, &["the mean uses `elevation`"]).err());
     none(&wrong);
+}
+
+/// The kernel of a map that names none is not over what the mean is linear in.
+#[test]
+fn a_map_leaves_the_covariate_to_the_mean() {
+    let study = r#"[latent]
+mean = "linear(elevation)"
+[[observe]]
+file = "t.csv"
+support = { point = ["x", "y", "elevation"] }
+likelihood = { gaussian = { value = "celsius" } }
+[inference]
+hyperparameters = "map"
+"#;
+    let table = STATIONS.replace("t,elevation,slope", "x,elevation,y");
+    let folder = folder(&[("s.toml", study.as_bytes()), ("t.csv", table.as_bytes())]);
+    let said = done(folder.path(), &["run", "s.toml", "-o", "out"]);
+    let model = "matern32(x, y) with a learned mean that is linear in elevation;";
+    assert!(said.contains(model), "{said}");
 }

@@ -24,9 +24,9 @@
 //! the noise, but for values that are far from all others in tables with Student-t noise, which
 //! count as the nearest of the others. With several outputs levels are those of each output. A
 //! constant that is learned has the prior `N(overall density, (10 s_f)^2)`, wider where a linear
-//! leaf needs it to reach the data from the origin. Where the mean is a line along columns, `s_f` is
-//! that of what least squares leave, and slopes of the mean have the prior `N(0, (100 s / range of
-//! averages)^2)`, `s` the root mean square before; 10 in place of 100 where inference is sparse.
+//! leaf needs it to reach the data from the origin. Where the mean is a line along columns, `s_f`
+//! is that of what least squares leave, and slopes of the mean have the prior `N(0, (100 s / range
+//! of averages)^2)`, `s` the root mean square before; 10 in place of 100 where inference is sparse.
 //!
 //! Where all tables report about `exp` of the function, it is a logarithm and has no unit: where
 //! they all report the same as the mean expects, `s_f` is 1 (else the level). Where some of their

@@ -30,8 +30,9 @@ pub enum Mean {
     ///
     /// The slopes are `mean.linear.<column>` in the summary and among settings: their priors are
     /// `N(0, (100 s / range)^2)` unless said otherwise, with `s` the spread of the values and
-    /// `range` that of the column over the rows (10 in place of 100 where inference is sparse). That
-    /// matters to no slope that rows tell of (see [`Posterior::slopes`](super::Posterior::slopes)).
+    /// `range` that of the column over the rows (10 in place of 100 where inference is sparse):
+    /// that matters to no slope that rows tell of, see
+    /// [`Posterior::slopes`](super::Posterior::slopes).
     Linear(Vec<String>),
 }
 
