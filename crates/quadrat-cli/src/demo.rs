@@ -189,6 +189,30 @@ pub const EXAMPLES: &[Example] = &[
         },
     },
     Example {
+        name: "prevalence",
+        about: "share of every district that is infected, from surveys of some districts and clinics (simulated)",
+        files: files!("prevalence": "study.toml", "surveys.csv", "clinics.csv", "villages.csv", "truth.csv", "README.md"),
+        extras: Extras {
+            truths: &[
+                Truth {
+                    prediction: "districts",
+                    table: include_str!("../../../examples/prevalence/truth.csv"),
+                    on: &["district"],
+                    value: "prevalence",
+                    label: "True share of every district",
+                },
+                Truth {
+                    prediction: "infected",
+                    table: include_str!("../../../examples/prevalence/truth.csv"),
+                    on: &["district"],
+                    value: "infected",
+                    label: "True number of infected people",
+                },
+            ],
+            notes: &["Simulated by make.py with a fixed seed."],
+        },
+    },
+    Example {
         name: "trees",
         about: "trees by cell of 20 m, from counts in 50 plots of one hectare and the terrain within (Barro Colorado Island)",
         files: files!("trees": "study.toml", "plots.csv", "pixels.csv", "truth.csv", "README.md"),
