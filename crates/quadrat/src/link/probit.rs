@@ -12,9 +12,9 @@
 
 use std::sync::LazyLock;
 
-use super::logit::log_sum;
+use super::logit::Average;
 use super::moment::Moments;
-use super::quasi_mean::QuasiMean;
+use super::scalars::log_sum;
 use crate::likelihood::local::Belief;
 use crate::quadrature::{Rule, gauss_legendre};
 use crate::special::scalar::{log_cdf, normal_cdf, normal_pdf, normal_quantile};
@@ -64,7 +64,7 @@ fn lower(log_p: f64) -> f64 {
 ///
 /// # Arguments
 /// * `shares` - which sum to one
-pub(super) fn average(shares: &[f64], values: &[f64]) -> QuasiMean {
+pub(super) fn average(shares: &[f64], values: &[f64]) -> Average {
     let log = |sign: f64| {
         let each = shares.iter().zip(values);
         let logs = each.map(|(w, f)| elementary::log(*w) + log_cdf(sign * f));
@@ -77,12 +77,8 @@ pub(super) fn average(shares: &[f64], values: &[f64]) -> QuasiMean {
     let slopes: Vec<f64> = slopes
         .map(|(w, f)| w * elementary::exp(0.5 * (z - f) * (z + f)))
         .collect();
-    QuasiMean {
-        value: z,
-        own: slopes.iter().zip(values).map(|(j, f)| -f * j).collect(),
-        slopes,
-        shared: -z,
-    }
+    let own = slopes.iter().zip(values).map(|(j, f)| -f * j).collect();
+    (z, slopes, own, -z)
 }
 
 /// Moments and expected derivatives of `p`.

@@ -1,6 +1,7 @@
 //! Means taken after a link.
 
-use super::{Link, logistic, logit, probit};
+use super::scalars::logistic;
+use super::{Link, logit, probit, scalars};
 use crate::special::elementary;
 
 /// Square links are not looked at nearer to 0 than this: their inverse has no slope there.
@@ -70,8 +71,8 @@ impl QuasiMean {
                 shared: 0.0,
             },
             Link::Exp => Self::of_exp(shares, values),
-            Link::Logit => logit::average(shares, values),
-            Link::Probit => probit::average(shares, values),
+            Link::Logit => Self::of(logit::average(shares, values)),
+            Link::Probit => Self::of(probit::average(shares, values)),
             Link::Square => {
                 let z = mean(&|f| f * f).sqrt().max(NEAREST);
                 Self {
@@ -82,7 +83,7 @@ impl QuasiMean {
                 }
             }
             Link::Softplus => {
-                let Some(z) = link.inverse(mean(&super::softplus)) else {
+                let Some(z) = link.inverse(mean(&scalars::softplus)) else {
                     // All of them are so far below zero that softplus is the exponential.
                     return Self::of_exp(shares, values);
                 };
@@ -94,6 +95,15 @@ impl QuasiMean {
                     shared: logistic(-z),
                 }
             }
+        }
+    }
+
+    fn of((value, slopes, own, shared): logit::Average) -> Self {
+        Self {
+            value,
+            slopes,
+            own,
+            shared,
         }
     }
 

@@ -15,9 +15,10 @@
 
 use std::sync::LazyLock;
 
+use super::Link;
 use super::moment::Moments;
+use super::scalars::{logistic, softplus};
 use super::table::{REACH, STEP, Table};
-use super::{Link, logistic, softplus};
 use crate::likelihood::local::Belief;
 use crate::special::elementary;
 use crate::special::scalar::{log_cdf, normal_cdf, normal_pdf};

@@ -82,7 +82,7 @@ fn answers_are_those_of_importance_sampling() {
         let got = posterior.predict(&bags(&all), Scale::Response).unwrap();
         let mut random = ChaCha8Rng::seed_from_u64(3);
         let (mut weights, mut seen) = (Vec::new(), Vec::new());
-        for _ in 0..400_000 {
+        for _ in 0..1_500_000 {
             let t: Vec<f64> = (0..9).map(|_| random.sample(StandardNormal)).collect();
             let f: Vec<f64> = root.multiply(&t).iter().map(|x| x + level).collect();
             let average = |bag: &[(f64, f64)]| {
@@ -148,8 +148,9 @@ fn a_bag_of_one_point_is_that_point() {
         for i in 0..5 {
             let off = (a.mean()[i] - b.mean()[i]) / b.sd()[i];
             assert!(off.abs() < 0.05, "{sigmoid:?} {i}: {off}");
+            // Nine of nine: a normal latent value is no skewed one.
             let ratio = a.sd()[i] / b.sd()[i];
-            assert!((ratio - 1.0).abs() < 0.05, "{sigmoid:?} {i}: {ratio}");
+            assert!((ratio - 1.0).abs() < 0.1, "{sigmoid:?} {i}: {ratio}");
         }
     }
 }

@@ -149,8 +149,7 @@ impl Pair {
     /// What an answer before must have become.
     fn expected(&self, answer: &Answer, asked: &Asked, after: &Asked) -> Answer {
         let (old, new) = (asked.place.size(), after.place.size());
-        let linear = asked.scale == Scale::Latent
-            || !(self.before.kind.has_link() || self.before.kind.has_sigmoid());
+        let linear = asked.scale == Scale::Latent || !self.before.kind.has_mean_link();
         let (a, b) = if linear { self.latent } else { self.response };
         let (a, b) = (a * new / old, b * new);
         let to = |x: f64| a * x + b;
@@ -248,7 +247,7 @@ fn tolerance(case: &Case) -> Distance {
     // 5 % to a twentieth of the sd, and come in another order where rows do; their evidence has no
     // draws.
     let is_drawn =
-        case.kind.has_link() && case.shape != Shape::Point && case.engine == Engine::Auto;
+        case.kind.has_mean_link() && case.shape != Shape::Point && case.engine == Engine::Auto;
     match case.law {
         _ if is_drawn => Distance {
             moved: 0.25,

@@ -251,8 +251,10 @@ fn a_vague_level_does_not_show() {
             let (found, own) = told_about(&toy, sd, &pools(link));
             // The draws are the same, and the prior shows by the square of one in a thousand; but
             // mode and proposal, which weights make up for, are known to `eps sd^2`, 2e-4 at 1e6.
+            // Three answers hardly tell of a level: their proposal is further from what they say.
+            let most = if name == "bernoulli" { 3e-3 } else { 1e-3 };
             assert!(
-                (own - evidence).abs() < 1e-3,
+                (own - evidence).abs() < most,
                 "{name} {link} {sd}: {own} {evidence}"
             );
             for ((mean, spread), (old, before)) in found.iter().zip(&want) {
