@@ -224,6 +224,15 @@ impl Cells {
         self.centres.len()
     }
 
+    /// A centre and a scale in `x` for sums over the cells: those of the rows, and on a logarithmic
+    /// axis about the same in `x`.
+    pub fn unit(&self, scale: &Scale) -> (f64, f64) {
+        match self.axis.log {
+            true => (0.0, scale.centre.exp()),
+            false => (scale.centre, scale.scale),
+        }
+    }
+
     /// The cell of a value within the range.
     pub fn index(&self, x: f64) -> usize {
         let at = (self.axis.forward(x) - self.start) / self.step;

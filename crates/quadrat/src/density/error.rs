@@ -145,9 +145,37 @@ pub enum DensityError {
         /// What was asked for.
         what: &'static str,
     },
+    /// One of two columns that cannot be used.
+    #[error("column {}: {error}", column + 1)]
+    Column {
+        /// Which one, counted from 0.
+        column: usize,
+        /// Why.
+        error: Box<DensityError>,
+    },
     /// Linear algebra that failed.
     #[error(transparent)]
     Linalg(#[from] LinalgError),
+}
+
+impl DensityError {
+    /// The same of one of two columns.
+    pub(super) fn of_column(self, column: usize) -> Self {
+        Self::Column {
+            column,
+            error: Box::new(self),
+        }
+    }
+}
+
+impl Warning {
+    /// The same of one of two columns.
+    pub(super) fn of_column(self, column: usize) -> Self {
+        Self::Column {
+            column,
+            warning: Box::new(self),
+        }
+    }
 }
 
 /// Something that should be known before a density is trusted.
@@ -270,5 +298,32 @@ pub enum Warning {
     OpenEnd {
         /// Their share of the weight.
         share: f64,
+    },
+    /// Something of one of two columns.
+    #[error("column {}: {warning}", column + 1)]
+    Column {
+        /// Which one, counted from 0.
+        column: usize,
+        /// What.
+        warning: Box<Warning>,
+    },
+    /// Different rows that share a cell of a plane.
+    #[error(
+        "{:.0} % of the rows lie in one cell of the grid, near {} and {}, so that detail is lost there: take logarithms, set a range, or more cells",
+        100.0 * share, place[0], place[1]
+    )]
+    CrowdedPlane {
+        /// Where.
+        place: [f64; 2],
+        /// Their share of the weight.
+        share: f64,
+    },
+    /// Columns that determine each other.
+    #[error(
+        "the columns determine each other (correlation {correlation:.6}), and what lies on a line has no density over a plane: what is shown is the width of the cells"
+    )]
+    Dependent {
+        /// Their correlation on axes that bend.
+        correlation: f64,
     },
 }

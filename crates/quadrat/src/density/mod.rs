@@ -27,10 +27,12 @@ mod curves;
 mod error;
 mod estimate;
 mod hyper;
+mod kinds;
 mod loops;
 mod map;
 mod newton;
 mod pareto;
+mod plane;
 mod rows;
 mod scale;
 mod split;
@@ -42,7 +44,10 @@ pub use answers::{Answer, Mode};
 pub use basis::Kernel;
 pub use error::{DensityError, Warning};
 pub use estimate::{Estimate, Setting};
+pub use kinds::Correction;
+pub use plane::{Density2d, Estimate2d, Marginal, Moments, Region, Setting2d};
 
+use kinds::check_axis;
 use rows::Rows;
 
 /// Cells unless another number is asked for.
@@ -51,17 +56,6 @@ const CELLS: usize = 400;
 const DRAWS: usize = 8000;
 /// Probability of intervals and bands unless another is asked for.
 const LEVEL: f64 = 0.95;
-
-/// How draws of the Laplace approximation are mended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Correction {
-    /// Split normal proposals with Pareto-smoothed importance weights.
-    #[default]
-    ImportanceSampling,
-    /// None: draws are those of the Laplace approximation, the curve is the average of the modes.
-    None,
-}
 
 /// What is believed of a density before the rows are seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -232,45 +226,6 @@ impl<'a> Density<'a> {
         if !(self.level > 0.0 && self.level < 1.0) {
             return setting("the level", self.level, "between 0 and 1");
         }
-        let (lower, upper) = self.bounds;
-        if lower.is_nan()
-            || upper.is_nan()
-            || lower >= upper
-            || lower == f64::INFINITY
-            || upper == f64::NEG_INFINITY
-        {
-            return setting("the upper bound", upper, "above the lower one");
-        }
-        if self.log && upper <= 0.0 {
-            return setting("the upper bound", upper, "positive on a logarithmic axis");
-        }
-        // Squares of such lengths are no doubles, and so no moments.
-        let is_short = |from: f64, to: f64| to.abs().max(from.abs()) < 1e150;
-        if (lower.is_finite() && lower.abs() >= 1e150)
-            || (upper.is_finite() && upper.abs() >= 1e150)
-        {
-            return setting(
-                "a bound",
-                upper,
-                "below 1e150: divide the values by a constant",
-            );
-        }
-        if let Some((from, to)) = self.range {
-            if !(from < to && from.is_finite() && to.is_finite() && is_short(from, to)) {
-                return setting(
-                    "the end of the range",
-                    to,
-                    "finite, above its beginning and below 1e150",
-                );
-            }
-            if self.log && from <= 0.0 {
-                return setting(
-                    "the beginning of the range",
-                    from,
-                    "positive on a logarithmic axis",
-                );
-            }
-        }
-        Ok(())
+        check_axis(self.bounds, self.range, self.log)
     }
 }

@@ -150,7 +150,7 @@ pub(super) fn clean(
     Ok(out)
 }
 
-fn check_weights(weights: &[f64]) -> Result<(), DensityError> {
+pub(super) fn check_weights(weights: &[f64]) -> Result<(), DensityError> {
     let bad = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0));
     if let Some(row) = bad {
         let value = weights[row];
@@ -163,7 +163,11 @@ fn check_weights(weights: &[f64]) -> Result<(), DensityError> {
     }
 }
 
-fn check_length(what: &'static str, expected: usize, got: usize) -> Result<(), DensityError> {
+pub(super) fn check_length(
+    what: &'static str,
+    expected: usize,
+    got: usize,
+) -> Result<(), DensityError> {
     if got == expected {
         return Ok(());
     }

@@ -14,7 +14,7 @@ use rand_distr::{Distribution, StandardNormal};
 
 use crate::error::LinalgError;
 use crate::linalg::{
-    Mat, MatRef, add_scaled, dot, gemm, gemm_into, matvec, symmetric_eigen, vectorised,
+    Cholesky, Mat, MatRef, add_scaled, dot, gemm, gemm_into, matvec, symmetric_eigen, vectorised,
 };
 
 use super::basis::Basis;
@@ -34,11 +34,11 @@ const DEPENDENT: f64 = 1e-6;
 
 /// The scales of the two sides of each direction.
 #[derive(Debug, Clone)]
-struct Split {
+pub(super) struct Split {
     /// Orthonormal, shape `[d, directions]`.
-    directions: Mat<f64>,
+    pub directions: Mat<f64>,
     /// `(q, r)`, for positive and negative `e`.
-    sides: Vec<(f64, f64)>,
+    pub sides: Vec<(f64, f64)>,
 }
 
 /// Draws of the function.
@@ -69,8 +69,8 @@ fn principal(problem: &Problem<'_>, component: &Component) -> Result<Mat<f64>, L
 
 /// Whitened, orthonormal directions from some in coefficients, in their order; missing coefficients
 /// are zero.
-fn whitened(component: &Component, directions: MatRef<'_, f64>) -> Mat<f64> {
-    let d = component.mode.theta.len();
+pub(super) fn whitened(factor: &Cholesky, directions: MatRef<'_, f64>) -> Mat<f64> {
+    let d = factor.size();
     let padded = Mat::from_fn(d, directions.ncols(), |i, j| {
         if i < directions.nrows() {
             directions[(i, j)]
@@ -78,10 +78,14 @@ fn whitened(component: &Component, directions: MatRef<'_, f64>) -> Mat<f64> {
             0.0
         }
     });
-    let turned = gemm(component.mode.factor.lower().transpose(), padded.as_ref());
+    orthonormal(&gemm(factor.lower().transpose(), padded.as_ref()))
+}
+
+/// The columns that are not made of those before them, orthonormal.
+pub(super) fn orthonormal(columns: &Mat<f64>) -> Mat<f64> {
     let mut kept: Vec<Vec<f64>> = Vec::new();
-    for j in 0..turned.ncols() {
-        let mut x = turned.col_as_slice(j).to_vec();
+    for j in 0..columns.ncols() {
+        let mut x = columns.col_as_slice(j).to_vec();
         let whole = dot(&x, &x).sqrt();
         // Twice is enough.
         for _ in 0..2 {
@@ -96,14 +100,32 @@ fn whitened(component: &Component, directions: MatRef<'_, f64>) -> Mat<f64> {
             kept.push(x);
         }
     }
-    Mat::from_fn(d, kept.len(), |i, j| kept[j][i])
+    Mat::from_fn(columns.nrows(), kept.len(), |i, j| kept[j][i])
+}
+
+/// The scales of both sides of a direction from how far the log posterior falls at a number of
+/// standard deviations along it.
+pub(super) fn both_sides(mut fall: impl FnMut(f64) -> f64) -> (f64, f64) {
+    let mut side = |sign: f64| {
+        let scale = OFFSETS.iter().filter_map(|offset| {
+            let fall = fall(sign * offset);
+            (fall > 0.0).then(|| offset / (2.0 * fall).sqrt())
+        });
+        let scale = scale.fold(0.0, f64::max);
+        if scale > 0.0 {
+            scale.clamp(SIDES.0, SIDES.1)
+        } else {
+            1.0
+        }
+    };
+    (side(1.0), side(-1.0))
 }
 
 impl Split {
     /// Looks at both sides of each direction.
     fn new(problem: &Problem<'_>, component: &Component, directions: MatRef<'_, f64>) -> Self {
         let mode = &component.mode;
-        let directions = whitened(component, directions);
+        let directions = whitened(&mode.factor, directions);
         let mut steps = directions.clone();
         mode.factor.half_solve_transpose_in_place(steps.as_mut());
         let along = gemm(problem.basis.phi, steps.as_ref());
@@ -120,24 +142,12 @@ impl Split {
             .map(|j| {
                 let linear = dot(pulls.col_as_slice(j), &mode.theta);
                 let curved = dot(pulls.col_as_slice(j), steps.col_as_slice(j));
-                let mut side = |sign: f64| {
-                    let scale = OFFSETS.iter().filter_map(|offset| {
-                        let delta = sign * offset;
-                        work.copy_from_slice(&start);
-                        vectorised(|| add_scaled(delta, along.col_as_slice(j), &mut work));
-                        let square = mode.square + 2.0 * delta * linear + delta * delta * curved;
-                        let value = problem.counts.value(&mut work) - 0.5 * square;
-                        let fall = at_mode - value;
-                        (fall > 0.0).then(|| offset / (2.0 * fall).sqrt())
-                    });
-                    let scale = scale.fold(0.0, f64::max);
-                    if scale > 0.0 {
-                        scale.clamp(SIDES.0, SIDES.1)
-                    } else {
-                        1.0
-                    }
-                };
-                (side(1.0), side(-1.0))
+                both_sides(|delta| {
+                    work.copy_from_slice(&start);
+                    vectorised(|| add_scaled(delta, along.col_as_slice(j), &mut work));
+                    let square = mode.square + 2.0 * delta * linear + delta * delta * curved;
+                    at_mode - problem.counts.value(&mut work) + 0.5 * square
+                })
             })
             .collect();
         Self { directions, sides }
@@ -145,7 +155,7 @@ impl Split {
 
     /// Turns standard normal numbers, shape `[d, draws]`, into split ones along the directions;
     /// returns the sum of `log 2 / (q + r)`.
-    fn apply(&self, z: &mut Mat<f64>, random: &mut ChaCha8Rng) -> f64 {
+    pub fn apply(&self, z: &mut Mat<f64>, random: &mut ChaCha8Rng) -> f64 {
         let mut moves = gemm(self.directions.transpose(), z.as_ref());
         for draw in 0..moves.ncols() {
             for (e, (q, r)) in moves.col_as_slice_mut(draw).iter_mut().zip(&self.sides) {
@@ -166,8 +176,8 @@ impl Split {
 }
 
 /// Whole numbers of draws in proportion to weights, by largest remainders.
-fn shares(components: &[Component], draws: usize) -> Vec<usize> {
-    let exact: Vec<f64> = components.iter().map(|c| c.weight * draws as f64).collect();
+pub(super) fn shares(weights: impl Iterator<Item = f64>, draws: usize) -> Vec<usize> {
+    let exact: Vec<f64> = weights.map(|w| w * draws as f64).collect();
     let mut out: Vec<usize> = exact.iter().map(|x| x.floor() as usize).collect();
     let mut order: Vec<usize> = (0..out.len()).collect();
     order.sort_by(|a, b| exact[*b].fract().total_cmp(&exact[*a].fract()));
@@ -205,7 +215,10 @@ pub(super) fn sample(
     let mut log_weight = Vec::with_capacity(draws);
     let linear = basis.view(basis.r()).project(&counts.exact);
     let mut done = 0;
-    for (component, count) in components.iter().zip(shares(components, draws)) {
+    for (component, count) in components
+        .iter()
+        .zip(shares(components.iter().map(|c| c.weight), draws))
+    {
         if count == 0 {
             continue;
         }

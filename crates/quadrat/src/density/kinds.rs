@@ -1,0 +1,67 @@
+//! What densities of one and two columns have in common.
+
+use super::error::DensityError;
+
+/// How draws of the Laplace approximation are mended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Correction {
+    /// Split normal proposals with Pareto-smoothed importance weights.
+    #[default]
+    ImportanceSampling,
+    /// None: draws are those of the Laplace approximation, the curve is the average of the modes.
+    None,
+}
+
+/// Checks what is said of an axis.
+pub(super) fn check_axis(
+    bounds: (f64, f64),
+    range: Option<(f64, f64)>,
+    log: bool,
+) -> Result<(), DensityError> {
+    let setting = |what, value, requirement| {
+        Err(DensityError::Setting {
+            what,
+            value,
+            requirement,
+        })
+    };
+    let (lower, upper) = bounds;
+    if lower.is_nan()
+        || upper.is_nan()
+        || lower >= upper
+        || lower == f64::INFINITY
+        || upper == f64::NEG_INFINITY
+    {
+        return setting("the upper bound", upper, "above the lower one");
+    }
+    if log && upper <= 0.0 {
+        return setting("the upper bound", upper, "positive on a logarithmic axis");
+    }
+    // Squares of such lengths are no doubles, and so no moments.
+    let is_short = |from: f64, to: f64| to.abs().max(from.abs()) < 1e150;
+    if (lower.is_finite() && lower.abs() >= 1e150) || (upper.is_finite() && upper.abs() >= 1e150) {
+        return setting(
+            "a bound",
+            upper,
+            "below 1e150: divide the values by a constant",
+        );
+    }
+    if let Some((from, to)) = range {
+        if !(from < to && from.is_finite() && to.is_finite() && is_short(from, to)) {
+            return setting(
+                "the end of the range",
+                to,
+                "finite, above its beginning and below 1e150",
+            );
+        }
+        if log && from <= 0.0 {
+            return setting(
+                "the beginning of the range",
+                from,
+                "positive on a logarithmic axis",
+            );
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,244 @@
+//! What is asked of a density over a plane: probabilities, marginals, moments, regions, draws.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::linalg::{Mat, dot};
+
+use super::super::answers::Answer;
+use super::super::curves::Work;
+use super::estimate::Estimate2d;
+
+/// The density of one of the two columns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Marginal {
+    /// The middle of each cell.
+    pub places: Vec<f64>,
+    /// The density.
+    pub density: Vec<f64>,
+    /// Lower ends of the pointwise band.
+    pub lower: Vec<f64>,
+    /// Upper ends.
+    pub upper: Vec<f64>,
+}
+
+/// Moments within the range of the cells.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Moments {
+    /// Means of the two columns.
+    pub mean: [Answer; 2],
+    /// Their standard deviations.
+    pub sd: [Answer; 2],
+    /// Their covariance.
+    pub covariance: Answer,
+    /// Their correlation.
+    pub correlation: Answer,
+}
+
+/// A region of highest density.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Region {
+    /// The smallest density within.
+    pub density: f64,
+    /// Whether each cell is within.
+    pub cells: Vec<bool>,
+    /// Its probability, at least what was asked for.
+    pub probability: Answer,
+}
+
+impl Estimate2d {
+    /// The answer from the number of every draw, and that of the average of modes.
+    fn answer(&self, numbers: &[f64], mode: f64) -> Answer {
+        let tail = 0.5 * (1.0 - self.level);
+        let weights = &self.curves.weights;
+        let [lower, upper] = Work::default().quantiles(numbers, weights, [tail, 1.0 - tail]);
+        let value = if self.is_weighted() {
+            dot(numbers, weights)
+        } else {
+            mode
+        };
+        Answer {
+            value,
+            lower: lower.min(value),
+            upper: upper.max(value),
+        }
+    }
+
+    /// The share of every cell of an axis that lies in an interval.
+    fn shares(&self, axis: usize, from: f64, to: f64) -> Vec<f64> {
+        let share = |e: &[f64]| ((e[1].min(to) - e[0].max(from)) / (e[1] - e[0])).clamp(0.0, 1.0);
+        self.edges(axis).windows(2).map(share).collect()
+    }
+
+    /// The probability of a rectangle, whose sides may be infinite.
+    #[must_use]
+    pub fn probability(&self, x: (f64, f64), y: (f64, f64)) -> Answer {
+        let (a, b) = (self.shares(0, x.0, x.1), self.shares(1, y.0, y.1));
+        self.linear(|i, j| a[i] * b[j])
+    }
+
+    /// A weighted sum of the probabilities of the cells.
+    ///
+    /// # Arguments
+    /// * `weight` - of a cell, by its numbers along the two axes
+    #[must_use]
+    pub fn linear(&self, weight: impl Fn(usize, usize) -> f64) -> Answer {
+        let [rows, columns] = self.shape();
+        let is_used = |i: &usize| (0..columns).any(|j| weight(*i, j) != 0.0);
+        let first = (0..rows).find(is_used).unwrap_or(0);
+        let last = (0..rows).rev().find(is_used).map_or(first, |i| i + 1);
+        let numbers = self.curves.linear(&self.grid, first..last, &weight);
+        let cells = self.mass.iter().enumerate();
+        let mode = cells
+            .map(|(c, u)| u * weight(c / columns, c % columns))
+            .sum();
+        self.answer(&numbers, mode)
+    }
+
+    /// The density of one column (0 or 1), with its band.
+    ///
+    /// # Panics
+    /// Where there is no such column.
+    #[must_use]
+    pub fn marginal(&self, axis: usize) -> Marginal {
+        let along = &self.curves.along[axis];
+        let [rows, columns] = self.shape();
+        let mut modes = vec![0.0; along.ncols()];
+        for i in 0..rows {
+            for j in 0..columns {
+                modes[[i, j][axis]] += self.mass[i * columns + j];
+            }
+        }
+        let answers: Vec<Answer> = (0..along.ncols())
+            .map(|k| self.answer(along.col_as_slice(k), modes[k]))
+            .collect();
+        let width = |k: usize| self.grid.axes[axis].width(k);
+        let of = |f: fn(&Answer) -> f64| {
+            answers
+                .iter()
+                .enumerate()
+                .map(|(k, a)| f(a) / width(k))
+                .collect()
+        };
+        Marginal {
+            places: self.places(axis),
+            density: of(|a| a.value),
+            lower: of(|a| a.lower),
+            upper: of(|a| a.upper),
+        }
+    }
+
+    /// Means, standard deviations, covariance and correlation within the range of the cells.
+    #[must_use]
+    pub fn moments(&self) -> Moments {
+        let units = [0, 1].map(|a| self.grid.axes[a].unit(&self.scales[a]));
+        let within = [0, 1].map(|a| {
+            let cells = &self.grid.axes[a];
+            let spread = |k| (cells.width(k) / units[a].1).powi(2) / 12.0;
+            (0..cells.len()).map(spread).collect::<Vec<f64>>()
+        });
+        let draws = self.curves.len();
+        // Mean and variance along an axis in its unit, from the probabilities of its cells.
+        let moments = |axis: usize, mass: &dyn Fn(usize) -> f64| {
+            let middles = &self.middles[axis];
+            let mean: f64 = middles.iter().enumerate().map(|(k, x)| mass(k) * x).sum();
+            let terms = middles.iter().zip(&within[axis]).enumerate();
+            let variance: f64 = terms
+                .map(|(k, (x, w))| mass(k) * ((x - mean).powi(2) + w))
+                .sum();
+            (mean, variance)
+        };
+        let mut numbers: [Vec<f64>; 6] = Default::default();
+        let mut push = |first: (f64, f64), second: (f64, f64), product: f64| {
+            let covariance = product - first.0 * second.0;
+            let (a, b) = (first.1.sqrt(), second.1.sqrt());
+            let all = [
+                units[0].0 + units[0].1 * first.0,
+                units[1].0 + units[1].1 * second.0,
+                units[0].1 * a,
+                units[1].1 * b,
+                units[0].1 * units[1].1 * covariance,
+                covariance / (a * b),
+            ];
+            numbers.iter_mut().zip(all).for_each(|(n, x)| n.push(x));
+        };
+        for draw in 0..draws {
+            let [along, across] = &self.curves.along;
+            let first = moments(0, &|k| along[(draw, k)]);
+            let second = moments(1, &|k| across[(draw, k)]);
+            push(first, second, self.curves.products[draw]);
+        }
+        let [rows, columns] = self.shape();
+        let (mut along, mut across, mut product) = (vec![0.0; rows], vec![0.0; columns], 0.0);
+        for (cell, u) in self.mass.iter().enumerate() {
+            let (i, j) = (cell / columns, cell % columns);
+            along[i] += u;
+            across[j] += u;
+            product += u * self.middles[0][i] * self.middles[1][j];
+        }
+        push(
+            moments(0, &|k| along[k]),
+            moments(1, &|k| across[k]),
+            product,
+        );
+        let [a, b, c, d, e, f] = numbers.map(|mut n| {
+            let mode = n.pop().unwrap_or(f64::NAN);
+            self.answer(&n, mode)
+        });
+        Moments {
+            mean: [a, b],
+            sd: [c, d],
+            covariance: e,
+            correlation: f,
+        }
+    }
+
+    /// The smallest region of cells whose probability is at least `level`.
+    #[must_use]
+    pub fn highest_density_region(&self, level: f64) -> Region {
+        let p = self.density();
+        let mut order: Vec<usize> = (0..p.len()).collect();
+        order.sort_by(|a, b| p[*b].total_cmp(&p[*a]));
+        let (mut sum, mut cells, mut density) = (0.0, vec![false; p.len()], f64::INFINITY);
+        for cell in order {
+            if sum >= level {
+                break;
+            }
+            sum += self.mass[cell];
+            cells[cell] = true;
+            density = p[cell];
+        }
+        let columns = self.shape()[1];
+        let probability = self.linear(|i, j| f64::from(u8::from(cells[i * columns + j])));
+        Region {
+            density,
+            cells,
+            probability,
+        }
+    }
+
+    /// Draws of whole densities, each as likely as its weight, shape `[cells, draws]`.
+    #[must_use]
+    pub fn draws(&self, draws: usize, seed: u64) -> Mat<f64> {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut cumulative = Vec::with_capacity(self.curves.len());
+        let mut sum = 0.0;
+        for w in &self.curves.weights {
+            sum += w;
+            cumulative.push(sum);
+        }
+        let columns = self.shape()[1];
+        let mut out = Mat::zeros(self.mass.len(), draws);
+        for k in 0..draws {
+            let at = random.random::<f64>() * sum;
+            let draw = cumulative
+                .partition_point(|c| *c <= at)
+                .min(self.curves.len() - 1);
+            let mass = self.curves.draw(&self.grid, draw);
+            for (cell, u) in mass.into_iter().enumerate() {
+                out[(cell, k)] = u / self.grid.area(cell / columns, cell % columns);
+            }
+        }
+        out
+    }
+}

@@ -1,0 +1,415 @@
+//! Hyperparameters of a density over a plane: the most probable ones, and a design about them.
+
+use crate::linalg::{Mat, dot, matvec, symmetric_eigen};
+use crate::optimise::{Options, minimise};
+
+use super::super::basis::Kernel;
+use super::super::error::DensityError;
+use super::functions::Functions;
+use super::grid::Grid;
+use super::newton::{Mode, Problem};
+use super::orders;
+use super::prior::{Axis, Prior};
+
+/// Median and standard deviation of the logarithm of lengthscales, in units of `v`.
+const MEDIAN_LENGTH: f64 = 1.5;
+const LENGTH_SPREAD: f64 = 1.0;
+/// Scale of the half-Student-t prior with four degrees of freedom of the standard deviation.
+const SD_SCALE: f64 = 1.0;
+/// Limits of standard deviation and lengthscale, the latter also above so many cells.
+const SDS: (f64, f64) = (0.02, 50.0);
+const LONGEST: f64 = 50.0;
+const LEAST_CELLS: f64 = 1.5;
+/// Slope of the log posterior at which the search ends: the design about the mode does the rest.
+const SLOPE: f64 = 0.03;
+/// Differences of the slopes are taken over this, in logarithms.
+const DIFFERENCE: f64 = 0.15;
+/// Largest standard deviation of a principal direction of the logarithms.
+const WIDEST: f64 = 2.0;
+/// Radius of the design in standard deviations and dimensions.
+const RADIUS: f64 = 1.1;
+/// Limits of what a direction of the design is stretched by.
+const STRETCH: (f64, f64) = (0.3, 3.0);
+/// Settings of less than this probability are dropped.
+const DROP: f64 = 1e-3;
+
+/// One setting of the hyperparameters.
+#[derive(Debug, Clone)]
+pub(super) struct Component {
+    /// Lengthscales in `v`.
+    pub lengths: [f64; 2],
+    /// Standard deviation of the function.
+    pub sd: f64,
+    /// Posterior probability.
+    pub weight: f64,
+    /// Prior of the coefficients.
+    pub prior: Prior,
+    /// The mode.
+    pub mode: Mode,
+}
+
+/// Prior and accuracy.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted {
+    /// The kernel of both axes.
+    pub kernel: Kernel,
+    /// Prior variance of the coefficients of polynomials.
+    pub variance: f64,
+    /// Newton's decrement.
+    pub tolerance: f64,
+    /// Whether to average over hyperparameters.
+    pub integrate: bool,
+}
+
+/// The evidence at logarithms of standard deviation and lengthscales.
+pub(super) struct Found {
+    pub mode: Mode,
+    pub prior: Prior,
+    /// Slopes of the log evidence, where they were asked for.
+    pub slopes: [f64; 3],
+}
+
+/// Laplace's evidence, and its exact gradient in the logarithms of standard deviation and
+/// lengthscales, the movement of the mode included.
+///
+/// # Numerics
+/// As in one dimension (`density/map.rs`), with `diag (Phi A^-1 Phi')` from the adjoint of the
+/// transforms that make `A`.
+pub(super) fn evidence(
+    problem: Problem<'_>,
+    wanted: Wanted,
+    at: [f64; 3],
+    start: &[f64],
+    sloped: bool,
+) -> Result<Found, DensityError> {
+    let Problem { grid, functions } = problem;
+    let (sd, lengths) = (at[0].exp(), [at[1].exp(), at[2].exp()]);
+    let cosines = functions.cosines();
+    let axes = [0, 1].map(|a| Axis::new(wanted.kernel, &grid.axes[a], lengths[a], cosines[a]));
+    let cells = grid.counts.len();
+    let prior = Prior::new(functions, &axes, cells, wanted.variance, sd)?;
+    let mode = problem.mode(&prior, start, wanted.tolerance)?;
+    let mut slopes = [0.0; 3];
+    if sloped {
+        let inverse = mode.factor.inverse();
+        let alpha = prior.pull(&mode.theta);
+        let pushed = {
+            let s = shift(problem, &mode, &inverse);
+            prior.pull(&mode.factor.solve(&functions.project(&s)))
+        };
+        slopes = prior.slopes(functions, &axes, cells, sd, &alpha, &pushed, &inverse);
+    }
+    Ok(Found {
+        mode,
+        prior,
+        slopes,
+    })
+}
+
+/// The slope of `-1/2 log |A|` in the function on the cells.
+fn shift(problem: Problem<'_>, mode: &Mode, inverse: &Mat<f64>) -> Vec<f64> {
+    let Problem { grid, functions } = problem;
+    let u = &mode.mass;
+    let variances = functions.diagonal(inverse);
+    let seen = functions.eta(&matvec(inverse.as_ref(), &functions.project(u)));
+    let (mean, square) = (dot(u, &variances), dot(u, &seen));
+    let terms = u.iter().zip(variances.iter().zip(&seen));
+    terms
+        .map(|(u, (q, s))| -0.5 * grid.total * u * (q - mean - 2.0 * (s - square)))
+        .collect()
+}
+
+/// Log prior density of the logarithms, and its slopes.
+fn log_prior(at: [f64; 3]) -> (f64, [f64; 3]) {
+    let ratio = (at[0].exp() / SD_SCALE).powi(2) / 4.0;
+    let mut value = at[0] - 2.5 * ratio.ln_1p();
+    let mut slopes = [1.0 - 5.0 * ratio / (1.0 + ratio), 0.0, 0.0];
+    for a in [1, 2] {
+        let z = (at[a] - MEDIAN_LENGTH.ln()) / LENGTH_SPREAD;
+        value -= 0.5 * z * z;
+        slopes[a] = -z / LENGTH_SPREAD;
+    }
+    (value, slopes)
+}
+
+/// The log posterior and its slopes.
+struct Looked {
+    value: f64,
+    slopes: [f64; 3],
+    found: Found,
+}
+
+/// What is searched.
+struct Search<'a> {
+    problem: Problem<'a>,
+    wanted: Wanted,
+    bounds: [(f64, f64); 3],
+}
+
+impl Search<'_> {
+    fn look(&self, at: [f64; 3], start: &[f64], sloped: bool) -> Result<Looked, DensityError> {
+        let found = evidence(self.problem, self.wanted, at, start, sloped)?;
+        let (value, mut slopes) = log_prior(at);
+        slopes
+            .iter_mut()
+            .zip(found.slopes)
+            .for_each(|(s, f)| *s += f);
+        Ok(Looked {
+            value: value + found.mode.log_evidence,
+            slopes,
+            found,
+        })
+    }
+
+    /// The most probable hyperparameters, from a place.
+    fn top(&self, from: [f64; 3], start: &[f64]) -> Result<([f64; 3], Vec<f64>), DensityError> {
+        let mut last = start.to_vec();
+        let mut failure = None;
+        let mut objective = |at: &[f64], gradient: &mut [f64]| match self.look(
+            [at[0], at[1], at[2]],
+            &last,
+            true,
+        ) {
+            Ok(looked) => {
+                gradient
+                    .iter_mut()
+                    .zip(looked.slopes)
+                    .for_each(|(g, s)| *g = -s);
+                last = looked.found.mode.theta;
+                Some(-looked.value)
+            }
+            Err(error) => {
+                failure = Some(error);
+                None
+            }
+        };
+        let options = Options {
+            gradient_tolerance: SLOPE,
+            ..Options::default()
+        };
+        let report = minimise(&mut objective, &from, &self.bounds, &options);
+        if !report.value.is_finite() {
+            return Err(failure.unwrap_or(DensityError::NoMode {
+                reason: report.reason,
+            }));
+        }
+        Ok(([report.x[0], report.x[1], report.x[2]], last))
+    }
+
+    fn clamp(&self, at: [f64; 3]) -> [f64; 3] {
+        [0, 1, 2].map(|a| at[a].clamp(self.bounds[a].0, self.bounds[a].1))
+    }
+
+    fn component(&self, at: [f64; 3], start: &[f64]) -> Result<(f64, Component), DensityError> {
+        let looked = self.look(at, start, false)?;
+        let component = Component {
+            lengths: [at[1].exp(), at[2].exp()],
+            sd: at[0].exp(),
+            weight: 1.0,
+            prior: looked.found.prior,
+            mode: looked.found.mode,
+        };
+        Ok((looked.value, component))
+    }
+
+    /// Principal directions of the logarithms about the top, of the length of a standard deviation.
+    fn directions(&self, top: [f64; 3], start: &[f64]) -> Result<[[f64; 3]; 3], DensityError> {
+        let here = self.look(top, start, true)?;
+        let mut curvature = Mat::zeros(3, 3);
+        for a in 0..3 {
+            // Inwards, where the top is at a limit.
+            let sign = if top[a] + DIFFERENCE > self.bounds[a].1 {
+                -1.0
+            } else {
+                1.0
+            };
+            let mut at = top;
+            at[a] += sign * DIFFERENCE;
+            let there = self.look(at, start, true)?;
+            for b in 0..3 {
+                let slope = (here.slopes[b] - there.slopes[b]) / (sign * DIFFERENCE);
+                curvature[(a, b)] += 0.5 * slope;
+                curvature[(b, a)] += 0.5 * slope;
+            }
+        }
+        let eigen = symmetric_eigen(curvature.as_ref())?;
+        let mut out = [[0.0; 3]; 3];
+        for (k, direction) in out.iter_mut().enumerate() {
+            let sd = eigen.values[k].max(1.0 / (WIDEST * WIDEST)).sqrt().recip();
+            *direction = [0, 1, 2].map(|a| sd * eigen.vectors[(a, k)]);
+            // How far the log posterior falls at the root of two standard deviations, which is one
+            // where it is normal.
+            let mut fall = 0.0;
+            for sign in [-1.0, 1.0] {
+                let away = [0, 1, 2].map(|a| top[a] + sign * 2_f64.sqrt() * direction[a]);
+                let value = self
+                    .look(self.clamp(away), start, false)
+                    .map_or(f64::MIN, |l| l.value);
+                fall += 0.5 * (here.value - value).max(0.0);
+            }
+            let stretch = fall.sqrt().recip().clamp(STRETCH.0, STRETCH.1);
+            direction.iter_mut().for_each(|x| *x *= stretch);
+        }
+        Ok(out)
+    }
+}
+
+/// A central composite design of three dimensions: directions in standard deviations, and the
+/// weight beside the density there (Rue, Martino & Chopin 2009, section 6.5).
+fn design() -> Vec<([f64; 3], f64)> {
+    let square = RADIUS * RADIUS;
+    let mut points = vec![[0.0; 3]];
+    for a in 0..3 {
+        for sign in [-1.0, 1.0] {
+            let mut z = [0.0; 3];
+            z[a] = sign * RADIUS * 3_f64.sqrt();
+            points.push(z);
+        }
+    }
+    for corner in 0..8_u32 {
+        points.push([0, 1, 2].map(|a| {
+            if corner >> a & 1 == 1 {
+                RADIUS
+            } else {
+                -RADIUS
+            }
+        }));
+    }
+    let around = (points.len() - 1) as f64;
+    let weight = |i: usize| match i {
+        0 => 1.0 - 1.0 / square,
+        // The density there is this exponential where it is normal.
+        _ => (1.5 * square).exp() / (around * square),
+    };
+    points
+        .into_iter()
+        .enumerate()
+        .map(|(i, z)| (z, weight(i)))
+        .collect()
+}
+
+/// Modes at the settings that matter, and the functions they are made of.
+///
+/// # Errors
+/// Where no mode is found at the first setting.
+pub(super) fn explore(
+    grid: &Grid,
+    wanted: Wanted,
+    most: usize,
+    start: &[f64],
+) -> Result<(Functions, Vec<Component>), DensityError> {
+    let shortest = [0, 1].map(|a| (LEAST_CELLS * grid.axes[a].step).ln());
+    let longest = LONGEST.ln();
+    let bounds = [
+        (SDS.0.ln(), SDS.1.ln()),
+        (shortest[0].min(longest), longest),
+        (shortest[1].min(longest), longest),
+    ];
+    let first = MEDIAN_LENGTH.ln();
+    let (mut at, mut theta) = ([0.0, first, first], start.to_vec());
+    let mut functions = Functions::new(&grid.axes, &[]);
+    // What functions are needed depends on the lengthscales, which are found with some.
+    for round in 0..2 {
+        let lengths = [at[1].exp(), at[2].exp()];
+        let taken = orders::choose(grid, wanted.kernel, at[0].exp(), lengths, most);
+        let next = Functions::new(&grid.axes, &taken);
+        if round > 0 && functions.is_same(&next) {
+            break;
+        }
+        theta = orders::moved(&functions, &theta, &next);
+        functions = next;
+        let problem = Problem {
+            grid,
+            functions: &functions,
+        };
+        let search = Search {
+            problem,
+            wanted,
+            bounds,
+        };
+        let from = search.clamp(at);
+        (at, theta) = search.top(from, &theta)?;
+    }
+    let components = about(&functions, grid, wanted, bounds, at, &theta)?;
+    Ok((functions, components))
+}
+
+/// The setting at the top, and those of the design about it.
+fn about(
+    functions: &Functions,
+    grid: &Grid,
+    wanted: Wanted,
+    bounds: [(f64, f64); 3],
+    top: [f64; 3],
+    theta: &[f64],
+) -> Result<Vec<Component>, DensityError> {
+    let problem = Problem { grid, functions };
+    let search = Search {
+        problem,
+        wanted,
+        bounds,
+    };
+    let (best, mut component) = search.component(top, theta)?;
+    if !wanted.integrate {
+        return Ok(vec![component]);
+    }
+    let directions = search.directions(top, theta)?;
+    let theta = component.mode.theta.clone();
+    let mut out = Vec::new();
+    for (z, weight) in design() {
+        let moved = |a: usize| top[a] + (0..3).map(|k| z[k] * directions[k][a]).sum::<f64>();
+        if z == [0.0; 3] {
+            component.weight = weight;
+            out.push(component.clone());
+        } else if let Ok((value, mut c)) =
+            search.component(search.clamp([0, 1, 2].map(moved)), &theta)
+        {
+            c.weight = weight * (value - best).exp();
+            out.push(c);
+        }
+    }
+    let sum: f64 = out.iter().map(|c| c.weight).sum();
+    out.retain(|c| c.weight >= DROP * sum);
+    let sum: f64 = out.iter().map(|c| c.weight).sum();
+    out.iter_mut().for_each(|c| c.weight /= sum);
+    out.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn designs_integrate_normal_densities() {
+        // With the density relative to its top, in units of (2 pi)^(3/2).
+        let mut moments = [0.0; 3];
+        for (z, weight) in design() {
+            let square = dot(&z, &z);
+            let mass = weight * (-0.5 * square).exp();
+            moments[0] += mass;
+            moments[1] += mass * z[0] * z[0];
+            moments[2] += mass * z[0] * z[1];
+        }
+        // Sums of fifteen terms of order one.
+        assert!((moments[0] - 1.0).abs() < 1e-14);
+        assert!((moments[1] - 1.0).abs() < 1e-14);
+        assert!(moments[2].abs() < 1e-14);
+    }
+
+    #[test]
+    fn slopes_of_the_prior_are_differences() {
+        let at = [0.3, -0.4, 1.2];
+        let (_, slopes) = log_prior(at);
+        for a in 0..3 {
+            let moved = |h: f64| {
+                let mut at = at;
+                at[a] += h;
+                log_prior(at).0
+            };
+            let difference = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+            // Central differences err by h^2 and by eps / h.
+            assert!((slopes[a] - difference).abs() < 1e-9);
+        }
+    }
+}

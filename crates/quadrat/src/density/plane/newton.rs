@@ -1,0 +1,171 @@
+//! The mode of the coefficients at one setting of the hyperparameters, and Laplace's evidence.
+
+use crate::error::LinalgError;
+use crate::linalg::{Cholesky, Mat, dot};
+
+use super::super::error::DensityError;
+use super::super::loops;
+use super::functions::Functions;
+use super::grid::Grid;
+use super::prior::Prior;
+
+/// Newton steps.
+const MOST_STEPS: usize = 200;
+/// Halvings of a step.
+const HALVINGS: i32 = 40;
+
+/// The problem: rows in cells, and the functions that may explain them.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct Problem<'a> {
+    pub grid: &'a Grid,
+    pub functions: &'a Functions,
+}
+
+/// A mode and what is around it.
+#[derive(Debug, Clone)]
+pub(in super::super) struct Mode {
+    /// Coefficients.
+    pub theta: Vec<f64>,
+    /// The function on the cells.
+    pub eta: Vec<f64>,
+    /// The probability of each cell.
+    pub mass: Vec<f64>,
+    /// Log likelihood.
+    pub value: f64,
+    /// `theta' P theta`.
+    pub square: f64,
+    /// Factor of the precision of the coefficients.
+    pub factor: Cholesky,
+    /// Laplace's log evidence, without constants in the rows.
+    pub log_evidence: f64,
+}
+
+impl Mode {
+    /// Log likelihood and log prior density, the latter without its constant.
+    pub fn log_joint(&self) -> f64 {
+        self.value - 0.5 * self.square
+    }
+}
+
+/// The log likelihood at a function, and the probabilities of the cells.
+pub(super) fn look(grid: &Grid, eta: &[f64]) -> (f64, Vec<f64>) {
+    let mut mass: Vec<f64> = eta
+        .iter()
+        .zip(&grid.log_measure)
+        .map(|(e, w)| e + w)
+        .collect();
+    let (_, top) = loops::extremes(&mass);
+    loops::lower(&mut mass, top);
+    let linear = dot(&grid.counts, &mass);
+    crate::special::exp(&mut mass);
+    let sum = loops::sum(&mass);
+    mass.iter_mut().for_each(|x| *x /= sum);
+    (linear - grid.total * sum.ln(), mass)
+}
+
+/// Coefficients and what follows from them.
+struct Place {
+    theta: Vec<f64>,
+    eta: Vec<f64>,
+    mass: Vec<f64>,
+    value: f64,
+    /// `P theta`.
+    pull: Vec<f64>,
+    square: f64,
+}
+
+impl Place {
+    fn log_joint(&self) -> f64 {
+        self.value - 0.5 * self.square
+    }
+}
+
+impl Problem<'_> {
+    /// The precision `A = P + Phi' W Phi` and its factor, `W = N (diag u - u u')`.
+    pub fn precision(&self, mass: &[f64], prior: &Prior) -> Result<Cholesky, LinalgError> {
+        let n = self.grid.total;
+        let weighted: Vec<f64> = mass.iter().map(|u| n * u).collect();
+        let mut a: Mat<f64> = self.functions.curvature(&weighted);
+        let c = self.functions.project(mass);
+        for j in 0..c.len() {
+            let by = n * c[j];
+            let column = a.col_as_slice_mut(j);
+            column.iter_mut().zip(&c).for_each(|(a, c)| *a -= by * c);
+        }
+        prior.add_to(&mut a);
+        Cholesky::factor_owned(a)
+    }
+
+    /// Newton's method from a start until the decrement is below a tolerance. That step is still
+    /// taken, but the factor stays where it began.
+    ///
+    /// # Errors
+    /// Where a precision is not positive, or the search does not end.
+    pub fn mode(&self, prior: &Prior, start: &[f64], tolerance: f64) -> Result<Mode, DensityError> {
+        let mut theta = start.to_vec();
+        theta.resize(self.functions.len(), 0.0);
+        let eta = self.functions.eta(&theta);
+        let mut at = self.place(prior, theta, eta);
+        let counted = self.functions.project(&self.grid.counts);
+        for _ in 0..MOST_STEPS {
+            let factor = self.precision(&at.mass, prior)?;
+            let expected = self.functions.project(&at.mass);
+            let gradient: Vec<f64> = (0..counted.len())
+                .map(|i| counted[i] - self.grid.total * expected[i] - at.pull[i])
+                .collect();
+            let step = factor.solve(&gradient);
+            let decrement = dot(&gradient, &step).max(0.0).sqrt();
+            let next = self.search(prior, &at, &step, decrement);
+            let is_last = decrement < tolerance || next.is_none();
+            at = next.unwrap_or(at);
+            if is_last {
+                let log_evidence = at.log_joint() - 0.5 * factor.log_det() + 0.5 * prior.log_det;
+                return Ok(Mode {
+                    theta: at.theta,
+                    eta: at.eta,
+                    mass: at.mass,
+                    value: at.value,
+                    square: at.square,
+                    factor,
+                    log_evidence,
+                });
+            }
+        }
+        Err(DensityError::NoMode {
+            reason: format!("{MOST_STEPS} Newton steps were not enough"),
+        })
+    }
+
+    fn place(&self, prior: &Prior, theta: Vec<f64>, eta: Vec<f64>) -> Place {
+        let (value, mass) = look(self.grid, &eta);
+        let pull = prior.pull(&theta);
+        let square = dot(&theta, &pull);
+        Place {
+            theta,
+            eta,
+            mass,
+            value,
+            pull,
+            square,
+        }
+    }
+
+    /// The first place along a step, halved as often as needed, that gains what its slope promises;
+    /// none where rounding hides all gains.
+    fn search(&self, prior: &Prior, at: &Place, step: &[f64], decrement: f64) -> Option<Place> {
+        let along = self.functions.eta(step);
+        let before = at.log_joint();
+        // Near the mode a step gains less than rounding takes.
+        let slack = 1e-13 * (1.0 + before.abs());
+        let moved = |x: &[f64], by: &[f64], size: f64| -> Vec<f64> {
+            x.iter().zip(by).map(|(x, s)| x + size * s).collect()
+        };
+        (0..HALVINGS).find_map(|i| {
+            let size = 0.5_f64.powi(i);
+            let theta = moved(&at.theta, step, size);
+            let next = self.place(prior, theta, moved(&at.eta, &along, size));
+            let wanted = before + 1e-4 * size * decrement * decrement - slack;
+            (next.log_joint() >= wanted).then_some(next)
+        })
+    }
+}

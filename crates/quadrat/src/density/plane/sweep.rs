@@ -1,0 +1,106 @@
+//! The function on the cells of many draws, a line of cells at a time.
+
+use crate::linalg::{Mat, MatRef, gemm, gemm_into};
+
+use super::functions::Functions;
+
+/// Lines of cells that are begun together: their coefficients are read once.
+const LINES: usize = 8;
+
+/// Coefficients of draws, ordered by the function of the second axis.
+#[derive(Debug, Clone)]
+pub(super) struct Lines {
+    /// Shape `[draws, functions]`.
+    theta: Mat<f64>,
+    /// The function of the second axis of each group, and the columns of its coefficients.
+    groups: Vec<(usize, std::ops::Range<usize>)>,
+    /// Values of the function of the first axis for every column, shape `[functions, cells]`.
+    first: Mat<f64>,
+    /// Values of the functions of the second axis, one for each group, shape `[groups, cells]`.
+    second: Mat<f64>,
+}
+
+impl Lines {
+    /// Lays out draws.
+    ///
+    /// # Arguments
+    /// * `theta` - shape `[functions, draws]`
+    pub fn new(functions: &Functions, theta: &Mat<f64>) -> Self {
+        let mut order: Vec<usize> = (0..functions.len()).collect();
+        order.sort_by_key(|i| (functions.pair(*i).1, functions.pair(*i).0));
+        let mut from = 0;
+        let groups: Vec<(usize, std::ops::Range<usize>)> = order
+            .chunk_by(|a, b| functions.pair(*a).1 == functions.pair(*b).1)
+            .map(|chunk| {
+                from += chunk.len();
+                (functions.pair(chunk[0]).1, from - chunk.len()..from)
+            })
+            .collect();
+        let (one, two) = (functions.axis(0), functions.axis(1));
+        Self {
+            theta: Mat::from_fn(theta.ncols(), order.len(), |i, k| theta[(order[k], i)]),
+            first: Mat::from_fn(order.len(), one.nrows(), |k, i| {
+                one[(i, functions.pair(order[k]).0)]
+            }),
+            second: Mat::from_fn(groups.len(), two.nrows(), |g, j| two[(j, groups[g].0)]),
+            groups,
+        }
+    }
+
+    /// Draws.
+    pub fn len(&self) -> usize {
+        self.theta.nrows()
+    }
+
+    /// Calls `visit(i, function)` for cells `(i, 0..)` of each wanted `i`, with the function of some
+    /// draws in rows, shape `[draws, cells of the second axis]`.
+    pub fn visit(
+        &self,
+        draws: std::ops::Range<usize>,
+        lines: std::ops::Range<usize>,
+        mut visit: impl FnMut(usize, &mut Mat<f64>),
+    ) {
+        let (n, groups) = (draws.len(), self.groups.len());
+        let theta = self.theta.subrows(draws.start, n);
+        let mut out = Mat::zeros(n, self.second.ncols());
+        for chunk in crate::linalg::cut(lines.len(), LINES) {
+            let (from, size) = (lines.start + chunk.start, chunk.len());
+            let mut partial = vec![0.0; n * groups * size];
+            for (g, (_, columns)) in self.groups.iter().enumerate() {
+                let part = &mut partial[g * size * n..(g + 1) * size * n];
+                gemm_into(
+                    crate::linalg::MatMut::from_column_major_slice_mut(part, n, size),
+                    false,
+                    1.0,
+                    theta.subcols(columns.start, columns.len()),
+                    self.first
+                        .submatrix(columns.start, from, columns.len(), size),
+                );
+            }
+            for line in 0..size {
+                let left = MatRef::from_column_major_slice_with_stride(
+                    &partial[line * n..],
+                    n,
+                    groups,
+                    size * n,
+                );
+                gemm_into(out.as_mut(), false, 1.0, left, self.second.as_ref());
+                visit(from + line, &mut out);
+            }
+        }
+    }
+
+    /// The function of every draw at one cell.
+    pub fn at(&self, i: usize, j: usize) -> Vec<f64> {
+        let by = Mat::from_fn(self.theta.ncols(), 1, |k, _| {
+            let group = self
+                .groups
+                .iter()
+                .position(|(_, columns)| columns.contains(&k));
+            self.first[(k, i)] * group.map_or(0.0, |g| self.second[(g, j)])
+        });
+        gemm(self.theta.as_ref(), by.as_ref())
+            .col_as_slice(0)
+            .to_vec()
+    }
+}

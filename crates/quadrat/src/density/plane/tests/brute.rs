@@ -1,0 +1,234 @@
+//! Modes, evidence, gradients and draws against dense algebra.
+
+use super::super::functions::Functions;
+use super::super::grid::Grid;
+use super::super::hyper::{Wanted, evidence};
+use super::super::newton::{Problem, look};
+use super::super::pairs::clean;
+use super::super::prior::JITTER;
+use super::normals;
+use crate::density::basis::Kernel;
+use crate::density::cells::Cells;
+use crate::density::scale::scale;
+use crate::linalg::{Cholesky, Mat, dot, gemm, matvec, symmetric_from_fn};
+
+const OPEN: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
+const VARIANCE: f64 = 10.0;
+
+fn small(bounds: [(f64, f64); 2], shape: [usize; 2]) -> Grid {
+    let [x, y] = normals(80, 0.6, 5);
+    let pairs = clean([&x, &y], None, bounds, [false; 2]).unwrap();
+    let axes = [0, 1].map(|a| {
+        let scale = scale(&pairs.column(a, false)).unwrap();
+        Cells::lay(shape[a], &scale, bounds[a], None, false).unwrap()
+    });
+    Grid::new(axes, &pairs)
+}
+
+/// All products of cosines.
+fn all(grid: &Grid) -> Functions {
+    let [m, n] = grid.shape();
+    let orders: Vec<(usize, usize)> = (0..m).flat_map(|i| (0..n).map(move |j| (i, j))).collect();
+    Functions::new(&grid.axes, &orders)
+}
+
+fn columns(functions: &Functions) -> Vec<Vec<f64>> {
+    (0..functions.len())
+        .map(|i| {
+            let mut theta = vec![0.0; functions.len()];
+            theta[i] = 1.0;
+            functions.eta(&theta)
+        })
+        .collect()
+}
+
+/// `C = sd^2 (K_1 (x) K_2 + jitter) + variance H H'` on the cells.
+fn dense(grid: &Grid, kernel: Kernel, at: [f64; 3]) -> Mat<f64> {
+    let n = grid.shape()[1];
+    let cells = grid.counts.len();
+    let (sd, lengths) = (at[0].exp(), [at[1].exp(), at[2].exp()]);
+    let lag = |a: usize, d: usize| kernel.at(d as f64 * grid.axes[a].step / lengths[a]).0;
+    let polynomials = Functions::new(&grid.axes, &[]);
+    let h = columns(&polynomials);
+    symmetric_from_fn(cells, |i, j| {
+        let (a, b) = ((i / n).abs_diff(j / n), (i % n).abs_diff(j % n));
+        let jitter = if i == j { JITTER * cells as f64 } else { 0.0 };
+        let flat: f64 = h.iter().take(polynomials.q).map(|h| h[i] * h[j]).sum();
+        sd * sd * (lag(0, a) * lag(1, b) + jitter) + VARIANCE * flat
+    })
+}
+
+/// Newton's method on the cells: equations 13 to 16 of Riihimaki & Vehtari. Returns mode, evidence,
+/// posterior covariance.
+fn brute(grid: &Grid, c: &Mat<f64>) -> (Vec<f64>, f64, Mat<f64>) {
+    let (m, n) = (c.nrows(), grid.total);
+    let mut f = vec![0.0; m];
+    let mut out = (0.0, Mat::zeros(m, m));
+    for _ in 0..200 {
+        let (value, u) = look(grid, &f);
+        let root: Vec<f64> = u.iter().map(|u| u.sqrt()).collect();
+        let r = Mat::from_fn(m, m, |i, j| {
+            n.sqrt() * (if i == j { root[i] } else { 0.0 } - u[i] * root[j])
+        });
+        let cr = gemm(c.as_ref(), r.as_ref());
+        let inner = gemm(r.transpose(), cr.as_ref());
+        let inner = symmetric_from_fn(m, |i, j| inner[(i, j)] + if i == j { 1.0 } else { 0.0 });
+        let factor = Cholesky::factor(inner.as_ref()).unwrap();
+        let uf = dot(&u, &f);
+        let b: Vec<f64> = (0..m)
+            .map(|j| n * u[j] * (f[j] - uf) + grid.counts[j] - n * u[j])
+            .collect();
+        let inside = factor.solve(&matvec(cr.transpose(), &b));
+        let outside = matvec(r.as_ref(), &inside);
+        let a: Vec<f64> = b.iter().zip(&outside).map(|(b, o)| b - o).collect();
+        let mut next = matvec(c.as_ref(), &a);
+        let pairs = || f.iter().zip(&next);
+        let moved = pairs().map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
+        let mut half = cr.transpose().to_owned();
+        factor.half_solve_in_place(half.as_mut());
+        let covariance = c - gemm(half.transpose(), half.as_ref());
+        out = (
+            value - 0.5 * dot(&a, &f) - 0.5 * factor.log_det(),
+            covariance,
+        );
+        if moved < 1e-11 {
+            break;
+        }
+        // Halve long steps: the mode is unique.
+        if moved > 3.0 {
+            let pairs = next.iter_mut().zip(&f);
+            pairs.for_each(|(x, y)| *x = y + (*x - y) * 3.0 / moved);
+        }
+        f = next;
+    }
+    (f, out.0, out.1)
+}
+
+fn wanted(kernel: Kernel) -> Wanted {
+    Wanted {
+        kernel,
+        variance: VARIANCE,
+        tolerance: 1e-10,
+        integrate: false,
+    }
+}
+
+/// What no density sees is taken off.
+fn centred(x: &[f64]) -> Vec<f64> {
+    let mean = x.iter().sum::<f64>() / x.len() as f64;
+    x.iter().map(|x| x - mean).collect()
+}
+
+/// `(I - J) S (I - J)`, with `J` the average.
+fn contrasts(s: &Mat<f64>) -> Mat<f64> {
+    let m = s.nrows();
+    let j = Mat::from_fn(m, m, |i, k| if i == k { 1.0 } else { 0.0 } - 1.0 / m as f64);
+    gemm(gemm(j.as_ref(), s.as_ref()).as_ref(), j.as_ref())
+}
+
+#[test]
+fn mode_evidence_and_covariance_are_those_of_brute_force() {
+    for (bounds, kernel) in [
+        ([OPEN; 2], Kernel::Matern32),
+        ([OPEN, (-5.0, 6.0)], Kernel::Matern52),
+    ] {
+        let grid = small(bounds, [9, 8]);
+        let at = [0.2, -0.1, 0.4];
+        let (f, value, covariance) = brute(&grid, &dense(&grid, kernel, at));
+        let functions = all(&grid);
+        let problem = Problem {
+            grid: &grid,
+            functions: &functions,
+        };
+        let got = evidence(problem, wanted(kernel), at, &[], false)
+            .unwrap()
+            .mode;
+        for (got, want) in centred(&got.eta).iter().zip(centred(&f)) {
+            // What the issue asks for.
+            assert!((got - want).abs() < 1e-8, "{got} {want}");
+        }
+        // The constant is integrated exactly: it is part of the prior alone.
+        assert!(
+            (got.log_evidence - value).abs() < 1e-8,
+            "{} {value}",
+            got.log_evidence
+        );
+        let columns = columns(&functions);
+        let phi = Mat::from_fn(grid.counts.len(), functions.len(), |i, k| columns[k][i]);
+        let inverse = got.factor.inverse();
+        let spread = gemm(
+            gemm(phi.as_ref(), inverse.as_ref()).as_ref(),
+            phi.transpose(),
+        );
+        let error = (contrasts(&spread) - contrasts(&covariance)).norm_max();
+        assert!(error < 1e-8, "{error:e}");
+        let diagonal = functions.diagonal(&inverse);
+        for (i, got) in diagonal.iter().enumerate() {
+            // Sums of 77^2 terms, and of some that cancel.
+            assert!((got - spread[(i, i)]).abs() < 1e-10 * spread[(i, i)].abs().max(1.0));
+        }
+    }
+}
+
+#[test]
+fn curvatures_are_those_of_products() {
+    let grid = small([OPEN, (-5.0, 6.0)], [11, 7]);
+    let functions = Functions::new(
+        &grid.axes,
+        &[(0, 0), (3, 1), (1, 3), (0, 2), (4, 4), (2, 2)],
+    );
+    let columns = columns(&functions);
+    let d: Vec<f64> = (0..77).map(|j| f64::from(j).sin() + 0.3).collect();
+    let got = functions.curvature(&d);
+    let projected = functions.project(&d);
+    for i in 0..functions.len() {
+        for j in 0..functions.len() {
+            let want: f64 = (0..77).map(|c| d[c] * columns[i][c] * columns[j][c]).sum();
+            // Sums of 77 terms of order up to a thousand.
+            assert!(
+                (got[(i, j)] - want).abs() < 1e-10 * want.abs().max(1.0),
+                "{i} {j}"
+            );
+        }
+        let want = dot(&d, &columns[i]);
+        assert!((projected[i] - want).abs() < 1e-11 * want.abs().max(1.0));
+    }
+}
+
+#[test]
+fn gradients_of_the_evidence_are_differences() {
+    let grid = small([OPEN; 2], [10, 9]);
+    let orders: Vec<(usize, usize)> = (0..5)
+        .flat_map(|i| (0..6 - i).map(move |j| (i, j)))
+        .collect();
+    for functions in [all(&grid), Functions::new(&grid.axes, &orders)] {
+        for kernel in [Kernel::Matern32, Kernel::Matern52, Kernel::Se] {
+            let problem = Problem {
+                grid: &grid,
+                functions: &functions,
+            };
+            let at = [0.3, 0.2, -0.2];
+            let value = |at: [f64; 3]| {
+                let found = evidence(problem, wanted(kernel), at, &[], false).unwrap();
+                found.mode.log_evidence
+            };
+            let slopes = evidence(problem, wanted(kernel), at, &[], true)
+                .unwrap()
+                .slopes;
+            for a in 0..3 {
+                let moved = |h: f64| {
+                    let mut at = at;
+                    at[a] += h;
+                    value(at)
+                };
+                let difference = (moved(1e-4) - moved(-1e-4)) / 2e-4;
+                // Central differences err by h^2, and by 1e-11 / h from the evidence.
+                assert!(
+                    (slopes[a] - difference).abs() < 2e-6 * difference.abs().max(1.0),
+                    "{kernel:?} {a}: {} {difference}",
+                    slopes[a]
+                );
+            }
+        }
+    }
+}

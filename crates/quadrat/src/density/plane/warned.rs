@@ -1,0 +1,119 @@
+//! What should be known of the rows before a density over a plane is trusted.
+
+use super::super::error::Warning;
+use super::super::scale::Scale;
+use super::grid::Grid;
+use super::pairs::Pairs;
+
+/// Values below which the prior has as much to say.
+const FEW: f64 = 20.0;
+/// Share of the weight from which one value is told, and from which one cell is.
+const TIED: f64 = 0.1;
+const CROWDED: f64 = 0.25;
+/// Distance in scales from which a value is told.
+const FAR: f64 = 100.0;
+/// Correlation from which columns are told to determine each other.
+const DEPENDENT: f64 = 0.9999;
+
+/// Warnings about the rows.
+pub(super) fn look_out(
+    pairs: &Pairs,
+    grid: &Grid,
+    scales: &[Scale; 2],
+    log: [bool; 2],
+) -> Vec<Warning> {
+    let mut out = Vec::new();
+    if grid.total < FEW {
+        out.push(Warning::Few {
+            rows: grid.total.floor() as usize,
+        });
+    }
+    let mut tied = false;
+    for axis in [0, 1] {
+        let of = |warning: Warning| warning.of_column(axis);
+        let (distinct, value, share) = ties(pairs, axis, grid.total);
+        if share > TIED && grid.total >= FEW {
+            tied = true;
+            out.push(of(Warning::Ties { value, share }));
+        } else if distinct < grid.shape()[axis] && distinct * 2 < pairs.len() {
+            out.push(of(Warning::Rounded {
+                rows: pairs.len(),
+                distinct,
+            }));
+        }
+        let scale = &scales[axis];
+        let above = scale.most - scale.centre > scale.centre - scale.least;
+        let farther = if above { scale.most } else { scale.least };
+        let distance = (farther - scale.centre).abs() / scale.scale;
+        if distance > FAR {
+            let value = if log[axis] { farther.exp() } else { farther };
+            out.push(of(Warning::Outlier { value, distance }));
+        }
+    }
+    let columns = grid.shape()[1];
+    let heaviest =
+        (0..grid.counts.len()).max_by(|a, b| grid.counts[*a].total_cmp(&grid.counts[*b]));
+    if let Some(cell) = heaviest {
+        let share = grid.counts[cell] / grid.total;
+        if share > CROWDED && !tied && grid.total >= FEW {
+            let at = [cell / columns, cell % columns];
+            let place = [0, 1].map(|a| {
+                let cells = &grid.axes[a];
+                cells.axis.backward(cells.centres[at[a]])
+            });
+            out.push(Warning::CrowdedPlane { place, share });
+        }
+    }
+    let correlation = correlation(pairs, scales, grid, log);
+    if correlation.abs() > DEPENDENT {
+        out.push(Warning::Dependent { correlation });
+    }
+    out
+}
+
+/// How many different values a column has, the one that weighs most, and its share.
+fn ties(pairs: &Pairs, axis: usize, total: f64) -> (usize, f64, f64) {
+    let mut values: Vec<(f64, f64)> = pairs.values[axis]
+        .iter()
+        .enumerate()
+        .map(|(i, x)| (*x, pairs.weight(i)))
+        .collect();
+    values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut distinct, mut best) = (0, (f64::NAN, 0.0));
+    for chunk in values.chunk_by(|a, b| a.0 == b.0) {
+        distinct += 1;
+        let weight: f64 = chunk.iter().map(|x| x.1).sum();
+        if weight > best.1 {
+            best = (chunk[0].0, weight);
+        }
+    }
+    (distinct, best.0, best.1 / total)
+}
+
+/// The correlation of the columns on their bent axes, so that one value far off decides nothing.
+fn correlation(pairs: &Pairs, scales: &[Scale; 2], grid: &Grid, log: [bool; 2]) -> f64 {
+    let at = |axis: usize, x: f64| {
+        let t = if log[axis] { x.ln() } else { x };
+        ((t - scales[axis].centre) / scales[axis].scale).asinh()
+    };
+    let (mut sums, mut squares) = ([0.0; 2], [0.0; 3]);
+    for i in 0..pairs.len() {
+        let (w, x, y) = (
+            pairs.weight(i),
+            at(0, pairs.values[0][i]),
+            at(1, pairs.values[1][i]),
+        );
+        sums[0] += w * x;
+        sums[1] += w * y;
+        squares[0] += w * x * x;
+        squares[1] += w * x * y;
+        squares[2] += w * y * y;
+    }
+    let n = grid.total;
+    let covariance = squares[1] - sums[0] * sums[1] / n;
+    let variances = [
+        squares[0] - sums[0] * sums[0] / n,
+        squares[2] - sums[1] * sums[1] / n,
+    ];
+    covariance / (variances[0] * variances[1]).sqrt()
+}
