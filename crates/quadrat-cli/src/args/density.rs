@@ -12,9 +12,10 @@ pub struct Density {
     /// The table
     #[arg(value_name = "FILE")]
     pub table: PathBuf,
-    /// Column of the values; may be left out where only one column holds numbers
+    /// Column of the values; may be left out where only one column holds numbers. Given twice, the
+    /// density is that of both columns over a plane
     #[arg(long, value_name = "COLUMN", conflicts_with_all = ["interval", "bins"])]
-    pub column: Option<String>,
+    pub column: Vec<String>,
     /// Columns of the two ends of an interval that holds the value of each row; an empty cell is no
     /// end
     #[arg(long, value_name = "LO,HI", value_delimiter = ',', num_args = 1.., conflicts_with = "bins")]
@@ -25,15 +26,22 @@ pub struct Density {
     /// Column of the weights of the rows: how many like it there are
     #[arg(long, value_name = "COLUMN")]
     pub weights: Option<String>,
-    /// Bounds beyond which no value can lie, such as `0,inf`
+    /// Bounds beyond which no value can lie, such as `0,inf`; of two columns given twice, in their
+    /// order, `-inf,inf` for none
     #[arg(long, value_name = "LO,HI", allow_hyphen_values = true, value_parser = pair)]
-    pub bounds: Option<(f64, f64)>,
-    /// What the density covers where there is no bound; it is zero outside
+    pub bounds: Vec<(f64, f64)>,
+    /// What the density covers where there is no bound; it is zero outside. Of two columns given
+    /// twice, in their order
     #[arg(long, value_name = "LO,HI", allow_hyphen_values = true, value_parser = pair)]
-    pub range: Option<(f64, f64)>,
-    /// Number of cells
-    #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u16).range(20..=5000))]
-    pub grid: u16,
+    pub range: Vec<(f64, f64)>,
+    /// Number of cells: 400 by default, from 20 to 5000; of two columns along each axis, 20 by
+    /// default and at most 300, or `M,N`
+    #[arg(long, value_name = "N", value_parser = grid)]
+    pub grid: Option<[usize; 2]>,
+    /// Ask for the probability of values between two numbers; of two columns given twice, in their
+    /// order, for that of a rectangle
+    #[arg(long, value_name = "LO,HI", allow_hyphen_values = true, value_parser = pair)]
+    pub within: Vec<(f64, f64)>,
     /// Probability of the band and of intervals
     #[arg(long, default_value_t = LEVEL, value_parser = level)]
     pub level: f64,
@@ -81,6 +89,20 @@ fn pair(text: &str) -> Result<(f64, f64), String> {
         Some((Some(lower), Some(upper))) if lower < upper => Ok((lower, upper)),
         Some((Some(_), Some(_))) => Err("the first number must be below the second".to_owned()),
         _ => Err("write two numbers, such as `0,1`, `0,inf` or `-inf,10`".to_owned()),
+    }
+}
+
+/// One number of cells, or one for each of two axes.
+fn grid(text: &str) -> Result<[usize; 2], String> {
+    let number = |text: &str| {
+        let number = text.trim().parse::<usize>().ok();
+        number.filter(|n| (5..=5000).contains(n)).ok_or_else(|| {
+            "write the number of cells, such as `400`, or `40,60` for two columns".to_owned()
+        })
+    };
+    match text.split_once([',', 'x']) {
+        Some((m, n)) => Ok([number(m)?, number(n)?]),
+        None => number(text).map(|n| [n, n]),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The rows of `quadrat density`, from a table.
 
-use quadrat::density::Density as Builder;
+use quadrat::density::{Density as Builder, Density2d};
 
 use crate::args::Density;
 use crate::diagnostic::{Place, Problem, Problems};
@@ -11,14 +11,15 @@ use crate::table::{Reading, Table};
 #[derive(Debug)]
 enum Said {
     Values(Vec<f64>),
+    Pairs(Vec<f64>, Vec<f64>),
     Intervals(Vec<f64>, Vec<f64>),
 }
 
 /// The rows, and where they stand.
 #[derive(Debug)]
 pub struct Rows {
-    /// The name of the value.
-    pub name: String,
+    /// The name of the value, or of both.
+    pub names: Vec<String>,
     said: Said,
     weights: Option<Vec<f64>>,
     table: Table,
@@ -57,19 +58,22 @@ impl Rows {
         });
         let first = read.next().unwrap_or_default();
         let is_value = args.interval.is_empty() && args.bins.is_empty();
-        let said = if is_value {
+        let is_pair = is_value && args.column.len() == 2;
+        let said = if is_pair {
+            Said::Pairs(first, read.next().unwrap_or_default())
+        } else if is_value {
             Said::Values(first)
         } else {
             Said::Intervals(first, read.next().unwrap_or_default())
         };
         let weights = read.next();
-        let name = if is_value {
-            names[0].clone()
+        let names = if is_value {
+            names[..args.column.len().max(1)].to_vec()
         } else {
-            "value".to_owned()
+            vec!["value".to_owned()]
         };
         Ok(Self {
-            name,
+            names,
             said,
             weights,
             table,
@@ -80,7 +84,7 @@ impl Rows {
     /// A builder over the rows.
     pub fn density(&self) -> Builder<'_> {
         let density = match &self.said {
-            Said::Values(values) => Builder::new(values),
+            Said::Values(values) | Said::Pairs(values, _) => Builder::new(values),
             Said::Intervals(lower, upper) => Builder::from_intervals(lower, upper),
         };
         match &self.weights {
@@ -89,10 +93,22 @@ impl Rows {
         }
     }
 
+    /// A builder over two columns; none where there is but one.
+    pub fn plane(&self) -> Option<Density2d<'_>> {
+        let Said::Pairs(x, y) = &self.said else {
+            return None;
+        };
+        let density = Density2d::new(x, y);
+        Some(match &self.weights {
+            Some(weights) => density.weights(weights),
+            None => density,
+        })
+    }
+
     /// How many.
     pub fn len(&self) -> usize {
         match &self.said {
-            Said::Values(values) => values.len(),
+            Said::Values(values) | Said::Pairs(values, _) => values.len(),
             Said::Intervals(lower, _) => lower.len(),
         }
     }
@@ -101,7 +117,15 @@ impl Rows {
     pub fn values(&self) -> &[f64] {
         match &self.said {
             Said::Values(values) => values,
-            Said::Intervals(..) => &[],
+            Said::Pairs(..) | Said::Intervals(..) => &[],
+        }
+    }
+
+    /// The values of both columns.
+    pub fn pairs(&self) -> Option<[&[f64]; 2]> {
+        match &self.said {
+            Said::Pairs(x, y) => Some([x, y]),
+            _ => None,
         }
     }
 
@@ -128,11 +152,15 @@ fn wanted(args: &Density, table: &Table) -> Result<(Vec<String>, Vec<Reading>), 
     let weights = args.weights.iter().cloned();
     let (mut names, mut readings) = match (args.interval.as_slice(), args.bins.as_slice()) {
         ([], []) => {
-            let column = match &args.column {
-                Some(column) => column.clone(),
-                None => only(table)?,
+            let names = match args.column.as_slice() {
+                [] => vec![only(table)?],
+                [one] => vec![one.clone()],
+                [one, other] if one != other => args.column.clone(),
+                [one, _] => return Err(twice(one)),
+                more => return Err(too_many(more.len())),
             };
-            (vec![column], vec![Reading::NumberOrMissing])
+            let readings = vec![Reading::NumberOrMissing; names.len()];
+            (names, readings)
         }
         ([_, _], []) => (args.interval.clone(), ends.to_vec()),
         ([], [_, _, _]) => {
@@ -147,6 +175,18 @@ fn wanted(args: &Density, table: &Table) -> Result<(Vec<String>, Vec<Reading>), 
         readings.push(Reading::Number);
     }
     Ok((names, readings))
+}
+
+fn twice(name: &str) -> Problems {
+    Problem::new(format!("column `{name}` is given twice"))
+        .remedy("give two different columns, or the one once")
+        .into()
+}
+
+fn too_many(n: usize) -> Problems {
+    Problem::new(format!("--column is given {n} times"))
+        .remedy("a density takes one column, or two")
+        .into()
 }
 
 fn arity(flag: &str, wanted: &str, given: &[String]) -> Problems {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::picture::picture;
 use super::rows::Rows;
 use super::seen;
+use crate::args::Density;
 use crate::diagnostic::Paint;
 use crate::numbers::{beside, count, human, percent};
 
@@ -53,14 +54,17 @@ fn told(answer: &Answer) -> String {
 }
 
 /// The numbers that are told, with their names.
-fn numbers(estimate: &Estimate) -> Vec<(&'static str, Answer)> {
+fn numbers(args: &Density, estimate: &Estimate) -> Vec<(String, Answer)> {
     let [mean, sd] = estimate.moments();
     let quantiles = estimate.quantiles(TOLD.map(|told| told.0));
     let named = TOLD.iter().map(|told| told.1).zip(quantiles);
-    [("mean", mean), ("sd", sd)]
-        .into_iter()
-        .chain(named)
-        .collect()
+    let all = [("mean", mean), ("sd", sd)].into_iter().chain(named);
+    let mut out: Vec<(String, Answer)> = all.map(|(name, a)| (name.to_owned(), a)).collect();
+    if let Some(&(from, to)) = args.within.first() {
+        let name = format!("probability of {} to {}", human(from), human(to));
+        out.push((name, estimate.probability(from, to)));
+    }
+    out
 }
 
 fn modes(estimate: &Estimate) -> String {
@@ -83,15 +87,15 @@ fn modes(estimate: &Estimate) -> String {
 }
 
 /// Sentences for a page.
-pub fn sentences(rows: &Rows, estimate: &Estimate) -> Vec<String> {
+pub fn sentences(args: &Density, rows: &Rows, estimate: &Estimate) -> Vec<String> {
     let level = percent(estimate.level());
     let mut out = vec![format!(
         "Density of `{}` from {}; all intervals are {level}.",
-        rows.name,
+        rows.names[0],
         count(rows.len(), "row")
     )];
     out.extend(
-        numbers(estimate)
+        numbers(args, estimate)
             .iter()
             .map(|(name, answer)| format!("{name}: {}.", told(answer))),
     );
@@ -100,18 +104,22 @@ pub fn sentences(rows: &Rows, estimate: &Estimate) -> Vec<String> {
 }
 
 /// The summary for a terminal.
-pub fn summary(rows: &Rows, estimate: &Estimate, paint: Paint) -> String {
+pub fn summary(args: &Density, rows: &Rows, estimate: &Estimate, paint: Paint) -> String {
     let level = percent(estimate.level());
     let mut out = format!(
         "{} of `{}`, {} band\n\n",
         count(rows.len(), "row"),
-        crate::terminal::clean(&rows.name),
+        crate::terminal::clean(&rows.names[0]),
         level
     );
     out.push_str(&picture(estimate, seen(estimate)));
     out.push('\n');
-    for (name, answer) in numbers(estimate) {
-        out.push_str(&format!("{name:<8}{}\n", told(&answer)));
+    for (name, answer) in numbers(args, estimate) {
+        out.push_str(&format!(
+            "{name:<8}{}{}\n",
+            if name.len() > 7 { "  " } else { "" },
+            told(&answer)
+        ));
     }
     out.push_str(&format!("{:<8}{}\n", "modes", modes(estimate)));
     for warning in warnings(rows, estimate) {
@@ -125,7 +133,7 @@ fn answer(answer: &Answer) -> Value {
 }
 
 /// Everything as JSON.
-pub fn json(rows: &Rows, estimate: &Estimate) -> Result<String> {
+pub fn json(args: &Density, rows: &Rows, estimate: &Estimate) -> Result<String> {
     let asked = [0.05, 0.25, 0.5, 0.75, 0.95];
     let quantiles: Vec<Value> = asked
         .iter()
@@ -147,7 +155,7 @@ pub fn json(rows: &Rows, estimate: &Estimate) -> Result<String> {
     let edges = estimate.edges();
     let (simultaneous_lower, simultaneous_upper) = estimate.simultaneous();
     let value = json!({
-        "column": rows.name,
+        "column": rows.names[0],
         "rows": rows.len(),
         "total": estimate.total(),
         "level": estimate.level(),
@@ -157,6 +165,7 @@ pub fn json(rows: &Rows, estimate: &Estimate) -> Result<String> {
         "modes": modes,
         "gini": positive(estimate.gini()),
         "top_tenth_share": positive(estimate.top_share(0.1)),
+        "within": args.within.first().map(|&(from, to)| answer(&estimate.probability(from, to))),
         "highest_density_region": estimate.highest_density_region(estimate.level()),
         "range": [edges[0], edges[edges.len() - 1]],
         "places": estimate.places(),

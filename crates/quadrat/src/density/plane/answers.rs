@@ -193,9 +193,9 @@ impl Estimate2d {
         }
     }
 
-    /// The smallest region of cells whose probability is at least `level`.
-    #[must_use]
-    pub fn highest_density_region(&self, level: f64) -> Region {
+    /// Cells in descending order of their density until their probability is at least `level`, and
+    /// the smallest density among them.
+    fn densest(&self, level: f64) -> (Vec<bool>, f64) {
         let p = self.density();
         let mut order: Vec<usize> = (0..p.len()).collect();
         order.sort_by(|a, b| p[*b].total_cmp(&p[*a]));
@@ -204,10 +204,24 @@ impl Estimate2d {
             if sum >= level {
                 break;
             }
-            sum += self.mass[cell];
+            sum += self.masses()[cell];
             cells[cell] = true;
             density = p[cell];
         }
+        (cells, density)
+    }
+
+    /// Whether each cell belongs to the smallest region whose probability is at least `level`.
+    #[must_use]
+    pub fn smallest_region(&self, level: f64) -> Vec<bool> {
+        self.densest(level).0
+    }
+
+    /// The smallest region of cells whose probability is at least `level`, with the interval of that
+    /// probability.
+    #[must_use]
+    pub fn highest_density_region(&self, level: f64) -> Region {
+        let (cells, density) = self.densest(level);
         let columns = self.shape()[1];
         let probability = self.linear(|i, j| f64::from(u8::from(cells[i * columns + j])));
         Region {

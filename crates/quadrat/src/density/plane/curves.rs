@@ -41,6 +41,8 @@ pub(super) struct Curves {
 pub(super) struct Bands {
     /// Weighted mean of the probability of each cell.
     pub mean: Vec<f64>,
+    /// Its standard deviation.
+    pub sd: Vec<f64>,
     /// Quantiles of the probability of each cell.
     pub lower: Vec<f64>,
     /// The same.
@@ -175,11 +177,12 @@ impl Curves {
         self.weights.len()
     }
 
-    /// Quantiles and, where it is asked for, the mean of the probability of every cell.
-    pub fn bands(&self, grid: &Grid, p: [f64; 2], mean: bool) -> Bands {
+    /// Mean, standard deviation and quantiles of the probability of every cell.
+    pub fn bands(&self, grid: &Grid, p: [f64; 2]) -> Bands {
         let [rows, columns] = grid.shape();
         let mut out = Bands {
-            mean: Vec::new(),
+            mean: Vec::with_capacity(rows * columns),
+            sd: Vec::with_capacity(rows * columns),
             lower: Vec::with_capacity(rows * columns),
             upper: Vec::with_capacity(rows * columns),
         };
@@ -192,10 +195,11 @@ impl Curves {
                 let [lower, upper] = work.quantiles(column, &self.weights, p);
                 out.lower.push((lower + measure).exp());
                 out.upper.push((upper + measure).exp());
-                if mean {
-                    crate::special::exp(column);
-                    out.mean.push(measure.exp() * dot(column, &self.weights));
-                }
+                crate::special::exp(column);
+                let mean = dot(column, &self.weights);
+                let variance = loops::spread(column, &self.weights, mean);
+                out.mean.push(measure.exp() * mean);
+                out.sd.push(measure.exp() * variance.max(0.0).sqrt());
             }
         });
         let sum: f64 = out.mean.iter().sum();

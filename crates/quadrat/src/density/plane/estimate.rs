@@ -52,6 +52,7 @@ pub struct Estimate2d {
     density: Vec<f64>,
     lower: Vec<f64>,
     upper: Vec<f64>,
+    sd: Vec<f64>,
     settings: Vec<Setting2d>,
     warnings: Vec<Warning>,
     functions: usize,
@@ -185,7 +186,7 @@ impl Density2d<'_> {
         functions: usize,
     ) -> Estimate2d {
         let tail = 0.5 * (1.0 - self.level);
-        let bands = curves.bands(&grid, [tail, 1.0 - tail], is_weighted);
+        let bands = curves.bands(&grid, [tail, 1.0 - tail]);
         let mass = if is_weighted { bands.mean } else { modes };
         let columns = grid.shape()[1];
         let per_area = |x: Vec<f64>| -> Vec<f64> {
@@ -199,6 +200,7 @@ impl Density2d<'_> {
             density: per_area(mass.clone()),
             lower: per_area(bands.lower),
             upper: per_area(bands.upper),
+            sd: per_area(bands.sd),
             grid,
             curves,
             level: self.level,
@@ -303,6 +305,12 @@ impl Estimate2d {
     #[must_use]
     pub fn upper(&self) -> &[f64] {
         &self.upper
+    }
+
+    /// The standard deviation of the density in each cell.
+    #[must_use]
+    pub fn sd(&self) -> &[f64] {
+        &self.sd
     }
 
     /// Probability of each cell.

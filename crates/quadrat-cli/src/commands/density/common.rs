@@ -1,0 +1,133 @@
+//! What densities of one and two columns have in common: outputs and refusals.
+
+use std::path::{Path, PathBuf};
+
+use quadrat::density::{Correction, DensityError};
+
+use super::rows::Rows;
+use crate::args::{CorrectWord, Density};
+use crate::diagnostic::{Problem, Problems};
+use crate::engine::draw_name;
+use crate::output::writable;
+
+/// Probability left out at each end of a figure, where nothing is seen.
+pub const UNSEEN: f64 = 1e-3;
+/// Columns of the table that is written, beside those of the places.
+pub const OWN: [&str; 3] = ["density", "lower", "upper"];
+/// Pixels of a PNG image per unit of the SVG.
+pub const FINE: f64 = 2.0;
+
+/// How draws are mended.
+pub fn correction(args: &Density) -> Correction {
+    match args.correct {
+        CorrectWord::Is => Correction::ImportanceSampling,
+        CorrectWord::None => Correction::None,
+    }
+}
+
+/// Checks the files that will be written.
+pub fn outputs(args: &Density, rows: &Rows) -> Result<(), Problems> {
+    no_column_twice(args, rows)?;
+    let outputs: Vec<PathBuf> = args.output.iter().chain(&args.plot).cloned().collect();
+    spare(&args.table, &outputs)?;
+    writable(&outputs)
+}
+
+/// Refuses a table in which two columns would have one name.
+fn no_column_twice(args: &Density, rows: &Rows) -> Result<(), Problems> {
+    let draws = usize::from(args.draws.unwrap_or(0));
+    let is_draw = |name: &str| (1..=draws).any(|draw| draw_name(draw) == name);
+    let clash = rows.names.iter().enumerate().find(|(i, name)| {
+        OWN.contains(&name.as_str()) || is_draw(name) || rows.names[..*i].contains(name)
+    });
+    let Some((_, name)) = clash.filter(|_| args.output.is_some()) else {
+        return Ok(());
+    };
+    let message = format!("the table of the density would have two columns named `{name}`");
+    let remedy = "rename that column in the table";
+    Err(Problem::new(message).remedy(remedy).into())
+}
+
+/// Refuses to write over the table.
+fn spare(table: &Path, outputs: &[PathBuf]) -> Result<(), Problems> {
+    let mut problems = Problems::default();
+    let table = table.canonicalize().ok();
+    for output in outputs {
+        if output
+            .canonicalize()
+            .ok()
+            .is_some_and(|real| Some(real) == table)
+        {
+            let message = format!("the output `{}` would replace the table", output.display());
+            problems.push(Problem::new(message).remedy("choose another file"));
+        }
+    }
+    if let [first, second] = outputs
+        && first == second
+    {
+        let message = format!("`{}` is asked for twice", first.display());
+        problems.push(Problem::new(message).remedy("give -o and --plot files of their own"));
+    }
+    problems.or(())
+}
+
+/// A refusal of the library, with the place of its row and the flags that mend it.
+pub fn refused(rows: &Rows, error: &DensityError) -> Problems {
+    refused_of(rows, 0, error)
+}
+
+/// The same of one of several columns.
+fn refused_of(rows: &Rows, column: usize, error: &DensityError) -> Problems {
+    let at = |row: usize, column: usize, message: String, remedy: &str| {
+        let problem = Problem::new(message).remedy(remedy);
+        problem.at(rows.place(row, column)).into()
+    };
+    // A place says which row it is.
+    match *error {
+        DensityError::Outside {
+            row,
+            value,
+            lower,
+            upper,
+        } => {
+            let message = format!("{value} lies outside of the bounds {lower} to {upper}");
+            at(row, column, message, "widen --bounds, or delete the row")
+        }
+        DensityError::NoLogarithm { row, value } => {
+            let message = format!("a logarithmic axis has no place for {value}");
+            at(row, column, message, "leave --log out, or delete the row")
+        }
+        DensityError::Weight { row, value } => {
+            let message = format!("the weight is {value}; it must be finite, zero or more");
+            at(row, rows.last(), message, "mend the cell")
+        }
+        DensityError::Interval { row, lower, upper } => {
+            let message = format!("the interval begins at {lower} and ends at {upper}");
+            at(row, 0, message, "swap the two ends")
+        }
+        DensityError::Column { column, ref error } => refused_of(rows, column, error),
+        ref other => {
+            let remedy = match other {
+                DensityError::Setting { .. } => "change --bounds, --range, --grid or --log",
+                DensityError::TooMany { .. } => "divide the column by a constant",
+                DensityError::Constant { .. } => {
+                    "choose another --column, or give intervals with --interval"
+                }
+                _ => "look at the rows of the table",
+            };
+            let said = match rows.names.get(column) {
+                Some(name) if rows.names.len() > 1 => format!("column `{name}`: {other}"),
+                _ => other.to_string(),
+            };
+            Problem::new(said).remedy(remedy).into()
+        }
+    }
+}
+
+/// A name as a cell of CSV.
+pub fn quoted(name: &str) -> String {
+    if name.contains(['"', ',', '\n', '\r']) {
+        return format!("\"{}\"", name.replace('"', "\"\""));
+    }
+    name.to_owned()
+}

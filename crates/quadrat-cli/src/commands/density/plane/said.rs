@@ -1,0 +1,179 @@
+//! What `quadrat density` says of two columns.
+
+use anyhow::Result;
+use quadrat::density::{Answer, Estimate2d, Marginal, Warning};
+use serde_json::{Value, json};
+
+use super::super::rows::Rows;
+use super::picture::{REGIONS, picture};
+use crate::args::Density;
+use crate::diagnostic::Paint;
+use crate::numbers::{beside, count, human, percent};
+
+/// Warnings, with rows and columns as people name them.
+pub fn warnings(rows: &Rows, estimate: &Estimate2d) -> Vec<String> {
+    let plain = |warning: &Warning| match warning {
+        Warning::NotFinite {
+            count: n,
+            rows: all,
+            first,
+        } => format!(
+            "{} of {all} have a value that is missing or not finite and were left out, the first is {}",
+            count(*n, "row"),
+            rows.address(*first)
+        ),
+        Warning::CrowdedPlane { .. } => format!("{warning} (--log, --range, --grid)"),
+        other => other.to_string(),
+    };
+    let told = |warning: &Warning| match warning {
+        Warning::Column { column, warning } => {
+            format!("`{}`: {}", rows.names[*column], plain(warning))
+        }
+        other => plain(other),
+    };
+    estimate.warnings().iter().map(told).collect()
+}
+
+/// Its width over four is about a standard deviation, which says how many digits are worth telling.
+fn told(answer: &Answer) -> String {
+    let sd = (answer.upper - answer.lower) / 4.0;
+    let text = |x: f64| beside(x, sd);
+    let [value, lower, upper] = [answer.value, answer.lower, answer.upper].map(text);
+    format!("{value}  ({lower} to {upper})")
+}
+
+/// The numbers that are told, with their names.
+fn numbers(args: &Density, rows: &Rows, estimate: &Estimate2d) -> Vec<(String, Answer)> {
+    let moments = estimate.moments();
+    let mut out = Vec::new();
+    for (axis, name) in rows.names.iter().enumerate() {
+        let name = crate::terminal::clean(name);
+        out.push((format!("mean of {name}"), moments.mean[axis]));
+        out.push((format!("sd of {name}"), moments.sd[axis]));
+    }
+    out.push(("correlation".to_owned(), moments.correlation));
+    if let [x, y] = *args.within.as_slice() {
+        let words = [x, y].map(|(from, to)| format!("{} to {}", human(from), human(to)));
+        let name = format!("probability of {} and {}", words[0], words[1]);
+        out.push((name, estimate.probability(x, y)));
+    }
+    out
+}
+
+/// Sentences for a page.
+pub fn sentences(args: &Density, rows: &Rows, estimate: &Estimate2d) -> Vec<String> {
+    let mut out = vec![format!(
+        "Density of `{}` and `{}` from {}; all intervals are {}.",
+        rows.names[0],
+        rows.names[1],
+        count(rows.len(), "row"),
+        percent(estimate.level())
+    )];
+    let numbers = numbers(args, rows, estimate);
+    out.extend(
+        numbers
+            .iter()
+            .map(|(name, answer)| format!("{name}: {}.", told(answer))),
+    );
+    out
+}
+
+/// The summary for a terminal.
+pub fn summary(args: &Density, rows: &Rows, estimate: &Estimate2d, paint: Paint) -> String {
+    let [x, y] = [0, 1].map(|axis| crate::terminal::clean(&rows.names[axis]));
+    let mut out = format!(
+        "{} of `{x}` (across) and `{y}` (up), {} band\n\n",
+        count(rows.len(), "row"),
+        percent(estimate.level())
+    );
+    out.push_str(&picture(estimate));
+    let regions = REGIONS.map(|(level, fill)| format!("{fill} {}", percent(level)));
+    out.push_str(&format!(
+        "the smallest regions that hold {} of the probability\n\n",
+        regions.join(", ")
+    ));
+    let numbers = numbers(args, rows, estimate);
+    let wide = numbers
+        .iter()
+        .map(|(name, _)| name.chars().count())
+        .max()
+        .unwrap_or(0);
+    for (name, answer) in numbers {
+        let gap = " ".repeat(wide - name.chars().count());
+        out.push_str(&format!("{name}{gap}  {}\n", told(&answer)));
+    }
+    for warning in warnings(rows, estimate) {
+        out.push_str(&format!("{}: {warning}\n", paint.yellow("warning")));
+    }
+    out
+}
+
+fn answer(answer: &Answer) -> Value {
+    json!({ "value": answer.value, "lower": answer.lower, "upper": answer.upper })
+}
+
+fn marginal(marginal: &Marginal) -> Value {
+    json!({
+        "places": marginal.places,
+        "density": marginal.density,
+        "lower": marginal.lower,
+        "upper": marginal.upper,
+    })
+}
+
+/// Everything as JSON; arrays over cells have those of the second column running fastest.
+pub fn json(args: &Density, rows: &Rows, estimate: &Estimate2d) -> Result<String> {
+    let moments = estimate.moments();
+    let settings: Vec<Value> = estimate
+        .settings()
+        .iter()
+        .map(|s| json!({ "lengthscales": s.lengthscales, "sd": s.sd, "weight": s.weight }))
+        .collect();
+    let regions: Vec<Value> = REGIONS
+        .iter()
+        .map(|(level, _)| {
+            let region = estimate.highest_density_region(*level);
+            json!({
+                "level": level,
+                "density": region.density,
+                "probability": answer(&region.probability),
+                "cells": region.cells.iter().filter(|is_in| **is_in).count(),
+            })
+        })
+        .collect();
+    let within = match *args.within.as_slice() {
+        [x, y] => answer(&estimate.probability(x, y)),
+        _ => Value::Null,
+    };
+    let ends = [0, 1].map(|axis| {
+        let edges = estimate.edges(axis);
+        [edges[0], edges[edges.len() - 1]]
+    });
+    let marginals = [0, 1].map(|axis| marginal(&estimate.marginal(axis)));
+    let places = [0, 1].map(|axis| estimate.places(axis));
+    let value = json!({
+        "columns": rows.names,
+        "rows": rows.len(),
+        "total": estimate.total(),
+        "level": estimate.level(),
+        "mean": moments.mean.each_ref().map(answer),
+        "sd": moments.sd.each_ref().map(answer),
+        "covariance": answer(&moments.covariance),
+        "correlation": answer(&moments.correlation),
+        "within": within,
+        "highest_density_regions": regions,
+        "marginals": marginals,
+        "range": ends,
+        "places": places,
+        "density": estimate.density(),
+        "lower": estimate.lower(),
+        "upper": estimate.upper(),
+        "hyperparameters": settings,
+        "functions": estimate.functions(),
+        "effective_size": estimate.effective_size(),
+        "pareto_k": Some(estimate.pareto_k()).filter(|k| k.is_finite()),
+        "is_weighted": estimate.is_weighted(),
+        "warnings": warnings(rows, estimate),
+    });
+    Ok(format!("{}\n", serde_json::to_string_pretty(&value)?))
+}
