@@ -34,7 +34,7 @@ pub struct Density {
     /// twice, in their order
     #[arg(long, value_name = "LO,HI", allow_hyphen_values = true, value_parser = pair)]
     pub range: Vec<(f64, f64)>,
-    /// Number of cells: 400 by default, from 20 to 5000; of two columns along each axis, 20 by
+    /// Number of cells: 400 by default, from 20 to 5000; of two columns along each axis, 60 by
     /// default and at most 300, or `M,N`
     #[arg(long, value_name = "N", value_parser = grid)]
     pub grid: Option<[usize; 2]>,

@@ -81,6 +81,32 @@ fn subtract_of(x: &mut [f64], y: &[f64]) {
     }
 }
 
+/// `x -= y - by`.
+pub(super) fn shift(x: &mut [f64], y: &[f64], by: f64) {
+    vectorised(|| shift_of(x, y, by));
+}
+
+#[inline(always)]
+fn shift_of(x: &mut [f64], y: &[f64], by: f64) {
+    for (x, y) in x.iter_mut().zip(y) {
+        *x = *x - y + by;
+    }
+}
+
+/// `a += x`, `b += x`, `c += by x`.
+pub(super) fn share(x: &[f64], a: &mut [f64], b: &mut [f64], by: f64, c: &mut [f64]) {
+    vectorised(|| share_of(x, a, b, by, c));
+}
+
+#[inline(always)]
+fn share_of(x: &[f64], a: &mut [f64], b: &mut [f64], by: f64, c: &mut [f64]) {
+    for (((x, a), b), c) in x.iter().zip(a).zip(b).zip(c) {
+        *a += x;
+        *b += x;
+        *c += by * x;
+    }
+}
+
 /// `out = x - y`.
 pub(super) fn difference(x: &[f64], y: &[f64], out: &mut [f64]) {
     vectorised(|| difference_of(x, y, out));

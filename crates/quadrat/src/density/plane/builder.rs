@@ -5,7 +5,7 @@ use super::super::error::DensityError;
 use super::super::kinds::Correction;
 
 /// Cells of each axis unless another number is asked for.
-const CELLS: usize = 20;
+const CELLS: usize = 60;
 /// Draws unless another number is asked for.
 const DRAWS: usize = 8000;
 /// Probability of intervals and bands unless another is asked for.
@@ -22,7 +22,7 @@ const OPEN: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 /// # let y: Vec<f64> = (0..300)
 /// #     .map(|i| 0.8 * x[i as usize] + 0.6 * normal(f64::from(i) * 0.754_878))
 /// #     .collect();
-/// let estimate = Density2d::new(&x, &y).estimate()?;
+/// let estimate = Density2d::new(&x, &y).cells(40, 40).estimate()?;
 /// let (density, lower, upper) = (estimate.density(), estimate.lower(), estimate.upper());
 /// let correlation = estimate.moments().correlation;
 /// assert!(correlation.lower < 0.8 && correlation.upper > 0.8);
@@ -92,7 +92,7 @@ impl<'a> Density2d<'a> {
         self
     }
 
-    /// Numbers of cells along the two axes, 20 by default, at most 300.
+    /// Numbers of cells along the two axes, 60 by default, at most 300.
     #[must_use]
     pub fn cells(mut self, x: usize, y: usize) -> Self {
         self.cells = [x, y];

@@ -139,15 +139,16 @@ impl Curves {
             inside.fill(0.0);
             for j in 0..columns {
                 let column = line.col_as_slice_mut(j);
-                loops::subtract(column, offset);
-                loops::lower(column, -grid.log_measure[i * columns + j]);
+                loops::shift(column, offset, grid.log_measure[i * columns + j]);
                 crate::special::exp(column);
-                loops::add(out.along[0].col_as_slice_mut(i), column);
-                loops::add(out.along[1].col_as_slice_mut(j), column);
-                let by = middles[1][j];
-                crate::linalg::vectorised(|| {
-                    crate::linalg::add_scaled(by, column, &mut inside);
-                });
+                let [along, across] = &mut out.along;
+                loops::share(
+                    column,
+                    along.col_as_slice_mut(i),
+                    across.col_as_slice_mut(j),
+                    middles[1][j],
+                    &mut inside,
+                );
             }
             loops::add(&mut out.sum, out.along[0].col_as_slice(i));
             let by = middles[0][i];
@@ -227,8 +228,7 @@ impl Curves {
                     let by = weight(i, j);
                     if by != 0.0 {
                         let column = line.col_as_slice_mut(j);
-                        loops::subtract(column, log_sum);
-                        loops::lower(column, -grid.log_measure[i * columns + j]);
+                        loops::shift(column, log_sum, grid.log_measure[i * columns + j]);
                         crate::special::exp(column);
                         crate::linalg::vectorised(|| crate::linalg::add_scaled(by, column, out));
                     }

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
 use crate::error::LinalgError;
-use crate::linalg::{Mat, dot, gemm, symmetric_eigen};
+use crate::linalg::{Mat, dot, gemm, mirror_lower, symmetric_eigen};
 
 use super::super::loops;
 use super::super::split::{Split, both_sides, orthonormal, shares, whitened};
@@ -37,7 +37,8 @@ fn principal(
 ) -> Result<Mat<f64>, LinalgError> {
     let d = functions.len();
     let cells = component.mode.eta.len();
-    let gram = functions.curvature(&vec![1.0; cells]);
+    let mut gram = functions.curvature(&vec![1.0; cells]);
+    mirror_lower(&mut gram);
     let factor = &component.mode.factor;
     let times = |x: &Mat<f64>| {
         let mut x = x.clone();

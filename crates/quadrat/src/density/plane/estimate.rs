@@ -17,6 +17,10 @@ use super::{orders, warned};
 const POLYNOMIALS: f64 = 10.0;
 /// Newton's decrement at which the last step is taken.
 const TOLERANCE: f64 = 1e-3;
+/// Cells for each function: with fewer the cells, not the functions, say what can be seen.
+const CELLS_EACH: usize = 3;
+/// Functions that are always taken, where there are as many cells.
+const FEWEST: usize = 24;
 /// Below so many effective draws, or above the Pareto shape at which weights have no mean, draws
 /// are not believed.
 const LEAST_EFFECTIVE: f64 = 200.0;
@@ -88,7 +92,9 @@ impl Density2d<'_> {
             tolerance: TOLERANCE,
             integrate: self.integrate,
         };
-        let most = orders::most(grid.total);
+        let most = orders::most(grid.total)
+            .min(grid.counts.len() / CELLS_EACH)
+            .max(FEWEST);
         let (functions, components) = explore(&grid, wanted, most, &start(&grid))?;
         let mass = average_of_modes(&components);
         let middles = middles(&grid, &scales);

@@ -3,7 +3,7 @@
 //! Products of a function of each axis: of cosines, and of `1`, `v`, `v^2` for the tails. All sums
 //! over cells go axis by axis, and a product of two cosines is a sum of two.
 
-use crate::linalg::{Mat, MatRef, gemm, mirror_lower};
+use crate::linalg::{Mat, MatRef, gemm};
 
 use super::super::cells::Cells;
 
@@ -176,7 +176,7 @@ impl Functions {
         self.combine(std::iter::once((i, 1.0)))
     }
 
-    /// `Phi' diag(d) Phi`, both triangles.
+    /// The lower triangle of `Phi' diag(d) Phi`; zero above.
     ///
     /// # Numerics
     /// One transform of `d` to twice as many frequencies, of which every product of two products of
@@ -225,7 +225,6 @@ impl Functions {
                 }
             }
         }
-        mirror_lower(&mut out);
         out
     }
 

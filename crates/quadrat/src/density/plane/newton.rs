@@ -89,8 +89,8 @@ impl Problem<'_> {
         let c = self.functions.project(mass);
         for j in 0..c.len() {
             let by = n * c[j];
-            let column = a.col_as_slice_mut(j);
-            column.iter_mut().zip(&c).for_each(|(a, c)| *a -= by * c);
+            let below = a.col_as_slice_mut(j)[j..].iter_mut().zip(&c[j..]);
+            below.for_each(|(a, c)| *a -= by * c);
         }
         prior.add_to(&mut a);
         Cholesky::factor_owned(a)

@@ -20,6 +20,23 @@ pub(super) struct Lines {
     second: Mat<f64>,
 }
 
+/// Draws that are turned from columns to rows at a time: their coefficients stay in the cache.
+const TURNED: usize = 16;
+
+/// The transpose of a matrix, its rows in another order.
+fn turned(theta: &Mat<f64>, order: &[usize]) -> Mat<f64> {
+    let mut out = Mat::zeros(theta.ncols(), order.len());
+    for draws in crate::linalg::cut(theta.ncols(), TURNED) {
+        for (k, from) in order.iter().enumerate() {
+            let target = &mut out.col_as_slice_mut(k)[draws.clone()];
+            for (t, draw) in target.iter_mut().zip(draws.clone()) {
+                *t = theta[(*from, draw)];
+            }
+        }
+    }
+    out
+}
+
 impl Lines {
     /// Lays out draws.
     ///
@@ -38,7 +55,7 @@ impl Lines {
             .collect();
         let (one, two) = (functions.axis(0), functions.axis(1));
         Self {
-            theta: Mat::from_fn(theta.ncols(), order.len(), |i, k| theta[(order[k], i)]),
+            theta: turned(theta, &order),
             first: Mat::from_fn(order.len(), one.nrows(), |k, i| {
                 one[(i, functions.pair(order[k]).0)]
             }),

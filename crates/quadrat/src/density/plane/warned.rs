@@ -10,6 +10,8 @@ const FEW: f64 = 20.0;
 /// Share of the weight from which one value is told, and from which one cell is.
 const TIED: f64 = 0.1;
 const CROWDED: f64 = 0.25;
+/// The same of all cells of one place along an axis.
+const CROWDED_LINE: f64 = 0.35;
 /// Distance in scales from which a value is told.
 const FAR: f64 = 100.0;
 /// Correlation from which columns are told to determine each other.
@@ -40,6 +42,17 @@ pub(super) fn look_out(
                 rows: pairs.len(),
                 distinct,
             }));
+        }
+        let along = grid.along(axis);
+        let line = (0..along.len()).max_by(|a, b| along[*a].total_cmp(&along[*b]));
+        if let Some(line) = line.filter(|line| along[*line] > CROWDED_LINE * grid.total)
+            && share <= TIED
+            && grid.total >= FEW
+        {
+            let cells = &grid.axes[axis];
+            let place = cells.axis.backward(cells.centres[line]);
+            let share = along[line] / grid.total;
+            out.push(of(Warning::Crowded { place, share }));
         }
         let scale = &scales[axis];
         let above = scale.most - scale.centre > scale.centre - scale.least;

@@ -20,9 +20,9 @@ use crate::numbers::exact;
 use crate::output::Staged;
 
 /// Cells along each axis unless other numbers are asked for.
-const CELLS: usize = 20;
+const CELLS: usize = 60;
 /// Most draws times cells that are written.
-const MOST_NUMBERS: usize = 20_000_000;
+const MOST_NUMBERS: usize = 10_000_000;
 
 /// Runs the command.
 pub fn run(args: &Density, rows: &Rows) -> Result<()> {

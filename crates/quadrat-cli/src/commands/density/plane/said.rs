@@ -22,7 +22,9 @@ pub fn warnings(rows: &Rows, estimate: &Estimate2d) -> Vec<String> {
             count(*n, "row"),
             rows.address(*first)
         ),
-        Warning::CrowdedPlane { .. } => format!("{warning} (--log, --range, --grid)"),
+        Warning::CrowdedPlane { .. } | Warning::Crowded { .. } => {
+            format!("{warning} (--log, --range, --grid)")
+        }
         other => other.to_string(),
     };
     let told = |warning: &Warning| match warning {
