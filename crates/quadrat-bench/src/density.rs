@@ -1,7 +1,7 @@
 //! How long a density takes: cells, hyperparameters, corrected draws and bands, on one thread.
 
 use anyhow::Result;
-use quadrat::density::{Correction, Density};
+use quadrat::density::{Correction, Density, Density2d};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -30,10 +30,24 @@ pub fn run() -> Result<()> {
                 );
             }
         }
+        for (n, cells) in [(300, 20), (300, 60), (300, 100), (10_000, 100), (300, 300)] {
+            let all = logistic(2 * n);
+            let (x, y) = all.split_at(n);
+            let times = best(ROUNDS, || Density2d::new(x, y).cells(cells, cells).estimate());
+            println!(
+                "{n:>9} pairs, {cells} x {cells} cells, 8000 draws corrected {:>15.1} ms of processor, {:>8.1} on the wall",
+                1e3 * times.processor,
+                1e3 * times.wall
+            );
+        }
         let values = logistic(MANY);
         let (estimate, times) = once(|| Density::new(&values).estimate());
         estimate?;
         println!("{MANY:>9} values, once {:>37.1} ms of processor", 1e3 * times.processor);
+        let others = logistic(MANY);
+        let (estimate, times) = once(|| Density2d::new(&values, &others).cells(100, 100).estimate());
+        estimate?;
+        println!("{MANY:>9} pairs, once {:>38.1} ms of processor", 1e3 * times.processor);
         Ok(())
     })
 }

@@ -79,6 +79,11 @@ pub const STUDIES: &[Study] = &[
         run: density::run,
     },
     Study {
+        name: "density-plane",
+        about: "densities of two columns of samples from known ones, beside a kernel estimate: distance, coverage of bands",
+        run: density::plane::run,
+    },
+    Study {
         name: "sites-calibration",
         about: "coverage of the latent function for every likelihood, over simulated data sets",
         run: sites::calibration::run,

@@ -1,5 +1,6 @@
 //! Densities of samples from known ones: distance, and whether bands hold.
 
+pub mod plane;
 mod truths;
 
 use std::time::Instant;
