@@ -22,6 +22,13 @@ pub fn warnings(rows: &Rows, estimate: &Estimate2d) -> Vec<String> {
             count(*n, "row"),
             rows.address(*first)
         ),
+        Warning::Rounded { rows, distinct } => format!(
+            "the {rows} values are only {distinct} different numbers, as if rounded: cells that are narrower than their steps show the steps (--grid)"
+        ),
+        Warning::Ties { value, share } => format!(
+            "{} of the values are {value}: a density has no atoms, and the band near them is not to be trusted",
+            percent(*share)
+        ),
         Warning::CrowdedPlane { .. } | Warning::Crowded { .. } => {
             format!("{warning} (--log, --range, --grid)")
         }
