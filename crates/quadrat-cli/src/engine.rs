@@ -359,7 +359,7 @@ pub fn explain(resolved: &Resolved, error: FitError) -> anyhow::Error {
         )
         .remedy("check the sizes of the variances and the values set in [hyperparameters], or change the units"),
         FitError::NotConverged { method, residual, .. } => Problem::new(format!(
-            "{} did not settle: some row still moves by {residual:.1e} of its standard deviation",
+            "{} did not converge: some row still moves by {residual:.1e} of its standard deviation",
             method_in_words(method)
         ))
         .remedy(match has_linked_sums(resolved) {

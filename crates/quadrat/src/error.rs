@@ -291,7 +291,7 @@ pub enum FitError {
         /// By how much it is missed.
         misfit: f64,
     },
-    /// The sites of an approximation did not settle.
+    /// The sites of an approximation did not converge.
     #[error(
         "{method} did not converge in {sweeps} sweeps: a row still moves by {residual:.1e} of its standard deviation; try another method, or bounds on the hyperparameters"
     )]

@@ -252,7 +252,7 @@ fn sparse_inference_that_creeps_ends_with_an_answer_and_says_what_it_left_out() 
         // Three standard deviations of the smallest count, 1074.
         assert!((mean / count - 1.0_f64).abs() < 0.1, "{means:?}");
     }
-    assert!(warnings.contains("settle slowly"), "{warnings}");
+    assert!(warnings.contains("converge slowly"), "{warnings}");
 }
 
 /// At some settings of the hyperparameters no belief settles: these are left out, and it is said.
@@ -263,7 +263,7 @@ fn settings_without_a_belief_end_no_sparse_fit() {
         // Three standard deviations of the smallest count, 1074.
         assert!((mean / count - 1.0_f64).abs() < 0.1, "{means:?}");
     }
-    let told = ["not settle", "settle slowly", "not quite settled"];
+    let told = ["not converge", "converge slowly", "not quite converged"];
     assert!(
         told.iter().any(|words| warnings.contains(words)),
         "{warnings}"

@@ -64,7 +64,7 @@ fn a_fit_that_falls_back_on_the_variational_approximation_says_so() {
     let folder = folder(&files);
     let run = quadrat(folder.path(), &["run", "s.toml", "-o", "out"]);
     assert!(run.status.success(), "{}", stderr(&run));
-    let said = "expectation propagation did not settle; the variational approximation was used";
+    let said = "expectation propagation did not converge; the variational approximation was used";
     assert!(
         (stdout(&run) + &stderr(&run)).contains(said),
         "{}",
@@ -85,7 +85,7 @@ fn a_fit_that_falls_back_on_the_variational_approximation_says_so() {
     assert!(!run.status.success());
     let text = stderr(&run);
     assert!(
-        text.contains("did not settle") && text.contains("method"),
+        text.contains("did not converge") && text.contains("method"),
         "{text}"
     );
 }

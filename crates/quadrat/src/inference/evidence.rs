@@ -1,6 +1,6 @@
 //! What a search for hyperparameters asks of a method of inference.
 
-use super::trail::Trail;
+use super::warm_start::WarmStart;
 use crate::error::FitError;
 use crate::parameter::Parameter;
 
@@ -12,15 +12,18 @@ pub trait Evidence: Sync {
     ///
     /// # Errors
     /// A recoverable [`FitError`] where it cannot be evaluated: the search steps back.
-    fn evaluate_along(&self, theta: &[f64], trail: &mut Trail)
-    -> Result<(f64, Vec<f64>), FitError>;
+    fn evaluate_along(
+        &self,
+        theta: &[f64],
+        warm_start: &mut WarmStart,
+    ) -> Result<(f64, Vec<f64>), FitError>;
 
     /// The log evidence alone, where that is cheaper.
     ///
     /// # Errors
     /// As [`Evidence::evaluate_along`].
-    fn value_along(&self, theta: &[f64], trail: &mut Trail) -> Result<f64, FitError> {
-        Ok(self.evaluate_along(theta, trail)?.0)
+    fn value_along(&self, theta: &[f64], warm_start: &mut WarmStart) -> Result<f64, FitError> {
+        Ok(self.evaluate_along(theta, warm_start)?.0)
     }
 
     /// As [`Evidence::evaluate_along`], by itself and as accurate as it comes.
@@ -28,7 +31,7 @@ pub trait Evidence: Sync {
     /// # Errors
     /// The same.
     fn evaluate(&self, theta: &[f64]) -> Result<(f64, Vec<f64>), FitError> {
-        self.evaluate_along(theta, &mut Trail::precise())
+        self.evaluate_along(theta, &mut WarmStart::precise())
     }
 
     /// As [`Evidence::value_along`], in the same way.
@@ -36,7 +39,7 @@ pub trait Evidence: Sync {
     /// # Errors
     /// The same.
     fn value(&self, theta: &[f64]) -> Result<f64, FitError> {
-        self.value_along(theta, &mut Trail::precise())
+        self.value_along(theta, &mut WarmStart::precise())
     }
 
     /// Whether evaluations are so costly that second derivatives to four digits are enough.

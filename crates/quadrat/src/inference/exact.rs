@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::basis::Basis;
 use super::exact_rows::{ExactRow, collinear, contradiction, is_solved};
 use super::pooled::Lift;
-use super::{Evidence, Factor, Gram, KroneckerFactor, LinearGaussian, Trail};
+use super::{Evidence, Factor, Gram, KroneckerFactor, LinearGaussian, WarmStart};
 use crate::error::{FitError, InputError, LinalgError};
 use crate::linalg::{Cholesky, Mat, dot, gemm, map_lower};
 use crate::parameter::{self, Parameter};
@@ -142,11 +142,15 @@ pub fn evidence_and_gradient(
 pub struct Exact<'a>(pub &'a dyn LinearGaussian);
 
 impl Evidence for Exact<'_> {
-    fn evaluate_along(&self, theta: &[f64], _: &mut Trail) -> Result<(f64, Vec<f64>), FitError> {
+    fn evaluate_along(
+        &self,
+        theta: &[f64],
+        _: &mut WarmStart,
+    ) -> Result<(f64, Vec<f64>), FitError> {
         evidence_and_gradient(self.0, theta)
     }
 
-    fn value_along(&self, theta: &[f64], _: &mut Trail) -> Result<f64, FitError> {
+    fn value_along(&self, theta: &[f64], _: &mut WarmStart) -> Result<f64, FitError> {
         Ok(condition(self.0, theta)?.log_evidence)
     }
 

@@ -2,7 +2,7 @@
 
 use super::basis::Basis;
 use super::kronecker::KroneckerFactor;
-use super::pooled::{Bends, Pools, Slopes};
+use super::pooled::{Pools, SecondOrder, Slopes};
 use crate::linalg::{Cholesky, Mat, MatMut, MatRef, gemm, map_lower, matvec};
 
 /// A factorisation of `Ky = K + diag(noise)`.
@@ -37,7 +37,7 @@ pub enum Factor {
         /// `D`.
         scale: Vec<f64>,
         /// The second-order parts of the rows, `e`, whose covariance is `Q`, shape `[rows, rows]`.
-        bends: Bends,
+        second_order: SecondOrder,
     },
     /// `Ky^-1 = L^-T R R' L^-1` over inducing points.
     Sparse {
@@ -48,7 +48,7 @@ pub enum Factor {
         /// By how much a direction of `S` was wider than that of the prior, which `R` leaves out;
         /// zero where rows are log-concave.
         excess: f64,
-        /// About what a search for `S` left to gain, in nats; zero where it settled.
+        /// About what a search for `S` left to gain, in nats; zero where it converged.
         left: f64,
     },
 }

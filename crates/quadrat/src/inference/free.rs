@@ -5,7 +5,7 @@
 
 use rayon::prelude::*;
 
-use super::{Evidence, Trail};
+use super::{Evidence, WarmStart};
 use crate::error::FitError;
 use crate::linalg::Mat;
 use crate::parameter::Parameter;
@@ -121,9 +121,13 @@ impl<'a> FreeSpace<'a> {
     }
 
     /// The density and its gradient.
-    pub(super) fn evaluate(&self, z: &[f64], trail: &mut Trail) -> Result<Density, FitError> {
+    pub(super) fn evaluate(
+        &self,
+        z: &[f64],
+        warm_start: &mut WarmStart,
+    ) -> Result<Density, FitError> {
         let theta = self.theta(z);
-        let (log_evidence, d_theta) = self.evidence.evaluate_along(&theta, trail)?;
+        let (log_evidence, d_theta) = self.evidence.evaluate_along(&theta, warm_start)?;
         let (log_prior, mut gradient) = self.log_prior(z);
         for ((i, parameter, unit), g) in self.coordinates().zip(&mut gradient) {
             *g += d_theta[i] * parameter.jacobian(theta[i]) * unit;
@@ -136,8 +140,8 @@ impl<'a> FreeSpace<'a> {
     }
 
     /// The density without its gradient.
-    pub(super) fn value(&self, z: &[f64], trail: &mut Trail) -> Result<Density, FitError> {
-        let log_evidence = self.evidence.value_along(&self.theta(z), trail)?;
+    pub(super) fn value(&self, z: &[f64], warm_start: &mut WarmStart) -> Result<Density, FitError> {
+        let log_evidence = self.evidence.value_along(&self.theta(z), warm_start)?;
         Ok(Density {
             log_posterior: log_evidence + self.log_prior(z).0,
             log_evidence,
@@ -153,12 +157,12 @@ impl<'a> FreeSpace<'a> {
     /// The Hessian of the *negative* log posterior in `z`, by second-order differences of the
     /// gradient: central ones, or one-sided where a bound is nearer than the step; of the first
     /// order where evaluations are dear. Counts its evaluations, each of which begins where the
-    /// trail ends.
+    /// warm start ends.
     pub(super) fn curvature(
         &self,
         z: &[f64],
         gradient: &[f64],
-        trail: &Trail,
+        warm_start: &WarmStart,
         evaluations: &mut usize,
     ) -> Result<Mat<f64>, FitError> {
         let n = self.size();
@@ -168,7 +172,7 @@ impl<'a> FreeSpace<'a> {
             let at = |offset: f64| {
                 let mut moved = z.to_vec();
                 moved[j] += offset;
-                self.evaluate(&moved, &mut trail.clone())
+                self.evaluate(&moved, &mut warm_start.clone())
             };
             let step = self.evidence.difference();
             let inward = if z[j] + step > upper { -1.0 } else { 1.0 };

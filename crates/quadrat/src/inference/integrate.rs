@@ -6,7 +6,7 @@ use super::free::FreeSpace;
 use super::lattice::{Extent, Lattice, Point};
 use super::learn::{Optimum, in_pool};
 use super::profile::{Profile, log_posterior, principal_steps};
-use super::{Evidence, Trail, ccd, lattice};
+use super::{Evidence, WarmStart, ccd, lattice};
 use crate::error::{FitError, InputError};
 use crate::linalg::Mat;
 use crate::progress::{Event, Progress, Silent};
@@ -153,7 +153,7 @@ fn integrate_here(
         peak: optimum.log_posterior,
         space: &space,
         evaluations: 0,
-        begin: Trail::rough(),
+        begin: WarmStart::rough(),
     };
     if d == 0 {
         return Ok(alone(optimum, 0, 0.0));
@@ -243,7 +243,7 @@ fn by_design(
     }
     let points = ccd::design(d);
     let (space, bounds, mode) = (profile.space, &profile.bounds, &profile.mode);
-    let trail = &profile.begin;
+    let warm_start = &profile.begin;
     let values: Vec<Point> = points
         .par_iter()
         .map(|point| {
@@ -256,7 +256,7 @@ fn by_design(
                     (mode[i] + shift).max(bounds[i].0).min(bounds[i].1)
                 })
                 .collect();
-            let (log_posterior, log_evidence) = log_posterior(space, &z, &mut trail.clone())?;
+            let (log_posterior, log_evidence) = log_posterior(space, &z, &mut warm_start.clone())?;
             let square: f64 = point.t.iter().map(|t| t * t).sum();
             // The volume element of the stretched coordinates.
             let volume: f64 = (0..d)

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use super::super::Trail;
+use super::super::WarmStart;
 use super::super::exact::{Exact, condition};
 use super::super::learn::{LearnOptions, maximise};
 use super::super::testing::SePoints;
@@ -55,7 +55,9 @@ fn grid(space: &FreeSpace<'_>, ranges: &[(f64, f64)], per_axis: usize) -> Sample
                     low + (high - low) * share / per_axis as f64
                 })
                 .collect();
-            let value = log_posterior(space, &z, &mut Trail::precise()).unwrap().0;
+            let value = log_posterior(space, &z, &mut WarmStart::precise())
+                .unwrap()
+                .0;
             (z, value)
         })
         .collect();
@@ -279,7 +281,11 @@ impl<F: Fn(&[f64]) -> f64 + Sync> Made<F> {
 }
 
 impl<F: Fn(&[f64]) -> f64 + Sync> Evidence for Made<F> {
-    fn evaluate_along(&self, theta: &[f64], _: &mut Trail) -> Result<(f64, Vec<f64>), FitError> {
+    fn evaluate_along(
+        &self,
+        theta: &[f64],
+        _: &mut WarmStart,
+    ) -> Result<(f64, Vec<f64>), FitError> {
         let phi: Vec<f64> = theta.iter().map(|t| t.ln()).collect();
         let h = 1e-5;
         let gradient = (0..phi.len())

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use faer::linalg::solvers::Solve;
 use rayon::prelude::*;
 
-use super::Trail;
+use super::WarmStart;
 use super::profile::{Profile, Side, log_posterior, principal_steps};
 use crate::error::FitError;
 use crate::linalg::{Cholesky, Mat};
@@ -292,12 +292,12 @@ impl Lattice {
         };
         let mut known: BTreeMap<Site, (f64, f64)> = BTreeMap::new();
         // Of those that are to be expanded.
-        let mut trails: BTreeMap<Site, Trail> = BTreeMap::new();
+        let mut warm_starts: BTreeMap<Site, WarmStart> = BTreeMap::new();
         let mut peak = f64::NEG_INFINITY;
         let mut capped = false;
         // The nearest site of a peak on a bound may lie outside: the site towards the origin is
         // inside.
-        let mut frontier: Vec<(Site, Trail)> = vec![([0; MOST], profile.begin.clone())];
+        let mut frontier: Vec<(Site, WarmStart)> = vec![([0; MOST], profile.begin.clone())];
         for z in peaks {
             let y = self.coordinates(z);
             frontier.push((y.map(|y| y.round() as i32), profile.begin.clone()));
@@ -313,21 +313,23 @@ impl Lattice {
             }
             let values: Vec<(f64, f64)> = frontier
                 .par_iter_mut()
-                .map(|(site, trail)| log_posterior(profile.space, &self.at(site), trail))
+                .map(|(site, warm_start)| log_posterior(profile.space, &self.at(site), warm_start))
                 .collect::<Result<_, FitError>>()?;
-            for ((site, trail), (posterior, evidence)) in frontier.drain(..).zip(values) {
+            for ((site, warm_start), (posterior, evidence)) in frontier.drain(..).zip(values) {
                 let volume = self.slopes(&site).iter().map(|s| s.ln()).sum::<f64>();
                 peak = peak.max(posterior + volume);
                 known.insert(site, (posterior + volume, evidence));
-                trails.insert(site, trail);
+                warm_starts.insert(site, warm_start);
             }
-            trails.retain(|site, _| known[site].0 > peak - extent.drop);
+            warm_starts.retain(|site, _| known[site].0 > peak - extent.drop);
             progress.report(Event::Node {
                 done: known.len(),
                 total: known.len(),
             });
-            let mut sources: Vec<(Site, f64)> =
-                trails.keys().map(|site| (*site, known[site].0)).collect();
+            let mut sources: Vec<(Site, f64)> = warm_starts
+                .keys()
+                .map(|site| (*site, known[site].0))
+                .collect();
             if sources.is_empty() || known.len() >= extent.most {
                 break;
             }
@@ -335,14 +337,14 @@ impl Lattice {
             let level = sources[0].1 - BAND;
             sources.retain(|(_, value)| *value >= level);
             for (site, _) in sources {
-                let Some(trail) = trails.remove(&site) else {
+                let Some(warm_start) = warm_starts.remove(&site) else {
                     continue;
                 };
                 for j in 0..d {
                     for sign in [-1, 1] {
                         let mut next = site;
                         next[j] += sign;
-                        frontier.push((next, trail.clone()));
+                        frontier.push((next, warm_start.clone()));
                     }
                 }
             }

@@ -1,11 +1,11 @@
 use super::super::learn::{LearnOptions, maximise};
-use super::super::sparse::{Found, Normal};
+use super::super::sparse::{Normal, VariationalPosterior};
 use super::super::{Evidence, IntegrateOptions, integrate};
 use super::*;
 use crate::parameter::{Parameter, PriorDensity};
 
 /// A normal density of the logarithms, which is found from near only, as by an approximation that
-/// settles slowly.
+/// converges slowly.
 struct Near {
     parameters: Vec<Parameter>,
 }
@@ -17,10 +17,10 @@ impl Evidence for Near {
     fn evaluate_along(
         &self,
         theta: &[f64],
-        trail: &mut Trail,
+        warm_start: &mut WarmStart,
     ) -> Result<(f64, Vec<f64>), FitError> {
         let mode = vec![1.0; theta.len()];
-        let from = trail.found().map_or(&mode, |found| &found.theta);
+        let from = warm_start.found().map_or(&mode, |found| &found.theta);
         let away = theta.iter().zip(from).map(|(a, b)| (a / b).ln().abs());
         if away.fold(0.0, f64::max) > FAR {
             return Err(FitError::NotSettled {
@@ -28,7 +28,7 @@ impl Evidence for Near {
                 left: 1.0,
             });
         }
-        trail.leave_found(Found {
+        warm_start.leave_found(VariationalPosterior {
             theta: theta.to_vec(),
             normal: Normal::isotropic(1, 1.0)?,
             bound: 0.0,

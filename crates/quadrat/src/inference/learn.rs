@@ -7,8 +7,8 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use super::free::FreeSpace;
-use super::polish::{Polished, polish};
-use super::{Evidence, Trail};
+use super::refine::{Refined, refine};
+use super::{Evidence, WarmStart};
 use crate::error::FitError;
 use crate::linalg::Mat;
 use crate::optimise::{self, Report, minimise};
@@ -45,7 +45,7 @@ impl Default for LearnOptions<'_> {
             also: &[],
             threads: 0,
             progress: &Silent,
-            // The polish does the rest.
+            // Newton refinement does the rest.
             search: optimise::Options {
                 gradient_tolerance: 1e-3,
                 relative_reduction: 1e-9,
@@ -102,7 +102,7 @@ pub struct Optimum {
     pub projected_gradient: f64,
     /// Indices of the parameters that ended on a bound.
     pub at_bound: Vec<usize>,
-    /// Steps of all starts and of the polish.
+    /// Steps of all starts and of Newton refinement.
     pub iterations: usize,
     /// Evaluations of the evidence in all.
     pub evaluations: usize,
@@ -121,7 +121,7 @@ pub struct Optimum {
 ///
 /// Several starts run in parallel: the first from `Parameter::start`, the others from quantiles of
 /// the priors at the points of a low-discrepancy sequence (a flat prior counts as normal around the
-/// start), and those the caller knows of. The best end is polished by Newton steps, so that it does
+/// start), and those the caller knows of. The best end is refined by Newton steps, so that it does
 /// not depend on the path.
 ///
 /// # Errors
@@ -139,7 +139,7 @@ pub fn maximise(evidence: &dyn Evidence, options: &LearnOptions<'_>) -> Result<O
     let space = FreeSpace::new(evidence)?;
     let bounds = space.bounds();
     let Ends { from, ends, winner } = search(evidence, &space, options)?;
-    let best = in_pool(options.threads, || polish(&space, &ends[winner].0.x))?;
+    let best = in_pool(options.threads, || refine(&space, &ends[winner].0.x))?;
     let starts: Vec<Start> = ends
         .iter()
         .zip(&from)
@@ -190,7 +190,7 @@ struct Ends {
     winner: usize,
 }
 
-/// Where the best start ended, and the evaluations of all; it is not polished: where the search of
+/// Where the best start ended, and the evaluations of all; it is not refined: where the search of
 /// a dearer problem may begin.
 ///
 /// # Errors
@@ -279,8 +279,8 @@ fn one_start(
     search: &optimise::Options,
 ) -> (Report, Option<FitError>) {
     let mut last_error = None;
-    let mut trail = Trail::coarse();
-    let mut negative = |z: &[f64], gradient: &mut [f64]| match space.evaluate(z, &mut trail) {
+    let mut warm_start = WarmStart::coarse();
+    let mut negative = |z: &[f64], gradient: &mut [f64]| match space.evaluate(z, &mut warm_start) {
         Ok(density) => {
             for (out, g) in gradient.iter_mut().zip(&density.gradient) {
                 *out = -g;
@@ -333,7 +333,7 @@ fn starting_points(
 /// The ends of starts that are stationary, and differ from the best and from each other.
 fn distinct<'e>(
     space: &FreeSpace<'_>,
-    best: &Polished,
+    best: &Refined,
     ends: impl Iterator<Item = &'e Report>,
 ) -> (Vec<LocalOptimum>, usize) {
     let mut candidates: Vec<&Report> = ends
@@ -351,7 +351,7 @@ fn distinct<'e>(
     let others = kept
         .into_iter()
         .filter_map(|end| {
-            let density = space.value(&end.x, &mut Trail::precise()).ok()?;
+            let density = space.value(&end.x, &mut WarmStart::precise()).ok()?;
             Some(LocalOptimum {
                 theta: space.theta(&end.x),
                 log_evidence: density.log_evidence,

@@ -139,7 +139,11 @@ impl Peaks {
 impl Evidence for Peaks {
     /// log(exp(-|phi - p|^2 / 2) + exp(-3 - |phi - q|^2 / 2)), p = (-2, 0), q = (2, 0); fails
     /// beyond |phi| = 6.
-    fn evaluate_along(&self, theta: &[f64], _: &mut Trail) -> Result<(f64, Vec<f64>), FitError> {
+    fn evaluate_along(
+        &self,
+        theta: &[f64],
+        _: &mut WarmStart,
+    ) -> Result<(f64, Vec<f64>), FitError> {
         let phi = [theta[0].ln(), theta[1].ln()];
         if phi[0].abs() > 6.0 {
             return Err(FitError::Linalg(crate::error::LinalgError::Eigen {
@@ -193,7 +197,7 @@ fn too_few_iterations_are_not_hidden() {
         },
     );
     assert!(!best.starts[0].converged);
-    // The polish may still arrive; it says so honestly.
+    // Newton refinement may still arrive; it says so honestly.
     assert_eq!(best.converged, best.projected_gradient <= 1e-4);
 }
 
@@ -241,7 +245,11 @@ fn progress_counts_the_starts() {
 struct Cliff(Vec<Parameter>);
 
 impl Evidence for Cliff {
-    fn evaluate_along(&self, theta: &[f64], _: &mut Trail) -> Result<(f64, Vec<f64>), FitError> {
+    fn evaluate_along(
+        &self,
+        theta: &[f64],
+        _: &mut WarmStart,
+    ) -> Result<(f64, Vec<f64>), FitError> {
         if theta[0] > 1.0 {
             return Err(FitError::Linalg(crate::error::LinalgError::Eigen {
                 size: 1,
@@ -275,7 +283,11 @@ struct Bowl {
 const BENT: [[f64; 2]; 2] = [[40.0, 15.0], [15.0, 10.0]];
 
 impl Evidence for Bowl {
-    fn evaluate_along(&self, theta: &[f64], _: &mut Trail) -> Result<(f64, Vec<f64>), FitError> {
+    fn evaluate_along(
+        &self,
+        theta: &[f64],
+        _: &mut WarmStart,
+    ) -> Result<(f64, Vec<f64>), FitError> {
         let phi = [theta[0].ln(), theta[1].ln()];
         let pull = [0, 1].map(|i| BENT[i][0] * phi[0] + BENT[i][1] * phi[1]);
         let value = -0.5 * (phi[0] * pull[0] + phi[1] * pull[1]);
@@ -309,11 +321,11 @@ fn the_curvature_of_a_normal_density_is_its_precision() {
         };
         let space = FreeSpace::new(&bowl).unwrap();
         let z = space.coordinates_of(&[1.5, 0.8]);
-        let mut trail = Trail::precise();
-        let gradient = space.evaluate(&z, &mut trail).unwrap().gradient;
+        let mut warm_start = WarmStart::precise();
+        let gradient = space.evaluate(&z, &mut warm_start).unwrap().gradient;
         let mut evaluations = 0;
         let got = space
-            .curvature(&z, &gradient, &trail, &mut evaluations)
+            .curvature(&z, &gradient, &warm_start, &mut evaluations)
             .unwrap();
         assert_eq!(evaluations, if is_dear { 2 } else { 4 });
         for i in 0..2 {

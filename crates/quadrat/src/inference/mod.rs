@@ -35,14 +35,14 @@ mod lattice;
 pub mod learn;
 #[cfg(feature = "mcmc")]
 pub mod mcmc;
-mod polish;
 pub mod pooled;
 mod profile;
+mod refine;
 pub mod sites;
 pub mod sparse;
 #[cfg(test)]
 pub(crate) mod testing;
-mod trail;
+mod warm_start;
 
 pub use basis::{Basis, Given};
 pub use crossvalidate::{LeftOut, leave_one_out, leave_out};
@@ -55,4 +55,4 @@ pub use interval::Interval;
 pub use kronecker::KroneckerFactor;
 pub(crate) use learn::in_pool;
 pub use learn::{LearnOptions, LocalOptimum, Optimum, Start, explore, maximise};
-pub use trail::Trail;
+pub use warm_start::WarmStart;

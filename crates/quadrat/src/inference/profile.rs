@@ -1,6 +1,6 @@
 //! How far the log posterior reaches from its mode along chosen directions.
 
-use super::Trail;
+use super::WarmStart;
 use super::free::FreeSpace;
 use crate::error::FitError;
 use crate::linalg::{Mat, symmetric_eigen};
@@ -34,7 +34,7 @@ pub(super) struct Profile<'s, 'a> {
     pub(super) peak: f64,
     pub(super) evaluations: usize,
     /// What evaluations near the mode begin with.
-    pub(super) begin: Trail,
+    pub(super) begin: WarmStart,
 }
 
 impl Profile<'_, '_> {
@@ -52,8 +52,8 @@ impl Profile<'_, '_> {
 
     fn side(&mut self, direction: &[f64], sign: f64, drop: f64) -> Result<Side, FitError> {
         let (limit, bound) = self.exit(direction, sign);
-        let mut trail = self.begin.clone();
-        let (near, drop_near) = self.distance(direction, sign, TWO_SD, limit, &mut trail)?;
+        let mut warm_start = self.begin.clone();
+        let (near, drop_near) = self.distance(direction, sign, TWO_SD, limit, &mut warm_start)?;
         let sd = if drop_near >= TWO_SD {
             Some(0.5 * near)
         } else if limit > 0.0 && drop_near > 0.02 {
@@ -69,7 +69,7 @@ impl Profile<'_, '_> {
                 is_cut: false,
             });
         }
-        let (reach, reached) = self.distance(direction, sign, drop, limit, &mut trail)?;
+        let (reach, reached) = self.distance(direction, sign, drop, limit, &mut warm_start)?;
         Ok(Side {
             sd,
             reach,
@@ -97,15 +97,15 @@ impl Profile<'_, '_> {
 
     /// The distance, at most `limit`, where the density has fallen by `drop`, and its fall there.
     /// Every evaluation begins with what was found at the last place on the way that has not fallen
-    /// so far, where the trail ends: what is found far out is a poor start for what is near, and an
-    /// approximation that has not settled would pass for a fall.
+    /// so far, where the warm start ends: what is found far out is a poor start for what is near,
+    /// and an approximation that has not converged would pass for a fall.
     fn distance(
         &mut self,
         direction: &[f64],
         sign: f64,
         drop: f64,
         limit: f64,
-        trail: &mut Trail,
+        warm_start: &mut WarmStart,
     ) -> Result<(f64, f64), FitError> {
         if limit <= 0.0 {
             return Ok((0.0, 0.0));
@@ -115,7 +115,7 @@ impl Profile<'_, '_> {
         let mut high = (2.0 * drop).sqrt().min(limit);
         let mut high_drop;
         loop {
-            let mut there = trail.clone();
+            let mut there = warm_start.clone();
             high_drop = self.fall(direction, sign * high, &mut there)?;
             if high_drop >= drop {
                 break;
@@ -123,7 +123,7 @@ impl Profile<'_, '_> {
             if high >= limit {
                 return Ok((limit, high_drop));
             }
-            (low, low_drop, *trail) = (high, high_drop, there);
+            (low, low_drop, *warm_start) = (high, high_drop, there);
             high = (1.5 * high).min(limit);
         }
         while high - low > ACCURACY * high {
@@ -131,12 +131,12 @@ impl Profile<'_, '_> {
             let (a, b) = (low_drop.max(0.0).sqrt(), high_drop.min(1e6).sqrt());
             let share = ((drop.sqrt() - a) / (b - a)).clamp(0.1, 0.9);
             let middle = low + share * (high - low);
-            let mut there = trail.clone();
+            let mut there = warm_start.clone();
             let fall = self.fall(direction, sign * middle, &mut there)?;
             if fall >= drop {
                 (high, high_drop) = (middle, fall);
             } else {
-                (low, low_drop, *trail) = (middle, fall, there);
+                (low, low_drop, *warm_start) = (middle, fall, there);
             }
         }
         Ok((high, high_drop))
@@ -146,7 +146,7 @@ impl Profile<'_, '_> {
         &mut self,
         direction: &[f64],
         distance: f64,
-        trail: &mut Trail,
+        warm_start: &mut WarmStart,
     ) -> Result<f64, FitError> {
         let z: Vec<f64> = self
             .mode
@@ -155,7 +155,7 @@ impl Profile<'_, '_> {
             .map(|(m, d)| m + distance * d)
             .collect();
         self.evaluations += 1;
-        let value = log_posterior(self.space, &z, trail)?.0;
+        let value = log_posterior(self.space, &z, warm_start)?.0;
         Ok(self.peak - value)
     }
 }
@@ -167,9 +167,9 @@ impl Profile<'_, '_> {
 pub(super) fn log_posterior(
     space: &FreeSpace<'_>,
     z: &[f64],
-    trail: &mut Trail,
+    warm_start: &mut WarmStart,
 ) -> Result<(f64, f64), FitError> {
-    match space.value(z, trail) {
+    match space.value(z, warm_start) {
         Ok(density) if density.log_posterior.is_finite() => {
             Ok((density.log_posterior, density.log_evidence))
         }

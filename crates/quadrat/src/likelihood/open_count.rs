@@ -62,8 +62,8 @@ impl CountRows {
         let curvature = slope * (pull - slope);
         let left = 1.0 + variance * curvature;
         // Far below, the logarithm of the tail is a line: its curvature would be rounding.
-        let bends = slope - pull > BENDS * slope;
-        if !(bends && left > LEFT && left > LEFT * variance * slope * slope) {
+        let second_order = slope - pull > BENDS * slope;
+        if !(second_order && left > LEFT && left > LEFT * variance * slope * slope) {
             return None;
         }
         Some(Tilted {

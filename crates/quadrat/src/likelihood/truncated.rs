@@ -209,7 +209,7 @@ impl Row {
     }
 
     /// The limits, where `log p` bends as the logarithm of the probability between them does.
-    fn bends(&self) -> [(f64, f64); 2] {
+    fn second_order(&self) -> [(f64, f64); 2] {
         let width = 2.0 * self.variance.sqrt();
         [(-self.below, width), (self.above, width)]
     }
@@ -285,7 +285,7 @@ impl Local for Truncated {
             return exact::expected(self.values[row], at.variance, belief);
         }
         let belief = self.seen_from_value(row, belief);
-        quadrature::expected(belief, &at.bends(), |u| at.jet(u))
+        quadrature::expected(belief, &at.second_order(), |u| at.jet(u))
     }
 
     fn expected_slopes(&self, own: &[f64], row: usize, belief: Belief, out: &mut [f64]) {
@@ -298,7 +298,7 @@ impl Local for Truncated {
             return;
         }
         let belief = self.seen_from_value(row, belief);
-        let averages = quadrature::averages(belief, &at.bends(), |u| [at.in_variance(u)[0]]);
+        let averages = quadrature::averages(belief, &at.second_order(), |u| [at.in_variance(u)[0]]);
         *out = averages.value[0];
     }
 

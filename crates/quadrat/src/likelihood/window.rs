@@ -159,7 +159,7 @@ impl Window {
         }
         let (at, belief) = self.seen_from_end(belief);
         at.expected_of_many(belief).unwrap_or_else(|| {
-            quadrature::expected(belief, &at.bends(), |u| {
+            quadrature::expected(belief, &at.second_order(), |u| {
                 at.outside(u).unwrap_or_else(|| at.jet(u))
             })
         })
@@ -176,7 +176,7 @@ impl Window {
         if let Some(slopes) = at.slopes_of_many(belief) {
             return slopes;
         }
-        let [lower, upper, variance] = quadrature::averages(belief, &at.bends(), |u| {
+        let [lower, upper, variance] = quadrature::averages(belief, &at.second_order(), |u| {
             if let Some(jet) = at.outside(u) {
                 let height = jet.first;
                 let variance = 0.5 * (height * height + jet.second);
@@ -249,7 +249,7 @@ impl Window {
 
     /// The ends, where `log p` bends within two noise sds, and has no singularity nearer than 2.5
     /// to the real line; infinite ones lie outside every range.
-    pub(super) fn bends(&self) -> [(f64, f64); 2] {
+    pub(super) fn second_order(&self) -> [(f64, f64); 2] {
         let width = 2.0 * self.variance.sqrt();
         [(self.lower, width), (self.upper, width)]
     }
@@ -328,7 +328,7 @@ mod tests {
                 window.jet(f)
             }
         };
-        let got = quadrature::expected(belief, &window.bends(), jet);
+        let got = quadrature::expected(belief, &window.second_order(), jet);
         let want = window.expected(belief);
         assert!((got.value - want.value).abs() < 1e-13);
         // Panels of the noise sd and narrower around either end, to nine sds on both sides.

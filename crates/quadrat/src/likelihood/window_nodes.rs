@@ -73,18 +73,18 @@ impl Window {
         if width.is_nan() || width < WIDE * self.variance.sqrt() {
             return None;
         }
-        let bends = self.bends();
+        let second_order = self.second_order();
         let many = |places: &[f64], out: &mut [[f64; N]]| {
             let seen = self.seen(places);
             for ((out, f), seen) in out.iter_mut().zip(places).zip(&seen) {
                 *out = g(*f, seen);
             }
         };
-        if bends[0].1 >= NARROW * belief.variance.sqrt() {
+        if second_order[0].1 >= NARROW * belief.variance.sqrt() {
             return None;
         }
-        let evenly = smooth::averages_of_many(belief, &bends, many);
-        Some(evenly.unwrap_or_else(|| adaptive_averages_of_many(belief, &bends, many)))
+        let evenly = smooth::averages_of_many(belief, &second_order, many);
+        Some(evenly.unwrap_or_else(|| adaptive_averages_of_many(belief, &second_order, many)))
     }
 
     /// With `a` and `b` the distances to the ends in noise sds and `h` their densities over the
@@ -166,11 +166,11 @@ mod tests {
                     };
                     let second = got.second;
                     served += 1;
-                    let want = adaptive_averages(belief, &window.bends(), |f| {
+                    let want = adaptive_averages(belief, &window.second_order(), |f| {
                         let at = window.jet(f);
                         [at.value, at.first, at.second]
                     });
-                    let other = expected(belief, &window.bends(), |f| window.jet(f));
+                    let other = expected(belief, &window.second_order(), |f| window.jet(f));
                     let pairs = [got.value, got.first].into_iter().zip(&want.value);
                     for ((x, y), size) in pairs.zip(&want.size) {
                         // What the adaptive rule leaves.
@@ -180,7 +180,7 @@ mod tests {
                         );
                     }
                     let slopes = window.slopes_of_many(belief).unwrap();
-                    let want = adaptive_averages(belief, &window.bends(), |f| {
+                    let want = adaptive_averages(belief, &window.second_order(), |f| {
                         let at = window.tilted_slopes(Belief {
                             mean: f,
                             variance: 0.0,

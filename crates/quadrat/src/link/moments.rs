@@ -275,9 +275,9 @@ mod tests {
                     (bend - want).abs() < 1e-4 * (1.0 + want.abs()),
                     "{link} {m}"
                 );
-                let bends =
+                let second_order =
                     [m + h, m - h].map(|mean| link.moments(Belief { mean, variance: v }).bend);
-                let want = (bends[0] - bends[1]) / (2.0 * h);
+                let want = (second_order[0] - second_order[1]) / (2.0 * h);
                 assert!(
                     (third - want).abs() < 1e-5 * (1.0 + want.abs()),
                     "{link} {m}"

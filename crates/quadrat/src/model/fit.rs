@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::bounds::warn_about_bounds;
 use super::certificate::Certificate;
 use super::checks::{MAX_ATOMS, MAX_DENSE_ROWS};
+use super::coarse_to_fine::{coarse_to_fine, compete};
 use super::component::{Component, Node};
 use super::correlation::correlations;
 use super::extent::reach;
@@ -14,7 +15,6 @@ use super::levels::mean_hypers;
 use super::posterior::Posterior;
 use super::problem::Problem;
 use super::redundant::warning;
-use super::rehearsal::{compete, rehearse};
 use super::settings::{AUTO_FREE, AUTO_ROWS, FitOptions, Hyperparameters, Inference};
 use super::summary::COVERED;
 use super::summary::{FitSummary, Hyper};
@@ -28,7 +28,7 @@ use crate::parameter::Parameter;
 use crate::progress::{Progress, Silent};
 
 /// Share of the hyperparameters' posterior that may be left out where an approximation does not
-/// settle.
+/// converge.
 const LOST: f64 = 0.05;
 /// That of sums after a link.
 const LOST_SUMS: f64 = 0.25;
@@ -59,9 +59,9 @@ impl Model {
     /// [`FitError::Factorisation`] when the covariance is singular even with jitter;
     /// [`FitError::Contradiction`] when rows without noise cannot all be right;
     /// [`FitError::NoStart`] when no start of the optimiser could be evaluated;
-    /// [`FitError::NotConverged`] when the sites of an approximation do not settle at the
+    /// [`FitError::NotConverged`] when the sites of an approximation do not converge at the
     /// hyperparameters found; where the options leave the choice, the variational approximation has
-    /// then taken the place of expectation propagation, and did not settle either.
+    /// then taken the place of expectation propagation, and did not converge either.
     ///
     /// # Numerics
     /// Exact rows that follow from other exact rows are left out with a warning, see
@@ -211,8 +211,8 @@ fn lattice_up_to(problem: &Problem) -> usize {
 }
 
 /// As [`fit`]; by the variational approximation where expectation propagation was not asked for and
-/// does not settle, at the starts of the hyperparameters, in a whole search or where that ends, or
-/// where its evidence is far above the bound there.
+/// does not converge, at the starts of the hyperparameters, in a whole search or where that ends,
+/// or where its evidence is far above the bound there.
 fn fit_or_fall_back(
     model: &Model,
     problem: Problem,
@@ -222,12 +222,12 @@ fn fit_or_fall_back(
     if options.inference != Inference::Auto || !problem.may_fall_back() {
         return fit(model, problem, options, started);
     }
-    let mut reason = "expectation propagation did not settle".to_owned();
+    let mut reason = "expectation propagation did not converge".to_owned();
     let is_far_above = |posterior: &Posterior| {
         let certificate = Certificate::of(&posterior.summary);
         certificate.is_some_and(|certificate| certificate.is_far_above())
     };
-    if problem.settles() {
+    if problem.converges() {
         match fit(model, problem, options, started) {
             Err(FitError::NotConverged { .. } | FitError::NoStart { .. }) => {}
             Ok(posterior) if is_far_above(&posterior) => {
@@ -284,9 +284,10 @@ fn fit(
         ..LearnOptions::default()
     };
     let mut warnings = Vec::new();
-    let (rehearsed, rivals) = rehearse(model, &mut problem, options.inference, &mut learn)?;
+    let (searched_coarsely, rivals) =
+        coarse_to_fine(model, &mut problem, options.inference, &mut learn)?;
     let optimum = compete(&problem, &learn, rivals)?;
-    let mut evaluations = rehearsed + optimum.evaluations;
+    let mut evaluations = searched_coarsely + optimum.evaluations;
     let evidence = problem.evidence();
     if !optimum.converged {
         warnings.push(format!(
@@ -303,7 +304,7 @@ fn fit(
         &mut warnings,
     );
     if integrated && problem.pooled.as_ref().is_some_and(|p| !p.has_draws()) {
-        // What does not settle at the most probable values is told before hundreds of others are
+        // What does not converge at the most probable values is told before hundreds of others are
         // looked at.
         problem.condition(&optimum.theta)?;
     }
@@ -325,7 +326,7 @@ fn fit(
             Some(_) => {
                 "sums after a link could not be linearised, since the function varies wildly within the boxes or regions,"
             }
-            None => "the approximation did not settle",
+            None => "the approximation did not converge",
         };
         warnings.push(format!(
             "{what} at hyperparameters that hold {:.1} % of their posterior; they were left out: an upper bound or a narrower prior for the variance helps",
@@ -343,7 +344,7 @@ fn fit(
     }
     let bound = problem.certificate(&optimum.theta);
     if let Some(Err(_)) = bound {
-        warnings.push("the variational approximation did not settle at the hyperparameters found: no lower bound is told beside the log evidence by expectation propagation".to_owned());
+        warnings.push("the variational approximation did not converge at the hyperparameters found: no lower bound is told beside the log evidence by expectation propagation".to_owned());
     }
     if let Some(heaviest) = components.first() {
         warnings.extend(misfit::warnings(&problem, &heaviest.conditioned));
@@ -386,7 +387,7 @@ fn fit(
 }
 
 /// Conditions at the heaviest nodes, which together hold [`COVERED`] of the weight; also the weight
-/// of those at which an approximation did not settle, which are left out up to [`LOST`], of sums
+/// of those at which an approximation did not converge, which are left out up to [`LOST`], of sums
 /// after a link up to [`LOST_SUMS`].
 pub(super) fn condition_covering(
     problem: &Problem,

@@ -18,7 +18,8 @@ use super::summary::FitSummary;
 use super::{Inducing, Model, fine_noise, misfit};
 use crate::error::{FitError, InputError};
 use crate::inference::sparse::{
-    CurvatureOf, Found, SparseEvidence, SparseOptimum, SparseOptions, SparseProblem, learn_sparse,
+    CurvatureOf, SparseEvidence, SparseOptimum, SparseOptions, SparseProblem, VariationalPosterior,
+    learn_sparse,
 };
 use crate::inference::{Factor, LinearGaussian, in_pool};
 use crate::likelihood::Likelihood;
@@ -32,12 +33,12 @@ const OVERDISPERSED: f64 = 3.0;
 /// passes.
 const INTEGRATED: f64 = 4e6;
 /// Settings of the hyperparameters at most: fifty to four hundred are usual, and where
-/// beliefs settle badly the search for more finds the noise of their evidence.
+/// beliefs converge badly the search for more finds the noise of their evidence.
 const SETTINGS: usize = 600;
 /// A setting may take this many times the passes that the search allowed for one belief: one that
 /// does not converge is integrated as if it had no probability.
 const PATIENT: usize = 5;
-/// Passes for one setting, on average, from which on beliefs settle so slowly that a thousand
+/// Passes for one setting, on average, from which on beliefs converge so slowly that a thousand
 /// settings would take minutes: five to twenty are usual.
 const SLOW: f64 = 50.0;
 /// Of the first easier problem: its rows, the points of each and its inducing points, at most.
@@ -51,7 +52,7 @@ const WORTH: f64 = 0.2;
 /// Excess of a posterior variance over the prior's that is told.
 const WIDER: f64 = 0.01;
 /// What is left to gain of a bound, in nats, that is told: what the options of a search call
-/// settled.
+/// converged.
 const TOLD: f64 = 1e-6;
 
 impl Model {
@@ -230,7 +231,7 @@ impl Model {
         let slow = slowness(&learned).filter(|_| options.hyperparameters == Hyperparameters::Auto);
         if let Some(passes) = slow.filter(|_| wanted) {
             warnings.push(format!(
-                "hyperparameters were not integrated, since beliefs about the function settle slowly here (some {passes:.0} passes over the rows for every setting): intervals may be too short; `hyperparameters = \"integrate\"` takes the time"
+                "hyperparameters were not integrated, since beliefs about the function converge slowly here (some {passes:.0} passes over the rows for every setting): intervals may be too short; `hyperparameters = \"integrate\"` takes the time"
             ));
         }
         if wanted && slow.is_none() {
@@ -267,11 +268,11 @@ impl Model {
         }
         if lost > 0.0 && is_integrated {
             warnings.push(format!(
-                "beliefs about the function did not settle at hyperparameters that hold {:.1} % of their posterior; they were left out",
+                "beliefs about the function did not converge at hyperparameters that hold {:.1} % of their posterior; they were left out",
                 100.0 * lost
             ));
         } else if lost > 0.0 {
-            warnings.push("hyperparameters were not integrated, since beliefs about the function did not settle at many of them: intervals may be too short".to_owned());
+            warnings.push("hyperparameters were not integrated, since beliefs about the function did not converge at many of them: intervals may be too short".to_owned());
         }
         let excess = components.iter().map(|c| match &c.conditioned.factor {
             Factor::Sparse { excess, .. } => *excess,
@@ -284,7 +285,7 @@ impl Model {
                 100.0 * excess
             ));
         }
-        warnings.extend(unsettled(&components));
+        warnings.extend(unconverged(&components));
         let mut hyperparameters = hypers(&problem.parameters, &optimum.theta, &intervals);
         hyperparameters.extend(mean_hypers(&problem, &components));
         let summary = FitSummary {
@@ -332,7 +333,7 @@ struct Integrated {
     /// None where it was stopped.
     spread: Option<Spread>,
     /// Beliefs at its settings.
-    seen: Vec<Found>,
+    seen: Vec<VariationalPosterior>,
     /// Passes over the rows.
     passes: usize,
 }
@@ -399,8 +400,8 @@ fn slowness(learned: &SparseOptimum) -> Option<f64> {
     (passes > SLOW).then_some(passes)
 }
 
-/// What to say where the search for the belief about the function ended before it had settled.
-fn unsettled(components: &[Component]) -> Option<String> {
+/// What to say where the search for the belief about the function ended before it had converged.
+fn unconverged(components: &[Component]) -> Option<String> {
     let left = components.iter().map(|c| match &c.conditioned.factor {
         Factor::Sparse { left, .. } => *left,
         _ => 0.0,
@@ -408,7 +409,7 @@ fn unsettled(components: &[Component]) -> Option<String> {
     let left = left.fold(0.0, f64::max);
     (left > TOLD).then(|| {
         format!(
-            "the belief about the function had not quite settled when its search ended: some {left:.1e} nats of the bound were left to gain, so that means may be off by up to {:.1e} of their standard deviations",
+            "the belief about the function had not quite converged when its search ended: some {left:.1e} nats of the bound were left to gain, so that means may be off by up to {:.1e} of their standard deviations",
             (2.0 * left).sqrt()
         )
     })

@@ -156,7 +156,7 @@ fn batches_of_many_rows_grow() {
     assert_eq!(sizes(3000, 9), []);
 }
 
-/// Whenever a stop comes, also within a part or before the first belief has settled.
+/// Whenever a stop comes, also within a part or before the first belief has converged.
 #[test]
 fn a_stop_is_heard_between_passes_and_gone_on_from() {
     let all = Recorder::new(usize::MAX, None);

@@ -174,7 +174,7 @@ impl Pooled {
         draws
     }
 
-    /// Whether draws answer: else a normal distribution of the nodes does, which has to settle.
+    /// Whether draws answer: else a normal distribution of the nodes does, which has to converge.
     pub fn has_draws(&self) -> bool {
         let mut links = (0..self.pools.rows()).map(|row| self.pools.link(row));
         self.draws(1.0, 1).count > 0 && !links.any(|link| link == Link::Square)

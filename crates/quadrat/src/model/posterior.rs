@@ -7,11 +7,11 @@ use rayon::prelude::*;
 
 use super::amounts::Amounts;
 use super::component::{Component, Node};
-use super::lens::{Lens, What};
 use super::marginals::{Marginals, Prior, marginals, together};
 use super::observations::Observations;
 use super::outputs;
 use super::prediction::{Prediction, not_negative};
+use super::predictive::{Predictive, What};
 use super::problem::Problem;
 use super::scale::Scale;
 use super::second::SecondLatent;
@@ -310,9 +310,9 @@ impl Posterior {
         let second = self.problem.seconds.of(likelihood);
         let own = |c: &Component| own.iter().map(|&i| c.theta[i]).collect();
         let own = self.components.iter().map(own).collect();
-        let lens = Lens::new(likelihood, own, what, known[0]).with_amounts(amounts);
+        let predictive = Predictive::new(likelihood, own, what, known[0]).with_amounts(amounts);
         let Some(second) = second.filter(|_| what == What::Observation) else {
-            return Ok(latent.through(lens));
+            return Ok(latent.through(predictive));
         };
         let (g, link) = (self.varying_at(second, &at)?, second.spec.link);
         Ok(match likelihood {
@@ -322,7 +322,7 @@ impl Posterior {
             | Likelihood::Truncated(_) => {
                 latent.with_varying_noise(VaryingNoise::new(g, link, known[0]))
             }
-            _ => latent.through(lens.with_spread(g, link)),
+            _ => latent.through(predictive.with_spread(g, link)),
         })
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use rayon::prelude::*;
 
-use super::lens::{Lens, Normal};
+use super::predictive::{Normal, Predictive};
 use super::summary::COVERED;
 use super::varying_noise::VaryingNoise;
 use crate::linalg::dot;
@@ -34,7 +34,7 @@ pub struct Prediction {
     pub(super) mean: Vec<f64>,
     pub(super) sd: Vec<f64>,
     /// What is predicted of the latent values; `None`: they themselves.
-    pub(super) lens: Option<Lens>,
+    pub(super) predictive: Option<Predictive>,
     /// Noise on the latent values that is not one variance for a node.
     noise: Option<VaryingNoise>,
     /// Rows whose sds are not known, see [`Self::unresolved`].
@@ -54,7 +54,7 @@ impl Prediction {
             sds: Vec::with_capacity(rows * nodes),
             mean: Vec::with_capacity(rows),
             sd: Vec::with_capacity(rows),
-            lens: None,
+            predictive: None,
             noise: None,
             unresolved: Vec::new(),
             is_truncated: false,
@@ -95,19 +95,19 @@ impl Prediction {
     }
 
     /// What the latent values mean for observations.
-    pub(crate) fn through(mut self, lens: Lens) -> Self {
-        if let Some(noise) = lens.normal_noise() {
+    pub(crate) fn through(mut self, predictive: Predictive) -> Self {
+        if let Some(noise) = predictive.normal_noise() {
             return self.with_noise(&noise);
         }
         let moments: Vec<(f64, f64)> = (0..self.len())
             .into_par_iter()
-            .map(|row| lens.moments(&self.normals(&lens, row)))
+            .map(|row| predictive.moments(&self.normals(&predictive, row)))
             .collect();
         for (row, (mean, variance)) in moments.into_iter().enumerate() {
             self.mean[row] = mean;
             self.sd[row] = variance.sqrt();
         }
-        self.lens = Some(lens);
+        self.predictive = Some(predictive);
         self
     }
 
@@ -161,9 +161,9 @@ impl Prediction {
         &self.weights
     }
 
-    /// The components of a row that matter, as a lens sees them: they hold [`COVERED`] of the
-    /// weight.
-    fn normals(&self, lens: &Lens, row: usize) -> Vec<Normal> {
+    /// The components of a row that matter, as a predictive distribution sees them: they hold
+    /// [`COVERED`] of the weight.
+    fn normals(&self, predictive: &Predictive, row: usize) -> Vec<Normal> {
         let mut held = 0.0;
         let at = row * self.weights.len();
         let mut out = Vec::new();
@@ -181,7 +181,7 @@ impl Prediction {
                 spread: None,
             });
         }
-        lens.spread_out(row, out)
+        predictive.spread_out(row, out)
     }
 
     /// Number of rows.
@@ -218,11 +218,11 @@ impl Prediction {
         if !(p > 0.0 && p < 1.0) {
             return vec![f64::NAN; self.len()];
         }
-        if let Some(lens) = &self.lens {
+        if let Some(predictive) = &self.predictive {
             let rows = (0..self.len()).into_par_iter();
             return rows
                 .map_init(Work::default, |work, row| {
-                    self.seen_quantile(lens, row, p, work)
+                    self.seen_quantile(predictive, row, p, work)
                 })
                 .collect();
         }
@@ -255,11 +255,13 @@ impl Prediction {
         assert_eq!(y.len(), self.len(), "one value per row");
         let mut work = Work::default();
         (0..self.len())
-            .map(|row| match &self.lens {
+            .map(|row| match &self.predictive {
                 None if self.is_truncated => self.row(row).cdf_above_zero(y[row], &mut work),
                 None => self.row(row).cdf(y[row], &mut work),
-                Some(lens) if lens.is_mean() => self.mean_cdf(lens, row, y[row], &mut work),
-                Some(lens) => lens.row(&self.normals(lens, row)).cdf(y[row]),
+                Some(predictive) if predictive.is_mean() => {
+                    self.mean_cdf(predictive, row, y[row], &mut work)
+                }
+                Some(predictive) => predictive.row(&self.normals(predictive, row)).cdf(y[row]),
             })
             .collect()
     }
@@ -274,29 +276,31 @@ impl Prediction {
         assert_eq!(y.len(), self.len(), "one value per row");
         let mut work = Work::default();
         (0..self.len())
-            .map(|row| match &self.lens {
+            .map(|row| match &self.predictive {
                 None if self.is_truncated => {
                     self.row(row).log_density_above_zero(y[row], &mut work)
                 }
                 None => self.row(row).log_density(y[row]),
-                Some(lens) if lens.is_mean() => f64::NAN,
-                Some(lens) => lens.row(&self.normals(lens, row)).log_density(y[row]),
+                Some(predictive) if predictive.is_mean() => f64::NAN,
+                Some(predictive) => predictive
+                    .row(&self.normals(predictive, row))
+                    .log_density(y[row]),
             })
             .collect()
     }
 
-    fn seen_quantile(&self, lens: &Lens, row: usize, p: f64, work: &mut Work) -> f64 {
-        if !lens.is_mean() {
-            return lens.row(&self.normals(lens, row)).quantile(p);
+    fn seen_quantile(&self, predictive: &Predictive, row: usize, p: f64, work: &mut Work) -> f64 {
+        if !predictive.is_mean() {
+            return predictive.row(&self.normals(predictive, row)).quantile(p);
         }
-        if lens.is_monotone() {
-            return lens.mean_at(row, self.row(row).quantile(p, work));
+        if predictive.is_monotone() {
+            return predictive.mean_at(row, self.row(row).quantile(p, work));
         }
         let (_, latent) = self.row(row).range();
-        let (mut lo, mut hi) = (0.0, lens.mean_at(row, latent));
+        let (mut lo, mut hi) = (0.0, predictive.mean_at(row, latent));
         for _ in 0..100 {
             let middle = 0.5 * (lo + hi);
-            if self.mean_cdf(lens, row, middle, work) < p {
+            if self.mean_cdf(predictive, row, middle, work) < p {
                 lo = middle;
             } else {
                 hi = middle;
@@ -306,10 +310,10 @@ impl Prediction {
     }
 
     /// Probability that the mean of an observation is at most `y`.
-    fn mean_cdf(&self, lens: &Lens, row: usize, y: f64, work: &mut Work) -> f64 {
+    fn mean_cdf(&self, predictive: &Predictive, row: usize, y: f64, work: &mut Work) -> f64 {
         let mixture = self.row(row);
         let (low, high) = mixture.range();
-        let (from, to) = lens.below(row, y, low, high);
+        let (from, to) = predictive.below(row, y, low, high);
         let below = |f: f64, work: &mut Work| match f {
             f64::NEG_INFINITY => 0.0,
             f64::INFINITY => 1.0,

@@ -28,7 +28,7 @@ impl Prediction {
     /// \mathrm{Var}_j f_i + v_j $$
     #[must_use]
     pub fn rank_probabilities(&self) -> Option<Vec<Vec<f64>>> {
-        let ranks = self.lens.as_ref()?.ranks()?;
+        let ranks = self.predictive.as_ref()?.ranks()?;
         let mut rows = vec![Vec::with_capacity(ranks); self.len()];
         let mut below = vec![0.0; self.len()];
         for rank in 1..=ranks {

@@ -1,7 +1,7 @@
 //! Probabilities and densities of new observations against averages over a fine grid of latent
 //! values, from formulas written out here.
 
-use super::super::lens::{Lens, What};
+use super::super::predictive::{Predictive, What};
 use super::*;
 use crate::likelihood::{
     Bernoulli, Binomial, Degrees, Dispersion, Exponential, Gamma, Gaussian, Laplace, Likelihood,
@@ -18,8 +18,8 @@ const SDS: [f64; 2] = [0.5, 0.8];
 fn prediction(likelihood: Likelihood, own: Vec<f64>, variance: f64) -> Prediction {
     let moments = [0, 1].map(|k| (vec![MEANS[k]], vec![SDS[k] * SDS[k]]));
     let own = vec![own.clone(), own];
-    let lens = Lens::new(&likelihood, own, What::Observation, variance);
-    Prediction::from_moments(WEIGHTS.to_vec(), &moments).through(lens)
+    let predictive = Predictive::new(&likelihood, own, What::Observation, variance);
+    Prediction::from_moments(WEIGHTS.to_vec(), &moments).through(predictive)
 }
 
 /// The average of a function of the latent value, by the trapezoid rule over nine sds of both
@@ -115,7 +115,8 @@ fn counts_and_ranks_exceed_limits_as_their_probabilities_say() {
         for k in 0..=7 {
             let want = average(|f| mass(f, k));
             let got = ours.log_density(&[f64::from(k)])[0].exp();
-            // Both are sums over a grid that is exact to rounding; the lens has fewer nodes.
+            // Both are sums over a grid that is exact to rounding; the predictive distribution has
+            // fewer nodes.
             assert!((got - want).abs() < 1e-9, "{name} {k}: {got} {want}");
             below += want;
             for limit in [f64::from(k), f64::from(k) + 0.5] {
@@ -236,8 +237,8 @@ fn the_response_exceeds_limits_as_the_function_does() {
     let moments = [0, 1].map(|k| (vec![MEANS[k]], vec![SDS[k] * SDS[k]]));
     let latent = Prediction::from_moments(WEIGHTS.to_vec(), &moments);
     let own = vec![Vec::new(), Vec::new()];
-    let lens = Lens::new(&counts.into(), own, What::Mean, 0.0);
-    let rate = latent.clone().through(lens);
+    let predictive = Predictive::new(&counts.into(), own, What::Mean, 0.0);
+    let rate = latent.clone().through(predictive);
     let tails = |y: f64| -> f64 {
         let above = |k: usize| WEIGHTS[k] * normal_cdf((MEANS[k] - y) / SDS[k]);
         above(0) + above(1)

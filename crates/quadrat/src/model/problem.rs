@@ -19,7 +19,7 @@ use super::specified::Specified;
 use crate::covariance::{Covariance, Grid, LineTerm};
 use crate::error::{FitError, InputError};
 use crate::inference::pooled::{Draws, PooledEvidence, PooledOptions, condition_pooled};
-use crate::inference::sites::{Method, Site, SiteEvidence, SiteOptions, condition_sites, settle};
+use crate::inference::sites::{Method, Site, SiteEvidence, SiteOptions, condition_sites, converge};
 use crate::inference::sparse::condition_sparse;
 use crate::inference::{self, Conditioned, Evidence, Exact, LinearGaussian};
 use crate::kernel::Kernel;
@@ -366,7 +366,7 @@ impl Problem {
                 };
                 condition_pooled(self, &pooled.pools, theta, &options)
             }
-            (Some(method), None) => settle(self, theta, &self.site_options(method))
+            (Some(method), None) => converge(self, theta, &self.site_options(method))
                 .and_then(crate::inference::sites::SiteFit::into_conditioned),
         };
         conditioned.map_err(|error| self.in_user_rows(error))
@@ -462,7 +462,7 @@ impl Problem {
     fn site_options(&self, method: Method) -> SiteOptions {
         let anchor = self.anchor.get_or_init(|| {
             let start: Vec<f64> = self.parameters.iter().map(|p| p.start).collect();
-            let fit = settle(self, &start, &SiteOptions::new(method));
+            let fit = converge(self, &start, &SiteOptions::new(method));
             fit.map(|fit| [fit.found.sites, fit.found.second])
                 .unwrap_or_default()
         });
@@ -473,8 +473,9 @@ impl Problem {
         options
     }
 
-    /// Whether the sites settle at the starts of the hyperparameters; exact inference always does.
-    pub fn settles(&self) -> bool {
+    /// Whether the sites converge at the starts of the hyperparameters; exact inference always
+    /// does.
+    pub fn converges(&self) -> bool {
         let Some(method) = self.method else {
             return true;
         };

@@ -23,7 +23,7 @@ use super::specified::Specified;
 use super::summary::FitSummary;
 use crate::error::LoadError;
 use crate::inference::sites::Method;
-use crate::inference::sparse::{Found, LogSum, Within};
+use crate::inference::sparse::{LogSum, VariationalPosterior, Within};
 use crate::kernel::Kernel;
 use crate::parameter::{Parameter, Transform};
 use crate::support::Functionals;
@@ -58,7 +58,7 @@ struct SavedSparse {
     inducing: Functionals,
     form: LogSum,
     within: Within,
-    found: Option<Found>,
+    found: Option<VariationalPosterior>,
 }
 
 impl Saved {
@@ -97,7 +97,7 @@ impl Saved {
             && self.own_transforms_agree()
             && self.mean.fits(&self.kernel)
             && self.sparse.as_ref().is_none_or(|s| {
-                let fits = |found: &Found| {
+                let fits = |found: &VariationalPosterior| {
                     found.normal.size() == s.inducing.len() && found.theta.len() == parameters
                 };
                 self.method.is_some()

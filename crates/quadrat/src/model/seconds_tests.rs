@@ -108,8 +108,8 @@ fn functions_are_independent_and_stand_one_behind_the_other() -> Result<(), FitE
     Ok(())
 }
 
-/// Of the evidence in every hyperparameter: sites settle to 1e-9 of a standard deviation, in which
-/// it is stationary, and its rounding over steps of 1e-4 leaves 1e-9.
+/// Of the evidence in every hyperparameter: sites converge to 1e-9 of a standard deviation, in
+/// which it is stationary, and its rounding over steps of 1e-4 leaves 1e-9.
 #[test]
 fn gradients_are_differences() -> Result<(), FitError> {
     for method in [Method::Ep, Method::Variational] {

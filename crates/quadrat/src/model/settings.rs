@@ -117,7 +117,7 @@ pub enum Hyperparameters {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Inference {
     /// Exact where every row is Gaussian; else expectation propagation, or the variational
-    /// approximation where that does not settle.
+    /// approximation where that does not converge.
     #[default]
     Auto,
     /// Exact: refused unless every row is Gaussian.

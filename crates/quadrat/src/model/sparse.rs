@@ -12,7 +12,9 @@ use super::pooled::is_pooled;
 use super::settings::{FitOptions, Inducing};
 use crate::covariance::{Covariance, Induced};
 use crate::error::InputError;
-use crate::inference::sparse::{Bags, Found, LogSum, SparseOptions, UnknownMean, Within, k_means};
+use crate::inference::sparse::{
+    Bags, LogSum, SparseOptions, UnknownMean, VariationalPosterior, Within, k_means,
+};
 use crate::kernel::{Kernel, Role};
 use crate::linalg::Mat;
 use crate::link::Link;
@@ -70,9 +72,9 @@ pub(super) struct Sparse {
     /// Inducing points that were asked for.
     pub asked: usize,
     /// The belief about them that was found, to begin with.
-    pub found: Option<Found>,
+    pub found: Option<VariationalPosterior>,
     /// Beliefs at some values of the hyperparameters, for whoever looks at these again.
-    pub near: Vec<Found>,
+    pub near: Vec<VariationalPosterior>,
 }
 
 impl Sparse {
@@ -151,12 +153,12 @@ impl Sparse {
     }
 
     /// With the belief to begin with.
-    pub fn with_found(self, found: Option<Found>) -> Self {
+    pub fn with_found(self, found: Option<VariationalPosterior>) -> Self {
         Self { found, ..self }
     }
 
     /// Where a search for the belief at these hyperparameters begins.
-    pub fn start(&self, theta: &[f64]) -> Option<&Found> {
+    pub fn start(&self, theta: &[f64]) -> Option<&VariationalPosterior> {
         let same = self.near.iter().find(|found| found.theta == theta);
         same.or(self.found.as_ref())
     }

@@ -43,7 +43,7 @@ pub struct FitSummary {
     pub inducing_gain: Option<f64>,
     /// A lower bound of the log evidence at the same hyperparameters, in nats: the variational one,
     /// beside the evidence of expectation propagation where rows have a noise variance or
-    /// dispersion that is a function, and where it settled.
+    /// dispersion that is a function, and where it converged.
     pub variational_bound: Option<f64>,
     /// How alike every pair of outputs is; empty where there is one.
     pub correlations: Vec<OutputCorrelation>,

@@ -8,16 +8,16 @@ use rayon::prelude::*;
 use super::amounts::Amounts;
 use super::checks::AVERAGED;
 use super::component::Component;
-use super::lens::{Lens, What};
 use super::pooled::{MAX_NODES, cut};
 use super::posterior::Posterior;
 use super::prediction::Prediction;
+use super::predictive::{Predictive, What};
 use super::row_sums::Nodes;
 use super::row_sums::RowSums;
 use super::unions::unions;
 use super::within::{Holding, holding};
 use crate::error::{FitError, InputError};
-use crate::inference::pooled::{Seen, Told, Total, total};
+use crate::inference::pooled::{OtherSums, Seen, Total, total};
 use crate::inference::sites::LatentGaussian;
 use crate::inference::sparse::{Bags, sampled_total};
 use crate::likelihood::local::Belief;
@@ -40,9 +40,9 @@ impl Posterior {
     ///
     /// Moments of each total come, in this order: from weighted draws, where the fit has them
     /// ([`Self::lifted_totals`]); from all pairs of its nodes under a normal belief, less what rows
-    /// that are sums themselves say of it ([`Told`]); with inducing points, for rows of many nodes,
-    /// from a sample of the pairs. Its distribution is that of a linked normal value with these
-    /// moments ([`Link::equivalent`]), as at a point.
+    /// that are sums themselves say of it ([`OtherSums`]); with inducing points, for rows of many
+    /// nodes, from a sample of the pairs. Its distribution is that of a linked normal value with
+    /// these moments ([`Link::equivalent`]), as at a point.
     pub(super) fn predict_totals(
         &self,
         at: &Functionals,
@@ -59,7 +59,7 @@ impl Posterior {
         }
         let own = |c: &Component| own.iter().map(|&i| c.theta[i]).collect();
         let own = self.components.iter().map(own).collect();
-        let mut lens = Lens::new(likelihood, own, what, 0.0).with_amounts(amounts);
+        let mut predictive = Predictive::new(likelihood, own, what, 0.0).with_amounts(amounts);
         if link.is_probability() {
             let sizes: Vec<f64> = (0..at.len()).map(|row| at.size(row)).collect();
             let is_sum = |row: &usize| (sizes[*row] - 1.0).abs() > AVERAGED;
@@ -72,9 +72,9 @@ impl Posterior {
                 }
                 .into());
             }
-            lens = lens.with_sizes(sizes);
+            predictive = predictive.with_sizes(sizes);
         }
-        Ok(self.latent_totals(at, link)?.through(lens))
+        Ok(self.latent_totals(at, link)?.through(predictive))
     }
 
     /// The latent values that totals amount to: the normal ones with the same means and variances
@@ -188,7 +188,8 @@ impl Posterior {
                 continue;
             }
             let theta = &component.theta;
-            let told = told.get_or_init(|| Told::new(factor, || self.problem.covariance(theta)));
+            let told =
+                told.get_or_init(|| OtherSums::new(factor, || self.problem.covariance(theta)));
             let cross = self.problem.cross(theta, &points);
             let alpha = &component.conditioned.alpha;
             let centre: Vec<f64> = (0..count)
@@ -243,7 +244,7 @@ impl Posterior {
         nodes: &Nodes<'_>,
         link: Link,
         weights: &[f64],
-        told: Option<&(&Told<'_>, Mat<f64>)>,
+        told: Option<&(&OtherSums<'_>, Mat<f64>)>,
     ) -> Belief {
         let prior = self.problem.prior_covariance(nodes.theta, nodes.points);
         let covariance = |i: usize, j: usize| prior[(i, j)] - nodes.reduction(i, j);

@@ -33,7 +33,7 @@ impl Prediction {
     /// ```
     #[must_use]
     pub fn non_negative(mut self) -> Self {
-        if self.lens.is_some() {
+        if self.predictive.is_some() {
             return self;
         }
         for row in 0..self.len() {

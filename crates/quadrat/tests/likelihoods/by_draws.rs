@@ -110,7 +110,7 @@ pub fn expected(case: &Case) -> Report {
         let got = p.expected(own, row, belief);
         let jet = |z: &f64| p.log_density(own, row, belief.mean + sd * z);
         let jets: Vec<_> = draws.iter().map(jet).collect();
-        let bends: Vec<f64> = match case.kinked {
+        let second_order: Vec<f64> = match case.kinked {
             // Twice the derivative in the variance holds at kinks too.
             true => jets
                 .iter()
@@ -130,7 +130,7 @@ pub fn expected(case: &Case) -> Report {
                 got.first,
                 jets.iter().map(|j| j.first).collect(),
             ),
-            ("second by draws", got.second, bends),
+            ("second by draws", got.second, second_order),
         ];
         for (part, got, values) in parts {
             if let Some((want, error)) = average(&even, &values) {

@@ -138,7 +138,7 @@ fn columns() -> Columns {
 }
 
 /// Finite ends with the noise sd.
-fn bends(own: &[f64], row: usize) -> Vec<(f64, f64)> {
+fn second_order(own: &[f64], row: usize) -> Vec<(f64, f64)> {
     let (lower, upper, variance) = intervals()[row];
     let sd = (variance + own.first().unwrap_or(&0.0)).sqrt();
     let ends = [(lower, sd), (upper, sd)];
@@ -150,7 +150,7 @@ fn interval_case(name: &'static str, likelihood: Box<dyn Local>, own: Vec<Vec<f6
         name,
         likelihood,
         own,
-        features: |_, own, row| bends(own, row),
+        features: |_, own, row| second_order(own, row),
         circumstances: |row| Circumstances {
             variance: intervals()[row].2,
             ..Circumstances::default()

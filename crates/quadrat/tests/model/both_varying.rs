@@ -76,7 +76,7 @@ fn settings(first: &[(&'static str, f64)]) -> Vec<(&'static str, f64)> {
     [first, &NOISE[..], &DISPERSION[..]].concat()
 }
 
-/// The sites settle to 1e-9 posterior standard deviations on either way there: beliefs agree to
+/// The sites converge to 1e-9 posterior standard deviations on either way there: beliefs agree to
 /// some times that.
 fn assert_same(a: &Prediction, b: &Prediction, what: &str) {
     for (i, sd) in b.sd().iter().enumerate() {

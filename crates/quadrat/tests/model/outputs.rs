@@ -158,7 +158,7 @@ fn assert_separate(
         .collect();
     let sum: f64 = parts.iter().map(|p| p.summary().log_evidence).sum();
     let got = joint.summary().log_evidence;
-    // Sites are settled to 1e-9 posterior sds: beliefs agree to some times that, the evidence to
+    // Sites are converged to 1e-9 posterior sds: beliefs agree to some times that, the evidence to
     // its square.
     assert!((got - sum).abs() < 1e-8 * sum.abs(), "{got} {sum}");
     let at = Functionals::points("t", &[-1.0, 2.2, 4.1, 9.5]).unwrap();

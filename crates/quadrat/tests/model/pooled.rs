@@ -414,7 +414,7 @@ fn suppressed_sums_are_met_with_default_settings() {
 }
 
 /// Whatever the scale of the sum: of a total of ten `softplus` no less is known than its row says,
-/// and functions of zero counts settle.
+/// and functions of zero counts converge.
 #[test]
 fn suppressed_and_zero_sums_behind_softplus_are_met() {
     let (lower, upper) = (

@@ -261,7 +261,7 @@ fn several_outputs_agree_with_dense_inference() {
     let given = Inducing::At(Box::new(supports));
     let given = model.fit(&map().with_inducing(given)).unwrap();
     let (a, b) = (given.summary().log_evidence, sparse.summary().log_evidence);
-    // The same points in another order, and what a settled search leaves.
+    // The same points in another order, and what a converged search leaves.
     assert!((a - b).abs() < 1e-6, "{a} {b}");
 }
 

@@ -117,7 +117,7 @@ fn starts_that_competed_with_constant_noise_end_where_the_function_does() {
         assert!(posterior.summary().converged);
         posterior.summary().log_posterior
     });
-    // Newton's polish stops with less than 1e-6 nats to gain.
+    // Newton refinement stops with less than 1e-6 nats to gain.
     assert!((ends[0] - ends[1]).abs() < 1e-5, "{ends:?}");
 }
 
@@ -217,7 +217,7 @@ fn where_propagation_does_not_settle_the_variational_approximation_is_used_and_s
     assert_eq!(summary.evidence, "elbo");
     assert_eq!(summary.variational_bound, None);
     assert!(
-        summary.warnings[0].starts_with("expectation propagation did not settle"),
+        summary.warnings[0].starts_with("expectation propagation did not converge"),
         "{:?}",
         summary.warnings
     );
@@ -470,7 +470,7 @@ fn what_no_approximation_settles_is_no_answer() {
             assert!(!summary.converged, "{summary:?}");
             let told = summary.warnings.join("; ");
             assert!(
-                told.contains("expectation propagation did not settle")
+                told.contains("expectation propagation did not converge")
                     && told.contains("did not converge"),
                 "{told}"
             );

@@ -389,9 +389,9 @@ fn strip<P: Potential>(p: &Panel, q: &Panel, buffer: &mut Buffer) -> [f64; 3] {
         // V at the start of a stretch; its ends are where W bends.
         let mut start = 0.0;
         let mut from = 0.0;
-        let mut bends = [shift - wide, shift - flat, shift + flat, shift + wide, half];
-        bends.sort_by(f64::total_cmp);
-        for bend in bends {
+        let mut second_order = [shift - wide, shift - flat, shift + flat, shift + wide, half];
+        second_order.sort_by(f64::total_cmp);
+        for bend in second_order {
             let to = bend.min(half);
             if to <= from {
                 continue;

@@ -217,8 +217,8 @@ impl Estimate2d {
         self.densest(level).0
     }
 
-    /// The smallest region of cells whose probability is at least `level`, with the interval of that
-    /// probability.
+    /// The smallest region of cells whose probability is at least `level`, with the interval of
+    /// that probability.
     #[must_use]
     pub fn highest_density_region(&self, level: f64) -> Region {
         let (cells, density) = self.densest(level);

@@ -69,8 +69,8 @@ impl Lines {
         self.theta.nrows()
     }
 
-    /// Calls `visit(i, function)` for cells `(i, 0..)` of each wanted `i`, with the function of some
-    /// draws in rows, shape `[draws, cells of the second axis]`.
+    /// Calls `visit(i, function)` for cells `(i, 0..)` of each wanted `i`, with the function of
+    /// some draws in rows, shape `[draws, cells of the second axis]`.
     pub fn visit(
         &self,
         draws: std::ops::Range<usize>,

@@ -8,16 +8,16 @@
 //! so that `w` would be standard normal *after* the data if the rows were the Gaussian `exp(nu'z -
 //! z'T z / 2)`: one of every row, `T` diagonal, or one of all rows where each looks at several
 //! values. Where the noise variance of a Gaussian row is a function, `T = 1 / v(g)` follows it: the
-//! width of `z` does not pull on `g`. These guides only choose coordinates: what is sampled is the
-//! density of the model, whatever they are, its volume element `1 / det R` included. With `T = 0`
-//! and `nu = 0`, `w = v`.
+//! width of `z` does not pull on `g`. These approximations only choose coordinates: what is sampled
+//! is the density of the model, whatever they are, its volume element `1 / det R` included. With `T
+//! = 0` and `nu = 0`, `w = v`.
 //!
 //! # Source
 //! Murray and Adams 2010, "Slice sampling covariance hyperparameters of latent Gaussian models",
 //! for surrogate data.
 
 use super::adjoint::through_cholesky;
-use super::guide::StandIn;
+use super::approximation::RowsApproximation;
 use crate::error::LinalgError;
 use crate::linalg::{Cholesky, Mat, gemm, matvec};
 
@@ -32,14 +32,14 @@ pub(super) struct Frame {
     /// `R`.
     posterior: Cholesky,
     /// `T` and `nu`.
-    pub rows: StandIn,
+    pub rows: RowsApproximation,
     /// `c`.
     pull: Vec<f64>,
     /// `A^-1 L' c`.
     centre: Vec<f64>,
 }
 
-/// What moves with the hyperparameters and the guides, at fixed `w`.
+/// What moves with the hyperparameters and the approximations, at fixed `w`.
 pub(super) struct FrameAdjoint {
     /// Of `L`, its upper triangle zero.
     factor: Mat<f64>,
@@ -62,7 +62,7 @@ impl Frame {
         mut k: Mat<f64>,
         floor: &[f64],
         prior_mean: &[f64],
-        rows: StandIn,
+        rows: RowsApproximation,
     ) -> Result<Self, LinalgError> {
         let n = k.nrows();
         for (i, floor) in floor.iter().enumerate() {
@@ -114,7 +114,7 @@ impl Frame {
         self.posterior.half_solve(v_bar)
     }
 
-    /// The adjoints of everything that depends on the hyperparameters or the guides.
+    /// The adjoints of everything that depends on the hyperparameters or the approximations.
     ///
     /// # Arguments
     /// * `v` - whitened latents

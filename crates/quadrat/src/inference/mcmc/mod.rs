@@ -24,23 +24,23 @@
 //! | symbol | meaning |
 //! |---|---|
 //! | `n` | latent values: rows, or nodes |
-//! | `z`, `v`, `w` | latent values; whitened by the prior, `z = m + L v`; whitened by the guides |
+//! | `z`, `v`, `w` | latent values; whitened by the prior, `z = m + L v`; whitened by the approximations |
 //! | `g` | second latent values, of the log noise variance or dispersion |
 //! | `phi`, `u` | free hyperparameters: as they are optimised; on the whole line |
 //! | `L`, `R` | Cholesky factors of `K` and of `A = I + L' T L` |
-//! | `T`, `nu`, `c` | precision and shift of the guides; `nu - T m` |
+//! | `T`, `nu`, `c` | precision and shift of the approximations; `nu - T m` |
 //!
 //! # Source
 //! Hoffman and Gelman 2014, Journal of Machine Learning Research 15:1593 (the sampler, here that of
 //! `nuts-rs`); Murray and Adams 2010 (coordinates).
 
 mod adjoint;
+mod approximation;
+mod approximations;
 mod chain;
 mod coordinate;
 mod diagnose;
 mod frame;
-mod guide;
-mod guides;
 mod options;
 mod prior;
 mod process;
@@ -213,11 +213,11 @@ fn run(
     // Once, so that an input that cannot be sampled is refused before anything runs.
     let target = Target::new(latents, theta)?;
     let seen = target.seen();
-    let guides = target.guides();
+    let approximations = target.approximations();
     let mut traces: Vec<Trace> = (0..options.chains)
         .into_par_iter()
         .map(|chain| {
-            let target = || Target::guided(latents, theta, guides.clone());
+            let target = || Target::guided(latents, theta, approximations.clone());
             chain::run(target()?, target()?, theta, chain, options, &tally)
         })
         .collect::<Result<_, FitError>>()?;

@@ -1,7 +1,7 @@
 //! Sums after a link, against differences, quadrature over all nodes, and rows of one node.
 
-use super::guide::FirstGuides;
-use super::guides::Joint;
+use super::approximation::FirstApproximation;
+use super::approximations::Joint;
 use super::tests::{assert_gradient, fixed, latents, options};
 use super::*;
 use crate::inference::pooled::testing::{NODES, kinds, pools};
@@ -26,9 +26,9 @@ fn gradient_is_the_derivative_in_every_coordinate() {
                 true => Target::new(latents, &theta).unwrap(),
                 false => Target::plain(latents, &theta).unwrap(),
             };
-            let joint = match &target.guides().first {
-                FirstGuides::Joint(joint) => joint.precision[(0, 0)],
-                FirstGuides::Each(_) => panic!("{name} {link}: a guide for every row"),
+            let joint = match &target.approximations().first {
+                FirstApproximation::Joint(joint) => joint.precision[(0, 0)],
+                FirstApproximation::Each(_) => panic!("{name} {link}: a guide for every row"),
             };
             assert_eq!(joint > 0.0, guided, "{name} {link}");
             let coordinates = target.latents() as i32;
@@ -195,8 +195,8 @@ fn the_joint_guide_is_the_curvature_of_the_rows_at_the_mode() {
     });
     let want = jacobian.transpose() * &weighted;
     for i in 0..9 {
-        // The slope of the stand-in at the mode is that of the rows, which the prior balances
-        // there.
+        // The slope of the Gaussian approximation at the mode is that of the rows, which the prior
+        // balances there.
         let slope: f64 = (0..9)
             .map(|j| joint.precision[(i, j)] * mode.values[j])
             .sum();

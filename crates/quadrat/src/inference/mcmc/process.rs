@@ -1,12 +1,13 @@
 //! One latent function at a position of the sampler.
 
+use super::approximation::RowsApproximation;
 use super::frame::{Frame, FrameAdjoint};
-use super::guide::StandIn;
 use super::prior::Prior;
 use crate::error::LinalgError;
 use crate::linalg::dot;
 
-/// A latent function, with the factors at the last hyperparameters and stand-in for the rows.
+/// A latent function, with the factors at the last hyperparameters and Gaussian approximation for
+/// the rows.
 pub(super) struct Process<'a> {
     pub prior: Prior<'a>,
     kept: Option<Kept>,
@@ -40,14 +41,15 @@ impl<'a> Process<'a> {
         Self { prior, kept: None }
     }
 
-    /// The function at `w`; factors are made anew where hyperparameters or the stand-in moved.
+    /// The function at `w`; factors are made anew where hyperparameters or the Gaussian
+    /// approximation moved.
     ///
     /// # Errors
     /// [`LinalgError::NotPositiveDefinite`].
     pub fn place(
         &mut self,
         theta: &[f64],
-        rows: StandIn,
+        rows: RowsApproximation,
         w: &[f64],
     ) -> Result<Placed<'_, 'a>, LinalgError> {
         let Self { prior, kept } = self;
@@ -81,7 +83,7 @@ impl Placed<'_, '_> {
         Pulled { v, w }
     }
 
-    /// The adjoints of what moves with hyperparameters and guides.
+    /// The adjoints of what moves with hyperparameters and approximations.
     pub fn adjoint(&self, slope: &[f64], pulled: &Pulled) -> FrameAdjoint {
         self.frame.adjoint(&self.v, slope, &pulled.v, &pulled.w)
     }

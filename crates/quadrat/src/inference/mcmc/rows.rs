@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::approximation::{Approximation, FirstApproximation, RowsApproximation};
 use super::frame::FrameAdjoint;
-use super::guide::{FirstGuides, Guide, StandIn};
 use super::prior::Latents;
 use crate::error::InputError;
 use crate::inference::pooled::{Pools, Slopes};
@@ -111,23 +111,28 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// What stands in for the rows: their joint guide, or that of each: its site, or its own
-    /// density where that is Gaussian.
-    pub fn stand_in(&self, guides: &FirstGuides, second: &[f64]) -> StandIn {
-        let sites = match guides {
-            FirstGuides::Each(sites) => sites,
-            FirstGuides::Joint(joint) => return StandIn::Joint(joint.clone()),
+    /// What stands in for the rows: their joint approximation, or that of each: its site, or its
+    /// own density where that is Gaussian.
+    pub fn approximation(
+        &self,
+        approximations: &FirstApproximation,
+        second: &[f64],
+    ) -> RowsApproximation {
+        let sites = match approximations {
+            FirstApproximation::Each(sites) => sites,
+            FirstApproximation::Joint(joint) => return RowsApproximation::Joint(joint.clone()),
         };
-        let mut guides: Vec<Guide> = sites.iter().map(|s| s.unwrap_or_default()).collect();
+        let mut approximations: Vec<Approximation> =
+            sites.iter().map(|s| s.unwrap_or_default()).collect();
         for (row, gaussian) in self.gaussian(second).into_iter().enumerate() {
             if let (None, Some((y, variance))) = (sites[row], gaussian) {
-                guides[row] = Guide {
+                approximations[row] = Approximation {
                     precision: variance.recip(),
                     shift: y / variance,
                 };
             }
         }
-        StandIn::Each(guides)
+        RowsApproximation::Each(approximations)
     }
 
     /// The log density at latent values of both functions.
@@ -158,17 +163,17 @@ impl<'a> Rows<'a> {
     }
 
     /// Adds the derivatives in the rows' own hyperparameters, natural units, at fixed coordinates
-    /// `w`: those of the log densities, and those of the guides of Gaussian rows, which move with
-    /// their noise; the latter also to the derivatives in the second latent values.
+    /// `w`: those of the log densities, and those of the approximations of Gaussian rows, which
+    /// move with their noise; the latter also to the derivatives in the second latent values.
     ///
     /// # Arguments
     /// * `z`, `second` - latent values of both functions
-    /// * `guides`, `adjoint` - guides of the first function and their adjoints
+    /// * `guides`, `adjoint` - approximations of the first function and their adjoints
     pub fn add_slopes(
         &self,
         [z, second]: [&[f64]; 2],
         prior_mean: &[f64],
-        guides: &FirstGuides,
+        approximations: &FirstApproximation,
         adjoint: &FrameAdjoint,
         [d_theta, d_second]: [&mut [f64]; 2],
     ) {
@@ -188,7 +193,7 @@ impl<'a> Rows<'a> {
                         d_theta[i] += slope[0];
                     }
                 }
-                if !guides.follows(row) {
+                if !approximations.follows(row) {
                     continue;
                 }
                 let Some((y, _)) = likelihood.gaussian(&own, at) else {

@@ -1,8 +1,8 @@
 //! The density that is sampled, and its gradient.
 
+use super::approximation::RowsApproximation;
+use super::approximations::Approximations;
 use super::coordinate::{self, Coordinate};
-use super::guide::StandIn;
-use super::guides::Guides;
 use super::prior::{Latents, Prior};
 use super::process::{Placed, Process};
 use super::rows::Rows;
@@ -25,37 +25,41 @@ pub(super) struct Target<'a> {
     free: Vec<(usize, Coordinate)>,
     /// Hyperparameters, natural units; the free ones are overwritten.
     theta: Vec<f64>,
-    guides: Guides,
+    approximations: Approximations,
 }
 
 impl<'a> Target<'a> {
     /// The density in coordinates guided by an approximation at `theta` (all hyperparameters,
-    /// natural units), see [`Guides::find`].
+    /// natural units), see [`Approximations::find`].
     ///
     /// # Errors
     /// [`FitError::Input`] for an unusable hyperparameter, or a Gaussian row without noise.
     pub fn new(latents: Latents<'a>, theta: &[f64]) -> Result<Self, FitError> {
         let plain = Self::plain(latents, theta)?;
         Ok(Self {
-            guides: Guides::find(latents, theta),
+            approximations: Approximations::find(latents, theta),
             ..plain
         })
     }
 
-    /// The density in the coordinates of given guides.
+    /// The density in the coordinates of given approximations.
     ///
     /// # Errors
     /// As [`Target::new`].
-    pub fn guided(latents: Latents<'a>, theta: &[f64], guides: Guides) -> Result<Self, FitError> {
+    pub fn guided(
+        latents: Latents<'a>,
+        theta: &[f64],
+        approximations: Approximations,
+    ) -> Result<Self, FitError> {
         Ok(Self {
-            guides,
+            approximations,
             ..Self::plain(latents, theta)?
         })
     }
 
-    /// The guides.
-    pub fn guides(&self) -> &Guides {
-        &self.guides
+    /// The approximations.
+    pub fn approximations(&self) -> &Approximations {
+        &self.approximations
     }
 
     /// The density in the whitened latents themselves, `w = v`.
@@ -78,7 +82,7 @@ impl<'a> Target<'a> {
                 .map(|i| (i, Coordinate::new(&parameters[i])))
                 .collect(),
             theta: theta.to_vec(),
-            guides: Guides::none(latents),
+            approximations: Approximations::none(latents),
             first,
             second,
         })
@@ -86,7 +90,7 @@ impl<'a> Target<'a> {
 
     /// Number of latent values, of both functions.
     pub fn latents(&self) -> usize {
-        self.first.prior.rows() + self.guides.second.len()
+        self.first.prior.rows() + self.approximations.second.len()
     }
 
     /// Number of coordinates of a position.
@@ -96,7 +100,7 @@ impl<'a> Target<'a> {
 
     /// Number of values that rows see, of both functions.
     pub fn seen(&self) -> usize {
-        self.latents.rows() + self.guides.second.len()
+        self.latents.rows() + self.approximations.second.len()
     }
 
     /// Number of quantities that [`Target::expand`] tells.
@@ -123,11 +127,11 @@ impl<'a> Target<'a> {
         let Self {
             first,
             second,
-            guides,
+            approximations,
             theta,
             ..
         } = self;
-        let (first, second) = place([w, theta], &rows, guides, first, second.as_mut())?;
+        let (first, second) = place([w, theta], &rows, approximations, first, second.as_mut())?;
         let mut out = rows.see(&first.z).z.into_owned();
         out.extend(second.into_iter().flat_map(|second| second.z));
         out.extend(moved.iter().map(|p| p.phi));
@@ -149,12 +153,12 @@ impl<'a> Target<'a> {
         let Self {
             first,
             second,
-            guides,
+            approximations,
             theta,
             free,
             ..
         } = self;
-        let (first, second) = place([w, theta], &rows, guides, first, second.as_mut())?;
+        let (first, second) = place([w, theta], &rows, approximations, first, second.as_mut())?;
         let g = second.as_ref().map_or(&[][..], |second| &second.z);
         let seen = rows.see(&first.z);
         let density = rows.log_density(&seen.z, g);
@@ -166,14 +170,14 @@ impl<'a> Target<'a> {
         let pulled = first.pull(&slope);
         let (in_first, rest) = gradient.split_at_mut(pulled.w.len());
         in_first.copy_from_slice(&pulled.w);
-        // Without free hyperparameters only guides can move, with the second latent values.
-        let moves = second.is_some() && guides.first.moves();
+        // Without free hyperparameters only approximations can move, with the second latent values.
+        let moves = second.is_some() && approximations.first.moves();
         if moves || !free.is_empty() {
             let adjoint = first.adjoint(&slope, &pulled);
             rows.add_slopes(
                 [&seen.z, g],
                 self.latents.problem.prior_mean(),
-                &guides.first,
+                &approximations.first,
                 &adjoint,
                 [&mut d_theta, &mut d_second],
             );
@@ -217,19 +221,26 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Both functions at `w` and `theta`: the second first, for the guides of the first depend on it.
+/// Both functions at `w` and `theta`: the second first, for the approximations of the first depend
+/// on it.
 fn place<'p, 'a>(
     [w, theta]: [&[f64]; 2],
     rows: &Rows<'_>,
-    guides: &Guides,
+    approximations: &Approximations,
     first: &'p mut Process<'a>,
     second: Option<&'p mut Process<'a>>,
 ) -> Result<(Placed<'p, 'a>, Option<Placed<'p, 'a>>), FitError> {
     let (own, others) = w.split_at(first.prior.rows());
     let second = second
-        .map(|second| second.place(theta, StandIn::Each(guides.second.clone()), others))
+        .map(|second| {
+            second.place(
+                theta,
+                RowsApproximation::Each(approximations.second.clone()),
+                others,
+            )
+        })
         .transpose()?;
     let g = second.as_ref().map_or(&[][..], |second| &second.z);
-    let stand_in = rows.stand_in(&guides.first, g);
-    Ok((first.place(theta, stand_in, own)?, second))
+    let approximation = rows.approximation(&approximations.first, g);
+    Ok((first.place(theta, approximation, own)?, second))
 }

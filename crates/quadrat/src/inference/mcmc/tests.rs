@@ -91,7 +91,7 @@ pub(super) fn assert_gradient(target: &mut Target<'_>, position: &[f64], what: &
 
 #[test]
 fn coordinates_do_not_change_the_density() {
-    // The density of z is that of w times det(R) / det(L), whatever the guides.
+    // The density of z is that of w times det(R) / det(L), whatever the approximations.
     let table = Poisson::new(vec![2.0, 0.0, 5.0], vec![1.0; 3], Link::Exp).unwrap();
     let toy = Toy::new(&[0.0, 0.6, 1.5], vec![Box::new(table)]);
     let theta = toy.theta();

@@ -21,10 +21,10 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::bends::{Bends, excess};
 use super::lift::Lift;
 use super::mode::{Mode, PooledOptions, find_mode};
 use super::pools::{Pools, Slopes};
+use super::second_order::{SecondOrder, excess};
 use super::total::{Total, total};
 use crate::error::{FitError, LinalgError};
 use crate::inference::sites::resolvent::Scaled;
@@ -51,7 +51,7 @@ const SEED: u64 = 1;
 /// * `options` - how accurately
 ///
 /// # Errors
-/// As [`find_mode`]; [`FitError::NotConverged`] when mode or posterior did not settle.
+/// As [`find_mode`]; [`FitError::NotConverged`] when mode or posterior did not converge.
 ///
 /// # Numerics
 /// `O(nodes rows^2)` for each of some ten iterations (hundreds where functions vary by factors of a
@@ -79,7 +79,7 @@ pub fn condition_pooled(
         }
     };
     let state = match &lift {
-        None => search.settle()?,
+        None => search.converge()?,
         // The draws answer.
         Some(_) => search.at_mode()?.1,
     };
@@ -92,7 +92,7 @@ pub fn condition_pooled(
             slopes: state.slopes,
             factor: state.spread.resolvent.factor,
             scale: state.spread.resolvent.scale,
-            bends: state.bends,
+            second_order: state.second_order,
         },
         log_evidence: mode.log_evidence,
         jitter: mode.jitter,
@@ -123,7 +123,7 @@ pub(super) struct State {
     /// The sweep in which rows say what they do about their linear parts, `Q` counted.
     pub spread: Sweep<Scaled>,
     pub centre: Centre,
-    pub bends: Bends,
+    pub second_order: SecondOrder,
     /// `Q` around this posterior; none where no row bends.
     pub bent: Option<Mat<f64>>,
 }
@@ -197,17 +197,17 @@ impl Search<'_> {
                 excess(pools.link(row), &self.seen(row, &centre), |i, j| s[(i, j)])
             })
             .collect();
-        let bends = Bends::new(pools.means(&centre.mean), &excess, &centre.within);
-        let bent = (!bends.is_none()).then(|| {
+        let second_order = SecondOrder::new(pools.means(&centre.mean), &excess, &centre.within);
+        let bent = (!second_order.is_none()).then(|| {
             let s = k - gemm(reduced.transpose(), reduced.as_ref());
-            bends.covariance(pools, s.as_ref())
+            second_order.covariance(pools, s.as_ref())
         });
         Ok(State {
             slopes,
             alpha,
             spread,
             centre,
-            bends,
+            second_order,
             bent,
         })
     }

@@ -45,32 +45,32 @@
 //! aggregates after a link, whose bound is replaced by the match of moments.
 
 mod adjoint;
-mod bends;
+mod converge;
 mod curvature;
 mod expected;
 mod lift;
 mod mode;
+mod other_sums;
 mod pools;
-mod settle;
+mod second_order;
 #[cfg(test)]
 mod steep_tests;
 #[cfg(test)]
 pub(in crate::inference) mod testing;
 #[cfg(test)]
 mod tests;
-mod told;
 mod total;
 
-pub use bends::Bends;
 pub use expected::condition_pooled;
 pub use lift::{Lift, Ready};
 pub use mode::{Draws, Mode, PooledOptions, find_mode};
+pub(crate) use other_sums::{OtherSums, Seen};
 pub use pools::Pools;
 pub(in crate::inference) use pools::Slopes;
-pub(crate) use told::{Seen, Told};
+pub use second_order::SecondOrder;
 pub use total::{Total, total};
 
-use super::Trail;
+use super::WarmStart;
 use super::sites::LatentGaussian;
 use crate::error::FitError;
 use crate::parameter::Parameter;
@@ -100,14 +100,18 @@ impl<'a> PooledEvidence<'a> {
 
 impl super::Evidence for PooledEvidence<'_> {
     /// An evaluation that did not converge is an error, from which the search steps back.
-    fn evaluate_along(&self, theta: &[f64], _: &mut Trail) -> Result<(f64, Vec<f64>), FitError> {
+    fn evaluate_along(
+        &self,
+        theta: &[f64],
+        _: &mut WarmStart,
+    ) -> Result<(f64, Vec<f64>), FitError> {
         let mode = find_mode(self.problem, self.pools, theta, &self.options)?.converged()?;
         let log_evidence = mode.log_evidence;
         let gradient = adjoint::gradient(self.problem, self.pools, theta, &mode);
         Ok((log_evidence, gradient))
     }
 
-    fn value_along(&self, theta: &[f64], _: &mut Trail) -> Result<f64, FitError> {
+    fn value_along(&self, theta: &[f64], _: &mut WarmStart) -> Result<f64, FitError> {
         let mode = find_mode(self.problem, self.pools, theta, &self.options)?.converged()?;
         Ok(mode.log_evidence)
     }

@@ -245,7 +245,7 @@ fn totals_agree_with_importance_sampling() {
                 .map(|(w, v)| w * (v[c] - mean).powi(2));
             (mean, (square.sum::<f64>() / sum).sqrt())
         };
-        let told = Told::new(&fit.factor, || toy.covariance(&theta));
+        let told = OtherSums::new(&fit.factor, || toy.covariance(&theta));
         let (mut off, mut ratio, mut unseen, mut at_mode) = (0.0_f64, 1.0_f64, 1.0_f64, 0.0_f64);
         for row in 0..4 {
             let (nodes, shares) = if row < 3 {

@@ -142,9 +142,9 @@ pub(super) fn gradient(
                             .likelihood
                             .log_density_slopes(own, at, mean, &mut slopes);
                         let kw = laplace.as_ref().map_or(0.0, |(_, kw)| kw[row]);
-                        let bends = if site.precision == 0.0 { 0.0 } else { 0.5 };
+                        let second_order = if site.precision == 0.0 { 0.0 } else { 0.5 };
                         for (o, [value, first, second]) in out.iter_mut().zip(&slopes) {
-                            *o = value + bends * sweep.variance[row] * second + kw * first;
+                            *o = value + second_order * sweep.variance[row] * second + kw * first;
                         }
                     }
                 }

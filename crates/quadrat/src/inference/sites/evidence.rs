@@ -3,14 +3,14 @@
 use super::block::LatentGaussian;
 use super::options::SiteOptions;
 use super::site::Site;
-use super::solve::{SiteFit, settle};
+use super::solve::{SiteFit, converge};
 use crate::error::FitError;
-use crate::inference::Trail;
+use crate::inference::WarmStart;
 use crate::parameter::Parameter;
 
-/// Tolerance along a rough trail: the evidence is stationary in the sites of EP and the variational
-/// approximation, so it errs by the square of it, and where sites of EP are held by what these lack
-/// of it times the tolerance.
+/// Tolerance along a rough warm start: the evidence is stationary in the sites of EP and the
+/// variational approximation, so it errs by the square of it, and where sites of EP are held by
+/// what these lack of it times the tolerance.
 const ROUGH: f64 = 1e-5;
 
 /// Rows above which an evaluation is dear.
@@ -29,19 +29,19 @@ impl<'a> SiteEvidence<'a> {
         Self { problem, options }
     }
 
-    /// Finds the sites from those of the trail, and leaves them there.
-    fn settle(&self, theta: &[f64], trail: &mut Trail) -> Result<SiteFit, FitError> {
+    /// Finds the sites from those of the warm start, and leaves them there.
+    fn converge(&self, theta: &[f64], warm_start: &mut WarmStart) -> Result<SiteFit, FitError> {
         let mut options = self.options.clone();
-        if let Some([first, second]) = trail.sites() {
+        if let Some([first, second]) = warm_start.sites() {
             options.start.clone_from(first);
             options.start_second.clone_from(second);
         }
-        options.is_coarse = trail.is_coarse;
-        if trail.is_rough {
+        options.is_coarse = warm_start.is_coarse;
+        if warm_start.is_rough {
             options.tolerance = options.tolerance.max(ROUGH);
         }
-        let fit = settle(self.problem, theta, &options)?;
-        trail.leave([fit.found.sites.clone(), fit.found.second.clone()]);
+        let fit = converge(self.problem, theta, &options)?;
+        warm_start.leave([fit.found.sites.clone(), fit.found.second.clone()]);
         Ok(fit)
     }
 }
@@ -51,9 +51,9 @@ impl crate::inference::Evidence for SiteEvidence<'_> {
     fn evaluate_along(
         &self,
         theta: &[f64],
-        trail: &mut Trail,
+        warm_start: &mut WarmStart,
     ) -> Result<(f64, Vec<f64>), FitError> {
-        let fit = self.settle(theta, trail)?;
+        let fit = self.converge(theta, warm_start)?;
         let log_evidence = fit.log_evidence;
         Ok((
             log_evidence,
@@ -61,8 +61,8 @@ impl crate::inference::Evidence for SiteEvidence<'_> {
         ))
     }
 
-    fn value_along(&self, theta: &[f64], trail: &mut Trail) -> Result<f64, FitError> {
-        Ok(self.settle(theta, trail)?.log_evidence)
+    fn value_along(&self, theta: &[f64], warm_start: &mut WarmStart) -> Result<f64, FitError> {
+        Ok(self.converge(theta, warm_start)?.log_evidence)
     }
 
     fn parameters(&self) -> &[Parameter] {
@@ -74,7 +74,7 @@ impl crate::inference::Evidence for SiteEvidence<'_> {
     }
 }
 
-impl Trail {
+impl WarmStart {
     /// Sites of the first and second latent function to begin with, where there are any.
     pub(super) fn sites(&self) -> Option<&[Vec<Site>; 2]> {
         self.memory()

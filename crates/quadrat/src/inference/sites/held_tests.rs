@@ -10,7 +10,7 @@ use crate::likelihood::{Degrees, Gaussian, Noise, StudentT};
 fn assert_held_gradient(toy: &Toy, options: SiteOptions) {
     let theta = toy.theta();
     let method = options.method;
-    let fit = settle(toy, &theta, &options).unwrap();
+    let fit = converge(toy, &theta, &options).unwrap();
     assert!(fit.is_held(), "{method:?}");
     let evidence = SiteEvidence::new(toy, options);
     let (_, gradient) = evidence.evaluate(&theta).unwrap();
@@ -87,7 +87,7 @@ fn gradients_of_many_rows_beside_outliers_are_central_differences() {
     for method in [Method::Ep, Method::Laplace] {
         let mut options = SiteOptions::new(method);
         options.tolerance = 1e-11;
-        let fit = settle(&toy, &toy.theta(), &options).unwrap();
+        let fit = converge(&toy, &toy.theta(), &options).unwrap();
         assert!(fit.sweep.is_low_rank(), "{method:?}");
         assert_held_gradient(&toy, options);
     }

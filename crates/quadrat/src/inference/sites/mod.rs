@@ -66,7 +66,7 @@ pub use evidence::SiteEvidence;
 pub use method::Method;
 pub use options::{SiteOptions, Sites};
 pub use site::{Parted, Site};
-pub use solve::{SiteFit, condition_sites, settle};
+pub use solve::{SiteFit, condition_sites, converge};
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
@@ -90,7 +90,7 @@ mod slow_tests;
 pub(in crate::inference) mod tests;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
-mod trail_tests;
+mod vague_tests;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
-mod vague_tests;
+mod warm_start_tests;

@@ -118,7 +118,7 @@ fn the_bound_is_an_average_over_draws() {
     for (name, likelihood) in kinds(PLACES.len()).into_iter().chain([in_part]) {
         let toy = Toy::new(&PLACES, likelihood);
         let theta = toy.theta();
-        let fit = settle(&toy, &theta, &SiteOptions::new(Method::Variational)).unwrap();
+        let fit = converge(&toy, &theta, &SiteOptions::new(Method::Variational)).unwrap();
         let functions = [
             (
                 LatentGaussian::prior_mean(&toy),

@@ -21,7 +21,7 @@ const CLOSE: f64 = 1e-6;
 /// zero.
 fn compare(problem: &dyn LatentGaussian, theta: &[f64], method: Method, name: &str) -> bool {
     let evidence = SiteEvidence::new(problem, SiteOptions::new(method));
-    let found = settle(problem, theta, &SiteOptions::new(method))
+    let found = converge(problem, theta, &SiteOptions::new(method))
         .unwrap()
         .found;
     let mut sites = found.sites.iter().chain(&found.second);
@@ -83,7 +83,7 @@ fn gradients_of_many_rows_are_differences() {
         }
         let toy = Toy::new(&x, likelihood);
         for method in METHODS {
-            let fit = settle(&toy, &toy.theta(), &SiteOptions::new(method)).unwrap();
+            let fit = converge(&toy, &toy.theta(), &SiteOptions::new(method)).unwrap();
             assert!(fit.sweep.is_low_rank(), "{name}");
             assert!(fit.second.as_ref().is_some_and(sweep::Sweep::is_low_rank));
             compare(&toy, &toy.theta(), method, name);
@@ -145,7 +145,7 @@ fn two_rows_are_close_to_brute_force() {
         let toy = Toy::new(&[0.0, 0.7], likelihood);
         let (log_z, truth) = brute(&toy, 25);
         for method in METHODS {
-            let fit = settle(&toy, &toy.theta(), &SiteOptions::new(method)).unwrap();
+            let fit = converge(&toy, &toy.theta(), &SiteOptions::new(method)).unwrap();
             let second = fit.second.as_ref().unwrap();
             let got: Vec<[f64; 2]> = (0..2)
                 .map(|i| [fit.mean()[i], fit.variance()[i].sqrt()])

@@ -286,7 +286,7 @@ pub fn condition_sites(
 ///
 /// # Errors
 /// As [`condition_sites`]; [`FitError::NotConverged`].
-pub fn settle(
+pub fn converge(
     problem: &dyn LatentGaussian,
     theta: &[f64],
     options: &SiteOptions,

@@ -11,8 +11,8 @@
 
 use super::Normal;
 use super::SparseProblem;
+use super::converge::target;
 use super::pass::Bound;
-use super::settle::target;
 use crate::error::FitError;
 use crate::linalg::{dot, matvec};
 

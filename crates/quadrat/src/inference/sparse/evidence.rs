@@ -4,13 +4,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::collapsed::{collapsed, is_normal};
+use super::converge::{reduction, search};
 use super::inducing_factor::inducing_factor;
 use super::options::SparseOptions;
 use super::pass::{Bound, Depth, Stream};
-use super::settle::{reduction, search};
-use super::{Found, Normal, SparseProblem};
+use super::{Normal, SparseProblem, VariationalPosterior};
 use crate::error::FitError;
-use crate::inference::{Conditioned, Evidence, Factor, Trail};
+use crate::inference::{Conditioned, Evidence, Factor, WarmStart};
 use crate::linalg::Mat;
 use crate::parameter::Parameter;
 use crate::progress::Keeper;
@@ -32,14 +32,14 @@ pub struct SparseEvidence<'a> {
     options: SparseOptions,
     is_normal: bool,
     passes: AtomicUsize,
-    start: Option<&'a Found>,
+    start: Option<&'a VariationalPosterior>,
     moving: Vec<(usize, f64)>,
     keeper: Option<&'a dyn Keeper>,
     is_short: bool,
-    is_unsettled: AtomicBool,
+    has_not_converged: AtomicBool,
     was_stopped: AtomicBool,
     /// What was found at every value, where it is kept.
-    seen: Option<Mutex<Vec<Found>>>,
+    seen: Option<Mutex<Vec<VariationalPosterior>>>,
 }
 
 /// The bound at the best `q`, and its derivatives where wanted.
@@ -62,7 +62,7 @@ impl<'a> SparseEvidence<'a> {
             moving: Vec::new(),
             keeper: None,
             is_short: false,
-            is_unsettled: AtomicBool::new(false),
+            has_not_converged: AtomicBool::new(false),
             was_stopped: AtomicBool::new(false),
             seen: None,
         }
@@ -79,7 +79,7 @@ impl<'a> SparseEvidence<'a> {
 
     /// The beliefs of all searches that ended well, in no order; none unless they were kept.
     #[must_use]
-    pub fn into_seen(self) -> Vec<Found> {
+    pub fn into_seen(self) -> Vec<VariationalPosterior> {
         let seen = self.seen.and_then(|seen| seen.into_inner().ok());
         seen.unwrap_or_default()
     }
@@ -93,12 +93,12 @@ impl<'a> SparseEvidence<'a> {
 
     /// Begins every search that knows of nothing nearer at a belief.
     #[must_use]
-    pub fn starting_at(self, start: Option<&'a Found>) -> Self {
+    pub fn starting_at(self, start: Option<&'a VariationalPosterior>) -> Self {
         Self { start, ..self }
     }
 
-    /// Every evaluation ends with [`FitError::Stopped`] soon after the keeper stops; the trail has
-    /// the belief so far.
+    /// Every evaluation ends with [`FitError::Stopped`] soon after the keeper stops; the warm start
+    /// has the belief so far.
     #[must_use]
     pub fn watched_by(self, keeper: Option<&'a dyn Keeper>) -> Self {
         Self { keeper, ..self }
@@ -114,9 +114,9 @@ impl<'a> SparseEvidence<'a> {
         self
     }
 
-    /// Whether some value was told of a belief that had not settled.
-    pub(super) fn is_unsettled(&self) -> bool {
-        self.is_unsettled.load(Ordering::Relaxed)
+    /// Whether some value was told of a belief that had not converged.
+    pub(super) fn has_not_converged(&self) -> bool {
+        self.has_not_converged.load(Ordering::Relaxed)
     }
 
     fn is_stopped(&self) -> bool {
@@ -147,20 +147,20 @@ impl<'a> SparseEvidence<'a> {
     pub(super) fn at(
         &self,
         theta: &[f64],
-        trail: &mut Trail,
+        warm_start: &mut WarmStart,
         with_gradient: bool,
     ) -> Result<At, FitError> {
         if self.is_stopped() {
             return Err(FitError::Stopped);
         }
         let mut options = self.options;
-        if trail.is_rough {
+        if warm_start.is_rough {
             options.tolerance = options.tolerance.max(ROUGH);
         }
         let shift = |&(column, by): &(usize, f64)| self.problem.induced().shift(column, by);
         let stream = Stream::new(self.problem, theta, options.form, options.memory)?
             .moving(self.moving.iter().map(shift).collect());
-        let start = trail
+        let start = warm_start
             .found()
             .or(self.start)
             .filter(|found| found.normal.size() == self.problem.prior().inducing());
@@ -187,7 +187,7 @@ impl<'a> SparseEvidence<'a> {
                     in_places: Vec::new(),
                 }
             };
-            trail.leave_found(Found {
+            warm_start.leave_found(VariationalPosterior {
                 theta: theta.to_vec(),
                 normal: best,
                 bound: value,
@@ -210,22 +210,23 @@ impl<'a> SparseEvidence<'a> {
         let found = search(&stream, self.problem, &options, near, depth, &stop)?;
         count(found.passes);
         if found.stopped {
-            trail.leave_found(found.found(theta));
+            warm_start.leave_found(found.found(theta));
             return Err(FitError::Stopped);
         }
         let found = if self.is_short && found.bound.value.is_finite() {
-            let settled = found.converged;
-            self.is_unsettled.fetch_or(!settled, Ordering::Relaxed);
+            let converged = found.converged;
+            self.has_not_converged
+                .fetch_or(!converged, Ordering::Relaxed);
             found
         } else {
             found.usable(self.problem, theta)?
         };
         let mut left = found.found(theta);
-        left.is_rough = trail.is_rough;
+        left.is_rough = warm_start.is_rough;
         if let Some(Ok(mut seen)) = self.seen.as_ref().map(Mutex::lock) {
             seen.push(left.clone());
         }
-        trail.leave_found(left);
+        warm_start.leave_found(left);
         Ok(At::of(found.bound))
     }
 }
@@ -244,14 +245,14 @@ impl Evidence for SparseEvidence<'_> {
     fn evaluate_along(
         &self,
         theta: &[f64],
-        trail: &mut Trail,
+        warm_start: &mut WarmStart,
     ) -> Result<(f64, Vec<f64>), FitError> {
-        let at = self.at(theta, trail, true)?;
+        let at = self.at(theta, warm_start, true)?;
         Ok((at.value, at.gradient))
     }
 
-    fn value_along(&self, theta: &[f64], trail: &mut Trail) -> Result<f64, FitError> {
-        Ok(self.at(theta, trail, false)?.value)
+    fn value_along(&self, theta: &[f64], warm_start: &mut WarmStart) -> Result<f64, FitError> {
+        Ok(self.at(theta, warm_start, false)?.value)
     }
 
     fn is_dear(&self) -> bool {
@@ -288,15 +289,15 @@ pub fn condition_sparse(
     problem: &dyn SparseProblem,
     theta: &[f64],
     options: &SparseOptions,
-    found: Option<&Found>,
+    found: Option<&VariationalPosterior>,
 ) -> Result<Conditioned, FitError> {
     let found = match found {
         Some(found) if found.theta == theta && !found.is_rough => found.clone(),
         _ => {
             let evidence = SparseEvidence::new(problem, *options).starting_at(found);
-            let mut trail = Trail::precise();
-            let bound = evidence.at(theta, &mut trail, false)?.value;
-            Found::left(&trail, problem, theta, bound)?
+            let mut warm_start = WarmStart::precise();
+            let bound = evidence.at(theta, &mut warm_start, false)?.value;
+            VariationalPosterior::left(&warm_start, problem, theta, bound)?
         }
     };
     let (factor, jitter) = inducing_factor(problem, theta)?;

@@ -10,13 +10,13 @@
 use super::evidence::SparseEvidence;
 use super::moves::{Column, ROUNDS, Through, columns, relocate};
 use super::options::SparseOptions;
-use super::parts::rehearse;
+use super::parts::coarse_to_fine;
 use super::stages::{Done, GAINS, Watch, stages, unless_stopped};
 use super::state::fingerprint;
-use super::{Found, SparseProblem, SparseState};
+use super::{SparseProblem, SparseState, VariationalPosterior};
 use crate::error::FitError;
 use crate::inference::free::FreeSpace;
-use crate::inference::{Optimum, Start, Trail};
+use crate::inference::{Optimum, Start, WarmStart};
 use crate::linalg::Mat;
 use crate::optimise::projected_gradient;
 use crate::progress::{Keeper, Progress};
@@ -50,7 +50,7 @@ pub struct SparseOptimum {
     /// Whether the keeper stopped the search, or what comes after it.
     pub stopped: bool,
     /// The best belief about the whitened inducing values there.
-    pub found: Found,
+    pub found: VariationalPosterior,
     /// Where the inducing points were moved to, and by how much that raised the bound, in nats.
     pub moved: Option<(Functionals, f64)>,
 }
@@ -99,7 +99,7 @@ pub fn learn_sparse(
         Some(bytes) => SparseState::from_bytes(&bytes, of, (space.size(), easier.len()))?,
         None => SparseState::new(space.coordinates_of(&start)),
     };
-    rehearse(problem, easier, &mut state, options, &watch)?;
+    coarse_to_fine(problem, easier, &mut state, options, &watch)?;
     let columns = columns(problem, moving);
     let mut passes = 0;
     let mut ended = search(problem, &columns, options, &mut state, &watch, &mut passes)?;
@@ -111,7 +111,7 @@ pub fn learn_sparse(
     let space = FreeSpace::new(&evidence)?;
     let n = space.size();
     let is_affordable = is_affordable(&evidence, n, state.evaluations);
-    let mut trail = state.onto(Trail::precise());
+    let mut warm_start = state.onto(WarmStart::precise());
     // Differences of gradients need more digits than a search that looked at a part first.
     let known = ended
         .as_mut()
@@ -122,7 +122,7 @@ pub fn learn_sparse(
         None if stopped => None,
         None => {
             state.evaluations += 1;
-            unless_stopped(space.evaluate(&state.z, &mut trail))?
+            unless_stopped(space.evaluate(&state.z, &mut warm_start))?
         }
     };
     stopped |= exact.is_none();
@@ -130,7 +130,7 @@ pub fn learn_sparse(
     let known = (state.matrix(), CurvatureOf::Part);
     let (curvature, curvature_of) = match &exact {
         Some(density) if !stopped && is_affordable => {
-            let found = curvature(&space, &mut state, &density.gradient, &trail);
+            let found = curvature(&space, &mut state, &density.gradient, &warm_start);
             let found = unless_stopped(found)?;
             stopped |= found.is_none();
             found.unwrap_or(known)
@@ -147,7 +147,7 @@ pub fn learn_sparse(
         Some(density) => density,
         None => {
             state.evaluations += 1;
-            FreeSpace::new(&short)?.value(&state.z, &mut trail)?
+            FreeSpace::new(&short)?.value(&state.z, &mut warm_start)?
         }
     };
     let negative: Vec<f64> = density.gradient.iter().map(|g| -g).collect();
@@ -170,8 +170,8 @@ pub fn learn_sparse(
                 true => " over a part of the data",
                 false => "",
             };
-            let rough = match short.is_unsettled() {
-                true => ", and before the function had settled: predictions are rough",
+            let rough = match short.has_not_converged() {
+                true => ", and before the function had converged: predictions are rough",
                 false => "",
             };
             let steps = match state.iterations {
@@ -208,7 +208,7 @@ pub fn learn_sparse(
         }],
         others: Vec::new(),
     };
-    let found = Found::left(&trail, problem, &theta, density.log_evidence)?;
+    let found = VariationalPosterior::left(&warm_start, problem, &theta, density.log_evidence)?;
     Ok(SparseOptimum {
         passes: passes + evidence.passes() + short.passes(),
         optimum,
@@ -263,9 +263,9 @@ fn curvature(
     space: &FreeSpace<'_>,
     state: &mut SparseState,
     gradient: &[f64],
-    trail: &Trail,
+    warm_start: &WarmStart,
 ) -> Result<(Option<Mat<f64>>, CurvatureOf), FitError> {
-    match space.curvature(&state.z, gradient, trail, &mut state.evaluations) {
+    match space.curvature(&state.z, gradient, warm_start, &mut state.evaluations) {
         Ok(curvature) => Ok((Some(curvature), CurvatureOf::Whole)),
         Err(error) if error.is_recoverable() => Ok((state.matrix(), CurvatureOf::Part)),
         Err(error) => Err(error),

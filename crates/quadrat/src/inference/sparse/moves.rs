@@ -10,7 +10,7 @@ use super::stages::Watch;
 use super::{Bags, SparseProblem, SparseState, UnknownMean};
 use crate::covariance::Induced;
 use crate::error::FitError;
-use crate::inference::Trail;
+use crate::inference::WarmStart;
 use crate::inference::free::FreeSpace;
 use crate::inference::sites::Block;
 use crate::optimise::{self, minimise};
@@ -142,17 +142,17 @@ pub(super) fn relocate(
         .collect();
     let (theta, log_prior) = (space.theta(&state.z), space.log_prior(&state.z).0);
     let mut passes = 0;
-    let mut evaluate = |places: &[f64], trail: &mut Trail| {
+    let mut evaluate = |places: &[f64], warm_start: &mut WarmStart| {
         let moved = Through::new(problem, columns, places);
         let evidence = SparseEvidence::new(&moved, *options)
             .watched_by(watch.keeper)
             .moving(moving.clone());
-        let there = evidence.at(&theta, trail, true);
+        let there = evidence.at(&theta, warm_start, true);
         passes += evidence.passes();
         there
     };
-    let mut trail = state.onto(Trail::precise());
-    let first = evaluate(&state.places, &mut trail)?;
+    let mut warm_start = state.onto(WarmStart::precise());
+    let first = evaluate(&state.places, &mut warm_start)?;
     let begun = first.value;
     let search = optimise::Options {
         max_iterations: ITERATIONS,
@@ -160,7 +160,7 @@ pub(super) fn relocate(
         relative_reduction: GOAL / begun.abs().max(1.0),
         memory: 10,
     };
-    let mut best = (begun, trail);
+    let mut best = (begun, warm_start);
     let mut known = Some(first);
     let mut gains = Vec::new();
     let mut negative = |w: &[f64], gradient: &mut [f64]| {

@@ -9,9 +9,9 @@
 //! Nocedal and Wright 2006, section 6.1 (BFGS).
 
 use crate::error::FitError;
-use crate::inference::Trail;
+use crate::inference::WarmStart;
 use crate::inference::free::{Density, FreeSpace};
-use crate::inference::polish::newton_step;
+use crate::inference::refine::newton_step;
 use crate::linalg::{Mat, dot, matvec};
 
 /// Longest step, in units of the free coordinates.
@@ -26,7 +26,7 @@ const AGREES: f64 = 1e-8;
 pub(super) struct Place {
     pub z: Vec<f64>,
     pub density: Density,
-    pub trail: Trail,
+    pub warm_start: WarmStart,
     /// About the Hessian of the negative log posterior in `z`.
     pub curvature: Mat<f64>,
 }
@@ -68,12 +68,12 @@ impl Place {
             let z: Vec<f64> = moved
                 .map(|((z, s), (lower, upper))| (z + part * s).max(*lower).min(*upper))
                 .collect();
-            let mut trail = self.trail.clone();
+            let mut warm_start = self.warm_start.clone();
             *evaluations += 1;
-            if let Ok(density) = space.evaluate(&z, &mut trail) {
+            if let Ok(density) = space.evaluate(&z, &mut warm_start) {
                 self.mend(&z, &density);
                 if density.log_posterior > self.density.log_posterior {
-                    (self.z, self.density, self.trail) = (z, density, trail);
+                    (self.z, self.density, self.warm_start) = (z, density, warm_start);
                     return Ok(Ended::Moved);
                 }
             }
@@ -116,7 +116,7 @@ mod tests {
         fn evaluate_along(
             &self,
             theta: &[f64],
-            _: &mut Trail,
+            _: &mut WarmStart,
         ) -> Result<(f64, Vec<f64>), FitError> {
             let u = [theta[0].ln() - TOP[0], theta[1].ln() - TOP[1]];
             let k = [[40.0, 15.0], [15.0, 10.0]];
@@ -140,11 +140,11 @@ mod tests {
         let space = FreeSpace::new(&hill).unwrap();
         let bounds = space.bounds();
         let z = space.coordinates_of(&[1.5, 2.0]);
-        let mut trail = Trail::precise();
+        let mut warm_start = WarmStart::precise();
         let mut at = Place {
-            density: space.evaluate(&z, &mut trail).unwrap(),
+            density: space.evaluate(&z, &mut warm_start).unwrap(),
             z,
-            trail,
+            warm_start,
             curvature: Mat::from_fn(2, 2, |i, j| [[15.0, -5.0], [-5.0, 30.0]][i][j]),
         };
         let mut evaluations = 0;

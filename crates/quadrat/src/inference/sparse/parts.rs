@@ -5,12 +5,12 @@ use super::options::SparseOptions;
 use super::stages::{Watch, stages, unless_stopped};
 use super::{SparseProblem, SparseState};
 use crate::error::FitError;
-use crate::inference::Trail;
+use crate::inference::WarmStart;
 use crate::inference::free::FreeSpace;
 
 /// Moves the state near the optimum, through those of problems that are easier; there with a
 /// curvature, if there were any.
-pub(super) fn rehearse(
+pub(super) fn coarse_to_fine(
     problem: &dyn SparseProblem,
     easier: &[&dyn SparseProblem],
     state: &mut SparseState,
@@ -66,12 +66,12 @@ fn search_part(
     if !state.curvature.is_empty() {
         return Ok(true);
     }
-    let mut trail = state.onto(Trail::precise());
-    let Some(density) = unless_stopped(space.evaluate(&state.z, &mut trail))? else {
+    let mut warm_start = state.onto(WarmStart::precise());
+    let Some(density) = unless_stopped(space.evaluate(&state.z, &mut warm_start))? else {
         return Ok(false);
     };
     let evaluations = &mut state.evaluations;
-    let curvature = space.curvature(&state.z, &density.gradient, &trail, evaluations);
+    let curvature = space.curvature(&state.z, &density.gradient, &warm_start, evaluations);
     let Some(curvature) = unless_stopped(curvature)? else {
         return Ok(false);
     };

@@ -3,7 +3,7 @@
 use super::SparseState;
 use super::newton::{Ended, Place};
 use crate::error::FitError;
-use crate::inference::Trail;
+use crate::inference::WarmStart;
 use crate::inference::free::{Density, FreeSpace};
 use crate::linalg::Mat;
 use crate::optimise::{self, minimise};
@@ -68,16 +68,16 @@ pub(super) fn stages(
 }
 
 /// The density where the state is, whose belief is noted also where the keeper stops this before it
-/// settled.
+/// converged.
 fn begin(
     space: &FreeSpace<'_>,
     state: &mut SparseState,
-    trail: &mut Trail,
+    warm_start: &mut WarmStart,
     watch: &Watch<'_>,
 ) -> Result<Density, FitError> {
     state.evaluations += 1;
-    let density = space.evaluate(&state.z, trail);
-    if let Some(found) = trail.found() {
+    let density = space.evaluate(&state.z, warm_start);
+    if let Some(found) = warm_start.found() {
         state.found = Some(found.clone());
         watch.keep(state);
     }
@@ -91,14 +91,14 @@ fn newton(
     state: &mut SparseState,
     watch: &Watch<'_>,
 ) -> Result<(f64, Done), FitError> {
-    let mut trail = state.onto(Trail::rough());
-    let density = begin(space, state, &mut trail, watch)?;
+    let mut warm_start = state.onto(WarmStart::rough());
+    let density = begin(space, state, &mut warm_start, watch)?;
     let n = space.size();
     let curvature = state.matrix().unwrap_or_else(|| Mat::identity(n, n));
     let mut at = Place {
         z: state.z.clone(),
         density,
-        trail,
+        warm_start,
         curvature,
     };
     let mut gains = Vec::new();
@@ -127,7 +127,7 @@ fn newton(
         }
         gains.push(at.density.log_posterior - before);
         state.z.clone_from(&at.z);
-        state.found = at.trail.found().cloned();
+        state.found = at.warm_start.found().cloned();
         state.set_matrix(&at.curvature);
         state.iterations += 1;
         watch.step(state, at.density.log_posterior, &gains, LEFT);
@@ -192,13 +192,13 @@ fn stage(
     watch: &Watch<'_>,
 ) -> Result<(f64, Done), FitError> {
     let is_rough = state.stage == 0;
-    let mut trail = state.onto(if is_rough {
-        Trail::rough()
+    let mut warm_start = state.onto(if is_rough {
+        WarmStart::rough()
     } else {
-        Trail::precise()
+        WarmStart::precise()
     });
-    trail.forget_rate();
-    let first = begin(space, state, &mut trail, watch)?;
+    warm_start.forget_rate();
+    let first = begin(space, state, &mut warm_start, watch)?;
     let goal = GAINS[state.stage];
     let search = optimise::Options {
         max_iterations: ITERATIONS[state.stage],
@@ -207,7 +207,7 @@ fn stage(
         memory: 10,
     };
     let start = state.z.clone();
-    let mut best = (first.log_posterior, trail.clone());
+    let mut best = (first.log_posterior, warm_start.clone());
     let mut known = Some(first);
     let mut gains = Vec::new();
     let mut negative = |z: &[f64], gradient: &mut [f64]| {

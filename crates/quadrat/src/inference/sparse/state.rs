@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Found, LogSum, SparseProblem};
+use super::{LogSum, SparseProblem, VariationalPosterior};
 use crate::error::FitError;
-use crate::inference::Trail;
+use crate::inference::WarmStart;
 use crate::inference::sites::rows::Rows;
 use crate::linalg::Mat;
 
@@ -17,7 +17,7 @@ pub struct SparseState {
     /// Free, scaled coordinates of the hyperparameters.
     pub z: Vec<f64>,
     /// The best belief there, once there is one.
-    pub found: Option<Found>,
+    pub found: Option<VariationalPosterior>,
     /// About the Hessian of the negative log posterior there, column by column; empty where it is
     /// not known.
     pub curvature: Vec<f64>,
@@ -55,13 +55,13 @@ impl SparseState {
         }
     }
 
-    /// A trail that begins at the best belief.
+    /// A warm start that begins at the best belief.
     #[must_use]
-    pub(super) fn onto(&self, mut trail: Trail) -> Trail {
+    pub(super) fn onto(&self, mut warm_start: WarmStart) -> WarmStart {
         if let Some(found) = &self.found {
-            trail.leave_found(found.clone());
+            warm_start.leave_found(found.clone());
         }
-        trail
+        warm_start
     }
 
     /// What is known of the curvature.

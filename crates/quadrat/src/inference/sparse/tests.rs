@@ -8,7 +8,7 @@ use super::testing::{MEAN, Toy, inducing, place, some_normal};
 use super::*;
 use crate::covariance::{Covariance, Induced};
 use crate::error::FitError;
-use crate::inference::{Evidence, Trail, in_pool};
+use crate::inference::{Evidence, WarmStart, in_pool};
 use crate::kernel::Kernel;
 use crate::likelihood::local::Local;
 use crate::likelihood::{
@@ -216,7 +216,7 @@ fn the_search_ends_at_an_optimum_and_its_gradient_is_that_of_the_bound() {
             tolerance: 1e-12,
             ..SparseOptions::default()
         };
-        let (q, value, passes) = settle_sparse(&toy, &theta, &options, None).unwrap();
+        let (q, value, passes) = converge_sparse(&toy, &theta, &options, None).unwrap();
         assert!(passes < 40, "{k}: {passes}");
         let found = bound(&toy, &theta, &q, LogSum::Matched, true).unwrap();
         // The search ends where 1e-12 nats are left to gain; rounding is more.
@@ -255,7 +255,7 @@ fn the_search_ends_at_an_optimum_and_its_gradient_is_that_of_the_bound() {
         // From elsewhere the same.
         let (mean, lower) = some_normal(6);
         let start = Normal::from_covariance_factor(&mean, lower.as_ref()).unwrap();
-        let (_, again, _) = settle_sparse(&toy, &theta, &options, Some(&start)).unwrap();
+        let (_, again, _) = converge_sparse(&toy, &theta, &options, Some(&start)).unwrap();
         assert!((again - value).abs() < 1e-8, "{k}: {again} {value}");
     }
 }
@@ -272,25 +272,25 @@ fn a_search_from_near_takes_two_passes() {
         ..SparseOptions::default()
     };
     let evidence = SparseEvidence::new(&toy, options);
-    let mut trail = Trail::precise();
+    let mut warm_start = WarmStart::precise();
     // From far steps are mixed, from nearer they are not.
     let between: Vec<f64> = here.iter().map(|t| 1.01 * t).collect();
-    evidence.evaluate_along(&here, &mut trail).unwrap();
-    evidence.evaluate_along(&between, &mut trail).unwrap();
-    let found = trail.found().unwrap().clone();
+    evidence.evaluate_along(&here, &mut warm_start).unwrap();
+    evidence.evaluate_along(&between, &mut warm_start).unwrap();
+    let found = warm_start.found().unwrap().clone();
     assert!(
         found.rate.is_some_and(|rate| rate < 0.1),
         "{:?}",
         found.rate
     );
     let passes = |rate: Option<f64>| {
-        let mut trail = Trail::precise();
-        trail.leave_found(Found {
+        let mut warm_start = WarmStart::precise();
+        warm_start.leave_found(VariationalPosterior {
             rate,
             ..found.clone()
         });
         let before = evidence.passes();
-        let (value, gradient) = evidence.evaluate_along(&there, &mut trail).unwrap();
+        let (value, gradient) = evidence.evaluate_along(&there, &mut warm_start).unwrap();
         assert_eq!(gradient.len(), there.len());
         (evidence.passes() - before, value)
     };
@@ -302,7 +302,7 @@ fn a_search_from_near_takes_two_passes() {
         tolerance: 1e-12,
         ..options
     };
-    let (_, best, _) = settle_sparse(&toy, &there, &exact, None).unwrap();
+    let (_, best, _) = converge_sparse(&toy, &there, &exact, None).unwrap();
     assert!(
         value <= best + 1e-9 && best - value < tolerance,
         "{value} {best}"
@@ -476,11 +476,11 @@ fn large_counts_far_from_the_start_settle() {
     let toy = Toy::new(tables, Within::default(), 20, Some(inducing(25)), 1e-6);
     let options = SparseOptions::default();
     let theta = toy.theta();
-    let (normal, bound, passes) = settle_sparse(&toy, &theta, &options, None).unwrap();
+    let (normal, bound, passes) = converge_sparse(&toy, &theta, &options, None).unwrap();
     // Halvings to a millionth and back, a few steps besides.
     assert!(passes < 80, "{passes}");
     let wide = Normal::isotropic(normal.size(), 1e-8).unwrap();
-    let (_, again, _) = settle_sparse(&toy, &theta, &options, Some(&wide)).unwrap();
+    let (_, again, _) = converge_sparse(&toy, &theta, &options, Some(&wide)).unwrap();
     assert!(
         (bound - again).abs() < 1e-8 * bound.abs(),
         "{bound} {again}"
@@ -498,11 +498,11 @@ fn a_near_miss_of_the_tolerance_is_a_belief_near_the_best() {
             steps,
             ..SparseOptions::default()
         };
-        let (_, best, passes) = settle_sparse(&toy, &theta, &cut(200), None).unwrap();
+        let (_, best, passes) = converge_sparse(&toy, &theta, &cut(200), None).unwrap();
         let mut near = 0;
         // The start takes two passes or more, and a step one.
         for steps in 5..passes {
-            match settle_sparse(&toy, &theta, &cut(steps), None) {
+            match converge_sparse(&toy, &theta, &cut(steps), None) {
                 Ok((_, value, _)) => {
                     // What is left is an estimate: twice a tenth of a nat.
                     assert!(best - value < 0.2, "{k} {steps}: {value} for {best}");
@@ -514,7 +514,7 @@ fn a_near_miss_of_the_tolerance_is_a_belief_near_the_best() {
                 Err(error) => panic!("{k} {steps}: {error}"),
             }
         }
-        // Normal rows are settled in closed form.
+        // Normal rows are converged in closed form.
         assert!(near > 0 || passes < 6, "{k}: {passes}");
     }
 }

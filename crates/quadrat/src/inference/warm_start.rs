@@ -7,17 +7,17 @@ use std::sync::Arc;
 ///
 /// Each engine keeps what it can begin the next evaluation with, in a type of its own.
 ///
-/// Every search has a trail of its own, so that results depend neither on threads nor on other
+/// Every search has a warm start of its own, so that results depend neither on threads nor on other
 /// searches.
 #[derive(Debug, Clone)]
-pub struct Trail {
+pub struct WarmStart {
     pub(super) is_rough: bool,
     /// Whether few nodes of rows with two latent values will do.
     pub(super) is_coarse: bool,
     memory: Option<Arc<dyn Any + Send + Sync>>,
 }
 
-impl Trail {
+impl WarmStart {
     /// For a search that others will finish: evidence and gradient to about 1e-5.
     #[must_use]
     pub fn rough() -> Self {

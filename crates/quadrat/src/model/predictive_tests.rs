@@ -18,8 +18,8 @@ fn component(mean: f64, sd: f64) -> Normal {
     }
 }
 
-fn lens(likelihood: impl Into<Likelihood>, what: What, variance: f64) -> Lens {
-    Lens::new(&likelihood.into(), vec![Vec::new()], what, variance)
+fn predictive(likelihood: impl Into<Likelihood>, what: What, variance: f64) -> Predictive {
+    Predictive::new(&likelihood.into(), vec![Vec::new()], what, variance)
 }
 
 #[test]
@@ -29,14 +29,14 @@ fn moments_behind_a_link_are_in_closed_form() {
     let (m, v) = (0.5_f64, 9.0_f64);
     let mean = (m + 0.5 * v).exp();
     let variance = mean * mean * v.exp_m1();
-    let rate = lens(counts(Link::Exp), What::Mean, 0.0).moments(&[component(m, 3.0)]);
+    let rate = predictive(counts(Link::Exp), What::Mean, 0.0).moments(&[component(m, 3.0)]);
     // Rounding of the exponents.
     assert!((rate.0 / mean - 1.0).abs() < 1e-13, "{rate:?} {mean}");
     assert!(
         (rate.1 / variance - 1.0).abs() < 1e-12,
         "{rate:?} {variance}"
     );
-    let count = lens(counts(Link::Exp), What::Observation, 0.0).moments(&[component(m, 3.0)]);
+    let count = predictive(counts(Link::Exp), What::Observation, 0.0).moments(&[component(m, 3.0)]);
     assert!((count.1 / (variance + mean) - 1.0).abs() < 1e-12);
     // Two components, one of them certain.
     let two = [
@@ -51,7 +51,7 @@ fn moments_behind_a_link_are_in_closed_form() {
             ..component(2.0, 0.5)
         },
     ];
-    let (mean, variance) = lens(counts(Link::Square), What::Mean, 0.0).moments(&two);
+    let (mean, variance) = predictive(counts(Link::Square), What::Mean, 0.0).moments(&two);
     let (second, own) = (4.25, 2.0 * 0.25 * (8.0 + 0.25));
     let want = 0.25 + 0.75 * second;
     // Rounding of numbers up to 17.
@@ -76,10 +76,11 @@ fn spreads_that_are_functions_are_averaged_over() {
     let (c, g, sd) = (component(1.2, 0.4), -0.7, 0.6);
     for (likelihood, known) in cases {
         let variance = |v: f64| if likelihood.is_linear() { v } else { 0.0 };
-        let ours = Lens::new(&likelihood, vec![Vec::new()], What::Observation, 0.0).with_spread(
-            Prediction::from_moments(vec![1.0], &[(vec![g], vec![sd * sd])]),
-            Link::Exp,
-        );
+        let ours = Predictive::new(&likelihood, vec![Vec::new()], What::Observation, 0.0)
+            .with_spread(
+                Prediction::from_moments(vec![1.0], &[(vec![g], vec![sd * sd])]),
+                Link::Exp,
+            );
         let spread = ours.spread_out(0, vec![c]);
         let (mean, var) = ours.moments(&spread);
         let seen = ours.row(&spread);
@@ -88,7 +89,7 @@ fn spreads_that_are_functions_are_averaged_over() {
         for z in grid {
             let w = 0.1 * normal_pdf(z);
             let v = (g + sd * z).exp();
-            let at = Lens::new(&known(v), vec![Vec::new()], What::Observation, variance(v));
+            let at = Predictive::new(&known(v), vec![Vec::new()], What::Observation, variance(v));
             let (m, s) = at.moments(&[c]);
             let row = at.row(&[c]);
             let terms = [m, s + m * m, row.cdf(2.0), row.log_density(3.0).exp()];
@@ -124,8 +125,8 @@ fn observations_much_more_certain_than_the_latent_value_follow_it() {
         let laplace = Laplace::new(vec![0.0], vec![scale]).unwrap();
         let noise = Noise::Known(vec![scale * scale]);
         let cauchy = StudentT::new(vec![0.0], noise, Degrees::Known(1.0)).unwrap();
-        let laplace = lens(laplace, What::Observation, 2.0 * scale * scale);
-        let cauchy = lens(cauchy, What::Observation, scale * scale);
+        let laplace = predictive(laplace, What::Observation, 2.0 * scale * scale);
+        let cauchy = predictive(cauchy, What::Observation, scale * scale);
         for y in [-2.1_f64, 0.0, 0.37, 3.0] {
             let (first, second) = (
                 laplace.row(&[component(0.0, 1.0)]),
@@ -143,8 +144,8 @@ fn observations_much_more_certain_than_the_latent_value_follow_it() {
             assert!(off < scale * scale + rounding, "{scale} {y}: {off}");
         }
         // Also where the noise has neither mean nor variance.
-        for lens in [&laplace, &cauchy] {
-            let median = lens.row(&[component(0.3, 1.0)]).quantile(0.5);
+        for predictive in [&laplace, &cauchy] {
+            let median = predictive.row(&[component(0.3, 1.0)]).quantile(0.5);
             assert!((median - 0.3).abs() < 1e-8, "{median}");
         }
     }
@@ -155,7 +156,7 @@ fn large_counts_have_the_probabilities_of_their_rate() {
     // Mean e^14, sd of the count 1e-3 of it, of the rate 0.3: p(y) is the density of log y over y,
     // but for 1 / y.
     let counts = Poisson::new(vec![1.0], vec![1.0], Link::Exp).unwrap();
-    let seen = lens(counts, What::Observation, 0.0);
+    let seen = predictive(counts, What::Observation, 0.0);
     let seen = seen.row(&[component(14.0, 0.3)]);
     for z in [-2.0, 0.0, 1.3] {
         let y = (14.0_f64 + 0.3 * z).exp().round();
@@ -180,12 +181,12 @@ fn mixtures_of_one_likelihood_share_their_nodes() {
         })
         .collect();
     for likelihood in [Likelihood::from(counts), yes.into()] {
-        let lens = lens(likelihood, What::Observation, 0.0);
-        let shared = lens.nodes_of_all(&mixture).unwrap();
-        let apart: usize = mixture.iter().map(|c| lens.count(*c)).sum();
+        let predictive = predictive(likelihood, What::Observation, 0.0);
+        let shared = predictive.nodes_of_all(&mixture).unwrap();
+        let apart: usize = mixture.iter().map(|c| predictive.count(*c)).sum();
         assert!(10 * shared.len() < apart, "{} {apart}", shared.len());
-        let together = lens.row(&mixture);
-        let each: Vec<Seen<'_>> = mixture.iter().map(|c| lens.row(&[*c])).collect();
+        let together = predictive.row(&mixture);
+        let each: Vec<Seen<'_>> = mixture.iter().map(|c| predictive.row(&[*c])).collect();
         for y in [0.0, 1.0, 4.0, 30.0] {
             let average = |of: &dyn Fn(&Seen<'_>) -> f64| each.iter().map(of).sum::<f64>() / 40.0;
             // Both are exact to rounding, beyond seven sds 1e-11.
@@ -200,7 +201,7 @@ fn mixtures_of_one_likelihood_share_their_nodes() {
     let certain = [component(1.0, 0.0), component(2.0, 0.3)];
     let counts = Poisson::new(vec![1.0], vec![1.0], Link::Exp).unwrap();
     assert!(
-        lens(counts, What::Observation, 0.0)
+        predictive(counts, What::Observation, 0.0)
             .nodes_of_all(&certain)
             .is_none()
     );
@@ -211,7 +212,7 @@ fn mixtures_of_one_likelihood_share_their_nodes() {
 #[test]
 fn far_observations_of_wide_beliefs_are_found() {
     let waiting = Exponential::new(vec![1.0], Link::Exp).unwrap();
-    let lens = lens(waiting, What::Observation, 0.0);
+    let predictive = predictive(waiting, What::Observation, 0.0);
     let (mean, sd) = (3.0, 40.0);
     for log in [-60.0, -5.0, 1.0, 70.0] {
         let y = f64::exp(log);
@@ -223,7 +224,7 @@ fn far_observations_of_wide_beliefs_are_found() {
         let want: f64 = (-1000..1000)
             .map(|i| 0.05 * density(log + 0.05 * f64::from(i)))
             .sum();
-        let got = lens.row(&[component(mean, sd)]).log_density(y);
+        let got = predictive.row(&[component(mean, sd)]).log_density(y);
         // Panels are right to 1e-9 of what they integrate.
         assert!((got - want.ln()).abs() < 1e-8, "{log}: {got} {}", want.ln());
     }

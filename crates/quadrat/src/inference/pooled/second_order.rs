@@ -32,7 +32,7 @@ const ROUNDING: f64 = 1e-9;
 
 /// The second-order parts `e` of all rows.
 #[derive(Debug, Clone)]
-pub struct Bends {
+pub struct SecondOrder {
     /// `z_r` and its derivatives where rows were linearised.
     means: Vec<QuasiMean>,
     /// Standard deviations of `e_r` over those of its quadratic form; zero where a row does not
@@ -41,14 +41,14 @@ pub struct Bends {
 }
 
 /// The second-order part of a sum that is predicted.
-pub(crate) struct Bend {
+pub(crate) struct SecondOrderPart {
     /// The sum as a function of its nodes.
     pub mean: QuasiMean,
-    /// As of [`Bends`].
+    /// As of [`SecondOrder`].
     pub scale: f64,
 }
 
-impl Bend {
+impl SecondOrderPart {
     /// # Arguments
     /// * `mean` - the sum at the means of its nodes
     /// * `excess` - `q`, its variance less that of its linear part, see [`excess`]
@@ -62,15 +62,15 @@ impl Bend {
     }
 }
 
-impl Bends {
+impl SecondOrder {
     /// # Arguments
     /// * `means` - `z_r` at the means of the nodes
     /// * `excess` - `q`, length `rows`
     /// * `within` - covariance of the nodes of each row
     pub(super) fn new(means: Vec<QuasiMean>, excess: &[f64], within: &[Mat<f64>]) -> Self {
         let each = means.into_par_iter().zip(excess).zip(within);
-        let each: Vec<Bend> = each
-            .map(|((mean, q), s)| Bend::new(mean, *q, |i, j| s[(i, j)]))
+        let each: Vec<SecondOrderPart> = each
+            .map(|((mean, q), s)| SecondOrderPart::new(mean, *q, |i, j| s[(i, j)]))
             .collect();
         let scale = each.iter().map(|b| b.scale).collect();
         Self {
@@ -113,7 +113,12 @@ impl Bends {
     ///
     /// # Arguments
     /// * `cross` - covariance of all nodes with the nodes of the sum
-    pub(crate) fn against(&self, pools: &Pools, bend: &Bend, cross: MatRef<'_, f64>) -> Vec<f64> {
+    pub(crate) fn against(
+        &self,
+        pools: &Pools,
+        bend: &SecondOrderPart,
+        cross: MatRef<'_, f64>,
+    ) -> Vec<f64> {
         let own = (&bend.mean, bend.scale);
         (0..self.means.len())
             .into_par_iter()
@@ -261,6 +266,6 @@ mod tests {
             Mat::from_fn(3, 3, |_, _| 0.7),
             Mat::from_fn(1, 1, |_, _| 0.7),
         ];
-        assert!(Bends::new(means, &[1e-16, 0.0], &same).is_none());
+        assert!(SecondOrder::new(means, &[1e-16, 0.0], &same).is_none());
     }
 }

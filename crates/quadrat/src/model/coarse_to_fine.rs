@@ -29,7 +29,7 @@ const SHARP: f64 = 0.05;
 ///
 /// # Errors
 /// As [`maximise`].
-pub(super) fn rehearse(
+pub(super) fn coarse_to_fine(
     model: &Model,
     problem: &mut Problem,
     inference: Inference,
@@ -37,19 +37,20 @@ pub(super) fn rehearse(
 ) -> Result<(usize, Vec<Vec<f64>>), FitError> {
     let mut evaluations = 0;
     let mut rivals = Vec::new();
-    let mut rehearse = |easier: &Problem, problem: &mut Problem, learn: &mut LearnOptions<'_>| {
-        let mut rough = *learn;
-        relax(&mut rough);
-        let (theta, cost) = match contest(easier, &rough, Vec::new(), explore) {
-            // Then all starts compete on the problem itself.
-            Err(error) if error.is_recoverable() => return Ok(false),
-            found => found?,
+    let mut coarse_to_fine =
+        |easier: &Problem, problem: &mut Problem, learn: &mut LearnOptions<'_>| {
+            let mut rough = *learn;
+            relax(&mut rough);
+            let (theta, cost) = match contest(easier, &rough, Vec::new(), explore) {
+                // Then all starts compete on the problem itself.
+                Err(error) if error.is_recoverable() => return Ok(false),
+                found => found?,
+            };
+            evaluations += cost;
+            problem.start_at(&easier.named(&theta));
+            learn.starts = 1;
+            Ok::<bool, FitError>(true)
         };
-        evaluations += cost;
-        problem.start_at(&easier.named(&theta));
-        learn.starts = 1;
-        Ok::<bool, FitError>(true)
-    };
     if learn.starts == 1 {
         return Ok((0, rivals));
     }
@@ -57,13 +58,13 @@ pub(super) fn rehearse(
         && let Ok(easier) = constant.problem(inference, None)
     {
         let easier = thinned(&constant, &easier).unwrap_or(easier);
-        if easier.settles() {
-            rehearse(&easier, problem, learn)?;
+        if easier.converges() {
+            coarse_to_fine(&easier, problem, learn)?;
         }
     }
     if let Some(easier) = thinned(model, problem) {
         let before = (learn.starts == 1).then(|| starts(problem));
-        let was_found = rehearse(&easier, problem, learn)?;
+        let was_found = coarse_to_fine(&easier, problem, learn)?;
         // Where rows are few, noise that changes may pass for a curve: the curve of constant noise
         // is the rival, with what was learned of the noise since.
         if let Some(before) = before.filter(|before| is_elsewhere(problem, before)) {
@@ -161,7 +162,7 @@ fn thinned(model: &Model, problem: &Problem) -> Option<Problem> {
     }
     // The rows that are left may say too little: then all compete.
     let thinned = problem.thinned(&model.tables, to).ok();
-    thinned.filter(Problem::settles)
+    thinned.filter(Problem::converges)
 }
 
 #[cfg(test)]

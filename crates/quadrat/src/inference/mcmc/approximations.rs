@@ -1,15 +1,16 @@
-//! Gaussian stand-ins for rows, which choose the coordinates of the sampler ([`super::frame`]).
+//! Gaussian approximations for rows, which choose the coordinates of the sampler
+//! ([`super::frame`]).
 
-use super::guide::{FirstGuides, Guide};
+use super::approximation::{Approximation, FirstApproximation};
 use std::sync::Arc;
 
 use super::prior::Latents;
 use super::rows::Rows;
 use crate::inference::pooled::{Mode, PooledOptions, Pools, find_mode};
-use crate::inference::sites::{Method, SiteOptions, settle};
+use crate::inference::sites::{Method, SiteOptions, converge};
 use crate::linalg::{Mat, matvec};
 
-/// A Gaussian stand-in `exp(nu'f - f'T f / 2)` for all rows together.
+/// A Gaussian approximation `exp(nu'f - f'T f / 2)` for all rows together.
 #[derive(Debug)]
 pub(super) struct Joint {
     /// `T`, symmetric.
@@ -50,14 +51,14 @@ impl Joint {
 
 /// What chooses the coordinates.
 #[derive(Clone)]
-pub(super) struct Guides {
+pub(super) struct Approximations {
     /// Those of the first function.
-    pub first: FirstGuides,
+    pub first: FirstApproximation,
     /// Sites of the second latent values.
-    pub second: Vec<Guide>,
+    pub second: Vec<Approximation>,
 }
 
-impl Guides {
+impl Approximations {
     /// Those that say nothing: the coordinates are the whitened latents themselves, `w = v`.
     pub fn none(latents: Latents<'_>) -> Self {
         let (problem, n) = (latents.problem, latents.values());
@@ -66,22 +67,22 @@ impl Guides {
             .map_or(0, |second| second.prior_mean().len());
         Self {
             first: match latents.pools {
-                Some(_) => FirstGuides::Joint(Arc::new(Joint::none(n))),
-                None => FirstGuides::Each(vec![Some(Guide::default()); n]),
+                Some(_) => FirstApproximation::Joint(Arc::new(Joint::none(n))),
+                None => FirstApproximation::Each(vec![Some(Approximation::default()); n]),
             },
-            second: vec![Guide::default(); seconds],
+            second: vec![Approximation::default(); seconds],
         }
     }
 
     /// Those of an approximation at `theta`: Laplace's where rows see several values; else
     /// expectation propagation, else Laplace's (the variational one where there is a second latent
-    /// function). [`Guides::none`] where that does not settle.
+    /// function). [`Approximations::none`] where that does not converge.
     pub fn find(latents: Latents<'_>, theta: &[f64]) -> Self {
         let (problem, mut out) = (latents.problem, Self::none(latents));
         if let Some(pools) = latents.pools {
             let mode = find_mode(problem, pools, theta, &PooledOptions::default());
             if let Ok(mode) = mode.and_then(Mode::converged) {
-                out.first = FirstGuides::Joint(Arc::new(Joint::at(&mode, pools)));
+                out.first = FirstApproximation::Joint(Arc::new(Joint::at(&mode, pools)));
             }
             return out;
         }
@@ -91,8 +92,8 @@ impl Guides {
         };
         let found = [Method::Ep, other]
             .into_iter()
-            .find_map(|method| settle(problem, theta, &SiteOptions::new(method)).ok());
-        let mut sites = vec![Some(Guide::default()); latents.values()];
+            .find_map(|method| converge(problem, theta, &SiteOptions::new(method)).ok());
+        let mut sites = vec![Some(Approximation::default()); latents.values()];
         if let Some(fit) = found {
             sites = fit.found.sites.into_iter().map(Some).collect();
             out.second = fit.found.second;
@@ -103,7 +104,7 @@ impl Guides {
                 *site = None;
             }
         }
-        out.first = FirstGuides::Each(sites);
+        out.first = FirstApproximation::Each(sites);
         out
     }
 }

@@ -1,7 +1,7 @@
 //! What pooled rows say about other sums.
 
-use super::bends::{Bend, Bends, excess};
 use super::pools::Pools;
+use super::second_order::{SecondOrder, SecondOrderPart, excess};
 use super::total::Total;
 use crate::inference::Factor;
 use crate::likelihood::local::Belief;
@@ -9,7 +9,7 @@ use crate::linalg::{Cholesky, Mat, MatRef, dot, gemm, matvec};
 use crate::link::{Link, QuasiMean};
 
 /// What rows say about sums beyond what they say about the function: about the second-order parts
-/// of these (see [`Bends`]).
+/// of these (see [`SecondOrder`]).
 ///
 /// The latent value of a sum is `z + j'(f - m) + e`, and `y` is what the rows report of theirs,
 /// with `R = (C + Q + T^-1)^-1`:
@@ -20,9 +20,9 @@ use crate::link::{Link, QuasiMean};
 /// with `v` the variance that the moments of the sum match under the posterior of the function. So
 /// of a sum that was observed no less is known than its row says. A sum that was not observed may
 /// be told a little less surely than by `v`.
-pub(crate) struct Told<'a> {
+pub(crate) struct OtherSums<'a> {
     pools: &'a Pools,
-    bends: &'a Bends,
+    second_order: &'a SecondOrder,
     factor: &'a Cholesky,
     scale: &'a [f64],
     /// `L^-1 D J K`, shape `[rows, nodes]`.
@@ -40,7 +40,7 @@ pub(crate) struct Seen<'a> {
     pub reduced: MatRef<'a, f64>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> OtherSums<'a> {
     /// None where rows say nothing else.
     ///
     /// # Arguments
@@ -50,15 +50,15 @@ impl<'a> Told<'a> {
             pools,
             factor: inner,
             scale,
-            bends,
+            second_order,
             ..
         } = factor
         else {
             return None;
         };
-        (!bends.is_none()).then(|| Self {
+        (!second_order.is_none()).then(|| Self {
             pools,
-            bends,
+            second_order,
             factor: inner,
             scale,
             reduced: factor.whiten(covariance()),
@@ -81,11 +81,11 @@ impl<'a> Told<'a> {
         let belief = total.belief;
         let excess = excess(sum.link, total, &covariance);
         let mean = QuasiMean::new(sum.link, sum.weights, sum.mean);
-        let bend = Bend::new(mean, excess, covariance);
+        let bend = SecondOrderPart::new(mean, excess, covariance);
         if bend.scale == 0.0 {
             return belief;
         }
-        let mut own = self.bends.against(self.pools, &bend, sum.cross);
+        let mut own = self.second_order.against(self.pools, &bend, sum.cross);
         own.iter_mut().zip(self.scale).for_each(|(q, d)| *q *= d);
         let own = self.factor.half_solve(&own);
         let along = matvec(sum.reduced, &total.slopes);

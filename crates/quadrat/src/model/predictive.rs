@@ -33,7 +33,7 @@ const SPREAD_STEPS: i32 = 7;
 
 /// What is predicted of a latent value.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Lens {
+pub(crate) struct Predictive {
     likelihood: Arc<Likelihood>,
     /// The likelihood's hyperparameters at every node of their integration.
     own: Vec<Vec<f64>>,
@@ -73,7 +73,7 @@ pub(crate) struct Normal {
     pub spread: Option<f64>,
 }
 
-impl Lens {
+impl Predictive {
     /// `variance` is the known part of the noise of a new row.
     pub fn new(likelihood: &Likelihood, own: Vec<Vec<f64>>, what: What, variance: f64) -> Self {
         Self {
@@ -478,5 +478,5 @@ struct Crossed {
 }
 
 #[cfg(test)]
-#[path = "lens_tests.rs"]
+#[path = "predictive_tests.rs"]
 mod tests;

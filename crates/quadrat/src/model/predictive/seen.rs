@@ -1,13 +1,13 @@
 //! The distribution of a new observation, as a mixture.
 
-use super::{CLOSEST, Crossed, Lens, NODES, Normal};
+use super::{CLOSEST, Crossed, NODES, Normal, Predictive};
 use crate::likelihood::distribution::Distribution;
 
-impl Lens {
+impl Predictive {
     /// What a row predicts, ready to be asked.
     pub fn row(&self, components: &[Normal]) -> Seen<'_> {
         let mut seen = Seen {
-            lens: self,
+            predictive: self,
             points: Vec::new(),
             narrow: Vec::new(),
             crossed: Vec::new(),
@@ -48,7 +48,7 @@ impl Lens {
 
 /// A mixture of distributions of observations.
 pub(crate) struct Seen<'a> {
-    lens: &'a Lens,
+    predictive: &'a Predictive,
     points: Vec<(Distribution, f64)>,
     /// Components of the latent mixture that are far wider than an observation is uncertain.
     narrow: Vec<Normal>,
@@ -70,7 +70,7 @@ impl Seen<'_> {
 
     pub fn cdf(&self, y: f64) -> f64 {
         let points: f64 = self.points.iter().map(|(at, w)| w * at.cdf(y)).sum();
-        let one = |c: &Normal| c.weight * self.lens.average(*c, y, |at| at.cdf(y));
+        let one = |c: &Normal| c.weight * self.predictive.average(*c, y, |at| at.cdf(y));
         let narrow: f64 = self.narrow.iter().map(one).sum();
         let many = |all: &Crossed| all.crossing.at_most(y, all.step, &all.latent);
         let many: f64 = self.crossed.iter().map(many).sum();
@@ -85,11 +85,12 @@ impl Seen<'_> {
             .iter()
             .map(|(at, w)| (w / total).ln() + at.log_density(y));
         let wide = self.wide().flat_map(|c| {
-            if self.lens.wanted(*c) <= NODES.1 as f64 {
-                let at = |(f, w): (f64, f64)| (w / total).ln() + self.lens.at(c, f).log_density(y);
-                return self.lens.nodes(*c).into_iter().map(at).collect();
+            if self.predictive.wanted(*c) <= NODES.1 as f64 {
+                let at =
+                    |(f, w): (f64, f64)| (w / total).ln() + self.predictive.at(c, f).log_density(y);
+                return self.predictive.nodes(*c).into_iter().map(at).collect();
             }
-            let average = self.lens.average(*c, y, |at| at.log_density(y).exp());
+            let average = self.predictive.average(*c, y, |at| at.log_density(y).exp());
             vec![(c.weight / total).ln() + average.ln()]
         });
         let logs: Vec<f64> = points.chain(wide).collect();
@@ -99,7 +100,9 @@ impl Seen<'_> {
     /// The smallest value that at least a share `p` lies at or below.
     pub fn quantile(&self, p: f64) -> f64 {
         let is_discrete = self.points.iter().any(|(at, _)| at.is_discrete())
-            || self.wide().any(|c| self.lens.at(c, c.mean).is_discrete());
+            || self
+                .wide()
+                .any(|c| self.predictive.at(c, c.mean).is_discrete());
         let (mut lo, mut hi) = self.bracket(p);
         if is_discrete {
             (lo, hi) = (lo.floor() - 1.0, hi.ceil());
@@ -129,7 +132,7 @@ impl Seen<'_> {
         let spread = |at: &Distribution| (at.mean(), at.variance().sqrt());
         let (mut lo, mut hi) = (f64::INFINITY, f64::NEG_INFINITY);
         let ends = self.wide().flat_map(|c| {
-            let end = |z: f64| self.lens.at(c, c.mean + z * c.sd);
+            let end = |z: f64| self.predictive.at(c, c.mean + z * c.sd);
             [end(-1.0), end(0.0), end(1.0)]
         });
         let ends: Vec<Distribution> = ends.collect();
@@ -139,7 +142,7 @@ impl Seen<'_> {
                 (lo, hi) = (lo.min(mean - sd), hi.max(mean + sd));
             }
         }
-        if self.lens.likelihood.is_linear() {
+        if self.predictive.likelihood.is_linear() {
             // There may be neither mean nor variance.
             for c in &self.narrow {
                 (lo, hi) = (lo.min(c.mean - c.sd), hi.max(c.mean + c.sd));

@@ -3,7 +3,7 @@
 use super::options::SiteOptions;
 use super::tests::Toy;
 use super::*;
-use crate::inference::{Evidence, Trail};
+use crate::inference::{Evidence, WarmStart};
 use crate::likelihood::local::Local;
 use crate::likelihood::{Censored, Noise, Poisson, Side};
 use crate::link::Link;
@@ -83,15 +83,15 @@ fn gaussian_rows_are_swept_once() {
     }
 }
 
-/// However a search came there, the end of a precise trail is that of a fresh search, and a rough
-/// one is near it.
+/// However a search came there, the end of a precise warm start is that of a fresh search, and a
+/// rough one is near it.
 #[test]
 fn the_way_does_not_matter() {
     for toy in [capped(), counts()] {
         for method in [Method::Laplace, Method::Ep, Method::Variational] {
             let evidence = SiteEvidence::new(&toy, SiteOptions::new(method));
             let mut theta = toy.theta();
-            let mut rough = Trail::rough();
+            let mut rough = WarmStart::rough();
             for step in 0..4 {
                 theta[0] = 1.0 + 0.2 * f64::from(step);
                 theta[1] = 1.1 - 0.1 * f64::from(step);
@@ -103,13 +103,13 @@ fn the_way_does_not_matter() {
             // within 1e-5 sd.
             assert!((near - fresh).abs() < 1e-7, "{method:?}: {near} {fresh}");
             let sites = rough.sites().unwrap().clone();
-            let mut precise = Trail::precise();
+            let mut precise = WarmStart::precise();
             precise.leave(sites);
             let (exact, exact_gradient) = evidence.evaluate_along(&theta, &mut precise).unwrap();
             assert!((exact - fresh).abs() < 1e-10, "{method:?}: {exact} {fresh}");
             for i in 0..theta.len() {
-                // Gradients are of first order in what sites are off by: 1e-5 sd on a rough trail
-                // and 1e-9 on a precise one, times slopes of some ten and more.
+                // Gradients are of first order in what sites are off by: 1e-5 sd on a rough warm
+                // start and 1e-9 on a precise one, times slopes of some ten and more.
                 let size = 1.0 + gradient[i].abs();
                 assert!(
                     (near_gradient[i] - gradient[i]).abs() < 1e-3 * size,

@@ -1,26 +1,26 @@
-//! Gaussian approximations of rows that guide the steps of a chain.
+//! Gaussian approximations of rows that choose the steps of a chain.
 
-use super::guides::Joint;
+use super::approximations::Joint;
 use crate::inference::sites::Site;
 use crate::linalg::{Mat, MatRef, gemm, matvec};
 use std::sync::Arc;
 
-/// A Gaussian stand-in for a row, at one value of the hyperparameters.
-pub(super) type Guide = Site;
+/// A Gaussian approximation for a row, at one value of the hyperparameters.
+pub(super) type Approximation = Site;
 
 /// What chooses the coordinates of the first function.
 #[derive(Clone)]
-pub(super) enum FirstGuides {
+pub(super) enum FirstApproximation {
     /// Sites of the rows; `None` for a row that is Gaussian (given its second latent value, if it
-    /// has one), whose guide is its own density.
-    Each(Vec<Option<Guide>>),
+    /// has one), whose approximation is its own density.
+    Each(Vec<Option<Approximation>>),
     /// One Gaussian for rows that see several values.
     Joint(Arc<Joint>),
 }
 
-impl FirstGuides {
-    /// Whether the guide of a row is its own density, and moves with its noise; never where rows
-    /// see several values.
+impl FirstApproximation {
+    /// Whether the approximation of a row is its own density, and moves with its noise; never where
+    /// rows see several values.
     pub fn follows(&self, row: usize) -> bool {
         matches!(self, Self::Each(sites) if sites[row].is_none())
     }
@@ -33,15 +33,15 @@ impl FirstGuides {
 
 /// What stands in for the rows at one position.
 #[derive(Clone)]
-pub(super) enum StandIn {
-    /// One guide per latent value.
-    Each(Vec<Guide>),
+pub(super) enum RowsApproximation {
+    /// One approximation per latent value.
+    Each(Vec<Approximation>),
     /// One for all of them, which moves with nothing.
     Joint(Arc<Joint>),
 }
 
-impl StandIn {
-    /// Whether these are the same guides.
+impl RowsApproximation {
+    /// Whether these are the same approximations.
     pub fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Each(a), Self::Each(b)) => a == b,
@@ -53,9 +53,9 @@ impl StandIn {
     /// `T X`.
     pub fn times(&self, x: MatRef<'_, f64>) -> Mat<f64> {
         match self {
-            Self::Each(guides) => {
-                Mat::from_fn(x.nrows(), x.ncols(), |i, j| guides[i].precision * x[(i, j)])
-            }
+            Self::Each(approximations) => Mat::from_fn(x.nrows(), x.ncols(), |i, j| {
+                approximations[i].precision * x[(i, j)]
+            }),
             Self::Joint(joint) => gemm(joint.precision.as_ref(), x),
         }
     }
@@ -63,8 +63,8 @@ impl StandIn {
     /// `c = nu - T m`.
     pub fn pull(&self, prior_mean: &[f64]) -> Vec<f64> {
         match self {
-            Self::Each(guides) => {
-                let each = guides.iter().zip(prior_mean);
+            Self::Each(approximations) => {
+                let each = approximations.iter().zip(prior_mean);
                 each.map(|(g, m)| g.shift - g.precision * m).collect()
             }
             Self::Joint(joint) => {

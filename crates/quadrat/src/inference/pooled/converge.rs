@@ -1,15 +1,16 @@
 //! The fixed point that answers: iterations on all that the next posterior depends on.
 //!
 //! Rows linearised around a [`Point`] make a posterior, and that a point `F(x)`. Whole steps,
-//! accelerated, settle within some ten iterations where functions vary by no more than a factor of
-//! about ten within a row. Beyond, slopes gather at the node that is known least, so that the next
-//! posterior knows it best, and a row without an upper end (or a count of zero under a vague mean)
-//! answers a wide posterior by a precision like `E e^z` and a narrow one by next to none: whole
-//! steps alternate for ever. There
+//! accelerated, converge within some ten iterations where functions vary by no more than a factor
+//! of about ten within a row. Beyond, slopes gather at the node that is known least, so that the
+//! next posterior knows it best, and a row without an upper end (or a count of zero under a vague
+//! mean) answers a wide posterior by a precision like `E e^z` and a narrow one by next to none:
+//! whole steps alternate for ever. There
 //!
 //! $$ x \leftarrow x + b\,(F(x) - x) $$
 //!
-//! with `b` of a half and smaller, precisions and told variances in their logarithms, does settle.
+//! with `b` of a half and smaller, precisions and told variances in their logarithms, does
+//! converge.
 
 use rayon::prelude::*;
 
@@ -86,7 +87,7 @@ impl Point {
         Self {
             centre: state.centre.clone(),
             told: state.spread.variance.clone(),
-            is_bent: rows.map(|row| state.bends.is_bent(row)).collect(),
+            is_bent: rows.map(|row| state.second_order.is_bent(row)).collect(),
             precision,
             bent: state.bent.clone(),
         }
@@ -110,7 +111,7 @@ impl Point {
 
 impl Search<'_> {
     /// The posterior around which the rows linearise to itself.
-    pub fn settle(&self) -> Result<State, FitError> {
+    pub fn converge(&self) -> Result<State, FitError> {
         let (sites, first) = self.at_mode()?;
         let start = Point::of(&first, sites.iter().map(|s| s.precision).collect());
         let mut residual = f64::INFINITY;
@@ -254,7 +255,7 @@ impl Search<'_> {
                 see((to.centre.mean[node] - from.centre.mean[node]).abs() / sd);
                 see((new - old).abs() / (sd * sd));
             }
-            if to.bends.is_bent(row) || from.is_bent[row] {
+            if to.second_order.is_bent(row) || from.is_bent[row] {
                 let (old, new) = (from.told[row], to.spread.variance[row]);
                 see((new - old).abs() / new.max(f64::MIN_POSITIVE));
             }
@@ -428,14 +429,14 @@ mod tests {
                 let start = Point::of(&first, sites.iter().map(|s| s.precision).collect());
                 let whole = search.follow(&PLANS[0], &start);
                 short += usize::from(whole.is_err());
-                let state = search.settle().unwrap();
+                let state = search.converge().unwrap();
                 // Whatever the way, what it ends in follows from itself.
                 let cavity = state.spread.cavity.iter().zip(&state.spread.variance);
                 let precision = cavity.map(|(c, v)| v.recip() - c.variance.recip());
                 let precision = precision.collect();
                 let at = Point::of(&state, precision);
                 let (_, _, moved) = search.step(&at, 1.0).unwrap();
-                // What counts as settled.
+                // What counts as converged.
                 assert!(moved < GOOD_ENOUGH, "{lower:?} {variance}: {moved}");
             }
         }

@@ -10,7 +10,7 @@ use super::history::{History, Natural};
 use super::options::SparseOptions;
 use super::pass::{Bound, Depth, Stream};
 use super::start::begin;
-use super::{Found, Normal, SparseProblem};
+use super::{Normal, SparseProblem, VariationalPosterior};
 use crate::error::FitError;
 use crate::linalg::{Mat, matvec};
 use crate::parameter;
@@ -47,7 +47,7 @@ const USABLE: f64 = 0.1;
 const SLOWEST: f64 = 0.99;
 
 /// What was found.
-pub(super) struct Settled {
+pub(super) struct Converged {
     pub normal: Normal,
     pub bound: Bound,
     /// Passes over all rows.
@@ -56,7 +56,7 @@ pub(super) struct Settled {
     pub gain: f64,
     /// About what is left to gain, in nats.
     pub left: f64,
-    /// As [`Found`] has it.
+    /// As [`VariationalPosterior`] has it.
     rate: Option<f64>,
     pub converged: bool,
     /// Whether it was asked to stop before.
@@ -71,7 +71,7 @@ pub(super) struct Settled {
 /// # Errors
 /// [`FitError::NotSettled`] when a tenth of a nat or more is left to gain; [`FitError::NoBound`]
 /// where the bound is not finite from the start; else as [`super::bound`].
-pub fn settle_sparse(
+pub fn converge_sparse(
     problem: &dyn SparseProblem,
     theta: &[f64],
     options: &SparseOptions,
@@ -84,10 +84,10 @@ pub fn settle_sparse(
     Ok((found.normal, found.bound.value, found.passes))
 }
 
-impl Settled {
+impl Converged {
     /// The belief, of these hyperparameters.
-    pub fn found(&self, theta: &[f64]) -> Found {
-        Found {
+    pub fn found(&self, theta: &[f64]) -> VariationalPosterior {
+        VariationalPosterior {
             theta: theta.to_vec(),
             normal: self.normal.clone(),
             bound: self.bound.value,
@@ -97,7 +97,7 @@ impl Settled {
         }
     }
 
-    /// Itself where it is of use: it settled, or so nearly that little is left to gain. The bound
+    /// Itself where it is of use: it converged, or so nearly that little is left to gain. The bound
     /// holds at any belief.
     pub fn usable(self, problem: &dyn SparseProblem, theta: &[f64]) -> Result<Self, FitError> {
         if self.converged || (self.left < USABLE && self.bound.value.is_finite()) {
@@ -122,7 +122,7 @@ pub(super) fn search(
     start: Option<(Normal, Option<f64>)>,
     depth: Depth,
     is_stopped: &dyn Fn() -> bool,
-) -> Result<Settled, FitError> {
+) -> Result<Converged, FitError> {
     let start = start.filter(|(near, _)| near.size() == problem.prior().inducing());
     let rate = start.as_ref().and_then(|(_, rate)| *rate);
     let near = start.map(|(near, _)| {
@@ -204,7 +204,7 @@ pub(super) fn search(
         bound = stream.run(&normal, depth);
         passes += 1;
     }
-    Ok(Settled {
+    Ok(Converged {
         normal,
         bound,
         passes,

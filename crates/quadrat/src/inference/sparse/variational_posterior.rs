@@ -5,19 +5,19 @@ use serde::{Deserialize, Serialize};
 use super::inducing_factor::inducing_factor;
 use super::{Normal, SparseProblem};
 use crate::error::FitError;
-use crate::inference::Trail;
+use crate::inference::WarmStart;
 use crate::linalg::{Cholesky, Mat, gemm, lower_transpose_times_into, matvec, mirror_lower};
 
 /// The best belief at one value of the hyperparameters.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Found {
+pub struct VariationalPosterior {
     /// Every hyperparameter, natural units.
     pub theta: Vec<f64>,
     /// The belief about the whitened inducing values.
     pub normal: Normal,
     /// The bound there, in nats.
     pub bound: f64,
-    /// About what its search left to gain, in nats; zero where it settled.
+    /// About what its search left to gain, in nats; zero where it converged.
     #[serde(skip)]
     pub left: f64,
     /// Whether its search ended at a thousandth of a nat: a start for others, not an answer.
@@ -29,15 +29,15 @@ pub struct Found {
     pub(in crate::inference) rate: Option<f64>,
 }
 
-impl Found {
-    /// What a trail leads to, whose last value is `bound`; without any, the prior.
+impl VariationalPosterior {
+    /// What a warm start leads to, whose last value is `bound`; without any, the prior.
     pub(super) fn left(
-        trail: &Trail,
+        warm_start: &WarmStart,
         problem: &dyn SparseProblem,
         theta: &[f64],
         bound: f64,
     ) -> Result<Self, FitError> {
-        let normal = match trail.found() {
+        let normal = match warm_start.found() {
             Some(found) => found.normal.clone(),
             None => Normal::isotropic(problem.prior().inducing(), 1.0)?,
         };
@@ -45,7 +45,7 @@ impl Found {
             theta: theta.to_vec(),
             normal,
             bound,
-            left: trail.found().map_or(0.0, |found| found.left),
+            left: warm_start.found().map_or(0.0, |found| found.left),
             is_rough: false,
             rate: None,
         })
@@ -99,20 +99,20 @@ impl Found {
     }
 }
 
-impl Trail {
+impl WarmStart {
     /// The belief about inducing values to begin with, where there is one.
-    pub(in crate::inference) fn found(&self) -> Option<&Found> {
+    pub(in crate::inference) fn found(&self) -> Option<&VariationalPosterior> {
         self.memory()
     }
 
-    pub(in crate::inference) fn leave_found(&mut self, found: Found) {
+    pub(in crate::inference) fn leave_found(&mut self, found: VariationalPosterior) {
         self.keep(found);
     }
 
     /// Lets the next search for a belief find out itself how quickly its steps approach.
     pub(super) fn forget_rate(&mut self) {
         if let Some(found) = self.found().filter(|found| found.rate.is_some()).cloned() {
-            self.keep(Found {
+            self.keep(VariationalPosterior {
                 rate: None,
                 ..found
             });
@@ -124,7 +124,7 @@ impl Trail {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::super::testing::{Toy, place};
-    use super::super::{SparseOptions, Within, bound, settle_sparse};
+    use super::super::{SparseOptions, Within, bound, converge_sparse};
     use super::*;
     use crate::inference::sparse::LogSum;
     use crate::likelihood::local::Local;
@@ -148,13 +148,13 @@ mod tests {
         pairs.map(|(t, by)| t * by).collect()
     }
 
-    fn found(toy: &Toy, theta: &[f64]) -> Found {
+    fn found(toy: &Toy, theta: &[f64]) -> VariationalPosterior {
         let options = SparseOptions {
             tolerance: 1e-10,
             ..SparseOptions::default()
         };
-        let (normal, bound, _) = settle_sparse(toy, theta, &options, None).unwrap();
-        Found {
+        let (normal, bound, _) = converge_sparse(toy, theta, &options, None).unwrap();
+        VariationalPosterior {
             theta: theta.to_vec(),
             normal,
             bound,

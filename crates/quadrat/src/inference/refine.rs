@@ -1,7 +1,7 @@
 //! Guarded Newton steps from where the quasi-Newton search ended, so that the optimum no longer
 //! depends on the path; where evaluations are dear, by no more than 1e-4 of its standard deviation.
 
-use super::Trail;
+use super::WarmStart;
 use super::free::{Density, FreeSpace};
 use crate::error::FitError;
 use crate::linalg::{Mat, dot, symmetric_eigen};
@@ -32,7 +32,7 @@ const DEAR_GAIN: f64 = 1e-9;
 const SHORTEST: f64 = 1e-10;
 
 /// A stationary point with its curvature.
-pub(super) struct Polished {
+pub(super) struct Refined {
     pub(super) z: Vec<f64>,
     pub(super) density: Density,
     /// Hessian of the negative log posterior in `z`.
@@ -47,24 +47,28 @@ pub(super) struct Polished {
 /// curvatures made positive, steps of at most 0.5, and every step required to lower the projected
 /// gradient without lowering the density by more than rounding. A curvature serves while steps with
 /// it gain enough.
-pub(super) fn polish(space: &FreeSpace<'_>, from: &[f64]) -> Result<Polished, FitError> {
+pub(super) fn refine(space: &FreeSpace<'_>, from: &[f64]) -> Result<Refined, FitError> {
     let bounds = space.bounds();
-    let mut trail = Trail::precise();
+    let mut warm_start = WarmStart::precise();
     let mut at = Place {
         z: from.to_vec(),
-        density: space.evaluate(from, &mut trail)?,
-        trail,
+        density: space.evaluate(from, &mut warm_start)?,
+        warm_start,
     };
     let mut evaluations = 1;
     let mut steps = 0;
     loop {
-        let curvature =
-            match space.curvature(&at.z, &at.density.gradient, &at.trail, &mut evaluations) {
-                // Beside the optimum the evidence cannot be evaluated: no step, and no claim of a
-                // maximum.
-                Err(error) if error.is_recoverable() => None,
-                other => Some(other?),
-            };
+        let curvature = match space.curvature(
+            &at.z,
+            &at.density.gradient,
+            &at.warm_start,
+            &mut evaluations,
+        ) {
+            // Beside the optimum the evidence cannot be evaluated: no step, and no claim of a
+            // maximum.
+            Err(error) if error.is_recoverable() => None,
+            other => Some(other?),
+        };
         let mut way = 0.0;
         let mut gain = f64::INFINITY;
         let mut slope = uphill(&at.z, &at.density, &bounds);
@@ -96,7 +100,7 @@ pub(super) fn polish(space: &FreeSpace<'_>, from: &[f64]) -> Result<Polished, Fi
         };
         if way <= same || steps >= STEPS {
             let n = at.z.len();
-            return Ok(Polished {
+            return Ok(Refined {
                 converged: is_done,
                 projected_gradient: slope,
                 z: at.z,
@@ -109,11 +113,11 @@ pub(super) fn polish(space: &FreeSpace<'_>, from: &[f64]) -> Result<Polished, Fi
     }
 }
 
-/// Where the search is, and where its trail ends.
+/// Where the search is, and where its warm start ends.
 struct Place {
     z: Vec<f64>,
     density: Density,
-    trail: Trail,
+    warm_start: WarmStart,
 }
 
 /// As far along a step as improves; `None` when nowhere.
@@ -132,15 +136,19 @@ fn along(
             (z + fraction * s).max(*lower).min(*upper)
         };
         let z: Vec<f64> = at.z.iter().zip(step).zip(bounds).map(moved).collect();
-        let mut trail = at.trail.clone();
+        let mut warm_start = at.warm_start.clone();
         *evaluations += 1;
-        if let Ok(density) = space.evaluate(&z, &mut trail) {
+        if let Ok(density) = space.evaluate(&z, &mut warm_start) {
             let now = at.density.log_posterior;
             let rounding = 1e-10 * (1.0 + now.abs());
             let rises = density.log_posterior > now + rounding;
             let level = density.log_posterior >= now - rounding;
             if rises || (level && uphill(&z, &density, bounds) < slope) {
-                return Some(Place { z, density, trail });
+                return Some(Place {
+                    z,
+                    density,
+                    warm_start,
+                });
             }
         }
         fraction *= 0.25;
