@@ -295,10 +295,9 @@ fn parts(kernel: &Kernel) -> Vec<Vec<usize>> {
         all.dedup();
         all
     };
-    let terms = kernel.terms().iter().map(columns);
     // The mean is a line along the columns that no leaf is over.
     let lines = kernel.spare_columns().map(|column| vec![column]);
-    let sets: Vec<Vec<usize>> = terms.chain(lines).collect();
+    let sets: Vec<Vec<usize>> = kernel.terms().iter().map(columns).chain(lines).collect();
     let is_within = |a: &Vec<usize>, b: &Vec<usize>| a.iter().all(|c| b.contains(c));
     let is_needed = |(at, set): (usize, &Vec<usize>)| {
         let mut others = sets.iter().enumerate();

@@ -479,9 +479,10 @@ fn sparse_inference_tells_the_same_slopes() {
         let sparse = model.fit(&sparse).unwrap();
         assert_eq!(sparse.inducing().unwrap().len(), count);
         let own = sparse.slopes().unwrap().remove(0);
-        // Jitter of 1e-10 of the variance at inducing points, some thousand of the function's.
+        // The prior of the slope is a tenth as wide there: it moves the mean by `mean sd^2 / prior
+        // sd^2`, with sds of 3e-4 and 4e-2 a five-hundredth of an sd.
         assert!(
-            (own.mean - slope.mean).abs() < 1e-3 * slope.sd,
+            (own.mean - slope.mean).abs() < 1e-2 * slope.sd,
             "{own:?} {slope:?}"
         );
         assert!(
