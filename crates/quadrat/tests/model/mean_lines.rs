@@ -1,12 +1,14 @@
 //! A mean that is linear in columns, against universal kriging and generalised least squares.
 
+use std::sync::Arc;
+
 use quadrat::kernel::Kernel;
 use quadrat::model::{
     FitOptions, Hyperparameters, Inducing, Mean, Model, Noise, Observations, Posterior, Scale,
     Setting, Slope,
 };
 use quadrat::quadrature::gauss_legendre;
-use quadrat::support::{Aggregate, Functionals};
+use quadrat::support::{Aggregate, Functionals, Polygon, Side};
 
 use crate::common::{hyper, map};
 
@@ -233,6 +235,33 @@ fn a_box_has_the_average_or_the_integral_of_its_column() {
     );
     close(a.mean()[0], b.mean()[0], 1e-8);
     close(a.sd()[0], b.sd()[0], 1e-8);
+}
+
+/// Averages over triangles see the column at their centres of mass, `(x, x + 3, x)` and so `x + 1`.
+#[test]
+fn a_region_has_the_average_of_its_column() {
+    let (t, h, _, y) = ground();
+    let names = ["t", "elevation", "other"].map(str::to_owned).to_vec();
+    let (mut regions, mut centres) = (Functionals::new(names.clone()), Functionals::new(names));
+    for i in 0..12 {
+        let corners = [[h[i], 0.0], [h[i] + 3.0, 0.0], [h[i], 6.0]];
+        let triangle = Polygon::new(vec![vec![corners.to_vec()]]).unwrap();
+        let sides = [Some(Side::Point(t[i])), None, None];
+        regions
+            .push_product(Arc::new(triangle.into()), &sides, Aggregate::Mean)
+            .unwrap();
+        centres.push_point(&[t[i], h[i] + 1.0, 2.0]).unwrap();
+    }
+    let fit = |set: Functionals| {
+        let table = Observations::gaussian(set, y.clone(), Noise::Learned).unwrap();
+        let mean = Mean::linear(["elevation"]);
+        let model = Model::new(Kernel::se(["t"])).mean(mean).observe(table);
+        map(&known(vague(model, &COEFFICIENTS[..2])))
+    };
+    let (regions, centres) = (fit(regions), fit(centres));
+    let (a, b) = (&regions.slopes().unwrap()[0], &centres.slopes().unwrap()[0]);
+    close(a.mean, b.mean, 1e-8);
+    close(a.sd, b.sd, 1e-8);
 }
 
 /// The noise variance alone is free: its posterior, by the trapezoidal rule over its logarithm, of

@@ -252,7 +252,7 @@ mod tests {
         let far = 1e9;
         let mut set = Functionals::new(["x", "y", "t"].map(str::to_owned).to_vec());
         set.push_point(&[far + 2.0, 0.0, 0.0]).unwrap();
-        let sides = [(far + 1.0, far + 4.0), (0.0, 2.0), (5.0, 5.0)];
+        let sides = [(far + 1.0, far + 4.0), (0.0, 2.0), (4.5, 5.5)];
         set.push_box(&sides, Aggregate::Sum).unwrap();
         set.push_nodes(
             &[vec![far + 7.0, 0.0, 0.0], vec![far + 3.0, 0.0, 0.0]],
