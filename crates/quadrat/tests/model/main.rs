@@ -14,6 +14,7 @@ mod invariance;
 mod mcmc;
 mod mean;
 mod mean_lines;
+mod mean_lines_fits;
 mod mean_lines_kinds;
 mod outputs;
 mod overlap;
