@@ -402,16 +402,22 @@ fn mean(section: &Section<'_>) -> Option<Spanned<Mean>> {
     };
     let span = section.span_of("mean");
     // A number in quotes is no number here, as it is nowhere else.
-    let known = match text.parse::<f64>() {
-        Ok(_) => Err(format!("`{}` is not a known `mean`", shown(text))),
-        Err(_) => text.parse::<Mean>(),
+    let is_line = text.contains("linear");
+    let known = match text.parse::<Mean>() {
+        Ok(Mean::Fixed(_)) => Err(format!("`{}` is not a known `mean`", shown(text))),
+        Err(_) if !is_line => Err(format!("`{}` is not a known `mean`", shown(text))),
+        Err(message) => {
+            let message = message.replace(char::is_control, " ");
+            Err(format!("in the `mean`: {message}"))
+        }
+        Ok(value) => Ok(value),
     };
     match known {
         Ok(value) => Some(Spanned { value, span }),
         Err(message) => {
             section.check.refuse(
                 &span,
-                format!("in the `mean`: {}", shown(&message)),
+                message,
                 "`mean` is \"constant\" (learned), \"zero\", a number, or lines along inputs, \"linear(elevation)\"",
             );
             None

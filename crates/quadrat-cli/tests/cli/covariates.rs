@@ -174,7 +174,7 @@ fn what_cannot_be_is_refused_at_its_line() {
             "curve",
             study("se(slope)"),
             table("", ""),
-            &["in the `mean`", "s.toml:3"],
+            &["`se(slope)` is not a known `mean`", "s.toml:3"],
         ),
         (
             "origin",
