@@ -222,7 +222,10 @@ fn what_cannot_be_is_refused() {
             "binomial",
             &trials,
             table,
-            &["`binomial` over boxes, regions or bags", "exposure"],
+            &[
+                "`aggregate = \"sum\"` adds up probabilities",
+                "aggregate = \"mean\"",
+            ],
         )
         .err(),
     );
