@@ -107,7 +107,7 @@ impl Estimate {
         self.functionals(|mass| p.map(|p| self.quantile_of(mass, p)))
     }
 
-    fn quantile_of(&self, mass: &[f64], p: f64) -> f64 {
+    pub(super) fn quantile_of(&self, mass: &[f64], p: f64) -> f64 {
         let edges = &self.cells.edges;
         let mut before = 0.0;
         for (j, u) in mass.iter().enumerate() {
@@ -157,7 +157,7 @@ impl Estimate {
     }
 
     /// Middles of the cells in the data.
-    fn middles(&self) -> Vec<f64> {
+    pub(super) fn middles(&self) -> Vec<f64> {
         self.cells
             .edges
             .windows(2)

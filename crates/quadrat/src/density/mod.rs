@@ -22,6 +22,7 @@
 mod answers;
 mod basis;
 mod cells;
+mod compare;
 mod counts;
 mod curves;
 mod error;
@@ -42,6 +43,7 @@ mod warned;
 
 pub use answers::{Answer, Mode};
 pub use basis::Kernel;
+pub use compare::Comparison;
 pub use error::{DensityError, Warning};
 pub use estimate::{Estimate, Setting};
 pub use kinds::Correction;

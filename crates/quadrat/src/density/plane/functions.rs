@@ -59,6 +59,14 @@ pub(super) fn norm(m: usize, k: usize) -> f64 {
     (if k == 0 { 1.0 } else { 2.0 } / m as f64).sqrt()
 }
 
+/// Orders of the two cosines of a product.
+type Order = (usize, usize);
+
+/// Which of the two orders are odd.
+fn class_of(order: &Order) -> usize {
+    2 * (order.0 % 2) + order.1 % 2
+}
+
 /// Functions of the plane: polynomials, then products of cosines.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Functions {
@@ -88,19 +96,18 @@ impl Functions {
         pairs.push((one + 1, other + 1));
         let q = pairs.len();
         let mut orders = orders.to_vec();
-        let class = |o: &(usize, usize)| 2 * (o.0 % 2) + o.1 % 2;
-        orders.sort_unstable_by_key(|o| (class(o), o.0, o.1));
-        let ranges = |same: &dyn Fn(&(usize, usize), &(usize, usize)) -> bool| {
+        orders.sort_unstable_by_key(|o| (class_of(o), o.0, o.1));
+        let ranges = |same: fn(&Order, &Order) -> bool| {
             let mut first = q;
             let chunks = orders.chunk_by(|a, b| same(a, b));
-            let range = |c: &[(usize, usize)]| {
+            let range = |c: &[Order]| {
                 first += c.len();
                 first - c.len()..first
             };
             chunks.map(range).collect::<Vec<_>>()
         };
-        let classes = ranges(&|a, b| class(a) == class(b));
-        let runs = ranges(&|a, b| class(a) == class(b) && a.0 == b.0);
+        let classes = ranges(|a, b| class_of(a) == class_of(b));
+        let runs = ranges(|a, b| class_of(a) == class_of(b) && a.0 == b.0);
         pairs.extend(&orders);
         Self {
             axes,
