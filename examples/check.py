@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs every study in this folder with the program and compares what comes out with its `expected.json`.
+"""Runs every study in this folder, and every density, and compares what comes out with its `expected.json`.
 
 usage: check.py PROGRAM FOLDER      (results are left in FOLDER)
 
@@ -7,6 +7,8 @@ In `expected.json` a number is written [value, tolerance]; every key is optional
   "fit"      values of fit.json, nested as there
   "warnings" some words of each warning, in order; without the key there must be none
   "rows"     of a prediction: the row `at` some columns has these values
+  "density"  in place of a study: the `table` and the `arguments` of a density, words of its `warnings`, and what its
+             JSON `has`
   "coverage" how many rows of a table of truths lie inside the interval of the prediction that `on` (columns of the
              truth: columns of the prediction, `lower..upper` for the middle of a cell) selects, at least and at most
 """
@@ -116,12 +118,34 @@ def check(program, study, out):
             yield f"{want['of']}: {inside} of {len(truths)} truths inside, expected {want['at_least']} to {want['at_most']}"
 
 
+def density(program, folder, expected):
+    """Everything wrong with one density."""
+    arguments = [program, "density", folder / expected["table"], "--json", *expected["arguments"]]
+    run = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    if run.returncode:
+        yield f"exit status {run.returncode}: {run.stderr}"
+        return
+    got = json.loads(run.stdout)
+    yield from differences(expected["has"], got, "density")
+    told, words = got["warnings"], expected.get("warnings", [])
+    if len(told) != len(words) or not all(part in warning for part, warning in zip(words, told)):
+        yield f"the warnings are {told}, expected {words}"
+
+
+def one(program, folder, out):
+    """Everything wrong with one example."""
+    expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
+    if "density" in expected:
+        return list(density(program, folder, expected["density"]))
+    return list(check(program, folder, out))
+
+
 def main():
     program, folder = map(pathlib.Path, sys.argv[1:])
-    studies = sorted(path.parent for path in pathlib.Path(__file__).resolve().parent.glob("*/study.toml"))
+    studies = sorted(path.parent for path in pathlib.Path(__file__).resolve().parent.glob("*/expected.json"))
     good = 0
     for study in studies:
-        found = list(check(program.resolve(), study, folder / study.name))
+        found = one(program.resolve(), study, folder / study.name)
         good += not found
         print(f"{study.name}: {'as expected' if not found else 'NOT as expected'}", flush=True)
         for words in found:

@@ -190,7 +190,7 @@ fn is_of_column(warning: &Warning, of: fn(&Warning) -> bool) -> bool {
 #[test]
 fn nasty_samples_are_told() {
     let [x, y] = normals(60, 0.3, 8);
-    let apart = |i: usize, x: f64| if i % 2 == 0 { x } else { x + 1e6 };
+    let apart = |i: usize, x: f64| if i.is_multiple_of(2) { x } else { x + 1e6 };
     let clusters: Vec<f64> = x.iter().enumerate().map(|(i, x)| apart(i, *x)).collect();
     let mut outlier = x.clone();
     outlier[7] = 1e12;
