@@ -26,6 +26,10 @@ pub struct Density {
     /// Column of the weights of the rows: how many like it there are
     #[arg(long, value_name = "COLUMN")]
     pub weights: Option<String>,
+    /// Column whose cells name the group of each row: a density for each, and how the first differs
+    /// from the others
+    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["draws", "within"])]
+    pub group: Option<String>,
     /// Bounds beyond which no value can lie, such as `0,inf`; of two columns given twice, in their
     /// order, `-inf,inf` for none
     #[arg(long, value_name = "LO,HI", allow_hyphen_values = true, value_parser = pair)]

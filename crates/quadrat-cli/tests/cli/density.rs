@@ -440,7 +440,7 @@ fn two_columns_become_a_table_a_map_and_a_picture() {
     assert_eq!(value["density"].as_array().unwrap().len(), 400);
     assert_eq!(value["range"][0][0], 0.0);
     let number = |key: &str, end: &str| value[key][end].as_f64().unwrap();
-    assert!(number("correlation", "upper") < -0.5);
+    assert!(number("correlation", "upper") < -0.4);
     // Half of the rows are below 50, most of them with times above 10.
     assert!(number("within", "lower") < 0.4 && number("within", "upper") > 0.36);
 }
@@ -489,4 +489,67 @@ fn what_two_columns_cannot_be_is_refused() {
             "{args:?}: {said}"
         );
     }
+}
+
+#[test]
+fn groups_are_told_apart() {
+    let mut table = "speed,road\n".to_owned();
+    for i in 0..80_u32 {
+        let p = (f64::from(i) + 0.5) / 80.0;
+        let logistic = (p / (1.0 - p)).ln();
+        table.push_str(&format!(
+            "{},old\n{},new\n",
+            50.0 + 4.0 * logistic,
+            60.0 + 2.0 * logistic
+        ));
+    }
+    let folder = folder(&[("t.csv", table.as_bytes())]);
+    let columns = ["density", "t.csv", "--column", "speed", "--group", "road"];
+    let mut args = columns.to_vec();
+    args.extend(["--grid", "50", "-o", "d.csv", "--plot", "d.svg"]);
+    let text = done(folder.path(), &args);
+    for part in [
+        "160 rows of `speed` in 2 groups of `road`, 95 % intervals",
+        "old: 80 rows, median 50",
+        "new: 80 rows, median 60",
+        "old less new: median -",
+        "larger with probability 0.000",
+        "wrote d.csv",
+    ] {
+        assert!(text.contains(part), "no `{part}` in\n{text}");
+    }
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let table = read("d.csv");
+    assert!(
+        table.starts_with("road,speed,density,lower,upper\nold,"),
+        "{table}"
+    );
+    assert_eq!(
+        table
+            .lines()
+            .filter(|line| line.starts_with("new,"))
+            .count(),
+        50
+    );
+    assert!(read("d.svg").contains("old less new"));
+    let mut args = columns.to_vec();
+    args.push("--json");
+    let value: serde_json::Value = serde_json::from_str(&done(folder.path(), &args)).unwrap();
+    assert_eq!(value["groups"][1]["group"], "new");
+    let difference = &value["differences"][0];
+    assert_eq!(
+        (&difference["of"], &difference["less"]),
+        (&"old".into(), &"new".into())
+    );
+    // Medians differ by ten.
+    let end = |end: &str| difference["median"][end].as_f64().unwrap();
+    assert!(end("lower") < -10.0 && end("upper") > -10.0);
+    let mut args = columns.to_vec();
+    args.extend(["--column", "road"]);
+    let out = quadrat(folder.path(), &args);
+    assert!(!out.status.success(), "{}", stderr(&out));
+    let mut args = columns.to_vec();
+    args[5] = "speed";
+    let out = quadrat(folder.path(), &args);
+    assert!(stderr(&out).contains("has 160 groups"), "{}", stderr(&out));
 }

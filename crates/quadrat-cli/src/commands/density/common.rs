@@ -37,8 +37,9 @@ pub fn outputs(args: &Density, rows: &Rows) -> Result<(), Problems> {
 fn no_column_twice(args: &Density, rows: &Rows) -> Result<(), Problems> {
     let draws = usize::from(args.draws.unwrap_or(0));
     let is_draw = |name: &str| (1..=draws).any(|draw| draw_name(draw) == name);
-    let clash = rows.names.iter().enumerate().find(|(i, name)| {
-        OWN.contains(&name.as_str()) || is_draw(name) || rows.names[..*i].contains(name)
+    let names: Vec<&String> = rows.names.iter().chain(&args.group).collect();
+    let clash = names.iter().enumerate().find(|(i, name)| {
+        OWN.contains(&name.as_str()) || is_draw(name) || names[..*i].contains(name)
     });
     let Some((_, name)) = clash.filter(|_| args.output.is_some()) else {
         return Ok(());
@@ -73,11 +74,12 @@ fn spare(table: &Path, outputs: &[PathBuf]) -> Result<(), Problems> {
 
 /// A refusal of the library, with the place of its row and the flags that mend it.
 pub fn refused(rows: &Rows, error: &DensityError) -> Problems {
-    refused_of(rows, 0, error)
+    refused_of(rows, None, error)
 }
 
 /// The same of one of several columns.
-fn refused_of(rows: &Rows, column: usize, error: &DensityError) -> Problems {
+fn refused_of(rows: &Rows, named: Option<usize>, error: &DensityError) -> Problems {
+    let column = named.unwrap_or(0);
     let at = |row: usize, column: usize, message: String, remedy: &str| {
         let problem = Problem::new(message).remedy(remedy);
         problem.at(rows.place(row, column)).into()
@@ -105,7 +107,7 @@ fn refused_of(rows: &Rows, column: usize, error: &DensityError) -> Problems {
             let message = format!("the interval begins at {lower} and ends at {upper}");
             at(row, 0, message, "swap the two ends")
         }
-        DensityError::Column { column, ref error } => refused_of(rows, column, error),
+        DensityError::Column { column, ref error } => refused_of(rows, Some(column), error),
         ref other => {
             let remedy = match other {
                 DensityError::Setting { .. } => "change --bounds, --range, --grid or --log",
@@ -115,8 +117,8 @@ fn refused_of(rows: &Rows, column: usize, error: &DensityError) -> Problems {
                 }
                 _ => "look at the rows of the table",
             };
-            let said = match rows.names.get(column) {
-                Some(name) if rows.names.len() > 1 => format!("column `{name}`: {other}"),
+            let said = match named.and_then(|column| rows.names.get(column)) {
+                Some(name) => format!("column `{name}`: {other}"),
                 _ => other.to_string(),
             };
             Problem::new(said).remedy(remedy).into()

@@ -1,6 +1,7 @@
 //! `quadrat density`: the density of a column, with its band.
 
 mod common;
+mod groups;
 mod picture;
 mod plane;
 mod rows;
@@ -31,6 +32,10 @@ const CELLS: usize = 400;
 pub fn run(args: &Density) -> Result<()> {
     let rows = Rows::read(args)?;
     outputs(args, &rows)?;
+    if let Some(column) = &args.group {
+        one_axis(args)?;
+        return groups::run(args, &rows, column);
+    }
     if rows.names.len() == 2 {
         return plane::run(args, &rows);
     }
@@ -63,13 +68,17 @@ fn one_axis(args: &Density) -> Result<(), Problems> {
         ("--bounds", args.bounds.len() > 1),
         ("--range", args.range.len() > 1),
         ("--within", args.within.len() > 1),
+        ("--column", args.group.is_some() && args.column.len() > 1),
         ("--grid", args.grid.is_some_and(|[m, n]| m != n)),
     ];
     let Some((flag, _)) = two.iter().find(|(_, is_given)| *is_given) else {
         return Ok(());
     };
-    let message = format!("{flag} speaks of two columns, and there is one");
-    let remedy = format!("give --column twice, or {flag} for one");
+    let message = format!("{flag} speaks of two columns, and the density is of one");
+    let remedy = match args.group {
+        Some(_) => format!("give {flag} for one: groups are of one column"),
+        None => format!("give --column twice, or {flag} for one"),
+    };
     Err(Problem::new(message).remedy(remedy).into())
 }
 

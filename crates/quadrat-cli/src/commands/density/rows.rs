@@ -27,6 +27,31 @@ pub struct Rows {
     columns: Vec<usize>,
 }
 
+/// Some of the rows.
+#[derive(Debug)]
+pub struct Part {
+    said: Said,
+    weights: Option<Vec<f64>>,
+}
+
+impl Part {
+    /// A builder over them.
+    pub fn density(&self) -> Builder<'_> {
+        builder(&self.said, self.weights.as_deref())
+    }
+}
+
+fn builder<'a>(said: &'a Said, weights: Option<&'a [f64]>) -> Builder<'a> {
+    let density = match said {
+        Said::Values(values) | Said::Pairs(values, _) => Builder::new(values),
+        Said::Intervals(lower, upper) => Builder::from_intervals(lower, upper),
+    };
+    match weights {
+        Some(weights) => density.weights(weights),
+        None => density,
+    }
+}
+
 impl Rows {
     /// Reads the columns that are asked for.
     pub fn read(args: &Density) -> Result<Self, Problems> {
@@ -83,13 +108,33 @@ impl Rows {
 
     /// A builder over the rows.
     pub fn density(&self) -> Builder<'_> {
-        let density = match &self.said {
-            Said::Values(values) | Said::Pairs(values, _) => Builder::new(values),
-            Said::Intervals(lower, upper) => Builder::from_intervals(lower, upper),
+        builder(&self.said, self.weights.as_deref())
+    }
+
+    /// The cells of a column, each of which names the group of its row.
+    pub fn labels(&self, column: &str) -> Result<Vec<String>, Problems> {
+        let at = self.table.named(column)?;
+        let labels = self.table.texts(at)?;
+        match labels.iter().position(String::is_empty) {
+            None => Ok(labels),
+            Some(row) => Err(Problem::new("the group of a row is empty".to_owned())
+                .at(self.table.place(row, at))
+                .remedy("name a group, or delete the row")
+                .into()),
+        }
+    }
+
+    /// Some of the rows.
+    pub fn part(&self, members: &[usize]) -> Part {
+        let of = |values: &[f64]| members.iter().map(|i| values[*i]).collect::<Vec<f64>>();
+        let said = match &self.said {
+            Said::Values(values) => Said::Values(of(values)),
+            Said::Pairs(x, y) => Said::Pairs(of(x), of(y)),
+            Said::Intervals(lower, upper) => Said::Intervals(of(lower), of(upper)),
         };
-        match &self.weights {
-            Some(weights) => density.weights(weights),
-            None => density,
+        Part {
+            said,
+            weights: self.weights.as_deref().map(of),
         }
     }
 
