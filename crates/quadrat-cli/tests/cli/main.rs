@@ -12,6 +12,7 @@ mod censored;
 mod chances;
 mod covariates;
 mod density;
+mod density_plane;
 mod doors;
 mod draws;
 mod effects;

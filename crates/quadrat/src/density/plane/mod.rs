@@ -2,8 +2,8 @@
 //!
 //! A density on cells is `p_ij = u_ij / area_ij` with `u = softmax(eta + log w)`, `eta` a Gaussian
 //! process with a kernel for each axis and a quadratic polynomial for the tails (Riihimaki &
-//! Vehtari 2014). As in one dimension the axes bend where an end is open, and the function is a sum
-//! of cosines: here of products of one for each axis.
+//! Vehtari 2014). As in one dimension the axes bend where an end is open, and the function is a
+//! sum of cosines: here of products of one for each axis.
 
 mod answers;
 mod builder;
