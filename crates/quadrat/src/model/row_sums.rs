@@ -37,6 +37,8 @@ const LONGEST: f64 = 2.0;
 const NEAR: f64 = 1e-9;
 /// Means that the regression would take below this part are left: it is of no use there.
 const LEAST: f64 = 0.2;
+/// Likeliest probabilities whose distance to zero or one is below this are at that end.
+const EDGE: f64 = 1e-9;
 /// Part of its variance that is added to that of every total, so that `C` has a factor.
 const JITTER: f64 = 1e-12;
 
@@ -277,7 +279,9 @@ fn own_total(
         if step.abs() * (-here.second).sqrt() < NEAR {
             let [mean, slope, ..] = link.jet(z);
             let variance = slope * slope / -here.second;
-            let is_told = mean > 0.0 && variance.is_finite() && variance > 0.0;
+            // All or none of the trials bound a probability on one side only.
+            let is_inside = !link.is_probability() || mean * (1.0 - mean) > EDGE;
+            let is_told = is_inside && mean > 0.0 && variance.is_finite() && variance > 0.0;
             return is_told.then_some(Belief { mean, variance });
         }
     }
