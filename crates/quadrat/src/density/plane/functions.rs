@@ -99,7 +99,7 @@ impl Functions {
         orders.sort_unstable_by_key(|o| (class_of(o), o.0, o.1));
         let ranges = |same: fn(&Order, &Order) -> bool| {
             let mut first = q;
-            let chunks = orders.chunk_by(|a, b| same(a, b));
+            let chunks = orders.chunk_by(same);
             let range = |c: &[Order]| {
                 first += c.len();
                 first - c.len()..first
