@@ -158,11 +158,8 @@ impl Estimate {
 
     /// Middles of the cells in the data.
     pub(super) fn middles(&self) -> Vec<f64> {
-        self.cells
-            .edges
-            .windows(2)
-            .map(|e| e[0] + 0.5 * (e[1] - e[0]))
-            .collect()
+        let cells = 0..self.cells.len();
+        cells.map(|j| self.cells.middle(j)).collect()
     }
 
     /// Maxima of the density, from the left, with the probability that each is one.

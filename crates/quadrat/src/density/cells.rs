@@ -240,6 +240,11 @@ impl Cells {
         (at as usize).min(self.len() - 1)
     }
 
+    /// The middle of a cell.
+    pub fn middle(&self, j: usize) -> f64 {
+        self.edges[j] + 0.5 * (self.edges[j + 1] - self.edges[j])
+    }
+
     /// Width of a cell in `x`.
     pub fn width(&self, j: usize) -> f64 {
         self.edges[j + 1] - self.edges[j]

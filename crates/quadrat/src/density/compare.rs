@@ -79,7 +79,7 @@ impl Estimate {
         };
         for x in &places {
             let (a, b) = (self.at(*x, &picks[0]), other.at(*x, &picks[1]));
-            let value = self.density_at(*x) - other.density_at(*x);
+            let value = self.between(*x) - other.between(*x);
             let (answer, larger) = pair(&a, &b, value);
             out.difference.push(answer.value);
             out.lower.push(answer.lower);
@@ -129,16 +129,44 @@ impl Estimate {
         )
     }
 
+    /// The cells about a place, with what each counts: densities are those of the cells' middles,
+    /// and linear between them, since steps of two grids do not fall together.
+    fn about(&self, x: f64) -> Option<[(usize, f64); 2]> {
+        let cell = self.cell(x)?;
+        let middle = |cell: usize| self.cells.middle(cell);
+        let next = match x < middle(cell) {
+            true => cell.checked_sub(1)?,
+            false => Some(cell + 1).filter(|next| *next < self.cells.len())?,
+        };
+        let share = (x - middle(cell)) / (middle(next) - middle(cell));
+        Some([(cell, 1.0 - share), (next, share)])
+    }
+
+    /// The density at a place, see [`Self::about`]; that of the cell at the ends.
+    fn between(&self, x: f64) -> f64 {
+        match self.about(x) {
+            Some(about) => about
+                .iter()
+                .map(|(cell, w)| w * self.density()[*cell])
+                .sum(),
+            None => self.density_at(x),
+        }
+    }
+
     /// The density of some draws at a place.
     fn at(&self, x: f64, picks: &[usize]) -> Vec<f64> {
-        let Some(cell) = self.cell(x) else {
+        let Some(about) = self
+            .about(x)
+            .or_else(|| self.cell(x).map(|cell| [(cell, 1.0), (cell, 0.0)]))
+        else {
             return vec![0.0; picks.len()];
         };
-        let (log_mass, width) = (
-            self.curves.log_mass.col_as_slice(cell),
-            self.cells.width(cell),
-        );
-        picks.iter().map(|i| log_mass[*i].exp() / width).collect()
+        let columns = about.map(|(cell, w)| {
+            let log_mass = self.curves.log_mass.col_as_slice(cell);
+            (log_mass, w / self.cells.width(cell))
+        });
+        let one = |i: &usize| columns.iter().map(|(mass, w)| w * mass[*i].exp()).sum();
+        picks.iter().map(one).collect()
     }
 
     /// Median and mean of every draw.

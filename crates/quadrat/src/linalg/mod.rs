@@ -259,17 +259,16 @@ pub fn gemm(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
 ///
 /// # Panics
 /// When the shapes do not match.
+///
+/// # Numerics
+/// In the memory of matrices, which begins at the same place of a cache line always: products of
+/// plain vectors have other last bits wherever the allocator puts them.
 #[must_use]
 pub fn matvec(a: MatRef<'_, f64>, x: &[f64]) -> Vec<f64> {
-    let mut out = vec![0.0; a.nrows()];
-    gemm_into(
-        MatMut::from_column_major_slice_mut(&mut out, a.nrows(), 1),
-        false,
-        1.0,
-        a,
-        MatRef::from_column_major_slice(x, x.len(), 1),
-    );
-    out
+    let x = Mat::from_fn(x.len(), 1, |i, _| x[i]);
+    let mut out = Mat::zeros(a.nrows(), 1);
+    gemm_into(out.as_mut(), false, 1.0, a, x.as_ref());
+    out.col_as_slice(0).to_vec()
 }
 
 /// Side of the tiles in which a triangle is copied to the other: two of them fit the first-level

@@ -275,8 +275,9 @@ fn samples_tend_to_the_whole() {
             errors.push((square / 10.0).sqrt());
         }
         // 48 of 600 points of four correlation lengths: some per cent of the variance of their sum.
-        // Probabilities are nearer to their end than others to zero.
-        let most = if link.is_probability() { 0.15 } else { 0.1 };
+        // Probabilities are nearer to their end than others to zero. Ten samples tell their mean
+        // square to a half.
+        let most = if link.is_probability() { 0.2 } else { 0.1 };
         assert!(errors[1] < most, "{link}: {errors:?}");
         assert!(errors[2] < errors[0], "{link}: {errors:?}");
     }
