@@ -24,18 +24,18 @@ fn toy() -> Toy {
     Toy::new(tables, within, 8, None, 1e-6)
 }
 
-/// Asks others: what goes to them and what comes back is text.
+/// Asks others: what goes to them and what comes back are bytes.
 struct ByLetter<'a>(&'a Stream<'a>);
 
 fn by_letter(q: &Normal) -> Normal {
-    serde_json::from_str(&serde_json::to_string(q).unwrap()).unwrap()
+    postcard::from_bytes(&postcard::to_allocvec(q).unwrap()).unwrap()
 }
 
 impl Passes for ByLetter<'_> {
     fn sums(&self, q: &Normal, depth: Depth) -> Vec<Sums> {
         let q = by_letter(q);
-        let reply = serde_json::to_string(&self.0.sums(&q, depth)).unwrap();
-        serde_json::from_str(&reply).unwrap()
+        let reply = postcard::to_allocvec(&self.0.sums(&q, depth)).unwrap();
+        postcard::from_bytes(&reply).unwrap()
     }
 }
 
