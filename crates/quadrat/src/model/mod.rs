@@ -3,12 +3,12 @@
 //! | what | files |
 //! |---|---|
 //! | the calls of a fit, in this order | `overlap`, `redundant`, `steady`, `fit` or `fit_sparse` |
-//! | what is read off the data | `specify`, `defaults`, `extent`, `line`, `cycles`, `rehearsal` |
+//! | read off the data | `specify`, `defaults`, `extent`, `line`, `cycles`, `coarse_to_fine` |
 //! | prior mean, unknown coefficients | `mean`, `mean_lines`, `mean_settings`, `levels`, `trend` |
 //! | problems for inference | `problem`, `sparse`, `streamed`, `pooled`, `second`, `seconds` |
 //! | predictions of the function | `posterior`, `beside`, `marginals`, `lost_digits`, `draws` |
 //! | predictions of sums after a link | `totals`, `lifted`, `within`, `row_sums`, `unions` |
-//! | from the function to observations | `lens`, `prediction`, `varying_noise`, `truncation` |
+//! | from the function to observations | `predictive`, `prediction`, `varying_noise`, `truncation` |
 //! | rows left out or added; files | `crossvalidation`, `update`, `save` |
 //! | warnings | `bounds`, `certificate`, `fine_noise`, `finer`, `misfit`, `sums` |
 

@@ -168,7 +168,7 @@ impl<'a> Rows<'a> {
     ///
     /// # Arguments
     /// * `z`, `second` - latent values of both functions
-    /// * `guides`, `adjoint` - approximations of the first function and their adjoints
+    /// * `approximations`, `adjoint` - approximations of the first function and their adjoints
     pub fn add_slopes(
         &self,
         [z, second]: [&[f64]; 2],

@@ -14,8 +14,8 @@
 //! $$ S = K - K J' (C + Q + T^{-1})^{-1} J K $$
 //!
 //! counts what the rows say about the second-order parts of their sums, of covariance `Q`, as said
-//! of those (`bends.rs`). Means are found without `Q`, other than in posterior linearisation: so
-//! that totals are met. `settle.rs` iterates.
+//! of those (`second_order.rs`). Means are found without `Q`, other than in posterior
+//! linearisation: so that totals are met. `converge.rs` iterates.
 
 use std::sync::Arc;
 

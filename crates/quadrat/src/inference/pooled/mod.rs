@@ -36,8 +36,8 @@
 //! which the linearisation holds on average (`expected.rs`): `z_r` is replaced by the normal belief
 //! whose linked value has the mean and variance of `sum_i p_i psi(f_i)`, and the likelihood by its
 //! expectation under that belief, as in the variational approximation. Rows pin their sums,
-//! second-order parts included (`bends.rs`), and so tell more of these and of other sums than of
-//! the function (`told.rs`).
+//! second-order parts included (`second_order.rs`), and so tell more of these and of other sums
+//! than of the function (`other_sums.rs`).
 //!
 //! # Source
 //! Moller, Syversveen and Waagepetersen 1998 for the process; Bradley and others 2013 (iterated

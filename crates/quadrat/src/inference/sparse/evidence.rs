@@ -284,7 +284,7 @@ impl Evidence for SparseEvidence<'_> {
 ///   and no rough one
 ///
 /// # Errors
-/// As [`super::settle_sparse`].
+/// As [`super::converge_sparse`].
 pub fn condition_sparse(
     problem: &dyn SparseProblem,
     theta: &[f64],
