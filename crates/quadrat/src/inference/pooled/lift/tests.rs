@@ -255,19 +255,26 @@ fn a_vague_level_does_not_show() {
             // The draws are the same, and the prior shows by the square of one in a thousand; but
             // mode and proposal, which weights make up for, are known to `eps sd^2`, 2e-4 at 1e6.
             // Three answers hardly tell of a level: their proposal is further from what they say, so
-            // that weights differ more, and the evidence moves with the proposal, by no more than its
-            // Monte Carlo error.
-            let most = 1e-3 + error;
+            // that answers move with it, by half of their Monte Carlo error at most: means of 2,000
+            // draws err by 2e-2 of their sd.
+            let is_vague = name == "bernoulli";
+            let (most, moved) = match is_vague {
+                true => (1e-3 + 0.5 * error, 1e-2),
+                false => (1e-3, 3e-3),
+            };
             assert!(
                 (own - evidence).abs() < most,
                 "{name} {link} {sd}: {own} {evidence}"
             );
             for ((mean, spread), (old, before)) in found.iter().zip(&want) {
                 assert!(
-                    (mean - old).abs() < 3e-3 * before,
+                    (mean - old).abs() < moved * before,
                     "{name} {link} {sd}: {mean} {old}"
                 );
-                assert!((spread / before - 1.0).abs() < 3e-3, "{name} {link} {sd}");
+                assert!(
+                    (spread / before - 1.0).abs() < moved,
+                    "{name} {link} {sd}: {spread} {before}"
+                );
             }
         }
     }
