@@ -17,7 +17,7 @@
 
 use std::sync::LazyLock;
 
-use super::moment::Moments;
+use super::moment::{Deviations, Moments};
 use super::scalars::{log_sum, logistic, softplus};
 use super::table::{REACH, STEP, Table};
 use crate::likelihood::local::Belief;
@@ -147,7 +147,7 @@ fn narrow(m: f64, sd: f64) -> Moments {
     let up = REACH * sd + (2.0 * sd * sd).min(-m);
     let first = -(REACH * sd / step).ceil() as i64;
     let last = (up / step).ceil() as i64;
-    let mut sums = [0.0; 7];
+    let mut sums = Deviations::default();
     for i in first..=last {
         let d = step * i as f64;
         let z = d / sd;
@@ -161,29 +161,9 @@ fn narrow(m: f64, sd: f64) -> Moments {
         let tilt = failure - success;
         let bend = slope * tilt;
         let third = slope * (tilt * tilt - 2.0 * slope);
-        let squares = [
-            change * change,
-            change * slope,
-            slope * slope + change * bend,
-        ];
-        for (sum, y) in sums
-            .iter_mut()
-            .zip([change, slope, bend, third].into_iter().chain(squares))
-        {
-            *sum += weight * y;
-        }
+        sums.add(weight, [change, slope, bend, third]);
     }
-    let unit = step / sd * normal_pdf(0.0);
-    let [change, slope, bend, third, square, in_mean, in_variance] = sums.map(|sum| unit * sum);
-    Moments {
-        mean: p + change,
-        variance: (square - change * change).max(0.0),
-        slope,
-        bend,
-        third,
-        variance_in_mean: 2.0 * (in_mean - change * slope),
-        variance_in_variance: in_variance - change * bend,
-    }
+    sums.moments(p, step / sd * normal_pdf(0.0))
 }
 
 /// What `p` and its first three derivatives differ by from those of the blurred step.

@@ -16,7 +16,7 @@
 use std::sync::LazyLock;
 
 use super::Link;
-use super::moment::Moments;
+use super::moment::{Deviations, Moments};
 use super::scalars::{logistic, softplus};
 use super::table::{REACH, STEP, Table};
 use crate::likelihood::local::Belief;
@@ -79,7 +79,7 @@ fn narrow(m: f64, sd: f64) -> Moments {
     let up = REACH * sd + (2.0 * sd * sd).min((-m).max(0.0));
     let first = -(REACH * sd / step).ceil() as i64;
     let last = (up / step).ceil() as i64;
-    let mut sums = [0.0; 7];
+    let mut sums = Deviations::default();
     for i in first..=last {
         let d = step * i as f64;
         let z = d / sd;
@@ -100,29 +100,9 @@ fn narrow(m: f64, sd: f64) -> Moments {
         };
         let bend = slope * counter;
         let third = bend * (counter - slope);
-        let squares = [
-            change * change,
-            change * slope,
-            slope * slope + change * bend,
-        ];
-        for (sum, y) in sums
-            .iter_mut()
-            .zip([change, slope, bend, third].into_iter().chain(squares))
-        {
-            *sum += weight * y;
-        }
+        sums.add(weight, [change, slope, bend, third]);
     }
-    let unit = step / sd * normal_pdf(0.0);
-    let [change, slope, bend, third, square, in_mean, in_variance] = sums.map(|sum| unit * sum);
-    Moments {
-        mean: centre + change,
-        variance: (square - change * change).max(0.0),
-        slope,
-        bend,
-        third,
-        variance_in_mean: 2.0 * (in_mean - change * slope),
-        variance_in_variance: in_variance - change * bend,
-    }
+    sums.moments(centre, step / sd * normal_pdf(0.0))
 }
 
 /// The expectation of `max(f, 0)` under `N(m, w^2)`, its first three derivatives in `m`, and the

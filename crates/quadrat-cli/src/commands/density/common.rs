@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use quadrat::density::{Correction, DensityError};
+use quadrat::density::{Correction, Density as Builder, DensityError};
 
 use super::rows::Rows;
 use crate::args::{CorrectWord, Density};
@@ -14,6 +14,8 @@ use crate::output::writable;
 pub const UNSEEN: f64 = 1e-3;
 /// Columns of the table that is written, beside those of the places.
 pub const OWN: [&str; 3] = ["density", "lower", "upper"];
+/// Cells of one column unless another number is asked for.
+const CELLS: usize = 400;
 /// Pixels of a PNG image per unit of the SVG.
 pub const FINE: f64 = 2.0;
 
@@ -23,6 +25,23 @@ pub fn correction(args: &Density) -> Correction {
         CorrectWord::Is => Correction::ImportanceSampling,
         CorrectWord::None => Correction::None,
     }
+}
+
+/// The builder with what is said of it on the command line.
+pub fn configured<'a>(builder: Builder<'a>, args: &Density) -> Builder<'a> {
+    let mut out = builder
+        .cells(args.grid.map_or(CELLS, |grid| grid[0]))
+        .level(args.level)
+        .log(args.log)
+        .seed(args.seed)
+        .correct(correction(args));
+    if let Some(&(lower, upper)) = args.bounds.first() {
+        out = out.bounds(lower, upper);
+    }
+    if let Some(&(lower, upper)) = args.range.first() {
+        out = out.range(lower, upper);
+    }
+    out
 }
 
 /// Checks the files that will be written.

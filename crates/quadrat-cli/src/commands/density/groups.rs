@@ -5,12 +5,12 @@ use std::io::IsTerminal;
 use std::path::Path;
 
 use anyhow::Result;
-use quadrat::density::{Answer, Comparison, Density as Builder, DensityError, Estimate, Warning};
+use quadrat::density::{Answer, Comparison, DensityError, Estimate, Warning};
 use quadrat_plot::{Axis, CurveFigure, Figure, Heading, Panel, Places, Predicted, Report};
 use serde_json::{Value, json};
 
 use super::super::print;
-use super::common::{FINE, OWN, correction, quoted, refused};
+use super::common::{FINE, OWN, configured, quoted, refused};
 use super::rows::{Part, Rows};
 use crate::args::Density;
 use crate::diagnostic::{Paint, Problem, Problems};
@@ -19,8 +19,6 @@ use crate::output::Staged;
 
 /// More groups than this are refused: nobody looks at so many.
 const MOST: usize = 40;
-/// Cells unless another number is asked for.
-const CELLS: usize = 400;
 /// Places at which two densities are compared.
 const COMPARED: usize = 200;
 /// Probability left out at each end of a figure.
@@ -91,7 +89,7 @@ fn estimates(args: &Density, rows: &Rows, column: &str) -> Result<Vec<Group>, Pr
         .into_iter()
         .map(|(name, members)| {
             let part: Part = rows.part(&members);
-            let estimate = settled(part.density(), args)
+            let estimate = configured(part.density(), args)
                 .estimate()
                 .map_err(|error| refused_group(rows, &name, &members, error))?;
             Ok(Group {
@@ -101,23 +99,6 @@ fn estimates(args: &Density, rows: &Rows, column: &str) -> Result<Vec<Group>, Pr
             })
         })
         .collect()
-}
-
-/// The builder with what is said of it on the command line.
-fn settled<'a>(builder: Builder<'a>, args: &Density) -> Builder<'a> {
-    let mut out = builder
-        .cells(args.grid.map_or(CELLS, |grid| grid[0]))
-        .level(args.level)
-        .log(args.log)
-        .seed(args.seed)
-        .correct(correction(args));
-    if let Some(&(lower, upper)) = args.bounds.first() {
-        out = out.bounds(lower, upper);
-    }
-    if let Some(&(lower, upper)) = args.range.first() {
-        out = out.range(lower, upper);
-    }
-    out
 }
 
 /// A refusal of one group: where its row stands, or the name of the group.

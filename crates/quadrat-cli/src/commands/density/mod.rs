@@ -20,13 +20,11 @@ use crate::diagnostic::{Paint, Problem, Problems};
 use crate::engine::draw_name;
 use crate::numbers::{count, exact, percent};
 use crate::output::Staged;
-use common::{FINE, OWN, UNSEEN, correction, outputs, quoted, refused};
+use common::{FINE, OWN, UNSEEN, configured, outputs, quoted, refused};
 use rows::Rows;
 
 /// Values that are drawn as ticks below the curve.
 const MOST_TICKS: usize = 1000;
-/// Cells unless another number is asked for.
-const CELLS: usize = 400;
 
 /// Runs the command.
 pub fn run(args: &Density) -> Result<()> {
@@ -84,19 +82,7 @@ fn one_axis(args: &Density) -> Result<(), Problems> {
 
 fn estimate(args: &Density, rows: &Rows) -> Result<Estimate, Problems> {
     one_axis(args)?;
-    let mut density = rows
-        .density()
-        .cells(args.grid.map_or(CELLS, |grid| grid[0]))
-        .level(args.level)
-        .log(args.log)
-        .seed(args.seed)
-        .correct(correction(args));
-    if let Some(&(lower, upper)) = args.bounds.first() {
-        density = density.bounds(lower, upper);
-    }
-    if let Some(&(lower, upper)) = args.range.first() {
-        density = density.range(lower, upper);
-    }
+    let density = configured(rows.density(), args);
     density.estimate().map_err(|error| refused(rows, &error))
 }
 
