@@ -1,9 +1,10 @@
 //! Gaussian-process inference for data that were only seen through bins, areas,
 //! bags, intervals, ranks, caps or samples.
 //!
-//! Every arrow points down: `model`, `baseline`, `simulate`, `density` -> `inference` ->
-//! `covariance` -> `kernel`, `support`, `likelihood`, `link`, `privacy` -> `parameter`, `optimise`,
-//! `quadrature` -> `linalg`, `special`, `error`, `progress`.
+//! Every arrow points down: `model`, `baseline`, `simulate`, `density` -> `posterior` ->
+//! `problem` -> `inference` -> `covariance` -> `kernel`, `support`, `likelihood`, `link`,
+//! `privacy` -> `parameter`, `optimise`, `quadrature` -> `linalg`, `special`, `error`,
+//! `progress`.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
@@ -19,7 +20,9 @@ pub mod link;
 pub mod model;
 pub mod optimise;
 pub mod parameter;
+mod posterior;
 pub mod privacy;
+mod problem;
 pub mod progress;
 pub mod quadrature;
 pub mod simulate;

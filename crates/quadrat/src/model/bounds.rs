@@ -1,8 +1,8 @@
 //! What to say of hyperparameters that stopped at the end of the range in which they were searched.
 
-use super::settings::Setting;
 use crate::inference::{Evidence, Optimum};
 use crate::parameter::Parameter;
+use crate::problem::settings::Setting;
 
 /// A slope below this, in nats per unit of the logarithm, is none: searches end at a tenth of it.
 const SLOPE: f64 = 1e-2;

@@ -1,7 +1,7 @@
 //! The variational lower bound of the evidence beside that of expectation propagation, which is
 //! none.
 
-use super::FitSummary;
+use crate::posterior::summary::FitSummary;
 
 /// Nats, and nats per row, by which the evidence by expectation propagation may be above the
 /// variational bound: where the former was right it was .5 to .8 above for 200 rows of `quadrat

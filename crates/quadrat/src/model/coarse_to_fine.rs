@@ -1,10 +1,11 @@
 //! Where the starts compete: on problems that cost less than the one to be solved.
 
-use super::problem::Problem;
-use super::{Inference, Model};
+use super::Model;
 use crate::error::FitError;
 use crate::inference::{Evidence, LearnOptions, LinearGaussian, Optimum, explore, maximise};
 use crate::kernel::Role;
+use crate::problem::assembly::Problem;
+use crate::problem::settings::Inference;
 
 /// Above the first number of rows the starts compete on a table thinned to the second; the best
 /// goes on with all rows.
@@ -170,7 +171,7 @@ mod tests {
     use super::*;
     use crate::kernel::Kernel;
     use crate::likelihood::Noise;
-    use crate::model::Observations;
+    use crate::problem::observations::Observations;
     use crate::support::Functionals;
 
     #[test]

@@ -1,10 +1,14 @@
 //! Priors and bounds that are read off small tables.
 
-use super::*;
 use crate::error::FitError;
+use crate::kernel::Kernel;
 use crate::likelihood::Poisson;
 use crate::link::Link;
-use crate::model::{Inference, Model};
+use crate::model::Model;
+use crate::parameter::Parameter;
+use crate::problem::defaults::{LOG_WIDTH, RESOLVED};
+use crate::problem::observations::Observations;
+use crate::problem::settings::Inference;
 use crate::support::{Aggregate, Functionals};
 
 /// The same count in every one of ten boxes of a width, whose means are sums behind `exp`.

@@ -4,27 +4,28 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
+use super::Model;
 use super::bounds::warn_about_bounds;
 use super::certificate::Certificate;
-use super::checks::{MAX_ATOMS, MAX_DENSE_ROWS};
 use super::coarse_to_fine::{coarse_to_fine, compete};
-use super::component::{Component, Node};
-use super::correlation::correlations;
-use super::extent::reach;
-use super::levels::mean_hypers;
-use super::posterior::Posterior;
-use super::problem::Problem;
 use super::redundant::warning;
-use super::settings::{AUTO_FREE, AUTO_ROWS, FitOptions, Hyperparameters, Inference};
-use super::summary::COVERED;
-use super::summary::{FitSummary, Hyper};
-use super::{Model, fine_noise, misfit};
 use crate::error::{FitError, InputError};
 use crate::inference::{
     Evidence, IntegrateOptions, Interval, LearnOptions, LinearGaussian, Optimum, in_pool,
     integrate, sites::Method,
 };
 use crate::parameter::Parameter;
+use crate::posterior::component::{Component, Node};
+use crate::posterior::correlation::correlations;
+use crate::posterior::levels::mean_hypers;
+use crate::posterior::mixture::Posterior;
+use crate::posterior::summary::COVERED;
+use crate::posterior::summary::{FitSummary, Hyper};
+use crate::posterior::{fine_noise, misfit};
+use crate::problem::assembly::Problem;
+use crate::problem::checks::{MAX_ATOMS, MAX_DENSE_ROWS};
+use crate::problem::extent::reach;
+use crate::problem::settings::{AUTO_FREE, AUTO_ROWS, FitOptions, Hyperparameters, Inference};
 use crate::progress::{Progress, Silent};
 
 /// Share of the hyperparameters' posterior that may be left out where an approximation does not

@@ -2,20 +2,9 @@
 
 use std::time::Instant;
 
+use super::Model;
 use super::bounds::warn_about_bounds;
-use super::component::Component;
-use super::correlation::correlations;
 use super::fit::{Spread, alone, check_size, condition_covering, hypers, spread};
-use super::levels::mean_hypers;
-use super::observations::Observations;
-use super::posterior::Posterior;
-use super::problem::Problem;
-use super::scale::Scale;
-use super::settings::{AUTO_FREE, FitOptions, Hyperparameters, Inference};
-use super::sparse::{Sparse, SparseChoice, is_point};
-use super::streamed::Streamed;
-use super::summary::FitSummary;
-use super::{Inducing, Model, fine_noise, misfit};
 use crate::error::{FitError, InputError};
 use crate::inference::sparse::{
     CurvatureOf, SparseEvidence, SparseOptimum, SparseOptions, SparseProblem, VariationalPosterior,
@@ -23,6 +12,19 @@ use crate::inference::sparse::{
 };
 use crate::inference::{Factor, LinearGaussian, in_pool};
 use crate::likelihood::Likelihood;
+use crate::posterior::component::Component;
+use crate::posterior::correlation::correlations;
+use crate::posterior::levels::mean_hypers;
+use crate::posterior::mixture::Posterior;
+use crate::posterior::summary::FitSummary;
+use crate::posterior::{fine_noise, misfit};
+use crate::problem::assembly::Problem;
+use crate::problem::observations::Observations;
+use crate::problem::scale::Scale;
+use crate::problem::settings::Inducing;
+use crate::problem::settings::{AUTO_FREE, FitOptions, Hyperparameters, Inference};
+use crate::problem::sparse::{Sparse, SparseChoice, is_point};
+use crate::problem::streamed::Streamed;
 use crate::progress::{Keeper, Progress, Silent};
 
 /// Mean counts from which on Poisson counts are judged, and what is too much of their variance.

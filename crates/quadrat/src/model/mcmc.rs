@@ -4,16 +4,17 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+use super::Model;
 use super::fit::check_size;
-use super::posterior::Posterior;
-use super::prediction::Prediction;
-use super::problem::Problem;
-use super::scale::Scale;
-use super::{Inference, Model};
 use crate::error::{FitError, InputError};
 use crate::inference::mcmc::{self, Marginal, McmcOptions, sample, sample_pooled};
 use crate::link::Link;
 use crate::parameter::{Parameter, Transform};
+use crate::posterior::mixture::Posterior;
+use crate::posterior::prediction::Prediction;
+use crate::problem::assembly::Problem;
+use crate::problem::scale::Scale;
+use crate::problem::settings::Inference;
 use crate::progress::Progress;
 
 /// R-hat above which chains disagree (Vehtari et al. 2021).

@@ -3,111 +3,59 @@
 //! | what | files |
 //! |---|---|
 //! | the calls of a fit, in this order | `overlap`, `redundant`, `steady`, `fit` or `fit_sparse` |
-//! | read off the data | `specify`, `defaults`, `extent`, `line`, `cycles`, `coarse_to_fine` |
-//! | prior mean, unknown coefficients | `mean`, `mean_lines`, `mean_settings`, `levels`, `trend` |
-//! | problems for inference | `problem`, `sparse`, `streamed`, `pooled`, `second`, `seconds` |
-//! | predictions of the function | `posterior`, `beside`, `marginals`, `lost_digits`, `draws` |
-//! | predictions of sums after a link | `totals`, `lifted`, `within`, `row_sums`, `unions` |
-//! | from the function to observations | `predictive`, `prediction`, `varying_noise`, `truncation` |
-//! | rows left out or added; files | `crossvalidation`, `update`, `save` |
-//! | warnings | `bounds`, `certificate`, `fine_noise`, `finer`, `misfit`, `sums` |
+//! | from what was said to a problem | `specify`, `cycles`, `sparse_starts`, `coarse_to_fine` |
+//! | the search for hyperparameters | `fit`, `fit_sparse`, `bounds`, `certificate` |
+//! | constraints | `non_negative` |
+//! | rows added; files; sampling as a check | `update`, `save`, `mcmc` |
+//!
+//! What a model becomes is in `problem`, what a fit gives in `posterior`.
 
-mod amounts;
-mod beside;
 mod bounds;
-mod centred;
 mod certificate;
-mod checks;
 mod coarse_to_fine;
-mod component;
-mod correlation;
-mod crossvalidation;
 mod cycles;
-mod defaults;
-mod draws;
-mod extent;
-mod fine_noise;
-mod finer;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod defaults_tests;
 mod fit;
 mod fit_sparse;
-mod inputs;
-mod levels;
-mod lifted;
-mod line;
-mod lost_digits;
-mod marginals;
 #[cfg(feature = "mcmc")]
 mod mcmc;
-mod mean;
-mod mean_lines;
-mod mean_settings;
-mod mean_words;
-mod misfit;
 mod non_negative;
-mod observations;
-mod outputs;
 mod overlap;
-mod parts;
-mod pooled;
-mod posterior;
-pub(crate) mod prediction;
-mod predictive;
-mod probabilities;
-mod problem;
 mod redundant;
-mod reporting;
-mod response_draws;
-mod rms;
-mod rounding;
-mod row_products;
-mod row_sums;
 mod save;
-mod scale;
-mod second;
-mod seconds;
-mod settings;
-mod slopes;
-mod sparse;
+#[cfg(test)]
+mod seconds_tests;
 mod sparse_starts;
-mod specified;
 mod specify;
 mod steady;
-mod streamed;
-mod summary;
-mod sums;
-mod totals;
-mod trend;
-mod truncation;
-mod unions;
 mod update;
-mod varying;
-mod varying_noise;
-mod within;
 
-pub use correlation::Coregionalization;
-pub use crossvalidation::LeftOutFold;
-pub use finer::Finer;
-#[cfg(feature = "mcmc")]
-pub use mcmc::{HyperCheck, McmcReport, RowCheck, Spread};
-pub use observations::Observations;
-pub use overlap::{CountedOnce, Overlap, Treatment, WhyKept, counted_once};
-pub use parts::Part;
-pub use posterior::Posterior;
-pub use prediction::Prediction;
-use problem::Problem;
-pub use redundant::RedundantRow;
-pub use reporting::{Instrument, instruments};
-pub use save::FORMAT;
-pub use scale::Scale;
-pub use settings::{
+pub use crate::posterior::correlation::Coregionalization;
+pub use crate::posterior::crossvalidation::LeftOutFold;
+pub use crate::posterior::finer::Finer;
+pub use crate::posterior::mixture::Posterior;
+pub use crate::posterior::parts::Part;
+pub use crate::posterior::prediction::Prediction;
+pub use crate::posterior::reporting::{Instrument, instruments};
+pub use crate::posterior::slopes::Slope;
+pub use crate::posterior::summary::OutputCorrelation;
+pub use crate::posterior::summary::{FitSummary, Hyper, LeaveOneOut};
+use crate::problem::assembly::Problem;
+pub use crate::problem::observations::Observations;
+pub use crate::problem::scale::Scale;
+pub use crate::problem::settings::{
     AUTO_FREE, AUTO_ROWS, FitOptions, Hyperparameters, Inducing, Inference, Mean, Setting,
 };
-pub use slopes::Slope;
-use sparse::{Sparse, SparseChoice};
-use specified::Specified;
-pub use summary::OutputCorrelation;
-pub use summary::{FitSummary, Hyper, LeaveOneOut};
-pub use varying::Varying;
+use crate::problem::sparse::{Sparse, SparseChoice};
+use crate::problem::specified::Specified;
+pub use crate::problem::varying::Varying;
+#[cfg(feature = "mcmc")]
+pub use mcmc::{HyperCheck, McmcReport, RowCheck, Spread};
+pub use overlap::{CountedOnce, Overlap, Treatment, WhyKept, counted_once};
+pub use redundant::RedundantRow;
+pub use save::FORMAT;
 
 use crate::error::InputError;
 use crate::kernel::Kernel;

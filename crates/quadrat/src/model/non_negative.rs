@@ -1,13 +1,14 @@
 //! Constraints that keep the latent function from being negative.
 
-use super::defaults::Scales;
-use super::observations::Observations;
-use super::outputs::restrict;
-use super::scale::Scale;
-use super::settings::{FitOptions, Hyperparameters};
-use super::{Mean, Model};
+use super::Model;
 use crate::error::{FitError, InputError};
 use crate::likelihood::Positive;
+use crate::problem::defaults::Scales;
+use crate::problem::observations::Observations;
+use crate::problem::outputs::restrict;
+use crate::problem::scale::Scale;
+use crate::problem::settings::Mean;
+use crate::problem::settings::{FitOptions, Hyperparameters};
 use crate::support::Functionals;
 
 /// Places along every column for one, two and three columns.

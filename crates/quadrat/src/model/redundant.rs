@@ -14,22 +14,17 @@
 
 use std::collections::HashSet;
 
-use super::observations::Observations;
-use super::outputs;
-use super::row_products::{Gram, MOST_TOGETHER};
-use super::{Mean, Model};
+use super::Model;
 use crate::error::{FitError, InputError, plain};
-use crate::kernel::{Kernel, Kind};
+use crate::kernel::Kernel;
 use crate::likelihood::{Likelihood, Noise};
-use crate::linalg::dot;
+use crate::problem::kernel_products::{limit, of_kernel};
+use crate::problem::observations::Observations;
+use crate::problem::outputs;
+use crate::problem::row_products::Gram;
+use crate::problem::settings::Mean;
 use crate::support::Functionals;
-use crate::support::overlap::{Products, products};
 
-/// Share of a row's own product below which nothing of it is left beside others. Sums of products
-/// are off by some `n eps`.
-const NOTHING_NEW: f64 = 1e-13;
-/// The same where areas of polygons are clipped, which are right to 1e-12 each.
-const NOTHING_NEW_OF_AREAS: f64 = 1e-10;
 /// By how much a value may differ from what follows and still agree, as a share of the sum of all:
 /// rounding.
 const ROUNDING: f64 = 1e-9;
@@ -181,14 +176,6 @@ pub(super) fn redundant(
     Ok(rows)
 }
 
-/// The share of a row's own product below which nothing of it is left.
-pub(super) fn limit(supports: &Functionals) -> f64 {
-    match supports.has_regions() {
-        true => NOTHING_NEW_OF_AREAS,
-        false => NOTHING_NEW,
-    }
-}
-
 /// Rows that report one number with a known noise variance of so much at most, and that number.
 fn rows_of_noise(table: &Observations, most: f64) -> Vec<(usize, f64)> {
     let between = |lower: &[f64], upper: &[f64], noise: &Noise| match noise {
@@ -283,89 +270,4 @@ fn per_unit(supports: &Functionals, values: &[f64]) -> Vec<f64> {
     let per_unit = |(row, value): (usize, &f64)| value / supports.size(row);
     let all = values.iter().enumerate().map(per_unit);
     all.filter(|v| v.is_finite()).collect()
-}
-
-/// The columns along which the parts of a kernel tell functions apart: rows depend on each other
-/// under the kernel where they do along each of these sets.
-fn parts(kernel: &Kernel) -> Vec<Vec<usize>> {
-    let columns = |term: &Vec<usize>| {
-        let leaves = term.iter().map(|leaf| &kernel.leaves()[*leaf]);
-        let mut all: Vec<usize> = leaves.flat_map(|leaf| leaf.columns.clone()).collect();
-        all.sort_unstable();
-        all.dedup();
-        all
-    };
-    // The mean is a line along the columns that no leaf is over.
-    let lines = kernel.spare_columns().map(|column| vec![column]);
-    let sets: Vec<Vec<usize>> = kernel.terms().iter().map(columns).chain(lines).collect();
-    let is_within = |a: &Vec<usize>, b: &Vec<usize>| a.iter().all(|c| b.contains(c));
-    let is_needed = |(at, set): (usize, &Vec<usize>)| {
-        let mut others = sets.iter().enumerate();
-        !others.any(|(k, other)| k != at && is_within(set, other) && (set != other || k < at))
-    };
-    let needed = sets
-        .iter()
-        .enumerate()
-        .filter(|(at, set)| is_needed((*at, set)));
-    needed.map(|(_, set)| set.clone()).collect()
-}
-
-/// Products of rows over all parts of a kernel.
-pub(super) fn of_kernel(
-    kernel: &Kernel,
-    supports: &Functionals,
-    has_mean: bool,
-) -> Option<Products> {
-    let is_line = |leaf: &Kind| matches!(leaf, Kind::Linear | Kind::Constant);
-    if kernel.leaves().iter().all(|leaf| is_line(&leaf.kind)) && kernel.outputs().is_empty() {
-        return lines(kernel, supports, has_mean);
-    }
-    let mut all = Vec::new();
-    for part in parts(kernel) {
-        let Some(found) = products(supports, &part) else {
-            // Rows that depend on each other along all columns do so along some.
-            let every: Vec<usize> = (0..kernel.columns().len()).collect();
-            return products(supports, &every);
-        };
-        all.extend(found);
-    }
-    Some(all)
-}
-
-/// Products of rows where the function is a polynomial of the first degree; `None` for products of
-/// such leaves.
-fn lines(kernel: &Kernel, supports: &Functionals, has_mean: bool) -> Option<Products> {
-    if kernel.terms().iter().any(|t| t.len() > 1)
-        || supports.has_regions()
-        || supports.len() > MOST_TOGETHER
-    {
-        return None;
-    }
-    let constant = has_mean || kernel.leaves().iter().any(|l| l.kind == Kind::Constant);
-    let columns = kernel.leaves().iter().flat_map(|leaf| leaf.columns.clone());
-    let columns = columns.chain(kernel.spare_columns());
-    let feature = |row: usize| -> Vec<f64> {
-        let average = |d: usize| {
-            let middle = |a: usize| supports.lower(d)[a] + 0.5 * supports.width(d)[a];
-            let atoms = supports.atoms(row);
-            let sum: f64 = atoms.map(|a| supports.weight()[a] * middle(a)).sum();
-            let (low, high) = supports.range(d);
-            // Around the origin of the leaf where there is no constant, else around the rows.
-            let origin = if constant {
-                low * supports.size(row)
-            } else {
-                0.0
-            };
-            (sum - origin) / (high - low).max(f64::MIN_POSITIVE)
-        };
-        let one = constant.then(|| supports.size(row));
-        columns.clone().map(average).chain(one).collect()
-    };
-    let features: Vec<Vec<f64>> = (0..supports.len()).map(feature).collect();
-    let pairs = (0..features.len()).flat_map(|i| (0..=i).map(move |j| (i, j)));
-    Some(
-        pairs
-            .map(|(i, j)| (i, j, dot(&features[i], &features[j])))
-            .collect(),
-    )
 }

@@ -8,24 +8,24 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::component::Node;
 use super::fit::{check_size, condition_covering};
-use super::mean::Means;
-use super::observations::Observations;
-use super::outputs;
-use super::posterior::Posterior;
-use super::problem::Problem;
-use super::second::SecondSpec;
-use super::seconds::Seconds;
-use super::settings::Inducing;
-use super::sparse::{Sparse, SparseChoice};
-use super::specified::Specified;
-use super::summary::FitSummary;
 use crate::error::LoadError;
 use crate::inference::sites::Method;
 use crate::inference::sparse::{LogSum, VariationalPosterior, Within};
 use crate::kernel::Kernel;
 use crate::parameter::{Parameter, Transform};
+use crate::posterior::component::Node;
+use crate::posterior::mixture::Posterior;
+use crate::posterior::summary::FitSummary;
+use crate::problem::assembly::Problem;
+use crate::problem::mean::Means;
+use crate::problem::observations::Observations;
+use crate::problem::outputs;
+use crate::problem::second::SecondSpec;
+use crate::problem::seconds::Seconds;
+use crate::problem::settings::Inducing;
+use crate::problem::sparse::{Sparse, SparseChoice};
+use crate::problem::specified::Specified;
 use crate::support::Functionals;
 
 /// The format this version writes, and the only one it reads; it rises with every change of what is

@@ -9,7 +9,9 @@ use crate::likelihood::{
     StudentT, Thresholds, Truncated,
 };
 use crate::link::Link;
-use crate::model::{FitOptions, Hyperparameters, Model, Setting, Varying};
+use crate::model::Model;
+use crate::problem::settings::{FitOptions, Hyperparameters, Setting};
+use crate::problem::varying::Varying;
 use crate::support::Functionals;
 
 fn saved(likelihood: impl Into<Likelihood>) -> Saved {

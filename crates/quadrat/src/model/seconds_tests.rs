@@ -1,13 +1,17 @@
 //! A noise variance and a dispersion together.
 
-use super::*;
 use crate::error::FitError;
-use crate::inference::sites::Method;
+use crate::error::InputError;
+use crate::inference::sites::{Method, SecondPrior};
 use crate::kernel::Kernel;
 use crate::likelihood::{Dispersion, NegativeBinomial, Noise};
 use crate::link::Link;
-use crate::model::{Inference, Model, Observations};
+use crate::model::Model;
 use crate::parameter::Parameter;
+use crate::problem::observations::Observations;
+use crate::problem::settings::Inference;
+use crate::problem::varying::Varying;
+use crate::support::Functionals;
 
 /// Twelve counts of one output between twelve values of another, in three tables: those of values
 /// are apart.

@@ -1,12 +1,12 @@
 //! Where the search for the hyperparameters of sparse inference begins.
 
-use super::Inducing;
 use super::Model;
-use super::observations::Observations;
-use super::problem::Problem;
-use super::sparse::SparseChoice;
 use crate::error::InputError;
 use crate::inference::sparse::learn_sparse;
+use crate::problem::assembly::Problem;
+use crate::problem::observations::Observations;
+use crate::problem::settings::Inducing;
+use crate::problem::sparse::SparseChoice;
 use crate::progress::Silent;
 
 /// Rows on which starts compete, and their inducing points; by how many nats another has to be

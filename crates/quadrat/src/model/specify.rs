@@ -1,20 +1,22 @@
 //! What a model leaves open, read off its data: priors, starts, and the method.
 
+use super::Model;
 use super::cycles::{self, Place};
-use super::defaults::{Output, Scales, plausible};
-use super::mean::{MeanPrior, Means};
-use super::mean_lines;
-use super::mean_settings::{self, MeanSettings};
-use super::observations::Observations;
-use super::second::SecondSpec;
-use super::seconds::Seconds;
-use super::settings::{Inference, Mean};
-use super::specified::Specified;
-use super::varying::Varying;
-use super::{Model, checks, outputs};
 use crate::error::InputError;
 use crate::kernel::Kernel;
 use crate::parameter::Parameter;
+use crate::problem::checks;
+use crate::problem::defaults::{Output, Scales, plausible};
+use crate::problem::mean::{MeanPrior, Means};
+use crate::problem::mean_lines;
+use crate::problem::mean_settings::{self, MeanSettings};
+use crate::problem::observations::Observations;
+use crate::problem::outputs;
+use crate::problem::second::SecondSpec;
+use crate::problem::seconds::Seconds;
+use crate::problem::settings::{Inference, Mean};
+use crate::problem::specified::Specified;
+use crate::problem::varying::Varying;
 
 impl Model {
     /// Checks the input, and reads off the data what the user left open.

@@ -5,14 +5,15 @@
 //! and hyperparameters cannot be learned. Noise of a variance that is a small share of that of the
 //! values makes it smooth again; it is the least of three that does, and it is told.
 
+use super::Model;
 use super::redundant::Exact;
-use super::settings::{FitOptions, Hyperparameters, Inference, Setting};
-use super::{Model, Posterior};
 use crate::error::{FitError, InputError, plain};
 use crate::inference::exact_rows::{ExactRow, contradiction};
 use crate::inference::{Conditioned, Factor};
 use crate::kernel::Role;
 use crate::linalg::Cholesky;
+use crate::posterior::mixture::Posterior;
+use crate::problem::settings::{FitOptions, Hyperparameters, Inference, Setting};
 
 /// Variances of the noise that is tried, as shares of the variance of the values, to the nearest
 /// power of ten. With the first, rounding moves the evidence of `n` rows by at most `n^2 eps /

@@ -2,18 +2,18 @@
 
 use rayon::prelude::*;
 
-use super::component::{Component, Node};
-use super::extent::reach;
 use super::fit::{check_size, condition_covering};
-use super::levels::mean_hypers;
-use super::mean_settings::is_mean;
-use super::observations::Observations;
-use super::posterior::Posterior;
-use super::prediction::log_sum_exp;
 use super::redundant::{redundant, warning, without};
 use crate::error::FitError;
 use crate::inference::LinearGaussian;
 use crate::inference::sites::Method;
+use crate::posterior::component::{Component, Node};
+use crate::posterior::levels::mean_hypers;
+use crate::posterior::mixture::Posterior;
+use crate::posterior::prediction::log_sum_exp;
+use crate::problem::extent::reach;
+use crate::problem::mean_settings::is_mean;
+use crate::problem::observations::Observations;
 
 impl Posterior {
     /// Adds observations without learning the hyperparameters again.

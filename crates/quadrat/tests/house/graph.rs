@@ -12,6 +12,8 @@ pub const FLOORS: &[&[&str]] = &[
     &["kernel", "support", "likelihood", "link", "privacy"],
     &["covariance"],
     &["inference"],
+    &["problem"],
+    &["posterior"],
     &["model", "baseline", "simulate", "density"],
 ];
 

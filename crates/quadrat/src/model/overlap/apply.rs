@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::row::{Row, counts};
 use crate::error::InputError;
 use crate::likelihood::{Likelihood, NegativeBinomial, Poisson};
-use crate::model::observations::Observations;
+use crate::problem::observations::Observations;
 use crate::support::{Atom, Functionals};
 
 /// The tables after some of their rows were changed or left out; `None` for one of which nothing is

@@ -22,8 +22,8 @@ pub use kinds::{Overlap, Treatment, WhyKept};
 use row::{Rows, by_output};
 
 use super::Model;
-use super::observations::Observations;
 use crate::error::InputError;
+use crate::problem::observations::Observations;
 
 /// Tables in which events are counted once, as far as that can be had.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::error::InputError;
 use crate::likelihood::Likelihood;
-use crate::model::observations::Observations;
-use crate::model::pooled::is_pooled;
+use crate::problem::observations::Observations;
+use crate::problem::pooled::is_pooled;
 use crate::support::{Functionals, Region};
 
 /// Exposures that differ by rounding are one.

@@ -7,8 +7,8 @@ use super::apply::atoms;
 use super::nested::{SAME_TOTAL, SHARED};
 use super::row::{Row, Rows};
 use super::{Overlap, Treatment, WhyKept};
-use crate::model::redundant::limit;
-use crate::model::row_products::Gram;
+use crate::problem::kernel_products::limit;
+use crate::problem::row_products::Gram;
 use crate::support::Functionals;
 use crate::support::overlap::{Products, products};
 

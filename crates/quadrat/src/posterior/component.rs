@@ -1,0 +1,21 @@
+//! The posterior at one setting of the hyperparameters.
+
+use serde::{Deserialize, Serialize};
+
+use crate::inference::Conditioned;
+
+/// One value of the hyperparameters in their integration.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Node {
+    pub weight: f64,
+    pub theta: Vec<f64>,
+    pub log_evidence: f64,
+}
+
+/// One node of the hyperparameter integration, conditioned.
+#[derive(Debug, Clone)]
+pub(crate) struct Component {
+    pub weight: f64,
+    pub theta: Vec<f64>,
+    pub conditioned: Conditioned,
+}

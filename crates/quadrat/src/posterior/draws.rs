@@ -1,0 +1,136 @@
+//! Joint posterior covariances and draws.
+
+use faer::Mat;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
+
+use super::component::Component;
+use super::mixture::Posterior;
+use crate::error::{FitError, LinalgError};
+use crate::linalg::{Cholesky, gemm};
+use crate::support::Functionals;
+
+impl Posterior {
+    /// Joint posterior covariance of the functionals, shape `[m, m]`, between nodes included.
+    ///
+    /// # Errors
+    /// As [`Self::predict`].
+    pub fn covariance(&self, at: &Functionals) -> Result<Mat<f64>, FitError> {
+        let at = self.place(at)?;
+        let joint: Vec<(f64, Vec<f64>, Mat<f64>)> = self
+            .components
+            .iter()
+            .map(|c| {
+                let (mean, covariance) = self.joint(c, &at)?;
+                Ok((c.weight, mean, covariance))
+            })
+            .collect::<Result<_, FitError>>()?;
+        let m = at.len();
+        let mean: Vec<f64> = (0..m)
+            .map(|i| joint.iter().map(|(w, mean, _)| w * mean[i]).sum())
+            .collect();
+        Ok(Mat::from_fn(m, m, |i, j| {
+            joint
+                .iter()
+                .map(|(w, own, k)| w * (k[(i, j)] + (own[i] - mean[i]) * (own[j] - mean[j])))
+                .sum()
+        }))
+    }
+
+    /// Mean and covariance at one node.
+    fn joint(
+        &self,
+        component: &Component,
+        at: &Functionals,
+    ) -> Result<(Vec<f64>, Mat<f64>), FitError> {
+        if let Some(lift) = self.lift_of(component)? {
+            return Ok(self.lifted_joint(component, &lift, at));
+        }
+        let (left, _) = self
+            .prior_beside(component, at)
+            .given(&component.conditioned);
+        let reduction = gemm(left.whitened.transpose(), left.whitened.as_ref());
+        let theta = &component.theta;
+        let prior = match left.open {
+            Some(open) => {
+                self.problem.covariance_apart(theta, at) + gemm(open.transpose(), open.as_ref())
+            }
+            None => self.problem.prior_covariance(theta, at),
+        };
+        Ok((left.mean, prior - reduction))
+    }
+
+    /// Joint draws of the functionals, shape `[m, draws]`, reproducible for a seed.
+    ///
+    /// # Errors
+    /// As [`Self::predict`]; [`FitError::Linalg`] when the joint covariance cannot be factorised
+    /// even with jitter.
+    pub fn sample(&self, at: &Functionals, draws: usize, seed: u64) -> Result<Mat<f64>, FitError> {
+        let at = self.place(at)?;
+        let m = at.len();
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        // Which node every draw comes from, then the draws of each node together.
+        let nodes: Vec<usize> = (0..draws)
+            .map(|_| {
+                let mut u: f64 = rand_distr::StandardUniform.sample(&mut random);
+                let last = self.components.len() - 1;
+                self.components
+                    .iter()
+                    .position(|c| {
+                        u -= c.weight;
+                        u < 0.0
+                    })
+                    .unwrap_or(last)
+            })
+            .collect();
+        let mut out = Mat::zeros(m, draws);
+        for (k, component) in self.components.iter().enumerate() {
+            let own: Vec<usize> = (0..draws).filter(|d| nodes[*d] == k).collect();
+            if own.is_empty() {
+                continue;
+            }
+            if let Some(lift) = self.lift_of(component)? {
+                let values = self.lifted_sample(component, &lift, &at, own.len(), &mut random)?;
+                for (j, draw) in own.into_iter().enumerate() {
+                    out.col_as_slice_mut(draw)
+                        .copy_from_slice(values.col_as_slice(j));
+                }
+                continue;
+            }
+            let (mean, covariance) = self.joint(component, &at)?;
+            let factor = factor_with_jitter(covariance)?;
+            for draw in own {
+                let z: Vec<f64> = (0..m).map(|_| StandardNormal.sample(&mut random)).collect();
+                let values = factor.multiply(&z);
+                for (i, out) in out.col_as_slice_mut(draw).iter_mut().enumerate() {
+                    *out = mean[i] + values[i];
+                }
+            }
+        }
+        Ok(out)
+    }
+}
+
+/// Joint posterior covariances are singular when supports repeat: tiny jitter makes draws exist.
+pub(crate) fn factor_with_jitter(mut covariance: Mat<f64>) -> Result<Cholesky, FitError> {
+    let m = covariance.nrows();
+    let scale = (0..m)
+        .map(|i| covariance[(i, i)].abs())
+        .fold(0.0, f64::max)
+        .max(f64::MIN_POSITIVE);
+    let mut added = 0.0;
+    for relative in [0.0, 1e-14, 1e-12, 1e-10, 1e-8] {
+        let jitter = relative * scale;
+        for i in 0..m {
+            covariance[(i, i)] += jitter - added;
+        }
+        added = jitter;
+        match Cholesky::factor(covariance.as_ref()) {
+            Ok(factor) => return Ok(factor),
+            Err(error) if relative == 1e-8 => return Err(error.into()),
+            Err(_) => {}
+        }
+    }
+    Err(LinalgError::NotPositiveDefinite { size: m, pivot: 0 }.into())
+}

@@ -1,0 +1,207 @@
+//! Small variances of which rounding leaves nothing, computed another way.
+//!
+//! $$ v = k(x, x) - k' K_y^{-1} k $$
+//!
+//! is a difference of two numbers of the size of the prior variance, known to their rounding. Where
+//! next to nothing is left, a functional that is a combination `sum c_i L_i` of rows, such as a row
+//! itself or the total of some, is told by their noise `N`,
+//!
+//! $$ v = c' N c - c' N K_y^{-1} N c $$
+//!
+//! in which nothing cancels. Any other is told by the rounding: not by less, which nobody can know.
+
+use super::component::Component;
+use super::marginals::{Marginals, Prior};
+use super::mixture::Posterior;
+use super::prediction::not_negative;
+use crate::inference::Factor;
+use crate::kernel::Kernel;
+use crate::linalg::dot;
+use crate::problem::kernel_products::{limit, of_kernel};
+use crate::problem::row_products::Gram;
+use crate::support::Functionals;
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+
+/// A variance is raised to its rounding error where that is more than this share of it: a
+/// hundredth, half of that in the sd.
+const TOLD: f64 = 0.01;
+
+/// A row is unresolved where the rounding error of its variance exceeds this share of the least
+/// noise variance: a hundredth of its sd.
+const MATTERS: f64 = 1e-4;
+
+/// Functionals looked at together: bounds memory to this many columns.
+const TOGETHER: usize = 1024;
+
+/// Rows, and how often each is in a functional.
+type MadeOf = Vec<(usize, f64)>;
+
+impl Posterior {
+    /// Tells variances of which next to nothing is left in another way.
+    ///
+    /// # Arguments
+    /// * `at` - the functionals, of the kernel's columns
+    /// * `nodes` - their marginals, one for every component
+    pub(crate) fn mend(&self, at: &Functionals, nodes: &mut [Marginals]) {
+        let lost: BTreeSet<usize> = nodes.iter().flat_map(|node| node.lost.clone()).collect();
+        let lost: Vec<usize> = lost.into_iter().collect();
+        for lost in lost.chunks(TOGETHER) {
+            let asked = at.rows(lost);
+            let (rows, mean) = (&self.problem.supports, &self.problem.mean);
+            let of = combinations(&self.problem.kernel, rows, &asked, mean.is_any());
+            let each = nodes.par_iter_mut().zip(&self.components);
+            each.for_each(|(node, component)| {
+                // Nodes of sums and inducing points are no rows, and have no noise.
+                if component.conditioned.noise.len() == rows.len() {
+                    Rows::new(self, component).mend(node, lost, &asked, &of);
+                }
+            });
+        }
+    }
+}
+
+/// The rows that were conditioned on, at one value of the hyperparameters.
+struct Rows<'a> {
+    posterior: &'a Posterior,
+    component: &'a Component,
+    /// Prior variances.
+    prior: Vec<f64>,
+    /// The least noise variance that is not zero.
+    least: f64,
+}
+
+impl<'a> Rows<'a> {
+    fn new(posterior: &'a Posterior, component: &'a Component) -> Self {
+        let problem = &posterior.problem;
+        let noises = component.conditioned.noise.iter().filter(|v| **v > 0.0);
+        Self {
+            least: noises.fold(f64::INFINITY, |least, v| least.min(*v)),
+            prior: match component.conditioned.factor {
+                Factor::Basis(_) => problem.variance_apart(&component.theta, &problem.supports),
+                _ => problem.prior_variance(&component.theta, &problem.supports),
+            },
+            posterior,
+            component,
+        }
+    }
+
+    /// Noise of a row as it was factorised, jitter included.
+    fn noise(&self, row: usize) -> f64 {
+        let conditioned = &self.component.conditioned;
+        let noise = conditioned.noise[row];
+        noise + conditioned.jitter * (self.prior[row] + noise)
+    }
+
+    /// # Arguments
+    /// * `lost`, `asked` - positions of functionals in `node`, and these
+    /// * `of` - the rows that each is made of
+    fn mend(
+        &self,
+        node: &mut Marginals,
+        lost: &[usize],
+        asked: &Functionals,
+        of: &[Option<MadeOf>],
+    ) {
+        let is_own = |k: &usize| node.lost.binary_search(&lost[*k]).is_ok();
+        let own: Vec<usize> = (0..lost.len()).filter(is_own).collect();
+        let asked = asked.rows(&own);
+        let Prior {
+            cross: mut columns,
+            variance: variances,
+            mut coefficients,
+            ..
+        } = self.posterior.prior_beside(self.component, &asked);
+        let noisy = |of: &[(usize, f64)]| -> f64 {
+            let each = of.iter().map(|(i, c)| c * c * self.noise(*i));
+            each.sum()
+        };
+        let own: Vec<(usize, Option<&MadeOf>, f64)> = own
+            .iter()
+            .zip(variances)
+            .map(|(&k, variance)| {
+                // Of rows that are less precise than the prior this form cancels.
+                let of = of[k].as_ref().filter(|of| noisy(of) <= variance);
+                (lost[k], of, variance)
+            })
+            .collect();
+        for (j, (_, of, _)) in own.iter().enumerate() {
+            if let Some(of) = of {
+                columns.col_as_slice_mut(j).fill(0.0);
+                if let Some(coefficients) = &mut coefficients {
+                    coefficients.row_mut(j).fill(0.0);
+                }
+                of.iter()
+                    .for_each(|(i, c)| columns[(*i, j)] = c * self.noise(*i));
+            }
+        }
+        let seen = columns.clone();
+        match (&self.component.conditioned.factor, coefficients) {
+            (Factor::Basis(basis), Some(coefficients)) => {
+                columns = basis.weights(columns, coefficients.as_ref());
+            }
+            (factor, _) => factor.solve_in_place(columns.as_mut()),
+        }
+        for (j, (at, of, variance)) in own.into_iter().enumerate() {
+            let weights = columns.col_as_slice(j);
+            if let Some(of) = of {
+                let left = noisy(of) - dot(seen.col_as_slice(j), weights);
+                // Jitter is no noise: the rows alone say more.
+                let conditioned = &self.component.conditioned;
+                let most = of.iter().map(|(i, c)| c * c * conditioned.noise[*i]);
+                node.variance[at] = not_negative(left).min(most.sum());
+                continue;
+            }
+            let rounding = self.rounding(variance, weights);
+            if rounding > TOLD * node.variance[at] {
+                node.variance[at] = rounding.max(node.variance[at]).min(variance);
+                if rounding > MATTERS * self.least {
+                    node.unresolved.push(at);
+                }
+            }
+        }
+    }
+
+    /// How far rounding may move `k(x, x) - 2 w' k + w' Ky w`: every covariance by `n eps` of the
+    /// sds that it is of.
+    ///
+    /// # Arguments
+    /// * `variance` - `k(x, x)`
+    /// * `weights` - `w = Ky^-1 k`
+    fn rounding(&self, variance: f64, weights: &[f64]) -> f64 {
+        let sizes = weights.iter().enumerate().map(|(row, w)| match *w == 0.0 {
+            // Its noise may be infinite.
+            true => 0.0,
+            false => w.abs() * (self.prior[row] + self.noise(row)).sqrt(),
+        });
+        let size = variance.sqrt() + sizes.sum::<f64>();
+        weights.len() as f64 * f64::EPSILON * size * size
+    }
+}
+
+/// What every asked functional is made of, where it is a combination of the known ones under every
+/// kernel of these columns, whatever its hyperparameters.
+fn combinations(
+    kernel: &Kernel,
+    known: &Functionals,
+    asked: &Functionals,
+    has_mean: bool,
+) -> Vec<Option<MadeOf>> {
+    let mut out = vec![None; asked.len()];
+    let mut all = known.clone();
+    // Same columns: both were made for the kernel.
+    if all.extend(asked).is_err() {
+        return out;
+    }
+    let Some(products) = of_kernel(kernel, &all, has_mean) else {
+        return out;
+    };
+    let n = known.len();
+    let gram = Gram::new(&all, &products, |row| row < n);
+    for (row, of) in gram.dependent(limit(&all)) {
+        if row >= n && of.iter().all(|(other, _)| *other < n) {
+            out[row - n] = Some(of);
+        }
+    }
+    out
+}

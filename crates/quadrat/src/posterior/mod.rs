@@ -1,0 +1,43 @@
+//! What is known of the function given the rows, and answers at any support.
+//!
+//! | what | files |
+//! |---|---|
+//! | the posterior, a mixture over hyperparameters | `mixture`, `component`, `summary`, `levels` |
+//! | predictions of the function | `marginals`, `beside`, `draws`, `lost_digits`, `parts` |
+//! | predictions of sums after a link | `totals`, `lifted`, `within`, `row_sums`, `unions` |
+//! | from the function to observations | `predictive`, `prediction`, `reporting`, `varying_noise` |
+//! | conditions on predictions, chances | `truncation`, `probabilities`, `response_draws` |
+//! | coefficients and correlations | `slopes`, `correlation`, `inputs` |
+//! | rows left out | `crossvalidation` |
+//! | warnings | `fine_noise`, `finer`, `misfit`, `sums`, `amounts` |
+
+pub(crate) mod amounts;
+pub(crate) mod beside;
+pub(crate) mod component;
+pub(crate) mod correlation;
+pub(crate) mod crossvalidation;
+pub(crate) mod draws;
+pub(crate) mod fine_noise;
+pub(crate) mod finer;
+pub(crate) mod inputs;
+pub(crate) mod levels;
+pub(crate) mod lifted;
+pub(crate) mod lost_digits;
+pub(crate) mod marginals;
+pub(crate) mod misfit;
+pub(crate) mod mixture;
+pub(crate) mod parts;
+pub(crate) mod prediction;
+pub(crate) mod predictive;
+pub(crate) mod probabilities;
+pub(crate) mod reporting;
+pub(crate) mod response_draws;
+pub(crate) mod row_sums;
+pub(crate) mod slopes;
+pub(crate) mod summary;
+pub(crate) mod sums;
+pub(crate) mod totals;
+pub(crate) mod truncation;
+pub(crate) mod unions;
+pub(crate) mod varying_noise;
+pub(crate) mod within;

@@ -1,0 +1,172 @@
+//! The distribution of a new observation, as a mixture.
+
+use super::{CLOSEST, Crossed, NODES, Normal, Predictive};
+use crate::likelihood::distribution::Distribution;
+
+impl Predictive {
+    /// What a row predicts, ready to be asked.
+    pub fn row(&self, components: &[Normal]) -> Seen<'_> {
+        let mut seen = Seen {
+            predictive: self,
+            points: Vec::new(),
+            narrow: Vec::new(),
+            crossed: Vec::new(),
+        };
+        let components: Vec<Normal> = components
+            .iter()
+            .filter(|c| !self.crossed(**c, &mut seen.crossed))
+            .copied()
+            .collect();
+        let components = &components[..];
+        if components.is_empty() {
+            return seen;
+        }
+        let exact = components
+            .iter()
+            .map(|c| Some((self.blurred(*c)?, c.weight)));
+        if let Some(points) = exact.collect() {
+            seen.points = points;
+            return seen;
+        }
+        if let Some(nodes) = self.nodes_of_all(components) {
+            let Normal { row, node, .. } = components[0];
+            let one = |(f, w)| (self.seen(row, node, None, f), w);
+            seen.points = nodes.into_iter().map(one).collect();
+            return seen;
+        }
+        for &c in components {
+            if c.sd > 0.0 && self.wanted(c) > NODES.1 as f64 {
+                seen.narrow.push(c);
+            } else {
+                let nodes = self.nodes(c).into_iter();
+                seen.points.extend(nodes.map(|(f, w)| (self.at(&c, f), w)));
+            }
+        }
+        seen
+    }
+}
+
+/// A mixture of distributions of observations.
+pub(crate) struct Seen<'a> {
+    predictive: &'a Predictive,
+    points: Vec<(Distribution, f64)>,
+    /// Components of the latent mixture that are far wider than an observation is uncertain.
+    narrow: Vec<Normal>,
+    /// Those of many counts.
+    crossed: Vec<Crossed>,
+}
+
+impl Seen<'_> {
+    fn total(&self) -> f64 {
+        let points: f64 = self.points.iter().map(|(_, w)| w).sum();
+        points + self.wide().map(|c| c.weight).sum::<f64>()
+    }
+
+    /// Components without points.
+    fn wide(&self) -> impl Iterator<Item = &Normal> {
+        let crossed = self.crossed.iter().flat_map(|all| &all.components);
+        self.narrow.iter().chain(crossed)
+    }
+
+    pub fn cdf(&self, y: f64) -> f64 {
+        let points: f64 = self.points.iter().map(|(at, w)| w * at.cdf(y)).sum();
+        let one = |c: &Normal| c.weight * self.predictive.average(*c, y, |at| at.cdf(y));
+        let narrow: f64 = self.narrow.iter().map(one).sum();
+        let many = |all: &Crossed| all.crossing.at_most(y, all.step, &all.latent);
+        let many: f64 = self.crossed.iter().map(many).sum();
+        (points + narrow + many) / self.total()
+    }
+
+    /// Log density of a new observation, or log probability of a count.
+    pub fn log_density(&self, y: f64) -> f64 {
+        let total = self.total();
+        let points = self
+            .points
+            .iter()
+            .map(|(at, w)| (w / total).ln() + at.log_density(y));
+        let wide = self.wide().flat_map(|c| {
+            if self.predictive.wanted(*c) <= NODES.1 as f64 {
+                let at =
+                    |(f, w): (f64, f64)| (w / total).ln() + self.predictive.at(c, f).log_density(y);
+                return self.predictive.nodes(*c).into_iter().map(at).collect();
+            }
+            let average = self.predictive.average(*c, y, |at| at.log_density(y).exp());
+            vec![(c.weight / total).ln() + average.ln()]
+        });
+        let logs: Vec<f64> = points.chain(wide).collect();
+        crate::posterior::prediction::log_sum_exp(&logs)
+    }
+
+    /// The smallest value that at least a share `p` lies at or below.
+    pub fn quantile(&self, p: f64) -> f64 {
+        let is_discrete = self.points.iter().any(|(at, _)| at.is_discrete())
+            || self
+                .wide()
+                .any(|c| self.predictive.at(c, c.mean).is_discrete());
+        let (mut lo, mut hi) = self.bracket(p);
+        if is_discrete {
+            (lo, hi) = (lo.floor() - 1.0, hi.ceil());
+        }
+        for _ in 0..200 {
+            let middle = 0.5 * (lo + hi);
+            let middle = if is_discrete { middle.floor() } else { middle };
+            let done = if is_discrete {
+                hi - lo <= hi.abs().mul_add(CLOSEST, 1.0)
+            } else {
+                hi - lo <= 1e-10 * (hi.abs() + lo.abs() + 1e-300)
+            };
+            if done {
+                break;
+            }
+            if self.cdf(middle) >= p {
+                hi = middle;
+            } else {
+                lo = middle;
+            }
+        }
+        hi
+    }
+
+    /// An interval that holds the quantile.
+    fn bracket(&self, p: f64) -> (f64, f64) {
+        let spread = |at: &Distribution| (at.mean(), at.variance().sqrt());
+        let (mut lo, mut hi) = (f64::INFINITY, f64::NEG_INFINITY);
+        let ends = self.wide().flat_map(|c| {
+            let end = |z: f64| self.predictive.at(c, c.mean + z * c.sd);
+            [end(-1.0), end(0.0), end(1.0)]
+        });
+        let ends: Vec<Distribution> = ends.collect();
+        for at in self.points.iter().map(|(at, _)| at).chain(&ends) {
+            let (mean, sd) = spread(at);
+            if mean.is_finite() && sd.is_finite() {
+                (lo, hi) = (lo.min(mean - sd), hi.max(mean + sd));
+            }
+        }
+        if self.predictive.likelihood.is_linear() {
+            // There may be neither mean nor variance.
+            for c in &self.narrow {
+                (lo, hi) = (lo.min(c.mean - c.sd), hi.max(c.mean + c.sd));
+            }
+        }
+        if lo > hi {
+            return (f64::NAN, f64::NAN);
+        }
+        let mut width = (hi - lo).max(1e-300);
+        for _ in 0..200 {
+            if self.cdf(lo) < p {
+                break;
+            }
+            lo -= width;
+            width *= 2.0;
+        }
+        let mut width = (hi - lo).max(1e-300);
+        for _ in 0..200 {
+            if self.cdf(hi) >= p {
+                break;
+            }
+            hi += width;
+            width *= 2.0;
+        }
+        (lo, hi)
+    }
+}

@@ -1,0 +1,154 @@
+//! Joint draws after the link.
+
+use std::collections::HashMap;
+
+use super::mixture::Posterior;
+use super::unions::unions;
+use crate::covariance::NodeRule;
+use crate::error::{FitError, InputError};
+use crate::linalg::Mat;
+use crate::link::Link;
+use crate::problem::pooled::cut;
+use crate::problem::scale::Scale;
+use crate::problem::sparse::is_point;
+use crate::support::Functionals;
+
+/// Different places and nodes that are drawn together, at most: their covariance is factorised,
+/// once for every value of the hyperparameters.
+const MAX_DRAWN: usize = 4000;
+
+impl Posterior {
+    /// Joint draws of responses, shape `[m, draws]`, reproducible for a seed.
+    ///
+    /// $$ r_j = \sum_i w_{ji} \psi(f(x_{ji})), \qquad f \sim p(f \mid y) $$
+    ///
+    /// One function is drawn for all rows of `at`, so that draws are consistent: a draw of a bag is
+    /// the sum of the same draw at its points, where these stand in `at` too. Without a link these
+    /// are the draws of [`Self::sample`].
+    ///
+    /// # Arguments
+    /// * `at` - supports as [`Self::predict`] takes them, also of several outputs; boxes and
+    ///   regions after a link are replaced by nodes
+    /// * `draws` - how many
+    ///
+    /// # Errors
+    /// As [`Self::sample`]; [`InputError::TooManyNodes`] above 4,000 different places and nodes.
+    ///
+    /// # Numerics
+    /// In dense inference draws meet what rows report of their sums after a link, but behind a
+    /// square, and where rows or nodes are very many: there the normal posterior of the function is
+    /// drawn from, and totals are predicted with a smaller variance than their draws have
+    /// ([`Self::predict`]).
+    pub fn sample_responses(
+        &self,
+        at: &Functionals,
+        draws: usize,
+        seed: u64,
+    ) -> Result<Mat<f64>, FitError> {
+        let at = self.place(at)?;
+        let mut drawn = Drawn::new(at.dims());
+        let mut rows = Vec::with_capacity(at.len());
+        let mut rule = None;
+        let pooled = self.problem.pooled.as_ref();
+        let mut unions = pooled.map_or_else(|| Ok(HashMap::new()), |p| unions(&p.observed, &at))?;
+        for row in 0..at.len() {
+            let output = self.problem.mean.output(&at, row);
+            let table = self.problem.reporting(output, Scale::Response, None)?;
+            let likelihood = self.problem.likelihood(table);
+            let one = at.rows(&[row]);
+            rows.push(match likelihood.mean_link() {
+                None => (Link::Identity, drawn.functional(&one)?),
+                Some(link) if (0..one.atom_count()).all(|atom| is_point(&one, atom)) => {
+                    (link, drawn.nodes(&one)?)
+                }
+                Some(link) => {
+                    let rule = rule.get_or_insert_with(|| self.finest_rule());
+                    let one = unions.remove(&row).unwrap_or(one);
+                    let one = match pooled {
+                        Some(pooled) => cut(one, &pooled.ends, rule),
+                        None => one,
+                    };
+                    let demand = rule.demand(&one);
+                    if demand > MAX_DRAWN as f64 {
+                        return Err(too_many(demand as usize, 1).into());
+                    }
+                    (link, drawn.nodes(&rule.apply(&one))?)
+                }
+            });
+            if drawn.set.len() > MAX_DRAWN {
+                return Err(too_many(drawn.set.len(), row + 1).into());
+            }
+        }
+        let latent = self.sample(&drawn.set, draws, seed)?;
+        Ok(Mat::from_fn(rows.len(), draws, |row, draw| {
+            let (link, parts) = &rows[row];
+            let column = latent.col_as_slice(draw);
+            let each = parts.iter().map(|&(i, w)| w * link.value(column[i]));
+            each.sum()
+        }))
+    }
+
+    /// How boxes and regions after a link are replaced by nodes: as observed rows were, if some
+    /// were.
+    pub(crate) fn finest_rule(&self) -> NodeRule {
+        let problem = &self.problem;
+        match &problem.pooled {
+            // An observed row has the nodes again by which it was seen: what it says of its sum
+            // holds for these.
+            Some(pooled) => pooled.rule.clone(),
+            None => {
+                let dims = problem.kernel.columns().len();
+                problem
+                    .covariance
+                    .node_rule(&self.components[0].theta, dims)
+            }
+        }
+    }
+}
+
+fn too_many(nodes: usize, rows: usize) -> InputError {
+    InputError::TooManyNodes {
+        nodes,
+        rows,
+        limit: MAX_DRAWN,
+        remedy: "ask for draws at fewer places, or in several predictions".to_owned(),
+    }
+}
+
+/// What is drawn together, points once each.
+struct Drawn {
+    set: Functionals,
+    at: HashMap<Vec<u64>, usize>,
+}
+
+impl Drawn {
+    fn new(dims: &[String]) -> Self {
+        Self {
+            set: Functionals::new(dims.to_vec()),
+            at: HashMap::new(),
+        }
+    }
+
+    /// A functional as it is.
+    fn functional(&mut self, one: &Functionals) -> Result<Vec<(usize, f64)>, InputError> {
+        let at = self.set.len();
+        self.set.extend(one)?;
+        Ok(vec![(at, 1.0)])
+    }
+
+    /// The points of a row and their weights.
+    fn nodes(&mut self, one: &Functionals) -> Result<Vec<(usize, f64)>, InputError> {
+        let mut parts = Vec::with_capacity(one.atom_count());
+        for atom in 0..one.atom_count() {
+            let x: Vec<f64> = (0..one.dims().len()).map(|d| one.lower(d)[atom]).collect();
+            let key = x.iter().map(|v| (v + 0.0).to_bits()).collect();
+            let next = self.set.len();
+            let at = *self.at.entry(key).or_insert(next);
+            if at == next {
+                self.set.push_point(&x)?;
+            }
+            parts.push((at, one.weight()[atom]));
+        }
+        Ok(parts)
+    }
+}

@@ -1,0 +1,44 @@
+//! The model as inference sees it: a Gaussian prior over what the rows looked at, the rows, and
+//! what is said of hyperparameters.
+//!
+//! | what | files |
+//! |---|---|
+//! | what users say | `observations`, `scale`, `settings`, `mean_words`, `mean_settings`, `varying` |
+//! | what must hold before work starts | `checks`, `outputs` |
+//! | read off the data | `defaults`, `extent`, `line`, `rms`, `rounding` |
+//! | prior mean | `mean`, `mean_lines`, `trend` |
+//! | a second latent function | `second`, `seconds` |
+//! | the model in full, and as a problem | `specified`, `assembly`, `prior`, `rows` |
+//! | rows of a problem | `normal_rows`, `repeated`, `centred`, `row_products`, `kernel_products` |
+//! | sums after a link, and inducing points | `pooled`, `sparse`, `streamed` |
+
+pub(crate) mod assembly;
+pub(crate) mod centred;
+pub(crate) mod checks;
+pub(crate) mod defaults;
+pub(crate) mod extent;
+pub(crate) mod kernel_products;
+pub(crate) mod line;
+pub(crate) mod mean;
+pub(crate) mod mean_lines;
+pub(crate) mod mean_settings;
+pub(crate) mod mean_words;
+pub(crate) mod normal_rows;
+pub(crate) mod observations;
+pub(crate) mod outputs;
+pub(crate) mod pooled;
+pub(crate) mod prior;
+pub(crate) mod repeated;
+pub(crate) mod rms;
+pub(crate) mod rounding;
+pub(crate) mod row_products;
+pub(crate) mod rows;
+pub(crate) mod scale;
+pub(crate) mod second;
+pub(crate) mod seconds;
+pub(crate) mod settings;
+pub(crate) mod sparse;
+pub(crate) mod specified;
+pub(crate) mod streamed;
+pub(crate) mod trend;
+pub(crate) mod varying;

@@ -1,0 +1,276 @@
+//! Rows over boxes, regions and bags whose mean is a sum after a link.
+
+use super::observations::Observations;
+use crate::covariance::{Covariance, NodeRule};
+use crate::error::InputError;
+use crate::inference::pooled::{Draws, Pools};
+use crate::kernel::{Kernel, Role};
+use crate::link::Link;
+use crate::parameter::Parameter;
+use crate::support::Functionals;
+
+/// Most nodes of all rows together: their covariance is factorised nowhere, but multiplied in every
+/// step.
+pub(crate) const MAX_NODES: usize = 4000;
+/// Draws that meet what the rows report, of all hyperparameters together.
+const DRAWS: usize = 4000;
+/// Of each at least.
+const FEWEST_DRAWS: usize = 32;
+/// Of all at least, or there are none.
+const FEWEST_OF_ALL: usize = 200;
+/// Numbers that draws, and as many that factors of the nodes may take: 160 MB each.
+const MOST_NUMBERS: f64 = 2e7;
+/// Operations that draws may take, and that factors may which predictions make anew.
+const MOST_WORK: f64 = 3e10;
+/// Free lengthscales are resolved down to this part of their starts, where that is affordable.
+const FINEST: f64 = 1.0 / 3.0;
+/// Steps by which the nodes get fewer, the last at the starts themselves.
+const COARSER: [f64; 4] = [1.0, 1.45, 2.1, 3.0];
+/// Steps this many times longer than the learned kernel asks for are told.
+const TOO_COARSE: f64 = 1.5;
+
+/// What rows see of nodes.
+pub(crate) struct Pooled {
+    pub pools: Pools,
+    /// Where the rows looked, as averages.
+    pub observed: Functionals,
+    /// Where boxes of rows begin and end along each dimension, ascending.
+    pub ends: Vec<Vec<f64>>,
+    /// How nodes are placed.
+    pub rule: NodeRule,
+    /// Nodes of all rows at least, when they are too many to be made.
+    pub demand: Option<usize>,
+}
+
+/// A row whose boxes are cut where observed rows end, so that a union of these has their nodes:
+/// what they say of their sums then holds for its sum. A row that would have too many nodes stays.
+pub(crate) fn cut(row: Functionals, ends: &[Vec<f64>], rule: &NodeRule) -> Functionals {
+    match row.cut(ends, MAX_NODES) {
+        Some(cut) if rule.demand(&cut) <= MAX_NODES as f64 => cut,
+        _ => row,
+    }
+}
+
+/// Whether a row reports a sum after a link.
+pub(crate) fn is_pooled(table: &Observations) -> bool {
+    table.likelihood.mean_link().is_some()
+        && (0..table.supports.len()).any(|row| !table.supports.is_point(row))
+}
+
+/// The tables as functions of averages after a link, where there is one: sizes go into the
+/// exposures.
+pub(crate) fn per_unit(table: Observations) -> Observations {
+    let rows = 0..table.supports.len();
+    if table.likelihood.mean_link().is_none()
+        || rows
+            .clone()
+            .all(|row| table.supports.is_point(row) && table.supports.size(row) == 1.0)
+    {
+        return table;
+    }
+    let sizes: Vec<f64> = rows.map(|row| table.supports.size(row)).collect();
+    Observations {
+        likelihood: table.likelihood.per_unit(&sizes),
+        supports: table.supports.averaged(),
+        ..table
+    }
+}
+
+impl Pooled {
+    /// Rows of tables that were made [`per_unit`], and their nodes.
+    ///
+    /// Nodes are fixed before anything is learned: a box or region of a width of `u` steps has
+    /// about `1 + 2 u` along it, where a step is a third of the lengthscale's start (its value,
+    /// where that is fixed), less for rough and periodic kernels, up to the start itself where that
+    /// would be more than [`MAX_NODES`]. Rows more than ten times as wide as half of them have no
+    /// more nodes than such, or 200.
+    pub fn new(
+        kernel: &Kernel,
+        covariance: &Covariance,
+        parameters: &[Parameter],
+        tables: &[Observations],
+        observed: Functionals,
+    ) -> (Self, Functionals) {
+        let mut theta: Vec<f64> = parameters.iter().map(|p| p.start).collect();
+        let shares = kernel.parameters().iter().zip(parameters).zip(&mut theta);
+        for ((own, parameter), value) in shares {
+            if matches!(own.role, Role::Lengthscale(_)) && !parameter.fixed {
+                *value *= FINEST;
+            }
+        }
+        let finest = covariance.node_rule(&theta, observed.dims().len());
+        let rules = COARSER.map(|factor| finest.coarser(factor).limited(&observed));
+        let fits = |rule: &&NodeRule| rule.demand(&observed) <= MAX_NODES as f64;
+        let rule = rules
+            .iter()
+            .find(fits)
+            .unwrap_or(&rules[COARSER.len() - 1])
+            .clone();
+        // Rows that share points have fewer nodes than they ask for.
+        let demand = rule.demand(&observed);
+        let is_flat = |d: usize| observed.width(d).iter().all(|w| *w == 0.0);
+        let is_points = !observed.has_regions() && (0..observed.dims().len()).all(is_flat);
+        if !is_points && demand > 4.0 * MAX_NODES as f64 {
+            return Self::refused(rule, observed, demand as usize);
+        }
+        let spread = rule.apply(&observed);
+        let (points, index) = spread.distinct_points();
+        if points.len() > MAX_NODES {
+            return Self::refused(rule, observed, points.len());
+        }
+        let mut pools = Pools::new(points.len());
+        let mut row = 0;
+        for table in tables {
+            let link = table.likelihood.mean_link().unwrap_or(Link::Identity);
+            for _ in 0..table.supports.len() {
+                let atoms = spread.atoms(row);
+                pools.push(link, atoms.map(|a| (index[a], spread.weight()[a])));
+                row += 1;
+            }
+        }
+        let own = Self {
+            pools,
+            ends: observed.ends(0..observed.len()),
+            observed,
+            rule,
+            demand: None,
+        };
+        (own, points)
+    }
+
+    fn refused(rule: NodeRule, observed: Functionals, demand: usize) -> (Self, Functionals) {
+        let nothing = Functionals::new(observed.dims().to_vec());
+        let own = Self {
+            pools: Pools::new(0),
+            ends: Vec::new(),
+            observed,
+            rule,
+            demand: Some(demand),
+        };
+        (own, nothing)
+    }
+
+    /// Draws that are to meet what the rows report, at hyperparameters of a share of the weight;
+    /// none where they or the factors of all nodes would take too much memory or time.
+    ///
+    /// # Arguments
+    /// * `share` - of the weight of all hyperparameters that are kept
+    /// * `count` - how many of these there are
+    pub fn draws(&self, share: f64, count: usize) -> Draws {
+        let (nodes, rows) = (self.pools.nodes() as f64, self.pools.rows() as f64);
+        let factors = nodes * nodes * count as f64;
+        // Some four steps of Newton's method, each with a factorisation over the rows.
+        let work = nodes * nodes + 16.0 * nodes * rows + 3.0 * rows.powi(3);
+        let most = (MOST_NUMBERS / (3.0 * nodes)).min(MOST_WORK / work);
+        if 2.0 * nodes * nodes > MOST_NUMBERS
+            || nodes * factors > 10.0 * MOST_WORK
+            || most < FEWEST_OF_ALL as f64
+        {
+            return Draws::default();
+        }
+        let all = (DRAWS as f64).min(most);
+        let mut draws = Draws::kept(((all * share) as usize).max(FEWEST_DRAWS));
+        draws.keeps_factor = factors <= MOST_NUMBERS;
+        draws
+    }
+
+    /// Whether draws answer: else a normal distribution of the nodes does, which has to converge.
+    pub fn has_draws(&self) -> bool {
+        let mut links = (0..self.pools.rows()).map(|row| self.pools.link(row));
+        self.draws(1.0, 1).count > 0 && !links.any(|link| link == Link::Square)
+    }
+
+    /// Refuses rows of too many nodes.
+    pub fn check(&self) -> Result<(), InputError> {
+        match self.demand {
+            None => Ok(()),
+            Some(nodes) => Err(InputError::TooManyNodes {
+                nodes,
+                rows: self.observed.len(),
+                limit: MAX_NODES,
+                remedy: self.remedy(),
+            }),
+        }
+    }
+
+    /// What helps where rows have too many nodes.
+    fn remedy(&self) -> String {
+        /// Lengthscales so many times as long are tried.
+        const LONGER: [f64; 8] = [1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0, 20.0];
+        let fits = |factor: &&f64| {
+            let rule = self.rule.coarser(**factor).limited(&self.observed);
+            rule.demand(&self.observed) <= MAX_NODES as f64
+        };
+        let longer = LONGER.iter().find(fits).map_or_else(String::new, |factor| {
+            format!(", or give the lengthscales a `start` {factor} times as long as now")
+        });
+        format!(
+            "`method = \"sparse\"` takes them as they are; else use coarser bins or borders, or merge points of the bags{longer}"
+        )
+    }
+
+    /// What to say when the kernel that was learned varies faster than the nodes show.
+    pub fn warning(&self, covariance: &Covariance, theta: &[f64]) -> Option<String> {
+        let wanted = covariance.node_rule(theta, self.observed.dims().len());
+        let excess = self.rule.excess(&wanted, &self.observed);
+        if excess <= TOO_COARSE {
+            return None;
+        }
+        // The advice must not lead to a refusal.
+        let demand = wanted.limited(&self.observed).demand(&self.observed);
+        let remedy = match demand <= MAX_NODES as f64 {
+            true => "give its lengthscale a shorter `start`",
+            false => {
+                "a shorter `start` would ask for more nodes than are accepted, so use `method = \"sparse\"`, or coarser bins or borders"
+            }
+        };
+        Some(format!(
+            "the learned function changes {excess:.1} times faster than the nodes within the boxes or regions were placed for, so that sums after the link are rough: {remedy}"
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::likelihood::Poisson;
+    use crate::parameter::PriorDensity;
+    use crate::support::Aggregate;
+
+    /// Boxes of one unit each, whose nodes are placed for a lengthscale of one.
+    fn boxes(rows: usize) -> (Pooled, Covariance) {
+        let kernel = Kernel::se(["x"]);
+        let covariance = Covariance::new(&kernel);
+        let one = |p: &crate::kernel::KernelParameter| {
+            Parameter::positive(&p.name, "", 1.0, PriorDensity::Flat)
+        };
+        let parameters: Vec<Parameter> = kernel.parameters().iter().map(one).collect();
+        let one = |i: usize| (i as f64, i as f64 + 1.0);
+        let edges: Vec<(f64, f64)> = (0..rows).map(one).collect();
+        let set = Functionals::intervals("x", &edges, Aggregate::Mean).unwrap();
+        let counts = Poisson::new(vec![1.0; rows], vec![1.0; rows], Link::Exp).unwrap();
+        let table = Observations::new(set.clone(), counts).unwrap();
+        let (pooled, _) = Pooled::new(&kernel, &covariance, &parameters, &[table], set);
+        (pooled, covariance)
+    }
+
+    /// What a warning advises is not what a refusal forbids.
+    #[test]
+    fn a_shorter_start_is_advised_where_it_would_be_accepted() {
+        // 0.05: some 120 nodes in each box.
+        let theta = [1.0, 0.05];
+        let (few, covariance) = boxes(10);
+        let told = few.warning(&covariance, &theta).unwrap();
+        assert!(
+            told.contains("give its lengthscale a shorter `start`"),
+            "{told}"
+        );
+        assert!(few.warning(&covariance, &[1.0, 1.0]).is_none());
+        let (many, covariance) = boxes(200);
+        let told = many.warning(&covariance, &theta).unwrap();
+        assert!(told.contains("use `method = \"sparse\"`"), "{told}");
+        let wanted = covariance.node_rule(&theta, 1);
+        assert!(wanted.demand(&many.observed) > MAX_NODES as f64);
+        assert!(many.check().is_ok());
+    }
+}

@@ -1,0 +1,28 @@
+//! A model with what was read off its data.
+
+use super::mean::Means;
+use super::observations::Observations;
+use super::seconds::Seconds;
+use crate::inference::sites::Method;
+use crate::kernel::Kernel;
+use crate::parameter::Parameter;
+
+/// A model whose every prior and start is known; no covariance was computed yet.
+pub(crate) struct Specified {
+    /// Lines far from the origin pass through the middle of the rows.
+    pub kernel: Kernel,
+    /// With the columns of the kernel alone.
+    pub tables: Vec<Observations>,
+    pub mean: Means,
+    pub parameters: Vec<Parameter>,
+    /// Where the hyperparameters of every table's likelihood stand among the parameters.
+    pub own: Vec<Vec<usize>>,
+    /// How rows that are not Gaussian are treated; `None`: all are, and inference is exact.
+    pub method: Option<Method>,
+    /// The noise variance and the dispersion, where they are functions.
+    pub seconds: Seconds,
+    /// Where searches with several starts also begin, all parameters.
+    pub besides: Vec<Vec<f64>>,
+    /// And where periods that are learned are those that the rows suggest, the likeliest first.
+    pub cycles: Vec<Vec<f64>>,
+}
