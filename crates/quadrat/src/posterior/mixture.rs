@@ -330,7 +330,7 @@ impl Posterior {
     /// a function itself.
     ///
     /// Values recorded in steps have the variance of their rounding besides
-    /// ([`Model::vary`](super::Model::vary)): the noise of [`Self::predict`] is larger than
+    /// ([`Model::vary`](crate::model::Model::vary)): the noise of [`Self::predict`] is larger than
     /// `link(g(x))` by that.
     ///
     /// # Arguments

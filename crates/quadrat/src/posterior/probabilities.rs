@@ -21,7 +21,7 @@ impl Prediction {
 
     /// The probability of every rank of a new observation, in the order of the ranks: one list per
     /// row, each with sum one; nothing unless new ranks are predicted
-    /// ([`Scale::Observation`](super::Scale::Observation) of an ordinal likelihood).
+    /// ([`Scale::Observation`](crate::model::Scale::Observation) of an ordinal likelihood).
     ///
     /// $$ P(Y_i = k) = \sum_j w_j \left[ \Phi\!\left(\frac{t_{jk} - m_{ij}}{s_{ij}}\right) -
     /// \Phi\!\left(\frac{t_{j,k-1} - m_{ij}}{s_{ij}}\right) \right], \qquad s_{ij}^2 =

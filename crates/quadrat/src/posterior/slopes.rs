@@ -16,7 +16,7 @@ use crate::support::Functionals;
 /// slope of what goes into the link: behind `exp`, a rise of the input by one multiplies the rate
 /// by `exp(b)`.
 ///
-/// A coefficient of the mean ([`Mean::Linear`](super::Mean::Linear)) is that slope where the kernel
+/// A coefficient of the mean ([`Mean::Linear`](crate::model::Mean::Linear)) is that slope where the kernel
 /// does not know the input; else that of the line about which the function varies.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Slope {

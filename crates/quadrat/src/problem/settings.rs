@@ -32,7 +32,7 @@ pub enum Mean {
     /// `N(0, (100 s / range)^2)` unless said otherwise, with `s` the spread of the values and
     /// `range` that of the column over the rows (10 in place of 100 where inference is sparse):
     /// that matters to no slope that rows tell of, see
-    /// [`Posterior::slopes`](super::Posterior::slopes).
+    /// [`Posterior::slopes`](crate::model::Posterior::slopes).
     Linear(Vec<String>),
 }
 

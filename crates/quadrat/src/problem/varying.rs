@@ -6,7 +6,7 @@ use crate::likelihood::{Dispersion, Likelihood};
 
 /// What a second latent function is about.
 ///
-/// A model may have one of each ([`Model::vary`](super::Model::vary)), in this order.
+/// A model may have one of each ([`Model::vary`](crate::model::Model::vary)), in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Varying {
