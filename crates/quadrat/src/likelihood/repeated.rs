@@ -28,12 +28,6 @@ impl Repeated {
         Self { of, times }
     }
 
-    /// Another likelihood, with rows that were seen as often.
-    #[cfg(feature = "mcmc")]
-    pub fn like(&self, of: Likelihood) -> Self {
-        Self::new(of, self.times.clone())
-    }
-
     /// Value, variance and number of a value with normal noise that was seen more than once.
     fn values(&self, own: &[f64], row: usize) -> Option<(f64, f64, f64)> {
         let (value, variance) = self.of.local().gaussian(own, row)?;

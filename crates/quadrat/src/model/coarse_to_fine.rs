@@ -2,16 +2,10 @@
 
 use super::Model;
 use crate::error::FitError;
-use crate::inference::{Evidence, LearnOptions, LinearGaussian, Optimum, explore, maximise};
+use crate::inference::{Evidence, LearnOptions, Optimum, explore, maximise};
 use crate::kernel::Role;
 use crate::problem::assembly::Problem;
 use crate::problem::settings::Inference;
-
-/// Above the first number of rows the starts compete on a table thinned to the second; the best
-/// goes on with all rows.
-const THINNED: (usize, usize) = (1000, 500);
-/// The same of approximate inference, whose evaluations cost several times as much.
-const THINNED_SITES: (usize, usize) = (500, 250);
 
 /// Lengthscales that differ by more than this factor are of two optima.
 const ELSEWHERE: f64 = 4.0;
@@ -48,7 +42,7 @@ pub(super) fn coarse_to_fine(
                 found => found?,
             };
             evaluations += cost;
-            problem.start_at(&easier.named(&theta));
+            problem.start_at(&easier.prior().named(&theta));
             learn.starts = 1;
             Ok::<bool, FitError>(true)
         };
@@ -59,7 +53,7 @@ pub(super) fn coarse_to_fine(
         && let Ok(easier) = constant.problem(inference, None)
     {
         let easier = thinned(&constant, &easier).unwrap_or(easier);
-        if easier.converges() {
+        if easier.engine().converges() {
             coarse_to_fine(&easier, problem, learn)?;
         }
     }
@@ -69,7 +63,7 @@ pub(super) fn coarse_to_fine(
         // Where rows are few, noise that changes may pass for a curve: the curve of constant noise
         // is the rival, with what was learned of the noise since.
         if let Some(before) = before.filter(|before| is_elsewhere(problem, before)) {
-            let of_curve = problem.kernel.parameters().len();
+            let of_curve = problem.kernel().parameters().len();
             let since = starts(problem).into_iter().skip(of_curve);
             rivals.push(before.into_iter().take(of_curve).chain(since).collect());
         }
@@ -89,13 +83,13 @@ fn relax(learn: &mut LearnOptions<'_>) {
 }
 
 fn starts(problem: &Problem) -> Vec<f64> {
-    problem.parameters.iter().map(|p| p.start).collect()
+    problem.parameters().iter().map(|p| p.start).collect()
 }
 
 /// Whether some lengthscale of the first latent function is another than where searches begin.
 fn is_elsewhere(problem: &Problem, theta: &[f64]) -> bool {
-    let own = problem.kernel.parameters();
-    let pairs = own.iter().zip(problem.parameters.iter().zip(theta));
+    let own = problem.kernel().parameters();
+    let pairs = own.iter().zip(problem.parameters().iter().zip(theta));
     let mut lengths = pairs
         .filter(|(own, _)| matches!(own.role, Role::PeriodicLengthscale | Role::Lengthscale(_)));
     lengths.any(|(_, (p, other))| (p.start / other).ln().abs() > ELSEWHERE.ln())
@@ -132,13 +126,17 @@ fn contest<T>(
         also: &also,
         ..*learn
     };
-    search(&*problem.evidence(), &learn).map_err(|e| problem.in_user_rows(e))
+    search(&*problem.evidence()?, &learn).map_err(|e| problem.in_user_rows(e))
 }
 
 fn sharp_starts(problem: &Problem) -> Vec<Vec<f64>> {
     let first = problem.cycles.first().cloned();
     let first = first.unwrap_or_else(|| starts(problem));
-    let own = problem.kernel.parameters().iter().zip(&problem.parameters);
+    let own = problem
+        .kernel()
+        .parameters()
+        .iter()
+        .zip(problem.parameters());
     own.enumerate()
         .filter(|(_, (own, p))| {
             let is_free = !p.fixed && p.lower < SHARP && SHARP < p.upper;
@@ -154,16 +152,13 @@ fn sharp_starts(problem: &Problem) -> Vec<Vec<f64>> {
 
 /// Fewer of the rows; `None` where they are few.
 fn thinned(model: &Model, problem: &Problem) -> Option<Problem> {
-    let (from, to) = match problem.method {
-        None => THINNED,
-        Some(_) => THINNED_SITES,
-    };
-    if problem.rows() <= from || problem.is_grid() || problem.pooled.is_some() {
+    let (from, to) = problem.engine().thinned()?;
+    if problem.rows() <= from {
         return None;
     }
     // The rows that are left may say too little: then all compete.
     let thinned = problem.thinned(&model.tables, to).ok();
-    thinned.filter(Problem::converges)
+    thinned.filter(|problem| problem.engine().converges())
 }
 
 #[cfg(test)]
@@ -185,7 +180,7 @@ mod tests {
         let changed = |model: &Model| -> Result<Vec<String>, FitError> {
             let problem = model.problem(Inference::Auto, None)?;
             let changed = sharp_starts(&problem).into_iter().map(|theta| {
-                let each = problem.parameters.iter().zip(&theta);
+                let each = problem.parameters().iter().zip(&theta);
                 let other: Vec<_> = each.filter(|(p, value)| p.start != **value).collect();
                 assert_eq!(other.len(), 1);
                 other[0].0.name.clone()
@@ -208,7 +203,7 @@ mod tests {
             .observe(table)
             .problem(Inference::Auto, None)?;
         let with = |name: &str, factor: f64| {
-            let moved = problem.parameters.iter().map(|p| match p.name == name {
+            let moved = problem.parameters().iter().map(|p| match p.name == name {
                 true => p.start * factor,
                 false => p.start,
             });
@@ -231,11 +226,12 @@ mod tests {
         let mut problem = Model::new(Kernel::se(["t"]))
             .observe(y)
             .problem(Inference::Auto, None)?;
-        let length = problem.kernel.parameters().iter();
+        let length = problem.kernel().parameters().iter();
         let length = length.take_while(|p| p.name != "se.lengthscale.t").count();
         let mut rival = starts(&problem);
         rival[length] = 0.3;
-        problem.parameters[length].start = 30.0;
+        let name = problem.parameters()[length].name.clone();
+        problem.start_at(&[(name, 30.0)]);
         let learn = LearnOptions {
             starts: 1,
             ..LearnOptions::default()
@@ -262,7 +258,7 @@ mod tests {
             // One place, thirty values, no noise.
             .observe(table(&[7.0; 30], (0..30).map(f64::from).collect())?);
         let problem = model.problem(Inference::Auto, None)?;
-        let theta: Vec<f64> = problem.parameters.iter().map(|p| p.start).collect();
+        let theta: Vec<f64> = problem.parameters().iter().map(|p| p.start).collect();
         let thinned = problem.thinned(&model.tables, 12)?;
         assert_eq!(thinned.rows(), 12);
         match thinned.condition(&theta).map(|_| ()) {

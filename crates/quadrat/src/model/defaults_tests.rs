@@ -22,7 +22,7 @@ fn even_counts(width: f64) -> Result<Vec<Parameter>, FitError> {
     let problem = Model::new(Kernel::se(["t"]))
         .observe(table)
         .problem(Inference::Auto, None)?;
-    Ok(problem.parameters)
+    Ok(problem.parameters().to_vec())
 }
 
 /// Behind sums of `exp` a variance is the square of a half-normal sd `s`, `p(v) = exp(-v / 2 s^2) /

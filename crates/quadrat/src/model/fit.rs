@@ -11,8 +11,7 @@ use super::coarse_to_fine::{coarse_to_fine, compete};
 use super::redundant::warning;
 use crate::error::{FitError, InputError};
 use crate::inference::{
-    Evidence, IntegrateOptions, Interval, LearnOptions, LinearGaussian, Optimum, in_pool,
-    integrate, sites::Method,
+    Evidence, IntegrateOptions, Interval, LearnOptions, Optimum, in_pool, integrate, sites::Method,
 };
 use crate::parameter::Parameter;
 use crate::posterior::component::{Component, Node};
@@ -23,16 +22,12 @@ use crate::posterior::summary::COVERED;
 use crate::posterior::summary::{FitSummary, Hyper};
 use crate::posterior::{fine_noise, misfit};
 use crate::problem::assembly::Problem;
-use crate::problem::checks::{MAX_ATOMS, MAX_DENSE_ROWS};
 use crate::problem::extent::reach;
-use crate::problem::settings::{AUTO_FREE, AUTO_ROWS, FitOptions, Hyperparameters, Inference};
+use crate::problem::settings::{FitOptions, Hyperparameters, Inference};
 use crate::progress::{Progress, Silent};
 
-/// Share of the hyperparameters' posterior that may be left out where an approximation does not
-/// converge.
-const LOST: f64 = 0.05;
-/// That of sums after a link.
-const LOST_SUMS: f64 = 0.25;
+/// Share of the posterior at which draws that few of them carry are told.
+const POOR: f64 = 0.05;
 /// Values of the hyperparameters that are conditioned at a time.
 const AT_ONCE: usize = 16;
 /// Up to this lost weight nothing is warned of: [`COVERED`] leaves out as much anyway.
@@ -40,16 +35,8 @@ const LOST_UNSAID: f64 = 1.0 - COVERED;
 /// Share of the nodes of the integration that may be left out unsaid because the evidence cannot be
 /// evaluated there.
 const UNKNOWN: f64 = 0.05;
-/// Most rows for which the hyperparameters are integrated over a lattice of hundreds of nodes;
-/// above, their posterior is close to normal and a design of tens does.
-const LATTICE_ROWS: usize = 200;
 /// Most rows for which hyperparameters are integrated at all: every node keeps its factor.
 const INTEGRATED_ROWS: usize = 4000;
-/// Most nodes within boxes, regions and bags for which [`Hyperparameters::Auto`] integrates.
-const AUTO_NODES: usize = 2000;
-/// Most rows of approximate inference: every evaluation factorises their covariance about ten
-/// times.
-const MAX_SITE_ROWS: usize = 5000;
 
 impl Model {
     /// Learns the hyperparameters and conditions on the observations: exactly where every row is
@@ -96,7 +83,7 @@ impl Model {
             return self.fit_sparse(options, started);
         }
         let problem = self.problem(options.inference, None)?;
-        if let Err(error) = check_size(&problem) {
+        if let Err(error) = problem.engine().check_size() {
             return self.fit_large(problem, error, options, started);
         }
         // The answer does not depend on how many there are.
@@ -170,47 +157,6 @@ pub(super) fn alone(optimum: &Optimum) -> Vec<Node> {
     }]
 }
 
-/// Refuses what would need more memory than a dense covariance may.
-pub(super) fn check_size(problem: &Problem) -> Result<(), InputError> {
-    if problem.sparse.is_some() {
-        return Ok(());
-    }
-    if !problem.is_grid() && problem.rows() > MAX_DENSE_ROWS {
-        return Err(InputError::TooManyRows {
-            rows: problem.rows(),
-            limit: MAX_DENSE_ROWS,
-        });
-    }
-    if let Some(pooled) = &problem.pooled {
-        pooled.check()?;
-    }
-    if problem.method.is_some() && problem.rows() > MAX_SITE_ROWS {
-        return Err(InputError::Unavailable {
-            what: "approximate inference above 5,000 rows",
-            remedy: "use sparse inference, merge rows of one place, or thin the table",
-        });
-    }
-    let atoms = problem.supports.atom_count();
-    if !problem.is_grid() && atoms > MAX_ATOMS {
-        return Err(InputError::TooManyAtoms {
-            atoms,
-            rows: problem.rows(),
-            limit: MAX_ATOMS,
-        });
-    }
-    Ok(())
-}
-
-/// Up to this size a lattice is worth its evaluations.
-fn lattice_up_to(problem: &Problem) -> usize {
-    match &problem.pooled {
-        None => LATTICE_ROWS,
-        // The curvature is that of fewer rows: an evaluation costs a few products with the
-        // covariance.
-        Some(_) => 2 * LATTICE_ROWS,
-    }
-}
-
 /// As [`fit`]; by the variational approximation where expectation propagation was not asked for and
 /// does not converge, at the starts of the hyperparameters, in a whole search or where that ends,
 /// or where its evidence is far above the bound there.
@@ -220,7 +166,7 @@ fn fit_or_fall_back(
     options: &FitOptions,
     started: Instant,
 ) -> Result<Posterior, FitError> {
-    if options.inference != Inference::Auto || !problem.may_fall_back() {
+    if options.inference != Inference::Auto || !problem.engine().may_fall_back() {
         return fit(model, problem, options, started);
     }
     let mut reason = "expectation propagation did not converge".to_owned();
@@ -228,7 +174,7 @@ fn fit_or_fall_back(
         let certificate = Certificate::of(&posterior.summary);
         certificate.is_some_and(|certificate| certificate.is_far_above())
     };
-    if problem.converges() {
+    if problem.engine().converges() {
         match fit(model, problem, options, started) {
             Err(FitError::NotConverged { .. } | FitError::NoStart { .. }) => {}
             Ok(posterior) if is_far_above(&posterior) => {
@@ -261,15 +207,12 @@ fn fit(
 ) -> Result<Posterior, FitError> {
     let silent = Silent;
     let progress: &dyn Progress = options.progress.as_deref().map_or(&silent, |p| p);
-    let free = problem.parameters.iter().filter(|p| !p.fixed).count();
+    let free = problem.parameters().iter().filter(|p| !p.fixed).count();
     let integrated = free > 0
         && match options.hyperparameters {
             Hyperparameters::Map => false,
             Hyperparameters::Integrate => true,
-            Hyperparameters::Auto if problem.pooled.is_some() => {
-                problem.size() <= AUTO_NODES && free <= AUTO_FREE
-            }
-            Hyperparameters::Auto => problem.rows() <= AUTO_ROWS && free <= AUTO_FREE,
+            Hyperparameters::Auto => problem.engine().is_integrated(free),
         };
     if integrated && problem.rows() > INTEGRATED_ROWS {
         return Err(InputError::Unavailable {
@@ -289,46 +232,43 @@ fn fit(
         coarse_to_fine(model, &mut problem, options.inference, &mut learn)?;
     let optimum = compete(&problem, &learn, rivals)?;
     let mut evaluations = searched_coarsely + optimum.evaluations;
-    let evidence = problem.evidence();
+    let evidence = problem.evidence()?;
     if !optimum.converged {
         warnings.push(format!(
             "learning the hyperparameters did not converge: {}",
             optimum.reason
         ));
     }
-    warnings.extend(problem.quadrature_warning(&optimum.theta));
+    warnings.extend(problem.engine().quadrature_warning(&optimum.theta));
     warn_about_bounds(
-        &problem.parameters,
+        problem.parameters(),
         &model.settings,
         &optimum,
         Some(&*evidence),
         &mut warnings,
     );
-    if integrated && problem.pooled.as_ref().is_some_and(|p| !p.has_draws()) {
+    if integrated && problem.pooled().is_some_and(|p| !p.has_draws()) {
         // What does not converge at the most probable values is told before hundreds of others are
         // looked at.
         problem.condition(&optimum.theta)?;
     }
     let (nodes, intervals) = if integrated {
-        let has_lattice = problem.size() <= lattice_up_to(&problem);
-        let lattice = (has_lattice, IntegrateOptions::default().max_nodes);
+        let lattice = (
+            problem.engine().has_lattice(),
+            IntegrateOptions::default().max_nodes,
+        );
         let found = spread(&*evidence, &optimum, lattice, progress, &mut warnings)
             .map_err(|e| problem.in_user_rows(e))?;
         evaluations += found.evaluations;
         (found.nodes, found.intervals)
     } else {
-        let intervals = optimum.intervals(&problem.parameters, 0.95)?;
+        let intervals = optimum.intervals(problem.parameters(), 0.95)?;
         (alone(&optimum), intervals)
     };
     drop(evidence);
     let (components, lost) = condition_covering(&problem, &nodes)?;
     if lost > LOST_UNSAID {
-        let what = match &problem.pooled {
-            Some(_) => {
-                "sums after a link could not be linearised, since the function varies wildly within the boxes or regions,"
-            }
-            None => "the approximation did not converge",
-        };
+        let what = problem.engine().why_lost();
         warnings.push(format!(
             "{what} at hyperparameters that hold {:.1} % of their posterior; they were left out: an upper bound or a narrower prior for the variance helps",
             100.0 * lost
@@ -343,22 +283,22 @@ fn fit(
             "the covariance of the rows was nearly singular: jitter of {jitter:e} of the variance of each was added to it, as if it were noise"
         ));
     }
-    let bound = problem.certificate(&optimum.theta);
+    let bound = problem.engine().certificate(&optimum.theta);
     if let Some(Err(_)) = bound {
         warnings.push("the variational approximation did not converge at the hyperparameters found: no lower bound is told beside the log evidence by expectation propagation".to_owned());
     }
     if let Some(heaviest) = components.first() {
         warnings.extend(misfit::warnings(&problem, &heaviest.conditioned));
     }
-    let mut hyperparameters = hypers(&problem.parameters, &optimum.theta, &intervals);
+    let mut hyperparameters = hypers(problem.parameters(), &optimum.theta, &intervals);
     hyperparameters.extend(mean_hypers(&problem, &components));
     let summary = FitSummary {
-        inference: problem.method.map_or("exact", Method::name).into(),
-        structure: problem.structure().into(),
+        inference: problem.engine().name().into(),
+        structure: problem.engine().structure().into(),
         converged: optimum.converged,
         log_evidence: optimum.log_evidence,
         log_posterior: optimum.log_posterior,
-        evidence: problem.method.map_or("exact", Method::evidence).into(),
+        evidence: problem.engine().evidence_name().into(),
         hyperparameters,
         integrated,
         nodes: components.len(),
@@ -375,7 +315,7 @@ fn fit(
     let mut posterior = Posterior::new(problem, model.tables.clone(), nodes, components, summary);
     let of_bound = Certificate::of(&posterior.summary).and_then(|bound| bound.warning());
     posterior.summary.warnings.extend(of_bound);
-    if posterior.problem.method.is_some() {
+    if posterior.problem.method().is_some() {
         let told = misfit::of_known_tables(&posterior)?;
         posterior.summary.warnings.extend(told);
     }
@@ -388,8 +328,8 @@ fn fit(
 }
 
 /// Conditions at the heaviest nodes, which together hold [`COVERED`] of the weight; also the weight
-/// of those at which an approximation did not converge, which are left out up to [`LOST`], of sums
-/// after a link up to [`LOST_SUMS`].
+/// of those at which an approximation did not converge, which are left out up to the share that
+/// the engine allows.
 pub(super) fn condition_covering(
     problem: &Problem,
     nodes: &[Node],
@@ -408,13 +348,7 @@ pub(super) fn condition_covering(
         let share = node.weight / held.min(1.0);
         problem.condition_with(&node.theta, problem.draws(share, count))
     };
-    // Variances of sums that few counts do not bound are the prior's: not to take the largest says
-    // little.
-    let most = if problem.pooled.is_some() {
-        LOST_SUMS
-    } else {
-        LOST
-    };
+    let most = problem.engine().most_lost();
     let mut lost = 0.0;
     let mut components = Vec::with_capacity(count);
     // The heaviest first: what is lost with them ends the work early.
@@ -453,7 +387,7 @@ fn poor_draws(components: &[Component]) -> Option<String> {
             .is_some_and(|lift| lift.is_poor())
     };
     let share: f64 = components.iter().filter(is_poor).map(|c| c.weight).sum();
-    (share > LOST).then(|| {
+    (share > POOR).then(|| {
         format!(
             "the function varies so wildly within the rows that few of the draws that meet their sums carry the weight, at hyperparameters that hold {:.0} % of their posterior: their weights were evened out, so that sums of whole rows are nearly right and intervals inside rows are rough; a longer lengthscale, an upper bound of the variance or `--check mcmc` helps",
             100.0 * share

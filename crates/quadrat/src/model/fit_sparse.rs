@@ -4,13 +4,13 @@ use std::time::Instant;
 
 use super::Model;
 use super::bounds::warn_about_bounds;
-use super::fit::{Spread, alone, check_size, condition_covering, hypers, spread};
+use super::fit::{Spread, alone, condition_covering, hypers, spread};
 use crate::error::{FitError, InputError};
 use crate::inference::sparse::{
     CurvatureOf, SparseEvidence, SparseOptimum, SparseOptions, SparseProblem, VariationalPosterior,
     learn_sparse,
 };
-use crate::inference::{Factor, LinearGaussian, in_pool};
+use crate::inference::{Factor, in_pool};
 use crate::likelihood::Likelihood;
 use crate::posterior::component::Component;
 use crate::posterior::correlation::correlations;
@@ -22,18 +22,13 @@ use crate::problem::assembly::Problem;
 use crate::problem::observations::Observations;
 use crate::problem::scale::Scale;
 use crate::problem::settings::Inducing;
-use crate::problem::settings::{AUTO_FREE, FitOptions, Hyperparameters, Inference};
+use crate::problem::settings::{FitOptions, Hyperparameters, Inference};
 use crate::problem::sparse::{Sparse, SparseChoice, is_point};
-use crate::problem::streamed::Streamed;
 use crate::progress::{Keeper, Progress, Silent};
 
 /// Mean counts from which on Poisson counts are judged, and what is too much of their variance.
 const LARGE: f64 = 500.0;
 const OVERDISPERSED: f64 = 3.0;
-/// Points times squared inducing points up to which hyperparameters are integrated unless told
-/// otherwise, and up to which a lattice of up to a thousand settings is: each takes some five
-/// passes.
-const INTEGRATED: f64 = 4e6;
 /// Settings of the hyperparameters at most: fifty to four hundred are usual, and where
 /// beliefs converge badly the search for more finds the noise of their evidence.
 const SETTINGS: usize = 600;
@@ -77,7 +72,7 @@ impl Model {
         options: &FitOptions,
         started: Instant,
     ) -> Result<Posterior, FitError> {
-        let rows = LinearGaussian::rows(&dense);
+        let rows = dense.rows();
         drop(dense);
         if options.inference != Inference::Auto || !self.is_of_points(&error) {
             return Err(error.into());
@@ -86,7 +81,7 @@ impl Model {
         let Ok(problem) = self.problem(Inference::Sparse, Some(&choice)) else {
             return Err(error.into());
         };
-        let (points, inducing) = problem.sparse.as_ref().map_or((0, 0), Sparse::size);
+        let (points, inducing) = problem.sparse().map_or((0, 0), Sparse::size);
         let told = format!(
             "{rows} rows of {points} points are too many for dense inference: sparse inference through {inducing} inducing points was used; ask for it (`method = \"sparse\"`) to choose them"
         );
@@ -100,7 +95,10 @@ impl Model {
         let Ok(dense) = self.problem(Inference::Auto, None) else {
             return false;
         };
-        check_size(&dense).is_err_and(|error| self.is_of_points(&error))
+        dense
+            .engine()
+            .check_size()
+            .is_err_and(|error| self.is_of_points(&error))
             && self
                 .problem(Inference::Sparse, Some(&SparseChoice::default()))
                 .is_ok()
@@ -128,7 +126,7 @@ impl Model {
         in_pool(options.threads.unwrap_or(0), || {
             let mut problem = problem;
             if let Some(better) = self.better_start(&problem, choice) {
-                let named = problem.named(&better);
+                let named = problem.prior().named(&better);
                 problem.start_at(&named);
             }
             let easier = self.easier(&problem, choice, options.dear);
@@ -140,7 +138,7 @@ impl Model {
     /// they are all of them, and fewer points of each row; the first batch through fewer inducing
     /// points where there are many, then through all.
     fn easier(&self, problem: &Problem, choice: &SparseChoice, dear: f64) -> Vec<Problem> {
-        let Some(sparse) = &problem.sparse else {
+        let Some(sparse) = problem.sparse() else {
             return Vec::new();
         };
         let all = sparse.flops();
@@ -168,7 +166,7 @@ impl Model {
                 ..choice.clone()
             };
             let part = problem.on(tables, Some(&choice)).ok()?;
-            let flops = part.sparse.as_ref().map(Sparse::flops)?;
+            let flops = part.sparse().map(Sparse::flops)?;
             (flops <= WORTH * all).then_some(part)
         };
         // At least: nodes of boxes and regions are not thinned.
@@ -197,31 +195,30 @@ impl Model {
     ) -> Result<Posterior, FitError> {
         let silent = Silent;
         let progress: &dyn Progress = options.progress.as_deref().map_or(&silent, |p| p);
-        let Some(streamed) = problem.streamed() else {
-            return Err(InputError::Empty.into());
-        };
+        let (streamed, sparse) = parts(&problem)?;
         let keeper = options.keeper.as_deref().map(|k| k as &dyn Keeper);
-        let easier: Vec<_> = easier.iter().filter_map(Problem::streamed).collect();
-        let easier: Vec<_> = easier.iter().map(|e| e as &dyn SparseProblem).collect();
+        let easier = easier
+            .iter()
+            .filter_map(|easier| easier.engine().streamed());
+        let easier: Vec<_> = easier.collect();
         let moving = match options.move_inducing {
-            true => streamed.sparse.movable(&problem.kernel, &problem.mean)?,
+            true => sparse.movable(problem.kernel(), problem.mean())?,
             false => Vec::new(),
         };
-        let sparse = &streamed.sparse.options;
-        let learned = learn_sparse(&streamed, &easier, &moving, sparse, progress, keeper)?;
+        let sparse = &sparse.options;
+        let learned = learn_sparse(streamed, &easier, &moving, sparse, progress, keeper)?;
         let inducing_gain = learned.moved.as_ref().map(|(_, gain)| *gain);
-        if let Some((inducing, _)) = &learned.moved {
-            problem.move_inducing(inducing.clone());
+        if let Some((inducing, _)) = &learned.moved
+            && let Some(sparse) = problem.sparse_mut()
+        {
+            sparse.move_inducing(inducing.clone());
         }
-        let Some(streamed) = problem.streamed() else {
-            return Err(InputError::Empty.into());
-        };
-        let sparse = streamed.sparse;
+        let (_, sparse) = parts(&problem)?;
         let optimum = &learned.optimum;
         warnings.extend(sparse.warnings());
         warnings.extend(learned_warnings(&learned));
         warn_about_bounds(
-            &problem.parameters,
+            problem.parameters(),
             &self.settings,
             optimum,
             None,
@@ -229,7 +226,7 @@ impl Model {
         );
         let mut evaluations = learned.passes;
         let (mut integrated, mut seen) = (None, Vec::new());
-        let wanted = is_integrated(&problem, sparse, &learned, options.hyperparameters);
+        let wanted = is_integrated(&problem, &learned, options.hyperparameters);
         let slow = slowness(&learned).filter(|_| options.hyperparameters == Hyperparameters::Auto);
         if let Some(passes) = slow.filter(|_| wanted) {
             warnings.push(format!(
@@ -237,7 +234,7 @@ impl Model {
             ));
         }
         if wanted && slow.is_none() {
-            let found = integrate_streamed(&streamed, &learned, (progress, keeper), &mut warnings)?;
+            let found = integrate_streamed(&problem, &learned, (progress, keeper), &mut warnings)?;
             evaluations += found.passes;
             (integrated, seen) = (found.spread, found.seen);
         }
@@ -247,14 +244,14 @@ impl Model {
             None => {
                 let intervals = match learned.curvature {
                     CurvatureOf::Nothing => Vec::new(),
-                    _ => optimum.intervals(&problem.parameters, 0.95)?,
+                    _ => optimum.intervals(problem.parameters(), 0.95)?,
                 };
                 (alone(optimum), intervals)
             }
         };
         let SparseOptimum { optimum, found, .. } = learned;
         // Conditioning goes on from where learning and integration ended.
-        if let Some(sparse) = &mut problem.sparse {
+        if let Some(sparse) = problem.sparse_mut() {
             (sparse.found, sparse.near) = (Some(found), seen);
         }
         let (components, lost) = match condition_covering(&problem, &nodes) {
@@ -265,7 +262,7 @@ impl Model {
             }
             found => found?,
         };
-        if let Some(sparse) = &mut problem.sparse {
+        if let Some(sparse) = problem.sparse_mut() {
             sparse.near = Vec::new();
         }
         if lost > 0.0 && is_integrated {
@@ -288,11 +285,11 @@ impl Model {
             ));
         }
         warnings.extend(unconverged(&components));
-        let mut hyperparameters = hypers(&problem.parameters, &optimum.theta, &intervals);
+        let mut hyperparameters = hypers(problem.parameters(), &optimum.theta, &intervals);
         hyperparameters.extend(mean_hypers(&problem, &components));
         let summary = FitSummary {
-            inference: problem.inference_name().into(),
-            structure: problem.structure().into(),
+            inference: problem.engine().name().into(),
+            structure: problem.engine().structure().into(),
             converged: optimum.converged,
             log_evidence: optimum.log_evidence,
             log_posterior: optimum.log_posterior,
@@ -300,7 +297,7 @@ impl Model {
             hyperparameters,
             integrated: is_integrated,
             nodes: components.len(),
-            rows: LinearGaussian::rows(&problem),
+            rows: problem.rows(),
             iterations: optimum.iterations,
             evaluations,
             seconds: 0.0,
@@ -341,12 +338,12 @@ struct Integrated {
 }
 
 fn integrate_streamed(
-    streamed: &Streamed<'_>,
+    problem: &Problem,
     learned: &SparseOptimum,
     (progress, keeper): (&dyn Progress, Option<&dyn Keeper>),
     warnings: &mut Vec<String>,
 ) -> Result<Integrated, FitError> {
-    let sparse = streamed.sparse;
+    let (streamed, sparse) = parts(problem)?;
     let patient = SparseOptions {
         steps: PATIENT * sparse.options.steps,
         ..sparse.options
@@ -355,7 +352,7 @@ fn integrate_streamed(
         .starting_at(Some(&learned.found))
         .watched_by(keeper)
         .keeping();
-    let lattice = (sparse.flops() <= INTEGRATED, SETTINGS);
+    let lattice = (problem.engine().has_lattice(), SETTINGS);
     let mut told = Vec::new();
     let found = spread(&evidence, &learned.optimum, lattice, progress, &mut told);
     let (passes, was_stopped) = (evidence.passes(), evidence.was_stopped());
@@ -380,18 +377,19 @@ fn integrate_streamed(
     })
 }
 
+/// The rows as sparse inference sees them, and its settings.
+fn parts(problem: &Problem) -> Result<(&dyn SparseProblem, &Sparse), InputError> {
+    let streamed = problem.engine().streamed();
+    streamed.zip(problem.sparse()).ok_or(InputError::Empty)
+}
+
 /// Whether hyperparameters are integrated: where it is asked for, or takes little.
-fn is_integrated(
-    problem: &Problem,
-    sparse: &Sparse,
-    learned: &SparseOptimum,
-    asked: Hyperparameters,
-) -> bool {
-    let free = problem.parameters.iter().filter(|p| !p.fixed).count();
+fn is_integrated(problem: &Problem, learned: &SparseOptimum, asked: Hyperparameters) -> bool {
+    let free = problem.parameters().iter().filter(|p| !p.fixed).count();
     let wanted = match asked {
         Hyperparameters::Map => false,
         Hyperparameters::Integrate => true,
-        Hyperparameters::Auto => free <= AUTO_FREE && sparse.flops() <= INTEGRATED,
+        Hyperparameters::Auto => problem.engine().is_integrated(free),
     };
     wanted && free > 0 && !learned.stopped && learned.curvature != CurvatureOf::Nothing
 }

@@ -139,12 +139,7 @@ fn batches_of_many_rows_grow() {
         let parts = model.easier(&problem, &choice, 0.0);
         parts
             .iter()
-            .map(|part| {
-                (
-                    LinearGaussian::rows(part),
-                    part.sparse.as_ref().unwrap().inducing().len(),
-                )
-            })
+            .map(|part| (part.rows(), part.sparse().unwrap().inducing().len()))
             .collect()
     };
     assert_eq!(sizes(170_000, 9), [(4000, 9), (32_000, 9)]);

@@ -5,9 +5,9 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::Model;
-use super::fit::check_size;
 use crate::error::{FitError, InputError};
 use crate::inference::mcmc::{self, Marginal, McmcOptions, sample, sample_pooled};
+use crate::inference::sites::LatentGaussian;
 use crate::link::Link;
 use crate::parameter::{Parameter, Transform};
 use crate::posterior::mixture::Posterior;
@@ -202,17 +202,25 @@ impl McmcReport {
 /// Most points of bags in rows that add them up: every evaluation compares every pair.
 const MAX_ATOMS: usize = 4000;
 
+/// The rows in table order as a sampler sees them.
+fn latent(problem: &Problem) -> Result<&dyn LatentGaussian, InputError> {
+    problem.engine().latent().ok_or(InputError::Unavailable {
+        what: "sampling the posterior of sparse inference",
+        remedy: "sample the rows without inducing points",
+    })
+}
+
 /// Refuses what [`Posterior::check_by_mcmc`] cannot sample.
 fn check(problem: &Problem, theta: &[f64]) -> Result<(), InputError> {
-    if let Some(got) = problem.pooled.as_ref().and_then(|pooled| pooled.demand) {
+    if let Some(got) = problem.pooled().and_then(|pooled| pooled.demand) {
         return Err(InputError::TooManyToSample {
             what: mcmc::PLACES,
             got,
             limit: mcmc::MAX_LATENTS,
         });
     }
-    check_size(problem)?;
-    let atoms = problem.supports.atom_count();
+    problem.engine().check_size()?;
+    let atoms = problem.supports().atom_count();
     if atoms > MAX_ATOMS {
         return Err(InputError::TooManyToSample {
             what: "points, boxes and regions in all rows",
@@ -220,8 +228,8 @@ fn check(problem: &Problem, theta: &[f64]) -> Result<(), InputError> {
             limit: MAX_ATOMS,
         });
     }
-    let pools = problem.pooled.as_ref().map(|pooled| &pooled.pools);
-    mcmc::check(problem, pools, theta)
+    let pools = problem.pooled().map(|pooled| &pooled.pools);
+    mcmc::check(latent(problem)?, pools, theta)
 }
 
 impl Model {
@@ -239,7 +247,8 @@ impl Model {
             });
         }
         let problem = self.problem(Inference::Auto, None)?;
-        let starts: Vec<f64> = problem.parameters.iter().map(|p| p.start).collect();
+        let problem = problem.in_table_order(&self.tables)?;
+        let starts: Vec<f64> = problem.parameters().iter().map(|p| p.start).collect();
         check(&problem, &starts)
     }
 }
@@ -277,16 +286,17 @@ impl Posterior {
         let problem = self.problem.in_table_order(&self.tables)?;
         let theta = &self.components[0].theta;
         check(&problem, theta)?;
-        let sampled = match &problem.pooled {
-            Some(pooled) => sample_pooled(&problem, &pooled.pools, theta, options, progress),
-            None => sample(&problem, theta, options, progress),
+        let rows = latent(&problem)?;
+        let sampled = match problem.pooled() {
+            Some(pooled) => sample_pooled(rows, &pooled.pools, theta, options, progress),
+            None => sample(rows, theta, options, progress),
         }?;
         let fit = self.of_rows(&problem)?;
-        let seconds = problem.seconds.each().iter();
+        let seconds = problem.seconds().each().iter();
         let varying = seconds.filter_map(|second| self.varying_of(second, &second.supports));
         let varying: Vec<Spread> = varying.flat_map(|fit| spreads(&fit)).collect();
         let hypers = sampled.hyperparameters.iter();
-        let hypers = hypers.map(|(i, at)| self.hyper_check(*i, &problem.parameters[*i], at));
+        let hypers = hypers.map(|(i, at)| self.hyper_check(*i, &problem.parameters()[*i], at));
         Ok(McmcReport {
             chains: options.chains,
             draws: sampled.draws,
@@ -301,8 +311,8 @@ impl Posterior {
 
     /// The latent value of every row, by the fit.
     fn of_rows(&self, problem: &Problem) -> Result<Vec<Spread>, FitError> {
-        let Some(pooled) = &problem.pooled else {
-            return Ok(spreads(&self.predict(&problem.supports, Scale::Latent)?));
+        let Some(pooled) = problem.pooled() else {
+            return Ok(spreads(&self.predict(problem.supports(), Scale::Latent)?));
         };
         let (at, mut out) = (&pooled.observed, Vec::new());
         for table in &self.tables {

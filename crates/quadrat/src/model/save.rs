@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::fit::{check_size, condition_covering};
+use super::fit::condition_covering;
 use crate::error::LoadError;
 use crate::inference::sites::Method;
 use crate::inference::sparse::{LogSum, VariationalPosterior, Within};
@@ -188,19 +188,19 @@ impl Posterior {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let saved = Saved {
-            kernel: self.problem.kernel.clone(),
-            spare: self.problem.kernel.spare().to_vec(),
+            kernel: self.problem.kernel().clone(),
+            spare: self.problem.kernel().spare().to_vec(),
             tables: self.tables.clone(),
-            own: self.problem.own.clone(),
-            method: self.problem.method,
-            mean: self.problem.mean.clone(),
-            seconds: self.problem.seconds.specs(),
-            parameters: self.problem.parameters.clone(),
+            own: self.problem.tables().own.clone(),
+            method: self.problem.method(),
+            mean: self.problem.mean().clone(),
+            seconds: self.problem.seconds().specs(),
+            parameters: self.problem.parameters().to_vec(),
             nodes: self.nodes.clone(),
             summary: self.summary.clone(),
             left_out: self.left_out.clone(),
             notes: self.notes.clone(),
-            sparse: self.problem.sparse.as_ref().map(|s| SavedSparse {
+            sparse: self.problem.sparse().map(|s| SavedSparse {
                 inducing: s.inducing().clone(),
                 form: s.options.form,
                 within: s.within,
@@ -292,9 +292,13 @@ impl Posterior {
             seconds,
             besides: Vec::new(),
             cycles: Vec::new(),
+            is_centred: true,
         };
         let problem = Problem::new(model, sparse);
-        check_size(&problem).map_err(crate::error::FitError::from)?;
+        problem
+            .engine()
+            .check_size()
+            .map_err(crate::error::FitError::from)?;
         let (components, _) = condition_covering(&problem, &saved.nodes)?;
         let mut posterior = Self::new(
             problem,

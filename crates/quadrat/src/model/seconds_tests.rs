@@ -83,7 +83,7 @@ fn there_is_one_of_each_kind_in_any_order() -> Result<(), InputError> {
 #[test]
 fn functions_are_independent_and_stand_one_behind_the_other() -> Result<(), FitError> {
     let problem = both()?.problem(Inference::Auto, None)?;
-    let seconds = &problem.seconds;
+    let seconds = problem.seconds();
     let firsts = |t: usize| {
         seconds
             .of_table(t)
@@ -91,7 +91,7 @@ fn functions_are_independent_and_stand_one_behind_the_other() -> Result<(), FitE
     };
     let expected = [(0, Link::Exp), (12, Link::Softplus), (5, Link::Exp)];
     assert_eq!([0, 1, 2].map(firsts), expected.map(Some));
-    let theta = starts(&problem.parameters);
+    let theta = starts(problem.parameters());
     let k = seconds.covariance(&theta);
     let places = Functionals::points("t", &[0.7])?;
     for (second, range) in seconds.each().iter().zip([0..12, 12..24]) {
@@ -118,10 +118,10 @@ fn functions_are_independent_and_stand_one_behind_the_other() -> Result<(), FitE
 fn gradients_are_differences() -> Result<(), FitError> {
     for method in [Method::Ep, Method::Variational] {
         let problem = both()?.problem(Inference::Sites(method), None)?;
-        let evidence = problem.evidence();
-        let theta = starts(&problem.parameters);
+        let evidence = problem.evidence()?;
+        let theta = starts(problem.parameters());
         let (_, gradient) = evidence.evaluate(&theta)?;
-        for (p, parameter) in problem.parameters.iter().enumerate() {
+        for (p, parameter) in problem.parameters().iter().enumerate() {
             let h = 1e-4;
             let at = |by: f64| {
                 let mut moved = theta.clone();

@@ -44,13 +44,13 @@ impl Model {
             ..choice.clone()
         };
         let mut part = problem.on(&tables, Some(&choice)).ok()?;
-        let usual: Vec<f64> = problem.parameters.iter().map(|p| p.start).collect();
+        let usual: Vec<f64> = problem.parameters().iter().map(|p| p.start).collect();
         let mut end_of = |theta: &[f64]| {
-            let named = part.named(theta);
+            let named = part.prior().named(theta);
             part.start_at(&named);
-            let streamed = part.streamed()?;
-            let options = &streamed.sparse.options;
-            let learned = learn_sparse(&streamed, &[], &[], options, &Silent, None).ok()?;
+            let streamed = part.engine().streamed()?;
+            let options = &part.sparse()?.options;
+            let learned = learn_sparse(streamed, &[], &[], options, &Silent, None).ok()?;
             Some((learned.optimum.log_posterior, learned.optimum.theta))
         };
         let mut starts = problem

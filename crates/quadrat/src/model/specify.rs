@@ -100,6 +100,7 @@ impl Model {
             seconds: Seconds::new(seconds, &self.tables)?,
             besides,
             cycles,
+            is_centred: true,
         })
     }
 

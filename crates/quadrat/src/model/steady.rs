@@ -78,7 +78,7 @@ impl Model {
             Err(error) => return Err(error),
         };
         // Inducing points have a jitter of their own.
-        if found.problem.sparse.is_some() || found.is_steady() {
+        if found.problem.sparse().is_some() || found.is_steady() {
             return Ok(found);
         }
         let mut quiet = options.clone();
@@ -230,7 +230,7 @@ impl Model {
 
     /// The model whose searches begin where one ended.
     fn starting_at(mut self, found: &Posterior) -> Self {
-        let free = found.problem.parameters.iter().zip(&found.nodes[0].theta);
+        let free = found.problem.parameters().iter().zip(&found.nodes[0].theta);
         for (parameter, value) in free.filter(|(p, _)| !p.fixed) {
             let known = self.settings.iter_mut().find(|(n, _)| *n == parameter.name);
             match known {
@@ -321,7 +321,7 @@ impl Posterior {
         let component = self.components.first()?;
         let Conditioned { alpha, noise, .. } = &component.conditioned;
         let problem = &self.problem;
-        if noise.len() != problem.supports.len() {
+        if noise.len() != problem.supports().len() {
             return None;
         }
         // The curve leaves `v_i alpha_i` of a row.
@@ -334,7 +334,11 @@ impl Posterior {
             misfit: variance * alpha[row],
         });
         let rows = rows.filter(|row| row.misfit.abs() > MISSED * variance.sqrt());
-        let k = || problem.prior_covariance(&component.theta, &problem.supports);
+        let k = || {
+            problem
+                .prior()
+                .covariance(&component.theta, problem.supports())
+        };
         contradiction(rows, k).map(|error| problem.in_user_rows(error))
     }
 
@@ -347,18 +351,20 @@ impl Posterior {
         match &component.conditioned.factor {
             Factor::Dense(factor) => return least_left(factor),
             Factor::Basis(basis) => return least_left(basis.factor()),
+            Factor::Kronecker(_) => return 1.0,
             _ => {}
         }
-        let Ok(exact) = Exact::new(&self.problem.kernel, &self.tables) else {
+        let Ok(exact) = Exact::new(self.problem.kernel(), &self.tables) else {
             return 1.0;
         };
-        let is_few = self.problem.pooled.is_none() && exact.supports.len() <= MOST_LOOKED_AT;
-        if !is_few || exact.supports.is_empty() || self.problem.is_grid() {
+        let is_few = self.problem.pooled().is_none() && exact.supports.len() <= MOST_LOOKED_AT;
+        if !is_few || exact.supports.is_empty() {
             return 1.0;
         }
         let k = self
             .problem
-            .prior_covariance(&component.theta, &exact.supports);
+            .prior()
+            .covariance(&component.theta, &exact.supports);
         // Singular to rounding: nothing is left.
         Cholesky::factor_owned(k).map_or(0.0, |factor| least_left(&factor))
     }

@@ -2,11 +2,9 @@
 
 use rayon::prelude::*;
 
-use super::fit::{check_size, condition_covering};
+use super::fit::condition_covering;
 use super::redundant::{redundant, warning, without};
 use crate::error::FitError;
-use crate::inference::LinearGaussian;
-use crate::inference::sites::Method;
 use crate::posterior::component::{Component, Node};
 use crate::posterior::levels::mean_hypers;
 use crate::posterior::mixture::Posterior;
@@ -34,12 +32,12 @@ impl Posterior {
         let mut tables = self.tables.clone();
         tables.push(more);
         let settled = self.tables.iter().map(|t| t.supports.len()).sum();
-        let has_mean = self.problem.mean.is_any();
-        let redundant = redundant(&self.problem.kernel, &tables, has_mean, settled)?;
+        let has_mean = self.problem.mean().is_any();
+        let redundant = redundant(self.problem.kernel(), &tables, has_mean, settled)?;
         let told = warning(&redundant);
         let mut left_out = self.left_out.clone();
         if told.is_some() {
-            let own = reach(&self.problem.kernel, &tables)?;
+            let own = reach(self.problem.kernel(), &tables)?;
             left_out.resize(own.len(), (f64::INFINITY, f64::NEG_INFINITY));
             for ((lower, upper), (lo, hi)) in left_out.iter_mut().zip(own) {
                 (*lower, *upper) = (lower.min(lo), upper.max(hi));
@@ -47,7 +45,7 @@ impl Posterior {
         }
         tables = without(&tables, &redundant)?;
         let problem = self.problem.with_tables(&tables)?;
-        check_size(&problem)?;
+        problem.engine().check_size()?;
         let evidences = self
             .nodes
             .par_iter()
@@ -78,9 +76,9 @@ impl Posterior {
         summary.rows = problem.rows();
         summary.log_evidence += gain;
         summary.log_posterior += gain;
-        summary.structure = problem.structure().into();
-        summary.inference = problem.method.map_or("exact", Method::name).into();
-        summary.evidence = problem.method.map_or("exact", Method::evidence).into();
+        summary.structure = problem.engine().structure().into();
+        summary.inference = problem.engine().name().into();
+        summary.evidence = problem.engine().evidence_name().into();
         let jitter = |j: f64, c: &Component| j.max(c.conditioned.jitter);
         summary.jitter = components.iter().fold(0.0, jitter);
         summary.hyperparameters.retain(|h| !is_mean(&h.name));

@@ -10,20 +10,20 @@ impl Posterior {
     /// The prior of functionals at one node, in the form in which its rows were conditioned on.
     pub(crate) fn prior_beside(&self, component: &Component, at: &Functionals) -> Prior {
         let (problem, theta) = (&self.problem, &component.theta);
-        let mean = problem.mean.means(at);
+        let mean = problem.mean().means(at);
         match component.conditioned.factor {
             Factor::Basis(_) => {
                 let parted = problem.cross_apart(theta, at);
                 Prior {
                     cross: parted.kernel,
-                    variance: problem.variance_apart(theta, at),
+                    variance: problem.prior().variance_apart(theta, at),
                     mean,
                     coefficients: Some(parted.constants),
                 }
             }
             _ => Prior {
                 cross: problem.cross(theta, at),
-                variance: problem.prior_variance(theta, at),
+                variance: problem.prior().variance(theta, at),
                 mean,
                 coefficients: None,
             },

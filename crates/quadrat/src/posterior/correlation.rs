@@ -31,9 +31,9 @@ impl Posterior {
     /// output.
     #[must_use]
     pub fn coregionalizations(&self) -> Vec<Coregionalization> {
-        let seconds = self.problem.seconds.each().iter().map(|s| &s.spec);
+        let seconds = self.problem.seconds().each().iter().map(|s| &s.spec);
         let seconds = seconds.map(|spec| (&spec.kernel, format!("{}.", spec.varying.name())));
-        let kernels = std::iter::once((&self.problem.kernel, String::new())).chain(seconds);
+        let kernels = std::iter::once((self.problem.kernel(), String::new())).chain(seconds);
         kernels
             .flat_map(|(kernel, prefix)| self.matrices(kernel, &prefix))
             .collect()
@@ -72,20 +72,20 @@ pub(crate) fn correlations(
     problem: &Problem,
     optimum: &Optimum,
 ) -> Result<Vec<OutputCorrelation>, FitError> {
-    let outputs = problem.kernel.outputs();
+    let outputs = problem.kernel().outputs();
     if outputs.is_empty() {
         return Ok(Vec::new());
     }
     let at = places(problem)?;
     let n = outputs.len();
     let matrix = |theta: &[f64]| {
-        let k = problem.covariance.matrix(theta, &at);
+        let k = problem.prior().kernel_covariance(theta, &at);
         let scale = |i: usize| k[(i, i)].sqrt();
         let entry = |i: usize, j: usize| (k[(i, j)] / (scale(i) * scale(j))).clamp(-1.0, 1.0);
         pairs(n).map(|(i, j)| entry(i, j)).collect::<Vec<f64>>()
     };
     let values = matrix(&optimum.theta);
-    let draws = optimum.draws(&problem.parameters, DRAWS, SEED)?;
+    let draws = optimum.draws(problem.parameters(), DRAWS, SEED)?;
     let drawn: Vec<Vec<f64>> = draws.iter().map(|theta| matrix(theta)).collect();
     let one = |(p, (i, j)): (usize, (usize, usize))| {
         let mut sorted: Vec<f64> = drawn.iter().map(|d| d[p]).collect();
@@ -105,11 +105,11 @@ pub(crate) fn correlations(
 
 /// The middle of the observed inputs, once for every output.
 fn places(problem: &Problem) -> Result<Functionals, FitError> {
-    let kernel = &problem.kernel;
+    let kernel = problem.kernel();
     let mut at = Functionals::new(kernel.columns().to_vec());
     for output in 0..kernel.outputs().len() {
         let coordinate = |d: usize| {
-            let (low, high) = problem.supports.range(d);
+            let (low, high) = problem.supports().range(d);
             match kernel.output_column() == Some(d) {
                 true => output as f64,
                 false => 0.5 * (low + high),

@@ -11,7 +11,7 @@ use super::mixture::Posterior;
 use super::prediction::{Mixture, Prediction, Work, log_normal_density, log_sum_exp};
 use super::summary::LeaveOneOut;
 use crate::error::{FitError, InputError};
-use crate::inference::{Conditioned, LinearGaussian, crossvalidate};
+use crate::inference::{Conditioned, crossvalidate};
 use crate::problem::assembly::Problem;
 
 /// The prediction of a fold from all rows outside it.
@@ -53,13 +53,13 @@ impl Posterior {
     /// Rasmussen and Williams 2006, section 5.4.2, by blocks.
     pub fn leave_out(&self, folds: &[Vec<usize>]) -> Result<Vec<LeftOutFold>, FitError> {
         let problem = &self.problem;
-        if problem.method.is_some() {
+        let Some(rows) = problem.engine().normal() else {
             return Err(InputError::Unavailable {
                 what: "leaving rows out in closed form",
                 remedy: "it needs exact inference; fit again without the rows",
             }
             .into());
-        }
+        };
         let place = places(problem);
         let in_order = folds
             .iter()
@@ -76,7 +76,7 @@ impl Posterior {
             })
             .collect::<Result<Vec<Vec<usize>>, _>>()?;
         let per_node = self.at_every_node(|conditioned| {
-            crossvalidate::leave_out(problem.residual(), conditioned, &in_order)
+            crossvalidate::leave_out(&rows.residual, conditioned, &in_order)
         })?;
         let fold = |f: usize| {
             let own = per_node.iter().map(|(weight, folds)| (weight, &folds[f]));
@@ -84,7 +84,7 @@ impl Posterior {
             let total = log_sum_exp(&logs);
             let moments: Vec<(Vec<f64>, Vec<f64>)> = own
                 .map(|(_, left_out)| {
-                    let prior_mean = |at: &usize| problem.values()[*at] - problem.residual()[*at];
+                    let prior_mean = |at: &usize| rows.values[*at] - rows.residual[*at];
                     let means = left_out.mean.iter().zip(&in_order[f]);
                     let variances = (0..in_order[f].len()).map(|i| left_out.covariance[(i, i)]);
                     (
@@ -124,18 +124,13 @@ impl Posterior {
 
     fn leave_every_row_out(&self) -> Vec<LeaveOneOut> {
         let problem = &self.problem;
-        if problem.method.is_some() {
+        let Some(rows) = problem.engine().normal() else {
             return Vec::new();
-        }
-        let residual = problem.residual();
+        };
+        let residual = rows.residual.as_slice();
         let once = |conditioned: &Conditioned| {
             let (mut means, mut variances) = crossvalidate::leave_one_out(residual, conditioned);
-            for (row, &n) in problem
-                .times()
-                .iter()
-                .enumerate()
-                .filter(|(_, n)| **n > 1.0)
-            {
+            for (row, &n) in rows.times.iter().enumerate().filter(|(_, n)| **n > 1.0) {
                 let moments = (means[row], variances[row]);
                 let noise = conditioned.noise[row];
                 (means[row], variances[row]) = but_once(moments, (residual[row], noise), n);
@@ -163,9 +158,9 @@ impl Posterior {
                 sds: sds.into(),
             };
             let (mean, sd) = mixture.moments();
-            let prior_mean = problem.values()[place] - y;
+            let prior_mean = rows.values[place] - y;
             LeaveOneOut {
-                value: problem.values()[place],
+                value: rows.values[place],
                 mean: mean + prior_mean,
                 sd,
                 lower: mixture.quantile(0.025, work) + prior_mean,
@@ -174,8 +169,8 @@ impl Posterior {
                 pit: mixture.cdf(y, work),
             }
         };
-        let rows = places(problem).into_par_iter();
-        rows.map_init(Work::default, one).collect()
+        let places = places(problem).into_par_iter();
+        places.map_init(Work::default, one).collect()
     }
 }
 

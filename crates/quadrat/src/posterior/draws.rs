@@ -54,9 +54,10 @@ impl Posterior {
         let theta = &component.theta;
         let prior = match left.open {
             Some(open) => {
-                self.problem.covariance_apart(theta, at) + gemm(open.transpose(), open.as_ref())
+                self.problem.prior().covariance_apart(theta, at)
+                    + gemm(open.transpose(), open.as_ref())
             }
-            None => self.problem.prior_covariance(theta, at),
+            None => self.problem.prior().covariance(theta, at),
         };
         Ok((left.mean, prior - reduction))
     }

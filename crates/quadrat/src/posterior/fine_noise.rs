@@ -18,11 +18,11 @@ pub(crate) fn warning(posterior: &Posterior) -> Result<Option<String>, FitError>
     let problem = &posterior.problem;
     let (Some(best), true) = (
         posterior.components.first(),
-        problem.method.is_some() || problem.sparse.is_some(),
+        problem.method().is_some() || problem.sparse().is_some(),
     ) else {
         return Ok(None);
     };
-    let part = if problem.sparse.is_some() {
+    let part = if problem.sparse().is_some() {
         FINEST_SPARSE
     } else {
         FINEST
@@ -31,7 +31,7 @@ pub(crate) fn warning(posterior: &Posterior) -> Result<Option<String>, FitError>
     for table in &posterior.tables {
         let is_normal = table.as_gaussian().is_some();
         let Some(known) =
-            known(table.likelihood()).filter(|_| !is_normal || problem.sparse.is_some())
+            known(table.likelihood()).filter(|_| !is_normal || problem.sparse().is_some())
         else {
             continue;
         };
@@ -51,7 +51,7 @@ pub(crate) fn warning(posterior: &Posterior) -> Result<Option<String>, FitError>
             Some(output) => posterior.at_output(&at, output)?,
             None => at,
         };
-        let prior = problem.prior_variance(&best.theta, &at);
+        let prior = problem.prior().variance(&best.theta, &at);
         for (noise, prior) in rows.iter().map(|row| known[*row]).zip(prior) {
             if noise > 0.0 && noise < part * prior {
                 let least = (noise.sqrt(), (part * prior).sqrt());

@@ -125,7 +125,7 @@ impl Posterior {
     fn noise_hides(&self) -> bool {
         let theta = &self.components[0].theta;
         let (mut densities, mut noise) = (Vec::new(), Vec::new());
-        for (table, own) in self.tables.iter().zip(&self.problem.own) {
+        for (table, own) in self.tables.iter().zip(&self.problem.tables().own) {
             let gaussian = table.as_gaussian().map(|g| g.noise());
             let learned = own
                 .first()

@@ -24,7 +24,7 @@ impl Posterior {
     /// ```
     #[must_use]
     pub fn inducing(&self) -> Option<&Functionals> {
-        self.problem.sparse.as_ref().map(Sparse::inducing)
+        self.problem.sparse().map(Sparse::inducing)
     }
 
     /// Standard deviation of every input over what the rows look at, in the order of [`Self::dims`]

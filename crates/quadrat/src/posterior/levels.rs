@@ -4,7 +4,6 @@ use super::component::Component;
 use super::lifted::lifted_constant;
 use super::prediction::Prediction;
 use super::summary::Hyper;
-use crate::inference::sites::LatentGaussian;
 use crate::inference::{Conditioned, Factor};
 use crate::likelihood::local::Belief;
 use crate::linalg::{Mat, dot};
@@ -82,13 +81,13 @@ fn of_second(c: &Component) -> Option<&Conditioned> {
 
 /// The unknown coefficients of the mean of the latent function.
 pub(crate) fn of_mean(problem: &Problem, components: &[Component]) -> Vec<Told> {
-    let set = &problem.supports;
+    let set = problem.supports();
     let lift = |c: &Component, at: usize, prior: &MeanPrior| {
         let lift = c.conditioned.lift.as_ref()?;
         let ready = lift.ready(|| problem.parted(&c.theta).kernel).ok()?;
         Some(lifted_constant(&ready, prior, at))
     };
-    coefficients(&problem.mean, set, (0, set.len()), components, own, lift).collect()
+    coefficients(problem.mean(), set, (0, set.len()), components, own, lift).collect()
 }
 
 /// Posterior of the unknown coefficients of the mean of the latent function, and of the constants
@@ -109,24 +108,24 @@ pub(crate) fn mean_hypers(problem: &Problem, components: &[Component]) -> Vec<Hy
             },
         }
     };
-    let outputs = problem.kernel.outputs();
+    let outputs = problem.kernel().outputs();
     let mut all: Vec<Hyper> = of_mean(problem, components)
         .iter()
         .map(|told| match told.of.line {
             None => hyper(MEAN_NAME, outputs, told, &|curve| level(problem, curve)),
             Some(line) => {
-                let column = problem.mean.lines()[line].column;
-                let column = &problem.kernel.columns()[column];
+                let column = problem.mean().lines()[line].column;
+                let column = &problem.kernel().columns()[column];
                 let tell =
                     |curve: &str| format!("change of the mean of {curve} per unit of {column}");
                 hyper(&format!("{LINE_NAME}{column}"), outputs, told, &tell)
             }
         })
         .collect();
-    for second in problem.seconds.each() {
+    for second in problem.seconds().each() {
         let spec = &second.spec;
         let name = format!("{}.{MEAN_NAME}", spec.varying.name());
-        let (set, place) = (&second.supports, (second.start, problem.seconds.rows()));
+        let (set, place) = (&second.supports, (second.start, problem.seconds().rows()));
         let told = coefficients(&spec.mean, set, place, components, of_second, |_, _, _| {
             None
         });
@@ -143,11 +142,11 @@ pub(crate) fn mean_hypers(problem: &Problem, components: &[Component]) -> Vec<Hy
 
 /// What the constant of the mean of a curve is.
 fn level(problem: &Problem, curve: &str) -> String {
-    let columns = problem.kernel.columns();
+    let columns = problem.kernel().columns();
     let at = |line: &crate::problem::mean::MeanLine| {
         format!("{} is {}", columns[line.column], place(line.centre))
     };
-    let places: Vec<String> = problem.mean.lines().iter().map(at).collect();
+    let places: Vec<String> = problem.mean().lines().iter().map(at).collect();
     match places.is_empty() {
         true => format!("level to which {curve} returns far from the data"),
         false => format!(

@@ -13,7 +13,6 @@ use super::mixture::Posterior;
 use super::within::Holding;
 use crate::error::FitError;
 use crate::inference::pooled::{Lift, Ready};
-use crate::inference::sites::LatentGaussian;
 use crate::likelihood::local::Belief;
 use crate::linalg::{Cholesky, Mat, MatRef, dot, gemm, matvec};
 use crate::link::{Link, QuasiMean};
@@ -52,9 +51,9 @@ impl Posterior {
         let theta = &component.theta;
         let (mut means, mut variances) = (Vec::new(), Vec::new());
         for part in parts {
-            let prior = self.problem.mean.means(part);
+            let prior = self.problem.mean().means(part);
             let (values, whitened) = lift.given(&prior, self.problem.parted_cross(theta, part));
-            let open = self.problem.kernel_variance(theta, part);
+            let open = self.problem.prior().kernel_variance(theta, part);
             for (row, open) in open.iter().enumerate() {
                 let w = whitened.col_as_slice(row);
                 let each: Vec<f64> = (0..values.ncols())
@@ -101,7 +100,7 @@ impl Posterior {
         random: &mut ChaCha8Rng,
     ) -> Result<Mat<f64>, FitError> {
         let (values, open) = self.lifted_values(component, lift, at);
-        let prior = self.problem.kernel_variance(&component.theta, at);
+        let prior = self.problem.prior().kernel_variance(&component.theta, at);
         let is_open = (0..at.len()).any(|i| open[(i, i)] > NOTHING * prior[i]);
         let root = is_open.then(|| factor_with_jitter(open)).transpose()?;
         let mut out = Mat::zeros(at.len(), count);
@@ -136,12 +135,12 @@ impl Posterior {
         at: &Functionals,
     ) -> (Mat<f64>, Mat<f64>) {
         let theta = &component.theta;
-        let prior = self.problem.mean.means(at);
+        let prior = self.problem.mean().means(at);
         let (values, whitened) = lift.given(&prior, self.problem.parted_cross(theta, at));
         let reduction = gemm(whitened.transpose(), whitened.as_ref());
         (
             values,
-            self.problem.kernel_covariance(theta, at) - reduction,
+            self.problem.prior().kernel_covariance(theta, at) - reduction,
         )
     }
 
@@ -164,7 +163,7 @@ impl Posterior {
         link: Link,
     ) -> Vec<Option<Belief>> {
         let theta = &component.theta;
-        let prior = self.problem.mean.means(points);
+        let prior = self.problem.mean().means(points);
         let (values, whitened) = lift.given(&prior, self.problem.parted_cross(theta, points));
         (0..part.len())
             .into_par_iter()
@@ -174,7 +173,10 @@ impl Posterior {
                 let whole: f64 = weights.iter().sum();
                 let shares: Vec<f64> = weights.iter().map(|w| w / whole).collect();
                 let own: Vec<usize> = atoms.clone().collect();
-                let before = self.problem.kernel_covariance(theta, &points.rows(&own));
+                let before = self
+                    .problem
+                    .prior()
+                    .kernel_covariance(theta, &points.rows(&own));
                 let w = whitened.as_ref().subcols(atoms.start, atoms.len());
                 let left = &before - gemm(w.transpose(), w);
                 let is_open = (0..own.len()).any(|i| left[(i, i)] > NOTHING * before[(i, i)]);

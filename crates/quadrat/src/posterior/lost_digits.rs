@@ -48,8 +48,8 @@ impl Posterior {
         let lost: Vec<usize> = lost.into_iter().collect();
         for lost in lost.chunks(TOGETHER) {
             let asked = at.rows(lost);
-            let (rows, mean) = (&self.problem.supports, &self.problem.mean);
-            let of = combinations(&self.problem.kernel, rows, &asked, mean.is_any());
+            let (rows, mean) = (self.problem.supports(), self.problem.mean());
+            let of = combinations(self.problem.kernel(), rows, &asked, mean.is_any());
             let each = nodes.par_iter_mut().zip(&self.components);
             each.for_each(|(node, component)| {
                 // Nodes of sums and inducing points are no rows, and have no noise.
@@ -78,8 +78,12 @@ impl<'a> Rows<'a> {
         Self {
             least: noises.fold(f64::INFINITY, |least, v| least.min(*v)),
             prior: match component.conditioned.factor {
-                Factor::Basis(_) => problem.variance_apart(&component.theta, &problem.supports),
-                _ => problem.prior_variance(&component.theta, &problem.supports),
+                Factor::Basis(_) => problem
+                    .prior()
+                    .variance_apart(&component.theta, problem.supports()),
+                _ => problem
+                    .prior()
+                    .variance(&component.theta, problem.supports()),
             },
             posterior,
             component,

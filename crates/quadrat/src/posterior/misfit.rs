@@ -5,6 +5,7 @@ use crate::error::FitError;
 use crate::inference::{Conditioned, Node, Optimum, crossvalidate};
 use crate::parameter::Parameter;
 use crate::problem::assembly::Problem;
+use crate::problem::normal_rows::NormalRows;
 use crate::problem::scale::Scale;
 
 /// Such a misfit has a probability below `exp(-20)`, 2e-9.
@@ -27,11 +28,15 @@ const BEYOND: f64 = 1.0;
 /// What to say where rows do not agree with the fit at its hyperparameters; exact inference only.
 pub(crate) fn warnings(problem: &Problem, conditioned: &Conditioned) -> Vec<String> {
     // Jitter is a noise that nobody stated: it has a warning of its own.
-    if problem.method.is_some() || problem.sparse.is_some() || conditioned.jitter > 0.0 {
+    let rows = problem
+        .engine()
+        .normal()
+        .filter(|_| conditioned.jitter <= 0.0);
+    let Some(rows) = rows else {
         return Vec::new();
-    }
-    let known = beyond_known_noise(problem, conditioned);
-    let told = known.or_else(|| missed_by_the_others(problem, conditioned));
+    };
+    let known = beyond_known_noise(rows, conditioned);
+    let told = known.or_else(|| missed_by_the_others(rows, conditioned));
     told.into_iter().collect()
 }
 
@@ -41,10 +46,10 @@ pub(crate) fn warnings(problem: &Problem, conditioned: &Conditioned) -> Vec<Stri
 ///
 /// # Source
 /// Laurent and Massart 2000, lemma 1: `P(chi^2_n > n + 2 sqrt(n x) + 2 x) <= exp(-x)`.
-fn beyond_known_noise(problem: &Problem, conditioned: &Conditioned) -> Option<String> {
-    let variances = problem.known_variances();
+fn beyond_known_noise(rows: &NormalRows, conditioned: &Conditioned) -> Option<String> {
+    let variances = rows.known_variances();
     let own = variances.iter().zip(&conditioned.alpha);
-    let each = own.zip(problem.times()).filter_map(|((v, alpha), n)| {
+    let each = own.zip(&rows.times).filter_map(|((v, alpha), n)| {
         let known = v.filter(|v| *v > 0.0);
         known.map(|v| (*n, v * alpha * alpha))
     });
@@ -100,8 +105,8 @@ fn impossible(squares: impl Iterator<Item = (f64, f64)>) -> Option<String> {
 }
 
 /// Most rows outside the intervals that the others predict for them.
-fn missed_by_the_others(problem: &Problem, conditioned: &Conditioned) -> Option<String> {
-    let residual = problem.residuals();
+fn missed_by_the_others(rows: &NormalRows, conditioned: &Conditioned) -> Option<String> {
+    let residual = rows.residual.as_slice();
     let n = residual.len();
     if !(FEW..=LEFT_OUT).contains(&n) {
         return None;

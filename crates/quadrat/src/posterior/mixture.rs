@@ -13,7 +13,6 @@ use super::predictive::{Predictive, What};
 use super::summary::{FitSummary, LeaveOneOut};
 use super::varying_noise::VaryingNoise;
 use crate::error::{FitError, InputError};
-use crate::inference::LinearGaussian;
 use crate::kernel::{Kernel, Kind, Role};
 use crate::likelihood::{Likelihood, Noise};
 use crate::problem::assembly::Problem;
@@ -56,7 +55,7 @@ pub struct Posterior {
 impl std::fmt::Debug for Posterior {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Posterior")
-            .field("kernel", &self.problem.kernel)
+            .field("kernel", self.problem.kernel())
             .field("rows", &self.problem.rows())
             .field("nodes", &self.components.len())
             .finish_non_exhaustive()
@@ -104,19 +103,19 @@ impl Posterior {
     /// The kernel.
     #[must_use]
     pub fn kernel(&self) -> &Kernel {
-        &self.problem.kernel
+        self.problem.kernel()
     }
 
     /// The inputs a prediction needs: the columns of the kernel, without that of the outputs.
     #[must_use]
     pub fn dims(&self) -> &[String] {
-        self.problem.kernel.inputs()
+        self.problem.kernel().inputs()
     }
 
     /// The names of the outputs; empty where there is one without a name.
     #[must_use]
     pub fn outputs(&self) -> &[String] {
-        self.problem.kernel.outputs()
+        self.problem.kernel().outputs()
     }
 
     /// Supports on one of several outputs: what [`Self::predict`], [`Self::sample`] and
@@ -127,12 +126,12 @@ impl Posterior {
     /// [`InputError::Output`] for a name that is not among [`Self::outputs`];
     /// [`InputError::UnknownDimension`] for a missing input.
     pub fn at_output(&self, at: &Functionals, output: &str) -> Result<Functionals, InputError> {
-        outputs::place(&self.problem.kernel, at, Some(output))
+        outputs::place(self.problem.kernel(), at, Some(output))
     }
 
     /// As functions of the kernel's columns.
     pub(crate) fn place(&self, at: &Functionals) -> Result<Functionals, InputError> {
-        outputs::place(&self.problem.kernel, at, None)
+        outputs::place(self.problem.kernel(), at, None)
     }
 
     /// The tables it was conditioned on.
@@ -253,9 +252,9 @@ impl Posterior {
         let output = if at.is_empty() {
             0
         } else {
-            self.problem.mean.output(&at, 0)
+            self.problem.mean().output(&at, 0)
         };
-        let mixed = (1..at.len()).any(|row| self.problem.mean.output(&at, row) != output);
+        let mixed = (1..at.len()).any(|row| self.problem.mean().output(&at, row) != output);
         if mixed && scale != Scale::Latent {
             return Err(InputError::Output {
                 name: None,
@@ -264,7 +263,10 @@ impl Posterior {
             .into());
         }
         let table = self.problem.reporting(output, scale, table)?;
-        let (likelihood, own) = (self.problem.likelihood(table), &self.problem.own[table]);
+        let (likelihood, own) = (
+            self.problem.likelihood(table),
+            &self.problem.tables().own[table],
+        );
         amounts.suit(likelihood)?;
         let is_simple = |row: usize| at.is_point(row) && at.size(row) == 1.0;
         if let (Some(link), true) = (likelihood.mean_link(), scale != Scale::Latent)
@@ -276,13 +278,13 @@ impl Posterior {
             };
             return self.predict_totals(&at, (table, link), (what, amounts));
         }
-        let sites = self.problem.method.is_some();
+        let sites = self.problem.method().is_some();
         let noise: Vec<f64> = match scale {
             Scale::Observation if sites => vec![0.0; self.components.len()],
             Scale::Observation => self
                 .components
                 .iter()
-                .map(|c| self.problem.new_row_noise(&c.theta, table))
+                .map(|c| self.problem.tables().new_row_noise(&c.theta, table))
                 .collect::<Option<_>>()
                 .ok_or(NOISE_OF_ROWS)?,
             Scale::Latent | Scale::Response => vec![0.0; self.components.len()],
@@ -307,7 +309,7 @@ impl Posterior {
         if what == What::Observation && known.iter().any(|v| *v != known[0]) {
             return Err(NOISE_OF_ROWS.into());
         }
-        let second = self.problem.seconds.of(likelihood);
+        let second = self.problem.seconds().of(likelihood);
         let own = |c: &Component| own.iter().map(|&i| c.theta[i]).collect();
         let own = self.components.iter().map(own).collect();
         let predictive = Predictive::new(likelihood, own, what, known[0]).with_amounts(amounts);
@@ -345,7 +347,7 @@ impl Posterior {
         varying: Varying,
         at: &Functionals,
     ) -> Result<Prediction, FitError> {
-        let second = self.problem.seconds.get(varying);
+        let second = self.problem.seconds().get(varying);
         let second = second.ok_or_else(|| no_function(varying))?;
         Ok(self.varying_at(second, &self.place(at)?)?)
     }
@@ -356,10 +358,10 @@ impl Posterior {
         second: &SecondLatent,
         at: &Functionals,
     ) -> Result<Prediction, InputError> {
-        let (kernel, own) = (&self.problem.kernel, &second.spec.kernel);
+        let (kernel, own) = (self.problem.kernel(), &second.spec.kernel);
         let name = match at.is_empty() {
             true => None,
-            false => kernel.outputs().get(self.problem.mean.output(at, 0)),
+            false => kernel.outputs().get(self.problem.mean().output(at, 0)),
         };
         let name = name.filter(|_| !own.outputs().is_empty());
         let at = outputs::place(own, &at.select(kernel.inputs())?, name.map(String::as_str))?;
@@ -375,7 +377,7 @@ impl Posterior {
             let conditioned = component.conditioned.second.as_deref();
             conditioned.map(|conditioned| {
                 marginals(conditioned, &parts, |part| Prior {
-                    cross: self.problem.seconds.cross(second, theta, part),
+                    cross: self.problem.seconds().cross(second, theta, part),
                     variance: second.prior_variance(theta, part),
                     mean: second.spec.mean.means(part),
                     coefficients: None,
@@ -420,7 +422,7 @@ impl Posterior {
     /// [`InputError::UnknownDimension`].
     pub fn extrapolation(&self, at: &Functionals) -> Result<Vec<usize>, InputError> {
         let at = at.select(self.dims())?;
-        let kernel = &self.problem.kernel;
+        let kernel = self.problem.kernel();
         let own: Vec<usize> = (0..kernel.columns().len())
             .filter(|d| kernel.output_column() != Some(*d))
             .collect();
@@ -429,7 +431,7 @@ impl Posterior {
             .into_iter()
             .map(|d| {
                 let (lo, hi) = self.range(d);
-                let parameters = self.problem.kernel.parameters().iter().zip(theta);
+                let parameters = self.problem.kernel().parameters().iter().zip(theta);
                 let reach = parameters
                     .filter(|(p, _)| {
                         p.kind != Kind::Linear

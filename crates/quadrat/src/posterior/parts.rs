@@ -57,7 +57,7 @@ impl Posterior {
     /// ```
     pub fn parts(&self, at: &Functionals) -> Result<Vec<Option<Part>>, InputError> {
         let at = self.place(at)?;
-        let tables = restrict(&self.problem.kernel, &self.tables)?;
+        let tables = restrict(self.problem.kernel(), &self.tables)?;
         let rows: usize = tables.iter().map(|table| table.supports().len()).sum();
         let mut out = vec![None; at.len()];
         if rows.saturating_mul(at.len()) > PAIRS {

@@ -199,8 +199,8 @@ fn noise_alike(a: Option<&Noise>, b: Option<&Noise>) -> bool {
 impl Problem {
     /// The tables of an output in groups, see [`instruments`].
     pub fn instruments(&self, output: usize, scale: Scale) -> Vec<Vec<usize>> {
-        let own = self.tables_of(output).map(|t| {
-            let learned = self.own[t].iter().map(|&i| (0, i)).collect();
+        let own = self.tables().of_output(output).map(|t| {
+            let learned = self.tables().own[t].iter().map(|&i| (0, i)).collect();
             let kind = Kind {
                 likelihood: self.likelihood(t),
                 learned,
@@ -228,7 +228,7 @@ impl Problem {
             (Some(_), _) => Err(NOT_THAT),
             (None, [only]) => Ok(only[0]),
             // Bounds alone.
-            (None, []) => Ok(self.tables_of(output).next().unwrap_or(0)),
+            (None, []) => Ok(self.tables().of_output(output).next().unwrap_or(0)),
             (None, _) => Err(WHICH),
         }
     }

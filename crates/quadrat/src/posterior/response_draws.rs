@@ -49,10 +49,10 @@ impl Posterior {
         let mut drawn = Drawn::new(at.dims());
         let mut rows = Vec::with_capacity(at.len());
         let mut rule = None;
-        let pooled = self.problem.pooled.as_ref();
+        let pooled = self.problem.pooled();
         let mut unions = pooled.map_or_else(|| Ok(HashMap::new()), |p| unions(&p.observed, &at))?;
         for row in 0..at.len() {
-            let output = self.problem.mean.output(&at, row);
+            let output = self.problem.mean().output(&at, row);
             let table = self.problem.reporting(output, Scale::Response, None)?;
             let likelihood = self.problem.likelihood(table);
             let one = at.rows(&[row]);
@@ -92,16 +92,11 @@ impl Posterior {
     /// were.
     pub(crate) fn finest_rule(&self) -> NodeRule {
         let problem = &self.problem;
-        match &problem.pooled {
+        match problem.pooled() {
             // An observed row has the nodes again by which it was seen: what it says of its sum
             // holds for these.
             Some(pooled) => pooled.rule.clone(),
-            None => {
-                let dims = problem.kernel.columns().len();
-                problem
-                    .covariance
-                    .node_rule(&self.components[0].theta, dims)
-            }
+            None => problem.prior().node_rule(&self.components[0].theta),
         }
     }
 }

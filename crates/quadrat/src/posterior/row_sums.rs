@@ -17,7 +17,7 @@ use super::mixture::Posterior;
 use super::prediction::not_negative;
 use crate::covariance::NodeRule;
 use crate::inference::pooled::total;
-use crate::inference::sites::{Block, LatentGaussian};
+use crate::inference::sites::Block;
 use crate::likelihood::local::Belief;
 use crate::linalg::{Cholesky, Mat, dot};
 use crate::link::{Link, Linked};
@@ -155,13 +155,9 @@ impl RowSums {
         belief: Belief,
     ) -> Belief {
         let problem = &posterior.problem;
-        let mut latent = problem
-            .covariance
-            .cross(nodes.theta, &self.points, nodes.points);
-        problem
-            .mean
-            .add_covariance(&mut latent, &self.points, nodes.points);
-        let variances = problem.prior_variance(nodes.theta, nodes.points);
+        let prior = problem.prior();
+        let latent = prior.cross(nodes.theta, &self.points, nodes.points);
+        let variances = prior.variance(nodes.theta, nodes.points);
         let mut at = self.at.clone();
         at.extend(nodes.beliefs(|i| variances[i]));
         let linked = Linked::new(self.link, &at);
@@ -203,7 +199,7 @@ impl RowSums {
 /// too many nodes.
 fn sums(posterior: &Posterior, link: Link, rule: &NodeRule) -> Option<Vec<(usize, usize, usize)>> {
     let problem = &posterior.problem;
-    problem.sparse.as_ref()?;
+    problem.sparse()?;
     let observed = problem.observed();
     let (mut rows, mut start) = (Vec::new(), 0);
     for (block, table) in posterior.tables.iter().enumerate() {
@@ -234,10 +230,10 @@ impl Seen {
         let (problem, theta) = (&posterior.problem, &component.theta);
         let points = nodes.atoms_as_points();
         let cross = problem.cross(theta, &points);
-        let prior = problem.prior_covariance(theta, &points);
+        let prior = problem.prior().covariance(theta, &points);
         let alpha = &component.conditioned.alpha;
         let mean: Vec<f64> = (0..points.len())
-            .map(|j| problem.mean.mean(&points, j) + dot(cross.col_as_slice(j), alpha))
+            .map(|j| problem.mean().mean(&points, j) + dot(cross.col_as_slice(j), alpha))
             .collect();
         let reduced = component.conditioned.factor.whiten(cross);
         let at = mean.into_iter().enumerate().map(|(i, mean)| {

@@ -16,8 +16,8 @@ use crate::support::Functionals;
 /// slope of what goes into the link: behind `exp`, a rise of the input by one multiplies the rate
 /// by `exp(b)`.
 ///
-/// A coefficient of the mean ([`Mean::Linear`](crate::model::Mean::Linear)) is that slope where the kernel
-/// does not know the input; else that of the line about which the function varies.
+/// A coefficient of the mean ([`Mean::Linear`](crate::model::Mean::Linear)) is that slope where
+/// the kernel does not know the input; else that of the line about which the function varies.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Slope {
     /// The input.
@@ -100,7 +100,7 @@ impl Posterior {
     fn of_the_mean(&self, linear: &[usize]) -> Vec<Slope> {
         let (problem, kernel) = (&self.problem, self.kernel());
         let slope = |told: Told| {
-            let column = problem.mean.lines()[told.of.line?].column;
+            let column = problem.mean().lines()[told.of.line?].column;
             (!linear.contains(&column)).then(|| Slope {
                 input: kernel.columns()[column].clone(),
                 output: kernel.outputs().get(told.of.output).cloned(),

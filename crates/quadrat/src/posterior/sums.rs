@@ -2,7 +2,6 @@
 
 use super::mixture::Posterior;
 use crate::error::FitError;
-use crate::inference::sites::LatentGaussian;
 use crate::link::Link;
 use crate::problem::pooled::is_pooled;
 use crate::support::Functionals;
@@ -38,8 +37,8 @@ impl Posterior {
     /// whatever else is known. A normal belief about the function cannot hold a sum over values
     /// that move much within the row: its sum is known worse than that.
     pub(crate) fn warnings_of_sums(&self) -> Result<Vec<String>, FitError> {
-        let sparse = self.problem.sparse.as_ref();
-        if sparse.is_none() && self.problem.pooled.is_none() {
+        let sparse = self.problem.sparse();
+        if sparse.is_none() && self.problem.pooled().is_none() {
             return Ok(Vec::new());
         }
         let limit = match sparse {
@@ -85,7 +84,7 @@ impl Posterior {
             let own = block.own_values(theta);
             let all = first..first + table.supports.len();
             first = all.end;
-            let is_of_interest = self.problem.pooled.is_some() || is_pooled(table);
+            let is_of_interest = self.problem.pooled().is_some() || is_pooled(table);
             let Some(link) = table.likelihood.mean_link().filter(|_| is_of_interest) else {
                 continue;
             };
@@ -112,7 +111,7 @@ impl Posterior {
 
     /// Every row where inference is dense; else some, evenly spread, of few enough points.
     fn looked_at(&self, observed: &Functionals, all: std::ops::Range<usize>) -> Vec<usize> {
-        if self.problem.sparse.is_none() {
+        if self.problem.sparse().is_none() {
             return all.collect();
         }
         let count = all.len().min(LOOKED_AT);

@@ -16,7 +16,6 @@ use super::unions::unions;
 use super::within::{Holding, holding};
 use crate::error::{FitError, InputError};
 use crate::inference::pooled::{OtherSums, Seen, Total, total};
-use crate::inference::sites::LatentGaussian;
 use crate::inference::sparse::{Bags, sampled_total};
 use crate::likelihood::local::Belief;
 use crate::linalg::{Mat, MatRef, dot};
@@ -49,8 +48,11 @@ impl Posterior {
         (table, link): (usize, Link),
         (what, amounts): (What, Amounts),
     ) -> Result<Prediction, FitError> {
-        let (likelihood, own) = (self.problem.likelihood(table), &self.problem.own[table]);
-        if what == What::Observation && self.problem.seconds.of(likelihood).is_some() {
+        let (likelihood, own) = (
+            self.problem.likelihood(table),
+            &self.problem.tables().own[table],
+        );
+        if what == What::Observation && self.problem.seconds().of(likelihood).is_some() {
             return Err(InputError::Unavailable {
                 what: "the observation scale of totals whose dispersion is a function",
                 remedy: "predict the response, or observations at points",
@@ -97,7 +99,7 @@ impl Posterior {
         }
         let finest = self.finest_rule();
         let limit = self.most_nodes();
-        let pooled = self.problem.pooled.as_ref();
+        let pooled = self.problem.pooled();
         let has_draws = |c: &Component| c.conditioned.lift.is_some();
         let held_by = pooled.filter(|_| self.components.iter().any(has_draws));
         let mut unions = pooled.map_or_else(|| Ok(HashMap::new()), |p| unions(&p.observed, at))?;
@@ -150,7 +152,7 @@ impl Posterior {
 
     /// Nodes of one row at most: with a sample of the pairs there may be many.
     fn most_nodes(&self) -> usize {
-        match &self.problem.sparse {
+        match self.problem.sparse() {
             Some(_) => SAMPLED_NODES,
             None => MAX_NODES,
         }
@@ -188,12 +190,16 @@ impl Posterior {
                 continue;
             }
             let theta = &component.theta;
-            let told =
-                told.get_or_init(|| OtherSums::new(factor, || self.problem.covariance(theta)));
+            let of_rows = || {
+                self.problem
+                    .prior()
+                    .covariance(theta, self.problem.supports())
+            };
+            let told = told.get_or_init(|| OtherSums::new(factor, of_rows));
             let cross = self.problem.cross(theta, &points);
             let alpha = &component.conditioned.alpha;
             let centre: Vec<f64> = (0..count)
-                .map(|j| self.problem.mean.mean(&points, j) + dot(cross.col_as_slice(j), alpha))
+                .map(|j| self.problem.mean().mean(&points, j) + dot(cross.col_as_slice(j), alpha))
                 .collect();
             let prior = told.as_ref().map(|_| cross.clone());
             let (features, reduced) = factor.features(cross);
@@ -246,7 +252,7 @@ impl Posterior {
         weights: &[f64],
         told: Option<&(&OtherSums<'_>, Mat<f64>)>,
     ) -> Belief {
-        let prior = self.problem.prior_covariance(nodes.theta, nodes.points);
+        let prior = self.problem.prior().covariance(nodes.theta, nodes.points);
         let covariance = |i: usize, j: usize| prior[(i, j)] - nodes.reduction(i, j);
         let at = nodes.beliefs(|i| prior[(i, i)]);
         // As rows are seen: what they say of a sum holds for its average, and only `softplus` is
@@ -279,7 +285,7 @@ impl Posterior {
         link: Link,
         weights: &[f64],
     ) -> Option<Total> {
-        let mut bags = Bags::new(self.problem.sparse.as_ref()?.within);
+        let mut bags = Bags::new(self.problem.sparse()?.within);
         // Weights of totals are above zero: bags refuse none.
         bags.push(link, weights).ok()?;
         if bags.is_full(0) {
@@ -288,13 +294,14 @@ impl Posterior {
         let sample = bags.sample(0);
         let mut covariance = self
             .problem
-            .prior_covariance(nodes.theta, &nodes.points.rows(&sample));
+            .prior()
+            .covariance(nodes.theta, &nodes.points.rows(&sample));
         for (i, &a) in sample.iter().enumerate() {
             for (j, &b) in sample.iter().enumerate() {
                 covariance[(i, j)] -= nodes.reduction(a, b);
             }
         }
-        let variances = self.problem.prior_variance(nodes.theta, nodes.points);
+        let variances = self.problem.prior().variance(nodes.theta, nodes.points);
         let at = nodes.beliefs(|i| variances[i]);
         let reduced = nodes.reduced.subcols(nodes.first, weights.len());
         let explained = (features, reduced);

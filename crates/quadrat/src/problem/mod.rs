@@ -8,14 +8,16 @@
 //! | read off the data | `defaults`, `extent`, `line`, `rms`, `rounding` |
 //! | prior mean | `mean`, `mean_lines`, `trend` |
 //! | a second latent function | `second`, `seconds` |
-//! | the model in full, and as a problem | `specified`, `assembly`, `prior`, `rows` |
+//! | the model in full, and as a problem | `specified`, `assembly` |
+//! | what a problem is made of | `prior`, `tables`, and an `engine` for each way of inference |
 //! | rows of a problem | `normal_rows`, `repeated`, `centred`, `row_products`, `kernel_products` |
-//! | sums after a link, and inducing points | `pooled`, `sparse`, `streamed` |
+//! | sums after a link, and inducing points | `pooled`, `sparse` |
 
 pub(crate) mod assembly;
 pub(crate) mod centred;
 pub(crate) mod checks;
 pub(crate) mod defaults;
+pub(crate) mod engine;
 pub(crate) mod extent;
 pub(crate) mod kernel_products;
 pub(crate) mod line;
@@ -32,13 +34,12 @@ pub(crate) mod repeated;
 pub(crate) mod rms;
 pub(crate) mod rounding;
 pub(crate) mod row_products;
-pub(crate) mod rows;
 pub(crate) mod scale;
 pub(crate) mod second;
 pub(crate) mod seconds;
 pub(crate) mod settings;
 pub(crate) mod sparse;
 pub(crate) mod specified;
-pub(crate) mod streamed;
+pub(crate) mod tables;
 pub(crate) mod trend;
 pub(crate) mod varying;

@@ -6,6 +6,8 @@ use crate::problem::observations::Observations;
 pub(crate) struct NormalRows {
     /// What was reported, or what stands for it where no number was.
     pub values: Vec<f64>,
+    /// Values less prior means.
+    pub residual: Vec<f64>,
     /// Known noise variances; of values that were seen `n` times the `n`th part.
     pub known: Vec<f64>,
     /// The parameter that is the learned part of the noise variance, where there is one.
@@ -15,9 +17,40 @@ pub(crate) struct NormalRows {
 }
 
 impl NormalRows {
+    /// Whether all rows have one noise variance.
+    pub fn is_homoscedastic(&self) -> bool {
+        self.group.iter().all(|g| *g == self.group[0])
+            && self.known.iter().all(|v| *v == self.known[0])
+            && self.times.iter().all(|n| *n == self.times[0])
+    }
+
+    /// The known noise variance of every row; `None` where a part of it is learned.
+    pub fn known_variances(&self) -> Vec<Option<f64>> {
+        let pairs = self.known.iter().zip(&self.group);
+        pairs
+            .map(|(known, group)| group.is_none().then_some(*known))
+            .collect()
+    }
+
+    /// Of every value that was seen more than once how often, the noise variance of each time, and
+    /// the parameter in it.
+    pub fn several<'a>(
+        &'a self,
+        theta: &'a [f64],
+    ) -> impl Iterator<Item = (f64, f64, Option<usize>)> + 'a {
+        let rows = self.times.iter().zip(&self.known).zip(&self.group);
+        let several = rows.filter(|((n, _), _)| **n != 1.0);
+        several.map(move |((n, known), group)| {
+            (*n, n * known + group.map_or(0.0, |g| theta[g]), *group)
+        })
+    }
+}
+
+impl NormalRows {
     /// # Arguments
     /// * `own` - where the hyperparameters of every table's likelihood stand
-    pub fn new(tables: &[Observations], own: &[Vec<usize>]) -> Self {
+    /// * `prior_mean` - of every row
+    pub fn new(tables: &[Observations], own: &[Vec<usize>], prior_mean: &[f64]) -> Self {
         let (mut values, mut known, mut group) = (Vec::new(), Vec::new(), Vec::new());
         let mut times: Vec<f64> = Vec::new();
         for (table, own) in tables.iter().zip(own) {
@@ -44,7 +77,9 @@ impl NormalRows {
                 times.push(often);
             }
         }
+        let pairs = values.iter().zip(prior_mean);
         Self {
+            residual: pairs.map(|(y, m)| y - m).collect(),
             values,
             known,
             group,

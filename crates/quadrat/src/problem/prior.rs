@@ -1,185 +1,45 @@
-//! What dense inference asks of a problem.
+//! The Gaussian prior of the function: kernel and mean with unknown coefficients.
 
-use super::assembly::Problem;
-use crate::inference::sites::{Block, LatentGaussian, Parted, SecondPrior};
-use crate::inference::{Gram, LinearGaussian};
-use crate::kernel::Mixing;
-use crate::likelihood::repeated::{rest_of_values, rest_of_values_slope};
-use crate::linalg::{Mat, MatRef};
+use super::mean::Means;
+use crate::covariance::{Covariance, LineTerm, NodeRule};
+use crate::inference::sites::Parted;
+use crate::kernel::Kernel;
+use crate::linalg::Mat;
 use crate::parameter::Parameter;
 use crate::support::Functionals;
 
-impl LatentGaussian for Problem {
-    fn prior_mean(&self) -> &[f64] {
-        match &self.centred {
-            Some(centred) => &centred.prior_mean,
-            None => &self.prior_mean,
-        }
-    }
-
-    fn covariance(&self, theta: &[f64]) -> Mat<f64> {
-        self.prior_covariance(theta, &self.supports)
-    }
-
-    fn parted(&self, theta: &[f64]) -> Parted {
-        Parted {
-            kernel: self.covariance.matrix(theta, &self.supports),
-            constants: self.mean.columns(&self.supports),
-        }
-    }
-
-    fn contract_covariance(&self, theta: &[f64], adjoint: MatRef<'_, f64>, gradient: &mut [f64]) {
-        self.covariance
-            .contract(theta, &self.supports, adjoint, gradient);
-    }
-
-    fn blocks(&self) -> Vec<Block<'_>> {
-        let mut first = 0;
-        let likelihoods = match &self.centred {
-            Some(centred) => centred.likelihoods.as_slice(),
-            None => &self.likelihoods,
-        };
-        let tables = likelihoods.iter().zip(&self.own).enumerate();
-        tables
-            .map(|(t, (likelihood, own))| {
-                let block = Block {
-                    likelihood: match &self.repeated[t] {
-                        Some(repeated) => repeated,
-                        None => likelihood.local(),
-                    },
-                    first,
-                    own,
-                    second: self.seconds.of_table(t),
-                };
-                first += likelihood.rows();
-                block
-            })
-            .collect()
-    }
-
-    fn parameters(&self) -> &[Parameter] {
-        &self.parameters
-    }
-
-    fn describe(&self) -> String {
-        self.kernel.to_string()
-    }
-
-    fn second(&self) -> Option<&dyn SecondPrior> {
-        self.seconds.prior()
-    }
-
-    /// Columns of mixing matrices: `A A'` does not know their signs.
-    fn mirrored(&self) -> Vec<Vec<usize>> {
-        let seconds = self.seconds.each().iter().map(|second| &second.spec);
-        let seconds = seconds.map(|spec| (&spec.kernel, spec.offset));
-        let kernels = std::iter::once((&self.kernel, 0)).chain(seconds);
-        let columns = kernels.flat_map(|(kernel, offset)| {
-            let matrices = kernel.leaves().iter().filter_map(|l| l.mixing.as_ref());
-            let columns = matrices.flat_map(Mixing::columns);
-            columns.map(move |column| column.into_iter().map(|i| offset + i).collect())
-        });
-        columns
-            .filter(|column: &Vec<usize>| column.iter().all(|&i| self.parameters[i].is_mirrored()))
-            .collect()
-    }
+/// `f ~ GP(m, k)`, where the unknown coefficients of the mean are integrated: their columns are
+/// part of every covariance that does not say otherwise.
+pub(crate) struct Prior {
+    pub kernel: Kernel,
+    pub(super) of_kernel: Covariance,
+    /// For exact inference: the covariance without its linear leaves in one column, and those
+    /// leaves, which join the unknown constants as functions with coefficients.
+    apart: (Covariance, Vec<LineTerm>),
+    pub mean: Means,
+    /// All hyperparameters of the model, in the order of `theta`; those of the kernel come first.
+    pub parameters: Vec<Parameter>,
 }
 
-impl LinearGaussian for Problem {
-    fn rows(&self) -> usize {
-        self.values.len()
-    }
-
-    fn residual(&self) -> &[f64] {
-        &self.residual
-    }
-
-    fn gram(&self, theta: &[f64]) -> Gram {
-        if let Some((axes, covariances)) = &self.axes {
-            return Gram::Kronecker {
-                axes: axes
-                    .iter()
-                    .zip(covariances)
-                    .map(|(set, c)| c.matrix(theta, set))
-                    .collect(),
-                rank_one: self
-                    .mean
-                    .is_unknown()
-                    .then(|| self.mean.scales(&self.supports)),
-            };
-        }
-        Gram::Dense(self.apart.0.matrix(theta, &self.supports))
-    }
-
-    fn basis(&self, theta: &[f64]) -> Option<Mat<f64>> {
-        let is_apart = self.mean.is_unknown() || !self.apart.1.is_empty();
-        (self.axes.is_none() && is_apart).then(|| self.functions(theta, &self.supports))
-    }
-
-    fn noise(&self, theta: &[f64], variances: &mut [f64]) {
-        let rows = self.known.iter().zip(&self.group).zip(&self.times);
-        for (out, ((&known, &group), n)) in variances.iter_mut().zip(rows) {
-            *out = known + group.map_or(0.0, |g| theta[g] / n);
+impl Prior {
+    pub fn new(kernel: Kernel, mean: Means, parameters: Vec<Parameter>) -> Self {
+        Self {
+            of_kernel: Covariance::new(&kernel),
+            apart: Covariance::with_lines_apart(&kernel),
+            kernel,
+            mean,
+            parameters,
         }
     }
 
-    fn constant(&self, theta: &[f64]) -> f64 {
-        self.several(theta)
-            .map(|(n, variance, _)| rest_of_values(n, variance))
-            .sum()
-    }
-
-    fn contract(&self, theta: &[f64], adjoint: &Gram, noise_adjoint: &[f64], gradient: &mut [f64]) {
-        match (adjoint, &self.axes) {
-            (Gram::Dense(g), _) => {
-                self.covariance
-                    .contract(theta, &self.supports, g.as_ref(), gradient);
-            }
-            (Gram::Kronecker { axes: adjoints, .. }, Some((axes, covariances))) => {
-                for ((g, set), covariance) in adjoints.iter().zip(axes).zip(covariances) {
-                    covariance.contract(theta, set, g.as_ref(), gradient);
-                }
-            }
-            (Gram::Kronecker { .. }, None) => {}
-        }
-        for ((&group, n), g) in self.group.iter().zip(&self.times).zip(noise_adjoint) {
-            if let Some(group) = group {
-                gradient[group] += g / n;
-            }
-        }
-        for (n, variance, group) in self.several(theta) {
-            if let Some(group) = group {
-                gradient[group] += rest_of_values_slope(n, variance);
-            }
-        }
-    }
-
-    fn describe(&self) -> String {
-        self.kernel.to_string()
-    }
-
-    fn parameters(&self) -> &[Parameter] {
-        &self.parameters
-    }
-}
-
-impl Problem {
-    /// Of every value that was seen more than once how often, the noise variance of each time, and
-    /// the parameter in it.
-    fn several<'a>(
-        &'a self,
-        theta: &'a [f64],
-    ) -> impl Iterator<Item = (f64, f64, Option<usize>)> + 'a {
-        let rows = self.times.iter().zip(&self.known).zip(&self.group);
-        let several = rows.filter(|((n, _), _)| **n != 1.0);
-        several.map(move |((n, known), group)| {
-            (*n, n * known + group.map_or(0.0, |g| theta[g]), *group)
-        })
+    /// Whether exact inference has functions with coefficients beside the covariance.
+    pub fn has_functions(&self) -> bool {
+        self.mean.is_unknown() || !self.apart.1.is_empty()
     }
 
     /// What functionals see of the unknown constants and of lines, in prior sds of their
     /// coefficients, shape `[at.len(), functions]`; the constants come first.
-    fn functions(&self, theta: &[f64], at: &Functionals) -> Mat<f64> {
+    pub fn functions(&self, theta: &[f64], at: &Functionals) -> Mat<f64> {
         let constants = self.mean.columns(at);
         let lines = self.apart.1.iter().map(|line| line.values(theta, at));
         let lines: Vec<Vec<f64>> = lines.collect();
@@ -190,10 +50,10 @@ impl Problem {
         })
     }
 
-    /// `K_(rows, at)` without what [`LinearGaussian::basis`] has, and that beside it.
-    pub fn cross_apart(&self, theta: &[f64], at: &Functionals) -> Parted {
+    /// `K_(rows, at)` without the functions of [`Self::functions`], and these beside it.
+    pub fn cross_apart(&self, theta: &[f64], rows: &Functionals, at: &Functionals) -> Parted {
         Parted {
-            kernel: self.apart.0.cross(theta, &self.supports, at),
+            kernel: self.apart.0.cross(theta, rows, at),
             constants: self.functions(theta, at),
         }
     }
@@ -208,34 +68,42 @@ impl Problem {
         self.apart.0.matrix(theta, at)
     }
 
+    /// Prior covariance of the functionals under the kernel, with the unknown means beside it.
+    pub fn parted(&self, theta: &[f64], at: &Functionals) -> Parted {
+        Parted {
+            kernel: self.of_kernel.matrix(theta, at),
+            constants: self.mean.columns(at),
+        }
+    }
+
     /// `K_(rows, at)`, the unknown mean included; shape `[n, at.len()]`.
-    pub fn cross(&self, theta: &[f64], at: &Functionals) -> Mat<f64> {
-        let mut cross = self.covariance.cross(theta, &self.supports, at);
-        self.mean.add_covariance(&mut cross, &self.supports, at);
+    pub fn cross(&self, theta: &[f64], rows: &Functionals, at: &Functionals) -> Mat<f64> {
+        let mut cross = self.of_kernel.cross(theta, rows, at);
+        self.mean.add_covariance(&mut cross, rows, at);
         cross
     }
 
     /// `K_(rows, at)` with the unknown means beside it.
-    pub fn parted_cross(&self, theta: &[f64], at: &Functionals) -> Parted {
+    pub fn parted_cross(&self, theta: &[f64], rows: &Functionals, at: &Functionals) -> Parted {
         Parted {
-            kernel: self.covariance.cross(theta, &self.supports, at),
+            kernel: self.of_kernel.cross(theta, rows, at),
             constants: self.mean.columns(at),
         }
     }
 
     /// Prior variance of every functional under the kernel alone.
     pub fn kernel_variance(&self, theta: &[f64], at: &Functionals) -> Vec<f64> {
-        self.covariance.diagonal(theta, at)
+        self.of_kernel.diagonal(theta, at)
     }
 
     /// Prior covariance of the functionals under the kernel alone.
     pub fn kernel_covariance(&self, theta: &[f64], at: &Functionals) -> Mat<f64> {
-        self.covariance.matrix(theta, at)
+        self.of_kernel.matrix(theta, at)
     }
 
     /// Prior variance of every functional, the unknown mean included.
-    pub fn prior_variance(&self, theta: &[f64], at: &Functionals) -> Vec<f64> {
-        let mut diagonal = self.covariance.diagonal(theta, at);
+    pub fn variance(&self, theta: &[f64], at: &Functionals) -> Vec<f64> {
+        let mut diagonal = self.of_kernel.diagonal(theta, at);
         for (j, v) in diagonal.iter_mut().enumerate() {
             *v += self.mean.variance(at, j);
         }
@@ -243,9 +111,37 @@ impl Problem {
     }
 
     /// Prior covariance of the functionals, the unknown mean included.
-    pub fn prior_covariance(&self, theta: &[f64], at: &Functionals) -> Mat<f64> {
-        let mut k = self.covariance.matrix(theta, at);
+    pub fn covariance(&self, theta: &[f64], at: &Functionals) -> Mat<f64> {
+        let mut k = self.of_kernel.matrix(theta, at);
         self.mean.add_covariance(&mut k, at, at);
         k
+    }
+
+    /// How nodes within boxes and regions are placed that resolve the kernel.
+    pub fn node_rule(&self, theta: &[f64]) -> NodeRule {
+        self.of_kernel.node_rule(theta, self.kernel.columns().len())
+    }
+
+    /// The hyperparameters by name.
+    pub fn named(&self, theta: &[f64]) -> Vec<(String, f64)> {
+        let pairs = self.parameters.iter().zip(theta);
+        pairs.map(|(p, value)| (p.name.clone(), *value)).collect()
+    }
+
+    /// What to say where supports were integrated more coarsely than the kernel needs.
+    pub fn quadrature_warning(&self, theta: &[f64], supports: &Functionals) -> Option<String> {
+        if let Some(ratio) = self.of_kernel.coarseness(theta, supports) {
+            return Some(format!(
+                "some boxes are too wide for the quadrature of kernels that share columns: panels are {ratio:.1} times as long as the kernel needs, or its kinks are cut through; prefer products of kernels on separate columns"
+            ));
+        }
+        // Below this the noise of any data hides it.
+        let error = self.of_kernel.region_error(theta, supports);
+        error.filter(|e| *e > 1e-5).map(|error| {
+            format!(
+                "variances of regions under `{}` are known to about {error:.0e} only: the kernel is rough, or its lengthscales are far below the size of the regions, and it has no rule on boundaries; one leaf over both coordinates has one, as `matern32(x, y)`, or one leaf for each, as `matern32(x) * se(y)`",
+                self.kernel
+            )
+        })
     }
 }

@@ -25,4 +25,6 @@ pub(crate) struct Specified {
     pub besides: Vec<Vec<f64>>,
     /// And where periods that are learned are those that the rows suggest, the likeliest first.
     pub cycles: Vec<Vec<f64>>,
+    /// Whether sites are sought for rows less the level of their values, where that is large.
+    pub is_centred: bool,
 }

@@ -1,0 +1,230 @@
+//! Rows with normal noise, conditioned in closed form.
+
+use super::super::checks::{MAX_ATOMS, MAX_DENSE_ROWS};
+use super::super::normal_rows::NormalRows;
+use super::super::prior::Prior;
+use super::super::tables::Tables;
+use super::Engine;
+use crate::covariance::{Covariance, Grid};
+use crate::error::{FitError, InputError};
+use crate::inference::pooled::Draws;
+use crate::inference::sites::Method;
+use crate::inference::{self, Conditioned, Evidence, Gram, LinearGaussian};
+use crate::likelihood::repeated::{rest_of_values, rest_of_values_slope};
+use crate::linalg::Mat;
+use crate::parameter::Parameter;
+use crate::support::Functionals;
+
+/// From this many rows on, a complete grid uses its Kronecker structure.
+const GRID_ROWS: usize = 64;
+/// From how many rows on starts compete on fewer of them, and on how many.
+const THINNED: (usize, usize) = (1000, 500);
+
+/// Values `y = L f + e` with `e ~ N(0, V)`, in working order: that of the grid on a complete grid,
+/// else the user's.
+pub(crate) struct ExactEngine {
+    prior: Prior,
+    tables: Tables,
+    supports: Functionals,
+    rows: NormalRows,
+    /// On a complete grid, its axes with the covariances along them.
+    axes: Option<(Vec<Functionals>, Vec<Covariance>)>,
+}
+
+impl ExactEngine {
+    /// Also the user's row at every place.
+    pub fn new(
+        prior: Prior,
+        tables: Tables,
+        mut supports: Functionals,
+        mut rows: NormalRows,
+    ) -> (Self, Vec<usize>) {
+        let n = rows.values.len();
+        let is_separable = prior.kernel.outputs().is_empty()
+            // A grid has room for one function beside the kernel, the constant.
+            && prior.mean.lines().is_empty()
+            && rows.is_homoscedastic();
+        let dims = prior.kernel.columns().len();
+        let grid = (n >= GRID_ROWS && is_separable)
+            .then(|| Grid::find(&supports))
+            .flatten()
+            .zip(prior.of_kernel.along_axes(dims));
+        let mut order: Vec<usize> = (0..n).collect();
+        let axes = grid.map(|(grid, covariances)| {
+            for (row, &at) in grid.position.iter().enumerate() {
+                order[at] = row;
+            }
+            supports = supports.rows(&order);
+            // Noise and numbers are those of every row.
+            for values in [&mut rows.values, &mut rows.residual] {
+                *values = order.iter().map(|&r| values[r]).collect();
+            }
+            (grid.axes, covariances)
+        });
+        let own = Self {
+            prior,
+            tables,
+            supports,
+            rows,
+            axes,
+        };
+        (own, order)
+    }
+}
+
+impl Engine for ExactEngine {
+    fn prior(&self) -> &Prior {
+        &self.prior
+    }
+
+    fn prior_mut(&mut self) -> &mut Prior {
+        &mut self.prior
+    }
+
+    fn tables(&self) -> &Tables {
+        &self.tables
+    }
+
+    fn supports(&self) -> &Functionals {
+        &self.supports
+    }
+
+    fn method(&self) -> Option<Method> {
+        None
+    }
+
+    fn structure(&self) -> &'static str {
+        if self.axes.is_some() {
+            "kronecker"
+        } else {
+            "dense"
+        }
+    }
+
+    fn check_size(&self) -> Result<(), InputError> {
+        if self.axes.is_some() {
+            return Ok(());
+        }
+        check_dense(self.tables.rows())?;
+        check_atoms(&self.supports, self.tables.rows())
+    }
+
+    fn condition(&self, theta: &[f64], _: Draws) -> Result<Conditioned, FitError> {
+        inference::condition(self, theta)
+    }
+
+    fn evidence(&self) -> Option<Box<dyn Evidence + '_>> {
+        Some(Box::new(inference::Exact(self)))
+    }
+
+    fn thinned(&self) -> Option<(usize, usize)> {
+        self.axes.is_none().then_some(THINNED)
+    }
+
+    fn normal(&self) -> Option<&NormalRows> {
+        Some(&self.rows)
+    }
+}
+
+/// Refuses more rows than a dense covariance may have.
+pub(super) fn check_dense(rows: usize) -> Result<(), InputError> {
+    match rows > MAX_DENSE_ROWS {
+        true => Err(InputError::TooManyRows {
+            rows,
+            limit: MAX_DENSE_ROWS,
+        }),
+        false => Ok(()),
+    }
+}
+
+/// Refuses more points, boxes and regions than are compared in pairs.
+pub(super) fn check_atoms(supports: &Functionals, rows: usize) -> Result<(), InputError> {
+    let atoms = supports.atom_count();
+    match atoms > MAX_ATOMS {
+        true => Err(InputError::TooManyAtoms {
+            atoms,
+            rows,
+            limit: MAX_ATOMS,
+        }),
+        false => Ok(()),
+    }
+}
+
+impl LinearGaussian for ExactEngine {
+    fn rows(&self) -> usize {
+        self.rows.values.len()
+    }
+
+    fn residual(&self) -> &[f64] {
+        &self.rows.residual
+    }
+
+    fn gram(&self, theta: &[f64]) -> Gram {
+        if let Some((axes, covariances)) = &self.axes {
+            let mean = &self.prior.mean;
+            return Gram::Kronecker {
+                axes: axes
+                    .iter()
+                    .zip(covariances)
+                    .map(|(set, c)| c.matrix(theta, set))
+                    .collect(),
+                rank_one: mean.is_unknown().then(|| mean.scales(&self.supports)),
+            };
+        }
+        Gram::Dense(self.prior.covariance_apart(theta, &self.supports))
+    }
+
+    fn basis(&self, theta: &[f64]) -> Option<Mat<f64>> {
+        (self.axes.is_none() && self.prior.has_functions())
+            .then(|| self.prior.functions(theta, &self.supports))
+    }
+
+    fn noise(&self, theta: &[f64], variances: &mut [f64]) {
+        let rows = &self.rows;
+        let rows = rows.known.iter().zip(&rows.group).zip(&rows.times);
+        for (out, ((&known, &group), n)) in variances.iter_mut().zip(rows) {
+            *out = known + group.map_or(0.0, |g| theta[g] / n);
+        }
+    }
+
+    fn constant(&self, theta: &[f64]) -> f64 {
+        self.rows
+            .several(theta)
+            .map(|(n, variance, _)| rest_of_values(n, variance))
+            .sum()
+    }
+
+    fn contract(&self, theta: &[f64], adjoint: &Gram, noise_adjoint: &[f64], gradient: &mut [f64]) {
+        match (adjoint, &self.axes) {
+            (Gram::Dense(g), _) => {
+                let covariance = &self.prior.of_kernel;
+                covariance.contract(theta, &self.supports, g.as_ref(), gradient);
+            }
+            (Gram::Kronecker { axes: adjoints, .. }, Some((axes, covariances))) => {
+                for ((g, set), covariance) in adjoints.iter().zip(axes).zip(covariances) {
+                    covariance.contract(theta, set, g.as_ref(), gradient);
+                }
+            }
+            (Gram::Kronecker { .. }, None) => {}
+        }
+        let rows = self.rows.group.iter().zip(&self.rows.times);
+        for ((&group, n), g) in rows.zip(noise_adjoint) {
+            if let Some(group) = group {
+                gradient[group] += g / n;
+            }
+        }
+        for (n, variance, group) in self.rows.several(theta) {
+            if let Some(group) = group {
+                gradient[group] += rest_of_values_slope(n, variance);
+            }
+        }
+    }
+
+    fn describe(&self) -> String {
+        self.prior.kernel.to_string()
+    }
+
+    fn parameters(&self) -> &[Parameter] {
+        &self.prior.parameters
+    }
+}
