@@ -1,21 +1,23 @@
 //! Checks that the constructors share.
 
 use crate::error::InputError;
-use crate::link::Link;
+use crate::link::{Form, Link};
 
 /// Refuses links of which the mean of a count is none.
 pub(super) fn link_of_counts(link: Link) -> Result<(), InputError> {
     let refuse = |what, remedy| Err(InputError::Unavailable { what, remedy });
-    match link {
-        Link::Identity => refuse(
+    if link.is_probability() {
+        return refuse(
+            "a link of probabilities for counts",
+            "counts have no upper end: use link exp, softplus or square, or successes among trials",
+        );
+    }
+    match link.form() {
+        Form::Line => refuse(
             "the identity link for counts",
             "a mean must not be negative: use link exp, softplus or square",
         ),
-        Link::Logit | Link::Probit => refuse(
-            "a link of probabilities for counts",
-            "counts have no upper end: use link exp, softplus or square, or successes among trials",
-        ),
-        Link::Exp | Link::Square | Link::Softplus => Ok(()),
+        Form::Exponential | Form::Square | Form::Smooth => Ok(()),
     }
 }
 

@@ -9,7 +9,7 @@ use super::counting::{Curve, Slopes, exact, mean, range};
 use super::local::{Belief, Expected, Jet, Tilted};
 use super::quadrature::{self, averages, climb, tilted_at, tilted_averages};
 use crate::error::InputError;
-use crate::link::{CLIP, Link};
+use crate::link::{CLIP, Form, Link};
 use crate::special::CountMean;
 
 /// Dispersions and counts between which plain sums lose nothing that counts.
@@ -190,10 +190,10 @@ impl CountRows {
 
     /// Whether cavity times likelihood has one peak for every cavity.
     pub fn is_log_concave(&self, dispersed: bool) -> bool {
-        match self.link {
-            Link::Exp => true,
-            Link::Softplus => !dispersed,
-            Link::Identity | Link::Square | Link::Logit | Link::Probit => false,
+        match self.link.form() {
+            Form::Exponential => true,
+            Form::Smooth => self.link == Link::Softplus && !dispersed,
+            Form::Line | Form::Square => false,
         }
     }
 

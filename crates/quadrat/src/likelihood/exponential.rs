@@ -8,7 +8,7 @@ use super::local::{Belief, Circumstances, Expected, Jet, Local, SumTerms, Tilted
 use super::positive_rows::PositiveRows;
 use super::quadrature::{self, climb};
 use crate::error::InputError;
-use crate::link::{CLIP, Link};
+use crate::link::{CLIP, Form, Link};
 
 /// Positive values, `p(y | f) = e^(-y / mu) / mu`, `mu = link(f)`.
 ///
@@ -41,17 +41,17 @@ impl Exponential {
     /// Whether [`Self::new`] would have made it.
     pub(super) fn check(&self) -> Result<(), InputError> {
         let refuse = |what, remedy| Err(InputError::Unavailable { what, remedy });
-        match self.link {
-            Link::Square => refuse(
+        match self.link.form() {
+            Form::Square => refuse(
                 "the square link for exponential values",
                 "the expected 1/f^2 of a normal f is infinite: use link exp",
             ),
-            Link::Identity => refuse(
+            Form::Line => refuse(
                 "the identity link for exponential values",
                 "a mean must be positive: use link exp or softplus",
             ),
             // Of probabilities there too.
-            Link::Exp | Link::Softplus | Link::Logit | Link::Probit => self.rows.check(),
+            Form::Exponential | Form::Smooth => self.rows.check(),
         }
     }
 

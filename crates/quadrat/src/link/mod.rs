@@ -1,5 +1,6 @@
 //! Links: from the latent scale to the scale of the response.
 
+mod form;
 mod linked;
 mod logit;
 mod moment;
@@ -14,6 +15,7 @@ mod table;
 use std::fmt;
 use std::str::FromStr;
 
+pub(crate) use form::Form;
 pub use linked::Linked;
 pub use moment::Moments;
 pub use quasi_mean::QuasiMean;

@@ -1,6 +1,6 @@
 //! Gaussian approximations of rows that choose the steps of a chain.
 
-use super::approximations::Joint;
+use super::joint::Joint;
 use crate::inference::sites::Site;
 use crate::linalg::{Mat, MatRef, gemm, matvec};
 use std::sync::Arc;

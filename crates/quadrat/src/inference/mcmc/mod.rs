@@ -41,6 +41,7 @@ mod chain;
 mod coordinate;
 mod diagnose;
 mod frame;
+mod joint;
 mod options;
 mod prior;
 mod process;

@@ -1,7 +1,7 @@
 //! Sums after a link, against differences, quadrature over all nodes, and rows of one node.
 
 use super::approximation::FirstApproximation;
-use super::approximations::Joint;
+use super::joint::Joint;
 use super::tests::{assert_gradient, fixed, latents, options};
 use super::*;
 use crate::inference::pooled::testing::{NODES, kinds, pools};

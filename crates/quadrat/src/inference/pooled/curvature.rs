@@ -7,7 +7,7 @@ use crate::error::LinalgError;
 use crate::inference::sites::Site;
 use crate::inference::sites::resolvent::Scaled;
 use crate::inference::sites::site::Term;
-use crate::inference::sites::sweep::Sweep;
+use crate::inference::sites::swept::Sweep;
 use crate::likelihood::local::Jet;
 use crate::linalg::{Mat, MatRef, dot, matvec};
 use crate::link::QuasiMean;

@@ -6,11 +6,11 @@ use crate::error::{FitError, LinalgError};
 use crate::inference::sites::options::JITTERS;
 use crate::inference::sites::rows::Rows;
 use crate::inference::sites::site::Term;
-use crate::inference::sites::sweep::Sweep;
+use crate::inference::sites::swept::Sweep;
 use crate::inference::sites::{LatentGaussian, Site};
 use crate::likelihood::local::Jet;
 use crate::linalg::{Mat, dot, matvec};
-use crate::link::{Link, QuasiMean};
+use crate::link::{Form, Link, QuasiMean};
 use crate::parameter;
 
 /// Newton decrements below which steps take the whole curvature.
@@ -322,7 +322,7 @@ impl Search<'_> {
     /// and small sums are neighbours. Probabilities bend at both ends.
     fn takes_whole(&self) -> bool {
         let mut links = (0..self.pools.rows()).map(|row| self.pools.link(row));
-        links.any(|link| matches!(link, Link::Softplus | Link::Logit | Link::Probit))
+        links.any(|link| link.form() == Form::Smooth)
     }
 
     /// As far along a step as does not fall by more than rounding, and which part of it that is;

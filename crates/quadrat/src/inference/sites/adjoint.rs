@@ -24,7 +24,7 @@ use super::held::{self, Held};
 use super::pair::Pair;
 use super::rows::Rows;
 use super::site::Term;
-use super::sweep::Sweep;
+use super::swept::Sweep;
 use super::{LatentGaussian, Method, SiteFit};
 use crate::error::FitError;
 use crate::linalg::{Mat, MatRef, map_lower, matvec};

@@ -32,7 +32,7 @@ use super::pair::Pair;
 use super::resolvent::Posterior;
 use super::rows::Rows;
 use super::site::{Site, Term};
-use super::sweep::Sweep;
+use super::swept::Sweep;
 use super::{SiteFit, ep};
 use crate::likelihood::local::Belief;
 use crate::linalg::{Mat, MatRef, map_lower, matvec};

@@ -14,7 +14,7 @@
 use super::process::Process;
 use super::resolvent::{LowRank, Resolvent};
 use super::site::{Site, Term, gaussian_share};
-use super::sweep::Sweep;
+use super::swept::Sweep;
 use crate::error::LinalgError;
 use crate::likelihood::local::Belief;
 use crate::linalg::{

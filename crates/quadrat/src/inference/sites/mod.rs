@@ -59,6 +59,7 @@ mod search;
 pub(in crate::inference) mod site;
 pub(in crate::inference) mod solve;
 pub(in crate::inference) mod sweep;
+pub(in crate::inference) mod swept;
 mod variational;
 
 pub use block::{Block, LatentGaussian, Second, SecondPrior};

@@ -85,7 +85,7 @@ fn gradients_of_many_rows_are_differences() {
         for method in METHODS {
             let fit = converge(&toy, &toy.theta(), &SiteOptions::new(method)).unwrap();
             assert!(fit.sweep.is_low_rank(), "{name}");
-            assert!(fit.second.as_ref().is_some_and(sweep::Sweep::is_low_rank));
+            assert!(fit.second.as_ref().is_some_and(swept::Sweep::is_low_rank));
             compare(&toy, &toy.theta(), method, name);
         }
     }

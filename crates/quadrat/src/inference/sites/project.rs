@@ -16,7 +16,7 @@
 //! The quadratic programme by the active set method: Lawson and Hanson 1974, *Solving least squares
 //! problems*, chapter 23, begun with the rows that are not zero.
 
-use super::sweep::Sweep;
+use super::swept::Sweep;
 use crate::linalg::{Cholesky, Mat, MatRef, matvec};
 
 /// Weight of staying where one is, in every coordinate: directions of which the posterior hardly

@@ -10,7 +10,7 @@ use super::project::project;
 use super::rows::Rows;
 use super::site::Reply;
 use super::site::{Site, Term};
-use super::sweep::Sweep;
+use super::swept::Sweep;
 use super::{Method, ep, laplace, variational};
 use crate::error::LinalgError;
 

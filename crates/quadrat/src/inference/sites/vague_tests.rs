@@ -3,7 +3,7 @@
 use super::Parted;
 use super::process::Process;
 use super::site::{Site, Term};
-use super::sweep::Sweep;
+use super::swept::Sweep;
 use crate::linalg::{Mat, gemm, symmetric_from_fn};
 
 const ROWS: usize = 8;

@@ -11,7 +11,7 @@ use crate::inference::in_pool;
 use crate::kernel::Kernel;
 use crate::likelihood::local::Belief;
 use crate::linalg::{Cholesky, Mat, dot, gemm, matvec};
-use crate::link::Link;
+use crate::link::{Form, Link};
 use crate::support::Functionals;
 
 /// Where a bound is taken: hyperparameters, inducing points, and the belief `q(v) = N(mu, C C')`.
@@ -52,23 +52,21 @@ impl Row<'_> {
     /// `w_i E psi(f_i)`.
     fn share(&self, i: usize) -> f64 {
         let (w, m, v) = (self.weights[i], self.mean[i], self.covariance[(i, i)]);
-        match self.link {
-            Link::Exp => w * (m + 0.5 * v).exp(),
-            Link::Square => w * (m * m + v),
-            Link::Softplus | Link::Logit | Link::Probit => {
-                w * over_normals(|z, _| self.link.value(m + v.sqrt() * z))
-            }
-            Link::Identity => w * m,
+        match self.link.form() {
+            Form::Exponential => w * (m + 0.5 * v).exp(),
+            Form::Square => w * (m * m + v),
+            Form::Smooth => w * over_normals(|z, _| self.link.value(m + v.sqrt() * z)),
+            Form::Line => w * m,
         }
     }
 
     /// Covariance of the terms `i` and `j` of the sum.
     fn pair(&self, i: usize, j: usize) -> f64 {
         let (w, c) = (self.weights[i] * self.weights[j], self.covariance[(i, j)]);
-        match self.link {
-            Link::Exp => self.share(i) * self.share(j) * c.exp_m1(),
-            Link::Square => w * (2.0 * c * c + 4.0 * self.mean[i] * self.mean[j] * c),
-            Link::Softplus | Link::Logit | Link::Probit => {
+        match self.link.form() {
+            Form::Exponential => self.share(i) * self.share(j) * c.exp_m1(),
+            Form::Square => w * (2.0 * c * c + 4.0 * self.mean[i] * self.mean[j] * c),
+            Form::Smooth => {
                 let [a, b] = [i, j].map(|k| self.covariance[(k, k)].sqrt());
                 let r = (c / (a * b)).min(1.0);
                 let rest = (1.0 - r * r).sqrt();
@@ -76,24 +74,20 @@ impl Row<'_> {
                 let product = |x: f64, y: f64| psi(i, a * x) * psi(j, b * (r * x + rest * y));
                 w * over_normals(product) - self.share(i) * self.share(j)
             }
-            Link::Identity => w * c,
+            Form::Line => w * c,
         }
     }
 
     /// `l_i`: to first order, how the sum moves with `f_i`.
     fn slope(&self, i: usize) -> f64 {
-        match self.link {
-            Link::Exp => self.share(i),
-            Link::Square => 2.0 * self.weights[i] * self.mean[i],
-            Link::Softplus => {
-                let (m, sd) = (self.mean[i], self.covariance[(i, i)].sqrt());
-                self.weights[i] * over_normals(|z, _| (1.0 + (-m - sd * z).exp()).recip())
-            }
-            Link::Logit | Link::Probit => {
+        match self.link.form() {
+            Form::Exponential => self.share(i),
+            Form::Square => 2.0 * self.weights[i] * self.mean[i],
+            Form::Smooth => {
                 let (m, sd) = (self.mean[i], self.covariance[(i, i)].sqrt());
                 self.weights[i] * over_normals(|z, _| self.link.jet(m + sd * z)[1])
             }
-            Link::Identity => self.weights[i],
+            Form::Line => self.weights[i],
         }
     }
 
@@ -147,22 +141,22 @@ impl Row<'_> {
 
     /// The latent value whose linked value has such a mean and variance.
     fn equivalent(&self, mean: f64, variance: f64) -> Belief {
-        match self.link {
-            Link::Exp => {
+        match self.link.form() {
+            Form::Exponential => {
                 let spread = (1.0 + variance / (mean * mean)).ln();
                 Belief {
                     mean: mean.ln() - 0.5 * spread,
                     variance: spread,
                 }
             }
-            Link::Square => {
+            Form::Square => {
                 let q = (mean * mean - 0.5 * variance).sqrt();
                 Belief {
                     mean: q.sqrt(),
                     variance: mean - q,
                 }
             }
-            Link::Softplus | Link::Logit | Link::Probit => {
+            Form::Smooth => {
                 let moments = |at: Belief| {
                     let sd = at.variance.sqrt();
                     let psi = |z: f64| self.link.value(at.mean + sd * z);
@@ -171,7 +165,7 @@ impl Row<'_> {
                 };
                 newton(moments, [mean, variance])
             }
-            Link::Identity => Belief { mean, variance },
+            Form::Line => Belief { mean, variance },
         }
     }
 

@@ -16,7 +16,7 @@
 use super::points::Points;
 use super::points::{LowRank, LowRankSlope};
 use crate::linalg::{Mat, dot, matvec};
-use crate::link::{Link, Moments};
+use crate::link::{Form, Moments};
 
 /// Ratio that scales a sum over the sample to all; zero where that sum is not above zero.
 pub(super) fn over(all: f64, sampled: f64) -> f64 {
@@ -51,17 +51,17 @@ pub(super) struct Slopes<'a> {
 impl Control {
     /// `share` is `e`; `each` are the moments of every point behind `softplus`.
     pub fn new(p: &Points<'_>, low: &LowRank<'_>, share: &[f64], each: &[Moments]) -> Self {
-        let direction: Vec<f64> = match p.link {
-            Link::Exp => share.to_vec(),
-            Link::Square => {
+        let direction: Vec<f64> = match p.link.form() {
+            Form::Exponential => share.to_vec(),
+            Form::Square => {
                 let pairs = p.weights.iter().zip(p.mean);
                 pairs.map(|(w, m)| 2.0 * w * m).collect()
             }
-            Link::Softplus | Link::Logit | Link::Probit => {
+            Form::Smooth => {
                 let pairs = p.weights.iter().zip(each);
                 pairs.map(|(w, seen)| w * seen.slope).collect()
             }
-            Link::Identity => p.weights.to_vec(),
+            Form::Line => p.weights.to_vec(),
         };
         let along = matvec(low.columns, &direction);
         let mut whole = dot(&along, &along);
@@ -122,23 +122,23 @@ impl Control {
         for &i in p.sample {
             out.to_share[i] += by * self.ratio * share[i];
         }
-        match p.link {
-            Link::Exp => {
+        match p.link.form() {
+            Form::Exponential => {
                 let pairs = out.to_share.iter_mut().zip(&to_direction);
                 pairs.for_each(|(t, d)| *t += d);
             }
-            Link::Square => {
+            Form::Square => {
                 let pairs = out.to_mean.iter_mut().zip(p.weights).zip(&to_direction);
                 pairs.for_each(|((t, w), d)| *t += 2.0 * w * d);
             }
-            Link::Softplus | Link::Logit | Link::Probit => {
+            Form::Smooth => {
                 for (i, d) in to_direction.iter().enumerate() {
                     let by = p.weights[i] * d;
                     out.to_mean[i] += by * each[i].bend;
                     out.to_variance[i] += 0.5 * by * each[i].third;
                 }
             }
-            Link::Identity => {}
+            Form::Line => {}
         }
         let block = Mat::from_fn(picked.len(), picked.len(), |i, j| {
             let by = if i == j { d_variance * self.ratio } else { dv };
@@ -161,6 +161,7 @@ mod tests {
     use crate::inference::pooled::total;
     use crate::likelihood::local::Belief;
     use crate::linalg::{Cholesky, symmetric_from_fn};
+    use crate::link::Link;
 
     const COUNT: usize = 400;
 
@@ -228,15 +229,15 @@ mod tests {
             let mut s = smooth();
             let mut share = vec![0.0; COUNT];
             for &i in &sample(link, &weights) {
-                share[i] = match link {
-                    Link::Exp => weights[i] * (mean[i] + 0.045).exp(),
-                    Link::Square => weights[i] * mean[i],
-                    Link::Softplus | Link::Logit | Link::Probit => {
+                share[i] = match link.form() {
+                    Form::Exponential => weights[i] * (mean[i] + 0.045).exp(),
+                    Form::Square => weights[i] * mean[i],
+                    Form::Smooth => {
                         let variance = 0.09;
                         let mean = mean[i];
                         weights[i] * link.moments(Belief { mean, variance }).slope
                     }
-                    Link::Identity => weights[i],
+                    Form::Line => weights[i],
                 };
             }
             let seen = matvec(s.as_ref(), &share);

@@ -8,7 +8,7 @@ use super::points::{Marginals, Points};
 use crate::error::InputError;
 use crate::likelihood::local::{Belief, Local, SumTerms};
 use crate::likelihood::log_square::expected_log_square;
-use crate::link::{CLIP, Link};
+use crate::link::{CLIP, Form, Link};
 use crate::special::elementary;
 
 /// What is put for the expected log-density of a sum after a link.
@@ -274,8 +274,8 @@ fn through_match(
 ) -> (f64, f64) {
     // In the mean and the variance of the belief.
     let (first, half) = (seen[1], 0.5 * seen[2]);
-    match link {
-        Link::Exp => {
+    match link.form() {
+        Form::Exponential => {
             // s = log(1 + V / E^2), mean log E - s / 2.
             let sum = mean * mean + variance;
             let in_spread = half - 0.5 * first;
@@ -284,7 +284,7 @@ fn through_match(
                 in_spread / sum,
             )
         }
-        Link::Square => {
+        Form::Square => {
             // q = sqrt(E^2 - V / 2), mean sqrt q, variance E - q.
             let q = belief.mean * belief.mean;
             let in_q = if belief.mean > 0.0 {
@@ -296,7 +296,7 @@ fn through_match(
             let q = q.max(f64::MIN_POSITIVE);
             (in_q * mean / q + half, -0.25 * in_q / q)
         }
-        Link::Softplus | Link::Logit | Link::Probit => {
+        Form::Smooth => {
             // Mean and variance as functions of the belief, the other way.
             let seen = link.moments(belief);
             let (in_mean, in_variance) = (seen.variance_in_mean, seen.variance_in_variance);
@@ -306,7 +306,7 @@ fn through_match(
                 over * (half * seen.slope - 0.5 * first * seen.bend),
             )
         }
-        Link::Identity => (first, half),
+        Form::Line => (first, half),
     }
 }
 

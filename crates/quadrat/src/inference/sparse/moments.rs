@@ -8,7 +8,7 @@ use crate::inference::pooled::Total;
 use crate::likelihood::local::Belief;
 use crate::linalg::{Mat, MatRef, dot, gemm, gemm_into};
 use crate::link::series::Series;
-use crate::link::{CLIP, Link, Moments};
+use crate::link::{CLIP, Form, Link, Moments};
 use crate::special::{self, elementary};
 
 /// Mean and variance of the sum, and what the adjoint needs again.
@@ -43,7 +43,7 @@ impl SumMoments {
             variance: p.variance[i],
         };
         let (mut each, mut series) = (Vec::new(), None);
-        if matches!(p.link, Link::Softplus | Link::Logit | Link::Probit) {
+        if p.link.form() == Form::Smooth {
             each.extend((0..n).map(|i| p.link.moments(at(i))));
             let sample = p.sample.iter().map(|&i| (at(i), each[i].slope));
             series = Series::behind(p.link, &sample.collect::<Vec<_>>());
@@ -52,11 +52,11 @@ impl SumMoments {
         let share: Vec<f64> = (0..n)
             .map(|i| {
                 let (w, m, v) = (p.weights[i], p.mean[i], p.variance[i]);
-                match p.link {
-                    Link::Exp => w * elementary::exp((m + 0.5 * v).min(CLIP)),
-                    Link::Square => w * (m * m + v),
-                    Link::Softplus | Link::Logit | Link::Probit => w * each[i].mean,
-                    Link::Identity => w,
+                match p.link.form() {
+                    Form::Exponential => w * elementary::exp((m + 0.5 * v).min(CLIP)),
+                    Form::Square => w * (m * m + v),
+                    Form::Smooth => w * each[i].mean,
+                    Form::Line => w,
                 }
             })
             .collect();
@@ -67,11 +67,11 @@ impl SumMoments {
         let own: f64 = (0..n)
             .map(|i| {
                 let (w, m, v) = (p.weights[i], p.mean[i], p.variance[i]);
-                match p.link {
-                    Link::Exp => share[i] * share[i] * elementary::expm1(v.min(CLIP)),
-                    Link::Square => w * w * 2.0 * v * (2.0 * m * m + v),
-                    Link::Softplus | Link::Logit | Link::Probit => w * w * each[i].variance,
-                    Link::Identity => w * w * v,
+                match p.link.form() {
+                    Form::Exponential => share[i] * share[i] * elementary::expm1(v.min(CLIP)),
+                    Form::Square => w * w * 2.0 * v * (2.0 * m * m + v),
+                    Form::Smooth => w * w * each[i].variance,
+                    Form::Line => w * w * v,
                 }
             })
             .sum();
@@ -103,25 +103,25 @@ impl SumMoments {
         for j in 0..s {
             let above = left[..j].iter();
             pairs += 2.0
-                * match p.link {
-                    Link::Exp => {
+                * match p.link.form() {
+                    Form::Exponential => {
                         let grown = &grown[j * s..j * s + j];
                         left[j] * above.zip(grown).map(|(e, g)| e * (g - 1.0)).sum::<f64>()
                     }
-                    Link::Square => {
+                    Form::Square => {
                         // 2 w w' c^2 + 4 w m w' m' c.
                         let column = &p.covariance.col_as_slice(j)[..j];
                         let squares = above.zip(column).map(|(w, c)| w * c * c).sum::<f64>();
                         2.0 * left[j] * squares + 4.0 * pulled[j] * dot(&pulled[..j], column)
                     }
-                    Link::Softplus | Link::Logit | Link::Probit => {
+                    Form::Smooth => {
                         let (column, out) = (p.covariance.col_as_slice(j), &mut linked[..j]);
                         if let Some(series) = &series {
                             series.covariances(j, &column[..j], out);
                         }
                         left[j] * dot(&left[..j], out)
                     }
-                    Link::Identity => left[j] * dot(&left[..j], &p.covariance.col_as_slice(j)[..j]),
+                    Form::Line => left[j] * dot(&left[..j], &p.covariance.col_as_slice(j)[..j]),
                 };
         }
         let (mut scale, mut held) = (1.0, 0.0);
@@ -201,16 +201,16 @@ impl SumMoments {
             *out.to_low_rank = Some(slope);
         }
         // Those of a row about a point, without its own.
-        let mut others = match p.link {
-            Link::Softplus | Link::Logit | Link::Probit => self.left.clone(),
+        let mut others = match p.link.form() {
+            Form::Smooth => self.left.clone(),
             _ => Vec::new(),
         };
         for (j, &b) in p.sample.iter().enumerate() {
             let column = p.covariance.col_as_slice(j);
             let out = to_covariance.col_as_slice_mut(j);
             let by = dv * self.left[j];
-            match p.link {
-                Link::Exp => {
+            match p.link.form() {
+                Form::Exponential => {
                     let grown = &self.grown[j * s..(j + 1) * s];
                     let mut inner = -self.left[j] * (grown[j] - 1.0);
                     for ((out, e), g) in out.iter_mut().zip(&self.left).zip(grown) {
@@ -219,7 +219,7 @@ impl SumMoments {
                     }
                     to_share[b] += 2.0 * dv * inner;
                 }
-                Link::Square => {
+                Form::Square => {
                     let pulled = dv * self.pulled[j];
                     let entries = self.left.iter().zip(&self.pulled).zip(column);
                     for (out, ((w, pull), c)) in out.iter_mut().zip(entries) {
@@ -228,7 +228,7 @@ impl SumMoments {
                     let inner = dot(&self.pulled, column) - self.pulled[j] * column[j];
                     to_mean[b] += 8.0 * by * inner;
                 }
-                Link::Softplus | Link::Logit | Link::Probit => {
+                Form::Smooth => {
                     others[j] = 0.0;
                     if let Some(series) = &self.series {
                         let (in_mean, in_variance) = series.slopes(j, column, &others, out);
@@ -239,7 +239,7 @@ impl SumMoments {
                     pairs.for_each(|(out, w)| *out *= by * w);
                     others[j] = self.left[j];
                 }
-                Link::Identity => {
+                Form::Line => {
                     for (out, w) in out.iter_mut().zip(&self.left) {
                         *out = by * w;
                     }
@@ -249,26 +249,26 @@ impl SumMoments {
         }
         for i in 0..n {
             let (w, m, v) = (p.weights[i], p.mean[i], p.variance[i]);
-            match p.link {
-                Link::Exp => {
+            match p.link.form() {
+                Form::Exponential => {
                     let e = self.share[i];
                     let grown = elementary::exp(v.min(CLIP));
                     let d = e * (to_share[i] + d_mean + 2.0 * d_variance * e * (grown - 1.0));
                     to_mean[i] += d;
                     to_variance[i] += 0.5 * d + d_variance * e * e * grown;
                 }
-                Link::Square => {
+                Form::Square => {
                     let d = d_mean + to_share[i];
                     to_mean[i] += 2.0 * w * m * d + 8.0 * d_variance * w * w * m * v;
                     to_variance[i] += w * d + 4.0 * d_variance * w * w * (m * m + v);
                 }
-                Link::Softplus | Link::Logit | Link::Probit => {
+                Form::Smooth => {
                     let (seen, d) = (&self.each[i], d_mean + to_share[i]);
                     let dv = d_variance * w * w;
                     to_mean[i] += w * seen.slope * d + dv * seen.variance_in_mean;
                     to_variance[i] += 0.5 * w * seen.bend * d + dv * seen.variance_in_variance;
                 }
-                Link::Identity => {
+                Form::Line => {
                     to_mean[i] += d_mean * w;
                     to_variance[i] += d_variance * w * w;
                 }

@@ -6,7 +6,7 @@ use crate::error::LinalgError;
 use crate::inference::sites::Site;
 use crate::inference::sites::rows::Rows;
 use crate::inference::sites::site::Term;
-use crate::inference::sites::sweep::Sweep;
+use crate::inference::sites::swept::Sweep;
 use crate::likelihood::local::Belief;
 use crate::linalg::{Cholesky, Mat, dot, gemm};
 
