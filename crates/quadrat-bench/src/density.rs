@@ -1,7 +1,7 @@
 //! How long a density takes: cells, hyperparameters, corrected draws and bands, on one thread.
 
 use anyhow::Result;
-use quadrat::density::{Correction, Density, Density2d};
+use quadrat::density::{Conditional, Correction, Density, Density2d};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -36,6 +36,16 @@ pub fn run() -> Result<()> {
             let times = best(ROUNDS, || Density2d::new(x, y).cells(cells, cells).estimate());
             println!(
                 "{n:>9} pairs, {cells} x {cells} cells, 8000 draws corrected {:>15.1} ms of processor, {:>8.1} on the wall",
+                1e3 * times.processor,
+                1e3 * times.wall
+            );
+        }
+        for n in [300, 10_000] {
+            let all = logistic(2 * n);
+            let (x, y) = all.split_at(n);
+            let times = best(ROUNDS, || Conditional::new(x, y).cells(30, 100).estimate());
+            println!(
+                "{n:>9} pairs, one given the other, 30 x 100 cells, 8000 draws {:>7.1} ms of processor, {:>8.1} on the wall",
                 1e3 * times.processor,
                 1e3 * times.wall
             );

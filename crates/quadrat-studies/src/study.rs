@@ -84,6 +84,11 @@ pub const STUDIES: &[Study] = &[
         run: density::plane::run,
     },
     Study {
+        name: "density-conditional",
+        about: "densities of one column given another of samples from known ones, beside kernels and both columns",
+        run: density::conditional::run,
+    },
+    Study {
         name: "sites-calibration",
         about: "coverage of the latent function for every likelihood, over simulated data sets",
         run: sites::calibration::run,

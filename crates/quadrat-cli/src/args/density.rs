@@ -26,6 +26,10 @@ pub struct Density {
     /// Column of the weights of the rows: how many like it there are
     #[arg(long, value_name = "COLUMN")]
     pub weights: Option<String>,
+    /// Column at whose values the density of --column is wanted, `p(column | given)`: a density for
+    /// each of its places, and quantiles as curves over them
+    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["interval", "bins", "group"])]
+    pub given: Option<String>,
     /// Column whose cells name the group of each row: a density for each, and how the first differs
     /// from the others
     #[arg(long, value_name = "COLUMN", conflicts_with_all = ["draws", "within"])]
@@ -39,11 +43,11 @@ pub struct Density {
     #[arg(long, value_name = "LO,HI", allow_hyphen_values = true, value_parser = pair)]
     pub range: Vec<(f64, f64)>,
     /// Number of cells: 400 by default, from 20 to 5000; of two columns along each axis, 60 by
-    /// default and at most 300, or `M,N`
+    /// default and at most 300, or `M,N`; with --given `M,N`, slices and cells, 30,100 by default
     #[arg(long, value_name = "N", value_parser = grid)]
     pub grid: Option<[usize; 2]>,
     /// Ask for the probability of values between two numbers; of two columns given twice, in their
-    /// order, for that of a rectangle
+    /// order, for that of a rectangle; with --given at every place
     #[arg(long, value_name = "LO,HI", allow_hyphen_values = true, value_parser = pair)]
     pub within: Vec<(f64, f64)>,
     /// Probability of the band and of intervals

@@ -39,6 +39,8 @@ pub struct SurfaceFigure {
     pub degrees: bool,
     /// Outlines drawn over the maps, such as those of districts.
     pub borders: Vec<Ring>,
+    /// Lines drawn over the maps that are not closed, such as those of quantiles.
+    pub lines: Vec<Vec<[f64; 2]>>,
     /// Titles of the maps of probabilities, one for each of [`Pixel::chances`].
     pub chances: Vec<String>,
 }

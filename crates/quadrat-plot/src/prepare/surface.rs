@@ -165,7 +165,7 @@ pub(crate) fn prepare(figure: &SurfaceFigure) -> Surface {
         reference,
         keys,
         marked,
-        borders: borders(&figure.borders, (x_range, y_range)),
+        borders: borders(figure, (x_range, y_range)),
         remarks,
     };
     let sheets = sheets(figure, value_range, sd_range).into_iter();
@@ -175,9 +175,9 @@ pub(crate) fn prepare(figure: &SurfaceFigure) -> Surface {
     surface
 }
 
-/// Outlines without the vertices that are too near to the one before to be told from it, and none
-/// outside the frame.
-fn borders(given: &[Ring], (x, y): Ranges) -> Vec<Ring> {
+/// Outlines, closed, and lines without the vertices that are too near to the one before to be told
+/// from it, and none outside the frame.
+fn borders(figure: &SurfaceFigure, (x, y): Ranges) -> Vec<Ring> {
     let near = (FINE * (x.1 - x.0), FINE * (y.1 - y.0));
     let thinned = |ring: &Ring| {
         let mut kept: Ring = Vec::new();
@@ -188,18 +188,22 @@ fn borders(given: &[Ring], (x, y): Ranges) -> Vec<Ring> {
                 kept.push([a, b]);
             }
         }
-        kept.extend(kept.first().copied());
         kept
     };
+    let closed = |ring: &Ring| {
+        let mut kept = thinned(ring);
+        kept.extend(kept.first().copied());
+        Some(kept).filter(|ring| ring.len() > 2)
+    };
+    let open = |line: &Ring| Some(thinned(line)).filter(|line| line.len() > 1);
     let is_inside = |ring: &Ring| {
         let xs = range(ring.iter().map(|v| v[0])).filter(|r| r.0 < x.1 && r.1 > x.0);
         let ys = range(ring.iter().map(|v| v[1])).filter(|r| r.0 < y.1 && r.1 > y.0);
         xs.is_some() && ys.is_some()
     };
-    let rings = given.iter().map(thinned);
-    rings
-        .filter(|ring| ring.len() > 2 && is_inside(ring))
-        .collect()
+    let rings = figure.borders.iter().filter_map(closed);
+    let lines = figure.lines.iter().filter_map(open);
+    rings.chain(lines).filter(is_inside).collect()
 }
 
 /// The maps that a figure may have.

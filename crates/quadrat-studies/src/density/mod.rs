@@ -1,5 +1,6 @@
 //! Densities of samples from known ones: distance, and whether bands hold.
 
+pub mod conditional;
 pub mod plane;
 mod truths;
 

@@ -240,6 +240,28 @@ impl Cells {
         (at as usize).min(self.len() - 1)
     }
 
+    /// The cell that a place lies in; none outside of all.
+    pub fn find(&self, x: f64) -> Option<usize> {
+        let m = self.len();
+        let inside = x >= self.edges[0] && x <= self.edges[m];
+        inside.then(|| self.edges.partition_point(|e| *e <= x).clamp(1, m) - 1)
+    }
+
+    /// Moves the outer edges out to values that only rounding leaves beyond them.
+    pub fn hold(&mut self, least: f64, most: f64) {
+        let m = self.len();
+        self.edges[0] = self.edges[0].min(least);
+        self.edges[m] = self.edges[m].max(most);
+    }
+
+    /// The middle of each cell in `v`, in `x`.
+    pub fn places(&self) -> Vec<f64> {
+        self.centres
+            .iter()
+            .map(|v| self.axis.backward(*v))
+            .collect()
+    }
+
     /// The middle of a cell.
     pub fn middle(&self, j: usize) -> f64 {
         self.edges[j] + 0.5 * (self.edges[j + 1] - self.edges[j])

@@ -29,6 +29,16 @@ pub enum DensityError {
         /// The value.
         value: f64,
     },
+    /// Rows that all lie at one place of the given column.
+    #[error(
+        "all {rows} rows have {value} in the given column: there is one density, not one for each place; estimate it without a given column"
+    )]
+    OnePlace {
+        /// Rows used.
+        rows: usize,
+        /// The place.
+        value: f64,
+    },
     /// Intervals without width that share their only end.
     #[error(
         "no interval has an end but {value}, which says nothing of how far values lie from it: give narrower intervals"
@@ -318,9 +328,37 @@ pub enum Warning {
         /// Their share of the weight.
         share: f64,
     },
+    /// Places of the given column at which there is no row.
+    #[error(
+        "{empty} of {slices} slices of the given column hold no row: what is shown there is what those beside them and the prior say"
+    )]
+    Empty {
+        /// How many hold none.
+        empty: usize,
+        /// Slices.
+        slices: usize,
+    },
+    /// Conditional densities that are narrower than the cells.
+    #[error(
+        "at {:.0} % of the rows most of the probability lies in one cell of the values: what is shown there is the width of the cells; take more",
+        100.0 * share
+    )]
+    Coarse {
+        /// The share of the weight of the rows.
+        share: f64,
+    },
+    /// Conditional densities that move faster than the slices tell.
+    #[error(
+        "at {:.0} % of the rows the densities of neighbouring slices hardly overlap, so that each is blurred: take more slices of the given column",
+        100.0 * share
+    )]
+    Steep {
+        /// The share of the weight of the rows.
+        share: f64,
+    },
     /// Columns that determine each other.
     #[error(
-        "the columns determine each other (correlation {correlation:.6}), and what lies on a line has no density over a plane: what is shown is the width of the cells"
+        "the columns determine each other (correlation {correlation:.6}), and what lies on a line has no density: what is shown is the width of the cells"
     )]
     Dependent {
         /// Their correlation on axes that bend.

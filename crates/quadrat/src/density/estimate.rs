@@ -10,6 +10,7 @@ use super::loops;
 use super::map::most_probable;
 use super::rows::{Clean, clean};
 use super::scale::scale;
+use super::shared::answers;
 use super::split::sample;
 use super::warned::{look_out, widened};
 use super::{Correction, Density, Prior};
@@ -302,6 +303,8 @@ fn simultaneous(
     (at(-1.0), at(1.0))
 }
 
+answers!(Estimate);
+
 impl Estimate {
     /// Edges of the cells, one more than cells, ascending.
     #[must_use]
@@ -313,30 +316,7 @@ impl Estimate {
     /// stands for.
     #[must_use]
     pub fn places(&self) -> Vec<f64> {
-        self.cells
-            .centres
-            .iter()
-            .map(|v| self.cells.axis.backward(*v))
-            .collect()
-    }
-
-    /// The density in each cell, per unit of the data: the posterior mean, or the average of modes
-    /// where draws are not weighted.
-    #[must_use]
-    pub fn density(&self) -> &[f64] {
-        &self.density
-    }
-
-    /// Lower ends of the pointwise band.
-    #[must_use]
-    pub fn lower(&self) -> &[f64] {
-        &self.lower
-    }
-
-    /// Upper ends of the pointwise band.
-    #[must_use]
-    pub fn upper(&self) -> &[f64] {
-        &self.upper
+        self.cells.places()
     }
 
     /// The band that holds the whole curve at the level, over the central 90 % of the mass.
@@ -345,21 +325,10 @@ impl Estimate {
         (&self.simultaneous.0, &self.simultaneous.1)
     }
 
-    /// Probability of each cell.
-    #[must_use]
-    pub fn masses(&self) -> &[f64] {
-        &self.mass
-    }
-
     /// The cell that a place lies in; none outside of all.
     #[must_use]
     pub fn cell(&self, x: f64) -> Option<usize> {
-        let edges = &self.cells.edges;
-        let m = self.cells.len();
-        if !(x >= edges[0] && x <= edges[m]) {
-            return None;
-        }
-        Some(edges.partition_point(|e| *e <= x).clamp(1, m) - 1)
+        self.cells.find(x)
     }
 
     /// The density at a place; zero outside of the cells.
@@ -368,47 +337,9 @@ impl Estimate {
         self.cell(x).map_or(0.0, |j| self.density[j])
     }
 
-    /// Probability of bands and intervals.
-    #[must_use]
-    pub fn level(&self) -> f64 {
-        self.level
-    }
-
-    /// What should be known before the answer is trusted.
-    #[must_use]
-    pub fn warnings(&self) -> &[Warning] {
-        &self.warnings
-    }
-
     /// Hyperparameters that were averaged over, the most probable first.
     #[must_use]
     pub fn settings(&self) -> &[Setting] {
         &self.settings
-    }
-
-    /// Effective number of draws, `1 / sum w^2` of their importance weights.
-    #[must_use]
-    pub fn effective_size(&self) -> f64 {
-        self.curves.effective
-    }
-
-    /// Shape of the tail of the importance weights: above 0.7 they are not used. Minus infinity
-    /// where they have no tail.
-    #[must_use]
-    pub fn pareto_k(&self) -> f64 {
-        self.curves.shape
-    }
-
-    /// Whether draws carry importance weights; else draws are those of the Laplace approximation,
-    /// and the density is the average of modes.
-    #[must_use]
-    pub fn is_weighted(&self) -> bool {
-        self.is_weighted
-    }
-
-    /// The sum of the weights of the rows.
-    #[must_use]
-    pub fn total(&self) -> f64 {
-        self.total
     }
 }

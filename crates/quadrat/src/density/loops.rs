@@ -93,6 +93,20 @@ fn shift_of(x: &mut [f64], y: &[f64], by: f64) {
     }
 }
 
+/// Where a sum is below a number: `before = sum`, `cell = next`.
+pub(super) fn passed(sum: &[f64], p: f64, next: f64, before: &mut [f64], cell: &mut [f64]) {
+    vectorised(|| passed_of(sum, p, next, before, cell));
+}
+
+#[inline(always)]
+fn passed_of(sum: &[f64], p: f64, next: f64, before: &mut [f64], cell: &mut [f64]) {
+    for ((sum, before), cell) in sum.iter().zip(before).zip(cell) {
+        let is_below = *sum < p;
+        *before = if is_below { *sum } else { *before };
+        *cell = if is_below { next } else { *cell };
+    }
+}
+
 /// `a += x`, `b += x`, `c += by x`.
 pub(super) fn share(x: &[f64], a: &mut [f64], b: &mut [f64], by: f64, c: &mut [f64]) {
     vectorised(|| share_of(x, a, b, by, c));

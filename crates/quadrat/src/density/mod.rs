@@ -36,6 +36,7 @@ mod pareto;
 mod plane;
 mod rows;
 mod scale;
+mod shared;
 mod split;
 #[cfg(test)]
 mod tests;
@@ -47,10 +48,14 @@ pub use compare::Comparison;
 pub use error::{DensityError, Warning};
 pub use estimate::{Estimate, Setting};
 pub use kinds::Correction;
-pub use plane::{Density2d, Estimate2d, Marginal, Moments, Region, Setting2d};
+pub use plane::{
+    Conditional, ConditionalEstimate, Curve, Density2d, Estimate2d, Marginal, Moments, Region,
+    Setting2d,
+};
 
 use kinds::check_axis;
 use rows::Rows;
+use shared::settings;
 
 /// Cells unless another number is asked for.
 const CELLS: usize = 400;
@@ -91,6 +96,8 @@ pub struct Density<'a> {
     seed: u64,
 }
 
+settings!(Density);
+
 impl<'a> Density<'a> {
     fn of(rows: Rows<'a>) -> Self {
         Self {
@@ -128,13 +135,6 @@ impl<'a> Density<'a> {
         Self::from_intervals(lower, upper).weights(counts)
     }
 
-    /// A weight of every row: how many like it were seen, which may be a fraction.
-    #[must_use]
-    pub fn weights(mut self, weights: &'a [f64]) -> Self {
-        self.weights = Some(weights);
-        self
-    }
-
     /// Bounds beyond which no value can lie; infinite where there is none, as is the default.
     #[must_use]
     pub fn bounds(mut self, lower: f64, upper: f64) -> Self {
@@ -157,13 +157,6 @@ impl<'a> Density<'a> {
         self
     }
 
-    /// Probability of bands and intervals, 0.95 by default.
-    #[must_use]
-    pub fn level(mut self, level: f64) -> Self {
-        self.level = level;
-        self
-    }
-
     /// Estimates on a logarithmic axis, for positive values of many sizes; the answer is a density
     /// of the values all the same.
     #[must_use]
@@ -176,34 +169,6 @@ impl<'a> Density<'a> {
     #[must_use]
     pub fn prior(mut self, prior: Prior) -> Self {
         self.prior = prior;
-        self
-    }
-
-    /// The kernel, in place of that of the prior; [`Kernel::Matern52`] for smooth draws.
-    #[must_use]
-    pub fn kernel(mut self, kernel: Kernel) -> Self {
-        self.kernel = Some(kernel);
-        self
-    }
-
-    /// How draws are mended.
-    #[must_use]
-    pub fn correct(mut self, correction: Correction) -> Self {
-        self.correction = correction;
-        self
-    }
-
-    /// Number of draws, 8,000 by default.
-    #[must_use]
-    pub fn draws(mut self, draws: usize) -> Self {
-        self.draws = draws;
-        self
-    }
-
-    /// The seed of the draws.
-    #[must_use]
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
         self
     }
 

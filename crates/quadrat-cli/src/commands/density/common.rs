@@ -1,14 +1,20 @@
 //! What densities of one and two columns have in common: outputs and refusals.
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use quadrat::density::{Correction, Density as Builder, DensityError};
+use anyhow::Result;
+use quadrat::density::{Answer, Correction, Density as Builder, DensityError};
+use quadrat_plot::{Figure, Report};
+use serde_json::{Value, json};
 
+use super::super::print;
 use super::rows::Rows;
 use crate::args::{CorrectWord, Density};
-use crate::diagnostic::{Problem, Problems};
+use crate::diagnostic::{Paint, Problem, Problems};
 use crate::engine::draw_name;
-use crate::output::writable;
+use crate::numbers::beside;
+use crate::output::{Staged, writable};
 
 /// Probability left out at each end of a figure, where nothing is seen.
 pub const UNSEEN: f64 = 1e-3;
@@ -17,7 +23,7 @@ pub const OWN: [&str; 3] = ["density", "lower", "upper"];
 /// Cells of one column unless another number is asked for.
 const CELLS: usize = 400;
 /// Pixels of a PNG image per unit of the SVG.
-pub const FINE: f64 = 2.0;
+const FINE: f64 = 2.0;
 
 /// How draws are mended.
 pub fn correction(args: &Density) -> Correction {
@@ -130,6 +136,7 @@ fn refused_of(rows: &Rows, named: Option<usize>, error: &DensityError) -> Proble
         ref other => {
             let remedy = match other {
                 DensityError::Setting { .. } => "change --bounds, --range, --grid or --log",
+                DensityError::OnePlace { .. } => "leave --given out",
                 DensityError::TooMany { .. } => "divide the column by a constant",
                 DensityError::Constant { .. } => {
                     "choose another --column, or give intervals with --interval"
@@ -143,6 +150,85 @@ fn refused_of(rows: &Rows, named: Option<usize>, error: &DensityError) -> Proble
             Problem::new(said).remedy(remedy).into()
         }
     }
+}
+
+/// The files that are asked for, and what was written.
+pub fn staged(
+    args: &Density,
+    csv: impl FnOnce() -> Result<String, Problems>,
+    figure: impl FnOnce(&Path) -> Result<Vec<u8>>,
+) -> Result<Vec<PathBuf>> {
+    let mut staged = Staged::new();
+    if let Some(output) = &args.output {
+        staged.bytes(output, csv()?.as_bytes())?;
+    }
+    if let Some(plot) = &args.plot {
+        staged.bytes(plot, &figure(plot)?)?;
+    }
+    Ok(staged.finish()?)
+}
+
+/// Prints what is asked for: JSON, nothing, or the summary with the files written.
+pub fn told(
+    args: &Density,
+    written: &[PathBuf],
+    json: impl FnOnce() -> Result<String>,
+    summary: impl FnOnce(Paint) -> String,
+) -> Result<()> {
+    if args.json {
+        return print(&json()?);
+    }
+    if args.quiet {
+        return Ok(());
+    }
+    let paint = Paint::on(std::io::stdout().is_terminal());
+    let mut text = summary(paint);
+    for path in written {
+        text.push_str(&format!("wrote {}\n", path.display()));
+    }
+    print(&text)
+}
+
+/// Figures as the file that is asked for: a page holds all of them, an image the first.
+pub fn drawn(
+    path: &Path,
+    title: &str,
+    summary: Vec<String>,
+    warnings: Vec<String>,
+    mut figures: Vec<Figure>,
+) -> Result<Vec<u8>> {
+    let extension = path.extension().and_then(|e| e.to_str());
+    if extension != Some("html") {
+        figures.truncate(1);
+    }
+    Ok(match (extension, figures.as_slice()) {
+        (Some("png"), [figure]) => quadrat_plot::png(figure, FINE)?,
+        (Some("svg"), [figure]) => quadrat_plot::svg(figure).into_bytes(),
+        _ => {
+            let report = Report {
+                title: title.to_owned(),
+                generated_by: format!("quadrat {}", crate::version::VERSION),
+                summary,
+                warnings,
+                figures,
+                ..Report::default()
+            };
+            quadrat_plot::html(&report).into_bytes()
+        }
+    })
+}
+
+/// The number with its interval. Its width over four is about a standard deviation, which says how
+/// many digits are worth telling.
+pub fn interval(answer: &Answer) -> String {
+    let sd = (answer.upper - answer.lower) / 4.0;
+    let [value, lower, upper] = [answer.value, answer.lower, answer.upper].map(|x| beside(x, sd));
+    format!("{value}  ({lower} to {upper})")
+}
+
+/// The same as JSON.
+pub fn as_json(answer: &Answer) -> Value {
+    json!({ "value": answer.value, "lower": answer.lower, "upper": answer.upper })
 }
 
 /// A name as a cell of CSV.

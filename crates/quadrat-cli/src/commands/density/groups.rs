@@ -1,21 +1,18 @@
 //! `quadrat density --group`: a density for each group of rows, and how the first differs from the
 //! others.
 
-use std::io::IsTerminal;
 use std::path::Path;
 
 use anyhow::Result;
-use quadrat::density::{Answer, Comparison, DensityError, Estimate, Warning};
-use quadrat_plot::{Axis, CurveFigure, Figure, Heading, Panel, Places, Predicted, Report};
+use quadrat::density::{Comparison, DensityError, Estimate, Warning};
+use quadrat_plot::{Axis, CurveFigure, Figure, Heading, Panel, Places, Predicted};
 use serde_json::{Value, json};
 
-use super::super::print;
-use super::common::{FINE, OWN, configured, quoted, refused};
+use super::common::{OWN, as_json, configured, drawn, interval, quoted, refused, staged, told};
 use super::rows::{Part, Rows};
 use crate::args::Density;
 use crate::diagnostic::{Paint, Problem, Problems};
-use crate::numbers::{beside, count, exact, percent};
-use crate::output::Staged;
+use crate::numbers::{count, exact, percent};
 
 /// More groups than this are refused: nobody looks at so many.
 const MOST: usize = 40;
@@ -42,30 +39,32 @@ pub fn run(args: &Density, rows: &Rows, column: &str) -> Result<()> {
                 .compare(&group.estimate, COMPARED, args.seed)
         })
         .collect();
-    let mut staged = Staged::new();
-    if let Some(output) = &args.output {
-        staged.bytes(output, csv(rows, column, &groups).as_bytes())?;
-    }
-    if let Some(plot) = &args.plot {
-        staged.bytes(plot, &figure(plot, rows, column, &groups, &compared)?)?;
-    }
-    let written = staged.finish()?;
-    if args.json {
-        return print(&as_json(rows, column, &groups, &compared)?);
-    }
-    if args.quiet {
-        return Ok(());
-    }
-    let paint = Paint::on(std::io::stdout().is_terminal());
-    let mut text = sentences(rows, column, &groups, &compared).join("\n");
+    let written = staged(
+        args,
+        || Ok(csv(rows, column, &groups)),
+        |path| figure(path, rows, column, &groups, &compared),
+    )?;
+    told(
+        args,
+        &written,
+        || json_of(rows, column, &groups, &compared),
+        |paint| summary(rows, column, &groups, &compared, paint),
+    )
+}
+
+fn summary(
+    rows: &Rows,
+    column: &str,
+    groups: &[Group],
+    compared: &[Comparison],
+    paint: Paint,
+) -> String {
+    let mut text = sentences(rows, column, groups, compared).join("\n");
     text.push('\n');
-    for warning in warnings(&groups) {
+    for warning in warnings(groups) {
         text.push_str(&format!("{}: {warning}\n", paint.yellow("warning")));
     }
-    for path in written {
-        text.push_str(&format!("wrote {}\n", path.display()));
-    }
-    print(&text)
+    text
 }
 
 /// The density of every group, in the order of their first rows.
@@ -142,12 +141,6 @@ fn csv(rows: &Rows, column: &str, groups: &[Group]) -> String {
     out
 }
 
-fn told(answer: &Answer) -> String {
-    let sd = (answer.upper - answer.lower) / 4.0;
-    let [value, lower, upper] = [answer.value, answer.lower, answer.upper].map(|x| beside(x, sd));
-    format!("{value}  ({lower} to {upper})")
-}
-
 /// What is told of groups and of their differences, a line each.
 fn sentences(rows: &Rows, column: &str, groups: &[Group], compared: &[Comparison]) -> Vec<String> {
     let clean = |name: &str| crate::terminal::clean(name);
@@ -164,8 +157,8 @@ fn sentences(rows: &Rows, column: &str, groups: &[Group], compared: &[Comparison
             "{}: {}, median {}, mean {}",
             clean(&group.name),
             count(group.members.len(), "row"),
-            told(&group.estimate.quantile(0.5)),
-            told(&group.estimate.mean())
+            interval(&group.estimate.quantile(0.5)),
+            interval(&group.estimate.mean())
         ));
     }
     for (group, compared) in groups[1..].iter().zip(compared) {
@@ -173,9 +166,9 @@ fn sentences(rows: &Rows, column: &str, groups: &[Group], compared: &[Comparison
             "{} less {}: median {}, larger with probability {:.3}; mean {}, larger with probability {:.3}",
             clean(&groups[0].name),
             clean(&group.name),
-            told(&compared.median),
+            interval(&compared.median),
             compared.median_larger,
-            told(&compared.mean),
+            interval(&compared.mean),
             compared.mean_larger
         ));
     }
@@ -199,18 +192,14 @@ fn warnings(groups: &[Group]) -> Vec<String> {
         .collect()
 }
 
-fn answer(answer: &Answer) -> Value {
-    json!({ "value": answer.value, "lower": answer.lower, "upper": answer.upper })
-}
-
-fn as_json(rows: &Rows, column: &str, groups: &[Group], compared: &[Comparison]) -> Result<String> {
+fn json_of(rows: &Rows, column: &str, groups: &[Group], compared: &[Comparison]) -> Result<String> {
     let group = |group: &Group| {
         let estimate = &group.estimate;
         json!({
             "group": group.name,
             "rows": group.members.len(),
-            "median": answer(&estimate.quantile(0.5)),
-            "mean": answer(&estimate.mean()),
+            "median": as_json(&estimate.quantile(0.5)),
+            "mean": as_json(&estimate.mean()),
             "places": estimate.places(),
             "density": estimate.density(),
             "lower": estimate.lower(),
@@ -225,9 +214,9 @@ fn as_json(rows: &Rows, column: &str, groups: &[Group], compared: &[Comparison])
             json!({
                 "of": groups[0].name,
                 "less": group.name,
-                "median": answer(&c.median),
+                "median": as_json(&c.median),
                 "median_larger": c.median_larger,
-                "mean": answer(&c.mean),
+                "mean": as_json(&c.mean),
                 "mean_larger": c.mean_larger,
                 "places": c.places,
                 "difference": c.difference,
@@ -322,19 +311,6 @@ fn figure(
         x: Axis::new(&rows.names[0]),
         panels,
     });
-    Ok(match path.extension().and_then(|e| e.to_str()) {
-        Some("png") => quadrat_plot::png(&figure, FINE)?,
-        Some("html") => {
-            let report = Report {
-                title,
-                generated_by: format!("quadrat {}", crate::version::VERSION),
-                summary: sentences(rows, column, groups, compared),
-                warnings: warnings(groups),
-                figures: vec![figure],
-                ..Report::default()
-            };
-            quadrat_plot::html(&report).into_bytes()
-        }
-        _ => quadrat_plot::svg(&figure).into_bytes(),
-    })
+    let (summary, warnings) = (sentences(rows, column, groups, compared), warnings(groups));
+    drawn(path, &title, summary, warnings, vec![figure])
 }

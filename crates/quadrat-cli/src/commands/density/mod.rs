@@ -1,26 +1,25 @@
 //! `quadrat density`: the density of a column, with its band.
 
 mod common;
+mod given;
 mod groups;
 mod picture;
 mod plane;
 mod rows;
 mod said;
+mod table;
 
-use std::io::IsTerminal;
 use std::path::Path;
 
 use anyhow::Result;
 use quadrat::density::Estimate;
-use quadrat_plot::{Axis, CurveFigure, Figure, Heading, Panel, Places, Predicted, Report};
+use quadrat_plot::{Axis, CurveFigure, Figure, Heading, Panel, Places, Predicted};
 
-use super::print;
 use crate::args::Density;
-use crate::diagnostic::{Paint, Problem, Problems};
+use crate::diagnostic::{Problem, Problems};
 use crate::engine::draw_name;
 use crate::numbers::{count, exact, percent};
-use crate::output::Staged;
-use common::{FINE, OWN, UNSEEN, configured, outputs, quoted, refused};
+use common::{OWN, UNSEEN, configured, drawn, outputs, quoted, refused, staged, told};
 use rows::Rows;
 
 /// Values that are drawn as ticks below the curve.
@@ -34,30 +33,24 @@ pub fn run(args: &Density) -> Result<()> {
         one_axis(args)?;
         return groups::run(args, &rows, column);
     }
+    if args.given.is_some() {
+        return given::run(args, &rows);
+    }
     if rows.names.len() == 2 {
         return plane::run(args, &rows);
     }
     let estimate = estimate(args, &rows)?;
-    let mut staged = Staged::new();
-    if let Some(output) = &args.output {
-        staged.bytes(output, csv(args, &rows, &estimate).as_bytes())?;
-    }
-    if let Some(plot) = &args.plot {
-        staged.bytes(plot, &figure(plot, args, &rows, &estimate)?)?;
-    }
-    let written = staged.finish()?;
-    if args.json {
-        return print(&said::json(args, &rows, &estimate)?);
-    }
-    if args.quiet {
-        return Ok(());
-    }
-    let paint = Paint::on(std::io::stdout().is_terminal());
-    let mut text = said::summary(args, &rows, &estimate, paint);
-    for path in written {
-        text.push_str(&format!("wrote {}\n", path.display()));
-    }
-    print(&text)
+    let written = staged(
+        args,
+        || Ok(csv(args, &rows, &estimate)),
+        |path| figure(path, args, &rows, &estimate),
+    )?;
+    told(
+        args,
+        &written,
+        || said::json(args, &rows, &estimate),
+        |paint| said::summary(args, &rows, &estimate, paint),
+    )
 }
 
 /// What only two columns have.
@@ -169,19 +162,10 @@ fn figure(path: &Path, args: &Density, rows: &Rows, estimate: &Estimate) -> Resu
             ..Panel::default()
         }],
     });
-    Ok(match path.extension().and_then(|e| e.to_str()) {
-        Some("png") => quadrat_plot::png(&figure, FINE)?,
-        Some("html") => {
-            let report = Report {
-                title: format!("Density of {}", rows.names[0]),
-                generated_by: format!("quadrat {}", crate::version::VERSION),
-                summary: said::sentences(args, rows, estimate),
-                warnings: said::warnings(rows, estimate),
-                figures: vec![figure],
-                ..Report::default()
-            };
-            quadrat_plot::html(&report).into_bytes()
-        }
-        _ => quadrat_plot::svg(&figure).into_bytes(),
-    })
+    let title = format!("Density of {}", rows.names[0]);
+    let (summary, warnings) = (
+        said::sentences(args, rows, estimate),
+        said::warnings(rows, estimate),
+    );
+    drawn(path, &title, summary, warnings, vec![figure])
 }

@@ -1,11 +1,14 @@
 //! The rows of `quadrat density`, from a table.
 
-use quadrat::density::{Density as Builder, Density2d};
+use quadrat::density::{Conditional, Density as Builder, Density2d};
 
 use crate::args::Density;
 use crate::diagnostic::{Place, Problem, Problems};
 use crate::suggest;
 use crate::table::{Reading, Table};
+
+/// Rows that are marked on maps.
+const MOST_MARKS: usize = 500;
 
 /// What each row says.
 #[derive(Debug)]
@@ -18,7 +21,7 @@ enum Said {
 /// The rows, and where they stand.
 #[derive(Debug)]
 pub struct Rows {
-    /// The name of the value, or of both.
+    /// The name of the value, or of both; a given column comes first.
     pub names: Vec<String>,
     said: Said,
     weights: Option<Vec<f64>>,
@@ -83,7 +86,8 @@ impl Rows {
         });
         let first = read.next().unwrap_or_default();
         let is_value = args.interval.is_empty() && args.bins.is_empty();
-        let is_pair = is_value && args.column.len() == 2;
+        let valued = args.column.len().max(1) + usize::from(args.given.is_some());
+        let is_pair = is_value && valued == 2;
         let said = if is_pair {
             Said::Pairs(first, read.next().unwrap_or_default())
         } else if is_value {
@@ -93,7 +97,7 @@ impl Rows {
         };
         let weights = read.next();
         let names = if is_value {
-            names[..args.column.len().max(1)].to_vec()
+            names[..valued].to_vec()
         } else {
             vec!["value".to_owned()]
         };
@@ -138,15 +142,36 @@ impl Rows {
         }
     }
 
-    /// A builder over two columns; none where there is but one.
-    pub fn plane(&self) -> Option<Density2d<'_>> {
-        let Said::Pairs(x, y) = &self.said else {
-            return None;
-        };
+    /// A builder over two columns.
+    ///
+    /// # Errors
+    /// Where there is but one.
+    pub fn plane(&self) -> Result<Density2d<'_>, Problems> {
+        let [x, y] = self.two()?;
         let density = Density2d::new(x, y);
-        Some(match &self.weights {
+        Ok(match &self.weights {
             Some(weights) => density.weights(weights),
             None => density,
+        })
+    }
+
+    /// The same of the second column given the first.
+    ///
+    /// # Errors
+    /// Where there is but one.
+    pub fn conditional(&self) -> Result<Conditional<'_>, Problems> {
+        let [x, y] = self.two()?;
+        let density = Conditional::new(x, y);
+        Ok(match &self.weights {
+            Some(weights) => density.weights(weights),
+            None => density,
+        })
+    }
+
+    fn two(&self) -> Result<[&[f64]; 2], Problems> {
+        self.pairs().ok_or_else(|| {
+            let problem = Problem::new("two columns are needed".to_owned());
+            problem.remedy("give --column twice, or --given").into()
         })
     }
 
@@ -174,6 +199,17 @@ impl Rows {
         }
     }
 
+    /// The rows of both columns, where they are few enough to be seen on a map.
+    pub fn marks(&self) -> Vec<[f64; 2]> {
+        let Some([x, y]) = self.pairs().filter(|[x, _]| x.len() <= MOST_MARKS) else {
+            return Vec::new();
+        };
+        let pairs = x.iter().zip(y).map(|(x, y)| [*x, *y]);
+        pairs
+            .filter(|pair| pair.iter().all(|x| x.is_finite()))
+            .collect()
+    }
+
     /// Where a row stands, in one of the columns read.
     pub fn place(&self, row: usize, column: usize) -> Place {
         let column = column.min(self.columns.len() - 1);
@@ -197,12 +233,15 @@ fn wanted(args: &Density, table: &Table) -> Result<(Vec<String>, Vec<Reading>), 
     let weights = args.weights.iter().cloned();
     let (mut names, mut readings) = match (args.interval.as_slice(), args.bins.as_slice()) {
         ([], []) => {
-            let names = match args.column.as_slice() {
-                [] => vec![only(table)?],
-                [one] => vec![one.clone()],
-                [one, other] if one != other => args.column.clone(),
-                [one, _] => return Err(twice(one)),
-                more => return Err(too_many(more.len())),
+            let names = match (&args.given, args.column.as_slice()) {
+                (Some(given), [one]) if one == given => return Err(twice(one)),
+                (Some(given), [one]) => vec![given.clone(), one.clone()],
+                (Some(given), columns) => return Err(given_what(given, columns.len())),
+                (None, []) => vec![only(table)?],
+                (None, [one]) => vec![one.clone()],
+                (None, [one, other]) if one != other => args.column.clone(),
+                (None, [one, _]) => return Err(twice(one)),
+                (None, more) => return Err(too_many(more.len())),
             };
             let readings = vec![Reading::NumberOrMissing; names.len()];
             (names, readings)
@@ -226,6 +265,15 @@ fn twice(name: &str) -> Problems {
     Problem::new(format!("column `{name}` is given twice"))
         .remedy("give two different columns, or the one once")
         .into()
+}
+
+fn given_what(given: &str, columns: usize) -> Problems {
+    let message = match columns {
+        0 => format!("the density of which column is wanted, given `{given}`?"),
+        _ => format!("--column is given {columns} times, and a density given `{given}` is of one"),
+    };
+    let remedy = "give one --column beside --given";
+    Problem::new(message).remedy(remedy).into()
 }
 
 fn too_many(n: usize) -> Problems {

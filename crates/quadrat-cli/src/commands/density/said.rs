@@ -4,12 +4,13 @@ use anyhow::Result;
 use quadrat::density::{Answer, Estimate, Mode, Warning};
 use serde_json::{Value, json};
 
+use super::common::{as_json, interval};
 use super::picture::picture;
 use super::rows::Rows;
 use super::seen;
 use crate::args::Density;
 use crate::diagnostic::Paint;
-use crate::numbers::{beside, count, human, percent};
+use crate::numbers::{count, human, percent};
 
 /// Quantiles that are told.
 const TOLD: [(f64, &str); 3] = [(0.05, "5 %"), (0.5, "median"), (0.95, "95 %")];
@@ -39,18 +40,6 @@ pub fn warnings(rows: &Rows, estimate: &Estimate) -> Vec<String> {
         other => other.to_string(),
     };
     estimate.warnings().iter().map(told).collect()
-}
-
-/// Its width over four is about a standard deviation, which says how many digits are worth telling.
-fn told(answer: &Answer) -> String {
-    let sd = (answer.upper - answer.lower) / 4.0;
-    let text = |x: f64| beside(x, sd);
-    format!(
-        "{}  ({} to {})",
-        text(answer.value),
-        text(answer.lower),
-        text(answer.upper)
-    )
 }
 
 /// The numbers that are told, with their names.
@@ -97,7 +86,7 @@ pub fn sentences(args: &Density, rows: &Rows, estimate: &Estimate) -> Vec<String
     out.extend(
         numbers(args, estimate)
             .iter()
-            .map(|(name, answer)| format!("{name}: {}.", told(answer))),
+            .map(|(name, answer)| format!("{name}: {}.", interval(answer))),
     );
     out.push(format!("Modes: {}.", modes(estimate)));
     out
@@ -118,7 +107,7 @@ pub fn summary(args: &Density, rows: &Rows, estimate: &Estimate, paint: Paint) -
         out.push_str(&format!(
             "{name:<8}{}{}\n",
             if name.len() > 7 { "  " } else { "" },
-            told(&answer)
+            interval(&answer)
         ));
     }
     out.push_str(&format!("{:<8}{}\n", "modes", modes(estimate)));
@@ -126,10 +115,6 @@ pub fn summary(args: &Density, rows: &Rows, estimate: &Estimate, paint: Paint) -
         out.push_str(&format!("{}: {warning}\n", paint.yellow("warning")));
     }
     out
-}
-
-fn answer(answer: &Answer) -> Value {
-    json!({ "value": answer.value, "lower": answer.lower, "upper": answer.upper })
 }
 
 /// Everything as JSON.
@@ -151,7 +136,7 @@ pub fn json(args: &Density, rows: &Rows, estimate: &Estimate) -> Result<String> 
         .iter()
         .map(|s| json!({ "lengthscale": s.lengthscale, "sd": s.sd, "weight": s.weight }))
         .collect();
-    let positive = |a: Result<Answer, _>| a.ok().map(|a| answer(&a));
+    let positive = |a: Result<Answer, _>| a.ok().map(|a| as_json(&a));
     let edges = estimate.edges();
     let (simultaneous_lower, simultaneous_upper) = estimate.simultaneous();
     let value = json!({
@@ -159,13 +144,13 @@ pub fn json(args: &Density, rows: &Rows, estimate: &Estimate) -> Result<String> 
         "rows": rows.len(),
         "total": estimate.total(),
         "level": estimate.level(),
-        "mean": answer(&mean),
-        "sd": answer(&sd),
+        "mean": as_json(&mean),
+        "sd": as_json(&sd),
         "quantiles": quantiles,
         "modes": modes,
         "gini": positive(estimate.gini()),
         "top_tenth_share": positive(estimate.top_share(0.1)),
-        "within": args.within.first().map(|&(from, to)| answer(&estimate.probability(from, to))),
+        "within": args.within.first().map(|&(from, to)| as_json(&estimate.probability(from, to))),
         "highest_density_region": estimate.highest_density_region(estimate.level()),
         "range": [edges[0], edges[edges.len() - 1]],
         "places": estimate.places(),

@@ -1,12 +1,8 @@
 //! What is asked of a density over a plane: probabilities, marginals, moments, regions, draws.
 
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
-
-use crate::linalg::{Mat, dot};
+use crate::linalg::Mat;
 
 use super::super::answers::Answer;
-use super::super::curves::Work;
 use super::estimate::Estimate2d;
 
 /// The density of one of the two columns.
@@ -47,33 +43,10 @@ pub struct Region {
 }
 
 impl Estimate2d {
-    /// The answer from the number of every draw, and that of the average of modes.
-    fn answer(&self, numbers: &[f64], mode: f64) -> Answer {
-        let tail = 0.5 * (1.0 - self.level);
-        let weights = &self.curves.weights;
-        let [lower, upper] = Work::default().quantiles(numbers, weights, [tail, 1.0 - tail]);
-        let value = if self.is_weighted() {
-            dot(numbers, weights)
-        } else {
-            mode
-        };
-        Answer {
-            value,
-            lower: lower.min(value),
-            upper: upper.max(value),
-        }
-    }
-
-    /// The share of every cell of an axis that lies in an interval.
-    fn shares(&self, axis: usize, from: f64, to: f64) -> Vec<f64> {
-        let share = |e: &[f64]| ((e[1].min(to) - e[0].max(from)) / (e[1] - e[0])).clamp(0.0, 1.0);
-        self.edges(axis).windows(2).map(share).collect()
-    }
-
     /// The probability of a rectangle, whose sides may be infinite.
     #[must_use]
     pub fn probability(&self, x: (f64, f64), y: (f64, f64)) -> Answer {
-        let (a, b) = (self.shares(0, x.0, x.1), self.shares(1, y.0, y.1));
+        let (a, b) = (self.fit.shares(0, x), self.fit.shares(1, y));
         self.linear(|i, j| a[i] * b[j])
     }
 
@@ -87,12 +60,12 @@ impl Estimate2d {
         let is_used = |i: &usize| (0..columns).any(|j| weight(*i, j) != 0.0);
         let first = (0..rows).find(is_used).unwrap_or(0);
         let last = (0..rows).rev().find(is_used).map_or(first, |i| i + 1);
-        let numbers = self.curves.linear(&self.grid, first..last, &weight);
-        let cells = self.mass.iter().enumerate();
+        let numbers = self.fit.curves.linear(&self.fit.grid, first..last, &weight);
+        let cells = self.fit.mass.iter().enumerate();
         let mode = cells
             .map(|(c, u)| u * weight(c / columns, c % columns))
             .sum();
-        self.answer(&numbers, mode)
+        self.fit.answer(&numbers, mode)
     }
 
     /// The density of one column (0 or 1), with its band.
@@ -101,18 +74,18 @@ impl Estimate2d {
     /// Where there is no such column.
     #[must_use]
     pub fn marginal(&self, axis: usize) -> Marginal {
-        let along = &self.curves.along[axis];
+        let along = &self.fit.curves.along[axis];
         let [rows, columns] = self.shape();
         let mut modes = vec![0.0; along.ncols()];
         for i in 0..rows {
             for j in 0..columns {
-                modes[[i, j][axis]] += self.mass[i * columns + j];
+                modes[[i, j][axis]] += self.fit.mass[i * columns + j];
             }
         }
         let answers: Vec<Answer> = (0..along.ncols())
-            .map(|k| self.answer(along.col_as_slice(k), modes[k]))
+            .map(|k| self.fit.answer(along.col_as_slice(k), modes[k]))
             .collect();
-        let width = |k: usize| self.grid.axes[axis].width(k);
+        let width = |k: usize| self.fit.grid.axes[axis].width(k);
         let of = |f: fn(&Answer) -> f64| {
             answers
                 .iter()
@@ -131,16 +104,16 @@ impl Estimate2d {
     /// Means, standard deviations, covariance and correlation within the range of the cells.
     #[must_use]
     pub fn moments(&self) -> Moments {
-        let units = [0, 1].map(|a| self.grid.axes[a].unit(&self.scales[a]));
+        let units = [0, 1].map(|a| self.fit.grid.axes[a].unit(&self.fit.scales[a]));
         let within = [0, 1].map(|a| {
-            let cells = &self.grid.axes[a];
+            let cells = &self.fit.grid.axes[a];
             let spread = |k| (cells.width(k) / units[a].1).powi(2) / 12.0;
             (0..cells.len()).map(spread).collect::<Vec<f64>>()
         });
-        let draws = self.curves.len();
+        let draws = self.fit.curves.len();
         // Mean and variance along an axis in its unit, from the probabilities of its cells.
         let moments = |axis: usize, mass: &dyn Fn(usize) -> f64| {
-            let middles = &self.middles[axis];
+            let middles = &self.fit.middles[axis];
             let mean: f64 = middles.iter().enumerate().map(|(k, x)| mass(k) * x).sum();
             let terms = middles.iter().zip(&within[axis]).enumerate();
             let variance: f64 = terms
@@ -163,18 +136,18 @@ impl Estimate2d {
             numbers.iter_mut().zip(all).for_each(|(n, x)| n.push(x));
         };
         for draw in 0..draws {
-            let [along, across] = &self.curves.along;
+            let [along, across] = &self.fit.curves.along;
             let first = moments(0, &|k| along[(draw, k)]);
             let second = moments(1, &|k| across[(draw, k)]);
-            push(first, second, self.curves.products[draw]);
+            push(first, second, self.fit.curves.products[draw]);
         }
         let [rows, columns] = self.shape();
         let (mut along, mut across, mut product) = (vec![0.0; rows], vec![0.0; columns], 0.0);
-        for (cell, u) in self.mass.iter().enumerate() {
+        for (cell, u) in self.fit.mass.iter().enumerate() {
             let (i, j) = (cell / columns, cell % columns);
             along[i] += u;
             across[j] += u;
-            product += u * self.middles[0][i] * self.middles[1][j];
+            product += u * self.fit.middles[0][i] * self.fit.middles[1][j];
         }
         push(
             moments(0, &|k| along[k]),
@@ -183,7 +156,7 @@ impl Estimate2d {
         );
         let [a, b, c, d, e, f] = numbers.map(|mut n| {
             let mode = n.pop().unwrap_or(f64::NAN);
-            self.answer(&n, mode)
+            self.fit.answer(&n, mode)
         });
         Moments {
             mean: [a, b],
@@ -234,25 +207,6 @@ impl Estimate2d {
     /// Draws of whole densities, each as likely as its weight, shape `[cells, draws]`.
     #[must_use]
     pub fn draws(&self, draws: usize, seed: u64) -> Mat<f64> {
-        let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let mut cumulative = Vec::with_capacity(self.curves.len());
-        let mut sum = 0.0;
-        for w in &self.curves.weights {
-            sum += w;
-            cumulative.push(sum);
-        }
-        let columns = self.shape()[1];
-        let mut out = Mat::zeros(self.mass.len(), draws);
-        for k in 0..draws {
-            let at = random.random::<f64>() * sum;
-            let draw = cumulative
-                .partition_point(|c| *c <= at)
-                .min(self.curves.len() - 1);
-            let mass = self.curves.draw(&self.grid, draw);
-            for (cell, u) in mass.into_iter().enumerate() {
-                out[(cell, k)] = u / self.grid.area(cell / columns, cell % columns);
-            }
-        }
-        out
+        self.fit.draws(draws, seed)
     }
 }

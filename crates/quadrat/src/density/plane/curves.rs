@@ -1,4 +1,4 @@
-//! Draws of whole densities over a plane, with weights, and what is asked of them.
+//! Draws of whole densities of two columns, with weights, and what is asked of them.
 //!
 //! Densities are made again from their coefficients whenever they are asked for: all of them at
 //! once would not fit into memory.
@@ -10,7 +10,7 @@ use super::super::loops;
 use super::super::pareto::{Smoothed, smooth};
 use super::draw::Sample;
 use super::functions::Functions;
-use super::grid::Grid;
+use super::grid::{Grid, Kind};
 use super::sweep::Lines;
 
 /// Draws that are normalised at a time.
@@ -22,17 +22,18 @@ const USUAL: std::ops::Range<f64> = 1e-200..1e200;
 #[derive(Debug, Clone)]
 pub(super) struct Curves {
     lines: Lines,
-    /// What normalises each draw.
-    log_sum: Vec<f64>,
+    /// What normalises each part of each draw, shape `[draws, parts]`.
+    log_sum: Mat<f64>,
     /// Weights of the draws, of sum one.
     pub weights: Vec<f64>,
     /// `1 / sum w^2`.
     pub effective: f64,
     /// Shape of the tail of the weights.
     pub shape: f64,
-    /// Probabilities along each axis, shape `[draws, cells of the axis]`.
+    /// Of densities of both columns: probabilities along each axis, shape `[draws, cells of the
+    /// axis]`.
     pub along: [Mat<f64>; 2],
-    /// Mean of the product of the two axes, each in its middles as given.
+    /// The same: mean of the product of the two axes, each in its middles as given.
     pub products: Vec<f64>,
 }
 
@@ -51,7 +52,8 @@ pub(super) struct Bands {
 
 /// What a pass over some draws gives.
 struct Sums {
-    sum: Vec<f64>,
+    /// Shape `[draws, parts]`.
+    sum: Mat<f64>,
     products: Vec<f64>,
     along: [Mat<f64>; 2],
 }
@@ -59,56 +61,53 @@ struct Sums {
 /// Normalises draws and weighs them.
 ///
 /// # Arguments
-/// * `top` - a cell of large probability
+/// * `mass` - probabilities near those of the draws
 /// * `middles` - of the cells of each axis, in any unit
 pub(super) fn curves(
     grid: &Grid,
     functions: &Functions,
     sample: &Sample,
-    top: (usize, usize),
+    mass: &[f64],
     middles: &[Vec<f64>; 2],
     weigh: bool,
 ) -> Curves {
     let lines = Lines::new(functions, &sample.theta);
     let n = lines.len();
-    let [rows, columns] = grid.shape();
-    let mut offset = lines.at(top.0, top.1);
-    let measure = grid.log_measure[top.0 * columns + top.1];
-    offset.iter_mut().for_each(|o| *o += measure);
+    let joint = grid.kind == Kind::Joint;
+    let [rows, columns] = if joint { grid.shape() } else { [0; 2] };
+    let mut offset = offsets(grid, &lines, mass);
     let mut out = Curves {
-        log_sum: vec![0.0; n],
+        log_sum: Mat::zeros(n, grid.totals.len()),
         weights: Vec::new(),
         effective: n as f64,
         shape: f64::NEG_INFINITY,
         along: [Mat::zeros(n, rows), Mat::zeros(n, columns)],
-        products: vec![0.0; n],
+        products: vec![0.0; if joint { n } else { 0 }],
         lines,
     };
     for block in cut(n, BLOCK) {
         let mut sums = out.sums(grid, block.clone(), &offset, middles);
-        if sums.sum.iter().any(|s| !USUAL.contains(s)) {
+        let all = || (0..sums.sum.ncols()).flat_map(|p| sums.sum.col_as_slice(p));
+        if all().any(|s| !USUAL.contains(s)) {
             out.tops(grid, block.clone(), &mut offset);
             sums = out.sums(grid, block.clone(), &offset, middles);
         }
-        for (i, draw) in block.clone().enumerate() {
-            out.log_sum[draw] = sums.sum[i].ln() + offset[draw];
-            out.products[draw] = sums.products[i] / sums.sum[i];
-        }
-        for (all, some) in out.along.iter_mut().zip(&sums.along) {
-            for j in 0..all.ncols() {
-                let target = &mut all.col_as_slice_mut(j)[block.clone()];
-                let from = some.col_as_slice(j).iter().zip(&sums.sum);
-                target
-                    .iter_mut()
-                    .zip(from)
-                    .for_each(|(t, (x, s))| *t = x / s);
+        for part in 0..grid.totals.len() {
+            for (i, draw) in block.clone().enumerate() {
+                out.log_sum[(draw, part)] = sums.sum[(i, part)].ln() + offset[(draw, part)];
             }
+        }
+        if joint {
+            out.keep(block, &sums);
         }
     }
     out.weights = vec![1.0 / n as f64; n];
     if weigh {
-        let pairs = sample.log_weight.iter().zip(&out.log_sum);
-        let log_weight: Vec<f64> = pairs.map(|(w, s)| w - grid.total * s).collect();
+        let mut log_weight = sample.log_weight.clone();
+        for (part, total) in grid.totals.iter().enumerate() {
+            let pairs = log_weight.iter_mut().zip(out.log_sum.col_as_slice(part));
+            pairs.for_each(|(w, s)| *w -= total * s);
+        }
         let Smoothed {
             weights,
             effective,
@@ -119,58 +118,103 @@ pub(super) fn curves(
     out
 }
 
+/// The function of every draw at a cell of large probability of every part.
+fn offsets(grid: &Grid, lines: &Lines, mass: &[f64]) -> Mat<f64> {
+    let (columns, size) = (grid.shape()[1], grid.part());
+    let mut out = Mat::zeros(lines.len(), grid.totals.len());
+    for (part, mass) in mass.chunks_exact(size).enumerate() {
+        let top = (0..size).max_by(|a, b| mass[*a].total_cmp(&mass[*b]));
+        let cell = part * size + top.unwrap_or(0);
+        let at = lines.at(cell / columns, cell % columns);
+        let target = out.col_as_slice_mut(part).iter_mut().zip(at);
+        target.for_each(|(o, x)| *o = x + grid.log_measure[cell]);
+    }
+    out
+}
+
 impl Curves {
+    /// Keeps what a pass over some draws of densities of both columns gave.
+    fn keep(&mut self, block: std::ops::Range<usize>, sums: &Sums) {
+        let sum = sums.sum.col_as_slice(0);
+        let products = self.products[block.clone()].iter_mut();
+        products
+            .zip(sums.products.iter().zip(sum))
+            .for_each(|(t, (x, s))| *t = x / s);
+        for (all, some) in self.along.iter_mut().zip(&sums.along) {
+            for j in 0..all.ncols() {
+                let target = &mut all.col_as_slice_mut(j)[block.clone()];
+                let from = some.col_as_slice(j).iter().zip(sum);
+                target
+                    .iter_mut()
+                    .zip(from)
+                    .for_each(|(t, (x, s))| *t = x / s);
+            }
+        }
+    }
+
     fn sums(
         &self,
         grid: &Grid,
         block: std::ops::Range<usize>,
-        offset: &[f64],
+        offset: &Mat<f64>,
         middles: &[Vec<f64>; 2],
     ) -> Sums {
-        let (size, [rows, columns]) = (block.len(), grid.shape());
-        let offset = &offset[block.clone()];
+        let (size, columns, lines) = (block.len(), grid.shape()[1], grid.lines());
+        let joint = grid.kind == Kind::Joint;
         let mut out = Sums {
-            sum: vec![0.0; size],
+            sum: Mat::zeros(size, grid.totals.len()),
             products: vec![0.0; size],
-            along: [Mat::zeros(size, rows), Mat::zeros(size, columns)],
+            along: [0, 1].map(|a| Mat::zeros(size, if joint { grid.shape()[a] } else { 0 })),
         };
         let mut inside = vec![0.0; size];
-        self.lines.visit(block, 0..rows, |i, line| {
-            inside.fill(0.0);
-            for j in 0..columns {
-                let column = line.col_as_slice_mut(j);
-                loops::shift(column, offset, grid.log_measure[i * columns + j]);
-                crate::special::exp(column);
-                let [along, across] = &mut out.along;
-                loops::share(
-                    column,
-                    along.col_as_slice_mut(i),
-                    across.col_as_slice_mut(j),
-                    middles[1][j],
-                    &mut inside,
-                );
-            }
-            loops::add(&mut out.sum, out.along[0].col_as_slice(i));
-            let by = middles[0][i];
-            crate::linalg::vectorised(|| {
-                crate::linalg::add_scaled(by, &inside, &mut out.products);
+        self.lines
+            .visit(block.clone(), 0..grid.shape()[0], |i, line| {
+                let part = i / lines;
+                let offset = &offset.col_as_slice(part)[block.clone()];
+                inside.fill(0.0);
+                for j in 0..columns {
+                    let column = line.col_as_slice_mut(j);
+                    loops::shift(column, offset, grid.log_measure[i * columns + j]);
+                    crate::special::exp(column);
+                    if !joint {
+                        loops::add(out.sum.col_as_slice_mut(part), column);
+                        continue;
+                    }
+                    let [along, across] = &mut out.along;
+                    loops::share(
+                        column,
+                        along.col_as_slice_mut(i),
+                        across.col_as_slice_mut(j),
+                        middles[1][j],
+                        &mut inside,
+                    );
+                }
+                if joint {
+                    loops::add(out.sum.col_as_slice_mut(0), out.along[0].col_as_slice(i));
+                    let by = middles[0][i];
+                    crate::linalg::vectorised(|| {
+                        crate::linalg::add_scaled(by, &inside, &mut out.products);
+                    });
+                }
             });
-        });
         out
     }
 
-    /// The largest value of each of some draws.
-    fn tops(&self, grid: &Grid, block: std::ops::Range<usize>, offset: &mut [f64]) {
-        let columns = grid.shape()[1];
-        let offset = &mut offset[block.clone()];
-        offset.fill(f64::NEG_INFINITY);
-        self.lines.visit(block, 0..grid.shape()[0], |i, line| {
-            for j in 0..columns {
-                let measure = grid.log_measure[i * columns + j];
-                let pairs = offset.iter_mut().zip(line.col_as_slice(j));
-                pairs.for_each(|(o, x)| *o = o.max(x + measure));
-            }
-        });
+    /// The largest value of every part of each of some draws.
+    fn tops(&self, grid: &Grid, block: std::ops::Range<usize>, offset: &mut Mat<f64>) {
+        let (columns, lines) = (grid.shape()[1], grid.lines());
+        for part in 0..offset.ncols() {
+            offset.col_as_slice_mut(part)[block.clone()].fill(f64::NEG_INFINITY);
+        }
+        self.lines
+            .visit(block.clone(), 0..grid.shape()[0], |i, line| {
+                let offset = &mut offset.col_as_slice_mut(i / lines)[block.clone()];
+                for j in 0..columns {
+                    let measure = grid.log_measure[i * columns + j];
+                    let pairs = offset.iter_mut().zip(line.col_as_slice(j));
+                    pairs.for_each(|(o, x)| *o = o.max(x + measure));
+                }
+            });
     }
 
     /// How many.
@@ -189,9 +233,10 @@ impl Curves {
         };
         let mut work = Work::default();
         self.lines.visit(0..self.len(), 0..rows, |i, line| {
+            let log_sum = self.log_sum.col_as_slice(i / grid.lines());
             for j in 0..columns {
                 let column = line.col_as_slice_mut(j);
-                loops::subtract(column, &self.log_sum);
+                loops::subtract(column, log_sum);
                 let measure = grid.log_measure[i * columns + j];
                 let [lower, upper] = work.quantiles(column, &self.weights, p);
                 out.lower.push((lower + measure).exp());
@@ -203,9 +248,28 @@ impl Curves {
                 out.sd.push(measure.exp() * variance.max(0.0).sqrt());
             }
         });
-        let sum: f64 = out.mean.iter().sum();
-        out.mean.iter_mut().for_each(|x| *x /= sum);
+        out.mean.chunks_exact_mut(grid.part()).for_each(add_to_one);
         out
+    }
+
+    /// Calls `visit(line, probabilities)` with those of the cells of some lines in every draw,
+    /// shape `[draws, cells of the second axis]`.
+    pub fn each(
+        &self,
+        grid: &Grid,
+        lines: std::ops::Range<usize>,
+        mut visit: impl FnMut(usize, &Mat<f64>),
+    ) {
+        let columns = grid.shape()[1];
+        self.lines.visit(0..self.len(), lines, |i, line| {
+            let log_sum = self.log_sum.col_as_slice(i / grid.lines());
+            for j in 0..columns {
+                let column = line.col_as_slice_mut(j);
+                loops::shift(column, log_sum, grid.log_measure[i * columns + j]);
+                crate::special::exp(column);
+            }
+            visit(i, line);
+        });
     }
 
     /// A weighted sum of the probabilities of some cells, in every draw.
@@ -222,8 +286,9 @@ impl Curves {
         let columns = grid.shape()[1];
         let mut out = vec![0.0; self.len()];
         for block in cut(self.len(), BLOCK) {
-            let (log_sum, out) = (&self.log_sum[block.clone()], &mut out[block.clone()]);
-            self.lines.visit(block, lines.clone(), |i, line| {
+            let out = &mut out[block.clone()];
+            self.lines.visit(block.clone(), lines.clone(), |i, line| {
+                let log_sum = &self.log_sum.col_as_slice(i / grid.lines())[block.clone()];
                 for j in 0..columns {
                     let by = weight(i, j);
                     if by != 0.0 {
@@ -243,11 +308,18 @@ impl Curves {
         let [rows, columns] = grid.shape();
         let mut out = Vec::with_capacity(rows * columns);
         self.lines.visit(draw..draw + 1, 0..rows, |i, line| {
+            let log_sum = self.log_sum[(draw, i / grid.lines())];
             for j in 0..columns {
-                let log = line[(0, j)] - self.log_sum[draw] + grid.log_measure[i * columns + j];
+                let log = line[(0, j)] - log_sum + grid.log_measure[i * columns + j];
                 out.push(log.exp());
             }
         });
         out
     }
+}
+
+/// Divides numbers by their sum.
+pub(super) fn add_to_one(x: &mut [f64]) {
+    let sum: f64 = x.iter().sum();
+    x.iter_mut().for_each(|x| *x /= sum);
 }

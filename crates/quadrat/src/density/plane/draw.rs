@@ -7,7 +7,6 @@ use rand_distr::{Distribution, StandardNormal};
 use crate::error::LinalgError;
 use crate::linalg::{Mat, dot, gemm, mirror_lower, symmetric_eigen};
 
-use super::super::loops;
 use super::super::split::{Split, both_sides, orthonormal, shares, whitened};
 use super::functions::Functions;
 use super::grid::Grid;
@@ -31,13 +30,19 @@ pub(super) struct Sample {
 /// Directions in coefficients along which the function on the cells varies most under a component,
 /// by iterating on a subspace: shape `[functions, directions]`.
 fn principal(
+    grid: &Grid,
     functions: &Functions,
     component: &Component,
     random: &mut ChaCha8Rng,
 ) -> Result<Mat<f64>, LinalgError> {
     let d = functions.len();
-    let cells = component.mode.eta.len();
-    let mut gram = functions.curvature(&vec![1.0; cells]);
+    // What rows see counts: where none are draws follow the prior, which is normal.
+    let size = grid.part();
+    let seen = grid
+        .totals
+        .iter()
+        .flat_map(|n| std::iter::repeat_n(n / grid.total, size));
+    let mut gram = functions.curvature(&seen.collect::<Vec<f64>>());
     mirror_lower(&mut gram);
     let factor = &component.mode.factor;
     let times = |x: &Mat<f64>| {
@@ -81,34 +86,24 @@ fn split(
         .map(|(e, w)| e + w)
         .collect();
     let mut work = at.clone();
-    let base = log_sum(&mut work);
+    let base = grid.look(&mut work);
     let sides = (0..directions.ncols())
         .map(|j| {
             let step = steps.col_as_slice(j);
             let along = functions.eta(step);
             let pull = component.prior.pull(step);
             let (slope, curved) = (dot(&pull, &mode.theta), dot(&pull, step));
-            let gain = dot(&grid.counts, &along);
             both_sides(|delta| {
                 work.copy_from_slice(&at);
                 crate::linalg::vectorised(|| {
                     crate::linalg::add_scaled(delta, &along, &mut work);
                 });
-                let sum = log_sum(&mut work);
-                let likelihood = delta * gain - grid.total * (sum - base);
+                let likelihood = grid.look(&mut work) - base;
                 0.5 * (2.0 * delta * slope + delta * delta * curved) - likelihood
             })
         })
         .collect();
     Split { directions, sides }
-}
-
-/// The logarithm of the sum of exponentials; what is given is lost.
-fn log_sum(x: &mut [f64]) -> f64 {
-    let (_, top) = loops::extremes(x);
-    loops::lower(x, top);
-    crate::special::exp(x);
-    loops::sum(x).ln() + top
 }
 
 /// Draws from the mixture of proposals about the modes.
@@ -125,7 +120,7 @@ pub(super) fn sample(
 ) -> Result<Sample, LinalgError> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let directions = match components.first() {
-        Some(first) if weigh => Some(principal(functions, first, &mut random)?),
+        Some(first) if weigh => Some(principal(grid, functions, first, &mut random)?),
         _ => None,
     };
     let d = functions.len();

@@ -3,9 +3,10 @@
 //! Products of a function of each axis: of cosines, and of `1`, `v`, `v^2` for the tails. All sums
 //! over cells go axis by axis, and a product of two cosines is a sum of two.
 
-use crate::linalg::{Mat, MatRef, gemm};
+use crate::linalg::{Mat, MatRef, gemm, gemm_into};
 
 use super::super::cells::Cells;
+use super::grid::{Grid, Kind};
 
 /// The functions of one axis.
 #[derive(Debug, Clone)]
@@ -82,8 +83,10 @@ pub(in super::super) struct Functions {
 }
 
 impl Functions {
-    /// Polynomials, and products of cosines of the orders that are given.
-    pub fn new(axes: &[Cells; 2], orders: &[(usize, usize)]) -> Self {
+    /// Polynomials, and products of cosines of the orders that are given. What does not vary along
+    /// the second axis is left out where densities are conditional, which do not see it.
+    pub fn new(grid: &Grid, orders: &[(usize, usize)]) -> Self {
+        let axes = &grid.axes;
         let cosines = [
             1 + orders.iter().map(|o| o.0).max().unwrap_or(0),
             1 + orders.iter().map(|o| o.1).max().unwrap_or(0),
@@ -91,7 +94,9 @@ impl Functions {
         let axes = [0, 1].map(|a| Axis::new(&axes[a], cosines[a]));
         let [one, other] = [axes[0].cosines, axes[1].cosines];
         let mut pairs: Vec<(usize, usize)> = Vec::new();
-        pairs.extend((one + 1..axes[0].values.ncols()).map(|k| (k, other)));
+        if grid.kind == Kind::Joint {
+            pairs.extend((one + 1..axes[0].values.ncols()).map(|k| (k, other)));
+        }
         pairs.extend((other + 1..axes[1].values.ncols()).map(|k| (one, k)));
         pairs.push((one + 1, other + 1));
         let q = pairs.len();
@@ -164,18 +169,46 @@ impl Functions {
         ))
     }
 
-    /// Sums over the cells of `x` times every product of the functions of the axes, shape `[second,
-    /// first]`.
-    fn transform(&self, x: &[f64]) -> Mat<f64> {
-        let [a, b] = &self.axes;
-        let x = MatRef::from_column_major_slice(x, b.values.nrows(), a.values.nrows());
-        gemm(gemm(b.values.transpose(), x).as_ref(), a.values.as_ref())
-    }
-
     /// `Phi' x`.
     pub fn project(&self, x: &[f64]) -> Vec<f64> {
-        let table = self.transform(x);
-        self.pairs.iter().map(|p| table[(p.1, p.0)]).collect()
+        let all = self.axes[0].values.nrows();
+        self.project_parts(x, all).col_as_slice(0).to_vec()
+    }
+
+    /// The same of every part of so many lines of cells, shape `[functions, parts]`.
+    pub fn project_parts(&self, x: &[f64], lines: usize) -> Mat<f64> {
+        let [a, b] = &self.axes;
+        let (m, n) = (a.values.nrows(), b.values.nrows());
+        let along = gemm(
+            b.values.transpose(),
+            MatRef::from_column_major_slice(x, n, m),
+        );
+        let mut out = Mat::zeros(self.len(), m / lines);
+        for part in 0..m / lines {
+            let first = a.values.subrows(part * lines, lines);
+            let table = gemm(along.subcols(part * lines, lines), first);
+            let column = out.col_as_slice_mut(part).iter_mut();
+            column
+                .zip(&self.pairs)
+                .for_each(|(o, p)| *o = table[(p.1, p.0)]);
+        }
+        out
+    }
+
+    /// The function on the cells, where every part of so many lines has coefficients of its own,
+    /// shape `[functions, parts]`.
+    pub fn eta_parts(&self, theta: &Mat<f64>, lines: usize) -> Vec<f64> {
+        let [a, b] = &self.axes;
+        let mut along = Mat::zeros(b.values.ncols(), a.values.nrows());
+        for part in 0..theta.ncols() {
+            let mut table = Mat::zeros(b.values.ncols(), a.values.ncols());
+            let terms = self.pairs.iter().zip(theta.col_as_slice(part));
+            terms.for_each(|(p, t)| table[(p.1, p.0)] += t);
+            let first = a.values.subrows(part * lines, lines);
+            let target = along.as_mut().subcols_mut(part * lines, lines);
+            gemm_into(target, false, 1.0, table.as_ref(), first.transpose());
+        }
+        flat(&gemm(b.values.as_ref(), along.as_ref()))
     }
 
     /// A function on the cells, shape `[second, first]` as a column.

@@ -1,6 +1,6 @@
 //! Hyperparameters of a density over a plane: the most probable ones, and a design about them.
 
-use crate::linalg::{Mat, dot, matvec, symmetric_eigen};
+use crate::linalg::{Mat, dot, gemm, symmetric_eigen};
 use crate::optimise::{Options, minimise};
 
 use super::super::basis::Kernel;
@@ -109,14 +109,19 @@ pub(super) fn evidence(
 /// The slope of `-1/2 log |A|` in the function on the cells.
 fn shift(problem: Problem<'_>, mode: &Mode, inverse: &Mat<f64>) -> Vec<f64> {
     let Problem { grid, functions } = problem;
-    let u = &mode.mass;
+    let (u, lines, size) = (&mode.mass, grid.lines(), grid.part());
     let variances = functions.diagonal(inverse);
-    let seen = functions.eta(&matvec(inverse.as_ref(), &functions.project(u)));
-    let (mean, square) = (dot(u, &variances), dot(u, &seen));
-    let terms = u.iter().zip(variances.iter().zip(&seen));
-    terms
-        .map(|(u, (q, s))| -0.5 * grid.total * u * (q - mean - 2.0 * (s - square)))
-        .collect()
+    let means = functions.project_parts(u, lines);
+    let seen = functions.eta_parts(&gemm(inverse.as_ref(), means.as_ref()), lines);
+    let mut out = Vec::with_capacity(u.len());
+    for (part, n) in grid.totals.iter().enumerate() {
+        let cells = part * size..(part + 1) * size;
+        let (u, q, s) = (&u[cells.clone()], &variances[cells.clone()], &seen[cells]);
+        let (mean, square) = (dot(u, q), dot(u, s));
+        let terms = u.iter().zip(q.iter().zip(s));
+        out.extend(terms.map(|(u, (q, s))| -0.5 * n * u * (q - mean - 2.0 * (s - square))));
+    }
+    out
 }
 
 /// Log prior density of the logarithms, and its slopes.
@@ -307,12 +312,12 @@ pub(super) fn explore(
     ];
     let first = MEDIAN_LENGTH.ln();
     let (mut at, mut theta) = ([0.0, first, first], start.to_vec());
-    let mut functions = Functions::new(&grid.axes, &[]);
+    let mut functions = Functions::new(grid, &[]);
     // What functions are needed depends on the lengthscales, which are found with some.
     for round in 0..2 {
         let lengths = [at[1].exp(), at[2].exp()];
         let taken = orders::choose(grid, wanted.kernel, at[0].exp(), lengths, most);
-        let next = Functions::new(&grid.axes, &taken);
+        let next = Functions::new(grid, &taken);
         if round > 0 && functions.is_same(&next) {
             break;
         }

@@ -1,27 +1,36 @@
-//! Densities over a plane, with bands.
+//! Densities of two columns, of both or of one given the other, with bands.
 //!
 //! A density on cells is `p_ij = u_ij / area_ij` with `u = softmax(eta + log w)`, `eta` a Gaussian
 //! process with a kernel for each axis and a quadratic polynomial for the tails (Riihimaki &
 //! Vehtari 2014). As in one dimension the axes bend where an end is open, and the function is a
 //! sum of cosines: here of products of one for each axis.
+//!
+//! A conditional density is normalised at every place of the given column instead of once, as if
+//! there were an intercept for each (equations 22 and 23). All else is one.
 
 mod answers;
 mod builder;
 mod curves;
 mod draw;
+mod drawn;
 mod estimate;
+mod fit;
 mod functions;
 mod grid;
 mod hyper;
 mod newton;
 mod orders;
 mod pairs;
+mod plan;
 mod prior;
+mod slices;
 mod sweep;
 #[cfg(test)]
 mod tests;
 mod warned;
 
 pub use answers::{Marginal, Moments, Region};
-pub use builder::Density2d;
-pub use estimate::{Estimate2d, Setting2d};
+pub use builder::{Conditional, Density2d};
+pub use estimate::{ConditionalEstimate, Estimate2d};
+pub use fit::Setting2d;
+pub use slices::Curve;

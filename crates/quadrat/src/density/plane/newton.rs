@@ -4,7 +4,6 @@ use crate::error::LinalgError;
 use crate::linalg::{Cholesky, Mat, dot};
 
 use super::super::error::DensityError;
-use super::super::loops;
 use super::functions::Functions;
 use super::grid::Grid;
 use super::prior::Prior;
@@ -49,18 +48,10 @@ impl Mode {
 
 /// The log likelihood at a function, and the probabilities of the cells.
 pub(super) fn look(grid: &Grid, eta: &[f64]) -> (f64, Vec<f64>) {
-    let mut mass: Vec<f64> = eta
-        .iter()
-        .zip(&grid.log_measure)
-        .map(|(e, w)| e + w)
-        .collect();
-    let (_, top) = loops::extremes(&mass);
-    loops::lower(&mut mass, top);
-    let linear = dot(&grid.counts, &mass);
-    crate::special::exp(&mut mass);
-    let sum = loops::sum(&mass);
-    mass.iter_mut().for_each(|x| *x /= sum);
-    (linear - grid.total * sum.ln(), mass)
+    let pairs = eta.iter().zip(&grid.log_measure);
+    let mut mass: Vec<f64> = pairs.map(|(e, w)| e + w).collect();
+    let value = grid.look(&mut mass);
+    (value, mass)
 }
 
 /// Coefficients and what follows from them.
@@ -81,19 +72,37 @@ impl Place {
 }
 
 impl Problem<'_> {
-    /// The precision `A = P + Phi' W Phi` and its factor, `W = N (diag u - u u')`.
-    pub fn precision(&self, mass: &[f64], prior: &Prior) -> Result<Cholesky, LinalgError> {
-        let n = self.grid.total;
-        let weighted: Vec<f64> = mass.iter().map(|u| n * u).collect();
-        let mut a: Mat<f64> = self.functions.curvature(&weighted);
-        let c = self.functions.project(mass);
-        for j in 0..c.len() {
-            let by = n * c[j];
-            let below = a.col_as_slice_mut(j)[j..].iter_mut().zip(&c[j..]);
-            below.for_each(|(a, c)| *a -= by * c);
+    /// The precision `A = P + Phi' W Phi` and its factor, `W` of blocks `N (diag u - u u')`, one for
+    /// each part.
+    pub fn precision(
+        &self,
+        mass: &[f64],
+        expected: &[f64],
+        prior: &Prior,
+    ) -> Result<Cholesky, LinalgError> {
+        let mut a: Mat<f64> = self.functions.curvature(expected);
+        let means = self.functions.project_parts(mass, self.grid.lines());
+        for (part, n) in self.grid.totals.iter().enumerate() {
+            let c = means.col_as_slice(part);
+            if *n == 0.0 {
+                continue;
+            }
+            for j in 0..c.len() {
+                let by = n * c[j];
+                let below = a.col_as_slice_mut(j)[j..].iter_mut().zip(&c[j..]);
+                below.for_each(|(a, c)| *a -= by * c);
+            }
         }
         prior.add_to(&mut a);
         Cholesky::factor_owned(a)
+    }
+
+    /// What each cell is expected to hold.
+    fn expected(&self, mass: &[f64]) -> Vec<f64> {
+        let parts = mass.chunks_exact(self.grid.part()).zip(&self.grid.totals);
+        parts
+            .flat_map(|(part, n)| part.iter().map(move |u| n * u))
+            .collect()
     }
 
     /// Newton's method from a start until the decrement is below a tolerance. That step is still
@@ -108,10 +117,11 @@ impl Problem<'_> {
         let mut at = self.place(prior, theta, eta);
         let counted = self.functions.project(&self.grid.counts);
         for _ in 0..MOST_STEPS {
-            let factor = self.precision(&at.mass, prior)?;
-            let expected = self.functions.project(&at.mass);
+            let expected = self.expected(&at.mass);
+            let factor = self.precision(&at.mass, &expected, prior)?;
+            let expected = self.functions.project(&expected);
             let gradient: Vec<f64> = (0..counted.len())
-                .map(|i| counted[i] - self.grid.total * expected[i] - at.pull[i])
+                .map(|i| counted[i] - expected[i] - at.pull[i])
                 .collect();
             let step = factor.solve(&gradient);
             let decrement = dot(&gradient, &step).max(0.0).sqrt();

@@ -2,7 +2,7 @@
 
 use super::super::basis::Kernel;
 use super::functions::Functions;
-use super::grid::Grid;
+use super::grid::{Grid, Kind};
 use super::prior::Axis;
 
 /// Products up to a thousand rows, more by the root of their number, and the most there may be.
@@ -54,7 +54,10 @@ pub(super) fn choose(
             break;
         }
         left -= variances[0][i] * variances[1][j] / cells;
-        out.push((i, j));
+        // What is constant along the second axis no conditional density sees.
+        if j > 0 || grid.kind == Kind::Joint {
+            out.push((i, j));
+        }
     }
     out
 }

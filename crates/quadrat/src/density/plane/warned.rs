@@ -2,7 +2,7 @@
 
 use super::super::error::Warning;
 use super::super::scale::Scale;
-use super::grid::Grid;
+use super::grid::{Grid, Kind};
 use super::pairs::Pairs;
 
 /// Values below which the prior has as much to say.
@@ -16,6 +16,48 @@ const CROWDED_LINE: f64 = 0.35;
 const FAR: f64 = 100.0;
 /// Correlation from which columns are told to determine each other.
 const DEPENDENT: f64 = 0.9999;
+
+/// Share of the slices without a row from which they are told.
+const EMPTY: f64 = 1.0 / 3.0;
+/// Share of the rows whose slices are too narrow for the cells, or too far from each other, from
+/// which that is told.
+const BLURRED: f64 = 0.25;
+/// Probability of one cell of a slice, and what neighbouring slices have in common, from and up to
+/// which a slice is counted as such.
+const ONE_CELL: f64 = 0.5;
+const IN_COMMON: f64 = 0.25;
+
+/// Warnings about the slices of conditional densities.
+pub(super) fn look_at(grid: &Grid, mass: &[f64]) -> Vec<Warning> {
+    let mut out = Vec::new();
+    let slices = grid.totals.len();
+    let empty = grid.totals.iter().filter(|t| **t == 0.0).count();
+    if empty as f64 > EMPTY * slices as f64 {
+        out.push(Warning::Empty { empty, slices });
+    }
+    let of = |i: usize| &mass[i * grid.part()..(i + 1) * grid.part()];
+    let share = |is: &dyn Fn(usize) -> bool| {
+        let weights = (0..slices).filter(|i| is(*i)).map(|i| grid.totals[i]);
+        weights.sum::<f64>() / grid.total
+    };
+    let coarse = share(&|i| of(i).iter().any(|u| *u > ONE_CELL));
+    let in_common = |i: usize, j: usize| {
+        let pairs = of(i).iter().zip(of(j));
+        pairs.map(|(a, b)| a.min(*b)).sum::<f64>()
+    };
+    let steep = share(&|i| {
+        let after = (i + 1 < slices).then(|| in_common(i, i + 1));
+        let before = (i > 0).then(|| in_common(i - 1, i));
+        after.into_iter().chain(before).any(|c| c < IN_COMMON)
+    });
+    if coarse > BLURRED {
+        out.push(Warning::Coarse { share: coarse });
+    }
+    if steep > BLURRED {
+        out.push(Warning::Steep { share: steep });
+    }
+    out
+}
 
 /// Warnings about the rows.
 pub(super) fn look_out(
@@ -33,6 +75,11 @@ pub(super) fn look_out(
     let mut tied = false;
     for axis in [0, 1] {
         let of = |warning: Warning| warning.of_column(axis);
+        if axis == 0 && grid.kind == Kind::Conditional {
+            // Its values are places, which may repeat.
+            out.extend(outlier(&scales[axis], log[axis]).map(of));
+            continue;
+        }
         let (distinct, value, share) = ties(pairs, axis, grid.total);
         if share > TIED && grid.total >= FEW {
             tied = true;
@@ -54,21 +101,15 @@ pub(super) fn look_out(
             let share = along[line] / grid.total;
             out.push(of(Warning::Crowded { place, share }));
         }
-        let scale = &scales[axis];
-        let above = scale.most - scale.centre > scale.centre - scale.least;
-        let farther = if above { scale.most } else { scale.least };
-        let distance = (farther - scale.centre).abs() / scale.scale;
-        if distance > FAR {
-            let value = if log[axis] { farther.exp() } else { farther };
-            out.push(of(Warning::Outlier { value, distance }));
-        }
+        out.extend(outlier(&scales[axis], log[axis]).map(of));
     }
     let columns = grid.shape()[1];
     let heaviest =
         (0..grid.counts.len()).max_by(|a, b| grid.counts[*a].total_cmp(&grid.counts[*b]));
     if let Some(cell) = heaviest {
         let share = grid.counts[cell] / grid.total;
-        if share > CROWDED && !tied && grid.total >= FEW {
+        let joint = grid.kind == Kind::Joint;
+        if share > CROWDED && !tied && grid.total >= FEW && joint {
             let at = [cell / columns, cell % columns];
             let place = [0, 1].map(|a| {
                 let cells = &grid.axes[a];
@@ -82,6 +123,15 @@ pub(super) fn look_out(
         out.push(Warning::Dependent { correlation });
     }
     out
+}
+
+/// The value that lies farthest from the centre, where that is far.
+fn outlier(scale: &Scale, log: bool) -> Option<Warning> {
+    let above = scale.most - scale.centre > scale.centre - scale.least;
+    let farther = if above { scale.most } else { scale.least };
+    let distance = (farther - scale.centre).abs() / scale.scale;
+    let value = if log { farther.exp() } else { farther };
+    (distance > FAR).then_some(Warning::Outlier { value, distance })
 }
 
 /// How many different values a column has, the one that weighs most, and its share.

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use anyhow::Result;
 use quadrat::density::Estimate2d;
-use quadrat_plot::{Axis, Figure, Heading, Pixel, Report, SurfaceFigure};
+use quadrat_plot::{Axis, Figure, Heading, Pixel, SurfaceFigure};
 
-use super::super::common::FINE;
+use super::super::common::drawn;
 use super::super::rows::Rows;
 use super::contours::contours;
 use super::picture::seen;
@@ -16,28 +16,16 @@ use crate::numbers::{count, percent};
 
 /// Probabilities of the regions whose outlines are drawn.
 const OUTLINES: [f64; 3] = [0.5, 0.8, 0.95];
-/// Rows that are marked on the maps.
-const MOST_MARKS: usize = 500;
 
 /// The figure as the file that is asked for.
 pub fn figure(path: &Path, args: &Density, rows: &Rows, estimate: &Estimate2d) -> Result<Vec<u8>> {
     let title = format!("Density of {} and {}", rows.names[0], rows.names[1]);
     let figure = surface(&title, rows, estimate);
-    Ok(match path.extension().and_then(|e| e.to_str()) {
-        Some("png") => quadrat_plot::png(&figure, FINE)?,
-        Some("html") => {
-            let report = Report {
-                title,
-                generated_by: format!("quadrat {}", crate::version::VERSION),
-                summary: said::sentences(args, rows, estimate),
-                warnings: said::warnings(rows, estimate),
-                figures: vec![figure],
-                ..Report::default()
-            };
-            quadrat_plot::html(&report).into_bytes()
-        }
-        _ => quadrat_plot::svg(&figure).into_bytes(),
-    })
+    let (summary, warnings) = (
+        said::sentences(args, rows, estimate),
+        said::warnings(rows, estimate.warnings()),
+    );
+    drawn(path, &title, summary, warnings, vec![figure])
 }
 
 fn surface(title: &str, rows: &Rows, estimate: &Estimate2d) -> Figure {
@@ -72,7 +60,7 @@ fn surface(title: &str, rows: &Rows, estimate: &Estimate2d) -> Figure {
         predicted,
         level: estimate.level(),
         borders: outlines(estimate),
-        marked: marks(rows),
+        marked: rows.marks(),
         marked_label: "Rows".to_owned(),
         ..SurfaceFigure::default()
     })
@@ -99,16 +87,4 @@ fn outlines(estimate: &Estimate2d) -> Vec<Vec<[f64; 2]>> {
             contours(&nodes[0], &nodes[1], value, density)
         })
         .collect()
-}
-
-/// The rows, where they are few enough to be seen.
-fn marks(rows: &Rows) -> Vec<[f64; 2]> {
-    let Some([x, y]) = rows.pairs().filter(|[x, _]| x.len() <= MOST_MARKS) else {
-        return Vec::new();
-    };
-    let pairs = x
-        .iter()
-        .zip(y)
-        .filter(|(x, y)| x.is_finite() && y.is_finite());
-    pairs.map(|(x, y)| [*x, *y]).collect()
 }

@@ -2,51 +2,35 @@
 
 mod contours;
 mod figure;
-mod picture;
-mod said;
-
-use std::io::IsTerminal;
+pub mod picture;
+pub mod said;
 
 use anyhow::Result;
 use quadrat::density::Estimate2d;
 
-use super::super::print;
-use super::common::{OWN, correction, quoted, refused};
+use super::common::{correction, refused, staged, told};
 use super::rows::Rows;
+use super::table::{Table, csv};
 use crate::args::Density;
-use crate::diagnostic::{Paint, Problem, Problems};
-use crate::engine::draw_name;
-use crate::numbers::exact;
-use crate::output::Staged;
+use crate::diagnostic::{Problem, Problems};
 
 /// Cells along each axis unless other numbers are asked for.
 const CELLS: usize = 60;
-/// Most draws times cells that are written.
-const MOST_NUMBERS: usize = 10_000_000;
 
 /// Runs the command.
 pub fn run(args: &Density, rows: &Rows) -> Result<()> {
     let estimate = estimate(args, rows)?;
-    let mut staged = Staged::new();
-    if let Some(output) = &args.output {
-        staged.bytes(output, csv(args, rows, &estimate)?.as_bytes())?;
-    }
-    if let Some(plot) = &args.plot {
-        staged.bytes(plot, &figure::figure(plot, args, rows, &estimate)?)?;
-    }
-    let written = staged.finish()?;
-    if args.json {
-        return print(&said::json(args, rows, &estimate)?);
-    }
-    if args.quiet {
-        return Ok(());
-    }
-    let paint = Paint::on(std::io::stdout().is_terminal());
-    let mut text = said::summary(args, rows, &estimate, paint);
-    for path in written {
-        text.push_str(&format!("wrote {}\n", path.display()));
-    }
-    print(&text)
+    let written = staged(
+        args,
+        || csv(args, &rows.names, Table::of(&estimate)),
+        |path| figure::figure(path, args, rows, &estimate),
+    )?;
+    told(
+        args,
+        &written,
+        || said::json(args, rows, &estimate),
+        |paint| said::summary(args, rows, &estimate, paint),
+    )
 }
 
 /// What is said of each of two axes, in their order.
@@ -71,10 +55,7 @@ fn estimate(args: &Density, rows: &Rows) -> Result<Estimate2d, Problems> {
     of_axes("--within", &args.within, open)?;
     let is_said = |range: (f64, f64)| (range != open).then_some(range);
     let [m, n] = args.grid.unwrap_or([CELLS; 2]);
-    let builder = rows.plane().ok_or_else(|| {
-        Problem::new("two columns are needed".to_owned()).remedy("give --column twice")
-    })?;
-    builder
+    rows.plane()?
         .cells(m, n)
         .level(args.level)
         .log(args.log, args.log)
@@ -84,41 +65,4 @@ fn estimate(args: &Density, rows: &Rows) -> Result<Estimate2d, Problems> {
         .correct(correction(args))
         .estimate()
         .map_err(|error| refused(rows, &error))
-}
-
-/// One row per cell: its place, the density, its band, and draws.
-fn csv(args: &Density, rows: &Rows, estimate: &Estimate2d) -> Result<String, Problems> {
-    let wanted = args.draws.map_or(0, usize::from);
-    let [x, y] = [0, 1].map(|axis| estimate.places(axis));
-    if wanted * x.len() * y.len() > MOST_NUMBERS {
-        let message = format!(
-            "{wanted} draws of {} cells are more than {MOST_NUMBERS} numbers",
-            x.len() * y.len()
-        );
-        return Err(Problem::new(message)
-            .remedy("ask for fewer --draws, or a smaller --grid")
-            .into());
-    }
-    let draws = (wanted > 0).then(|| estimate.draws(wanted, args.seed));
-    let names = rows.names.iter().map(|name| quoted(name));
-    let mut out = names.collect::<Vec<String>>().join(",");
-    out.push_str(&format!(",{}", OWN.join(",")));
-    (1..=wanted).for_each(|k| out.push_str(&format!(",{}", draw_name(k))));
-    out.push('\n');
-    for cell in 0..x.len() * y.len() {
-        let numbers = [
-            x[cell / y.len()],
-            y[cell % y.len()],
-            estimate.density()[cell],
-            estimate.lower()[cell],
-            estimate.upper()[cell],
-        ];
-        let drawn = draws
-            .iter()
-            .flat_map(|d| (0..wanted).map(move |k| d[(cell, k)]));
-        let cells: Vec<String> = numbers.into_iter().chain(drawn).map(exact).collect();
-        out.push_str(&cells.join(","));
-        out.push('\n');
-    }
-    Ok(out)
 }

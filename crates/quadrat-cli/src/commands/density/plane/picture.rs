@@ -39,7 +39,18 @@ pub fn picture(estimate: &Estimate2d) -> String {
         let (cells, edges) = (seen(estimate, axis), estimate.edges(axis));
         (edges[cells.start], edges[cells.end])
     });
-    let [(left, right), (low, high)] = ends;
+    let inside = |cell: Option<usize>, region: &Vec<bool>| cell.is_some_and(|cell| region[cell]);
+    shaded(ends, |x, y| {
+        let cell = estimate.cell(x, y);
+        regions.iter().position(|region| inside(cell, region))
+    })
+}
+
+/// A picture of which of the regions, if any, each place lies in.
+pub fn shaded(
+    [(left, right), (low, high)]: [(f64, f64); 2],
+    region: impl Fn(f64, f64) -> Option<usize>,
+) -> String {
     let labels = [human(high), human(low)];
     let margin = labels.iter().map(|l| l.chars().count()).max().unwrap_or(0);
     let mut out = String::new();
@@ -47,12 +58,7 @@ pub fn picture(estimate: &Estimate2d) -> String {
         let y = high - (high - low) * (row as f64 + 0.5) / HIGH as f64;
         let fill = |column: usize| {
             let x = left + (right - left) * (column as f64 + 0.5) / WIDE as f64;
-            let cell = estimate.cell(x, y);
-            let inside = |region: &Vec<bool>| cell.is_some_and(|cell| region[cell]);
-            regions
-                .iter()
-                .position(inside)
-                .map_or(' ', |i| REGIONS[i].1)
+            region(x, y).map_or(' ', |i| REGIONS[i].1)
         };
         let line: String = (0..WIDE).map(fill).collect();
         let label = match row {

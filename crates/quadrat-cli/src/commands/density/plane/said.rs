@@ -4,14 +4,15 @@ use anyhow::Result;
 use quadrat::density::{Answer, Estimate2d, Marginal, Warning};
 use serde_json::{Value, json};
 
+use super::super::common::{as_json, interval};
 use super::super::rows::Rows;
 use super::picture::{REGIONS, picture};
 use crate::args::Density;
 use crate::diagnostic::Paint;
-use crate::numbers::{beside, count, human, percent};
+use crate::numbers::{count, human, percent};
 
 /// Warnings, with rows and columns as people name them.
-pub fn warnings(rows: &Rows, estimate: &Estimate2d) -> Vec<String> {
+pub fn warnings(rows: &Rows, told: &[Warning]) -> Vec<String> {
     let plain = |warning: &Warning| match warning {
         Warning::NotFinite {
             count: n,
@@ -29,26 +30,19 @@ pub fn warnings(rows: &Rows, estimate: &Estimate2d) -> Vec<String> {
             "{} of the values are {value}: a density has no atoms, and the band near them is not to be trusted",
             percent(*share)
         ),
+        Warning::Coarse { .. } | Warning::Steep { .. } => format!("{warning} (--grid)"),
         Warning::CrowdedPlane { .. } | Warning::Crowded { .. } => {
             format!("{warning} (--log, --range, --grid)")
         }
         other => other.to_string(),
     };
-    let told = |warning: &Warning| match warning {
+    let named = |warning: &Warning| match warning {
         Warning::Column { column, warning } => {
             format!("`{}`: {}", rows.names[*column], plain(warning))
         }
         other => plain(other),
     };
-    estimate.warnings().iter().map(told).collect()
-}
-
-/// Its width over four is about a standard deviation, which says how many digits are worth telling.
-fn told(answer: &Answer) -> String {
-    let sd = (answer.upper - answer.lower) / 4.0;
-    let text = |x: f64| beside(x, sd);
-    let [value, lower, upper] = [answer.value, answer.lower, answer.upper].map(text);
-    format!("{value}  ({lower} to {upper})")
+    told.iter().map(named).collect()
 }
 
 /// The numbers that are told, with their names.
@@ -82,7 +76,7 @@ pub fn sentences(args: &Density, rows: &Rows, estimate: &Estimate2d) -> Vec<Stri
     out.extend(
         numbers
             .iter()
-            .map(|(name, answer)| format!("{name}: {}.", told(answer))),
+            .map(|(name, answer)| format!("{name}: {}.", interval(answer))),
     );
     out
 }
@@ -109,16 +103,12 @@ pub fn summary(args: &Density, rows: &Rows, estimate: &Estimate2d, paint: Paint)
         .unwrap_or(0);
     for (name, answer) in numbers {
         let gap = " ".repeat(wide - name.chars().count());
-        out.push_str(&format!("{name}{gap}  {}\n", told(&answer)));
+        out.push_str(&format!("{name}{gap}  {}\n", interval(&answer)));
     }
-    for warning in warnings(rows, estimate) {
+    for warning in warnings(rows, estimate.warnings()) {
         out.push_str(&format!("{}: {warning}\n", paint.yellow("warning")));
     }
     out
-}
-
-fn answer(answer: &Answer) -> Value {
-    json!({ "value": answer.value, "lower": answer.lower, "upper": answer.upper })
 }
 
 fn marginal(marginal: &Marginal) -> Value {
@@ -145,13 +135,13 @@ pub fn json(args: &Density, rows: &Rows, estimate: &Estimate2d) -> Result<String
             json!({
                 "level": level,
                 "density": region.density,
-                "probability": answer(&region.probability),
+                "probability": as_json(&region.probability),
                 "cells": region.cells.iter().filter(|is_in| **is_in).count(),
             })
         })
         .collect();
     let within = match *args.within.as_slice() {
-        [x, y] => answer(&estimate.probability(x, y)),
+        [x, y] => as_json(&estimate.probability(x, y)),
         _ => Value::Null,
     };
     let ends = [0, 1].map(|axis| {
@@ -165,10 +155,10 @@ pub fn json(args: &Density, rows: &Rows, estimate: &Estimate2d) -> Result<String
         "rows": rows.len(),
         "total": estimate.total(),
         "level": estimate.level(),
-        "mean": moments.mean.each_ref().map(answer),
-        "sd": moments.sd.each_ref().map(answer),
-        "covariance": answer(&moments.covariance),
-        "correlation": answer(&moments.correlation),
+        "mean": moments.mean.each_ref().map(as_json),
+        "sd": moments.sd.each_ref().map(as_json),
+        "covariance": as_json(&moments.covariance),
+        "correlation": as_json(&moments.correlation),
         "within": within,
         "highest_density_regions": regions,
         "marginals": marginals,
@@ -182,7 +172,7 @@ pub fn json(args: &Density, rows: &Rows, estimate: &Estimate2d) -> Result<String
         "effective_size": estimate.effective_size(),
         "pareto_k": Some(estimate.pareto_k()).filter(|k| k.is_finite()),
         "is_weighted": estimate.is_weighted(),
-        "warnings": warnings(rows, estimate),
+        "warnings": warnings(rows, estimate.warnings()),
     });
     Ok(format!("{}\n", serde_json::to_string_pretty(&value)?))
 }

@@ -1,7 +1,7 @@
 //! Modes, evidence, gradients and draws against dense algebra.
 
 use super::super::functions::Functions;
-use super::super::grid::Grid;
+use super::super::grid::{Grid, Kind};
 use super::super::hyper::{Wanted, evidence};
 use super::super::newton::{Problem, look};
 use super::super::pairs::clean;
@@ -15,21 +15,23 @@ use crate::linalg::{Cholesky, Mat, dot, gemm, matvec, symmetric_from_fn};
 const OPEN: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 const VARIANCE: f64 = 10.0;
 
-fn small(bounds: [(f64, f64); 2], shape: [usize; 2]) -> Grid {
+fn small(kind: Kind, bounds: [(f64, f64); 2], shape: [usize; 2]) -> Grid {
     let [x, y] = normals(80, 0.6, 5);
     let pairs = clean([&x, &y], None, bounds, [false; 2]).unwrap();
     let axes = [0, 1].map(|a| {
         let scale = scale(&pairs.column(a, false)).unwrap();
         Cells::lay(shape[a], &scale, bounds[a], None, false).unwrap()
     });
-    Grid::new(axes, &pairs)
+    Grid::new(axes, &pairs, kind)
 }
 
 /// All products of cosines.
 fn all(grid: &Grid) -> Functions {
     let [m, n] = grid.shape();
-    let orders: Vec<(usize, usize)> = (0..m).flat_map(|i| (0..n).map(move |j| (i, j))).collect();
-    Functions::new(&grid.axes, &orders)
+    // What is constant along a line no conditional density sees.
+    let first = usize::from(grid.kind == Kind::Conditional);
+    let orders = (0..m).flat_map(|i| (first..n).map(move |j| (i, j)));
+    Functions::new(grid, &orders.collect::<Vec<(usize, usize)>>())
 }
 
 fn columns(functions: &Functions) -> Vec<Vec<f64>> {
@@ -48,7 +50,7 @@ fn dense(grid: &Grid, kernel: Kernel, at: [f64; 3]) -> Mat<f64> {
     let cells = grid.counts.len();
     let (sd, lengths) = (at[0].exp(), [at[1].exp(), at[2].exp()]);
     let lag = |a: usize, d: usize| kernel.at(d as f64 * grid.axes[a].step / lengths[a]).0;
-    let polynomials = Functions::new(&grid.axes, &[]);
+    let polynomials = Functions::new(grid, &[]);
     let h = columns(&polynomials);
     symmetric_from_fn(cells, |i, j| {
         let (a, b) = ((i / n).abs_diff(j / n), (i % n).abs_diff(j % n));
@@ -58,25 +60,28 @@ fn dense(grid: &Grid, kernel: Kernel, at: [f64; 3]) -> Mat<f64> {
     })
 }
 
-/// Newton's method on the cells: equations 13 to 16 of Riihimaki & Vehtari. Returns mode, evidence,
-/// posterior covariance.
+/// Newton's method on the cells: equations 13 to 16, and 23, of Riihimaki & Vehtari. Returns mode,
+/// evidence, posterior covariance.
 fn brute(grid: &Grid, c: &Mat<f64>) -> (Vec<f64>, f64, Mat<f64>) {
-    let (m, n) = (c.nrows(), grid.total);
+    let (m, size) = (c.nrows(), grid.part());
+    let total = |cell: usize| grid.totals[cell / size];
     let mut f = vec![0.0; m];
     let mut out = (0.0, Mat::zeros(m, m));
     for _ in 0..200 {
         let (value, u) = look(grid, &f);
         let root: Vec<f64> = u.iter().map(|u| u.sqrt()).collect();
-        let r = Mat::from_fn(m, m, |i, j| {
-            n.sqrt() * (if i == j { root[i] } else { 0.0 } - u[i] * root[j])
+        let r = Mat::from_fn(m, m, |i, j| match i / size == j / size {
+            true => total(i).sqrt() * (if i == j { root[i] } else { 0.0 } - u[i] * root[j]),
+            false => 0.0,
         });
         let cr = gemm(c.as_ref(), r.as_ref());
         let inner = gemm(r.transpose(), cr.as_ref());
         let inner = symmetric_from_fn(m, |i, j| inner[(i, j)] + if i == j { 1.0 } else { 0.0 });
         let factor = Cholesky::factor(inner.as_ref()).unwrap();
-        let uf = dot(&u, &f);
+        let parts = u.chunks(size).zip(f.chunks(size));
+        let means: Vec<f64> = parts.map(|(u, f)| dot(u, f)).collect();
         let b: Vec<f64> = (0..m)
-            .map(|j| n * u[j] * (f[j] - uf) + grid.counts[j] - n * u[j])
+            .map(|j| total(j) * u[j] * (f[j] - means[j / size] - 1.0) + grid.counts[j])
             .collect();
         let inside = factor.solve(&matvec(cr.transpose(), &b));
         let outside = matvec(r.as_ref(), &inside);
@@ -113,26 +118,37 @@ fn wanted(kernel: Kernel) -> Wanted {
     }
 }
 
-/// What no density sees is taken off.
-fn centred(x: &[f64]) -> Vec<f64> {
-    let mean = x.iter().sum::<f64>() / x.len() as f64;
-    x.iter().map(|x| x - mean).collect()
+/// What no density sees is taken off: the average of each part.
+fn centred(x: &[f64], part: usize) -> Vec<f64> {
+    let parts = x
+        .chunks(part)
+        .map(|x| (x, x.iter().sum::<f64>() / part as f64));
+    parts
+        .flat_map(|(x, mean)| x.iter().map(move |x| x - mean))
+        .collect()
 }
 
-/// `(I - J) S (I - J)`, with `J` the average.
-fn contrasts(s: &Mat<f64>) -> Mat<f64> {
+/// `(I - J) S (I - J)`, with `J` the average of each part.
+fn contrasts(s: &Mat<f64>, part: usize) -> Mat<f64> {
     let m = s.nrows();
-    let j = Mat::from_fn(m, m, |i, k| if i == k { 1.0 } else { 0.0 } - 1.0 / m as f64);
+    let j = Mat::from_fn(m, m, |i, k| {
+        let one = if i == k { 1.0 } else { 0.0 };
+        let mean = if i / part == k / part { 1.0 } else { 0.0 };
+        one - mean / part as f64
+    });
     gemm(gemm(j.as_ref(), s.as_ref()).as_ref(), j.as_ref())
 }
 
 #[test]
 fn mode_evidence_and_covariance_are_those_of_brute_force() {
-    for (bounds, kernel) in [
-        ([OPEN; 2], Kernel::Matern32),
-        ([OPEN, (-5.0, 6.0)], Kernel::Matern52),
+    for (kind, bounds, kernel) in [
+        (Kind::Joint, [OPEN; 2], Kernel::Matern32),
+        (Kind::Joint, [OPEN, (-5.0, 6.0)], Kernel::Matern52),
+        (Kind::Conditional, [OPEN; 2], Kernel::Matern32),
+        (Kind::Conditional, [OPEN, (-5.0, 6.0)], Kernel::Matern52),
     ] {
-        let grid = small(bounds, [9, 8]);
+        let grid = small(kind, bounds, [9, 8]);
+        let part = grid.part();
         let at = [0.2, -0.1, 0.4];
         let (f, value, covariance) = brute(&grid, &dense(&grid, kernel, at));
         let functions = all(&grid);
@@ -143,7 +159,7 @@ fn mode_evidence_and_covariance_are_those_of_brute_force() {
         let got = evidence(problem, wanted(kernel), at, &[], false)
             .unwrap()
             .mode;
-        for (got, want) in centred(&got.eta).iter().zip(centred(&f)) {
+        for (got, want) in centred(&got.eta, part).iter().zip(centred(&f, part)) {
             // What the issue asks for.
             assert!((got - want).abs() < 1e-8, "{got} {want}");
         }
@@ -160,7 +176,7 @@ fn mode_evidence_and_covariance_are_those_of_brute_force() {
             gemm(phi.as_ref(), inverse.as_ref()).as_ref(),
             phi.transpose(),
         );
-        let error = (contrasts(&spread) - contrasts(&covariance)).norm_max();
+        let error = (contrasts(&spread, part) - contrasts(&covariance, part)).norm_max();
         assert!(error < 1e-8, "{error:e}");
         let diagonal = functions.diagonal(&inverse);
         for (i, got) in diagonal.iter().enumerate() {
@@ -172,11 +188,8 @@ fn mode_evidence_and_covariance_are_those_of_brute_force() {
 
 #[test]
 fn curvatures_are_those_of_products() {
-    let grid = small([OPEN, (-5.0, 6.0)], [11, 7]);
-    let functions = Functions::new(
-        &grid.axes,
-        &[(0, 0), (3, 1), (1, 3), (0, 2), (4, 4), (2, 2)],
-    );
+    let grid = small(Kind::Joint, [OPEN, (-5.0, 6.0)], [11, 7]);
+    let functions = Functions::new(&grid, &[(0, 0), (3, 1), (1, 3), (0, 2), (4, 4), (2, 2)]);
     let columns = columns(&functions);
     let d: Vec<f64> = (0..77).map(|j| f64::from(j).sin() + 0.3).collect();
     let got = functions.curvature(&d);
@@ -197,14 +210,18 @@ fn curvatures_are_those_of_products() {
 
 #[test]
 fn gradients_of_the_evidence_are_differences() {
-    let grid = small([OPEN; 2], [10, 9]);
+    let kinds = [Kind::Joint, Kind::Conditional];
+    let grids = kinds.map(|kind| small(kind, [OPEN; 2], [10, 9]));
     let orders: Vec<(usize, usize)> = (0..5)
-        .flat_map(|i| (0..6 - i).map(move |j| (i, j)))
+        .flat_map(|i| (1..6 - i).map(move |j| (i, j)))
         .collect();
-    for functions in [all(&grid), Functions::new(&grid.axes, &orders)] {
+    let cases = grids.iter().flat_map(|grid| {
+        [all(grid), Functions::new(grid, &orders)].map(|functions| (grid, functions))
+    });
+    for (grid, functions) in cases {
         for kernel in [Kernel::Matern32, Kernel::Matern52, Kernel::Se] {
             let problem = Problem {
-                grid: &grid,
+                grid,
                 functions: &functions,
             };
             let at = [0.3, 0.2, -0.2];
@@ -229,6 +246,29 @@ fn gradients_of_the_evidence_are_differences() {
                     slopes[a]
                 );
             }
+        }
+    }
+}
+
+#[test]
+fn parts_are_projected_like_all_of_the_cells() {
+    let grid = small(Kind::Conditional, [OPEN; 2], [6, 5]);
+    let functions = all(&grid);
+    let columns = columns(&functions);
+    let x: Vec<f64> = (0..30).map(|j| f64::from(j).cos()).collect();
+    let parts = functions.project_parts(&x, 1);
+    let eta = functions.eta_parts(&parts, 1);
+    for part in 0..6 {
+        let cells = 5 * part..5 * (part + 1);
+        let theta = parts.col_as_slice(part);
+        for (i, column) in columns.iter().enumerate() {
+            let want = dot(&x[cells.clone()], &column[cells.clone()]);
+            // Sums of five terms of order up to a hundred.
+            assert!((theta[i] - want).abs() < 1e-11);
+        }
+        let whole = functions.eta(theta);
+        for cell in cells {
+            assert!((eta[cell] - whole[cell]).abs() < 1e-9 * whole[cell].abs().max(1.0));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Densities over a plane against brute force, each other, and on samples nobody would wish for.
 
 mod brute;
+mod conditional;
 mod samples;
 
 use super::super::tests::random;

@@ -3,7 +3,7 @@
 use rand::RngExt;
 
 use super::super::functions::Functions;
-use super::super::grid::Grid;
+use super::super::grid::{Grid, Kind};
 use super::super::hyper::{Wanted, evidence};
 use super::super::newton::Problem;
 use super::super::orders;
@@ -153,7 +153,7 @@ fn few_functions_lose_what_is_stated() {
         let scale = scale(&pairs.column(a, false)).unwrap();
         Cells::lay(22, &scale, open, None, false).unwrap()
     });
-    let grid = Grid::new(axes, &pairs);
+    let grid = Grid::new(axes, &pairs, Kind::Joint);
     let wanted = Wanted {
         kernel: Kernel::Se,
         variance: 10.0,
@@ -166,7 +166,7 @@ fn few_functions_lose_what_is_stated() {
     let some = orders::choose(&grid, Kernel::Se, 1.0, lengths, 400);
     assert!(some.len() < 300, "{}", some.len());
     let [few, many] = [some, all].map(|orders| {
-        let functions = Functions::new(&grid.axes, &orders);
+        let functions = Functions::new(&grid, &orders);
         let problem = Problem {
             grid: &grid,
             functions: &functions,

@@ -1,0 +1,104 @@
+//! Conditional densities as figures.
+
+use std::path::Path;
+
+use anyhow::Result;
+use quadrat_plot::{
+    Axis, CurveFigure, Figure, Heading, Observed, Panel, Pixel, Places, Predicted, SurfaceFigure,
+};
+
+use super::super::common::drawn;
+use super::said::{CURVES, Said};
+use crate::numbers::{count, percent};
+
+/// The figures as the file that is asked for: the densities, and on a page the curves of quantiles
+/// with their bands.
+pub fn figure(path: &Path, said: &Said<'_>) -> Result<Vec<u8>> {
+    let names = &said.rows.names;
+    let title = format!("Density of {} given {}", names[1], names[0]);
+    let figures = vec![surface(&title, said), curves(said)];
+    drawn(path, &title, said.sentences(), said.warnings(), figures)
+}
+
+fn surface(title: &str, said: &Said<'_>) -> Figure {
+    let (estimate, rows) = (said.estimate, said.rows);
+    let [m, n] = estimate.shape();
+    let (x, y) = (estimate.edges(0), estimate.edges(1));
+    let (low, high) = said.seen();
+    let pixel = |cell: usize| {
+        let (i, j) = (cell / n, cell % n);
+        Pixel {
+            x0: x[i],
+            x1: x[i + 1],
+            y0: y[j],
+            y1: y[j + 1],
+            mean: estimate.density()[cell],
+            sd: estimate.sd()[cell],
+            lower: estimate.lower()[cell],
+            upper: estimate.upper()[cell],
+            chances: Vec::new(),
+        }
+    };
+    let is_seen = |cell: &usize| y[cell % n] >= low && y[cell % n + 1] <= high;
+    let lines = said.quantiles.iter().map(|curve| {
+        let pairs = curve.places.iter().zip(&curve.value);
+        pairs.map(|(x, y)| [*x, y.clamp(low, high)]).collect()
+    });
+    let told = CURVES.map(percent).join(", ");
+    let caption = format!(
+        "The density of {} at each {}, from {}, and its standard deviation. Lines are quantiles: {told}.",
+        rows.names[1],
+        rows.names[0],
+        count(rows.len(), "row"),
+    );
+    Figure::Surface(SurfaceFigure {
+        heading: Heading::new("density", title).with_caption(caption),
+        x: Axis::new(&rows.names[0]),
+        y: Axis::new(&rows.names[1]),
+        value: Axis::new("density"),
+        predicted: (0..m * n).filter(is_seen).map(pixel).collect(),
+        level: estimate.level(),
+        lines: lines.collect(),
+        marked: rows.marks(),
+        marked_label: "Rows".to_owned(),
+        ..SurfaceFigure::default()
+    })
+}
+
+/// Quantiles with their bands.
+fn curves(said: &Said<'_>) -> Figure {
+    let names = &said.rows.names;
+    // The median first: tooltips tell it.
+    let predicted = [(2, "Median"), (0, "5 % below"), (4, "95 % below")].map(|(k, label)| {
+        let curve = &said.quantiles[k];
+        Predicted {
+            label: label.to_owned(),
+            at: Places::Points(curve.places.clone()),
+            mean: curve.value.clone(),
+            lower: curve.lower.clone(),
+            upper: curve.upper.clone(),
+            level: said.estimate.level(),
+        }
+    });
+    let observed = said.rows.marks().into_iter().map(|[x, y]| Observed::Point {
+        x,
+        y,
+        error: None,
+        label: String::new(),
+    });
+    let title = format!("Quantiles of {} given {}", names[1], names[0]);
+    let caption = format!(
+        "Quantiles as curves, each with its pointwise {} band.",
+        percent(said.estimate.level())
+    );
+    Figure::Curve(CurveFigure {
+        heading: Heading::new("quantiles", title).with_caption(caption),
+        x: Axis::new(&names[0]),
+        panels: vec![Panel {
+            y: Axis::new(&names[1]),
+            observed: observed.collect(),
+            predicted: predicted.to_vec(),
+            ..Panel::default()
+        }],
+    })
+}

@@ -1,0 +1,259 @@
+//! What `quadrat density --given` says: a picture and numbers for people, JSON for programs.
+
+use anyhow::Result;
+use quadrat::density::{Answer, ConditionalEstimate, Curve};
+use serde_json::{Value, json};
+
+use super::super::common::{UNSEEN, interval};
+use super::super::plane::picture::{REGIONS, shaded};
+use super::super::plane::said::warnings;
+use super::super::rows::Rows;
+use crate::args::Density;
+use crate::diagnostic::Paint;
+use crate::numbers::{count, human, percent};
+
+/// Shares of the rows at whose places numbers are told.
+const PLACES: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
+/// Quantiles whose curves are drawn and told in JSON.
+pub const CURVES: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
+
+/// What is told, from one pass over the draws.
+pub struct Said<'a> {
+    pub args: &'a Density,
+    pub rows: &'a Rows,
+    pub estimate: &'a ConditionalEstimate,
+    /// Curves of quantiles, of [`CURVES`].
+    pub quantiles: [Curve; 5],
+    /// The probability that was asked for.
+    pub within: Option<Curve>,
+}
+
+impl<'a> Said<'a> {
+    pub fn new(args: &'a Density, rows: &'a Rows, estimate: &'a ConditionalEstimate) -> Self {
+        Self {
+            args,
+            rows,
+            estimate,
+            quantiles: estimate.quantile_curves(CURVES),
+            within: args.within.first().map(|w| estimate.probability_curve(*w)),
+        }
+    }
+
+    /// The names of the given column and of the other, for a terminal.
+    fn names(&self) -> [String; 2] {
+        [0, 1].map(|axis| crate::terminal::clean(&self.rows.names[axis]))
+    }
+
+    /// Warnings, with rows and columns as people name them.
+    pub fn warnings(&self) -> Vec<String> {
+        warnings(self.rows, self.estimate.warnings())
+    }
+
+    /// Ends of the values between which there is something to see at the places of rows.
+    pub fn seen(&self) -> (f64, f64) {
+        let (n, edges) = (self.estimate.shape()[1], self.estimate.edges(1));
+        let mut along = vec![0.0; n];
+        let slices = self.estimate.masses().chunks(n);
+        for (mass, total) in slices.zip(self.estimate.slice_totals()) {
+            along
+                .iter_mut()
+                .zip(mass)
+                .for_each(|(a, u)| *a += u * total);
+        }
+        let all: f64 = along.iter().sum();
+        let (mut sum, mut low) = (0.0, edges[0]);
+        for (j, share) in along.iter().enumerate() {
+            if sum < UNSEEN * all {
+                low = edges[j];
+            }
+            sum += share;
+            if sum > (1.0 - UNSEEN) * all {
+                return (low, edges[j + 1]);
+            }
+        }
+        (low, edges[n])
+    }
+
+    /// Slices in which shares of the rows are reached, each once.
+    fn told_of(&self) -> Vec<usize> {
+        let totals = self.estimate.slice_totals();
+        let mut out: Vec<usize> = PLACES
+            .iter()
+            .filter_map(|share| {
+                let wanted = share * self.estimate.total();
+                let mut sum = 0.0;
+                totals.iter().position(|total| {
+                    sum += total;
+                    sum >= wanted && *total > 0.0
+                })
+            })
+            .collect();
+        out.dedup();
+        out
+    }
+
+    /// A header, and the numbers at some places.
+    fn table(&self) -> Vec<Vec<String>> {
+        let [given, value] = self.names();
+        let mut out = vec![vec![
+            given,
+            format!("median of {value}"),
+            format!("90 % of {value}"),
+        ]];
+        if let Some((from, to)) = self.args.within.first() {
+            out[0].push(format!("probability of {} to {}", human(*from), human(*to)));
+        }
+        let [low, _, median, _, high] = &self.quantiles;
+        for i in self.told_of() {
+            let mut line = vec![
+                human(median.places[i]),
+                interval(&answer(median, i)),
+                format!("{} to {}", human(low.value[i]), human(high.value[i])),
+            ];
+            line.extend(self.within.iter().map(|curve| interval(&answer(curve, i))));
+            out.push(line);
+        }
+        out
+    }
+
+    /// Sentences for a page.
+    pub fn sentences(&self) -> Vec<String> {
+        let mut out = vec![format!(
+            "Density of `{}` given `{}` from {}; all intervals are {}.",
+            self.rows.names[1],
+            self.rows.names[0],
+            count(self.rows.len(), "row"),
+            percent(self.estimate.level())
+        )];
+        let table = self.table();
+        let header = &table[0];
+        for line in &table[1..] {
+            let told = line[1..].iter().zip(&header[1..]);
+            let told: Vec<String> = told.map(|(cell, name)| format!("{name} {cell}")).collect();
+            out.push(format!(
+                "At {} {}: {}.",
+                header[0],
+                line[0],
+                told.join(", ")
+            ));
+        }
+        out
+    }
+}
+
+fn answer(curve: &Curve, i: usize) -> Answer {
+    Answer {
+        value: curve.value[i],
+        lower: curve.lower[i],
+        upper: curve.upper[i],
+    }
+}
+
+/// At every place the smallest regions of the values that hold given shares of the probability.
+fn picture(said: &Said<'_>) -> String {
+    let estimate = said.estimate;
+    let (n, edges) = (estimate.shape()[1], estimate.edges(0));
+    // Of each cell: the first region that it belongs to.
+    let regions: Vec<Vec<usize>> = estimate
+        .masses()
+        .chunks(n)
+        .zip(estimate.density().chunks(n))
+        .map(|(mass, density)| {
+            let mut order: Vec<usize> = (0..n).collect();
+            order.sort_by(|a, b| density[*b].total_cmp(&density[*a]));
+            let (mut sum, mut out) = (0.0, vec![REGIONS.len(); n]);
+            for j in order {
+                let region = REGIONS.iter().position(|(level, _)| sum < *level);
+                out[j] = region.unwrap_or(REGIONS.len());
+                sum += mass[j];
+            }
+            out
+        })
+        .collect();
+    let ends = [(edges[0], edges[edges.len() - 1]), said.seen()];
+    shaded(ends, |x, y| {
+        let region = regions[estimate.slice(x)?][estimate.cell(x, y)? % n];
+        (region < REGIONS.len()).then_some(region)
+    })
+}
+
+/// The summary for a terminal.
+pub fn summary(said: &Said<'_>, paint: Paint) -> String {
+    let [given, value] = said.names();
+    let mut out = format!(
+        "{} of `{value}` (up) given `{given}` (across), {} band\n\n",
+        count(said.rows.len(), "row"),
+        percent(said.estimate.level())
+    );
+    out.push_str(&picture(said));
+    let regions = REGIONS.map(|(level, fill)| format!("{fill} {}", percent(level)));
+    out.push_str(&format!(
+        "at each {given} the smallest regions that hold {} of the probability\n\n",
+        regions.join(", ")
+    ));
+    let table = said.table();
+    let columns = table[0].len();
+    let wide = |column: usize| table.iter().map(|line| line[column].chars().count()).max();
+    let wide: Vec<usize> = (0..columns)
+        .map(|column| wide(column).unwrap_or(0))
+        .collect();
+    for line in &table {
+        let padded = line.iter().zip(&wide).map(|(cell, wide)| {
+            let gap = " ".repeat(wide - cell.chars().count());
+            format!("{cell}{gap}")
+        });
+        out.push_str(padded.collect::<Vec<String>>().join("  ").trim_end());
+        out.push('\n');
+    }
+    for warning in said.warnings() {
+        out.push_str(&format!("{}: {warning}\n", paint.yellow("warning")));
+    }
+    out
+}
+
+/// Everything as JSON; arrays over cells have those of the values running fastest.
+pub fn json(said: &Said<'_>) -> Result<String> {
+    let estimate = said.estimate;
+    let curve =
+        |curve: &Curve| json!({ "value": curve.value, "lower": curve.lower, "upper": curve.upper });
+    let quantiles: Vec<Value> = CURVES
+        .iter()
+        .zip(&said.quantiles)
+        .map(|(p, q)| json!({ "p": p, "value": q.value, "lower": q.lower, "upper": q.upper }))
+        .collect();
+    let settings: Vec<Value> = estimate
+        .settings()
+        .iter()
+        .map(|s| json!({ "lengthscales": s.lengthscales, "sd": s.sd, "weight": s.weight }))
+        .collect();
+    let [mean, sd] = estimate.moment_curves();
+    let places = [0, 1].map(|axis| estimate.places(axis));
+    let ends = [0, 1].map(|axis| {
+        let edges = estimate.edges(axis);
+        [edges[0], edges[edges.len() - 1]]
+    });
+    let value = json!({
+        "given": said.rows.names[0],
+        "column": said.rows.names[1],
+        "rows": said.rows.len(),
+        "total": estimate.total(),
+        "level": estimate.level(),
+        "places": places,
+        "range": ends,
+        "slice_totals": estimate.slice_totals(),
+        "mean": curve(&mean),
+        "sd": curve(&sd),
+        "quantiles": quantiles,
+        "within": said.within.as_ref().map(curve),
+        "density": estimate.density(),
+        "lower": estimate.lower(),
+        "upper": estimate.upper(),
+        "hyperparameters": settings,
+        "functions": estimate.functions(),
+        "effective_size": estimate.effective_size(),
+        "pareto_k": Some(estimate.pareto_k()).filter(|k| k.is_finite()),
+        "is_weighted": estimate.is_weighted(),
+        "warnings": said.warnings(),
+    });
+    Ok(format!("{}\n", serde_json::to_string_pretty(&value)?))
+}

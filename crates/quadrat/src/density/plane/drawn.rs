@@ -1,0 +1,58 @@
+//! Answers and densities from draws, for both kinds of estimates of two columns.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::linalg::{Mat, dot};
+
+use super::super::answers::Answer;
+use super::super::curves::Work;
+use super::fit::Fit;
+
+impl Fit {
+    /// The answer from the number of every draw, and that of the average of modes.
+    pub fn answer(&self, numbers: &[f64], mode: f64) -> Answer {
+        let tail = 0.5 * (1.0 - self.level);
+        let weights = &self.curves.weights;
+        let [lower, upper] = Work::default().quantiles(numbers, weights, [tail, 1.0 - tail]);
+        let value = match self.is_weighted {
+            true => dot(numbers, weights),
+            false => mode,
+        };
+        Answer {
+            value,
+            lower: lower.min(value),
+            upper: upper.max(value),
+        }
+    }
+
+    /// The share of every cell of an axis that lies in an interval.
+    pub fn shares(&self, axis: usize, (from, to): (f64, f64)) -> Vec<f64> {
+        let share = |e: &[f64]| ((e[1].min(to) - e[0].max(from)) / (e[1] - e[0])).clamp(0.0, 1.0);
+        self.grid.axes[axis].edges.windows(2).map(share).collect()
+    }
+
+    /// Draws of whole densities, each as likely as its weight, shape `[cells, draws]`.
+    pub fn draws(&self, draws: usize, seed: u64) -> Mat<f64> {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut cumulative = Vec::with_capacity(self.curves.len());
+        let mut sum = 0.0;
+        for w in &self.curves.weights {
+            sum += w;
+            cumulative.push(sum);
+        }
+        let columns = self.grid.shape()[1];
+        let mut out = Mat::zeros(self.mass.len(), draws);
+        for k in 0..draws {
+            let at = random.random::<f64>() * sum;
+            let draw = cumulative
+                .partition_point(|c| *c <= at)
+                .min(self.curves.len() - 1);
+            let mass = self.curves.draw(&self.grid, draw);
+            for (cell, u) in mass.into_iter().enumerate() {
+                out[(cell, k)] = u / self.grid.size(cell / columns, cell % columns);
+            }
+        }
+        out
+    }
+}

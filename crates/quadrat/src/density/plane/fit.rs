@@ -1,0 +1,270 @@
+//! From rows to what estimates of two columns are made of: cells, modes, draws, bands.
+
+use super::super::basis::Kernel;
+use super::super::cells::Cells;
+use super::super::error::{DensityError, Warning};
+use super::super::kinds::Correction;
+use super::super::loops;
+use super::super::scale::{Scale, scale};
+use super::curves::{Curves, add_to_one, curves};
+use super::draw::sample;
+use super::functions::Functions;
+use super::grid::{Grid, Kind};
+use super::hyper::{Component, Wanted, explore};
+use super::pairs::{Pairs, clean};
+use super::plan::Plan;
+use super::{orders, warned};
+
+/// Prior variance of the coefficients of polynomials.
+const POLYNOMIALS: f64 = 10.0;
+/// Newton's decrement at which the last step is taken.
+const TOLERANCE: f64 = 1e-3;
+/// Cells for each function: with fewer the cells, not the functions, say what can be seen.
+const CELLS_EACH: usize = 3;
+/// Functions that are always taken, where there are as many cells.
+const FEWEST: usize = 24;
+/// The extent of the given column, in units of its scale, from which its axis bends.
+const FAR_APART: f64 = 8.0;
+/// Below so many effective draws, or above the Pareto shape at which weights have no mean, draws
+/// are not believed.
+const LEAST_EFFECTIVE: f64 = 200.0;
+const LARGEST_SHAPE: f64 = 1.0;
+
+/// Hyperparameters that were averaged over.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Setting2d {
+    /// Lengthscales of the two axes, each in units of the scale of its column within two of it from
+    /// the centre, and logarithmic beyond where an end is open.
+    pub lengthscales: [f64; 2],
+    /// Standard deviation of the log density.
+    pub sd: f64,
+    /// Posterior probability.
+    pub weight: f64,
+}
+
+/// What estimates are made of.
+#[derive(Debug, Clone)]
+pub(in super::super) struct Fit {
+    pub grid: Grid,
+    pub curves: Curves,
+    pub level: f64,
+    /// Probability of each cell.
+    pub mass: Vec<f64>,
+    /// Middles of the cells of each axis, less the centre and over the scale of the column.
+    pub middles: [Vec<f64>; 2],
+    pub scales: [Scale; 2],
+    pub density: Vec<f64>,
+    pub lower: Vec<f64>,
+    pub upper: Vec<f64>,
+    pub sd: Vec<f64>,
+    pub settings: Vec<Setting2d>,
+    pub warnings: Vec<Warning>,
+    pub functions: usize,
+    pub is_weighted: bool,
+    pub total: f64,
+}
+
+impl Plan<'_> {
+    /// Estimates.
+    pub fn fit(&self) -> Result<Fit, DensityError> {
+        self.check()?;
+        let mut pairs = clean(self.columns, self.weights, self.bounds, self.log)?;
+        let (scales, axes) = self.lay(&pairs)?;
+        let mut warnings = std::mem::take(&mut pairs.warnings);
+        for axis in [0, 1] {
+            let widened = super::super::warned::widened(self.range[axis], &axes[axis]);
+            warnings.extend(widened.map(|w| w.of_column(axis)));
+        }
+        let grid = Grid::new(axes, &pairs, self.kind);
+        warnings.extend(warned::look_out(&pairs, &grid, &scales, self.log));
+        let wanted = Wanted {
+            kernel: self.kernel.unwrap_or(Kernel::Matern52),
+            variance: POLYNOMIALS,
+            tolerance: TOLERANCE,
+            integrate: self.integrate,
+        };
+        let most = orders::most(grid.total)
+            .min(grid.counts.len() / CELLS_EACH)
+            .max(FEWEST);
+        let (functions, components) = explore(&grid, wanted, most, &start(&grid))?;
+        let modes = average_of_modes(&grid, &components);
+        let middles = middles(&grid, &scales);
+        let draws = Draws {
+            plan: self,
+            grid: &grid,
+            functions: &functions,
+            components: &components,
+        };
+        let (curves, is_weighted) = draws.curves(&modes, &middles, &mut warnings)?;
+        let tail = 0.5 * (1.0 - self.level);
+        let bands = curves.bands(&grid, [tail, 1.0 - tail]);
+        let mass = if is_weighted { bands.mean } else { modes };
+        if self.kind == Kind::Conditional {
+            warnings.extend(warned::look_at(&grid, &mass));
+        }
+        let columns = grid.shape()[1];
+        let per_size = |x: &[f64]| -> Vec<f64> {
+            let size = |cell: usize| grid.size(cell / columns, cell % columns);
+            x.iter()
+                .enumerate()
+                .map(|(cell, x)| x / size(cell))
+                .collect()
+        };
+        Ok(Fit {
+            density: per_size(&mass),
+            lower: per_size(&bands.lower),
+            upper: per_size(&bands.upper),
+            sd: per_size(&bands.sd),
+            settings: components.iter().map(setting).collect(),
+            functions: functions.len(),
+            total: grid.total,
+            level: self.level,
+            grid,
+            curves,
+            mass,
+            middles,
+            scales,
+            warnings,
+            is_weighted,
+        })
+    }
+
+    /// Scales and cells of both axes.
+    fn lay(&self, pairs: &Pairs) -> Result<([Scale; 2], [Cells; 2]), DensityError> {
+        let of = |axis: usize| {
+            let log = self.log[axis];
+            let scale = scale(&pairs.column(axis, log))?;
+            let is_given = axis == 0 && self.kind == Kind::Conditional;
+            let (count, mut bounds) = (self.cells[axis], self.bounds[axis]);
+            let mut range = self.range[axis];
+            if is_given {
+                // No density of the given column is estimated: nothing lies beyond its values. Where
+                // some are far from the others the axis bends, so that they do not take all slices.
+                let ends = loops::extremes(&pairs.values[axis]);
+                let asked = range.unwrap_or(ends);
+                let ends = (ends.0.min(asked.0), ends.1.max(asked.1));
+                let far = (scale.most - scale.least) / scale.scale > FAR_APART;
+                (bounds, range) = match far {
+                    true => (bounds, Some(ends)),
+                    false => (ends, None),
+                };
+            }
+            let mut cells = Cells::lay(count, &scale, bounds, range, log)?;
+            if is_given {
+                let (least, most) = loops::extremes(&pairs.values[axis]);
+                cells.hold(least, most);
+            }
+            Ok((scale, cells))
+        };
+        let named = |axis: usize| {
+            of(axis).map_err(|error: DensityError| match error {
+                DensityError::Constant { rows, value }
+                    if axis == 0 && self.kind == Kind::Conditional =>
+                {
+                    DensityError::OnePlace { rows, value }
+                }
+                other => other.of_column(axis),
+            })
+        };
+        let ((a, b), (c, d)) = (named(0)?, named(1)?);
+        Ok(([a, c], [b, d]))
+    }
+}
+
+/// What draws are made from.
+struct Draws<'a> {
+    plan: &'a Plan<'a>,
+    grid: &'a Grid,
+    functions: &'a Functions,
+    components: &'a [Component],
+}
+
+impl Draws<'_> {
+    /// Draws, without importance weights where these are too uneven.
+    fn curves(
+        &self,
+        modes: &[f64],
+        middles: &[Vec<f64>; 2],
+        warnings: &mut Vec<Warning>,
+    ) -> Result<(Curves, bool), DensityError> {
+        let Self {
+            plan,
+            grid,
+            functions,
+            components,
+        } = *self;
+        let draw = |is: bool| {
+            let sample = sample(grid, functions, components, plan.draws, plan.seed, is)?;
+            Ok::<_, DensityError>(curves(grid, functions, &sample, modes, middles, is))
+        };
+        let is = plan.correction == Correction::ImportanceSampling;
+        let found = draw(is)?;
+        let least = LEAST_EFFECTIVE.min(plan.draws as f64 / 5.0);
+        let uneven = is && (found.effective < least || found.shape > LARGEST_SHAPE);
+        if !uneven {
+            return Ok((found, is));
+        }
+        let (effective, shape) = (found.effective, found.shape);
+        warnings.push(Warning::Uneven {
+            effective,
+            draws: plan.draws,
+            pareto_k: shape,
+        });
+        let mut plain = draw(false)?;
+        (plain.effective, plain.shape) = (effective, shape);
+        Ok((plain, false))
+    }
+}
+
+fn setting(component: &Component) -> Setting2d {
+    Setting2d {
+        lengthscales: component.lengths,
+        sd: component.sd,
+        weight: component.weight,
+    }
+}
+
+/// A normal density in `v` with the moments of each axis where there is a quadratic term; else a
+/// flat one. In the order of [`Functions`].
+fn start(grid: &Grid) -> Vec<f64> {
+    let mut out = Vec::new();
+    let axes = match grid.kind {
+        Kind::Joint => 0..2,
+        Kind::Conditional => 1..2,
+    };
+    for axis in axes {
+        let cells = &grid.axes[axis];
+        if !cells.axis.is_bent() {
+            out.push(0.0);
+            continue;
+        }
+        let counts = grid.along(axis);
+        let pairs = || counts.iter().zip(&cells.centres);
+        let mean = pairs().map(|(m, v)| m * v).sum::<f64>() / grid.total;
+        let variance = pairs().map(|(m, v)| m * (v - mean).powi(2)).sum::<f64>() / grid.total;
+        let variance = variance.max(cells.step.powi(2));
+        out.extend([mean / variance, -0.5 / variance]);
+    }
+    out.push(0.0);
+    out
+}
+
+fn middles(grid: &Grid, scales: &[Scale; 2]) -> [Vec<f64>; 2] {
+    [0, 1].map(|axis| {
+        let cells = &grid.axes[axis];
+        let (centre, scale) = cells.unit(&scales[axis]);
+        let middle = |e: &[f64]| (e[0] + 0.5 * (e[1] - e[0]) - centre) / scale;
+        cells.edges.windows(2).map(middle).collect()
+    })
+}
+
+fn average_of_modes(grid: &Grid, components: &[Component]) -> Vec<f64> {
+    let mut out = vec![0.0; grid.counts.len()];
+    for c in components {
+        out.iter_mut()
+            .zip(&c.mode.mass)
+            .for_each(|(o, u)| *o += c.weight * u);
+    }
+    out.chunks_exact_mut(grid.part()).for_each(add_to_one);
+    out
+}
