@@ -295,6 +295,18 @@ pub enum Warning {
         /// Shape of the largest weights.
         pareto_k: f64,
     },
+    /// The importance sample of two columns is too uneven.
+    #[error(
+        "draws are uneven (effective size {effective:.0} of {draws}, Pareto k {pareto_k:.2}) and taken without weights: the curve and the band are those of a normal approximation"
+    )]
+    Unweighted {
+        /// Effective number of draws.
+        effective: f64,
+        /// Draws made.
+        draws: usize,
+        /// Shape of the largest weights.
+        pareto_k: f64,
+    },
     /// Intervals merged.
     #[error("{intervals} different intervals were rounded to the edges of {cells} cells")]
     Merged {

@@ -59,8 +59,8 @@ macro_rules! settings {
 macro_rules! answers {
     ($name:ident $(, $fit:tt)?) => {
         impl $name {
-            /// The density in each cell, per unit of the data: the posterior mean, or the average
-            /// of modes where draws are not weighted.
+            /// The density in each cell, per unit of the data: the posterior mean, or, where draws
+            /// are not weighted, the average of modes; see [`Self::is_weighted`].
             #[must_use]
             pub fn density(&self) -> &[f64] {
                 &self$(.$fit)?.density
@@ -109,8 +109,9 @@ macro_rules! answers {
                 self$(.$fit)?.curves.shape
             }
 
-            /// Whether draws carry importance weights; else draws are those of the Laplace
-            /// approximation, and the density is the average of modes.
+            /// Whether draws carry importance weights. Else they are those of the Laplace
+            /// approximation, beside the average of modes; of two columns, where weights were too
+            /// uneven, those of the normal nearest to the posterior, beside their mean.
             #[must_use]
             pub fn is_weighted(&self) -> bool {
                 self$(.$fit)?.is_weighted

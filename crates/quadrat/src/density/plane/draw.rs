@@ -150,7 +150,7 @@ pub(super) fn sample(
         let mut pulls = Mat::zeros(d, count);
         component.prior.pull_into(pulls.as_mut(), z.as_ref());
         let pull = component.prior.pull(&mode.theta);
-        let base = dot(&counted, &mode.theta) + measured - mode.log_joint() - 0.5 * mode.square;
+        let base = dot(&counted, &mode.theta) + measured - component.reference - 0.5 * mode.square;
         for i in 0..count {
             let step = z.col_as_slice(i);
             let square = 2.0 * dot(&pull, step) + dot(pulls.col_as_slice(i), step);

@@ -15,7 +15,7 @@ impl Fit {
         let tail = 0.5 * (1.0 - self.level);
         let weights = &self.curves.weights;
         let [lower, upper] = Work::default().quantiles(numbers, weights, [tail, 1.0 - tail]);
-        let value = match self.is_weighted {
+        let value = match self.is_mean {
             true => dot(numbers, weights),
             false => mode,
         };

@@ -13,6 +13,7 @@ use super::grid::{Grid, Kind};
 use super::hyper::{Component, Wanted, explore};
 use super::pairs::{Pairs, clean};
 use super::plan::Plan;
+use super::spread::spread;
 use super::{orders, warned};
 
 /// Prior variance of the coefficients of polynomials.
@@ -60,6 +61,8 @@ pub(in super::super) struct Fit {
     pub settings: Vec<Setting2d>,
     pub warnings: Vec<Warning>,
     pub functions: usize,
+    /// Whether numbers are means over draws; else they are those of the average of modes.
+    pub is_mean: bool,
     pub is_weighted: bool,
     pub total: f64,
 }
@@ -95,10 +98,13 @@ impl Plan<'_> {
             functions: &functions,
             components: &components,
         };
-        let (curves, is_weighted) = draws.curves(&modes, &middles, &mut warnings)?;
+        let (curves, how) = draws.curves(&modes, &middles, &mut warnings)?;
         let tail = 0.5 * (1.0 - self.level);
         let bands = curves.bands(&grid, [tail, 1.0 - tail]);
-        let mass = if is_weighted { bands.mean } else { modes };
+        let mass = match how {
+            How::Modes => modes,
+            How::Weighted | How::Plain => bands.mean,
+        };
         if self.kind == Kind::Conditional {
             warnings.extend(warned::look_at(&grid, &mass));
         }
@@ -125,7 +131,8 @@ impl Plan<'_> {
             middles,
             scales,
             warnings,
-            is_weighted,
+            is_mean: how != How::Modes,
+            is_weighted: how == How::Weighted,
         })
     }
 
@@ -171,6 +178,17 @@ impl Plan<'_> {
     }
 }
 
+/// What draws are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum How {
+    /// Laplace's, beside the average of modes.
+    Modes,
+    /// With importance weights.
+    Weighted,
+    /// Of the variational normals, without weights.
+    Plain,
+}
+
 /// What draws are made from.
 struct Draws<'a> {
     plan: &'a Plan<'a>,
@@ -180,39 +198,42 @@ struct Draws<'a> {
 }
 
 impl Draws<'_> {
-    /// Draws, without importance weights where these are too uneven.
+    /// Draws; where importance weights are too uneven those of the variational normals, without
+    /// weights.
     fn curves(
         &self,
         modes: &[f64],
         middles: &[Vec<f64>; 2],
         warnings: &mut Vec<Warning>,
-    ) -> Result<(Curves, bool), DensityError> {
+    ) -> Result<(Curves, How), DensityError> {
         let Self {
             plan,
             grid,
             functions,
             components,
         } = *self;
-        let draw = |is: bool| {
+        let draw = |components: &[Component], is: bool| {
             let sample = sample(grid, functions, components, plan.draws, plan.seed, is)?;
             Ok::<_, DensityError>(curves(grid, functions, &sample, modes, middles, is))
         };
-        let is = plan.correction == Correction::ImportanceSampling;
-        let found = draw(is)?;
-        let least = LEAST_EFFECTIVE.min(plan.draws as f64 / 5.0);
-        let uneven = is && (found.effective < least || found.shape > LARGEST_SHAPE);
-        if !uneven {
-            return Ok((found, is));
+        if plan.correction == Correction::None {
+            return Ok((draw(components, false)?, How::Modes));
         }
-        let (effective, shape) = (found.effective, found.shape);
-        warnings.push(Warning::Uneven {
+        let found = draw(components, true)?;
+        let least = LEAST_EFFECTIVE.min(plan.draws as f64 / 5.0);
+        if found.effective >= least && found.shape <= LARGEST_SHAPE {
+            return Ok((found, How::Weighted));
+        }
+        let (effective, pareto_k) = (found.effective, found.shape);
+        drop(found);
+        warnings.push(Warning::Unweighted {
             effective,
             draws: plan.draws,
-            pareto_k: shape,
+            pareto_k,
         });
-        let mut plain = draw(false)?;
-        (plain.effective, plain.shape) = (effective, shape);
-        Ok((plain, false))
+        let mut plain = draw(&spread(grid, functions, components)?, false)?;
+        (plain.effective, plain.shape) = (effective, pareto_k);
+        Ok((plain, How::Plain))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Hyperparameters of a density over a plane: the most probable ones, and a design about them.
 
-use crate::linalg::{Mat, dot, gemm, symmetric_eigen};
+use crate::linalg::{Mat, dot, symmetric_eigen};
 use crate::optimise::{Options, minimise};
 
 use super::super::basis::Kernel;
@@ -44,8 +44,12 @@ pub(super) struct Component {
     pub weight: f64,
     /// Prior of the coefficients.
     pub prior: Prior,
-    /// The mode.
+    /// The mode, or the centre of another normal about which draws are made.
     pub mode: Mode,
+    /// What the log joint density of draws is compared with: that at the mode, so that settings are
+    /// drawn by their evidence, and half of how much the determinant of the precision is larger
+    /// than there.
+    pub reference: f64,
 }
 
 /// Prior and accuracy.
@@ -108,18 +112,13 @@ pub(super) fn evidence(
 
 /// The slope of `-1/2 log |A|` in the function on the cells.
 fn shift(problem: Problem<'_>, mode: &Mode, inverse: &Mat<f64>) -> Vec<f64> {
-    let Problem { grid, functions } = problem;
-    let (u, lines, size) = (&mode.mass, grid.lines(), grid.part());
-    let variances = functions.diagonal(inverse);
-    let means = functions.project_parts(u, lines);
-    let seen = functions.eta_parts(&gemm(inverse.as_ref(), means.as_ref()), lines);
-    let mut out = Vec::with_capacity(u.len());
-    for (part, n) in grid.totals.iter().enumerate() {
-        let cells = part * size..(part + 1) * size;
-        let (u, q, s) = (&u[cells.clone()], &variances[cells.clone()], &seen[cells]);
-        let (mean, square) = (dot(u, q), dot(u, s));
-        let terms = u.iter().zip(q.iter().zip(s));
-        out.extend(terms.map(|(u, (q, s))| -0.5 * n * u * (q - mean - 2.0 * (s - square))));
+    let size = problem.grid.part();
+    let mut out = problem.variances(&mode.mass, inverse);
+    let parts = out.chunks_exact_mut(size).zip(mode.mass.chunks_exact(size));
+    for ((v, u), n) in parts.zip(&problem.grid.totals) {
+        let mean = dot(u, v);
+        let terms = v.iter_mut().zip(u);
+        terms.for_each(|(v, u)| *v = -0.5 * n * u * (*v - mean));
     }
     out
 }
@@ -211,6 +210,7 @@ impl Search<'_> {
             lengths: [at[1].exp(), at[2].exp()],
             sd: at[0].exp(),
             weight: 1.0,
+            reference: looked.found.mode.log_joint(),
             prior: looked.found.prior,
             mode: looked.found.mode,
         };

@@ -24,6 +24,7 @@ mod pairs;
 mod plan;
 mod prior;
 mod slices;
+mod spread;
 mod sweep;
 #[cfg(test)]
 mod tests;

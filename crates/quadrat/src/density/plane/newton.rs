@@ -1,7 +1,7 @@
 //! The mode of the coefficients at one setting of the hyperparameters, and Laplace's evidence.
 
 use crate::error::LinalgError;
-use crate::linalg::{Cholesky, Mat, dot};
+use crate::linalg::{Cholesky, Mat, dot, gemm};
 
 use super::super::error::DensityError;
 use super::functions::Functions;
@@ -103,6 +103,24 @@ impl Problem<'_> {
         parts
             .flat_map(|(part, n)| part.iter().map(move |u| n * u))
             .collect()
+    }
+
+    /// Variances of the logarithm of the probability of each cell, but for what does not depend on
+    /// the cell, with `S` the covariance of the coefficients.
+    pub fn variances(&self, mass: &[f64], s: &Mat<f64>) -> Vec<f64> {
+        let (lines, size) = (self.grid.lines(), self.grid.part());
+        let means = self.functions.project_parts(mass, lines);
+        let with_means = gemm(s.as_ref(), means.as_ref());
+        let with_means = self.functions.eta_parts(&with_means, lines);
+        let mut out = self.functions.diagonal(s);
+        let parts = out.chunks_exact_mut(size).zip(mass.chunks_exact(size));
+        for ((v, u), c) in parts.zip(with_means.chunks_exact(size)) {
+            let square = dot(u, c);
+            v.iter_mut()
+                .zip(c)
+                .for_each(|(v, c)| *v += square - 2.0 * c);
+        }
+        out
     }
 
     /// Newton's method from a start until the decrement is below a tolerance. That step is still
