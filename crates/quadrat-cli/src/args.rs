@@ -1,6 +1,7 @@
 //! The command line.
 
 mod density;
+mod next;
 mod simulate;
 
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use density::{CorrectWord, Density};
+pub use next::{Looks, Next, Price, Tell};
 pub use simulate::{OverlapArg, RecordArg, Simulate, SimulateCensored, SimulateMixed, Simulated};
 
 /// Fine-grained truth, with honest uncertainty, from data only seen through bins and boxes.
@@ -39,6 +41,10 @@ pub enum Command {
     Fit(Fit),
     /// Predict from a saved model at the rows of a table
     Predict(Predict),
+    /// Choose what to measure next, by what it tells and costs
+    Next(Next),
+    /// Add measured rows to a saved model
+    Tell(Tell),
     /// Estimate the density of a column, with its band
     Density(Density),
     /// Release a table of counts with differential-privacy noise of known variance
@@ -286,6 +292,14 @@ pub enum ScaleWord {
     Response,
     /// A new observation, with noise
     Observation,
+}
+
+fn figure(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("svg" | "png" | "html") => Ok(path),
+        _ => Err("the file must end in .svg, .png or .html".to_owned()),
+    }
 }
 
 fn edges(text: &str) -> Result<Edges, String> {

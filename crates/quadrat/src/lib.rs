@@ -1,13 +1,14 @@
 //! Gaussian-process inference for data that were only seen through bins, areas,
 //! bags, intervals, ranks, caps or samples.
 //!
-//! Every arrow points down: `model`, `baseline`, `simulate`, `density` -> `posterior` ->
-//! `problem` -> `inference` -> `covariance` -> `kernel`, `support`, `likelihood`, `link`,
-//! `privacy` -> `parameter`, `optimise`, `quadrature` -> `linalg`, `special`, `error`,
+//! Every arrow points down: `acquire` -> `model`, `baseline`, `simulate`, `density` ->
+//! `posterior` -> `problem` -> `inference` -> `covariance` -> `kernel`, `support`, `likelihood`,
+//! `link`, `privacy` -> `parameter`, `optimise`, `quadrature` -> `linalg`, `special`, `error`,
 //! `progress`.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+pub mod acquire;
 pub mod baseline;
 pub mod covariance;
 pub mod density;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{LEVEL, level};
+use super::{LEVEL, figure, level};
 
 /// `quadrat density`.
 #[derive(Debug, Args)]
@@ -111,14 +111,6 @@ fn grid(text: &str) -> Result<[usize; 2], String> {
     match text.split_once([',', 'x']) {
         Some((m, n)) => Ok([number(m)?, number(n)?]),
         None => number(text).map(|n| [n, n]),
-    }
-}
-
-fn figure(text: &str) -> Result<PathBuf, String> {
-    let path = PathBuf::from(text);
-    match path.extension().and_then(|e| e.to_str()) {
-        Some("svg" | "png" | "html") => Ok(path),
-        _ => Err("the file must end in .svg, .png or .html".to_owned()),
     }
 }
 

@@ -3,10 +3,13 @@
 pub mod demo;
 pub mod density;
 pub mod fit;
+mod looks;
+pub mod next;
 pub mod noise;
 pub mod predict;
 pub mod run;
 pub mod simulate;
+pub mod tell;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -87,6 +87,23 @@ impl Marginals {
             ..Self::default()
         }
     }
+
+    /// Adds what is left of some functionals of these prior variances.
+    pub fn add(&mut self, left: &Left, variance: Vec<f64>) {
+        self.mean.extend_from_slice(&left.mean);
+        for (j, mut variance) in variance.into_iter().enumerate() {
+            if let Some(open) = &left.open {
+                let v = open.col_as_slice(j);
+                variance += dot(v, v);
+            }
+            let w = left.whitened.col_as_slice(j);
+            let rest = variance - dot(w, w);
+            if rest <= LOST * variance {
+                self.lost.push(self.variance.len());
+            }
+            self.variance.push(rest);
+        }
+    }
 }
 
 /// Posterior means and variances, part by part.
@@ -98,19 +115,7 @@ pub(crate) fn marginals(
     let mut out = Marginals::default();
     for part in parts {
         let (left, variance) = prior(part).given(conditioned);
-        out.mean.extend(left.mean);
-        for (j, mut variance) in variance.into_iter().enumerate() {
-            if let Some(open) = &left.open {
-                let v = open.col_as_slice(j);
-                variance += dot(v, v);
-            }
-            let w = left.whitened.col_as_slice(j);
-            let rest = variance - dot(w, w);
-            if rest <= LOST * variance {
-                out.lost.push(out.variance.len());
-            }
-            out.variance.push(rest);
-        }
+        out.add(&left, variance);
     }
     out
 }

@@ -3,15 +3,16 @@
 //! | what | files |
 //! |---|---|
 //! | the posterior, a mixture over hyperparameters | `mixture`, `component`, `summary`, `levels` |
-//! | predictions of the function | `marginals`, `beside`, `draws`, `lost_digits`, `parts` |
+//! | predictions of the function | `marginals`, `beside`, `believed`, `draws`, `lost_digits` |
 //! | predictions of sums after a link | `totals`, `lifted`, `within`, `row_sums`, `unions` |
 //! | from the function to observations | `predictive`, `prediction`, `reporting`, `varying_noise` |
 //! | conditions on predictions, chances | `truncation`, `probabilities`, `response_draws` |
-//! | coefficients and correlations | `slopes`, `correlation`, `inputs` |
+//! | coefficients and correlations | `slopes`, `correlation`, `inputs`, `parts` |
 //! | rows left out | `crossvalidation` |
 //! | warnings | `fine_noise`, `finer`, `misfit`, `sums`, `amounts` |
 
 pub(crate) mod amounts;
+pub(crate) mod believed;
 pub(crate) mod beside;
 pub(crate) mod component;
 pub(crate) mod correlation;

@@ -68,6 +68,11 @@ impl Prior {
         self.apart.0.matrix(theta, at)
     }
 
+    /// Prior covariance between functionals in the same sense, shape `[a.len(), b.len()]`.
+    pub fn between_apart(&self, theta: &[f64], a: &Functionals, b: &Functionals) -> Mat<f64> {
+        self.apart.0.cross(theta, a, b)
+    }
+
     /// Prior covariance of the functionals under the kernel, with the unknown means beside it.
     pub fn parted(&self, theta: &[f64], at: &Functionals) -> Parted {
         Parted {

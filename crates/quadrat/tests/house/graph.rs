@@ -15,6 +15,7 @@ pub const FLOORS: &[&[&str]] = &[
     &["problem"],
     &["posterior"],
     &["model", "baseline", "simulate", "density"],
+    &["acquire"],
 ];
 
 /// For every file those that it imports.

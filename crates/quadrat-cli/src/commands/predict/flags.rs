@@ -15,20 +15,20 @@ use crate::study::shape::{BagKeys, RegionKeys, Shape};
 use crate::study::support::{Aggregate, Dim, Edge, Extent, Support};
 
 /// What the flags describe.
-pub(super) struct Described {
+pub(in crate::commands) struct Described {
     /// The flags as a text that problems can point into.
-    pub(super) source: Source,
+    pub(in crate::commands) source: Source,
     /// Where to answer.
-    pub(super) support: Support,
+    pub(in crate::commands) support: Support,
     /// The file of these places.
-    pub(super) at: Spanned<String>,
+    pub(in crate::commands) at: Spanned<String>,
     /// What else is asked of its rows.
-    pub(super) beside: Beside,
+    pub(in crate::commands) beside: Beside,
 }
 
 /// The support that the flags describe, and the flags as a text that problems can point into.
-pub(super) fn described(args: &Predict) -> Described {
-    let mut text = format!("quadrat predict {}", args.model.display());
+pub(in crate::commands) fn described(args: &Predict, [command, at]: [&str; 2]) -> Described {
+    let mut text = format!("quadrat {command} {}", args.model.display());
     let word = |text: &mut String, before: &str, word: &str| {
         text.push_str(before);
         let start = text.len();
@@ -39,7 +39,7 @@ pub(super) fn described(args: &Predict) -> Described {
         }
     };
     // A path that is not UTF-8 is shown, and then not found, with a replacement character.
-    let at = word(&mut text, " --at ", &args.at.to_string_lossy());
+    let at = word(&mut text, &format!(" {at} "), &args.at.to_string_lossy());
     let start = text.len();
     let words = |text: &mut String, before: &str, list: &[String]| -> Vec<Spanned<String>> {
         let each = list.iter().enumerate();
@@ -186,7 +186,12 @@ fn further(args: &Predict) -> String {
 }
 
 /// The support must have exactly the inputs of the model.
-pub(super) fn suits(check: &Check<'_>, support: &Support, dims: &[String], args: &Predict) {
+pub(in crate::commands) fn suits(
+    check: &Check<'_>,
+    support: &Support,
+    dims: &[String],
+    args: &Predict,
+) {
     let inputs = crate::suggest::list(dims);
     let given: Vec<&Spanned<String>> = support.names().collect();
     for (i, dim) in given.iter().enumerate() {
@@ -261,7 +266,7 @@ pub(super) fn suits(check: &Check<'_>, support: &Support, dims: &[String], args:
 }
 
 /// No column may be kept twice.
-pub(super) fn kept_once(check: &Check<'_>, keep: &[Spanned<String>]) {
+pub(in crate::commands) fn kept_once(check: &Check<'_>, keep: &[Spanned<String>]) {
     for (i, name) in keep.iter().enumerate() {
         if keep[..i].iter().any(|earlier| earlier.value == name.value) {
             let message = format!("the column `{}` is given twice", name.value);
@@ -271,7 +276,11 @@ pub(super) fn kept_once(check: &Check<'_>, keep: &[Spanned<String>]) {
 }
 
 /// Regions must be planar when those of the model were, and not otherwise.
-pub(super) fn same_map(check: &Check<'_>, support: &Support, geographic: Option<&Geographic>) {
+pub(in crate::commands) fn same_map(
+    check: &Check<'_>,
+    support: &Support,
+    geographic: Option<&Geographic>,
+) {
     if let Some(Shape::Region(region)) = &support.shape {
         let names: Vec<&String> = region.dims.iter().map(|dim| &dim.value).collect();
         match geographic {

@@ -1,6 +1,6 @@
 //! `quadrat predict`: answers of a saved model at the rows of a table.
 
-mod flags;
+pub(super) mod flags;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ pub fn run(args: &Predict) -> Result<()> {
 }
 
 /// The model, and the projection of its places.
-fn load(model: &Path) -> Result<(engine::Posterior, Option<Arc<Geographic>>)> {
+pub(super) fn load(model: &Path) -> Result<(engine::Posterior, Option<Arc<Geographic>>)> {
     let bytes =
         std::fs::read(model).with_context(|| format!("cannot read `{}`", model.display()))?;
     let posterior =
@@ -74,7 +74,7 @@ fn asked(
     posterior: &engine::Posterior,
     geographic: Option<Arc<Geographic>>,
 ) -> Result<Asked> {
-    let described = flags::described(args);
+    let described = flags::described(args, ["predict", "--at"]);
     let (source, support) = (&described.source, &described.support);
     let check = Check::new(source);
     flags::suits(&check, support, posterior.dims(), args);
@@ -103,7 +103,7 @@ fn asked(
         )?;
     }
     let mut problems: Problems = check.finish();
-    as_flags(&mut problems);
+    as_flags(&mut problems, "--at");
     problems.or(())?;
     Ok(Asked {
         places: places.context("no places to predict at")?,
@@ -114,7 +114,7 @@ fn asked(
 }
 
 /// The places of the table, or the regions or bags of the file.
-fn read(args: &Predict, files: &Files<'_>, described: &Described) -> Option<Places> {
+pub(super) fn read(args: &Predict, files: &Files<'_>, described: &Described) -> Option<Places> {
     let Described {
         support,
         at,
@@ -206,11 +206,11 @@ fn can_be_written(
 }
 
 /// Here a path is relative to where the command runs, as everywhere in a shell.
-fn as_flags(problems: &mut Problems) {
+pub(super) fn as_flags(problems: &mut Problems, at: &str) {
     for problem in &mut problems.0 {
         for remedy in &mut problem.remedies {
             if remedy.starts_with("paths are relative") {
-                *remedy = "give --at the path of a table".to_owned();
+                *remedy = format!("give {at} the path of a table");
             }
             if remedy.starts_with("add `planar = true`") {
                 *remedy = remedy.replace("`planar = true`", "`--planar`");

@@ -1,0 +1,235 @@
+//! Arguments of `quadrat next` and `quadrat tell`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use quadrat::acquire::Policy;
+
+use super::{Aggregation, Edges, edges, figure};
+
+/// `quadrat next`.
+#[derive(Debug, Args)]
+pub struct Next {
+    /// A study, which is fitted first, or a model saved by `quadrat fit`
+    #[arg(value_name = "STUDY.toml|M.quadrat")]
+    pub study: PathBuf,
+    /// Table of the places where measurements can be made; `grid` for a grid over the data
+    #[arg(long, value_name = "FILE|grid")]
+    pub candidates: PathBuf,
+    /// The kinds of measurement with the cost of one, such as `point=10,interval=7:0.5,ordinal=3`:
+    /// likelihoods or names of tables of the study. Behind a colon the width of an interval, or the
+    /// noise variance of a new reading
+    #[arg(long, value_name = "KIND=COST[:NUMBER]", value_delimiter = ',', num_args = 1.., required = true, value_parser = price)]
+    pub cost: Vec<Price>,
+    /// How many measurements to choose; as many as the budget pays for, up to 1000, where only that
+    /// is given, else 1
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    pub batch: Option<u16>,
+    /// What they may cost together
+    #[arg(long, value_name = "TOTAL", allow_negative_numbers = true)]
+    pub budget: Option<f64>,
+    /// The rule of the choice
+    #[arg(long, value_enum, default_value = "per-cost")]
+    pub policy: PolicyWord,
+    /// The seed of random policies
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Where measurements look.
+    #[command(flatten)]
+    pub looks: Looks,
+    /// Write every measurement that was open, with what it alone would tell, behind those chosen
+    #[arg(long, requires = "output")]
+    pub all: bool,
+    /// File for the chosen measurements
+    #[arg(long, short, value_name = "OUT.csv")]
+    pub output: Option<PathBuf>,
+    /// File for a figure of what each kind would tell along one input or over two: `.svg`, `.png`
+    /// or `.html`
+    #[arg(long, value_name = "OUT.svg", value_parser = figure)]
+    pub plot: Option<PathBuf>,
+    /// Print the choice as JSON in place of the summary
+    #[arg(long)]
+    pub json: bool,
+    /// Print nothing but errors (and JSON with --json)
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Number of threads; all cores when absent
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+}
+
+/// The supports of rows of a table, as `quadrat predict` has them; points of all inputs where none
+/// is given.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Looks {
+    /// Columns of coordinates, named as in the kernel; all inputs that nothing else names when
+    /// absent
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', num_args = 1..)]
+    pub point: Vec<String>,
+    /// The two dimensions of the polygons in the file, such as `lon,lat`
+    #[arg(long, value_name = "DIM,DIM", value_delimiter = ',', num_args = 1.., conflicts_with_all = ["bag", "weight"])]
+    pub region: Vec<String>,
+    /// Property that names the regions, or column that says which bag a point is in
+    #[arg(long, value_name = "NAME")]
+    pub key: Option<String>,
+    /// Take the coordinates of the polygons as they are, not as longitude and latitude
+    #[arg(long, requires = "region")]
+    pub planar: bool,
+    /// Columns of coordinates of the points in the file that make up bags; needs --key
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', num_args = 1.., requires = "key")]
+    pub bag: Vec<String>,
+    /// Column of the weights of the points of bags
+    #[arg(long, value_name = "COLUMN", requires = "bag")]
+    pub weight: Option<String>,
+    /// A dimension and the columns of its two edges, such as `age=from,to`; may be repeated
+    #[arg(long = "box", id = "boxes", value_name = "DIM=LO,HI", value_parser = edges)]
+    pub boxes: Vec<Edges>,
+    /// Whether totals or averages of the boxes, regions or bags are measured
+    #[arg(long, value_enum)]
+    pub aggregate: Option<Aggregation>,
+}
+
+/// `quadrat tell`.
+#[derive(Debug, Args)]
+pub struct Tell {
+    /// A model saved by `quadrat fit`
+    #[arg(value_name = "M.quadrat")]
+    pub model: PathBuf,
+    /// Table of what was measured, such as the one of `quadrat next -o` with the answers filled in:
+    /// where, `kind`, and `value` or `lower` and `upper`; rows without an answer are left out
+    #[arg(value_name = "ROWS.csv")]
+    pub rows: PathBuf,
+    /// The kind of all rows, where the table has no column `kind`
+    #[arg(long, value_name = "KIND")]
+    pub kind: Option<String>,
+    /// Where the rows looked.
+    #[command(flatten)]
+    pub looks: Looks,
+    /// File for the model with the rows; that of the model itself when absent
+    #[arg(long, short, value_name = "M.quadrat")]
+    pub output: Option<PathBuf>,
+    /// Print nothing but errors
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// A kind of measurement at a price.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Price {
+    /// The kind.
+    pub kind: String,
+    /// What one costs.
+    pub cost: f64,
+    /// The width of an interval, or a noise variance.
+    pub amount: Option<f64>,
+}
+
+/// By which rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PolicyWord {
+    /// The most information, whatever it costs
+    Information,
+    /// The most information for its cost
+    PerCost,
+    /// The largest share of the most that its kind can tell
+    Normalised,
+    /// The most information for its cost, where no less is counted than must be spent in each of
+    /// the measurements that are left
+    Pace,
+    /// The largest fall of the mean variance of the function, for its cost
+    Variance,
+    /// The same, at the pace of `pace`
+    VariancePace,
+    /// Any
+    Random,
+    /// Any kind, where it tells most
+    RandomKind,
+}
+
+impl PolicyWord {
+    /// The rule of the library.
+    pub fn policy(self) -> Policy {
+        match self {
+            Self::Information => Policy::Information,
+            Self::PerCost => Policy::PerCost,
+            Self::Normalised => Policy::Normalised,
+            Self::Pace => Policy::Pace,
+            Self::Variance => Policy::Variance,
+            Self::VariancePace => Policy::VariancePace,
+            Self::Random => Policy::Random,
+            Self::RandomKind => Policy::RandomKind,
+        }
+    }
+}
+
+fn price(text: &str) -> Result<Price, String> {
+    let like = "write each kind with its cost, such as `point=10` or `interval=7:0.5`";
+    let Some((kind, price)) = text.rsplit_once('=') else {
+        return Err(format!("`{}` has no cost; {like}", text.trim()));
+    };
+    let (cost, amount) = match price.split_once(':') {
+        None => (price, None),
+        Some((cost, amount)) => (cost, Some(amount)),
+    };
+    let above_zero = |what: &str, text: &str| match text.trim().parse::<f64>() {
+        Ok(x) if x > 0.0 && x.is_finite() => Ok(x),
+        Ok(x) => Err(format!("{what} is {x}; it must be finite and above zero")),
+        Err(_) => Err(format!("{what} `{}` is no number; {like}", text.trim())),
+    };
+    let kind = kind.trim().to_owned();
+    if kind.is_empty() {
+        return Err(like.to_owned());
+    }
+    Ok(Price {
+        cost: above_zero(&format!("the cost of `{kind}`"), cost)?,
+        amount: amount
+            .map(|amount| above_zero(&format!("the number of `{kind}`"), amount))
+            .transpose()?,
+        kind,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prices_are_numbers_above_zero() {
+        let own = |kind: &str, cost, amount| Price {
+            kind: kind.to_owned(),
+            cost,
+            amount,
+        };
+        assert_eq!(price("point=10"), Ok(own("point", 10.0, None)));
+        let interval = own("interval", 7.0, Some(0.5));
+        assert_eq!(price("interval = 7 : 0.5"), Ok(interval));
+        assert_eq!(price("a=b.csv=3"), Ok(own("a=b.csv", 3.0, None)));
+        for bad in [
+            "point",
+            "=3",
+            "point=",
+            "point=0",
+            "point=-1",
+            "point=inf",
+            "point=1:0",
+            "point=1:x",
+        ] {
+            assert!(price(bad).is_err(), "{bad}");
+        }
+    }
+
+    /// The words of the command line are those of the library.
+    #[test]
+    fn policies_are_called_as_in_the_library() {
+        let words = PolicyWord::value_variants().iter();
+        let named = words.map(|word| {
+            let value = word.to_possible_value().unwrap();
+            (value.get_name().to_owned(), word.policy())
+        });
+        let named: Vec<(String, Policy)> = named.collect();
+        assert_eq!(named.len(), Policy::ALL.len());
+        for (name, policy) in named {
+            assert_eq!(Policy::named(&name), Some(policy), "{name}");
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Which table of the study a kind of measurement is like.
+
+use quadrat::acquire::Offer;
+use quadrat::likelihood::Likelihood;
+use quadrat::model::{Observations, Scale};
+
+use crate::args::Price;
+use crate::diagnostic::{Problem, Problems};
+use crate::engine::{Posterior, table_names};
+use crate::resolve::{Resolved, names};
+use crate::suggest;
+
+/// Other words for likelihoods.
+const ALIASES: [(&str, &str); 3] = [
+    ("point", "gaussian"),
+    ("value", "gaussian"),
+    ("rank", "ordinal"),
+];
+/// The kind that asks for an interval of a value.
+const INTERVAL: &str = "interval";
+
+/// The tables of a study, as far as kinds are told apart by them.
+pub struct Tables<'a> {
+    names: Vec<String>,
+    likelihoods: Vec<&'a Likelihood>,
+}
+
+impl<'a> Tables<'a> {
+    /// Those of a saved model.
+    pub fn of(posterior: &'a Posterior) -> Self {
+        let tables = posterior.observations().iter();
+        Self {
+            names: table_names(posterior),
+            likelihoods: tables.map(Observations::likelihood).collect(),
+        }
+    }
+
+    /// Those of a study that is not fitted yet.
+    pub fn read(resolved: &'a Resolved) -> Self {
+        Self {
+            names: names(&resolved.study, &resolved.tables),
+            likelihoods: resolved.tables.iter().map(|t| &t.likelihood).collect(),
+        }
+    }
+
+    /// Refuses kinds that no table is like, and kinds that are given twice.
+    pub fn check(&self, prices: &[Price]) -> Result<(), Problems> {
+        let mut problems = Problems::default();
+        for (i, price) in prices.iter().enumerate() {
+            if prices[..i].iter().any(|earlier| earlier.kind == price.kind) {
+                let message = format!("the kind `{}` has two costs", price.kind);
+                problems.push(Problem::new(message).remedy("give each kind once"));
+            } else if let Err(problem) = self.like(&price.kind) {
+                problems.push(problem);
+            }
+        }
+        problems.or(())
+    }
+
+    /// The tables that a kind may be like, and whether only intervals of their values are told.
+    fn like(&self, kind: &str) -> Result<(Vec<usize>, bool), Problem> {
+        let all = 0..self.names.len().min(self.likelihoods.len());
+        let of = |test: &dyn Fn(usize) -> bool| -> Vec<usize> {
+            all.clone().filter(|table| test(*table)).collect()
+        };
+        let named = of(&|t| self.names[t] == kind || stem(&self.names[t]) == kind);
+        if !named.is_empty() {
+            return Ok((named, false));
+        }
+        let alias = ALIASES.iter().find(|(alias, _)| *alias == kind);
+        let word = alias.map_or(kind, |(_, name)| name);
+        let like = of(&|t| self.likelihoods[t].name() == word);
+        if !like.is_empty() {
+            return Ok((like, false));
+        }
+        let is_value =
+            |l: &Likelihood| matches!(l, Likelihood::Gaussian(_) | Likelihood::Censored(_));
+        let values = of(&|t| word == INTERVAL && is_value(self.likelihoods[t]));
+        if !values.is_empty() {
+            return Ok((values, true));
+        }
+        Err(self.unknown(kind))
+    }
+
+    fn unknown(&self, kind: &str) -> Problem {
+        let mut known: Vec<String> = Vec::new();
+        for (likelihood, name) in self.likelihoods.iter().zip(&self.names) {
+            for word in [likelihood.name(), name] {
+                if !known.iter().any(|k| k == word) {
+                    known.push(word.to_owned());
+                }
+            }
+        }
+        let near = suggest::nearest(kind, known.iter().map(String::as_str));
+        let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        let message = format!("the study cannot observe `{kind}`: it has no rows like that{hint}");
+        Problem::new(message).remedy(format!("the kinds are {}", suggest::list(&known)))
+    }
+}
+
+/// The kinds that are offered; refused where the study has no rows like that.
+pub fn offers(posterior: &Posterior, prices: &[Price]) -> Result<Vec<Offer>, Problems> {
+    Tables::of(posterior).check(prices)?;
+    let mut problems = Problems::default();
+    let mut offers = Vec::with_capacity(prices.len());
+    for price in prices {
+        match table_of(posterior, &price.kind) {
+            Ok((table, as_interval)) => offers.push(Offer {
+                name: price.kind.clone(),
+                table,
+                cost: price.cost,
+                amount: price.amount,
+                as_interval,
+            }),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    problems.or(offers)
+}
+
+/// The table of a kind, and whether only intervals of its values are told.
+pub fn table_of(posterior: &Posterior, kind: &str) -> Result<(usize, bool), Problem> {
+    let tables = Tables::of(posterior);
+    let (like, as_interval) = tables.like(kind)?;
+    Ok((one(posterior, &tables.names, kind, &like)?, as_interval))
+}
+
+/// A file without its folder and extension.
+fn stem(name: &str) -> &str {
+    let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    name.split_once('.').map_or(name, |(stem, _)| stem)
+}
+
+/// The first of several tables whose new rows are alike.
+fn one(
+    posterior: &Posterior,
+    names: &[String],
+    kind: &str,
+    found: &[usize],
+) -> Result<usize, Problem> {
+    let first = found[0];
+    let output = posterior.observations()[first].output();
+    let groups = posterior.instruments(output, Scale::Observation);
+    let own = groups.iter().find(|group| group.contains(&first));
+    let is_alike = |table: &usize| *table == first || own.is_some_and(|own| own.contains(table));
+    if found.iter().all(is_alike) {
+        return Ok(first);
+    }
+    let own: Vec<&String> = found.iter().map(|&table| &names[table]).collect();
+    let message = format!("the kind `{kind}` may be like several tables, whose new rows differ");
+    Err(Problem::new(message).remedy(format!(
+        "name the table in its place: {}; tables of one name need a `name` of their own in [[observe]]",
+        suggest::list(&own)
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stem;
+
+    #[test]
+    fn tables_are_known_without_folder_and_extension() {
+        assert_eq!(stem("data/strip.csv"), "strip");
+        assert_eq!(stem("strip"), "strip");
+    }
+}

@@ -1,0 +1,187 @@
+//! `quadrat next`: which measurement is worth its cost.
+
+mod candidates;
+mod figure;
+pub mod kinds;
+mod said;
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use quadrat::acquire::{Chosen, Offer, Places as Askable, Plan, choose, survey};
+
+use self::said::Told;
+use super::predict::load;
+use super::{print, running, spare_inputs};
+use crate::args::{Next, Saying};
+use crate::diagnostic::{Paint, Problem, Problems};
+use crate::engine::Posterior;
+use crate::functionals::functionals;
+use crate::numbers::{count, human};
+use crate::outcome::Outcome;
+use crate::output::{Staged, writable};
+use crate::overlap::once;
+use crate::places::Places;
+use crate::progress::Bar;
+use crate::redundant::distinct;
+use crate::resolve::resolve;
+use crate::study;
+use crate::terminal::warn;
+
+/// Measurements chosen at most where only a budget is given.
+const MOST: usize = 1000;
+
+/// Runs the command.
+pub fn run(args: &Next) -> Result<()> {
+    affordable(args)?;
+    let outputs: Vec<PathBuf> = args.output.iter().chain(&args.plot).cloned().collect();
+    spare(args, &outputs)?;
+    writable(&outputs)?;
+    let (posterior, places) = believed(args, &outputs)?;
+    let offers = kinds::offers(&posterior, &args.cost)?;
+    if args.plot.is_some() {
+        figure::drawable(&places)?;
+    }
+    let at = functionals(&places, 0..places.len())?;
+    far(&posterior, &places, &posterior.extrapolation(&at)?);
+    let (chosen, settings) = chosen(args, &posterior, &at, &offers)?;
+    let told = Told {
+        args,
+        places: &places,
+        offers: &offers,
+        chosen: &chosen,
+        settings,
+    };
+    let mut staged = Staged::new();
+    if let Some(output) = &args.output {
+        staged.write(output, |out| told.write(out))?;
+    }
+    if let Some(plot) = &args.plot {
+        staged.bytes(plot, &figure::figure(plot, &told, &posterior)?)?;
+    }
+    let written = staged.finish()?;
+    if args.json {
+        return print(&told.json()?);
+    }
+    if args.quiet {
+        return Ok(());
+    }
+    let mut text = told.summary(Paint::on(std::io::stdout().is_terminal()));
+    for path in written {
+        text.push_str(&format!("wrote {}\n", path.display()));
+    }
+    print(&text)
+}
+
+/// Refuses a budget that pays for nothing, before anything is fitted.
+fn affordable(args: &Next) -> Result<(), Problems> {
+    let Some(budget) = args.budget else {
+        return Ok(());
+    };
+    let prices = args.cost.iter();
+    let cheapest = prices.min_by(|a, b| a.cost.total_cmp(&b.cost));
+    match cheapest {
+        Some(kind) if !(budget.is_finite() && budget >= kind.cost) => Err(Problem::new(format!(
+            "the budget, {}, pays for no measurement: the cheapest, `{}`, costs {}",
+            human(budget),
+            kind.kind,
+            human(kind.cost)
+        ))
+        .remedy("give a finite budget that pays for one")
+        .into()),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses to write over what is read.
+fn spare(args: &Next, outputs: &[PathBuf]) -> Result<(), Problems> {
+    let real = |path: &PathBuf| path.canonicalize().ok();
+    let inputs = [real(&args.study), real(&args.candidates)];
+    let taken = |path: &&PathBuf| real(path).is_some_and(|path| inputs.contains(&Some(path)));
+    if outputs.iter().any(|path| taken(&path)) {
+        return Err(Problem::new("the output would replace a file that is read")
+            .remedy("choose another file with -o or --plot")
+            .into());
+    }
+    Ok(())
+}
+
+/// The posterior of a saved model, or of a study that is fitted once all else was read, and the
+/// candidates.
+fn believed(args: &Next, outputs: &[PathBuf]) -> Result<(Posterior, Places)> {
+    let is_study = args.study.extension().is_some_and(|e| e == "toml");
+    let bar = Bar::new(args.quiet || args.json);
+    let saying = Saying {
+        json: args.json,
+        quiet: args.quiet,
+        threads: args.threads,
+    };
+    let how = running(&saying, &bar)?;
+    let (posterior, listed, geographic) = if is_study {
+        let resolved = once(distinct(resolve(study::open(&args.study, &args.study)?)?)?)?;
+        spare_inputs(&resolved, &args.study, outputs)?;
+        kinds::Tables::read(&resolved).check(&args.cost)?;
+        let geographic = resolved.geographic.clone();
+        let columns = &resolved.study.latent.columns;
+        let listed = candidates::listed(args, columns, geographic.clone())?;
+        let outcome = Outcome::fit(resolved, &how)?;
+        bar.finish();
+        outcome.warnings.iter().for_each(|told| warn(told));
+        (outcome.posterior, listed, geographic)
+    } else {
+        let (posterior, geographic) = load(&args.study)?;
+        kinds::Tables::of(&posterior).check(&args.cost)?;
+        let listed = candidates::listed(args, posterior.dims(), geographic.clone())?;
+        (posterior, listed, geographic)
+    };
+    let places = match listed {
+        Some(places) => places,
+        None => candidates::grid(args, &posterior, geographic.as_deref())?,
+    };
+    Ok((posterior, places))
+}
+
+/// Warns of candidates outside the data.
+fn far(posterior: &Posterior, places: &Places, far: &[usize]) {
+    let Some(&first) = far.first() else {
+        return;
+    };
+    let lie = if far.len() == 1 { "lies" } else { "lie" };
+    warn(&format!(
+        "{} of {} {lie} far outside the data of {}, first row {} ({}): there the model says what the prior does, and measurements seem to tell most",
+        count(far.len(), "candidate"),
+        places.len(),
+        crate::suggest::list(posterior.dims()),
+        first + 1,
+        places.describe(first)
+    ));
+}
+
+/// The choice, and over how many settings of the hyperparameters it is an average.
+fn chosen(
+    args: &Next,
+    posterior: &Posterior,
+    at: &quadrat::support::Functionals,
+    offers: &[Offer],
+) -> Result<(Chosen, usize)> {
+    let askable = Askable::new(posterior, at, offers, None)?;
+    let survey = survey(posterior, &askable, offers).with_context(|| {
+        let kinds: Vec<&str> = offers.iter().map(|o| o.name.as_str()).collect();
+        format!(
+            "cannot say what {} would tell",
+            crate::suggest::list(&kinds)
+        )
+    })?;
+    let plan = Plan {
+        policy: args.policy.policy(),
+        batch: match (args.batch, args.budget) {
+            (Some(batch), _) => usize::from(batch),
+            (None, Some(_)) => MOST,
+            (None, None) => 1,
+        },
+        budget: args.budget,
+        seed: args.seed,
+    };
+    Ok((choose(&survey, &plan)?, survey.members.len()))
+}

@@ -1,0 +1,299 @@
+//! Greedy choice of a batch.
+
+use std::collections::BinaryHeap;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::policy::{Plan, Policy};
+use super::state::State;
+use super::survey::{Question, Survey};
+use super::targets::Targets;
+use crate::error::InputError;
+
+/// Shares of a budget that rounding may add.
+const ROUNDING: f64 = 1e-12;
+
+/// A measurement that was chosen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Choice {
+    /// Which.
+    pub question: Question,
+    /// What it is expected to tell beside those chosen before, in nats.
+    pub information: f64,
+}
+
+/// A batch, and what there was to choose from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chosen {
+    /// In the order of the choice.
+    pub choices: Vec<Choice>,
+    /// What every measurement alone would tell, in nats: kind by kind, shape `[kinds * places]`.
+    pub information: Vec<f64>,
+}
+
+/// Chooses measurements one after the other, each the best beside those chosen before it.
+///
+/// What was chosen is conditioned on exactly, as far as its reports are normal: the covariance
+/// loses `u u'` for each, in `O(rows)` for every measurement that was chosen before. Others count
+/// as the normal observation that tells as much. A place is chosen again only where that is best.
+///
+/// # Errors
+/// [`InputError::Range`] for a batch, cost or budget that is not above zero, or a budget below the
+/// cheapest kind; [`InputError::Empty`] without places, kinds or beliefs;
+/// [`InputError::Unavailable`] for too many targets.
+///
+/// # Numerics
+/// Information of a measurement never grows by what is chosen (it is submodular), so that one whose
+/// last known information is below the best needs no new look; the batch tells at least `1 - 1/e`
+/// of what the best one of its size does, where costs are equal.
+///
+/// # Source
+/// Nemhauser, Wolsey and Fisher 1978; Minoux 1978 (the lazy search).
+///
+/// # Examples
+/// Two places that are nearly the same, and one apart:
+/// ```
+/// use quadrat::acquire::{Dense, Kind, Member, Plan, Report, Survey, Value, choose};
+/// use quadrat::linalg::Mat;
+///
+/// let k = [[1.0, 0.99, 0.0], [0.99, 1.0, 0.0], [0.0, 0.0, 0.9]];
+/// let survey = Survey {
+///     places: 3,
+///     kinds: vec![Kind { name: "point".into(), cost: 1.0, first: 0 }],
+///     members: vec![Member {
+///         weight: 1.0,
+///         joint: Box::new(Dense::new(vec![0.0; 3], Mat::from_fn(3, 3, |i, j| k[i][j]))),
+///         reports: vec![Report::Value(Value { noise: 0.1 })],
+///     }],
+///     targets: Vec::new(),
+/// };
+/// let chosen = choose(&survey, &Plan { batch: 2, ..Plan::default() })?;
+/// assert_eq!(chosen.choices[0].question.place, 0);
+/// assert_eq!(chosen.choices[1].question.place, 2);
+/// # Ok::<(), quadrat::error::InputError>(())
+/// ```
+pub fn choose(survey: &Survey<'_>, plan: &Plan) -> Result<Chosen, InputError> {
+    check(survey, plan)?;
+    let mut state = State::new(survey);
+    let information = state.all();
+    let mut search = Search {
+        survey,
+        plan,
+        bounds: information.clone(),
+        seen: vec![0; survey.len()],
+        most: most(survey),
+        left: plan.budget,
+        targets: match plan.policy.is_variance() {
+            true => Some(Targets::new(survey)?),
+            false => None,
+        },
+        random: ChaCha8Rng::seed_from_u64(plan.seed),
+    };
+    let mut choices = Vec::new();
+    for step in 0..plan.batch {
+        let Some(question) = search.next(&state, step) else {
+            break;
+        };
+        choices.push(Choice {
+            question,
+            information: state.information(question),
+        });
+        let taken = state.make(question);
+        if let Some(targets) = &mut search.targets {
+            targets.follow(&taken);
+        }
+        if let Some(left) = &mut search.left {
+            *left -= survey.kinds[question.kind].cost;
+        }
+    }
+    Ok(Chosen {
+        choices,
+        information,
+    })
+}
+
+fn check(survey: &Survey<'_>, plan: &Plan) -> Result<(), InputError> {
+    if survey.is_empty() || survey.members.is_empty() {
+        return Err(InputError::Empty);
+    }
+    let refuse = |what: &str, row: usize, value: f64, requirement: &'static str| {
+        Err(InputError::Range {
+            what: what.to_owned(),
+            row,
+            value,
+            requirement,
+        })
+    };
+    for (row, kind) in survey.kinds.iter().enumerate() {
+        if !(kind.cost > 0.0 && kind.cost.is_finite()) {
+            return refuse("the cost", row, kind.cost, "a finite number above zero");
+        }
+    }
+    if plan.batch == 0 {
+        return refuse("the batch", 0, 0.0, "at least one measurement");
+    }
+    let costs = survey.kinds.iter().map(|kind| kind.cost);
+    let cheapest = costs.fold(f64::INFINITY, f64::min);
+    match plan.budget {
+        Some(budget) if !(budget.is_finite() && budget * (1.0 + ROUNDING) >= cheapest) => refuse(
+            "the budget",
+            0,
+            budget,
+            "finite, and no less than what the cheapest kind costs",
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// The most that every kind may tell, of the largest variance before any measurement.
+fn most(survey: &Survey<'_>) -> Vec<f64> {
+    let each = survey.kinds.iter().enumerate();
+    each.map(|(d, kind)| {
+        let members = survey.members.iter();
+        let own = members.map(|member| {
+            let variances = &member.joint.variance()[kind.first..][..survey.places];
+            let largest = variances.iter().copied().fold(0.0, f64::max);
+            member.weight * member.reports[d].most(largest)
+        });
+        own.sum()
+    })
+    .collect()
+}
+
+/// A search for the next measurement.
+struct Search<'s, 'a> {
+    survey: &'s Survey<'a>,
+    plan: &'s Plan,
+    /// Information of every measurement when it was last looked at, no less than it is now.
+    bounds: Vec<f64>,
+    /// How many had been chosen then.
+    seen: Vec<usize>,
+    /// The most that every kind may tell.
+    most: Vec<f64>,
+    /// What is left to spend.
+    left: Option<f64>,
+    targets: Option<Targets>,
+    random: ChaCha8Rng,
+}
+
+impl Search<'_, '_> {
+    /// The best measurement that is not too dear, if any.
+    fn next(&mut self, state: &State<'_, '_>, step: usize) -> Option<Question> {
+        let is_open = |d: &usize| {
+            let cost = self.survey.kinds[*d].cost;
+            self.left
+                .is_none_or(|left| cost <= left + ROUNDING * self.plan.budget.unwrap_or(0.0))
+        };
+        let mut kinds: Vec<usize> = (0..self.survey.kinds.len()).filter(is_open).collect();
+        if kinds.is_empty() {
+            return None;
+        }
+        match self.plan.policy {
+            Policy::Random => {
+                let kind = kinds[self.random.random_range(0..kinds.len())];
+                let place = self.random.random_range(0..self.survey.places);
+                return Some(Question { kind, place });
+            }
+            Policy::RandomKind => {
+                kinds = vec![kinds[self.random.random_range(0..kinds.len())]];
+            }
+            _ => {}
+        }
+        let divisors = self.divisors(step);
+        if let Some(targets) = &self.targets {
+            let falls = targets.falls(self.survey, state);
+            let own = kinds.iter().flat_map(|&kind| {
+                (0..self.survey.places).map(move |place| Question { kind, place })
+            });
+            let score = |q: &Question| falls[self.survey.number(*q)] / divisors[q.kind];
+            // Of equals the first.
+            return own.reduce(|best, q| if score(&q) > score(&best) { q } else { best });
+        }
+        Some(self.lazily(state, step, &kinds, &divisors))
+    }
+
+    /// What information is divided by, kind by kind.
+    fn divisors(&self, step: usize) -> Vec<f64> {
+        let steps = (self.plan.batch - step) as f64;
+        let pace = match (self.plan.policy.is_paced(), self.left) {
+            (true, Some(left)) => left / steps,
+            _ => 0.0,
+        };
+        let each = self.survey.kinds.iter().zip(&self.most);
+        each.map(|(kind, most)| match self.plan.policy {
+            Policy::Information | Policy::Random | Policy::RandomKind => 1.0,
+            Policy::Normalised => most.max(f64::MIN_POSITIVE),
+            Policy::PerCost | Policy::Pace | Policy::Variance | Policy::VariancePace => {
+                kind.cost.max(pace)
+            }
+        })
+        .collect()
+    }
+
+    /// The measurement of the largest information over its divisor: those whose last known one is
+    /// below the best are not looked at again.
+    fn lazily(
+        &mut self,
+        state: &State<'_, '_>,
+        step: usize,
+        kinds: &[usize],
+        divisors: &[f64],
+    ) -> Question {
+        let places = self.survey.places;
+        let bounds = &self.bounds;
+        let all = kinds.iter().flat_map(|&kind| {
+            (0..places).map(move |place| {
+                let number = kind * places + place;
+                Ranked {
+                    score: bounds[number] / divisors[kind],
+                    number,
+                }
+            })
+        });
+        let mut heap: BinaryHeap<Ranked> = all.collect::<Vec<Ranked>>().into();
+        // Kinds and places are there: the survey was checked.
+        let mut best = self.survey.question(kinds[0] * places);
+        while let Some(first) = heap.pop() {
+            best = self.survey.question(first.number);
+            if self.seen[first.number] == step {
+                break;
+            }
+            let now = state.information(best);
+            self.bounds[first.number] = now;
+            self.seen[first.number] = step;
+            heap.push(Ranked {
+                score: now / divisors[best.kind],
+                number: first.number,
+            });
+        }
+        best
+    }
+}
+
+/// Larger scores are greater; of equals the first measurement is.
+struct Ranked {
+    score: f64,
+    number: usize,
+}
+
+impl Ord for Ranked {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        let by_score = self.score.total_cmp(&other.score);
+        by_score.then_with(|| other.number.cmp(&self.number))
+    }
+}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Ranked {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Ranked {}

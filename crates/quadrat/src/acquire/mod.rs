@@ -1,0 +1,26 @@
+//! What to measure next: which place, in which way, is worth its cost.
+//!
+//! | what | files |
+//! |---|---|
+//! | what one observation would tell, by likelihood | `report` |
+//! | what is believed of all places together | `joint`, `survey`, `offer` |
+//! | given measurements that are not known yet | `state`, `targets` |
+//! | the rules, and the greedy choice of a batch | `policy`, `choose` |
+//!
+//! Information is in nats here, and told in bits to people.
+
+mod choose;
+mod joint;
+mod offer;
+mod policy;
+mod report;
+mod state;
+mod survey;
+mod targets;
+
+pub use choose::{Choice, Chosen, choose};
+pub use joint::{Dense, Joint};
+pub use offer::{Offer, Places, survey};
+pub use policy::{Plan, Policy};
+pub use report::{Bins, Ranks, Report, Value};
+pub use survey::{Kind, Member, Question, Survey};

@@ -1,0 +1,248 @@
+//! What of a posterior may be measured.
+
+use super::joint::Joint;
+use super::report::{Bins, Ranks, Report, Value};
+use super::survey::{Kind, Member, Survey};
+use crate::error::{FitError, InputError};
+use crate::likelihood::{Likelihood, Noise};
+use crate::model::Posterior;
+use crate::posterior::believed::Believed;
+use crate::support::Functionals;
+
+/// A kind of measurement that is offered: a new row like those of a table, at a price.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Offer {
+    /// How it is called.
+    pub name: String,
+    /// The table whose rows it is like, by its place among
+    /// [`Posterior::observations`](crate::model::Posterior::observations).
+    pub table: usize,
+    /// What one costs, > 0.
+    pub cost: f64,
+    /// The width of the interval of an answer; the noise variance of a value or rank. Where it is
+    /// not given: the width that all rows of the table have, and their noise.
+    pub amount: Option<f64>,
+    /// Whether only an interval of the value is told, though the rows of the table are values.
+    pub as_interval: bool,
+}
+
+/// Where measurements may be made, of every output that is offered, as latent values.
+pub struct Places {
+    at: Functionals,
+    /// How many places there are.
+    count: usize,
+    /// The first latent value of every offer.
+    first: Vec<usize>,
+    /// Latent values that are to be known, besides.
+    targets: Vec<usize>,
+}
+
+impl Places {
+    /// # Arguments
+    /// * `at` - the supports of the measurements, over the inputs of the posterior
+    /// * `offers` - the kinds that may be made at each
+    /// * `targets` - functionals that are to be known, of the output of each offer; empty: the
+    ///   function at all places
+    /// # Errors
+    /// [`InputError::Empty`] without places or offers; [`InputError::UnknownDimension`] for a
+    /// missing input; [`InputError::Range`] for a table that is not there.
+    pub fn new(
+        posterior: &Posterior,
+        at: &Functionals,
+        offers: &[Offer],
+        targets: Option<&Functionals>,
+    ) -> Result<Self, InputError> {
+        if at.is_empty() || offers.is_empty() {
+            return Err(InputError::Empty);
+        }
+        let tables = posterior.observations();
+        let mut outputs: Vec<(Option<&str>, usize)> = Vec::new();
+        let mut all: Option<Functionals> = None;
+        let mut first = Vec::with_capacity(offers.len());
+        for offer in offers {
+            let table = tables.get(offer.table).ok_or_else(|| InputError::Range {
+                what: format!("the table of the kind `{}`", offer.name),
+                row: 0,
+                value: offer.table as f64,
+                requirement: "the place of a table that the posterior was conditioned on",
+            })?;
+            let output = table.output();
+            if let Some((_, start)) = outputs.iter().find(|(known, _)| *known == output) {
+                first.push(*start);
+                continue;
+            }
+            let own = posterior.placed(at, offer.table)?;
+            let start = all.as_ref().map_or(0, Functionals::len);
+            match &mut all {
+                Some(all) => all.extend(&own)?,
+                None => all = Some(own),
+            }
+            outputs.push((output, start));
+            first.push(start);
+        }
+        let mut all = all.ok_or(InputError::Empty)?;
+        let places = all.len();
+        if let Some(targets) = targets {
+            let mut seen: Vec<Option<&str>> = Vec::new();
+            for offer in offers {
+                let output = tables[offer.table].output();
+                if !seen.contains(&output) {
+                    all.extend(&posterior.placed(targets, offer.table)?)?;
+                    seen.push(output);
+                }
+            }
+        }
+        Ok(Self {
+            targets: (places..all.len()).collect(),
+            at: all,
+            count: at.len(),
+            first,
+        })
+    }
+}
+
+/// What is offered at places, and what the posterior believes of the answers.
+///
+/// Where hyperparameters are integrated there is a member for each of their values: information is
+/// about the function, on average over these.
+///
+/// # Errors
+/// [`InputError::Unavailable`] for a table that no new row is like (bounds, truncated values), an
+/// exact reading, which tells infinitely much, a noise variance or width that is not one number for
+/// all rows of the table, and counts or yes and no over areas; for rows that are sums after a link,
+/// and for more places than memory holds.
+pub fn survey<'a>(
+    posterior: &'a Posterior,
+    places: &'a Places,
+    offers: &[Offer],
+) -> Result<Survey<'a>, FitError> {
+    let believed = posterior.believed(&places.at)?;
+    let members: Result<Vec<Member<'a>>, InputError> = believed
+        .into_iter()
+        .map(|believed| {
+            let reports = offers
+                .iter()
+                .map(|offer| report(posterior, &believed, offer));
+            Ok(Member {
+                reports: reports.collect::<Result<_, _>>()?,
+                weight: believed.weight,
+                joint: Box::new(believed),
+            })
+        })
+        .collect();
+    let kinds = offers.iter().zip(&places.first);
+    Ok(Survey {
+        places: places.count,
+        kinds: kinds
+            .map(|(offer, first)| Kind {
+                name: offer.name.clone(),
+                cost: offer.cost,
+                first: *first,
+            })
+            .collect(),
+        members: members?,
+        targets: places.targets.clone(),
+    })
+}
+
+impl Joint for Believed<'_> {
+    fn mean(&self) -> &[f64] {
+        &self.mean
+    }
+
+    fn variance(&self) -> &[f64] {
+        &self.variance
+    }
+
+    fn column(&self, row: usize) -> Vec<f64> {
+        Believed::column(self, row)
+    }
+}
+
+/// Why an answer without noise has no information.
+const EXACT: InputError = InputError::Unavailable {
+    what: "the information of a reading without noise",
+    remedy: "an exact reading tells infinitely much; give the variance of its noise",
+};
+/// Why the noise of a new row is not known.
+const NOISE_OF_ROWS: InputError = InputError::Unavailable {
+    what: "the noise of a new row of this table",
+    remedy: "its variances were given row by row; give the variance of a new one",
+};
+
+/// What a new row would report, at the hyperparameters of a belief.
+fn report(
+    posterior: &Posterior,
+    believed: &Believed<'_>,
+    offer: &Offer,
+) -> Result<Report, InputError> {
+    let table = offer.table;
+    let likelihood = posterior.instrument(table).ok_or(InputError::Empty)?;
+    if posterior.varies(table) {
+        return Err(InputError::Unavailable {
+            what: "the information of rows whose noise or dispersion is a function",
+            remedy: "choose by a fit with one number in its place",
+        });
+    }
+    let amount = match offer.amount {
+        Some(amount) if !(amount > 0.0 && amount.is_finite()) => {
+            return Err(InputError::Range {
+                what: format!("the number of the kind `{}`", offer.name),
+                row: 0,
+                value: amount,
+                requirement: "finite and above zero",
+            });
+        }
+        amount => amount,
+    };
+    let noise = || match amount.or_else(|| believed.noise(table)) {
+        None => Err(NOISE_OF_ROWS),
+        Some(noise) if noise > 0.0 => Ok(noise),
+        Some(_) => Err(EXACT),
+    };
+    if offer.as_interval && !matches!(likelihood, Likelihood::Interval(_)) {
+        let width = amount.ok_or(InputError::Unavailable {
+            what: "an answer by an interval of no width",
+            remedy: "give the width of the interval",
+        })?;
+        let noise = believed.noise(table).ok_or(NOISE_OF_ROWS)?;
+        return Ok(Report::Bins(Bins { width, noise }));
+    }
+    match likelihood {
+        Likelihood::Gaussian(_) => Ok(Report::Value(Value { noise: noise()? })),
+        Likelihood::Interval(rows) => Ok(Report::Bins(Bins {
+            width: match amount {
+                Some(width) => width,
+                None => width_of_all(rows.lower(), rows.upper())?,
+            },
+            noise: match rows.noise() {
+                // Wide intervals may be without noise.
+                Noise::Known(known) if known.iter().all(|v| *v == 0.0) => 0.0,
+                _ => believed.noise(table).ok_or(NOISE_OF_ROWS)?,
+            },
+        })),
+        Likelihood::Ordinal(rows) => {
+            let thresholds = rows.thresholds(&believed.own(table));
+            Ok(Report::Ranks(Ranks::new(thresholds, noise()?)))
+        }
+        _ => Err(InputError::Unavailable {
+            what: "the information of such rows",
+            remedy: "choose among values, intervals and ranks",
+        }),
+    }
+}
+
+/// The width of all intervals, where they have one.
+fn width_of_all(lower: &[f64], upper: &[f64]) -> Result<f64, InputError> {
+    let mut widths = lower.iter().zip(upper).map(|(l, u)| u - l);
+    let first = widths.next().unwrap_or(f64::NAN);
+    // Ends in decimal digits differ from a width by their rounding.
+    let is_first = |w: f64| (w - first).abs() <= 1e-9 * first;
+    if first > 0.0 && first.is_finite() && widths.all(is_first) {
+        return Ok(first);
+    }
+    Err(InputError::Unavailable {
+        what: "the width of the interval of a new answer",
+        remedy: "the table has intervals of several widths, or open ones; give the width of a new one",
+    })
+}

@@ -1,0 +1,96 @@
+//! By which rule measurements are chosen.
+
+/// The rules. Information is that of [`Report::information`](super::Report::information), expected
+/// of a measurement beside those that were chosen before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Policy {
+    /// The most information, whatever it costs.
+    Information,
+    /// The most information for its cost.
+    #[default]
+    PerCost,
+    /// The largest share of the most that its kind may tell
+    /// ([`Report::most`](super::Report::most)), whatever it costs.
+    Normalised,
+    /// The most information for its cost, where no less is counted than must be spent in every step
+    /// that is left: `I / max(cost, budget left / steps left)`.
+    Pace,
+    /// The largest fall of the variance of all targets for its cost.
+    Variance,
+    /// The same at the pace of [`Self::Pace`].
+    VariancePace,
+    /// Any measurement.
+    Random,
+    /// Any kind, and the place where it tells most.
+    RandomKind,
+}
+
+impl Policy {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Information,
+        Self::PerCost,
+        Self::Normalised,
+        Self::Pace,
+        Self::Variance,
+        Self::VariancePace,
+        Self::Random,
+        Self::RandomKind,
+    ];
+
+    /// In words of a command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Information => "information",
+            Self::PerCost => "per-cost",
+            Self::Normalised => "normalised",
+            Self::Pace => "pace",
+            Self::Variance => "variance",
+            Self::VariancePace => "variance-pace",
+            Self::Random => "random",
+            Self::RandomKind => "random-kind",
+        }
+    }
+
+    /// The rule of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|policy| policy.name() == name)
+    }
+
+    /// Whether variances of targets are asked for.
+    pub(super) fn is_variance(self) -> bool {
+        matches!(self, Self::Variance | Self::VariancePace)
+    }
+
+    /// Whether what is left to spend is spread over the steps that are left.
+    pub(super) fn is_paced(self) -> bool {
+        matches!(self, Self::Pace | Self::VariancePace)
+    }
+}
+
+/// How many measurements, by which rule.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Plan {
+    /// The rule.
+    pub policy: Policy,
+    /// How many measurements at most, from 1 on.
+    pub batch: usize,
+    /// What they may cost together; as much as they cost where there is no budget.
+    pub budget: Option<f64>,
+    /// Seed of random rules.
+    pub seed: u64,
+}
+
+impl Default for Plan {
+    /// One measurement per cost.
+    fn default() -> Self {
+        Self {
+            policy: Policy::default(),
+            batch: 1,
+            budget: None,
+            seed: 1,
+        }
+    }
+}

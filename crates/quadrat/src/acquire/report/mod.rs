@@ -1,0 +1,96 @@
+//! Reports: what one observation would tell of the latent value that it looks at.
+
+mod average;
+mod bins;
+mod ranks;
+mod value;
+
+pub use bins::Bins;
+pub use ranks::Ranks;
+pub use value::Value;
+
+use crate::likelihood::local::Belief;
+
+/// What an observation would report, at known hyperparameters: the kind of instrument with its
+/// noise.
+///
+/// # Examples
+/// Of a value as noisy as it is uncertain half a bit; of a rank at a threshold less than one:
+/// ```
+/// use quadrat::acquire::{Ranks, Report, Value};
+/// use quadrat::likelihood::local::Belief;
+///
+/// let belief = Belief { mean: 0.0, variance: 1.0 };
+/// let value = Report::Value(Value { noise: 1.0 });
+/// assert!((value.information(belief) - 0.5 * 2.0_f64.ln()).abs() < 1e-15);
+/// let rank = Report::Ranks(Ranks::new(vec![0.0], 0.01));
+/// let told = rank.information(belief);
+/// assert!(told > 0.6 && told < 2.0_f64.ln());
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Report {
+    /// A value with normal noise.
+    Value(Value),
+    /// In which interval of some width a value lies.
+    Bins(Bins),
+    /// The rank of a value.
+    Ranks(Ranks),
+}
+
+impl Report {
+    /// The mutual information of the report and the latent value `f ~ N(mean, variance)`, in nats:
+    /// by how much the entropy of either falls, on average, once the other is known.
+    ///
+    /// $$ I(y; f) = H(y) - E_f H(y \mid f) $$
+    ///
+    /// Never negative; zero at variance zero; grows with the variance.
+    ///
+    /// # Source
+    /// Houlsby, Huszar, Ghahramani and Lengyel 2011, arXiv 1112.5745 (BALD).
+    #[must_use]
+    pub fn information(&self, belief: Belief) -> f64 {
+        self.information_after(belief, belief.variance, self.known(belief))
+    }
+
+    /// What of [`Self::information`] depends on the belief before any other answer: the average
+    /// entropy of the report were the latent value known, where that is computed.
+    #[must_use]
+    pub fn known(&self, belief: Belief) -> f64 {
+        match self {
+            Self::Value(_) | Self::Bins(_) => 0.0,
+            Self::Ranks(ranks) => ranks.known(belief),
+        }
+    }
+
+    /// The expected information of the report once other answers, not known yet, have taken the
+    /// variance of the latent value from that of `before` to `variance`.
+    ///
+    /// # Arguments
+    /// * `known` - [`Self::known`] of `before`
+    #[must_use]
+    pub fn information_after(&self, before: Belief, variance: f64, known: f64) -> f64 {
+        if variance <= 0.0 {
+            return 0.0;
+        }
+        match self {
+            Self::Value(value) => value.information(variance),
+            Self::Bins(bins) => bins.information(variance),
+            Self::Ranks(ranks) => (ranks.open(before, variance) - known).max(0.0),
+        }
+    }
+
+    /// The most that it may tell of a latent value of at most this variance, in nats.
+    #[must_use]
+    pub fn most(&self, variance: f64) -> f64 {
+        match self {
+            Self::Value(value) => value.information(variance),
+            Self::Bins(bins) => bins.information(variance),
+            Self::Ranks(ranks) => (ranks.count() as f64).ln(),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;
