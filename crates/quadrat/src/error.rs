@@ -122,6 +122,16 @@ pub enum InputError {
         /// How many are accepted.
         limit: usize,
     },
+    /// Values behind more rows than are drawn together.
+    #[error(
+        "values behind {got} rows would be drawn together, more than {limit}: ask for groups of fewer rows, or for the rows one by one and without draws"
+    )]
+    TooManyDrawn {
+        /// How many rows there are whose values are not known.
+        got: usize,
+        /// How many are accepted.
+        limit: usize,
+    },
     /// A parameter name that the model does not have.
     #[error("there is no hyperparameter `{name}`; the model has: {}", known.join(", "))]
     UnknownParameter {

@@ -32,9 +32,11 @@ mod specify;
 mod steady;
 mod update;
 
+pub use crate::posterior::behind::{Behind, RowTotals, RowValues};
 pub use crate::posterior::correlation::Coregionalization;
 pub use crate::posterior::crossvalidation::LeftOutFold;
 pub use crate::posterior::finer::Finer;
+pub use crate::posterior::limits::Limits;
 pub use crate::posterior::mixture::Posterior;
 pub use crate::posterior::parts::Part;
 pub use crate::posterior::prediction::Prediction;

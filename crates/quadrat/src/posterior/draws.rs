@@ -62,6 +62,20 @@ impl Posterior {
         Ok((left.mean, prior - reduction))
     }
 
+    /// Which node every draw comes from.
+    pub(super) fn nodes_of_draws(&self, draws: usize, random: &mut ChaCha8Rng) -> Vec<usize> {
+        let last = self.components.len() - 1;
+        let one = |_| {
+            let mut u: f64 = rand_distr::StandardUniform.sample(&mut *random);
+            let chosen = self.components.iter().position(|c| {
+                u -= c.weight;
+                u < 0.0
+            });
+            chosen.unwrap_or(last)
+        };
+        (0..draws).map(one).collect()
+    }
+
     /// Joint draws of the functionals, shape `[m, draws]`, reproducible for a seed.
     ///
     /// # Errors
@@ -71,20 +85,8 @@ impl Posterior {
         let at = self.place(at)?;
         let m = at.len();
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        // Which node every draw comes from, then the draws of each node together.
-        let nodes: Vec<usize> = (0..draws)
-            .map(|_| {
-                let mut u: f64 = rand_distr::StandardUniform.sample(&mut random);
-                let last = self.components.len() - 1;
-                self.components
-                    .iter()
-                    .position(|c| {
-                        u -= c.weight;
-                        u < 0.0
-                    })
-                    .unwrap_or(last)
-            })
-            .collect();
+        let nodes = self.nodes_of_draws(draws, &mut random);
+        // The draws of each node together.
         let mut out = Mat::zeros(m, draws);
         for (k, component) in self.components.iter().enumerate() {
             let own: Vec<usize> = (0..draws).filter(|d| nodes[*d] == k).collect();

@@ -353,7 +353,7 @@ impl Posterior {
     }
 
     /// A second latent function at places of one output.
-    fn varying_at(
+    pub(super) fn varying_at(
         &self,
         second: &SecondLatent,
         at: &Functionals,

@@ -8,11 +8,13 @@
 //! | from the function to observations | `predictive`, `prediction`, `reporting`, `varying_noise` |
 //! | conditions on predictions, chances | `truncation`, `probabilities`, `response_draws` |
 //! | coefficients and correlations | `slopes`, `correlation`, `inputs`, `parts` |
+//! | what stands behind observed rows; reports to come | `behind`, `limits`, `report` |
 //! | rows left out | `crossvalidation` |
 //! | warnings | `fine_noise`, `finer`, `misfit`, `sums`, `amounts` |
 
 pub(crate) mod amounts;
 pub(crate) mod believed;
+pub(crate) mod behind;
 pub(crate) mod beside;
 pub(crate) mod component;
 pub(crate) mod correlation;
@@ -23,6 +25,7 @@ pub(crate) mod finer;
 pub(crate) mod inputs;
 pub(crate) mod levels;
 pub(crate) mod lifted;
+pub(crate) mod limits;
 pub(crate) mod lost_digits;
 pub(crate) mod marginals;
 pub(crate) mod misfit;
@@ -31,6 +34,7 @@ pub(crate) mod parts;
 pub(crate) mod prediction;
 pub(crate) mod predictive;
 pub(crate) mod probabilities;
+pub(crate) mod report;
 pub(crate) mod reporting;
 pub(crate) mod response_draws;
 pub(crate) mod row_sums;

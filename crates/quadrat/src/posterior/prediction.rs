@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use rayon::prelude::*;
 
+use super::limits::Limits;
 use super::predictive::{Normal, Predictive};
 use super::summary::COVERED;
 use super::varying_noise::VaryingNoise;
@@ -41,6 +42,8 @@ pub struct Prediction {
     unresolved: Vec<usize>,
     /// Whether the marginals are those given that they are not negative.
     pub(crate) is_truncated: bool,
+    /// Between which numbers the instrument reports, where that is asked.
+    pub(crate) limits: Option<Limits>,
 }
 
 impl Prediction {
@@ -58,6 +61,7 @@ impl Prediction {
             noise: None,
             unresolved: Vec::new(),
             is_truncated: false,
+            limits: None,
         };
         for row in 0..rows {
             let mean: f64 = out
@@ -215,6 +219,10 @@ impl Prediction {
     /// of the standard deviation.
     #[must_use]
     pub fn quantile(&self, p: f64) -> Vec<f64> {
+        self.reported_values(self.value_quantile(p))
+    }
+
+    fn value_quantile(&self, p: f64) -> Vec<f64> {
         if !(p > 0.0 && p < 1.0) {
             return vec![f64::NAN; self.len()];
         }
@@ -253,17 +261,34 @@ impl Prediction {
     #[must_use]
     pub fn cdf(&self, y: &[f64]) -> Vec<f64> {
         assert_eq!(y.len(), self.len(), "one value per row");
+        self.reported_cdf(y, self.value_cdf(y))
+    }
+
+    /// The same of values before limits of an instrument.
+    fn value_cdf(&self, y: &[f64]) -> Vec<f64> {
         let mut work = Work::default();
-        (0..self.len())
-            .map(|row| match &self.predictive {
-                None if self.is_truncated => self.row(row).cdf_above_zero(y[row], &mut work),
-                None => self.row(row).cdf(y[row], &mut work),
-                Some(predictive) if predictive.is_mean() => {
-                    self.mean_cdf(predictive, row, y[row], &mut work)
-                }
-                Some(predictive) => predictive.row(&self.normals(predictive, row)).cdf(y[row]),
-            })
+        let rows = y.iter().enumerate();
+        rows.map(|(row, &y)| self.row_cdf(row, y, &mut work))
             .collect()
+    }
+
+    /// The same of one row.
+    pub(super) fn row_cdf(&self, row: usize, y: f64, work: &mut Work) -> f64 {
+        match &self.predictive {
+            None if self.is_truncated => self.row(row).cdf_above_zero(y, work),
+            None => self.row(row).cdf(y, work),
+            Some(predictive) if predictive.is_mean() => self.mean_cdf(predictive, row, y, work),
+            Some(predictive) => predictive.row(&self.normals(predictive, row)).cdf(y),
+        }
+    }
+
+    /// The quantile of one row, before limits of an instrument.
+    pub(super) fn row_quantile(&self, row: usize, p: f64, work: &mut Work) -> f64 {
+        match &self.predictive {
+            Some(predictive) => self.seen_quantile(predictive, row, p, work),
+            None if self.is_truncated => self.row(row).quantile_above_zero(p, work),
+            None => self.row(row).quantile(p, work),
+        }
     }
 
     /// Log predictive density of `y_i` in nats (of a count: log probability), for every row; NaN
@@ -274,6 +299,10 @@ impl Prediction {
     #[must_use]
     pub fn log_density(&self, y: &[f64]) -> Vec<f64> {
         assert_eq!(y.len(), self.len(), "one value per row");
+        self.reported_log_density(y, self.value_log_density(y))
+    }
+
+    fn value_log_density(&self, y: &[f64]) -> Vec<f64> {
         let mut work = Work::default();
         (0..self.len())
             .map(|row| match &self.predictive {

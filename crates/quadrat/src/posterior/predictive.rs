@@ -356,6 +356,15 @@ impl Predictive {
         self.likelihood.rank_count().filter(|_| !self.is_mean())
     }
 
+    /// Whether new counts are asked for.
+    pub fn is_count(&self) -> bool {
+        let is_one = matches!(
+            *self.likelihood,
+            Likelihood::Poisson(_) | Likelihood::NegativeBinomial(_)
+        );
+        is_one && !self.is_mean()
+    }
+
     /// Whether means of observations are asked for.
     pub fn is_mean(&self) -> bool {
         self.what == What::Mean
