@@ -51,6 +51,12 @@ pub fn table_names(posterior: &Posterior) -> Vec<String> {
     names
 }
 
+/// Names the tables of a model, which is saved with it.
+pub fn name_tables(posterior: &mut Posterior, names: &[String]) -> Result<()> {
+    posterior.set_note(TABLES, serde_json::to_string(names)?);
+    Ok(())
+}
+
 /// The table that a prediction by a saved model is about.
 pub fn choose(
     posterior: &Posterior,

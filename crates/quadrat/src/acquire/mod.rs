@@ -22,5 +22,10 @@ pub use choose::{Choice, Chosen, choose};
 pub use joint::{Dense, Joint};
 pub use offer::{Offer, Places, survey};
 pub use policy::{Plan, Policy};
-pub use report::{Bins, Ranks, Report, Value};
+pub use report::{Answers, Bins, Clipped, Ranks, Report, Value};
 pub use survey::{Kind, Member, Question, Survey};
+
+#[cfg(test)]
+mod offer_tests;
+#[cfg(test)]
+mod tests;

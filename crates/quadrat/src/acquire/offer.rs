@@ -1,13 +1,17 @@
 //! What of a posterior may be measured.
 
 use super::joint::Joint;
-use super::report::{Bins, Ranks, Report, Value};
+use super::report::{Answers, Bins, Clipped, Ranks, Report, Value};
 use super::survey::{Kind, Member, Survey};
 use crate::error::{FitError, InputError};
-use crate::likelihood::{Likelihood, Noise};
+use crate::likelihood::local::Circumstances;
+use crate::likelihood::{Likelihood, Noise, Sigmoid};
 use crate::model::Posterior;
 use crate::posterior::believed::Believed;
 use crate::support::Functionals;
+
+/// Trials at most of one answer.
+const MOST_TRIALS: f64 = 100_000.0;
 
 /// A kind of measurement that is offered: a new row like those of a table, at a price.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,8 +23,9 @@ pub struct Offer {
     pub table: usize,
     /// What one costs, > 0.
     pub cost: f64,
-    /// The width of the interval of an answer; the noise variance of a value or rank. Where it is
-    /// not given: the width that all rows of the table have, and their noise.
+    /// The width of the interval of an answer; the noise variance of a value or rank; the exposure
+    /// of a count, the number of trials of successes. Where it is not given: the width that all
+    /// rows of the table have, and their noise; one for exposure and trials.
     pub amount: Option<f64>,
     /// Whether only an interval of the value is told, though the rows of the table are values.
     pub as_interval: bool,
@@ -82,6 +87,17 @@ impl Places {
         }
         let mut all = all.ok_or(InputError::Empty)?;
         let places = all.len();
+        let is_simple = (0..places).all(|row| all.is_point(row) && all.size(row) == 1.0);
+        let linked = |offer: &Offer| {
+            let likelihood = posterior.instrument(offer.table);
+            likelihood.is_some_and(|likelihood| !likelihood.is_linear())
+        };
+        if !is_simple && offers.iter().any(linked) {
+            return Err(InputError::Unavailable {
+                what: "the information of counts, answers or waiting times over boxes, regions or bags",
+                remedy: "give candidates that are points, or kinds that report values",
+            });
+        }
         if let Some(targets) = targets {
             let mut seen: Vec<Option<&str>> = Vec::new();
             for offer in offers {
@@ -225,10 +241,89 @@ fn report(
             let thresholds = rows.thresholds(&believed.own(table));
             Ok(Report::Ranks(Ranks::new(thresholds, noise()?)))
         }
-        _ => Err(InputError::Unavailable {
-            what: "the information of such rows",
-            remedy: "choose among values, intervals and ranks",
+        Likelihood::Censored(rows) => {
+            let (lower, upper) = limits_of_all(rows.readings().lower(), rows.readings().upper())?;
+            let noise = noise()?;
+            Ok(Report::Clipped(Clipped {
+                lower,
+                upper,
+                noise,
+            }))
+        }
+        // The sign of a value with noise of variance one.
+        Likelihood::Bernoulli(rows) if rows.sigmoid() == Sigmoid::Probit => {
+            Ok(Report::Ranks(Ranks::new(vec![0.0], 1.0)))
+        }
+        Likelihood::Positive(_) | Likelihood::Truncated(_) => Err(InputError::Unavailable {
+            what: "the information of bounds, and of values that may not be recorded at all",
+            remedy: "choose among kinds that report something of every place",
         }),
+        other => answers(other, believed, table, amount),
+    }
+}
+
+/// A report by quadrature.
+fn answers(
+    likelihood: &Likelihood,
+    believed: &Believed<'_>,
+    table: usize,
+    amount: Option<f64>,
+) -> Result<Report, InputError> {
+    let mut circumstances = Circumstances::default();
+    match likelihood {
+        Likelihood::StudentT(_) => {
+            // The learned part is added by the likelihood.
+            let learned = likelihood.noise().is_some_and(Noise::is_learned);
+            let known = match (amount, learned) {
+                (Some(amount), _) => amount,
+                (None, true) => 0.0,
+                (None, false) => believed.noise(table).ok_or(NOISE_OF_ROWS)?,
+            };
+            circumstances.variance = known;
+        }
+        Likelihood::Binomial(_) => {
+            let trials = amount.unwrap_or(1.0);
+            if trials.fract() != 0.0 || trials > MOST_TRIALS {
+                return Err(InputError::Range {
+                    what: "the number of trials".to_owned(),
+                    row: 0,
+                    value: trials,
+                    requirement: "a whole number from 1 to 100,000",
+                });
+            }
+            circumstances.trials = trials as u64;
+        }
+        _ => circumstances.exposure = amount.unwrap_or(1.0),
+    }
+    let row = likelihood.select(&[0])?;
+    Ok(Report::Answers(Answers::new(
+        row,
+        believed.own(table),
+        circumstances,
+    )))
+}
+
+/// The limits of an instrument, by the values that lie beyond them; infinite where none does.
+fn limits_of_all(lower: &[f64], upper: &[f64]) -> Result<(f64, f64), InputError> {
+    let differ = InputError::Unavailable {
+        what: "the limits of a new reading",
+        remedy: "they differ from row to row; choose among other kinds, or fit with one instrument",
+    };
+    let one = |limits: Vec<f64>, open: f64| {
+        let first = limits.first().copied().unwrap_or(open);
+        match limits.iter().all(|limit| *limit == first) {
+            true => Ok(first),
+            false => Err(differ.clone()),
+        }
+    };
+    let rows = || lower.iter().zip(upper);
+    let below = rows().filter(|(l, _)| **l == f64::NEG_INFINITY);
+    let above = rows().filter(|(_, u)| **u == f64::INFINITY);
+    let low = one(below.map(|(_, u)| *u).collect(), f64::NEG_INFINITY)?;
+    let high = one(above.map(|(l, _)| *l).collect(), f64::INFINITY)?;
+    match low < high {
+        true => Ok((low, high)),
+        false => Err(differ),
     }
 }
 

@@ -1,11 +1,15 @@
 //! Reports: what one observation would tell of the latent value that it looks at.
 
+mod answers;
 mod average;
 mod bins;
+mod clipped;
 mod ranks;
 mod value;
 
+pub use answers::Answers;
 pub use bins::Bins;
+pub use clipped::Clipped;
 pub use ranks::Ranks;
 pub use value::Value;
 
@@ -36,6 +40,10 @@ pub enum Report {
     Bins(Bins),
     /// The rank of a value.
     Ranks(Ranks),
+    /// A value with normal noise that is recorded between limits.
+    Clipped(Clipped),
+    /// A count, an answer, a waiting time, or a value with other noise.
+    Answers(Answers),
 }
 
 impl Report {
@@ -54,12 +62,16 @@ impl Report {
     }
 
     /// What of [`Self::information`] depends on the belief before any other answer: the average
-    /// entropy of the report were the latent value known, where that is computed.
+    /// entropy of the report were the latent value known, where noise is normal; of other reports
+    /// the information itself.
     #[must_use]
     pub fn known(&self, belief: Belief) -> f64 {
         match self {
-            Self::Value(_) | Self::Bins(_) => 0.0,
+            Self::Value(_) => 0.0,
+            Self::Bins(bins) => bins.open(0.0),
             Self::Ranks(ranks) => ranks.known(belief),
+            Self::Clipped(clipped) => clipped.known(belief),
+            Self::Answers(answers) => answers.information(belief),
         }
     }
 
@@ -75,8 +87,14 @@ impl Report {
         }
         match self {
             Self::Value(value) => value.information(variance),
-            Self::Bins(bins) => bins.information(variance),
+            Self::Bins(bins) => (bins.open(variance) - known).max(0.0),
             Self::Ranks(ranks) => (ranks.open(before, variance) - known).max(0.0),
+            Self::Clipped(clipped) => (clipped.open(before, variance) - known).max(0.0),
+            // As the normal observation that tells as much before tells later.
+            Self::Answers(_) => {
+                let precision = (2.0 * known).exp_m1() / before.variance;
+                0.5 * (variance * precision).ln_1p()
+            }
         }
     }
 
@@ -85,8 +103,14 @@ impl Report {
     pub fn most(&self, variance: f64) -> f64 {
         match self {
             Self::Value(value) => value.information(variance),
-            Self::Bins(bins) => bins.information(variance),
+            Self::Bins(bins) => (bins.open(variance) - bins.open(0.0)).max(0.0),
             Self::Ranks(ranks) => (ranks.count() as f64).ln(),
+            // No less than without limits.
+            Self::Clipped(clipped) => Value {
+                noise: clipped.noise,
+            }
+            .information(variance),
+            Self::Answers(answers) => answers.most(variance),
         }
     }
 }

@@ -1,0 +1,248 @@
+//! What rows that were measured say.
+
+use anyhow::Result;
+use quadrat::likelihood::{
+    Bernoulli, Binomial, Censored, Exponential, Gamma, Gaussian, Interval, Laplace, Likelihood,
+    NegativeBinomial, Noise, Ordinal, Poisson, StudentT,
+};
+use quadrat::model::Scale;
+
+use crate::diagnostic::{Problem, Problems};
+use crate::engine::Posterior;
+use crate::places::Places;
+use crate::table::Table;
+
+/// Cells of answers; nothing where a cell is empty.
+pub struct Answered {
+    columns: Vec<(&'static str, Vec<Option<(f64, f64)>>)>,
+}
+
+/// The columns that answers may stand in.
+const COLUMNS: [&str; 6] = ["value", "lower", "upper", "variance", "exposure", "trials"];
+
+/// Reads the answers of all rows.
+pub fn read(table: &Table, places: &Places) -> Result<Answered, Problems> {
+    let mut problems = Problems::default();
+    let mut columns = Vec::new();
+    for name in COLUMNS {
+        let Some(labels) = places.labels.iter().find(|l| l.header == name) else {
+            continue;
+        };
+        let cells = labels.cells.iter().enumerate().map(|(row, cell)| {
+            number(cell).unwrap_or_else(|| {
+                let message = format!("{}: `{name}` is `{}`", table.row_address(row), cell.trim());
+                let remedy = "write a number, `<` or `>` and a number, or leave it empty";
+                problems.push(Problem::new(message).remedy(remedy));
+                None
+            })
+        });
+        columns.push((name, cells.collect()));
+    }
+    problems.or(Answered { columns })
+}
+
+/// A cell as the two ends of what it says: nothing where it is empty; nothing at all where it is no
+/// number.
+fn number(cell: &str) -> Option<Option<(f64, f64)>> {
+    let cell = cell.trim();
+    let plain = |text: &str| text.trim().parse::<f64>().ok().filter(|x| !x.is_nan());
+    if cell.is_empty() || cell == "NA" {
+        return Some(None);
+    }
+    if let Some(limit) = cell.strip_prefix('<') {
+        return plain(limit).map(|x| Some((f64::NEG_INFINITY, x)));
+    }
+    if let Some(limit) = cell.strip_prefix('>') {
+        return plain(limit).map(|x| Some((x, f64::INFINITY)));
+    }
+    match cell {
+        "yes" | "true" => Some(Some((1.0, 1.0))),
+        "no" | "false" => Some(Some((0.0, 0.0))),
+        _ => plain(cell).map(|x| Some((x, x))),
+    }
+}
+
+impl Answered {
+    fn cell(&self, name: &str, row: usize) -> Option<(f64, f64)> {
+        let column = self.columns.iter().find(|(own, _)| *own == name)?;
+        column.1[row]
+    }
+
+    /// Whether a row says anything.
+    pub fn is_told(&self, row: usize) -> bool {
+        let mut all = ["value", "lower", "upper"].iter();
+        all.any(|name| self.cell(name, row).is_some())
+    }
+
+    /// A column of plain numbers that every row must have.
+    fn all(&self, name: &str, rows: &[usize]) -> Result<Vec<f64>> {
+        let one = |&row: &usize| match self.cell(name, row) {
+            Some((lower, upper)) if lower == upper && lower.is_finite() => Ok(lower),
+            Some(_) => anyhow::bail!("`{name}` of row {} must be one finite number", row + 1),
+            None => anyhow::bail!("row {} has no `{name}`; fill it in", row + 1),
+        };
+        rows.iter().map(one).collect()
+    }
+
+    /// The same, one where there is none.
+    fn or_one(&self, name: &str, rows: &[usize]) -> Result<Vec<f64>> {
+        let has_any = rows.iter().any(|row| self.cell(name, *row).is_some());
+        match has_any {
+            true => self.all(name, rows),
+            false => Ok(vec![1.0; rows.len()]),
+        }
+    }
+
+    /// Both ends of what lies between `lower` and `upper`, or of `value`.
+    fn ends(&self, rows: &[usize]) -> Result<(Vec<f64>, Vec<f64>)> {
+        let one = |&row: &usize| {
+            if let Some(ends) = self.cell("value", row) {
+                return Ok(ends);
+            }
+            let (lower, upper) = (self.cell("lower", row), self.cell("upper", row));
+            let ends = (
+                lower.map_or(f64::NEG_INFINITY, |l| l.0),
+                upper.map_or(f64::INFINITY, |u| u.1),
+            );
+            match ends.0 <= ends.1 {
+                true => Ok(ends),
+                false => anyhow::bail!(
+                    "`lower` of row {} lies above `upper`; exchange the two",
+                    row + 1
+                ),
+            }
+        };
+        let ends: Result<Vec<(f64, f64)>> = rows.iter().map(one).collect();
+        Ok(ends?.into_iter().unzip())
+    }
+}
+
+/// What the rows report, as the rows of a table do.
+pub fn likelihood(
+    posterior: &Posterior,
+    (table, as_interval): (usize, bool),
+    told: &Answered,
+    rows: &[usize],
+) -> Result<Likelihood> {
+    let like = posterior.observations()[table].likelihood();
+    learned_once(posterior, table)?;
+    let noise = || noise(like, told, rows);
+    if as_interval {
+        let (lower, upper) = told.ends(rows)?;
+        return Ok(Interval::new(lower, upper, noise()?)?.into());
+    }
+    Ok(match like {
+        Likelihood::Gaussian(_) => Gaussian::new(told.all("value", rows)?, noise()?)?.into(),
+        Likelihood::StudentT(own) => {
+            StudentT::new(told.all("value", rows)?, noise()?, own.degrees_setting())?.into()
+        }
+        Likelihood::Interval(_) => {
+            let (lower, upper) = told.ends(rows)?;
+            Interval::new(lower, upper, noise()?)?.into()
+        }
+        Likelihood::Censored(_) => {
+            let (lower, upper) = told.ends(rows)?;
+            Censored::between(lower, upper, noise()?)?.into()
+        }
+        Likelihood::Ordinal(own) => {
+            let ranks = told.all("value", rows)?;
+            if let Some(at) = ranks.iter().position(|r| r.fract() != 0.0 || *r < 1.0) {
+                anyhow::bail!("row {} is no rank; ranks are 1, 2, ..", rows[at] + 1);
+            }
+            let ranks = ranks.into_iter().map(|rank| rank as usize).collect();
+            Ordinal::new(ranks, own.thresholds_setting().clone(), noise()?)?.into()
+        }
+        Likelihood::Bernoulli(own) => {
+            let values = told.all("value", rows)?;
+            if let Some(at) = values.iter().position(|v| *v != 0.0 && *v != 1.0) {
+                anyhow::bail!("row {} is neither yes nor no", rows[at] + 1);
+            }
+            Bernoulli::new(values.iter().map(|v| *v == 1.0).collect(), own.sigmoid()).into()
+        }
+        Likelihood::Binomial(own) => {
+            let trials = told.or_one("trials", rows)?;
+            Binomial::new(told.all("value", rows)?, trials, own.sigmoid())?.into()
+        }
+        Likelihood::Poisson(own) => {
+            let exposure = told.or_one("exposure", rows)?;
+            Poisson::new(told.all("value", rows)?, exposure, own.link())?.into()
+        }
+        Likelihood::NegativeBinomial(own) => {
+            let (value, exposure) = (told.all("value", rows)?, told.or_one("exposure", rows)?);
+            NegativeBinomial::new(value, exposure, own.link(), own.dispersion())?.into()
+        }
+        Likelihood::Exponential(own) => {
+            Exponential::new(told.all("value", rows)?, own.link())?.into()
+        }
+        Likelihood::Gamma(own) => Gamma::new(told.all("value", rows)?, own.shape())?.into(),
+        Likelihood::Laplace(own) => {
+            let scale = own.scale()[0];
+            if own.scale().iter().any(|s| *s != scale) {
+                anyhow::bail!("the scale of a new row is not known: it differs from row to row");
+            }
+            Laplace::new(told.all("value", rows)?, vec![scale; rows.len()])?.into()
+        }
+        other => anyhow::bail!("no row can be added to those that are `{}`", other.name()),
+    })
+}
+
+/// Refuses rows like those of a table whose learned noise is not the first of its likelihood: they
+/// would be taken to have that.
+fn learned_once(posterior: &Posterior, table: usize) -> Result<()> {
+    let tables = posterior.observations();
+    let (like, output) = (tables[table].likelihood(), tables[table].output());
+    if like.local().parameters(1.0).is_empty() {
+        return Ok(());
+    }
+    let is_same =
+        |t: &usize| tables[*t].likelihood().name() == like.name() && tables[*t].output() == output;
+    let first = (0..tables.len()).find(is_same).unwrap_or(table);
+    let groups = posterior.instruments(output, Scale::Observation);
+    let is_alike = |group: &Vec<usize>| group.contains(&first) && group.contains(&table);
+    if first == table || groups.iter().any(is_alike) {
+        return Ok(());
+    }
+    anyhow::bail!(
+        "several tables of this likelihood learned numbers of their own, and new rows are taken to have those of the first; fit again with the rows in their table"
+    )
+}
+
+/// The noise of new rows: as in their table, or that of a column `variance`.
+fn noise(like: &Likelihood, told: &Answered, rows: &[usize]) -> Result<Noise> {
+    let Some(own) = like.noise() else {
+        anyhow::bail!("rows that are `{}` have no noise", like.name());
+    };
+    let has_any = rows.iter().any(|row| told.cell("variance", *row).is_some());
+    let known = |known: &[f64]| -> Result<Vec<f64>> {
+        if has_any {
+            return told.all("variance", rows);
+        }
+        match known.iter().all(|v| *v == known[0]) {
+            true => Ok(vec![known[0]; rows.len()]),
+            false => anyhow::bail!(
+                "the noise variance of a new row is not known: it differs from row to row; give it in a column `variance`"
+            ),
+        }
+    };
+    Ok(match own {
+        Noise::Learned => Noise::Learned,
+        Noise::Known(all) => Noise::Known(known(all)?),
+        Noise::KnownPlusLearned(all) => Noise::KnownPlusLearned(known(all)?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn cells_are_numbers_limits_or_nothing() {
+        assert_eq!(number(" 2.5 "), Some(Some((2.5, 2.5))));
+        assert_eq!(number("<3"), Some(Some((f64::NEG_INFINITY, 3.0))));
+        assert_eq!(number("> 3"), Some(Some((3.0, f64::INFINITY))));
+        assert_eq!(number("yes"), Some(Some((1.0, 1.0))));
+        assert_eq!(number(""), Some(None));
+        assert_eq!(number("much"), None);
+        assert_eq!(number("nan"), None);
+    }
+}
