@@ -3,6 +3,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+pub mod acquire;
 pub mod bags;
 pub mod binned;
 pub mod censored;

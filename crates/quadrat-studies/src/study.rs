@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 
+use crate::acquire;
 use crate::bags;
 use crate::binned;
 use crate::censored;
@@ -23,6 +24,11 @@ pub struct Study {
 
 /// All studies.
 pub const STUDIES: &[Study] = &[
+    Study {
+        name: "acquire-costs",
+        about: "Fletcher, section 6.2: what to measure next for a budget, over 57 costs",
+        run: acquire::costs::run,
+    },
     Study {
         name: "bags-country",
         about: "a simulated country: rates of a million pixels from counts of districts",

@@ -28,6 +28,10 @@ pub struct Next {
     /// What they may cost together
     #[arg(long, value_name = "TOTAL", allow_negative_numbers = true)]
     pub budget: Option<f64>,
+    /// Over how many measurements the policies `pace` and `variance-pace` spread the budget, later
+    /// ones too; those of the batch when absent
+    #[arg(long, value_name = "N", requires = "budget", value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    pub steps: Option<u16>,
     /// The rule of the choice
     #[arg(long, value_enum, default_value = "per-cost")]
     pub policy: PolicyWord,

@@ -28,6 +28,7 @@ mod mcmc;
 mod methods;
 mod missing;
 mod more_doors;
+mod next;
 mod noise;
 mod non_negative;
 mod outputs;

@@ -215,7 +215,8 @@ impl Search<'_, '_> {
 
     /// What information is divided by, kind by kind.
     fn divisors(&self, step: usize) -> Vec<f64> {
-        let steps = (self.plan.batch - step) as f64;
+        let all = self.plan.steps.unwrap_or(self.plan.batch);
+        let steps = all.saturating_sub(step).max(1) as f64;
         let pace = match (self.plan.policy.is_paced(), self.left) {
             (true, Some(left)) => left / steps,
             _ => 0.0,

@@ -79,6 +79,9 @@ pub struct Plan {
     pub batch: usize,
     /// What they may cost together; as much as they cost where there is no budget.
     pub budget: Option<f64>,
+    /// In how many measurements the budget is to be spent, those of later batches too: what
+    /// [`Policy::Pace`] spreads it over; those of this batch where it is not given.
+    pub steps: Option<usize>,
     /// Seed of random rules.
     pub seed: u64,
 }
@@ -90,6 +93,7 @@ impl Default for Plan {
             policy: Policy::default(),
             batch: 1,
             budget: None,
+            steps: None,
             seed: 1,
         }
     }

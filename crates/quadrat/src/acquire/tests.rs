@@ -177,6 +177,7 @@ fn budgets_are_kept_and_policies_do_what_they_say() -> Result<(), InputError> {
             batch: 20,
             budget: Some(41.0),
             seed: 3,
+            ..Plan::default()
         };
         let chosen = choose(&survey, &plan)?;
         let costs = chosen
@@ -202,7 +203,7 @@ fn budgets_are_kept_and_policies_do_what_they_say() -> Result<(), InputError> {
         policy: Policy::Pace,
         batch: 5,
         budget: Some(60.0),
-        seed: 1,
+        ..Plan::default()
     };
     assert_eq!(choose(&survey, &plan)?.choices[0].question.kind, 0);
     Ok(())

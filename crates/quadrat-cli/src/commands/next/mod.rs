@@ -181,6 +181,7 @@ fn chosen(
             (None, None) => 1,
         },
         budget: args.budget,
+        steps: args.steps.map(usize::from),
         seed: args.seed,
     };
     Ok((choose(&survey, &plan)?, survey.members.len()))

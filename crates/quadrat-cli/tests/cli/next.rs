@@ -1,0 +1,341 @@
+//! What to measure next, and rows that were measured, added to a saved model.
+
+use std::path::Path;
+
+use crate::harness::{done, folder, names, none, quadrat, stderr};
+
+const STUDY: &str = r#"[latent]
+kernel = "se(x)"
+[[observe]]
+file = "meter.csv"
+support = { point = ["x"] }
+likelihood = { gaussian = { value = "ph", sd = 0.1 } }
+[[observe]]
+file = "strips.csv"
+support = { point = ["x"] }
+likelihood = { interval = { lower = "low", upper = "high", sd = 0.2 } }
+[[observe]]
+file = "grades.csv"
+support = { point = ["x"] }
+likelihood = { ordinal = { rank = "grade", thresholds = [5.2, 6.2], sd = 0.3 } }
+[inference]
+hyperparameters = "map"
+"#;
+const METER: &str = "x,ph\n0.5,5.1\n3.0,6.4\n6.5,5.8\n";
+const STRIPS: &str = "x,low,high\n1.0,5,6\n2.0,5.5,6.5\n4.0,6,7\n5.0,6,7\n8.0,4.5,5.5\n";
+const GRADES: &str = "x,grade\n1.5,2\n3.5,3\n7.0,2\n9.0,1\n";
+const PLACES: &str = "plot,x\na,0\nb,1.5\n\"c,d\",3\ne,6\nf,9.5\n";
+const COSTS: &str = "point=10,interval=7:0.5,ordinal=3";
+
+/// The study with its tables, candidates, and its saved model.
+fn field() -> tempfile::TempDir {
+    let folder = folder(&[
+        ("s.toml", STUDY.as_bytes()),
+        ("meter.csv", METER.as_bytes()),
+        ("strips.csv", STRIPS.as_bytes()),
+        ("grades.csv", GRADES.as_bytes()),
+        ("c.csv", PLACES.as_bytes()),
+    ]);
+    done(folder.path(), &["fit", "s.toml", "-o", "m.quadrat"]);
+    folder
+}
+
+fn read(folder: &Path, name: &str) -> Vec<Vec<String>> {
+    let mut reader = csv::Reader::from_path(folder.join(name)).unwrap();
+    let header = reader
+        .headers()
+        .unwrap()
+        .iter()
+        .map(str::to_owned)
+        .collect();
+    let rows = reader
+        .records()
+        .map(|row| row.unwrap().iter().map(str::to_owned).collect());
+    std::iter::once(header).chain(rows).collect()
+}
+
+#[test]
+fn the_table_has_the_candidates_and_what_they_tell() {
+    let folder = field();
+    let path = folder.path();
+    let asked = ["--candidates", "c.csv", "--cost", COSTS, "--batch", "3"];
+    let said = done(
+        path,
+        &[&["next", "m.quadrat"][..], &asked, &["-o", "n.csv"]].concat(),
+    );
+    assert!(
+        said.contains("3 measurements of 5 places x 3 kinds, by information per cost"),
+        "{said}"
+    );
+    let rows = read(path, "n.csv");
+    let own = ["kind", "information_bits", "cost", "bits_per_cost", "rank"];
+    assert_eq!(rows[0], [&["plot", "x"][..], &own].concat());
+    assert_eq!(rows.len(), 4);
+    for (i, row) in rows[1..].iter().enumerate() {
+        let number = |at: usize| row[at].parse::<f64>().unwrap();
+        assert_eq!(row[6], (i + 1).to_string());
+        assert!(number(3) > 0.0 && (number(3) / number(4) - number(5)).abs() < 1e-15);
+    }
+    // A study is fitted first, to the same answer.
+    done(
+        path,
+        &[&["next", "s.toml"][..], &asked, &["-o", "s.csv"]].concat(),
+    );
+    assert_eq!(read(path, "s.csv"), rows);
+    // All others stand behind them, without a rank.
+    done(
+        path,
+        &[
+            &["next", "m.quadrat"][..],
+            &asked,
+            &["-o", "a.csv", "--all"],
+        ]
+        .concat(),
+    );
+    let all = read(path, "a.csv");
+    assert_eq!((all.len(), &all[..4]), (16, &rows[..]));
+    assert!(all[4..].iter().all(|row| row[6].is_empty()));
+    let json = done(
+        path,
+        &[&["next", "m.quadrat"][..], &asked, &["--json"]].concat(),
+    );
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let first = &json["chosen"][0];
+    assert_eq!(first["kind"].as_str().unwrap(), rows[1][2]);
+    assert_eq!(first["at"]["plot"].as_str().unwrap(), rows[1][0]);
+}
+
+#[test]
+fn budgets_and_policies_are_kept() {
+    let folder = field();
+    let path = folder.path();
+    for policy in [
+        "information",
+        "per-cost",
+        "normalised",
+        "pace",
+        "variance",
+        "variance-pace",
+        "random",
+        "random-kind",
+    ] {
+        let asked = [
+            "next",
+            "m.quadrat",
+            "--candidates",
+            "grid",
+            "--cost",
+            COSTS,
+            "--budget",
+            "40",
+            "--policy",
+            policy,
+            "--json",
+        ];
+        let json: serde_json::Value = serde_json::from_str(&done(path, &asked)).unwrap();
+        let cost = json["cost"].as_f64().unwrap();
+        // Not even a rank is left to be paid.
+        assert!(cost <= 40.0 && cost > 37.0, "{policy} {cost}");
+        assert_eq!(json["policy"], policy);
+        assert_eq!(json["candidates"], 201);
+    }
+}
+
+#[test]
+fn figures_are_drawn_along_an_input() {
+    let folder = field();
+    for plot in ["n.svg", "n.png", "n.html"] {
+        let asked = [
+            "next",
+            "m.quadrat",
+            "--candidates",
+            "grid",
+            "--cost",
+            COSTS,
+            "--plot",
+            plot,
+        ];
+        done(folder.path(), &asked);
+        assert!(
+            folder.path().join(plot).metadata().unwrap().len() > 2000,
+            "{plot}"
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_chosen_is_refused_in_words() {
+    let folder = field();
+    let path = folder.path();
+    std::fs::write(path.join("none.csv"), "x\n").unwrap();
+    std::fs::write(path.join("other.csv"), "y\n1\n").unwrap();
+    let cases: [(&[&str], &[&str]); 9] = [
+        (&["c.csv", "point"], &["`point` has no cost"]),
+        (
+            &["c.csv", "point=0"],
+            &["the cost of `point` is 0", "above zero"],
+        ),
+        (&["c.csv", "point=-2"], &["the cost of `point` is -2"]),
+        (&["c.csv", "point=1,point=2"], &["two costs"]),
+        (
+            &["c.csv", "tilt=1"],
+            &["cannot observe `tilt`", "the kinds are"],
+        ),
+        (
+            &["c.csv", "interval=1:0"],
+            &["the number of `interval` is 0"],
+        ),
+        (&["none.csv", "point=1"], &["none.csv"]),
+        (&["other.csv", "point=1"], &["`x`"]),
+        (
+            &["c.csv", "point=10", "--budget", "9"],
+            &["pays for no measurement", "`point`, costs 10"],
+        ),
+    ];
+    let before = names(path);
+    let mut wrong = Vec::new();
+    for model in ["m.quadrat", "s.toml"] {
+        for (asked, words) in &cases {
+            let mut args = vec!["next", model, "--candidates", asked[0], "--cost", asked[1]];
+            args.extend(&asked[2..]);
+            args.extend(["-o", "n.csv"]);
+            let output = quadrat(path, &args);
+            let text = stderr(&output);
+            let code = output.status.code();
+            if !matches!(code, Some(1 | 2)) || !words.iter().all(|word| text.contains(word)) {
+                wrong.push(format!("{args:?}: {code:?}\n{text}"));
+            }
+        }
+    }
+    none(&wrong);
+    assert_eq!(names(path), before);
+}
+
+#[test]
+fn candidates_outside_the_data_are_told() {
+    let folder = field();
+    let path = folder.path();
+    std::fs::write(path.join("far.csv"), "x\n2\n500\n").unwrap();
+    let asked = [
+        "next",
+        "m.quadrat",
+        "--candidates",
+        "far.csv",
+        "--cost",
+        "point=1",
+    ];
+    let output = quadrat(path, &asked);
+    assert!(output.status.success());
+    let text = stderr(&output);
+    assert!(
+        text.contains("1 candidate of 2 lies far outside") && text.contains("x = 500"),
+        "{text}"
+    );
+}
+
+/// Rows that are told are in the model: it knows more where they were measured.
+#[test]
+fn told_rows_are_in_the_model() {
+    let folder = field();
+    let path = folder.path();
+    let asked = [
+        "next",
+        "m.quadrat",
+        "--candidates",
+        "c.csv",
+        "--cost",
+        COSTS,
+        "--batch",
+        "6",
+        "-o",
+        "n.csv",
+    ];
+    done(path, &asked);
+    let rows = read(path, "n.csv");
+    // Answers to what was asked, but for one.
+    let mut told = String::from("x,kind,value,lower,upper\n");
+    for (i, row) in rows[1..].iter().enumerate() {
+        let answer = match (i, row[2].as_str()) {
+            (5, _) => ",,",
+            (_, "point") => "5.5,,",
+            (_, "interval") => ",5.25,5.75",
+            _ => "2,,",
+        };
+        told.push_str(&format!("{},{},{answer}\n", row[1], row[2]));
+    }
+    std::fs::write(path.join("t.csv"), told).unwrap();
+    let output = quadrat(path, &["tell", "m.quadrat", "t.csv", "-o", "after.quadrat"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stderr(&output).contains("1 row without an answer left out"));
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        said.contains("told 5 rows") && said.contains("the model has 17 rows"),
+        "{said}"
+    );
+    let sd = |model: &str| -> f64 {
+        done(
+            path,
+            &[
+                "predict", model, "--at", "c.csv", "--point", "x", "-o", "p.csv",
+            ],
+        );
+        let rows = read(path, "p.csv");
+        let at = rows[0].iter().position(|name| name == "sd").unwrap();
+        rows[1..]
+            .iter()
+            .map(|row| row[at].parse::<f64>().unwrap())
+            .sum()
+    };
+    assert!(sd("after.quadrat") < 0.9 * sd("m.quadrat"));
+    // In place, and again: as all at once.
+    std::fs::write(path.join("one.csv"), "x,kind,value\n2.5,point,6.1\n").unwrap();
+    std::fs::write(path.join("two.csv"), "x,value\n7.5,5.4\n").unwrap();
+    done(path, &["tell", "m.quadrat", "one.csv"]);
+    done(path, &["tell", "m.quadrat", "two.csv", "--kind", "meter"]);
+    assert!(sd("m.quadrat").is_finite());
+    let asked = [
+        "next",
+        "m.quadrat",
+        "--candidates",
+        "c.csv",
+        "--cost",
+        COSTS,
+        "--json",
+    ];
+    assert!(done(path, &asked).contains("\"kind\""));
+}
+
+#[test]
+fn answers_that_are_none_are_refused() {
+    let folder = field();
+    let path = folder.path();
+    let cases: [(&str, &[&str]); 6] = [
+        (
+            "x,kind,value\n1,point,much\n",
+            &["t.csv:2", "`value` is `much`"],
+        ),
+        (
+            "x,kind,value\n1,tilt,2\n",
+            &["t.csv:2", "cannot observe `tilt`"],
+        ),
+        ("x,value\n1,2\n", &["no column `kind`", "--kind"]),
+        ("x,kind,value\n1,ordinal,2.5\n", &["row 1 is no rank"]),
+        (
+            "x,kind,lower,upper\n1,interval,6,5\n",
+            &["`lower` of row 1 lies above `upper`"],
+        ),
+        ("x,kind,value\n1,point,\n", &["no row has an answer"]),
+    ];
+    let model = std::fs::read(path.join("m.quadrat")).unwrap();
+    let mut wrong = Vec::new();
+    for (table, words) in cases {
+        std::fs::write(path.join("t.csv"), table).unwrap();
+        let output = quadrat(path, &["tell", "m.quadrat", "t.csv"]);
+        let text = stderr(&output);
+        if output.status.code() != Some(1) || !words.iter().all(|word| text.contains(word)) {
+            wrong.push(format!("{table}: {text}"));
+        }
+    }
+    none(&wrong);
+    assert!(std::fs::read(path.join("m.quadrat")).unwrap() == model);
+}
