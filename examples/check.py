@@ -9,6 +9,7 @@ In `expected.json` a number is written [value, tolerance]; every key is optional
   "rows"     of a prediction: the row `at` some columns has these values
   "density"  in place of a study: the `table` and the `arguments` of a density, words of its `warnings`, and what its
              JSON `has`
+  "next"     what is to be measured next: the `arguments` behind the study, and what the JSON `has`
   "coverage" how many rows of a table of truths lie inside the interval of the prediction that `on` (columns of the
              truth: columns of the prediction, `lower..upper` for the middle of a cell) selects, at least and at most
 """
@@ -132,12 +133,25 @@ def density(program, folder, expected):
         yield f"the warnings are {told}, expected {words}"
 
 
+def measured_next(program, folder, expected):
+    """Everything wrong with what is to be measured next; paths among the arguments are of the folder."""
+    arguments = [program, "next", "study.toml", "--json", *expected["arguments"]]
+    run = subprocess.run(arguments, cwd=folder, capture_output=True, text=True, check=False)
+    if run.returncode:
+        yield f"exit status {run.returncode}: {run.stderr}"
+        return
+    yield from differences(expected["has"], json.loads(run.stdout), "next")
+
+
 def one(program, folder, out):
     """Everything wrong with one example."""
     expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
     if "density" in expected:
         return list(density(program, folder, expected["density"]))
-    return list(check(program, folder, out))
+    found = list(check(program, folder, out))
+    if "next" in expected:
+        found.extend(measured_next(program, folder, expected["next"]))
+    return found
 
 
 def main():

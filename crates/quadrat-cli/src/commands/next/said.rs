@@ -134,9 +134,16 @@ impl Told<'_> {
                 })
             })
             .collect();
+        let counts: serde_json::Map<String, Value> = (0..self.offers.len())
+            .map(|kind| {
+                let own = self.chosen.choices.iter().filter(|c| c.question.kind == kind);
+                (self.offers[kind].name.clone(), Value::from(own.count()))
+            })
+            .collect();
         let value = json!({
             "quadrat": crate::version::VERSION,
             "format": 1,
+            "counts": counts,
             "policy": self.args.policy.policy().name(),
             "candidates": self.places.len(),
             "hyperparameter_settings": self.settings,
