@@ -1,5 +1,6 @@
 //! Benches of quadrat: `quadrat-bench <subject>`, always as ratios in one run.
 
+mod acquire;
 mod cells;
 mod chained;
 mod chained_peer;
@@ -68,6 +69,8 @@ enum Subject {
         #[arg(long, default_value = "python3")]
         peer: PathBuf,
     },
+    /// What to measure next, of many places.
+    Acquire,
     /// Densities of few and many values.
     Density,
     /// Where the time of a fit goes, as shares.
@@ -88,6 +91,7 @@ fn main() -> anyhow::Result<()> {
         Subject::Sparse { peer, inducing } => sparse::run(&peer, &inducing)?,
         Subject::Country { peer, quick } => sparse::run_country(&peer, quick)?,
         Subject::Chained { only, peer } => chained::run(only.as_deref(), &peer)?,
+        Subject::Acquire => acquire::run()?,
         Subject::Density => density::run()?,
         Subject::Fit => fit::run()?,
         Subject::Refusals => refusals::run()?,

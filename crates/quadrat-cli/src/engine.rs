@@ -6,7 +6,9 @@ mod reporting;
 use std::sync::Arc;
 
 pub use answers::{Answer, Chances, Wanted, draw, draw_name, not_truncated, predict};
-pub use reporting::{choose, library_scale, ranks, reporting, reports_probabilities, table_names};
+pub use reporting::{
+    choose, library_scale, name_tables, ranks, reporting, reports_probabilities, table_names,
+};
 
 use crate::geographic::SAVED_AS;
 use anyhow::Result;

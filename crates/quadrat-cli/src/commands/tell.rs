@@ -42,10 +42,9 @@ pub fn run(args: &Tell) -> Result<()> {
     let answered = read(&table, &places)?;
     let (own, open) = kinds(args, &posterior, &table, &places, &answered)?;
     if own.is_empty() {
-        return Err(Problem::new("no row has an answer")
-            .at(table.whole())
-            .remedy("fill in `value`, or `lower` and `upper`, of what was measured")
-            .into());
+        let problem = Problem::new("no row has an answer").at(table.whole());
+        let remedy = "fill in `value`, or `lower` and `upper`, of what was measured";
+        return Err(Problems::from(problem.remedy(remedy)).into());
     }
     let told: usize = own.values().map(|(_, rows)| rows.len()).sum();
     let by_kind: Vec<String> = own

@@ -136,7 +136,11 @@ impl Told<'_> {
             .collect();
         let counts: serde_json::Map<String, Value> = (0..self.offers.len())
             .map(|kind| {
-                let own = self.chosen.choices.iter().filter(|c| c.question.kind == kind);
+                let own = self
+                    .chosen
+                    .choices
+                    .iter()
+                    .filter(|c| c.question.kind == kind);
                 (self.offers[kind].name.clone(), Value::from(own.count()))
             })
             .collect();
