@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use density::{CorrectWord, Density};
-pub use next::{Looks, Next, Price, Tell};
+pub use next::{Looks, Next, PolicyWord, Price, Tell};
 pub use simulate::{OverlapArg, RecordArg, Simulate, SimulateCensored, SimulateMixed, Simulated};
 
 /// Fine-grained truth, with honest uncertainty, from data only seen through bins and boxes.

@@ -35,6 +35,10 @@ pub struct Next {
     /// The rule of the choice
     #[arg(long, value_enum, default_value = "per-cost")]
     pub policy: PolicyWord,
+    /// Table of the points at which the function is to be known: policies by variance look at
+    /// these; at the candidates when absent
+    #[arg(long, value_name = "FILE")]
+    pub target: Option<PathBuf>,
     /// The seed of random policies
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,

@@ -1,7 +1,8 @@
 //! What may be asked, where, at what price, and what is believed of the answers.
 
 use super::joint::Joint;
-use super::report::Report;
+use super::report::{Report, Seen};
+use crate::likelihood::local::Belief;
 
 /// One way of measuring.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,6 +58,28 @@ impl Survey<'_> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// What a measurement alone would tell of the hyperparameters, in nats, where these are several
+    /// members; besides what it tells of the function at known ones, so that the sum of the two is
+    /// what it tells of both. None of reports between limits, counts, answers, waiting times, and
+    /// other than normal noise.
+    ///
+    /// $$ I(y; \theta) = \sum_k w_k \int p_k(y) \log \frac{p_k(y)}{p(y)} dy, \qquad
+    /// I(y; f, \theta) = I(y; \theta) + \sum_k w_k I(y; f \mid \theta_k) $$
+    #[must_use]
+    pub fn of_hyperparameters(&self, asked: Question) -> Option<f64> {
+        let row = self.row(asked);
+        let members = self.members.iter().map(|member| {
+            let belief = Belief {
+                mean: member.joint.mean()[row],
+                variance: member.joint.variance()[row],
+            };
+            Some((member.weight, member.reports[asked.kind].seen(belief)?))
+        });
+        members
+            .collect::<Option<Vec<_>>>()
+            .map(|members| Seen::told_apart(&members))
     }
 
     /// A measurement by its number: kind by kind.

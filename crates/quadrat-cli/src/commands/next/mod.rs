@@ -7,17 +7,21 @@ mod said;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use quadrat::acquire::{Chosen, Offer, Places as Askable, Plan, choose, survey};
+use quadrat::support::Functionals;
 
 use self::said::Told;
+use super::looks::{self, Asked};
 use super::predict::load;
 use super::{print, running, spare_inputs};
-use crate::args::{Next, Saying};
+use crate::args::{Looks, Next, PolicyWord, Saying};
 use crate::diagnostic::{Paint, Problem, Problems};
 use crate::engine::Posterior;
 use crate::functionals::functionals;
+use crate::geographic::Geographic;
 use crate::numbers::{count, human};
 use crate::outcome::Outcome;
 use crate::output::{Staged, writable};
@@ -44,14 +48,17 @@ pub fn run(args: &Next) -> Result<()> {
         figure::drawable(&places)?;
     }
     let at = functionals(&places, 0..places.len())?;
+    let targets = targets(args, &posterior, places.geographic.clone())?;
     far(&posterior, &places, &posterior.extrapolation(&at)?);
-    let (chosen, settings) = chosen(args, &posterior, &at, &offers)?;
+    let (chosen, settings, besides) =
+        chosen(args, &posterior, [Some(&at), targets.as_ref()], &offers)?;
     let told = Told {
         args,
         places: &places,
         offers: &offers,
         chosen: &chosen,
         settings,
+        besides: &besides,
     };
     let mut staged = Staged::new();
     if let Some(output) = &args.output {
@@ -142,6 +149,32 @@ fn believed(args: &Next, outputs: &[PathBuf]) -> Result<(Posterior, Places)> {
     Ok((posterior, places))
 }
 
+/// Where the function is to be known, if that is said.
+fn targets(
+    args: &Next,
+    posterior: &Posterior,
+    geographic: Option<Arc<Geographic>>,
+) -> Result<Option<Functionals>> {
+    let Some(file) = &args.target else {
+        return Ok(None);
+    };
+    if !matches!(args.policy, PolicyWord::Variance | PolicyWord::VariancePace) {
+        let problem = Problem::new(
+            "--target says where variances are to fall, and the policy does not look at variances",
+        );
+        let remedy = "add `--policy variance`, or leave it out";
+        return Err(Problems::from(problem.remedy(remedy)).into());
+    }
+    let asked = Asked {
+        model: &args.study,
+        file,
+        words: ["next", "--target"],
+        looks: &Looks::default(),
+    };
+    let places = looks::places(&asked, posterior.dims(), geographic, &[])?;
+    Ok(Some(functionals(&places, 0..places.len())?))
+}
+
 /// Warns of candidates outside the data.
 fn far(posterior: &Posterior, places: &Places, far: &[usize]) {
     let Some(&first) = far.first() else {
@@ -158,14 +191,16 @@ fn far(posterior: &Posterior, places: &Places, far: &[usize]) {
     ));
 }
 
-/// The choice, and over how many settings of the hyperparameters it is an average.
+/// The choice, over how many settings of the hyperparameters it is an average, and what each
+/// measurement tells of these besides.
 fn chosen(
     args: &Next,
     posterior: &Posterior,
-    at: &quadrat::support::Functionals,
+    [at, targets]: [Option<&Functionals>; 2],
     offers: &[Offer],
-) -> Result<(Chosen, usize)> {
-    let askable = Askable::new(posterior, at, offers, None)?;
+) -> Result<(Chosen, usize, Vec<Option<f64>>)> {
+    let at = at.context("there are no candidates")?;
+    let askable = Askable::new(posterior, at, offers, targets)?;
     let survey = survey(posterior, &askable, offers).with_context(|| {
         let kinds: Vec<&str> = offers.iter().map(|o| o.name.as_str()).collect();
         format!(
@@ -184,5 +219,10 @@ fn chosen(
         steps: args.steps.map(usize::from),
         seed: args.seed,
     };
-    Ok((choose(&survey, &plan)?, survey.members.len()))
+    let chosen = choose(&survey, &plan)?;
+    let asked = chosen.choices.iter().map(|choice| choice.question);
+    let besides = asked
+        .map(|asked| survey.of_hyperparameters(asked))
+        .collect();
+    Ok((chosen, survey.members.len(), besides))
 }

@@ -30,6 +30,9 @@ pub struct Told<'a> {
     pub chosen: &'a Chosen,
     /// How many settings of the hyperparameters it is an average over.
     pub settings: usize,
+    /// What each chosen measurement alone would tell of the hyperparameters, in nats, where that is
+    /// known.
+    pub besides: &'a [Option<f64>],
 }
 
 /// Nats as bits.
@@ -119,6 +122,7 @@ impl Told<'_> {
                 "row": choice.question.place + 1,
                 "kind": offer.name,
                 "information_bits": told,
+                "hyperparameter_bits": self.besides[i].map(bits),
                 "cost": offer.cost,
                 "bits_per_cost": told / offer.cost,
             })

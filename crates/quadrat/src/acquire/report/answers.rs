@@ -80,8 +80,9 @@ impl Answers {
         }
     }
 
-    /// Fisher's information about the latent value: the squared slope of the mean over the variance,
-    /// as for all families by their mean here; of noise about the value from its own form.
+    /// Fisher's information about the latent value: the squared slope of the mean over the
+    /// variance, as for all families by their mean here; of noise about the value from its own
+    /// form.
     fn fisher(&self, f: f64) -> f64 {
         match self.at(f) {
             Distribution::StudentT(t) => {

@@ -5,12 +5,14 @@ mod average;
 mod bins;
 mod clipped;
 mod ranks;
+mod seen;
 mod value;
 
 pub use answers::Answers;
 pub use bins::Bins;
 pub use clipped::Clipped;
 pub use ranks::Ranks;
+pub(super) use seen::Seen;
 pub use value::Value;
 
 use crate::likelihood::local::Belief;
@@ -95,6 +97,26 @@ impl Report {
                 let precision = (2.0 * known).exp_m1() / before.variance;
                 0.5 * (variance * precision).ln_1p()
             }
+        }
+    }
+
+    /// The distribution of the report where the latent value is believed to be so, in a form of
+    /// which mixtures have an entropy; none where there is no such form.
+    pub(super) fn seen(&self, belief: Belief) -> Option<Seen> {
+        let Belief { mean, variance } = belief;
+        match self {
+            Self::Value(value) => Some(Seen::Even {
+                mean,
+                sd: (variance + value.noise).sqrt(),
+                width: 0.0,
+            }),
+            Self::Bins(bins) => Some(Seen::Even {
+                mean,
+                sd: (variance + bins.noise).sqrt(),
+                width: bins.width,
+            }),
+            Self::Ranks(ranks) => Some(Seen::Ranks(ranks.probabilities(mean, variance))),
+            Self::Clipped(_) | Self::Answers(_) => None,
         }
     }
 

@@ -61,6 +61,20 @@ impl Ranks {
         self.thresholds.len() + 1
     }
 
+    /// The probability of every rank, where the latent value is believed to be so.
+    pub(super) fn probabilities(&self, mean: f64, variance: f64) -> Vec<f64> {
+        let sd = self.sd.hypot(variance.sqrt());
+        let mut below = 0.0;
+        let each = self.thresholds.iter().map(|t| normal_cdf((t - mean) / sd));
+        each.chain([1.0])
+            .map(|up_to| {
+                let own = (up_to - below).max(0.0);
+                below = up_to;
+                own
+            })
+            .collect()
+    }
+
     /// The average entropy of the rank were the latent value known, in nats.
     pub(super) fn known(&self, belief: Belief) -> f64 {
         let sd = belief.variance.sqrt();
