@@ -379,7 +379,7 @@ pub(super) fn condition_covering(
 }
 
 /// What to say where few of the draws that meet the rows' sums carry the weight.
-fn poor_draws(components: &[Component]) -> Option<String> {
+pub(super) fn poor_draws(components: &[Component]) -> Option<String> {
     let is_poor = |c: &&Component| {
         c.conditioned
             .lift

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::Model;
 use super::bounds::warn_about_bounds;
-use super::fit::{Spread, alone, condition_covering, hypers, spread};
+use super::fit::{Spread, alone, condition_covering, hypers, poor_draws, spread};
 use crate::error::{FitError, InputError};
 use crate::inference::sparse::{
     CurvatureOf, SparseEvidence, SparseOptimum, SparseOptions, SparseProblem, VariationalPosterior,
@@ -254,16 +254,21 @@ impl Model {
         if let Some(sparse) = problem.sparse_mut() {
             (sparse.found, sparse.near) = (Some(found), seen);
         }
+        problem.draw_sums(&self.tables, &nodes[0].theta);
         let (components, lost) = match condition_covering(&problem, &nodes) {
             // At the most probable values there is a belief.
             Err(FitError::NotSettled { .. }) if nodes.len() > 1 => {
                 (nodes, is_integrated) = (alone(&optimum), false);
+                problem.draw_sums(&self.tables, &optimum.theta);
                 (condition_covering(&problem, &nodes)?.0, 1.0)
             }
             found => found?,
         };
         if let Some(sparse) = problem.sparse_mut() {
             sparse.near = Vec::new();
+        }
+        if !components.iter().any(Component::has_draws) {
+            problem.draw_no_sums();
         }
         if lost > 0.0 && is_integrated {
             warnings.push(format!(
@@ -274,7 +279,7 @@ impl Model {
             warnings.push("hyperparameters were not integrated, since beliefs about the function did not converge at many of them: intervals may be too short".to_owned());
         }
         let excess = components.iter().map(|c| match &c.conditioned.factor {
-            Factor::Sparse { excess, .. } => *excess,
+            Factor::Sparse { excess, .. } if !c.has_draws() => *excess,
             _ => 0.0,
         });
         let excess = excess.fold(0.0, f64::max);
@@ -285,6 +290,7 @@ impl Model {
             ));
         }
         warnings.extend(unconverged(&components));
+        warnings.extend(poor_draws(&components));
         let mut hyperparameters = hypers(problem.parameters(), &optimum.theta, &intervals);
         hyperparameters.extend(mean_hypers(&problem, &components));
         let summary = FitSummary {
@@ -313,6 +319,7 @@ impl Model {
         let mut posterior = Posterior::new(problem, tables, nodes, components, summary);
         let mut told = posterior.overdispersion()?;
         told.extend(posterior.warnings_of_sums()?);
+        told.extend(posterior.warning_of_insides());
         posterior.summary.warnings.extend(told);
         let told = [
             misfit::of_known_tables(&posterior)?,
@@ -407,10 +414,23 @@ fn unconverged(components: &[Component]) -> Option<String> {
         _ => 0.0,
     });
     let left = left.fold(0.0, f64::max);
+    // Answers are those of the belief, but where draws answer.
+    let (told, end) = match components.iter().all(Component::has_draws) {
+        true => (
+            "hyperparameters were learned through a belief about the function that",
+            String::new(),
+        ),
+        false => (
+            "the belief about the function",
+            format!(
+                ", so that means may be off by up to {:.1e} of their standard deviations",
+                (2.0 * left).sqrt()
+            ),
+        ),
+    };
     (left > TOLD).then(|| {
         format!(
-            "the belief about the function had not quite converged when its search ended: some {left:.1e} nats of the bound were left to gain, so that means may be off by up to {:.1e} of their standard deviations",
-            (2.0 * left).sqrt()
+            "{told} had not quite converged when its search ended: some {left:.1e} nats of the bound were left to gain{end}"
         )
     })
 }

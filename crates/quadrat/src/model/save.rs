@@ -14,7 +14,7 @@ use crate::inference::sites::Method;
 use crate::inference::sparse::{LogSum, VariationalPosterior, Within};
 use crate::kernel::Kernel;
 use crate::parameter::{Parameter, Transform};
-use crate::posterior::component::Node;
+use crate::posterior::component::{Component, Node};
 use crate::posterior::mixture::Posterior;
 use crate::posterior::summary::FitSummary;
 use crate::problem::assembly::Problem;
@@ -294,12 +294,18 @@ impl Posterior {
             cycles: Vec::new(),
             is_centred: true,
         };
-        let problem = Problem::new(model, sparse);
+        let mut problem = Problem::new(model, sparse);
         problem
             .engine()
             .check_size()
             .map_err(crate::error::FitError::from)?;
+        if let Some(node) = saved.nodes.first() {
+            problem.draw_sums(&saved.tables, &node.theta);
+        }
         let (components, _) = condition_covering(&problem, &saved.nodes)?;
+        if !components.iter().any(Component::has_draws) {
+            problem.draw_no_sums();
+        }
         let mut posterior = Self::new(
             problem,
             saved.tables,

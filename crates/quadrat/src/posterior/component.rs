@@ -19,3 +19,10 @@ pub(crate) struct Component {
     pub theta: Vec<f64>,
     pub conditioned: Conditioned,
 }
+
+impl Component {
+    /// Whether weighted draws that meet the rows' sums answer.
+    pub fn has_draws(&self) -> bool {
+        self.conditioned.lift.is_some()
+    }
+}

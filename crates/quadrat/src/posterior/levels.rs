@@ -84,7 +84,9 @@ pub(crate) fn of_mean(problem: &Problem, components: &[Component]) -> Vec<Told> 
     let set = problem.supports();
     let lift = |c: &Component, at: usize, prior: &MeanPrior| {
         let lift = c.conditioned.lift.as_ref()?;
-        let ready = lift.ready(|| problem.parted(&c.theta).kernel).ok()?;
+        let ready = lift
+            .ready(|| problem.drawn().parted(&c.theta).kernel)
+            .ok()?;
         Some(lifted_constant(&ready, prior, at))
     };
     coefficients(problem.mean(), set, (0, set.len()), components, own, lift).collect()

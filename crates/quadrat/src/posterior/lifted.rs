@@ -36,8 +36,9 @@ impl Posterior {
         component: &'a Component,
     ) -> Result<Option<Ready<'a>>, FitError> {
         let lift = component.conditioned.lift.as_ref();
-        let ready =
-            |lift: &'a Arc<Lift>| lift.ready(|| self.problem.parted(&component.theta).kernel);
+        let ready = |lift: &'a Arc<Lift>| {
+            lift.ready(|| self.problem.drawn().parted(&component.theta).kernel)
+        };
         Ok(lift.map(ready).transpose()?)
     }
 
@@ -52,7 +53,8 @@ impl Posterior {
         let (mut means, mut variances) = (Vec::new(), Vec::new());
         for part in parts {
             let prior = self.problem.mean().means(part);
-            let (values, whitened) = lift.given(&prior, self.problem.parted_cross(theta, part));
+            let (values, whitened) =
+                lift.given(&prior, self.problem.drawn().parted_cross(theta, part));
             let open = self.problem.prior().kernel_variance(theta, part);
             for (row, open) in open.iter().enumerate() {
                 let w = whitened.col_as_slice(row);
@@ -136,7 +138,7 @@ impl Posterior {
     ) -> (Mat<f64>, Mat<f64>) {
         let theta = &component.theta;
         let prior = self.problem.mean().means(at);
-        let (values, whitened) = lift.given(&prior, self.problem.parted_cross(theta, at));
+        let (values, whitened) = lift.given(&prior, self.problem.drawn().parted_cross(theta, at));
         let reduction = gemm(whitened.transpose(), whitened.as_ref());
         (
             values,
@@ -164,7 +166,8 @@ impl Posterior {
     ) -> Vec<Option<Belief>> {
         let theta = &component.theta;
         let prior = self.problem.mean().means(points);
-        let (values, whitened) = lift.given(&prior, self.problem.parted_cross(theta, points));
+        let (values, whitened) =
+            lift.given(&prior, self.problem.drawn().parted_cross(theta, points));
         (0..part.len())
             .into_par_iter()
             .map(|row| {

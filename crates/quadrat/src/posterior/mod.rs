@@ -10,16 +10,17 @@
 //! | coefficients and correlations | `slopes`, `correlation`, `inputs`, `parts` |
 //! | what stands behind observed rows; reports to come | `behind`, `limits`, `report` |
 //! | rows left out | `crossvalidation` |
-//! | warnings | `fine_noise`, `finer`, `misfit`, `sums`, `amounts` |
+//! | warnings | `excerpts`, `fine_noise`, `finer`, `misfit`, `sums` |
 
 pub(crate) mod amounts;
-pub(crate) mod believed;
 pub(crate) mod behind;
+pub(crate) mod believed;
 pub(crate) mod beside;
 pub(crate) mod component;
 pub(crate) mod correlation;
 pub(crate) mod crossvalidation;
 pub(crate) mod draws;
+pub(crate) mod excerpts;
 pub(crate) mod fine_noise;
 pub(crate) mod finer;
 pub(crate) mod inputs;

@@ -49,7 +49,7 @@ impl Posterior {
         let mut drawn = Drawn::new(at.dims());
         let mut rows = Vec::with_capacity(at.len());
         let mut rule = None;
-        let pooled = self.problem.pooled();
+        let pooled = self.problem.drawn().pooled();
         let mut unions = pooled.map_or_else(|| Ok(HashMap::new()), |p| unions(&p.observed, &at))?;
         for row in 0..at.len() {
             let output = self.problem.mean().output(&at, row);
@@ -92,7 +92,7 @@ impl Posterior {
     /// were.
     pub(crate) fn finest_rule(&self) -> NodeRule {
         let problem = &self.problem;
-        match problem.pooled() {
+        match problem.drawn().pooled() {
             // An observed row has the nodes again by which it was seen: what it says of its sum
             // holds for these.
             Some(pooled) => pooled.rule.clone(),

@@ -31,10 +31,13 @@ const PAIRS: f64 = 2e8;
 /// A row tells more of its total where its own sd is smaller than that of the belief by this
 /// factor: normal beliefs of sums are no better than some hundredths.
 const MORE: f64 = 1.02;
-/// Steps towards the likeliest total of a row, the longest, and how near is there.
+/// Steps towards the likeliest total of a row, the longest, and how near is there: in sds of the
+/// row, and relative to the latent value. Towards the zero of a row that counts nothing all steps
+/// are one long, while its sd grows without bound.
 const STEPS: usize = 50;
 const LONGEST: f64 = 2.0;
 const NEAR: f64 = 1e-9;
+const STILL: f64 = 1e-3;
 /// Means that the regression would take below this part are left: it is of no use there.
 const LEAST: f64 = 0.2;
 /// Likeliest probabilities whose distance to zero or one is below this are at that end.
@@ -217,8 +220,8 @@ fn sums(posterior: &Posterior, link: Link, rule: &NodeRule) -> Option<Vec<(usize
     (is_small && !rows.is_empty()).then_some(rows)
 }
 
-/// All nodes of the rows under the belief.
-struct Seen {
+/// All nodes of rows under the belief.
+pub(super) struct Seen {
     points: Functionals,
     at: Vec<Belief>,
     reduced: Mat<f64>,
@@ -226,7 +229,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn new(posterior: &Posterior, component: &Component, nodes: &Functionals) -> Self {
+    pub fn new(posterior: &Posterior, component: &Component, nodes: &Functionals) -> Self {
         let (problem, theta) = (&posterior.problem, &component.theta);
         let points = nodes.atoms_as_points();
         let cross = problem.cross(theta, &points);
@@ -247,6 +250,14 @@ impl Seen {
             reduced,
             prior,
         }
+    }
+
+    /// The latent value that the total of one of the rows amounts to.
+    pub fn total(&self, link: Link, nodes: &Functionals, row: usize) -> Belief {
+        let atoms = nodes.atoms(row);
+        let covariance = |a: usize, b: usize| self.covariance(atoms.start + a, atoms.start + b);
+        let (weights, at) = (&nodes.weight()[atoms.clone()], &self.at[atoms.clone()]);
+        total(link, weights, at, covariance).belief
     }
 
     fn covariance(&self, i: usize, j: usize) -> f64 {
@@ -272,7 +283,8 @@ fn own_total(
         }
         let step = -here.first / here.second;
         z += step.clamp(-LONGEST, LONGEST);
-        if step.abs() * (-here.second).sqrt() < NEAR {
+        let is_still = step.abs() < STILL * (1.0 + z.abs());
+        if is_still && step.abs() * (-here.second).sqrt() < NEAR {
             let [mean, slope, ..] = link.jet(z);
             let variance = slope * slope / -here.second;
             // All or none of the trials bound a probability on one side only.
@@ -309,5 +321,45 @@ impl Nodes<'_> {
             variance: not_negative(prior(i) - self.reduction(i, i)),
         };
         self.mean.iter().enumerate().map(one).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::likelihood::{Binomial, Likelihood, Poisson, Sigmoid};
+
+    /// Rows that bound their total on one side only tell none: towards a total of nothing every
+    /// step is one long, while what is known of it gets less and less.
+    #[test]
+    fn rows_without_a_likeliest_total_tell_none() {
+        let told = |likelihood: Likelihood, link: Link| {
+            let block = Block {
+                likelihood: likelihood.local(),
+                first: 0,
+                own: &[],
+                second: None,
+            };
+            let near = Belief {
+                mean: 0.5,
+                variance: 1.0,
+            };
+            let own = |row: usize| own_total(link, &block, &[], row, near);
+            [own(0), own(1)]
+        };
+        for link in [Link::Exp, Link::Softplus] {
+            let counts = Poisson::new(vec![0.0, 9.0], vec![1.0; 2], link).unwrap();
+            let [none, some] = told(counts.into(), link);
+            assert!(none.is_none(), "{link}");
+            let some = some.unwrap();
+            // A count is the likeliest mean of itself, and its variance.
+            assert!((some.mean - 9.0).abs() < 1e-6 && (some.variance - 9.0).abs() < 1e-5);
+        }
+        let rows = Binomial::new(vec![0.0, 3.0], vec![12.0; 2], Sigmoid::Logit).unwrap();
+        let [none, some] = told(rows.into(), Link::Logit);
+        assert!(none.is_none());
+        // p (1 - p) / n.
+        let some = some.unwrap();
+        assert!((some.mean - 0.25).abs() < 1e-6 && (some.variance - 0.015_625).abs() < 1e-6);
     }
 }

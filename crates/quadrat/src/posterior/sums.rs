@@ -37,13 +37,15 @@ impl Posterior {
     /// whatever else is known. A normal belief about the function cannot hold a sum over values
     /// that move much within the row: its sum is known worse than that.
     pub(crate) fn warnings_of_sums(&self) -> Result<Vec<String>, FitError> {
-        let sparse = self.problem.sparse();
-        if sparse.is_none() && self.problem.pooled().is_none() {
+        let is_sparse = self.problem.sparse().is_some();
+        if !is_sparse && self.problem.pooled().is_none() {
             return Ok(Vec::new());
         }
-        let limit = match sparse {
-            Some(_) => TOO_WIDE_SPARSE,
-            None => TOO_WIDE,
+        // Of sparse inference: no draws answer.
+        let is_normal = is_sparse && self.problem.drawn().sparse().is_some();
+        let limit = match is_normal {
+            true => TOO_WIDE_SPARSE,
+            false => TOO_WIDE,
         };
         let seen = self.seen_sums(limit)?;
         let all = self.problem.observed().len();
@@ -57,11 +59,11 @@ impl Posterior {
             let told = format!(
                 "sums over {wide} of {of} are told up to {widest:.1} times less surely than the rows themselves tell: intervals of such sums are too wide, and their means may be off"
             );
-            out.push(match sparse {
-                Some(_) => format!(
+            out.push(match is_normal {
+                true => format!(
                     "{told}; the normal belief of sparse inference cannot hold such sums more surely: where rows are few, leave `method` out or take a dense one, else take more inducing points (`inducing`)"
                 ),
-                None => format!(
+                false => format!(
                     "the function varies so much within rows that {told}; a longer lengthscale or smaller bins help, and `--check mcmc` shows how far it matters"
                 ),
             });

@@ -99,9 +99,8 @@ impl Posterior {
         }
         let finest = self.finest_rule();
         let limit = self.most_nodes();
-        let pooled = self.problem.pooled();
-        let has_draws = |c: &Component| c.conditioned.lift.is_some();
-        let held_by = pooled.filter(|_| self.components.iter().any(has_draws));
+        let pooled = self.problem.drawn().pooled();
+        let held_by = pooled.filter(|_| self.components.iter().any(Component::has_draws));
         let mut unions = pooled.map_or_else(|| Ok(HashMap::new()), |p| unions(&p.observed, at))?;
         let ends = match pooled {
             Some(pooled) => Some(pooled.ends.clone()),
@@ -170,7 +169,7 @@ impl Posterior {
         let factor = &component.conditioned.factor;
         let told = OnceCell::new();
         let lift = self.lift_of(component)?;
-        let rows = RowSums::new(self, component, link);
+        let rows = OnceCell::new();
         for Part {
             nodes: part,
             holding,
@@ -179,8 +178,10 @@ impl Posterior {
             let count = part.atom_count();
             let points = part.atoms_as_points();
             let lifted = match &lift {
-                Some(lift) => self.lifted_totals(component, lift, (part, &points, holding), link),
-                None => vec![None; part.len()],
+                Some(lift) if count <= MAX_NODES => {
+                    self.lifted_totals(component, lift, (part, &points, holding), link)
+                }
+                _ => vec![None; part.len()],
             };
             if lifted.iter().all(Option::is_some) {
                 for belief in lifted.into_iter().flatten() {
@@ -233,6 +234,7 @@ impl Posterior {
                         || self.full(&nodes, link, weights, told.as_ref()),
                         |seen| seen.belief,
                     );
+                let rows = rows.get_or_init(|| RowSums::new(self, component, link));
                 let belief = rows
                     .as_ref()
                     .map_or(belief, |rows| rows.tell(self, &nodes, weights, belief));

@@ -1,5 +1,7 @@
 //! The model as inference sees it: an engine with its prior and rows.
 
+use std::sync::Arc;
+
 use super::engine::Engine;
 use super::engine::exact::ExactEngine;
 use super::engine::pooled::PooledEngine;
@@ -34,6 +36,9 @@ pub(crate) struct Problem {
     pub besides: Vec<Vec<f64>>,
     /// And where periods that are learned are those that the rows suggest, the likeliest first.
     pub cycles: Vec<Vec<f64>>,
+    /// The same over the nodes of rows that are sums after a link, where inference is sparse and
+    /// they are met by draws.
+    pub(super) drawn: Option<Box<Self>>,
 }
 
 impl Problem {
@@ -78,6 +83,7 @@ impl Problem {
             order,
             besides: model.besides,
             cycles: model.cycles,
+            drawn: None,
         }
     }
 
@@ -158,7 +164,7 @@ impl Problem {
     }
 
     /// The same prior and method for other rows; searches begin at the starts alone.
-    fn model_of(&self, tables: Vec<Observations>, seconds: Seconds) -> Specified {
+    pub(super) fn model_of(&self, tables: Vec<Observations>, seconds: Seconds) -> Specified {
         Specified {
             kernel: self.kernel().clone(),
             tables,
@@ -275,12 +281,16 @@ impl Problem {
     /// where there are such rows.
     pub fn condition_with(&self, theta: &[f64], draws: Draws) -> Result<Conditioned, FitError> {
         let conditioned = self.engine.condition(theta, draws);
-        conditioned.map_err(|error| self.in_user_rows(error))
+        let mut conditioned = conditioned.map_err(|error| self.in_user_rows(error))?;
+        if self.drawn.is_some() {
+            conditioned.lift = self.lift(theta, draws).map(Arc::new);
+        }
+        Ok(conditioned)
     }
 
     /// Draws that are to meet what rows report of their sums, see [`Pooled::draws`].
     pub fn draws(&self, share: f64, count: usize) -> Draws {
-        let pooled = self.pooled();
+        let pooled = self.drawn().pooled();
         pooled.map_or_else(Draws::default, |pooled| pooled.draws(share, count))
     }
 

@@ -11,12 +11,13 @@
 //! | the model in full, and as a problem | `specified`, `assembly` |
 //! | what a problem is made of | `prior`, `tables`, and an `engine` for each way of inference |
 //! | rows of a problem | `normal_rows`, `repeated`, `centred`, `row_products`, `kernel_products` |
-//! | sums after a link, and inducing points | `pooled`, `sparse` |
+//! | sums after a link, and inducing points | `pooled`, `sparse`, `drawn` |
 
 pub(crate) mod assembly;
 pub(crate) mod centred;
 pub(crate) mod checks;
 pub(crate) mod defaults;
+pub(crate) mod drawn;
 pub(crate) mod engine;
 pub(crate) mod extent;
 pub(crate) mod kernel_products;

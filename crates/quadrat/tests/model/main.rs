@@ -30,6 +30,7 @@ mod sparse;
 mod sparse_edges;
 mod sparse_likelihoods;
 mod sparse_search;
+mod sparse_sums;
 mod times;
 mod truncated;
 mod varying;

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::lift::Lift;
-use super::mode::{Mode, PooledOptions, find_mode};
+use super::mode::{Draws, Mode, PooledOptions, find_mode};
 use super::pools::{Pools, Slopes};
 use super::second_order::{SecondOrder, excess};
 use super::total::{Total, total};
@@ -72,13 +72,7 @@ pub fn condition_pooled(
         pools,
         rows: &rows,
     };
-    let lift = match options.draws {
-        none if none.count == 0 => None,
-        draws => {
-            let (mean, prior) = (problem.prior_mean(), problem.parted(theta));
-            Lift::new(&mode, pools, &rows, mean, prior, draws, SEED)
-        }
-    };
+    let lift = lift(problem, (&mode, pools, &rows), theta, options.draws);
     let state = match &lift {
         None => search.converge()?,
         // The draws answer.
@@ -100,6 +94,37 @@ pub fn condition_pooled(
         levels: Vec::new(),
         noise: Vec::new(),
     })
+}
+
+/// Draws that meet what pooled rows report at `theta`, and nothing else of [`condition_pooled`];
+/// none where the mode was not found or rows do not allow draws.
+///
+/// # Arguments
+/// As those of [`condition_pooled`].
+#[must_use]
+pub fn draw_pooled(
+    problem: &dyn LatentGaussian,
+    pools: &Pools,
+    theta: &[f64],
+    options: &PooledOptions,
+) -> Option<Lift> {
+    let mode = find_mode(problem, pools, theta, options).and_then(Mode::converged);
+    let mut rows = Rows::new(problem, theta);
+    rows.count = pools.rows();
+    lift(problem, (&mode.ok()?, pools, &rows), theta, options.draws)
+}
+
+fn lift(
+    problem: &dyn LatentGaussian,
+    (mode, pools, rows): (&Mode, &Pools, &Rows<'_>),
+    theta: &[f64],
+    draws: Draws,
+) -> Option<Lift> {
+    if draws.count == 0 {
+        return None;
+    }
+    let (mean, prior) = (problem.prior_mean(), problem.parted(theta));
+    Lift::new(mode, pools, rows, mean, prior, draws, SEED)
 }
 
 pub(super) struct Search<'a> {

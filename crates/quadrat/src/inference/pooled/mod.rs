@@ -61,7 +61,7 @@ pub(in crate::inference) mod testing;
 mod tests;
 mod total;
 
-pub use expected::condition_pooled;
+pub use expected::{condition_pooled, draw_pooled};
 pub use lift::{Lift, Ready};
 pub use mode::{Draws, Mode, PooledOptions, find_mode};
 pub(crate) use other_sums::{OtherSums, Seen};

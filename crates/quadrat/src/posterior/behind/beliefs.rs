@@ -11,8 +11,8 @@ use crate::likelihood::local::Belief;
 use crate::likelihood::{Dispersion, Likelihood, Noise};
 use crate::link::Link;
 use crate::posterior::prediction::Prediction;
-use crate::problem::scale::Scale;
 use crate::posterior::summary::COVERED;
+use crate::problem::scale::Scale;
 use crate::special::scalar::normal_pdf;
 use crate::support::Functionals;
 
