@@ -4,15 +4,15 @@ use std::time::Instant;
 
 use super::Model;
 use super::bounds::warn_about_bounds;
-use super::fit::{Spread, alone, condition_covering, hypers, poor_draws, spread};
+use super::drawn_sums::{condition_drawn, told_of_beliefs};
+use super::fit::{Spread, alone, hypers, spread};
 use crate::error::{FitError, InputError};
+use crate::inference::in_pool;
 use crate::inference::sparse::{
     CurvatureOf, SparseEvidence, SparseOptimum, SparseOptions, SparseProblem, VariationalPosterior,
     learn_sparse,
 };
-use crate::inference::{Factor, in_pool};
 use crate::likelihood::Likelihood;
-use crate::posterior::component::Component;
 use crate::posterior::correlation::correlations;
 use crate::posterior::levels::mean_hypers;
 use crate::posterior::mixture::Posterior;
@@ -46,11 +46,6 @@ const POINTS: usize = 64;
 const FEWER: usize = 128;
 /// What it may cost of the whole.
 const WORTH: f64 = 0.2;
-/// Excess of a posterior variance over the prior's that is told.
-const WIDER: f64 = 0.01;
-/// What is left to gain of a bound, in nats, that is told: what the options of a search call
-/// converged.
-const TOLD: f64 = 1e-6;
 
 impl Model {
     /// [`Model::fit`] under [`super::Inference::Sparse`].
@@ -254,21 +249,17 @@ impl Model {
         if let Some(sparse) = problem.sparse_mut() {
             (sparse.found, sparse.near) = (Some(found), seen);
         }
-        problem.draw_sums(&self.tables, &nodes[0].theta);
-        let (components, lost) = match condition_covering(&problem, &nodes) {
+        let (components, lost) = match condition_drawn(&mut problem, &self.tables, &nodes) {
             // At the most probable values there is a belief.
             Err(FitError::NotSettled { .. }) if nodes.len() > 1 => {
                 (nodes, is_integrated) = (alone(&optimum), false);
-                problem.draw_sums(&self.tables, &optimum.theta);
-                (condition_covering(&problem, &nodes)?.0, 1.0)
+                let found = condition_drawn(&mut problem, &self.tables, &nodes)?;
+                (found.0, 1.0)
             }
             found => found?,
         };
         if let Some(sparse) = problem.sparse_mut() {
             sparse.near = Vec::new();
-        }
-        if !components.iter().any(Component::has_draws) {
-            problem.draw_no_sums();
         }
         if lost > 0.0 && is_integrated {
             warnings.push(format!(
@@ -278,19 +269,7 @@ impl Model {
         } else if lost > 0.0 {
             warnings.push("hyperparameters were not integrated, since beliefs about the function did not converge at many of them: intervals may be too short".to_owned());
         }
-        let excess = components.iter().map(|c| match &c.conditioned.factor {
-            Factor::Sparse { excess, .. } if !c.has_draws() => *excess,
-            _ => 0.0,
-        });
-        let excess = excess.fold(0.0, f64::max);
-        if excess > WIDER {
-            warnings.push(format!(
-                "along some direction the data widen the belief about the function, by {:.1} % of its prior variance: predictions have the prior's there",
-                100.0 * excess
-            ));
-        }
-        warnings.extend(unconverged(&components));
-        warnings.extend(poor_draws(&components));
+        warnings.extend(told_of_beliefs(&components));
         let mut hyperparameters = hypers(problem.parameters(), &optimum.theta, &intervals);
         hyperparameters.extend(mean_hypers(&problem, &components));
         let summary = FitSummary {
@@ -405,34 +384,6 @@ fn is_integrated(problem: &Problem, learned: &SparseOptimum, asked: Hyperparamet
 fn slowness(learned: &SparseOptimum) -> Option<f64> {
     let passes = learned.passes as f64 / learned.optimum.evaluations.max(1) as f64;
     (passes > SLOW).then_some(passes)
-}
-
-/// What to say where the search for the belief about the function ended before it had converged.
-fn unconverged(components: &[Component]) -> Option<String> {
-    let left = components.iter().map(|c| match &c.conditioned.factor {
-        Factor::Sparse { left, .. } => *left,
-        _ => 0.0,
-    });
-    let left = left.fold(0.0, f64::max);
-    // Answers are those of the belief, but where draws answer.
-    let (told, end) = match components.iter().all(Component::has_draws) {
-        true => (
-            "hyperparameters were learned through a belief about the function that",
-            String::new(),
-        ),
-        false => (
-            "the belief about the function",
-            format!(
-                ", so that means may be off by up to {:.1e} of their standard deviations",
-                (2.0 * left).sqrt()
-            ),
-        ),
-    };
-    (left > TOLD).then(|| {
-        format!(
-            "{told} had not quite converged when its search ended: some {left:.1e} nats of the bound were left to gain{end}"
-        )
-    })
 }
 
 /// What to say of how learning went.

@@ -5,6 +5,7 @@
 //! | the calls of a fit, in this order | `overlap`, `redundant`, `steady`, `fit` or `fit_sparse` |
 //! | from what was said to a problem | `specify`, `cycles`, `sparse_starts`, `coarse_to_fine` |
 //! | the search for hyperparameters | `fit`, `fit_sparse`, `bounds`, `certificate` |
+//! | draws beside inducing points | `drawn_sums` |
 //! | constraints | `non_negative` |
 //! | rows added; files; sampling as a check | `update`, `save`, `mcmc` |
 //!
@@ -17,6 +18,7 @@ mod cycles;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod defaults_tests;
+mod drawn_sums;
 mod fit;
 mod fit_sparse;
 #[cfg(feature = "mcmc")]

@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::fit::condition_covering;
+use super::drawn_sums::condition_drawn;
 use crate::error::LoadError;
 use crate::inference::sites::Method;
 use crate::inference::sparse::{LogSum, VariationalPosterior, Within};
 use crate::kernel::Kernel;
 use crate::parameter::{Parameter, Transform};
-use crate::posterior::component::{Component, Node};
+use crate::posterior::component::Node;
 use crate::posterior::mixture::Posterior;
 use crate::posterior::summary::FitSummary;
 use crate::problem::assembly::Problem;
@@ -299,13 +299,7 @@ impl Posterior {
             .engine()
             .check_size()
             .map_err(crate::error::FitError::from)?;
-        if let Some(node) = saved.nodes.first() {
-            problem.draw_sums(&saved.tables, &node.theta);
-        }
-        let (components, _) = condition_covering(&problem, &saved.nodes)?;
-        if !components.iter().any(Component::has_draws) {
-            problem.draw_no_sums();
-        }
+        let (components, _) = condition_drawn(&mut problem, &saved.tables, &saved.nodes)?;
         let mut posterior = Self::new(
             problem,
             saved.tables,

@@ -35,10 +35,10 @@ impl Posterior {
     /// As [`Self::sample`]; [`InputError::TooManyNodes`] above 4,000 different places and nodes.
     ///
     /// # Numerics
-    /// In dense inference draws meet what rows report of their sums after a link, but behind a
-    /// square, and where rows or nodes are very many: there the normal posterior of the function is
-    /// drawn from, and totals are predicted with a smaller variance than their draws have
-    /// ([`Self::predict`]).
+    /// Draws meet what rows report of their sums after a link, but behind a square, and where rows
+    /// or nodes are very many (in sparse inference, more than 1,500 nodes): there the normal
+    /// posterior of the function is drawn from, and totals are predicted with a smaller variance
+    /// than their draws have ([`Self::predict`]).
     pub fn sample_responses(
         &self,
         at: &Functionals,

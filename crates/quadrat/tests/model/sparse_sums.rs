@@ -57,7 +57,8 @@ fn asked(rows: usize) -> Functionals {
 
 fn answers(posterior: &Posterior, at: &Functionals) -> Vec<(f64, f64)> {
     let seen = posterior.predict(at, Scale::Response).unwrap();
-    seen.mean().iter().copied().zip(seen.sd()).collect()
+    let sds = seen.sd().iter().copied();
+    seen.mean().iter().copied().zip(sds).collect()
 }
 
 /// The normal belief through inducing points told halves of the rows of 3 and 5000 up to four times

@@ -108,6 +108,9 @@ pub fn draw_pooled(
     theta: &[f64],
     options: &PooledOptions,
 ) -> Option<Lift> {
+    if options.draws.count == 0 {
+        return None;
+    }
     let mode = find_mode(problem, pools, theta, options).and_then(Mode::converged);
     let mut rows = Rows::new(problem, theta);
     rows.count = pools.rows();
