@@ -292,6 +292,11 @@ pub enum ScaleWord {
     Response,
     /// A new observation, with noise
     Observation,
+    /// What an instrument with limits reports of a new observation
+    Report,
+    /// The values behind observed rows: in studies only
+    #[value(hide = true)]
+    Row,
 }
 
 fn figure(text: &str) -> Result<PathBuf, String> {

@@ -1,13 +1,16 @@
 //! The one place that talks to the library: from resolved studies to answers.
 
 mod answers;
+mod behind;
 mod reporting;
 
 use std::sync::Arc;
 
 pub use answers::{Answer, Chances, Wanted, draw, draw_name, not_truncated, predict};
+pub use behind::{WantedRows, behind};
 pub use reporting::{
-    choose, library_scale, name_tables, ranks, reporting, reports_probabilities, table_names,
+    choose, library_scale, name_tables, ranks, reporting, reports, reports_probabilities,
+    table_names,
 };
 
 use crate::geographic::SAVED_AS;
@@ -25,6 +28,7 @@ use quadrat::progress::{Keeper as _, Progress};
 use crate::checkpoint::Checkpoint;
 use crate::diagnostic::{Problem, Problems};
 use crate::functionals::functionals;
+use crate::limits::{Said, said};
 use crate::numbers::coordinate;
 use crate::prediction_csv;
 use crate::resolve::{self, Observed, Resolved};
@@ -37,6 +41,9 @@ const NON_NEGATIVE: &str = "non_negative";
 
 /// The note of a saved model with the number of the run that made it.
 const RUN: &str = "run";
+
+/// The note of a saved model with what its study said of limits of instruments.
+const LIMITS: &str = "limits";
 
 /// The note of a saved model with the names of its tables.
 const TABLES: &str = "tables";
@@ -315,6 +322,9 @@ pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
     posterior.set_note(RUN, &resolved.run);
     let names = resolve::names(&resolved.study, &resolved.tables);
     posterior.set_note(TABLES, serde_json::to_string(&names)?);
+    let limits = resolved.tables.iter().map(|table| said(&table.says));
+    let limits: Vec<Said> = limits.collect();
+    posterior.set_note(LIMITS, serde_json::to_string(&limits)?);
     if let Some(asked) = resolved.study.non_negative() {
         posterior.set_note(NON_NEGATIVE, asked.word());
     }

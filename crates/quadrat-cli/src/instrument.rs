@@ -75,9 +75,9 @@ impl Choice<'_> {
     /// Whether naming a table changes anything or says what would be taken anyway.
     fn has_effect(&self) -> bool {
         match self.scale {
-            Scale::Observation => true,
+            Scale::Observation | Scale::Report => true,
             Scale::Response => self.is_noisy || self.groups.len() > 1,
-            Scale::Latent => false,
+            Scale::Latent | Scale::Row => false,
         }
     }
 
@@ -126,7 +126,7 @@ impl Choice<'_> {
             });
         }
         let mut all = self.groups.iter().flatten();
-        if self.scale == Scale::Observation && !all.any(|table| is_known(*table)) {
+        if self.scale.is_observed() && !all.any(|table| is_known(*table)) {
             // That of no table is known, which is said elsewhere.
             return Ok(self.groups[0].first().copied());
         }
@@ -136,6 +136,7 @@ impl Choice<'_> {
             .map_or_else(String::new, |o| format!(" of the output `{o}`"));
         let what = match self.scale {
             Scale::Observation => "new observations",
+            Scale::Report => "new reports",
             _ => "the means of what is reported",
         };
         let message = format!(

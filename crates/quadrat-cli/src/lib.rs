@@ -27,6 +27,7 @@ mod geographic;
 mod grid;
 mod guard;
 mod instrument;
+mod limits;
 mod numbers;
 mod outcome;
 mod output;

@@ -31,6 +31,21 @@ impl Outcome {
     pub fn compute(resolved: Resolved, running: &Running) -> Result<Self> {
         let mut outcome = Self::fit(resolved, running)?;
         for asked in &outcome.resolved.predictions {
+            if let Some(rows) = &asked.rows {
+                let wanted = engine::WantedRows {
+                    rows,
+                    places: &asked.places,
+                    level: asked.level,
+                    non_negative: asked.non_negative,
+                    chances: &asked.chances,
+                    seed: outcome.resolved.study.inference.seed,
+                };
+                let answer = engine::behind(&outcome.posterior, &wanted);
+                let answer =
+                    answer.with_context(|| format!("the prediction `{}` failed", asked.title()))?;
+                outcome.answers.push(answer);
+                continue;
+            }
             let mut answer = engine::predict(&outcome.posterior, &asked.places, &asked.wanted())
                 .with_context(|| format!("the prediction `{}` failed", asked.title()))?;
             outcome.warnings.extend(far(&asked.title(), asked, &answer));

@@ -41,7 +41,24 @@ pub fn once(mut resolved: Resolved) -> Result<Resolved> {
             table.once = Some((supports, made.likelihood().clone()));
         }
     }
+    none_asked(&resolved)?;
     Ok(resolved)
+}
+
+/// Refuses what stands behind rows that count events of others again: what they leave open they
+/// leave open together.
+fn none_asked(resolved: &Resolved) -> Result<(), Problems> {
+    let study = &resolved.study;
+    for asked in &resolved.predictions {
+        let table = asked.rows.as_ref().and_then(|rows| rows.table);
+        if table.is_some_and(|table| resolved.tables[table].once.is_some()) {
+            let at = study.source.place(&study.predict[asked.of].name.span);
+            let message = "some of these rows count the events of others again, and what stands behind rows that share events is not told";
+            let remedy = "leave the totals out of the tables, or predict the response";
+            return Err(Problems::from(Problem::new(message).at(at).remedy(remedy)));
+        }
+    }
+    Ok(())
 }
 
 /// Whether rows of a table count events in boxes, regions or bags.

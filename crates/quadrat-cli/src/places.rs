@@ -190,6 +190,20 @@ impl Places {
         }
     }
 
+    /// Sums that look at many places: rows that are told by their labels alone.
+    pub fn named(rows: usize, labels: Vec<Labels>) -> Self {
+        Self {
+            rows,
+            shapes: None,
+            dims: Vec::new(),
+            aggregate: None,
+            geographic: None,
+            output: None,
+            amounts: None,
+            labels,
+        }
+    }
+
     /// Points with these coordinates.
     #[cfg(test)]
     pub fn points(columns: &[(&str, &[f64])]) -> Self {

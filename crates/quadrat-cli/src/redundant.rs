@@ -71,6 +71,7 @@ pub fn without(resolved: &mut Resolved, goes: &HashSet<usize>) -> Result<()> {
     let mut first = 0;
     let mut left = Vec::with_capacity(resolved.tables.len());
     let mut places = Vec::with_capacity(resolved.tables.len());
+    let mut moves = Vec::with_capacity(resolved.tables.len());
     for table in std::mem::take(&mut resolved.tables) {
         let rows = table.places.len();
         let kept: Vec<usize> = (0..rows)
@@ -78,6 +79,11 @@ pub fn without(resolved: &mut Resolved, goes: &HashSet<usize>) -> Result<()> {
             .collect();
         first += rows;
         places.push((!kept.is_empty()).then_some(left.len()));
+        let mut moved: Vec<Result<usize, f64>> = (0..rows)
+            .map(|row| Err(table.height(row).unwrap_or(f64::NAN) * table.places.volume(row)))
+            .collect();
+        (0..).zip(&kept).for_each(|(to, &row)| moved[row] = Ok(to));
+        moves.push(moved);
         if kept.len() == rows {
             left.push(table);
         } else if !kept.is_empty() {
@@ -86,6 +92,10 @@ pub fn without(resolved: &mut Resolved, goes: &HashSet<usize>) -> Result<()> {
     }
     resolved.tables = left;
     for asked in &mut resolved.predictions {
+        let rows = asked.rows.as_mut();
+        if let Some((rows, table)) = rows.and_then(|rows| rows.table.map(|table| (rows, table))) {
+            rows.moved(places[table], |row| moves[table][row]);
+        }
         asked.table = asked.table.and_then(|table| places[table]);
     }
     Ok(())

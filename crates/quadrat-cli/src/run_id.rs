@@ -52,7 +52,7 @@ pub fn files(study: &Study) -> Vec<PathBuf> {
         .iter()
         .flat_map(|predict| match &predict.place {
             Where::File { file, support } => [file.as_ref(), shape_file(support)],
-            Where::Grid { .. } => [None, None],
+            Where::Grid { .. } | Where::Rows { .. } => [None, None],
         });
     let observed = study
         .observe

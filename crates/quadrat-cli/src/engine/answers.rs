@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 use quadrat::likelihood::Likelihood;
+use quadrat::model::Limits;
 use quadrat::support::Functionals;
 
 use super::{Finer, Posterior, library_scale, reporting, reports_probabilities};
@@ -28,6 +29,8 @@ pub struct Wanted {
     pub chances: Chances,
     /// Which table it is about, where that is said.
     pub table: Option<usize>,
+    /// Between which numbers it reports, where its reports are asked for.
+    pub limits: Option<Limits>,
 }
 
 /// Probabilities wanted of every row.
@@ -102,8 +105,9 @@ pub fn predict(posterior: &Posterior, places: &Places, wanted: &Wanted) -> Resul
         non_negative,
         ref chances,
         table,
+        limits,
     } = *wanted;
-    if scale == Scale::Observation
+    if scale.is_observed()
         && places.aggregate == Some(Aggregate::Sum)
         && reports_probabilities(posterior, places, table)
     {
@@ -140,6 +144,9 @@ pub fn predict(posterior: &Posterior, places: &Places, wanted: &Wanted) -> Resul
         if non_negative {
             answer.uncut.extend_from_slice(prediction.mean());
             prediction = prediction.non_negative();
+        }
+        if let Some(limits) = limits {
+            prediction = prediction.reported(limits);
         }
         let unresolved = prediction.unresolved().iter().map(|row| row + start);
         answer.unresolved.extend(unresolved);
@@ -227,7 +234,7 @@ pub fn draw(
     }
     let drawn = match scale {
         Scale::Latent => posterior.sample(&all, most, seed),
-        Scale::Response | Scale::Observation => posterior.sample_responses(&all, most, seed),
+        _ => posterior.sample_responses(&all, most, seed),
     }?;
     let mut first = 0;
     let own = wanted.iter().map(|(places, draws)| {
@@ -264,6 +271,6 @@ pub fn not_truncated(
         likelihood,
         Likelihood::Ordinal(_) | Likelihood::Laplace(_) | Likelihood::StudentT(_)
     );
-    (other && scale == Scale::Observation)
+    (other && scale.is_observed())
         .then_some("new observations of this model do not have normal noise")
 }

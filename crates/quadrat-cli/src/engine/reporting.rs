@@ -3,11 +3,12 @@
 use anyhow::Result;
 use quadrat::likelihood::Likelihood;
 use quadrat::link::Link;
-use quadrat::model::{Observations, Scale as LibraryScale};
+use quadrat::model::{Limits, Observations, Scale as LibraryScale};
 
-use super::{Posterior, TABLES};
+use super::{LIMITS, Posterior, TABLES};
 use crate::diagnostic::{Problem, Problems};
 use crate::instrument::{Choice, has_one_noise};
+use crate::limits::{Fault, Said, apart, limits};
 use crate::places::Places;
 use crate::study::Scale;
 
@@ -57,6 +58,22 @@ pub fn name_tables(posterior: &mut Posterior, names: &[String]) -> Result<()> {
     Ok(())
 }
 
+/// Between which numbers a table of a saved model reports.
+///
+/// # Errors
+/// A [`Fault`] where its reports are no numbers, or its limits not the same for all rows.
+pub fn reports(posterior: &Posterior, table: usize) -> Result<Limits, Fault> {
+    let saved: Option<Vec<Said>> = posterior
+        .note(LIMITS)
+        .and_then(|note| serde_json::from_str(note).ok());
+    let said = saved.and_then(|all| all.get(table).copied());
+    let tables = posterior.observations();
+    match tables.get(table) {
+        Some(observed) => limits(said.unwrap_or_default(), observed.likelihood()),
+        None => Ok(Limits::none()),
+    }
+}
+
 /// The table that a prediction by a saved model is about.
 pub fn choose(
     posterior: &Posterior,
@@ -65,10 +82,16 @@ pub fn choose(
     named: Option<&str>,
 ) -> Result<Option<usize>> {
     let names = table_names(posterior);
+    let grouped = |of| match scale {
+        Scale::Report => apart(posterior.instruments(output, of), |table| {
+            reports(posterior, table)
+        }),
+        _ => posterior.instruments(output, of),
+    };
     let choice = Choice {
         names: &names,
-        groups: posterior.instruments(output, library_scale(scale)),
-        observed: posterior.instruments(output, LibraryScale::Observation),
+        groups: grouped(library_scale(scale)),
+        observed: grouped(LibraryScale::Observation),
         scale,
         is_noisy: false,
         output,
@@ -89,6 +112,6 @@ pub fn library_scale(scale: Scale) -> LibraryScale {
     match scale {
         Scale::Latent => LibraryScale::Latent,
         Scale::Response => LibraryScale::Response,
-        Scale::Observation => LibraryScale::Observation,
+        Scale::Observation | Scale::Report | Scale::Row => LibraryScale::Observation,
     }
 }

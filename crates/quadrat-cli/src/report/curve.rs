@@ -167,6 +167,8 @@ mod tests {
             chances: crate::engine::Chances::default(),
             table: None,
             like: None,
+            limits: None,
+            rows: None,
         }
     }
 

@@ -154,7 +154,7 @@ pub fn is_on_scale(outcome: &Outcome, asked: &Asked, table: &Observed) -> bool {
 /// Whether new ranks are predicted, which have a scale of their own.
 fn is_rank_scale(outcome: &Outcome, asked: &Asked) -> bool {
     let reporting = outcome.resolved.reporting(asked);
-    asked.scale == Scale::Observation
+    asked.scale.is_observed()
         && reporting.is_some_and(|table| matches!(table.says.reports, Reports::Ordinal { .. }))
 }
 

@@ -1,5 +1,6 @@
 //! Results as a report and figures.
 
+mod behind;
 mod calibration;
 mod cells;
 mod chances;
@@ -140,6 +141,17 @@ fn predicted(
     let Some((first, _)) = group.first() else {
         return;
     };
+    if first.rows.is_some() {
+        for (asked, answer) in group {
+            match behind::figure(outcome, asked, answer) {
+                Ok(figure) => drawn.figures.push(figure),
+                Err(why) => drawn
+                    .left_out
+                    .push(format!("no figure of `{}`: {why}", asked.title())),
+            }
+        }
+        return;
+    }
     let view = match &first.places.shapes {
         None => Some(view::of(&first.places, &Knowledge::of(outcome))),
         Some(_) => None,
@@ -245,12 +257,17 @@ fn note(asked: &Asked) -> String {
         None => "boxes".to_owned(),
     };
     let what = match asked.places.aggregate {
+        _ if asked.rows.as_ref().is_some_and(|r| r.groups.is_some()) => {
+            "Sums of the values behind observed rows".to_owned()
+        }
+        _ if asked.rows.is_some() => "Values behind observed rows".to_owned(),
         None => "Values at points".to_owned(),
         Some(Aggregate::Sum) => format!("Totals over {over}"),
         Some(Aggregate::Mean) => format!("Averages over {over}"),
     };
     let what = match (&asked.like, asked.scale) {
         (Some(table), Scale::Observation) => format!("New observations of {table}. {what}"),
+        (Some(table), Scale::Report) => format!("New reports of {table}. {what}"),
         _ => what,
     };
     format!(

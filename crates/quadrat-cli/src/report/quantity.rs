@@ -85,7 +85,7 @@ fn special(outcome: &Outcome, asked: &Asked) -> Option<String> {
         return Some(format!("latent value behind {name}"));
     }
     match &says.reports {
-        Reports::Ordinal { .. } if scale == Scale::Observation => Some(name),
+        Reports::Ordinal { .. } if scale.is_observed() => Some(name),
         Reports::Ordinal { .. } if value_name(outcome, output) == name => {
             Some(format!("latent value behind {name}"))
         }

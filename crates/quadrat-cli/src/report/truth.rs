@@ -107,6 +107,8 @@ mod tests {
             chances: crate::engine::Chances::default(),
             table: None,
             like: None,
+            limits: None,
+            rows: None,
         };
         let truth = Truth {
             prediction: "p",

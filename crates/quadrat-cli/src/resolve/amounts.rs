@@ -144,7 +144,7 @@ pub fn amounts_suit(
             "leave it out; successes are predicted among `trials`",
         ),
         (Amounts::Trials(_), Some(Likelihood::Binomial(_))) => match scale {
-            Scale::Observation => return,
+            _ if scale.is_observed() => return,
             _ => (
                 &beside.trials,
                 "`trials` are of new successes, and this prediction is about their probability",

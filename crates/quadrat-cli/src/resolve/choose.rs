@@ -6,6 +6,7 @@ use quadrat::model::{Instrument, Scale as LibraryScale, Varying, instruments};
 use super::{Asked, Observed};
 use crate::engine::library_scale;
 use crate::instrument::{Choice, has_one_noise};
+use crate::limits::{apart, limits, said};
 use crate::study::fields::Check;
 use crate::study::{Scale, Study};
 
@@ -27,8 +28,12 @@ pub(super) fn chosen(
     let names = names(study, tables);
     let all: Vec<Instrument<'_>> = tables.iter().map(Observed::instrument).collect();
     let varying: Vec<Varying> = study.vary.iter().map(|vary| vary.what).collect();
+    let reports = |table: usize| limits(said(&tables[table].says), &tables[table].likelihood);
     for asked in predictions {
         let predict = &study.predict[asked.of];
+        if asked.rows.is_some() {
+            continue;
+        }
         let output = asked.places.output.as_deref();
         let grouped = |scale| instruments(&all, output, scale, &varying);
         let own = || {
@@ -38,10 +43,14 @@ pub(super) fn chosen(
         };
         let varies = own().any(|table| study.vary_of(&table.likelihood).is_some());
         let is_noisy = varies && asked.scale == Scale::Response && asked.places.aggregate.is_none();
+        let of_scale = |scale| match asked.scale {
+            Scale::Report => apart(grouped(scale), reports),
+            _ => grouped(scale),
+        };
         let choice = Choice {
             names: &names,
-            groups: grouped(library_scale(asked.scale)),
-            observed: grouped(LibraryScale::Observation),
+            groups: of_scale(library_scale(asked.scale)),
+            observed: of_scale(LibraryScale::Observation),
             scale: asked.scale,
             is_noisy,
             output,
@@ -58,9 +67,17 @@ pub(super) fn chosen(
                     ));
                 }
                 asked.table = table;
-                let differ = choice.observed.len() > 1 && asked.scale == Scale::Observation;
+                let differ = choice.observed.len() > 1 && asked.scale.is_observed();
                 let is_told = differ || named.is_some();
                 asked.like = table.filter(|_| is_told).map(|table| names[table].clone());
+                if let (Scale::Report, Some(table)) = (asked.scale, table) {
+                    match reports(table) {
+                        Ok(limits) => asked.limits = Some(limits),
+                        Err(fault) => {
+                            check.refuse(&predict.scale_span, fault.message, fault.remedy);
+                        }
+                    }
+                }
             }
             Err(fault) => {
                 let span = named.map_or(&predict.scale_span, |named| &named.span);
@@ -77,10 +94,7 @@ pub(super) fn new_rows_have_noise(
     tables: &[Observed],
     predictions: &[Asked],
 ) {
-    for asked in predictions
-        .iter()
-        .filter(|asked| asked.scale == Scale::Observation)
-    {
+    for asked in predictions.iter().filter(|asked| asked.scale.is_observed()) {
         let table = asked.table.and_then(|table| tables.get(table));
         if table.is_none_or(|table| has_one_noise(&table.likelihood)) {
             continue;

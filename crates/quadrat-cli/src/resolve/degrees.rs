@@ -132,7 +132,7 @@ pub fn pair(files: &Files<'_>, study: &Study) -> Option<Arc<Geographic>> {
         .iter()
         .filter_map(|predict| match &predict.place {
             Where::File { file, support } => used(support, file.as_ref(), false),
-            Where::Grid { .. } => None,
+            Where::Grid { .. } | Where::Rows { .. } => None,
         });
     let all: Vec<Use<'_>> = observed.chain(predicted).collect();
     let first = all.iter().find(|use_| !use_.keys.planar)?;

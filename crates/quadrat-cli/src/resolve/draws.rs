@@ -28,7 +28,10 @@ pub(super) fn suits(check: &Check<'_>, study: &Study, tables: &[Observed], predi
         };
         let table = reporting(tables, asked);
         let likelihood = table.map(|table| &table.likelihood);
-        if predict.scale == Scale::Observation {
+        if predict.scale == Scale::Row {
+            continue;
+        }
+        if predict.scale.is_observed() {
             check.refuse(&draws.span, NOT_OBSERVED, "leave `scale` or `draws` out");
             continue;
         }

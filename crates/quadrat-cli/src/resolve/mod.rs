@@ -3,6 +3,7 @@
 
 mod amounts;
 mod bags;
+mod behind;
 mod choose;
 mod clashes;
 mod constant;
@@ -28,6 +29,8 @@ mod varying;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use quadrat::model::Limits;
+
 use crate::diagnostic::Problems;
 use crate::engine::{Chances, Wanted};
 use crate::geographic::Geographic;
@@ -38,6 +41,7 @@ use crate::study::fields::Check;
 use crate::study::support::{Edge, Extent, Support};
 use crate::study::{NonNegative, Observe, Output, Predict, Scale, Study, Where, link};
 pub use amounts::{amounts_suit, with_table, without_table};
+pub use behind::RowsAsked;
 pub use choose::names;
 use choose::{chosen, new_rows_have_noise, shared_noise};
 use clashes::no_column_twice;
@@ -105,6 +109,10 @@ pub struct Asked {
     pub table: Option<usize>,
     /// The name of that table, where tables differ.
     pub like: Option<String>,
+    /// Between which numbers that table reports, where its reports are asked for.
+    pub limits: Option<Limits>,
+    /// The observed rows that are asked for, if they are.
+    pub rows: Option<RowsAsked>,
     /// A name of its own for files and figures: with the output, where there are several.
     pub id: String,
 }
@@ -118,6 +126,7 @@ impl Asked {
             non_negative: self.non_negative,
             chances: self.chances.clone(),
             table: self.table,
+            limits: self.limits,
         }
     }
 
@@ -315,6 +324,7 @@ fn of_outputs(
             id: asked.id.clone(),
             like: asked.like.clone(),
             chances: asked.chances.clone(),
+            rows: asked.rows.clone(),
             places,
             ..asked
         }
@@ -352,11 +362,17 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
         .predict
         .iter()
         .enumerate()
-        .filter_map(|(of, p)| {
-            let asked = asked(&files, &inputs, (&study, of, p), &mut warnings)?;
-            Some((p, asked))
+        .flat_map(|(of, p)| match &p.place {
+            // What is wrong with the tables is said already.
+            Where::Rows { .. } if unread => Vec::new(),
+            Where::Rows { file, by } => {
+                behind::asked(&files, (&study, of, p), (file, by.as_deref()), &tables)
+            }
+            _ => match asked(&files, &inputs, (&study, of, p), &mut warnings) {
+                Some(asked) => of_outputs(&check, p, asked, &outputs),
+                None => Vec::new(),
+            },
         })
-        .flat_map(|(p, asked)| of_outputs(&check, p, asked, &outputs))
         .collect();
     name_apart(&mut predictions);
     if !unread {
@@ -447,6 +463,8 @@ fn asked(
             let add = |places: &mut Places| with_table(files, &table, &predict.beside, places);
             read_places(files, (&table, file), support, add)?
         }
+        // Rows are no places.
+        Where::Rows { .. } => return None,
         Where::File {
             file: None,
             support,
@@ -476,6 +494,8 @@ fn asked(
         chances,
         table: None,
         like: None,
+        limits: None,
+        rows: None,
     })
 }
 

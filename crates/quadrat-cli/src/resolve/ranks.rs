@@ -1,8 +1,8 @@
 //! Predictions of the probability of every rank.
 
 use super::{Asked, Observed, no_column_twice, reporting};
+use crate::study::Study;
 use crate::study::fields::Check;
-use crate::study::{Scale, Study};
 
 /// Tells predictions with `ranks = true` how many there are; refuses what has no ranks.
 pub(super) fn ranked(
@@ -31,7 +31,7 @@ pub(super) fn ranked(
                 continue;
             }
         };
-        if predict.scale != Scale::Observation {
+        if !predict.scale.is_observed() {
             check.refuse(span, OBSERVED, "add `scale = \"observation\"`");
             continue;
         }

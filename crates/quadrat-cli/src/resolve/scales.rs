@@ -4,7 +4,7 @@ use super::{Asked, Observed, reporting};
 use crate::study::fields::Check;
 use crate::study::likelihood::Scale as Means;
 use crate::study::support::Aggregate;
-use crate::study::{Scale, Study, Where};
+use crate::study::{Study, Where};
 
 /// What there is none of.
 pub const SUMMED: &str = "probabilities that were added up have no new observation";
@@ -20,7 +20,7 @@ pub(super) fn behind_a_link(
         let Some(table) = reporting(tables, asked) else {
             continue;
         };
-        if table.says.scale() != Means::Probability || asked.scale != Scale::Observation {
+        if table.says.scale() != Means::Probability || !asked.scale.is_observed() {
             continue;
         }
         if asked.places.aggregate != Some(Aggregate::Sum) {
@@ -30,6 +30,7 @@ pub(super) fn behind_a_link(
         let span = match &predict.place {
             Where::Grid { axes, .. } => axes.first().map(|(name, _)| name.span.clone()),
             Where::File { support, .. } => Some(support.span.clone()),
+            Where::Rows { .. } => None,
         };
         let span = span.unwrap_or_else(|| predict.name.span.clone());
         check.refuse(

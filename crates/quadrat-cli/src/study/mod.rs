@@ -12,6 +12,7 @@ pub mod observe;
 pub mod outputs;
 mod predict;
 mod preset;
+mod rows;
 mod settings;
 pub mod shape;
 mod sparse;

@@ -6,7 +6,7 @@ use quadrat::model::Inference as Way;
 
 use super::fields::{Check, Section, Spanned, kind};
 use super::likelihood::{Reports, Scale as Means};
-use super::predict::{Predict, Scale};
+use super::predict::Predict;
 use super::{Inference, Latent, Observe};
 
 /// How the function is kept from being negative.
@@ -86,7 +86,7 @@ pub fn suits(
             Some(name) => reports.find(|o| o.shown_name() == name.value),
             None => reports.next(),
         };
-        let Some(reporting) = reporting.filter(|_| predict.scale == Scale::Observation) else {
+        let Some(reporting) = reporting.filter(|_| predict.scale.is_observed()) else {
             continue;
         };
         let kind = &reporting.likelihood.name.value;

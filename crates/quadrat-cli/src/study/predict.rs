@@ -7,7 +7,7 @@ use toml_edit::Item;
 use super::fields::{Section, Spanned, kind, number, text};
 use super::likelihood::{Given, given};
 use super::support::{self, Support};
-use super::{names, repeated};
+use super::{names, repeated, rows};
 use crate::grid::{self, Axis};
 
 /// One prediction, one output table.
@@ -52,6 +52,15 @@ pub struct Beside {
     pub keep: Vec<Spanned<String>>,
 }
 
+/// All scales.
+const SCALES: [Scale; 5] = [
+    Scale::Latent,
+    Scale::Response,
+    Scale::Observation,
+    Scale::Report,
+    Scale::Row,
+];
+
 /// The most draws of a prediction.
 pub const MOST_DRAWS: usize = 1000;
 
@@ -72,6 +81,13 @@ pub enum Where {
         /// Its columns.
         support: Box<Support>,
     },
+    /// Rows of an observed table, one by one or added up.
+    Rows {
+        /// The name of the table, or its file.
+        file: Spanned<String>,
+        /// Columns whose cells tell groups apart, where rows are added up.
+        by: Option<Vec<Spanned<String>>>,
+    },
 }
 
 /// What a prediction is about.
@@ -83,6 +99,10 @@ pub enum Scale {
     Response,
     /// A new observation, with noise.
     Observation,
+    /// What an instrument with limits reports of a new observation.
+    Report,
+    /// The value behind an observed row, given what it reported.
+    Row,
 }
 
 impl Scale {
@@ -92,7 +112,14 @@ impl Scale {
             Self::Latent => "latent",
             Self::Response => "response",
             Self::Observation => "observation",
+            Self::Report => "report",
+            Self::Row => "row",
         }
+    }
+
+    /// Whether it is of new observations: with the noise of one table, and as that reports them.
+    pub fn is_observed(self) -> bool {
+        matches!(self, Self::Observation | Self::Report)
     }
 }
 
@@ -133,14 +160,14 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
             "exposure",
             "trials",
             "keep",
+            "rows",
+            "by",
         ],
         &[],
     );
-    let scale = match section.word("scale", &["latent", "response", "observation"], &[]) {
-        Some(word) if word.value == "latent" => Scale::Latent,
-        Some(word) if word.value == "observation" => Scale::Observation,
-        _ => Scale::Response,
-    };
+    let said = section.word("scale", &SCALES.map(Scale::word), &[]);
+    let said = said.and_then(|word| SCALES.into_iter().find(|s| s.word() == word.value));
+    let scale = said.unwrap_or(Scale::Response);
     let level = section.number("level");
     if let Some(level) = &level
         && !(level.value > 0.0 && level.value < 1.0)
@@ -167,7 +194,10 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
         "trials",
         "give the number of trials, or its column",
     )?;
-    let place = place(section)?;
+    let place = match rows::read(section, said)? {
+        Some(rows) => rows,
+        None => place(section)?,
+    };
     // A bad name was already noted; `text` must not note it again.
     let item = section.get("name")?;
     let name = Spanned {

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use quadrat::model::Limits;
 
 use self::flags::Described;
 use super::print;
@@ -31,6 +32,11 @@ use crate::{engine, prediction_csv, sums};
 
 /// Runs the command.
 pub fn run(args: &Predict) -> Result<()> {
+    if args.scale == ScaleWord::Row {
+        anyhow::bail!(
+            "what stands behind observed rows is asked in a study, by `rows = \"cells.csv\"` and `scale = \"row\"` in [[predict]]: a saved model does not keep the columns that tell its rows apart; from Rust: `Posterior::behind`"
+        );
+    }
     let (posterior, geographic) = load(&args.model)?;
     let asked = asked(args, &posterior, geographic)?;
     spare(args)?;
@@ -252,6 +258,7 @@ fn answers(
             non_negative,
             chances: chances.clone(),
             table,
+            limits: limits(posterior, scale, table)?,
         };
         let answer = engine::predict(posterior, &places, &wanted)?;
         parts.push((places, answer));
@@ -371,7 +378,7 @@ fn asked_chances(
     if draws > MOST_DRAWS {
         anyhow::bail!("--draws takes 1 to {MOST_DRAWS}, not {draws}");
     }
-    if draws > 0 && args.scale == ScaleWord::Observation {
+    if draws > 0 && scale(args.scale).is_observed() {
         anyhow::bail!("{NOT_OBSERVED}; leave `--scale observation` or `--draws` out");
     }
     if !args.ranks {
@@ -398,7 +405,7 @@ fn asked_chances(
         };
         anyhow::anyhow!("{message}; {remedy}")
     })?;
-    if args.scale != ScaleWord::Observation {
+    if !scale(args.scale).is_observed() {
         anyhow::bail!("{OBSERVED}; add `--scale observation`");
     }
     Ok(Chances {
@@ -413,11 +420,27 @@ fn wants_geo(args: &Predict) -> bool {
     args.output.as_deref().is_some_and(is_geo)
 }
 
+/// Between which numbers the reports lie that are asked for.
+fn limits(
+    posterior: &engine::Posterior,
+    scale: Scale,
+    table: Option<usize>,
+) -> Result<Option<Limits>> {
+    let (Scale::Report, Some(table)) = (scale, table) else {
+        return Ok(None);
+    };
+    let limits = engine::reports(posterior, table)
+        .map_err(|fault| Problems::from(Problem::new(fault.message).remedy(fault.remedy)))?;
+    Ok(Some(limits))
+}
+
 fn scale(word: ScaleWord) -> Scale {
     match word {
         ScaleWord::Latent => Scale::Latent,
         ScaleWord::Response => Scale::Response,
         ScaleWord::Observation => Scale::Observation,
+        ScaleWord::Report => Scale::Report,
+        ScaleWord::Row => Scale::Row,
     }
 }
 
