@@ -2,6 +2,7 @@
 //! refused here.
 
 mod amounts;
+mod apart;
 mod bags;
 mod behind;
 mod choose;
@@ -41,6 +42,7 @@ use crate::study::fields::Check;
 use crate::study::support::{Edge, Extent, Support};
 use crate::study::{NonNegative, Observe, Output, Predict, Scale, Study, Where, link};
 pub use amounts::{amounts_suit, with_table, without_table};
+use apart::name_apart;
 pub use behind::RowsAsked;
 pub use choose::names;
 use choose::{chosen, new_rows_have_noise, shared_noise};
@@ -135,33 +137,6 @@ impl Asked {
         match &self.places.output {
             None => self.name.clone(),
             Some(output) => format!("{}: {output}", self.name),
-        }
-    }
-}
-
-/// A name as a part of a file name: no longer than any file system takes.
-fn file_name(name: &str) -> String {
-    const MOST: usize = 40;
-    let plain = |c: char| match c.is_alphanumeric() || c == '-' || c == '_' {
-        true => c,
-        false => '-',
-    };
-    name.chars().take(MOST).map(plain).collect()
-}
-
-/// Gives predictions of outputs names of their own, that no other prediction has where case does
-/// not count.
-fn name_apart(predictions: &mut [Asked]) {
-    let mut taken: HashSet<String> = predictions.iter().map(|p| p.name.to_lowercase()).collect();
-    for asked in predictions {
-        let Some(output) = &asked.places.output else {
-            continue;
-        };
-        let plain = format!("{}-{}", asked.name, file_name(output));
-        let numbered = (2..).map(|n| format!("{plain}-{n}"));
-        let mut names = std::iter::once(plain.clone()).chain(numbered);
-        if let Some(free) = names.find(|id| taken.insert(id.to_lowercase())) {
-            asked.id = free;
         }
     }
 }

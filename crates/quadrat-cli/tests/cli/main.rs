@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod bag_reports;
+mod behind;
 mod broken_kinds;
 mod broken_outputs;
 mod broken_regions;

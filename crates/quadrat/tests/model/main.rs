@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod answers;
+mod behind;
+mod behind_coverage;
 mod both_varying;
 mod common;
 mod crossvalidation;
@@ -23,6 +25,7 @@ mod pooled;
 mod proportions;
 mod redundant;
 mod refused;
+mod reports;
 mod rounding;
 mod sites;
 mod slopes;
