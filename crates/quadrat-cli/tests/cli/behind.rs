@@ -356,7 +356,19 @@ fn what_cannot_be_asked_of_rows_is_refused() {
     for (name, study, expected) in &cases {
         wrong.extend(refused(name, study, &files, expected).err());
     }
-    let replaced = |from: &str, to: &str| of("").replace(from, to);
+    none(&wrong);
+}
+
+#[test]
+fn tables_whose_rows_tell_no_value_are_refused() {
+    let files: [(&str, &[u8]); 1] = [("cells.csv", CELLS.as_bytes())];
+    let at = STUDY.find("[[predict]]").unwrap();
+    let plain = format!(
+        "{}[[predict]]\nname = \"p\"\nrows = \"cells.csv\"\nscale = \"row\"\n",
+        &STUDY[..at]
+    );
+    let mut wrong: Vec<String> = Vec::new();
+    let replaced = |from: &str, to: &str| plain.replace(from, to);
     let more: Vec<(&str, String, &[&str])> = vec![
         (
             "times",

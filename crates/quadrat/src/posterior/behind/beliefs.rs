@@ -6,11 +6,12 @@ use super::law::Law;
 use super::table::Behind;
 use super::told::{Told, told};
 use crate::error::{FitError, InputError};
+use crate::inference::sites::Method;
 use crate::inference::sites::pair::scale;
 use crate::likelihood::local::Belief;
 use crate::likelihood::{Dispersion, Likelihood, Noise};
 use crate::link::Link;
-use crate::posterior::prediction::Prediction;
+use crate::posterior::prediction::{Prediction, log_sum_exp};
 use crate::posterior::summary::COVERED;
 use crate::problem::scale::Scale;
 use crate::special::scalar::normal_pdf;
@@ -28,6 +29,15 @@ const MOST_STEPS: usize = 400;
 /// A belief without a row is found when with the row it has the mean and variance that it should,
 /// to this share of the standard deviation.
 const FOUND: f64 = 1e-7;
+
+/// What is known of a function without a row is at least this part of what is known with it: less
+/// is a difference of rounding.
+const LEAST_LEFT: f64 = 1e-6;
+
+/// The values of the function that stand for a belief, in standard deviations.
+fn node(at: usize, count: usize) -> f64 {
+    2.0 * REACH * at as f64 / (count - 1) as f64 - REACH
+}
 
 /// Rows of a table with what is believed of the functions under them.
 pub(super) struct Beliefs<'a> {
@@ -47,6 +57,8 @@ pub(super) struct Beliefs<'a> {
     /// The spread, where it is a function.
     spread: Option<(Prediction, Link)>,
     is_non_negative: bool,
+    /// How the fit approximates what a row says of its function.
+    way: Method,
 }
 
 /// A component of what is believed of the function under a row.
@@ -121,6 +133,10 @@ impl<'a> Beliefs<'a> {
             spread: spread.transpose()?,
             at,
             is_non_negative: behind.is_non_negative,
+            way: match posterior.problem.sparse() {
+                Some(_) => Method::Variational,
+                None => posterior.problem.method().unwrap_or(Method::Ep),
+            },
         })
     }
 
@@ -182,6 +198,35 @@ impl<'a> Beliefs<'a> {
         }
     }
 
+    /// The same where the row's own likelihood takes the place of what the fit made of it; none
+    /// where these are the same (expectation propagation), or the belief without the row is not
+    /// known.
+    fn count_laws_of_row(&self, i: usize, part: &Part, exposure: f64) -> Option<Vec<CountLaw>> {
+        if self.way == Method::Ep || !self.is_simple || part.sd == 0.0 {
+            return None;
+        }
+        let row = self.rows[i].0;
+        let other = self.without(row, part)?;
+        let local = self.likelihood.local();
+        let mut laws = self.count_laws(part, exposure);
+        let sd = other.variance.sqrt();
+        let count = laws.len();
+        let log = |at: usize| {
+            let f = part.mean + part.sd * node(at, count);
+            let z = (f - other.mean) / sd;
+            local.log_density(&part.own, row, f).value - 0.5 * z * z
+        };
+        let logs: Vec<f64> = (0..count).map(log).collect();
+        let total = log_sum_exp(&logs);
+        if !total.is_finite() {
+            return None;
+        }
+        for (law, log) in laws.iter_mut().zip(logs) {
+            law.weight = part.weight * (log - total).exp();
+        }
+        Some(laws)
+    }
+
     /// The laws of a count, over values of the function that stand for a component.
     fn count_laws(&self, part: &Part, exposure: f64) -> Vec<CountLaw> {
         let dispersion = self.dispersion(&part.own);
@@ -199,7 +244,7 @@ impl<'a> Beliefs<'a> {
         let wanted = NODES.0 as f64 * (high - low).abs() / sd.max(f64::MIN_POSITIVE);
         let count = wanted.clamp(NODES.0 as f64, NODES.1 as f64) as usize | 1;
         let step = 2.0 * REACH / (count - 1) as f64;
-        let nodes = (0..count).map(|i| -REACH + step * i as f64);
+        let nodes = (0..count).map(|at| node(at, count));
         nodes
             .map(|z| law(part.mean + part.sd * z, part.weight * step * normal_pdf(z)))
             .collect()
@@ -263,7 +308,10 @@ impl<'a> Beliefs<'a> {
             let all = other.variance + noise;
             let cut = between(part.weight, other.mean, all.sqrt(), 0.0);
             let (_, left) = cut.moments();
-            let follows = other.variance / all * left.sqrt() / part.sd;
+            // The function follows the value by this share, and has the rest for itself.
+            let share = other.variance / all;
+            let function = share * share * left + share * noise;
+            let follows = share * (left / function).sqrt();
             let follows = if follows.is_finite() { follows } else { 0.0 };
             return Within::Cut(Cut {
                 follows: follows.clamp(0.0, 1.0),
@@ -271,7 +319,7 @@ impl<'a> Beliefs<'a> {
             });
         }
         let step = 2.0 * REACH / (NODES.0 - 1) as f64;
-        let nodes = (0..NODES.0).map(|i| -REACH + step * i as f64);
+        let nodes = (0..NODES.0).map(|at| node(at, NODES.0));
         let cuts = nodes.map(|z| {
             let weight = part.weight * step * normal_pdf(z);
             between(weight, part.mean + part.sd * z, noise.sqrt(), 0.0)
@@ -293,13 +341,37 @@ impl<'a> Beliefs<'a> {
         }
     }
 
-    /// What would be believed of the function without one row (seen once): the normal belief that
-    /// with the row has the mean and variance of the component; none where it was not found.
+    /// What would be believed of the function without one row (seen once): the component less what
+    /// the fit made of the row; none where that is more than all that is known.
     fn without(&self, row: usize, part: &Part) -> Option<Belief> {
         let target = Belief {
             mean: part.mean,
             variance: part.sd * part.sd,
         };
+        let local = self.likelihood.local();
+        let (first, second) = match self.way {
+            Method::Ep => return self.without_moments(row, part, target),
+            Method::Laplace => {
+                let jet = local.log_density(&part.own, row, target.mean);
+                (jet.first, jet.second)
+            }
+            Method::Variational => {
+                let expected = local.expected(&part.own, row, target);
+                (expected.first, expected.second)
+            }
+        };
+        let left = 1.0 / target.variance + second;
+        let shift = target.mean / target.variance - first + second * target.mean;
+        let is_left = left * target.variance > LEAST_LEFT && shift.is_finite();
+        is_left.then(|| Belief {
+            mean: shift / left,
+            variance: 1.0 / left,
+        })
+    }
+
+    /// With expectation propagation: the normal belief that with the row has the mean and variance
+    /// of the component; none where it was not found.
+    fn without_moments(&self, row: usize, part: &Part, target: Belief) -> Option<Belief> {
         let local = self.likelihood.local();
         let mut at = target;
         for _ in 0..MOST_STEPS {
@@ -337,10 +409,14 @@ impl<'a> Beliefs<'a> {
                 exposure,
             } => {
                 let parts = self.parts(i);
-                let laws = parts
-                    .iter()
-                    .flat_map(|part| self.count_laws(part, exposure));
-                Law::counts(lower, upper, &laws.collect::<Vec<_>>())
+                let own = parts.iter();
+                let own: Option<Vec<_>> = own
+                    .map(|part| self.count_laws_of_row(i, part, exposure))
+                    .collect();
+                match own {
+                    Some(laws) => Law::counts(lower, upper, &laws.concat()),
+                    None => self.law_of_draws(&parts, (lower, upper), exposure),
+                }
             }
             _ => {
                 let parts = self.parts(i);
@@ -358,6 +434,31 @@ impl<'a> Beliefs<'a> {
             true => law.non_negative(),
             false => law,
         }
+    }
+
+    /// The law of draws of a count given draws of the function, as the fit has them.
+    fn law_of_draws(&self, parts: &[Part], (lower, upper): (f64, f64), exposure: f64) -> Law {
+        let laws = parts.iter();
+        let laws = laws.flat_map(|part| self.count_laws(part, exposure));
+        Law::counts(lower, upper, &laws.collect::<Vec<_>>())
+    }
+
+    /// The law of draws of a count, and that of the count, where they differ: the fit has another
+    /// belief of the function than the row's own likelihood gives.
+    pub fn laws_apart(&self, i: usize) -> Option<(Law, Law)> {
+        let Told::Count {
+            lower,
+            upper,
+            exposure,
+        } = self.rows[i].1
+        else {
+            return None;
+        };
+        if self.way == Method::Ep || !self.is_simple {
+            return None;
+        }
+        let drawn = self.law_of_draws(&self.parts(i), (lower, upper), exposure);
+        Some((drawn, self.law(i)))
     }
 
     /// Whether values are known not to be negative.

@@ -37,6 +37,8 @@ struct Drawing {
     parts: Vec<Part>,
     /// What is known of the value at each part, where it is no count.
     within: Vec<Within>,
+    /// The law of draws of a count, and that of the count, where they differ.
+    apart: Option<(Law, Law)>,
 }
 
 impl Behind<'_> {
@@ -129,6 +131,7 @@ impl Drawing {
             told,
             parts,
             within,
+            apart: beliefs.laws_apart(i),
         }
     }
 
@@ -173,7 +176,11 @@ impl Drawing {
                 mean: exposure * rate.max(0.0),
                 dispersion: beliefs.dispersion(&part.own),
             };
-            return count(law, lower, upper, random);
+            let drawn = count(law, lower, upper, random);
+            return match &self.apart {
+                Some((from, to)) => carried(drawn, from, to, random),
+                None => drawn,
+            };
         }
         let noise: f64 = StandardNormal.sample(random);
         match &self.within[at] {
@@ -211,6 +218,14 @@ fn quantile(law: Law, beliefs: &Beliefs<'_>, p: f64) -> f64 {
         false => law,
     };
     law.quantile(p.clamp(EDGE, 1.0 - EDGE))
+}
+
+/// A count at the same level of one law as a draw at that of another; within the step of a whole
+/// number at any level.
+fn carried(drawn: f64, from: &Law, to: &Law, random: &mut ChaCha8Rng) -> f64 {
+    let (before, at) = (from.cdf(drawn - 1.0), from.cdf(drawn));
+    let level = before + random.random::<f64>() * (at - before);
+    to.quantile(level.clamp(EDGE, 1.0 - EDGE))
 }
 
 /// A draw of a count between two.

@@ -58,7 +58,8 @@ impl Behind<'_> {
                 Told::Value(value) => Some(value),
                 _ => None,
             });
-            let reported: f64 = known.sum();
+            // A sum of nothing is a negative zero.
+            let reported = 0.0 + known.sum::<f64>();
             let places: Vec<usize> = hidden
                 .iter()
                 .filter_map(|row| all.binary_search(row).ok())
@@ -91,10 +92,8 @@ impl Group {
         let mut ascending = draws.clone();
         ascending.sort_unstable_by(f64::total_cmp);
         let centre = draws.iter().sum::<f64>() / draws.len().max(1) as f64;
-        let square = draws
-            .iter()
-            .map(|d| (d - centre) * (d - centre))
-            .sum::<f64>();
+        let squares = draws.iter().map(|d| (d - centre) * (d - centre));
+        let square = 0.0 + squares.sum::<f64>();
         let sd = match &single {
             Some(values) => values.sd()[0],
             None => (square / draws.len().saturating_sub(1).max(1) as f64).sqrt(),
