@@ -8,7 +8,7 @@ In `expected.json` a number is written [value, tolerance]; every key is optional
   "warnings" some words of each warning, in order; without the key there must be none
   "rows"     of a prediction: the row `at` some columns has these values
   "density"  in place of a study: the `table` and the `arguments` of a density, words of its `warnings`, and what its
-             JSON `has`
+             JSON `has` (items of lists by their numbers)
   "next"     what is to be measured next: the `arguments` behind the study, and what the JSON `has`
   "coverage" how many rows of a table of truths lie inside the interval of the prediction that `on` (columns of the
              truth: columns of the prediction, `lower..upper` for the middle of a cell) selects, at least and at most
@@ -34,6 +34,8 @@ def near(got, expected):
 
 def differences(expected, got, where):
     """Every leaf of `expected` that `got` does not agree with."""
+    if isinstance(got, list):
+        got = {str(i): item for i, item in enumerate(got)}
     for key, want in expected.items():
         if isinstance(want, dict):
             yield from differences(want, got.get(key, {}), f"{where}.{key}")

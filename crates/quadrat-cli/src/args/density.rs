@@ -43,7 +43,8 @@ pub struct Density {
     #[arg(long, value_name = "LO,HI", allow_hyphen_values = true, value_parser = pair)]
     pub range: Vec<(f64, f64)>,
     /// Number of cells: 400 by default, from 20 to 5000; of two columns along each axis, 60 by
-    /// default and at most 300, or `M,N`; with --given `M,N`, slices and cells, 30,100 by default
+    /// default and at most 300, or `M,N`; with --given `M,N`, slices and
+    /// cells: 30 slices, or one for each of few equally spaced places, and 100 cells by default
     #[arg(long, value_name = "N", value_parser = grid)]
     pub grid: Option<[usize; 2]>,
     /// Ask for the probability of values between two numbers; of two columns given twice, in their

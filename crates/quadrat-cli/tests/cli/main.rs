@@ -13,6 +13,7 @@ mod censored;
 mod chances;
 mod covariates;
 mod density;
+mod density_given;
 mod density_plane;
 mod doors;
 mod draws;

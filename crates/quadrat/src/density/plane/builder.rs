@@ -132,11 +132,12 @@ impl<'a> Conditional<'a> {
         self
     }
 
-    /// Numbers of slices of the given column, 30 by default and at most 300, and of cells of the
-    /// values, 100 by default and at most 1,000; at most 90,000 in all.
+    /// Numbers of slices of the given column, at most 300, and of cells of the values, 100 by
+    /// default and at most 1,000; at most 90,000 in all. Without it there are 30 slices, or one for
+    /// each place where the given values are up to a hundred equally spaced ones, such as hours.
     #[must_use]
     pub fn cells(mut self, given: usize, values: usize) -> Self {
-        self.0.cells = [given, values];
+        (self.0.cells, self.0.is_asked) = ([given, values], true);
         self
     }
 

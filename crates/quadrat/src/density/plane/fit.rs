@@ -26,6 +26,8 @@ const CELLS_EACH: usize = 3;
 const FEWEST: usize = 24;
 /// The extent of the given column, in units of its scale, from which its axis bends.
 const FAR_APART: f64 = 8.0;
+/// The most places of the given column that get a slice each.
+const MOST_PLACES: usize = 100;
 /// Below so many effective draws, or above the Pareto shape at which weights have no mean, draws
 /// are not believed.
 const LEAST_EFFECTIVE: f64 = 200.0;
@@ -142,15 +144,24 @@ impl Plan<'_> {
             let log = self.log[axis];
             let scale = scale(&pairs.column(axis, log))?;
             let is_given = axis == 0 && self.kind == Kind::Conditional;
-            let (count, mut bounds) = (self.cells[axis], self.bounds[axis]);
+            let (mut count, mut bounds) = (self.cells[axis], self.bounds[axis]);
             let mut range = self.range[axis];
             if is_given {
                 // No density of the given column is estimated: nothing lies beyond its values. Where
                 // some are far from the others the axis bends, so that they do not take all slices.
-                let ends = loops::extremes(&pairs.values[axis]);
-                let asked = range.unwrap_or(ends);
-                let ends = (ends.0.min(asked.0), ends.1.max(asked.1));
+                let mut ends = loops::extremes(&pairs.values[axis]);
                 let far = (scale.most - scale.least) / scale.scale > FAR_APART;
+                let places = lattice(&pairs.values[axis]).filter(|(_, n)| {
+                    let is_fit = !self.is_asked || *n == count;
+                    is_fit && !far && !log && range.is_none()
+                });
+                if let Some((step, n)) = places {
+                    // A slice for each place, with it in the middle.
+                    ends = (ends.0 - 0.5 * step, ends.1 + 0.5 * step);
+                    count = n;
+                }
+                let asked = range.unwrap_or(ends);
+                ends = (ends.0.min(asked.0), ends.1.max(asked.1));
                 (bounds, range) = match far {
                     true => (bounds, Some(ends)),
                     false => (ends, None),
@@ -245,6 +256,32 @@ fn setting(component: &Component) -> Setting2d {
     }
 }
 
+/// The distance of equally spaced values and the number of their places, from the smallest to the
+/// largest; none where they are not, or more than a hundred.
+fn lattice(values: &[f64]) -> Option<(f64, usize)> {
+    let mut places: Vec<f64> = Vec::new();
+    for x in values {
+        let at = places.partition_point(|p| p < x);
+        if places.get(at) != Some(x) {
+            places.insert(at, *x);
+            if places.len() > MOST_PLACES {
+                return None;
+            }
+        }
+    }
+    let (first, last) = (*places.first()?, *places.last()?);
+    if places.len() < 2 {
+        return None;
+    }
+    let gaps = places.windows(2).map(|w| w[1] - w[0]);
+    let step = gaps.fold(f64::INFINITY, f64::min);
+    let number = (last - first) / step;
+    // Decimal fractions are no doubles.
+    let is_whole = |steps: f64| (steps - steps.round()).abs() < 1e-6;
+    let is_even = places.iter().all(|p| is_whole((p - first) / step));
+    (is_even && number < MOST_PLACES as f64).then(|| (step, number.round() as usize + 1))
+}
+
 /// A normal density in `v` with the moments of each axis where there is a quadratic term; else a
 /// flat one. In the order of [`Functions`].
 fn start(grid: &Grid) -> Vec<f64> {
@@ -288,4 +325,20 @@ fn average_of_modes(grid: &Grid, components: &[Component]) -> Vec<f64> {
     }
     out.chunks_exact_mut(grid.part()).for_each(add_to_one);
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lattices_are_equally_spaced() {
+        assert_eq!(lattice(&[3.0, 1.0, 7.0, 1.0]), Some((2.0, 4)));
+        assert_eq!(lattice(&[0.1, 0.2, 0.7]).map(|l| l.1), Some(7));
+        assert_eq!(lattice(&[0.0, 1.0, 1.5, 2.2]), None);
+        assert_eq!(lattice(&[0.0, 1.0, 1000.0]), None);
+        let many: Vec<f64> = (0..300).map(|i| f64::from(i).sqrt()).collect();
+        assert_eq!(lattice(&many), None);
+        assert_eq!(lattice(&[2.0, 2.0]), None);
+    }
 }

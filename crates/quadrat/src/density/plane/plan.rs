@@ -24,6 +24,8 @@ pub(super) struct Plan<'a> {
     pub bounds: [(f64, f64); 2],
     pub range: [Option<(f64, f64)>; 2],
     pub cells: [usize; 2],
+    /// Whether the numbers of cells are those of the user.
+    pub is_asked: bool,
     pub level: f64,
     pub log: [bool; 2],
     pub kernel: Option<Kernel>,
@@ -42,6 +44,7 @@ impl<'a> Plan<'a> {
             bounds: [OPEN; 2],
             range: [None; 2],
             cells: CELLS[kind as usize],
+            is_asked: false,
             level: LEVEL,
             log: [false; 2],
             kernel: None,

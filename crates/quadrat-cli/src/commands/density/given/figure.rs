@@ -25,17 +25,21 @@ fn surface(title: &str, said: &Said<'_>) -> Figure {
     let [m, n] = estimate.shape();
     let (x, y) = (estimate.edges(0), estimate.edges(1));
     let (low, high) = said.seen();
+    // Relative to the highest of each slice: what is narrow would hide all that is wide.
+    let top = |slice: &[f64]| slice.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let tops: Vec<f64> = estimate.density().chunks(n).map(top).collect();
     let pixel = |cell: usize| {
         let (i, j) = (cell / n, cell % n);
+        let of = |x: &[f64]| x[cell] / tops[i];
         Pixel {
             x0: x[i],
             x1: x[i + 1],
             y0: y[j],
             y1: y[j + 1],
-            mean: estimate.density()[cell],
-            sd: estimate.sd()[cell],
-            lower: estimate.lower()[cell],
-            upper: estimate.upper()[cell],
+            mean: of(estimate.density()),
+            sd: of(estimate.sd()),
+            lower: of(estimate.lower()),
+            upper: of(estimate.upper()),
             chances: Vec::new(),
         }
     };
@@ -46,7 +50,7 @@ fn surface(title: &str, said: &Said<'_>) -> Figure {
     });
     let told = CURVES.map(percent).join(", ");
     let caption = format!(
-        "The density of {} at each {}, from {}, and its standard deviation. Lines are quantiles: {told}.",
+        "The density of {} at each {} over its highest there, from {}, and its standard deviation. Lines are quantiles: {told}.",
         rows.names[1],
         rows.names[0],
         count(rows.len(), "row"),
@@ -55,7 +59,7 @@ fn surface(title: &str, said: &Said<'_>) -> Figure {
         heading: Heading::new("density", title).with_caption(caption),
         x: Axis::new(&rows.names[0]),
         y: Axis::new(&rows.names[1]),
-        value: Axis::new("density"),
+        value: Axis::new("density over its highest"),
         predicted: (0..m * n).filter(is_seen).map(pixel).collect(),
         level: estimate.level(),
         lines: lines.collect(),

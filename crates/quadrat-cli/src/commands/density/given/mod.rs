@@ -12,9 +12,6 @@ use super::table::{Table, csv};
 use crate::args::Density;
 use crate::diagnostic::{Problem, Problems};
 
-/// Slices of the given column and cells of the other unless other numbers are asked for.
-const CELLS: [usize; 2] = [30, 100];
-
 /// Runs the command.
 pub fn run(args: &Density, rows: &Rows) -> Result<()> {
     once(args)?;
@@ -49,14 +46,15 @@ fn once(args: &Density) -> Result<(), Problems> {
 }
 
 fn estimate(args: &Density, rows: &Rows) -> Result<ConditionalEstimate, Problems> {
-    let [slices, cells] = args.grid.unwrap_or(CELLS);
     let mut builder = rows
         .conditional()?
-        .cells(slices, cells)
         .level(args.level)
         .log(false, args.log)
         .seed(args.seed)
         .correct(correction(args));
+    if let Some([slices, cells]) = args.grid {
+        builder = builder.cells(slices, cells);
+    }
     if let Some(&(lower, upper)) = args.bounds.first() {
         builder = builder.bounds(lower, upper);
     }

@@ -4,7 +4,7 @@ use anyhow::Result;
 use quadrat::density::{Answer, ConditionalEstimate, Curve};
 use serde_json::{Value, json};
 
-use super::super::common::{UNSEEN, interval};
+use super::super::common::{UNSEEN, as_json, interval};
 use super::super::plane::picture::{REGIONS, shaded};
 use super::super::plane::said::warnings;
 use super::super::rows::Rows;
@@ -74,21 +74,17 @@ impl<'a> Said<'a> {
         (low, edges[n])
     }
 
-    /// Slices in which shares of the rows are reached, each once.
-    fn told_of(&self) -> Vec<usize> {
-        let totals = self.estimate.slice_totals();
-        let mut out: Vec<usize> = PLACES
-            .iter()
-            .filter_map(|share| {
-                let wanted = share * self.estimate.total();
-                let mut sum = 0.0;
-                totals.iter().position(|total| {
-                    sum += total;
-                    sum >= wanted && *total > 0.0
-                })
-            })
-            .collect();
-        out.dedup();
+    /// Places below which shares of the rows lie, each slice once.
+    fn told_of(&self) -> Vec<(f64, usize)> {
+        let given = self.rows.pairs().map_or(&[][..], |[x, _]| x);
+        let mut places: Vec<f64> = given.iter().copied().filter(|x| x.is_finite()).collect();
+        places.sort_unstable_by(f64::total_cmp);
+        let last = places.len().saturating_sub(1);
+        let place = |share: &f64| places.get((share * last as f64).round() as usize).copied();
+        let slice = |place: f64| self.estimate.slice(place).map(|i| (place, i));
+        let mut out: Vec<(f64, usize)> =
+            PLACES.iter().filter_map(place).filter_map(slice).collect();
+        out.dedup_by_key(|(_, i)| *i);
         out
     }
 
@@ -104,9 +100,9 @@ impl<'a> Said<'a> {
             out[0].push(format!("probability of {} to {}", human(*from), human(*to)));
         }
         let [low, _, median, _, high] = &self.quantiles;
-        for i in self.told_of() {
+        for (place, i) in self.told_of() {
             let mut line = vec![
-                human(median.places[i]),
+                human(place),
                 interval(&answer(median, i)),
                 format!("{} to {}", human(low.value[i]), human(high.value[i])),
             ];
@@ -226,6 +222,17 @@ pub fn json(said: &Said<'_>) -> Result<String> {
         .iter()
         .map(|s| json!({ "lengthscales": s.lengthscales, "sd": s.sd, "weight": s.weight }))
         .collect();
+    let at = |(place, i): (f64, usize)| {
+        let [low, _, median, _, high] = &said.quantiles;
+        json!({
+            "place": place,
+            "p05": as_json(&answer(low, i)),
+            "median": as_json(&answer(median, i)),
+            "p95": as_json(&answer(high, i)),
+            "within": said.within.as_ref().map(|curve| as_json(&answer(curve, i))),
+        })
+    };
+    let told: Vec<Value> = said.told_of().into_iter().map(at).collect();
     let [mean, sd] = estimate.moment_curves();
     let places = [0, 1].map(|axis| estimate.places(axis));
     let ends = [0, 1].map(|axis| {
@@ -240,6 +247,7 @@ pub fn json(said: &Said<'_>) -> Result<String> {
         "level": estimate.level(),
         "places": places,
         "range": ends,
+        "told": told,
         "slice_totals": estimate.slice_totals(),
         "mean": curve(&mean),
         "sd": curve(&sd),

@@ -343,3 +343,57 @@ fn what_is_no_sample_is_refused() {
         assert!(matches!(error, DensityError::Setting { .. }), "{error}");
     }
 }
+
+#[test]
+fn draws_that_are_too_uneven_for_weights_still_keep_to_the_rows() {
+    // Eight kinds of days, each narrow beside all of them together: at every place most of the
+    // range is empty, and Laplace's normal knows no reason why.
+    let mut random = random(21);
+    let places: Vec<f64> = (0..480).map(|i| f64::from(i % 8)).collect();
+    let centre = |x: f64| 4.0 * (2.0 * x).sin();
+    let values: Vec<f64> = places
+        .iter()
+        .map(|x| {
+            let e: f64 = StandardNormal.sample(&mut random);
+            centre(*x) + 0.3 * e
+        })
+        .collect();
+    let density = Conditional::new(&places, &values).cells(8, 80).draws(4000);
+    let estimate = density.estimate().unwrap();
+    are_densities(&estimate, "narrow");
+    let is_told = |w: &Warning| matches!(w, Warning::Unweighted { .. });
+    assert!(estimate.warnings().iter().any(is_told) && !estimate.is_weighted());
+    let curves = estimate.quantile_curves([0.05, 0.5, 0.95]);
+    for i in 0..8 {
+        for (curve, z) in curves.iter().zip([-1.645, 0.0, 1.645]) {
+            let truth = centre(curve.places[i].round()) + 0.3 * z;
+            // Of 60 rows a quantile is known to about 0.3 * 2 / sqrt 60 = 0.08; Laplace's draws had
+            // intervals of the whole range, 16.
+            assert!(curve.upper[i] - curve.lower[i] < 0.8, "{i}: {curve:?}");
+            assert!(
+                (curve.value[i] - truth).abs() < 0.35,
+                "{i}: {truth} {curve:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn few_even_places_have_a_slice_each() {
+    let [_, y] = normals(210, 0.0, 4);
+    for n in [2, 7] {
+        let places: Vec<f64> = (0..210).map(|i| f64::from(i % n)).collect();
+        let values: Vec<f64> = places.iter().zip(&y).map(|(x, y)| x + y).collect();
+        let density = Conditional::new(&places, &values).draws(1000);
+        let estimate = density.estimate().unwrap();
+        are_densities(&estimate, "places");
+        assert_eq!(estimate.shape(), [n as usize, 100]);
+        for (i, place) in estimate.places(0).into_iter().enumerate() {
+            // Middles go through the axis and back.
+            assert!((place - i as f64).abs() < 1e-9, "{place}");
+            let [mean, _] = estimate.moments(place).unwrap();
+            // The mean of at least 30 values, to four standard errors.
+            assert!((mean.value - place).abs() < 0.75, "{i}: {mean:?}");
+        }
+    }
+}
