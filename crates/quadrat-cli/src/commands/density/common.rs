@@ -165,7 +165,7 @@ pub fn staged(
     if let Some(plot) = &args.plot {
         staged.bytes(plot, &figure(plot)?)?;
     }
-    Ok(staged.finish()?)
+    staged.finish()
 }
 
 /// Prints what is asked for: JSON, nothing, or the summary with the files written.
