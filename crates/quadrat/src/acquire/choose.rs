@@ -1,10 +1,9 @@
 //! Greedy choice of a batch.
 
-use std::collections::BinaryHeap;
-
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::lazy::{Ranked, best};
 use super::policy::{Plan, Policy};
 use super::state::State;
 use super::survey::{Question, Survey};
@@ -85,7 +84,7 @@ pub fn choose(survey: &Survey<'_>, plan: &Plan) -> Result<Chosen, InputError> {
         most: most(survey),
         left: plan.budget,
         targets: match plan.policy.is_variance() {
-            true => Some(Targets::new(survey)?),
+            true => Some(Targets::new(survey, &state)?),
             false => None,
         },
         random: ChaCha8Rng::seed_from_u64(plan.seed),
@@ -201,16 +200,11 @@ impl Search<'_, '_> {
             _ => {}
         }
         let divisors = self.divisors(step);
-        if let Some(targets) = &self.targets {
-            let falls = targets.falls(self.survey, state);
-            let own = kinds.iter().flat_map(|&kind| {
-                (0..self.survey.places).map(move |place| Question { kind, place })
-            });
-            let score = |q: &Question| falls[self.survey.number(*q)] / divisors[q.kind];
-            // Of equals the first.
-            return own.reduce(|best, q| if score(&q) > score(&best) { q } else { best });
-        }
-        Some(self.lazily(state, step, &kinds, &divisors))
+        let found = match &mut self.targets {
+            Some(targets) => targets.best(self.survey, state, step, (&kinds, &divisors)),
+            None => self.lazily(state, step, &kinds, &divisors),
+        };
+        found.map(|number| self.survey.question(number))
     }
 
     /// What information is divided by, kind by kind.
@@ -240,61 +234,21 @@ impl Search<'_, '_> {
         step: usize,
         kinds: &[usize],
         divisors: &[f64],
-    ) -> Question {
-        let places = self.survey.places;
-        let bounds = &self.bounds;
-        let all = kinds.iter().flat_map(|&kind| {
-            (0..places).map(move |place| {
-                let number = kind * places + place;
-                Ranked {
-                    score: bounds[number] / divisors[kind],
-                    number,
-                }
-            })
+    ) -> Option<usize> {
+        let survey = self.survey;
+        let (bounds, seen) = (&mut self.bounds, &mut self.seen);
+        let all = survey.numbers(kinds).map(|(kind, number)| Ranked {
+            score: bounds[number] / divisors[kind],
+            number,
         });
-        let mut heap: BinaryHeap<Ranked> = all.collect::<Vec<Ranked>>().into();
-        // Kinds and places are there: the survey was checked.
-        let mut best = self.survey.question(kinds[0] * places);
-        while let Some(first) = heap.pop() {
-            best = self.survey.question(first.number);
-            if self.seen[first.number] == step {
-                break;
+        best(all.collect(), |number| {
+            if seen[number] == step {
+                return None;
             }
-            let now = state.information(best);
-            self.bounds[first.number] = now;
-            self.seen[first.number] = step;
-            heap.push(Ranked {
-                score: now / divisors[best.kind],
-                number: first.number,
-            });
-        }
-        best
+            let asked = survey.question(number);
+            bounds[number] = state.information(asked);
+            seen[number] = step;
+            Some(bounds[number] / divisors[asked.kind])
+        })
     }
 }
-
-/// Larger scores are greater; of equals the first measurement is.
-struct Ranked {
-    score: f64,
-    number: usize,
-}
-
-impl Ord for Ranked {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        let by_score = self.score.total_cmp(&other.score);
-        by_score.then_with(|| other.number.cmp(&self.number))
-    }
-}
-
-impl PartialOrd for Ranked {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Ranked {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Ranked {}

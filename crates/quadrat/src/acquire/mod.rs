@@ -5,12 +5,13 @@
 //! | what one observation would tell, by likelihood | `report` |
 //! | what is believed of all places together | `joint`, `survey`, `offer` |
 //! | given measurements that are not known yet | `state`, `targets` |
-//! | the rules, and the greedy choice of a batch | `policy`, `choose` |
+//! | the rules, and the greedy choice of a batch | `policy`, `choose`, `lazy` |
 //!
 //! Information is in nats here, and told in bits to people.
 
 mod choose;
 mod joint;
+mod lazy;
 mod offer;
 mod policy;
 mod report;

@@ -90,7 +90,18 @@ impl Survey<'_> {
         }
     }
 
+    /// All measurements of some kinds: kind and number of each.
+    pub(super) fn numbers<'k>(
+        &self,
+        kinds: &'k [usize],
+    ) -> impl Iterator<Item = (usize, usize)> + use<'k> {
+        let places = self.places;
+        let of = move |&kind: &usize| (0..places).map(move |p| (kind, kind * places + p));
+        kinds.iter().flat_map(of)
+    }
+
     /// The number of a measurement.
+    #[cfg(test)]
     pub(super) fn number(&self, asked: Question) -> usize {
         asked.kind * self.places + asked.place
     }

@@ -2,8 +2,9 @@
 
 use rayon::prelude::*;
 
+use super::lazy::{Ranked, best};
 use super::state::State;
-use super::survey::{Question, Survey};
+use super::survey::Survey;
 use crate::error::InputError;
 use crate::linalg::Mat;
 
@@ -17,6 +18,11 @@ pub(super) struct Targets {
     /// For every value of the hyperparameters, shape `[targets, rows]`.
     covariance: Vec<Mat<f64>>,
     rows: Vec<usize>,
+    /// For every value of the hyperparameters what every measurement tells, by its number, when it
+    /// was last looked at: no less than it does now.
+    bounds: Vec<Vec<f64>>,
+    /// How many had been chosen then.
+    seen: Vec<usize>,
 }
 
 impl Targets {
@@ -24,12 +30,9 @@ impl Targets {
     ///
     /// # Errors
     /// [`InputError::Unavailable`] where their covariances with all places are too many.
-    pub fn new(survey: &Survey<'_>) -> Result<Self, InputError> {
+    pub fn new(survey: &Survey<'_>, state: &State<'_, '_>) -> Result<Self, InputError> {
         let Some(first) = survey.members.first() else {
-            return Ok(Self {
-                covariance: Vec::new(),
-                rows: Vec::new(),
-            });
+            return Err(InputError::Empty);
         };
         let size = first.joint.mean().len();
         let room = MOST / (size * survey.members.len()).max(1);
@@ -53,9 +56,18 @@ impl Targets {
                 .collect();
             Mat::from_fn(rows.len(), size, |t, row| columns[t][row])
         });
+        let covariance = covariance.collect();
+        let members = 0..survey.members.len();
+        let bounds = members.map(|k| {
+            let numbers = (0..survey.len()).into_par_iter();
+            let each = numbers.map(|number| state.information_at(k, survey.question(number)));
+            each.collect()
+        });
         Ok(Self {
-            covariance: covariance.collect(),
+            covariance,
             rows,
+            bounds: bounds.collect(),
+            seen: vec![0; survey.len()],
         })
     }
 
@@ -70,40 +82,61 @@ impl Targets {
         }
     }
 
-    /// By how much each measurement is expected to lower the mean variance of the targets, on
-    /// average over hyperparameters, by its number:
+    /// The measurement, by its number, that is expected to lower the mean variance of the targets
+    /// most for its divisor, on average over hyperparameters:
     ///
     /// $$ \frac1T \sum_t \frac{c_t^2}{v} (1 - e^{-2 I}) $$
-    pub fn falls(&self, survey: &Survey<'_>, state: &State<'_, '_>) -> Vec<f64> {
-        let size = self.covariance.first().map_or(0, Mat::ncols);
-        let squares: Vec<Vec<f64>> = self
-            .covariance
-            .iter()
-            .map(|covariance| {
-                let rows = (0..size).into_par_iter();
-                rows.map(|row| {
-                    let column = covariance.col_as_slice(row);
-                    column.iter().map(|c| c * c).sum::<f64>() / column.len().max(1) as f64
-                })
-                .collect()
-            })
+    pub fn best(
+        &mut self,
+        survey: &Survey<'_>,
+        state: &State<'_, '_>,
+        step: usize,
+        (kinds, divisors): (&[usize], &[f64]),
+    ) -> Option<usize> {
+        let shares: Vec<Vec<f64>> = (0..survey.members.len())
+            .map(|k| self.shares(k, state.variance(k)))
             .collect();
-        let one = |asked: Question| -> f64 {
+        let score = |number: usize, bounds: &[Vec<f64>]| -> f64 {
+            let asked = survey.question(number);
             let row = survey.row(asked);
-            let members = survey.members.iter().enumerate();
-            members
-                .map(|(k, member)| {
-                    let variance = state.variance(k)[row];
-                    let share = -(-2.0 * state.information_at(k, asked)).exp_m1();
-                    if variance > 0.0 {
-                        member.weight * squares[k][row] / variance * share
-                    } else {
-                        0.0
-                    }
-                })
-                .sum()
+            let members = survey.members.iter().zip(&shares).zip(bounds);
+            let falls = members.map(|((member, shares), nats)| {
+                member.weight * shares[row] * -(-2.0 * nats[number]).exp_m1()
+            });
+            falls.sum::<f64>() / divisors[asked.kind]
         };
-        let numbers = (0..survey.len()).into_par_iter();
-        numbers.map(|number| one(survey.question(number))).collect()
+        let all = survey.numbers(kinds).map(|(_, number)| Ranked {
+            score: score(number, &self.bounds),
+            number,
+        });
+        let all = all.collect();
+        let (bounds, seen) = (&mut self.bounds, &mut self.seen);
+        best(all, |number| {
+            if seen[number] == step {
+                return None;
+            }
+            let asked = survey.question(number);
+            for (k, nats) in bounds.iter_mut().enumerate() {
+                nats[number] = state.information_at(k, asked);
+            }
+            seen[number] = step;
+            Some(score(number, bounds))
+        })
+    }
+
+    /// By how much the mean variance of the targets would fall were a latent value known: `sum_t
+    /// c_t^2 / v` over the number of targets, of all of them.
+    fn shares(&self, member: usize, variance: &[f64]) -> Vec<f64> {
+        let covariance = &self.covariance[member];
+        let rows = (0..covariance.ncols()).into_par_iter();
+        rows.map(|row| {
+            let column = covariance.col_as_slice(row);
+            let square = column.iter().map(|c| c * c).sum::<f64>() / column.len().max(1) as f64;
+            match variance[row] > 0.0 {
+                true => square / variance[row],
+                false => 0.0,
+            }
+        })
+        .collect()
     }
 }

@@ -24,7 +24,13 @@ const SHARE: f64 = 0.02;
 const MOST: usize = 40_000;
 
 /// Refuses a figure of what cannot be drawn, before anything is computed.
-pub fn drawable(places: &Places) -> Result<(), Problems> {
+pub fn drawable(places: &Places, posterior: &Posterior) -> Result<(), Problems> {
+    if places.dims.len() == 2 && !posterior.outputs().is_empty() {
+        let message = "--plot draws maps of models with one output";
+        return Err(Problem::new(message)
+            .remedy("leave --plot out; `-o OUT.csv --all` has all numbers")
+            .into());
+    }
     let is_point = places.shapes.is_none() && places.dims.iter().all(|dim| dim.second.is_none());
     if is_point && (1..=2).contains(&places.dims.len()) && places.len() <= MOST {
         return Ok(());
@@ -100,6 +106,13 @@ fn curve(told: &Told<'_>, posterior: &Posterior) -> Result<Figure> {
             ..Panel::default()
         });
     }
+    let kinds = 0..told.offers.len();
+    let best = kinds.flat_map(|kind| {
+        let cost = told.offers[kind].cost;
+        told.alone(kind).iter().map(move |nats| bits(*nats) / cost)
+    });
+    // One scale for all, and some room above.
+    let top = 1.05 * best.fold(0.0, f64::max);
     for (kind, offer) in told.offers.iter().enumerate() {
         let each: Vec<f64> = told
             .alone(kind)
@@ -111,6 +124,7 @@ fn curve(told: &Told<'_>, posterior: &Posterior) -> Result<Figure> {
         panels.push(Panel {
             title: offer.name.clone(),
             y: Axis::new("Bits per cost"),
+            domain: (top > 0.0).then_some((0.0, top)),
             reference: (!own.is_empty()).then(|| Reference {
                 label: "Chosen".to_owned(),
                 x: own.iter().map(|&p| x[p]).collect(),

@@ -45,7 +45,7 @@ pub fn run(args: &Next) -> Result<()> {
     let (posterior, places) = believed(args, &outputs)?;
     let offers = kinds::offers(&posterior, &args.cost)?;
     if args.plot.is_some() {
-        figure::drawable(&places)?;
+        figure::drawable(&places, &posterior)?;
     }
     let at = functionals(&places, 0..places.len())?;
     let targets = targets(args, &posterior, places.geographic.clone())?;
