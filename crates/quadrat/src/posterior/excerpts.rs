@@ -294,7 +294,7 @@ impl Seen {
             ));
         }
         Some(format!(
-            "the normal belief of sparse inference is not to be relied on inside rows that are sums after a link: on excerpts of the rows, {} of {} halves of rows are told {}, beside weighted draws that meet the rows; a dense `method` has such draws up to some 3,000 points or nodes, and sparse inference up to 1,500 in all: merge points of the bags, or fit a part of the rows",
+            "the normal belief of sparse inference is not to be relied on inside rows that are sums after a link: on excerpts of the rows, {} of {} halves of rows are told {}, beside weighted draws that meet the rows; a dense `method` has such draws up to some 3,000 points or nodes, and sparse inference up to 1,000 in all: merge points of the bags, or fit a part of the rows",
             self.wrong,
             self.halves,
             how.join(", ")

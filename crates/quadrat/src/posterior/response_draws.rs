@@ -36,7 +36,7 @@ impl Posterior {
     ///
     /// # Numerics
     /// Draws meet what rows report of their sums after a link, but behind a square, and where rows
-    /// or nodes are very many (in sparse inference, more than 1,500 nodes): there the normal
+    /// or nodes are very many (in sparse inference, more than 1,000 nodes): there the normal
     /// posterior of the function is drawn from, and totals are predicted with a smaller variance
     /// than their draws have ([`Self::predict`]).
     pub fn sample_responses(

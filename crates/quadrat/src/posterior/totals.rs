@@ -38,10 +38,10 @@ impl Posterior {
     /// times as large: the expected successes.
     ///
     /// Moments of each total come, in this order: from weighted draws, where the fit has them, also
-    /// beside inducing points ([`Self::lifted_totals`]); from all pairs of its nodes under a normal belief, less what rows
-    /// that are sums themselves say of it ([`OtherSums`]); with inducing points, for rows of many
-    /// nodes, from a sample of the pairs. Its distribution is that of a linked normal value with
-    /// these moments ([`Link::equivalent`]), as at a point.
+    /// beside inducing points ([`Self::lifted_totals`]); from all pairs of its nodes under a normal
+    /// belief, less what rows that are sums themselves say of it ([`OtherSums`]); with inducing
+    /// points, for rows of many nodes, from a sample of the pairs. Its distribution is that of a
+    /// linked normal value with these moments ([`Link::equivalent`]), as at a point.
     pub(crate) fn predict_totals(
         &self,
         at: &Functionals,

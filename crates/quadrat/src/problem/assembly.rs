@@ -288,12 +288,6 @@ impl Problem {
         Ok(conditioned)
     }
 
-    /// Draws that are to meet what rows report of their sums, see [`Pooled::draws`].
-    pub fn draws(&self, share: f64, count: usize) -> Draws {
-        let pooled = self.drawn().pooled();
-        pooled.map_or_else(Draws::default, |pooled| pooled.draws(share, count))
-    }
-
     /// The evidence as a function of the hyperparameters.
     ///
     /// # Errors

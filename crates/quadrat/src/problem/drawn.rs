@@ -8,13 +8,20 @@
 use super::assembly::Problem;
 use super::observations::Observations;
 use super::outputs;
-use super::pooled::{Pooled, is_pooled};
+use super::pooled::{FEWEST_DRAWS, Pooled, is_pooled};
 use crate::inference::pooled::{Draws, Lift, PooledOptions, draw_pooled};
 use crate::inference::sparse::LogSum;
 
-/// Nodes of all rows at most: a place that is asked then costs as much as some hundred inducing
-/// points with all draws of dense inference, and a factor of all nodes takes a second.
-const MOST_NODES: usize = 1500;
+/// Nodes of all rows at most, whose factor takes some tenths of a second.
+const MOST_NODES: usize = 1000;
+/// Operations that draws may take, a tenth of those in dense inference: some three seconds. Of 300
+/// nodes and 20 rows there are as many draws as there; of 1,000 and 50, a third.
+const MOST_WORK: f64 = 3e9;
+/// Of all hyperparameters at least, or there are none: sds are then known to some five in a
+/// hundred.
+const FEWEST: f64 = 200.0;
+/// Operations that factors of the nodes may take at all hyperparameters together.
+const MOST_FACTORS: f64 = 5e10;
 
 impl Problem {
     /// Lets draws meet the rows' sums beside inducing points, where rows have few nodes and a link
@@ -48,10 +55,29 @@ impl Problem {
         }
         let dense = Self::new(model, None);
         let allows = |pooled: &Pooled| {
-            pooled.demand.is_none() && pooled.pools.nodes() <= MOST_NODES && pooled.has_draws()
+            let is_few = pooled.demand.is_none() && pooled.pools.nodes() <= MOST_NODES;
+            is_few && pooled.has_draws() && MOST_WORK >= FEWEST * pooled.work()
         };
         let is_allowed = dense.pooled().is_some_and(allows);
         is_allowed.then_some(dense)
+    }
+
+    /// Draws that are to meet what rows report of their sums, see [`Pooled::draws`]; beside inducing
+    /// points fewer.
+    pub fn draws(&self, share: f64, count: usize) -> Draws {
+        let Some(pooled) = self.drawn().pooled() else {
+            return Draws::default();
+        };
+        let mut draws = pooled.draws(share, count);
+        if self.drawn.is_some() {
+            let nodes = pooled.pools.nodes() as f64;
+            if nodes.powi(3) * count as f64 > MOST_FACTORS {
+                return Draws::default();
+            }
+            let most = (share * MOST_WORK / pooled.work()) as usize;
+            draws.count = draws.count.min(most.max(FEWEST_DRAWS));
+        }
+        draws
     }
 
     /// The problem over whose nodes there are draws: this one, or the one beside inducing points.

@@ -15,7 +15,7 @@ pub(crate) const MAX_NODES: usize = 4000;
 /// Draws that meet what the rows report, of all hyperparameters together.
 const DRAWS: usize = 4000;
 /// Of each at least.
-const FEWEST_DRAWS: usize = 32;
+pub(super) const FEWEST_DRAWS: usize = 32;
 /// Of all at least, or there are none.
 const FEWEST_OF_ALL: usize = 200;
 /// Numbers that draws, and as many that factors of the nodes may take: 160 MB each.
@@ -157,11 +157,9 @@ impl Pooled {
     /// * `share` - of the weight of all hyperparameters that are kept
     /// * `count` - how many of these there are
     pub fn draws(&self, share: f64, count: usize) -> Draws {
-        let (nodes, rows) = (self.pools.nodes() as f64, self.pools.rows() as f64);
+        let nodes = self.pools.nodes() as f64;
         let factors = nodes * nodes * count as f64;
-        // Some four steps of Newton's method, each with a factorisation over the rows.
-        let work = nodes * nodes + 16.0 * nodes * rows + 3.0 * rows.powi(3);
-        let most = (MOST_NUMBERS / (3.0 * nodes)).min(MOST_WORK / work);
+        let most = (MOST_NUMBERS / (3.0 * nodes)).min(MOST_WORK / self.work());
         if 2.0 * nodes * nodes > MOST_NUMBERS
             || nodes * factors > 10.0 * MOST_WORK
             || most < FEWEST_OF_ALL as f64
@@ -172,6 +170,13 @@ impl Pooled {
         let mut draws = Draws::kept(((all * share) as usize).max(FEWEST_DRAWS));
         draws.keeps_factor = factors <= MOST_NUMBERS;
         draws
+    }
+
+    /// Operations of a draw, about: some four steps of Newton's method, each with a factorisation
+    /// over the rows.
+    pub fn work(&self) -> f64 {
+        let (nodes, rows) = (self.pools.nodes() as f64, self.pools.rows() as f64);
+        nodes * nodes + 16.0 * nodes * rows + 3.0 * rows.powi(3)
     }
 
     /// Whether draws answer: else a normal distribution of the nodes does, which has to converge.

@@ -115,17 +115,38 @@ fn draws_of_many_settings_are_saved_with_the_model() {
     assert!((sd / 231f64.sqrt() - 1.0).abs() < 0.1, "{sd}");
 }
 
+/// Bands of length ten as points of one length each.
+fn bags(count: usize, each: usize) -> Functionals {
+    let mut out = Functionals::new(vec!["x".into()]);
+    for bag in 0..count {
+        let at = |i: usize| 10.0 * (bag as f64 + (i as f64 + 0.5) / each as f64);
+        let points: Vec<Vec<f64>> = (0..each).map(|i| vec![at(i)]).collect();
+        out.push_nodes(&points, &vec![10.0 / each as f64; each])
+            .unwrap();
+    }
+    out
+}
+
+/// Of 1,200 points rows tell their own sums in place of draws: one that counts nothing tells none,
+/// and was known to nothing but rounding.
+#[test]
+fn rows_that_count_nothing_are_not_certain() {
+    let counts: Vec<f64> = (0..24).map(|i| [0.0, 3.0, 8.0, 2.0][i % 4]).collect();
+    let rows = bags(24, 50);
+    let model = known(model(rows.clone(), &counts, Link::Exp), 1.0, 20.0, -1.1);
+    let fitted = model.fit(&sparse(40)).unwrap();
+    for ((mean, sd), count) in answers(&fitted, &rows).iter().zip(&counts) {
+        // A count of nothing leaves a mean of one or so, with an sd near that: neighbours and prior
+        // tell it to a factor of three.
+        let is_open = *sd > 0.2 && (0.1..3.0).contains(mean);
+        assert!(*count > 0.0 || is_open, "{mean} {sd}");
+    }
+}
+
 /// Sixty points in each of thirty bags: more than draws meet.
 #[test]
 fn many_rows_are_judged_on_excerpts() {
-    const EACH: usize = 60;
-    let mut bags = Functionals::new(vec!["x".into()]);
-    for bag in 0..30 {
-        let at = |i: usize| 10.0 * (bag as f64 + (i as f64 + 0.5) / EACH as f64);
-        let points: Vec<Vec<f64>> = (0..EACH).map(|i| vec![at(i)]).collect();
-        let weights = [10.0 / EACH as f64; EACH];
-        bags.push_nodes(&points, &weights).unwrap();
-    }
+    let bags = bags(30, 60);
     let told = |counts: &[f64], variance: f64, lengthscale: f64| {
         let mean = counts.iter().sum::<f64>() / 300.0;
         let model = model(bags.clone(), counts, Link::Exp);
