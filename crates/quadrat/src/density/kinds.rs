@@ -2,6 +2,11 @@
 
 use super::error::DensityError;
 
+/// Draws unless another number is asked for.
+pub(super) const DRAWS: usize = 8000;
+/// Probability of intervals and bands unless another is asked for.
+pub(super) const LEVEL: f64 = 0.95;
+
 /// How draws of the Laplace approximation are mended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]

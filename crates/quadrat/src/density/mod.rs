@@ -53,16 +53,12 @@ pub use plane::{
     Setting2d,
 };
 
-use kinds::check_axis;
+use kinds::{DRAWS, LEVEL, check_axis};
 use rows::Rows;
 use shared::settings;
 
 /// Cells unless another number is asked for.
 const CELLS: usize = 400;
-/// Draws unless another number is asked for.
-const DRAWS: usize = 8000;
-/// Probability of intervals and bands unless another is asked for.
-const LEVEL: f64 = 0.95;
 
 /// What is believed of a density before the rows are seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -26,14 +26,14 @@ macro_rules! settings {
             /// [`Kernel::Matern52`]: crate::density::Kernel::Matern52
             /// [`Kernel::Se`]: crate::density::Kernel::Se
             #[must_use]
-            pub fn kernel(mut self, kernel: crate::density::Kernel) -> Self {
+            pub fn kernel(mut self, kernel: crate::density::basis::Kernel) -> Self {
                 self$(.$plan)?.kernel = Some(kernel);
                 self
             }
 
             /// How draws are mended.
             #[must_use]
-            pub fn correct(mut self, correction: crate::density::Correction) -> Self {
+            pub fn correct(mut self, correction: crate::density::kinds::Correction) -> Self {
                 self$(.$plan)?.correction = correction;
                 self
             }
@@ -92,7 +92,7 @@ macro_rules! answers {
 
             /// What should be known before the answer is trusted.
             #[must_use]
-            pub fn warnings(&self) -> &[crate::density::Warning] {
+            pub fn warnings(&self) -> &[crate::density::error::Warning] {
                 &self$(.$fit)?.warnings
             }
 

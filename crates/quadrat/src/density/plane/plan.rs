@@ -2,8 +2,7 @@
 
 use super::super::basis::Kernel;
 use super::super::error::DensityError;
-use super::super::kinds::{Correction, check_axis};
-use super::super::{DRAWS, LEVEL};
+use super::super::kinds::{Correction, DRAWS, LEVEL, check_axis};
 use super::grid::Kind;
 
 /// Cells of each axis unless another number is asked for: of both columns, and of the given one and

@@ -279,8 +279,8 @@ fn nothing_panics_or_is_no_density() {
                 3 => out[0] = 1e12,
                 4 => out.iter_mut().step_by(2).for_each(|x| *x += 1e6),
                 5 => out.iter_mut().skip(1).for_each(|x| *x = 4.0),
-                6 => out.iter_mut().for_each(|x| *x = 1e-300 * *x),
-                7 => out.iter_mut().for_each(|x| *x = 1e200 * *x),
+                6 => out.iter_mut().for_each(|x| *x *= 1e-300),
+                7 => out.iter_mut().for_each(|x| *x *= 1e200),
                 _ => out[n / 2] = f64::NAN,
             }
             out
