@@ -62,8 +62,8 @@ impl Problem {
         is_allowed.then_some(dense)
     }
 
-    /// Draws that are to meet what rows report of their sums, see [`Pooled::draws`]; beside inducing
-    /// points fewer.
+    /// Draws that are to meet what rows report of their sums, see [`Pooled::draws`]; beside
+    /// inducing points fewer.
     pub fn draws(&self, share: f64, count: usize) -> Draws {
         let Some(pooled) = self.drawn().pooled() else {
             return Draws::default();
