@@ -12,9 +12,12 @@ use crate::engine::Posterior;
 use crate::places::Places;
 use crate::table::Table;
 
-/// Cells of answers; nothing where a cell is empty.
+/// Both ends of what each cell of a column says; nothing where it is empty.
+type Column = Vec<Option<(f64, f64)>>;
+
+/// Cells of answers, by the names of their columns.
 pub struct Answered {
-    columns: Vec<(&'static str, Vec<Option<(f64, f64)>>)>,
+    columns: Vec<(&'static str, Column)>,
 }
 
 /// The columns that answers may stand in.
