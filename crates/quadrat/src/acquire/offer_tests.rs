@@ -2,7 +2,7 @@
 
 use super::state::State;
 use super::*;
-use crate::error::FitError;
+use crate::error::{FitError, InputError};
 use crate::kernel::Kernel;
 use crate::likelihood::{Interval, Ordinal, Thresholds};
 use crate::model::{
@@ -161,5 +161,57 @@ fn offers_without_an_answer_are_refused() -> Result<(), FitError> {
     assert!(survey(&posterior, &places, std::slice::from_ref(&offer)).is_ok());
     offer.table = 9;
     assert!(Places::new(&posterior, &at, &[offer], None).is_err());
+    Ok(())
+}
+
+/// Two sensors of two functions: each tells of its own, and measuring the one leaves less to tell
+/// of the other.
+#[test]
+fn outputs_are_measured_by_their_own_tables() -> Result<(), FitError> {
+    let kernel =
+        Kernel::parse("coregion(site, north, south) * se(x)").map_err(|_| InputError::Empty)?;
+    let table = |name: &str, x: &[f64], y: &[f64]| -> Result<Observations, InputError> {
+        let noise = Noise::Known(vec![0.04; x.len()]);
+        let rows = Observations::gaussian(Functionals::points("x", x)?, y.to_vec(), noise)?;
+        Ok(rows.of_output(name))
+    };
+    let posterior = Model::new(kernel)
+        .observe(table(
+            "north",
+            &[0.0, 1.0, 2.0, 3.0, 4.0],
+            &[0.1, 0.8, 0.9, 0.2, -0.7],
+        )?)
+        .observe(table("south", &[0.5, 1.5, 3.5], &[0.6, 1.1, -0.3])?)
+        .fit(&FitOptions::default().with_hyperparameters(Hyperparameters::Map))?;
+    let offer = |name: &str, table, cost| Offer {
+        name: name.to_owned(),
+        table,
+        cost,
+        amount: None,
+        as_interval: false,
+    };
+    let offers = [offer("north", 0, 1.0), offer("south", 1, 1.0)];
+    let at = Functionals::points("x", &[0.7, 2.4, 3.8, 5.5])?;
+    let places = Places::new(&posterior, &at, &offers, None)?;
+    let survey = survey(&posterior, &places, &offers)?;
+    let plan = Plan {
+        batch: 2,
+        ..Plan::default()
+    };
+    let chosen = choose(&survey, &plan)?;
+    for (kind, output) in ["north", "south"].into_iter().enumerate() {
+        let own = posterior.predict(&posterior.at_output(&at, output)?, Scale::Latent)?;
+        for (place, sd) in own.sd().iter().enumerate() {
+            let told = chosen.information[kind * 4 + place];
+            assert!(
+                (told - 0.5 * (sd * sd / 0.04).ln_1p()).abs() < 1e-9,
+                "{output} {place}"
+            );
+        }
+    }
+    // Far from all rows both functions are open; the second is asked beside the first.
+    let second = chosen.choices[1];
+    let alone = chosen.information[second.question.kind * 4 + second.question.place];
+    assert!(second.information < alone);
     Ok(())
 }
