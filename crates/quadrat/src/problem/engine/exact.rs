@@ -1,10 +1,10 @@
 //! Rows with normal noise, conditioned in closed form.
 
-use super::super::checks::{MAX_ATOMS, MAX_DENSE_ROWS};
 use super::super::normal_rows::NormalRows;
 use super::super::prior::Prior;
 use super::super::tables::Tables;
-use super::Engine;
+use super::interface::Engine;
+use super::limits::{check_atoms, check_dense};
 use crate::covariance::{Covariance, Grid};
 use crate::error::{FitError, InputError};
 use crate::inference::pooled::Draws;
@@ -17,7 +17,7 @@ use crate::support::Functionals;
 
 /// From this many rows on, a complete grid uses its Kronecker structure.
 const GRID_ROWS: usize = 64;
-/// From how many rows on starts compete on fewer of them, and on how many.
+/// From how many rows on starts are first compared on a subset of the rows, and its size.
 const THINNED: (usize, usize) = (1000, 500);
 
 /// Values `y = L f + e` with `e ~ N(0, V)`, in working order: that of the grid on a complete grid,
@@ -32,7 +32,7 @@ pub(crate) struct ExactEngine {
 }
 
 impl ExactEngine {
-    /// Also the user's row at every place.
+    /// Returns also the working order: the user's row at each of its places.
     pub fn new(
         prior: Prior,
         tables: Tables,
@@ -123,30 +123,6 @@ impl Engine for ExactEngine {
 
     fn normal(&self) -> Option<&NormalRows> {
         Some(&self.rows)
-    }
-}
-
-/// Refuses more rows than a dense covariance may have.
-pub(super) fn check_dense(rows: usize) -> Result<(), InputError> {
-    match rows > MAX_DENSE_ROWS {
-        true => Err(InputError::TooManyRows {
-            rows,
-            limit: MAX_DENSE_ROWS,
-        }),
-        false => Ok(()),
-    }
-}
-
-/// Refuses more points, boxes and regions than are compared in pairs.
-pub(super) fn check_atoms(supports: &Functionals, rows: usize) -> Result<(), InputError> {
-    let atoms = supports.atom_count();
-    match atoms > MAX_ATOMS {
-        true => Err(InputError::TooManyAtoms {
-            atoms,
-            rows,
-            limit: MAX_ATOMS,
-        }),
-        false => Ok(()),
     }
 }
 

@@ -7,8 +7,8 @@ use super::super::observations::Observations;
 use super::super::prior::Prior;
 use super::super::repeated::repeated;
 use super::super::tables::Tables;
-use super::exact::{check_atoms, check_dense};
-use super::{Engine, MAX_SITE_ROWS};
+use super::interface::Engine;
+use super::limits::{check_atoms, check_dense, check_sites};
 use crate::error::{FitError, InputError};
 use crate::inference::pooled::Draws;
 use crate::inference::sites::{
@@ -21,8 +21,8 @@ use crate::linalg::{Mat, MatRef};
 use crate::parameter::Parameter;
 use crate::support::Functionals;
 
-/// From how many rows on starts compete on fewer of them, and on how many: evaluations cost several
-/// times as much as those of exact inference.
+/// From how many rows on starts are first compared on a subset of the rows, and its size:
+/// evaluations cost several times as much as those of exact inference.
 const THINNED: (usize, usize) = (500, 250);
 /// Tolerance of the sites behind the variational bound, in posterior standard deviations. It is a
 /// bound at any sites: so far from the best ones it loses about the square of this for every row,
@@ -180,17 +180,6 @@ impl Engine for SitesEngine {
 
     fn thinned(&self) -> Option<(usize, usize)> {
         Some(THINNED)
-    }
-}
-
-/// Refuses more rows than have sites of their own.
-pub(super) fn check_sites(rows: usize) -> Result<(), InputError> {
-    match rows > MAX_SITE_ROWS {
-        true => Err(InputError::Unavailable {
-            what: "approximate inference above 5,000 rows",
-            remedy: "use sparse inference, merge rows of one place, or thin the table",
-        }),
-        false => Ok(()),
     }
 }
 

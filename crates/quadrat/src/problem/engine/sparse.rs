@@ -4,7 +4,7 @@ use super::super::prior::Prior;
 use super::super::settings::AUTO_FREE;
 use super::super::sparse::Sparse;
 use super::super::tables::Tables;
-use super::Engine;
+use super::interface::Engine;
 use crate::covariance::Induced;
 use crate::error::{FitError, InputError};
 use crate::inference::pooled::Draws;

@@ -1,0 +1,47 @@
+//! How many rows the engines take.
+
+use super::super::checks::{MAX_ATOMS, MAX_DENSE_ROWS};
+use crate::error::InputError;
+use crate::support::Functionals;
+
+/// Most rows of approximate inference: every evaluation factorises their covariance about ten
+/// times.
+const MAX_SITE_ROWS: usize = 5000;
+/// Most rows for which the hyperparameters are integrated over a lattice of hundreds of nodes;
+/// above, their posterior is close to normal and a design of tens does.
+pub(super) const LATTICE_ROWS: usize = 200;
+
+/// Refuses more rows than a dense covariance may have.
+pub(super) fn check_dense(rows: usize) -> Result<(), InputError> {
+    match rows > MAX_DENSE_ROWS {
+        true => Err(InputError::TooManyRows {
+            rows,
+            limit: MAX_DENSE_ROWS,
+        }),
+        false => Ok(()),
+    }
+}
+
+/// Refuses more points, boxes and regions than are compared in pairs.
+pub(super) fn check_atoms(supports: &Functionals, rows: usize) -> Result<(), InputError> {
+    let atoms = supports.atom_count();
+    match atoms > MAX_ATOMS {
+        true => Err(InputError::TooManyAtoms {
+            atoms,
+            rows,
+            limit: MAX_ATOMS,
+        }),
+        false => Ok(()),
+    }
+}
+
+/// Refuses more rows than have sites of their own.
+pub(super) fn check_sites(rows: usize) -> Result<(), InputError> {
+    match rows > MAX_SITE_ROWS {
+        true => Err(InputError::Unavailable {
+            what: "approximate inference above 5,000 rows",
+            remedy: "use sparse inference, merge rows of one place, or thin the table",
+        }),
+        false => Ok(()),
+    }
+}
