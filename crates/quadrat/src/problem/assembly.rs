@@ -34,10 +34,10 @@ pub(crate) struct Problem {
     pub order: Vec<usize>,
     /// Where searches with several starts also begin, all parameters.
     pub besides: Vec<Vec<f64>>,
-    /// And where periods that are learned are those that the rows suggest, the likeliest first.
+    /// Further starts, with learned periods at peaks of the rows' periodogram, the highest first.
     pub cycles: Vec<Vec<f64>>,
-    /// The same over the nodes of rows that are sums after a link, where inference is sparse and
-    /// they are met by draws.
+    /// The same model, dense, over the nodes of its sums after a link, where inference is sparse
+    /// and these are few: its weighted draws answer predictions.
     pub(super) drawn: Option<Box<Self>>,
 }
 
@@ -252,7 +252,7 @@ impl Problem {
         self.engine.sparse_mut()
     }
 
-    /// What of the prior covariance of the rows is not its kernel stands beside it.
+    /// Prior covariance of the rows under the kernel, with the unknown means as columns beside it.
     pub fn parted(&self, theta: &[f64]) -> Parted {
         self.prior().parted(theta, self.supports())
     }

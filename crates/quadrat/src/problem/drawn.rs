@@ -12,13 +12,12 @@ use super::pooled::{FEWEST_DRAWS, Pooled, is_pooled};
 use crate::inference::pooled::{Draws, Lift, PooledOptions, draw_pooled};
 use crate::inference::sparse::LogSum;
 
-/// Nodes of all rows at most, whose factor takes some tenths of a second.
+/// Most nodes of all rows together: their Cholesky factor takes some tenths of a second.
 const MOST_NODES: usize = 1000;
 /// Operations that draws may take, a tenth of those in dense inference: some three seconds. Of 300
 /// nodes and 20 rows there are as many draws as there; of 1,000 and 50, a third.
 const MOST_WORK: f64 = 3e9;
-/// Of all hyperparameters at least, or there are none: sds are then known to some five in a
-/// hundred.
+/// Fewest draws over all values of the hyperparameters: sds are then known to about 5 %.
 const FEWEST: f64 = 200.0;
 /// Operations that factors of the nodes may take at all hyperparameters together.
 const MOST_FACTORS: f64 = 5e10;

@@ -9,24 +9,24 @@ use crate::link::Link;
 use crate::parameter::Parameter;
 use crate::support::Functionals;
 
-/// Most nodes of all rows together: their covariance is factorised nowhere, but multiplied in every
-/// step.
+/// Most nodes of all rows together: every step multiplies by their covariance.
 pub(crate) const MAX_NODES: usize = 4000;
 /// Draws that meet what the rows report, of all hyperparameters together.
 const DRAWS: usize = 4000;
-/// Of each at least.
+/// Fewest draws at each value of the hyperparameters.
 pub(super) const FEWEST_DRAWS: usize = 32;
-/// Of all at least, or there are none.
+/// Fewest draws over all of these; below it none are made.
 const FEWEST_OF_ALL: usize = 200;
-/// Numbers that draws, and as many that factors of the nodes may take: 160 MB each.
+/// Most numbers kept of draws, and as many of Cholesky factors of the nodes: 160 MB each.
 const MOST_NUMBERS: f64 = 2e7;
-/// Operations that draws may take, and that factors may which predictions make anew.
+/// Most operations of all draws; factors that predictions compute again may take ten times as
+/// many.
 const MOST_WORK: f64 = 3e10;
 /// Free lengthscales are resolved down to this part of their starts, where that is affordable.
 const FINEST: f64 = 1.0 / 3.0;
 /// Steps by which the nodes get fewer, the last at the starts themselves.
 const COARSER: [f64; 4] = [1.0, 1.45, 2.1, 3.0];
-/// Steps this many times longer than the learned kernel asks for are told.
+/// A warning is given where nodes are this many times wider apart than the learned kernel needs.
 const TOO_COARSE: f64 = 1.5;
 
 /// What rows see of nodes.

@@ -58,17 +58,17 @@ impl Prior {
         }
     }
 
-    /// Prior variance of every functional in the same sense.
+    /// Prior variance of every functional without those functions.
     pub fn variance_apart(&self, theta: &[f64], at: &Functionals) -> Vec<f64> {
         self.apart.0.diagonal(theta, at)
     }
 
-    /// Prior covariance of the functionals in the same sense.
+    /// Prior covariance of the functionals without those functions.
     pub fn covariance_apart(&self, theta: &[f64], at: &Functionals) -> Mat<f64> {
         self.apart.0.matrix(theta, at)
     }
 
-    /// Prior covariance between functionals in the same sense, shape `[a.len(), b.len()]`.
+    /// Prior covariance between functionals without those functions, shape `[a.len(), b.len()]`.
     pub fn between_apart(&self, theta: &[f64], a: &Functionals, b: &Functionals) -> Mat<f64> {
         self.apart.0.cross(theta, a, b)
     }

@@ -23,7 +23,7 @@ pub(crate) struct Specified {
     pub seconds: Seconds,
     /// Where searches with several starts also begin, all parameters.
     pub besides: Vec<Vec<f64>>,
-    /// And where periods that are learned are those that the rows suggest, the likeliest first.
+    /// Further starts, with learned periods at peaks of the rows' periodogram, the highest first.
     pub cycles: Vec<Vec<f64>>,
     /// Whether sites are sought for rows less the level of their values, where that is large.
     pub is_centred: bool,
