@@ -147,8 +147,9 @@ impl Plan<'_> {
             let (mut count, mut bounds) = (self.cells[axis], self.bounds[axis]);
             let mut range = self.range[axis];
             if is_given {
-                // No density of the given column is estimated: nothing lies beyond its values. Where
-                // some are far from the others the axis bends, so that they do not take all slices.
+                // No density of the given column is estimated: nothing lies beyond its values.
+                // Where some are far from the others the axis bends, so that they do not take all
+                // slices.
                 let mut ends = loops::extremes(&pairs.values[axis]);
                 let far = (scale.most - scale.least) / scale.scale > FAR_APART;
                 let places = lattice(&pairs.values[axis]).filter(|(_, n)| {

@@ -72,8 +72,8 @@ impl Place {
 }
 
 impl Problem<'_> {
-    /// The precision `A = P + Phi' W Phi` and its factor, `W` of blocks `N (diag u - u u')`, one for
-    /// each part.
+    /// The precision `A = P + Phi' W Phi` and its factor, `W` of blocks `N (diag u - u u')`, one
+    /// for each part.
     pub fn precision(
         &self,
         mass: &[f64],

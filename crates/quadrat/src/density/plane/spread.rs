@@ -82,8 +82,8 @@ impl Sites {
         })
     }
 
-    /// Moves towards what a normal expects; returns the share of the rows that it moves, and whether
-    /// all half variances are below what may be believed.
+    /// Moves towards what a normal expects; returns the share of the rows that it moves, and
+    /// whether all half variances are below what may be believed.
     fn step(&mut self, problem: Problem<'_>, at: &Normal, most: f64, share: f64) -> (f64, bool) {
         let grid = problem.grid;
         let size = grid.part();
