@@ -509,3 +509,25 @@ fn other_noise_tells_what_a_fine_lattice_says() {
         }
     }
 }
+
+/// A belief so wide that the logistic function is a step: the two forms meet.
+#[test]
+fn wide_answers_tell_what_a_coin_does() {
+    let logit = Bernoulli::new(vec![true], Sigmoid::Logit);
+    let report = of(logit, &[], Circumstances::default());
+    for mean in [0.0, 300.0, -900.0] {
+        let sds = [499.7, 499.9, 500.1];
+        let told = sds.map(|sd: f64| {
+            let variance = sd * sd;
+            report.information(Belief { mean, variance })
+        });
+        // What bends within these steps is 1e-7 at most; a jump would stand beside it.
+        let bend = told[2] - 2.0 * told[1] + told[0];
+        assert!(bend.abs() < 1e-7, "{mean}: {told:?}");
+    }
+    let huge = report.information(Belief {
+        mean: 0.0,
+        variance: 1e20,
+    });
+    assert!((huge - std::f64::consts::LN_2).abs() < 1e-9);
+}
