@@ -321,7 +321,7 @@ pub const EXAMPLES: &[Example] = &[
     Example {
         name: "suppressed",
         about: "sudden infant deaths by county from a table that hides every count below five (North Carolina, 1974-78)",
-        files: files!("suppressed": "study.toml", "published.csv", "truth.csv", "hidden.py", "README.md"),
+        files: files!("suppressed": "study.toml", "published.csv", "truth.csv", "README.md"),
         extras: Extras {
             truths: &[],
             notes: &[

@@ -108,7 +108,7 @@ fn hidden_counts_are_what_all_functions_say() {
         (ep, 0.01),
         (
             FitOptions::default().with_inference(Inference::Sites(Method::Laplace)),
-            0.1,
+            0.15,
         ),
     ] {
         let posterior = fit(mean, &X, rows.clone(), &options);
