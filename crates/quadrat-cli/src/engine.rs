@@ -28,7 +28,7 @@ use quadrat::progress::{Keeper as _, Progress};
 use crate::checkpoint::Checkpoint;
 use crate::diagnostic::{Problem, Problems};
 use crate::functionals::functionals;
-use crate::limits::{Said, said};
+use crate::limits::Said;
 use crate::numbers::coordinate;
 use crate::prediction_csv;
 use crate::resolve::{self, Observed, Resolved};
@@ -322,7 +322,7 @@ pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
     posterior.set_note(RUN, &resolved.run);
     let names = resolve::names(&resolved.study, &resolved.tables);
     posterior.set_note(TABLES, serde_json::to_string(&names)?);
-    let limits = resolved.tables.iter().map(|table| said(&table.says));
+    let limits = resolved.tables.iter().map(|table| table.says.limits());
     let limits: Vec<Said> = limits.collect();
     posterior.set_note(LIMITS, serde_json::to_string(&limits)?);
     if let Some(asked) = resolved.study.non_negative() {

@@ -6,15 +6,15 @@ use quadrat::likelihood::Likelihood as Reported;
 use quadrat::model::Limits;
 use serde::{Deserialize, Serialize};
 
-use crate::study::likelihood::{Given, Likelihood, Limits as Keys, Reports};
-
 /// What a study says of the limits of one table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Said {
-    lower: Option<f64>,
-    upper: Option<f64>,
+    /// The lower one, where it is a number.
+    pub lower: Option<f64>,
+    /// The upper one, where it is a number.
+    pub upper: Option<f64>,
     /// Whether a limit is a column, and may differ from row to row.
-    differ: bool,
+    pub differ: bool,
 }
 
 /// Why there is no report, and what to do instead.
@@ -24,27 +24,6 @@ pub struct Fault {
     pub message: String,
     /// What to do.
     pub remedy: String,
-}
-
-/// What the keys of a table say.
-pub fn said(likelihood: &Likelihood) -> Said {
-    let Reports::Censored {
-        limits: Keys::Of(ends),
-        ..
-    } = &likelihood.reports
-    else {
-        return Said::default();
-    };
-    let number = |given: &Option<Given>| match given {
-        Some(Given::Number(number)) => Some(number.value),
-        _ => None,
-    };
-    let is_column = |given: &Option<Given>| matches!(given, Some(Given::Column(_)));
-    Said {
-        lower: number(&ends.lower),
-        upper: number(&ends.upper),
-        differ: is_column(&ends.lower) || is_column(&ends.upper),
-    }
 }
 
 /// The limits of a table.

@@ -1,61 +1,66 @@
 //! Values behind observed rows as a list: those that were not reported, where all are too many.
 
-use quadrat_plot::{Axis, Figure, ForestFigure, ForestRow, Heading};
+use quadrat_plot::{Axis, Figure, ForestFigure, ForestRow, Heading, Limit};
 
-use super::{chances, forest, note};
-use crate::engine::Answer;
-use crate::numbers::count;
-use crate::outcome::Outcome;
-use crate::resolve::Asked;
+/// What is drawn, and how it is told.
+pub struct Shown<'a> {
+    /// Its name among the figures, and that for people.
+    pub id: &'a str,
+    pub title: String,
+    /// What the table holds, in words.
+    pub note: String,
+    /// What the values are.
+    pub value: String,
+    pub level: f64,
+    /// Limits, and their labels, that are lines.
+    pub limits: Vec<Limit>,
+    /// The label of every row.
+    pub labels: Vec<String>,
+    pub mean: &'a [f64],
+    pub sd: &'a [f64],
+    pub lower: &'a [f64],
+    pub upper: &'a [f64],
+    /// The most rows of a list.
+    pub most: usize,
+}
 
 /// The figure; or why there is none.
-pub fn figure(outcome: &Outcome, asked: &Asked, answer: &Answer) -> Result<Figure, String> {
-    let all: Vec<usize> = (0..asked.places.len()).collect();
-    let hidden: Vec<usize> = all
-        .iter()
-        .copied()
-        .filter(|&row| answer.sd[row] > 0.0)
-        .collect();
-    let (rows, left_out) = match all.len() <= forest::MOST {
-        true => (all, String::new()),
-        false => {
-            let reported = asked.places.len() - hidden.len();
-            let told = format!(
-                " {} told as they are, and left out.",
-                count(reported, "row")
-            );
-            (hidden, told)
-        }
+pub fn figure(shown: Shown<'_>) -> Result<Figure, String> {
+    let all = shown.labels.len();
+    let is_hidden = |row: &usize| shown.sd[*row] > 0.0;
+    let rows: Vec<usize> = match all <= shown.most {
+        true => (0..all).collect(),
+        false => (0..all).filter(is_hidden).collect(),
     };
-    if rows.len() > forest::MOST || rows.is_empty() {
+    let left_out = match all - rows.len() {
+        0 => String::new(),
+        n => format!(" {n} rows are known, and left out."),
+    };
+    if rows.len() > shown.most || rows.is_empty() {
         return Err(format!(
             "a list shows at most {} rows, and {} are not known",
-            forest::MOST,
+            shown.most,
             rows.len()
         ));
     }
     let row = |row: usize| ForestRow {
-        label: match forest::label(asked, row) {
-            label if label.is_empty() => "all rows".to_owned(),
-            label => label,
+        label: match shown.labels[row].as_str() {
+            "" => "all rows".to_owned(),
+            label => label.to_owned(),
         },
-        mean: answer.mean[row],
-        lower: answer.lower[row],
-        upper: answer.upper[row],
+        mean: shown.mean[row],
+        lower: shown.lower[row],
+        upper: shown.upper[row],
         observed: None,
         reference: None,
     };
-    let table = asked
-        .table
-        .and_then(|table| outcome.resolved.tables.get(table));
-    let value = table.map_or_else(String::new, |table| table.says.value_name());
     Ok(Figure::Forest(ForestFigure {
-        heading: Heading::new(asked.id.as_str(), asked.title())
-            .with_caption(format!("{}.{left_out}", note(asked))),
-        value: Axis::new(value),
+        heading: Heading::new(shown.id, shown.title)
+            .with_caption(format!("{}.{left_out}", shown.note)),
+        value: Axis::new(shown.value),
         rows: rows.into_iter().map(row).collect(),
-        level: asked.level,
-        limits: chances::limits(asked, false),
+        level: shown.level,
+        limits: shown.limits,
         ..ForestFigure::default()
     }))
 }

@@ -143,7 +143,25 @@ fn predicted(
     };
     if first.rows.is_some() {
         for (asked, answer) in group {
-            match behind::figure(outcome, asked, answer) {
+            let tables = &outcome.resolved.tables;
+            let table = asked.table.and_then(|table| tables.get(table));
+            let shown = behind::Shown {
+                id: &asked.id,
+                title: asked.title(),
+                note: note(asked),
+                value: table.map_or_else(String::new, |table| table.says.value_name()),
+                level: asked.level,
+                limits: chances::limits(asked, false),
+                labels: (0..asked.places.len())
+                    .map(|row| forest::label(asked, row))
+                    .collect(),
+                mean: &answer.mean,
+                sd: &answer.sd,
+                lower: &answer.lower,
+                upper: &answer.upper,
+                most: forest::MOST,
+            };
+            match behind::figure(shown) {
                 Ok(figure) => drawn.figures.push(figure),
                 Err(why) => drawn
                     .left_out

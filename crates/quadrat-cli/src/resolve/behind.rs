@@ -1,15 +1,9 @@
-//! `rows` in `[[predict]]`: which rows of which tables, and how they are added up.
+//! Rows of an observed table that a prediction asks for: which table, which groups.
 
 use std::collections::HashMap;
 
-use super::files::Files;
-use super::read::find;
-use super::{Asked, Observed, no_column_twice};
-use crate::engine::Chances;
-use crate::places::{Labels, Places};
-use crate::study::fields::Spanned;
-use crate::study::likelihood::Reports;
-use crate::study::{Predict, Study};
+use crate::study::fields::{Check, Spanned};
+use crate::suggest;
 use crate::table::Table;
 
 /// Rows of an observed table that a prediction asks for.
@@ -38,195 +32,76 @@ impl RowsAsked {
     }
 }
 
-/// A prediction of rows of a table, one part for each of its outputs.
-pub(super) fn asked(
-    files: &Files<'_>,
-    (study, of, predict): (&Study, usize, &Predict),
-    (name, by): (&Spanned<String>, Option<&[Spanned<String>]>),
-    tables: &[Observed],
-) -> Vec<Asked> {
-    let Some(observe) = which(files, study, name) else {
-        return Vec::new();
+/// Which of some tables is meant by a name, or by a file that is that of one table.
+///
+/// # Arguments
+/// * `tables` - the name by which people call each, and its file
+pub(super) fn which(
+    check: &Check<'_>,
+    tables: &[(&str, &str)],
+    name: &Spanned<String>,
+) -> Option<usize> {
+    let with = |pick: fn(&(&str, &str)) -> String| -> Vec<usize> {
+        let own = (0..tables.len()).filter(|&of| pick(&tables[of]) == name.value);
+        own.collect()
     };
-    let mut parts = Vec::new();
-    let wanted = predict.output.as_ref();
-    for (table, observed) in tables.iter().enumerate() {
-        let output = observed.places.output.as_ref();
-        if observed.of != observe || wanted.is_some_and(|wanted| Some(&wanted.value) != output) {
-            continue;
-        }
-        if !can_be_asked(files, name, observed) {
-            return Vec::new();
-        }
-        let Some((places, groups)) = places(files, predict, observed, by) else {
-            return Vec::new();
-        };
-        let chances = Chances {
-            above: predict.above.clone(),
-            ranks: 0,
-            draws: predict.draws.as_ref().map_or(0, |draws| draws.value),
-        };
-        no_column_twice(files.check, predict, &places, &chances);
-        parts.push(Asked {
-            name: predict.name.value.clone(),
-            id: predict.name.value.clone(),
-            places,
-            scale: predict.scale,
-            level: predict.level,
-            of,
-            non_negative: study.is_truncated(predict),
-            chances,
-            table: Some(table),
-            like: None,
-            limits: None,
-            rows: Some(RowsAsked {
-                table: Some(table),
-                at: (0..observed.places.len()).map(Ok).collect(),
-                groups,
-            }),
-        });
-    }
-    if let (true, Some(wanted)) = (parts.is_empty(), wanted) {
-        let message = format!(
-            "`{}` has no rows of the output `{}`",
-            name.value, wanted.value
-        );
-        files.check.refuse(
-            &wanted.span,
-            message,
-            "name an output of that table, or none",
-        );
-    }
-    parts
-}
-
-/// Which `[[observe]]` is meant.
-fn which(files: &Files<'_>, study: &Study, name: &Spanned<String>) -> Option<usize> {
-    let all = || study.observe.iter().enumerate();
-    let found: Vec<usize> = all()
-        .filter(|(_, observe)| observe.shown_name() == name.value)
-        .map(|(of, _)| of)
-        .collect();
-    let of_file = || all().filter(|(_, observe)| observe.file.value == name.value);
-    match (found.as_slice(), of_file().count()) {
-        ([only], _) => Some(*only),
-        ([], 1) => of_file().next().map(|(of, _)| of),
-        ([], 0) => {
-            let known: Vec<String> = all().map(|(_, o)| o.shown_name().to_owned()).collect();
-            let near = crate::suggest::nearest(&name.value, known.iter().map(String::as_str));
+    let (named, of_file) = (with(|t| t.0.to_owned()), with(|t| t.1.to_owned()));
+    match (named.as_slice(), of_file.as_slice()) {
+        ([only], _) | ([], [only]) => Some(*only),
+        ([], []) => {
+            let known: Vec<String> = tables.iter().map(|(name, _)| (*name).to_owned()).collect();
+            let near = suggest::nearest(&name.value, known.iter().map(String::as_str));
             let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-            files.check.refuse(
+            check.refuse(
                 &name.span,
                 format!("no [[observe]] reads `{}`{hint}", name.value),
-                format!("`rows` is {}", crate::suggest::list(&known)),
+                format!("`rows` is {}", suggest::list(&known)),
             );
             None
         }
         _ => {
-            files.check.refuse(
-                &name.span,
-                format!(
-                    "several [[observe]] read `{}`, and which is meant is not said",
-                    name.value
-                ),
-                "give each a `name`, and say that",
+            let message = format!(
+                "several [[observe]] read `{}`, and which is meant is not said",
+                name.value
             );
+            check.refuse(&name.span, message, "give each a `name`, and say that");
             None
         }
     }
 }
 
-/// Refuses tables whose rows have no value of their own behind them.
-fn can_be_asked(files: &Files<'_>, name: &Spanned<String>, observed: &Observed) -> bool {
-    let refuse = |message: &str, remedy: &str| {
-        files.check.refuse(&name.span, message.to_owned(), remedy);
-        false
-    };
-    if matches!(observed.says.reports, Reports::Positive { .. }) {
-        return refuse(
-            "rows that only say that the function is positive have no value behind them",
-            "ask for a table that reports something",
-        );
+/// Columns of a table, at the rows that are kept of it (all where none are named).
+pub(super) fn columns(
+    check: &Check<'_>,
+    table: &Table,
+    names: &[Spanned<String>],
+    kept: &[usize],
+) -> Option<Vec<Vec<String>>> {
+    let mut columns = Vec::with_capacity(names.len());
+    for name in names {
+        let at = table.find(&name.value);
+        let at = at.map_err(|problem| check.add(problem.at(check.source.place(&name.span))));
+        let texts = table.texts(at.ok()?);
+        let texts = texts.map_err(|problems| check.extend(problems)).ok()?;
+        columns.push(match kept.is_empty() {
+            true => texts,
+            false => kept.iter().map(|&row| texts[row].clone()).collect(),
+        });
     }
-    let is_student = matches!(observed.says.reports, Reports::StudentT { .. });
-    let has_two = observed
-        .likelihood
-        .noise()
-        .is_some_and(|noise| noise.is_learned() && noise.known().is_some());
-    if is_student && has_two {
-        return refuse(
-            "the noise of these rows is partly known and partly learned, so that it cannot be told what of it belongs to the value",
-            "let it be known or learned, or predict the response",
-        );
-    }
-    let is_repeated = |times: &Vec<f64>| times.iter().any(|n| *n != 1.0);
-    if observed.times.as_ref().is_some_and(is_repeated) {
-        return refuse(
-            "rows of this table were seen several times (`times`), and each time has a value of its own behind it",
-            "write out every row once for each time it was seen, without `times`",
-        );
-    }
-    true
+    Some(columns)
 }
 
-/// Where the rows or sums stand in the answer, and the rows of every sum.
-fn places(
-    files: &Files<'_>,
-    predict: &Predict,
-    observed: &Observed,
-    by: Option<&[Spanned<String>]>,
-) -> Option<(Places, Option<Vec<Vec<usize>>>)> {
-    let Some(by) = by else {
-        let mut places = observed.places.clone();
-        places.labels = labels(files, &observed.table, &predict.beside.keep, &observed.kept)?;
-        return Some((places, None));
-    };
-    let columns = labels(files, &observed.table, by, &observed.kept)?;
+/// Rows with the same cells in all columns, in the order in which they appear.
+pub(super) fn groups(columns: &[Vec<String>], rows: usize) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut known: HashMap<Vec<&str>, usize> = HashMap::new();
-    for row in 0..observed.places.len() {
-        let key: Vec<&str> = columns.iter().map(|c| c.cells[row].as_str()).collect();
+    for row in 0..rows {
+        let key: Vec<&str> = columns.iter().map(|c| c[row].as_str()).collect();
         let group = *known.entry(key).or_insert(groups.len());
         if group == groups.len() {
             groups.push(Vec::new());
         }
         groups[group].push(row);
     }
-    let first = |labels: &Labels| Labels {
-        header: labels.header.clone(),
-        cells: groups
-            .iter()
-            .map(|rows| labels.cells[rows[0]].clone())
-            .collect(),
-    };
-    let labels = columns.iter().map(first).collect();
-    let mut places = Places::named(groups.len(), labels);
-    places.output.clone_from(&observed.places.output);
-    Some((places, Some(groups)))
-}
-
-/// Columns of a table, at the rows that are kept of it.
-fn labels(
-    files: &Files<'_>,
-    table: &Table,
-    names: &[Spanned<String>],
-    kept: &[usize],
-) -> Option<Vec<Labels>> {
-    let wanted: Vec<&Spanned<String>> = names.iter().collect();
-    let mut labels = Vec::with_capacity(names.len());
-    for (name, at) in names.iter().zip(find(files.check, table, &wanted)?) {
-        let texts = table
-            .texts(at)
-            .map_err(|problems| files.check.extend(problems))
-            .ok()?;
-        let cells = match kept.is_empty() {
-            true => texts,
-            false => kept.iter().map(|&row| texts[row].clone()).collect(),
-        };
-        labels.push(Labels {
-            header: name.value.clone(),
-            cells,
-        });
-    }
-    Some(labels)
+    groups
 }

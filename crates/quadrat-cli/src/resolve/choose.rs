@@ -6,7 +6,7 @@ use quadrat::model::{Instrument, Scale as LibraryScale, Varying, instruments};
 use super::{Asked, Observed};
 use crate::engine::library_scale;
 use crate::instrument::{Choice, has_one_noise};
-use crate::limits::{apart, limits, said};
+use crate::limits::{apart, limits};
 use crate::study::fields::Check;
 use crate::study::{Scale, Study};
 
@@ -28,7 +28,7 @@ pub(super) fn chosen(
     let names = names(study, tables);
     let all: Vec<Instrument<'_>> = tables.iter().map(Observed::instrument).collect();
     let varying: Vec<Varying> = study.vary.iter().map(|vary| vary.what).collect();
-    let reports = |table: usize| limits(said(&tables[table].says), &tables[table].likelihood);
+    let reports = |table: usize| limits(tables[table].says.limits(), &tables[table].likelihood);
     for asked in predictions {
         let predict = &study.predict[asked.of];
         if asked.rows.is_some() {

@@ -42,7 +42,7 @@ use crate::study::fields::Check;
 use crate::study::support::{Edge, Extent, Support};
 use crate::study::{NonNegative, Observe, Output, Predict, Scale, Study, Where, link};
 pub use amounts::{amounts_suit, with_table, without_table};
-use apart::name_apart;
+use apart::names_apart;
 pub use behind::RowsAsked;
 pub use choose::names;
 use choose::{chosen, new_rows_have_noise, shared_noise};
@@ -341,7 +341,7 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
             // What is wrong with the tables is said already.
             Where::Rows { .. } if unread => Vec::new(),
             Where::Rows { file, by } => {
-                behind::asked(&files, (&study, of, p), (file, by.as_deref()), &tables)
+                rows::asked(&files, (&study, of, p), (file, by.as_deref()), &tables)
             }
             _ => match asked(&files, &inputs, (&study, of, p), &mut warnings) {
                 Some(asked) => of_outputs(&check, p, asked, &outputs),
@@ -349,7 +349,12 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
             },
         })
         .collect();
-    name_apart(&mut predictions);
+    let named = predictions.iter();
+    let named = named.map(|p| (p.name.as_str(), p.places.output.as_deref()));
+    let apart = names_apart(&named.collect::<Vec<_>>());
+    for (asked, id) in predictions.iter_mut().zip(apart) {
+        asked.id = id.unwrap_or_else(|| std::mem::take(&mut asked.id));
+    }
     if !unread {
         too_many_rows(&check, &study, &tables);
         open_rows(&check, &study, &tables, &mut warnings);

@@ -5,14 +5,18 @@ use std::collections::HashMap;
 use quadrat::likelihood::{Gaussian, Noise};
 use quadrat::model::Inference;
 
+use super::behind::{RowsAsked, columns, groups, which};
 use super::degrees::degrees;
-use super::{DENSE_ROWS, Observed};
+use super::files::Files;
+use super::{Asked, DENSE_ROWS, Observed, no_column_twice};
 use crate::diagnostic::{Problem, Problems};
+use crate::engine::Chances;
 use crate::numbers::{count, human};
-use crate::places::Places;
-use crate::study::Study;
-use crate::study::fields::Check;
+use crate::places::{Labels, Places};
+use crate::study::fields::{Check, Spanned};
+use crate::study::likelihood::Reports;
 use crate::study::support::Aggregate;
+use crate::study::{Predict, Study};
 use crate::table::Table;
 
 const SHOWN_ROWS: usize = 20;
@@ -234,4 +238,136 @@ pub(super) fn too_many_rows(check: &Check<'_>, study: &Study, tables: &[Observed
         .first()
         .map_or(0..0, |observe| observe.file.span.clone());
     check.refuse(&span, message, remedy);
+}
+
+/// A prediction of rows of a table, one part for each of its outputs.
+pub(super) fn asked(
+    files: &Files<'_>,
+    (study, of, predict): (&Study, usize, &Predict),
+    (name, by): (&Spanned<String>, Option<&[Spanned<String>]>),
+    tables: &[Observed],
+) -> Vec<Asked> {
+    let known: Vec<(&str, &str)> = study
+        .observe
+        .iter()
+        .map(|observe| (observe.shown_name(), observe.file.value.as_str()))
+        .collect();
+    let Some(observe) = which(files.check, &known, name) else {
+        return Vec::new();
+    };
+    let mut parts = Vec::new();
+    let wanted = predict.output.as_ref();
+    for (table, observed) in tables.iter().enumerate() {
+        let output = observed.places.output.as_ref();
+        if observed.of != observe || wanted.is_some_and(|wanted| Some(&wanted.value) != output) {
+            continue;
+        }
+        if !can_be_asked(files, name, observed) {
+            return Vec::new();
+        }
+        let Some((places, groups)) = asked_places(files, predict, observed, by) else {
+            return Vec::new();
+        };
+        let chances = Chances {
+            above: predict.above.clone(),
+            ranks: 0,
+            draws: predict.draws.as_ref().map_or(0, |draws| draws.value),
+        };
+        no_column_twice(files.check, predict, &places, &chances);
+        parts.push(Asked {
+            name: predict.name.value.clone(),
+            id: predict.name.value.clone(),
+            places,
+            scale: predict.scale,
+            level: predict.level,
+            of,
+            non_negative: study.is_truncated(predict),
+            chances,
+            table: Some(table),
+            like: None,
+            limits: None,
+            rows: Some(RowsAsked {
+                table: Some(table),
+                at: (0..observed.places.len()).map(Ok).collect(),
+                groups,
+            }),
+        });
+    }
+    if let (true, Some(wanted)) = (parts.is_empty(), wanted) {
+        let message = format!(
+            "`{}` has no rows of the output `{}`",
+            name.value, wanted.value
+        );
+        files.check.refuse(
+            &wanted.span,
+            message,
+            "name an output of that table, or none",
+        );
+    }
+    parts
+}
+
+/// Refuses tables whose rows have no value of their own behind them.
+fn can_be_asked(files: &Files<'_>, name: &Spanned<String>, observed: &Observed) -> bool {
+    let refuse = |message: &str, remedy: &str| {
+        files.check.refuse(&name.span, message.to_owned(), remedy);
+        false
+    };
+    if matches!(observed.says.reports, Reports::Positive { .. }) {
+        return refuse(
+            "rows that only say that the function is positive have no value behind them",
+            "ask for a table that reports something",
+        );
+    }
+    let is_student = matches!(observed.says.reports, Reports::StudentT { .. });
+    let has_two = observed
+        .likelihood
+        .noise()
+        .is_some_and(|noise| noise.is_learned() && noise.known().is_some());
+    if is_student && has_two {
+        return refuse(
+            "the noise of these rows is partly known and partly learned, so that it cannot be told what of it belongs to the value",
+            "let it be known or learned, or predict the response",
+        );
+    }
+    let is_repeated = |times: &Vec<f64>| times.iter().any(|n| *n != 1.0);
+    if observed.times.as_ref().is_some_and(is_repeated) {
+        return refuse(
+            "rows of this table were seen several times (`times`), and each time has a value of its own behind it",
+            "write out every row once for each time it was seen, without `times`",
+        );
+    }
+    true
+}
+
+/// Where the rows or sums stand in the answer, and the rows of every sum.
+fn asked_places(
+    files: &Files<'_>,
+    predict: &Predict,
+    observed: &Observed,
+    by: Option<&[Spanned<String>]>,
+) -> Option<(Places, Option<Vec<Vec<usize>>>)> {
+    let keep = &predict.beside.keep;
+    let names = by.unwrap_or(keep);
+    let cells = columns(files.check, &observed.table, names, &observed.kept)?;
+    let labels = |cells: Vec<Vec<String>>| -> Vec<Labels> {
+        let headers = names.iter().map(|name| name.value.clone());
+        headers
+            .zip(cells)
+            .map(|(header, cells)| Labels { header, cells })
+            .collect()
+    };
+    if by.is_none() {
+        let mut places = observed.places.clone();
+        places.labels = labels(cells);
+        return Some((places, None));
+    }
+    let groups = groups(&cells, observed.places.len());
+    let first = |column: &Vec<String>| -> Vec<String> {
+        groups.iter().map(|rows| column[rows[0]].clone()).collect()
+    };
+    let firsts = cells.iter().map(first).collect();
+    let mut places = Places::named(groups.len(), labels(firsts));
+    places.output.clone_from(&observed.places.output);
+    Some((places, Some(groups)))
 }

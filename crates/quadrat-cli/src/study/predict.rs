@@ -194,8 +194,8 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
         "trials",
         "give the number of trials, or its column",
     )?;
-    let place = match rows::read(section, said)? {
-        Some(rows) => rows,
+    let place = match rows::read(section, said == Some(Scale::Row))? {
+        Some((file, by)) => Where::Rows { file, by },
         None => place(section)?,
     };
     // A bad name was already noted; `text` must not note it again.

@@ -1,7 +1,6 @@
 //! `rows` in `[[predict]]`: rows of an observed table, each given what it reported.
 
 use super::fields::{Section, Spanned, kind, text};
-use super::predict::{Scale, Where};
 use toml_edit::Item;
 
 const LIKE: &str =
@@ -18,11 +17,14 @@ const OTHERS: &[(&str, &str)] = &[
     ("ranks", "the rank of an observed row is known"),
 ];
 
+/// The table, and the columns that tell groups apart where its rows are added up.
+pub(super) type Rows = (Spanned<String>, Option<Vec<Spanned<String>>>);
+
 /// The rows that a prediction asks for, where it asks for rows; nothing where that was refused.
-pub(super) fn read(section: &Section<'_>, scale: Option<Scale>) -> Option<Option<Where>> {
+pub(super) fn read(section: &Section<'_>, is_row: bool) -> Option<Option<Rows>> {
     let check = section.check;
     if section.get("rows").is_none() {
-        if scale == Some(Scale::Row) {
+        if is_row {
             let message = "`scale = \"row\"` is of observed rows, and no table is named";
             check.refuse(&section.span_of("scale"), message, LIKE);
             return None;
@@ -35,7 +37,7 @@ pub(super) fn read(section: &Section<'_>, scale: Option<Scale>) -> Option<Option
         return Some(None);
     }
     let file = section.text("rows")?;
-    if scale != Some(Scale::Row) {
+    if !is_row {
         let (span, message) = match section.get("scale") {
             None => (&file.span, "`rows` needs `scale = \"row\"`"),
             Some(_) => (
@@ -65,7 +67,7 @@ pub(super) fn read(section: &Section<'_>, scale: Option<Scale>) -> Option<Option
         check.refuse(&section.span_of("keep"), message, remedy);
         is_fine = false;
     }
-    is_fine.then_some(Some(Where::Rows { file, by }))
+    is_fine.then_some(Some((file, by)))
 }
 
 /// The columns whose cells tell groups apart, where rows are added up.

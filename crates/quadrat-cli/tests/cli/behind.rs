@@ -279,7 +279,7 @@ fn what_cannot_be_asked_of_rows_is_refused() {
         (
             "no rows",
             with("scale = \"row\""),
-            &["no table is named", "s.toml:8"],
+            &["no table is named", "s.toml:9"],
         ),
         (
             "no scale",
@@ -304,7 +304,7 @@ fn what_cannot_be_asked_of_rows_is_refused() {
         (
             "support",
             of("support = { file = \"cells.csv\", point = [\"t\"] }"),
-            &["`support` has no meaning beside `rows`", "s.toml:10"],
+            &["`support` has no meaning beside `rows`", "s.toml:11"],
         ),
         (
             "exposure",

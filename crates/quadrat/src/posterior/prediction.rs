@@ -226,31 +226,21 @@ impl Prediction {
         if !(p > 0.0 && p < 1.0) {
             return vec![f64::NAN; self.len()];
         }
-        if let Some(predictive) = &self.predictive {
-            let rows = (0..self.len()).into_par_iter();
-            return rows
-                .map_init(Work::default, |work, row| {
-                    self.seen_quantile(predictive, row, p, work)
-                })
-                .collect();
-        }
-        if self.is_truncated {
-            let rows = (0..self.len()).into_par_iter().with_min_len(ROWS_PER_TASK);
-            return rows
-                .map_init(Work::default, |work, row| {
-                    self.row(row).quantile_above_zero(p, work)
-                })
-                .collect();
-        }
         let z = normal_quantile(p);
-        if self.weights.len() == 1 && self.noise.is_none() {
+        let is_plain = self.predictive.is_none() && !self.is_truncated;
+        if is_plain && self.weights.len() == 1 && self.noise.is_none() {
             let components = self.means.iter().zip(&self.sds);
             return components.map(|(m, s)| m + s * z).collect();
         }
+        let together = if self.predictive.is_some() {
+            1
+        } else {
+            ROWS_PER_TASK
+        };
         (0..self.len())
             .into_par_iter()
-            .with_min_len(ROWS_PER_TASK)
-            .map_init(Work::default, |work, row| self.row(row).quantile(p, work))
+            .with_min_len(together)
+            .map_init(Work::default, |work, row| self.row_quantile(row, p, work))
             .collect()
     }
 

@@ -221,12 +221,7 @@ fn values_below_a_limit_are_what_all_functions_say() {
     );
     assert!(values.quantile(0.999).iter().all(|q| *q <= 0.8));
     let drawn = behind.sample(&[1, 2], 4000, 7).unwrap();
-    let row = |k: usize| {
-        (0..4000)
-            .map(move |d| d)
-            .map(|d| drawn[(k, d)])
-            .collect::<Vec<f64>>()
-    };
+    let row = |k: usize| (0..4000).map(|d| drawn[(k, d)]).collect::<Vec<f64>>();
     let (a, b) = (row(0), row(1));
     assert!(a.iter().chain(&b).all(|y| *y <= 0.8));
     let average = |v: &[f64]| v.iter().sum::<f64>() / 4000.0;
@@ -293,7 +288,7 @@ fn nothing_lies_outside_of_what_was_reported() {
                     assert!(range.contains(&drawn[(row, draw)]), "{name} {row} {draw}");
                 }
             }
-            let sums = behind.totals(&[rows.clone()], 1).unwrap();
+            let sums = behind.totals(std::slice::from_ref(&rows), 1).unwrap();
             let same: f64 = (0..12).map(|row| drawn[(row, 4)]).sum();
             // The same numbers added up in another order.
             assert!((sums.draws(5)[0][4] / same - 1.0).abs() < 1e-12, "{name}");

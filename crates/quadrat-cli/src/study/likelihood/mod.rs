@@ -9,6 +9,7 @@ use quadrat::link::Link;
 
 use super::fields::{Section, Spanned};
 use super::link;
+use crate::limits::Said;
 use crate::suggest;
 use crate::table::Reading;
 
@@ -313,6 +314,27 @@ impl Likelihood {
     /// Whether it reports something about values, rather than only bounding them.
     pub fn is_report(&self) -> bool {
         !matches!(self.reports, Reports::Positive { .. })
+    }
+
+    /// What the keys say of the limits of the instrument.
+    pub fn limits(&self) -> Said {
+        let Reports::Censored {
+            limits: Limits::Of(ends),
+            ..
+        } = &self.reports
+        else {
+            return Said::default();
+        };
+        let number = |given: &Option<Given>| match given {
+            Some(Given::Number(number)) => Some(number.value),
+            _ => None,
+        };
+        let is_column = |given: &Option<Given>| matches!(given, Some(Given::Column(_)));
+        Said {
+            lower: number(&ends.lower),
+            upper: number(&ends.upper),
+            differ: is_column(&ends.lower) || is_column(&ends.upper),
+        }
     }
 
     /// Whether exact inference can take it.
