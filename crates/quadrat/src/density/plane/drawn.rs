@@ -12,13 +12,18 @@ use super::fit::Fit;
 impl Fit {
     /// The answer from the number of every draw, and that of the average of modes.
     pub fn answer(&self, numbers: &[f64], mode: f64) -> Answer {
+        let value = match self.is_mean {
+            true => dot(numbers, &self.curves.weights),
+            false => mode,
+        };
+        self.about(numbers, value)
+    }
+
+    /// A value with the interval from the number of every draw.
+    pub fn about(&self, numbers: &[f64], value: f64) -> Answer {
         let tail = 0.5 * (1.0 - self.level);
         let weights = &self.curves.weights;
         let [lower, upper] = Work::default().quantiles(numbers, weights, [tail, 1.0 - tail]);
-        let value = match self.is_mean {
-            true => dot(numbers, weights),
-            false => mode,
-        };
         Answer {
             value,
             lower: lower.min(value),

@@ -9,12 +9,23 @@ use super::super::answers::Answer;
 use super::super::loops;
 use super::estimate::ConditionalEstimate;
 
+/// Which number an interval is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Value {
+    /// The mean over draws.
+    Mean,
+    /// That of the density that is told. For quantiles: where a value lies far from all others
+    /// their mean is that of the few draws that reach there.
+    Told,
+}
+
 /// A number of the density at every place of the given column, with its interval.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
     /// The middle of each slice of the given column.
     pub places: Vec<f64>,
-    /// Posterior means, or the numbers of the average of modes where draws are not weighted.
+    /// Quantiles of the density that is told; else posterior means, or the numbers of the average
+    /// of modes without correction.
     pub value: Vec<f64>,
     /// Lower ends.
     pub lower: Vec<f64>,
@@ -39,21 +50,21 @@ impl ConditionalEstimate {
     #[must_use]
     pub fn quantile_curves<const N: usize>(&self, p: [f64; N]) -> [Curve; N] {
         let edges = self.edges(1);
-        self.curves(|mass| quantiles(mass, edges, p))
+        self.curves(Value::Told, |mass| quantiles(mass, edges, p))
     }
 
     /// Mean and standard deviation of the values within the range of the cells, at every place of
     /// the given column.
     #[must_use]
     pub fn moment_curves(&self) -> [Curve; 2] {
-        self.curves(|mass| self.moments_of(mass))
+        self.curves(Value::Mean, |mass| self.moments_of(mass))
     }
 
     /// The probability of an interval at every place of the given column.
     #[must_use]
     pub fn probability_curve(&self, within: (f64, f64)) -> Curve {
         let shares = self.fit.shares(1, within);
-        let [curve] = self.curves(|mass| [sums(mass, &shares)]);
+        let [curve] = self.curves(Value::Mean, |mass| [sums(mass, &shares)]);
         curve
     }
 
@@ -61,21 +72,21 @@ impl ConditionalEstimate {
     #[must_use]
     pub fn quantile(&self, given: f64, p: f64) -> Option<Answer> {
         let edges = self.edges(1);
-        let [answer] = self.at(given, |mass| quantiles(mass, edges, [p]))?;
+        let [answer] = self.at(given, Value::Told, |mass| quantiles(mass, edges, [p]))?;
         Some(answer)
     }
 
     /// Mean and standard deviation of the values at a place; none outside of the slices.
     #[must_use]
     pub fn moments(&self, given: f64) -> Option<[Answer; 2]> {
-        self.at(given, |mass| self.moments_of(mass))
+        self.at(given, Value::Mean, |mass| self.moments_of(mass))
     }
 
     /// The probability of an interval at a place; none outside of the slices.
     #[must_use]
     pub fn probability(&self, given: f64, within: (f64, f64)) -> Option<Answer> {
         let shares = self.fit.shares(1, within);
-        let [answer] = self.at(given, |mass| [sums(mass, &shares)])?;
+        let [answer] = self.at(given, Value::Mean, |mass| [sums(mass, &shares)])?;
         Some(answer)
     }
 
@@ -88,14 +99,19 @@ impl ConditionalEstimate {
     fn at<const N: usize>(
         &self,
         given: f64,
+        value: Value,
         of: impl Fn(&Mat<f64>) -> [Vec<f64>; N],
     ) -> Option<[Answer; N]> {
         let slice = self.slice(given)?;
-        self.answers(slice..slice + 1, of).pop()
+        self.answers(slice..slice + 1, value, of).pop()
     }
 
-    fn curves<const N: usize>(&self, of: impl Fn(&Mat<f64>) -> [Vec<f64>; N]) -> [Curve; N] {
-        let answers = self.answers(0..self.shape()[0], of);
+    fn curves<const N: usize>(
+        &self,
+        value: Value,
+        of: impl Fn(&Mat<f64>) -> [Vec<f64>; N],
+    ) -> [Curve; N] {
+        let answers = self.answers(0..self.shape()[0], value, of);
         let places = self.places(0);
         std::array::from_fn(|k| {
             let all = |of: fn(&Answer) -> f64| answers.iter().map(|a| of(&a[k])).collect();
@@ -115,6 +131,7 @@ impl ConditionalEstimate {
     fn answers<const N: usize>(
         &self,
         slices: Range<usize>,
+        value: Value,
         of: impl Fn(&Mat<f64>) -> [Vec<f64>; N],
     ) -> Vec<[Answer; N]> {
         let columns = self.shape()[1];
@@ -123,7 +140,11 @@ impl ConditionalEstimate {
             let own = Mat::from_fn(1, columns, |_, j| self.fit.mass[i * columns + j]);
             let (numbers, modes) = (of(mass), of(&own));
             out.push(std::array::from_fn(|k| {
-                self.fit.answer(&numbers[k], modes[k][0])
+                let (numbers, told) = (&numbers[k], modes[k][0]);
+                match value {
+                    Value::Mean => self.fit.answer(numbers, told),
+                    Value::Told => self.fit.about(numbers, told),
+                }
             }));
         });
         out
