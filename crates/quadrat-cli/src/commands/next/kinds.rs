@@ -23,15 +23,17 @@ const INTERVAL: &str = "interval";
 pub struct Tables<'a> {
     names: Vec<String>,
     likelihoods: Vec<&'a Likelihood>,
+    outputs: Vec<Option<&'a str>>,
 }
 
 impl<'a> Tables<'a> {
     /// Those of a saved model.
     pub fn of(posterior: &'a Posterior) -> Self {
-        let tables = posterior.observations().iter();
+        let tables = || posterior.observations().iter();
         Self {
             names: table_names(posterior),
-            likelihoods: tables.map(Observations::likelihood).collect(),
+            likelihoods: tables().map(Observations::likelihood).collect(),
+            outputs: tables().map(Observations::output).collect(),
         }
     }
 
@@ -40,6 +42,11 @@ impl<'a> Tables<'a> {
         Self {
             names: names(&resolved.study, &resolved.tables),
             likelihoods: resolved.tables.iter().map(|t| &t.likelihood).collect(),
+            outputs: resolved
+                .tables
+                .iter()
+                .map(|t| t.places.output.as_deref())
+                .collect(),
         }
     }
 
@@ -67,6 +74,10 @@ impl<'a> Tables<'a> {
         if !named.is_empty() {
             return Ok((named, false));
         }
+        let of_output = of(&|t| self.outputs[t] == Some(kind));
+        if !of_output.is_empty() {
+            return Ok((of_output, false));
+        }
         let alias = ALIASES.iter().find(|(alias, _)| *alias == kind);
         let word = alias.map_or(kind, |(_, name)| name);
         let like = of(&|t| self.likelihoods[t].name() == word);
@@ -84,8 +95,9 @@ impl<'a> Tables<'a> {
 
     fn unknown(&self, kind: &str) -> Problem {
         let mut known: Vec<String> = Vec::new();
-        for (likelihood, name) in self.likelihoods.iter().zip(&self.names) {
-            for word in [likelihood.name(), name] {
+        let tables = self.likelihoods.iter().zip(&self.names);
+        for ((likelihood, name), output) in tables.zip(&self.outputs) {
+            for word in [likelihood.name(), name].into_iter().chain(*output) {
                 if !known.iter().any(|k| k == word) {
                     known.push(word.to_owned());
                 }
@@ -149,7 +161,7 @@ fn one(
     let own: Vec<&String> = found.iter().map(|&table| &names[table]).collect();
     let message = format!("the kind `{kind}` may be like several tables, whose new rows differ");
     Err(Problem::new(message).remedy(format!(
-        "name the table in its place: {}; tables of one name need a `name` of their own in [[observe]]",
+        "name the table in its place ({}), or the output; tables of one name need a `name` of their own in [[observe]]",
         suggest::list(&own)
     )))
 }
