@@ -138,5 +138,6 @@ impl Report {
 }
 
 #[cfg(test)]
-#[path = "tests.rs"]
+mod answers_tests;
+#[cfg(test)]
 mod tests;

@@ -1,12 +1,6 @@
 //! Reports against fine lattices that know nothing of their closed forms.
 
 use super::*;
-use crate::likelihood::local::Circumstances;
-use crate::likelihood::{
-    Bernoulli, Binomial, Degrees, Dispersion, Exponential, Gamma, Laplace, Likelihood,
-    NegativeBinomial, Noise, Poisson, Shape, Sigmoid, StudentT,
-};
-use crate::link::Link;
 
 /// Entropy of probabilities, in nats.
 fn entropy(p: impl IntoIterator<Item = f64>) -> f64 {
@@ -17,7 +11,7 @@ fn entropy(p: impl IntoIterator<Item = f64>) -> f64 {
 }
 
 /// Latent values and their weights: a lattice of so many steps per sd, or per `finest`.
-fn lattice(belief: Belief, finest: f64) -> Vec<(f64, f64)> {
+pub(super) fn lattice(belief: Belief, finest: f64) -> Vec<(f64, f64)> {
     let sd = belief.variance.sqrt();
     let step = 0.1 * sd.min(finest);
     let n = (9.0 * sd / step).ceil() as i64;
@@ -34,7 +28,7 @@ fn lattice(belief: Belief, finest: f64) -> Vec<(f64, f64)> {
 }
 
 /// `H(y) - E H(y | f)` of answers with these probabilities at a latent value.
-fn brute(nodes: &[(f64, f64)], answers: impl Fn(f64) -> Vec<f64>) -> f64 {
+pub(super) fn brute(nodes: &[(f64, f64)], answers: impl Fn(f64) -> Vec<f64>) -> f64 {
     let mut all: Vec<f64> = Vec::new();
     let mut known = 0.0;
     for (f, w) in nodes {
@@ -71,7 +65,7 @@ fn ranked(thresholds: &[f64], f: f64, sd: f64) -> Vec<f64> {
     pieces(&edges, f, sd)
 }
 
-const BELIEFS: [(f64, f64); 8] = [
+pub(super) const BELIEFS: [(f64, f64); 8] = [
     (0.0, 1.0),
     (0.4, 0.3),
     (-1.3, 4.0),
@@ -82,7 +76,7 @@ const BELIEFS: [(f64, f64); 8] = [
     (0.61, 0.4),
 ];
 
-fn belief((mean, variance): (f64, f64)) -> Belief {
+pub(super) fn belief((mean, variance): (f64, f64)) -> Belief {
     Belief { mean, variance }
 }
 
@@ -306,228 +300,4 @@ fn clipped_values_tell_what_very_fine_bins_do() {
         // Two entropies of order one.
         assert!((told - expected).abs() < 1e-14, "{one:?}");
     }
-}
-
-fn of(likelihood: impl Into<Likelihood>, own: &[f64], circumstances: Circumstances) -> Report {
-    Report::Answers(Answers::new(likelihood.into(), own.to_vec(), circumstances))
-}
-
-/// Counts on a fine lattice, all of them that have any probability.
-#[test]
-fn counts_tell_what_a_fine_lattice_says() {
-    let usual = Circumstances::default;
-    let exposed = Circumstances {
-        exposure: 3.0,
-        ..usual()
-    };
-    let trials = Circumstances {
-        trials: 40,
-        ..usual()
-    };
-    let poisson = |link| Poisson::new(vec![1.0], vec![1.0], link).unwrap();
-    let dispersed = Dispersion::Known(0.4);
-    let negative = NegativeBinomial::new(vec![1.0], vec![1.0], Link::Exp, dispersed).unwrap();
-    let cases: Vec<(Likelihood, Circumstances)> = vec![
-        (poisson(Link::Exp).into(), usual()),
-        (poisson(Link::Exp).into(), exposed),
-        (poisson(Link::Softplus).into(), usual()),
-        (negative.into(), usual()),
-        (
-            Binomial::new(vec![1.0], vec![2.0], Sigmoid::Logit)
-                .unwrap()
-                .into(),
-            trials,
-        ),
-        (Bernoulli::new(vec![true], Sigmoid::Logit).into(), usual()),
-        (Bernoulli::new(vec![true], Sigmoid::Probit).into(), usual()),
-    ];
-    for (likelihood, circumstances) in cases {
-        let report = of(likelihood.clone(), &[], circumstances);
-        for one in [(0.3, 0.5), (-1.0, 0.04), (2.0, 0.3), (0.0, 1e-3)] {
-            let belief = belief(one);
-            let nodes = lattice(belief, 0.3);
-            let answers = |f: f64| {
-                let at = likelihood.local().observation(&[], &circumstances, f);
-                (0..3000)
-                    .map(|y| at.log_density(f64::from(y)).exp())
-                    .collect()
-            };
-            let expected = brute(&nodes, answers);
-            let told = report.information(belief);
-            // Sums of entropies of a few nats over thousands of terms.
-            assert!(
-                (told - expected).abs() < 1e-9,
-                "{likelihood:?} {one:?}: {told} {expected}"
-            );
-        }
-    }
-}
-
-/// A rank of two with normal noise of variance one is an answer behind the probit.
-#[test]
-fn probits_are_ranks() {
-    let answer = of(
-        Bernoulli::new(vec![true], Sigmoid::Probit),
-        &[],
-        Circumstances::default(),
-    );
-    let rank = Report::Ranks(Ranks::new(vec![0.0], 1.0));
-    for one in BELIEFS {
-        let (told, expected) = (
-            answer.information(belief(one)),
-            rank.information(belief(one)),
-        );
-        assert!(
-            (told - expected).abs() < 1e-11,
-            "{one:?}: {told} {expected}"
-        );
-    }
-}
-
-/// Of large counts sums with a stride, and of enormous ones the asymptotic form, are what sums over
-/// all counts are.
-#[test]
-fn large_counts_tell_what_their_roots_do() {
-    let poisson = Poisson::new(vec![1.0], vec![1.0], Link::Exp).unwrap();
-    let report = of(poisson, &[], Circumstances::default());
-    // 2 sqrt(y) is nearly normal about 2 exp(f / 2) with variance one: of narrow beliefs it is a
-    // value with that noise.
-    for mean in [6.0_f64, 10.0, 14.0] {
-        let variance = 0.25 / mean.exp();
-        let told = report.information(Belief { mean, variance });
-        let expected = 0.5 * (1.0_f64 + 0.25).ln();
-        // Relative corrections of one over the count.
-        assert!(
-            (told - expected).abs() < 2.0 / mean.exp() + 1e-10,
-            "{mean}: {told} {expected}"
-        );
-    }
-}
-
-/// Waiting times over their logarithm: location families, so that the mean does not matter; and
-/// against a fine lattice of logarithms.
-#[test]
-fn waiting_times_tell_what_fine_bins_do() {
-    let usual = Circumstances::default();
-    let exponential = of(Exponential::new(vec![1.0], Link::Exp).unwrap(), &[], usual);
-    let gamma = of(
-        Gamma::new(vec![1.0], Shape::Known(3.0)).unwrap(),
-        &[],
-        usual,
-    );
-    for (report, shape) in [(exponential, 1.0), (gamma, 3.0)] {
-        for (mean, variance) in [(0.0, 1.0), (0.3, 0.1), (5.0, 1.0)] {
-            let told = report.information(Belief { mean, variance });
-            let belief = Belief {
-                mean: 0.0,
-                variance,
-            };
-            let nodes = lattice(belief, 0.5);
-            // The density of t = log(y / mean) is shape^shape / Gamma(shape) e^(shape (t - e^t)).
-            let step = 0.02;
-            let norm: f64 = if shape == 1.0 { 1.0 } else { 27.0 / 2.0 };
-            let answers = |f: f64| {
-                let each = (-3000..1000).map(|k| {
-                    let t = f64::from(k) * step - f;
-                    step * norm * (shape * (t - t.exp())).exp()
-                });
-                each.collect()
-            };
-            let expected = brute(&nodes, answers);
-            assert!(
-                (told - expected).abs() < 1e-9,
-                "{shape} {mean} {variance}: {told} {expected}"
-            );
-        }
-    }
-}
-
-/// Heavy tails tell less than normal noise of the same Fisher information, and with many degrees of
-/// freedom the same; double exponential noise against a fine lattice.
-#[test]
-fn other_noise_tells_what_a_fine_lattice_says() {
-    let noise = || Noise::Known(vec![0.25]);
-    let usual = Circumstances {
-        variance: 0.25,
-        ..Circumstances::default()
-    };
-    let student = |degrees| {
-        let t = StudentT::new(vec![0.0], noise(), Degrees::Known(degrees)).unwrap();
-        of(t, &[], usual)
-    };
-    let value = Report::Value(Value { noise: 0.25 });
-    let wide = Belief {
-        mean: 0.7,
-        variance: 1.0,
-    };
-    // The excess of 1e7 degrees is 6e-7 of the squared variance.
-    assert!((student(1e7).information(wide) - value.information(wide)).abs() < 1e-6);
-    let double = of(
-        Laplace::new(vec![0.0], vec![0.6]).unwrap(),
-        &[],
-        Circumstances::default(),
-    );
-    for variance in [0.02, 0.5, 3.0] {
-        let belief = Belief {
-            mean: 0.2,
-            variance,
-        };
-        for (report, density) in [
-            (
-                student(4.0),
-                &(|y: f64| 0.375 / 0.5 * (1.0 + y * y).powf(-2.5)) as &dyn Fn(f64) -> f64,
-            ),
-            (double.clone(), &|y: f64| (-y.abs() / 0.6).exp() / 1.2),
-        ] {
-            // Student's t of four degrees in units of twice its scale, 1: 3 / 8 (1 + y^2)^(-5/2) 2.
-            let told = report.information(belief);
-            let sd = variance.sqrt();
-            let step = 0.002;
-            let n = 20_000_i32;
-            let at = |k: i32| f64::from(k) * step;
-            let known: f64 = (-n..=n)
-                .map(|k| density(at(k)))
-                .map(|p| -p * p.ln() * step)
-                .sum();
-            let nodes: Vec<f64> = (-90..=90).map(|i| 0.1 * f64::from(i)).collect();
-            let weight = |z: f64| 0.1 * (-0.5 * z * z).exp() / (2.0 * std::f64::consts::PI).sqrt();
-            let open: f64 = (-n..=n)
-                .map(|k| {
-                    nodes
-                        .iter()
-                        .map(|z| weight(*z) * density(at(k) - sd * z))
-                        .sum::<f64>()
-                })
-                .map(|p| -p * p.ln() * step)
-                .sum();
-            // The kink, and tails beyond 40: some parts in a million.
-            assert!(
-                (told - (open - known)).abs() < 2e-5,
-                "{variance}: {told} {}",
-                open - known
-            );
-        }
-    }
-}
-
-/// A belief so wide that the logistic function is a step: the two forms meet.
-#[test]
-fn wide_answers_tell_what_a_coin_does() {
-    let logit = Bernoulli::new(vec![true], Sigmoid::Logit);
-    let report = of(logit, &[], Circumstances::default());
-    for mean in [0.0, 300.0, -900.0] {
-        let sds = [499.7, 499.9, 500.1];
-        let told = sds.map(|sd: f64| {
-            let variance = sd * sd;
-            report.information(Belief { mean, variance })
-        });
-        // What bends within these steps is 1e-7 at most; a jump would stand beside it.
-        let bend = told[2] - 2.0 * told[1] + told[0];
-        assert!(bend.abs() < 1e-7, "{mean}: {told:?}");
-    }
-    let huge = report.information(Belief {
-        mean: 0.0,
-        variance: 1e20,
-    });
-    assert!((huge - std::f64::consts::LN_2).abs() < 1e-9);
 }
