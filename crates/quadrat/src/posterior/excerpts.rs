@@ -20,20 +20,19 @@ use crate::problem::settings::Inducing;
 use crate::problem::sparse::SparseChoice;
 use crate::support::Functionals;
 
-/// Excerpts, rows of every table in each, their points at most, and nodes of all of them: with the
-/// draws below an excerpt takes some tenths of a second.
+/// Most excerpts; most rows of a table in each; most points of a row; most nodes of an excerpt. With
+/// the draws below an excerpt takes some tenths of a second.
 const EXCERPTS: usize = 3;
 const ROWS: usize = 4;
 const POINTS: usize = 48;
 const NODES: usize = 400;
-/// Inducing points that are nearest.
+/// How many of the nearest inducing points an excerpt has.
 const INDUCING: usize = 200;
-/// Draws: of the tenth that counts at least, sds are known to some seven in a hundred.
+/// Draws of an excerpt; at an effective size of a tenth of them, sds are known to about 7 %.
 const DRAWS: usize = 1000;
-/// Sds that are too small by more than this factor are told: four times what draws leave open; so
-/// are those that are too large by it.
+/// Sds that differ by more than this factor, either way, are warned of: four times that error.
 const FACTOR: f64 = 1.3;
-/// And means that are off by more than this, in sds.
+/// So are means that differ by more than this, in sds.
 const APART: f64 = 0.5;
 
 /// What was seen of halves of rows.

@@ -23,7 +23,7 @@ const ROUNDS: usize = 5;
 pub(super) struct Sample {
     /// Shape `[functions, draws]`.
     pub theta: Mat<f64>,
-    /// The log weight but for the rows times the logarithm of what normalises a density.
+    /// Log importance weight before `n log(sum of exponentials)` of each part is taken off.
     pub log_weight: Vec<f64>,
 }
 

@@ -22,13 +22,13 @@ use super::hyper::Component;
 use super::newton::Problem;
 use super::prior::Prior;
 
-/// Steps, and the share of the rows in wrong cells from which no more are.
+/// Most steps; they end where less than this share of the rows lies in other cells than expected.
 const ROUNDS: usize = 40;
 const SETTLED: f64 = 0.005;
-/// The share of the way that first steps take, and that of later ones times their number: where
-/// nearly nothing is expected it is so by an exponential, and only averages settle.
+/// Step length of the first steps; step `k` has the second number over `k` where that is less: the
+/// expected mass of an empty cell is an exponential, which converges only on average.
 const STEPS: (f64, f64) = (0.5, 4.0);
-/// The largest half variance that the first step believes, and by how much more each next one does.
+/// Cap of half a variance in the first step, and the factor by which it grows in each later step.
 const BELIEVED: (f64, f64) = (5.0, 1.5);
 
 /// What rows are taken to say of each cell: a precision and a linear term.

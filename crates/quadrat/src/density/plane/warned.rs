@@ -22,8 +22,8 @@ const EMPTY: f64 = 1.0 / 3.0;
 /// Share of the rows whose slices are too narrow for the cells, or too far from each other, from
 /// which that is told.
 const BLURRED: f64 = 0.25;
-/// Probability of one cell of a slice, and what neighbouring slices have in common, from and up to
-/// which a slice is counted as such.
+/// A slice is too coarse where one cell holds more than this of its probability, and too steep
+/// where it overlaps with a neighbour by less than this.
 const ONE_CELL: f64 = 0.5;
 const IN_COMMON: f64 = 0.25;
 
