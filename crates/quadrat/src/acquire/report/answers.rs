@@ -1,35 +1,32 @@
 //! What an observation tells whose report is a count, an answer, or a value with other than normal
 //! noise: by quadrature.
 
-use super::average::{LINE, average};
+use super::observed::Observed;
+use super::ranks::Ranks;
+use super::told::{Told, excess};
 use crate::likelihood::adaptive::{Panels, integrate};
 use crate::likelihood::distribution::{Distribution, Laplace};
 use crate::likelihood::local::{Belief, Circumstances, Local};
-use crate::likelihood::{Likelihood, StudentT};
+use crate::likelihood::{Likelihood, Sigmoid, StudentT};
 use crate::special::scalar::{normal_cdf, normal_pdf};
 
-/// Sds of a belief on either side that are integrated over.
+/// Sds of a belief, and of a report with double exponential noise, that are integrated over.
 const REACH: f64 = 8.0;
-/// Nodes of a belief, and counts or values, at most: beyond, an asymptotic form serves.
-const MOST_NODES: f64 = 4000.0;
-const MOST_ANSWERS: f64 = 131_072.0;
-/// Nats below which differences of entropies have lost their digits, and the first term of the
-/// expansion in the variance, `v J / 2`, is right to a millionth.
+const FAR: f64 = 9.5;
+/// Nats below which differences of entropies of values have lost their digits, and the first term
+/// of the expansion in the variance, `v J / 2`, serves: with Student's noise to a millionth, with
+/// double exponential noise, which has a kink, to some parts in ten thousand.
 const FEW: f64 = 1e-7;
-/// Densities that one information may take.
-const MOST_WORK: f64 = 5e6;
+/// Variances, in units of the latent value squared and of the information in an observation, below
+/// which that term is right to a millionth for all others.
+const NARROW: (f64, f64) = (1e-7, 1e-7);
 /// Sds of a belief beyond which the logistic function is a step: its error is 1e-11.
 const WIDE: f64 = 500.0;
-/// Shares of a node that are left out of sums over answers, in sds of its report.
-const FAR: f64 = 9.5;
 
 /// An observation of any likelihood at a point, at known hyperparameters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answers {
-    /// One row of the likelihood.
-    likelihood: Likelihood,
-    own: Vec<f64>,
-    circumstances: Circumstances,
+    one: Observed,
 }
 
 impl Answers {
@@ -39,16 +36,12 @@ impl Answers {
     /// * `circumstances` - exposure, trials and the known part of the noise of the observation
     #[must_use]
     pub fn new(likelihood: Likelihood, own: Vec<f64>, circumstances: Circumstances) -> Self {
-        Self {
+        let one = Observed {
             likelihood,
             own,
             circumstances,
-        }
-    }
-
-    fn at(&self, f: f64) -> Distribution {
-        let local = self.likelihood.local();
-        local.observation(&self.own, &self.circumstances, f)
+        };
+        Self { one }
     }
 
     /// Nats.
@@ -56,26 +49,38 @@ impl Answers {
         if belief.variance <= 0.0 {
             return 0.0;
         }
-        let told = match self.at(belief.mean) {
+        let first = || 0.5 * belief.variance * self.one.fisher(belief.mean);
+        let at = self.one.at(belief.mean);
+        if let Distribution::Laplace(_) | Distribution::StudentT(_) = at {
+            let told = match at {
+                Distribution::Laplace(one) => double_exponential(one, belief.variance),
+                Distribution::StudentT(t) => located(&t_of(t.scale, t.degrees), t.scale, belief),
+                _ => f64::NAN,
+            };
+            return match told < FEW {
+                true => first().min(FEW),
+                false => told,
+            };
+        }
+        if belief.variance < NARROW.0 && first() < NARROW.1 {
+            return first();
+        }
+        match at {
             Distribution::Binomial(one) if one.trials == 1 => self.yes_or_no(belief),
             Distribution::Binomial(_)
             | Distribution::Poisson(_)
-            | Distribution::NegativeBinomial(_) => self.counted(belief),
-            Distribution::Exponential(_) | Distribution::Gamma(_) => self.positive(belief),
-            Distribution::Laplace(one) => double_exponential(one, belief.variance),
-            Distribution::StudentT(t) => located(&t_of(t.scale, t.degrees), t.scale, belief),
+            | Distribution::NegativeBinomial(_) => Told::new(&self.one, belief).counts(),
+            Distribution::Exponential(_) | Distribution::Gamma(_) => {
+                Told::new(&self.one, belief).positive()
+            }
             _ => f64::NAN,
-        };
-        match told < FEW {
-            true => (0.5 * belief.variance * self.fisher(belief.mean)).min(FEW),
-            false => told,
         }
     }
 
     /// The most that it may tell of a latent value of this variance: one answer of two has log 2;
     /// of others what it tells around the latent value zero.
     pub(super) fn most(&self, variance: f64) -> f64 {
-        match self.at(0.0) {
+        match self.one.at(0.0) {
             Distribution::Binomial(one) => (one.trials as f64 + 1.0).ln(),
             _ => {
                 let mean = 0.0;
@@ -84,165 +89,51 @@ impl Answers {
         }
     }
 
-    /// Fisher's information about the latent value: the squared slope of the mean over the
-    /// variance, as for all families by their mean here; of noise about the value from its own
-    /// form.
-    fn fisher(&self, f: f64) -> f64 {
-        match self.at(f) {
-            Distribution::StudentT(t) => {
-                return (t.degrees + 1.0) / (t.degrees + 3.0) / (t.scale * t.scale);
-            }
-            Distribution::Laplace(one) => return 1.0 / (one.scale * one.scale),
-            _ => {}
-        }
-        // Central differences of a smooth mean: the square of the step, and rounding over it.
-        let step = 1e-5 * (1.0 + f.abs());
-        let slope = (self.at(f + step).mean() - self.at(f - step).mean()) / (2.0 * step);
-        let variance = self.at(f).variance();
-        if variance > 0.0 {
-            slope * slope / variance
-        } else {
-            0.0
-        }
-    }
-
-    /// `h(E p) - E h(p)`, of the logistic function: answers behind the probit are ranks.
+    /// An answer of two, of probabilities `p` and `q`; behind the probit it is a rank:
+    ///
+    /// $$ I = E \left( p \log \frac{p}{E p} + q \log \frac{q}{E q} \right) $$
     fn yes_or_no(&self, belief: Belief) -> f64 {
         use std::f64::consts::PI;
-        let sd = belief.variance.sqrt();
+        if let Likelihood::Bernoulli(one) = &self.one.likelihood
+            && one.sigmoid() == Sigmoid::Probit
+        {
+            let rank = Ranks::new(vec![0.0], 1.0);
+            return (rank.open(belief, belief.variance) - rank.known(belief)).max(0.0);
+        }
+        let Belief { mean, variance } = belief;
+        let sd = variance.sqrt();
         if sd > WIDE {
             // A normal variable of the variance of the logistic one, pi^2 / 3, stands for it, with
             // an error of its fourth cumulant, 13 / (24 sd^4); and the integral of h is pi^2 / 3.
-            let all = (belief.variance + PI * PI / 3.0).sqrt();
-            let known = PI * PI / 3.0 * normal_pdf(belief.mean / sd) / sd;
-            return binary(normal_cdf(belief.mean / all)) - known;
+            let all = (variance + PI * PI / 3.0).sqrt();
+            let known = PI * PI / 3.0 * normal_pdf(mean / sd) / sd;
+            return (binary(normal_cdf(mean / all)) - known).max(0.0);
         }
-        let p = |f: f64| self.at(f).mean();
-        // Averages on one rule: what the two have of its error cancels.
-        let at = (belief.mean, belief.variance.sqrt());
-        let mean = average(at, 1.0, &LINE, p);
-        let known = average(at, 1.0, &LINE, |f| binary(p(f)));
-        binary(mean) - known
-    }
-
-    /// Nodes and weights of a belief that follow the report, if not too many.
-    fn nodes(&self, belief: Belief) -> Option<Vec<(f64, f64)>> {
-        let sd = belief.variance.sqrt();
-        let sharpest = (-12..=12)
-            .map(|k| self.fisher(belief.mean + 0.5 * f64::from(k) * sd))
-            .fold(0.0, f64::max);
-        let step = (0.7 * sd).min(0.5).min(0.5 / sharpest.sqrt().max(1e-300));
-        let each = REACH * sd / step;
-        if each.is_nan() || 2.0 * each > MOST_NODES {
-            return None;
-        }
-        let n = each.ceil() as i32;
-        let z = |i: i32| f64::from(i) * step / sd;
-        let total: f64 = (-n..=n).map(|i| normal_pdf(z(i))).sum();
-        let all = (-n..=n).map(|i| (belief.mean + sd * z(i), normal_pdf(z(i)) / total));
-        Some(all.collect())
-    }
-
-    /// `E log(1 + v J) / 2`: what remains where the report is far sharper than the belief.
-    fn asymptotic(&self, belief: Belief) -> f64 {
-        let at = (belief.mean, belief.variance.sqrt());
-        // Thirty nodes: the form is right to some parts in a thousand.
-        average(at, at.1, &LINE, |f| {
-            0.5 * (belief.variance * self.fisher(f)).ln_1p()
-        })
-    }
-
-    /// Counts, summed one by one, or by the trapezoid rule where all are smooth over many.
-    fn counted(&self, belief: Belief) -> f64 {
-        let Some(nodes) = self.nodes(belief) else {
-            return self.asymptotic(belief);
+        // Rare answers come of latent values up to a variance from the mean.
+        let high = (mean + REACH * sd).max((mean + variance).min(0.0) + REACH * sd);
+        let low = (mean - REACH * sd).min((mean - variance).max(0.0) - REACH * sd);
+        let step = (0.7 * sd).min(0.5);
+        let range = ((low - mean) / step).floor() as i32..=((high - mean) / step).ceil() as i32;
+        let nodes = range.map(|i| {
+            let x = f64::from(i) * step;
+            let (p, q) = (self.one.at(mean + x).mean(), self.one.at(-mean - x).mean());
+            (step / sd * normal_pdf(x / sd), p, q)
+        });
+        let nodes: Vec<(f64, f64, f64)> = nodes.collect();
+        let all: f64 = nodes.iter().map(|(w, ..)| w).sum();
+        let p: f64 = nodes.iter().map(|(w, p, _)| w * p).sum::<f64>() / all;
+        let q: f64 = nodes.iter().map(|(w, _, q)| w * q).sum::<f64>() / all;
+        // Of one answer `(1 + x) log(1 + x) - x`, `x` its excess: never negative.
+        let one = |own: f64, other: f64, mean: f64, rest: f64| match mean > 0.0 {
+            // The difference of what is smaller has its digits.
+            true if mean > 0.5 => mean * excess((rest - other) / mean),
+            true => mean * excess((own - mean) / mean),
+            false => 0.0,
         };
-        let reach: Vec<(f64, f64, f64)> = nodes
+        let each = nodes
             .iter()
-            .map(|(f, _)| {
-                let at = self.at(*f);
-                let (mean, sd) = (at.mean(), at.variance().sqrt());
-                // Beyond the mean tails of the negative binomial fall as exp(-y / (alpha mu)).
-                let high = mean + FAR * sd + 36.0 * (sd * sd / mean.max(1e-300)).max(1.0);
-                ((mean - FAR * sd - 36.0).max(0.0).floor(), high.ceil(), sd)
-            })
-            .collect();
-        let most = match self.at(belief.mean) {
-            Distribution::Binomial(one) => one.trials as f64,
-            _ => f64::INFINITY,
-        };
-        let low = reach.iter().map(|r| r.0).fold(f64::INFINITY, f64::min);
-        let high = reach.iter().map(|r| r.1).fold(0.0, f64::max).min(most);
-        let finest = reach.iter().map(|r| r.2).fold(f64::INFINITY, f64::min);
-        // Sixteen steps for a standard deviation leave nothing; only far from zero.
-        let stride = if low > 0.0 {
-            (finest / 16.0).floor().max(1.0)
-        } else {
-            1.0
-        };
-        let count = (high - low) / stride + 1.0;
-        let work: f64 = reach.iter().map(|(from, to, _)| (to - from) / stride).sum();
-        if !(count <= MOST_ANSWERS && work <= MOST_WORK) {
-            return self.asymptotic(belief);
-        }
-        let all: Vec<f64> = (0..count as usize)
-            .map(|k| low + stride * k as f64)
-            .collect();
-        let mut open = vec![0.0; all.len()];
-        let mut known = 0.0;
-        for ((f, w), (from, to, _)) in nodes.iter().zip(&reach) {
-            let at = self.at(*f);
-            let first = ((from - low) / stride).floor().max(0.0) as usize;
-            let last = (((to - low) / stride).ceil() as usize).min(all.len() - 1);
-            for k in first..=last {
-                let log = at.log_density(all[k]);
-                let p = log.exp();
-                if p > 0.0 {
-                    open[k] += w * p;
-                    known -= w * p * log;
-                }
-            }
-        }
-        stride * (entropy(&open) - known)
-    }
-
-    /// Positive values, over their logarithm.
-    fn positive(&self, belief: Belief) -> f64 {
-        let Some(nodes) = self.nodes(belief) else {
-            return self.asymptotic(belief);
-        };
-        let at: Vec<(Distribution, f64)> = nodes.iter().map(|(f, w)| (self.at(*f), *w)).collect();
-        let spread = |d: &Distribution| d.variance().sqrt() / d.mean();
-        let logs: Vec<f64> = at.iter().map(|(d, _)| d.mean().ln()).collect();
-        let wide = at.iter().map(|(d, _)| spread(d)).fold(0.0, f64::max);
-        let fine = at
-            .iter()
-            .map(|(d, _)| spread(d))
-            .fold(f64::INFINITY, f64::min);
-        let top = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let low = logs.iter().copied().filter(|x| x.is_finite());
-        let low = low.fold(f64::INFINITY, f64::min) - 37.0 * wide * wide - FAR * wide;
-        let high = top + (1.0 + 40.0 * wide * wide + FAR * wide).ln();
-        // Densities of logarithms are analytic within half a turn, or some of their own widths.
-        let step = 0.2 * fine.min(1.0);
-        let count = (high - low) / step;
-        if !(count <= MOST_ANSWERS && count * at.len() as f64 <= MOST_WORK) {
-            return self.asymptotic(belief);
-        }
-        let mut all = vec![0.0; count.ceil() as usize];
-        let mut known = 0.0;
-        for (own, w) in at.iter().filter(|(d, _)| d.mean() > 0.0) {
-            for (k, open) in all.iter_mut().enumerate() {
-                let t = low + step * k as f64;
-                let log = own.log_density(t.exp()) + t;
-                let p = log.exp();
-                if p > 0.0 {
-                    *open += w * p;
-                    known -= w * p * log;
-                }
-            }
-        }
-        step * (entropy(&all) - known)
+            .map(|(w, a, b)| w * (one(*a, *b, p, q) + one(*b, *a, q, p)));
+        each.sum::<f64>() / all
     }
 }
 
@@ -252,11 +143,6 @@ fn binary(p: f64) -> f64 {
         return 0.0;
     }
     -p * p.ln() - (1.0 - p) * (-p).ln_1p()
-}
-
-fn entropy(p: &[f64]) -> f64 {
-    let each = p.iter().filter(|p| **p > 0.0);
-    each.map(|p| -p * p.ln()).sum()
 }
 
 /// Values with double exponential noise: `H(y) - log(2 e b)`, over one half of the line, on which

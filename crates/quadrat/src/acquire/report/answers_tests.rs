@@ -2,7 +2,7 @@
 
 use super::tests::{BELIEFS, belief, brute, lattice};
 use super::*;
-use crate::likelihood::local::Circumstances;
+use crate::likelihood::local::{Belief, Circumstances};
 use crate::likelihood::{
     Bernoulli, Binomial, Degrees, Dispersion, Exponential, Gamma, Laplace, Likelihood,
     NegativeBinomial, Noise, Poisson, Shape, Sigmoid, StudentT,
@@ -64,6 +64,96 @@ fn counts_tell_what_a_fine_lattice_says() {
     }
 }
 
+/// Wide beliefs, where counts are far more than can be summed: references are integrals over `f` on
+/// a lattice ten times as fine, of all counts below 1,000 one by one and 2,000 Simpson steps of
+/// the logarithm of the others.
+#[test]
+fn counts_of_wide_beliefs_tell_what_they_should() {
+    let cases = [
+        (0.0, 1.5, 0.0, 0.711_817_059_361),
+        (-3.0, 3.0, 0.0, 0.552_959_244_209),
+        (-6.0, 3.0, 0.0, 0.140_122_518_667),
+        (4.0, 1.0, 0.0, 2.016_571_649_980),
+        (-8.0, 1.0, 0.0, 0.000_276_389_377),
+        (2.0, 1.0, 1.0, 0.273_478_624_803),
+        (1.0, 1.2, 0.4, 0.481_601_042_440),
+        (1.0, 2.0, 3.0, 0.270_198_017_946),
+    ];
+    for (mean, sd, dispersion, expected) in cases {
+        let known = Dispersion::Known(dispersion);
+        let counts: Likelihood = if dispersion > 0.0 {
+            let one = NegativeBinomial::new(vec![1.0], vec![1.0], Link::Exp, known);
+            one.unwrap().into()
+        } else {
+            Poisson::new(vec![1.0], vec![1.0], Link::Exp)
+                .unwrap()
+                .into()
+        };
+        let variance = sd * sd;
+        let told = of(counts, &[], Circumstances::default()).information(Belief { mean, variance });
+        // Digits of the references.
+        assert!(
+            (told - expected).abs() < 1e-9,
+            "{mean} {sd} {dispersion}: {told} {expected}"
+        );
+    }
+}
+
+/// Neighbouring beliefs tell neighbouring amounts, also where the rules change: no second difference
+/// is more than the smooth function has.
+#[test]
+fn counts_and_waiting_times_do_not_jump() {
+    let poisson = Poisson::new(vec![1.0], vec![1.0], Link::Exp).unwrap();
+    let square = Poisson::new(vec![1.0], vec![1.0], Link::Square).unwrap();
+    let waiting = Exponential::new(vec![1.0], Link::Exp).unwrap();
+    let usual = Circumstances::default;
+    let trials = Circumstances {
+        trials: 1000,
+        ..usual()
+    };
+    let binomial = Binomial::new(vec![1.0], vec![2.0], Sigmoid::Logit).unwrap();
+    let reports = [
+        of(poisson, &[], usual()),
+        of(square, &[], usual()),
+        of(waiting, &[], usual()),
+        of(binomial, &[], trials),
+    ];
+    for report in reports {
+        for (mean, sd) in [(0.0, 2.0), (1.0, 5.0), (3.0, 30.0), (5.0, 0.05)] {
+            let told = [0.999, 1.0, 1.001].map(|scale: f64| {
+                let variance = (sd * scale) * (sd * scale);
+                report.information(Belief { mean, variance })
+            });
+            let bend = told[2] - 2.0 * told[1] + told[0];
+            // A thousandth of a relative step, squared, times numbers of order one.
+            assert!(bend.abs() < 1e-5, "{report:?} {mean} {sd}: {told:?}");
+            assert!(told[1] > 0.0 && told[1].is_finite());
+        }
+    }
+}
+
+/// Rare answers keep their digits: references of 200,000 steps over 28 sds.
+#[test]
+fn rare_answers_keep_their_digits() {
+    let logit = Bernoulli::new(vec![true], Sigmoid::Logit);
+    let report = of(logit, &[], Circumstances::default());
+    let cases = [
+        (-20.0, 4.0, 3.045_988_972_607e-8),
+        (-25.0, 9.0, 5.625_528_855_236e-9),
+        (0.0, 1.0, 9.370_896_135_441e-2),
+    ];
+    for (mean, variance, expected) in cases {
+        for mean in [mean, -mean] {
+            let told = report.information(Belief { mean, variance });
+            // What lies beyond eight sds of where rare answers come from, and roundings.
+            assert!(
+                (told / expected - 1.0).abs() < 1e-9,
+                "{mean} {variance}: {told} {expected}"
+            );
+        }
+    }
+}
+
 /// A rank of two with normal noise of variance one is an answer behind the probit.
 #[test]
 fn probits_are_ranks() {
@@ -85,8 +175,7 @@ fn probits_are_ranks() {
     }
 }
 
-/// Of large counts sums with a stride, and of enormous ones the asymptotic form, are what sums over
-/// all counts are.
+/// Large counts are values with normal noise, but for what is one over the count.
 #[test]
 fn large_counts_tell_what_their_roots_do() {
     let poisson = Poisson::new(vec![1.0], vec![1.0], Link::Exp).unwrap();

@@ -10,9 +10,6 @@ const REACH: f64 = 8.0;
 /// analytic within 2.3 sds of the noise, so that the second leaves `exp(-2 pi 2.3 / 0.5) = 3e-13`.
 const STEPS: (f64, f64) = (0.7, 0.5);
 
-/// All numbers.
-pub(super) const LINE: [(f64, f64); 1] = [(f64::NEG_INFINITY, f64::INFINITY)];
-
 /// The average of `value(x)` over `x ~ N(mean, sd^2)`.
 ///
 /// # Arguments
@@ -40,14 +37,21 @@ pub(super) fn average(
         // Multiples of the step from the mean on, so that windows share one rule.
         let first = ((from - mean) / step).ceil();
         let last = ((to - mean) / step).floor();
-        let mut at = first;
-        while at <= last {
-            let x = at * step;
+        // Counted: one is nothing to a number beyond 2^53.
+        for k in 0..count(first, last) {
+            let x = (first + k as f64) * step;
             total += normal_pdf(x / sd) * value(mean + x);
-            at += 1.0;
         }
     }
     total * step / sd
+}
+
+/// How many whole numbers lie between two of them, both included.
+pub(super) fn count(first: f64, last: f64) -> usize {
+    match first <= last {
+        true => (last - first) as usize + 1,
+        false => 0,
+    }
 }
 
 /// Windows of so much to either side of some increasing places, those that meet joined.
@@ -65,6 +69,9 @@ pub(super) fn around(places: &[f64], reach: f64) -> Vec<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// All numbers.
+    const LINE: [(f64, f64); 1] = [(f64::NEG_INFINITY, f64::INFINITY)];
 
     /// Moments of a normal variable, and a wave, which is `exp(-sd^2 / 2) cos(mean)` on average.
     #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::average::{around, average};
+use super::average::{around, average, count};
 use crate::likelihood::local::Belief;
 use crate::special::scalar::{normal_cdf, normal_pdf};
 
@@ -32,7 +32,8 @@ pub struct Ranks {
 impl Ranks {
     /// # Arguments
     /// * `thresholds` - increasing
-    /// * `noise` - variance, > 0
+    /// * `noise` - variance, > 0; its root no less than 1e-13 of the thresholds: numbers around
+    ///   these would not be told apart
     #[must_use]
     pub fn new(thresholds: impl Into<Arc<[f64]>>, noise: f64) -> Self {
         let thresholds = thresholds.into();
@@ -41,12 +42,11 @@ impl Ranks {
         for (from, to) in around(&thresholds, NEAR * sd) {
             let first = (from / (STEP * sd)).ceil();
             let last = (to / (STEP * sd)).floor();
-            let mut at = first;
-            while at <= last {
-                let f = at * STEP * sd;
-                lattice.push((f, entropy(&thresholds, f, sd)));
-                at += 1.0;
-            }
+            // Counted: one is nothing to a number beyond 2^53.
+            lattice.extend((0..count(first, last)).map(|k| {
+                let f = (first + k as f64) * STEP * sd;
+                (f, entropy(&thresholds, f, sd))
+            }));
         }
         Self {
             thresholds,

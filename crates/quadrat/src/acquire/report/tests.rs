@@ -1,6 +1,7 @@
 //! Reports against fine lattices that know nothing of their closed forms.
 
 use super::*;
+use crate::likelihood::local::Belief;
 
 /// Entropy of probabilities, in nats.
 fn entropy(p: impl IntoIterator<Item = f64>) -> f64 {
@@ -253,6 +254,23 @@ fn later_information_is_the_average_over_earlier_answers() {
                 "{report:?} {left}: {told} {expected}"
             );
         }
+    }
+}
+
+/// Noise that is nothing beside the thresholds: the lattice has some nodes, and ends.
+#[test]
+fn ranks_of_next_to_no_noise_end() {
+    for noise in [1e-26, 1e-32, 1e-300] {
+        let report = Report::Ranks(Ranks::new(vec![5.2], noise));
+        let told = report.information(Belief {
+            mean: 5.2,
+            variance: 0.5,
+        });
+        // The sd of the noise is at most 1e-13 of that of the belief.
+        assert!(
+            (told - std::f64::consts::LN_2).abs() < 1e-9,
+            "{noise}: {told}"
+        );
     }
 }
 
