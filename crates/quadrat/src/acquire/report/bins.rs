@@ -12,7 +12,7 @@ use crate::special::scalar::normal_cdf;
 ///
 /// with `g(tau)` the differential entropy of a normal variable of sd `tau` plus one even over an
 /// interval of width one: given the offset, the middle of the bin is that sum seen at the bins'
-/// spacing, so that its average entropy is `g` less `log L`.
+/// spacing, so that its average entropy is `g`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bins {
     /// Width `L`, > 0.

@@ -6,8 +6,7 @@ use crate::special::scalar::{normal_cdf, normal_pdf};
 const REACH: f64 = 8.5;
 /// Step in the smallest sd: densities are analytic within some sds.
 const STEP: f64 = 0.25;
-/// Nodes at most: beyond, members lie so far apart, or differ so much in width, that the step is
-/// taken as wide as that allows.
+/// Most nodes; beyond, the step is longer than `STEP`, and the integral less exact.
 const MOST: f64 = 200_000.0;
 
 /// What is expected of a report.
@@ -79,7 +78,8 @@ impl Seen {
 /// `sum w p log(p / sum w p)`.
 fn gap(members: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
     let all: f64 = members.clone().map(|(w, p)| w * p).sum();
-    let terms = members.filter(|(_, p)| *p > 0.0);
+    // The product may vanish where neither does.
+    let terms = members.filter(|(w, p)| w * p > 0.0);
     terms.map(|(w, p)| w * p * (p / all).ln()).sum()
 }
 
@@ -111,6 +111,11 @@ mod tests {
             // Both rules are exact to rounding for what is so smooth.
             assert!((told - expected).abs() < 1e-11, "{told} {expected}");
         }
+        // Where a share times a density is nothing in floating point, nothing else is lost.
+        let tiny = [(0.5, 0.4), (0.5, 0.1), (1e-300, 1e-300)];
+        let expected = 0.5 * (0.4 * (0.4_f64 / 0.25).ln() + 0.1 * (0.1_f64 / 0.25).ln());
+        assert!((gap(tiny.into_iter()) - expected).abs() < 1e-15);
+        assert!(gap([(1e-300, 1e-300)].into_iter()) == 0.0);
         let ranks = of(Seen::Ranks(vec![0.2, 0.8]), Seen::Ranks(vec![0.6, 0.4]));
         let (p, q) = (0.3 * 0.2 + 0.7 * 0.6, 0.3 * 0.8 + 0.7 * 0.4);
         let expected = 0.3 * (0.2 * (0.2_f64 / p).ln() + 0.8 * (0.8_f64 / q).ln())
