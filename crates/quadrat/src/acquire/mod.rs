@@ -27,6 +27,8 @@ pub use report::{Answers, Bins, Clipped, Ranks, Report, Value};
 pub use survey::{Kind, Member, Question, Survey};
 
 #[cfg(test)]
+mod offer_kinds_tests;
+#[cfg(test)]
 mod offer_tests;
 #[cfg(test)]
 mod tests;

@@ -4,12 +4,15 @@ use super::joint::Joint;
 use super::report::{Answers, Bins, Clipped, Ranks, Report, Value};
 use super::survey::{Kind, Member, Survey};
 use crate::error::{FitError, InputError};
+use crate::likelihood::distribution::Distribution;
 use crate::likelihood::local::Circumstances;
-use crate::likelihood::{Likelihood, Noise, Sigmoid};
+use crate::likelihood::{Degrees, Likelihood, Noise, Sigmoid, StudentT};
 use crate::model::Posterior;
 use crate::posterior::believed::Believed;
 use crate::support::Functionals;
 
+/// Noise sds of a rank, in its largest threshold, below which numbers near it are one.
+const FINEST: f64 = 1e-13;
 /// Trials at most of one answer.
 const MOST_TRIALS: f64 = 100_000.0;
 
@@ -23,9 +26,10 @@ pub struct Offer {
     pub table: usize,
     /// What one costs, > 0.
     pub cost: f64,
-    /// The width of the interval of an answer; the noise variance of a value or rank; the exposure
-    /// of a count, the number of trials of successes. Where it is not given: the width that all
-    /// rows of the table have, and their noise; one for exposure and trials.
+    /// The width of the interval of an answer; the noise variance of a value or rank, all of it: of
+    /// Student's noise the squared scale, of double exponential noise twice that; the exposure of a
+    /// count, the number of trials of successes. Where it is not given: the width that all rows of
+    /// the table have, and their noise; one for exposure and trials.
     pub amount: Option<f64>,
     /// Whether only an interval of the value is told, though the rows of the table are values.
     pub as_interval: bool,
@@ -125,8 +129,9 @@ impl Places {
 /// # Errors
 /// [`InputError::Unavailable`] for a table that no new row is like (bounds, truncated values), an
 /// exact reading, which tells infinitely much, a noise variance or width that is not one number for
-/// all rows of the table, and counts or yes and no over areas; for rows that are sums after a link,
-/// and for more places than memory holds.
+/// all rows of the table, counts some of which were hidden, intervals of values whose noise is not
+/// normal, a number for a kind that has no use for one, and counts or yes and no over areas; for
+/// rows that are sums after a link, and for more places than memory holds.
 pub fn survey<'a>(
     posterior: &'a Posterior,
     places: &'a Places,
@@ -216,6 +221,19 @@ fn report(
         Some(noise) if noise > 0.0 => Ok(noise),
         Some(_) => Err(EXACT),
     };
+    let is_normal = matches!(
+        likelihood,
+        Likelihood::Gaussian(_)
+            | Likelihood::Censored(_)
+            | Likelihood::Interval(_)
+            | Likelihood::Ordinal(_)
+    );
+    if offer.as_interval && !is_normal {
+        return Err(InputError::Unavailable {
+            what: "an interval of something other than values with normal noise",
+            remedy: "choose among kinds that report as their tables do",
+        });
+    }
     if offer.as_interval && !matches!(likelihood, Likelihood::Interval(_)) {
         let width = amount.ok_or(InputError::Unavailable {
             what: "an answer by an interval of no width",
@@ -239,7 +257,19 @@ fn report(
         })),
         Likelihood::Ordinal(rows) => {
             let thresholds = rows.thresholds(&believed.own(table));
-            Ok(Report::Ranks(Ranks::new(thresholds, noise()?)))
+            let noise = noise()?;
+            let largest = thresholds
+                .iter()
+                .fold(0.0, |most: f64, t| most.max(t.abs()));
+            if noise.sqrt() < FINEST * largest {
+                return Err(InputError::Range {
+                    what: format!("the noise variance of the kind `{}`", offer.name),
+                    row: 0,
+                    value: noise,
+                    requirement: "a variance whose root is at least 1e-13 of the thresholds",
+                });
+            }
+            Ok(Report::Ranks(Ranks::new(thresholds, noise)))
         }
         Likelihood::Censored(rows) => {
             let (lower, upper) = limits_of_all(rows.readings().lower(), rows.readings().upper())?;
@@ -270,16 +300,33 @@ fn answers(
     amount: Option<f64>,
 ) -> Result<Report, InputError> {
     let mut circumstances = Circumstances::default();
+    let mut own = believed.own(table);
+    let mut row = likelihood.select(&[0])?;
     match likelihood {
         Likelihood::StudentT(_) => {
-            // The learned part is added by the likelihood.
-            let learned = likelihood.noise().is_some_and(Noise::is_learned);
-            let known = match (amount, learned) {
-                (Some(amount), _) => amount,
-                (None, true) => 0.0,
-                (None, false) => believed.noise(table).ok_or(NOISE_OF_ROWS)?,
+            let noise = amount
+                .or_else(|| believed.noise(table))
+                .ok_or(NOISE_OF_ROWS)?;
+            if noise <= 0.0 {
+                return Err(EXACT);
+            }
+            // All of the noise is known now; the degrees of freedom are those of the table.
+            let local = likelihood.local();
+            let Distribution::StudentT(t) = local.observation(&own, &circumstances, 0.0) else {
+                return Err(NOISE_OF_ROWS);
             };
-            circumstances.variance = known;
+            let known = Noise::Known(vec![noise]);
+            row = StudentT::new(vec![0.0], known, Degrees::Known(t.degrees))?.into();
+            own = Vec::new();
+            circumstances.variance = noise;
+        }
+        Likelihood::Laplace(rows) => {
+            let scale = rows.scale();
+            circumstances.variance = match amount {
+                Some(amount) => amount,
+                None if scale.iter().all(|s| *s == scale[0]) => 2.0 * scale[0] * scale[0],
+                None => return Err(NOISE_OF_ROWS),
+            };
         }
         Likelihood::Binomial(_) => {
             let trials = amount.unwrap_or(1.0);
@@ -293,14 +340,32 @@ fn answers(
             }
             circumstances.trials = trials as u64;
         }
-        _ => circumstances.exposure = amount.unwrap_or(1.0),
+        Likelihood::Poisson(rows) => {
+            circumstances.exposure = exposure(rows.lower(), rows.upper(), amount)?;
+        }
+        Likelihood::NegativeBinomial(rows) => {
+            circumstances.exposure = exposure(rows.lower(), rows.upper(), amount)?;
+        }
+        _ if amount.is_some() => {
+            return Err(InputError::Unavailable {
+                what: "a number for a kind that reports yes or no, or a waiting time",
+                remedy: "leave the number out: there is nothing that it could say of these",
+            });
+        }
+        _ => {}
     }
-    let row = likelihood.select(&[0])?;
-    Ok(Report::Answers(Answers::new(
-        row,
-        believed.own(table),
-        circumstances,
-    )))
+    Ok(Report::Answers(Answers::new(row, own, circumstances)))
+}
+
+/// The exposure of a new count, where counts are told in full.
+fn exposure(lower: &[f64], upper: &[f64], amount: Option<f64>) -> Result<f64, InputError> {
+    match lower == upper {
+        true => Ok(amount.unwrap_or(1.0)),
+        false => Err(InputError::Unavailable {
+            what: "the information of a count that may be hidden or rounded",
+            remedy: "some rows of the table are ranges of counts; give those that were counted in full a table of their own, and choose that",
+        }),
+    }
 }
 
 /// The limits of an instrument, by the values that lie beyond them; infinite where none does.
