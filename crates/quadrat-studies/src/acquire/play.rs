@@ -114,7 +114,7 @@ fn survey(
     posterior: &Posterior,
 ) -> Result<Survey<'static>> {
     let p = posterior.predict(&world.at, quadrat::model::Scale::Latent)?;
-    let joint = Dense::new(p.mean().to_vec(), posterior.covariance(&world.at)?);
+    let joint = Dense::new(p.mean().to_vec(), posterior.covariance(&world.at)?)?;
     let names = ["point", "interval", "ordinal"];
     let kinds = names.iter().zip(rules.costs).map(|(name, cost)| Kind {
         name: (*name).to_owned(),

@@ -13,6 +13,9 @@ use crate::error::InputError;
 /// Shares of a budget that rounding may add.
 const ROUNDING: f64 = 1e-12;
 
+/// Numbers at most that the choices keep, one for every latent value of every member: 1 GB.
+const MOST: f64 = 125e6;
+
 /// A measurement that was chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Choice {
@@ -39,13 +42,18 @@ pub struct Chosen {
 ///
 /// # Errors
 /// [`InputError::Range`] for a batch, cost or budget that is not above zero, or a budget below the
-/// cheapest kind; [`InputError::Empty`] without places, kinds or beliefs;
-/// [`InputError::Unavailable`] for too many targets.
+/// cheapest kind, and a place or target that no belief has; [`InputError::Shape`] for members of
+/// several sizes, or with another number of reports than there are kinds; [`InputError::Empty`]
+/// without places, kinds or beliefs; [`InputError::Unavailable`] for too many targets, and for more
+/// choices among more candidates than memory holds.
 ///
 /// # Numerics
-/// Information of a measurement never grows by what is chosen (it is submodular), so that one whose
-/// last known information is below the best needs no new look; the batch tells at least `1 - 1/e`
-/// of what the best one of its size does, where costs are equal.
+/// A measurement whose last known information is below the best is not looked at again. Of normal
+/// reports this changes nothing: their information never grows by what is chosen (it is
+/// submodular). The batch then tells at least `1 - 1/e` of what the best one of its size does, by
+/// [`Policy::Information`], [`Policy::PerCost`] and [`Policy::Pace`] where costs are equal. Other
+/// reports are conditioned on as normal observations whose precision depends on the order of the
+/// choice, and other policies look for something else: for these there is no such bound.
 ///
 /// # Source
 /// Nemhauser, Wolsey and Fisher 1978; Minoux 1978 (the lazy search).
@@ -62,7 +70,7 @@ pub struct Chosen {
 ///     kinds: vec![Kind { name: "point".into(), cost: 1.0, first: 0 }],
 ///     members: vec![Member {
 ///         weight: 1.0,
-///         joint: Box::new(Dense::new(vec![0.0; 3], Mat::from_fn(3, 3, |i, j| k[i][j]))),
+///         joint: Box::new(Dense::new(vec![0.0; 3], Mat::from_fn(3, 3, |i, j| k[i][j]))?),
 ///         reports: vec![Report::Value(Value { noise: 0.1 })],
 ///     }],
 ///     targets: Vec::new(),
@@ -116,6 +124,7 @@ fn check(survey: &Survey<'_>, plan: &Plan) -> Result<(), InputError> {
     if survey.is_empty() || survey.members.is_empty() {
         return Err(InputError::Empty);
     }
+    shapes(survey)?;
     let refuse = |what: &str, row: usize, value: f64, requirement: &'static str| {
         Err(InputError::Range {
             what: what.to_owned(),
@@ -141,8 +150,71 @@ fn check(survey: &Survey<'_>, plan: &Plan) -> Result<(), InputError> {
             budget,
             "finite, and no less than what the cheapest kind costs",
         ),
-        _ => Ok(()),
+        _ => bounded(survey, plan, cheapest),
     }
+}
+
+/// Refuses a survey whose parts do not fit together.
+fn shapes(survey: &Survey<'_>) -> Result<(), InputError> {
+    let size = survey.members.first().map_or(0, |m| m.joint.mean().len());
+    for member in &survey.members {
+        let lengths = [
+            (
+                "the reports of a member",
+                survey.kinds.len(),
+                member.reports.len(),
+            ),
+            ("the means of a member", size, member.joint.mean().len()),
+            (
+                "the variances of a member",
+                size,
+                member.joint.variance().len(),
+            ),
+        ];
+        for (what, expected, got) in lengths {
+            if expected != got {
+                return Err(InputError::Shape {
+                    what,
+                    expected,
+                    got,
+                });
+            }
+        }
+    }
+    let beyond = |what: &str, row: usize, value: usize| InputError::Range {
+        what: what.to_owned(),
+        row,
+        value: value as f64,
+        requirement: "below the number of latent values that members have beliefs of",
+    };
+    for (row, kind) in survey.kinds.iter().enumerate() {
+        let last = kind.first.checked_add(survey.places - 1);
+        if last.is_none_or(|last| last >= size) {
+            let last = last.unwrap_or(usize::MAX);
+            return Err(beyond("the last latent value of the kind", row, last));
+        }
+    }
+    match survey.targets.iter().position(|target| *target >= size) {
+        Some(row) => Err(beyond("the target", row, survey.targets[row])),
+        None => Ok(()),
+    }
+}
+
+/// Refuses choices of which every one keeps a number for every latent value of every member, where
+/// these are too many.
+fn bounded(survey: &Survey<'_>, plan: &Plan, cheapest: f64) -> Result<(), InputError> {
+    let paid = plan.budget.map_or(f64::INFINITY, |all| {
+        (all / cheapest * (1.0 + ROUNDING)).floor()
+    });
+    let choices = paid.min(plan.batch as f64);
+    let sizes = survey.members.iter().map(|m| m.joint.mean().len() as f64);
+    if choices * sizes.sum::<f64>() <= MOST {
+        return Ok(());
+    }
+    Err(InputError::Unavailable {
+        what: "so many choices among so many candidates at so many settings of the hyperparameters",
+        remedy: "choose fewer at once (a smaller batch or budget), or take fewer candidates",
+    })
 }
 
 /// The most that every kind may tell, of the largest variance before any measurement.

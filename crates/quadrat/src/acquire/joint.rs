@@ -1,5 +1,6 @@
 //! What is believed of several latent values together.
 
+use crate::error::InputError;
 use crate::linalg::Mat;
 
 /// A joint normal belief about latent values, whose covariance is computed column by column.
@@ -26,15 +27,30 @@ impl Dense {
     /// # Arguments
     /// * `mean` - shape `[m]`
     /// * `covariance` - shape `[m, m]`, symmetric
-    #[must_use]
-    pub fn new(mean: Vec<f64>, covariance: Mat<f64>) -> Self {
-        let own = mean.len().min(covariance.nrows());
-        let variance = (0..own).map(|i| covariance[(i, i)].max(0.0)).collect();
-        Self {
-            mean,
-            variance,
-            covariance,
+    ///
+    /// # Errors
+    /// [`InputError::Shape`] for other sizes.
+    pub fn new(mean: Vec<f64>, covariance: Mat<f64>) -> Result<Self, InputError> {
+        let expected = mean.len();
+        let sides = [
+            ("the rows of the covariance", covariance.nrows()),
+            ("the columns of the covariance", covariance.ncols()),
+        ];
+        for (what, got) in sides {
+            if got != expected {
+                return Err(InputError::Shape {
+                    what,
+                    expected,
+                    got,
+                });
+            }
         }
+        let variance = (0..expected).map(|i| covariance[(i, i)].max(0.0));
+        Ok(Self {
+            variance: variance.collect(),
+            mean,
+            covariance,
+        })
     }
 }
 

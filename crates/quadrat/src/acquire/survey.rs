@@ -63,19 +63,22 @@ impl Survey<'_> {
     /// What a measurement alone would tell of the hyperparameters, in nats, where these are several
     /// members; besides what it tells of the function at known ones, so that the sum of the two is
     /// what it tells of both. None of reports between limits, counts, answers, waiting times, and
-    /// other than normal noise.
+    /// other than normal noise; none of a question of another survey.
     ///
     /// $$ I(y; \theta) = \sum_k w_k \int p_k(y) \log \frac{p_k(y)}{p(y)} dy, \qquad
     /// I(y; f, \theta) = I(y; \theta) + \sum_k w_k I(y; f \mid \theta_k) $$
     #[must_use]
     pub fn of_hyperparameters(&self, asked: Question) -> Option<f64> {
-        let row = self.row(asked);
+        if asked.place >= self.places {
+            return None;
+        }
+        let row = self.kinds.get(asked.kind)?.first.checked_add(asked.place)?;
         let members = self.members.iter().map(|member| {
             let belief = Belief {
-                mean: member.joint.mean()[row],
-                variance: member.joint.variance()[row],
+                mean: *member.joint.mean().get(row)?,
+                variance: *member.joint.variance().get(row)?,
             };
-            Some((member.weight, member.reports[asked.kind].seen(belief)?))
+            Some((member.weight, member.reports.get(asked.kind)?.seen(belief)?))
         });
         members
             .collect::<Option<Vec<_>>>()

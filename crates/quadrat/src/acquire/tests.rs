@@ -23,7 +23,7 @@ fn joint(n: usize) -> Dense {
         k(i, j) * (-0.5 * (x[i] - x[j]) * (x[i] - x[j])).exp()
     });
     let mean = (0..n).map(|i| (2.0 * i as f64).cos()).collect();
-    Dense::new(mean, covariance)
+    Dense::new(mean, covariance).unwrap()
 }
 
 fn survey_of(joint: Dense, kinds: Vec<Kind>, reports: Vec<Report>) -> Survey<'static> {
@@ -212,7 +212,7 @@ fn budgets_are_kept_and_policies_do_what_they_say() -> Result<(), InputError> {
 #[test]
 fn a_place_is_repeated_where_that_is_best() -> Result<(), InputError> {
     let k = [[1.0, 0.0], [0.0, 1e-3]];
-    let dense = Dense::new(vec![0.0; 2], Mat::from_fn(2, 2, |i, j| k[i][j]));
+    let dense = Dense::new(vec![0.0; 2], Mat::from_fn(2, 2, |i, j| k[i][j]))?;
     let reports = vec![Report::Value(Value { noise: 0.5 })];
     let survey = survey_of(dense, vec![kind("point", 1.0)], reports);
     let plan = Plan {
@@ -225,7 +225,7 @@ fn a_place_is_repeated_where_that_is_best() -> Result<(), InputError> {
         Dense::new(
             vec![0.0; 2],
             Mat::from_fn(2, 2, |i, j| f64::from(u8::from(i == j))),
-        ),
+        )?,
         vec![kind("point", 1.0)],
         vec![Report::Value(Value { noise: 0.5 })],
     );
@@ -277,6 +277,51 @@ fn falls_of_variance_are_those_of_conditioning() -> Result<(), InputError> {
         assert!(own <= best + 1e-12, "{own} {best}");
     }
     Ok(())
+}
+
+/// Parts that do not fit together, and more choices than memory holds.
+#[test]
+fn surveys_that_do_not_fit_are_refused() {
+    let plan = Plan::default();
+    let is_shape =
+        |survey: &Survey<'_>| matches!(choose(survey, &plan), Err(InputError::Shape { .. }));
+    let is_range =
+        |survey: &Survey<'_>| matches!(choose(survey, &plan), Err(InputError::Range { .. }));
+    let mut few = mixed(4);
+    few.members[0].reports.pop();
+    assert!(is_shape(&few));
+    let mut sizes = mixed(4);
+    let other = mixed(5).members.remove(0);
+    sizes.members.push(other);
+    assert!(is_shape(&sizes));
+    for first in [1, usize::MAX] {
+        let mut late = mixed(4);
+        late.kinds[1].first = first;
+        assert!(is_range(&late));
+    }
+    let mut target = mixed(4);
+    target.targets = vec![3, 4];
+    assert!(is_range(&target));
+    let covariance = Mat::from_fn(2, 3, |_, _| 1.0);
+    assert!(matches!(
+        Dense::new(vec![0.0; 2], covariance),
+        Err(InputError::Shape { .. })
+    ));
+    let survey = mixed(4);
+    for (kind, place) in [(3, 0), (0, 4)] {
+        assert_eq!(survey.of_hyperparameters(Question { kind, place }), None);
+    }
+    // Four latent values: 125e6 / 4 choices are too many, but for what the budget pays.
+    let plan = Plan {
+        batch: 40_000_000,
+        ..plan
+    };
+    assert!(matches!(
+        choose(&survey, &plan),
+        Err(InputError::Unavailable { .. })
+    ));
+    let budget = Some(6.0);
+    assert!(choose(&survey, &Plan { budget, ..plan }).is_ok());
 }
 
 #[test]
