@@ -4,7 +4,7 @@ use super::component::Component;
 use super::marginals::Marginals;
 use super::mixture::Posterior;
 use crate::error::{FitError, InputError};
-use crate::likelihood::{Likelihood, Noise};
+use crate::likelihood::Noise;
 use crate::linalg::{Mat, matvec};
 use crate::support::Functionals;
 
@@ -88,25 +88,6 @@ impl Posterior {
             one.variance.iter_mut().for_each(|v| *v = v.max(0.0));
         }
         Ok(all)
-    }
-
-    /// Functionals over the kernel's columns, of the output that a table reports of.
-    pub(crate) fn placed(&self, at: &Functionals, table: usize) -> Result<Functionals, InputError> {
-        match self.tables.get(table).and_then(|t| t.output.as_deref()) {
-            Some(output) => self.at_output(at, output),
-            None => self.place(at),
-        }
-    }
-
-    /// What the rows of a table report, with the noise of their rounding.
-    pub(crate) fn instrument(&self, table: usize) -> Option<&Likelihood> {
-        (table < self.tables.len()).then(|| self.problem.likelihood(table))
-    }
-
-    /// Whether the noise variance or dispersion of a table is a function.
-    pub(crate) fn varies(&self, table: usize) -> bool {
-        let likelihood = self.problem.likelihood(table);
-        self.problem.seconds().of(likelihood).is_some()
     }
 }
 

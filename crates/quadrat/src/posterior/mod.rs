@@ -39,6 +39,7 @@ pub(crate) mod report;
 pub(crate) mod reporting;
 pub(crate) mod response_draws;
 pub(crate) mod row_sums;
+mod rows_like;
 pub(crate) mod slopes;
 pub(crate) mod summary;
 pub(crate) mod sums;
