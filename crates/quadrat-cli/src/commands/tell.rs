@@ -65,7 +65,7 @@ pub fn run(args: &Tell) -> Result<()> {
         ));
     }
     print(&format!(
-        "told {}: {}\nthe model has {}; hyperparameters are those of its fit\nwrote {}\n",
+        "added {}: {}\nthe model has {}; hyperparameters are those of its fit\nwrote {}\n",
         count(told, "row"),
         by_kind.join(", "),
         count(posterior.summary().rows, "row"),
@@ -79,7 +79,7 @@ fn kinds(
     posterior: &Posterior,
     table: &Table,
     places: &Places,
-    answered: &Answered,
+    answered: &Answered<'_>,
 ) -> Result<(Own, usize), Problems> {
     let named = places.labels.iter().find(|l| l.header == "kind");
     let (mut own, mut open) = (Own::new(), 0);
@@ -123,7 +123,7 @@ fn kinds(
 fn conditioned(
     mut posterior: Posterior,
     places: &Places,
-    answered: &Answered,
+    answered: &Answered<'_>,
     own: Own,
 ) -> Result<Posterior> {
     let mut names = engine::table_names(&posterior);

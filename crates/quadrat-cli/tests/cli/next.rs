@@ -269,7 +269,7 @@ fn told_rows_are_in_the_model() {
     assert!(stderr(&output).contains("1 row without an answer left out"));
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(
-        said.contains("told 5 rows") && said.contains("the model has 17 rows"),
+        said.contains("added 5 rows") && said.contains("the model has 17 rows"),
         "{said}"
     );
     let sd = |model: &str| -> f64 {
@@ -319,10 +319,13 @@ fn answers_that_are_none_are_refused() {
             &["t.csv:2", "cannot observe `tilt`"],
         ),
         ("x,value\n1,2\n", &["no column `kind`", "--kind"]),
-        ("x,kind,value\n1,ordinal,2.5\n", &["row 1 is no rank"]),
+        (
+            "x,kind,value\n1,ordinal,2.5\n",
+            &["t.csv:2: this is no rank"],
+        ),
         (
             "x,kind,lower,upper\n1,interval,6,5\n",
-            &["`lower` of row 1 lies above `upper`"],
+            &["t.csv:2: `lower` lies above `upper`"],
         ),
         ("x,kind,value\n1,point,\n", &["no row has an answer"]),
     ];

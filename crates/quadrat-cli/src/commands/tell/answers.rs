@@ -16,7 +16,8 @@ use crate::table::Table;
 type Column = Vec<Option<(f64, f64)>>;
 
 /// Cells of answers, by the names of their columns.
-pub struct Answered {
+pub struct Answered<'a> {
+    table: &'a Table,
     columns: Vec<(&'static str, Column)>,
 }
 
@@ -24,7 +25,7 @@ pub struct Answered {
 const COLUMNS: [&str; 6] = ["value", "lower", "upper", "variance", "exposure", "trials"];
 
 /// Reads the answers of all rows.
-pub fn read(table: &Table, places: &Places) -> Result<Answered, Problems> {
+pub fn read<'a>(table: &'a Table, places: &Places) -> Result<Answered<'a>, Problems> {
     let mut problems = Problems::default();
     let mut columns = Vec::new();
     for name in COLUMNS {
@@ -41,7 +42,7 @@ pub fn read(table: &Table, places: &Places) -> Result<Answered, Problems> {
         });
         columns.push((name, cells.collect()));
     }
-    problems.or(Answered { columns })
+    problems.or(Answered { table, columns })
 }
 
 /// A cell as the two ends of what it says: nothing where it is empty; nothing at all where it is no
@@ -65,7 +66,12 @@ fn number(cell: &str) -> Option<Option<(f64, f64)>> {
     }
 }
 
-impl Answered {
+impl Answered<'_> {
+    /// Where a row stands, in words.
+    fn address(&self, row: usize) -> String {
+        self.table.row_address(row)
+    }
+
     fn cell(&self, name: &str, row: usize) -> Option<(f64, f64)> {
         let column = self.columns.iter().find(|(own, _)| *own == name)?;
         column.1[row]
@@ -81,8 +87,8 @@ impl Answered {
     fn all(&self, name: &str, rows: &[usize]) -> Result<Vec<f64>> {
         let one = |&row: &usize| match self.cell(name, row) {
             Some((lower, upper)) if lower == upper && lower.is_finite() => Ok(lower),
-            Some(_) => anyhow::bail!("`{name}` of row {} must be one finite number", row + 1),
-            None => anyhow::bail!("row {} has no `{name}`; fill it in", row + 1),
+            Some(_) => anyhow::bail!("{}: `{name}` must be one finite number", self.address(row)),
+            None => anyhow::bail!("{}: there is no `{name}`; fill it in", self.address(row)),
         };
         rows.iter().map(one).collect()
     }
@@ -110,8 +116,8 @@ impl Answered {
             match ends.0 <= ends.1 {
                 true => Ok(ends),
                 false => anyhow::bail!(
-                    "`lower` of row {} lies above `upper`; exchange the two",
-                    row + 1
+                    "{}: `lower` lies above `upper`; exchange the two",
+                    self.address(row)
                 ),
             }
         };
@@ -124,7 +130,7 @@ impl Answered {
 pub fn likelihood(
     posterior: &Posterior,
     (table, as_interval): (usize, bool),
-    told: &Answered,
+    told: &Answered<'_>,
     rows: &[usize],
 ) -> Result<Likelihood> {
     let like = posterior.observations()[table].likelihood();
@@ -150,7 +156,10 @@ pub fn likelihood(
         Likelihood::Ordinal(own) => {
             let ranks = told.all("value", rows)?;
             if let Some(at) = ranks.iter().position(|r| r.fract() != 0.0 || *r < 1.0) {
-                anyhow::bail!("row {} is no rank; ranks are 1, 2, ..", rows[at] + 1);
+                anyhow::bail!(
+                    "{}: this is no rank; ranks are 1, 2, ..",
+                    told.address(rows[at])
+                );
             }
             let ranks = ranks.into_iter().map(|rank| rank as usize).collect();
             Ordinal::new(ranks, own.thresholds_setting().clone(), noise()?)?.into()
@@ -158,7 +167,7 @@ pub fn likelihood(
         Likelihood::Bernoulli(own) => {
             let values = told.all("value", rows)?;
             if let Some(at) = values.iter().position(|v| *v != 0.0 && *v != 1.0) {
-                anyhow::bail!("row {} is neither yes nor no", rows[at] + 1);
+                anyhow::bail!("{}: this is neither yes nor no", told.address(rows[at]));
             }
             Bernoulli::new(values.iter().map(|v| *v == 1.0).collect(), own.sigmoid()).into()
         }
@@ -206,12 +215,12 @@ fn learned_once(posterior: &Posterior, table: usize) -> Result<()> {
         return Ok(());
     }
     anyhow::bail!(
-        "several tables of this likelihood learned numbers of their own, and new rows are taken to have those of the first; fit again with the rows in their table"
+        "learned noise, thresholds or dispersion differ between tables of this likelihood; add the rows to their table and fit again"
     )
 }
 
 /// The noise of new rows: as in their table, or that of a column `variance`.
-fn noise(like: &Likelihood, told: &Answered, rows: &[usize]) -> Result<Noise> {
+fn noise(like: &Likelihood, told: &Answered<'_>, rows: &[usize]) -> Result<Noise> {
     let Some(own) = like.noise() else {
         anyhow::bail!("rows that are `{}` have no noise", like.name());
     };
