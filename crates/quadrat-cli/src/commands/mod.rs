@@ -2,6 +2,7 @@
 
 pub mod demo;
 pub mod density;
+mod figures;
 pub mod fit;
 mod looks;
 pub mod next;
@@ -81,6 +82,16 @@ pub fn print(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
     Ok(out.flush()?)
+}
+
+/// The outputs that would replace one of some files that are read.
+pub fn replacing<'o>(inputs: &[&Path], outputs: &'o [impl AsRef<Path>]) -> Vec<&'o Path> {
+    let real = |path: &Path| path.canonicalize().ok();
+    let inputs: Vec<PathBuf> = inputs.iter().filter_map(|input| real(input)).collect();
+    let outputs = outputs.iter().map(AsRef::as_ref);
+    outputs
+        .filter(|output| real(output).is_some_and(|output| inputs.contains(&output)))
+        .collect()
 }
 
 /// Refuses to write over the study or a table that it reads.

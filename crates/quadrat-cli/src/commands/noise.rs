@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use quadrat::privacy::{Mechanism, NoiseSource, PrivacyError};
 
-use super::print;
+use super::{print, replacing};
 use crate::args::{MechanismWord, Noise};
 use crate::diagnostic::{Paint, Problem, Problems};
 use crate::numbers::{count, exact, human};
@@ -244,8 +244,7 @@ fn names(table: &Table, chosen: &[usize]) -> Result<(), Problems> {
 }
 
 fn spare(input: &Path, output: &Path) -> Result<(), Problems> {
-    let real = output.canonicalize().ok();
-    if real.is_some() && input.canonicalize().ok() == real {
+    if !replacing(&[input], &[output]).is_empty() {
         return Err(Problem::new("the output would replace the true counts")
             .remedy("choose another file with -o")
             .into());

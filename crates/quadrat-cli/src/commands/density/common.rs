@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use quadrat::density::{Answer, Correction, Density as Builder, DensityError};
-use quadrat_plot::{Figure, Report};
 use serde_json::{Value, json};
 
-use super::super::print;
+use super::super::{print, replacing};
 use super::rows::Rows;
 use crate::args::{CorrectWord, Density};
 use crate::diagnostic::{Paint, Problem, Problems};
@@ -22,8 +21,6 @@ pub const UNSEEN: f64 = 1e-3;
 pub const OWN: [&str; 3] = ["density", "lower", "upper"];
 /// Cells of one column unless another number is asked for.
 const CELLS: usize = 400;
-/// Pixels of a PNG image per unit of the SVG.
-const FINE: f64 = 2.0;
 
 /// How draws are mended.
 pub fn correction(args: &Density) -> Correction {
@@ -77,16 +74,9 @@ fn no_column_twice(args: &Density, rows: &Rows) -> Result<(), Problems> {
 /// Refuses to write over the table.
 fn spare(table: &Path, outputs: &[PathBuf]) -> Result<(), Problems> {
     let mut problems = Problems::default();
-    let table = table.canonicalize().ok();
-    for output in outputs {
-        if output
-            .canonicalize()
-            .ok()
-            .is_some_and(|real| Some(real) == table)
-        {
-            let message = format!("the output `{}` would replace the table", output.display());
-            problems.push(Problem::new(message).remedy("choose another file"));
-        }
+    for output in replacing(&[table], outputs) {
+        let message = format!("the output `{}` would replace the table", output.display());
+        problems.push(Problem::new(message).remedy("choose another file"));
     }
     if let [first, second] = outputs
         && first == second
@@ -187,35 +177,6 @@ pub fn told(
         text.push_str(&format!("wrote {}\n", path.display()));
     }
     print(&text)
-}
-
-/// Figures as the file that is asked for: a page holds all of them, an image the first.
-pub fn drawn(
-    path: &Path,
-    title: &str,
-    summary: Vec<String>,
-    warnings: Vec<String>,
-    mut figures: Vec<Figure>,
-) -> Result<Vec<u8>> {
-    let extension = path.extension().and_then(|e| e.to_str());
-    if extension != Some("html") {
-        figures.truncate(1);
-    }
-    Ok(match (extension, figures.as_slice()) {
-        (Some("png"), [figure]) => quadrat_plot::png(figure, FINE)?,
-        (Some("svg"), [figure]) => quadrat_plot::svg(figure).into_bytes(),
-        _ => {
-            let report = Report {
-                title: title.to_owned(),
-                generated_by: format!("quadrat {}", crate::version::VERSION),
-                summary,
-                warnings,
-                figures,
-                ..Report::default()
-            };
-            quadrat_plot::html(&report).into_bytes()
-        }
-    })
 }
 
 /// The number with its interval. Its width over four is about a standard deviation, which says how

@@ -8,9 +8,10 @@ use quadrat::density::{Comparison, DensityError, Estimate, Warning};
 use quadrat_plot::{Axis, CurveFigure, Figure, Heading, Panel, Places, Predicted};
 use serde_json::{Value, json};
 
-use super::common::{OWN, as_json, configured, drawn, interval, quoted, refused, staged, told};
+use super::common::{OWN, as_json, configured, interval, quoted, refused, staged, told};
 use super::rows::{Part, Rows};
 use crate::args::Density;
+use crate::commands::figures::drawn;
 use crate::diagnostic::{Paint, Problem, Problems};
 use crate::numbers::{count, exact, percent};
 

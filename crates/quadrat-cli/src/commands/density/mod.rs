@@ -16,10 +16,11 @@ use quadrat::density::Estimate;
 use quadrat_plot::{Axis, CurveFigure, Figure, Heading, Panel, Places, Predicted};
 
 use crate::args::Density;
+use crate::commands::figures::drawn;
 use crate::diagnostic::{Problem, Problems};
 use crate::engine::draw_name;
 use crate::numbers::{count, exact, percent};
-use common::{OWN, UNSEEN, configured, drawn, outputs, quoted, refused, staged, told};
+use common::{OWN, UNSEEN, configured, outputs, quoted, refused, staged, told};
 use rows::Rows;
 
 /// Values that are drawn as ticks below the curve.

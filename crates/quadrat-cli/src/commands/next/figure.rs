@@ -5,10 +5,11 @@ use std::path::Path;
 use anyhow::Result;
 use quadrat::model::Scale;
 use quadrat_plot::{
-    Axis, CurveFigure, Figure, Heading, Panel, Pixel, Places as At, Predicted, Reference, Report,
+    Axis, CurveFigure, Figure, Heading, Panel, Pixel, Places as At, Predicted, Reference,
     SurfaceFigure,
 };
 
+use super::super::figures::drawn;
 use super::said::{Told, bits};
 use crate::diagnostic::{Problem, Problems};
 use crate::engine::Posterior;
@@ -16,8 +17,6 @@ use crate::functionals::functionals;
 use crate::numbers::{count, human};
 use crate::places::Places;
 
-/// Pixels of a length in a PNG.
-const FINE: f64 = 2.0;
 /// Candidates that lie on no grid are squares of this share of the range.
 const SHARE: f64 = 0.02;
 /// Candidates that are drawn at most.
@@ -47,20 +46,8 @@ pub fn figure(path: &Path, told: &Told<'_>, posterior: &Posterior) -> Result<Vec
         1 => curve(told, posterior)?,
         _ => surface(told, posterior)?,
     };
-    Ok(match path.extension().and_then(|e| e.to_str()) {
-        Some("png") => quadrat_plot::png(&figure, FINE)?,
-        Some("html") => {
-            let report = Report {
-                title: "What to measure next".to_owned(),
-                generated_by: format!("quadrat {}", crate::version::VERSION),
-                summary: vec![caption(told)],
-                figures: vec![figure],
-                ..Report::default()
-            };
-            quadrat_plot::html(&report).into_bytes()
-        }
-        _ => quadrat_plot::svg(&figure).into_bytes(),
-    })
+    let title = "What to measure next";
+    drawn(path, title, vec![caption(told)], Vec::new(), vec![figure])
 }
 
 fn caption(told: &Told<'_>) -> String {

@@ -16,7 +16,7 @@ use quadrat::support::Functionals;
 use self::said::Told;
 use super::looks::{self, Asked};
 use super::predict::load;
-use super::{print, running, spare_inputs};
+use super::{print, replacing, running, spare_inputs};
 use crate::args::{Looks, Next, PolicyWord, Saying};
 use crate::diagnostic::{Paint, Problem, Problems};
 use crate::engine::Posterior;
@@ -103,10 +103,7 @@ fn affordable(args: &Next) -> Result<(), Problems> {
 
 /// Refuses to write over what is read.
 fn spare(args: &Next, outputs: &[PathBuf]) -> Result<(), Problems> {
-    let real = |path: &PathBuf| path.canonicalize().ok();
-    let inputs = [real(&args.study), real(&args.candidates)];
-    let taken = |path: &&PathBuf| real(path).is_some_and(|path| inputs.contains(&Some(path)));
-    if outputs.iter().any(|path| taken(&path)) {
+    if !replacing(&[&args.study, &args.candidates], outputs).is_empty() {
         return Err(Problem::new("the output would replace a file that is read")
             .remedy("choose another file with -o or --plot")
             .into());

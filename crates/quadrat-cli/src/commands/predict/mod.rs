@@ -2,14 +2,14 @@
 
 pub(super) mod flags;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use quadrat::model::Limits;
 
 use self::flags::Described;
-use super::print;
+use super::{print, replacing};
 use crate::args::{Predict, ScaleWord};
 use crate::diagnostic::{Problem, Problems};
 use crate::engine::{Chances, Wanted};
@@ -446,12 +446,8 @@ fn scale(word: ScaleWord) -> Scale {
 
 /// Refuses to write over the model or the table.
 fn spare(args: &Predict) -> Result<(), Problems> {
-    let real = args
-        .output
-        .as_ref()
-        .and_then(|path| path.canonicalize().ok());
-    let taken = |path: &std::path::Path| real.is_some() && path.canonicalize().ok() == real;
-    if taken(&args.at) || taken(&args.model) {
+    let outputs: Vec<&PathBuf> = args.output.iter().collect();
+    if !replacing(&[&args.at, &args.model], &outputs).is_empty() {
         return Err(Problem::new("the output would replace a file that is read")
             .remedy("choose another file with -o")
             .into());

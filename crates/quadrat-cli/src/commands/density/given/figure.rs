@@ -7,8 +7,8 @@ use quadrat_plot::{
     Axis, CurveFigure, Figure, Heading, Observed, Panel, Pixel, Places, Predicted, SurfaceFigure,
 };
 
-use super::super::common::drawn;
 use super::said::{CURVES, Said};
+use crate::commands::figures::drawn;
 use crate::numbers::{count, percent};
 
 /// The figures as the file that is asked for: the densities, and on a page the curves of quantiles

@@ -6,12 +6,12 @@ use anyhow::Result;
 use quadrat::density::Estimate2d;
 use quadrat_plot::{Axis, Figure, Heading, Pixel, SurfaceFigure};
 
-use super::super::common::drawn;
 use super::super::rows::Rows;
 use super::contours::contours;
 use super::picture::seen;
 use super::said;
 use crate::args::Density;
+use crate::commands::figures::drawn;
 use crate::numbers::{count, percent};
 
 /// Probabilities of the regions whose outlines are drawn.
