@@ -99,6 +99,41 @@ fn counts_of_wide_beliefs_tell_what_they_should() {
     }
 }
 
+/// Wide beliefs about successes, near certainty too, and about squares, which two values have.
+#[test]
+fn successes_and_squares_of_wide_beliefs_tell_what_a_fine_lattice_says() {
+    let of_trials = |trials| Circumstances {
+        trials,
+        ..Circumstances::default()
+    };
+    let logit = Binomial::new(vec![1.0], vec![2.0], Sigmoid::Logit).unwrap();
+    let square = Poisson::new(vec![1.0], vec![1.0], Link::Square).unwrap();
+    let cases: [(Likelihood, Circumstances, (f64, f64), f64); 5] = [
+        (logit.clone().into(), of_trials(600), (0.5, 9.0), 0.08),
+        (logit.clone().into(), of_trials(600), (-4.0, 2.0), 0.08),
+        (logit.clone().into(), of_trials(40), (25.0, 16.0), 0.3),
+        (square.clone().into(), of_trials(1), (0.5, 4.0), 0.5),
+        (square.into(), of_trials(1), (2.0, 0.3), 0.5),
+    ];
+    for (likelihood, circumstances, one, finest) in cases {
+        let belief = belief(one);
+        let nodes = lattice(belief, finest);
+        let answers = |f: f64| {
+            let at = likelihood.local().observation(&[], &circumstances, f);
+            (0..1200)
+                .map(|y| at.log_density(f64::from(y)).exp())
+                .collect()
+        };
+        let expected = brute(&nodes, answers);
+        let told = of(likelihood.clone(), &[], circumstances).information(belief);
+        // Sums of entropies of a few nats over hundreds of terms.
+        assert!(
+            (told - expected).abs() < 1e-9,
+            "{likelihood:?} {one:?}: {told} {expected}"
+        );
+    }
+}
+
 /// Neighbouring beliefs tell neighbouring amounts, also where the rules change: no second difference
 /// is more than the smooth function has.
 #[test]

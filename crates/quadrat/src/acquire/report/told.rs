@@ -279,7 +279,7 @@ impl<'a> Told<'a> {
                 high = high.max(log + (1.0 + 40.0 * spread * spread + REACH.1 * spread).ln());
             }
         }
-        if !(low < high) {
+        if low >= high {
             return f64::NAN;
         }
         let mut panels = even(low, high);
