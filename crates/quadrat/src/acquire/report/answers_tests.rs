@@ -112,8 +112,8 @@ fn successes_and_squares_of_wide_beliefs_tell_what_a_fine_lattice_says() {
         (logit.clone().into(), of_trials(600), (0.5, 9.0), 0.08),
         (logit.clone().into(), of_trials(600), (-4.0, 2.0), 0.08),
         (logit.clone().into(), of_trials(40), (25.0, 16.0), 0.3),
-        (square.clone().into(), of_trials(1), (0.5, 4.0), 0.5),
-        (square.into(), of_trials(1), (2.0, 0.3), 0.5),
+        (square.clone().into(), of_trials(1), (0.5, 4.0), 0.05),
+        (square.into(), of_trials(1), (2.0, 0.3), 0.05),
     ];
     for (likelihood, circumstances, one, finest) in cases {
         let belief = belief(one);
@@ -126,16 +126,17 @@ fn successes_and_squares_of_wide_beliefs_tell_what_a_fine_lattice_says() {
         };
         let expected = brute(&nodes, answers);
         let told = of(likelihood.clone(), &[], circumstances).information(belief);
-        // Sums of entropies of a few nats over hundreds of terms.
+        // The entropy of a square is like `f^2 log |f|` near zero, of which a lattice of step `h` misses
+        // some tenths of `h^3`: 3e-6 at 0.05, and 3e-9 at the 0.005 that is taken here.
         assert!(
-            (told - expected).abs() < 1e-9,
+            (told - expected).abs() < 1e-8,
             "{likelihood:?} {one:?}: {told} {expected}"
         );
     }
 }
 
-/// Neighbouring beliefs tell neighbouring amounts, also where the rules change: no second difference
-/// is more than the smooth function has.
+/// Neighbouring beliefs tell neighbouring amounts, also where the rules change: no second
+/// difference is more than the smooth function has.
 #[test]
 fn counts_and_waiting_times_do_not_jump() {
     let poisson = Poisson::new(vec![1.0], vec![1.0], Link::Exp).unwrap();

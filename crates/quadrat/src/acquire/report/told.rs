@@ -147,6 +147,8 @@ impl<'a> Told<'a> {
             // The likeliest values to either side of zero, of the answer alone.
             let unit = self.of.at(1.0).mean();
             let root = (y / unit).sqrt();
+            // Between them `f^2 log |f|` bends.
+            panels.split(0.0);
             around(&mut panels, root);
             around(&mut panels, -root);
         } else {
