@@ -126,8 +126,8 @@ fn successes_and_squares_of_wide_beliefs_tell_what_a_fine_lattice_says() {
         };
         let expected = brute(&nodes, answers);
         let told = of(likelihood.clone(), &[], circumstances).information(belief);
-        // The entropy of a square is like `f^2 log |f|` near zero, of which a lattice of step `h` misses
-        // some tenths of `h^3`: 3e-6 at 0.05, and 3e-9 at the 0.005 that is taken here.
+        // The entropy of a square is like `f^2 log |f|` near zero, of which a lattice of step `h`
+        // misses some hundredths of `h^3`: 3e-6 at 0.05, and 3e-9 at the 0.005 that is taken here.
         assert!(
             (told - expected).abs() < 1e-8,
             "{likelihood:?} {one:?}: {told} {expected}"
